@@ -10,9 +10,11 @@ import type { RunningService, ServiceContext } from '../../shared/process/servic
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { isAnswer, type Order, type ProcessReport, WARM } from './worker.ts'
 
-/* One process cannot use several cores. So a primary opens the port and hands the connections to
-   several processes. The primary answers no request itself. It restarts processes that ended,
-   replaces processes without a gap, and joins their metrics. */
+/*
+ * One process cannot use several cores. So a primary opens the port and hands the connections to
+ * several processes. The primary answers no request itself. It restarts processes that ended,
+ * replaces processes without a gap, and joins their metrics.
+ */
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 /**

@@ -32,9 +32,11 @@ import { webBundle } from './site/web.ts'
 import { openServers, type Servers } from './standbys/servers.ts'
 import { obeyPrimary, type Served } from './worker.ts'
 
-/* Start and end of one API process: the parts that it opens, the time at which it listens, and the
-   work that it finishes before it stops. Limits that apply to a machine are divided by its
-   processes. */
+/*
+ * Start and end of one API process: the parts that it opens, the time at which it listens, and the
+ * work that it finishes before it stops. Limits that apply to a machine are divided by its
+ * processes.
+ */
 
 /**
  * Serves the API, by itself or as one of several processes.

@@ -3,8 +3,10 @@ import { registry } from '../../shared/metrics.ts'
 import type { Missing } from '../../shared/process/health.ts'
 import type { ProcessContext, RunningService } from '../../shared/process/service.ts'
 
-/* Messages between the primary and its processes. Both run the same code, so only the kind of a
-   message is checked. */
+/*
+ * Messages between the primary and its processes. Both run the same code, so only the kind of a
+ * message is checked.
+ */
 
 /** A message of the primary to a process. `retire`: its successor has taken its place. */
 export type Order = { kind: 'end' } | { kind: 'retire' } | { kind: 'ask'; id: number }

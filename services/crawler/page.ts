@@ -15,8 +15,10 @@ import type { Lease } from './hosts/leases.ts'
 import { savePage } from './save-page.ts'
 import { judge, type Verdict } from './verdict.ts'
 
-/* A try at a page ends in a verdict: the page is stored, refused, or tried again later. The
-   verdict also depends on the owner of the host, on robots.txt and tdmrep.json, and on budgets. */
+/*
+ * A try at a page ends in a verdict: the page is stored, refused, or tried again later. The verdict
+ * also depends on the owner of the host, on robots.txt and tdmrep.json, and on budgets.
+ */
 
 const PAGE_HEADERS = {
   accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5',

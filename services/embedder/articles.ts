@@ -8,16 +8,16 @@ export interface EmbeddableArticle {
   /** The number of its page; null: the article was imported. */
   pageNo: bigint | null
   title: string
-  /** The beginning of its body; null: it has none. */
+  /** The beginning of its body; null: the article has no body. */
   body: string | null
   country: Country
   /** `published_at`, else `ingested_at`, in ms since 1970 (decision 26). */
   coveredAt: number | null
-  /** ms since 1970; null: the import did not say. */
+  /** ms since 1970; null: the import gave no time. */
   ingestedAt: number | null
   /** ms since 1970 */
   dueAt: number
-  /** How many processes ended by an exception while they worked on this article. */
+  /** The number of processes that ended by an exception while they worked on this article. */
   ends: number
 }
 
@@ -27,10 +27,10 @@ export const namesOf = ({ id, pageNo }: EmbeddableArticle) => ({
   ...(pageNo === null ? {} : { page: String(pageNo) }),
 })
 
-/** Characters of a body that are read. No model embeds more. */
+/** Characters of a body that are read, because no model embeds more. */
 const BODY = 4_000
 
-/** Reads articles by their numbers, in that order. Articles that are gone are left out. */
+/** Reads articles by their numbers, in that order. Deleted articles are left out. */
 export const readEmbeddable = async (db: Queryable, seqs: bigint[]): Promise<EmbeddableArticle[]> =>
   (await db.query<EmbeddableArticle>({ name: 'embed-articles', text: READ, values: [seqs, BODY] })).rows
 
@@ -45,7 +45,7 @@ const READ = `
   where e.seq = any ($1::bigint[])
   order by e.seq`
 
-/** Removes the due embeddings of articles that are gone. */
+/** Removes the due embeddings of deleted articles. */
 export async function forgetGone(db: Queryable, seqs: bigint[], there: EmbeddableArticle[]): Promise<void> {
   if (seqs.length === there.length) return
   await db.query(

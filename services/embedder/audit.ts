@@ -3,14 +3,14 @@ import { type Pool, readColumn, readValue, whileLocked } from '../../shared/post
 import type { Collection } from '../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../shared/vectors/store.ts'
 
-// The key of an advisory lock; any number serves. One process audits at a time.
+// The key of an advisory lock; any number would do. Only one process audits at a time.
 const AUDIT_LOCK = 7_211_004_232n
 const PAGE = 10_000
 
 /**
  * Compares the serving collection with Postgres, article by article. Embedded articles without a
- * vector are marked to be embedded again. Vectors of articles that are gone, or are to have none,
- * are removed. Articles that are embedded during the audit are left alone.
+ * vector are marked to be embedded again. Vectors of articles that are deleted, or must not have
+ * one, are removed. The audit skips articles that are embedded while it runs.
  */
 export async function auditCollection(
   pool: Pool,
@@ -45,7 +45,7 @@ const MARK_LOST = `
 /**
  * Compares a collection with Postgres, some thousand articles at a time, and changes nothing.
  * Yields numbers of embedded articles without a vector (`isLost`), or of vectors without such an
- * article. Articles that were embedded after `since` were not looked at.
+ * article. It skips articles that were embedded after `since`.
  */
 export async function* compareVectors(pool: Pool, vectors: VectorStore, name: string, signal?: AbortSignal) {
   const since = (await readValue<Date>(pool, 'select clock_timestamp()'))!
@@ -56,7 +56,7 @@ export async function* compareVectors(pool: Pool, vectors: VectorStore, name: st
     for (let after: bigint | undefined = from - 1n; after !== undefined; ) {
       const lost: bigint[] = await readColumn<bigint>(pool, LOST, [after, page.next, since, page.seqs, PAGE])
       if (lost.length > 0) yield { wrong: lost, isLost: true, since }
-      // Lost articles are read in batches: when the whole collection is lost, there are millions.
+      // Lost articles are read in batches, because a lost collection may have millions.
       after = lost.length < PAGE ? undefined : lost.at(-1)
     }
     from = page.next
@@ -64,8 +64,8 @@ export async function* compareVectors(pool: Pool, vectors: VectorStore, name: st
 }
 
 /**
- * Removes vectors of articles that are gone, or that were taken out of search by meaning while they
- * were embedded.
+ * Removes vectors of articles that were deleted, or removed from search by meaning, while they were
+ * embedded.
  */
 export async function removeStray(pool: Pool, vectors: VectorStore, collection: string, seqs: bigint[]): Promise<void> {
   await vectors.remove(collection, await strayAmong(pool, seqs))

@@ -13,8 +13,8 @@ import type { VectorStore } from '../../shared/vectors/store.ts'
 import { auditCollection } from './audit.ts'
 
 /*
- * Postgres says which collections there are, and the vector store holds them. An embedder opens the
- * serving one and the one being filled, and makes again what the vector store has lost.
+ * Postgres lists the collections, and the vector store holds them. An embedder opens the serving
+ * collection and the one that is being filled. It rebuilds what the vector store has lost.
  */
 
 /** A collection and the model whose vectors it holds. */
@@ -26,7 +26,9 @@ export interface EmbeddingCollection {
 
 export type EmbeddingCollections = ReturnType<typeof openEmbeddingCollections>
 
-/** Most texts in one request. A search that comes meanwhile waits until they are embedded. */
+/**
+ * Most texts in one request, because a search that comes meanwhile waits until they are embedded.
+ */
 const TEXTS = 4
 
 type EmbeddingCollectionSettings = Parameters<typeof sourceOf>[0] &
@@ -35,14 +37,14 @@ type EmbeddingCollectionSettings = Parameters<typeof sourceOf>[0] &
 /** The settings, connections and open collections of one embedder. */
 interface State {
   config: EmbeddingCollectionSettings
-  /** The source that the settings name. */
+  /** The model and endpoint that the settings name. */
   configured: Source
   pool: Pool
   vectors: VectorStore
   log: Logger
   /** By the name of the collection. */
   opened: Map<string, EmbeddingCollection>
-  /** The collection that the alias leads to, as far as this process knows. */
+  /** The collection to which this process last pointed the alias. */
   pointed: string
 }
 
@@ -59,21 +61,18 @@ export function openEmbeddingCollections(
   }
   return {
     /**
-     * The collections that a new vector is stored in: the serving one first, then one that is being
-     * filled. Registers and creates them when they do not exist yet.
+     * The collections that get a new vector: the serving one first, then one that is being filled.
+     * Registers and creates them when they do not exist yet.
      */
     current: () => openAll(state),
 
-    /**
-     * Creates the collections again that the vector store has lost, and has their articles
-     * embedded.
-     */
+    /** Creates lost collections again, and has their articles embedded. */
     async restore() {
       state.opened.clear()
       await openAll(state)
     },
 
-    /** Why a model cannot be asked now, and for how many ms; null: all models can. */
+    /** Why a model cannot be used now, and for how many ms; null: all models can. */
     obstacle() {
       const obstacles = [...state.opened.values()].map(({ embeddings }) => embeddings.obstacle())
       return obstacles.find(obstacle => obstacle !== null) ?? null
@@ -101,7 +100,8 @@ async function registerConfigured({ config, configured, pool }: State): Promise<
 }
 
 /**
- * Measures the dimensions of a model that we have no card of, by the length of its first vector.
+ * Measures the dimensions of a model that `modelNamed` does not know, by the length of its first
+ * vector.
  */
 async function measureDimensions(source: Source, timeout: number): Promise<number> {
   const embeddings = openEmbeddings(source, { passageTimeout: timeout })
@@ -112,7 +112,7 @@ async function measureDimensions(source: Source, timeout: number): Promise<numbe
 async function open(state: State, registered: Collection): Promise<EmbeddingCollection> {
   const { config, pool, vectors, log, opened } = state
   const known = opened.get(registered.name)
-  // Its state may have changed from `filling` to `serving`; its vectors and model stay the same.
+  // Its state may have changed from `filling` to `serving`. Its vectors and model stay the same.
   if (known) return { ...known, collection: registered }
   const isNew = await vectors.ensure(registered.name, registered.dimensions)
   if (!isNew) await warnOfLayout(state, registered.name)
@@ -149,8 +149,8 @@ async function pointTo(state: State, { name, model }: Collection): Promise<void>
 }
 
 /**
- * A name that was never used before. Under an old name there may be a collection that is left over
- * from another database, with the articles of that database.
+ * A new name that was never used before. Under an old name, the vector store may still hold a
+ * collection of another database.
  */
 export function collectionName(prefix: string, model: string): string {
   const slug = (model.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')
@@ -163,7 +163,7 @@ export function collectionName(prefix: string, model: string): string {
  */
 type Portion = ReturnType<typeof createPortion>
 
-/** The number of requests in time, in a row, after which the model gets more texts. */
+/** The number of requests answered in time, in a row, after which the model gets more texts. */
 const TRUST = 20
 
 function createPortion(most: number) {
@@ -171,14 +171,14 @@ function createPortion(most: number) {
   let inTime = 0
   return {
     texts: () => texts,
-    /** Notes a request that was answered in time. */
+    /** Records a request that was answered in time. */
     inTime() {
       inTime += 1
       if (inTime < TRUST) return
       inTime = 0
       texts = Math.min(most, texts * 2)
     },
-    /** Notes a request that took too long. */
+    /** Records a request that took too long. */
     late() {
       inTime = 0
       texts = Math.max(1, Math.floor(texts / 2))
@@ -186,10 +186,7 @@ function createPortion(most: number) {
   }
 }
 
-/**
- * Removes collections that were retired 30 s ago. By then no API process searches in them any
- * more.
- */
+/** Removes collections that were retired 30 s ago. By then no API process searches in them. */
 async function dropRetired(db: Queryable, vectors: VectorStore, log: Logger): Promise<void> {
   const { rows } = await db.query<{ name: string }>(
     `select name from vector_collections
@@ -207,9 +204,9 @@ const AUDIT = 3_600_000
 const LAST_WORDS = 2_000
 
 /**
- * Looks after the collections every ten seconds. It removes retired ones, and restores the serving
- * one when the vector store has lost it. Every hour, and soon after the start, it compares the
- * serving collection with Postgres.
+ * Checks the collections every ten seconds. It removes retired ones, and restores the serving one
+ * when the vector store has lost it. Every hour, and soon after the start, it compares the serving
+ * collection with Postgres.
  */
 export function watchCollections(
   pool: Pool,
@@ -228,8 +225,8 @@ export function watchCollections(
       log.warn({ collection: serving.name }, 'the vector store has lost a collection')
       await embeddingCollections.restore()
     }
-    // Opens the collections at the start, not with the first article. If their shards differ from
-    // the settings, this warns of it.
+    // Opens the collections at the start, before the first article. If their shards differ from the
+    // settings, this logs a warning.
     if (!isOpen) await embeddingCollections.current()
     isOpen = true
     if (Date.now() < nextAudit) return
@@ -240,7 +237,7 @@ export function watchCollections(
   const outage = createOutageLog(log, 'could not check the vector store', 'the vector store is checked again')
   const looks = repeatEvery(LOOK, look, { outage })
   return {
-    // Waits for the present look, but no longer than `LAST_WORDS`: the vector store may hang.
+    // Waits for a running check, but at most `LAST_WORDS`, because the vector store may hang.
     close: () => withTimeLimit(looks.close(), LAST_WORDS, () => {}),
   }
 }

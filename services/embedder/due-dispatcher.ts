@@ -5,12 +5,16 @@ import { repeatEvery } from '../../shared/process/repeat.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
 
 const TICK = 1_000
-/** Most messages in the queue. The claim of a later one would end before an embedder takes it. */
+/**
+ * Most messages in the queue. With more, the claim of the last one would expire before an embedder
+ * takes it.
+ */
 const MOST_WAITING = 8
 
 /**
- * Polls Postgres every second for due embeddings. Postgres alone says what is due, so lost or late
- * messages never matter. Does nothing while `halted`: due embeddings then stay in Postgres.
+ * Polls Postgres every second for due embeddings. Postgres alone decides what is due, so lost or
+ * late messages do no harm. While `halted` returns true, this does nothing, and due embeddings stay
+ * in Postgres.
  */
 export function startDueDispatcher(
   pool: Pool,
@@ -38,14 +42,14 @@ export function startDueDispatcher(
 const BATCH = 16
 
 /**
- * ms that a claim lasts. Then its message counts as lost, and the articles are queued again. So a
- * flushed queue delays them by no more than this. The embedder that takes the message renews the
+ * ms that a claim lasts. After that, its message counts as lost, and the articles are queued again.
+ * So an emptied queue delays them at most this long. The embedder that takes the message renews the
  * claim.
  */
 const CLAIM = 30_000
 
 /**
- * Claims articles whose embedding is due, the longest due first. No two callers get the same
+ * Claims articles whose embedding is due, the longest due first. Two callers never get the same
  * article.
  */
 export async function claimDue(db: Queryable, limit: number): Promise<bigint[]> {
@@ -54,8 +58,8 @@ export async function claimDue(db: Queryable, limit: number): Promise<bigint[]> 
 }
 
 /**
- * Claims articles that are not embedded yet for `ms`, and returns them. A claim of 0 ms gives them
- * back: they are queued again, and the attempt does not count.
+ * Claims articles that are not embedded yet for `ms`, and returns them. A claim of 0 ms releases
+ * them: they are queued again, and the attempt does not count.
  */
 export const takeInHand = (db: Queryable, seqs: bigint[], ms: number): Promise<bigint[]> =>
   readColumn<bigint>(db, { name: 'embed-take', text: TAKE, values: [ms, seqs] })
@@ -66,8 +70,8 @@ const FREE = `${OPEN} and due_at <= clock_timestamp() and (claimed_until is null
 // Index: embeddings_due.
 const IS_DUE = { name: 'embed-is-due', text: `select from embeddings where ${FREE} limit 1` }
 
-// `CLAIM_DUE` selects in a `with`. A join may run a subquery in `from` more than once, and would
-// then claim more than it should.
+// `CLAIM_DUE` selects in a `with`, because a join may run a subquery in `from` more than once, and
+// would then claim too many.
 
 // $1 ms, $2 limit. Index: embeddings_due.
 const CLAIM_DUE = `

@@ -22,14 +22,14 @@ import { startDueDispatcher, takeInHand } from './due-dispatcher.ts'
 import { storeEverywhere } from './store.ts'
 
 /*
- * An embedding fails for two reasons that must be told apart: the service is away, or one text is
- * bad. The embedding of a harmless text tells which. An outage costs an article no attempt. A bad
- * text ends in quarantine after three attempts.
+ * An embedding fails for two different reasons: the service is away, or one text is bad. To find
+ * out, the embedder embeds a harmless text. An outage costs an article no attempt. A bad text ends
+ * in quarantine after three attempts.
  */
 
 /**
- * Articles whose vectors are stored and noted together. A process that is killed loses the work on
- * no more than these.
+ * Articles whose vectors are stored and recorded together. A killed process loses the work on at
+ * most this many.
  */
 const GROUP = 4
 /**
@@ -37,13 +37,13 @@ const GROUP = 4
  * nothing. After a crash of Postgres the articles are queued again within a minute.
  */
 const IN_HAND = 60_000
-/** ms after which articles that met an outage are queued again. */
+/** ms after which articles are queued again after an outage. */
 const OUTAGE_PAUSE = 3_000
 
 /**
  * Embeds the articles of a message that are not embedded yet, group by group. In an outage the
- * remaining articles are given back, and the attempt does not count. An article that the model or
- * the vector store refuses is separated from its group and tried again, a few times.
+ * remaining articles are released, and the attempt does not count. An article that the model or the
+ * vector store refuses is separated from its group and tried again, a few times.
  */
 export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: AbortSignal): Promise<void> {
   const { pool, outage } = embedder
@@ -55,11 +55,12 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
   try {
     while (left.length > 0) {
       signal.throwIfAborted()
-      // If an article was in hand when a process ended by an exception, each goes alone from now
-      // on. A second exception then makes only the article at fault rest.
+      // If a process ended by an exception while it worked on one of these articles, each article
+      // now gets a group of its own. A second exception then affects only the article that causes
+      // it.
       const group = left.slice(0, left.some(({ ends }) => ends > 0) ? 1 : GROUP)
-      // A store that hangs does not hold up the end of the service. The group may still be stored
-      // after that. If it is then embedded again, each article still has one vector.
+      // A store that hangs must not delay the end of the service. The group may still be stored
+      // afterwards. If it is then embedded again, each article still has one vector.
       await unlessAborted(embedGroup(embedder, group, signal), signal)
       left = left.slice(group.length)
     }
@@ -78,7 +79,7 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
 
 const numbersOf = (articles: EmbeddableArticle[]) => articles.map(({ seq }) => seq)
 
-/** @param suspected the group failed before, and model and vector store answered afterwards */
+/** @param suspected the group failed before, while model and vector store worked */
 async function embedGroup(embedder: Embedder, group: EmbeddableArticle[], signal: AbortSignal, suspected = false) {
   const { pool, embeddingCollections, vectors, log, outage } = embedder
   try {
@@ -98,9 +99,9 @@ async function embedGroup(embedder: Embedder, group: EmbeddableArticle[], signal
 
 /**
  * Finds the cause of a failure. When the service does not answer again soon, it is an outage. When
- * it does, one of the texts may be the cause: each gets a try of its own, and a text that fails
+ * it answers, one of the texts may be the cause: each gets a try of its own, and a text that fails
  * alone is refused. A single article also gets this second try, unless the service refused it
- * explicitly: the service may have died by chance while it worked on that article.
+ * explicitly, because the service may have died by chance while it worked on that article.
  */
 async function blame(
   embedder: Embedder,
@@ -113,7 +114,8 @@ async function blame(
   if (error instanceof EmbeddingFailure && error.retryAfter !== null) throw new Outage(error.message)
   if (error instanceof VectorFailure && error.kind === 'missing') {
     log.warn({ err: error.message }, 'the vector store has lost a collection')
-    await embedder.embeddingCollections.restore().catch(() => {}) // The next try of the articles also tries this again.
+    // If this fails, the next try of the articles restores again.
+    await embedder.embeddingCollections.restore().catch(() => {})
     throw new Outage(error.message)
   }
   const late = error instanceof EmbeddingFailure ? error.late : null
@@ -125,7 +127,9 @@ async function blame(
   }
 }
 
-/** The model or the vector store does not answer. The articles wait, and are not to blame. */
+/**
+ * The model or the vector store does not answer. The articles wait, because they are not the cause.
+ */
 class Outage extends Error {
   override name = 'Outage'
 }
@@ -145,16 +149,16 @@ const LONG_PROBE = 'Perscope '.repeat(1_000)
 const FIRST_PAUSE = 200
 const LONGEST_PAUSE = 3_000
 /**
- * ms in which a service must answer again. Otherwise it counts as away, and the articles are given
- * back.
+ * ms in which a service must answer again. Otherwise it counts as away, and the articles are
+ * released.
  */
 const PATIENCE = 15_000
 
 /**
  * Whether the models and the vector store work for a harmless text, now or within some seconds.
  *
- * @param late ms after which a text was given up. A harmless text of the greatest length is then
- * tried. A model that needs half of that time for it counts as away.
+ * @param late ms after which a text was given up. Then a harmless text of the greatest length is
+ * tried, and a model that needs half of that time for it counts as away.
  */
 async function comesAlive(
   { embeddingCollections, vectors }: Embedder,
@@ -171,18 +175,19 @@ async function comesAlive(
       for (const { embeddings } of open) await embeddings.embedPassages([probe], signal)
       return late === null || Date.now() - began < late / 2
     } catch {
-      // The pause is random, so that the embedders of a fleet do not all try again at once.
+      // The pause is random, so that the embedders of a fleet do not all try again at the same
+      // moment.
       await pause(wait * (0.5 + Math.random()), undefined, { signal })
     }
   }
   return false
 }
 
-/** ms before the second and the third attempt. There is no fourth. */
+/** ms before the second and the third attempt. There is no fourth attempt. */
 const PAUSES = [2_000, 15_000]
 
 /**
- * Notes that an article was refused. It is tried again later. After the third time it is in
+ * Records that an article was refused. It is tried again later. After the third refusal it is in
  * quarantine.
  */
 async function refuse(db: Queryable, article: EmbeddableArticle, why: string, log: Logger): Promise<void> {

@@ -51,7 +51,7 @@ export async function storeIn(
 }
 
 /**
- * Stores the vectors of articles in every collection, then notes that they are embedded.
+ * Stores the vectors of articles in every collection, then records that they are embedded.
  * @throws EmbeddingFailure, VectorFailure
  */
 export async function storeEverywhere(
@@ -74,8 +74,8 @@ export async function storeEverywhere(
 }
 
 /**
- * Notes that the articles are embedded. Returns false and notes nothing if a new collection was
- * registered meanwhile, which lacks them.
+ * Records that the articles are embedded. Returns false and records nothing when a new collection
+ * was registered meanwhile, which lacks them.
  */
 const noteEmbedded = (pool: Pool, articles: EmbeddableArticle[], done: Set<string>): Promise<boolean> =>
   transaction(pool, async client => {

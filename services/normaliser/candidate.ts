@@ -1,13 +1,13 @@
 import type { Origin, Source } from '../../shared/outlets/origins.ts'
 
 /**
- * One value for a field of an article, from one source. Lists of candidates are in order of rank:
- * the first one that nothing speaks against is the article's.
+ * One value for a field of an article, from one source. Lists of candidates are in order of rank.
+ * The article gets the first candidate without an objection (`against`).
  */
 export interface Candidate<T> {
   source: Source
   value: T
-  /** Why the value cannot be the article's, for people; null: nothing speaks against it. */
+  /** The objection to the value, as a sentence for people; null: none. */
   against: string | null
 }
 
@@ -23,8 +23,8 @@ export function bestOf<T>(candidates: Iterable<Candidate<T>>): Candidate<T> | nu
 }
 
 /**
- * Sources that state a value: what an outlet writes for machines, and what it publishes as the
- * article's text.
+ * Sources that state a value: data that an outlet writes for machines, and texts that it publishes
+ * as the article's.
  */
 const STATED = new Set<Source>(['json-ld', 'meta', 'microdata', 'feed', 'page'])
 
@@ -37,7 +37,8 @@ export const originOf = (source: Source, confirmed: boolean): Origin => ({
 export const NO_ORIGIN: Origin = { source: 'none', sure: 'guessed' }
 
 /**
- * The best candidate as a choice; confirmed when one of `others` from another source says the same.
+ * The best candidate as a choice. It is confirmed when one of `others` from another source has the
+ * same value.
  */
 export function choiceOf<T>(
   best: Candidate<T>,

@@ -33,12 +33,12 @@ import { feedTexts } from './text/feed-text.ts'
 import { readPageText } from './text/page-text.ts'
 
 /*
- * Composing is pure: it makes an article or a refusal of a stored page and its feed entry. First it
- * decides whether the page is the article. Then each field takes the first of its candidates that
- * nothing speaks against.
+ * Composing is pure: it makes an article or a refusal from a stored page and its feed entry. First
+ * it decides whether the page is the article. Then each field takes its first candidate without an
+ * objection.
  */
 
-/** Why a page never becomes an article; stored in `pages.reason`. */
+/** Why a page can never become an article; stored in `pages.reason`. */
 export type Refusal = 'language' | 'no-title' | 'not-an-article' | 'rights'
 
 /** The result for a stored page: an article, or a refusal. */
@@ -46,11 +46,11 @@ export type Composition =
   | {
       kind: 'article'
       article: NewArticle
-      /** Where its fields came from. */
+      /** The sources of its fields. */
       origins: Origins
-      /** The lines that the page teaches about its outlet; null for an interstitial. */
+      /** The lines that other pages of the outlet may share; null for an interstitial. */
       lesson: string[] | null
-      /** The interstitial that stood in the article's place, or cut it short. */
+      /** The interstitial that replaced the article, or cut it short. */
       interstitial: InterstitialKind | null
       /**
        * The fingerprint of the page's own text, for `served_texts`; null when the text came from
@@ -71,18 +71,18 @@ interface Refused {
   rights: Rights
 }
 
-/** The rules of rights by the default settings, for callers without settings of their own. */
+/** The rules of rights under the default settings, for callers without settings of their own. */
 export const DEFAULT_RULES = rightsRules({
   ...{ CRAWL_USER_AGENT: SETTINGS.CRAWL_USER_AGENT.default, RIGHTS_TDM: SETTINGS.RIGHTS_TDM.default },
 })
 
 /**
- * Makes an article of a stored page and its feed entry. The result depends on the arguments alone.
+ * Makes an article from a stored page and its feed entry. The result depends only on the arguments.
  *
  * @param now bounds publication dates (decision 36)
- * @param options.repeated the page's text was served under other addresses, so it is not the
+ * @param options.repeated the outlet served the same text at other addresses, so it is not the
  * article's
- * @param options.template what other pages of the outlet taught
+ * @param options.template the lines that pages of the outlet share
  */
 export async function composeArticle(
   page: StoredPage,
@@ -153,7 +153,10 @@ const withoutTitle = (interstitial: InterstitialKind | null): [Refusal, string] 
     : `The outlet served a ${interstitial}, and its feed gives no title.`,
 ]
 
-/** Makes a snippet when the outlet allows less than the usual one, the beginning of the text. */
+/**
+ * Makes a snippet when the outlet allows less than the usual one, which is the beginning of the
+ * text.
+ */
 function snippetWithin({ rights, unshown }: PageReading, text: Candidate<string> | null, entry: FeedEntry | null) {
   const most = Math.min(rights.snippet ?? SNIPPET_LENGTH, SNIPPET_LENGTH)
   const marked = [entry?.content, entry?.summary].some(fed => /data-nosnippet/i.test(fed ?? ''))
@@ -162,17 +165,17 @@ function snippetWithin({ rights, unshown }: PageReading, text: Candidate<string>
     const quotable = text.value.split('\n\n').map(paragraph => unshown.get(paragraph) ?? paragraph)
     return { snippet: snippetOf(quotable.join('\n\n'), most) }
   }
-  // A text from another source does not mark which of its parts must not be shown.
+  // A text from another source does not mark the parts that must not be shown.
   return { snippet: marked || reveals(text.value, unshown) ? null : snippetOf(text.value, most) }
 }
 
 /**
- * This many words in a row show that another text holds a part of the page. Whole paragraphs are
- * not compared, because the other text may be divided otherwise.
+ * The number of equal words in a row that prove that another text contains a part of the page.
+ * Whole paragraphs are not compared, because the other text may be divided differently.
  */
 const TELLING = 4
 
-/** Whether the beginning of another text holds words of a part that is not to be shown. */
+/** Whether the beginning of another text contains words of a part that must not be shown. */
 function reveals(text: string, unshown: PageReading['unshown']): boolean {
   const spaced = (words: string) => ` ${words} `
   const beginning = spaced(fold(text.slice(0, 2 * SNIPPET_LENGTH)))
@@ -188,7 +191,7 @@ function reveals(text: string, unshown: PageReading['unshown']): boolean {
 
 /**
  * Whether no address of a page can be its article's: the feed named an address on a foreign host,
- * and that address leads to no article of the outlet.
+ * and this address leads to no article of the outlet.
  */
 function isNowhere({ foreign, body, url, finalUrl }: StoredPage, { interstitial, meta }: PageReading): boolean {
   if (foreign !== 'named') return false
@@ -200,8 +203,8 @@ const INSTEAD = new Set<InterstitialKind>(['forbidden', 'challenge', 'cookie wal
 const NOWHERE = 'The address that the feed names is on no host of the outlet, and leads to none of its articles.'
 
 /**
- * The page without what cannot be believed: when a foreign host answered, the words of the feed are
- * left out.
+ * The page without untrusted parts: when a foreign host answered, the texts of the feed are left
+ * out.
  */
 export function believedPage(page: StoredPage, meta: PageMetadata): StoredPage {
   const { entry, foreign, url } = page
@@ -211,8 +214,8 @@ export function believedPage(page: StoredPage, meta: PageMetadata): StoredPage {
 }
 
 function identityOf({ url, finalUrl, foreign, outlet }: StoredPage, meta: PageMetadata, language: string): Identity {
-  // An address on a foreign host is not the article's when only the feed names it. Otherwise a feed
-  // could put its own words under the address of somebody else.
+  // An address on a foreign host is not the article's when only the feed names it. Otherwise, a
+  // feed could publish its own text under an address of another site.
   const isElsewhere = foreign === 'named' || foreign === 'both'
   return identify({
     url: isElsewhere ? finalUrl : url,
@@ -224,15 +227,15 @@ function identityOf({ url, finalUrl, foreign, outlet }: StoredPage, meta: PageMe
   })
 }
 
-/** Whether another text of the page contains the beginning of the chosen one. */
+/** Whether another text of the page contains the beginning of the chosen text. */
 function isRepeated({ source, value }: Candidate<string>, texts: Candidate<string>[]): boolean {
   const opening = value.slice(0, OPENING).replace(/\s+/g, ' ').trim()
   return texts.some(other => other.source !== source && other.value.replace(/\s+/g, ' ').includes(opening))
 }
-/** Characters of that beginning: about a sentence. */
+/** Characters of this beginning: about a sentence. */
 const OPENING = 80
 
-/** The parts of a page that can be believed. */
+/** The trusted parts of a page. */
 export interface PageReading {
   interstitial: InterstitialKind | null
   /** Empty when the page is an interstitial, because its metadata are not the article's. */
@@ -240,8 +243,8 @@ export interface PageReading {
   /** The texts that the page gives, in order of rank. */
   texts: Candidate<string>[]
   /**
-   * `paragraphs` is the text on the page with its boilerplate. `boilerplate` are those of them that
-   * are left out of the article.
+   * `paragraphs`: the text on the page with its boilerplate. `boilerplate`: those paragraphs that
+   * the article leaves out.
    */
   paragraphs: string[]
   boilerplate: string[]
@@ -250,14 +253,17 @@ export interface PageReading {
   unshown: ReadonlyMap<string, string>
 }
 
-/** Statuses with which an outlet refuses a page. Such a page is indexed from its feed alone. */
+/**
+ * Statuses with which an outlet refuses a page. The article of such a page is made from its feed
+ * alone.
+ */
 const REFUSALS = new Set([401, 402, 403, 407, 429, 451])
 
 /**
  * Reads a page and decides whether it is the article's.
  *
  * @param feedTitle plain text, null without one
- * @param options.repeated the outlet has served the same text under other addresses
+ * @param options.repeated the outlet has served the same text at other addresses
  */
 export function readStored(
   page: StoredPage,
@@ -268,8 +274,8 @@ export function readStored(
   const ofHeader = (headers: RightsHeaders | null) =>
     readRights({ headers, metas: new Map(), licences: [], hasUnshown: false, isLicensed }, rules, now)
   const ofHeaders = ofHeader(page.rights)
-  // Rules for robots on an interstitial hold for the interstitial alone. A reservation of text and
-  // data mining (TDM) is the outlet's, so it holds for the article, too.
+  // Rules for robots on an interstitial apply only to the interstitial. A reservation of text and
+  // data mining (TDM) comes from the outlet, so it also applies to the article.
   const ofInterstitial = ofHeader({ ...page.rights, 'x-robots-tag': [] })
   const nothing = (interstitial: InterstitialKind | null, rights = ofInterstitial): PageReading => ({
     ...{ interstitial, meta: readMetadata(parsePage(''), page.url), texts: [], paragraphs: [], boilerplate: [] },
@@ -311,8 +317,8 @@ const shown = (text: string | null): Candidate<string>[] =>
   text === null ? [] : [{ source: 'page', value: text, against: null }]
 
 /**
- * Pages that scripts build have their text in JSON-LD only. A text on the page is preferred: of 27
- * pages with `articleBody`, `articleBody` left out the opening on 14 and the end on 5.
+ * Orders the texts of a page. Pages that scripts build have their text only in JSON-LD. Otherwise
+ * the text on the page is better, because `articleBody` often lacks the beginning or the end.
  */
 function ranked(text: string | null, meta: PageMetadata): Candidate<string>[] {
   const stated = meta.body === null || meta.free === false ? null : plainOf(meta.body)
@@ -332,7 +338,7 @@ const NOT_LONGER = 'not three times as long as the text on the page, or too shor
 const SHORTEST_STATED = 200
 
 /**
- * Feeds name films, sounds and documents too. The beginning of a page tells its type better than
+ * Feeds also name films, sounds and documents. The beginning of a page shows its type better than
  * its Content-Type.
  */
 const isMarkup = (source: string) =>

@@ -18,8 +18,8 @@ export interface ComposeTask {
 }
 
 /**
- * Composes one page, as the entry of a thread. The thread also cuts the text into words, which
- * would hold up the service's own event loop.
+ * Composes one page in a thread. The thread also splits the text into words, because this would
+ * block the event loop of the service.
  */
 export default async function compose({ begun, page, now, ...options }: Timed<ComposeTask>): Promise<Composition> {
   await loadModels()

@@ -8,7 +8,7 @@ import type { ComposeTask } from './composer-worker.ts'
 import { composeSeconds } from './metrics.ts'
 import type { Template } from './template.ts'
 
-/** How the work on a page failed. No article could be made of it this time. */
+/** How a page failed, so that no article could be made from it in this try. */
 export type Failure = ThreadFailure
 export const ComposeError = ThreadError
 
@@ -17,9 +17,9 @@ type Compose = (page: StoredPage, options?: ComposeOptions) => Promise<Compositi
 
 interface ComposeOptions {
   repeated?: boolean
-  /** The lines that pages of the outlet have in common. */
+  /** The lines that pages of the outlet share. */
   template?: Template | null
-  /** The time that bounds publication dates; by default the present. */
+  /** The time that bounds publication dates; by default the current time. */
   now?: Date
 }
 
@@ -27,8 +27,8 @@ interface ComposeOptions {
 export type Composer = ReturnType<typeof openComposer>
 
 /**
- * MB of heap that a thread may use: enough for a page of the largest size and all that is made of
- * it. A thread that needs more is ended; the process goes on.
+ * MB of heap that a thread may use: enough for the largest page and everything that is made from
+ * it. A thread that needs more is ended, and the process continues.
  */
 const MEMORY = 768
 
@@ -69,16 +69,16 @@ export function openComposer(options: ComposerOptions) {
     run({ page, now, repeated, template, rules })
   return {
     /**
-     * Runs `work` when a thread is free; it may then compose one page after another.
-     * @param outlet charged for the thread's time: outlets take turns
-     * @throws the signal's reason when it is aborted before a thread was free
+     * Runs `work` when a thread is free. `work` may then compose one page after another.
+     * @param outlet the outlet whose turn this is; the time of the thread counts for it
+     * @throws the signal's reason when it aborts before a thread is free
      */
     inTurn: <T>(outlet: string | number, work: (compose: Compose) => Promise<T>, signal?: AbortSignal) =>
       queue.take(outlet, () => work(compose), signal),
     /** Composes one page in its outlet's turn. */
     compose: (page: StoredPage, { signal, ...options }: ComposeOptions & { signal?: AbortSignal } = {}) =>
       queue.take(page.outlet.domain, () => compose(page, options), signal),
-    /** Ends all threads at once; pages in hand fail. */
+    /** Ends all threads at once. Pages that are being composed fail. */
     close: () => pool.close(),
   }
 }

@@ -12,16 +12,16 @@ import { titleCandidates } from './metadata/title.ts'
 import type { Template } from './template.ts'
 import { feedTexts } from './text/feed-text.ts'
 
-/** A candidate as people read it. */
+/** A candidate in the form that people read. */
 interface ShownCandidate {
   source: Source
   value: string
-  /** Why it cannot be the article's; null: nothing speaks against it. */
+  /** The objection to the value; null: none. */
   against: string | null
   chosen: boolean
 }
 
-/** The candidates of a field, in order of rank, and why one won. */
+/** The candidates of a field, in order of rank, and the reason for the choice. */
 export interface FieldExplanation {
   origin: Origin
   /** The value of the article, which a later candidate may have completed; null: none. */
@@ -31,20 +31,20 @@ export interface FieldExplanation {
 }
 
 export interface Explanation {
-  /** `article`, or why there is none. */
+  /** `article`, or the reason why there is no article. */
   outcome: string
   interstitial: string | null
   /** The signals of rights that the page has. */
   rights: Signal[]
-  /** Paragraphs that were left out, because many pages of the outlet hold them. */
+  /** Paragraphs that were left out, because many pages of the outlet contain them. */
   boilerplate: string[]
   /** The evidence of news agencies; at most `SHOWN` pieces of it. */
   agencies: AgencyEvidence[]
-  /** Null for a page of which no article is made. */
+  /** Null when no article is made from the page. */
   fields: Record<Field, FieldExplanation> | null
 }
 
-/** Most candidates of a field that are shown: a page may state thousands. */
+/** Most candidates of a field that are shown, because a page may state thousands. */
 const SHOWN = 20
 /** Most characters of a value that are shown. */
 const LONGEST = 200

@@ -6,17 +6,17 @@ import { allWords } from './languages/index.ts'
 import type { Twin } from './metadata/metadata.ts'
 
 /*
- * Feeds, links and redirects name one article by several addresses. An address is believed when it
- * is taken for the article's. With too few believed addresses, an article is stored twice. One
- * wrong address merges two articles for good. So an address in doubt is not believed.
+ * Feeds, links and redirects name one article by several addresses. This code decides which of them
+ * are trusted as the article's. Too few trusted addresses store an article twice. One wrong address
+ * merges two articles for good. So a doubtful address is not trusted.
  */
 
 /**
- * The addresses under which a page was seen, as written. Relative ones are resolved against
+ * The addresses of one fetched page, as written. Relative addresses are resolved against
  * `finalUrl`.
  */
 interface Sighting {
-  /** As the feed named it. */
+  /** The address in the feed. */
   url: string
   /** The address after redirects. */
   finalUrl: string
@@ -31,7 +31,7 @@ interface Sighting {
 
 export interface Identity {
   /**
-   * The public address: the canonical one if it can be believed, else the last one of the
+   * The public address: the canonical address if it is trusted, or else the last address of the
    * redirects.
    */
   url: string
@@ -40,10 +40,10 @@ export interface Identity {
 }
 
 /**
- * Finds the addresses that identify an article (decision 37). Two sightings of one outlet that
- * share any address are one article. Titles and GUIDs do not count: some outlets give one GUID to
+ * Finds the addresses that identify an article (decision 37). Two pages of one outlet that share
+ * any address are one article. Titles and GUIDs do not count, because some outlets give one GUID to
  * many articles. Addresses of front pages, sections, interstitials and other languages are not
- * believed.
+ * trusted.
  *
  * @throws TypeError when `url` itself is no http(s) address
  */
@@ -64,8 +64,8 @@ export function identify(sighting: Sighting): Identity {
 }
 
 /**
- * The last address of the redirects, unless many articles end there: a front page, a section, a
- * consent page.
+ * The last address of the redirects, unless it is a page where many articles end: a front page, a
+ * section, a consent page.
  */
 function believableEnd(named: URL, end: URL | null): URL {
   if (end === null || end.href === named.href) return named
@@ -73,13 +73,13 @@ function believableEnd(named: URL, end: URL | null): URL {
   return astray && !isNoArticle(named) ? named : end
 }
 
-/** The address that the page states, if it is an article's on the same site. */
+/** The address that the page states, if it is an article's address on the same site. */
 function believableLink(page: URL, written: string | null | undefined): URL | null {
   if (!written) return null
   const link = readAddress(written, page.href)
   if (link === null || !sameSite(page, link)) return null
-  // The link may be the page's own address in another spelling, as an AMP form links to its page.
-  // It is believed, because it cannot merge two articles.
+  // The link may be the page's own address in another spelling, as the link of an AMP page to its
+  // article. It is trusted, because it cannot merge two articles.
   if (addressKey(link.href) === addressKey(page.href) && !isNoArticle(link)) return link
   return isNoArticle(link) || isSectionOf(link, page) ? null : link
 }
@@ -95,7 +95,7 @@ function sameSite(a: URL, b: URL): boolean {
   return domain === null ? a.host === b.host : domain === getDomain(b.hostname, options)
 }
 
-/** Addresses that many articles share, so that they identify none of them. */
+/** Addresses that many articles share, so that they identify no article. */
 
 const INTERSTITIAL_PATHS = new Set([
   ...'consent cookiewall cookie-wall cookies privacy privacy-gate privacygate privacy-wall gdpr'.split(' '),
@@ -104,7 +104,7 @@ const INTERSTITIAL_PATHS = new Set([
 ])
 const INTERSTITIAL_HOSTS = /^(?:consent|myprivacy|privacy|cookies?|login|sso|auth|account|accounts|id|validate|geo)\./
 
-/** Traces of templates that were not filled in, or that found no value: `{{slug}}`, `null`. */
+/** Remains of templates without a value: `{{slug}}`, `null`. */
 const UNFILLED = /^(?:null|undefined|NaN|\[object(?: |%20)[Oo]bject\])$|\{\{|%7[Bb]%7[Bb]|\$\{|\$%7[Bb]|<%|%3[Cc]%/
 
 /** Whether the address is a site's root, or a page for consent, login or errors. */
@@ -118,9 +118,9 @@ export function isNoArticle(url: URL): boolean {
 }
 
 /**
- * Whether an address is a section or front page, compared with an article's. It has fewer steps,
- * and its last step is a plain word (`/nieuws`, `/sport/voetbal/`). The last step of an article has
- * a number or several words.
+ * Whether an address is a section or front page, compared with an article's address. It has fewer
+ * path segments, and its last segment is a plain word (`/nieuws`, `/sport/voetbal/`). The last
+ * segment of an article has a number or several words.
  */
 export function isSectionOf(url: URL, article: URL): boolean {
   const parts = segments(url)
@@ -130,9 +130,9 @@ export function isSectionOf(url: URL, article: URL): boolean {
 }
 
 /**
- * Whether a redirect leads from an article's address to one that is not, on another site: a consent
- * page, a parked domain. Services that shorten addresses or count readers redirect the other way
- * round.
+ * Whether a redirect leads from an article to a page on another site that is no article: a consent
+ * page, a parked domain. Services that shorten addresses or count readers redirect in the opposite
+ * direction.
  */
 function leadsToNoArticle(article: URL, end: URL): boolean {
   const [from = '', to = ''] = [segments(article).at(-1), segments(end).at(-1)]
@@ -152,7 +152,7 @@ const rootNamesAnArticle = (url: URL): boolean =>
 const segments = (url: URL): string[] =>
   url.pathname.split('/').filter(part => part !== '' && !/^index\.\w+$/i.test(part))
 
-/** What a page says of its languages. */
+/** The statements of a page about its languages. */
 export interface Languages {
   /** The language of the page's text. */
   own: string
@@ -161,8 +161,8 @@ export interface Languages {
 
 /**
  * Whether an address is the page's article in another language. Some templates name one language as
- * the canonical form of all. These are several articles, because each language is searched by
- * itself. Forms of one language for several countries (`nl-NL`, `nl-BE`) are one article.
+ * the canonical address of all. These are several articles, because each language is searched
+ * separately. Versions of one language for several countries (`nl-NL`, `nl-BE`) are one article.
  *
  * @param page the addresses of the page itself
  */
@@ -178,7 +178,7 @@ function isInAnotherLanguage(link: URL, page: URL[], { own, twins }: Languages):
   return marked !== null && page.some(url => (markedLanguage(url) ?? marked) !== marked)
 }
 
-/** The languages of each address, by its key. `x-default` is no language. */
+/** The languages of each address, by its key. `x-default` does not count as a language. */
 function statedLanguages(twins: Twin[], base: URL): Map<string, Set<string>> {
   const stated = new Map<string, Set<string>>()
   for (const { language, href } of twins) {
@@ -190,7 +190,7 @@ function statedLanguages(twins: Twin[], base: URL): Map<string, Set<string>> {
   return stated
 }
 
-/** `nl` of `nl-BE` (RFC 5646 §2.2.1). */
+/** `nl` for `nl-BE` (RFC 5646 §2.2.1). */
 const primaryOf = (tag: string) => tag.trim().toLowerCase().split(/[-_]/)[0] ?? ''
 
 const CODES = LANGUAGES.join('|')
@@ -200,7 +200,7 @@ const MARKS = {
   query: new RegExp(`[?&](?:lang|language|hl|locale|taal|langue|sprache)=(${CODES})\\b`, 'i'),
 }
 
-/** The language that an address names: `fr.krant.example`, `/fr/…`, `?lang=fr`. */
+/** The language in an address: `fr.krant.example`, `/fr/…`, `?lang=fr`. */
 function markedLanguage(url: URL): string | null {
   const mark =
     MARKS.path.exec(url.pathname)?.[1] ?? MARKS.query.exec(url.search)?.[1] ?? MARKS.host.exec(url.hostname)?.[1]

@@ -20,9 +20,11 @@ import {
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import type { Permits } from './permits.ts'
 
-/* Every request changes a counter in the row of its key, and Postgres lets one statement at a time
-   change a row. Requests of one key that arrive together therefore share a statement. So a busy
-   key occupies few connections and delays no other key. */
+/*
+ * Every request changes a counter in the row of its key, and Postgres lets one statement at a time
+ * change a row. Requests of one key that arrive together therefore share a statement. So a busy key
+ * occupies few connections and delays no other key.
+ */
 
 /**
  * Statements of one key at a time: while one writes, the next is sent. A third would only wait for

@@ -16,9 +16,11 @@ import { LIMITS_SCHEMA } from '../explore/limits.ts'
 import type { Answer, Content } from '../http/answer.ts'
 import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
 
-/* A tool for agents calls an operation of the API, which validates the arguments as it does for a
-   request over HTTP. The tool returns the operation's JSON, and a text that a model can read
-   directly. The text of a search also says how complete the days are. */
+/*
+ * A tool for agents calls an operation of the API, which validates the arguments as it does for a
+ * request over HTTP. The tool returns the operation's JSON, and a text that a model can read
+ * directly. The text of a search also says how complete the days are.
+ */
 
 /** The answer of an operation to a query string, before headers and ETag are added. */
 export type Answering = (asking: Asking, response: Response) => Promise<Content | Answer>

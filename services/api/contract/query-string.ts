@@ -12,8 +12,10 @@ import {
   parameterSchema,
 } from './parameters.ts'
 
-/* `readQueryString` splits a query string into names and texts. A reader then converts the texts
-   to values, by the table of parameters. One answer lists all mistakes. */
+/*
+ * `readQueryString` splits a query string into names and texts. A reader then converts the texts to
+ * values, by the table of parameters. One answer lists all mistakes.
+ */
 
 /** The query string of an address as it arrived, without `?`. */
 export function rawQueryOf(url: string): string {

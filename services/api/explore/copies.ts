@@ -11,8 +11,10 @@ import { ARTICLE_SCHEMA, dataOf, objectOf, TEXT, textOrNull } from '../contract/
 import { type Answer, jsonAnswer } from '../http/answer.ts'
 import { type Asked, findOne, RELATED_PARAMETERS } from './article-by-id.ts'
 
-/* Groups of copies are found beforehand (`shared/copies`). A request only reads the groups of its
-   articles. It compares the texts of a group, to count the words that only one article has. */
+/*
+ * Groups of copies are found beforehand (`shared/copies`). A request only reads the groups of its
+ * articles. It compares the texts of a group, to count the words that only one article has.
+ */
 
 const { required: _required, ...id } = RELATED_PARAMETERS.id
 

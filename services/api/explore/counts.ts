@@ -32,9 +32,11 @@ import { requestOf } from '../contract/request.ts'
 import { COUNT, count, OK, OUTLET_SCHEMA, objectOf, TEXT, text, time, timeOrNull } from '../contract/resources.ts'
 import { type Answer, jsonAnswer } from '../http/answer.ts'
 
-/* A count is a search that returns numbers in place of articles. A breakdown takes one search;
-   with `then`, its buckets take further searches. For a search by meaning, the answer also says
-   how many articles have a vector. */
+/*
+ * A count is a search that returns numbers in place of articles. A breakdown takes one search; with
+ * `then`, its buckets take further searches. For a search by meaning, the answer also says how many
+ * articles have a vector.
+ */
 
 const { order: _order, per_page: _perPage, cursor: _cursor, sort, ...FILTERS } = EXPLORE_PARAMETERS
 

@@ -12,9 +12,11 @@ import { RETRY_UNAVAILABLE, type SearchMode } from '../contract/parameters.ts'
 import type { ErrorObject } from '../contract/resources.ts'
 import { boundLines, isAnybodys } from './observe.ts'
 
-/* Every answer leaves through this file, which adds its ETag and its compression, or makes it an
-   error. Operations return content and know nothing of HTTP. Equal bodies are compressed once,
-   because many clients poll the same pages. */
+/*
+ * Every answer leaves through this file, which adds its ETag and its compression, or makes it an
+ * error. Operations return content and know nothing of HTTP. Equal bodies are compressed once,
+ * because many clients poll the same pages.
+ */
 
 /** A successful answer, without headers and status. */
 export interface Content {

@@ -7,8 +7,10 @@ import { LIMITS } from '../contract/parameters.ts'
 import { type ArticlesRequest, searchOf } from '../contract/request.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 
-/* The exact bytes of a citation (docs/citations.md). They depend on no key, no `seq` and no plan
-   of a reader. */
+/*
+ * The exact bytes of a citation (docs/citations.md). They depend on no key, no `seq` and no plan of
+ * a reader.
+ */
 
 export const MOST_CITED = 100_000
 

@@ -49,9 +49,11 @@ import {
 import { needed, readDescribed } from './feeds.ts'
 import { readPlace } from './new.ts'
 
-/* A citation is a search, its watermark and a digest of the articles that it found. The articles
-   are not copied: page and files show them from the index. The digest proves that no article is
-   missing or changed. */
+/*
+ * A citation is a search, its watermark and a digest of the articles that it found. The articles
+ * are not copied: page and files show them from the index. The digest proves that no article is
+ * missing or changed.
+ */
 
 /** The page of a citation, and the files of its articles. */
 export const CITE_PAGE = /^\/cite\/[0-9a-f]{64}$/

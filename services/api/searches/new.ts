@@ -172,9 +172,11 @@ function readOne(
 const LONG_AGO: IngestionPlace = { seq: 0n, at: new Date(0) }
 const MOST_PROBLEMS = 50
 
-/* A mark is the text that `signed` makes of a place: its `seq` (8 bytes) and its time (6 bytes, ms
-   since 1970). It uses the secret of cursors. So marks and cursors both become invalid when the
-   database goes back to an earlier moment. */
+/*
+ * A mark is the text that `signed` makes of a place: its `seq` (8 bytes) and its time (6 bytes, ms
+ * since 1970). It uses the secret of cursors. So marks and cursors both become invalid when the
+ * database goes back to an earlier moment.
+ */
 const bindingOf = (keyId: string) => `mark ${keyId}`
 
 function contentOf({ seq, at }: IngestionPlace): Buffer {

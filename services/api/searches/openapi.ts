@@ -18,9 +18,11 @@ import { FEED_FORMATS } from '../feeds/feed-address.ts'
 import { SEARCH_LIMITS } from './feeds.ts'
 import { NEW_SCHEMA } from './new.ts'
 
-/* The part of `/explore/openapi.json` about kept searches, their feeds and alerts, and citations.
-   Each operation is a row of a table. The row also decides the parts that operations of a kind
-   share. */
+/*
+ * The part of `/explore/openapi.json` about kept searches, their feeds and alerts, and citations.
+ * Each operation is a row of a table. The row also decides the parts that operations of a kind
+ * share.
+ */
 
 /** An operation of the owner of a key. Its tag and most of its errors follow from these fields. */
 interface Owned {

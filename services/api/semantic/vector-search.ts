@@ -20,9 +20,11 @@ import { AROUND, AROUND_LIMIT, leastOf } from '../../../shared/vectors/related.t
 import { type NearArticle, type Reach, VectorFailure } from '../../../shared/vectors/store.ts'
 import type { Around, AroundQuery } from './query.ts'
 
-/* A question needs two servers, the model and the vector store, and an answer within two seconds.
-   The two servers share one time budget. Vectors of questions are kept, and the code handles a
-   change of the collection meanwhile. */
+/*
+ * A question needs two servers, the model and the vector store, and an answer within two seconds.
+ * The two servers share one time budget. Vectors of questions are kept, and the code handles a
+ * change of the collection meanwhile.
+ */
 
 /** The set of a question holds this many articles at most (contract, "Limits"). */
 const CANDIDATES = 500

@@ -6,8 +6,10 @@ import { productToken } from '../../../shared/outlets/rights.ts'
 import { pageSecurity } from '../http/security.ts'
 import { escapeHtml, makeFile, sendFile, type WebFile } from './files.ts'
 
-/* Publishers who see the crawler in their logs find here, in five languages, who it is and how to
-   refuse it. The small files that browsers request from every site are here, too. */
+/*
+ * Publishers who see the crawler in their logs find here, in five languages, who it is and how to
+ * refuse it. The small files that browsers request from every site are here, too.
+ */
 
 export const BOT_PATH = '/bot'
 

@@ -23,9 +23,11 @@ import { pageSecurity } from '../http/security.ts'
 import { sendFile } from './files.ts'
 import { webBundle } from './web.ts'
 
-/* Operators watch the fleet without disturbing it: the pages have connections of their own, short
-   statements, and figures that all viewers share. A part that cannot be read in time is left out,
-   and the page names it. */
+/*
+ * Operators watch the fleet without disturbing it: the pages have connections of their own, short
+ * statements, and figures that all viewers share. A part that cannot be read in time is left out,
+ * and the page names it.
+ */
 
 export interface OperatorParts {
   config: Config

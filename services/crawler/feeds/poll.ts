@@ -13,9 +13,11 @@ import { type Gap, type GoodPoll, saveOlderPage, savePoll, saveUnclosedGap } fro
 import { beforeParsing, type DueFeed, postpone, saveFailure } from './schedule.ts'
 import { type PartsRead, readParts } from './sitemap-parts.ts'
 
-/* A poll is one request, but may lead to more: parts of an index, older pages that close a gap, a
-   sitemap that is only counted. The result of each request is saved at once, so an interrupted
-   visit loses nothing. */
+/*
+ * A poll is one request, but may lead to more: parts of an index, older pages that close a gap, a
+ * sitemap that is only counted. The result of each request is saved at once, so an interrupted
+ * visit loses nothing.
+ */
 
 /**
  * Polls one feed or sitemap.

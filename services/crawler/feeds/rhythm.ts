@@ -1,12 +1,15 @@
-/* The time of the next poll of a feed. Everything here is pure: the crawler stores the habits of a
-   feed in its row, and the simulated weeks of `bench/week` keep them in memory. Articles come as a
-   Poisson process whose rate changes with the hour and differs at weekends, as Sia, Cho and Cho
-   found in 10,000 feeds ("Efficient Monitoring Algorithm for Fast News Alerts", 2007). A feed is
-   polled when the total waiting time of the articles that are expected to wait there reaches
-   PRICE. One price for all feeds spends requests where they save most waiting: the Lagrange
-   multiplier of a common budget (Cho and Garcia-Molina, "Effective page refresh policies", 2003;
-   Azar et al., "Tractable near-optimal policies for crawling", 2018). At a constant rate the pause
-   is √(2 · PRICE / rate), the square root law of both papers, up to PATIENCE. */
+/*
+ * The time of the next poll of a feed. Everything here is pure: the crawler stores the habits of a
+ * feed in its row, and the simulated weeks of `bench/week` keep them in memory.
+ *
+ * Articles come as a Poisson process whose rate changes with the hour and differs at weekends, as
+ * Sia, Cho and Cho found in 10,000 feeds ("Efficient Monitoring Algorithm for Fast News Alerts",
+ * 2007). A feed is polled when the total waiting time of the articles that are expected to wait
+ * there reaches PRICE. One price for all feeds spends requests where they save most waiting: the
+ * Lagrange multiplier of a common budget (Cho and Garcia-Molina, "Effective page refresh policies",
+ * 2003; Azar et al., "Tractable near-optimal policies for crawling", 2018). At a constant rate the
+ * pause is √(2 · PRICE / rate), the square root law of both papers, up to PATIENCE.
+ */
 
 /** Statistics of a feed, learnt from its polls. Times in ms, rates in articles an hour. */
 export interface Habits {

@@ -6,9 +6,11 @@ import { type Named, richness } from './parsing/parse.ts'
 import { articleInterval, datedRate, type Habits, learn, nextPoll } from './rhythm.ts'
 import { type DueFeed, intervalRangeOf, type PollIntervalSettings } from './schedule.ts'
 
-/* One transaction saves the result of a poll and the time of the next one, so that a crash loses
-   neither. If a feed shows no known entry, articles may have passed unseen. That is a gap, which
-   older pages may close. */
+/*
+ * One transaction saves the result of a poll and the time of the next one, so that a crash loses
+ * neither. If a feed shows no known entry, articles may have passed unseen. That is a gap, which
+ * older pages may close.
+ */
 
 /** The settings that saving a poll needs. */
 export type SavingSettings = PollIntervalSettings & Budget

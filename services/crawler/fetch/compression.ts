@@ -3,8 +3,10 @@ import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import { RequestFailure } from './request-failure.ts'
 
-/* We do not use undici's `decompress` interceptor. It accepts zstd windows of any size, and
-   refuses raw deflate and uncompressed bodies (`docs/experiments/README.md`). */
+/*
+ * We do not use undici's `decompress` interceptor. It accepts zstd windows of any size, and refuses
+ * raw deflate and uncompressed bodies (`docs/experiments/README.md`).
+ */
 
 /** The compression of a body. By the standard, "deflate" is zlib; some servers send raw deflate. */
 type Form = 'gzip' | 'deflate' | 'raw deflate' | 'br' | 'zstd'

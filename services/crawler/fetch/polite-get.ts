@@ -21,8 +21,10 @@ import {
   sitemapsOf,
 } from './robots.ts'
 
-/* All documents of other servers are fetched here. Each step of a redirect is an address of its
-   own, with its host, its robots.txt, its permit and its budget. */
+/*
+ * All documents of other servers are fetched here. Each step of a redirect is an address of its
+ * own, with its host, its robots.txt, its permit and its budget.
+ */
 
 /** The outcome of fetching an address and following its redirects. */
 export type Fetched =

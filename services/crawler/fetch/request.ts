@@ -4,8 +4,10 @@ import { type RightsHeaders, rightsHeaders } from '../../../shared/outlets/right
 import { codingsOf, decompressing, tooLarge } from './compression.ts'
 import { asFailure, RequestFailure } from './request-failure.ts'
 
-/* One GET to a foreign server, which is not trusted: time, bytes, pieces and length are limited,
-   and a body that is shorter than announced is a failure. */
+/*
+ * One GET to a foreign server, which is not trusted: time, bytes, pieces and length are limited,
+ * and a body that is shorter than announced is a failure.
+ */
 
 /** A complete answer. */
 export interface FetchedResponse {

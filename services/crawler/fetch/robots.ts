@@ -1,8 +1,10 @@
 import { ADDRESS_LIMIT, readAddress } from '../../../shared/articles/address.ts'
 import { type Pool, type Queryable, readRow, readValue } from '../../../shared/postgres/pool.ts'
 
-/* Rules are read once a day and stored in the database in one canonical form. The matching is our
-   own and limits its work, so that a hostile file cannot stop the crawler. */
+/*
+ * Rules are read once a day and stored in the database in one canonical form. The matching is our
+ * own and limits its work, so that a hostile file cannot stop the crawler.
+ */
 
 /** The rules of a robots.txt for one crawler (RFC 9309, and the older Crawl-delay). */
 export interface RobotsRules {

@@ -11,9 +11,11 @@ import {
 import type { Budget } from '../../../status/health.ts'
 import { ensureHosts } from './permits.ts'
 
-/* An outlet decides which addresses it names, so each outlet has a daily budget: new hosts, pages,
-   bytes. Work beyond the budget waits for another day. So no outlet can fill the database or delay
-   other outlets. */
+/*
+ * An outlet decides which addresses it names, so each outlet has a daily budget: new hosts, pages,
+ * bytes. Work beyond the budget waits for another day. So no outlet can fill the database or delay
+ * other outlets.
+ */
 
 /** The current day in UTC, by the database's clock, as SQL. */
 const TODAY = "(clock_timestamp() at time zone 'UTC')::date"

@@ -5,9 +5,11 @@ import type { DueFeed } from '../feeds/schedule.ts'
 import type { Held } from './budgets.ts'
 import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts'
 
-/* A crawler first chooses a host and then its work, because the pauses between requests belong to
-   hosts. Outlets take turns, and the number of visited hosts is limited for each outlet and each
-   site. */
+/*
+ * A crawler first chooses a host and then its work, because the pauses between requests belong to
+ * hosts. Outlets take turns, and the number of visited hosts is limited for each outlet and each
+ * site.
+ */
 
 /**
  * A host may be visited this many ms before it is free. The visit then waits for the rest of the

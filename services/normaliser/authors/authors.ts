@@ -11,13 +11,14 @@ import type { PageMetadata } from '../metadata/metadata.ts'
 import { foldOutlet, isAgency, isOffice, peopleIn } from './person-names.ts'
 
 /*
- * Pages name their authors in many ways, and name others too. Each source gives a list of
- * candidates, in order of trust. The first with a person counts; a name in doubt is left out.
+ * Pages name their authors in many ways, and also name other people. Each source gives a list of
+ * candidates, in order of trust. The first candidate with a person counts, and doubtful names are
+ * left out.
  */
 
 /** Most people in a byline. A statement with more people is a list of staff. */
 const MOST = 20
-/** Most statements of one source that are read. Feeds and structured data have no more. */
+/** Most statements of one source that are read. Real feeds and structured data have fewer. */
 const STATEMENTS = 50
 
 /**
@@ -35,7 +36,7 @@ export function authorChoice(
   return best === null ? null : choiceOf(best, stated, isSameGroup)
 }
 
-/** The statements of authors, in order of rank. */
+/** The candidates for authors, in order of rank. */
 interface AuthorCandidates {
   stated: Candidate<string[]>[]
   /** The candidates from the markup of the page. They rank last and are searched lazily. */
@@ -106,8 +107,8 @@ function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): 
 }
 
 /**
- * Replaces a byline by a fuller statement: one that names all of its people and more. Structured
- * data often give a part of the byline only.
+ * Replaces a byline by a fuller statement, which names all of its people and more. Structured data
+ * often contain only a part of the byline.
  */
 function fuller(names: string[], statements: string[][]): string[] {
   const has = (list: string[], name: string) => list.some(other => fold(other) === fold(name))
@@ -116,8 +117,8 @@ function fuller(names: string[], statements: string[][]): string[] {
 }
 
 /**
- * Bylines by markup, down to two lines below the first. An element around other bylines counts only
- * when it names more people.
+ * Bylines by markup, at most two lines below the first one. An element around other bylines counts
+ * only when it names more people.
  */
 function bylines(marks: Mark[], own: ReadonlySet<string>): string[] {
   const named = marks.filter(mark => peopleIn(textOf(mark), own).length > 0)
@@ -158,7 +159,10 @@ function boxes(meta: PageMetadata): string[] {
   return line !== undefined && line.text.length <= 40 ? [line.text] : []
 }
 
-/** Whether readers see the name as a byline, not in prose, navigation or the copyright notice. */
+/**
+ * Whether readers see the name as a byline. Prose, navigation and the copyright notice do not
+ * count.
+ */
 function isShown(meta: PageMetadata, name: string): boolean {
   const wanted = ` ${fold(name)} `
   return meta.lines.some(
@@ -166,7 +170,7 @@ function isShown(meta: PageMetadata, name: string): boolean {
   )
 }
 
-/** An account's name (`annaweber`) as the byline spells it (`Anna Weber`). */
+/** The name of an account (`annaweber`) in the spelling of the byline (`Anna Weber`). */
 function asShown(name: string, marks: Mark[]): string {
   if (name !== name.toLowerCase() || name.includes(' ')) return name
   const spelt = marks
@@ -183,7 +187,7 @@ function distinct(names: string[]): string[] {
   })
 }
 
-/** How many lines behind the headline, and before it, may hold a name beside a date. */
+/** How many lines after the headline, and before it, may hold a name beside a date. */
 const BEHIND_A_DATE = 5
 const BEFORE_DATE = 2
 /** Longest line that holds a name and a date, in characters. */
@@ -195,7 +199,7 @@ const ALONE = new RegExp(`^${NAME_BESIDE}$`, 'u')
 const AT_START = new RegExp(String.raw`^(${NAME_BESIDE})\s[|·•–—-]\s`, 'u')
 
 /**
- * Names without a label that stand beside the date, right under the headline: "Anna Weber", then
+ * Names without a label that stand beside the date, close to the headline: "Anna Weber", then
  * "3.11.2026"; "Anna Weber – 3.11.2026". At most one.
  */
 function besideDates({ lines, headline }: PageMetadata): string[] {
@@ -217,7 +221,7 @@ function besideDates({ lines, headline }: PageMetadata): string[] {
 
 const isDated = (text: string) => /\d/.test(text) && findDates(text).length > 0
 
-/** Whether a line holds a date, perhaps a weekday and a time, and nothing else. */
+/** Whether a line holds only a date, perhaps with a weekday and a time. */
 function isDateLine(text: string): boolean {
   const [date] = text.length > DATE_LENGTH || !/\d/.test(text) ? [] : findDates(text)
   return date !== undefined && date.index <= WEEKDAY && !date.modified
@@ -225,7 +229,7 @@ function isDateLine(text: string): boolean {
 const DATE_LENGTH = 45
 const WEEKDAY = 20
 
-/** How many lines behind the headline, and before it, may hold a byline. */
+/** How many lines after the headline, and before it, may hold a byline. */
 const BEHIND = 12
 const BEFORE = 4
 
@@ -246,7 +250,7 @@ const OPENING = new RegExp(
 )
 
 /**
- * Bylines near the headline, behind a date or a label: "Gepubliceerd op 3 november 2026 door Jan
+ * Bylines near the headline, after a date or a label: "Gepubliceerd op 3 november 2026 door Jan
  * Smit", "3.11.2026 14:05 von Anna Weber", "Redaktion: Anna Weber".
  */
 const BEHIND_DATE = new RegExp(
@@ -265,7 +269,7 @@ const SIGNED_LINE = new RegExp(
   'iu',
 )
 
-/** Bylines in the text of the page, recognised by their words and not by markup. */
+/** Bylines in the text of the page, recognised by their words instead of markup. */
 function spokenBylines(meta: PageMetadata): string[] {
   const lines = meta.lines
     .map((line, index) => ({ ...line, index }))
@@ -294,7 +298,7 @@ function withAgency(line: string): boolean {
   return name !== undefined && agency !== undefined && isAgency(agency) && !isOffice(name)
 }
 
-/** The text behind the label, up to a date or a place. */
+/** The text after the label, up to a date or a place. */
 function nameIn(label: RegExp, line: string): string | null {
   const name = label
     .exec(line)?.[1]

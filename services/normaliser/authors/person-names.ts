@@ -2,8 +2,8 @@ import { allWords, anyOf } from '../languages/index.ts'
 import { fold, oneLine } from '../markup/plain.ts'
 
 /*
- * A byline is a text for readers: names among roles, places, agencies and credits. Whatever is
- * known to be no name is cut away, and what remains must be written as a name is.
+ * A byline is a text for readers: names among roles, places, agencies and credits. The code removes
+ * parts that are known to be no names. The remaining parts must be written as names are.
  */
 
 /** Most characters of a statement that are read. */
@@ -13,8 +13,8 @@ const NAME_LIMIT = 60
 const NAME_WORDS = 6
 
 /**
- * Labels before the names. The pattern must not match the beginning of a name, as in
- * `von der Leyen, Ursula`. It need not match `Von der Redaktion`, which names nobody.
+ * Labels before the names. The pattern must not match the beginning of a name, as in `von der
+ * Leyen, Ursula`. It need not match `Von der Redaktion`, which names no person.
  */
 const LABEL_LINK = anyOf(rules => rules.authors.labelLinks)
 const OPENING_BY = anyOf(rules => rules.authors.openingByWords)
@@ -42,12 +42,12 @@ const OFFICE_BEFORE = new RegExp(
 const CREDIT_LABEL = `${anyOf(rules => rules.authors.credits)}[’'‘]?s?`
 const CREDIT = new RegExp(String.raw`(?:^|[\s,;|/–-])${CREDIT_LABEL}\s*:\s*[^,;|/]*`, 'giu')
 
-/** The same credits without a colon, behind a comma: "foto’s Piet Jansen". */
+/** The same credits without a colon, after a comma: "foto’s Piet Jansen". */
 const CREDIT_BEFORE_NAME = new RegExp(String.raw`[,;|/–]\s*(?i:${CREDIT_LABEL})\s+(?=\p{Lu})[^,;|/]*`, 'gu')
 
 const AND = anyOf(rules => rules.authors.conjunctions)
 
-/** The same credits in brackets behind the name: "Piet Jansen (foto’s)". */
+/** The same credits in brackets after the name: "Piet Jansen (foto’s)". */
 const CREDIT_BEHIND_NAME = new RegExp(
   String.raw`(?:^|[,;|/&]|\s${AND}\s)(?:(?!\s${AND}\s)[^,;|/&()])*\(\s*${CREDIT_LABEL}\s*\)`,
   'giu',
@@ -60,7 +60,7 @@ const BOTH_LABELS = new RegExp(
   'giu',
 )
 
-/** "and others", "et autres", "e.a.", "u.v.m.": nobody is named. */
+/** Words for people without names: "and others", "et autres", "e.a.", "u.v.m.". */
 const OTHERS =
   /(?:^|\s)(?:(?:and|en|et|und|an)\s)?(?:others?|anderen?|(?:d['’])?autres|andere[rn]?|aner(?:er|en)?|al\.|(?:\p{Ll}\.\s?){1,2}\p{Ll}\.?)$|^al$/u
 
@@ -69,8 +69,8 @@ const WITH = /\s(?:with|met|avec|mit|mat)\s+(?=\S)/iu
 
 /**
  * The people in one statement of a byline, in order and in the outlet's own spelling. Labels,
- * addresses, roles, agencies and desks are left out. `own` are the outlet's names, folded by
- * `foldOutlet`; none of them is a person.
+ * addresses, roles, agencies and desks are left out. `own`: names of the outlet, folded by
+ * `foldOutlet`, which are never people.
  */
 export function peopleIn(statement: string, own: ReadonlySet<string>): string[] {
   const parted = statement.slice(0, BYLINE_LIMIT * 4).replace(/\s\u200B|\u200B\s/g, ', ')
@@ -79,10 +79,10 @@ export function peopleIn(statement: string, own: ReadonlySet<string>): string[] 
     .map(withoutAgency)
     .map(part => trim(part.replace(OTHERS, '')))
     .filter(name => name !== '')
-  // A name that begins with a word in capitals may be a station. If the first name of the list
-  // begins so, too, such words are surnames: "MAES Jan, PEETERS Els".
+  // A name that begins with a word in capitals may be a station. If the first name of the list also
+  // begins with capitals, such words are surnames: "MAES Jan, PEETERS Els".
   const people = names.filter(name => isPerson(name, own) && (!CAPITALS.test(name) || CAPITALS.test(names[0]!)))
-  // Beside the name of the outlet or an office, a single word is a place: "hessenschau.de,
+  // Beside an office or the outlet's own name, a single word is a place: "hessenschau.de,
   // Frankfurt, Germany".
   const office = isOwn(text, own) || names.some(name => isOffice(name) || isOwn(name, own))
   return office ? people.filter(name => words(name).length > 1) : people
@@ -97,7 +97,7 @@ const STATION =
  */
 const CAPITALS = /^\p{Lu}{3,5}\s.*\p{Ll}/u
 
-/** The part before "with" when only agencies stand behind that word; otherwise the whole part. */
+/** The part before "with" when only agencies follow that word; otherwise the whole part. */
 function withoutAgency(part: string): string {
   const [before = '', ...behind] = part.split(WITH)
   return behind.length > 0 && behind.every(name => isAgency(name.trim())) ? before : part
@@ -118,7 +118,7 @@ function bare(text: string): string {
     .replace(/[^\s@]+@[^\s@]+\.[^\s@]+|https?:\/\/\S+|(?<=^|\s)@\w+/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
-  // Labels come in layers: "Text: Von Anna Weber".
+  // There may be several labels, one before the other: "Text: Von Anna Weber".
   for (let layer = 0; layer < 3; layer += 1) rest = rest.replace(LABEL, '').replace(LABEL_BEFORE_NAME, '').trim()
   return rest.replace(/^[^:]{1,40}:\s/, '').replace(OFFICE_BEFORE, '')
 }
@@ -153,7 +153,7 @@ function words(text: string): string[] {
   return text.split(/\s+/).filter(word => word !== '')
 }
 
-/** Texts behind a name that are cut off: a place, a date, the links of the box about the author. */
+/** Texts after a name that are cut off: a place, a date, the links of the box about the author. */
 const PLACE = new RegExp(
   String.raw`\s${anyOf(rules => rules.authors.placePrepositions)}\s(?:${anyOf(rules => rules.authors.placeArticles)}\s|l['’])?\p{Lu}.*$`,
   'u',
@@ -167,12 +167,12 @@ const LINKS = new RegExp(
   'iu',
 )
 
-/** A profession behind a full name: "Anna Weber Redakteurin". */
+/** A profession after a full name: "Anna Weber Redakteurin". */
 const WORK = new RegExp(
   String.raw`(?<=\S\s\S+)\s(?:${anyOf(rules => rules.authors.beforeRole)}\s)*${anyOf(rules => rules.authors.work)}.*$`,
   'iu',
 )
-/** Behind a comma, a profession with its field: "Foreign Correspondent". */
+/** After a comma, a profession with its field: "Foreign Correspondent". */
 const WORK_AT_END = new RegExp(String.raw`\s${anyOf(rules => rules.authors.work)}\p{L}*$`, 'iu')
 
 function trim(part: string): string {
@@ -183,14 +183,15 @@ function trim(part: string): string {
     .replace(LINKS, '')
     .replace(WORK, '')
     .replace(/^[\s"'„“”«»*.,:_–—-]+|[\s"„“”«»*,:_–—-]+$|(?<=\p{Ll}{3})\.$/gu, '')
-  // A picture's alternative text and the link beside it say the name twice.
+  // The alternative text of a picture and the link beside it both contain the name, so it stands
+  // twice.
   const half = name.slice(0, (name.length - 1) / 2)
   return half.includes(' ') && name === `${half} ${half}` ? half : name
 }
 
 /**
- * Words in lower case inside names. The first ones belong to other languages whose names appear in
- * our news.
+ * Words in lower case inside names. Those of the first line come from other languages whose names
+ * appear in our news.
  */
 const PARTICLES = new Set([
   ...'del della di da do dos el al bin ibn ben y e af av'.split(' '),
@@ -204,7 +205,8 @@ const SUFFIX = /^(?:jr|sr|jun|sen|fils|père)\.?$/u
 const TITLES = /^(?:\p{L}{1,4}\.-?\s?)+(?=\p{Lu})/u
 
 /**
- * In a name, every word has a capital or is a particle. A name of two words may be in lower case.
+ * Whether a text is written as a name: every word has a capital or is a particle. A name of two
+ * words may be in lower case.
  */
 function isWrittenAsName(name: string): boolean {
   const all = words(name.replace(TITLES, ''))
@@ -238,7 +240,7 @@ const OUTLET_ARTICLE = new RegExp(`^${anyOf(rules => rules.authors.outletArticle
 export const foldOutlet = (name: string): string => fold(name).replace(OUTLET_ARTICLE, '')
 
 /**
- * Whether a name is the outlet's, alone or with a word before or behind: "NOS Nieuws", "FOCUS
+ * Whether a name is the outlet's, alone or with a word before or after it: "NOS Nieuws", "FOCUS
  * online".
  */
 function isOwn(name: string, own: ReadonlySet<string>): boolean {
@@ -250,9 +252,12 @@ function isOwn(name: string, own: ReadonlySet<string>): boolean {
   return false
 }
 
-/** Words that name no person. All are compared folded (lower case, no accents, only words). */
+/**
+ * The patterns below match names of no person. They are compared with folded text (lower case, no
+ * accents, only words).
+ */
 
-/** News agencies, as bylines write them: whole names. */
+/** News agencies by the whole names that bylines use. */
 const AGENCIES = pattern(
   `^(?:${anyOf(rules => rules.authors.beforeAgency)} )?`,
   listed(String.raw`anp anp\s(?:foto|pers|persberichten) novum novum\snieuws belga belga\snews\sagency belgaimage
@@ -271,7 +276,9 @@ const OFFICE = pattern(
   String.raw`\b`,
 )
 
-/** A part of a byline that begins with one of these is a person's work, a place or a sentence. */
+/**
+ * A part of a byline that begins with one of these words is a person's work, a place or a sentence.
+ */
 const ROLE = pattern(
   `^(?:${anyOf(rules => rules.authors.beforeRole)} )*`,
   allWords(rules => rules.authors.roles),

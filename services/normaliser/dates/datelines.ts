@@ -5,34 +5,34 @@ import type { PageMetadata } from '../metadata/metadata.ts'
 import { type DateOptions, type FoundDate, findDates, labelOf } from './written.ts'
 
 /**
- * How many lines may hold a dateline: behind the headline, before it, and right behind it even when
- * they look like no part of the article.
+ * How many lines may hold a dateline: after the headline, before it, and directly after it even
+ * when they do not look like a part of the article.
  */
 const BEHIND = 12
 const BEFORE = 6
 const BESIDE = 3
 
 /**
- * Longest dateline, in characters. A longer line is prose: its dates belong to the events that it
+ * Longest dateline, in characters. A longer line is prose, whose dates belong to the events that it
  * reports.
  */
 const DATELINE_LENGTH = 120
 
 /**
- * Prose may open with a dateline, as agencies write it, perhaps behind a place:
- * `Karlsruhe (12.11.2021) – …`, `29.11.2022 – …`.
+ * Prose may begin with a dateline in the style of agencies, perhaps after a place: `Karlsruhe
+ * (12.11.2021) – …`, `29.11.2022 – …`.
  */
 const PLACE = /^(?:\p{Lu}[\p{L}\s./-]{0,24}[,(]?\s*)?\(?$/u
 const BREAK = /^\s*(?:\)|[-–—|:.]\s|,?\s*\d{1,2}[:.h]\d{2})/
 
-/** Whether a text opens with this date, as agencies' texts do. */
+/** Whether a text begins with this date, in the style of agencies. */
 export const opensWith = (text: string, date: FoundDate): boolean =>
   PLACE.test(text.slice(0, date.index)) && BREAK.test(text.slice(date.end))
 
 /**
- * The text before a date that is not the publication's. The date belongs to a picture, to a post
- * that the article shows, or to an event in brackets: `Foto: Jan Smit, 3-11-2026`,
- * `Jan Smit (@jan) 3 november 2026`, `Soldaten op wacht (Kunduz, 3-11-2026)`.
+ * Matches the text before a date that is not the publication's. Such a date belongs to a picture,
+ * to a post that the article shows, or to an event in brackets: `Foto: Jan Smit, 3-11-2026`, `Jan
+ * Smit (@jan) 3 november 2026`, `Soldaten op wacht (Kunduz, 3-11-2026)`.
  */
 const OTHERS = new RegExp(
   String.raw`(?:\b${anyOf(rules => rules.dates.pictures)}s?\b|©)\D{0,40}$|\(@\w+\)|.{25}\([^)]{0,40}$`,
@@ -40,12 +40,13 @@ const OTHERS = new RegExp(
 )
 
 /**
- * Dates in the lines around the headline that could be the publication's, the likeliest line first.
+ * Dates in the lines around the headline that could be the publication's. The most probable line
+ * comes first.
  */
 export const nearDatelines = (meta: PageMetadata, changes: Mark[], options: DateOptions): FoundDate[] =>
   nearLines(meta, changes).flatMap(line => datelinesIn(line, options))
 
-/** Whether a line stands where datelines do. */
+/** Whether a line is near enough to the headline for a dateline. */
 export const isNear = ({ headline }: PageMetadata, line: number): boolean =>
   headline !== null && line >= headline - BEFORE && line <= headline + BEHIND
 
@@ -54,14 +55,14 @@ const datelinesIn = (line: string, options: DateOptions): FoundDate[] =>
     date => (line.length <= DATELINE_LENGTH || opensWith(line, date)) && !OTHERS.test(line.slice(0, date.index)),
   )
 
-/** All dates in a text but those of changes. */
+/** All dates in a text, without dates of changes. */
 export const publications = (text: string, options: DateOptions): FoundDate[] =>
   findDates(text, options).filter(date => !date.modified)
 
 /**
- * The lines behind the headline, then the lines before it. The first lines behind it count even
- * when they look like no part of the article. The lines before it do not: the masthead there shows
- * today's date.
+ * The lines after the headline, then the lines before it. The first lines after it count even when
+ * they do not look like a part of the article. Such lines before it do not count, because the
+ * page's header shows today's date.
  */
 function nearLines(meta: PageMetadata, changes: Mark[]): string[] {
   const { headline } = meta
@@ -84,9 +85,9 @@ function nearLines(meta: PageMetadata, changes: Mark[]): string[] {
 }
 
 /**
- * Removes changes from a line. Themes hide the time of a change in the byline: `<span
+ * Removes dates of changes from a line. Themes hide the time of a change in the byline: `<span
  * class="updated" style="display:none">2026-11-04T…</span>`. When the line has no other date, the
- * change stays, because some themes write the day of publication as hAtom's "updated".
+ * date of the change stays, because some themes write the day of publication as hAtom's "updated".
  */
 export function withoutChanges(text: string, changes: Mark[]): string {
   let rest = text
@@ -95,7 +96,7 @@ export function withoutChanges(text: string, changes: Mark[]): string {
 }
 
 /**
- * Dates behind a second mention of the headline, in a box about the article or in a list. A list
+ * Dates after a second mention of the headline, in a box about the article or in a list. A list
  * whose dates stand before their titles is left out.
  */
 export function datelinesOfRepeats(meta: PageMetadata, options: DateOptions): FoundDate[] {
@@ -113,13 +114,12 @@ export function datelinesOfRepeats(meta: PageMetadata, options: DateOptions): Fo
   return found.flatMap(line => datelinesIn(line, options))
 }
 const REPEATS = 30
-/** Characters at the end of a title's line that are searched: room for a day and a time. */
+/**
+ * Characters at the end of a title's line that are searched. They have room for a day and a time.
+ */
 const BEHIND_TITLE = 40
 
-/**
- * Dates in lines of the article that hold nothing but a date and perhaps a time, anywhere on the
- * page.
- */
+/** Dates in lines of the article that hold only a date and perhaps a time, anywhere on the page. */
 export const bareDatelines = (meta: PageMetadata, options: DateOptions): FoundDate[] =>
   meta.lines.flatMap((line, index) => {
     if (line.aside || line.text.length > BARE_LENGTH || !/\d/.test(line.text)) return []
@@ -137,8 +137,8 @@ const AROUND = new RegExp(
 )
 
 /**
- * The meaning of a marked date, by the words before it: those in its line, or the line before when
- * that is a label.
+ * The meaning of a marked date, by the words before it in its line, or by the line before when that
+ * is a label.
  */
 export function labelBefore(meta: PageMetadata, mark: Mark): ReturnType<typeof labelOf> {
   const line = meta.lines[mark.line]?.text ?? ''
@@ -152,8 +152,8 @@ function labelled(meta: PageMetadata, text: string, index: number): string {
 }
 
 /**
- * The line before, when it is only a label of the next one:
- * `<dt>Bijgewerkt</dt><dd>3 november 2026</dd>`.
+ * The line before, when it is only a label for this line: `<dt>Bijgewerkt</dt><dd>3 november
+ * 2026</dd>`.
  */
 function labelLine({ lines, headline }: PageMetadata, index: number): string {
   const before = index - 1 === headline ? '' : (lines[index - 1]?.text ?? '')
@@ -162,8 +162,8 @@ function labelLine({ lines, headline }: PageMetadata, index: number): string {
 const LABEL_LENGTH = 40
 
 /**
- * Whether the page's own dates put the month first, as in `11/23/2026`; null when no date shows it.
- * Pages in American English from publishers here use both orders.
+ * Whether the page's own dates put the month first, as in `11/23/2026`; null when no date shows the
+ * order. Publishers in our countries use both orders in American English.
  */
 export function monthFirstIn(meta: PageMetadata): boolean | null {
   let [monthFirst, dayFirst] = [0, 0]

@@ -31,7 +31,7 @@ import {
 
 /*
  * Pages state several dates, and some are wrong: the date of a change, a time by a wrong clock, the
- * date of another article. Sources are asked in order of trust. The day and the time may come from
+ * date of another article. The sources are read in order of trust. Day and time may come from
  * different sources.
  */
 
@@ -40,21 +40,21 @@ const EARLIEST = Date.UTC(1990, 0, 1)
 
 /**
  * The time at which the outlet says that it published the article (decision 36). Sources in order
- * of trust: structured data, meta tags, the feed, the page itself. Null when none of them can be
- * right. It is never the time of fetching.
+ * of trust: structured data, meta tags, the feed, the page itself. Null when no source gives a
+ * possible date. The result is never the time of fetching.
  *
- * - Structured data is JSON-LD. Microdata comes behind the meta tags, because templates write the
- * day of a change into it.
+ * - Structured data is JSON-LD. Microdata comes after the meta tags, because templates write the
+ *   day of a change into it.
  * - A date more than 24 hours after `now`, or before 1990, is ignored, and the next source is read.
- * - A time without an offset is the outlet's wall clock.
+ * - A time without an offset is local time of the outlet.
  * - Structured data and meta tags may state the same time, to the second, on two clocks. One of
- * them then gives local time as UTC, which is too late east of Greenwich. So the earlier time
- * counts.
- * - A day without a time takes its time from the next source that names the same day; without one
- * it is 00:00 UTC of that day, so that a client who asks for the day finds it.
+ *   them then gives local time as UTC, which is too late east of Greenwich. So the earlier time
+ *   counts.
+ * - A day without a time takes its time from the next source that names the same day. Without such
+ *   a source it is 00:00 UTC of that day, so that a client who asks for the day finds the article.
  *
- * `pageText` is the article's own text. Its beginning is one of the last sources. The origin is
- * that of the source that names the day.
+ * `pageText` is the article's own text. Its beginning is one of the last sources. The origin is the
+ * source that names the day.
  */
 export function dateChoice(
   meta: PageMetadata,
@@ -71,13 +71,13 @@ export function dateChoice(
   return { ...choiceOf(day, others, (a, b) => sameDay(a.date, b.date)), value: new Date(instant) }
 }
 
-/** A written date and its instant, in ms; null: no such day or hour. */
+/** A written date and its instant, in ms; null: the day or hour does not exist. */
 export interface Moment {
   date: WrittenDate
   instant: number | null
 }
 
-/** The circumstances in which dates are read. */
+/** The settings for reading the dates of a page. */
 interface Reading {
   options: DateOptions
   timeZone: string
@@ -134,7 +134,7 @@ function againstInstant(instant: number | null, latest: number): string | null {
   return instant > latest ? 'more than a day ahead' : null
 }
 
-/** The first day, with the first time that is stated on this day. */
+/** The first possible day, with the first time that a source states for this day. */
 function choose(candidates: Iterable<Candidate<Moment>>): { day: Candidate<Moment>; instant: number } | null {
   let best: { day: Candidate<Moment>; instant: number } | null = null
   for (const day of candidates) {
@@ -147,7 +147,7 @@ function choose(candidates: Iterable<Candidate<Moment>>): { day: Candidate<Momen
 }
 
 const HOUR = 3_600_000
-/** Most dates that each date is compared with: a page may state thousands. */
+/** Most dates that each date is compared with, because a page may state thousands. */
 const COMPARED = 20
 /** Most hours between two clocks: time zones are up to 14 hours ahead of UTC. */
 const FURTHEST = 14
@@ -181,10 +181,10 @@ function instantOf(date: WrittenDate, timeZone: string): number | null {
   return asUtc === null ? null : asUtc - date.offset * 60_000
 }
 
-/** Class names of dates of changes, and of today's date. */
+/** Class names that mark dates of changes, or today's date. */
 const NOT_PUBLISHED = new RegExp(`modif|updat|changed|today|current|${anyOf(rules => rules.markup.notPublished)}`)
 
-/** The day that an address names: `/2026/11/03/`, `/2026-11-03-title`, `/20261103/`. */
+/** The day in an address: `/2026/11/03/`, `/2026-11-03-title`, `/20261103/`. */
 function dateInPath(path: string): WrittenDate | null {
   const reversed = /(?<!\d)(\d{2})[/-](\d{2})[/-]((?:19|20)\d{2})(?!\d)/.exec(path)
   if (reversed !== null) return readDate(`${reversed[3]}-${reversed[2]}-${reversed[1]}`)
@@ -203,9 +203,9 @@ interface PageDate {
 const from = (source: Source, dates: WrittenDate[]) => dates.map((date): PageDate => ({ source, date }))
 
 /**
- * Dates that the page shows, the likeliest publication first. Dates near the headline come before
- * others, dates with a label of publication before those without, machine-readable dates before
- * texts. Dates on the day in the address come before all. They are searched lazily, because most
+ * Dates on the page, the most probable publication first. Dates near the headline come before
+ * others, dates with a label of publication before dates without one, machine-readable dates before
+ * texts. Dates on the day in the address come first of all. They are searched lazily, because most
  * pages state their date in structured data.
  */
 function* pageDates(
@@ -250,7 +250,7 @@ function* pageDates(
   yield* from('line', bareDatelines(meta, options))
 }
 
-/** Dates in lines that state the publication, or open with a dateline. */
+/** Dates in lines that state the publication, or begin with a dateline. */
 const notesIn = (meta: PageMetadata, options: DateOptions): FoundDate[] =>
   meta.lines.flatMap(line =>
     line.aside
@@ -259,16 +259,16 @@ const notesIn = (meta: PageMetadata, options: DateOptions): FoundDate[] =>
   )
 
 /**
- * Whether a line states the publication of its article. Prose also states the publication of books,
- * but not at its beginning.
+ * Whether a line states the publication of its article. Prose also reports the publication of
+ * books, but not at its beginning.
  */
 const isNote = (line: string, date: FoundDate): boolean =>
   date.published && (line.length <= NOTE_LENGTH || date.index <= NOTE_LENGTH / 2)
 const NOTE_LENGTH = 120
 
 /**
- * Whether a mark holds the date of a change, or the date of today. The class names tell, or the
- * words before the mark.
+ * Whether a mark holds the date of a change, or today's date. The class names show it, or the words
+ * before the mark.
  */
 function isChange(meta: PageMetadata, mark: Mark): boolean {
   if (/publi|posted/.test(mark.hint)) return false

@@ -2,8 +2,8 @@ import { offsetAt, offsetFormat } from '../../../search/query/calendar.ts'
 import { anyOf, LANGUAGE_RULES } from '../languages/index.ts'
 
 /*
- * A written date is kept as it is written: a day, perhaps a time, perhaps an offset. It becomes an
- * instant only with the outlet's zone, so one rule decides what a missing offset means.
+ * A written date keeps its parts: a day, perhaps a time, perhaps an offset. It becomes an instant
+ * only with the outlet's zone, so one rule decides what a missing offset means.
  */
 
 /** A day of the calendar; months from 1. */
@@ -17,7 +17,7 @@ interface Day {
 export interface WrittenDate extends Day {
   /** Null: a day without a time. */
   time: { hour: number; minute: number; second: number; millisecond: number } | null
-  /** Minutes east of UTC; null: the time is by the outlet's clocks. */
+  /** Minutes east of UTC; null: the time is local time of the outlet. */
   offset: number | null
 }
 
@@ -30,21 +30,24 @@ export interface FoundDate extends WrittenDate {
   /** Positions in the text: `index` is where the date begins, `end` is where its day ends. */
   index: number
   end: number
-  /** The words before it say that this is a change, not the publication. */
+  /** The words before the date say that it is the date of a change. */
   modified: boolean
-  /** The words before it say that this is the publication. */
+  /** The words before the date say that it is the date of publication. */
   published: boolean
 }
 
 export interface DateOptions {
-  /** `3/4/2026` is the fourth of March (as in the United States) instead of the third of April. */
+  /**
+   * True: `3/4/2026` is the fourth of March, as in the United States. Otherwise it is the third of
+   * April.
+   */
   monthFirst?: boolean
 }
 
 /**
  * Reads a value that is a date: RFC 3339, ISO 8601 basic, RFC 822 with its common mistakes, Unix
  * seconds or milliseconds, or the words of any of our languages. Null without a date, or when more
- * than a label stands before it.
+ * text than a label stands before it.
  */
 export function readDate(value: string, options: DateOptions = {}): WrittenDate | null {
   const text = value.slice(0, 200).trim().replace(COMPACT, '$1T$2')
@@ -57,7 +60,7 @@ export function readDate(value: string, options: DateOptions = {}): WrittenDate 
 /** A day and a time in one number, as `202611172030`. */
 const COMPACT = /^((?:19|20)\d{2}[01]\d[0-3]\d)([0-2]\d[0-5]\d(?:[0-5]\d)?)$/
 
-/** Most characters of a text that are searched, and most dates that are found in it. */
+/** Most characters of a text that are searched, and most dates that are read from it. */
 const TEXT_LIMIT = 20_000
 const FOUND_LIMIT = 50
 
@@ -66,7 +69,7 @@ const FOUND_LIMIT = 50
  */
 export function findDates(text: string, options: DateOptions = {}): FoundDate[] {
   const found: FoundDate[] = []
-  // U+2212 is the minus sign that typographers write.
+  // U+2212 is a typographic minus sign.
   const source = text.slice(0, TEXT_LIMIT).replaceAll('\u2212', '-')
   for (const match of source.matchAll(DATE)) {
     if (found.length >= FOUND_LIMIT) break
@@ -91,9 +94,7 @@ export function findDates(text: string, options: DateOptions = {}): FoundDate[] 
   return found
 }
 
-/**
- * The IANA zone that a time names behind it, as `America/Toronto` or `[Europe/London]`; else null.
- */
+/** The IANA zone after a time, as `America/Toronto` or `[Europe/London]`; otherwise null. */
 function namedZone(after: string): string | null {
   const name = /(?<![\w/])[A-Z][A-Za-z]+\/[A-Z][A-Za-z_]+(?:\/[A-Z][A-Za-z_]+)?(?![\w/])/.exec(after)?.[0]
   return name === undefined ? null : (offsetFormat(name)?.resolvedOptions().timeZone ?? null)
@@ -107,7 +108,8 @@ function offsetIn(timeZone: string, day: Day, time: Clock['time']): number | nul
 }
 
 /**
- * The meaning of a date, by the words before it. The nearest word counts. Null when no word tells.
+ * The meaning of a date, by the words before it. The nearest word decides. Null when no word
+ * decides.
  */
 export function labelOf(before: string): 'published' | 'modified' | null {
   const label = before.slice(-40)
@@ -148,7 +150,8 @@ function dayOf(groups: Record<string, string | undefined>, options: DateOptions)
   if (groups.y4 !== undefined) return calendarDay(n('y4'), monthOf(groups.w4 ?? ''), n('d4'))
   if (groups.y5 !== undefined) return calendarDay(n('y5'), monthOf(groups.w5 ?? ''), n('d5'))
   const [a, b, year] = [n('a6'), n('b6'), fullYear(groups.y6 ?? '')]
-  // No month has a number above 12. Such numbers with points between them are a time: `10.15.20`.
+  // A second number above 12 is a day, so the month stands first. With points, such numbers are a
+  // time instead: `10.15.20`.
   const monthFirst = groups.s6 === '/' ? options.monthFirst || b > 12 : groups.s6 === '-' && b > 12
   return monthFirst ? calendarDay(year, a, b) : calendarDay(year, b, a)
 }
@@ -188,7 +191,7 @@ function clockOf(groups: Record<string, string | undefined> | undefined, certain
   if (groups === undefined) return null
   const unit = (groups.unit ?? '').toLowerCase().replaceAll('.', '')
   const known = certain || unit !== '' || groups.link !== undefined
-  // A number alone is no time. With a point it may be a price: "3 mei 2026 12.50".
+  // A number alone is no time. A number with a point may be a price: "3 mei 2026 12.50".
   if (!known && (groups.minute === undefined || groups.sep === '.')) return null
   if (groups.minute === undefined && unit === '') return null
   let hour = Number(groups.hour)
@@ -211,7 +214,7 @@ function offsetOf(zone: string | undefined): number | null {
   // In lower case, names of zones may be ordinary words: `est`, `met`, `west`.
   if (digits === null) return name === name.toUpperCase() || name === 'z' ? zoneOffset(name) : null
   const minutes = Number(digits[2]) * 60 + Number(digits[3] ?? 0)
-  // A plus sign that was decoded as a part of an address has become a space. So a missing sign
+  // A plus sign becomes a space when it is decoded as a part of an address. So a missing sign
   // counts as plus.
   return minutes > 14 * 60 ? null : digits[1] === '-' ? -minutes : minutes
 }
@@ -234,8 +237,8 @@ const foldWord = (word: string): string =>
   word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\./g, '')
 
 /**
- * Offsets from UTC in minutes, for the zone names that feeds and pages write: those of RFC 822, and
- * those that are usual in Europe.
+ * Offsets from UTC in minutes, for the zone names in feeds and pages: those of RFC 822, and those
+ * that are common in Europe.
  */
 const ZONES = new Map(
   Object.entries({
@@ -260,7 +263,7 @@ const zoneOffset = (name: string): number | null => ZONES.get(name.toLowerCase()
 /** A local time without its zone: months from 1, seconds to 59. */
 export type WallTime = Day & Clock['time']
 
-/** The instant of a time in UTC, in milliseconds; null when no calendar has such a day. */
+/** The instant of a time in UTC, in milliseconds; null when the day or the hour does not exist. */
 export function utcInstant(wall: WallTime): number | null {
   const { year, month, day, hour, minute, second, millisecond } = wall
   if (hour > 23 || minute > 59 || second > 59 || millisecond > 999 || month < 1 || day < 1) return null
@@ -272,15 +275,15 @@ export function utcInstant(wall: WallTime): number | null {
 }
 
 /**
- * The instant of a local time in an IANA zone. In autumn's doubled hour the first instant counts. A
- * time that spring skips is read with the offset before the change: 02:30 becomes 03:30, as in
- * ECMAScript and RFC 5545.
+ * The instant of a local time in an IANA zone. When the clocks go back, an hour occurs twice, and
+ * the first one counts. When they go forward, a skipped time is read with the offset before the
+ * change: 02:30 becomes 03:30, as in ECMAScript and RFC 5545.
  */
 export function zonedInstant(wall: WallTime, timeZone: string): number | null {
   const asUtc = utcInstant(wall)
   if (asUtc === null) return null
-  // No zone is more than a day from UTC. So the offsets a day before and a day after bracket any
-  // change of clocks.
+  // No zone is more than a day from UTC. So the offsets a day before and a day after are those
+  // before and after any change of clocks.
   const format = formatOf(timeZone)
   const before = offsetAt(asUtc - DAY, format)
   const after = offsetAt(asUtc + DAY, format)
@@ -289,10 +292,10 @@ export function zonedInstant(wall: WallTime, timeZone: string): number | null {
 }
 
 const DAY = 86_400_000
-/** One formatter per zone: making one takes longer than a thousand uses. */
+/** One formatter per zone, because making a formatter takes longer than a thousand uses. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** @throws RangeError when there is no zone of this name */
+/** @throws RangeError when no zone has this name */
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   const format = formats.get(timeZone) ?? offsetFormat(timeZone)
   if (format === null) throw new RangeError(`there is no time zone "${timeZone}"`)

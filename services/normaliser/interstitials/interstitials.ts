@@ -24,9 +24,9 @@ export type InterstitialKind = 'forbidden' | 'challenge' | 'cookie wall' | 'erro
 
 /**
  * Recognises pages that are not the article. Their redirects end at another host or at the front
- * page, or their title or text is typical of interstitials. A feed's title that differs proves
+ * page, or their title or text is typical of interstitials. A different title in the feed proves
  * nothing: feeds say "Liveblog", or use another language. The page's own statements weigh more.
- * `paywall.ts` recognises paywalls, because their pages are the article's.
+ * `paywall.ts` recognises paywalls, because such a page is the article's.
  */
 export function recogniseInterstitial(served: Served): InterstitialKind | null {
   const [from, to] = [URL.parse(served.url), URL.parse(served.finalUrl)]
@@ -38,7 +38,7 @@ export function recogniseInterstitial(served: Served): InterstitialKind | null {
   return isErrorPage(served, way) ? 'error page' : null
 }
 
-/** The address that was asked for, and the one to which redirects led. */
+/** The requested address, and the last address of the redirects. */
 type Redirected = Record<'from' | 'to', URL>
 
 const CONSENT_HOST = /(^|[.-])(my)?(consent|cookies?|privacy|cmp|cookiewall|gdpr|choices)[0-9]*([.-]|$)/
@@ -46,13 +46,12 @@ const CONSENT_PATH =
   /\/(cookie-?(wall|muur|consent|check|accept\w*|info)|consent|privacy-?(wall|gate|consent)|cookies?\/(accept|consent|wall)\w*)(\/|\.|$)/i
 
 /**
- * Whether the redirects led to a consent page: on another site, or under a path of that kind on the
- * same site.
+ * Whether the redirects led to a consent page: on another site, or at such a path on the same site.
  */
 function isConsentAddress({ from, to }: Redirected, { outletDomain }: Served): boolean {
   if (from.href === to.href) return false
   const sites = [getDomain(from.hostname) ?? from.hostname, getDomain(outletDomain) ?? outletDomain]
-  // An outlet may itself be named like that: `privacy.example` leads to `www.privacy.example`.
+  // An outlet itself may have such a name: `privacy.example` leads to `www.privacy.example`.
   const isNamedSo = CONSENT_HOST.test(from.hostname) || CONSENT_HOST.test(outletDomain)
   const otherHost = from.hostname !== to.hostname
   const otherSite = !sites.includes(getDomain(to.hostname) ?? to.hostname)
@@ -62,12 +61,12 @@ function isConsentAddress({ from, to }: Redirected, { outletDomain }: Served): b
   )
 }
 
-/** A page with more characters is neither a challenge nor a message. */
+/** Characters. A page with more text is neither a challenge nor a message. */
 const SHORT_PAGE = 2_500
 
 function isChallenge({ html, page, signs, feedTitle }: Served): boolean {
-  // Headlines too begin with "Vérification", "Blocked", "Just a moment". No bot defence calls its
-  // page a dated article.
+  // Headlines may also begin with "Vérification", "Blocked", "Just a moment". But no bot defence
+  // calls its page a dated article.
   if (signs.typed && signs.dated) return false
   if (totalLength(page.visible) > SHORT_PAGE || isTitledAs(page, feedTitle)) return false
   if (page.titles.some(title => CHALLENGE_TITLE.test(title))) return true
@@ -76,16 +75,17 @@ function isChallenge({ html, page, signs, feedTitle }: Served): boolean {
   return (CHALLENGE_MARKUP.test(html) && (text < 200 || share > 0.2)) || share >= 0.4
 }
 
-/** A page with fewer characters of prose may be a bot defence, even without listed words. */
+/** Characters of prose. A page with fewer may be a bot defence, even without listed words. */
 const LITTLE_PROSE = 600
 
-/** Most links of such a page. Ordinary pages have more, to the front page and to sections. */
+/** Most links of such a page. Ordinary pages have more links, to the front page and to sections. */
 const FEW_LINKS = 2
 
 /**
- * A bot defence in any words, told by several signs together. The page has hardly a link, little
- * prose and a script, and calls itself no article. It has no word of the title that the feed gave.
- * One sign alone proves nothing. `noindex` is no such sign: it is often an outlet's wish.
+ * Recognises a bot defence with unknown words, by several signs together. The page has hardly a
+ * link, little prose and a script, and does not call itself an article. It has no word of the title
+ * in the feed. One sign alone proves nothing. `noindex` is no such sign, because outlets often set
+ * it themselves.
  */
 function isUnaskedPage({ html, page, signs, feedTitle }: Served): boolean {
   if (feedTitle === null || signs.typed || signs.dated || signs.canonical) return false
@@ -95,13 +95,13 @@ function isUnaskedPage({ html, page, signs, feedTitle }: Served): boolean {
 }
 
 /**
- * Whether a page has a script that is no JSON-LD. A tag is read only once, even when it never ends,
- * so that the time stays linear.
+ * Whether a page has a script that is not JSON-LD. Each tag is read only once, even when it never
+ * ends, so that the time stays linear.
  */
 const hasScript = (html: string) => html.matchAll(/<script\b[^>]*/gi).some(([tag]) => !/ld\+json/i.test(tag))
 
-// Many sites redirect a removed article to the front page. `/nl`, `/fr/` and `/index.html` are such
-// pages too.
+// Many sites redirect a removed article to the front page. `/nl`, `/fr/` and `/index.html` are
+// front pages, too.
 const isRoot = ({ pathname, search }: URL) =>
   search === '' && /^\/([a-z]{2}\/?)?((index|home)(\.\w+)?\/?)?$/i.test(pathname)
 
@@ -109,31 +109,31 @@ function isCookieWall({ page, signs, feedTitle }: Served): boolean {
   const { paragraphs, visible } = page
   if (paragraphs.length === 0) return shareOf(visible, CONSENT) >= 0.4 && !isTitledAs(page, feedTitle)
   if (shareOf(paragraphs, CONSENT) < 0.5 || !CONSENT_ITSELF.test(paragraphs.join('\n'))) return false
-  // A cookie wall may be on the article's own page, with all its statements. The headline is then
-  // about something else than cookies.
+  // A cookie wall may be on the article's own page, with all statements of the article. The
+  // headline is then not about cookies.
   if (signs.typed && signs.dated && page.titles.some(title => CONSENT.test(title))) return false
-  // News about cookies has such a title in the feed, or is longer than any dialog.
+  // An article about cookies has such a title in the feed, or is longer than any dialog.
   const isNews =
     feedTitle === null ? totalLength(paragraphs) > SHORT_PAGE : CONSENT.test(feedTitle) && isTitledAs(page, feedTitle)
   return !isNews
 }
 
-/** The text of an error page has fewer characters. */
+/** Characters. The text of an error page is shorter. */
 const SHORT = 1_500
-/** Under a title such as "Onderhoud", a text of fewer characters is only about the error. */
+/** Characters. Under a title such as "Onderhoud", a shorter text is only about the error. */
 const NOTE = 300
 
 /**
- * Whether a page says that the article does not exist or that the site fails. Its title, its
- * sentences, or the section to which the redirects led show that. A page that calls itself a dated
- * article is no error page.
+ * Whether a page says that the article does not exist or that the site fails. Its title or its
+ * sentences show this, or the redirects led to a section. A page that calls itself a dated article
+ * is no error page.
  */
 function isErrorPage({ page, signs, feedTitle, url, finalUrl }: Served, way: Redirected | null): boolean {
   if ((signs.typed && signs.dated) || isTitledAs(page, feedTitle)) return false
   const text = page.paragraphs.join('\n')
   const isShort = text.length < SHORT
-  // Some sites list other news below "not found". Without a feed's title that list could be the
-  // article.
+  // Some sites list other news below "not found". Without a title in the feed, that list could be
+  // the article.
   if (page.titles.some(title => ERROR_TITLE.test(title))) return isShort || feedTitle !== null
   if (!isShort) return false
   const share = shareOf(page.paragraphs, ERROR)
@@ -150,7 +150,7 @@ const endsAtSection = ({ from, to }: Redirected): boolean =>
 
 /** A page as it was served, for `recogniseInterstitial`. */
 interface Served {
-  /** As the feed named it; `finalUrl` after redirects. */
+  /** `url`: the address in the feed; `finalUrl`: the last address of the redirects. */
   url: string
   finalUrl: string
   html: string

@@ -3,32 +3,32 @@ import type { PageText } from '../text/page-text.ts'
 import { PAYWALLED, SUBSCRIPTION, TERMS, totalLength } from './phrases.ts'
 
 /**
- * An opening with fewer characters is a stub. The feed's summary serves as well, and is certainly
+ * Characters. A shorter opening is a stub. The summary in the feed is as useful, and is certainly
  * the article's.
  */
 const STUB = 500
-/** A text with more characters is complete, even when the page sells subscriptions beside it. */
+/** Characters. A longer text is complete, even when the page offers subscriptions beside it. */
 const WHOLE = 2_500
 /** Most characters of an offer, which is a single paragraph. */
 const LONGEST_OFFER = 400
-/** The offer stands within this many blocks behind the article's end. */
+/** The offer stands within this many blocks after the article's end. */
 const BEHIND = 12
 
 /**
- * Removes the offer of a subscription from a page's text. It needs evidence of an offer, because
- * newspapers report on subscriptions too: the page's own data, or a sentence that ends the article
- * for readers who do not pay.
+ * Removes the offer of a subscription from a page's text. Newspapers also report on subscriptions,
+ * so the offer needs evidence: the page's own data, or a sentence that ends the article for readers
+ * who do not pay.
  *
  * @param free JSON-LD's `isAccessibleForFree`; null without it
- * @returns the paragraphs that everybody may read, none when they are a stub, and whether the rest
- * is for subscribers
+ * @returns the paragraphs that everybody may read (none when they are a stub), and whether the rest
+ * of the article is for subscribers
  */
 export function openingOf(whole: PageText, free: boolean | null) {
   const page = free === false ? { ...whole, paragraphs: readable(whole) } : whole
   const says = page.paragraphs.some(isEnd)
   const own = says || free === false ? page.paragraphs.filter(text => !isOffer(text)) : page.paragraphs
   if (own.length < page.paragraphs.length) while (isLabel(own.at(-1))) own.pop()
-  // A page that everybody may read can report on subscriptions.
+  // A page that everybody may read can be a report on subscriptions.
   if (free === true) return { paragraphs: own.length > 0 ? own : page.paragraphs, paywalled: false }
   const length = totalLength(own)
   const paywalled =
@@ -37,7 +37,10 @@ export function openingOf(whole: PageText, free: boolean | null) {
   return { paragraphs: paywalled && length < STUB ? [] : own, paywalled }
 }
 
-/** The paragraphs that readers see, and that are in a language: some paywalls scramble them. */
+/**
+ * The paragraphs that readers see and that are real language, because some paywalls scramble
+ * paragraphs.
+ */
 function readable({ paragraphs, veiled }: PageText): string[] {
   const seen = paragraphs.filter(text => !veiled.has(text))
   return (seen.length > 0 ? seen : paragraphs).filter(isLanguage)
@@ -49,7 +52,7 @@ const COMMON_SHARE = 0.1
 
 /**
  * Whether enough words of a text in lower case are common words of our languages. A text with few
- * words in lower case passes, because names and figures look alike in all languages.
+ * words in lower case passes, because names and numbers look alike in all languages.
  */
 function isLanguage(text: string): boolean {
   const small = text.match(/(?<![\p{L}\p{M}])\p{Ll}[\p{L}\p{M}]*/gu) ?? []
@@ -65,8 +68,8 @@ const isOffer = (text: string) =>
   isEnd(text) || (text.length <= LONGEST_OFFER && SUBSCRIPTION.test(text) && TERMS.test(text))
 
 /**
- * Whether an offer stands right behind the text, outside of its paragraphs. An offer above the text
- * belongs to the page's header, and a hidden one may be on every page.
+ * Whether an offer directly follows the text, outside of its paragraphs. An offer above the text
+ * belongs to the page's header, and a hidden offer may be on every page.
  */
 function offersBehind({ shown }: PageText, own: string[]): boolean {
   const last = own.at(-1)

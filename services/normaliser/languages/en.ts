@@ -97,7 +97,7 @@ export const en: LanguageRules = {
     paywalled: String.raw`to (continue|keep) reading( this| the|\W*$|[,.:])|(only|exclusively|reserved|available) (for|to) (our )?(subscribers|members)|subscribers[- ]only|subscribe (now )?to (read|continue|unlock|access)|(log|sign) in to (read|continue)|you have reached your (article )?limit|this (article|content|story) is (for|only|reserved|exclusive)|(\d+|one|two|three|your last) (free )?articles? (left|remaining)|get (full|unlimited) access|become a (subscriber|member)|start your (free )?(trial|subscription)`,
     paths: 'login signin sign-in logon register subscribe error not-found blocked',
   },
-  // Empty, because the code that uses these lists holds the English names itself.
+  // Empty, because the code that uses these lists contains the English names itself.
   markup: { boilerplate: '', leads: '', authors: '', dates: '', notPublished: '', asides: '' },
   detection: {
     declaration: 'eng',

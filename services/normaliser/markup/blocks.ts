@@ -3,15 +3,15 @@ import { collapse } from './plain.ts'
 import { type Element, isElement, positionOf } from './tree.ts'
 
 /**
- * A stretch of text that a reader sees as one: a paragraph, a heading, a list item, a line between
- * two breaks.
+ * A piece of text that readers see as one: a paragraph, a heading, a list item, a line between two
+ * breaks.
  */
 export interface Block {
   /** Whitespace collapsed, never empty. */
   text: string
-  /** The same without its parts in elements with `data-nosnippet`. */
+  /** The text without its parts in elements with `data-nosnippet`. */
   quotable: string
-  /** How many of its characters are links. */
+  /** How many of its characters are in links. */
   linked: number
   /** The innermost block-level element around it. */
   element: Element
@@ -20,8 +20,8 @@ export interface Block {
 }
 
 /**
- * Elements that do not end the line around them (HTML Standard, phrasing content). Elements that
- * `tree.ts` leaves out are not listed. Those that it keeps without content are.
+ * Elements that do not end the line around them (HTML Standard, phrasing content). The list leaves
+ * out elements that `tree.ts` removes, but has elements that it keeps without content.
  */
 const INLINE = new Set(
   'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark meta output picture q rp rt ruby s samp small source span strike strong sub sup time tt u var wbr input link video audio iframe embed object'.split(
@@ -32,19 +32,19 @@ const INLINE = new Set(
 export const APART = new Set(['a', 'span', 'time'])
 
 interface BlockOptions {
-  /** Elements that are left out with all below them. */
+  /** Elements that are left out with their descendants. */
   without?: ReadonlySet<Element>
   /** Ends a block at each break, and puts spaces around links, spans and times. */
   apart?: boolean
-  /** Receives, for each element, the index of the block that it is in or before. */
+  /** Gets, for each element, the index of the block that it is in or before. */
   places?: Map<Element, number>
 }
 
-/** The blocks found so far, and the one that has not ended yet. */
+/** The blocks so far, and the block that has not ended yet. */
 interface BlockState extends BlockOptions {
   blocks: Block[]
   pieces: string[]
-  /** How many elements with `data-nosnippet` are open here, and the pieces inside them. */
+  /** The number of open elements with `data-nosnippet`, and the pieces inside them. */
   silences: number
   silent: Set<number>
   linked: number
@@ -86,15 +86,15 @@ function readElement(state: BlockState, element: Element, block: Element, inLink
   if (isSilent) state.silences -= 1
 }
 
-/** How many breaks stand in a row, up to this element. */
+/** The number of breaks in a row, up to this element. */
 function breaksWith({ name, children }: Element, before: number): number {
   if (name === 'br') return before + 1
   return name === 'img' || (INLINE.has(name) && children.length === 0) ? before : 0
 }
 
-/** @param breaks how many stand here without a text between them */
+/** @param breaks the number of breaks here without a text between them */
 function readBreak(state: BlockState, block: Element, breaks: number): void {
-  // Two line breaks are how paragraphs were made before there were style sheets.
+  // Before style sheets existed, two line breaks separated paragraphs.
   if (breaks === 2 || state.apart) endBlock(state, block)
   else state.pieces.push('\n')
 }

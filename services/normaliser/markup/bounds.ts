@@ -5,17 +5,16 @@ export const MAX_TAGS = 40_000
 /** Deepest nesting that is kept; browsers stop at 512. Real pages stay below 60. */
 export const MAX_DEPTH = 200
 /**
- * Most open elements that are counted over all tags. Every later stage looks at the elements around
- * an element, so its work grows with tags times depth. A live blog's 20,000 tags at depth 30 come
- * to 600,000.
+ * Most open elements, summed over all tags. Every later stage reads the elements around an element,
+ * so its work grows with tags times depth. A live blog's 20,000 tags at depth 30 give 600,000.
  */
 const MAX_NESTING = 1_600_000
 
 /**
- * Makes markup safe to parse. It cuts off everything behind `MAX_MARKUP`, `MAX_TAGS` or
- * `MAX_NESTING`, takes out tags nested deeper than `MAX_DEPTH` (their text stays), and removes
- * drawings (`svg`, `math`). HTML parsers take time quadratic in the depth: 100,000 nested `div`s,
- * one megabyte, kept parse5 busy for 49 seconds.
+ * Makes markup safe to parse. It cuts off everything after `MAX_MARKUP`, `MAX_TAGS` or
+ * `MAX_NESTING`, removes tags nested deeper than `MAX_DEPTH` (their text stays), and removes
+ * drawings (`svg`, `math`). The time of HTML parsers grows with the square of the depth, so deep
+ * nesting could block a thread for long.
  *
  * The counted depth is never below the depth that a parser would build. Counting takes time linear
  * in the length.
@@ -39,7 +38,7 @@ export function boundMarkup(markup: string): string {
   return keptUntil === 0 ? html : kept.join('') + html.slice(keptUntil)
 }
 
-/** The part of the markup that was read so far, in figures. */
+/** Counts of the markup that was read so far. */
 interface TagCounts {
   /** Names of the open elements, from the outside in. */
   open: string[]
@@ -55,25 +54,25 @@ function isWithinLimits(counts: TagCounts): boolean {
   return counts.tags <= MAX_TAGS && counts.nesting <= MAX_NESTING
 }
 
-/** The position behind a `<` that begins no tag: the end of its comment, or the next character. */
+/** The position after a `<` that begins no tag: the end of its comment, or the next character. */
 const behindText = (html: string, at: number): number =>
   html.startsWith('<!--', at) ? find(html, COMMENT_END, at + 2) : at + 1
 
-/** The position behind a tag that stays, and behind its content when that is no markup. */
+/** The position after a tag that stays, and after its content when that is no markup. */
 function behindKept(html: string, { name, closing, end }: Tag): number {
   const raw = closing ? undefined : RAW_TEXT.get(name)
   return raw === undefined ? end + 1 : find(html, raw, end)
 }
 
-/** The position behind a tag that is removed, and behind the content of a drawing. */
+/** The position after a tag that is removed, and after the content of a drawing. */
 function behindRemoved(html: string, { name, closing, end }: Tag): number {
   const drawing = closing ? undefined : DRAWINGS.get(name)
   return drawing === undefined ? end + 1 : find(html, drawing, end)
 }
 
 /**
- * What takes the place of a removed tag. The end tag of any heading closes an open heading (HTML
- * Standard, 13.2.6.4.7), so the end tag of the open one is written. Otherwise it is a space.
+ * The replacement of a removed tag. The end tag of any heading closes an open heading (HTML
+ * Standard, 13.2.6.4.7), so the end tag of the open heading is written. Otherwise it is a space.
  */
 function closedInstead(open: string[], { name, closing }: Tag): string {
   const heading = closing && HEADING.test(name) ? open.slice(-MAX_DEPTH).findLast(at => HEADING.test(at)) : undefined
@@ -97,13 +96,13 @@ const EQUALS = 61
 const GREATER = 62
 
 const TAG_NAME = /<\/?([a-z][^\s/>]{0,40})/iy
-// `<!-->` and `--!>` end a comment too (HTML Standard, 13.2.5.43 and 13.2.5.52).
+// `<!-->` and `--!>` also end a comment (HTML Standard, 13.2.5.43 and 13.2.5.52).
 const COMMENT_END = /--!?>/g
 const endTag = (name: string) => new RegExp(`</${name}(?=[\\s/>])`, 'gi')
 /** Elements whose content is no markup (HTML Standard, 13.1.2: raw text elements). */
 const RAW_TEXT = new Map(['script', 'style', 'title', 'textarea', 'xmp'].map(name => [name, endTag(name)]))
-// Drawings are removed, because parsers differ on where a drawing ends. This matters: `<g/>` closes
-// itself inside a drawing, and does not outside of it.
+// Drawings are removed, because parsers disagree on where a drawing ends. `<g/>` closes itself
+// inside a drawing, but not outside of it.
 const DRAWINGS = new Map(['svg', 'math'].map(name => [name, endTag(name)]))
 
 const VOID = new Set('area base basefont br col embed frame hr img input link meta param source track wbr'.split(' '))
@@ -134,7 +133,8 @@ function nest(open: string[], { name, closing }: Tag): boolean {
     open.push(name)
     return open.length <= MAX_DEPTH
   }
-  // A search all the way up for the start of a stray end tag would be quadratic again.
+  // A search through all open elements for the start of a stray end tag would make the time
+  // quadratic again.
   const highest = Math.max(0, open.length - MAX_DEPTH)
   for (let level = open.length - 1; level >= highest; level -= 1) {
     if (open[level] !== name) continue
@@ -154,7 +154,7 @@ function tagAt(html: string, at: number): Tag | null {
 
 /**
  * The position of the `>` that ends the tag at `at`. A `>` inside a quoted attribute value does not
- * end it. -1: none.
+ * end the tag. -1: the tag never ends.
  */
 function tagEnd(html: string, at: number): number {
   let quote = 0

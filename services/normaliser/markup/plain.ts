@@ -1,7 +1,7 @@
 import { boundMarks } from '../../../search/analysis/text.ts'
 import { plainText, withoutControls } from '../../../shared/articles/plain-text.ts'
 
-/** Makes one line of a text that may be HTML: without tags, entities decoded once. */
+/** Converts a text that may be HTML to one line: without tags, entities decoded once. */
 export const oneLine = (source: string): string => lineOf(plainText(source) ?? '')
 
 /** A name or a title as one line, without soft hyphens. */
@@ -18,8 +18,8 @@ export const collapse = (text: string): string =>
     .trim()
 
 /**
- * Folds a text, to compare names and titles: lower case, no accents, only words with single spaces
- * between them.
+ * Folds a text for comparing names and titles: lower case, no accents, only words with single
+ * spaces between them.
  */
 export const fold = (text: string): string =>
   text

@@ -2,8 +2,10 @@ import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
 import { EMPTY_ENTRY, EMPTY_FEED, type Feed, type FeedFormat, nextOfHead, type RawEntry } from './feed.ts'
 import { childrenOf, type FeedElement, type Markup, markupOf, textOf } from './markup.ts'
 
-/* Real feeds mix vocabularies, so no format has a reader of its own. Each field is searched under
-   all of its names, and the most trusted name with content counts. */
+/*
+ * Real feeds mix vocabularies, so no format has a reader of its own. Each field is searched under
+ * all of its names, and the most trusted name with content counts.
+ */
 
 /**
  * Most entries that are read. No feed of news names more at a time, and by custom the first ones

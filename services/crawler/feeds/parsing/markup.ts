@@ -2,9 +2,11 @@ import { decodeHTMLStrict } from 'entities'
 import { Parser } from 'htmlparser2'
 import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
 
-/* Many feeds are not well-formed, and some are hostile. This reader accepts everything that a
-   browser accepts, within limits of depth, size and time. Elements hold positions in the source,
-   and no text is copied before a caller needs it. */
+/*
+ * Many feeds are not well-formed, and some are hostile. This reader accepts everything that a
+ * browser accepts, within limits of depth, size and time. Elements hold positions in the source,
+ * and no text is copied before a caller needs it.
+ */
 
 /**
  * An element of a feed. It holds no text: `textOf` reads the text from the element's range in the
