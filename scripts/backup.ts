@@ -45,8 +45,9 @@ await runCommand(
 )
 
 /**
- * The file appears under its name only when it is whole and on the disk. Until then it has a name
- * that no other account can guess or make, because the folder may be open to all.
+ * Writes the file under another name first, so that the real name only appears when the file is
+ * complete and on the disk. No other account can guess the first name, because the folder may be
+ * open to all.
  */
 async function writeBackup(context: CommandContext, file: string) {
   const {
@@ -58,7 +59,7 @@ async function writeBackup(context: CommandContext, file: string) {
   const aside = `${file}.${randomBytes(6).toString('hex')}.partial`
   try {
     const tools = await toolsFor(databaseUrl, await serverVersion(pool), { signal, say })
-    // It holds the hashes of keys and the secret of feeds.
+    // The file holds the hashes of keys and the secret of feeds.
     await using handle = await open(aside, 'wx', 0o600)
     await dump({ databaseUrl, tools, signal }, aside).catch(error => {
       throw signal.aborted ? error : new Error(`pg_dump failed: ${error.message}`)

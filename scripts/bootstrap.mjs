@@ -1,5 +1,5 @@
-// Runs on any Node from 18 and before anything is installed: Node's own modules only, no syntax
-// newer than 2020.
+// This file runs on any Node from 18 and before anything is installed. So it uses only Node's own
+// modules, and no syntax newer than 2020.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 const CHECKOUT = dirname(dirname(fileURLToPath(import.meta.url)))
 const MODULES = join(CHECKOUT, 'node_modules')
 /**
- * The lockfile pins the Node that runs Perscope, with its checksum. The machine's own Node does not
- * matter. Each platform has a package, which holds the program itself.
+ * The lockfile pins the Node that runs Perscope, with its checksum, so the machine's own Node does
+ * not matter. For each platform, a package contains the program itself.
  */
 const RUNTIME = `node-${process.platform}-${process.arch}`
 const LOCKED = packagesOf(join(CHECKOUT, 'package-lock.json'))
@@ -18,9 +18,9 @@ const NODE = join(MODULES, RUNTIME, 'bin', 'node')
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /**
- * Installs the packages of the lockfile, unless they are there. Then runs `script` (TypeScript,
- * relative to the checkout's root) on the pinned Node, with the same standard streams, arguments,
- * signals and exit code.
+ * Installs the packages of the lockfile, unless they are already there. Then runs `script`
+ * (TypeScript, relative to the checkout's root) on the pinned Node, with the same standard streams,
+ * arguments, signals and exit code.
  */
 export async function bootstrap(script) {
   try {
@@ -83,7 +83,7 @@ async function install() {
   }
 }
 
-/** The npm that started this process, if one did; else the npm on the PATH. */
+/** The npm that started this process, or else the npm on the PATH. */
 function npm(args) {
   const started = process.env.npm_execpath
   const [command, first] = started && /\.[cm]?js$/.test(started) ? [process.execPath, [started]] : ['npm', []]
@@ -92,7 +92,7 @@ function npm(args) {
     // Standard output belongs to the script.
     stdio: ['ignore', 2, 2],
   })
-  // Signals end npm, too: an installation that goes on alone would disturb the next one.
+  // Signals must end npm, too: an installation that continues alone would disturb the next one.
   let ended = null
   const end = signal => {
     ended = signal
@@ -115,7 +115,7 @@ function handOver(script) {
   const child = spawn(NODE, [join(CHECKOUT, script), ...process.argv.slice(2)], {
     cwd: CHECKOUT,
     stdio: 'inherit',
-    // The script ends when the process with this number is gone.
+    // The script ends when the process with this number has ended.
     env: { ...process.env, PERSCOPE_BOOTSTRAP: String(process.pid) },
   })
   // Passes every signal on. The script treats two equal signals within a moment as one.
@@ -134,7 +134,10 @@ function handOver(script) {
   })
 }
 
-/** A killed npm sends no signal. This process then gets another parent, so it looks for that. */
+/**
+ * A killed npm sends no signal, but this process then gets another parent, so this checks its
+ * parent.
+ */
 function endWithParent(child) {
   const parent = process.ppid
   setInterval(() => {

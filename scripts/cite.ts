@@ -27,7 +27,7 @@ import { type Citation, findCitation, readCited } from '../shared/plans/citation
 import { type Pool, readRow } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 
-/** The most lines that are printed about what differs. */
+/** Most lines about differences that are printed. */
 const MOST_TOLD = 20
 
 await runCommand(
@@ -61,7 +61,7 @@ await runCommand(
   },
 )
 
-/** What to print: what differs, why the citation cannot be recomputed, and notes. */
+/** The output: differences, reasons why the citation cannot be recomputed, and notes. */
 type Findings = Record<'differences' | 'obstacles' | 'notes', string[]>
 
 function tell({ differences, obstacles, notes }: Findings, print: (line: string) => void): number {
@@ -72,7 +72,7 @@ function tell({ differences, obstacles, notes }: Findings, print: (line: string)
   return code
 }
 
-/** What was cited, as the database or a file has it. */
+/** A citation, read from the database or from a file. */
 interface Cited {
   search: string
   rules: number
@@ -88,7 +88,7 @@ interface Cited {
   lines: Map<string, string>
 }
 
-/** @throws when it is no file of a citation */
+/** @throws when the file is no file of a citation */
 function readCitedFile(text: string, { differences, obstacles }: Findings): Cited & { digest: string } {
   const [names = [], ...rows] = recordsOf(text)
   const [address = '', asOf = '', outside = '', rules = '', ...head] = names.at(-1)?.split(' ') ?? []
@@ -155,7 +155,7 @@ async function verify(parts: Parts, digest: string, file: Cited | null, found: F
   }
 }
 
-/** Reads a stored citation, with the lines that its articles have now. Notes what differs. */
+/** Reads a stored citation, with the lines that its articles have now. Records the differences. */
 async function readKept({ pool, index }: Parts, citation: Citation, differences: string[]): Promise<Cited> {
   const lines: string[] = []
   for await (const numbers of readCited(pool, citation)) {
@@ -194,7 +194,7 @@ async function searchAgain({ pool, index }: Parts, cited: Cited): Promise<Map<st
 }
 
 async function readIds({ pool, index }: Parts, ids: string[]): Promise<Map<string, string>> {
-  // No index: few citations are by meaning, and this reads the narrow table once.
+  // No index serves this. Few citations are by meaning, and this reads the narrow table once.
   const { rows } = await pool.query<{ seq: bigint }>('select seq from articles where id = any ($1::text[])', [ids])
   return byId((await index.articles(rows.map(({ seq }) => seq))).map(one => lineOf(objectOf(one))))
 }

@@ -2,17 +2,17 @@ import { csvRecord } from '../shared/articles/csv.ts'
 import { runCommand, wholeNumber } from '../shared/process/command.ts'
 import { columns } from './terminal/terminal.ts'
 
-/** The most days: ten years. Each day takes two statements of its own. */
+/** Most days: ten years. Each day takes two statements. */
 const MOST_DAYS = 3_660
 const DAYS = 30
 
-/** The most outlets that a grid shows. */
+/** Most outlets that a grid shows. */
 const MOST = 40
 const LEGEND = 'Rows were first, columns later: articles, their share of all of the later outlet, ?: order unknown.'
 
 /**
  * How many articles of the later outlet have a text that the first outlet published before.
- * `unknown`: how many more have a common text, without a known order.
+ * `unknown`: how many more share a text, but in an unknown order.
  */
 interface Pair {
   first: string
@@ -21,8 +21,8 @@ interface Pair {
   unknown: number
 }
 
-// The order is unknown where times are equal or missing, and where a time is midnight: that is
-// mostly a day without a time. $1 day, as in copy_sketches. Indexes: copy_sketches_day,
+// The order is unknown where times are equal or missing, and where a time is midnight, because that
+// is mostly a day without a time. $1 day, as in copy_sketches. Indexes: copy_sketches_day,
 // copy_sketches_group, the primary keys.
 const timeOf = (article: string) => `
   case when (${article}.published_at at time zone 'UTC')::time <> '00:00'
@@ -123,7 +123,7 @@ function grid(lines: (Pair & { share_of_later: number })[]): string {
   return `${columns(rowsOf(names.slice(0, shown)))}\n\n${LEGEND}${more}`
 }
 
-/** An outlet's domain; its name, where an import has brought no domain. */
+/** An outlet's domain, or its name if an import gave no domain. */
 function nameOf(outlet: string): string {
   return outlet.replace(/^name:/, '')
 }

@@ -10,7 +10,7 @@ import { readSurroundings } from '../status/surroundings.ts'
 import { causesNow, NOTHING } from './terminal/causes.ts'
 import { columns } from './terminal/terminal.ts'
 
-/** Every check, and what it says when it finds nothing wrong. */
+/** Every check, and its sentence when it finds no fault. */
 const CHECKS: Record<string, string> = {
   database: 'Postgres answers and can be written',
   migrations: 'the database has the schema of this checkout',
@@ -72,8 +72,8 @@ await runCommand(
 )
 
 /**
- * Tells which checks could not look. They found nothing wrong, but this does not mean that all is
- * well.
+ * Returns a function that says which checks could not be made. Such a check found no fault, but
+ * that does not mean that all is well.
  */
 function unknownIn(causes: readonly Cause[], config: Config): (check: string) => boolean {
   const away = causes.some(

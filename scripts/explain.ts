@@ -21,8 +21,9 @@ import { openTrial } from './outlets/trial.ts'
 import { columns } from './terminal/terminal.ts'
 
 /*
- * Nothing records why a field has its value. So an explanation composes the page once more with the
- * normaliser's own code, which shows its candidates. It compares the result with what is stored.
+ * The database does not record why a field has its value. So an explanation composes the page again
+ * with the normaliser's own code, which shows its candidates. It compares the result with the
+ * stored article.
  */
 
 /** The most characters of a value in a line. */
@@ -33,7 +34,7 @@ const keysOf = (word: string) => (readAddress(word) === null ? [] : [word, addre
 type ShownRelated = Omit<Related, 'seq'>
 
 const EVERYTHING = { countries: [...COUNTRIES], since: new Date(0) }
-/** ms for which we wait for Qdrant. */
+/** ms that the command waits for Qdrant. */
 const PATIENCE = 3_000
 
 // $1 the number of an article.
@@ -45,8 +46,8 @@ const ARTICLE = `
     left join article_rights r on r.id = a.id left join pages p on p.page_no = coalesce(e.page_no, r.page_no)
    where a.seq = $1`
 
-// Articles have no index by id or by number of page. So the primary keys are read backwards, the
-// newest first.
+// Articles have no index by id or by number of page. So these statements read the primary keys
+// backwards, the newest first.
 const BACKWARDS = { enable_seqscan: 'off', max_parallel_workers_per_gather: '0' }
 const BY_ID = 'select seq from articles where id = $1 order by seq desc limit 1'
 const BY_PAGE = `
@@ -112,7 +113,7 @@ async function pageToRead({ config, options, signal }: CommandContext, word: str
 }
 
 /**
- * Asks the outlet for a page once more, with the crawler's own manners: public addresses alone,
+ * Requests a page again from the outlet, by the crawler's own rules: only public addresses,
  * robots.txt first, a pause between two requests.
  *
  * @throws an error whose message says why there is no page
@@ -159,7 +160,7 @@ function rightsInWords(seen: Signal[], at: Date): string {
   return printableLine(`Rights that its outlet states: ${signals}; seen at ${at.toISOString()}.`)
 }
 
-/** @returns related articles, or why they are not known; null: the article has no vector */
+/** @returns related articles, or why they are unknown; null: the article has no vector */
 async function relatedTo(config: Config, pool: Pool, id: string): Promise<ShownRelated[] | string | null> {
   const seq = await seqOf(pool, { id })
   const [subject] = seq === null ? [] : await readSubjects(pool, [seq], EVERYTHING)
@@ -195,7 +196,7 @@ function relatedInWords(related: ShownRelated[] | string | null): string {
   return ['related: on the same event, by meaning.', columns(rows)].join('\n')
 }
 
-/** An imported article: no page was read, so nothing chose between candidates. */
+/** An imported article. No page was read, so there were no candidates. */
 function importedInWords(stored: StoredArticle): string {
   return [
     printableLine(stored.url),
@@ -205,7 +206,7 @@ function importedInWords(stored: StoredArticle): string {
   ].join('\n')
 }
 
-/** The news agencies of an article, each with what is said of it. */
+/** The news agencies of an article, each with its evidence. */
 function agenciesInWords(evidence: AgencyEvidence[]): string[] {
   const rows = evidence.map(({ agency, signal, words }) => ['   ', agency, signal, line(words)])
   return ['', `agencies: ${agenciesOf(evidence).join(', ') || 'none'}`, ...(rows.length === 0 ? [] : [columns(rows)])]
@@ -246,8 +247,8 @@ function line(text: string): string {
 }
 
 /**
- * A page that the crawler does not know. It has no entry of a feed, and its outlet is named for its
- * host. Null: the word is no address.
+ * A page that the crawler does not know. It has no entry of a feed, and the name of its outlet is
+ * its host. Null: the word is no address.
  */
 function strangePage(word: string): StoredPage | null {
   const address = readAddress(word)
@@ -275,15 +276,15 @@ interface FoundPage {
   /** `page:12`; null for an imported article. */
   id: string | null
   page: StoredPage | null
-  /** Whether the answer of the outlet is still kept. */
+  /** Whether the answer of the outlet is still stored. */
   isKept: boolean
-  /** The lines that pages of its outlet have in common; null: none was read before. */
+  /** The lines that pages of its outlet share; null: no page of it was read before. */
   template: Template | null
   stated: LoadedPage['stated']
   stored: StoredArticle | null
 }
 
-/** An article as it was indexed. */
+/** An article as it is stored. */
 interface StoredArticle {
   id: string
   url: string
@@ -292,7 +293,7 @@ interface StoredArticle {
   authors: string[]
   text: string | null
   language: string
-  /** Null: the article was imported, or was written before origins were kept. */
+  /** Null: the article was imported, or is older than the recording of origins. */
   origins: Origins | null
 }
 
@@ -330,7 +331,7 @@ function pageAt(pool: Pool, word: string): Promise<bigint | null> {
   )
 }
 
-/** The id of the article at an address; a word that is no address is an id. */
+/** The id of the article at an address. A word that is no address counts as an id. */
 async function idOf(pool: Pool, word: string): Promise<string> {
   const id = await readValue<string>(
     pool,
@@ -353,10 +354,10 @@ async function articleOf(pool: Pool, wanted: Wanted): Promise<(StoredArticle & {
   return { ...row, date: row.date?.toISOString() ?? null, origins: readOrigins(row.origins ?? '') }
 }
 
-/** An article by its id, or by the number of the page that it was made of. */
+/** An article by its id, or by the number of its page. */
 type Wanted = { id: string } | { pageNo: bigint }
 
-/** The number of an article; null: there is none. Finding an old article takes longer. */
+/** The number of an article; null: no such article. Finding an old article takes longer. */
 async function seqOf(pool: Pool, wanted: Wanted): Promise<bigint | null> {
   if ('id' in wanted && !(await isTaken(pool, wanted.id))) return null
   const [statement, value] = 'id' in wanted ? [BY_ID, wanted.id] : [BY_PAGE, wanted.pageNo]

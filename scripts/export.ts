@@ -57,7 +57,7 @@ await runCommand(
     const format = readFormat(options)
     const pool = context.openPool({ mayBeStandby: true, max: 2, statementTimeout: 0, settings: SEARCH_SETTINGS })
     const { manifest } = options
-    // A folder that cannot be written fails here, before a long export and not after it.
+    // A folder that cannot be written fails here, before a long export, instead of after it.
     if (typeof manifest === 'string') await access(dirname(manifest), constants.W_OK)
     const watermark = typeof manifest === 'string' ? await readWatermark(pool) : null
     const { total, parts, close } = await select(context, pool)
@@ -137,7 +137,7 @@ async function write(context: CommandContext, name: FormatName, total: number, p
 
 type Output = ReturnType<typeof createOutput>
 
-/** Standard output, counted and digested. */
+/** Standard output, with a count and a digest of what was written. */
 function createOutput() {
   const hash = createHash('sha256')
   let [articles, bytes] = [0, 0]
@@ -154,7 +154,7 @@ function createOutput() {
 }
 
 /**
- * The newest time of ingestion before the export. A later export goes on from there with
+ * The newest time of ingestion before the export. A later export continues from it with
  * `--ingested-after`.
  */
 async function readWatermark(pool: Pool): Promise<string | null> {

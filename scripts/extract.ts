@@ -20,9 +20,9 @@ import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shar
 import { type Line, readLines } from './articles/groups.ts'
 
 /*
- * Runs the readers of the crawler and the normaliser without a database. Each line that is read
- * gives a line that is printed, in the same order. So the extraction can be scored against any
- * labelled set of pages.
+ * Runs the readers of the crawler and the normaliser without a database. For each input line it
+ * prints one line, in the same order. So the extraction can be scored against any labelled set of
+ * pages.
  */
 
 const ajv = new Ajv({ strict: true })
@@ -31,7 +31,7 @@ const optional = { type: ['string', 'null'] } as const
 const texts = { type: 'array', items: text } as const
 const textsOrNull = { ...texts, type: ['array', 'null'] } as const
 
-/** The most bytes of one line: a page of the largest size, with its characters escaped. */
+/** Most bytes of one line: the largest page, with its characters escaped. */
 const LONGEST_LINE = 64_000_000
 
 const FEED_LINE = {
@@ -115,7 +115,7 @@ await runCommand(
 )
 
 /**
- * Prints a result for each line, in the order of the lines. `ahead` lines are worked on at a time.
+ * Prints a result for each line, in the order of the lines. It works on `ahead` lines at a time.
  */
 async function inOrder(
   lines: AsyncIterable<Line | null>,
@@ -165,7 +165,7 @@ function feedReader(config: Config): Reader {
   }
 }
 
-/** Reads robots.txt files as the crawler does; `crawlDelay` in seconds, as the file has it. */
+/** Reads robots.txt files as the crawler does; `crawlDelay` is in seconds, as in the file. */
 function robotsReader(config: Config): Reader {
   return {
     async read(written) {
@@ -184,7 +184,7 @@ function robotsReader(config: Config): Reader {
   }
 }
 
-/** What the earlier lines of one outlet taught, with `--together`. */
+/** State from the earlier lines of one outlet, with `--together`. */
 interface Taught {
   template: Template
   pages: number
@@ -194,7 +194,7 @@ interface Taught {
 
 /**
  * Reads pages: judges them as the crawler does, and composes them as the normaliser does. With
- * `--together`, what earlier lines of an outlet taught is used.
+ * `--together`, it uses the template and the texts of the outlet's earlier lines.
  */
 function pageReader({ config, options }: CommandContext): Reader {
   const composer = openComposer(composerOptions(config))
@@ -217,7 +217,10 @@ function pageReader({ config, options }: CommandContext): Reader {
   }
 }
 
-/** Whether so many earlier lines had this text that it must be an interstitial. Counts the line. */
+/**
+ * Whether so many earlier lines had this text that it must be an interstitial. It also counts this
+ * line.
+ */
 function isRepeated({ fingerprint, titled }: Extract<Composition, { kind: 'article' }>, { served }: Taught): boolean {
   if (fingerprint === null) return false
   const key = Buffer.from(fingerprint).toString('base64')
@@ -249,7 +252,7 @@ function shown(composition: Composition): object {
   }
 }
 
-/** The page as the crawler would store it, or the reason for which it would not. */
+/** The page as the crawler would store it, or the reason why it would not. */
 async function pageOf(line: PageLine, pageId: bigint, fetchedAt: Date, config: Config) {
   const address = readAddress(line.url)
   if (address === null) throw new Error(`url is no http(s) address: ${line.url.slice(0, 200)}`)
@@ -257,7 +260,7 @@ async function pageOf(line: PageLine, pageId: bigint, fetchedAt: Date, config: C
     Object.entries(line.headers ?? {}).map(([name, value]) => [name.toLowerCase(), [value].flat().join(', ')]),
   )
   const bytes = await bytesOf(line.html, line.file, config.CRAWL_MAX_BYTES)
-  // A text that came as JSON is decoded already, whatever its header says.
+  // A text in JSON is already decoded, so its header must not say otherwise.
   const type = headers['content-type'] ?? 'text/html'
   if (typeof line.html === 'string') headers['content-type'] = `${type.split(';')[0]}; charset=utf-8`
   const page = {
@@ -297,14 +300,14 @@ async function pageOf(line: PageLine, pageId: bigint, fetchedAt: Date, config: C
 }
 
 /**
- * Whether a host is of the outlet's domain or one of its other hosts. On other hosts the words of
- * the outlet's feed are not used.
+ * Whether a host belongs to the outlet's domain or is one of its other hosts. For a page on another
+ * host, the texts of the outlet's feed are not used.
  */
 function isOwnHost({ hostname, host }: URL, { domain, hosts = [] }: StoredPage['outlet']): boolean {
   return [domain, ...hosts].some(name => [hostname, host].some(one => one === name || one.endsWith(`.${name}`)))
 }
 
-/** Fields that the line leaves out follow from the page's host. */
+/** Fields that the line does not give are derived from the page's host. */
 function outletOf(written: NonNullable<PageLine['outlet']>, { hostname }: URL): StoredPage['outlet'] {
   const domain = written.domain ?? hostname.replace(/^www\./, '')
   const country = written.country ?? (domain.endsWith('.be') ? 'BE' : domain.endsWith('.lu') ? 'LU' : 'NL')

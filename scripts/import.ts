@@ -20,31 +20,31 @@ import { createRateLimit, type RateLimit } from './reindex/run.ts'
 import { importBar, type ProgressBar } from './terminal/terminal.ts'
 
 /*
- * An import has two ways. As fast as it can, it stores whole segments, which searches take over at
+ * An import has two modes. As fast as possible, it stores whole segments, which searches use at
  * once. At a rate, it writes small batches, as a crawl does, so that searches beside it stay quick.
  */
 
 /**
  * The highest rate, in articles a second. Articles at a rate do not wait for segments, so they must
- * come more slowly than segments are made.
+ * arrive more slowly than segments are made.
  */
 const MOST_PER_SECOND = 500
 
 /**
- * When a rate is set: how many articles are indexed together. Every process that searches takes in
- * new articles before it answers, so a search may wait for a whole batch.
+ * How many articles are indexed together when a rate is set. Every process that searches reads new
+ * articles before it answers, so a search may wait for a whole batch.
  */
 const BATCH = 16
 
-/** ms after which articles of a slow pipe are written although they make no segment yet. */
+/** ms after which articles of a slow pipe are written although they do not fill a segment. */
 const PATIENCE = 2_000
 /**
- * ms after which articles of a steady pipe are written. A segment of 4,096 may take the pipe an
+ * ms after which articles of a steady pipe are written. To fill a segment of 4,096 may take an
  * hour.
  */
 const OLDEST = 5_000
 
-/** ms for which an interrupted import waits for its last writes. */
+/** ms that an interrupted import waits for its last writes. */
 const LAST_WRITES = 10_000
 
 await runCommand(
@@ -80,8 +80,8 @@ await runCommand(
     const found = file === '-' ? null : await stat(file)
     const isPipe = found?.isFile() !== true
     const source = file === '-' ? process.stdin : await openFile(file)
-    // Gives way to searches. They wait while they take in its articles, and must not wait for its
-    // own work as well.
+    // Gives searches priority. They already wait while they read the new articles, and must not
+    // also wait for processors.
     lowerPriority()
     const problem = dropPrivileges()
     if (problem !== null) context.say(problem)
@@ -101,7 +101,7 @@ await runCommand(
   },
 )
 
-/** ms by which the clock of the database is ahead of ours: no line may be from a later time. */
+/** ms by which the clock of the database is ahead of ours. No line may have a later time. */
 function databaseAhead(context: CommandContext): Promise<number> {
   const pool = context.openPool({ max: 1 })
   const ahead = async () => (await readValue<Date>(pool, 'select clock_timestamp()'))!.getTime() - Date.now()
@@ -111,11 +111,11 @@ function databaseAhead(context: CommandContext): Promise<number> {
 interface Input {
   groups: AsyncIterable<Group>
   bar: ProgressBar
-  /** Whether lines may come slowly, and without an end. */
+  /** Whether lines may arrive slowly, and without an end. */
   isPipe: boolean
 }
 
-/** Counts lines that hold an article and lines that do not, and articles that are new and known. */
+/** Counts of lines with and without a valid article, and of new and known articles. */
 function noCounts() {
   return { good: 0, bad: 0, indexed: 0, known: 0 }
 }
@@ -127,7 +127,7 @@ async function openFile(file: string): Promise<ReadStream> {
   return source
 }
 
-/** Reads the articles and indexes nothing. */
+/** Reads the articles without indexing them. */
 async function readThrough({ signal }: CommandContext, input: Input): Promise<ImportCounts> {
   const counts = noCounts()
   try {
@@ -142,7 +142,7 @@ async function readThrough({ signal }: CommandContext, input: Input): Promise<Im
   return counts
 }
 
-/** Indexes articles in small batches. Each is followed by the pause that the rate asks for. */
+/** Indexes articles in small batches, with the pauses that the rate demands. */
 async function addAtRate(importer: Importer, articles: NewArticle[], limit: RateLimit, signal: AbortSignal) {
   for (let from = 0; from < articles.length && !signal.aborted; from += BATCH) {
     await limit(await importer.writeSingly(articles.slice(from, from + BATCH)))
@@ -150,15 +150,16 @@ async function addAtRate(importer: Importer, articles: NewArticle[], limit: Rate
 }
 
 /**
- * Asks for a write (null) when articles have waited for `OLDEST` ms. Only the time in which we wait
- * for lines counts. The time of our own writing does not: a quick pipe fills its next segment soon.
+ * Yields null, for a write, when articles have waited for `OLDEST` ms. Only the time in which we
+ * wait for lines counts. The time of our own writing does not, because a quick pipe soon fills its
+ * next segment.
  */
 async function* bounded(groups: AsyncIterable<Group | null>, importer: Importer): AsyncGenerator<Group | null> {
   let [silent, waiting, since] = [0, 0, performance.now()]
   for await (const group of groups) {
     silent += performance.now() - since
     yield group
-    // If fewer wait, a segment was written.
+    // When fewer articles wait than before, a segment was written.
     if (importer.waiting() === 0 || importer.waiting() < waiting) silent = 0
     else if (silent >= OLDEST) yield null
     waiting = importer.waiting()
@@ -166,15 +167,15 @@ async function* bounded(groups: AsyncIterable<Group | null>, importer: Importer)
   }
 }
 
-/** @param perSecond articles; null: as many as it can */
+/** @param perSecond articles; null: as many as possible */
 async function importAll(context: CommandContext, { groups, bar, isPipe }: Input, perSecond: number | null) {
   const { signal } = context
   const limit = createRateLimit(perSecond, signal)
   const counts = noCounts()
   try {
     await withImporter(context, counts, async (importer, indexer) => {
-      // Only a pipe can be silent. The next lines of a file are there, even if a busy machine takes
-      // long to read them.
+      // Only a pipe can be silent. The next lines of a file are always there, even if a busy
+      // machine reads them slowly.
       for await (const group of isPipe ? bounded(orSilence(groups, PATIENCE), importer) : groups) {
         if (signal.aborted) return
         if (group === null) {
@@ -189,7 +190,8 @@ async function importAll(context: CommandContext, { groups, bar, isPipe }: Input
       }
       if (perSecond !== null) bar.say('Making the last segments …')
       const finishing = perSecond === null ? importer.flush() : whileAway(() => indexer.finish('all'), context)
-      // Nobody has to wait after an interruption: the next process that writes makes the segments.
+      // After an interruption nobody has to wait, because the next process that writes makes the
+      // segments.
       await Promise.race([finishing, once(signal, 'abort')])
     })
   } finally {
@@ -204,7 +206,7 @@ function countLines(counts: ImportCounts, { articles, bad }: Group, bar: Progres
   counts.good += articles.length
 }
 
-/** Opens all that indexing needs, and closes it after `work`. */
+/** Opens everything that indexing needs, and closes it after `work`. */
 async function withImporter(
   context: CommandContext,
   counts: ImportCounts,
@@ -215,7 +217,7 @@ async function withImporter(
   const indexer = openIndexer(pool, SEGMENT_THREAD)
   const embedDelay = config.EMBED_DELAY
   const groups = openCopyGroups(pool)
-  // Finds groups while the thread makes the next segment. The pass at the end tries failures again.
+  // Finds groups while the thread makes the next segment. The pass at the end repeats what failed.
   let grouping: Promise<void> | null = null
   const importer = openImporter({
     ...{ pool, indexer, embedDelay, writer: openArticleWriter({ pool, indexer, embedDelay }) },
@@ -235,7 +237,8 @@ async function withImporter(
     await work(importer, indexer)
   } finally {
     await indexer.close()
-    // An interrupted import waits for the segment on its way and counts it, unless that takes long.
+    // An interrupted import waits for the segment that is being written and counts it, unless that
+    // takes long.
     await Promise.race([importer.stop(), pause(LAST_WRITES, undefined, { ref: false })])
   }
   await grouping

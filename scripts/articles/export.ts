@@ -12,15 +12,15 @@ import type { CommandContext, Option } from '../../shared/process/command.ts'
 import { queryOptions, readOptions } from '../terminal/api-options.ts'
 
 /*
- * An export is a sequence of parts of some hundred articles, so any number of them fits into
- * memory. Two choices are independent: which articles (all, or those of a search), and in which
- * format they are written.
+ * An export is a sequence of parts of some hundred articles, so it needs little memory for any
+ * number of articles. Two choices are independent: the articles (all, or those of a search), and
+ * the format.
  */
 
 interface ExportOptions {
-  /** Lines have `body`, too. */
+  /** Whether lines have `body`. */
   body: boolean
-  /** Lines have `first` and `agencies`, too, as `/explore/copies` tells them. */
+  /** Whether lines have `first` and `agencies`, as in `/explore/copies`. */
   copies: boolean
   /** Inclusive; null: all, also those without an ingestion time. */
   ingestedAfter: Date | null
@@ -29,12 +29,12 @@ interface ExportOptions {
 /** How many articles are read at a time. */
 const PART = 200
 
-/** Articles as JSON objects in the format of `import`, some at a time. */
+/** Articles as JSON objects in the format of `import`, in parts. */
 export type Parts = AsyncGenerator<string[]>
 
-/** All articles that are visible now, in the order of their numbers. */
+/** All articles that are visible at the start, in the order of their numbers. */
 export async function* readAll(db: Queryable, options: ExportOptions): Parts {
-  // Articles that become visible from now on are left to the next export.
+  // The next export gets the articles that become visible after this.
   const last = await readValue<bigint>(db, 'select last_seq from ingest_clock')
   const text = `${selectLines(options)}
   where ${IN_ORDER}`
@@ -48,15 +48,15 @@ export async function* readAll(db: Queryable, options: ExportOptions): Parts {
 }
 
 /**
- * A page of a search: the numbers of its articles, and where the next page begins; null: there is
- * none.
+ * A page of a search: the numbers of its articles, and the place where the next page begins; null:
+ * this is the last page.
  */
 interface FoundPage<Position> {
   rows: { seq: bigint }[]
   next: Position | null
 }
 
-/** The articles that a search finds, in its order, as they stood when it began. */
+/** The articles that a search finds, in its order, as they were when it began. */
 export async function* readFound<Query, Position>(
   db: Queryable,
   index: { search(query: Query, position: Position | null): Promise<FoundPage<Position>> },
@@ -74,8 +74,8 @@ export async function* readFound<Query, Position>(
 }
 
 /**
- * Adds `"plain": true` to a line whose body `import` would read as HTML, because it mentions `</p>`
- * or `&copy=2`.
+ * Adds `"plain": true` to a line whose body `import` would read as HTML, for example because it
+ * mentions `</p>` or `&copy=2`.
  */
 function marked(line: string, withBody: boolean): string {
   if (!withBody) return line
@@ -144,7 +144,8 @@ export const SELECTION_OPTIONS: Record<string, Option> = {
 
 /**
  * The search for the articles that the options select. It reads the options as the API does, with a
- * plan that covers everything. By words it finds the oldest first, by meaning the nearest first.
+ * plan that covers everything. A search by words returns the oldest articles first, a search by
+ * meaning the nearest first.
  *
  * @returns null: all articles, or all since a time of ingestion
  * @throws UsageError naming the option
@@ -170,7 +171,7 @@ export type FormatName = (typeof FORMATS)[number]
 export function createFormat(name: FormatName, having: Pick<ExportOptions, 'body' | 'copies'>): ExportFormat {
   switch (name) {
     case 'ndjson':
-      // Control characters are escaped, as in CSV; a JSON parser gives the same values back.
+      // Control characters are escaped, as in CSV; a JSON parser returns the same values.
       return { add: async lines => printable(`${lines.join('\n')}\n`), end: async () => '' }
     case 'csv':
       return createCsv(columnsWith(having))
@@ -191,9 +192,9 @@ function createCsv(columns: CsvColumn[]): ExportFormat {
   }
 }
 
-/** Writes articles, some at a time, so that any number of them fits into memory. */
+/** Writes articles in parts, so that it needs little memory for any number of articles. */
 interface ExportFormat {
-  /** Returns what to write now for these articles and earlier ones. It may be nothing yet. */
+  /** Returns the output for these articles and earlier ones, which may be empty at first. */
   add(lines: readonly string[]): Promise<string | Uint8Array>
   end(): Promise<string | Uint8Array>
 }
@@ -204,7 +205,7 @@ const columnsWith = ({ body, copies }: Pick<ExportOptions, 'body' | 'copies'>) =
     name => name !== 'relevance' && (body || name !== 'body') && (copies || (name !== 'first' && name !== 'agencies')),
   )
 
-/** Groups of rows are built in memory, so one is written when it has this many characters. */
+/** Groups of rows are built in memory, so a group is written when it has this many characters. */
 const GROUP_LENGTH = 32 * 1024 * 1024
 
 function createParquetOf(columns: CsvColumn[]): ExportFormat {

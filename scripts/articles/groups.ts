@@ -20,7 +20,8 @@ const LONGEST_LINE = 32 << 20
 const GROUP = { lines: 400, bytes: 8 << 20 }
 
 /**
- * ms without a new line after which a group is complete. So a slow pipe is read in smaller groups.
+ * ms without a new line after which a group is complete, so that a slow pipe is read in smaller
+ * groups.
  */
 const SILENCE = 500
 
@@ -36,15 +37,16 @@ export async function* readGroups(stream: AsyncIterable<Buffer>, reader: Article
       continue
     }
     const { lines, tooLong, end } = unread
-    // When all threads are busy, the oldest group is awaited first, so that a thread is free for
-    // this one. The caller gets the oldest group afterwards.
+    // When all threads are busy, this first waits for the oldest group, so that a thread is free
+    // for the new one. The caller gets the oldest group afterwards.
     const done = reading.length === reader.threads ? await reading.shift() : undefined
     const group = reader.read(lines).then(({ articles, bad }) => ({
       articles,
       bad: [...bad, ...tooLong].sort((a, b) => a.number - b.number),
       end,
     }))
-    // The caller gets the error when its turn comes. Until then it must not count as unhandled.
+    // The caller gets the error when it reaches this group. Until then the error must not count as
+    // unhandled.
     group.catch(() => {})
     reading.push(group)
     if (done !== undefined) yield done
@@ -81,7 +83,7 @@ async function* gather(stream: AsyncIterable<Buffer>): AsyncGenerator<UnreadGrou
   if (group.lines.length + group.tooLong.length > 0) yield group
 }
 
-/** The same items, and null whenever none has come for `ms` ms. */
+/** Yields the same items, and null after each `ms` ms without an item. */
 export async function* orSilence<T>(items: AsyncIterable<T>, ms: number): AsyncGenerator<T | null> {
   const iterator = items[Symbol.asyncIterator]()
   let coming: Promise<IteratorResult<T>> | null = null
@@ -100,7 +102,7 @@ export async function* orSilence<T>(items: AsyncIterable<T>, ms: number): AsyncG
       yield item.value
     }
   } finally {
-    // While the iterator waits for an item it cannot end, so its end is not waited for.
+    // While the iterator waits for an item it cannot end, so this does not wait for its end.
     const ending = iterator.return?.()
     if (coming === null) await ending
     else ending?.catch(() => {})
@@ -108,8 +110,8 @@ export async function* orSilence<T>(items: AsyncIterable<T>, ms: number): AsyncG
 }
 
 /**
- * One line of a stream, without its end. `text` is null for a line longer than the limit: its bytes
- * were dropped.
+ * One line of a stream, without its end. `text` is null for a line longer than the limit, whose
+ * bytes were dropped.
  */
 export interface Line {
   number: number
@@ -119,9 +121,9 @@ export interface Line {
 }
 
 /**
- * Cuts a stream of bytes into lines of UTF-8 (broken sequences become U+FFFD, a byte-order mark
- * goes). No line takes more memory than `limit` bytes. A null of the stream is handed on: nothing
- * has come for a while.
+ * Splits a stream of bytes into lines of UTF-8 (broken sequences become U+FFFD, a byte-order mark
+ * is removed). No line takes more memory than `limit` bytes. A null in the stream means a pause,
+ * and is passed on.
  */
 export async function* readLines(stream: AsyncIterable<Buffer | null>, limit: number): AsyncGenerator<Line | null> {
   const decoder = new TextDecoder()

@@ -7,7 +7,7 @@ import { plainText } from '../../shared/articles/plain-text.ts'
 import { isRecord } from '../../shared/encoding/is-record.ts'
 import { nearestName } from '../../shared/encoding/near-miss.ts'
 
-/** A line that is no article; the message says what to write instead. */
+/** Thrown for a line that is no article. The message says what to write instead. */
 export class BadLine extends Error {
   override name = 'BadLine'
 }
@@ -18,11 +18,13 @@ export class BadLine extends Error {
  */
 const ID = /^[\x21-\x7e]{1,128}$/
 
-/** In characters. No real name is longer, and an index row could not hold two longer ones. */
+/**
+ * In characters. No real name is longer, and two longer names would not fit into a row of an index.
+ */
 const LONGEST_NAME = 300
 const MOST_AUTHORS = 100
 
-/** Years such as 9999 mean that no date is known. Bounds of requests end here too. */
+/** Years such as 9999 mean that no date is known. Bounds of requests also end at this year. */
 const LAST_YEAR = 2100
 
 /** Characters that an address may hold (RFC 3986). All others are percent-encoded. */
@@ -30,12 +32,12 @@ const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
 
 /**
  * Reads one line of `import`: an object with the article object's fields and `body`, which is plain
- * text with `plain: true` and else HTML. Refuses an unknown field that looks like a known one, if
- * the known one is absent. Ignores other unknown fields, and those that the index computes
+ * text with `plain: true` and HTML otherwise. Refuses an unknown field that looks like a known one,
+ * if the known one is absent. Ignores other unknown fields, and those that the index computes
  * (`relevance`, `first`, `agencies`, and `snippet` unless `rights` says that it is bounded).
  *
- * @param latest time of ingestion that it may have, in ms since 1970: clients poll from the newest
- *   time that they have seen, and would miss all that comes later
+ * @param latest latest time of ingestion that a line may have, in ms since 1970. Clients poll from
+ * the newest time that they have seen, and would miss articles that arrive later with earlier times
  * @throws BadLine
  */
 export function parseArticle(line: string, latest: number): NewArticle {
@@ -74,7 +76,10 @@ const FIELDS = [
   ...['country', 'rights', 'snippet', 'relevance', 'first', 'agencies'],
 ]
 
-/** Refuses fields such as `publishedAt`, which would be ignored although their value is wanted. */
+/**
+ * Refuses fields such as `publishedAt`, which would be ignored, although the user wants their
+ * value.
+ */
 function refuseSlips(fields: Fields, known: readonly string[]): void {
   const absent = known.filter(name => !(name in fields))
   for (const name of Object.keys(fields)) {
@@ -177,7 +182,7 @@ export function readInstant(text: string): Date | null {
   if (match === null) return null
   const [, day = '', time = '00:00', seconds = ':00', offset = 'Z'] = match
   const at = new Date(`${day}T${time}${seconds}${offset.toUpperCase().replace(/(\d\d)(\d\d)$/, '$1:$2')}`)
-  // Date carries 30 February over into March.
+  // `Date` turns 30 February into a day of March.
   const exists = Number(day.slice(8)) <= 28 || new Date(`${day}T00:00Z`).toJSON()?.startsWith(day) === true
   return exists && at.getUTCFullYear() >= 1 ? at : null
 }

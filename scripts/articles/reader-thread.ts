@@ -22,8 +22,8 @@ export default function readLines({ begun, lines, prepare, latest }: Timed<ReadT
 }
 
 /**
- * Prepares the texts and hands them to the main thread without a copy. The articles leave out their
- * bodies, which stand in the prepared texts.
+ * Prepares the texts and moves them to the main thread without a copy. The articles have no bodies,
+ * because the prepared texts contain them.
  */
 function handOver(articles: NewArticle[], bad: ReadResult['bad']) {
   const encoder = createEncoder()

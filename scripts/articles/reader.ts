@@ -10,7 +10,7 @@ export interface LineToRead {
 /** Lines of articles for a thread. */
 export interface ReadTask {
   lines: LineToRead[]
-  /** Also prepares the texts as the index stores them. */
+  /** Whether to prepare the texts in the form that the index stores. */
   prepare: boolean
   /** The latest time of ingestion that a line may have, in ms since 1970. */
   latest: number
@@ -25,21 +25,21 @@ export interface ReadResult {
 export type ArticleReader = ReturnType<typeof openArticleReader>
 
 /**
- * The most threads. One thread reads faster than one writer writes. The others are for texts that
- * take long.
+ * Most threads. One thread reads faster than one writer writes, so the others only help with slow
+ * texts.
  */
 const MOST_THREADS = 4
 
 /**
- * ms that a thread may take for a group. A group takes tenths of a second; its longest line, on a
- * busy machine, some seconds.
+ * ms that a thread may take for a group. A group takes tenths of a second; its longest line takes
+ * some seconds on a busy machine.
  */
 const TIMEOUT = 120_000
 
-/** MB of heap of a thread: the longest line several times over. */
+/** MB of heap of a thread: several times the longest line. */
 const MEMORY = 1_024
 
-/** Starts threads that work on texts beside the command. One core is left to the command. */
+/** Starts threads that work on texts for a command. One core is left to the command. */
 export function openTextThreads<Task extends object, Result>(worker: URL) {
   const threads = Math.min(Math.max(availableParallelism() - 1, 1), MOST_THREADS)
   const { run, close } = openThreads<Task, Result>({ worker, threads, timeout: TIMEOUT, memory: MEMORY })
@@ -47,7 +47,7 @@ export function openTextThreads<Task extends object, Result>(worker: URL) {
 }
 
 /**
- * @param prepare also prepares the texts as the index stores them
+ * @param prepare whether to prepare the texts in the form that the index stores
  * @param ahead ms by which the clock of the database is ahead of ours
  */
 export function openArticleReader({ prepare, ahead = 0 }: { prepare: boolean; ahead?: number }) {

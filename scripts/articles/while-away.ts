@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isTransient } from '../../shared/postgres/pool.ts'
 
-/** A primary that is lost is replaced within half a minute; a restart takes less. */
+/** A lost primary is replaced within half a minute, and a restart takes less. */
 const PATIENCE_MS = 120_000
 const PAUSE_MS = 1_000
 
 /**
- * Tries work again while Postgres is away, for two minutes at most: then, or when `signal` is
- * aborted, the last error is thrown. The work must be such that nothing is done twice.
+ * Repeats work while Postgres is away, for `PATIENCE_MS` at most. After that, or when `signal`
+ * aborts, it throws the last error. It must be safe to run the work twice.
  */
 export async function whileAway<T>(
   work: () => Promise<T>,

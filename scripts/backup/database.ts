@@ -10,8 +10,8 @@ import { readCollections } from '../../shared/vectors/registry.ts'
 import { type Bound, boundArticles } from '../outlets/rights.ts'
 
 /*
- * What a database needs before and after it goes back to an earlier moment, by `npm run restore` or
- * by a recovery of its server.
+ * The steps that a database needs before and after it goes back to an earlier moment, by `npm run
+ * restore` or by a recovery of its server.
  */
 
 /** Major version of the server. */
@@ -20,14 +20,14 @@ export async function serverVersion(db: Queryable): Promise<number> {
 }
 
 /**
- * Checks that nothing of Perscope is connected to the database.
+ * Checks that no process of Perscope is connected to the database.
  *
- * @param command the one that asks: its own connections do not count
- * @throws UsageError that names what runs
+ * @param command the command that calls this, whose own connections do not count
+ * @throws UsageError that names the connected processes
  */
 export async function checkNobodyConnected(db: Queryable, command: string): Promise<void> {
   const { rows } = await db.query<{ name: string }>(
-    // The names of services, without the mark that tells processes apart.
+    // The names of services, without the mark that distinguishes processes.
     `select distinct regexp_replace(substr(application_name, 10), ' #.*', '') as name from pg_stat_activity
      where datname = current_database() and application_name like 'perscope %'
        and application_name not like 'perscope ' || $1 || '%'
@@ -40,18 +40,18 @@ export async function checkNobodyConnected(db: Queryable, command: string): Prom
 }
 
 /**
- * Makes the database safe to write to after it went back. Numbers of the articles that are gone are
- * given out again. A cursor from before would let new articles with such numbers into its frozen
- * pages, so all cursors end. A poller asks from the last time that it has, so no new article may
- * have that time or an earlier one.
+ * Makes the database safe to write to after it went back. The numbers of lost articles are given to
+ * new articles. An old cursor could then show such new articles in its frozen pages, so all cursors
+ * end. A poller asks for articles after the last time that it has seen, so no new article may have
+ * that time or an earlier one.
  *
  * @param seen newest `ingested_at` that a client may have; null: the time of the server
  */
 export async function goOn(pool: Pool, seen: Date | null) {
   return transaction(pool, async client => {
     const before = await client.query<{ articles: number; last: Date | null }>(
-      // Not `last_at`: an earlier run may have moved it. The newest of the last thousand articles
-      // counts, because an import may keep old times.
+      // `last_at` is not used, because an earlier run may have moved it. The newest of the last
+      // thousand articles counts, because an import may keep old times.
       `select last_seq::int as articles,
          (select max(ingested_at) from articles where seq > last_seq - 1000 and seq <= last_seq) as last
        from ingest_clock for update`,
@@ -69,13 +69,14 @@ export async function goOn(pool: Pool, seen: Date | null) {
   })
 }
 
-/** The migrations since which a database notes bounds of articles, and has alerts. */
+/** The migrations with which a database got bounds of articles, and alerts. */
 const SINCE = { bounds: 30, alerts: 38 }
 
 /**
- * Notes that a restore has begun. Other processes stay out until `goOn`. This also keeps what no
- * restore may undo: bounds of articles, refusals by owners of addresses, and the alerts that these
- * owners still want. An earlier restore may not have ended. What it kept stays.
+ * Records that a restore has begun. Until `goOn`, other processes do not start. This also saves the
+ * data that no restore may undo: bounds of articles, refusals by owners of addresses, and the
+ * alerts that these owners still want. If an earlier restore did not end, the data that it saved
+ * stays.
  *
  * @param schema number of the last migration
  */
@@ -105,32 +106,33 @@ export async function begin(pool: Pool, schema: number): Promise<void> {
 }
 
 /**
- * Catalogues of the server. They describe what a database has besides rows. Whoever changes that
+ * Catalogues of the server, which describe everything in a database but rows. Any such change
  * changes rows of the catalogues.
  */
 const CATALOGS = [
   ...['pg_class', 'pg_attribute', 'pg_attrdef', 'pg_constraint', 'pg_namespace', 'pg_proc', 'pg_trigger', 'pg_type'],
 ]
 
-// Tables of other accounts, which the file could not write to either, are left out.
+// Tables of other accounts are left out, because the file cannot write to them, either.
 const TABLES = `
   select format('%I.%I', nspname, relname) as name from pg_class c join pg_namespace n on n.oid = relnamespace
    where relkind = 'r' and has_table_privilege(c.oid, 'select') and nspname !~ '^pg_' and nspname <> 'information_schema'`
 
 /**
- * SQL: a digest of a table. A row has a place and a transaction that wrote it. Whoever writes it
- * again changes both.
+ * SQL: a digest of a table. It uses the place of each row and the transaction that wrote it, which
+ * both change when a row is written again.
  */
 const digestOf = (table: string) =>
   `select concat(count(*), ' ', sum(hashtextextended(concat(ctid, ' ', xmin), 0))) as digest from only ${table}`
 
 /**
- * Holds the present moment of the database while a file is loaded, to compare the database with it
- * later. The text of a forged file may end the transaction that would undo a failed load.
+ * Keeps a snapshot of the database while a file is loaded, to compare the database with it
+ * afterwards. This is needed, because the text of a forged file may end the transaction that would
+ * undo a failed load.
  */
 export async function holdMoment(pool: Pool) {
   const client = await pool.connect()
-  // Only a transaction that begins now will still see rows that are deleted later.
+  // A transaction that begins now can still see rows that are deleted later.
   await client.query('begin isolation level repeatable read read only')
   await client.query('set local idle_in_transaction_session_timeout = 0')
   await client.query('select pg_current_snapshot()')
@@ -145,7 +147,8 @@ export async function holdMoment(pool: Pool) {
         where datname = current_database() and application_name = 'perscope restore'`,
     )
     const { rows } = await client.query<{ name: string }>(TABLES)
-    // The catalogues are compared, too: they tell whether the tables are the same ones.
+    // The catalogues are compared, too, because they show whether the tables are still the same
+    // ones.
     for (const table of [...CATALOGS, ...rows.map(({ name }) => name)]) {
       if ((await readValue(client, digestOf(table))) !== (await readValue(pool, digestOf(table)))) return false
     }
@@ -153,16 +156,15 @@ export async function holdMoment(pool: Pool) {
   }
   return {
     /**
-     * Ends the session that loads, then compares: whether every row is as it was before. Releases
-     * the moment, which holds a lock on each compared table.
+     * Ends the session that loads, then compares whether every row is unchanged. Releases the
+     * snapshot, which holds a lock on each compared table.
      */
     isNow: () => compare().finally(end),
     end,
   }
 }
 
-// $1 the reason for which alerts rest from then on. Refusals that the backup has as well change
-// nothing.
+// $1 the reason why alerts rest from then on. Refusals that the backup also has change nothing.
 const REFUSE_AGAIN = `
   with later as (
     select distinct r.* from ${UNFINISHED}.refused r join api_keys k on k.id = r.key_id
@@ -176,26 +178,30 @@ const REFUSE_AGAIN = `
     delete from alert_messages where alert_id in (select alert_id from ended) and delivered_at is null)
   insert into alert_asks (told_to, key_id, refused, asked_at) select told_to, key_id, true, asked_at from later`
 
-/** If a restore has begun, writes back what `begin` kept. Some of it is newer than the backup. */
+/**
+ * If a restore has begun, writes back the data that `begin` saved, because some of it is newer than
+ * the backup.
+ */
 export async function keepRefusals(pool: Pool): Promise<void> {
   const { rows: begun } = await pool.query<{ alerts: boolean }>(
     `select to_regclass('${UNFINISHED}.refused') is not null as alerts where to_regclass('${UNFINISHED}.bounds') is not null and to_regclass('article_rights') is not null`,
   )
   if (begun.length === 0) return
-  // No index of articles has ids: this reads all of them.
+  // Articles have no index by id, so this reads all of them.
   const { rows } = await pool.query<Bound>(
     `select seq, id, k.page_no as "pageNo", k.snippet, bounded as "isBounded", vector as "hasVector"
        from ${UNFINISHED}.bounds k join articles using (id)`,
   )
   if (rows.length > 0) await transaction(pool, client => boundArticles(client, rows))
-  // A restore that an older version began has no alerts kept.
+  // A restore that an older version began has saved no alerts.
   if (begun[0]?.alerts) await pool.query(REFUSE_AGAIN, [UNWANTED])
 }
 
 /**
- * Removes vectors of articles that the database does not have, whose numbers new articles will get.
+ * Removes vectors of articles that the database does not have, because new articles will get their
+ * numbers.
  *
- * @param moment what the database now holds, as "this backup"
+ * @param moment the present state of the database, as "this backup"
  * @returns a sentence about the vectors
  */
 export async function compareVectors(

@@ -4,9 +4,8 @@ import { promisify } from 'node:util'
 import { type PostgresTools, postgresTools } from '../../infra/embedded/postgres-tools.ts'
 
 /**
- * A backup is a file of `pg_dump --format=custom`. No program of ours runs what stands in it:
- * pg_restore sends its statements to the server, where they have the rights of the database's
- * account.
+ * A backup is a file of `pg_dump --format=custom`. No program of ours runs its content: pg_restore
+ * sends its statements to the server, where they have the rights of the database's account.
  */
 export interface Backup {
   /** When it was made, in whole seconds; ISO 8601. */
@@ -14,13 +13,13 @@ export interface Backup {
   /** Number of its last migration. */
   schema: number
   articles: number
-  /** Major version of the server that it was made of. */
+  /** Major version of the server from which it was made. */
   postgres: number
-  /** The installation that it was made of; null: its file does not say. */
+  /** The installation from which it was made; null: its file does not say. */
   installation: string | null
 }
 
-/** Tables that a backup leaves empty, because their contents are useful for minutes only. */
+/** Tables that a backup leaves empty, because their contents are useful only for minutes. */
 const PASSING = ['public.semantic_sets']
 /**
  * Schemas of the queues. Their messages are derived from our tables, and pg_restore --clean cannot
@@ -33,7 +32,7 @@ const MOST_TEXT = 16 * 1024 * 1024
 
 const run = promisify(execFile)
 
-/** @throws when a file is no file of pg_dump */
+/** @throws when the file was not made by pg_dump */
 export async function checkFormat(file: string): Promise<void> {
   await using handle = await open(file, 'r')
   const { buffer } = await handle.read(Buffer.alloc(5), 0, 5, 0)
@@ -43,7 +42,7 @@ export async function checkFormat(file: string): Promise<void> {
 /**
  * Reads the facts of a backup from its file, without a database.
  *
- * @throws when it is damaged or cut, or not of Perscope
+ * @throws when it is damaged or cut, or no backup of Perscope
  */
 export async function describeBackup({ pgRestore }: PostgresTools, file: string): Promise<Backup> {
   const read = async (...args: string[]) => {
@@ -80,7 +79,9 @@ function unreadable(file: string, error: unknown): Error {
   return new Error(`${file} is damaged or was cut: pg_restore cannot read it.`, { cause: error })
 }
 
-/** Rows of a table in the text of pg_restore, by column. They hold numbers, times and names. */
+/**
+ * Rows of a table in the output of pg_restore, by column. The values are numbers, times and names.
+ */
 function rowsOf(text: string, table: string): Record<string, string>[] {
   const [, head = '', rows = ''] =
     new RegExp(`^COPY public\\.${table} \\(([^)]*)\\) FROM stdin;\\n([^]*?)^\\\\\\.$`, 'm').exec(text) ?? []
@@ -95,7 +96,7 @@ interface Working {
   signal: AbortSignal
 }
 
-/** Writes one consistent moment of the database to a file, while everything runs. */
+/** Writes one consistent moment of the database to a file, while everything continues to run. */
 export function dump(working: Working, file: string): Promise<void> {
   const args = ['--format=custom', '--compress=1', '--no-unlogged-table-data', '--lock-wait-timeout=30s', '--verbose']
   const passing = [
@@ -118,8 +119,8 @@ export async function checkWhole({ pgRestore }: PostgresTools, file: string, sig
 }
 
 /**
- * Replaces the contents of the database by those of a backup, in one transaction: when it fails, or
- * any of the processes is killed, nothing has changed.
+ * Replaces the contents of the database by those of a backup, in one transaction. When it fails, or
+ * any of the processes is killed, the database is unchanged.
  */
 export function load(working: Working, file: string): Promise<void> {
   const { url, env } = toolConnection(working.databaseUrl, 'perscope restore')
@@ -128,10 +129,10 @@ export function load(working: Working, file: string): Promise<void> {
 }
 
 /**
- * Runs a tool to its end. The tool prints each step, so it ends by itself when we are killed and
- * nobody reads that.
+ * Runs a tool to its end. With `--verbose`, the tool prints each step. So it ends by itself when
+ * this process is killed and nobody reads the output.
  *
- * @throws with the first error that it tells
+ * @throws an error with the first error message of the tool
  */
 async function work(signal: AbortSignal, tool: string, args: string[], env: NodeJS.ProcessEnv): Promise<void> {
   await run(tool, args, { env, signal, maxBuffer: MOST_TEXT }).catch(error => {
@@ -144,8 +145,8 @@ async function work(signal: AbortSignal, tool: string, args: string[], env: Node
 }
 
 /**
- * Arguments and environment with which a Postgres tool reaches a database. The password is in the
- * environment, because every account of the machine sees arguments.
+ * Arguments and environment for the connection of a Postgres tool. The password is in the
+ * environment, because every account of the machine can see arguments.
  */
 function toolConnection(databaseUrl: string, name: string): { url: string; env: NodeJS.ProcessEnv } {
   const url = new URL(databaseUrl)

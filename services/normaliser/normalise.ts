@@ -35,10 +35,11 @@ export interface Normaliser {
 }
 
 /**
- * Makes an article of a stored page, or refuses it. A page that fails is tried again or put into
- * quarantine. Resolves when Postgres holds the result. Calling it twice leaves one result.
+ * Makes an article of a stored page, or refuses the page. A page that fails is tried again or put
+ * into quarantine. Resolves when Postgres holds the result. Two calls leave one result.
  *
- * @param signal aborted when the service stops: pages without a thread are given back
+ * @param signal aborted when the service stops: pages without a thread are then returned to the
+ * queue
  */
 export async function normalisePage(normaliser: Normaliser, pageNo: bigint, signal: AbortSignal): Promise<void> {
   const { pool, log, outage } = normaliser
@@ -65,23 +66,23 @@ export async function normalisePage(normaliser: Normaliser, pageNo: bigint, sign
 
 const held = (pageNo: bigint) => ({ kind: 'page' as const, numbers: [pageNo] })
 
-/** A page of which an article was made, or a refusal, before either is stored. */
+/** A page with its article or its refusal, before either is stored. */
 interface Composed {
   pageNo: bigint
   outletNo: number
   url: string
   composition: Composition
-  /** Whether its lines are counted for its outlet. */
+  /** Whether the template of its outlet learns its lines. */
   teaches: boolean
-  /** The fingerprint of the text that the page itself served. */
+  /** The fingerprint of the text on the page itself. */
   fingerprint: Uint8Array | null
-  /** Gives back the page's permit. */
+  /** Returns the page's permit. */
   release(): void
 }
 
 /**
- * Loads and composes a page when its outlet has its turn. Memory holds only the number of a page
- * that waits. A composed page keeps its permit until it is stored. Null: another process has
+ * Loads and composes a page when its outlet has its turn. Until then, memory holds only the number
+ * of the page. A composed page keeps its permit until it is stored. Null: another process has
  * finished the page.
  */
 function compose(

@@ -25,35 +25,35 @@ import { createBatcher } from './pages/batcher.ts'
 import { finishDone, giveBack } from './pages/finish.ts'
 
 /*
- * Postgres says which pages are due, and queues carry only their numbers. Threads compose; this
- * thread writes the articles in batches. A page that is lost on the way is called again.
+ * Postgres decides which pages are due, and queues carry only their numbers. Threads compose
+ * articles; this thread writes them in batches. A page whose message is lost is called again.
  */
 
-/** ms that the first article of a batch waits for others; to compose a page takes as long. */
+/** ms that the first article of a batch waits for others. Composing a page takes about as long. */
 const BATCH_WAIT = 50
 /**
- * Most characters of text in a batch. This thread writes them out for Postgres, and must answer in
- * the meantime.
+ * Most characters of text in a batch. This thread serialises them for Postgres, and must stay
+ * responsive meanwhile.
  */
 const BATCH_WEIGHT = 150_000
 /**
- * ms after which the pages of a process that was killed go to another. The event loop prolongs the
- * lock after half of that time. It is in time, because nothing holds it up for long. A page that
- * two processes normalise leaves one article.
+ * ms after which another process gets the pages of a killed process. The event loop renews the lock
+ * after half of this time. It can do so in time, because nothing blocks it for long. If two
+ * processes normalise a page, there is still one article.
  */
 const LOCK = 10_000
 /**
- * Most messages in hand at a time. They are far more than the threads, because the fair queue can
- * only choose among pages that wait in it. An outlet has at most `CALLED_AT_ONCE` there. Memory
- * holds only the number of a waiting page.
+ * Most messages that are being processed at a time. They are far more than the threads, because the
+ * fair queue can only choose among pages that wait in it. An outlet has at most `CALLED_AT_ONCE`
+ * pages there. Memory holds only the number of a waiting page.
  */
 const IN_HAND = 1_000
-/** ms that pages in hand may go on when the service stops. Then they are given back. */
+/** ms for which pages may continue when the service stops. After that they are returned. */
 const GRACE = 10_000
 
 /**
- * Starts to make articles of stored pages. `main.ts` runs it as a service. The benchmark runs it
- * and measures its time.
+ * Starts to make articles of stored pages. `main.ts` runs this as a service, and the benchmark runs
+ * it to measure its time.
  */
 export async function startNormaliser({ config, log }: ServiceContext): Promise<RunningService> {
   const { pool, queues, watch } = openWorker('normaliser', { config, log })
@@ -91,9 +91,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   }
 }
 
-/**
- * Tells operators at the start which pages `RIGHTS_TDM` stops, or that the database does not tell.
- */
+/** Logs at the start how many pages `RIGHTS_TDM` stops, or that the database cannot be read. */
 async function tellStops(pool: Pool, config: Pick<Config, 'RIGHTS_TDM'>, log: Logger): Promise<void> {
   try {
     const sentence = stopsInWords(await readStops(pool), config)
@@ -115,7 +113,7 @@ export async function indexBatch(writer: ArticleWriter, log: Logger, finished: F
       signals = await finishDone(
         client,
         finished.map(({ page }, at) => {
-          // A known article was met again. Its text does not count as served twice.
+          // A known article has arrived again. Its text must not count as served twice.
           return outcomes[at]?.outcome === 'indexed'
             ? page
             : { ...page, fingerprint: null, origins: null, lesson: null }
@@ -128,7 +126,7 @@ export async function indexBatch(writer: ArticleWriter, log: Logger, finished: F
   return results
 }
 
-/** Normalises the pages that the queue names. On stop, pages that take too long are given back. */
+/** Normalises the pages that the queue names. On stop, pages that take too long are returned. */
 function takePages(normaliser: Normaliser, queues: Queues): { stop(): Promise<void> } {
   const { pool, log, composer } = normaliser
   const inHand = new Set<bigint>()
@@ -149,11 +147,11 @@ function takePages(normaliser: Normaliser, queues: Queues): { stop(): Promise<vo
   return { stop: () => withTimeLimit(worker.close(), GRACE, giveUp) }
 }
 
-/** ms between two looks for articles whose group of copies is not known yet. */
+/** ms between two searches for articles whose group of copies is unknown. */
 const COPIES_TICK = 2_000
 /**
- * The share of the time in which a long backlog is worked off. Pages and imports need the same
- * processors.
+ * The share of the time that the work on a long backlog may take, because pages and imports need
+ * the same processors.
  */
 const COPIES_SHARE = 0.5
 
@@ -164,18 +162,18 @@ function startCopies(pool: Pool, log: Logger): Repeated {
 }
 
 const TICK = 1_000
-/**
- * ms after which a page that was called and is not finished is called again. Its message may be
- * lost.
- */
+/** ms after which an unfinished page is called again, because its message may be lost. */
 const CALL = 60_000
 const MOST_AT_ONCE = 500
-/** ms after its storing in which a page needs no call: the crawler has sent a message for it. */
+/**
+ * ms after its storing in which a page needs no call, because the crawler has sent a message for
+ * it.
+ */
 const OWN_MESSAGE = 2_000
 
 /**
- * Looks every second for stored pages that are due, and calls them, until it is closed. Messages in
- * the queues may be lost; Postgres knows which pages are due.
+ * Calls due stored pages, every second, until it is closed. Messages in the queues may be lost, but
+ * Postgres knows which pages are due.
  */
 export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logger): Repeated {
   const outage = createOutageLog(log, 'cannot call stored pages', 'stored pages are called again')
@@ -186,8 +184,8 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
     try {
       await queues.add('normalise', messages)
     } catch (error) {
-      // The queues do not answer. From now on one page at a time tries them. The pages are given
-      // back, so that they need not wait for their next call.
+      // The queues do not answer. From now on only one page at a time tests them. The pages are
+      // returned, so that they need not wait for their next call.
       limit = 1
       await giveBack(pool, due)
       throw error
@@ -198,9 +196,9 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
 }
 
 /**
- * Marks due pages as called and returns them, outlets in turn. Only one normaliser calls a page,
- * even when several look at the same time. At most `CALLED_AT_ONCE` pages of an outlet are called
- * at a time, so that other outlets do not wait long.
+ * Marks due pages as called and returns them, with outlets in turn. Only one normaliser calls a
+ * page, even when several do this at the same time. At most `CALLED_AT_ONCE` pages of an outlet are
+ * called at a time, so that other outlets do not wait long.
  */
 export const callDuePages = (pool: Pool, limit = MOST_AT_ONCE): Promise<bigint[]> =>
   readColumn<bigint>(

@@ -1,12 +1,12 @@
 import type { Client, Queryable } from '../../shared/postgres/pool.ts'
 
 /**
- * The lines that the pages of one outlet have in common. Counts are of pages, and decay: old pages
- * count less than new ones.
+ * The lines that the pages of one outlet share. Its numbers count pages, and decay, so that old
+ * pages count less than new ones.
  */
 export interface Template {
   pages: number
-  /** By the digest of a line: how many pages held it in their texts. */
+  /** The number of pages with each line, by the line's digest. */
   lines: Record<string, number>
 }
 
@@ -14,16 +14,19 @@ export const EMPTY_TEMPLATE: Template = { pages: 0, lines: {} }
 
 /** Fewest pages of an outlet from which boilerplate is recognised. */
 const FEWEST_PAGES = 10
-/** A line is boilerplate when at least this many pages hold it, and at least this share of all. */
+/**
+ * A line is boilerplate when at least this many pages contain it, and at least this share of all
+ * pages.
+ */
 const BOILERPLATE_PAGES = 5
 const BOILERPLATE_SHARE = 0.3
 
 /**
- * Takes the boilerplate out of a text. A text stays whole when more than two thirds of it are
- * boilerplate. It may be an article that resembles many others, such as a report of the weather. Or
- * it is an interstitial, which is recognised by its whole text.
+ * Separates the boilerplate from a text. A text stays whole when more than two thirds of it are
+ * boilerplate. It may be an article that resembles many others, such as a weather report. Or it is
+ * an interstitial, which is recognised by its whole text.
  *
- * @returns its own paragraphs, and those that other pages of the outlet hold too
+ * @returns its own paragraphs, and those that other pages of the outlet also contain
  */
 export function partedBy(template: Template | null, paragraphs: string[]) {
   const boilerplate = paragraphs.filter(text => template !== null && isBoilerplate(template, digestOf(text)))
@@ -39,38 +42,40 @@ function isBoilerplate({ pages, lines }: Template, digest: string): boolean {
   return pages >= FEWEST_PAGES && count >= BOILERPLATE_PAGES && count >= BOILERPLATE_SHARE * pages
 }
 
-/** How many lines are boilerplate now. */
+/** The number of lines that are boilerplate at present. */
 const boilerplateCount = (template: Template): number =>
   Object.keys(template.lines).filter(digest => isBoilerplate(template, digest)).length
 
 /**
- * Paragraphs at either end of a text that teach: boilerplate stands before and after the article.
+ * Paragraphs at either end of a text from which the template learns, because boilerplate stands
+ * before and after the article.
  */
 const AT_BEGINNING = 8
 const AT_END = 12
 
-/** What the text of a page teaches: the digests of its lines, each once. */
+/** The lesson of a page: the digests of its lines, without duplicates. */
 export function lessonOf(paragraphs: string[]): string[] {
   const ends = [...paragraphs.slice(0, AT_BEGINNING), ...paragraphs.slice(-AT_END)]
   return [...new Set(ends.map(digestOf))]
 }
 
 /**
- * At this many pages, all counts are halved: the lines of a new layout count as boilerplate within
- * as many pages.
+ * At this many pages, all counts are halved. So the lines of a new layout count as boilerplate
+ * within as many pages.
  */
 const HALVED_AT = 64
-/** Most lines of a template, which take 4 kB. Lines that one page holds stay for some ten pages. */
+/** Most lines of a template, which take 4 kB. A line of a single page stays for some ten pages. */
 const LINES = 250
 
 /**
- * The template after one more page. Pure, so that the same pages in the same order teach the same.
+ * The template after one more page. Pure, so that the same pages in the same order give the same
+ * template.
  */
 export function learn(template: Template, lesson: string[]): Template {
   const lines = { ...template.lines }
   for (const line of lesson) {
     const count = lines[line] ?? 0
-    // The latest line stands last, so that the oldest of the rare ones go first.
+    // The line moves to the end, so that the oldest of the rare lines are dropped first.
     delete lines[line]
     lines[line] = count + 1
   }
@@ -100,13 +105,15 @@ function digestOf(text: string): string {
 }
 
 /**
- * This many pages of an outlet all teach. After them only every eighth page does, by its number.
+ * The template learns from all of the first `ALL` pages of an outlet. After that it learns only
+ * from every eighth page, by its number.
  */
 const ALL = 64
 const EVERY = 8n
 
 /**
- * Whether a page teaches, when `taught` pages of its outlet have. Most do not, and cost nothing.
+ * Whether the template learns from a page, after it has learnt from `taught` pages. Most pages cost
+ * nothing.
  */
 export const teaches = (pageNo: bigint, taught: number) => taught < ALL || pageNo % EVERY === 0n
 
@@ -117,8 +124,8 @@ interface Row {
 }
 
 /**
- * Teaches the templates of outlets what their pages hold. Call it in the transaction that marks the
- * pages as done, so that each page teaches once. Rows are locked in order of the outlets.
+ * Updates the templates of outlets with the lines of their pages. Call it in the transaction that
+ * marks the pages as done, so that each page counts once. Rows are locked in order of the outlets.
  */
 export async function teach(client: Client, pages: { outletNo: number; lesson: string[] | null }[]): Promise<void> {
   const outlets = [...new Set(pages.filter(({ lesson }) => lesson !== null).map(({ outletNo }) => outletNo))]
@@ -139,7 +146,7 @@ export async function teach(client: Client, pages: { outletNo: number; lesson: s
     }
     return after
   })
-  // Of two writers that begin a template at once, the later one wins.
+  // When two writers begin a template at the same time, the later one wins.
   await client.query(
     `insert into outlet_templates (outlet_no, pages, template)
      select outlet_no, pages, template::json from unnest($1::int[], $2::int[], $3::text[]) as t (outlet_no, pages, template)
@@ -153,15 +160,15 @@ export async function teach(client: Client, pages: { outletNo: number; lesson: s
   )
 }
 
-/** What was learned of an outlet, for operators. */
+/** The size of an outlet's template, for operators. */
 export interface LearnedTemplate {
-  /** Pages that taught it, ever. */
+  /** All pages from which the template has ever learnt. */
   pages: number
-  /** Lines that are left out of texts now. */
+  /** The number of lines that are left out of texts at present. */
   boilerplate: number
 }
 
-/** What was learned of each outlet, by its domain. */
+/** The sizes of all templates, by the domain of the outlet. */
 export async function readTemplates(db: Queryable): Promise<Map<string, LearnedTemplate>> {
   const { rows } = await db.query<Row & { domain: string }>(
     'select domain, outlet_no, pages, template from outlet_templates join outlets using (outlet_no)',

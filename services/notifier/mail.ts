@@ -9,14 +9,14 @@ const ANSWERS = 10_000
 
 type Token = (purpose: LinkPurpose, alert: Pick<Alert, 'id' | 'to'>) => string
 
-/** Sends mail over SMTP_URL. Returns null when that is not set. */
+/** Sends mail over SMTP_URL. Returns null when SMTP_URL is empty. */
 export function openMail(config: Config) {
   if (config.SMTP_URL === '') return null
   const base = publicUrlOf(config)
   const transport = createTransport({
     url: config.SMTP_URL,
     ...{ connectionTimeout: ANSWERS, greetingTimeout: ANSWERS, socketTimeout: ANSWERS, dnsTimeout: ANSWERS },
-    // So no text in an article can make the library read a file or ask an address.
+    // With these, no text in an article can make the library read a file or an address.
     ...{ disableFileAccess: true, disableUrlAccess: true },
   })
   const from = config.SMTP_FROM || `alerts@${new URL(base).hostname}`

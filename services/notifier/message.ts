@@ -10,7 +10,7 @@ const DAY = 86_400_000
 
 export type ToldArticle = ReturnType<typeof articleObject>
 
-/** What a receiver is told: the body of a webhook. */
+/** The content of a message, and the body of a webhook. */
 export interface Message {
   id: string
   type: 'articles' | 'test' | 'ask'
@@ -19,7 +19,7 @@ export interface Message {
   more: number
 }
 
-/** A message that is to be delivered, with its alert and the plan of its key. */
+/** A message that must be delivered, with its alert and the plan of its key. */
 export interface ReadMessage extends Omit<Message, 'articles'> {
   seqs: bigint[]
   alert: { id: string; to: string }
@@ -51,9 +51,9 @@ const READ = `
    where g.message_id = $1 and g.delivered_at is null and (a.confirmed_at is not null or g.kind = 'ask')`
 
 /**
- * Reads a message that may be sent now. Null: it was delivered, or taken back; or it has to wait,
- * because its alert rests, the owner of the address has not agreed, or the month of its key is used
- * up.
+ * Reads a message that may be sent now. Null: it was delivered or withdrawn, or it has to wait. It
+ * waits while its alert rests, while the owner of the address has not agreed, or while the month of
+ * its key is used up.
  */
 export async function readMessage(pool: Pool, id: string): Promise<ReadMessage | null> {
   const row = await readRow<Row>(pool, READ, [id])
@@ -65,8 +65,8 @@ export async function readMessage(pool: Pool, id: string): Promise<ReadMessage |
   const key = foundKey(row)
   const { quota } = key.key.plan
   if (row.kind === 'articles' && key.month !== null && quota !== null && key.month.used >= quota) {
-    // The message waits until the month ends, but for ten minutes at most: an operator may give the
-    // key more.
+    // The message waits until the month ends, but for ten minutes at most, because an operator may
+    // raise the quota.
     const TRY =
       "update alert_messages set try_at = least(to_timestamp($2), now() + interval '10 min') where message_id = $1"
     await pool.query(TRY, [id, key.month.reset])
@@ -78,8 +78,8 @@ export async function readMessage(pool: Pool, id: string): Promise<ReadMessage |
 }
 
 /**
- * The message as it is sent: its articles as `/v1` shows them under the plan of this moment. Null:
- * the plan shows none of them any more.
+ * The message in the form that is sent, with its articles as `/v1` shows them under the current
+ * plan. Null: the plan shows none of its articles.
  */
 export async function composed(
   index: Pick<SearchIndex, 'articles'>,
@@ -98,13 +98,13 @@ export async function composed(
 }
 
 /**
- * Notes a delivery. In the same transaction the alert moves on to its new place, and the key pays
+ * Records a delivery. In the same transaction the alert moves on to its new place, and the key pays
  * for the message.
  */
 export function noteDelivered(pool: Pool, { id, type, alert, key }: ReadMessage, costs: boolean): Promise<void> {
   return transaction(pool, async client => {
-    // The alert is locked first, as by everybody who changes or ends it. So no two wait for each
-    // other in a circle.
+    // The alert is locked first, as in all transactions that change or end it, so that no two can
+    // deadlock.
     await client.query('select from search_alerts where alert_id = $1 for update', [alert.id])
     const place = await readRow<{ seq: bigint | null; at: Date | null }>(
       client,
@@ -129,7 +129,7 @@ const FAIL = `
          rests = case when failing_since < now() - $3 * interval '1 ms' then 'It has failed for a day: ' || $2 else rests end
    where alert_id = $1 returning rests is not null as rests`
 
-/** Notes a failure. @returns whether the alert rests now */
+/** Records a failure. @returns whether the alert rests now */
 export async function noteFailed(pool: Pool, { alert }: ReadMessage, why: string): Promise<boolean> {
   return (await readValue<boolean>(pool, FAIL, [alert.id, why, RESTS_AFTER])) ?? true
 }

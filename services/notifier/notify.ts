@@ -14,25 +14,25 @@ import { openMail } from './mail.ts'
 import { composed, noteDelivered, noteFailed, type ReadMessage, readMessage } from './message.ts'
 import { NotDelivered, openWebhooks } from './webhook.ts'
 
-/** ms between two looks for messages. */
+/** ms between two checks for due messages. */
 const TICK = 1_000
 /**
- * ms after which a message is queued again. That does nothing while the message still has a job.
+ * ms after which a message is queued again. That has no effect while the message still has a job.
  */
 const QUEUED = 30_000
 /**
- * Most messages under way at a time. A receiver that hangs takes one of these places for ten
- * seconds.
+ * Most messages that are being sent at a time. A receiver that hangs takes one of these places for
+ * ten seconds.
  */
 const AT_ONCE = 16
 /**
- * Most messages of one key under way at a time. So a key whose receivers hang holds up no other
- * key.
+ * Most messages of one key that are being sent at a time, so that a key whose receivers hang delays
+ * no other key.
  */
 const OF_A_KEY = 4
 /**
- * ms for which delivered messages are kept. If a copy of a text was told within this time, the text
- * is not told again.
+ * ms for which delivered messages are kept. If a message of this time had a copy of a text, the
+ * text is not sent again.
  */
 const KEPT = 7 * 86_400_000
 
@@ -47,8 +47,9 @@ interface Sender {
 }
 
 /**
- * Sends the messages of alerts. Postgres says what is to be sent; pg-boss repeats what failed,
- * after longer and longer pauses. What was sent and not noted is sent again, under the same id.
+ * Sends the messages of alerts. Postgres decides what to send; pg-boss repeats failed attempts,
+ * after longer and longer pauses. A message that was sent but not recorded is sent again, under the
+ * same id.
  */
 export async function startNotifier({ config, log }: ServiceContext): Promise<RunningService> {
   const { pool, queues, postgres, watch } = openWorker('notifier', { config, log })
@@ -109,7 +110,7 @@ async function send({ pool, index, webhooks, mail }: Sender, boss: PgBoss, id: s
   if (message === null) return
   const body = await composed(index, message)
   try {
-    // If the plan of its key shows nothing of the message any more, nothing is sent.
+    // If the current plan shows none of its articles, nothing is sent.
     if (body !== null) await deliver(message, body)
     await noteDelivered(pool, message, body !== null)
     delivered.inc()
@@ -117,8 +118,7 @@ async function send({ pool, index, webhooks, mail }: Sender, boss: PgBoss, id: s
     if (isTransient(error) || !(error instanceof NotDelivered)) throw error
     failed.inc()
     if (!(await noteFailed(pool, message, error.message))) throw error
-    // The alert rests now. Its articles wait until it goes on; any other message is given up for
-    // good.
+    // The alert rests now. Its articles wait until it continues; any other message is dropped.
     await pool.query("delete from alert_messages where message_id = $1 and kind <> 'articles'", [id])
     await boss.send(DEAD_ALERTS, { message: id, why: error.message }, { singletonKey: id })
   }

@@ -5,19 +5,17 @@ import { lookupAmong } from '../../shared/addresses.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { isOwn, PUBLIC } from '../../shared/plans/alerts.ts'
 
-/** ms in which a receiver must have answered. */
+/** ms in which a receiver must answer. */
 const ANSWERS = 10_000
 
-/**
- * A message did not arrive. The error says why, in a sentence that the owner of the alert may read.
- */
+/** A message did not arrive. `message` is a sentence that the owner of the alert may read. */
 export class NotDelivered extends Error {
   override name = 'NotDelivered'
 }
 
 /**
- * Posts messages to receivers, signed as the Standard Webhooks document says. No redirect is
- * followed, and only public addresses are asked, unless ALERT_HOSTS names the host.
+ * Posts messages to receivers, signed by the Standard Webhooks specification. It follows no
+ * redirect, and connects only to public addresses, unless ALERT_HOSTS names the host.
  */
 export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS' | 'CRAWL_USER_AGENT'>) {
   const options = { connect: { timeout: ANSWERS }, headersTimeout: ANSWERS, bodyTimeout: ANSWERS, connections: 4 }
@@ -40,7 +38,7 @@ export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS' | 'CRAWL_USER_AG
       const answer = await request(to, sent).catch((error: unknown) => {
         throw new NotDelivered(signal.aborted ? `It did not answer within ${ANSWERS / 1_000} s.` : reasonOf(error))
       })
-      // The text of the answer does not matter.
+      // The text of the answer is not needed.
       await answer.body.dump({ limit: 65_536 }).catch(() => {})
       if (answer.statusCode < 200 || answer.statusCode > 299)
         throw new NotDelivered(`It answered ${answer.statusCode}.`)
@@ -56,7 +54,8 @@ function signatureOf({ id, body, secret }: { id: string; body: string; secret: s
 }
 
 /**
- * Each connection checks its address. Since the alert was made, the name may have got another one.
+ * Checks the address of each connection, because the name may have got another address since the
+ * alert was made.
  */
 function guarded(): buildConnector.connector {
   const isPublic = (address: string) => PUBLIC.isPublic(address)
@@ -70,7 +69,7 @@ function guarded(): buildConnector.connector {
 }
 
 /**
- * Why nothing answered. It tells only the kind of failure, because details could name parts of our
+ * Why no answer came. It names only the kind of failure, because details could reveal parts of our
  * network.
  */
 function reasonOf(error: unknown): string {

@@ -7,9 +7,9 @@ type Node = ReturnType<typeof parseDocument>['children'][number]
 /** An element of the tree that cheerio searches (`domhandler`). */
 export type Element = Extract<Node, { attribs: object }>
 
-/** A page that was read once, for all stages. Nobody changes it. */
+/** A page that is parsed once for all stages, which must not change it. */
 export interface Page {
-  /** As served. */
+  /** The markup as the outlet served it. */
   html: string
   /** Selects elements of the tree. */
   $: CheerioAPI
@@ -19,18 +19,18 @@ export interface Page {
 
 /**
  * Elements whose content is not text of the page, or appears only when scripts run. They are left
- * out, except for scripts that hold JSON-LD.
+ * out. Only scripts with JSON-LD are kept.
  */
 const UNREAD = new Set(
   'script style template noscript svg math iframe object embed canvas video audio map select textarea button datalist'.split(
     ' ',
   ),
 )
-/** Of these, the elements that play a video or a sound. They are kept, without content. */
+/** Those of `UNREAD` that play a video or a sound. They are kept, without content. */
 const PLAYERS = new Set(['video', 'audio', 'iframe', 'embed', 'object'])
 const JSON_LD = /^\s*application\/(?:ld\+json|json\+ld)/i
 
-/** Most characters that are kept of an attribute. Addresses that are longer are refused. */
+/** Most characters of an attribute that are kept. Longer addresses are refused. */
 const LONGEST_ATTRIBUTE = 4_096
 /** Most characters of JSON-LD that are kept of a page. */
 const MAX_JSON_LD = 4_000_000
@@ -38,9 +38,9 @@ const MAX_JSON_LD = 4_000_000
 /** Most text that is read, in UTF-16 units. */
 const MAX_TEXT = PAGE_LIMITS.body
 /**
- * Most characters times the elements around them: text extractors read a text once for each element
- * around it. The limit lets `MAX_TEXT` through at depth 40; real pages have their text at depths of
- * 15 to 30.
+ * Most characters times the elements around them, because text extractors read a text once for each
+ * element around it. The limit allows `MAX_TEXT` at depth 40; real pages have their text at depths
+ * of 15 to 30.
  */
 const MAX_TEXT_IN_DEPTH = 20_000_000
 
@@ -104,7 +104,7 @@ function shortened(attributes: Record<string, string>): Record<string, string> {
   return attributes
 }
 
-/** Whether a node is an element with text. The scripts that hold JSON-LD are not. */
+/** Whether a node is an element with text. Scripts with JSON-LD are not. */
 export const isElement = (node: Node): node is Element => node.type === 'tag'
 
 /** Whether an element plays a video or a sound. An `iframe` may also show an advertisement. */
@@ -117,7 +117,7 @@ export const positionOf = (element: Element) => element.startIndex ?? -1
 
 /**
  * Calls `visit` for every element below `root` in reading order. When `visit` returns false, the
- * elements below are left out.
+ * descendants of the element are skipped.
  */
 export function walk(root: Element, visit: (element: Element) => unknown): void {
   for (const child of root.children) if (isElement(child) && visit(child) !== false) walk(child, visit)
@@ -128,17 +128,19 @@ export function* upwards(element: Element): Generator<Element> {
   for (let at: Element['parent'] = element; at !== null && at.type === 'tag'; at = at.parent) yield at
 }
 
-/** Whether an element is a container, or stands in it. */
+/** Whether an element is the container itself, or is inside it. */
 export const isWithin = (element: Element, container: Element) => [...upwards(element)].includes(container)
 
-/** Attributes in which sites name an element for their tests and components. */
+/** Attributes that sites use to name an element for their tests and components. */
 const NAMING = ['data-testid', 'data-test', 'data-qa', 'data-component', 'data-name', 'data-gu-name']
 
-/** The names that an outlet gives an element: class, id, role and the like, in lower case. */
+/**
+ * The names that an outlet gives an element, in lower case: class, id, role and similar attributes.
+ */
 export function label({ attribs }: Pick<Element, 'attribs'>): string {
   const { class: className = '', id = '', role = '', itemprop = '' } = attribs
-  // WordPress writes an article's tags and categories into its classes. They name the subject, not
-  // the layout.
+  // WordPress adds an article's tags and categories to its classes. These name the subject, not the
+  // layout.
   const classes = className.includes('hentry') ? className.replace(SUBJECT_CLASS, '') : className
   let names = `${classes} ${id} ${role} ${itemprop}`
   for (const attribute of NAMING) if (attribute in attribs) names += ` ${attribs[attribute]}`

@@ -1,7 +1,7 @@
 /*
- * JSON-LD is the best statement of a page about itself, and it is often broken. It is mended where
- * that is safe, and else searched for single fields. Limits hold everywhere, because pages may be
- * hostile.
+ * JSON-LD is the best statement of a page about itself, but is often broken. The code repairs it
+ * where that is safe, and otherwise searches it for single fields. Everything has limits, because
+ * pages may be hostile.
  */
 
 /** One thing that the page describes about itself (schema.org). Texts as written. */
@@ -25,8 +25,8 @@ const ADDRESSES = 20
 const LONGEST = 2_000
 
 /**
- * Everything in the page's JSON-LD that could be its article, in document order. A script that
- * cannot be parsed gives the fields that can still be found in it.
+ * Everything in the page's JSON-LD that could be its article, in document order. From a script that
+ * cannot be parsed, single fields are read where possible.
  */
 export function thingsIn(scripts: string[]): StatedThing[] {
   const roots: Json[] = []
@@ -42,7 +42,7 @@ export function thingsIn(scripts: string[]): StatedThing[] {
   return [...things, ...salvaged]
 }
 
-/** The first node of each `@id` that says more than its id. */
+/** For each `@id`, the first node that has more than this id. */
 function nodesById(nodes: JsonLdNode[]): Map<string, JsonLdNode> {
   const byId = new Map<string, JsonLdNode>()
   for (const node of nodes) {
@@ -70,8 +70,8 @@ function describe(node: JsonLdNode, byId: Map<string, JsonLdNode>): StatedThing 
 }
 
 /**
- * The dates of publication. For a live blog without one: the beginning of its coverage, then the
- * date of its oldest entry.
+ * The dates of publication. For a live blog without such a date: the beginning of its coverage,
+ * then the date of its oldest entry.
  */
 function publishedIn(node: JsonLdNode): string[] {
   const dates = (one: JsonLdNode, ...keys: string[]) => keys.flatMap(key => textsOf(get(one, key)))
@@ -82,7 +82,10 @@ function publishedIn(node: JsonLdNode): string[] {
   return [...dates(node, 'coverageStartTime'), ...oldest.slice(0, 1)]
 }
 
-/** Reads `true`, `"True"`, `"https://schema.org/False"` and the like; null for any other value. */
+/**
+ * Reads `true`, `"True"`, `"https://schema.org/False"` and similar values; null for any other
+ * value.
+ */
 function freeOf(value: Json | undefined): boolean | null {
   const text = textsOf(value)[0]?.toLowerCase() ?? String(value ?? '')
   if (/^(?:true|1|yes|.*\/true)$/.test(text)) return true
@@ -116,8 +119,8 @@ function salvage(script: string): StatedThing[] {
 }
 
 /**
- * Parses a JSON-LD script, with the wrappers that outlets put around it and the mistakes that their
- * templates make. Undefined when it cannot be repaired.
+ * Parses a JSON-LD script, in spite of the wrappers that outlets put around it and the mistakes of
+ * their templates. Undefined when it cannot be repaired.
  */
 function parseTolerantly(script: string): Json | undefined {
   const bare = script
@@ -130,7 +133,7 @@ function parseTolerantly(script: string): Json | undefined {
   return parse(bare) ?? parse(mend(bare)) ?? parse(mend(bare.replaceAll('&quot;', '"')))
 }
 
-/** Reads the content of a JSON string; as it stands when its escapes are broken. */
+/** Reads the content of a JSON string. If its escapes are broken, the text stays unchanged. */
 function unquote(text: string): string {
   const value = parse(`"${text}"`)
   return typeof value === 'string' ? value : text
@@ -147,7 +150,7 @@ function parse(text: string): Json | undefined {
 
 /**
  * Repairs raw line breaks and tabs inside strings, escapes that JSON does not know, commas before a
- * closing bracket, two objects in a row.
+ * closing bracket, and two objects in a row.
  */
 function mend(text: string): string {
   const mended = text
@@ -159,13 +162,13 @@ function mend(text: string): string {
   return /\} ?,? ?\{/.test(mended) && mended.startsWith('{') ? `[${mended.replace(/\} ?\{/g, '},{')}]` : mended
 }
 
-/** A person or an organisation as structured data names one. */
+/** A person or an organisation in structured data. */
 export interface StatedAuthor {
   name: string
   organisation: boolean
   /**
-   * Whether it is the account that posted. Yoast SEO states that account even when readers do not
-   * see it.
+   * Whether this is the account that posted the article. Yoast SEO states that account even when
+   * readers do not see it.
    */
   account: boolean
 }
@@ -177,9 +180,9 @@ const AUTHOR_DEPTH = 3
 const ORGANISATION = /organi[sz]ation|newsmedia|corporation|brand|website/
 
 /**
- * The authors that a property names: texts, objects, references, lists of these. At most
- * `AUTHOR_NODES` values are read: a page of 60 kB can refer to a list of authors ten thousand
- * times.
+ * The authors that a property names: texts, objects, references, or lists of these. At most
+ * `AUTHOR_NODES` values are read, because a page of 60 kB can refer to a list of authors ten
+ * thousand times.
  */
 function authorsIn(value: Json | undefined, byId: Map<string, JsonLdNode>): StatedAuthor[] {
   const authors: StatedAuthor[] = []
@@ -193,8 +196,8 @@ function authorsIn(value: Json | undefined, byId: Map<string, JsonLdNode>): Stat
 }
 
 /**
- * The texts and objects of a value, lists opened up to `AUTHOR_DEPTH`. Every other value, and each
- * list itself, gives a null: it counts as read.
+ * The texts and objects of a value, with lists opened up to `AUTHOR_DEPTH`. Every other value, and
+ * each list itself, yields a null, so that the caller can count it.
  */
 function* flattened(value: Json | undefined, depth: number): Generator<string | JsonLdNode | null> {
   for (const one of Array.isArray(value) ? value.slice(0, TEXTS) : [value]) {
@@ -235,7 +238,7 @@ const KEYS = 200
 const ITEMS = 1_000
 
 /**
- * Links from an article to other things: an object below such a link is not this page's article.
+ * Links from an article to other things. An object below such a link is not this page's article.
  */
 const ELSEWHERE = new Set(
   `ispartof haspart mentions about citation relatedlink comment review reviews itemreviewed
@@ -245,15 +248,15 @@ const ELSEWHERE = new Set(
 const DESCRIBED =
   /article|posting|blogpost|webpage|itempage|report|recipe|review$|creativework|videoobject|podcastepisode|newsletter|claimreview/
 
-/** A value that the walk has still to visit. `own`: no link to another thing leads to it. */
+/** A value that the walk has not visited yet. `own`: no link to another thing leads to it. */
 interface Waiting {
   value: Json
   own: boolean
 }
 
 /**
- * All objects of a page's data in document order, and those among them that may be its article.
- * Walks without recursion: a page may nest a hundred thousand arrays.
+ * All objects of a page's data in document order, and those that may be its article. The walk uses
+ * no recursion, because a page may nest a hundred thousand arrays.
  */
 function nodesOf(roots: Json[]): { all: JsonLdNode[]; described: JsonLdNode[] } {
   const all: JsonLdNode[] = []
@@ -267,7 +270,7 @@ function nodesOf(roots: Json[]): { all: JsonLdNode[]; described: JsonLdNode[] } 
       all.push(value)
       if (own && typesOf(value).some(type => DESCRIBED.test(type))) described.push(value)
     }
-    // The last one pushed is visited first.
+    // The value that is pushed last is visited first.
     waiting.push(...childrenOf(value, own).reverse())
   }
   return { all, described }
@@ -292,7 +295,7 @@ const isContainer = (value: Json): boolean => value !== null && typeof value ===
 const isNode = (value: Json | undefined): value is JsonLdNode =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** Properties are matched without case and without a `schema:` or `http://schema.org/` in front. */
+/** Reads a property, without regard to case or to a prefix `schema:` or `http://schema.org/`. */
 function get(node: JsonLdNode, name: string): Json | undefined {
   if (name in node) return node[name]
   const wanted = name.toLowerCase()
@@ -306,7 +309,7 @@ function get(node: JsonLdNode, name: string): Json | undefined {
 const typesOf = (node: JsonLdNode): string[] =>
   textsOf(get(node, '@type')).map(type => type.toLowerCase().replace(/^.*[/:#]/, ''))
 
-/** The texts of a property: one, or a list, plain or as `{"@value": …}`. */
+/** The texts of a property: one or a list, plain or as `{"@value": …}`. */
 function textsOf(value: Json | undefined): string[] {
   const flat = Array.isArray(value) ? value.slice(0, TEXTS) : [value]
   return flat.flatMap(one => {

@@ -5,26 +5,29 @@ import { lineOf } from '../markup/plain.ts'
 import { type Element, isElement, type Page, positionOf, upwards, walk } from '../markup/tree.ts'
 
 /*
- * Names and dates are found by markup and by their place near the headline. So a page becomes lines
- * in reading order, and elements with telling markup point to their line.
+ * Names and dates are found by markup and by their place near the headline. So a page is divided
+ * into lines in reading order, and elements with significant markup refer to their line.
  */
 
 /**
- * A run of text as a reader sees it: one block, whitespace collapsed, cut after LINE_LIMIT
+ * A run of text that readers see as one: one block, whitespace collapsed, cut after LINE_LIMIT
  * characters.
  */
 export interface Line {
   text: string
   /** 1 to 6 inside a heading, else 0. */
   heading: number
-  /** Whether it stands in navigation, comments, or teasers to other articles. */
+  /** Whether the line is in navigation, comments, or teasers to other articles. */
   aside: boolean
 }
 
 /** An element whose markup says that it holds a name or a time. */
 export interface Mark {
   kind: 'author' | 'date'
-  /** The kind of markup: microdata and `rel` are meant for machines, a class name is a guess. */
+  /**
+   * The kind of markup. Microdata and `rel` are made for machines; a class name only allows a
+   * guess.
+   */
   by: 'microdata' | 'rel' | 'time' | 'class'
   /** The machine-readable form: `datetime` or `content`; null without one. */
   value: string | null
@@ -34,7 +37,7 @@ export interface Mark {
   /** The hints of the marks around it that have the same `kind`, then its own hint. */
   hints: string
   aside: boolean
-  /** Whether it stands in an item of a list that leads to another page. */
+  /** Whether the element is in an item of a list that leads to another page. */
   ofItem: boolean
   /** The index of the line that contains it. */
   line: number
@@ -57,8 +60,8 @@ const HINT_LIMIT = 300
 const MARK_TEXT_LIMIT = 300
 
 /**
- * @param findHeadline finds the index of the headline. In the lines that it gets, `aside` is true
- * in every aside, even in one around the headline
+ * @param findHeadline finds the index of the headline. For this call, `aside` is true for every
+ * line in an aside, even when the aside contains the headline
  */
 export function readMarks({ $, root }: Page, findHeadline: (lines: readonly Line[]) => number | null): MarkedText {
   const places = new Map<Element, number>()
@@ -73,7 +76,7 @@ export function readMarks({ $, root }: Page, findHeadline: (lines: readonly Line
   }))
   const headline = findHeadline(lines)
   const anchor = blocks[headline ?? longestOf(lines)]
-  // An element around the headline is not beside the article.
+  // An element that contains the headline does not count as an aside.
   const aroundAnchor = new Set(anchor === undefined ? [] : upwards(anchor.element))
   const isAside = (element: Element) => {
     const aside = asideAround(element)
@@ -99,7 +102,7 @@ export function readMarks({ $, root }: Page, findHeadline: (lines: readonly Line
   }
 }
 
-/** The longest line. On a page without a headline, the article is around it. */
+/** The longest line. On a page without a headline, it shows where the article is. */
 const longestOf = (lines: readonly Line[]): number =>
   lines.reduce((longest, { text }, at) => (text.length > (lines[longest]?.text.length ?? 0) ? at : longest), 0)
 
@@ -108,7 +111,10 @@ function headingOf(element: Element): number {
   return 0
 }
 
-/** Makes the function that finds the innermost of some elements around an element, or itself. */
+/**
+ * Makes a function that finds the innermost of some elements that contains an element, or is this
+ * element itself.
+ */
 function innermostOf(elements: ReadonlySet<Element>): (element: Element) => Element | null {
   const known = new Map<Element, Element | null>()
   const find = (element: Element): Element | null => {
@@ -124,7 +130,7 @@ function innermostOf(elements: ReadonlySet<Element>): (element: Element) => Elem
 
 const hintOf = ({ attribs }: Element) => `${attribs.class ?? ''} ${attribs.id ?? ''}`.toLowerCase().slice(0, HINT_LIMIT)
 
-/** The beginning of an element's text, with the spaces that its line has. */
+/** The beginning of an element's text, with the same spaces as in its line. */
 function spacedText(element: Element): string {
   const pieces: string[] = []
   let length = 0
@@ -146,7 +152,7 @@ function spacedText(element: Element): string {
   return lineOf(pieces.join(''))
 }
 
-/** Leaves out elements that are too large to be a name, a date or an aside. */
+/** Excludes elements that are too large for a name, a date or an aside. */
 const WHOLE = ':not(html, body, main, article, h1)'
 const NAMED = `:is([class], [id])${WHOLE}`
 
@@ -154,7 +160,7 @@ const ASIDE_HINT = new RegExp(
   String.raw`(?:^|[\s_-])(?:nav|navi|navbar|navigation|menu|sidebar|comments?|commentlist|reactions|related|similar|recommend\w*|recirc\w*|teasers?|teaserlist|popular|most-?read|trending|newsletter|breadcrumbs?|carousel|slider|ticker|outbrain|taboola|promo|readmore|read-more|more-news|latest|modal|cookie\w*|consent|topbar|masthead|site-header|site-footer|${anyOf(rules => rules.markup.asides)})(?:$|[\s_-])|(?:^|\s)widget(?:$|[\s_])`,
 )
 
-/** Elements that look like navigation, comments, teasers to other articles. */
+/** Elements that look like navigation, comments, or teasers to other articles. */
 const asidesIn = ($: Page['$']): Set<Element> =>
   new Set<Element>([
     ...$('nav, menu, form, dialog, blockquote').toArray(),
@@ -168,14 +174,14 @@ const asidesIn = ($: Page['$']): Set<Element> =>
 /** Items of lists that lead to other pages. */
 const itemsIn = ($: Page['$']) => new Set($<Element, string>('a[href]').toArray().slice(0, LINKS).flatMap(itemAround))
 
-/** Most links that are looked at: the first ones stand around the headline. */
+/** Most links that are examined. The first links are those around the headline. */
 const LINKS = 2_000
-/** How many elements around a link may be its item. */
+/** Most elements around a link that may be its item. */
 const ITEM_DEPTH = 6
 
 /**
- * The item of a list in which a link leads to another page: one of several with a link and a date,
- * or an `article` below a linked heading.
+ * The list item in which a link leads to another page: one of several with a link and a date, or an
+ * `article` below a linked heading.
  */
 function itemAround(link: Element): Element[] {
   if (/^(?:#|mailto:)/.test(link.attribs.href ?? '') || /author/.test(link.attribs.rel ?? '')) return []
@@ -191,7 +197,8 @@ function itemAround(link: Element): Element[] {
 }
 
 /**
- * Most characters of an item. A longer one is an article: a blog's front page may list them whole.
+ * Most characters of an item. A longer item is an article: the front page of a blog may contain
+ * whole articles.
  */
 const LONGEST_ITEM = 600
 const textLength = (element: Element): number =>
@@ -200,7 +207,10 @@ const textLength = (element: Element): number =>
     0,
   )
 
-/** Whether an element is another item of the list: its name and class, a link and a date. */
+/**
+ * Whether an element is another item of the same list: it has the same name and class, a link and a
+ * date.
+ */
 function isLike(other: Element['children'][number], one: Element): boolean {
   if (!isElement(other) || other === one || other.name !== one.name || other.attribs.class !== one.attribs.class)
     return false
@@ -220,23 +230,23 @@ const DATE_HINT = new RegExp(
 )
 
 /**
- * Whether a single class name contains the name of a byline. It may contain other words too: in
- * `teaser-meta`, the teaser can be the article's own standfirst.
+ * Whether a single class name contains the name of a byline. The class may contain other words:
+ * with `teaser-meta`, the teaser can be the article's own standfirst.
  */
 const isByline = (hint: string): boolean => !/\s/.test(hint.trim()) && (AUTHOR_HINT.test(hint) || DATE_HINT.test(hint))
 
 /** One kind of markup. */
 interface Markup extends Pick<Mark, 'kind' | 'by'> {
   selector: string
-  /** What the element's class and id must match. */
+  /** A pattern that the element's class and id must match. */
   hint?: RegExp
 }
 
 const AUTHOR_PROPERTY = ':is([itemprop~="author" i], [itemprop~="creator" i])'
 
 /**
- * Markup of names and times, the most certain first. The first entry that matches an element
- * counts.
+ * Markup of names and times, the most certain first. For each element, only the first matching
+ * entry counts.
  */
 const MARKUP: Markup[] = [
   { kind: 'author', by: 'microdata', selector: `${AUTHOR_PROPERTY}, ${AUTHOR_PROPERTY} [itemprop~="name" i]` },
@@ -244,7 +254,7 @@ const MARKUP: Markup[] = [
   { kind: 'date', by: 'time', selector: 'time' },
   // hCard: `<span class="author vcard">`.
   { kind: 'author', by: 'rel', selector: '[rel~="author" i], .author.vcard' },
-  // hAtom's way before HTML had `time`: `<abbr class="published" title="2009-02-18T12:00">`.
+  // hAtom's form from before HTML had `time`: `<abbr class="published" title="2009-02-18T12:00">`.
   { kind: 'date', by: 'class', selector: 'abbr[title]' },
   { kind: 'author', by: 'class', selector: NAMED, hint: AUTHOR_HINT },
   { kind: 'date', by: 'class', selector: `:is([data-datetime], [data-timestamp])${WHOLE}` },

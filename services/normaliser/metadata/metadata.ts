@@ -18,11 +18,11 @@ import {
 } from './signs.ts'
 
 /*
- * All that a page states about itself, gathered and not judged. The files for title, dates, authors
- * and identity decide what to believe.
+ * Everything that a page states about itself, without a decision. The files for title, dates,
+ * authors and identity decide which statements to trust.
  */
 
-/** The statements of a page about itself, before any is believed. Texts as written. */
+/** The statements of a page about itself, before any is trusted. Texts as written. */
 export interface PageMetadata extends MarkedText {
   url: string
   /** Its host without `www.`, and its path. */
@@ -31,33 +31,36 @@ export interface PageMetadata extends MarkedText {
   /** Content of its meta tags by name, property, itemprop or http-equiv, in lower case. */
   metas: ReadonlyMap<string, string[]>
   /**
-   * The same for the attribute `name` alone, in head or body: only such tags state rules for robots
+   * The same for the attribute `name` alone, in head or body. Only such tags state rules for robots
    * (HTML Standard, 4.2.5; Google's "Robots meta tag specifications").
    */
   named: ReadonlyMap<string, string[]>
   /**
-   * `<link rel="canonical">`, else `og:url`. As written, or absolute when the page names a base.
+   * `<link rel="canonical">`, or else `og:url`. As written, or absolute when the page has a base.
    */
   canonical: string | null
   /** `<link rel="amphtml">`, as the page writes it. */
   amp: string | null
-  /** The page in several languages, itself included (`hreflang`). Addresses as in `canonical`. */
+  /**
+   * The versions of the page in several languages, itself included (`hreflang`). Addresses as in
+   * `canonical`.
+   */
   twins: Twin[]
   /** `<link rel="license">`. Addresses as in `canonical`. */
   licences: string[]
   /** Language tags, the most specific statement first. */
   languages: string[]
-  /** Names that the site gives itself. They are neither title nor author. */
+  /** Names that the site gives itself, which are neither title nor author. */
   siteNames: string[]
   titles: { structured: string | null; social: string | null; headline: string | null; document: string | null }
-  /** In order of trust. `vague` are meta tags that do not say which date they hold. */
+  /** In order of trust. `vague`: meta tags that do not say which date they hold. */
   dates: { structured: string[]; meta: string[]; microdata: string[]; vague: string[]; scripted: string[] }
   authors: { structured: StatedAuthor[]; meta: string[] }
   /** The text of JSON-LD's `articleBody`, as written. */
   body: string | null
   /**
-   * Whether JSON-LD says that all may read the article (`isAccessibleForFree`); null: it does not
-   * say.
+   * Whether JSON-LD says that everybody may read the article (`isAccessibleForFree`); null: it does
+   * not say.
    */
   free: boolean | null
   signs: ArticleSigns
@@ -67,7 +70,7 @@ export interface PageMetadata extends MarkedText {
 export interface Twin {
   /** A language tag, or `x-default`. */
   language: string
-  /** As written, or absolute when the page names a base. */
+  /** As written, or absolute when the page has a base. */
   href: string
 }
 
@@ -107,7 +110,7 @@ export function readMetadata(page: Page, url: string): PageMetadata {
       .filter(name => name !== '' && ![structured, social].some(title => title !== null && fold(title) === fold(name))),
     titles: {
       structured,
-      // The entities of an attribute are decoded already. A second time would be wrong.
+      // The entities of an attribute are already decoded, and must not be decoded twice.
       social: social === null ? null : lineOf(social),
       headline: text.headline === null ? null : (text.lines[text.headline]?.text ?? null),
       document: title,
@@ -136,8 +139,8 @@ const LICENCES = 3
 const META_VALUES = 50
 
 /**
- * Content of meta tags: `metas` by all attributes that name a tag, `named` by `name` alone. Names
- * are in lower case.
+ * Content of meta tags: `metas` by all attributes that can name a tag, `named` by `name` alone.
+ * Names are in lower case.
  */
 function metasIn($: Page['$']): { metas: Map<string, string[]>; named: Map<string, string[]> } {
   const metas = new Map<string, string[]>()
@@ -158,7 +161,7 @@ function metasIn($: Page['$']): { metas: Map<string, string[]>; named: Map<strin
   return { metas, named: byName }
 }
 
-/** The page in several languages, itself included. */
+/** The versions of the page in several languages, itself included. */
 const twinsIn = ($: Page['$'], url: string): Twin[] =>
   $('link[rel~="alternate" i][hreflang][href]')
     .toArray()
@@ -174,14 +177,17 @@ const hrefsOf = ($: Page['$'], selector: string, url: string): string[] =>
     .toArray()
     .flatMap(({ attribs: { href } }) => (href?.trim() ? [based($, href.trim(), url)] : []))
 
-/** Resolves a link against the base that the page names (HTML Standard, 4.2.3); else as written. */
+/**
+ * Resolves a link against the base of the page (HTML Standard, 4.2.3). Without a base, the link
+ * stays as written.
+ */
 function based($: Page['$'], href: string, url: string): string {
   const base = $('base[href]').attr('href')
   const around = base === undefined ? null : readAddress(base, url)
   return around === null ? href : (readAddress(href, around.href)?.href ?? href)
 }
 
-/** The canonical link; null when several links differ. Search engines ignore those too. */
+/** The canonical link; null when several links differ. Search engines also ignore these. */
 function oneCanonical(hrefs: string[], url: string): string | null {
   const keys = new Set(
     hrefs
@@ -195,8 +201,8 @@ function oneCanonical(hrefs: string[], url: string): string | null {
 const AUTHOR_CARD = new RegExp(`^${anyOf(rules => rules.authors.cardLabels)}`, 'i')
 
 /**
- * The bylines of a Twitter card, which pairs labels with texts: `label1` "Written by" makes `data1`
- * a byline, "Reading time" does not.
+ * The bylines of a Twitter card, which has pairs of label and text. With the label "Written by" in
+ * `label1`, `data1` is a byline; with "Reading time" it is not.
  */
 const sharedByline = (metas: Map<string, string[]>): string[] =>
   ['1', '2'].flatMap(n => {
@@ -216,7 +222,7 @@ function microdataDates(metas: Map<string, string[]>, marks: Mark[]): string[] {
 
 /**
  * Dates in the data of pages that scripts build: `"publishedAt":"2026-11-03T14:05:00Z"`. JSON-LD is
- * left out here: it says whose dates they are, and is read elsewhere.
+ * left out, because `thingsIn` reads it, and knows which thing each date belongs to.
  */
 function scriptedDates(html: string): string[] {
   const found = html
@@ -230,8 +236,8 @@ function scriptedDates(html: string): string[] {
 }
 
 /**
- * The index of the line that is the article's headline on the page, or null. Sites put their own
- * name, or another article's title, into an `h1`. Therefore the line that covers most of the page's
+ * The index of the line that is the article's headline on the page, or null. Sites may put their
+ * own name, or another article's title, into an `h1`. So the line that covers most of the page's
  * title wins over the first `h1`.
  */
 function headlineLine(lines: readonly Line[], titles: (string | null)[]): number | null {
@@ -249,12 +255,12 @@ function headlineLine(lines: readonly Line[], titles: (string | null)[]): number
   return best?.index ?? null
 }
 
-/** Fewest words of a title in an address. Fewer may name a section: `/nieuws/lokaal`. */
+/** Fewest words of a title in an address. Fewer words may name a section: `/nieuws/lokaal`. */
 const TITLE_WORDS = 4
 
 /**
  * The title in an address such as `/2026/11/brug-over-de-maas-dicht-12345.html`, for pages that do
- * not state it.
+ * not state their title.
  */
 function titleInPath(path: string): string | null {
   const last = path.split('/').findLast(part => part !== '') ?? ''
@@ -263,8 +269,8 @@ function titleInPath(path: string): string | null {
 }
 
 /**
- * The share of the title that the line covers. One of the two may contain the other with a kicker
- * or the site's name.
+ * The share of the title that the line covers. One of them may contain the other together with a
+ * kicker or the site's name.
  */
 function coveredShare(title: string, text: string): number {
   if (title === text) return 1

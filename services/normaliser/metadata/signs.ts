@@ -3,8 +3,8 @@ import { fold } from '../markup/plain.ts'
 import type { StatedThing } from './jsonld.ts'
 
 /**
- * The statements by which a page calls itself an article. Interstitials make few of them, and never
- * all.
+ * The statements by which a page calls itself an article. An interstitial makes few of them, and
+ * never all.
  */
 export interface ArticleSigns {
   /** Its `og:type`, or the JSON-LD object about it, is an article. */
@@ -54,7 +54,7 @@ export const PUBLISHED_NAMES = words(`
   shareaholic:article_published_time`)
 
 /**
- * Names that do not say which date they hold. Content systems write the last change into them, or
+ * Names that do not say which date they hold. Content systems use them for the last change, or for
  * the day of the printed issue.
  */
 export const VAGUE_DATE_NAMES = words(`
@@ -82,9 +82,9 @@ function words(text: string): string[] {
   return text.trim().split(/\s+/)
 }
 
-/** The page, as far as it tells which of the things described on it is its own article. */
+/** The properties of a page that show which of the described things is its own article. */
 interface Page {
-  /** Keys of its addresses, as `keysOf` gives them. */
+  /** Keys of its addresses, made by `keysOf`. */
   keys: Set<string>
   address: string | null
   /** Its titles, folded. */
@@ -92,9 +92,9 @@ interface Page {
 }
 
 /**
- * Finds the page's own article among the things that it describes: by address, headline, type and
- * position. Pages describe other articles in lists too. Among several articles, one with another
- * address and another headline is therefore never chosen.
+ * Finds the page's own article among the things that the page describes: by address, headline, type
+ * and position. Pages also describe other articles in lists. So among several articles, an article
+ * with another address and another headline is never chosen.
  */
 export function mainThing(
   things: StatedThing[],
@@ -126,13 +126,13 @@ function scoreOf(thing: StatedThing, page: Page, isOneOfSeveral: boolean): numbe
   return evidence.reduce((sum, each) => sum + each, elsewhere ? -2 : 0)
 }
 
-/** Whether a title of the page contains the thing's headline, or the headline the title. */
+/** Whether a title of the page contains the thing's headline, or the reverse. */
 function isTitled(thing: StatedThing, { titles }: Page): boolean {
   const headline = fold(thing.headline ?? '')
   return headline.length > 3 && titles.some(title => title.includes(headline) || headline.includes(title))
 }
 
-/** Whether a headline has no longer word in common with the page's titles. */
+/** Whether a headline shares no longer word with the page's titles. */
 function isStrange({ headline }: StatedThing, { titles }: Page): boolean {
   const words = fold(headline ?? '')
     .split(' ')
@@ -140,16 +140,14 @@ function isStrange({ headline }: StatedThing, { titles }: Page): boolean {
   return words.length > 0 && titles.length > 0 && !words.some(word => titles.some(title => title.includes(word)))
 }
 
-/**
- * Whether the data give a thing other addresses than these. The page's own address is the first.
- */
+/** Whether the thing has addresses, but none of these. The page's own address comes first. */
 function isElsewhere(thing: StatedThing, addresses: (string | null)[]): boolean {
   const [address = null] = addresses
   const keys = new Set(addresses.flatMap(each => keysOf(each, address)))
   return thing.addresses.length > 0 && !isAt(thing, { keys, address })
 }
 
-/** Whether the data give a thing one of the addresses of a page. */
+/** Whether the thing has one of the page's addresses. */
 const isAt = (thing: StatedThing, { keys, address }: Pick<Page, 'keys' | 'address'>) =>
   thing.addresses.some(own => keysOf(own, address).some(key => keys.has(key)))
 
@@ -157,7 +155,8 @@ const isArticle = (thing: StatedThing): boolean =>
   thing.types.some(type => /article|posting|report|review|recipe/.test(type))
 
 /**
- * An address's key, and its path alone: a page's data may name another host than the page's own.
+ * The key of an address, and its path alone, because a page's data may name another host than the
+ * page's own.
  */
 function keysOf(address: string | null, base: string | null): string[] {
   const read = address === null ? null : readAddress(address, base ?? undefined)

@@ -12,10 +12,10 @@ import type { PageMetadata } from './metadata.ts'
 /**
  * The headline without the outlet's name, whitespace collapsed, entities decoded once. Null without
  * a headline. The sources are tried in this order: JSON-LD, the headline on the page, Open Graph,
- * the feed, the document's title. People gave titles to 318 pages. The source that agreed with
- * these titles most often is first. There are two exceptions. A headline that no other source
- * repeats is tried last. If the title in JSON-LD is written for search engines, the headline is
- * tried first. Where two sources say the same, the better form wins.
+ * the feed, the document's title. The order comes from 318 pages whose titles people wrote down:
+ * the source that agreed most often comes first. There are two exceptions. A headline that no other
+ * source repeats is tried last. If the title in JSON-LD is written for search engines, the headline
+ * is tried first. When two sources give the same title, the better form wins.
  */
 export function titleChoice(
   meta: PageMetadata,
@@ -72,8 +72,8 @@ function againstTitle(title: string, own: ReadonlySet<string>): string | null {
 }
 
 /**
- * Whether a title has at least half of the headline's words. Other headlines may be the name of the
- * site or of a section.
+ * Whether a title has at least half of the headline's words. A headline that no title repeats may
+ * be the name of the site or of a section.
  */
 function repeats(headline: string | null, titles: (string | null)[], own: ReadonlySet<string>): boolean {
   const words = fold(headline ?? '').split(' ')
@@ -99,8 +99,8 @@ function labelsOf(meta: PageMetadata, outlet: Pick<Outlet, 'domain'>): Set<strin
 }
 
 /**
- * Decodes references to characters that a system escaped twice. References to `&`, `<` and `>`
- * stay, because headlines about HTML have them.
+ * Decodes character references that a system has escaped twice. References to `&`, `<` and `>`
+ * stay, because headlines about HTML contain them.
  */
 const unescaped = (title: string) =>
   title.replace(/&(?!amp;|lt;|gt;)#?\w{1,10};/g, reference => lineOf(decodeHTML(reference)))
@@ -115,7 +115,7 @@ function titlesBeside(candidate: string | null, titles: (string | null)[], clean
 
 /**
  * Whether JSON-LD gives a title for search engines: it equals the document's title, while the page
- * and Open Graph show another one.
+ * and Open Graph have another one.
  */
 function isForSearch(
   structured: string | null,
@@ -127,10 +127,10 @@ function isForSearch(
   return fold(clean(document)) === stated && fold(clean(social)) === shown
 }
 
-/** Most segments of an address that are looked at. */
+/** Most segments of an address that are examined. */
 const SEGMENTS = 10
 
-/** The folded names of the page's sections, as its address gives them. */
+/** The folded names of the page's sections, from its address. */
 function sectionsOf(meta: PageMetadata): ReadonlySet<string> {
   const segments = meta.path.split('/').slice(1, -1).slice(0, SEGMENTS)
   return new Set(segments.map(fold).filter(name => /\p{L}{3}/u.test(name)))
@@ -139,8 +139,8 @@ function sectionsOf(meta: PageMetadata): ReadonlySet<string> {
 type TitleCandidate = Candidate<string>
 
 /**
- * Puts another source's title first when it says the same as the first one in a better form: uncut,
- * without a kicker, or with the separators that most sources have.
+ * Puts another source's title first when it is the same title in a better form: uncut, without a
+ * kicker, or with the separators that most sources have.
  */
 function withBetterForm(candidates: TitleCandidate[]): TitleCandidate[] {
   const usable = candidates.filter(({ against }) => against === null)
@@ -153,19 +153,19 @@ function withBetterForm(candidates: TitleCandidate[]): TitleCandidate[] {
 /** The end of a title that a system has cut. */
 const CUT = new RegExp(String.raw`\s*[([]?(?:…|\.{2,4})[)\]]?\s*(?:${anyOf(rules => rules.text.readMore)})?\s*$`, 'iu')
 /**
- * Characters of a title near the limits that search engines set. Some systems cut there without a
+ * Characters of a title near the limits of search engines. Some systems cut titles there without a
  * sign.
  */
 const LONG_TITLE = 60
 /**
- * Most characters of a headline that Google asked for. Systems cut before the word that exceeds
- * them.
+ * Most characters of a headline by a guideline of Google. Systems cut before the word that exceeds
+ * it.
  */
 const SEARCH_LIMIT = 110
 
 /**
- * The whole title of another source, when the first title is the beginning of it and was cut for
- * search engines.
+ * The whole title of another source, when the first title is only its beginning, cut for search
+ * engines.
  */
 function uncut(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate {
   const marked = CUT.test(first.value)
@@ -174,7 +174,7 @@ function uncut(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate 
   const goesOn = ({ value }: TitleCandidate) => {
     const whole = fold(value)
     if (CUT.test(value) || whole.length <= beginning.length || !whole.startsWith(beginning)) return false
-    // Some systems cut without a sign. Such a cut is only certain within a word or just before the
+    // Some systems cut without a sign. Such a cut is certain only within a word or just before the
     // limit.
     const next = value.indexOf(' ', first.value.length + 1)
     const isAtLimit = first.value.length <= SEARCH_LIMIT && (next < 0 ? value.length : next) > SEARCH_LIMIT
@@ -183,12 +183,13 @@ function uncut(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate 
   return titles.find(goesOn) ?? first
 }
 
-/** Fewest words of a title that another one may end with. Fewer may be a part of a headline. */
+/** Fewest words of a title with which another title may end. Fewer may be a part of a headline. */
 const TITLE_WORDS = 3
 
 /**
- * When no other source repeats a title, and it ends with the whole title of one: that title. The
- * words before it are a kicker, even without a separator. A kicker is not longer than its headline.
+ * Finds the title of another source with which this title ends, when no other source repeats this
+ * title. The words before it are a kicker, even without a separator. A kicker is not longer than
+ * its headline.
  */
 function withoutKicker(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate {
   const text = fold(first.value)
@@ -202,9 +203,9 @@ function withoutKicker(first: TitleCandidate, titles: TitleCandidate[]): TitleCa
 }
 
 /**
- * Of titles with the same words, the one whose separators most sources have. The heading of a page
- * often has none, because its kicker is an element of its own. A dash counts as a hyphen, which
- * systems write in its place, and is taken where a source has it.
+ * Of titles with the same words, the title whose separators most sources have. The heading of a
+ * page often has none, because its kicker is an element of its own. For the comparison, a dash
+ * counts as a hyphen, which some systems write instead. The result has the dash if a source has it.
  */
 function bestSpelled(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate {
   const same = titles.filter(({ value }) => bare(value) === bare(first.value))
@@ -218,31 +219,31 @@ function bestSpelled(first: TitleCandidate, titles: TitleCandidate[]): TitleCand
 
 const dashes = ({ value }: TitleCandidate) => value.match(/[–—]/g)?.length ?? 0
 const hyphened = (title: string) => title.replace(/[–—]/g, '-').replace(/\p{Quotation_Mark}/gu, '"')
-/** A title without its separators, all else as written. */
+/** A title without its separators, otherwise unchanged. */
 const bare = (title: string) => hyphened(title).replace(/\s*[-:|·]\s+/g, ' ')
 
-/** Everything on a page that tells a headline from what templates put around it. */
+/** The parts of a page that distinguish a headline from the text that templates add. */
 interface TitleContext {
   /** Folded names of the outlet. */
   own: ReadonlySet<string>
   /**
-   * The outlet's domains without their suffixes, folded, in one word. They may be words of a
-   * headline too, so they count only after it.
+   * The outlet's domains without their suffixes, folded, in one word. They may also be words of a
+   * headline, so they count only after it.
    */
   labels: ReadonlySet<string>
-  /** Folded names of the sections in which the page stands. */
+  /** Folded names of the page's sections. */
   sections: ReadonlySet<string>
   /** Folded titles of the page's other sources. */
   titles: ReadonlySet<string>
 }
 
 /**
- * What separates a headline from other parts: a sign between blanks that is no part of a sentence,
- * a bar, or a dash with one blank.
+ * The separator of a headline from other parts: a sign between spaces that is no part of a
+ * sentence, a bar, or a dash with one space.
  */
 const SEPARATOR =
   /\s+(?:[«»‹›]|[^\p{L}\p{N}\s\p{Quotation_Mark}&+%,.!?…()[\]]){1,3}\s+|\s*\|\s*|\s[-–—](?=\S)|(?<=\S)[-–—]\s/gu
-/** Most separators of a title that are looked at. Templates add fewer parts. */
+/** Most separators of a title that are examined. Templates add fewer parts. */
 const SEPARATORS = 12
 
 /** A place where a title may be cut. */
@@ -253,15 +254,16 @@ interface Cut {
 }
 
 /**
- * Removes what templates put before and after a headline: the outlet's name, a section, a kicker.
- * "Brug dicht - Binnenland | De Dagkoerier" becomes "Brug dicht". Dashes inside a headline stay.
+ * Removes the parts that templates add before and after a headline: the outlet's name, a section, a
+ * kicker. "Brug dicht - Binnenland | De Dagkoerier" becomes "Brug dicht". Dashes inside a headline
+ * stay.
  */
 const withoutTemplate = (text: string, context: TitleContext): string =>
   partOfOtherTitle(withoutNames(text.trim(), context), context)
 
 function withoutNames(text: string, context: TitleContext): string {
   const cuts = cutsOf(text)
-  // The name of a site may hold a separator itself, so the longest ending counts.
+  // The name of a site may itself contain a separator, so the longest ending counts.
   const named = cuts.find(cut => isOwnEnding(text.slice(cut.end), context) || isOwnEdition(text, cut, context.own))
   if (named !== undefined) return withoutSection(text.slice(0, named.at), named, context)
   const [, before, inBrackets = ''] = /^(.+\S)\s*[([]([^()[\]]+)[)\]]$/u.exec(text) ?? []
@@ -277,7 +279,7 @@ const SECTIONED_WORDS = 3
 /**
  * Removes a section at the end.
  *
- * @param name where the outlet's name was cut off, null without one
+ * @param name the place where the outlet's name was cut off; null without one
  */
 function withoutSection(text: string, name: Cut | null, { sections }: TitleContext): string {
   const last = cutsOf(text).at(-1)
@@ -292,8 +294,8 @@ function withoutSection(text: string, name: Cut | null, { sections }: TitleConte
 }
 
 /**
- * The part of a title that is the whole title of another source: the rest is a kicker, or the name
- * of a section.
+ * The part of a title that is the whole title of another source. The other words are a kicker, or
+ * the name of a section.
  */
 function partOfOtherTitle(text: string, { titles }: TitleContext): string {
   const isTitle = (part: string) => /\s/.test(part) && titles.has(fold(part))
@@ -309,7 +311,7 @@ const isOwnEnding = (text: string, { own, labels }: TitleContext): boolean => is
 
 const EDITION_WORDS = 4
 
-/** Whether a title ends with the name of a part of the outlet, after a bar: `| NOS Sport`. */
+/** Whether a title ends with the name of a branch of the outlet, after a bar: `| NOS Sport`. */
 function isOwnEdition(text: string, cut: Cut, own: ReadonlySet<string>): boolean {
   const words = fold(text.slice(cut.end)).split(' ')
   if (!cut.bar || words.length < 2 || words.length > EDITION_WORDS) return false
@@ -322,7 +324,7 @@ const cutsOf = (text: string): Cut[] =>
     .map(({ index, 0: found }) => ({ at: index, end: index + found.length, bar: found.includes('|') }))
     .filter(({ at, end }) => at > 0 && end < text.length)
 
-/** Whether a text is a name of the outlet, written in one word or several. */
+/** Whether a text is a name of the outlet, in one word or several. */
 function isOwn(text: string, own: ReadonlySet<string>): boolean {
   const folded = fold(text)
   return own.has(folded) || own.has(folded.replaceAll(' ', ''))

@@ -1,4 +1,4 @@
-/** Collects items that come one by one, and flushes them in batches. */
+/** Collects items that arrive one by one, and flushes them in batches. */
 export interface Batcher<T, R> {
   /** Resolves with the item's result when its batch is flushed. */
   add(item: T): Promise<R>
@@ -14,12 +14,12 @@ export interface BatchLimits {
 }
 
 /**
- * One batch is flushed at a time. Items that come meanwhile make the next batch, which begins at
- * once. When a batch of several items fails, each item is flushed alone, so that a bad item does
- * not harm the others.
+ * One batch is flushed at a time. Items that arrive meanwhile make the next batch, which begins
+ * directly afterwards. When a batch of several items fails, each item is flushed alone, so that a
+ * bad item does not harm the others.
  *
  * @param flush returns results in the order of the items
- * @param isWhole whether a failure has nothing to do with any item, such as a lost connection
+ * @param isWhole whether a failure concerns no single item, such as a lost connection
  */
 export function createBatcher<T, R>(
   limits: BatchLimits,

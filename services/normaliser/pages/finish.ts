@@ -14,23 +14,23 @@ import type { Failure } from '../composer.ts'
 import type { InterstitialKind } from '../interstitials/interstitials.ts'
 import { teach } from '../template.ts'
 
-/** A page whose article is indexed now, or was indexed before. */
+/** A page whose article was just indexed, or was already known. */
 export interface DonePage {
   pageNo: bigint
   outletNo: number
   interstitial: InterstitialKind | null
-  /** The fingerprint of the text that is now indexed under this address. */
+  /** The fingerprint of the text that is indexed under this address. */
   fingerprint: Uint8Array | null
-  /** The origins of the article that is now indexed; null when the article was known. */
+  /** The origins of the indexed article; null when the article was already known. */
   origins: Origins | null
-  /** The lines that the page teaches about its outlet; null for a known article. */
+  /** The lines for the template of its outlet; null for a known article. */
   lesson: string[] | null
   rights: Rights
 }
 
 /**
- * Marks pages as done inside the transaction that indexes their articles, and remembers the texts
- * that their outlets served. A page that another process has finished meanwhile is counted once.
+ * Marks pages as done inside the transaction that indexes their articles, and stores the texts that
+ * their outlets served. A page that another process has finished meanwhile is counted once.
  *
  * @returns signals of rights that are new at their outlet
  */
@@ -60,10 +60,10 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<New
   return noteRights(client, finished)
 }
 
-/** The signals of a page as its row holds them; null: it has none. */
+/** The signals of a page in the form of its row; null: the page has none. */
 const seenOf = ({ seen }: Rights) => (seen.length === 0 ? null : JSON.stringify(seen))
 
-/** Counts signals for their outlets, and removes sources and entries that are not to be kept. */
+/** Counts signals for their outlets, and removes sources and entries that must not be kept. */
 async function noteRights(client: Client, pages: Pick<DonePage, 'pageNo' | 'outletNo' | 'rights'>[]) {
   const unkept = pages.filter(({ rights }) => !rights.mayKeep).map(({ pageNo }) => pageNo)
   if (unkept.length > 0) {
@@ -77,8 +77,8 @@ async function noteRights(client: Client, pages: Pick<DonePage, 'pageNo' | 'outl
 }
 
 /**
- * Writes in order of outlet and fingerprint. Without an order, two writers could hold each other's
- * rows and deadlock.
+ * Rows are written in order of outlet and fingerprint. In different orders, two writers could
+ * deadlock.
  */
 async function rememberTexts(client: Client, pages: DonePage[]): Promise<void> {
   const texts = pages.filter(page => page.fingerprint !== null)
@@ -94,7 +94,7 @@ async function rememberTexts(client: Client, pages: DonePage[]): Promise<void> {
   )
 }
 
-/** The crawler notes refusals by status, so they are left out here. */
+/** The crawler records refusals by status, so they are left out here. */
 async function noteInterstitials(db: Queryable, pages: Pick<DonePage, 'outletNo' | 'interstitial'>[]): Promise<void> {
   const interstitials = pages.flatMap(({ outletNo, interstitial }) =>
     interstitial === null || interstitial === 'forbidden' ? [] : [{ outletNo, interstitial }],
@@ -103,7 +103,7 @@ async function noteInterstitials(db: Queryable, pages: Pick<DonePage, 'outletNo'
   for (const { outletNo, interstitial } of interstitials) await noteBlock(db, outletNo, interstitial)
 }
 
-/** Marks a page as refused: it is never indexed. */
+/** Marks a page as refused, so that it is never indexed. */
 export const finishRefused = async (
   pool: Pool,
   page: { pageNo: bigint; outletNo: number },
@@ -126,7 +126,7 @@ export const finishRefused = async (
  */
 const PAUSES = [5_000, 30_000]
 
-/** Notes that no article could be made of a page. Returns whether the page is tried again. */
+/** Records that no article could be made of a page. Returns whether the page is tried again. */
 export async function finishFailed(
   pool: Pool,
   pageNo: bigint,
@@ -146,7 +146,7 @@ export async function finishFailed(
   return state === 'stored'
 }
 
-/** Gives back pages that were not finished. They are due at once, for any normaliser. */
+/** Returns unfinished pages: they are due at once, for any normaliser. */
 export async function giveBack(pool: Pool, pageNos: bigint[]): Promise<void> {
   await pool.query("update pages set next_try_at = clock_timestamp() where page_no = any ($1) and state = 'stored'", [
     pageNos,

@@ -10,13 +10,16 @@ import type { Template } from '../template.ts'
 export interface LoadedPage {
   page: StoredPage
   outletNo: number
-  /** Whether the answer of the outlet is still kept. */
+  /** Whether the answer of the outlet is still stored. */
   isKept: boolean
-  /** The lines that pages of the outlet have in common; null: no page of it was read before. */
+  /** The lines that pages of the outlet share; null: no page of it was read before. */
   template: Template | null
-  /** How many pages have taught it. */
+  /** The number of pages from which the template has learnt. */
   taught: number
-  /** Its signals of rights and when it was finished; null: it had none, or was not read yet. */
+  /**
+   * The page's signals of rights, and the time when it was finished; null: it had no signals, or is
+   * not finished.
+   */
   stated: { seen: Signal[]; at: Date } | null
 }
 
@@ -46,7 +49,7 @@ const inflate = promisify(gunzip)
 /** Most bytes of a decompressed body. The crawler's limit for an answer is far lower. */
 const MAX_BYTES = 268_435_456
 
-/** The outlet of a page that is to be normalised now. Null when it no longer waits, or rests. */
+/** The outlet of a page that must be normalised. Null when the page no longer waits, or rests. */
 export const outletOf = (pool: Pool, pageNo: bigint): Promise<number | null> =>
   readValue<number>(
     pool,
@@ -84,7 +87,7 @@ export async function loadPage(
   }
 }
 
-/** Decompresses a page's body and brings its columns together. */
+/** Decompresses the body of a page, and makes a `StoredPage` of the row. */
 async function pageOf(row: PageRow): Promise<StoredPage> {
   return {
     pageId: row.page_no,

@@ -4,8 +4,9 @@ import type { Block } from '../markup/blocks.ts'
 import { type Element, isElement, isWithin, positionOf, upwards, walk } from '../markup/tree.ts'
 
 /*
- * Readability gives a first guess of the article's region. Its blocks teach how the article looks,
- * so that lost paragraphs are taken in, and boxes, teasers and chaff between them are dropped.
+ * Readability gives a first guess of the article's region. The blocks in it show how the article
+ * looks. With this, lost paragraphs are added, and boxes, teasers and chaff between them are
+ * dropped.
  */
 
 export const linkShare = (block: Block) => block.linked / block.text.length
@@ -24,7 +25,7 @@ function isProse(block: Block): boolean {
  * @param blocks in reading order
  * @param region positions of elements, from `articleRegion`
  * @param isHeadline whether a block repeats the page's title
- * @returns one truth value per block
+ * @returns one boolean per block
  */
 export function chooseBlocks(blocks: Block[], region: ReadonlySet<number>, isHeadline: (block: Block) => boolean) {
   const chosen = blocks.map(
@@ -45,16 +46,16 @@ export function chooseBlocks(blocks: Block[], region: ReadonlySet<number>, isHea
   return chosen
 }
 
-/** The common look and the common container of the sentences that were chosen. */
+/** The common look and the common container of the chosen sentences. */
 interface Chosen {
-  /** How many sentences have each likeness (see `likeness`). */
+  /** How many sentences have each `likeness`. */
   likenesses: Map<string, number>
   sentences: number
   /** The innermost element around most of the sentences. */
   container: Element | null
 }
 
-/** Takes in blocks that look like many of the chosen ones, or stand between them. */
+/** Adds blocks that look like many of the chosen ones, or stand between them. */
 function takeInAlike(blocks: Block[], chosen: boolean[]): void {
   const first = chosen.indexOf(true)
   const known = describeChosen(blocks, chosen)
@@ -66,8 +67,8 @@ function takeInAlike(blocks: Block[], chosen: boolean[]): void {
 }
 
 /**
- * Takes in sentences that are a link as a whole, between two chosen sentences. A link to another
- * article ends as a headline does, without a full stop, or names itself ("Read also").
+ * Adds sentences that are one whole link, between two chosen sentences. A link to another article
+ * ends like a headline, without a full stop, or announces itself ("Read also").
  */
 function takeInLinkedSentences(blocks: Block[], chosen: boolean[]): void {
   const before = [...chosen]
@@ -78,7 +79,7 @@ function takeInLinkedSentences(blocks: Block[], chosen: boolean[]): void {
     if (isSentence(at - 1) && isSentence(at + 1) && !isChaffLine(text, linkShare(block))) chosen[at] = true
   }
 }
-/** Fewest characters of a sentence that is a link as a whole. Teasers are shorter. */
+/** Fewest characters of a sentence that is one whole link. Teasers are shorter. */
 const LINKED_SENTENCE = 80
 
 function describeChosen(blocks: Block[], chosen: boolean[]): Chosen {
@@ -102,7 +103,7 @@ const isBetween = (block: Block, { likenesses, container }: Chosen) =>
   isProse(block) &&
   isWithin(block.element, container)
 
-/** Tag and class of a block's element and of the one around it. */
+/** Tag and class of a block's element and of its parent. */
 function likeness({ element }: Block): string {
   const name = (at: Element['parent']) => (at !== null && isElement(at) ? `${at.name}.${at.attribs.class ?? ''}` : '')
   return `${name(element)}<${name(element.parent)}`
@@ -130,7 +131,7 @@ function trimEnds(blocks: Block[], chosen: boolean[], isHeadline: (block: Block)
 }
 const PARAGRAPHS = new Set(['p', 'li', 'td', 'blockquote'])
 
-/** Drops short lines outside of paragraphs: they are labels, captions, credits. */
+/** Drops short lines outside of paragraphs, which are labels, captions or credits. */
 function dropShortLines(blocks: Block[], chosen: boolean[]): void {
   for (const [at, block] of blocks.entries()) {
     if (!LINES.has(block.element.name) && !isProse(block) && block.text.length < 80) chosen[at] = false
@@ -140,15 +141,17 @@ const LINES = new Set('p li h2 h3 h4 h5 h6 blockquote pre td th dd dt'.split(' '
 
 /** Most characters of a teaser without its heading. */
 const TEASER = 400
-/** With a greater share of the text, teasers are the article: a list of tips, say. */
+/**
+ * When teasers have a greater share of the text, they are the article: for example a list of tips.
+ */
 const TEASERS_SHARE = 0.3
-/** Most headings that are looked at; live blogs have thousands. */
+/** Most headings that are examined, because live blogs have thousands. */
 const TEASERS = 100
 
 /**
  * Drops boxes that announce another article, a video or a sound: a heading that is a link, with a
- * sentence or two below it. Outside of the element that holds the headline they are never the
- * article. When nothing else is left, the page has no text of its own.
+ * sentence or two below it. Such boxes outside of the element with the headline are never part of
+ * the article. When no other text remains, the page has no text of its own.
  */
 function dropTeasers(blocks: Block[], chosen: boolean[], isHeadline: (block: Block) => boolean): void {
   const own = elementOfHeadline(blocks, isHeadline)
@@ -170,7 +173,7 @@ function dropTeasers(blocks: Block[], chosen: boolean[], isHeadline: (block: Blo
   for (const at of teasers) chosen[at] = false
 }
 
-/** Takes the sentences below the headline in its own element, where nothing else is left. */
+/** Adds the sentences below the headline, in its own element, when no other text remains. */
 function takeOwnSentences(
   blocks: Block[],
   chosen: boolean[],
@@ -187,7 +190,10 @@ function takeOwnSentences(
   }
 }
 
-/** The innermost article or main element around the headline, else the outermost of the body. */
+/**
+ * The innermost article or main element around the headline. Without one, the outermost element
+ * around it inside the body.
+ */
 function elementOfHeadline(blocks: Block[], isHeadline: (block: Block) => boolean): Element | null {
   const headings = blocks.filter(isHeading)
   const titled = headings.find(isHeadline)
@@ -201,8 +207,8 @@ function elementOfHeadline(blocks: Block[], isHeadline: (block: Block) => boolea
 }
 
 /**
- * Positions of the blocks in the largest element around a heading that adds at most `TEASER`
- * characters to it.
+ * Positions of the blocks in the box of a heading: the largest element around it that adds at most
+ * `TEASER` characters.
  */
 function boxAround(blocks: Block[], heading: number): number[] {
   let [first, last, room] = [heading, heading, TEASER]
@@ -218,9 +224,9 @@ function boxAround(blocks: Block[], heading: number): number[] {
 }
 
 /**
- * Drops boxes that begin with "Read also", an offer and the like. A box is the smallest element
- * that begins with such a line and holds more. It is dropped when it is short, or when it announces
- * several articles.
+ * Drops boxes that begin with "Read also", an offer or a similar line. A box is the smallest
+ * element that begins with such a line and has more content. It is dropped when it is short, or
+ * when it announces several articles.
  */
 function dropReadAlso(blocks: Block[], chosen: boolean[]): void {
   for (const [first, { text }] of blocks.entries()) {
@@ -233,8 +239,8 @@ function dropReadAlso(blocks: Block[], chosen: boolean[]): void {
 }
 
 /**
- * The position behind the smallest element that begins with this line and holds more. Without such
- * an element: the position behind the line.
+ * The position after the smallest element that begins with this line and has more content. Without
+ * such an element: the position after the line.
  */
 function endOfBox(blocks: Block[], first: number): number {
   for (const around of upwards(blocks[first]!.element)) {
@@ -258,7 +264,7 @@ function leadsAway(heading: Element): boolean {
   return link !== undefined && !link.startsWith('#')
 }
 
-/** Drops headings without text below them: their text was left out. */
+/** Drops headings without text below them, because their text was left out. */
 function dropEmptyHeadings(blocks: Block[], chosen: boolean[]): void {
   let below: Block | null = null
   for (let at = blocks.length - 1; at >= 0; at -= 1) {
@@ -270,8 +276,8 @@ function dropEmptyHeadings(blocks: Block[], chosen: boolean[]): void {
 }
 
 /**
- * Chaff: lines between the paragraphs of an article that are no part of it. They are recognised by
- * their words. The patterns match whole lines, so an article about newsletters keeps its sentences.
+ * Chaff is a line between the paragraphs of an article that is no part of it, recognised by its
+ * words. The patterns match whole lines, so an article about newsletters keeps its sentences.
  */
 
 const any = (field: keyof LanguageRules['text']) => anyOf(rules => rules.text[field])
@@ -280,7 +286,7 @@ const words = (...parts: string[]) => new RegExp(String.raw`^\W*(?:${parts.join(
 const READ_ALSO = words(any('readAlso'))
 /** The whole heading of a box: one of these texts, and at most one more word. */
 const BOX = new RegExp(String.raw`^\W*(?:${any('readAlso')}|${any('offers')})(?:\W+\S{1,20})?\W*$`, 'iu')
-/** Offers, and the outlet's own advertisements that begin with signs: "+++ … newsletter +++". */
+/** Offers, and the outlet's own advertisements in signs: "+++ … newsletter +++". */
 const OFFER = new RegExp(
   String.raw`^\W*${any('offers')}|^(?:[+>=*#]{2,}|tipp?\b).*(?:newsletter|nieuwsbrief|whatsapp|infolettre|\babo(?:nne|nnement)?\b)`,
   'iu',
@@ -302,13 +308,13 @@ const COMMENTS = new RegExp(String.raw`^\W*(\d+ )?${any('comments')}( \(?\d+\)?)
 const RIGHTS = words('©', String.raw`\(c\) \d`, 'copyright', any('rights'))
 const MACHINE = words(any('machine'))
 const AFFILIATE = new RegExp(any('affiliates'), 'iu')
-/** Nothing but signs; settings of players, text of scripts, and shortcodes. */
+/** Lines of signs alone, settings of players, code of scripts, and shortcodes. */
 const CODE =
   /^[^\p{L}\p{N}]*$|^(?:[[{]\s*(?:[[{]\s*)?"[\w-]+"\s*:|(?:var|let|const)\s+[\w$]+\s*=|(?:window|document|dataLayer|googletag)[.[][\w.'"\]]+\s*[=(]|\(?function\s*\w*\s*\()|^\[\/?[a-z_-]+( [^\]]*)?\](.*\[\/[a-z_-]+\])?$/iu
 
 /**
  * Whether a line is no part of the article.
- * @param linked share of the line that is links, from 0 to 1
+ * @param linked the share of the line that is in links, from 0 to 1
  */
 export function isChaffLine(text: string, linked: number): boolean {
   if (CODE.test(text)) return true

@@ -10,7 +10,7 @@ import { prunedIn } from './prune.ts'
 /**
  * The text of a feed's summary or content, which may be HTML: paragraphs with blank lines between
  * them. Captions, links to other articles, and notes of publishing software are removed. Null when
- * nothing is left.
+ * no text remains.
  */
 export function feedText(source: string | null): string | null {
   if (source === null || source.trim() === '') return null
@@ -35,12 +35,12 @@ function paragraphsOf(html: string): string[] {
   const kept = blocks.filter(block => !isChaffLine(block.text, linkShare(block)))
   const own = kept.filter(block => linkShare(block) <= 0.8)
   const shown = own.length > 0 ? own : kept
-  // A heading without text below it belonged to a list of links.
+  // A last heading without text below it introduced a list of links.
   while (shown.length > 1 && isHeading(shown[shown.length - 1]!)) shown.pop()
   return shown.map(block => block.text)
 }
 
-/** "The post … appeared first on …", as publishing software writes it in each language. */
+/** "The post … appeared first on …", which publishing software adds, in each language. */
 const NOTE = new RegExp(String.raw`^${anyOf(rules => rules.text.appearedFirst)}\b`, 'iu')
 
 /** Ends of summaries that only announce more text. */

@@ -11,23 +11,26 @@ import { chooseBlocks, isChaffLine, isHeading, linkShare } from './choose.ts'
 import { isHidden, isHiddenByStyle, isSubject, isVeiled, prunedIn } from './prune.ts'
 
 /*
- * The text of a page in three steps: prune what is boilerplate by name, let Readability find the
- * region, choose the blocks. Positions of elements connect Readability's copy with our own tree.
+ * The text of a page in three steps: remove elements whose names show boilerplate, let Readability
+ * find the region, choose the blocks. Positions of elements connect Readability's copy with our own
+ * tree.
  */
 
 /** The text of a page. */
 export interface PageText {
-  /** The article's paragraphs in reading order; empty when there is none. */
+  /** The article's paragraphs in reading order; empty without a text. */
   paragraphs: string[]
-  /** All blocks of the page, with navigation and dialogs. */
+  /** All blocks of the page, including navigation and dialogs. */
   visible: string[]
   /** The blocks that readers see before a script runs. */
   shown: string[]
-  /** The blocks that are hidden, or veiled by a paywall. */
+  /** The blocks that are hidden, or that a paywall veils. */
   veiled: ReadonlySet<string>
   /** Titles in its head, and its first `h1`. */
   titles: string[]
-  /** Blocks with a part that no snippet may show (`data-nosnippet`), each with its other parts. */
+  /**
+   * Blocks with a part that no snippet may show (`data-nosnippet`), each with its remaining text.
+   */
   unshown: ReadonlyMap<string, string>
 }
 
@@ -53,7 +56,7 @@ export function readPageText({ $, root }: Page, isArticle = false): PageText {
     veiled: new Set(blocks.filter(({ element }) => [...upwards(element)].some(isVeiled)).map(({ text }) => text)),
     titles,
     paragraphs: withoutConsent(paragraphs, blocks, isArticle),
-    // Paragraphs are blocks without their pruned parts, so both texts are listed.
+    // Paragraphs are blocks without their pruned parts, so the map has both forms of a block.
     unshown: new Map(
       [...all, ...blocks].flatMap(({ text, quotable }) => (quotable === text ? [] : [[text, quotable]])),
     ),
@@ -61,10 +64,10 @@ export function readPageText({ $, root }: Page, isArticle = false): PageText {
 }
 
 /**
- * Replaces a text that is mostly about cookies. On some pages a box with such a text has no telling
- * name, so it was taken for the article. Then the sentences below the headline in the `article`
- * element count. On a page that calls itself a dated article, the innermost element with such
- * sentences counts.
+ * Replaces a text that is mostly about cookies. Some pages have a box with such a text whose names
+ * do not show that, so it was taken for the article. Then the sentences below the headline in the
+ * `article` element count. On a page that calls itself a dated article, the innermost element with
+ * such sentences counts.
  */
 function withoutConsent(paragraphs: string[], blocks: Block[], isArticle: boolean): string[] {
   if (shareOf(paragraphs, CONSENT) < MOSTLY_CONSENT) return paragraphs
@@ -95,7 +98,8 @@ function paragraphsOf(blocks: Block[], region: ReadonlySet<number>, head: Head):
 }
 
 /**
- * Limits on titles and descriptions, because every line of the page is compared with all of them.
+ * Limits on titles and descriptions, because the code compares every line of the page with all of
+ * them.
  */
 const SAYINGS = 10
 const SAYING_LENGTH = 1_000
@@ -135,9 +139,9 @@ function withoutRepeats(texts: string[]): string[] {
 
 /**
  * Finds the blocks between the headline and the text that are the article's own opening: the
- * standfirst, chapô, Vorspann, intro. Pages set it apart, so text extractors lose it. A block is
- * the opening when it equals the page's description or when its name says so. A block of sentences
- * close below the headline is one too.
+ * standfirst, chapô, Vorspann, intro. Text extractors lose it, because pages set it apart. A block
+ * is the opening when it equals the page's description, when its name shows it, or when it has
+ * sentences and is close below the headline.
  *
  * @param headline position of the headline, -1 without one
  * @param first position of the first block of the text
@@ -174,8 +178,8 @@ function isSaid(words: string, descriptions: string[]): boolean {
 }
 
 /**
- * Makes the test whether a block repeats one of the page's titles. Titles often contain the
- * outlet's name as well.
+ * Makes a function that tests whether a block repeats one of the page's titles. Titles often also
+ * contain the outlet's name.
  */
 function headlineTest(titles: string[]): (block: Block) => boolean {
   const known = titles.map(title => new Set(fold(title).split(' ')))
@@ -187,8 +191,8 @@ function headlineTest(titles: string[]): (block: Block) => boolean {
   }
 }
 /**
- * Share of a line's words that a title must have. Titles of page, card and headline differ by a
- * word or two.
+ * The share of a line's words that a title must have. The titles of page, card and headline differ
+ * by a word or two.
  */
 const SHARED = 0.7
 
@@ -205,7 +209,7 @@ function findHeadline(blocks: Block[], first: number, isHeadline: (block: Block)
 const isInHead = (block: Block) => [...upwards(block.element)].some(({ name }) => name === 'head')
 
 /**
- * The positions (`positionOf`) of the elements that Mozilla's Readability takes for the article;
+ * The positions (`positionOf`) of the elements that Mozilla's Readability considers the article;
  * null when it finds none. Readability gets a document that is written from the tree without the
  * `pruned` elements, and is therefore well-formed and bounded. Every element carries its position
  * in an attribute that Readability keeps.
@@ -232,16 +236,18 @@ function articleRegion(root: Element, pruned: ReadonlySet<Element>): Set<number>
  */
 const CHARACTER_THRESHOLD = 250
 /**
- * The name of the attribute holds the position, not its value. When Readability merges a parent
- * with its only child, it keeps the attributes of both, but of two with one name only the parent's.
+ * The name of the attribute contains the position, not its value. When Readability merges a parent
+ * with its only child, it keeps the attributes of both. Of two attributes with one name, it keeps
+ * only the parent's.
  */
 const PLACE = 'place-'
 /** Attributes that Readability reads. */
 const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property', 'hidden', 'aria-hidden', 'aria-modal']
-/** Of `LOOKED_AT`, those that make Readability drop an element. */
+/** Those of `LOOKED_AT` that make Readability drop an element. */
 const HIDING = new Set(['hidden', 'aria-hidden', 'aria-modal'])
 /**
- * From this many characters of text on, all hidden parts stay hidden, so that they cost no time.
+ * In a page with this many characters of text, all hidden parts stay hidden, so that they cost no
+ * time.
  */
 const LARGE = 50_000
 const LEFT_OUT = new Set(['head', 'title', 'meta', 'link', 'base', 'video', 'audio', 'iframe', 'embed', 'object'])
@@ -268,8 +274,8 @@ function writeDocument(root: Element, pruned: ReadonlySet<Element>): string {
 }
 
 /**
- * The hidden elements with more than half of the page's text. Such an element must hold the
- * article, which a script shows. So Readability is not told that it is hidden.
+ * The hidden elements with more than half of the page's text. Such an element must contain the
+ * article, which a script then shows. So the document for Readability does not mark it as hidden.
  */
 function hiddenWrappers(root: Element, pruned: ReadonlySet<Element>): Set<Element> {
   const lengths = new Map<Element, number>()
@@ -291,7 +297,7 @@ interface Writing {
 
 function write(parent: Element, writing: Writing): string {
   // Readability puts loose text into new paragraphs. It may then drop the element around the text,
-  // with its position.
+  // together with its position.
   const wrapped = !KEEPS_ITS_NAME.has(parent.name)
   let html = ''
   for (const node of parent.children) {
@@ -321,7 +327,7 @@ const KEEPS_ITS_NAME = new Set(
 
 function attributes(element: Element, hides: boolean): string {
   let written = element.name === 'a' && 'href' in element.attribs ? ' href="/"' : ''
-  // Readability wants nothing else from a style, and whole styles would be slow to read.
+  // Readability needs nothing else of a style, and reading whole styles would be slow.
   if (hides && isHiddenByStyle(element)) written += ' style="display:none"'
   for (const name of LOOKED_AT) {
     if ((!hides && HIDING.has(name)) || (name === 'id' && isSubject(element))) continue
@@ -333,7 +339,7 @@ function attributes(element: Element, hides: boolean): string {
 
 const NAME = /^[a-z][a-z0-9-]*$/
 /**
- * Replaces markup characters. The text itself is never read back, only measured. Entities would be
- * slow, because each becomes a text node of its own.
+ * Replaces markup characters. Readability only measures the text, and nobody reads it back.
+ * Entities would be slow, because each becomes a text node of its own.
  */
 const harmless = (text: string) => text.replace(/[&<>"]/g, '+')

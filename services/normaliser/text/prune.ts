@@ -6,8 +6,9 @@ import { type Element, isElement, isPlayer, label, upwards, walk } from '../mark
 
 /**
  * The outermost elements of a tree that are certainly no part of the article. Text counts more than
- * names: an element with much of the page's prose stays, whatever its name, and so do all elements
- * with the same name. `sidebar-grid`, for example, may be the layout of the article itself.
+ * names: an element with much of the page's prose stays, even with a name of boilerplate, and so do
+ * all elements with the same name. `sidebar-grid`, for example, may be the layout of the article
+ * itself.
  */
 export function prunedIn(root: Element): ReadonlySet<Element> {
   const pruned = new Set<Element>()
@@ -19,8 +20,8 @@ export function prunedIn(root: Element): ReadonlySet<Element> {
 }
 
 /**
- * The elements around paragraphs that look like shown paragraphs. They may be hidden, because they
- * wait behind "read more".
+ * The elements around paragraphs that look like visible paragraphs. They may be hidden only until a
+ * reader clicks "read more".
  */
 function aroundLikeShown(root: Element, without: ReadonlySet<Element>): Set<Element> {
   const prose = blocksOf(root, { without }).filter(isProse)
@@ -39,7 +40,7 @@ function aroundLikeShown(root: Element, without: ReadonlySet<Element>): Set<Elem
   return around
 }
 
-/** An element with this share of the page's prose is no boilerplate. */
+/** An element with at least this share of the page's prose is no boilerplate. */
 const HEAVY = 0.4
 
 function pruneLight(root: Element, pruned: Set<Element>, test: (element: Element) => boolean): void {
@@ -74,15 +75,15 @@ function prune(root: Element, pruned: Set<Element>, test: (element: Element) => 
 
 /**
  * Names of elements around and inside an article that are no part of it (boilerplate), in English.
- * The rules of each language hold the names in that language. Each name is a piece of a regular
- * expression, matched against class, id and role in lower case. A name in brackets matches a whole
- * word; `-` and `_` separate words.
+ * The rules of each language have the names in that language. Each name is a piece of a regular
+ * expression that is matched against class, id and role in lower case. A name in brackets matches a
+ * whole word; `-` and `_` separate words.
  */
 const NAMES: Record<string, string> = {
   navigation: `(nav) (navigation) (navbar) (menu) breadcrumb (sidebar) (footer) (masthead)
     (toolbar) pagination (pager) skip-link tab-?list (toc) table-?of-?contents
     jump-?links`,
-  // Not "commentary", nor "commented".
+  // Does not match "commentary" and "commented".
   comments: `comments?(?!ar|at|ed) disqus (respond) (reactions)`,
   sharing: `(share) (social) shar(e|ing)-?\\w* social-?(media|links?|icons?|bar|buttons?|share|follow|list|tools)
     follow-us addthis whatsapp`,
@@ -109,7 +110,7 @@ const NAMES: Record<string, string> = {
     (overlay)`,
 }
 
-/** Names of consent dialogs. These are removed even when they fill most of the page. */
+/** Names of consent dialogs, which are removed even when they fill most of the page. */
 const CONSENT =
   /cookie-?(consent|banner|bar|notice|wall|law|policy|info|dialog|modal|popup)|cookielaw|onetrust|\bot-sdk|didomi|usercentrics|cookiebot|cybotcookie|\bgdpr|consent-?(banner|dialog|layer|manager|modal|popup)|sp_message|qc-cmp|fc-consent|truste|iubenda|borlabs|klaro/
 
@@ -123,14 +124,14 @@ const ROLES = /^(navigation|banner|contentinfo|complementary|search|dialog|alert
 
 export const isConsent = (element: Element): boolean => CONSENT.test(label(element))
 
-/** Navigation, sharing, offers, captions, bylines and the like. */
+/** Navigation, sharing, offers, captions, bylines and similar elements. */
 export const isBoilerplate = (element: Element): boolean =>
   ELEMENTS.has(element.name) || ROLES.test(element.attribs.role ?? '') || BOILERPLATE.test(roleNames(element))
 
-/** Most characters of the title and the note that stand with a video or a sound. */
+/** Most characters of the title and the note beside a video or a sound. */
 const PLAYER_NOTE = 200
 
-/** Whether an element is a player with its title and note, and nothing else. */
+/** Whether an element contains only a player with its title and note. */
 function isPlayerBox(element: Element): boolean {
   const inside = element.children.filter(isElement)
   const plays = inside.some(child => isPlayer(child) || child.children.some(one => isElement(one) && isPlayer(one)))
@@ -140,15 +141,15 @@ function isPlayerBox(element: Element): boolean {
 
 /**
  * The names of an element, without names of layout such as `has-sidebar` and `sidebar-grid`. If the
- * element's id repeats the words of its heading, the id names a subject. It is then left out, too.
+ * element's id repeats the words of its heading, the id names a subject, and is also left out.
  */
 const roleNames = (element: Element) =>
   (isSubject(element) ? label(withoutId(element)) : label(element)).replace(LAYOUT, ' ')
 const withoutId = ({ attribs }: Element) => ({ attribs: { ...attribs, id: '' } })
 
 /**
- * Whether a section is about the subject that its id names, as an article on comments is. Its id is
- * made of the words of its heading; it has sentences, no form and no links to other pages.
+ * Whether a section is about the subject that its id names, as in an article about comments. Its id
+ * has the words of its heading. The section has sentences, no form and no links to other pages.
  */
 export function isSubject(element: Element): boolean {
   const id = fold(element.attribs.id ?? '').split(' ')
@@ -167,8 +168,8 @@ export function isSubject(element: Element): boolean {
 }
 
 /**
- * Whether an element is named after comments, and no prose follows it. Readers' comments stand
- * after the article, so such an element holds them.
+ * Whether an element has a name of comments, and no prose follows it. Readers' comments stand after
+ * the article, so such an element contains them.
  */
 function isLastOfComments(element: Element): boolean {
   if (!/comment|rea[ck]ti/i.test(element.attribs.id ?? '')) return false
@@ -178,17 +179,17 @@ function isLastOfComments(element: Element): boolean {
 }
 const LAYOUT = /(?<!\S)((has|with|no|without|is|not|above|below|hide|show)-\S+|\S*(layout|grid|columns?)\S*)/g
 
-/** Whether the element is shown only by a script. */
+/** Whether only a script can show the element. */
 export function isHidden(element: Element): boolean {
   const { attribs } = element
   return 'hidden' in attribs || attribs['aria-hidden'] === 'true' || isHiddenByStyle(element)
 }
 
-/** Names of elements whose text a paywall veils. The text is in the page, and often scrambled. */
+/** Names of elements whose text a paywall veils. The text is on the page, and often scrambled. */
 const VEILED =
   /(?<![a-z])(?:text-transparent|blur(?:red)?|paragraph-hidden|scrambled|obfuscated|placeholder-text)(?![a-z])/
 
-/** Whether the element is veiled, or shown only by a script. */
+/** Whether the element is veiled, or only a script can show it. */
 export const isVeiled = (element: Element) => isHidden(element) || VEILED.test(label(element))
 
 export const isHiddenByStyle = ({ attribs }: Element): boolean =>
