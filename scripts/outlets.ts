@@ -69,7 +69,7 @@ await runCommand(
   },
 )
 
-/** Prints a page to send to a publisher: exact figures with `--json`, else Markdown. */
+/** Prints a page for a publisher: exact figures with `--json`, otherwise Markdown. */
 async function report({ config, options, print }: CommandContext, pool: Pool, domain: string): Promise<void> {
   const found = await readReport(pool, domain, config)
   if (found === null) throw new UsageError(`No outlet has the domain ${domain}; "list" names them.`)
@@ -98,7 +98,7 @@ async function check(context: CommandContext, file: string): Promise<number> {
   const text = await readFile(file, 'utf8')
   const outlets = await readOutlets(context, file)
   // The file is opened while the process still has all its rights. Nothing is written before the
-  // end.
+  // end of the check.
   const to = typeof options.write === 'string' ? await open(options.write, 'a') : null
   const problem = dropPrivileges()
   if (problem !== null) say(problem)
@@ -133,8 +133,8 @@ async function check(context: CommandContext, file: string): Promise<number> {
 type ListedOutlet = OutletHealth & OutletPages & { sharedFeeds: SharedFeed[]; template: LearnedTemplate | null }
 
 /**
- * Health for people: one line an outlet, those in trouble first; pages, bytes and new hosts are
- * today's.
+ * Health for people: one line for each outlet, those in trouble first. Pages, bytes and new hosts
+ * are today's.
  */
 function healthTable(outlets: ListedOutlet[], budget: Budget, now: Date): string {
   if (outlets.length === 0) return 'No outlets; `npm run outlets -- add FILE` adds those of a catalogue.'
@@ -144,7 +144,7 @@ function healthTable(outlets: ListedOutlet[], budget: Budget, now: Date): string
   return columns([Object.keys(rows[0]!), ...rows.map(row => Object.values(row).map(cell => printableLine(`${cell}`)))])
 }
 
-/** The cells of a line, by the head of their column. */
+/** The cells of a line, by the heading of their column. */
 function rowOf(outlet: ListedOutlet, budget: Budget, now: Date): Record<string, string | number> {
   const since = (time: Date | null) => (time === null ? 'never' : ago(time, now.getTime()))
   return {
@@ -182,7 +182,7 @@ function mainSources(outlet: ListedOutlet): string {
   return [sourcesOf(outlet), learned].filter(Boolean).join(', ') || '–'
 }
 
-/** Budgets of today that are spent; their pages wait for the next day. */
+/** Budgets of today that are used up, so that their pages wait for the next day. */
 function budgetTroubles(outlet: ListedOutlet, budget: Budget): string[] {
   const used = budgetsUsed(outlet, budget)
   const spent = (['pages', 'bytes'] as const).filter(name => used[name] >= 1)

@@ -28,7 +28,7 @@ await runCommand(
       json: { about: 'JSON lines, as always' },
       once: { about: 'polls once and ends' },
       since: { about: 'start of a new place; by default all articles of the plan', value: 'TIME' },
-      // Polling fixes these parameters.
+      // A poller sets these parameters itself.
       ...queryOptions(['sort', 'order', 'per_page', 'ingested_after']),
       url: { about: 'address of the API; else PUBLIC_URL, else HOST and PORT', value: 'URL' },
       key: { about: 'API key; else API_KEY, else the one that npm start made', value: 'KEY' },
@@ -50,7 +50,7 @@ async function run(context: CommandContext): Promise<void> {
   try {
     await follow(context, options.place, query, own)
   } catch (error) {
-    // The signal broke off a wait or a request. The kept place is that of the page before.
+    // The signal has interrupted a wait or a request. The stored place is that of the page before.
     if (!signal.aborted) throw error
   }
 }
@@ -66,7 +66,7 @@ async function follow(
   const place = await readPlace(file, new URLSearchParams(written.sort()).toString())
   const out = typeof options.out === 'string' ? options.out : null
   const output = await openOutput(out, place)
-  // A poller that goes on waits for the API. A single poll reports the failure.
+  // A poller that runs on waits for the API. A single poll reports the failure.
   const retries = own.every === undefined ? 5 : Number.POSITIVE_INFINITY
   let articlesWritten = 0
   let isNew = place.state === null
@@ -74,8 +74,8 @@ async function follow(
     await withApi(context, retries, async client => {
       for await (const { articles, state } of client.poll(query, { ...own, state: place.state })) {
         if (isNew) {
-          // The place is kept before the first page is written. After a kill within this page, the
-          // next run knows where the file began.
+          // The place is stored before the first page is written. If the process is killed during
+          // this page, the next run knows where its output in the file began.
           const ingested_after = own.since instanceof Date ? own.since.toISOString() : (own.since ?? null)
           const start = { query: state.query, ingested_after, ids: [], etag: null }
           await keepPlace(file, { state: start, bytes: await output.write('') })
@@ -98,8 +98,9 @@ async function follow(
 /**
  * Runs work with a client of the API that the options name.
  *
- * @param retries how often a request that may do better later is repeated
- * @throws UsageError when there is no key to be found; a sentence when the API is not there
+ * @param retries how often a request is repeated when a later try may succeed
+ * @throws UsageError when no key is given or found; an error with a sentence when the API does not
+ * answer
  */
 async function withApi<T>(context: CommandContext, retries: number, work: (client: Client) => Promise<T>): Promise<T> {
   const { config, options, say, signal } = context
@@ -120,14 +121,14 @@ async function withApi<T>(context: CommandContext, retries: number, work: (clien
 }
 
 interface Output {
-  /** Returns the bytes written so far, over all runs. */
+  /** Returns the number of bytes written so far, over all runs. */
   write(text: string): Promise<number>
   close(): Promise<void>
 }
 
 /**
- * Opens the output. A file is first cut to the place: a killed run may have written more, and those
- * articles come again.
+ * Opens the output. A file is first cut to the place, because a killed run may have written more
+ * articles, which come again.
  */
 async function openOutput(path: string | null, place: PollPlace): Promise<Output> {
   let bytes = place.bytes
@@ -145,7 +146,7 @@ async function openOutput(path: string | null, place: PollPlace): Promise<Output
   }
   const handle = await open(path, 'a')
   const { size } = await handle.stat()
-  // With a new place, articles are appended to what the output file holds already.
+  // With a new place, articles are appended to the present content of the output file.
   if (place.state === null) bytes = size
   if (size < bytes) throw new Error(`${path} is shorter than its place says; begin with a new place and a new file.`)
   await handle.truncate(bytes)
@@ -160,17 +161,17 @@ async function openOutput(path: string | null, place: PollPlace): Promise<Output
   }
 }
 
-/** Where `npm run poll` stands. */
+/** The place of `npm run poll` in its sequence of articles. */
 interface PollPlace {
   /** Null before the first answer. */
   state: PollState | null
-  /** Bytes written to the output file by then. */
+  /** Bytes that the output file had at this place. */
   bytes: number
 }
 
 /**
- * The place kept in a file; a new one when there is none. The client package also refuses the state
- * of another search, but too late: the output file would already be cut to this place.
+ * The place in a file; a new place when there is no file. The client package also refuses the state
+ * of another search, but only after the output file would be cut to this place.
  */
 async function readPlace(file: string, query: string): Promise<PollPlace> {
   const text = await readIfThere(file)
@@ -185,7 +186,7 @@ async function readPlace(file: string, query: string): Promise<PollPlace> {
   return place
 }
 
-/** Keeps the place; a crash leaves the old one or the new one. */
+/** Stores the place. After a crash, the file holds either the old place or the new one. */
 async function keepPlace(file: string, place: PollPlace): Promise<void> {
   await writeWhole(file, `${JSON.stringify(place)}\n`, 0o666)
 }

@@ -11,7 +11,7 @@ import { retryPages } from './terminal/pages.ts'
 
 const LIST_LIMIT = 1_000
 
-/** Ids as `listQuarantine` names them; null: everything in quarantine. */
+/** Ids in the form of `listQuarantine`; null: everything in quarantine. */
 type Ids = string[] | null
 
 const numbersOf = (ids: Ids, kind: 'page' | 'embedding') =>
@@ -39,7 +39,7 @@ await runCommand(
     const all = options.all === true
     const dryRun = options['dry-run'] === true
     const json = options.json === true
-    /** Reports the work that was done, or that a dry run leaves undone. */
+    /** Reports the work that was done, or that a dry run would have done. */
     const tell = (done: string, would: string, count: number, rest: string, fields: object) => {
       if (json) print(JSON.stringify({ ...fields, count, dry_run: dryRun }))
       else say(`${dryRun ? would : done} ${count}${rest}.`)
@@ -77,7 +77,7 @@ await runCommand(
   },
 )
 
-/** The newest in quarantine, and the number of all. */
+/** The newest things in quarantine, and the number of all. */
 async function readQuarantine(pool: Pool): Promise<{ things: Quarantined[]; count: number }> {
   const things = await listQuarantine(pool, LIST_LIMIT)
   return { things, count: things.length < LIST_LIMIT ? things.length : await countQuarantined(pool, null) }
@@ -96,7 +96,7 @@ async function onQuarantine(
   return work(pool, all ? null : ids)
 }
 
-/** The rest of the sentence when some of the named ids are not in quarantine. */
+/** The end of the sentence when some of the named ids are not in quarantine. */
 function ofThese(ids: string[], count: number): string {
   return count < ids.length ? ` of ${ids.length}; the others are not in quarantine` : ''
 }
@@ -128,10 +128,10 @@ function countQuarantined(pool: Pool, ids: Ids): Promise<number> {
 }
 
 /**
- * Gives pages and embeddings in quarantine back to their services, with no attempt counted.
- * A page whose source is kept goes to the normaliser, any other to the crawler.
+ * Returns pages and embeddings in quarantine to their services, without counting an attempt. A page
+ * whose source is still stored goes to the normaliser, any other page to the crawler.
  *
- * @returns how many went back
+ * @returns the number of returned pages and embeddings
  */
 async function retryQuarantine(pool: Pool, ids: Ids): Promise<number> {
   const pages = await retryPages(pool, { outlet: null, state: 'failed', numbers: numbersOf(ids, 'page') })
@@ -144,10 +144,10 @@ async function retryQuarantine(pool: Pool, ids: Ids): Promise<number> {
 }
 
 /**
- * Gives up pages and embeddings in quarantine for good. A page stays known as refused, so that it
- * is never fetched again. An article without its embedding is found by words, but not by meaning.
+ * Gives up pages and embeddings in quarantine. A page stays known as refused, so that it is never
+ * fetched again. An article without its embedding is found by words, but not by meaning.
  *
- * @returns how many were given up
+ * @returns the number of pages and embeddings that were given up
  */
 async function forgetQuarantine(pool: Pool, ids: Ids): Promise<number> {
   const pages = await pool.query(

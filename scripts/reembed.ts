@@ -22,13 +22,14 @@ import { VectorFailure, type VectorStore } from '../shared/vectors/store.ts'
 import { articlesBar } from './terminal/terminal.ts'
 
 /*
- * Vectors of two models cannot be compared, so a new model gets a new collection. It is filled
- * while the old one serves, and new articles go to both. Then it takes over in one transaction.
+ * Vectors of two models cannot be compared, so a new model gets a new collection. The new
+ * collection is filled while the old one serves, and new articles go to both. Then the new one
+ * takes over in one transaction.
  */
 
-/** How many articles are embedded between two updates of `filled_to`. */
+/** Articles that are embedded between two updates of `filled_to`. */
 const STEP = 64
-/** How many articles' vectors are stored together. */
+/** Articles whose vectors are stored together. */
 const GROUP = 4
 const OUTAGE_PAUSE = 2_000
 const PROBE = 'Perscope'
@@ -114,12 +115,14 @@ async function reembed(context: CommandContext, pool: Pool, serving: Collection,
   return done ? 0 : 1
 }
 
-/** @returns how many articles it embedded; the collection serves then, unless interrupted */
+/**
+ * @returns the number of embedded articles. Unless it was interrupted, the collection serves
+ * afterwards
+ */
 async function fillAndTakeOver({ config, signal, say }: CommandContext, pool: Pool, collection: Collection) {
   const vectors = openVectorStore(config)
   const embeddingCollections = openEmbeddingCollections(config, pool, vectors, createLogger('reembed', 'silent'))
-  // A collection that an earlier run has begun keeps its shards, although the settings may now want
-  // others.
+  // A collection of an interrupted run keeps its shards, even if the settings now demand others.
   const warning = await vectors.layoutWarning(collection.name).catch(() => null)
   if (warning !== null) say(warning)
   const bar = articlesBar(await left(pool, collection))
@@ -150,11 +153,11 @@ interface Filling {
 
 /**
  * Embeds every article that was embedded before the collection was registered, in the order of
- * their numbers, and records its progress. Articles embedded since then went to both collections.
- * Waits out outages. An article that is refused is given to the embedders, who try again and put it
- * in quarantine.
+ * their numbers, and records its progress. Articles that were embedded later went to both
+ * collections. It waits during outages. A refused article is left to the embedders, which try again
+ * and put it in quarantine.
  *
- * @returns how many articles it embedded; complete unless `signal` has been aborted
+ * @returns the number of embedded articles; complete unless `signal` is aborted
  */
 async function fill(filling: Filling, name: string, progress: (articles: number) => void, signal: AbortSignal) {
   const { pool, embeddingCollections } = filling
@@ -196,8 +199,8 @@ async function nextSeqs(pool: Pool, { filledTo, registeredAt }: Collection): Pro
 }
 
 /**
- * Notes up to which article a collection is filled. Changes nothing when the vector store has lost
- * the collection meanwhile: it was then registered anew.
+ * Records up to which article a collection is filled. It changes nothing when the vector store has
+ * lost the collection meanwhile, because the collection was then registered again.
  */
 async function noteFilled(pool: Pool, { name, registeredAt }: Collection, seq: bigint): Promise<void> {
   await pool.query('update vector_collections set filled_to = $3 where name = $1 and registered_at = $2', [
@@ -239,8 +242,8 @@ async function isAlive({ vectors }: Filling, { embeddings }: EmbeddingCollection
 }
 
 /**
- * Gives a group to the embedders when one of its articles is refused although model and vector
- * store answer. They find out which one it is.
+ * Leaves a group to the embedders when one of its articles is refused although model and vector
+ * store answer. The embedders find out which article it is.
  */
 async function giveToEmbedders({ pool, say }: Filling, group: EmbeddableArticle[], why: string): Promise<void> {
   const seqs = group.map(({ seq }) => seq)
@@ -252,7 +255,7 @@ async function giveToEmbedders({ pool, say }: Filling, group: EmbeddableArticle[
 }
 
 /**
- * Registers a collection for a model, which must answer. From then on new articles go there too.
+ * Registers a collection for a model, which must answer. From then on new articles also go there.
  */
 async function registerFilling(
   pool: Pool,
@@ -276,7 +279,7 @@ async function registerFilling(
 
 /**
  * Makes the filled collection the serving one, in one transaction. Returns false and changes
- * nothing when the filled one is not complete.
+ * nothing when it is not complete.
  */
 async function takeOver(pool: Pool, name: string): Promise<boolean> {
   return transaction(pool, async client => {
@@ -300,7 +303,10 @@ function fillingNamed(name: string, collections: Collection[]): Collection {
   return collection
 }
 
-/** The number of articles still to embed; without a collection, all that are embedded. */
+/**
+ * The number of articles that are still to be embedded; without a collection, of all embedded
+ * articles.
+ */
 async function left(db: Queryable, collection: Pick<Collection, 'filledTo' | 'registeredAt'> | null): Promise<number> {
   return countOf(
     db,
@@ -310,7 +316,7 @@ async function left(db: Queryable, collection: Pick<Collection, 'filledTo' | 're
   )
 }
 
-/** How many articles embedders still have to embed; those given up are not among them. */
+/** The number of articles that embedders still have to embed, without those that were given up. */
 async function notEmbedded(db: Queryable): Promise<number> {
   return countOf(db, 'select count(*)::int as n from embeddings where embedded_at is null and failed_at is null')
 }

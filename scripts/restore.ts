@@ -19,8 +19,8 @@ import { prove } from './reindex/verifying.ts'
 import { confirm } from './terminal/terminal.ts'
 
 /**
- * The end of an error message. After such an error the mark of an unfinished restore stays, and
- * keeps services out.
+ * The end of an error message. After such an error the mark of an unfinished restore stays, so
+ * services do not start.
  */
 const HALF =
   'is half restored: the file ended the transaction that keeps it whole. Do not trust the file; restore another backup, and services stay out until then'
@@ -84,14 +84,15 @@ async function restore(context: CommandContext, config: Settings, file: string):
     await checkNobodyConnected(pool, 'restore')
     const target = await readTarget(pool)
     await consent(context, target, file, backup)
-    // pg_restore drops only what the backup has. A schema of another number has more or other
-    // tables, so the database is emptied first.
+    // pg_restore drops only the tables of the backup. A schema with another number has more or
+    // other tables, so the database is emptied first.
     const isEmptied = target.schema !== null && target.schema !== backup.schema
     await begin(pool, target.schema ?? 0)
     const undo = async () => {
       if (!target.isUnfinished) await pool.query(`drop schema ${UNFINISHED} cascade`)
     }
-    // The mark keeps others out from now on, but not those that came while the question was open.
+    // From now on the mark keeps other processes out. But some may have started while the question
+    // was open.
     await checkNobodyConnected(pool, 'restore').catch(async error => {
       await undo()
       throw error
@@ -137,9 +138,9 @@ async function checkVersions(file: string, { schema, postgres }: Backup, server:
 }
 
 /**
- * What a restore would replace. `schema` is the number of its last migration; null: the database
- * holds no Perscope. `others` counts tables of another program, `clock` is the last time of
- * ingestion. `isUnfinished`: an earlier restore did not end.
+ * The content of a database before a restore. `schema` is the number of its last migration; null:
+ * the database has no tables of Perscope. `others` counts tables of another program, `clock` is the
+ * last time of ingestion. `isUnfinished`: an earlier restore did not end.
  */
 type Target = Awaited<ReturnType<typeof readTarget>>
 
@@ -161,7 +162,7 @@ async function readTarget(pool: Pool) {
   )
   const { ours, marked, tables, ...server } = found!
   const target = { ...server, installation: null, clock: null }
-  // What an earlier restore left half done counts as schema 0. No backup has this schema, so all is
+  // A half-finished earlier restore counts as schema 0. No backup has this schema, so everything is
   // emptied.
   const half = { ...target, schema: 0, articles: 0, others: 0 }
   if (!ours) return server.isUnfinished ? half : { ...target, schema: null, articles: 0, others: tables }
@@ -175,7 +176,7 @@ async function readTarget(pool: Pool) {
   return { ...target, schema: schema ?? 0, articles, others: 0, installation, clock: last_at }
 }
 
-/** @throws UsageError when the user does not agree to what a restore would do */
+/** @throws UsageError when the user does not agree to the consequences of the restore */
 async function consent(
   { options, say, signal }: CommandContext,
   { articles, others, installation, account, isSuperuser }: Target,

@@ -11,7 +11,7 @@ import { watchEventLoop } from '../shared/process/event-loop.ts'
 import { whenParentIsGone } from '../shared/process/signals.ts'
 import { FIRST } from '../status/causes.ts'
 
-/** ms between two looks at DATA_DIR. */
+/** ms between two checks that DATA_DIR exists. */
 const LOOK = 5_000
 
 const command: Command = {
@@ -35,7 +35,7 @@ await runCommand(command, async ({ config, options, say, print, signal }) => {
 
   const dataDir = await openDataDirectory(config.DATA_DIR, `npm run servers (process ${process.pid})`)
   const file = options['write-env']
-  // A program that waits for the file must not read the addresses of another run.
+  // A program that waits for the file must not read the addresses of an earlier run.
   if (typeof file === 'string') await rm(resolve(file), { force: true })
   const servers = await startServers(dataDir, { report: say, signal }).catch(error => {
     if (!signal.aborted) throw error
@@ -47,7 +47,7 @@ await runCommand(command, async ({ config, options, say, print, signal }) => {
     say(`DATA_DIR ${dataDir.path} was removed while it was in use: ${FIRST.removed}.`)
     clearInterval(looking)
   }, LOOK)
-  // A second signal ends this process at once. This ends the servers with it.
+  // A second signal ends this process at once, and this handler then ends the servers, too.
   process.on('exit', servers.kill)
   try {
     if (signal.aborted) return

@@ -38,7 +38,7 @@ await runCommand(
  * The status for people: one short table.
  *
  * @param metrics address of each service's metrics
- * @param causes what is wrong
+ * @param causes sentences about troubles
  */
 function statusTable(status: Status, metrics: Record<string, string>, causes: Cause[]): string {
   const number = (n: number) => n.toLocaleString('en')
@@ -71,7 +71,7 @@ function gapsInWords({ feeds, outlets, count, latest }: Status['gaps']): string 
   return `in the last seven days ${whose} rolled on unseen, ${count}×, last at ${latest}`
 }
 
-/** Machines and the roles of servers, as rows of the table; few where all is on one machine. */
+/** Machines and the roles of servers, as rows of the table. On a single machine there are few. */
 function machineRows(machines: Machines): string[][] {
   return [
     ...(machines.hosts ?? []).map(({ host, ...counts }) => [

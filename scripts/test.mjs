@@ -1,4 +1,4 @@
-// `npm test`, `test:all`, `test:long`: install what is missing, then check types and style and run
+// `npm test`, `test:all`, `test:long`: install missing packages, then check types and style and run
 // the tests.
 import { bootstrap } from './bootstrap.mjs'
 

@@ -15,20 +15,20 @@ import { type CommandContext, type Option, textOf, UsageError } from '../../shar
 import { confirm } from '../terminal/terminal.ts'
 import { type Synced, syncOutlets } from './sync.ts'
 
-/** The most names of a list that are printed. */
+/** Most names of a list that are printed. */
 const NAMES = 20
 
 /**
- * Makes a file the whole catalogue. On a terminal, outlets that are not in it leave only with
- * `--yes` or a person's consent. A program that runs the command means the file as it stands, and
- * the report names the outlets that leave.
+ * Makes a file the whole catalogue. On a terminal, outlets that the file lacks are removed only
+ * with `--yes` or a person's consent. Without a terminal no consent is needed, and the report names
+ * the removed outlets.
  */
 export async function sync(context: CommandContext, pool: Pool, file: string): Promise<void> {
   const outlets = await readOutlets(context, file)
   const dryRun = context.options['dry-run'] === true
   const { removed } = await syncOutlets(pool, outlets, { dryRun: true })
   if (removed.length > 0 && !dryRun) await consent(context, file, removed)
-  // Only the outlets that were shown are removed, whatever has changed meanwhile.
+  // Only the outlets that were shown are removed, even if the catalogue has changed meanwhile.
   report(context, await syncOutlets(pool, outlets, { dryRun, remove: removed }), dryRun)
 }
 
@@ -47,7 +47,7 @@ export async function add(context: CommandContext, pool: Pool, fileOrDomain: str
   report(context, await syncOutlets(pool, outlets, { dryRun, remove: [] }), dryRun)
 }
 
-/** Takes outlets out of the catalogue; their articles stay. */
+/** Removes outlets from the catalogue; their articles stay. */
 export async function remove(context: CommandContext, pool: Pool, written: string[]): Promise<void> {
   const domains = written.map(domain => domain.toLowerCase().replace(/^www\.(?=[^.]+\.)/, ''))
   const { kept } = await syncOutlets(pool, [], { dryRun: true, remove: [] })
@@ -57,7 +57,7 @@ export async function remove(context: CommandContext, pool: Pool, written: strin
   report(context, await syncOutlets(pool, [], { dryRun, remove: domains }), dryRun)
 }
 
-/** Reads a catalogue and says what it mended. */
+/** Reads a catalogue and prints a sentence for each correction. */
 export const readOutlets = async (context: CommandContext, file: string): Promise<Outlet[]> =>
   tell(context, readCatalogue(await readFile(file, 'utf8')))
 
@@ -110,8 +110,8 @@ const hasEntry = (options: CommandContext['options']): boolean =>
   Object.keys(ENTRY_OPTIONS).some(name => options[name] !== undefined)
 
 /**
- * The outlet that options describe, checked as a catalogue's file is. A file can say more about an
- * outlet.
+ * The outlet that options describe, checked like the file of a catalogue. A file can have more
+ * fields.
  *
  * @throws UsageError or CatalogueError
  */

@@ -9,22 +9,22 @@ import { type CheckedFeed, checkFeed, findFeeds } from './find.ts'
 import { openTrial, type Trial } from './trial.ts'
 
 /**
- * What a check found of one outlet. `works`: as the catalogue says. `corrected`: some addresses are
- * other ones now. `unclear`: nothing could be read, but the addresses may be right. `gone`: nothing
- * is there.
+ * The result of checking one outlet. `works`: as the catalogue says. `corrected`: some addresses
+ * have changed. `unclear`: no address could be read, but they may be right. `gone`: no feed is
+ * there.
  */
 type CheckedOutlet = ReturnType<typeof judgeOutlet>
 
-/** Outlets that are tried at the same time. Each host gets one request at a time. */
+/** Outlets that are checked at the same time. Each host gets one request at a time. */
 const SIDE_BY_SIDE = 8
-/** How many feeds are looked for when no listed address of an outlet can be read. */
+/** How many feeds are searched when no listed address of an outlet can be read. */
 const MOST_FOUND = 5
 
 /**
- * Tries every listed address once, from this machine, without a database, with the crawler's own
- * manners. Where an address is dead, or an outlet has none, it looks for others.
+ * Tries every listed address once, from this machine, without a database, by the crawler's own
+ * rules. Where an address is dead, or an outlet has none, it searches for others.
  *
- * @param earlier by domain, addresses that earlier checks dropped: they are tried once more
+ * @param earlier by domain, addresses that earlier checks dropped, which are tried once more
  * @param report.feed called with each result as it comes
  * @param report.outlet called when an outlet is done
  */
@@ -76,7 +76,7 @@ async function checkOutlet(trial: Trial, outlet: Outlet, earlier: string[], repo
   return trial.signal.aborted ? null : judgeOutlet(outlet, tried, [...back, ...found])
 }
 
-/** Decides which addresses stay. An address that might answer tomorrow stays. */
+/** Decides which addresses stay. An address that may answer later stays. */
 function judgeOutlet(outlet: Outlet, tried: CheckedFeed[], found: CheckedFeed[]) {
   const listed = tried.filter(feed => feed.listed)
   const byUrl = new Map(listed.map(feed => [feed.url, feed]))
@@ -97,9 +97,9 @@ function judgeOutlet(outlet: Outlet, tried: CheckedFeed[], found: CheckedFeed[])
         : 'gone'
   const checked = {
     ...{ domain: outlet.domain, result, feeds, sitemaps: sitemaps.filter(url => !feeds.includes(url)) },
-    /** Addresses that lead to no feed: of the catalogue, then those that earlier checks dropped. */
+    /** Addresses without a feed: those of the catalogue, then those that earlier checks dropped. */
     dropped: tried.filter(({ dead, listed, ok }) => (listed ? dead : !ok)).map(({ url }) => url),
-    /** Addresses that the check found, or to which others have moved for good. */
+    /** Addresses that the check found, or to which a listed address has moved permanently. */
     found: after.filter(url => !before.includes(url)),
   }
   return { ...checked, sentence: outletSentence(checked, listed) }
@@ -110,7 +110,10 @@ function addressToKeep(url: string, checked: CheckedFeed | undefined): string | 
   return checked?.ok ? addressOf(checked) : url
 }
 
-/** The address of a feed that was read. A move for good counts, any other redirect does not. */
+/**
+ * The address of a feed that was read. A permanent redirect changes it, any other redirect does
+ * not.
+ */
 const addressOf = ({ url, moved, permanent }: CheckedFeed) => (permanent && moved !== null ? moved : url)
 
 function outletSentence({ result, found }: { result: string; found: string[] }, listed: CheckedFeed[]): string {
@@ -127,7 +130,7 @@ function outletSentence({ result, found }: { result: string; found: string[] }, 
 
 const unique = (urls: string[]) => [...new Set(urls)]
 
-/** A summary, then one line for each outlet, those with the most to do first. */
+/** A summary, then one line for each outlet. Outlets that need most work come first. */
 export function checkTable({ feeds, outlets }: { feeds: CheckedFeed[]; outlets: CheckedOutlet[] }): string {
   const listed = feeds.filter(feed => feed.listed)
   const read = listed.filter(({ ok }) => ok)
@@ -140,7 +143,7 @@ export function checkTable({ feeds, outlets }: { feeds: CheckedFeed[]; outlets: 
   ].join('\n')
 }
 
-/** The most dropped addresses of one outlet that are remembered, and tried by each later check. */
+/** Most dropped addresses of one outlet that are stored, and tried again by each later check. */
 const MOST_DROPPED = 10
 
 /** The addresses that earlier checks dropped, by domain. They may work again. */
@@ -162,13 +165,13 @@ const outletsOf = (catalogue: unknown): unknown[] =>
   isRecord(catalogue) && Array.isArray(catalogue.outlets) ? catalogue.outlets : []
 
 /**
- * Writes a catalogue with what a check found: addresses that work or may work again, and the day of
- * the try. All other fields stay as they were.
+ * Writes a catalogue with the results of a check: addresses that work or may work again, and the
+ * day of the check. All other fields stay unchanged.
  *
- * @param to opened for writing before the process gave its rights away
+ * @param to opened for writing before the process dropped its rights
  * @param text the catalogue that was checked
- * @param day of the try, `YYYY-MM-DD`
- * @throws UsageError when nothing at all could be read: that is more likely a lost network
+ * @param day of the check, `YYYY-MM-DD`
+ * @throws UsageError when no outlet could be read, because the network is then probably down
  */
 export async function writeCatalogue(to: FileHandle, text: string, checked: CheckedOutlet[], day: string) {
   if (!checked.some(({ result }) => result === 'works' || result === 'corrected'))

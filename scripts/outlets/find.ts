@@ -14,24 +14,24 @@ import type { Answered, Trial } from './trial.ts'
 export interface CheckedFeed {
   domain: string
   url: string
-  /** It can be read and names addresses. */
+  /** Whether it can be read and names addresses. */
   ok: boolean
-  /** The kind of feed and its contents, or why it cannot be read. */
+  /** The kind of feed and its contents, or the reason why it cannot be read. */
   detail: string
-  /** HTTP status of the last answer; null: none came. */
+  /** HTTP status of the last answer; null: there was no answer. */
   status: number | null
   format: FeedFormat | null
-  /** Articles that it names, or parts of a sitemap index. */
+  /** The number of articles that it names, or of parts of a sitemap index. */
   named: number
   /** The latest date among its entries. */
   newest: string | null
   /** The address at the end of redirects; null: no redirect. */
   moved: string | null
-  /** The redirects say that it has moved for good. */
+  /** Whether all redirects are permanent. */
   permanent: boolean
-  /** There is no feed at this address, and waiting will not bring it back. */
+  /** There is no feed at this address, and waiting will not change that. */
   dead: boolean
-  /** The catalogue names it; false: the check found it. */
+  /** Whether the catalogue names it; false: the check found it. */
   listed: boolean
 }
 
@@ -66,8 +66,8 @@ async function describe({ answer, url, permanent }: Answered, from: string, { co
   const feed = await parser.parse({ bytes, contentType: type, url: url.href }, url.host)
   if (feed === null) {
     const detail = `no feed, but ${type ?? 'something without a type'}`
-    // A temporary redirect to another site leads to a consent page. The feed may still be there for
-    // others.
+    // A temporary redirect to another site may lead to a consent page. The feed may still exist for
+    // other visitors.
     if (at.permanent || isSameSite(new URL(from), url)) return { ok: false, ...at, detail, dead: true }
     return { ok: false, ...at, detail: `${detail} of ${url.host}, as consent pages are` }
   }
@@ -84,20 +84,20 @@ async function describe({ answer, url, permanent }: Answered, from: string, { co
 const isSameSite = (one: URL, other: URL): boolean =>
   one.host === other.host || (getDomain(one.hostname) ?? one.host) === getDomain(other.hostname)
 
-/** Where content systems put their feeds and news sitemaps. */
+/** The paths at which content systems usually have their feeds and news sitemaps. */
 const USUAL_PLACES = ['/feed/', '/rss.xml', '/rss', '/feed.xml', '/atom.xml', '/news-sitemap.xml', '/sitemap.xml']
-/** The most addresses that are tried for one outlet, besides those of the catalogue. */
+/** Most addresses that are tried for one outlet, besides those of the catalogue. */
 const MOST_TRIES = 12
-/** The most links of the home page, and the most lines of robots.txt, that are tried. */
+/** Most links of the home page, and most lines of robots.txt, that are tried. */
 const MOST_NAMED = 6
-/** How many characters of a home page are read. Links to feeds are in its head. */
+/** Characters of a home page that are read. Links to feeds are in its head. */
 const HEAD = 500_000
 
 /**
- * Looks for an outlet's feeds: links of its home page, sitemaps of its robots.txt and, when nothing
- * of the outlet can be read, the usual places.
+ * Searches for an outlet's feeds: links of its home page, sitemaps of its robots.txt and, when
+ * nothing of the outlet can be read, the usual paths.
  *
- * @param known results of the catalogue's addresses; they are not tried again
+ * @param known results of the catalogue's addresses, which are not tried again
  * @param wanted stops at this many feeds
  */
 export async function findFeeds(
@@ -138,7 +138,7 @@ export async function findFeeds(
   return found
 }
 
-/** The home page, on the host of a listed feed where that is the outlet's own. */
+/** The home page, on the host of a listed feed if the host is the outlet's own. */
 function homeOf({ domain, feeds, sitemaps }: Outlet): URL {
   const own = [...feeds, ...sitemaps]
     .map(url => new URL(url))
@@ -146,7 +146,7 @@ function homeOf({ domain, feeds, sitemaps }: Outlet): URL {
   return new URL('/', own ?? `https://${domain}`)
 }
 
-/** Links of the home page; none when it does not answer. `at`: where redirects have led to. */
+/** Links of the home page; empty when it does not answer. `at`: the address after redirects. */
 async function linksOf(trial: Trial, home: URL): Promise<{ feeds: string[]; at: URL }> {
   try {
     const { answer, url } = await trial.get(home)
@@ -158,9 +158,7 @@ async function linksOf(trial: Trial, home: URL): Promise<{ feeds: string[]; at: 
   }
 }
 
-/**
- * The feeds that a page links to (RSS autodiscovery), in its order. Feeds of comments are left out.
- */
+/** The feeds that a page links to (RSS autodiscovery), in its order, without feeds of comments. */
 function feedLinks(html: string, base: string): string[] {
   const found = new Set<string>()
   const parser = new Parser({

@@ -5,10 +5,10 @@ import { productToken } from '../../shared/outlets/rights.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import { bytes, number, plural, span } from '../../status/words.ts'
 
-/** How many days a report tells of. */
+/** Days that a report covers. */
 const DAYS = 30
 
-/** All that a publisher may want to know of the crawl of an outlet. */
+/** The data about the crawl of an outlet that may interest its publisher. */
 type Report = NonNullable<Awaited<ReturnType<typeof readReport>>>
 
 interface Feed {
@@ -22,9 +22,9 @@ interface Feed {
 interface Host {
   host: string
   crawlDelayMs: number | null
-  /** Paths that its robots.txt forbids to us; null: not read in the last day. */
+  /** Paths that its robots.txt forbids to us; null: it was not read in the last day. */
   forbidden: string[] | null
-  /** Its robots.txt does not answer, so nothing is asked of the host. */
+  /** Whether its robots.txt does not answer, so that the crawler requests nothing from the host. */
   unreachable: boolean
 }
 
@@ -75,7 +75,7 @@ const RIGHTS = `
   select signal, source, pages, first_at as "firstAt", last_at as "lastAt"
     from outlet_rights where outlet_no = $1 order by signal, source`
 
-/** The most paths of a robots.txt that are shown. */
+/** Most paths of a robots.txt that are shown. */
 const PATHS = 5
 
 /** The report as Markdown, for a publisher: in plain words, without names of our tables. */

@@ -22,8 +22,8 @@ import { readCollections } from '../../shared/vectors/registry.ts'
 import { columns } from '../terminal/terminal.ts'
 
 /*
- * New articles follow the rights that their outlet states. This file is for the operator: what each
- * setting would stop, and how old articles get the bounds that hold now.
+ * New articles follow the rights that their outlet states. This file helps operators: it shows what
+ * each setting would stop, and bounds old articles by the present rights.
  */
 
 /** Says what each value of RIGHTS_TDM stops. */
@@ -48,16 +48,15 @@ function cellOf({ refused, wordsAlone }: Stopped): string {
 }
 
 /**
- * How many articles are bounded at a time. After each part, searches read their newest articles
- * again.
+ * Articles that are bounded at a time. After each part, searches read their newest articles again.
  */
 const PART = 1_000
 
 /**
- * Bounds old articles of an outlet by the signals that hold now: those of its files for the
- * address, those of the article's own page, and those that most pages of the last week had. What
- * stops new articles leaves old ones their title and text (decision 24), but neither snippet nor
- * vector. Parts with `data-nosnippet` are not known of old pages.
+ * Bounds old articles of an outlet by the present signals: those of its files for the address,
+ * those of the article's own page, and those that most pages of the last week had. A signal that
+ * stops new articles leaves old articles their title and text (decision 24), but neither snippet
+ * nor vector. Parts with `data-nosnippet` are unknown for old pages.
  */
 export async function applyRights(context: CommandContext, pool: Pool, domain: string): Promise<void> {
   const { config, options, print, say, signal } = context
@@ -97,7 +96,8 @@ export async function applyRights(context: CommandContext, pool: Pool, domain: s
 }
 
 /**
- * @throws UsageError when vectors may have to be removed, and the address of their store is not set
+ * @throws UsageError when vectors may have to be removed, but the address of the vector store is
+ * not set
  */
 async function createWriter(pool: Pool, config: CommandContext['config']): Promise<(bounds: Bound[]) => Promise<void>> {
   const collections = await readCollections(pool)
@@ -105,11 +105,12 @@ async function createWriter(pool: Pool, config: CommandContext['config']): Promi
   const vectors = openVectorStore(config)
   return async bounds => {
     await transaction(pool, client => boundArticles(client, bounds))
-    // Articles that promise no vector are included: an earlier run may have been interrupted here.
+    // The list includes articles that already have no promised vector, because an earlier run may
+    // have been interrupted here.
     const silent = bounds.flatMap(({ seq, hasVector }) => (hasVector ? [] : [seq]))
     for (const { name } of collections) await vectors.remove(name, silent)
-    // Candidate sets that still hold these articles are deleted. Their cursors end, and clients ask
-    // their questions again.
+    // Candidate sets with these articles are deleted. Their cursors end, and clients repeat their
+    // questions.
     if (silent.length > 0) await pool.query('delete from semantic_sets where seqs && $1::bigint[]', [silent])
   }
 }
@@ -139,7 +140,7 @@ interface Article {
   url: string
   snippet: string | null
   pageNo: bigint | null
-  /** Signals of its page; null: none, or not known. */
+  /** Signals of its page; null: none, or unknown. */
   own: Signal[] | null
   promised: boolean
 }
@@ -156,7 +157,7 @@ const NEXT = `
 const nextArticles = async (db: Queryable, domain: string, after: bigint) =>
   (await db.query<Article>(NEXT, [domain, after, PART])).rows
 
-/** Judges what may be done with an article now. It remembers hosts without files. */
+/** Decides what may be done with an article at present. It remembers hosts without files. */
 function createJudge(pool: Pool, rules: ReturnType<typeof rightsRules>, { licence }: Outlet, usual: Signal[]) {
   const hosts = new Map<string, ReturnType<typeof filesOf>>()
   const isOfPage = ({ source }: Signal) => source === 'header' || source === 'meta'
@@ -178,8 +179,8 @@ function createJudge(pool: Pool, rules: ReturnType<typeof rightsRules>, { licenc
 }
 
 /**
- * The files of a host as the crawler read them last. The crawler forgets the files of hosts that it
- * has not asked for days.
+ * The files of a host as the crawler last read them. The crawler drops the files of hosts that it
+ * has not visited for days.
  */
 async function filesOf(db: Queryable, host: string) {
   const { rows } = await db.query<{ tdm: TdmRule[] | null; known: boolean }>(
@@ -189,13 +190,13 @@ async function filesOf(db: Queryable, host: string) {
   return { rules: rows[0]?.tdm ?? [], stated: await recallStated(db, host), known: rows[0]?.known ?? false }
 }
 
-/** An article as its rights leave it. */
+/** An article with the bounds that its rights set. */
 export interface Bound {
   seq: bigint
   id: string
   pageNo: bigint | null
   snippet: string | null
-  /** Its outlet bounds the snippet, so it is not made anew later. */
+  /** Whether its outlet bounds the snippet, so that the snippet must not be made again later. */
   isBounded: boolean
   hasVector: boolean
 }
@@ -209,8 +210,8 @@ function boundOf({ seq, id, pageNo, snippet }: Article, { refusedBy, snippet: li
 }
 
 /**
- * Notes bounds of visible articles, and changes the articles accordingly. A bound that was noted
- * earlier is not undone.
+ * Records bounds of visible articles, and changes the articles accordingly. An earlier bound is
+ * never undone.
  */
 export async function boundArticles(client: Client, bounds: Bound[]): Promise<void> {
   await client.query(

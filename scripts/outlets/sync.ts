@@ -9,27 +9,27 @@ export interface SyncOptions {
   dryRun?: boolean
   /**
    * Outlets that leave the catalogue: all that are not given (the default), or only the named ones
-   * of these.
+   * among these.
    */
   remove?: 'others' | readonly string[]
 }
 
 /**
- * Brings outlets into the database's catalogue, in one transaction. Running crawlers see it within
- * seconds. For an outlet that left, the addresses that were not fetched yet are removed, and so are
- * its feeds' validators. The crawler finds all of them again when the outlet comes back.
+ * Writes outlets into the database's catalogue, in one transaction. Running crawlers use the change
+ * within seconds. For an outlet that leaves, addresses that were not fetched yet are removed, and
+ * so are its feeds' validators. The crawler finds these addresses again if the outlet returns.
  */
 export async function syncOutlets(pool: Pool, outlets: Outlet[], options: SyncOptions = {}) {
   const synced = {
     added: [] as string[],
     changed: [] as string[],
-    /** Outlets that left the catalogue: they are no longer crawled, and their articles stay. */
+    /** Outlets that left the catalogue. They are not crawled, and their articles stay. */
     removed: [] as string[],
-    /** Not among the given outlets, and still crawled. */
+    /** Outlets that were not given and are still crawled. */
     kept: [] as string[],
     unchanged: 0,
     feeds: { added: 0, removed: 0 },
-    /** Feeds of crawled outlets that another crawled outlet names too. */
+    /** Feeds of crawled outlets that another crawled outlet also names. */
     shared: [] as SharedFeed[],
   }
   try {
@@ -68,7 +68,7 @@ async function syncOutlet(client: Client, outlet: Outlet, synced: Synced): Promi
     fields,
   )
   let outletNo = known?.outlet_no ?? null
-  // A row that does not change is not written, so that the sync need not wait for crawlers.
+  // An unchanged row is not written, so that the sync need not wait for crawlers.
   if (!known?.same) {
     outletNo = await readValue<number>(
       client,
@@ -109,7 +109,9 @@ async function syncFeeds(client: Client, outletNo: number, { feeds, sitemaps }: 
   return { added: added.rowCount ?? 0, removed: removed.rowCount ?? 0 }
 }
 
-/** Without its validators and its open gap, a feed that comes back is read anew. */
+/**
+ * A feed that returns is read from the start, because its validators and its open gap are removed.
+ */
 const FORGET = `update feeds set active = false, named = false, etag = null, last_modified = null, open_gap_from = null`
 
 async function removeOthers(

@@ -13,12 +13,12 @@ import { isAllowed, type RobotsRules, readRobots } from '../../services/crawler/
 import type { Config } from '../../shared/config/config.ts'
 import { productToken } from '../../shared/outlets/rights.ts'
 
-/** The requests of one check: each host gets one at a time, with its pause between two. */
+/** The requests of one check: each host gets one request at a time, with a pause between two. */
 export type Trial = ReturnType<typeof openTrial>
 
 export type Answered = Awaited<ReturnType<typeof follow>>
 
-/** The crawler obeys a Crawl-delay of hours. A check by hand waits this long at most, in ms. */
+/** The crawler obeys a Crawl-delay of hours. A manual check waits at most this long, in ms. */
 const LONGEST_PAUSE = 30_000
 
 export function openTrial(config: Config, signal: AbortSignal) {
@@ -26,7 +26,7 @@ export function openTrial(config: Config, signal: AbortSignal) {
   const ask = pacedRequest(config, signal)
   const robots = new Map<string, Promise<FetchedResponse | RequestFailure>>()
 
-  // A robots.txt is always asked for: its rules do not hold for the file itself.
+  // A robots.txt is always requested, because its rules do not apply to the file itself.
   const robotsAnswer = (url: URL) => {
     const known =
       robots.get(url.origin) ??
@@ -56,7 +56,7 @@ export function openTrial(config: Config, signal: AbortSignal) {
      * @throws Error with a sentence that says why there is no answer
      */
     get: (url: URL) => follow(url, askAllowed),
-    /** The text of a host's robots.txt; empty when there is none, or none answers. */
+    /** The text of a host's robots.txt; empty when the host has none, or does not answer. */
     async robotsText(url: URL) {
       const answer = await robotsAnswer(url)
       return !(answer instanceof RequestFailure) && answer.status < 300 ? answer.body.toString('utf8') : ''
@@ -65,17 +65,18 @@ export function openTrial(config: Config, signal: AbortSignal) {
   }
 }
 
-/** Kinds of failures before anything was sent: the host was not asked. */
+/** Kinds of failures before a request was sent. */
 const NOT_ASKED: ReadonlySet<FailureKind> = new Set(['private-address', 'port', 'held', 'name', 'connection', 'tls'])
 
-/** Why nothing may be fetched from a host whose robots.txt could not be read. */
+/** The reason why nothing may be fetched from a host whose robots.txt could not be read. */
 const whyNotAsked = ({ kind, message }: RequestFailure) =>
   NOT_ASKED.has(kind) ? message : `robots.txt does not answer, so nothing may be fetched: ${message}`
 
 type Ask = (url: URL, cookie: string, pause?: number) => Promise<FetchedResponse>
 
 /**
- * Requests of one host follow one another, with CRAWL_HOST_DELAY between them, or a longer pause.
+ * Sends requests to one host one after another, with CRAWL_HOST_DELAY between them, or a longer
+ * pause.
  */
 function pacedRequest(config: Config, signal: AbortSignal): Ask {
   const connect = guardedConnector(
@@ -113,8 +114,8 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
 }
 
 /**
- * Follows redirects as the crawler does, cookies included. `permanent`: every redirect on the way
- * was a permanent one (301, 308).
+ * Follows redirects as the crawler does, with cookies. `permanent`: every redirect was a permanent
+ * one (301, 308).
  */
 async function follow(from: URL, ask: Ask) {
   const track = freshTrack()

@@ -6,7 +6,7 @@ import { type CommandContext, UsageError } from '../../shared/process/command.ts
 import { articlesBar } from '../terminal/terminal.ts'
 import { createRateLimit } from './run.ts'
 
-/** How many articles one index of the archive has. */
+/** Articles of one index of the archive. */
 const INDEX_ARTICLES = 5_000_000n
 
 /** The ways in which the command changes the archive. */
@@ -14,7 +14,7 @@ type Task = 'fill' | 'release' | 'empty'
 
 /**
  * Fills the archive index in OpenSearch, drops the segments that it replaces, or empties it. After
- * an interruption the same command goes on.
+ * an interruption the same command continues.
  */
 export async function reindexArchive(context: CommandContext, pool: Pool, rate: number | null): Promise<number> {
   const { config, options, print, say } = context

@@ -6,11 +6,11 @@ import { counted } from '../../shared/log/printable.ts'
 import { countOf, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import { inParts, type Work } from './run.ts'
 
-/** How many articles are read at a time. Their bodies are in memory. */
+/** Articles that are read at a time. Their bodies are in memory. */
 const SNIPPETS = 200
 
 /**
- * Makes the snippets of the chosen articles anew from their bodies, and writes those that differ.
+ * Makes the snippets of the chosen articles again from their bodies, and writes those that differ.
  *
  * @returns whether it is complete
  */
@@ -40,11 +40,11 @@ const WRITE = `
     from unnest($1::bigint[], $2::text[]) as n (seq, snippet)
    where t.seq = n.seq`
 
-/** How many articles are handed to the embedders at a time. */
+/** Articles that are given to the embedders at a time. */
 const VECTORS = 64
 /**
- * More articles are handed to the embedders only while at most this many wait there. New articles
- * must not wait behind all the old ones.
+ * The command gives more articles to the embedders only while at most this many wait there. New
+ * articles must not wait behind all the old ones.
  */
 const WAITING = 128
 const LOOK_AGAIN = 1_000
@@ -52,8 +52,8 @@ const LOOK_AGAIN = 1_000
 const PATIENCE = 30_000
 
 /**
- * Gives the chosen articles back to the embedders, a few at a time. Searches find the old vectors
- * until the new ones replace them. Waits for embedders that are away.
+ * Returns the chosen articles to the embedders, a few at a time. Searches find the old vectors
+ * until the new ones replace them. If no embedder runs, this waits.
  *
  * @returns whether it is complete
  */
@@ -102,7 +102,7 @@ const RESCHEDULE = `
       due_at = least(due_at, clock_timestamp())
   where seq = any ($1::bigint[]) and (embedded_at is not null or failed_at is not null)`
 
-/** How many articles' groups of copies are found again at a time. */
+/** Articles whose groups of copies are found again at a time. */
 const COPIES = 2_000
 
 /**

@@ -4,12 +4,12 @@ import { countOf, type Pool, type Queryable, readRow } from '../../shared/postgr
 import { type CommandContext, textOf, UsageError } from '../../shared/process/command.ts'
 import { readInstant } from '../articles/line.ts'
 
-/** The articles to reindex, and which part of them to rebuild. A field that is null selects all. */
+/** The articles to reindex, and the part of them to rebuild. A field that is null selects all. */
 export type Selection = ReturnType<typeof selectionOf>
 
 const WHAT = ['vectors', 'snippets', 'copies'] as const
 
-/** @throws UsageError with what to type instead */
+/** @throws UsageError that says what to write instead */
 export function selectionOf(options: CommandContext['options']) {
   const from = instantOf('--from', textOf(options, 'from'))
   const to = instantOf('--to', textOf(options, 'to'))
@@ -18,9 +18,9 @@ export function selectionOf(options: CommandContext['options']) {
     what: WHAT.find(what => options[what] === true) ?? ('words' as const),
     outlet: textOf(options, 'outlet')?.toLowerCase() ?? null,
     language: languageOf(textOf(options, 'language')),
-    /** Published then or later. */
+    /** Published at this time or later. */
     from,
-    /** Published before. */
+    /** Published before this time. */
     to,
   }
 }
@@ -42,7 +42,7 @@ function instantOf(name: string, text: string | undefined): Date | null {
 /** A selection whose outlet has been looked up. */
 export type Chosen = Awaited<ReturnType<typeof lookUpOutlet>>
 
-/** @throws UsageError when no article is of that outlet */
+/** @throws UsageError when the outlet has no article */
 export async function lookUpOutlet(db: Queryable, selection: Selection) {
   if (selection.outlet === null) return { selection, publisherNos: null }
   const { rows } = await db.query<{ publisher_no: number }>('select publisher_no from publishers where domain = $1', [
@@ -65,7 +65,7 @@ export async function chosenSeqs(
   return rows.map(row => row.seq)
 }
 
-/** How many articles are chosen after `after` up to `last`. */
+/** The number of chosen articles after `after` up to `last`. */
 export async function countChosen(db: Queryable, { selection, publisherNos }: Chosen, after: bigint, last: bigint) {
   const { language, from, to } = selection
   const values = [after, last, publisherNos, language, from, to, null]
@@ -98,8 +98,8 @@ export async function beginRun(db: Queryable, selection: Selection) {
 }
 
 /**
- * The unfinished run of the same command. Articles numbered after `last` were indexed after it
- * began, and those up to `doneTo` are done.
+ * The unfinished run of the same command. Articles with numbers above `last` were indexed after its
+ * start; articles up to `doneTo` are done.
  */
 export async function findRun(db: Queryable, selection: Selection) {
   const run = await readRow<{ last: bigint; doneTo: bigint; startedAt: Date }>(
@@ -127,22 +127,22 @@ export interface Progress {
   segments: number
 }
 
-/** A run under way. */
+/** The state of a run. */
 export interface Work {
   pool: Pool
   chosen: Chosen
   run: Run
   limit: RateLimit
-  /** Called whenever more is done. */
+  /** Called when more articles are done. */
   tell(progress: Progress): void
   say(sentence: string): void
   signal: AbortSignal
 }
 
 /**
- * Goes through the chosen articles in parts, and records what is done.
+ * Works through the chosen articles in parts, and records what is done.
  *
- * @param part false: it was interrupted
+ * @param part returns false when it was interrupted
  * @returns whether it is complete
  */
 export async function inParts(
@@ -164,12 +164,12 @@ export async function inParts(
   return true
 }
 
-/** Waits as long as this many articles take at the rate of a command. */
+/** Waits for the time that this many articles take at the rate of a command. */
 export type RateLimit = (articles: number) => Promise<void>
 
 /**
- * Makes a rate limit. Work that is late does not catch up: it would run without pauses then, and
- * searches beside it would wait.
+ * Makes a rate limit. Late work does not catch up, because it would then run without pauses, and
+ * delay searches.
  *
  * @param rate articles a second; null: no limit
  * @param signal ends a wait

@@ -14,7 +14,10 @@ import { openTokeniser } from './words.ts'
 
 const [REINDEX, RESTORE] = ['npm run reindex', 'npm run restore'] as const
 
-/** Kinds of differences, each with what mends it; null: the difference may be intended. */
+/**
+ * Kinds of differences, each with the command that repairs it; null: the difference may be
+ * intended.
+ */
 const MENDS = {
   ...{ ranges: REINDEX, segments: REINDEX, words: REINDEX, names: REINDEX, leftovers: REINDEX },
   ...{ archive: `${REINDEX} -- --archive`, stamps: 'npm run recovered', vectors: 'a restart of the embedder' },
@@ -24,12 +27,12 @@ const MENDS = {
 
 type Kind = keyof typeof MENDS
 
-/** The most differences of a kind that are named. */
+/** Most differences of a kind that are named. */
 const EXAMPLES = 10
 
 export type Report = ReturnType<typeof createReport>
 
-/** Collects differences: how many there are of each kind, and the first ones in full. */
+/** Collects differences: the number of each kind, and the first ones in full. */
 export function createReport() {
   const kinds = new Map<Kind, { kind: Kind; count: number; examples: string[]; mend: string | null }>()
   /** The parts that were not compared, each with the reason. */
@@ -54,17 +57,20 @@ export function createReport() {
 
 type Extent = Pick<VerifyWork, 'sample' | 'progress' | 'signal'>
 
-/** Compares the index with the articles, all of it or a sample; threads tokenise. */
+/** Compares the index, or a sample of it, with the articles. Threads tokenise. */
 async function verifyWith(pool: Pool, { found }: Pick<Report, 'found'>, extent: Extent): Promise<Verified> {
   for (const text of await glanceAtArchive(pool)) found('archive', text)
   const { tokenise, close } = openTokeniser()
   return verifyIndex({ pool, tokenise, found, ...extent }).finally(close)
 }
 
-/** What is compared beside the index of words. Whoever derives more from articles adds it here. */
+/**
+ * The comparisons beside the index of words. Code that derives other data from articles must add
+ * its comparison here.
+ */
 const LOOKS = [verifyVectors, verifyCopies, verifyFeeds]
 
-/** Compares the index, and all else that is made of articles. */
+/** Compares the index, and all other data that is derived from articles. */
 export async function verifyAll(pool: Pool, config: QdrantSettings, report: Report, extent: Extent): Promise<Verified> {
   const verified = await verifyWith(pool, report, extent)
   for (const look of LOOKS) if (!extent.signal.aborted) await look(pool, report, config, extent.signal)
@@ -97,8 +103,8 @@ async function verifyVectors(pool: Pool, report: Report, config: QdrantSettings,
 }
 
 /**
- * Which articles still have their vector after two seconds. Whoever withdraws a promise removes the
- * vector a moment later.
+ * Returns the articles that still have their vector after two seconds. A process that withdraws a
+ * promise removes the vector a moment later.
  */
 async function stillThere(vectors: VectorStore, collection: string, seqs: bigint[]): Promise<bigint[]> {
   await pause(2_000)
@@ -106,10 +112,10 @@ async function stillThere(vectors: VectorStore, collection: string, seqs: bigint
   return seqs.filter((seq, at) => first[at]?.seqs[0] === seq)
 }
 
-/** How many articles' groups are compared. The articles are drawn anew each time. */
+/** Articles whose groups are compared. Each run chooses other articles at random. */
 const COPIES = 2_000
 /**
- * How many articles are compared at a time. Their texts and those of their first articles are in
+ * Articles that are compared at a time. Their texts and those of their first articles are in
  * memory.
  */
 const COPIES_AT_ONCE = 50
@@ -145,11 +151,11 @@ async function verifyFeeds(pool: Pool, report: Report): Promise<void> {
   }
 }
 
-/** How many segments a command compares after it has changed the index. */
+/** Segments that a command compares after it has changed the index. */
 const PROOF = 4
 
 /**
- * Compares a sample of what a command has made, and says what differs.
+ * Compares a sample of the changed index, and reports the differences.
  *
  * @returns whether nothing differs
  */

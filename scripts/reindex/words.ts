@@ -4,13 +4,13 @@ import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { openTextThreads } from '../articles/reader.ts'
 import { chosenSeqs, noteDone, type Progress, type Work } from './run.ts'
 
-/** How many articles without a segment are done at a time. */
+/** Articles without a segment that are rebuilt at a time. */
 const PART = 200
 
 /**
- * Folds the names anew, then rebuilds the index of words of the chosen articles in the order of
- * their numbers: segment by segment, then articles without a segment. No other process makes
- * segments while one is rebuilt; between two they may.
+ * Folds the names again, then rebuilds the index of words of the chosen articles in the order of
+ * their numbers: segment by segment, then articles without a segment. While a segment is rebuilt,
+ * no other process can make segments; between two segments, others can.
  *
  * @returns whether it is complete
  */
@@ -34,7 +34,7 @@ async function rebuildWords({ pool, chosen, run, limit, tell, signal }: Work, to
     tell(progress)
     await limit(articles)
   }
-  /** @returns the number up to which all is done, or null when it was interrupted */
+  /** @returns the number up to which all articles are done; null when it was interrupted */
   const segment = async (range: SegmentRange): Promise<bigint | null> => {
     const seqs = await chosenSeqs(pool, chosen, max(doneTo, range.first - 1n), min(run.last, range.last), 65_536)
     if (seqs.length === 0) return range.last
@@ -55,7 +55,7 @@ async function rebuildWords({ pool, chosen, run, limit, tell, signal }: Work, to
     const reached = await rebuild.exclusively(async () => {
       const range = (await rebuild.ranges()).find(one => one.last > doneTo)
       if (range !== undefined && range.first <= doneTo + 1n) return segment(range)
-      // The segments of the first articles may have been released: the archive has them.
+      // The archive may have the first articles, so that their segments were released.
       const end = range === undefined ? run.last : min(run.last, range.first - 1n)
       const seqs = await chosenSeqs(pool, chosen, doneTo, end, PART)
       await rebuild.words(seqs, tokeniser)
@@ -85,7 +85,7 @@ export function openTokeniser(): Tokeniser & { close(): Promise<void> } {
   const { threads, run, close } = openTextThreads<TokeniseTask, DocumentWords[]>(worker)
   return {
     atOnce: threads,
-    // Rows of a table have more fields, which the thread does not need.
+    // A row of the table has more fields, which the thread does not need.
     tokenise: texts => run({ texts: texts.map(({ title, body }) => ({ title, body })) }),
     close,
   }

@@ -35,11 +35,11 @@ import { createProgress, type Progress, readCounts, showSearches } from './show.
 
 /*
  * `npm start`: the whole system on this machine, in the order of dependence: servers, schema,
- * outlets, services. Then it shows three searches to try, once they return articles.
+ * outlets, services. Then it shows three searches, once they return articles.
  */
 
 const LOOK_MS = 15_000
-/** At every fourth look, which is once a minute, causes of trouble are looked for. */
+/** Every fourth check, once a minute, also searches for causes of trouble. */
 const LOOKS_FOR_CAUSES = 4
 
 await runCommand(
@@ -80,12 +80,12 @@ async function run(start: Start): Promise<void> {
   const { config, dataDir, say, print, signal } = start
   const progress = createProgress(print)
   const report = (sentence: string) => {
-    // During the shutdown an ended part is expected.
+    // During the shutdown, the end of a part is expected.
     if (signal.aborted) return
     progress.pause()
     say(sentence)
   }
-  // Closed in the opposite order: services, sample outlets, connections, servers.
+  // Closed in reverse order: services, sample outlets, connections, servers.
   await using open = new AsyncDisposableStack()
   print('Starting the servers …')
   const servers = await startServers(dataDir, { servers: missingServers(config), report, signal, keepTrying: true })
@@ -121,12 +121,12 @@ async function run(start: Start): Promise<void> {
     await Promise.all(services.map(service => service.stop()))
   })
   await showSearches({ ...start, env, pool, dataDir: dataDir.path, metrics, progress })
-  // Fetches the tools that `npm run backup` needs. It then runs without a network, too.
+  // Downloads the tools that `npm run backup` needs, so that it later works without a network.
   void postgresTools(Number(MAJOR), { tls: false, signal, report: () => {} }).catch(() => {})
   await follow(start, env, pool, report, progress)
 }
 
-/** Embedded servers replace those whose address is not configured. */
+/** Embedded servers replace servers whose address is not configured. */
 function missingServers(config: Config): ServerName[] {
   const hosted = config.EMBEDDINGS_URL !== '' || config.EMBEDDINGS_API === 'hf' || config.HF_TOKEN !== ''
   return [
@@ -146,14 +146,14 @@ function serviceEnvironment({ config, dataDir }: Start, servers: EmbeddedServers
   if (config.OUTLETS !== '') return env
   return {
     ...env,
-    // The sample's sites run on this machine, so they need no politeness.
+    // The sample's sites run on this machine, so the crawler may request pages quickly.
     CRAWL_ALLOW_PRIVATE: [...config.CRAWL_ALLOW_PRIVATE, '127.0.0.0/8'].join(','),
     CRAWL_HOST_DELAY: process.env.CRAWL_HOST_DELAY || '100ms',
     EMBED_DELAY: process.env.EMBED_DELAY || '0',
   }
 }
 
-/** The services as programs, and each with the address of its metrics for people. */
+/** The services as programs, and the address of each service's metrics for people. */
 async function servicePrograms(env: NodeJS.ProcessEnv, dataDir: string, report: (sentence: string) => void) {
   const ports = await rememberedPorts(dataDir, report)
   const programs: Program[] = []
@@ -167,8 +167,8 @@ async function servicePrograms(env: NodeJS.ProcessEnv, dataDir: string, report: 
 }
 
 /**
- * Settings with which a Prometheus on this machine scrapes the services and knows our alerts. JSON
- * is YAML too.
+ * Settings for a Prometheus on this machine, which then scrapes the services and has our alerts.
+ * JSON is also YAML.
  */
 function prometheusSettings(metrics: readonly string[]): string {
   const rules = fileURLToPath(new URL('../../infra/monitoring/rules/*.yml', import.meta.url))
@@ -206,8 +206,8 @@ async function follow(
 }
 
 /**
- * Serves the sample outlets on loopback, at the addresses of the last start: an article is known by
- * its address. Returns the file of their catalogue.
+ * Serves the sample outlets on loopback, at the addresses of the last start, because an article is
+ * known by its address. Returns the file of their catalogue.
  */
 async function serveSample(dataDir: string, report: (sentence: string) => void) {
   const ports = await rememberedPorts(dataDir, report, 'sample-ports.json')

@@ -18,9 +18,9 @@ import { API_NODE_OPTIONS } from '../../shared/process/node.ts'
 import { syncOutlets } from '../outlets/sync.ts'
 
 /*
- * What the services of `npm start` need before they run: their programs, keys, ports and a
- * catalogue. What is wrong is said here in a sentence. Otherwise several processes would fail, each
- * in its log.
+ * The things that the services of `npm start` need before they run: programs, keys, ports and a
+ * catalogue. Errors are reported here in a sentence. Otherwise several processes would fail, each
+ * in its own log.
  */
 
 export const SERVICES = ['crawler', 'normaliser', 'embedder', 'notifier', 'api'] as const
@@ -28,17 +28,17 @@ type ServiceName = (typeof SERVICES)[number]
 
 /**
  * libuv resolves names on half of these threads. With the default of four, two names whose servers
- * do not answer would hold up all other hosts (package.json sets the same for `npm run crawler`).
+ * do not answer would delay all other hosts (package.json sets the same for `npm run crawler`).
  */
 const RESOLVER_THREADS = { UV_THREADPOOL_SIZE: '32' }
 
-/** Where a service of `npm start` answers `/healthz`, `/readyz` and `/metrics`. */
+/** The address at which a service of `npm start` answers `/healthz`, `/readyz` and `/metrics`. */
 export const metricsAddress = (env: NodeJS.ProcessEnv, port: number): string =>
   `http://${reachable(env.METRICS_HOST?.trim() || '127.0.0.1')}:${port}`
 
 /**
- * A service of the fleet as the supervisor runs it: the Procfile's line with an environment.
- * @param healthPort where it answers `/healthz` and `/metrics`
+ * A service as the supervisor runs it: the Procfile's line with an environment.
+ * @param healthPort the port for `/healthz` and `/metrics`
  */
 export function serviceProgram(
   name: ServiceName,
@@ -57,12 +57,12 @@ export function serviceProgram(
     log: join(dataDir, 'logs', `${name}.log`),
     isReady: async () => {
       const readiness = await fetch(`${health}/readyz`, { signal: AbortSignal.timeout(2_000) })
-      // A dependency may be missing for a while; only "not started yet" is worth waiting for.
+      // A dependency may be missing for a while. Only "not finished" is worth waiting for.
       return readiness.ok || !(await readiness.text()).includes('not finished')
     },
     isAlive: askHttp(`${health}/healthz`),
     explain: log => lastSentence(name, log),
-    // Services finish or hand back their jobs after the first signal. The second one ends them at
+    // After the first signal, services finish or return their jobs. The second signal ends them at
     // once.
     stop: [
       { signal: 'SIGTERM', wait: 7_000 },
@@ -73,7 +73,8 @@ export function serviceProgram(
 }
 
 /**
- * Services log JSON. They print why they cannot start as a sentence, and a crash prints its error.
+ * Services log JSON. But a service that cannot start prints the reason as a sentence, and a crash
+ * prints its error.
  */
 function lastSentence(name: ServiceName, log: string): Problem | null {
   const lines = log.split('\n')
@@ -84,13 +85,14 @@ function lastSentence(name: ServiceName, log: string): Problem | null {
 /** Requests a minute: enough for a person and a script side by side. */
 const RATE = 600
 
-/** Both files are readable by their owner alone. */
+/** Only their owner can read these two files. */
 export const keyFile = (dataDir: string): string => join(dataDir, 'api.key')
 export const operatorKeyFile = (dataDir: string): string => join(dataDir, 'operator.key')
 
 /**
- * A key for all countries and the whole history, to try the system out. It is kept in `dataDir`, so
- * that the next start shows the same key. When the database does not know it, a new key is made.
+ * A key for all countries and the whole history, for trying out the system. It is stored in
+ * `dataDir`, so that the next start shows the same key. When the database does not know it, a new
+ * key is made.
  */
 export async function readyMadeKey(pool: Pool, dataDir: string): Promise<string> {
   const file = keyFile(dataDir)
@@ -102,7 +104,7 @@ export async function readyMadeKey(pool: Pool, dataDir: string): Promise<string>
   return secret
 }
 
-/** The key of the pages for operators, kept beside the other. */
+/** The key of the pages for operators, stored beside the other key. */
 export const readyMadeOperatorKey = (dataDir: string): Promise<string> =>
   secretIn(operatorKeyFile(dataDir), () => `pso_${randomBytes(24).toString('base64url')}`)
 
@@ -127,7 +129,7 @@ export async function checkCatalogue(file: string): Promise<void> {
   }
 }
 
-/** Reports that the services will keep root's rights. Each service says so in its log too. */
+/** Reports that the services will keep root's rights. Each service also logs this. */
 export async function checkRights(report: (sentence: string) => void): Promise<void> {
   await checkPassage(accountOf('services'), CHECKOUT, 'Each service').catch((error: Error) => {
     report(`${error.message.replace(/, or set DATA_DIR.*/, '')}; until then the services keep root's rights.`)
@@ -136,7 +138,7 @@ export async function checkRights(report: (sentence: string) => void): Promise<v
 
 /**
  * The host part of an address at which this machine reaches a server that listens on `host`. A
- * server on all addresses listens on loopback too.
+ * server on all addresses also listens on loopback.
  */
 export function reachable(host: string): string {
   if (['0.0.0.0', '::', ''].includes(host)) return '127.0.0.1'
@@ -145,7 +147,7 @@ export function reachable(host: string): string {
 
 /**
  * Addresses of the metrics of an `npm start` that runs on `DATA_DIR` and on the same database.
- * Empty when none runs: other processes name their port in the first line of their log.
+ * Empty when none runs: services that run otherwise log their port in their first line.
  */
 export async function metricsOfStart({
   DATA_DIR: dataDir,
@@ -162,14 +164,14 @@ export async function metricsOfStart({
   )
 }
 
-/** Where a start keeps the domains that it loaded, so that the next start knows them again. */
+/** The file in which a start records the domains that it loaded, for the next start. */
 const LOADED = 'start-outlets.json'
 
 /**
- * Brings a catalogue into the database. Outlets that somebody added by hand stay. Outlets that an
- * earlier start loaded leave when the catalogue does not name them any more.
+ * Writes a catalogue into the database. Outlets that somebody added by hand stay. Outlets that an
+ * earlier start loaded are removed when the catalogue does not contain them.
  *
- * @param report called with a sentence about outlets that left, and about those that stay
+ * @param report called with a sentence about removed outlets, and one about those that stay
  */
 export async function loadOutlets(options: {
   pool: Pool

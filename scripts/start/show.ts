@@ -7,15 +7,15 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { keyFile, operatorKeyFile, reachable, readyMadeKey } from './services.ts'
 
 /*
- * A new installation proves itself: a search is shown once it has returned articles. Until then a
- * line of progress says what the pipeline has done. After a minute the searches are shown all the
- * same.
+ * A new installation shows that it works: it prints searches once they have returned articles.
+ * Until then a progress line shows the counts of the pipeline. After a minute, the searches are
+ * printed anyway.
  */
 
 const LOOK_MS = 1_000
 /** ms without a change after which the sample counts as complete, if all of it is embedded. */
 const STILL_MS = 4_000
-/** After this long the searches are printed in any case, because somebody waits for them. */
+/** ms after which the searches are printed in any case, because a person waits for them. */
 const LONGEST_WAIT_MS = 60_000
 
 /** Whether only a person at a terminal sees the output. */
@@ -23,7 +23,7 @@ const onTerminal = process.stdout.isTTY
 
 interface Shown {
   config: Config
-  /** The services' environment: which servers there are, and when articles are embedded. */
+  /** The services' environment, which shows the servers and the delay of embeddings. */
   env: NodeJS.ProcessEnv
   pool: Pool
   dataDir: string
@@ -35,9 +35,9 @@ interface Shown {
 }
 
 /**
- * Waits until there is something to find, then prints the address, a key, and searches that return
- * articles. Output that goes to journals or CI is kept, and others read it. Such output names the
- * files of the keys instead of the keys.
+ * Waits until searches find articles, then prints the address, a key, and these searches. Others
+ * may read output that goes to journals or CI. Such output names the files of the keys instead of
+ * the keys.
  */
 export async function showSearches(options: Shown): Promise<void> {
   const { config, env, pool, dataDir, progress } = options
@@ -58,14 +58,14 @@ function offeredSearches({ json, rss, semantic }: ReturnType<typeof searches>, e
   return {
     /** Searches that must return articles before they are printed. */
     awaited: needsVectors ? [json, rss, semantic] : [json, rss],
-    /** True when one of them needs vectors. */
+    /** Whether one of the awaited searches needs vectors. */
     needsVectors,
     /** The search by meaning, when articles are embedded only later. */
     later: byMeaning && !needsVectors ? semantic : null,
   }
 }
 
-/** @returns the searches that still find nothing when the wait is over */
+/** @returns the searches that find nothing until the end of the wait */
 async function untilFound(options: Shown, { awaited, needsVectors }: Offered, key: string): Promise<Search[]> {
   const { config, pool, progress, signal } = options
   let last = await readCounts(pool)
@@ -126,7 +126,7 @@ async function silentAmong(all: readonly Search[], key: string): Promise<Search[
   return silent
 }
 
-/** A search to try. It is tested before it is shown. */
+/** A search for the user to try. It is tested before it is shown. */
 interface Search {
   about: string
   address: string
@@ -134,7 +134,10 @@ interface Search {
   holdsArticles(body: string): boolean
 }
 
-/** Words of the sample's news; for a live catalogue, a subject that is in the news every day. */
+/**
+ * Search terms from the sample's news. For a live catalogue, a subject that is in the news every
+ * day.
+ */
 const WORDS = {
   sample: { keyword: 'nachttrein', language: 'fr', meaning: 'rivers bursting their banks' },
   live: { keyword: '', language: 'nl', meaning: 'what the government decided today' },
@@ -174,19 +177,19 @@ function inJson(body: string): boolean {
 }
 
 /**
- * The shown form of a key: the key itself where only a person sees it, its file where others may
- * keep the output.
+ * The shown form of a key: the key itself where only a person sees it, or its file where the output
+ * may be stored.
  */
 type ShownKey = { kind: 'itself'; key: string } | { kind: 'file'; path: string }
 
 /**
- * The address of the explorer. Where only a person sees it, the key stands in its fragment.
- * Browsers send the fragment to no server, and the page takes it out at once.
+ * The address of the explorer. Where only a person sees it, its fragment contains the key. Browsers
+ * send the fragment to no server, and the page removes it at once.
  */
 export const explorerAddress = (base: string, shown: ShownKey): string =>
   shown.kind === 'itself' ? `${base}/#key=${encodeURIComponent(shown.key)}` : `${base}/`
 
-/** The search as one line for a shell. */
+/** The search as one command line for a shell. */
 export function curl(search: Search, shown: ShownKey): string {
   const bearer =
     shown.kind === 'itself'
@@ -195,10 +198,10 @@ export function curl(search: Search, shown: ShownKey): string {
   return `curl -s -H ${bearer} ${quoted(search.address)}`
 }
 
-/** One word of a POSIX shell, also inside `$(…)`. */
+/** Quotes a text as one word of a POSIX shell, also inside `$(…)`. */
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** True when the search returns articles now. */
+/** Whether the search returns articles at present. */
 async function answers(search: Search, key: string): Promise<boolean> {
   try {
     const response = await fetch(search.address, {
@@ -212,8 +215,7 @@ async function answers(search: Search, key: string): Promise<boolean> {
 }
 
 /**
- * Counts at the stages of the pipeline; `finished` are pages that were indexed, refused or given
- * up.
+ * Counts at the stages of the pipeline. `finished`: pages that were indexed, refused or given up.
  */
 type ShownCounts = Record<'pages' | 'finished' | 'articles' | 'embedded', number>
 
@@ -234,7 +236,7 @@ export type Progress = ReturnType<typeof createProgress>
 
 const LINE_MS = 5_000
 
-/** On a terminal a line that changes; elsewhere plain lines, at most one every `LINE_MS`. */
+/** On a terminal, one line that changes; elsewhere, plain lines, at most one every `LINE_MS`. */
 export function createProgress(print: (line: string) => void) {
   const isTerminal = process.stdout.isTTY
   let shown = ''

@@ -18,7 +18,7 @@ export const queryOptions = (without: readonly string[] = []): Record<string, Op
 
 const PARAMETERS: [name: string, Parameter][] = Object.entries(EXPLORE_PARAMETERS)
 
-/** The name of a parameter's values in `--help`. */
+/** The placeholder for a parameter's value in `--help`. */
 function placeholderOf(parameter: Parameter): string {
   switch (parameter.kind) {
     case 'choice':
@@ -39,13 +39,13 @@ function placeholderOf(parameter: Parameter): string {
 }
 
 /**
- * The given options as a query, validated by the contract before anything is sent.
+ * The given options as a query, validated by the contract before a request is sent.
  * @throws UsageError naming the option
  */
 export function readQuery(options: CommandContext['options']): ArticlesQuery {
   readOptions(options)
-  // `readOptions` has validated them against the definitions that the type is made of. Lists stay
-  // as written.
+  // `readOptions` has validated them against the definitions from which the type is made. Lists
+  // stay as written.
   return written(options) as ArticlesQuery
 }
 

@@ -17,7 +17,7 @@ import { readSurroundings } from '../../status/surroundings.ts'
 const PATIENCE = 2_000
 
 /**
- * The servers that do not answer this machine. They are asked twice, because a busy machine answers
+ * The servers that do not answer this machine. Each is asked twice, because a busy machine answers
  * late.
  */
 export async function serversAway(config: Config, pool: Pool): Promise<Missing> {
@@ -38,10 +38,14 @@ async function askModel(config: Config): Promise<void> {
   await embeddings.embedQuery('ready', AbortSignal.timeout(PATIENCE))
 }
 
-/** ms between two looks. Messages that wait at both, and that nobody takes, count as stalled. */
+/**
+ * ms between two readings. Messages that wait in both readings, without a worker, count as stalled.
+ */
 const LOOK_AGAIN = 10_000
 
-/** Looks once. When `thoroughly`, it looks a second time if messages wait and nobody takes them. */
+/**
+ * Reads the facts once. When `thoroughly`, it reads them again if messages wait without a worker.
+ */
 export async function causesNow(config: Config, pool: Pool, thoroughly: boolean): Promise<Cause[]> {
   const queues = openQueues(config, createLogger('doctor', 'silent'))
   const memory = { restarts: createRestarts(), stalls: createStalls() }
@@ -60,14 +64,14 @@ export async function causesNow(config: Config, pool: Pool, thoroughly: boolean)
   }
 }
 
-/** What is wrong before `npm start` begins: its disk, memory, the names of its outlets. */
+/** Causes of trouble before `npm start` begins: its disk, memory, the names of its outlets. */
 export async function causesBefore(config: Config): Promise<Cause[]> {
   const hosts = config.OUTLETS === '' ? [] : await hostsIn(config.OUTLETS).catch(() => [])
   const around = await readSurroundings(config, null, { hosts })
   return causesOf({ ...NOTHING, at: new Date().toISOString(), around })
 }
 
-/** What is known without a database: nothing. */
+/** The facts without a database: all are unknown. */
 export const NOTHING = {
   ...{ flow: null, running: null, machines: null, queues: null, outlets: null, quarantine: null },
   ...{ missing: [], unread: [] },

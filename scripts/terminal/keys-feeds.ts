@@ -6,7 +6,7 @@ import { feedOfToken, listFeeds, revokeAllFeeds, revokeFeed, type SearchFeed } f
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
 
-/** The usage of the verbs for what a key keeps: its searches and feeds. */
+/** The usage of the verbs for the kept searches and feeds of a key. */
 export const FEED_USAGE = [
   'searches KEY [--json]',
   'feed list KEY [--json]',
@@ -15,8 +15,8 @@ export const FEED_USAGE = [
 ]
 
 /**
- * `npm run keys -- feed …`: the feeds of a key, which is named by its id or its name. A feed to be
- * revoked is named by its id, or by its address where only that is known.
+ * `npm run keys -- feed …`: the feeds of a key, which is named by its id or its name. To revoke a
+ * feed, name its id, or its address if the id is unknown.
  */
 export async function runFeed({ positionals, options, print, say }: CommandContext, pool: Pool): Promise<void> {
   const [, verb = '', named, surplus] = positionals
@@ -37,7 +37,7 @@ export async function runFeed({ positionals, options, print, say }: CommandConte
   }
 }
 
-/** `npm run keys -- searches KEY`: what a key keeps. */
+/** `npm run keys -- searches KEY`: the kept searches of a key. */
 export async function runSearches({ positionals, options, print }: CommandContext, pool: Pool): Promise<void> {
   const [, named, surplus] = positionals
   if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many; see --help.`)
@@ -61,7 +61,7 @@ async function revoke(pool: Pool, named: string | undefined): Promise<string> {
   return id
 }
 
-/** The key in force that has this id or name. */
+/** The valid key that has this id or name. */
 async function keyNamed(pool: Pool, named: string | undefined, verb: string): Promise<ApiKey> {
   if (named === undefined) throw new UsageError(`Name the key by its id or name: npm run keys -- ${verb} KEY.`)
   const inForce = (await listKeys(pool)).filter(key => key.revokedAt === null)
@@ -75,7 +75,7 @@ async function keyNamed(pool: Pool, named: string | undefined, verb: string): Pr
   return candidates[0]
 }
 
-/** The fields of a feed that the command prints: all but its address. */
+/** The fields of a feed that the command prints, without its address. */
 const described = (feed: SearchFeed): Record<string, unknown> => ({
   id: feed.id,
   key: feed.keyId,

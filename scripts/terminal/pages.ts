@@ -3,21 +3,21 @@ import { countOf, type Queryable } from '../../shared/postgres/pool.ts'
 import { span } from '../../status/words.ts'
 import { columns } from './terminal.ts'
 
-/** A page that is not done with, or that was refused. */
+/** A page that is open or refused. */
 interface ListedPage {
-  /** `page:12`, as everywhere. */
+  /** `page:12`, the same form as in all commands. */
   id: string
   outlet: string
   url: string
   /**
    * `waiting` for the crawler, `stored` for the normaliser, `failed`: in quarantine, `refused`: not
-   * indexed, as its reason says.
+   * indexed, for the stated reason.
    */
   state: PageState
   reason: string | null
   detail: string | null
   attempts: number
-  /** Null: it failed or was refused, and is not tried again unless an operator asks. */
+  /** Null: it failed or was refused, and is tried again only when an operator asks for it. */
   nextTry: Date | null
   /** The outlet gets no request before this time; null: the outlet does not rest. */
   outletRestsUntil: Date | null
@@ -26,21 +26,18 @@ interface ListedPage {
 export const PAGE_STATES = ['waiting', 'stored', 'failed', 'refused'] as const
 type PageState = (typeof PAGE_STATES)[number]
 
-/**
- * Which pages. Without a state and numbers, all open ones: those that were refused are not among
- * them.
- */
+/** The chosen pages. Without a state and numbers, all open pages, but no refused ones. */
 export interface PageChoice {
   /** Domain; null: all. */
   outlet: string | null
-  /** Null: all open ones. */
+  /** Null: all open pages. */
   state: PageState | null
-  /** Page numbers; null: all. */
+  /** Page numbers; null: all pages. */
   numbers: string[] | null
 }
 
 // $1 outlet, $2 state, $3 page numbers. Indexes: pages_waiting, pages_stored, pages_failed, which
-// hold only open pages. Refused pages are found by reading all pages.
+// hold only open pages. Refused pages have no index, so all pages are read.
 const CHOSEN = `
   from pages p join outlets o using (outlet_no)
   where (p.state = 'waiting' or p.state = 'stored' or p.state = 'failed'
@@ -75,20 +72,21 @@ export async function countPages(db: Queryable, choice: PageChoice): Promise<num
   return countOf(db, `select count(*)::int as n ${CHOSEN}`, valuesOf(choice))
 }
 
-// A page that was put off waits for the next day's budget: trying it now would change nothing.
+// A page that was put off waits for the budget of the next day. Trying it now would change nothing.
 const TRIABLE = `
   and (p.state in ('failed', 'refused') or p.next_try_at > now()) and p.reason is distinct from 'put off'`
 
-/** The number of pages that `retryPages` would give back. */
+/** The number of pages that `retryPages` would return. */
 export async function countTriable(db: Queryable, choice: PageChoice): Promise<number> {
   return countOf(db, `select count(*)::int as n ${CHOSEN} ${TRIABLE}`, valuesOf(choice))
 }
 
 /**
- * Makes pages due now that failed, were refused or wait for a later try. Attempts count anew. A
- * page whose source is kept goes to the normaliser. Pauses of hosts still hold.
+ * Makes pages due now that failed, were refused or wait for a later try. For failed and refused
+ * pages, attempts count from zero again. A page whose source is stored goes to the normaliser.
+ * Pauses of hosts still apply.
  *
- * @returns how many pages
+ * @returns the number of pages
  */
 export async function retryPages(db: Queryable, choice: PageChoice): Promise<number> {
   const { rowCount } = await db.query(
@@ -129,7 +127,7 @@ function nextTry({ nextTry }: ListedPage, now: Date): string {
   return wait <= 0 ? 'due' : `in ${span(wait / 1_000)}`
 }
 
-/** The reason of the last attempt, or what the page waits for. */
+/** The reason of the last attempt, or the reason for waiting. */
 function why({ state, reason, detail, nextTry, outletRestsUntil }: ListedPage, now: Date): string {
   if (reason === 'put off') return 'its host is beyond the new hosts that its outlet may have today'
   const parts = [reason, detail].filter(part => part !== null && part !== '')

@@ -15,7 +15,7 @@ export function columns(rows: readonly (readonly string[])[]): string {
 /**
  * Asks a person at the terminal a question; only `y` and `yes` mean yes.
  *
- * @returns null without a terminal: nobody can answer
+ * @returns null without a terminal, because nobody can answer
  */
 export async function confirm(question: string, signal: AbortSignal): Promise<boolean | null> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return null
@@ -28,11 +28,11 @@ export async function confirm(question: string, signal: AbortSignal): Promise<bo
   }
 }
 
-/** A bar on standard error where a person watches it; elsewhere nothing but sentences. */
+/** A progress bar on standard error where a person watches it; elsewhere only sentences. */
 export interface ProgressBar {
-  /** @param fields values of the format besides cli-progress's own */
+  /** @param fields values of the format, besides those of cli-progress */
   update(done: number, fields?: Record<string, number | string>): void
-  /** A line above the bar. */
+  /** Prints a line above the bar. */
   say(sentence: string): void
   stop(): void
 }
@@ -42,16 +42,16 @@ export const articlesBar = (total: number): ProgressBar =>
   progressBar(total, '{bar} {value} of {total} articles · {eta_formatted} left')
 
 /**
- * A bar over the bytes of an import; its field `articles` says how many were read.
+ * A bar over the bytes of an import. Its field `articles` is the number of articles read so far.
  *
- * @param size bytes in all; null: not known
+ * @param size total bytes; null: unknown
  */
 export function importBar(size: number | null): ProgressBar {
   if (size === null) return progressBar(0, '{articles} articles · {duration_formatted}', { articles: 0 })
   return progressBar(size, '{bar} {percentage}% · {articles} articles · {eta_formatted} left', { articles: 0 })
 }
 
-/** A bar over outlets. Null: nobody watches. */
+/** A bar over outlets; null: nobody watches. */
 export const outletsBar = (total: number | null): ProgressBar =>
   progressBar(total, '{bar} {value} of {total} outlets · {eta_formatted} left')
 

@@ -5,20 +5,23 @@ import type { Family } from '../../infra/embedded/supervision/family.ts'
 import { runTool } from '../../infra/embedded/supervision/tool.ts'
 import { groupOf, LIMIT_S } from './groups.ts'
 
-/** tap ends a file at its limit. The runner ends a file that hangs this much later. */
+/**
+ * Seconds. tap ends a file at its limit. The runner ends a file that still hangs this much later.
+ */
 const GRACE_S = 15
 const KEPT_OUTPUT = 8 * 1024 * 1024
 /**
- * Files side by side. Quick files wait for a third of their time, so there is one more of them than
- * cores. The others start servers and services of their own; beyond two they slow each other down.
+ * The number of files that run at the same time. Quick files wait for a third of their time, so
+ * there is one more of them than cores. Other files start servers and services of their own; more
+ * than two slow each other down.
  */
 const jobsOf = (files: readonly string[]) =>
   Math.min(2, availableParallelism()) + Number(files.every(file => groupOf(file) === 'quick'))
 
 /**
- * At most this many red files are run once more, alone, and count as they end then: on a busy
- * machine a wait may be too short. The first failure stays in the output. More red files are no
- * accident.
+ * At most this many red files are run once more, alone, and the second result counts, because a
+ * wait may be too short on a busy machine. The first failure stays in the output. More red files
+ * are no coincidence.
  */
 const TRIED_ALONE = 3
 
@@ -31,8 +34,8 @@ export interface TestCounts {
  * Runs test files, each in a process of its own, and counts their assertions. Prints a line for
  * each file as it ends, with its measurements and its failures.
  *
- * The files print TAP when they are run; tap's own runner is not needed for that (and loses the
- * last file when another one exceeds its time).
+ * The files themselves print TAP. tap's own runner is not used, because it loses the last file when
+ * another one exceeds its time.
  *
  * @param options.env environment of the tests
  */
@@ -97,11 +100,11 @@ export function readReport(text: string, code: number | null) {
   return {
     passed,
     failed: brokenOff ? failed + 1 : failed,
-    /** Measurements and the like, from `t.comment`. */
+    /** Comments from `t.comment`, such as measurements. */
     comments: lines.filter(line => /^\s*# (?!Subtest|time=|\{ total)/.test(line)).map(line => line.trim()),
-    /** Skipped tests, and why. */
+    /** Skipped tests, and the reasons. */
     skipped: lines.flatMap(line => / # SKIP ?(.*)$/i.exec(line)?.[0].trim() ?? []),
-    /** The failures with what led to them: names of the tests around them, differences, places. */
+    /** The failures with their context: names of the tests around them, differences, places. */
     failures: failed > 0 || brokenOff ? lines.filter(line => line.trim() !== '' && !isNoise(line)) : [],
   }
 }
@@ -110,7 +113,7 @@ export function readReport(text: string, code: number | null) {
 const isNoise = (line: string) => /^\s*(ok \d+|\d+\.\.\d+$|# time=|TAP version)/.test(line)
 
 /**
- * Runs a check (types, style) of the installed tools. Prints its output only when it fails.
+ * Runs a check (types, style) of the installed tools. Prints its output only when the check fails.
  */
 export async function check(name: string, args: readonly string[], print: (line: string) => void): Promise<TestCounts> {
   const began = Date.now()

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-/** The command that runs a test file, by the file's name. */
+/** The group of a test file by its name. Each group belongs to a command. */
 export type Group = 'quick' | 'slow' | 'long'
 
 /**
@@ -10,13 +10,16 @@ export type Group = 'quick' | 'slow' | 'long'
  */
 const GROUPS: readonly Group[] = ['quick', 'slow', 'long']
 
-/** Seconds after which a file has failed: for a file that hangs, not for a machine that is busy. */
+/**
+ * Seconds after which a file has failed. They are meant for a file that hangs, not for a busy
+ * machine.
+ */
 export const LIMIT_S: Readonly<Record<Group, number>> = { quick: 300, slow: 900, long: 3_600 }
 
 export const groupOf = (file: string): Group =>
   file.endsWith('.long.test.ts') ? 'long' : file.endsWith('.slow.test.ts') ? 'slow' : 'quick'
 
-/** The choice of files by a command line. */
+/** The files that a command line selects. */
 export interface Selection {
   all: boolean
   long: boolean

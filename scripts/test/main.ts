@@ -8,9 +8,10 @@ import { selectFiles } from './groups.ts'
 
 /*
  * `npm test`: types, style, and the quick tests on real servers of this run alone. `--all` adds the
- * slow tests, `--long` these and the long ones (`groups.ts`). All servers are started once. Other
- * arguments choose the files whose path contains one, and leave types and style to `npm run check`.
- * The last line is `N passed, N failed` of everything that ran; CI reads it.
+ * slow tests, `--long` the slow and the long ones (`groups.ts`). All servers are started once.
+ * Other arguments select the files whose path contains one of them; types and style are then left
+ * to `npm run check`. The last line is `N passed, N failed` of everything that ran, and CI reads
+ * it.
  */
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 const stopping = new AbortController()

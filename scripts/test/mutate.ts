@@ -5,26 +5,27 @@ import * as babel from 'prettier/plugins/babel'
 import { runCommand, UsageError } from '../../shared/process/command.ts'
 
 /*
- * `npm run mutate`: do the tests see? Changes one thing of a pure file, runs the test beside it,
- * and prints the changes that the test did not notice. No file is written: a hook hands the changed
- * text to Node in place of the file (`test/mutant.ts`). One process tries many changes. Seen is a
- * change after which the file as it is passes there, or that fails in a new process too, or that
- * takes too long.
+ * `npm run mutate` shows whether the tests notice changes. It changes one thing of a pure file,
+ * runs the test beside it, and prints the changes that the test did not notice. No file is written:
+ * a hook gives Node the changed text instead of the file (`test/mutant.ts`). One process tries many
+ * changes. A change counts as noticed when the test fails and passes again without the change in
+ * the same process, when it also fails in a new process, or when it takes too long.
  *
- * `mutants.json` lists the files that are tried, and their survivors, each with its reason. It may
- * only shrink: a survivor that is not listed ends with exit code 1, and so does a listed one that
- * the test sees by now.
+ * `mutants.json` lists the files that are tried, and their survivors, each with its reason. The
+ * list may only shrink. The exit code is 1 for a survivor that is not listed, and for a listed one
+ * that the test notices.
  *
- * Left out, as no test beside a file can see them: functions that ask a database, lines of the log,
- * and the 1 of `a < b ? -1 : 1`, for sorting asks for less than 0 alone.
+ * Some changes are left out, because no test beside a file can notice them: functions that query a
+ * database, lines of the log, and the 1 of `a < b ? -1 : 1`, because sorting only checks for
+ * numbers below 0.
  */
 const KNOWN = new URL('mutants.json', import.meta.url)
 const JOBS = Math.min(2, availableParallelism())
-/** Modules of earlier changes stay in memory. */
+/** Modules of earlier changes stay in memory, so a process tries only this many. */
 const CHANGES_OF_A_PROCESS = 50
 /** A change may make a test run for ever. */
 const LONGEST_MS = 60_000
-/** What is not begun by then counts as not tried. */
+/** Changes that are not begun within this time count as not tried. */
 const LONGEST_RUN_MS = 60 * 60_000
 
 const SWAPS: Record<string, string> = {
@@ -37,7 +38,7 @@ const testOf = (file: string) => file.replace(/\.ts$/, '.test.ts')
 
 interface Mutant {
   line: number
-  /** The line as the change leaves it, by which `mutants.json` knows it. */
+  /** The changed line, which identifies the change in `mutants.json`. */
   text: string
   source: string
 }
@@ -76,7 +77,10 @@ await runCommand(
   },
 )
 
-/** Tries the changes of a file until a moment. `stale` is listed, and seen by the test or gone. */
+/**
+ * Tries the changes of a file until a time. `stale`: listed changes that the test notices or that
+ * are gone.
+ */
 async function tryFile(file: string, known: Record<string, string>, until: number, signal: AbortSignal) {
   const source = readFileSync(file, 'utf8')
   const mutants = mutantsOf(source)
@@ -125,7 +129,7 @@ function startRunner(file: string, signal: AbortSignal) {
   child.on('message', passed => typeof passed === 'boolean' && answer(passed))
   for (const output of [child.stdout, child.stderr]) output?.resume()
   const end = () => child.kill('SIGKILL')
-  /** Whether the test of the file passes when the file reads `source`; null: not in time. */
+  /** Whether the test passes when the file has the text `source`; null: no result in time. */
   const passes = (source: string, within: number) =>
     new Promise<boolean | null>(resolve => {
       const late = setTimeout(() => resolve(end() ? null : false), within)
@@ -141,7 +145,7 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value && 'end' in value
 }
 
-/** The nodes below one, without those of types and what is left out. */
+/** The nodes below a node, without types and without nodes that are left out. */
 function* nodesOf(value: unknown, source: string): Generator<Node> {
   if (Array.isArray(value)) for (const one of value) yield* nodesOf(one, source)
   if (!isNode(value) || isLeftOut(value, source.slice(value.start, value.end))) return
@@ -156,7 +160,7 @@ function isLeftOut({ type, async }: Node, text: string): boolean {
   return async === true && text.includes('.query(')
 }
 
-/** Every text that differs from `source` in one constant, comparison or statement. */
+/** All texts that differ from `source` in one constant, comparison or statement. */
 function mutantsOf(source: string): Mutant[] {
   const mutants: Mutant[] = []
   for (const node of nodesOf(Object(babel).parsers['babel-ts'].parse(source, {}).program, source)) {
