@@ -3,8 +3,9 @@ import ipaddr from 'ipaddr.js'
 import { ConfigError } from './config/config.ts'
 
 /**
- * Makes a `lookup` for `node:net` that hands over permitted addresses only. Every connection looks
- * its name up anew. So a name that resolves to another address the second time does not pass.
+ * Makes a `lookup` for `node:net` that gives permitted addresses only. Every connection looks its
+ * name up anew. So a name that first resolves to a permitted address and then to a forbidden one
+ * does not pass.
  *
  * @param forbidden the error when no address is permitted
  */
@@ -31,7 +32,7 @@ export function lookupAmong(
   }
 }
 
-/** The addresses and ports that may be connected to. */
+/** Tells to which addresses and ports a connection may go. */
 export type AddressRule = ReturnType<typeof addressRule>
 
 /**
@@ -39,7 +40,7 @@ export type AddressRule = ReturnType<typeof addressRule>
  * operator opened. All other addresses are closed: loopback, private, link-local (cloud metadata),
  * carrier NAT, multicast, unspecified, documentation (RFC 6890, IANA's registries of
  * special-purpose addresses). IPv4 addresses inside IPv6 are closed too (RFC 4291 §2.5.5, RFC 6052,
- * RFC 3056, RFC 4380). Only 2000::/3 of IPv6 is assigned as unicast (IANA, "IPv6 Global Unicast
+ * RFC 3056, RFC 4380). IANA has assigned only 2000::/3 of IPv6 as unicast ("IPv6 Global Unicast
  * Address Assignments").
  *
  * @param opened CRAWL_ALLOW_PRIVATE: addresses or ranges, such as `127.0.0.0/8`
@@ -51,28 +52,32 @@ export function addressRule(opened: string[], ports: string[], asksPublic = true
   const ranges = opened.map(readRange)
   const allowed = new Set(ports.map(readPort))
   return {
-    /** Whether the operator has opened the address. It may then be reached on every port. */
+    /**
+     * Whether the operator has opened the address. A connection may then go to any of its ports.
+     */
     isOpened(text: string) {
       if (!ipaddr.isValid(text)) return false
-      // `::ffff:127.0.0.1` reaches 127.0.0.1, so it is checked as that.
+      // `::ffff:127.0.0.1` reaches 127.0.0.1, so this checks 127.0.0.1.
       const address = ipaddr.process(text)
       return ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits))
     },
-    /** Whether the address is public. It may then be reached on public ports. */
+    /** Whether the address is public. A connection may then go to its public ports. */
     isPublic(text: string) {
       if (!ipaddr.isValid(text)) return false
       const address = ipaddr.process(text)
       if (address.range() !== 'unicast' || OF_A_CLOUD.has(address.toString())) return false
       return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST)
     },
-    /** Whether public addresses may be reached on this port. */
+    /** Whether connections to public addresses may go to this port. */
     isPublicPort: (port: number) => allowed.has(port),
-    /** Whether public addresses are asked at all. */
+    /** Whether connections may go to public addresses at all. */
     asksPublic,
   }
 }
 
-/** This address looks public, but Azure's platform answers it, for each of its virtual machines. */
+/**
+ * This address looks public, but Azure's platform answers at it, in each virtual machine of Azure.
+ */
 const OF_A_CLOUD = new Set(['168.63.129.16'])
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 

@@ -1,65 +1,65 @@
 /**
- * What is known of the whole system. `npm run status`, the metrics and `/status` read these
- * figures; the page imports these types, so this file imports nothing. Ages and lags are seconds.
+ * Figures about the whole system. `npm run status`, the metrics and `/status` read them. The page
+ * in browsers imports these types, so this file imports nothing. Ages and lags are in seconds.
  */
 
 /** The open work between the services. */
 export interface Flow<Time = Date> {
-  /** Articles that `export` would write, one a line. */
+  /** Articles that `export` would write: one a line. */
   articles: number
   embedded: number
   embeddings: {
-    /** Delayed: the time of their embedding has not come yet. */
+    /** Delayed: their time of embedding has not come yet. */
     promised: number
     due: number
     /** In quarantine: `npm run queues -- list` shows them. */
     failed: number
-    /** Tried once a day: they have ended a process three times. */
+    /** Embeddings that have ended a process three times. They are tried once a day. */
     resting: number
     /** How long the oldest due embedding has waited. */
     oldest: number
   }
   pages: {
-    /** To be fetched, now or later. */
+    /** Pages that will be fetched, now or later. */
     waiting: number
-    /** Of these, due now: they wait for the delay of their hosts. */
+    /** Those `waiting` pages that are due, and wait only for the delay of their hosts. */
     due: number
-    /** Fetched, to be normalised. */
+    /** Fetched pages that the normaliser has yet to process. */
     stored: number
     failed: number
-    /** Waiting or stored, and tried once a day. */
+    /** Waiting or stored pages that are tried once a day. */
     resting: number
     /** Time since the oldest stored page was fetched. */
     oldest: number
   }
   feeds: { resting: number }
-  /** Segments of the index: how many are stored, and the articles that have none yet. */
+  /** How many segments of the index are stored, and how many articles have no stored segment. */
   index: { segments: number; backlog: number }
   /** When an article last became visible. */
   newest: Time | null
 }
 
 type Services = 'crawler' | 'normaliser' | 'embedder' | 'api'
-/** A fleet without alerts needs no notifier. */
+/** The notifier may be missing, because a fleet without alerts does not need it. */
 type OfServices = Record<Services, number> & { notifier?: number }
 
 /** The fleet at this moment, as Postgres sees it. */
 export interface RunningFleet {
   /**
-   * Processes that are connected to the database, by service. None: no process of the service
+   * How many processes of each service are connected to the database. 0: no process of the service
    * runs, or none reaches the database.
    */
   processes: OfServices
-  /** Of these, the processes whose checkout has an older schema than this one. */
+  /** How many of these processes have a checkout with an older schema than this process. */
   older: OfServices
-  /** Hosts being visited. */
+  /** Hosts that a crawler visits at this moment. */
   visits: number
-  /** Requests with keys in the present minute of each key, and the number of these keys. */
+  /** Requests with keys in each key's present minute, and the number of these keys. */
   requests: number
   keys: number
 }
 
-/** Messages of a queue. */
+/** The number of messages of a queue, by state. */
 export interface QueueCounts {
   waiting: number
   active: number
@@ -68,8 +68,8 @@ export interface QueueCounts {
 }
 
 /**
- * A page or an embedding that failed for good: `page:N` (crawler, normaliser) or `embedding:N`
- * (embedder).
+ * A page or an embedding that failed for good. Its id is `page:N` (crawler, normaliser) or
+ * `embedding:N` (embedder).
  */
 export interface Quarantined {
   id: string
@@ -84,19 +84,22 @@ export interface QuarantineCount {
   kind: 'page' | 'embedding'
   reason: string
   n: number
-  /** Whether our side failed and not the outlet, so that an operator should look at it. */
+  /** Whether our side failed and not the outlet. An operator should then look at it. */
   ours: boolean
 }
 
-/** One hour of the last 24. null: nothing was measured. */
+/** One of the last 24 hours. null: nothing was measured in it. */
 export interface LagHour {
   /** Beginning of the hour, ISO 8601. */
   hour: string
-  /** Articles of the crawl that were indexed in the hour. */
+  /** Crawled articles that were indexed in this hour. */
   articles: number
-  /** From publication to index, of articles published since their outlet was added. */
+  /**
+   * Lag from publication to index. Counts only articles that were published after their outlet was
+   * added.
+   */
   index: Lag | null
-  /** From index to vector, of articles embedded in the hour. */
+  /** Lag from index to vector, of articles that were embedded in this hour. */
   vector: Lag | null
 }
 
@@ -105,62 +108,62 @@ export interface Lag {
   p95: number
 }
 
-/** Machines, and the roles of the servers on them. A part that cannot be read is null. */
+/** Machines, and the roles of the servers on them. A part that could not be read is null. */
 export interface Machines {
   hosts: HostProcesses[] | null
   postgres: PostgresServers | null
-  /** null: it cannot be read, or there is no Qdrant. */
+  /** null: the nodes could not be read, or there is no Qdrant. */
   vectors: VectorNodes | null
-  /** null also with the queues in Postgres. */
+  /** Also null when the queues are in Postgres. */
   redis: RedisServers | null
-  /** null also without an archive index. */
+  /** Also null when there is no archive index. */
   archiveIndex: ArchiveIndexFigures | null
 }
 
-/** Processes of one host. `host`: the address from which they reach the database. */
+/** How many processes run on a host. `host`: the address from which they reach the database. */
 export type HostProcesses = { host: string } & OfServices
 
-/** The database server, and the servers that follow it. */
+/** The database server and its standbys. */
 export interface PostgresServers {
-  /** Address of the server, as it sees itself; null: over a local socket. */
+  /** The server's own address; null: we use a local socket. */
   host: string | null
   role: 'primary' | 'standby'
   /**
-   * False: the account of the services may not see where standbys are and how far behind
-   * (`pg_monitor`).
+   * False: the account of the services lacks the right to see where standbys are and how far they
+   * lag (`pg_monitor`).
    */
   mayLook: boolean
   standbys: Standby[]
   slots: Slot[]
-  /** null: the server does not archive its log. */
+  /** null: the server does not archive its log (WAL). */
   archive: LogArchive | null
 }
 
-/** A server that follows. What the account may not see is null. */
+/** A standby. A value that the account may not see is null. */
 export interface Standby {
   name: string | null
   host: string | null
-  /** `streaming`, or `catchup` after an outage. */
+  /** `streaming`; or `catchup` after an outage. */
   state: string | null
-  /** Whether a commit waits for it. */
+  /** Whether commits wait for this standby. */
   sync: boolean | null
   lagBytes: number | null
-  /** Time between a commit and its replay there; null also while nothing is written. */
+  /** Time between a commit and its replay on the standby. Also null while nothing is written. */
   lagSeconds: number | null
 }
 
-/** A replication slot keeps the log that a follower has not read yet. */
+/** A replication slot. It keeps the log that its standby has not read yet. */
 export interface Slot {
   name: string
   active: boolean
   heldBytes: number
-  /** Whether the server has thrown the log away: the follower has to be made anew. */
+  /** Whether the server has deleted this log. The standby must then be made anew. */
   lost: boolean
 }
 
 /** Postgres' archive of its log. */
 export interface LogArchive {
-  /** Whether the last try failed. */
+  /** Whether the last try to archive a file failed. */
   failing: boolean
   /** The file that failed last. */
   file: string | null
@@ -168,9 +171,9 @@ export interface LogArchive {
 
 /** The nodes of Qdrant, and the copies of a collection's shards on them. */
 export interface VectorNodes {
-  /** Hosts of the nodes; empty: a single node that is no cluster. */
+  /** Hosts of the nodes; empty: a single node without a cluster. */
   nodes: string[]
-  /** Nodes that the one we asked does not reach. */
+  /** Nodes that the requested node does not reach. */
   unreachable: string[]
   shards: VectorShard[]
 }
@@ -180,7 +183,7 @@ export interface VectorShard {
   copies: { node: string; state: string }[]
 }
 
-/** The Redis of the queues, and those that follow it. */
+/** The Redis server of the queues, and its replicas. */
 export interface RedisServers {
   /** Address of the server that answered. */
   host: string | null
@@ -188,63 +191,72 @@ export interface RedisServers {
   replicas: { host: string; online: boolean; lagBytes: number }[]
 }
 
-/** The archive index in OpenSearch: its articles as Postgres knows them, and its health. */
+/** The archive index in OpenSearch: its articles as Postgres counts them, and its health. */
 export interface ArchiveIndexFigures {
-  /** Indices that searches use. */
+  /** Indices that serve searches. */
   indices: number
-  /** Articles that are searched there. */
+  /** Articles that searches find in the archive index. */
   articles: number
-  /** Articles that are old enough for the archive index, but not in it yet. */
+  /** Articles that are old enough for the archive index and not in it yet. */
   backlog: number
   /** Nodes, and copies of shards. null: this process has no OPENSEARCH_URL, or no node answers. */
   health: { nodes: number; active: number; unassigned: number } | null
 }
 
-/** One outlet as operators see it. Times are those of its feeds together. */
+/** An outlet with its figures for operators. Times are those of all its feeds together. */
 export interface OutletHealth<Time = Date> {
   domain: string
   name: string
   country: string
-  /** The licence that the operator has from the outlet. It outweighs the outlet's reservations. */
+  /**
+   * The licence that the operator has from the outlet. It allows more than the outlet's
+   * reservations.
+   */
   licence: string | null
   /**
-   * `failing`: no feed can be read. `blocked`: it keeps many of its pages from us. `silent`:
-   * nothing new for much longer than usual.
+   * `failing`: no feed can be read. `blocked`: the outlet keeps many of its pages from us.
+   * `silent`: nothing new came for much longer than usual.
    */
   health: 'healthy' | 'silent' | 'blocked' | 'failing'
   lastSuccess: Time | null
   lastNew: Time | null
-  /** ms between new articles, of its busiest feed; null: not known yet. */
+  /** ms between new articles in its busiest feed; null: not known yet. */
   rhythm: number | null
   feeds: number
   /** Feeds whose last poll failed. */
   failingFeeds: number
-  /** The longest run of failures among its feeds. */
+  /** The longest run of failed polls among its feeds. */
   failures: number
   error: string | null
   /**
-   * The kinds of blocks in the last day, the most frequent first: `forbidden`, `challenge`,
-   * `cookie wall` …
+   * The kinds of blocks in the last day, the most frequent first: `forbidden`, `challenge`, `cookie
+   * wall` and so on.
    */
   blocks: { kind: string; pages: number }[]
-  /** Signals of rights that it sent in the last week, with the number of pages ever. */
+  /**
+   * Signals of rights that the outlet sent in the last week. `pages`: all pages ever with this
+   * signal.
+   */
   rights: { signal: string; source: string; pages: number; firstAt: string; lastAt: string }[]
-  /** Its use of the crawl today (UTC), see `CRAWL_OUTLET_…`. */
+  /** How much of its daily budgets (`CRAWL_OUTLET_…`) the outlet has used today (UTC). */
   today: { hosts: number; pages: number; bytes: number }
-  /** Pages that wait for another day's budget of new hosts. */
+  /** Pages that wait because today's budget of new hosts is used up. */
   putOff: number
-  /** Pages that did not answer in time. Each answer in time halves the number. */
+  /** Pages that did not answer in time. Each answer in time halves this number. */
   late: number
   /**
-   * No page is fetched before this time because of slow answers; null: the outlet does not rest.
+   * No page is fetched before this time, because the outlet answered slowly; null: it does not
+   * rest.
    */
   restsUntil: Time | null
   /**
-   * How often its feeds rolled on between two polls, and the latest time in which articles may have
-   * come and gone unseen. Null: not in the last seven days.
+   * How often its feeds rolled on between two polls. `from`, `to`: the latest time between two
+   * polls in which we may have missed articles. Null: not in the last seven days.
    */
   gaps: { count: number; from: Time; to: Time } | null
-  /** Set when more than a fifth of its latest pages come from the feed alone or are refused. */
+  /**
+   * Set when more than a fifth of its latest pages are refused, or have only the text of the feed.
+   */
   kept: KeptPages | null
   origins: OutletOrigins
   /** Today and yesterday, the latest first. */
@@ -252,71 +264,72 @@ export interface OutletHealth<Time = Date> {
 }
 
 /**
- * How many of the addresses that feeds and sitemaps named we have, by the day (UTC) when they were
- * found. Of one outlet, or of several together.
+ * How complete our articles are: which of the addresses in feeds and sitemaps we have, by the day
+ * (UTC) when they were found. The figures are of one outlet, or the sum of several.
  */
 export interface OutletCompleteness {
-  /** Addresses that feeds named. */
+  /** Addresses in feeds. */
   feeds: number
   /**
-   * Addresses that sitemaps named: a second count beside that of the feeds. Null: an outlet had no
-   * sitemap, so nobody knows the whole.
+   * Addresses in sitemaps, as a second count beside that of the feeds. Null: an outlet had no
+   * sitemap, so the total is unknown.
    */
   second: number | null
-  /** Addresses that feeds or sitemaps named, in our languages. */
+  /** Addresses in feeds or sitemaps, in our languages. */
   named: number
-  /** Named addresses that became articles. */
+  /** Those `named` addresses that became articles. */
   indexed: number
-  /** Of the indexed ones, those with the text of the feed alone, or without a text. */
+  /** Those `indexed` articles that have only the text of the feed, or no text. */
   alone: number
-  /** Refused pages, by reason. Those in other languages (`language`) are not among `named`. */
+  /** Refused pages by reason. Pages in other languages (`language`) are not part of `named`. */
   refused: Record<string, number>
   lost: number
-  /** Addresses that only a sitemap outside of the catalogue named. */
+  /** Addresses that only a sitemap outside of the catalogue has. */
   unfetched: number
   waiting: number
-  /** `indexed` of `named`, rounded down to thousandths; null without a second count. */
+  /** `indexed` divided by `named`, rounded down to thousandths; null without a second count. */
   share: number | null
   /**
-   * Days of outlets on which no poll reached the outlet. Today is not among them, because it is not
-   * over.
+   * Counts a day of an outlet if no poll reached the outlet on it. Today is left out, because it is
+   * not over.
    */
   unread: number
-  /** Feeds that rolled on between two polls: articles may have come and gone unseen. */
+  /** Feeds that rolled on between two polls, so that we may have missed articles. */
   rolled: number
   /**
-   * Whether more is missing than usual: pages were lost, polls failed, or feeds rolled on unseen.
+   * Whether more articles are missing than usual: pages were lost, polls failed, or feeds rolled
+   * on.
    */
   gap: boolean
 }
 
-/** How an outlet was asked. */
+/** How we asked an outlet, and how it answered. */
 export interface Manners {
-  /** Polls of its feeds and sitemaps that were answered. */
+  /** Answered polls of its feeds and sitemaps. */
   polls: number
   requests: number
-  /** Requests without an answer, or with a status from 400 on, except 404 and 410. */
+  /** Requests that got no answer, or a status of 400 or more except 404 and 410. */
   errors: number
-  /** Answered with 304. */
+  /** Requests that got a 304. */
   unchanged: number
-  /** Bytes of bodies, as they were sent (compressed). */
+  /** Bytes of the bodies that the outlet sent, compressed. */
   bytes: number
 }
 
-/** A day of an outlet. */
+/** The figures of an outlet for one day. */
 export type OutletDay = { day: string } & OutletCompleteness & Manners
 
-/** Pages found yesterday and today (UTC) that an outlet kept from us. */
+/** Pages that we found yesterday and today (UTC), and that their outlet kept from us. */
 export interface KeptPages {
-  /** Pages that come from the feed alone, or are refused. */
+  /** Pages that are refused, or have only the text of the feed. */
   pages: number
-  /** Pages that are done or refused. */
+  /** Pages that are done or refused; `pages` is a part of them. */
   of: number
   /** The most frequent reason: a kind of block, or why pages were refused. */
   reason: string
 }
 
-/** What an outlet keeps from us, in words, with one thing to do. */
+/** Says what an outlet keeps from us, and one thing that an operator can do. */
 export const keptInWords = ({ pages, of, reason }: KeptPages): string =>
   `${pages} of ${of} pages are refused or come from the feed alone (${reason}): ${TO_DO[reason] ?? 'npm run pages -- list --refused shows them'}`
 
@@ -333,57 +346,63 @@ const TO_DO: Record<string, string> = {
   'feed alone': 'npm run explain -- URL of an article shows what its page holds',
 }
 
-/** Where the fields of an outlet's articles came from. Shares from 0 to 1. */
+/** The sources of the fields of an outlet's articles. Shares are between 0 and 1. */
 export interface OutletOrigins {
-  /** The last eight days. The most frequent source of each field comes first. */
+  /** The shares in the last eight days. For each field, the most frequent source comes first. */
   shares: { field: string; source: string; share: number }[]
-  /** Fields whose sources are worse on the latest day than in the week before. */
+  /** Fields whose sources on the latest day are worse than in the week before. */
   falls: { field: string; source: string; before: number; now: number }[]
 }
 
 /**
- * Something that is wrong: what, why, and the first thing to do. The words are the same wherever it
- * is told.
+ * A fault: what is wrong, why, and the first thing to do. All places that show it use the same
+ * words.
  */
 export interface Cause {
-  /** Name of the check that found it. */
+  /** The check that found the fault. */
   check: string
-  /** `bad`: a check of `npm run doctor` has failed. `warn`: it may fail soon, or little is lost. */
+  /**
+   * `bad`: a check of `npm run doctor` has failed. `warn`: the check may fail soon, or the loss is
+   * small.
+   */
   level: 'bad' | 'warn'
   text: string
 }
 
-/** What one process sees around it. A part that could not be read, or does not apply, is null. */
+/** The surroundings of one process. A part that could not be read, or does not apply, is null. */
 export interface Surroundings {
-  /** The disk of DATA_DIR, in bytes; `total` is 0 once the folder was removed or replaced. */
+  /** The disk with DATA_DIR, in bytes. `total` is 0 after the folder was removed or replaced. */
   disk: { folder: string; free: number; total: number; daysLeft: number | null } | null
   memory: { free: number; total: number }
-  /** Seconds by which this machine's clock is ahead of the database's. */
+  /** How many seconds this machine's clock is ahead of the database's clock. */
   clockAhead: number | null
   /**
-   * Hosts of feeds whose names were asked for, and how many did not resolve. `lie`: a name that
-   * nobody has, and that resolved all the same.
+   * How many hosts of feeds had their names looked up, and how many names did not resolve. `lie`: a
+   * name that does not exist and resolved all the same.
    */
   names: { asked: number; failed: number; example: string; lie: string | null } | null
-  /** Numbers of the newest migrations. */
+  /** The numbers of the newest migration in the database and in the checkout. */
   schema: { database: number; checkout: number } | null
-  /** Whether the database refuses writes because its disk is full. */
+  /** Whether the database refuses writes, because its disk is full. */
   databaseFull: boolean | null
-  /** What a short look at the index finds. */
+  /** Faults that a quick check of the index finds. */
   index: string[] | null
   certificates: { of: string; daysLeft: number }[]
 }
 
-/** Whether the normaliser, or the embedder, is behind: its oldest work has waited for long. */
+/**
+ * Whether the normaliser (`pagesAreLate`) or the embedder (`embeddingsAreLate`) is behind: its
+ * oldest work has waited too long.
+ */
 export const pagesAreLate = ({ pages }: Flow<unknown>): boolean => pages.oldest > 600
 export const embeddingsAreLate = ({ embeddings }: Flow<unknown>): boolean => embeddings.oldest > 1_800
 
 /**
- * The figures of `/status/figures`, as JSON carries them: times are ISO 8601. A part that could not
- * be read is null, and `unread` names it.
+ * The figures of `/status/figures`, as JSON has them: times are ISO 8601. A part that could not be
+ * read is null, and `unread` has its name.
  */
 export interface Figures<Time = string> {
-  /** When they were read. */
+  /** When the figures were read. */
   at: string
   service: string
   flow: Flow<Time> | null
@@ -391,15 +410,15 @@ export interface Figures<Time = string> {
   machines: Machines | null
   /** By name of the queue. */
   queues: Record<string, QueueCounts> | null
-  /** Outlets in trouble come first. */
+  /** Outlets with problems come first. */
   outlets: OutletHealth<Time>[] | null
   quarantine: { counts: QuarantineCount[]; newest: Quarantined[] } | null
-  /** The last 24 hours, the present one last. */
+  /** The last 24 hours. The present hour is the last one. */
   lag: LagHour[] | null
   around: Surroundings | null
-  /** Dependencies that this process does not reach. */
+  /** Dependencies that this process cannot reach. */
   missing: string[]
   unread: string[]
-  /** What is wrong, the worst first. */
+  /** Faults, the worst first. */
   causes: Cause[]
 }

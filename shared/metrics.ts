@@ -1,23 +1,23 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** The registry of this process; every metric of Perscope is made here. */
+/** The registry of this process. It has every metric of Perscope. */
 export const registry = new Registry()
 
 /**
  * Turns on the metrics of the process itself (memory, event loop, garbage collection).
  *
- * @param number the number of a process that shares a service with others; every figure has it
+ * @param number tells processes of the same service apart; every figure has it as a label
  */
 export function observeProcess(service: string, number: string | null = null): void {
   registry.setDefaultLabels(number === null ? { service } : { service, process: number })
   collectDefaultMetrics({ register: registry })
 }
 
-/** A counter named `perscope_…`. */
+/** Makes a counter named `perscope_…`. */
 export const counter = <L extends string>(name: string, help: string, labelNames: L[] = []): Counter<L> =>
   new Counter({ name: `perscope_${name}`, help, labelNames, registers: [registry] })
 
-/** A histogram named `perscope_…`, in seconds unless its name says otherwise. */
+/** Makes a histogram named `perscope_…`, in seconds unless its name has another unit. */
 export const histogram = <L extends string>(
   name: string,
   help: string,
@@ -26,10 +26,10 @@ export const histogram = <L extends string>(
 ): Histogram<L> => new Histogram({ name: `perscope_${name}`, help, buckets, labelNames, registers: [registry] })
 
 /**
- * A gauge named `perscope_…` whose figures are read at each scrape. It has no figures when they
- * cannot be read.
+ * Makes a gauge named `perscope_…`, whose figures are read at each scrape. If the reading fails,
+ * the gauge has no figures.
  *
- * @param read a few gauges may share one reading, see `shared`
+ * @param read several gauges may share one reading, see `shared`
  */
 export function gauge<L extends string, T>(
   name: string,
@@ -38,7 +38,7 @@ export function gauge<L extends string, T>(
   read: () => Promise<T>,
   show: (set: (labels: Partial<Record<L, string>>, value: number) => void, figures: T) => void,
 ): void {
-  registry.removeSingleMetric(`perscope_${name}`) // of a service that this process ran before, as benchmarks do
+  registry.removeSingleMetric(`perscope_${name}`) // benchmarks run a service again in one process
   new Gauge({
     name: `perscope_${name}`,
     help,
@@ -47,14 +47,15 @@ export function gauge<L extends string, T>(
     async collect() {
       const figures = await read().catch(() => null)
       this.reset()
-      // prom-client begins a gauge without labels with a zero, which is no reading.
+      // prom-client sets a gauge without labels to zero at first, but no reading has given this
+      // zero.
       if (labelNames.length === 0) this.remove()
       if (figures !== null) show((labels, value) => this.set(labels as Record<L, string>, value), figures)
     },
   })
 }
 
-/** A gauge without labels. @param pick its figure; null: there is none */
+/** Makes a gauge without labels. @param pick gives its figure; null: there is none */
 export function figure<T>(name: string, help: string, read: () => Promise<T>, pick: (figures: T) => number | null) {
   gauge(name, help, [], read, (set, figures) => {
     const value = pick(figures)
@@ -62,12 +63,12 @@ export function figure<T>(name: string, help: string, read: () => Promise<T>, pi
   })
 }
 
-/** Scrapes within this time (ms) share one reading. */
+/** Scrapes within this time (in ms) share one reading. */
 const FRESH = 10_000
 
 /**
  * Shares one reading between all calls within `fresh` ms, by default ten seconds. While a reading
- * is under way, no second one begins, however long it takes.
+ * is running, no second one starts, however long it takes.
  */
 export function shared<T>(read: () => Promise<T>, fresh = FRESH): () => Promise<T> {
   let last: { until: number; reading: Promise<T>; open: boolean } | undefined
@@ -85,8 +86,8 @@ export function shared<T>(read: () => Promise<T>, fresh = FRESH): () => Promise<
 }
 
 /**
- * Buckets for delays of articles, in seconds: from one second to a month, for imported
- * articles.
+ * Buckets for delays of articles, in seconds. They reach from one second to a month, because
+ * imported articles are old.
  */
 export const LAG_BUCKETS = [
   1, 5, 15, 60, 180, 300, 600, 1_800, 3_600, 7_200, 10_800, 14_400, 28_800, 86_400, 259_200, 604_800, 2_592_000,

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import { getDomain } from 'tldts'
 
-/** Characters. Longer addresses are refused everywhere, because no article has one. */
+/** In characters. Every reader of addresses refuses longer ones, because no article has one. */
 export const ADDRESS_LIMIT = 2048
 
 /**
- * Most characters of a key, because a row of a btree index holds at most a third of a page. A
- * longer key is replaced by its hash: long addresses share long beginnings, so a cut would not tell
- * them apart.
+ * The most characters of a key, because a row of a btree index holds at most a third of a page. A
+ * hash replaces the path of a longer key. To cut the key would not do, because long addresses often
+ * begin alike.
  */
 const KEY_LIMIT = 512
 
 /**
- * Reads an address as a browser would (WHATWG URL), relative to `base` if given. Null when it is
- * longer than ADDRESS_LIMIT, or not http(s): `javascript:`, `mailto:` and `data:` lead to no
- * articles.
+ * Reads an address as a browser would (WHATWG URL), relative to `base` if given. Null when the
+ * address is longer than ADDRESS_LIMIT, or not http(s): `javascript:`, `mailto:` and `data:` lead
+ * to no articles.
  */
 export function readAddress(text: string, base?: string): URL | null {
   if (text.length > ADDRESS_LIMIT) return null
@@ -24,8 +24,8 @@ export function readAddress(text: string, base?: string): URL | null {
 }
 
 /**
- * Reads an address that is asked for next: without its fragment, and without its name and password,
- * which are sent to nobody and logged nowhere.
+ * Reads an address for the next request. Removes the fragment, and also name and password, so that
+ * they are never sent or logged.
  */
 export function readTarget(text: string, base?: string): URL | null {
   const url = readAddress(text, base)
@@ -37,11 +37,11 @@ export function readTarget(text: string, base?: string): URL | null {
 }
 
 /**
- * The key of an article's address, the same for all forms of the address (decision 37): no scheme,
- * no `www.`, `m.` or `amp.`, no fragment, no tracking parameters, no index file, no trailing slash.
- * The other parameters are sorted and kept, because `?id=123` is identity. The port stays when it
- * is not the scheme's own. At most 512 ASCII characters. `addressKey('https://' + key)` is `key`
- * again.
+ * The key of an article's address, the same for all forms of the address (decision 37). It has no
+ * scheme, no `www.`, `m.` or `amp.`, no fragment, no tracking parameters, no index file and no
+ * trailing slash. The other parameters stay, sorted, because one such as `?id=123` may identify the
+ * article. The port stays unless it is the default of the scheme. A key has at most 512 ASCII
+ * characters. `addressKey('https://' + key)` is `key` again.
  *
  * @throws TypeError when `readAddress` refuses the address
  */
@@ -56,8 +56,8 @@ export function addressKey(address: string): string {
 }
 
 /**
- * The address as shown to a client: without fragment, credentials and tracking parameters, else as
- * the outlet wrote it.
+ * The address that clients see: without fragment, credentials and tracking parameters. The rest
+ * stays as the outlet wrote it.
  */
 export function cleanAddress(url: URL): string {
   const clean = new URL(outOfAmpCache(url) ?? url)
@@ -69,7 +69,12 @@ export function cleanAddress(url: URL): string {
   return clean.href
 }
 
-/** `https://example-nl.cdn.ampproject.org/c/s/example.nl/a` and `https://www.google.com/amp/s/example.nl/a` are copies of `https://example.nl/a`. */
+/**
+ * The address of which an AMP cache has a copy.
+ * `https://example-nl.cdn.ampproject.org/c/s/example.nl/a`
+ * and `https://www.google.com/amp/s/example.nl/a` are copies of `https://example.nl/a`. Null: the
+ * address is not in such a cache.
+ */
 function outOfAmpCache(url: URL): URL | null {
   const path = url.hostname.endsWith('.cdn.ampproject.org')
     ? /^\/[cv]\/(s\/)?(.+)$/.exec(url.pathname)
@@ -83,8 +88,7 @@ function keyHost(url: URL): string {
   let host = url.hostname.replace(/\.+$/, '')
   for (;;) {
     const bare = host.replace(/^(?:www|m|mobile|mobiel|amp)\./, '')
-    // In `www.nl` or `www.localhost` no domain is left without `www.`, so `www.` belongs to the
-    // name.
+    // `www.nl` and `www.localhost` are no domains any more without `www.`, so `www.` stays.
     if (bare === host || getDomain(bare) === null) return url.port === '' ? host : `${host}:${url.port}`
     host = bare
   }
@@ -117,14 +121,14 @@ function keyQuery(search: string): string {
   return kept.length === 0 ? '' : `?${kept.sort().join('&')}`
 }
 
-/** A fragment is a place on the page, except for pages of scripts that keep their path in `#!`. */
+/** A fragment is usually a place on the page. But pages of scripts keep their path in `#!`. */
 const keyFragment = (hash: string): string => (hash.startsWith('#!') && hash.length > 2 ? hash : '')
 
 const parameters = (search: string): { raw: string; name: string; value: string }[] =>
   search
     .slice(1)
     .split('&')
-    // Feeds that escape twice write `?a=1&amp;b=2`.
+    // Some feeds escape twice and so write `?a=1&amp;b=2`.
     .map(raw => raw.replace(/^(?:amp;)+/i, ''))
     .filter(raw => raw !== '')
     .map(raw => {
@@ -133,8 +137,8 @@ const parameters = (search: string): { raw: string; name: string; value: string 
     })
 
 /**
- * One spelling for each escape (RFC 3986 §6.2.2): unreserved characters plain, hexadecimal digits
- * in capitals, a stray `%` escaped.
+ * Gives equal escapes one spelling (RFC 3986 §6.2.2): unreserved characters are plain, hexadecimal
+ * digits are capitals, a stray `%` is escaped.
  */
 const canonicalEscapes = (text: string): string =>
   text.replace(/%(?![0-9a-f]{2})/gi, '%25').replace(/%([0-9a-f]{2})/gi, (written, hex: string) => {
@@ -143,7 +147,7 @@ const canonicalEscapes = (text: string): string =>
   })
 
 /**
- * Decodes names and values of parameters for comparisons alone. A text with an escape that is no
+ * Decodes a name or value of a parameter, for comparisons only. Text with an escape that is not
  * UTF-8 stays as it is.
  */
 function decode(text: string): string {
@@ -155,14 +159,16 @@ function decode(text: string): string {
 }
 
 /**
- * Query parameters that tell the reader's origin and not the article. Prefixes and names as the
- * campaign and analytics tools document them; lower case.
+ * Query parameters that tell where the reader came from, and not which article it is. Prefixes and
+ * names are those that campaign and analytics tools document, in lower case.
  */
 
 const PREFIXES = `utm_ mtm_ pk_ piwik_ matomo_ hsa_ at_ ns_ wt_ wt. mc_ fb_ ga_ guce_ sfmc_ oly_ vero_ elq sara_ soc_
   __hs _hs _x_tr_ __cf_chl_ trk_ tblci amp_`.split(/\s+/)
 
-/** Parameters of AT Internet, by their full names: other parameters begin with `xt`, too. */
+/**
+ * Parameters of AT Internet, by their full names, because other parameters also begin with `xt`.
+ */
 const XT = new Set(['xtor', 'xtref', 'xtmc', 'xtcr', 'xtatc', 'xtnp', 'xts', 'xtsite', 'xtloc', 'xtdt'])
 
 const NAMES = new Set([
@@ -182,12 +188,12 @@ const NAMES = new Set([
 ])
 
 /**
- * Names of parameters that track with a word (`?ref=rss`), and identify an article with a number
- * (`?ref=12345`).
+ * With a word as its value (`?ref=rss`), such a parameter tracks. With a number (`?ref=12345`), it
+ * identifies the article.
  */
 const NAMES_WITH_A_WORD = new Set('ref source src from partner via rss share shared medium origin'.split(' '))
 
-/** Whether the parameter does not help to identify the article. Name and value decoded. */
+/** Whether a parameter tells nothing about which article it is. Name and value are decoded. */
 function isTracking(name: string, value: string): boolean {
   const key = name.toLowerCase()
   if (NAMES.has(key) || XT.has(key)) return true

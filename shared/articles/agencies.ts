@@ -1,6 +1,6 @@
 import { words } from '../../search/analysis/index.ts'
 
-/** News agencies: the name that is shown, and all that sources write for it, folded. */
+/** News agencies: the name that we show, and all folded names that sources use. */
 const NAMES: Record<string, string> = {
   Belga: 'belga, agence belga, belga news agency',
   ANP: 'anp, algemeen nederlands persbureau',
@@ -32,18 +32,18 @@ const BY_NAME = new Map(
   Object.entries(NAMES).flatMap(([agency, all]) => all.split(', ').map(name => [name, agency] as const)),
 )
 /**
- * Names that are also words or other abbreviations. They name an agency only in capitals, or as
- * `Novum`.
+ * Names that are also ordinary words or other abbreviations. They count as agencies only in
+ * capitals, or as `Novum`.
  */
 const CAPITALS = new Set(['ap', 'apa', 'ats', 'efe', 'pa', 'sda', 'sid', 'ansa', 'novum'])
 
-/** Where it is said that an agency sent a text. */
+/** The place that says that an agency sent a text. */
 export type AgencySignal = 'by-line' | 'structured data' | 'dateline' | 'either end' | 'credit'
 
 export interface AgencyEvidence {
   agency: string
   signal: AgencySignal
-  /** The words that say so. */
+  /** The words at that place. */
   words: string
 }
 
@@ -51,7 +51,7 @@ const LABEL =
   /^(?:(?:door|von|by|par|vun|from|via|bron|sources?|quellen?|quell|tekst|texte?|with|met|mit|mat|avec|the|la|le|l|agentur|agentschap|persbureau|redactie|redaktion|rédaction|naar|nach)(?:\s*:\s*|[\s']+|$))+/iu
 const BETWEEN = /[/,;|&+·•()[\]\n]|\s[–—-]\s|[–—]|\s(?:en|et|und|and|a|an|met|mit|mat|avec|with|via|from)\s/iu
 
-/** The agency that a part of a byline names, when it names nothing else. */
+/** The agency that a part of a byline names; null: the part names something else too. */
 function agencyIn(part: string): string | null {
   const name = part
     .trim()
@@ -62,17 +62,17 @@ function agencyIn(part: string): string | null {
   return agency !== null && CAPITALS.has(folded) && !/^(?:\p{Lu}+|Novum)$/u.test(name.trim()) ? null : agency
 }
 
-/** What may stand beside an agency: initials, a date, who edited. */
+/** Text that may stand beside an agency: initials, a date, or who edited. */
 const BESIDE = /^(?:\p{Ll}{1,6}|\p{L}{1,4}\.?|redactie|[\d.: =]+|)$/u
 
-/** The agencies of a byline, in which people may stand, too. */
+/** The agencies that a byline names. It may also name people. */
 export const agenciesBeside = (byline: string): string[] =>
   byline.length > LONGEST ? [] : byline.split(BETWEEN).flatMap(part => agencyIn(part) ?? [])
 
-/** Whether a byline names agencies and nobody else. */
+/** Whether a byline names agencies and no people. */
 export const isOfAgencies = (byline: string): boolean => agenciesAlone(byline).length > 0
 
-/** The agencies of a text that says nothing else. */
+/** The agencies of a text that consists only of their names. */
 function agenciesAlone(text: string): string[] {
   if (text.length > LONGEST) return []
   const parts = text.split(BETWEEN)
@@ -83,7 +83,10 @@ function agenciesAlone(text: string): string[] {
 }
 const LONGEST = 120
 
-/** How many paragraphs at the beginning, and at the end, are searched for an agency. */
+/**
+ * How many paragraphs at the beginning (`FIRST`) and at the end (`LAST`) are searched for an
+ * agency.
+ */
 const FIRST = 2
 const LAST = 3
 
@@ -96,7 +99,7 @@ const OPENING = /^\(([^()]{2,40})\)\s/
 const BEFORE_DASH = /^(?:[^,()–—]{2,40},\s*)?([\p{L}/ -]{2,30}?)\s+[-–—]+\s?\S/u
 
 /**
- * The evidence that a text and the names of its authors hold.
+ * Finds evidence of agencies in a text and in the names of its authors.
  *
  * @param body paragraphs, separated by blank lines
  */
@@ -122,5 +125,5 @@ export function agencyEvidence({ authors, body }: { authors: string[]; body: str
 export const evidenceOf = (signal: AgencySignal, words: string, agencies: string[]): AgencyEvidence[] =>
   agencies.map(agency => ({ agency, signal, words: words.trim() }))
 
-/** The agencies of some evidence, each once. */
+/** The agencies of the evidence, each once. */
 export const agenciesOf = (evidence: AgencyEvidence[]): string[] => [...new Set(evidence.map(({ agency }) => agency))]

@@ -2,14 +2,17 @@ import type { ArticleRow, Country } from '../../search/types.ts'
 
 export { type ArticleOutlet, COUNTRIES, type Country, LANGUAGES, type Language } from '../../search/vocabulary.ts'
 
-/** Time zones in which dates without an offset are read, unless the catalogue says otherwise. */
+/**
+ * A date without an offset is read in the time zone of its country, unless the catalogue gives
+ * another time zone.
+ */
 export const TIME_ZONES: Record<Country, string> = {
   NL: 'Europe/Amsterdam',
   BE: 'Europe/Brussels',
   LU: 'Europe/Luxembourg',
 }
 
-/** Each language by its own name, so that its speakers find it. */
+/** The name of each language in that language, so that its speakers recognise it. */
 export const OWN_NAMES = {
   en: 'English',
   nl: 'Nederlands',

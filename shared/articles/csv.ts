@@ -1,6 +1,6 @@
 import { printable } from '../log/printable.ts'
 
-/** The columns of all CSV that is written here, in their order. */
+/** The columns of all CSV that Perscope writes, in order. */
 export const CSV_COLUMNS = [
   'id',
   'title',
@@ -20,21 +20,21 @@ export const CSV_COLUMNS = [
 ] as const
 export type CsvColumn = (typeof CSV_COLUMNS)[number]
 
-/** An article as the API or `export` writes it: authors are names, or objects with a `name`. */
+/** An article as the API or `export` writes it. Authors are names, or objects with a `name`. */
 export type CsvArticle = Partial<Record<Exclude<CsvColumn, 'outlet_name' | 'outlet_domain'> | 'outlet', unknown>>
 
 export const csvHead = (columns: readonly CsvColumn[]): string => `${columns.join(',')}\r\n`
 
-/** A record of CSV (RFC 4180). A null becomes an empty cell. Several authors are joined by `; `. */
+/** A line of CSV (RFC 4180). Null becomes an empty cell. Several authors are joined by `; `. */
 export const csvLine = (article: CsvArticle, columns: readonly CsvColumn[]): string =>
   csvRecord(columns.map(column => memberFor(article, column)))
 
-/** A record of texts and numbers. */
+/** A line of CSV with texts and numbers. */
 export const csvRecord = (values: readonly unknown[]): string => `${values.map(cell).join(',')}\r\n`
 
 /**
- * The value of a column, as in the JSON of the article. Names of authors and of agencies are joined
- * to one text.
+ * The value of a column, as in the JSON of the article. Names of authors or of agencies are joined
+ * into one text.
  */
 export function memberFor(article: CsvArticle, column: CsvColumn): unknown {
   switch (column) {
@@ -58,17 +58,17 @@ const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : null
 
 /**
- * A cell. A spreadsheet takes a text that begins with `=`, `+`, `-` or `@` for a formula. Others
- * write the titles, so such a text gets an apostrophe in front. A text after a semicolon gets one,
- * too. Where decimals have a comma, as in Dutch, French and German, Excel begins a cell there.
- * Control characters are escaped as for a terminal, where the file may be shown.
+ * A cell. A spreadsheet treats a text that begins with `=`, `+`, `-` or `@` as a formula. Outlets
+ * write the titles, so such a text gets an apostrophe in front. A text after a semicolon gets one
+ * too: where decimals have a comma, as in Dutch, French and German, Excel begins a cell there.
+ * Control characters are escaped, because a terminal may show the file.
  */
 function cell(value: unknown): string {
   if (typeof value !== 'string') return typeof value === 'number' ? String(value) : ''
   const harmless = printable(
     value.replace(/^(?=[=+\-@\t\r])|[;\r\n]\s*/g, (gap, at: number) => {
       if (gap === '' || /[=+\-@]/.test(value.charAt(at + gap.length))) return `${gap}'`
-      // A tab or a line break may begin a cell, too.
+      // A tab or a line break may also begin a cell.
       const last = Math.max(gap.lastIndexOf('\t'), gap.lastIndexOf('\r'))
       return last > 0 ? `${gap.slice(0, last)}'${gap.slice(last)}` : gap
     }),

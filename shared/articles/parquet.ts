@@ -1,12 +1,12 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { type CsvArticle, type CsvColumn, memberFor, namesOf } from './csv.ts'
 
-/** Articles in a group of rows. */
+/** How many articles a row group has. */
 const GROUP = 20_000
 
 /**
- * Writes articles as Apache Parquet, group after group: times are timestamps in UTC, authors
- * and agencies are lists. Used in browsers, too.
+ * Writes articles as Apache Parquet, one row group after the other. Times are timestamps in UTC,
+ * authors and agencies are lists. Browsers use this too.
  */
 export function createParquet(columns: readonly CsvColumn[]) {
   const writer = new ByteWriter()
@@ -28,8 +28,8 @@ export function createParquet(columns: readonly CsvColumn[]) {
 
   return {
     /**
-     * @param isFull the group ends here
-     * @returns what to write now, which may be nothing yet
+     * @param isFull true: the row group ends here
+     * @returns the bytes to write; they may be empty
      */
     async add(articles: readonly CsvArticle[], isFull = false): Promise<Uint8Array<ArrayBuffer>> {
       for (const article of articles) group.push(article)
@@ -67,7 +67,7 @@ const text = (name: string): Schema[number] => ({
 
 const time = (name: string): Schema[number] => ({
   ...{ name, type: 'INT64', converted_type: 'TIMESTAMP_MILLIS', repetition_type: 'OPTIONAL' },
-  // Says that it is UTC: without this, DuckDB reads a time without a zone.
+  // `isAdjustedToUTC` states UTC. Without it, DuckDB reads a time without a zone.
   logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
 })
 

@@ -2,9 +2,9 @@ import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 import { boundMarks } from '../../search/analysis/text.ts'
 
 /**
- * The plain text of a source that may be HTML: without tags, scripts and styles, entities decoded
- * once, blocks as paragraphs with a blank line between them. A text without markup keeps its `<`
- * and `>`; only entities are decoded in it. Null when nothing is left.
+ * The plain text of a source that may be HTML. It has no tags, scripts and styles, its entities are
+ * decoded once, and blocks become paragraphs with a blank line between them. A text without markup
+ * keeps its `<` and `>`; only its entities are decoded. Null when no text remains.
  */
 export function plainText(source: string): string | null {
   const text = source.includes('<') && MARKUP.test(source) ? ofMarkup(source) : ofPlain(source)
@@ -14,9 +14,9 @@ export function plainText(source: string): string | null {
 const BLOCKS =
   'address|article|aside|blockquote|center|dd|details|div|dl|dt|figcaption|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul'
 /**
- * Recognises HTML by the end tag of a known element, or by an element that needs none. A start tag
- * alone proves nothing: people write `<b>` when they write about it. A tag's attributes end at the
- * next `<` here, so that the search stays linear.
+ * Recognises HTML by the end tag of a known element, or by an element that needs no end tag. A
+ * start tag alone proves nothing, because people write `<b>` when they write about it. In this
+ * pattern the attributes of a tag end at the next `<`, so that the search stays linear.
  */
 const MARKUP = new RegExp(
   `</(?:a|abbr|b|cite|code|del|em|font|html|body|i|iframe|ins|mark|noscript|q|s|script|small|span|strong|style|sub|sup|u|video|${BLOCKS})\\s*>|<(?:br|hr|p)\\s*/?>|<img\\s[^<>]*>|<(?:p|div)\\s[^<>]*>|<!--`,
@@ -26,8 +26,8 @@ const BLOCK = new RegExp(`^(?:${BLOCKS})$`)
 const UNREAD = new Set(['script', 'style', 'template'])
 
 /**
- * Reads tags without building a tree, which would take time quadratic in its depth on hostile
- * input.
+ * Reads tags without building a tree. On hostile input, a tree would take time quadratic in its
+ * depth.
  */
 function ofMarkup(html: string): string {
   const pieces: string[] = []
@@ -79,12 +79,12 @@ function tokenize(source: string, heard: Partial<TokenizerCallbacks>): void {
   tokenizer.write(source.slice(0, LONGEST))
   tokenizer.end()
 }
-/** UTF-16 units of a source that are read. */
+/** How many UTF-16 units of a source are read. */
 const LONGEST = 10_000_000
 
 /**
- * Single spaces, no space at the ends of lines, at most one blank line. Most spaces are single
- * already: the patterns pass over them.
+ * Leaves single spaces, no space at the ends of lines, and at most one blank line. The patterns
+ * skip single spaces, because most spaces are single already.
  */
 function tidy(text: string): string {
   return withoutControls(boundMarks(text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text))
@@ -95,8 +95,8 @@ function tidy(text: string): string {
 }
 
 /**
- * A text without control characters. Control characters above ASCII are replaced by the signs that
- * have their numbers in Windows-1252, as browsers read references such as `&#146;`.
+ * Removes control characters. A control character above ASCII becomes the sign that has its number
+ * in Windows-1252, as browsers read references such as `&#146;`.
  */
 export const withoutControls = (text: string) => text.replace(CONTROLS, signOf)
 
@@ -110,7 +110,7 @@ function signOf(control: string): string {
 }
 
 /**
- * Most UTF-16 units of the title and of the body of a page. A body may be as long as a novel.
- * Anybody may write one, and twice as much would hold up the thread that reads it.
+ * The most UTF-16 units of the title and of the body of a page. A body may be as long as a novel.
+ * Any outlet can send one, and twice as much would block the thread that reads it for too long.
  */
 export const PAGE_LIMITS = { title: 500, body: 500_000 }

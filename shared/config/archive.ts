@@ -1,7 +1,7 @@
 import type { ArchiveSettings } from '../../search/archive/client.ts'
 import { certificateRefusal, trustOf } from './tls.ts'
 
-/** The settings of an archive, as the environment has them. */
+/** The settings of the archive, as `readConfig` reads them from the environment. */
 export interface ArchiveConfig {
   OPENSEARCH_URL: readonly string[]
   OPENSEARCH_USER: string
@@ -13,7 +13,7 @@ export interface ArchiveConfig {
 
 /**
  * @returns null: there is no archive
- * @throws when a setting cannot be used
+ * @throws when a setting has an invalid value
  */
 export function archiveSettingsOf(config: ArchiveConfig): ArchiveSettings | null {
   const { OPENSEARCH_URL: nodes, OPENSEARCH_INDEX: prefix } = config

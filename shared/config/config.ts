@@ -6,14 +6,15 @@ import { parseBytes, parseDuration, readSecretFile } from './values.ts'
 
 export type Config = { readonly [K in keyof typeof SETTINGS]: SettingValue<(typeof SETTINGS)[K]['type']> }
 
-/** A setting that cannot be used; the message is one sentence that says what to write instead. */
+/** A setting with an invalid value. The message is one sentence that says what to write instead. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
 /**
  * Reads every setting from `env`. An empty variable counts as not set. A secret or an address may
- * stand in a file that `NAME_FILE` names; when both are set, `NAME` counts.
+ * be in a file, whose path `NAME_FILE` gives. When both are set, `NAME` counts.
+ *
  * @throws ConfigError that names the variable, its value and the values that it may have
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
@@ -29,7 +30,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return values as Config
 }
 
-/** Checks TLS_CA_FILE, and names it in the addresses of Postgres servers. */
+/** Checks TLS_CA_FILE, and adds it to the addresses of Postgres servers. */
 function trustAuthority(values: Record<string, string | number | string[]>): void {
   const { TLS_CA_FILE: named } = values
   if (typeof named !== 'string' || named === '') return
@@ -44,7 +45,7 @@ function trustAuthority(values: Record<string, string | number | string[]>): voi
 }
 
 /**
- * A sentence for each name in `env` that looks like a setting of ours and is none, in
+ * A sentence for each name in `env` that looks like one of our settings but does not exist, in
  * alphabetical order.
  */
 export const settingsWithoutUse = (env: NodeJS.ProcessEnv = process.env): string[] =>
@@ -52,7 +53,7 @@ export const settingsWithoutUse = (env: NodeJS.ProcessEnv = process.env): string
     .sort()
     .flatMap(name => {
       if (isSetting(name)) return []
-      // A short name is near to those of other programs, as HF_TOKEN to CI_TOKEN.
+      // Short names of other programs are often similar to ours, such as HF_TOKEN to CI_TOKEN.
       const meant = nearestName(name, Object.keys(SETTINGS), name.length < 10 ? 1 : 2)
       if (meant === null && !OWN_PREFIXES.some(prefix => name.startsWith(prefix))) return []
       return [`There is no setting ${name}; ${meant ? `did you mean ${meant}?` : 'see docs/configuration.md.'}`]
@@ -66,7 +67,7 @@ function isSetting(name: string): boolean {
   return name.endsWith(FILE) && setting !== undefined && mayBeInFile(setting)
 }
 
-/** Settings that are secrets, and addresses, which may hold a password. */
+/** Files may give secrets, and addresses too, because an address may have a password in it. */
 const mayBeInFile = ({ type }: Setting) => type === 'secret' || type === 'url' || type === 'urls'
 
 function fileOf(name: string, setting: Setting, env: NodeJS.ProcessEnv): string | null {
@@ -136,13 +137,13 @@ const itemsOf = (text: string): string[] =>
     .map(item => item.trim())
     .filter(item => item !== '')
 
-// A token that may stand after `Bearer` (RFC 6750 §2.1), short enough for a header.
+// A token that may follow `Bearer` (RFC 6750 §2.1), short enough for a header.
 const TOKEN = /^[\w.~+/-]{1,500}$/
 
 // A mistyped DATABASE_URL may still hold a password.
 const redact = (text: string) => text.replace(/:[^:@/]*@/g, ':***@')
 
-/** Address of the API as its clients write it, without a slash at its end. */
+/** The address of the API as clients write it, without a slash at its end. */
 export function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>): string {
   const host = HOST.includes(':') ? `[${HOST}]` : HOST
   return (PUBLIC_URL || `http://${host}:${PORT}`).replace(/\/+$/, '')

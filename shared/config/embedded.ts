@@ -7,8 +7,8 @@ import { SETTINGS } from './settings.ts'
 export const PORTS = 'ports.json'
 
 /**
- * An embedded server that asks for a key: its name, the file of `DATA_DIR` with its key, and the
- * settings that reach it.
+ * The embedded servers that ask for a key. By name: the file of `DATA_DIR` with the key, and the
+ * settings for the server's address and key.
  */
 export const KEYED_SERVERS = {
   qdrant: { file: 'qdrant.key', address: 'QDRANT_URL', key: 'QDRANT_API_KEY' },
@@ -16,8 +16,9 @@ export const KEYED_SERVERS = {
 } as const
 
 /**
- * Adds the keys of the embedded servers to `env`, when `env` has their addresses. The keys are read
- * from `DATA_DIR`. Only the address of an embedded server gets its key, which replaces any other.
+ * Adds the keys of the embedded servers from `DATA_DIR` to `env`, if `env` has the servers'
+ * addresses. A server with another address gets no key from here. The key replaces a key that `env`
+ * already has.
  */
 export function withEmbeddedKeys(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const dataDir = env.DATA_DIR?.trim() || SETTINGS.DATA_DIR.default
@@ -31,7 +32,7 @@ export function withEmbeddedKeys(env: NodeJS.ProcessEnv = process.env): NodeJS.P
   return { ...env, ...found }
 }
 
-/** The port of an address on this machine's loopback; null for other addresses. */
+/** The port of an address on this machine's loopback interface; null for other addresses. */
 function loopbackPort(address: string): number | null {
   if (!URL.canParse(address)) return null
   const { hostname, port } = new URL(address)
@@ -48,8 +49,8 @@ function portOf(name: string, dataDir: string): unknown {
 }
 
 /**
- * The text of a file. Empty when the file does not exist, or when this account may not read it.
- * Without its key, an embedded server refuses a client, and the client reports the refusal.
+ * The text of a file. Empty when the file does not exist, or when this account may not read it. A
+ * client without the key is refused by the embedded server, and reports that.
  */
 function textOf(path: string): string {
   try {
@@ -60,11 +61,11 @@ function textOf(path: string): string {
 }
 
 /**
- * The file in `DATA_DIR` with the settings that other commands need to reach a running `npm start`.
+ * The file in `DATA_DIR` with the settings that other commands need to use a running `npm start`.
  */
 export const RUNNING = 'env'
 
-/** The settings in that file, with the keys that services need: only its owner may read it. */
+/** The settings in `RUNNING`. Some are keys of services, so only the owner may read the file. */
 const KEPT = [
   ...['DATABASE_URL', 'REDIS_URL', 'QDRANT_URL', 'QDRANT_API_KEY', 'QDRANT_COLLECTION'],
   ...['REDIS_SENTINELS', 'REDIS_SENTINEL_NAME', 'TLS_CA_FILE'],
@@ -78,8 +79,8 @@ export const runningLines = (env: NodeJS.ProcessEnv): string =>
   envLines(Object.fromEntries(KEPT.map(name => [name, env[name]?.trim()])))
 
 /**
- * Lines `NAME=value`. Without quotes they can be read by a shell, by `docker --env-file` and as
- * systemd's `EnvironmentFile` alike. What is not set is left out.
+ * Lines `NAME=value`. They have no quotes, so a shell, `docker --env-file` and systemd's
+ * `EnvironmentFile` all read them. Settings without a value are left out.
  */
 export const envLines = (settings: Readonly<Record<string, string | undefined>>): string =>
   Object.entries(settings)
@@ -88,8 +89,9 @@ export const envLines = (settings: Readonly<Record<string, string | undefined>>)
     .join('')
 
 /**
- * Completes `env` by the settings of the `npm start` that runs on `dataDir`. Returns `env` when
- * none runs, or when `env` names a database: the settings of two systems are never mixed.
+ * Completes `env` with the settings of the `npm start` that runs on `dataDir`. Returns `env` when
+ * none runs. Also returns `env` when it has its own DATABASE_URL, so that the settings of two
+ * systems are never mixed.
  */
 export function settingsBeside(dataDir: string, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   if (env.DATABASE_URL?.trim()) return env

@@ -1,12 +1,13 @@
 /*
- * One table has every setting: its type, its default, its meaning. Reading, checks, the document
- * and the warning of unknown names all come from it.
+ * One table has every setting: its type, its default, its meaning. The reading, the checks, the
+ * document and the warning about unknown names all use it.
  */
 
 const POSTGRES = ['postgres', 'postgresql']
 const HTTP = ['http', 'https']
 
-// Lines of the table: the default ('' for none), then the meaning.
+// Functions for lines of the table. Their arguments are the default ('' for none), then the
+// meaning.
 const lineOf =
   <T extends Setting['type']>(type: T) =>
   (fallback: string, about: string) => ({ type, default: fallback, about })
@@ -200,8 +201,8 @@ export const SETTINGS = {
 } as const satisfies Record<string, Setting>
 
 /**
- * Prefixes of our settings. Processes warn of a name with such a prefix that is not in the table:
- * it is a typing error, or a setting of a former version (`QUESTION_`, `WEBSUB_`).
+ * Prefixes of our settings. A process warns about a name that has such a prefix and is not in the
+ * table. It is a typing error, or a setting of an earlier version (`QUESTION_`, `WEBSUB_`).
  */
 export const OWN_PREFIXES =
   `CRAWL_ POLL_ EMBED AUTH_LOCK_ NORMALISE_ OPENSEARCH_ PAGES_ SEARCH_ QDRANT_ QUESTION_ REDIS_SENTINEL RIGHTS_ TLS_
@@ -210,21 +211,21 @@ export const OWN_PREFIXES =
 /** One line of the settings table. */
 export interface Setting {
   type: 'text' | 'secret' | 'url' | 'urls' | 'list' | 'integer' | 'port' | 'duration' | 'bytes'
-  /** Left out: the default is empty. */
+  /** Absent: the default is empty. */
   default?: string
-  /** The least number; of a secret its least length, for one that is sent as a Bearer token. */
+  /** The lowest number. For a secret that is sent as a Bearer token: its shortest length. */
   min?: number
   max?: number
-  /** The schemes that addresses may begin with. */
+  /** The schemes that an address may have. */
   schemes?: readonly string[]
-  /** The only values of a text. */
+  /** The only values that a text may have. */
   values?: readonly string[]
   about: string
 }
 
 /**
- * The value a setting has once it is read: durations in milliseconds, sizes in bytes, lists without
- * empty elements.
+ * The type of a setting's value after reading: durations are in milliseconds, sizes in bytes, lists
+ * have no empty elements.
  */
 export type SettingValue<T extends Setting['type']> = T extends 'integer' | 'port' | 'duration' | 'bytes'
   ? number

@@ -1,17 +1,19 @@
 import { readFileSync, statSync } from 'node:fs'
 
-/** Most bytes of a file with certificates. All public authorities together take less. */
+/**
+ * The most bytes of a file with certificates. The certificates of all public authorities take less.
+ */
 const MOST_BYTES = 1_048_576
 
-/** The part of TLS options that says whom to trust; empty: the authorities that Node knows. */
+/** The TLS options for trusted authorities; empty: the authorities that Node trusts. */
 export interface Trust {
   ca?: string
 }
 
 /**
- * Reads the certificates of authorities from a file in PEM form.
+ * Reads the certificates of authorities from a PEM file.
  *
- * @returns the certificates, or half a sentence that says why there are none
+ * @returns the certificates; or half a sentence that says why there are none
  */
 export function readAuthority(path: string): { certificates: string } | { problem: string } {
   const read = readSmallFile(path, MOST_BYTES)
@@ -21,10 +23,13 @@ export function readAuthority(path: string): { certificates: string } | { proble
     : { problem: 'it holds no certificate in PEM form' }
 }
 
-/** The text of a file that a setting names, or half a sentence that says why there is none. */
+/**
+ * Reads the file that a setting names. @returns its text, or half a sentence that says why there is
+ * none
+ */
 export function readSmallFile(path: string, mostBytes: number): { text: string } | { problem: string } {
   try {
-    // Reading from a pipe could wait for ever.
+    // Refuses a pipe, because reading from it could block for ever.
     const stat = statSync(path)
     if (!stat.isFile()) return { problem: 'it is no file' }
     if (stat.size > mostBytes) return { problem: `it is longer than ${mostBytes} bytes` }
@@ -42,8 +47,8 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Whom connections to our own servers trust: the authorities of `TLS_CA_FILE` and no other, or
- * without that setting those that Node knows. The crawler's connections to outlets do not use it.
+ * The authorities for connections to our own servers: those of `TLS_CA_FILE` alone, or without that
+ * setting those that Node trusts. The crawler does not use this for its connections to outlets.
  *
  * @throws when the file cannot be read any more; `readConfig` has checked it at the start
  */
@@ -55,15 +60,15 @@ export function trustOf({ TLS_CA_FILE }: { TLS_CA_FILE: string }): Trust {
 }
 
 /**
- * Values of libpq's `sslmode` with which it asks for TLS and checks the server's certificate, or
- * may check it.
+ * With these values of libpq's `sslmode`, a client asks for TLS. It checks the server's
+ * certificate, or may check it.
  */
 const CHECKED = ['require', 'verify-ca', 'verify-full']
 
 /**
- * Adds the authorities' file to the address of a Postgres that asks for TLS and names no file
- * itself. Everything that connects by this address then uses the file: pools, pg-boss, BullMQ,
- * threads, `pg_dump`, `psql`.
+ * Adds the authorities' file to the address of a Postgres server, if the address asks for TLS and
+ * has no such file. All users of the address then use the file: pools, pg-boss, BullMQ, threads,
+ * `pg_dump`, `psql`.
  */
 export function withAuthority(address: string, file: string): string {
   if (!/^postgres(ql)?:/.test(address) || !URL.canParse(address)) return address
@@ -72,7 +77,7 @@ export function withAuthority(address: string, file: string): string {
   return `${address}&sslrootcert=${encodeURIComponent(file)}`
 }
 
-/** Codes of OpenSSL, as Node writes them, for a certificate of an authority that is not trusted. */
+/** OpenSSL's error codes, as Node writes them, for a certificate whose authority is not trusted. */
 const UNTRUSTED = [
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -83,7 +88,7 @@ const UNTRUSTED = [
 ]
 
 /**
- * Why the certificate of one of our servers was refused, as a sentence; null for all other errors.
+ * Why TLS refused the certificate of one of our servers, as a sentence; null for all other errors.
  */
 export function certificateRefusal(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error)) return null

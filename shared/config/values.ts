@@ -3,8 +3,8 @@ import { readSmallFile } from './tls.ts'
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /**
- * Milliseconds of a duration written as `500ms`, `30s`, `5m`, `2h`, `1d`, or a bare `0`.
- * Returns null for anything else.
+ * Milliseconds of a duration written as `500ms`, `30s`, `5m`, `2h`, `1d`, or a bare `0`. Returns
+ * null for other texts.
  */
 export function parseDuration(text: string): number | null {
   if (/^0+$/.test(text)) return 0
@@ -17,7 +17,7 @@ const SIZES = { kB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30 } as const
 
 /**
  * Bytes of a size written as `512kB`, `64MB`, `2GB` or `1.5GB` (powers of 1,024), or a bare `0`.
- * Returns null for anything else.
+ * Returns null for other texts.
  */
 export function parseBytes(text: string): number | null {
   if (/^0+$/.test(text)) return 0
@@ -26,14 +26,14 @@ export function parseBytes(text: string): number | null {
   return Math.round(Number(match[1]) * SIZES[match[2] as keyof typeof SIZES])
 }
 
-/** Most bytes of a file. Every address, key or password takes less. */
+/** The most bytes of a secret's file. Every address, key or password takes less. */
 const MOST_BYTES = 65_536
 
 /**
- * Reads a secret from a file, as containers and systemd credentials give them. Space around it and
- * the line's end do not count.
+ * Reads a secret from a file, as containers and systemd credentials provide it. Ignores white space
+ * around the secret.
  *
- * @returns a secret, or one sentence that says why there is none
+ * @returns the secret, or half a sentence that says why there is none
  */
 export function readSecretFile(path: string): { secret: string } | { problem: string } {
   const read = readSmallFile(path, MOST_BYTES)

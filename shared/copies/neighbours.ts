@@ -2,25 +2,25 @@ import { LRUCache } from 'lru-cache'
 import type { Queryable } from '../postgres/pool.ts'
 import { leastCommon } from './shingles.ts'
 
-/** The sketch of an article: what is compared to find articles that may be its copies. */
+/** The sketch of an article. Comparing sketches finds articles that may be copies. */
 export interface Sketch {
   seq: number
-  /** Days since 1970 (UTC) of its time. */
+  /** The day of the article's time, in days since 1970 (UTC). */
   day: number
   shingles: number
   sample: Uint32Array
 }
 
-/** Most days between an article and its copy, because their times are at most a week apart. */
+/** The most days between an article and its copy. Their times are at most a week apart. */
 const DAYS = 7
 
-/** Most articles of a run; a power of two. */
+/** The most articles of a run; a power of two. */
 const RUN = 32_768
 
 /**
- * An inverted index of the samples of some articles of a day. A key is made of a hash from a sample
- * and the place of its article: `hash * RUN + place`. The keys are sorted and the hashes evenly
- * spread, so a hash is found by its leading bits. The keys whose leading bits are `n` stand from
+ * An inverted index of the samples of articles of one day. A key combines a hash from a sample with
+ * the place of its article: `hash * RUN + place`. The keys are sorted and the hashes evenly spread,
+ * so the leading bits of a hash tell where it is. The keys whose leading bits are `n` stand from
  * `starts[n]` to before `starts[n + 1]`.
  */
 interface Run {
@@ -28,7 +28,7 @@ interface Run {
   shingles: number[]
   keys: Float64Array
   starts: Uint32Array
-  /** How many hashes have the same leading bits. */
+  /** How many different hashes have the same leading bits. */
   width: number
 }
 
@@ -61,7 +61,7 @@ function merged(a: Run, b: Run): Run {
   return indexed({ seqs: [...a.seqs, ...b.seqs], shingles: [...a.shingles, ...b.shingles], keys })
 }
 
-/** Adds the articles of a run that may be copies of a sketch. */
+/** Adds to `found` the articles of a run that may be copies of a sketch. */
 function addFrom({ seqs, shingles, keys, starts, width }: Run, sketch: Sketch, found: Set<number>): void {
   const counts = new Map<number, number>()
   for (const hash of sketch.sample) {
@@ -77,12 +77,15 @@ function addFrom({ seqs, shingles, keys, starts, width }: Run, sketch: Sketch, f
   }
 }
 
-/** Most bytes of samples that are kept in memory. */
+/** The most bytes of samples in memory. */
 const KEPT = 64 * 2 ** 20
-/** Most bytes of a day that is kept. A larger day is read again for each batch, a run at a time. */
+/**
+ * The most bytes of a day that stays in memory. A larger day is read again for each batch, one run
+ * at a time.
+ */
 const LARGEST_DAY = KEPT / 4
 const EMPTY_DAY = 100
-/** A search reads much when it reads more samples than this for each of its articles. */
+/** `isReadingMuch` is true when a search reads more samples than this for each of its articles. */
 const FEW = 16
 
 const bytesOf = (runs: Run[]) =>
@@ -94,12 +97,12 @@ const OF_DAY = `
    where day = $1 and seq > $2 and first_seq is not null order by seq limit $3`
 
 /**
- * Finds the articles that may be copies of others: their samples have enough in common. Keeps the
- * samples of the days that were asked last in memory.
+ * Finds the articles that may be copies of others, because their samples have enough in common.
+ * Keeps the samples of recently requested days in memory.
  */
 export function createNeighbours(db: Queryable) {
   const days = new LRUCache<number, Run[]>({ maxSize: KEPT, sizeCalculation: bytesOf })
-  /** How many samples the last search has read from the database, for each of its articles. */
+  /** How many samples the last search has read from the database, divided by its articles. */
   let readForEach = 0
 
   async function* runsOf(day: number): AsyncGenerator<Run> {
@@ -121,8 +124,8 @@ export function createNeighbours(db: Queryable) {
 
   return {
     /**
-     * For each sketch, the numbers of articles that may be copies: stored ones, and others of the
-     * sketches.
+     * For each sketch, the `seq` of articles that may be copies. They are stored articles, or
+     * others of `sketches`.
      */
     async find(sketches: Sketch[]): Promise<Set<number>[]> {
       readForEach = 0
@@ -145,13 +148,13 @@ export function createNeighbours(db: Queryable) {
       return found
     },
     /**
-     * Whether the days that searches ask for do not fit in memory, so that each search reads them
+     * Whether the days that searches need do not fit in memory, so that each search reads them
      * again.
      */
     isReadingMuch: () => readForEach > FEW,
     /**
-     * Adds articles that were stored since. Small runs are merged, so that each run has at most
-     * half as many articles as the one before it.
+     * Adds articles that were just stored. Small runs are merged, so that each run has at most half
+     * as many articles as the run before it.
      */
     add(sketches: Sketch[]): void {
       for (const [day, ofDay] of Map.groupBy(sketches, one => one.day)) {
@@ -171,14 +174,14 @@ export function createNeighbours(db: Queryable) {
 const isToMerge = (a: Run, b: Run) => a.seqs.length < 2 * b.seqs.length && a.seqs.length + b.seqs.length <= RUN
 
 /**
- * The bytes of a sample, as Postgres keeps them: the lowest byte of a number comes first, as in our
- * processors.
+ * The bytes of a sample, as Postgres stores them: the lowest byte of a number comes first, as in
+ * the processors that Node runs on.
  */
 export const toBytes = ({ buffer, byteOffset, byteLength }: Uint32Array) => Buffer.from(buffer, byteOffset, byteLength)
 
 /**
- * Makes the samples of rows. They share one piece of memory, because many small ones would leave
- * holes.
+ * Decodes the samples of rows. All samples share one buffer, because many small buffers would
+ * fragment the memory.
  */
 function withSamples<T extends { sample: Buffer }>(rows: T[]): (Omit<T, 'sample'> & { sample: Uint32Array })[] {
   const all = new Uint32Array(Uint8Array.from(Buffer.concat(rows.map(({ sample }) => sample))).buffer)

@@ -17,24 +17,27 @@ import { areCopies, judge, RULES, sampleOf, WEEK } from './shingles.ts'
  * article joins the earliest first article within a week of which it is a copy. If there is none,
  * the article is a first article itself.
  *
- * The pass goes through new articles in batches, and remembers in `copies_state` how far it is. A
- * row of `copies_due` asks for the group of an article to be found again. The invariant: an article
- * up to `copies_state.seq` has the group that follows from the articles before it, or is due.
- * Whoever makes an article a first one, or ends that, also makes the articles due whose groups may
- * change, in the same transaction. All of these are later articles, so the work comes to an end.
+ * The pass takes new articles in batches, and notes in `copies_state` how far it is. A row of
+ * `copies_due` asks the pass to find the group of an article again. The invariant: an article up to
+ * `copies_state.seq` has the group that follows from the articles before it, or is due. A
+ * transaction that makes an article a first one, or ends that, also makes due all articles whose
+ * groups may change. These are all later articles, so the work comes to an end.
  */
 
-/** Any number. The process with this lock finds groups. */
+/** An arbitrary number. The process that holds this lock finds groups. */
 const LOCK = 3_480_226_017n
 
-/** Most articles of a batch, and most bytes of their bodies as Postgres keeps them. */
+/**
+ * The most articles of a batch, and the most bytes of their bodies in the form that Postgres
+ * stores.
+ */
 const BATCH = 256
 const BATCH_BYTES = 1_000_000
-/** How many batches are looked at together, when each alone would read samples of many days. */
+/** How many batches are taken together when a single batch would read samples of many days. */
 const TOGETHER = 16
-/** Most bytes of a body that is read ahead, as Postgres keeps it. */
+/** The most bytes of a body that `read` reads ahead, in the form that Postgres stores. */
 const AHEAD_BYTES = 16_000
-/** Most bytes of exact shingles that are kept in memory. */
+/** The most bytes of exact shingles in memory. */
 const EXACT = 24 * 2 ** 20
 
 interface State {
@@ -45,7 +48,7 @@ interface State {
 
 const STATE = 'select rules, seq::float8 as seq, version::float8 as version from copies_state'
 
-/** An article with what its group depends on. */
+/** An article with the values that decide its group. */
 interface Article {
   seq: number
   id: string
@@ -64,13 +67,13 @@ const BATCH_OF = `
          left join article_rights r on r.id = a.id and not r.vector
    where a.seq = any ($1::bigint[]) order by a.seq`
 
-// $1 seqs. Only first articles and members of groups are found. Indexes: the primary keys.
+// $1 seqs. Finds only first articles and members of groups. Indexes: the primary keys.
 const STORED = `
   select ${ARTICLE}, s.first_seq::float8 as first
     from copy_sketches s join articles a using (seq) join publishers p using (publisher_no)
    where s.seq = any ($1::bigint[]) and s.first_seq is not null`
 
-// The first article is returned whatever its size. $1 after, $2 BATCH, $3 BATCH_BYTES. Indexes: the
+// $1 after, $2 BATCH, $3 BATCH_BYTES. Returns the first article even if it is larger. Indexes: the
 // primary keys.
 const NEXT = `
   select seq from (
@@ -84,10 +87,10 @@ type Candidate = Article & { first: number | null }
 /** Finds the groups of copies. Samples stay in memory between two calls. */
 export function openCopyGroups(pool: Pool) {
   const placer = createPlacer(pool)
-  /** The version of the groups that the placer knows. */
+  /** The version of the groups that `placer` has in memory. */
   let known = -1
 
-  /** Finds the groups of the next articles. @returns whether there may be more */
+  /** Finds the groups of the next articles. @returns false: no article is left */
   async function step(): Promise<boolean> {
     const state = (await readRow<State>(pool, STATE))!
     if (state.rules !== RULES) return state.rules < RULES && beginAnew(pool, state)
@@ -118,11 +121,11 @@ export function openCopyGroups(pool: Pool) {
 
   return {
     /**
-     * Finds the groups of all articles that are visible, until it is aborted. Does nothing while
-     * another process finds them.
+     * Finds the groups of all visible articles, until `signal` aborts it. Does nothing while
+     * another process finds groups.
      *
-     * @param share the part of the time in which it works; for the rest it pauses, so that others
-     * can work
+     * @param share the part of the time in which it works. It pauses for the rest, so that other
+     *   work can run.
      */
     async pass(signal: AbortSignal, share = 1): Promise<void> {
       if (!(await readValue<boolean>(pool, IS_DUE, [RULES]))) return
@@ -135,9 +138,9 @@ export function openCopyGroups(pool: Pool) {
       })
     },
     /**
-     * Finds the groups of some articles again, beside the passes of other processes.
+     * Finds the groups of some articles again. Passes of other processes may help.
      *
-     * @returns false: it was aborted
+     * @returns false: `signal` aborted it
      */
     async regroup(seqs: bigint[], signal: AbortSignal): Promise<boolean> {
       await pool.query(DUE_AGAIN, [seqs])
@@ -152,7 +155,7 @@ export function openCopyGroups(pool: Pool) {
   }
 }
 
-/** Finds groups, and writes nothing. */
+/** Finds groups. Writes nothing to the database. */
 function createPlacer(pool: Pool) {
   const neighbours = createNeighbours(pool)
   const exact = createExact(pool)
@@ -165,8 +168,8 @@ function createPlacer(pool: Pool) {
   }
 
   /**
-   * The number of the first article of an article's group; its own number when it is a first
-   * article itself.
+   * The `seq` of the first article of an article's group; its own `seq` if it is a first article
+   * itself.
    */
   async function firstOf(article: Article, near: Candidate[]): Promise<number> {
     const firsts = near
@@ -180,14 +183,17 @@ function createPlacer(pool: Pool) {
   }
 
   return {
-    /** @param batches numbers of articles; the bodies of one batch at a time are in memory */
+    /**
+     * @param batches the `seq` of articles, by batch. Only one batch has its bodies in memory at a
+     *   time.
+     */
     async place(batches: number[][]): Promise<Placed> {
       const articles = []
       for (const batch of batches) {
         const { rows } = await pool.query<Article & { body: string | null }>(BATCH_OF, [batch])
         for (const { body, ...article } of rows) {
           articles.push({ ...article, sketch: sketchOf(article, body) })
-          await setImmediate() // Others on this thread wait for one text at most.
+          await setImmediate() // Other work on this thread waits for one text at most.
         }
       }
       const judged = articles.flatMap(({ sketch }) => sketch ?? [])
@@ -197,7 +203,8 @@ function createPlacer(pool: Pool) {
         [...new Set([...batches.flat(), ...near.flatMap(one => [...one])])],
       ])
       await exact.read(stored.flatMap(({ seq, first }) => (first === seq ? seq : [])))
-      // The articles of this batch start without a group, whatever is stored of them.
+      // The articles of these batches start without a group, whatever group the database has for
+      // them.
       const now = new Map<number, Candidate>(stored.map(one => [one.seq, one]))
       for (const { sketch: _, ...article } of articles) now.set(article.seq, { ...article, first: null })
       for (const { seq, sketch } of articles) {
@@ -225,13 +232,13 @@ const BODIES = `
   select seq::float8 as seq, body from article_texts
    where seq = any ($1::bigint[]) and pg_column_size(body) <= $3 limit $2`
 
-/** The distinct shingles of articles. Those that were asked for last are kept. */
+/** The distinct shingles of articles. Keeps those that were requested last. */
 function createExact(pool: Pool) {
   const kept = new LRUCache<number, Float64Array>({ maxSize: EXACT, sizeCalculation: one => 100 + one.byteLength })
   const keep = (seq: number, shingles: Float64Array) => void kept.set(seq, shingles)
   return {
     keep,
-    /** Reads the shingles of many articles ahead, with one query. */
+    /** Reads the shingles of many articles ahead, with one statement. */
     async read(seqs: number[]): Promise<void> {
       const missing = seqs.filter(seq => !kept.has(seq))
       if (missing.length === 0) return
@@ -242,7 +249,7 @@ function createExact(pool: Pool) {
         await setImmediate()
       }
     },
-    /** null: the text of the article is too short to be compared. */
+    /** The shingles of an article; null: its text is too short to be compared. */
     async of(seq: number): Promise<Float64Array | null> {
       const known = kept.get(seq)
       if (known !== undefined) return known
@@ -258,7 +265,7 @@ const IS_DUE = `
   select s.rules < $1 or s.rules = $1 and (s.seq < c.last_seq or exists (select from copies_due)) as due
     from copies_state s, ingest_clock c`
 
-// $1 seqs. Articles that the pass has not reached are not marked, because it will come to them.
+// $1 seqs. Leaves out articles that the pass has not reached, because it will come to them.
 const DUE_AGAIN = `
   insert into copies_due select seq from unnest($1::bigint[]) seq where seq <= (select seq from copies_state)
   order by seq on conflict do nothing`
@@ -267,14 +274,14 @@ const seqsOf = async (db: Queryable, statement: string, values: unknown[]) =>
   (await db.query<{ seq: number }>(statement, values)).rows.map(({ seq }) => seq)
 
 /**
- * Marks that known groups have changed. A process that keeps groups in memory then reads them
+ * Notes that known groups have changed. Processes that keep groups in memory then read all of them
  * again.
  */
 const CHANGED = 'update copies_state set changed = version'
 
 /**
- * Forgets all groups, because they were found by other rules. An article has no group until the
- * pass has reached it.
+ * Deletes all groups, because other rules have made them. An article has no group until the pass
+ * has reached it.
  */
 async function beginAnew(pool: Pool, { version }: State): Promise<boolean> {
   await transaction(pool, async client => {
@@ -285,7 +292,10 @@ async function beginAnew(pool: Pool, { version }: State): Promise<boolean> {
   return true
 }
 
-/** @returns false: another process has changed the groups meanwhile; what was found may be wrong */
+/**
+ * @returns false: another process has changed the groups meanwhile, so the groups that were found
+ *   may be wrong
+ */
 async function moveFrom(client: Client, version: number, rules: number, seq: number): Promise<boolean> {
   const { rowCount } = await client.query(
     'update copies_state set rules = $2, seq = $3, version = version + 1 where version = $1',
@@ -296,12 +306,14 @@ async function moveFrom(client: Client, version: number, rules: number, seq: num
 
 interface Placed {
   articles: (Article & { sketch: Sketch | null; first: number | null })[]
-  /** By the number of an article: the number of its first article, as it was stored before. */
+  /**
+   * By the `seq` of an article: the `seq` of its first article, as it was stored before this call.
+   */
   before: Map<number, number | null>
   nearOf: Map<number, Set<number>>
 }
 
-/** Stores the groups of a batch. Rows that have not changed are not written. */
+/** Stores the groups of a batch. Writes only rows that have changed. */
 function store(pool: Pool, state: State, to: number, seqs: number[], placed: Placed): Promise<boolean> {
   const { articles, before, nearOf } = placed
   const isFirst = ({ seq, first }: { seq: number; first: number | null }) => seq === first
@@ -324,7 +336,7 @@ function store(pool: Pool, state: State, to: number, seqs: number[], placed: Pla
   })
 }
 
-// $1 seqs of articles that are no first ones any more. Index: copy_sketches_group.
+// $1 seqs of articles that have ceased to be first articles. Index: copy_sketches_group.
 const MEMBERS_DUE = `
   insert into copies_due select seq from copy_sketches where first_seq = any ($1::bigint[]) and seq <> first_seq
   on conflict do nothing`
@@ -350,7 +362,7 @@ const isCopy = (own: Judged, first: Judged | undefined) =>
   Boolean(first?.set && own.set && first.seq < own.seq && Math.abs(first.at! - own.at!) <= WEEK) &&
   areCopies(own.set!, first!.set!, own.outlet === first!.outlet)
 
-// $1 seqs. Without articles that are due, because their groups will change. Indexes: the primary
+// $1 seqs. Leaves out articles that are due, because their groups will change. Indexes: the primary
 // keys.
 const KEPT = `
   select a.seq::float8 as seq, s.id as stored, s.first_seq::float8 as first, s.day, s.shingles, s.sample
@@ -358,8 +370,8 @@ const KEPT = `
    where a.seq = any ($1::bigint[]) and not exists (select from copies_due d where d.seq = a.seq)`
 
 /**
- * Compares the rows of some articles with their texts, and the texts with those of their first
- * articles. Call it in one snapshot.
+ * Compares the rows of some articles with their texts, and the texts with the texts of their first
+ * articles. The caller runs this in one snapshot.
  *
  * @returns a sentence for each difference
  */
@@ -392,12 +404,12 @@ export async function checkGroups(client: Client, drawn: bigint[]): Promise<stri
 }
 
 /**
- * Takes articles out of their groups, because rights are reserved. When such an article was a first
- * one, the next pass finds the groups of its members again.
+ * Takes articles out of their groups, because their outlets reserve rights. If such an article was
+ * a first one, the next pass finds the groups of its members again.
  */
 export async function leaveGroups(client: Client, seqs: bigint[]): Promise<void> {
   if (seqs.length === 0) return
-  // From here on, no pass can store groups that it found earlier.
+  // After this, no pass can store groups that it found before.
   await client.query('update copies_state set version = version + 1, changed = version + 1')
   await client.query(MEMBERS_DUE, [seqs])
   await client.query(

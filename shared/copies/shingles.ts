@@ -1,31 +1,33 @@
 import { hashOf, pairHash, words } from '../../search/analysis/index.ts'
 
 /*
- * When two texts are copies. *Shingles* are the runs of five folded words of a body, less the lines
- * that the rules below name. `shared` compares two texts: of the distinct shingles of the text with
- * fewer, it is the part that the other text has, too. Sets of shingles are sorted arrays of hashes
+ * Decides when two texts are copies. *Shingles* are the runs of five folded words of a body. Lines
+ * that `RULED_OUT` matches do not count. `shared` is a fraction of the distinct shingles of the
+ * text with fewer: those that the other text also has. Sets of shingles are sorted arrays of hashes
  * of 53 bits. In 1 of 10^10 pairs of articles, two different shingles have the same hash.
  */
 
 /**
- * The version of what decides about groups in this file. With another version, all groups are found
+ * The version of the rules for groups in this file. When it changes, the pass finds all groups
  * again.
  */
 export const RULES = 1
 
-/** Times of copies lie at most this many ms apart. */
+/** The times of two copies are at most this many ms apart. */
 export const WEEK = 7 * 86_400_000
 
-/** Words of a shingle. */
+/** How many words a shingle has. */
 export const RUN = 5
 const FEWEST_WORDS = 60
 const FEWEST_SHINGLES = 40
 
-/** Characters. A longer line belongs to the text, whatever it begins with. */
+/** In characters. A longer line always counts, whatever it begins with. */
 const LONGEST_LINE = 200
 const AGENCY =
   '(?:belga|anp|afp|dpa(?:-afx)?|reuters|ap|keystone-sda|sda|ats|apa|pa|novum|bloomberg|efe|ansa)(?![\\p{L}\\d])'
-/** Lines that say nothing of the event: who sent the text, what else to read, whose it is. */
+/**
+ * Lines that do not tell about the event: who sent the text, what else to read, who has the rights.
+ */
 const RULED_OUT = [
   new RegExp(
     String.raw`^(?:\(c\)|[©([–—*-]|(?:bron|source|quelle|quell)\s*:|\s)*${AGENCY}(?:[\s,/&+–—-]+${AGENCY})*[\s.,)\]–—-]*$`,
@@ -35,13 +37,13 @@ const RULED_OUT = [
   /©|\(c\) ?\d{4}|all(?:e)? rechten voorbehouden|tous droits (?:réservés|de reproduction)|alle rechte vorbehalten|all rechter? (?:reservéiert|virbehalen)|all rights reserved/iu,
 ]
 
-/** The folded words of a body that count. */
+/** The folded words of a body, without the lines that do not count. */
 export function copyWords(body: string): string[] {
   const isRuledOut = (line: string) => line.length <= LONGEST_LINE && RULED_OUT.some(rule => rule.test(line.trim()))
   return body.split(/[\r\n]+/).flatMap(line => (isRuledOut(line) ? [] : words(line)))
 }
 
-/** The shingle that begins at each word, as a hash below 2^53. */
+/** By word: the shingle that begins there, as a hash below 2^53. */
 export function shinglesAt(list: readonly string[]): Float64Array {
   const hashes = list.map(hashOf)
   const shingles = new Float64Array(Math.max(0, hashes.length - RUN + 1))
@@ -57,7 +59,7 @@ export function shinglesAt(list: readonly string[]): Float64Array {
   return shingles
 }
 
-/** The distinct shingles, ascending. */
+/** The distinct shingles, in ascending order. */
 export function distinct(shingles: Float64Array): Float64Array {
   const sorted = shingles.toSorted()
   let end = 0
@@ -67,7 +69,7 @@ export function distinct(shingles: Float64Array): Float64Array {
   return sorted.slice(0, end)
 }
 
-/** The distinct shingles of a body; null: it is too short to be compared. */
+/** The distinct shingles of a body; null: the body is too short to be compared. */
 export function judge(body: string | null): Float64Array | null {
   const list = copyWords(body ?? '')
   if (list.length < FEWEST_WORDS) return null
@@ -86,7 +88,7 @@ function countCommon(a: Float64Array, b: Float64Array): number {
   return common
 }
 
-/** `shared` of two texts. */
+/** The `shared` of two texts. */
 export const sharedOf = (a: Float64Array, b: Float64Array) =>
   countCommon(a, b) / Math.max(1, Math.min(a.length, b.length))
 
@@ -105,44 +107,49 @@ export function placeOf(sorted: Float64Array, number: number): number {
 }
 
 /**
- * Whether two texts are copies, their times aside: `shared ≥ 0.6`. In one outlet, this part of the
- * longer text must be in common. A live blog that grew is therefore no copy of its beginning.
+ * Whether two texts are copies, without a look at their times: `shared ≥ 0.6`. Two texts of one
+ * outlet need this fraction of the longer text. So a live blog that has grown is no copy of its
+ * beginning.
  */
 export function areCopies(a: Float64Array, b: Float64Array, isOneOutlet: boolean): boolean {
   const of = isOneOutlet ? Math.max(a.length, b.length) : Math.min(a.length, b.length)
-  return 5 * countCommon(a, b) >= 3 * of // in whole numbers: 0.6 has no exact form
+  return 5 * countCommon(a, b) >= 3 * of // uses whole numbers: 0.6 has no exact form
 }
 
-/** One shingle in this many is in the sample. */
+/** The sample has one shingle in this many. */
 const EACH = 4
 const SAMPLED = 2 ** 53 / EACH
 
-/** The leading 32 bits of the shingles with the lowest hashes, ascending; some may be equal. */
+/**
+ * The sample: the leading 32 bits of the lowest hashes of shingles, ascending. Some may be equal.
+ */
 export function sampleOf(shingles: Float64Array): Uint32Array {
   const sample = shingles.subarray(0, placeOf(shingles, SAMPLED))
-  return new Uint32Array(sample.map(hash => hash / (SAMPLED / 2 ** 32))) // which drops the fractions
+  return new Uint32Array(sample.map(hash => hash / (SAMPLED / 2 ** 32))) // this drops the fractions
 }
 
-/** The part of pairs with a `shared` of exactly 0.6 that may be missed. */
+/** The fraction of pairs with a `shared` of exactly 0.6 that may be missed. */
 const MISSED = 0.001
 
 /**
- * How many common samples two texts must have to be compared. The smaller text has this many
- * shingles, and `shared` is 0.6. Each common shingle has a chance of 1 in 4 to be a sample. So the
- * number of common samples is binomial. The chance that it is lower than the result is at most
- * `MISSED`. For texts of 60 words the result is two, and 0.0007 of their pairs are missed.
+ * How many common hashes the samples of two texts must have before the texts are compared. The
+ * smaller text has `shingles` shingles, and `shared` is 0.6. Each common shingle is in the samples
+ * with a chance of 1 in 4, so the number of common hashes is binomial. It is lower than the result
+ * with a chance of at most `MISSED`. For texts of 60 words the result is two, and 0.0007 of their
+ * pairs are missed.
  */
 export function leastCommon(shingles: number): number {
   LEAST[shingles] ??= leastOf(shingles)
   return LEAST[shingles]
 }
 
-/** The results of `leastCommon`, by number of shingles. Few numbers occur. */
+/** The results of `leastCommon` by number of shingles. Only few different numbers occur. */
 const LEAST: number[] = []
 
 function leastOf(shingles: number): number {
   const common = Math.ceil(shingles * 0.6)
-  // The powers below are then too small for a number. The normal distribution is near enough.
+  // For such numbers, the powers below are too small for a float. The normal distribution is close
+  // enough.
   if (common > 1_000) return Math.floor(common / EACH - 3.3 * Math.sqrt((common * (EACH - 1)) / EACH ** 2))
   let least = 0
   let missed = 0

@@ -6,7 +6,7 @@ interface State {
   rules: number
   seq: number
   version: number
-  /** The version that last changed groups of articles up to `seq`. */
+  /** The version that last changed groups of articles that the pass had already reached. */
   changed: number
 }
 
@@ -14,7 +14,7 @@ const STATE = `
   select rules, seq::float8 as seq, version::float8 as version, changed::float8 as changed from copies_state`
 
 const ROWS = 50_000
-// $1 after, $2 ROWS. Articles that are not the first of their group. Index: copy_sketches_members.
+// $1 after, $2 ROWS. Articles that joined a group. Index: copy_sketches_members.
 const MEMBERS = `
   select seq::float8 as seq, first_seq::float8 as first from copy_sketches
    where first_seq <> seq and seq > $1 order by seq limit $2`
@@ -22,8 +22,8 @@ const MEMBERS = `
 const NONE: TextGroups = { seqs: new Float64Array(), groups: new Uint32Array(), count: 0 }
 
 /**
- * Knows which articles share their text with others: 12 bytes for each. An answer shows the groups
- * as they are at the time of the question.
+ * Keeps in memory which articles share their text with others: 12 bytes for each. Each call returns
+ * the groups as they are when it is made.
  */
 export function openTextGroups(pool: Pool): () => Promise<TextGroups> {
   let known: { state: State; groups: TextGroups } | null = null
@@ -35,7 +35,7 @@ export function openTextGroups(pool: Pool): () => Promise<TextGroups> {
     let groups = known !== null && isLater(state, known.state) ? known.groups : NONE
     for (let after = groups === NONE ? 0 : known!.state.seq, isLast = false; !isLast; ) {
       const { rows: members } = await pool.query<Member>(MEMBERS, [after, ROWS])
-      // Rows of a pass that has stored since are read again by the next request.
+      // Rows of a later pass are left out. The next call reads them.
       groups = withMembers(
         groups,
         members.filter(({ seq }) => seq <= state.seq),
@@ -47,7 +47,7 @@ export function openTextGroups(pool: Pool): () => Promise<TextGroups> {
   }
 
   return async () => {
-    // A reading that has begun may be of a state from before the question.
+    // A read that has already begun may see a state from before this call.
     if (reading !== null) await reading.catch(() => {})
     reading ??= follow().finally(() => {
       reading = null
@@ -57,7 +57,7 @@ export function openTextGroups(pool: Pool): () => Promise<TextGroups> {
   }
 }
 
-/** Whether only groups of later articles were added. */
+/** Whether the only difference is that groups of later articles were added. */
 const isLater = (now: State, before: State) =>
   now.rules === before.rules && now.changed === before.changed && now.seq >= before.seq && now.version >= before.version
 
@@ -66,7 +66,10 @@ interface Member {
   first: number
 }
 
-/** @param members in order of `seq`, later than those known; their first articles may be earlier */
+/**
+ * @param members in order of `seq`, all later than the known ones. Their first articles may be
+ *   earlier.
+ */
 function withMembers({ seqs, groups, count }: TextGroups, members: Member[]): TextGroups {
   if (members.length === 0) return { seqs, groups, count }
   const numbers = new Map<number, number>()

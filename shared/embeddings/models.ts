@@ -1,35 +1,35 @@
 import { biasOf } from './bias.ts'
 
-/** The conventions of a model. */
+/** The conventions of a model: how it takes texts, and which numbers were measured for it. */
 export interface Model {
-  /** Its name for the endpoint: Hugging Face's name if it has one. */
+  /** The name that the endpoint uses: the model's name at Hugging Face if it has one. */
   name: string
-  /** Dimensions of a vector; null: not known before the first answer. */
+  /** Dimensions of a vector; null: unknown until the first answer. */
   dimensions: number | null
   /** The prefixes with which the model was trained, before a search term and before a text. */
   queryPrefix: string
   passagePrefix: string
   /**
-   * Longest text that the model reads whole, in characters (about 3 a token, the worst of our
-   * languages).
+   * The longest text that the model reads whole, in characters. A token has about 3 characters in
+   * the worst of our languages.
    */
   maxCharacters: number
   /**
-   * The relevance from which an article is likely about what is asked; null: not measured. Most
-   * questions that have an answer in the index find it above this relevance. Few of the other
-   * questions find anything above it (docs/search-by-meaning.md).
+   * From this relevance on, an article is likely to be about the query; null: not measured. Most
+   * queries that have an answer in the index find it above this relevance. Few other queries find
+   * anything above it (docs/search-by-meaning.md).
    */
   near: number | null
-  /** How close articles on the same event are; null: not measured. */
+  /** How similar the vectors of articles on the same event are; null: not measured. */
   same: SameEvent | null
-  /** Basis of the bias that is removed from every vector (`bias.ts`); empty: none. */
+  /** Basis of the bias that is removed from every vector (`bias.ts`); empty: no bias is removed. */
   bias: Float64Array[]
 }
 
 /**
- * The cosines from which two articles are likely about the same event. `of` has them by pair of
- * languages, in alphabetical order. `pooled` is for pairs of languages with less than 50 judged
- * pairs of articles.
+ * From these cosines on, two articles are likely to be about the same event. `of` has the cosine by
+ * pair of languages, in alphabetical order. `pooled` is for pairs of languages with less than 50
+ * judged pairs of articles.
  */
 export interface SameEvent {
   pooled: number
@@ -38,7 +38,7 @@ export interface SameEvent {
 
 type Row = [dimensions: number, queryPrefix: string, passagePrefix: string, maxTokens: number]
 
-/** Conventions as the models' own cards state them. */
+/** The conventions that the models' own cards state. */
 const MODELS: Record<string, Row> = {
   'intfloat/multilingual-e5-small': [384, 'query: ', 'passage: ', 512],
   'intfloat/multilingual-e5-base': [768, 'query: ', 'passage: ', 512],
@@ -70,14 +70,14 @@ const MODELS: Record<string, Row> = {
 
 const NEAR: Partial<Record<string, number>> = { 'intfloat/multilingual-e5-small': 0.45 }
 
-/** Set by `npm run bench -- semantic --related`. */
+/** `npm run bench -- semantic --related` measures these numbers. */
 const SAME: Partial<Record<string, SameEvent>> = {
   'intfloat/multilingual-e5-small': { pooled: 0.58, of: { 'de-de': 0.55, 'en-en': 0.57 } },
 }
 
 const CHARACTERS_PER_TOKEN = 3
 
-/** The conventions of a model. A model that the table does not know gets no prefixes. */
+/** The conventions of a model. A model that is not in the table gets no prefixes. */
 export function modelNamed(name: string): Model {
   const row = Object.entries(MODELS).find(([known]) => known.toLowerCase() === name.toLowerCase())
   if (!row) {

@@ -3,15 +3,18 @@ import type { Model } from './models.ts'
 
 /**
  * The reason why there are no vectors.
- * - `unavailable`: the endpoint does not answer, or not now; the texts are not to blame.
+ * - `unavailable`: the endpoint does not answer, or not at present. The texts are not the cause.
  * - `refused`: it refused, or answered without vectors. One of the texts may be the cause.
  */
 export class EmbeddingFailure extends Error {
   override name = 'EmbeddingFailure'
   readonly kind: 'unavailable' | 'refused'
-  /** ms after which the endpoint asked to be tried again (Retry-After); null: it did not ask. */
+  /**
+   * The endpoint asked to wait this many ms before the next try (Retry-After); null: it did not
+   * ask.
+   */
   readonly retryAfter: number | null
-  /** ms after which the request was given up; null: it failed for another reason. */
+  /** The request was given up after this many ms; null: it failed for another reason. */
   readonly late: number | null
 
   constructor(
@@ -27,12 +30,12 @@ export class EmbeddingFailure extends Error {
 }
 
 /**
- * 401, 403, 404: wrong settings. 408, 425, 429, 502–504: try again later. The text may be the cause
- * of any other status.
+ * 401, 403 and 404 mean wrong settings. 408, 425, 429 and 502 to 504 mean: try again later. For any
+ * status that is not in this set, the text may be the cause.
  */
 const NOT_THE_TEXT = new Set([401, 402, 403, 404, 405, 407, 408, 425, 429, 502, 503, 504])
 
-/** The failure behind an HTTP answer other than 2xx. */
+/** Makes the failure of an HTTP answer other than 2xx. */
 export function failureOf(status: number, retryAfter: string | null, detail: string): EmbeddingFailure {
   const kind = NOT_THE_TEXT.has(status) ? 'unavailable' : 'refused'
   const reason = detail.replace(/\s+/g, ' ').trim().slice(0, 200)
@@ -48,7 +51,7 @@ export type Api = (typeof APIS)[number]
 /** A source of vectors: an API and its address. */
 export interface Source {
   api: Api
-  /** Empty: Inference Providers with `hf`, nowhere otherwise. */
+  /** Empty: Inference Providers if the API is `hf`, otherwise no endpoint. */
   url: string
   model: Model
   /** Bearer token; empty: none. */
@@ -56,7 +59,7 @@ export interface Source {
 }
 
 /**
- * Makes vectors of texts in one request. Some models embed a search term and a text (`kind`)
- * differently.
+ * Makes vectors of texts in one request. `kind`: some models embed a search term differently from
+ * other texts.
  */
 export type Ask = (texts: string[], kind: 'query' | 'passage', signal: AbortSignal) => Promise<number[][]>

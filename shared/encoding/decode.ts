@@ -3,10 +3,10 @@ import iconv from 'iconv-lite'
 
 /**
  * Decodes a document whose declarations may be missing or wrong. When byte-order mark, HTTP header,
- * declaration and bytes disagree, the most legible text wins. Valid UTF-8 with more than ASCII
- * beats every label. An unknown label counts for nothing. NULs are left out.
+ * declaration and bytes disagree, the most legible text wins. Valid UTF-8 with characters beyond
+ * ASCII wins over every label. Unknown labels are ignored. NULs are left out.
  *
- * @param bytes as served, after Content-Encoding
+ * @param bytes the document, after Content-Encoding was undone
  * @param options.contentType the Content-Type header, null without one
  * @param options.kind where to look for a declaration: `<meta charset>` or `<?xml encoding?>`
  */
@@ -27,17 +27,17 @@ function chooseEncoding(buffer: Buffer, labels: string[]): string {
   const wide = markedEncoding(buffer) ?? wideEncoding(buffer)
   if (wide !== null && wide !== 'utf-8') return wide
   if (mostlyUtf8(buffer)) return 'utf-8'
-  // Without a label, bytes above 127 are mostly Western European in our countries.
+  // Without a label, bytes above 127 are mostly Western European in the countries that we cover.
   const candidates = [...labels.filter(label => !/^utf-/.test(label)), 'windows-1252']
   const sample = buffer.subarray(0, SAMPLE)
   const scores = candidates.map(label => legibility(iconv.decode(sample, label)))
   return candidates[scores.indexOf(Math.max(...scores))] ?? 'windows-1252'
 }
 
-/** Bytes that are enough to compare encodings. */
+/** How many bytes are enough to compare encodings. */
 const SAMPLE = 65_536
 
-/** The encoding of a byte-order mark (Unicode Standard, 23.8). */
+/** The encoding that a byte-order mark names (Unicode Standard, 23.8). */
 function markedEncoding(buffer: Buffer): string | null {
   if (buffer[0] === 0xff && buffer[1] === 0xfe) return buffer[2] === 0 && buffer[3] === 0 ? 'utf-32le' : 'utf-16le'
   if (buffer[0] === 0xfe && buffer[1] === 0xff) return 'utf-16be'
@@ -45,7 +45,10 @@ function markedEncoding(buffer: Buffer): string | null {
   return null
 }
 
-/** UTF-16 without a mark: markup is ASCII, so every other byte of its beginning is NUL. */
+/**
+ * Recognises UTF-16 without a byte-order mark. Markup is ASCII, so every other byte at the
+ * beginning is NUL.
+ */
 function wideEncoding(buffer: Buffer): string | null {
   const length = Math.min(buffer.length, 512) & ~1
   if (length < 8) return null
@@ -61,8 +64,8 @@ function wideEncoding(buffer: Buffer): string | null {
 }
 
 /**
- * Leaves out an incomplete character at the end. A document that was cut off, or a prefix of one,
- * may have it.
+ * Removes an incomplete character at the end. A document that was cut off, or the first part of
+ * one, may end with it.
  */
 function withoutCutCharacter(buffer: Buffer): Buffer {
   for (let back = 1; back <= Math.min(3, buffer.length); back += 1) {
@@ -73,13 +76,13 @@ function withoutCutCharacter(buffer: Buffer): Buffer {
   return buffer
 }
 
-/** Whether bytes are UTF-8 with a few bytes of another encoding in it. */
+/** Whether most of the bytes are UTF-8, and only a few bytes have another encoding. */
 function mostlyUtf8(buffer: Buffer): boolean {
   const text = buffer.toString('utf8')
   return lengthOf(text, /[^\0-\x7f\ufffd]+/g) > 3 * lengthOf(text, /\ufffd+/g)
 }
 
-/** Common misspellings of labels. */
+/** Labels that are often misspelt, with the right label. */
 const SAME_AS: Record<string, string> = {
   ...{ 'utf-8-sig': 'utf-8', utf8mb4: 'utf-8' },
   ...{ 'iso-88591': 'windows-1252', 'latin-1': 'windows-1252', ansi: 'windows-1252' },
@@ -87,7 +90,7 @@ const SAME_AS: Record<string, string> = {
 
 /**
  * The canonical name for a label; null for an unknown label. Browsers read some labels as another
- * encoding (WHATWG Encoding Standard, 4.2), as `latin1` and `ascii`.
+ * encoding (WHATWG Encoding Standard, 4.2), for instance `latin1` and `ascii`.
  */
 function canonicalLabel(label: string): string | null {
   const written = label.trim().toLowerCase()
@@ -107,19 +110,19 @@ function ofBrowsers(label: string): string | null {
   }
 }
 
-/** The charset of a Content-Type header (RFC 9110, 8.3), as it stands. */
+/** The charset in a Content-Type header (RFC 9110, 8.3), unchanged. */
 const headerLabel = (contentType: string | null): string | null =>
   /;\s*charset\s*=\s*["']?\s*([^\s"';,]+)/i.exec(contentType ?? '')?.[1] ?? null
 
 /**
- * Bytes that are searched for a declaration. The standard searches 1,024; pages with long comments
- * need more.
+ * How many bytes are searched for a declaration. The standard asks for 1,024, but pages with long
+ * comments need more.
  */
 const PROLOGUE = 8_192
 
 /**
- * The document's own declaration, as written: `<?xml encoding="…"?>`, `<meta charset>`,
- * `<meta http-equiv>`.
+ * The encoding that the document itself declares, unchanged: `<?xml encoding="…"?>`, `<meta
+ * charset>`, `<meta http-equiv>`.
  */
 function declaredLabel(buffer: Buffer, kind: 'html' | 'xml'): string | null {
   const prologue = buffer.toString('latin1', 0, PROLOGUE)
@@ -130,13 +133,13 @@ function declaredLabel(buffer: Buffer, kind: 'html' | 'xml'): string | null {
   return /<meta\b[^>]{0,300}?\bcharset\s*=\s*["']?\s*([^\s"'/>;]{1,40})/i.exec(markup)?.[1] ?? null
 }
 
-/** UTF-16 units of all that a pattern finds. */
+/** How many UTF-16 units the matches of a pattern have in total. */
 const lengthOf = (text: string, pattern: RegExp): number => text.match(pattern)?.join('').length ?? 0
 
 /**
- * A score for decoded text. Letters beyond ASCII raise it. Replacement and control characters,
- * signs or capitals inside words, and words of accented letters alone lower it. It can only compare
- * two decodings of the same bytes.
+ * A score for decoded text, to compare two decodings of the same bytes. Letters beyond ASCII raise
+ * it. Replacement and control characters, signs or capitals inside words, and words of accented
+ * letters alone lower it.
  */
 function legibility(text: string): number {
   const count = (pattern: RegExp) => lengthOf(text, pattern)

@@ -1,8 +1,10 @@
 /**
- * Which of some names an unknown one probably means; null: none. Case and punctuation do not count.
+ * The known name that an unknown name probably means; null: no known name is similar. Case and
+ * punctuation do not count.
  *
- * @param most how many slips the name may have; by default none in a name of one or two letters,
- * one in a short name, two in a longer one. Otherwise `q` would be near to every single letter.
+ * @param most how many slips the name may have. Absent: none in a name of one or two letters, one
+ *   in a short name, two in a longer name. A name such as `q` would otherwise match every single
+ *   letter.
  */
 export function nearestName(name: string, known: readonly string[], most?: number): string | null {
   if (name.length > 40) return null
@@ -21,8 +23,8 @@ export function nearestName(name: string, known: readonly string[], most?: numbe
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')
 
 /**
- * The number of insertions, deletions, replacements and swaps of neighbours between two short words
- * (optimal string alignment).
+ * How many insertions, deletions, replacements and swaps of neighbours turn one short word into the
+ * other (optimal string alignment).
  */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []

@@ -1,37 +1,37 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** The ids on every line that is written during a job or a request. */
+/** The ids in every log line that a job or a request writes. */
 export interface LogContext {
-  /** Id of the message in its queue. */
+  /** Id of the job's message in its queue. */
   job?: string
-  /** Id of the request, as `X-Request-Id` names it. */
+  /** Id of the request, as in `X-Request-Id`. */
   request?: string
 }
 
 /**
- * The waits of the work in hand: ms by name. Waits at the same time are added up, so the sum may be
- * longer than the work.
+ * How long the running work has waited: ms by name. Waits at the same time are added up, so the sum
+ * may be longer than the work itself.
  */
 export type Waits = Map<string, number>
 
 const storage = new AsyncLocalStorage<{ ids: LogContext; waits: Waits }>()
 
 /**
- * Runs `work` with these ids on every line of every logger, and notes in `waits` what it waits for.
- * Both hold in functions that it awaits, too.
+ * Runs `work`. Every logger writes `ids` in its lines meanwhile, and `noteWait` adds to `waits`.
+ * This includes functions that `work` awaits.
  */
 export const withLogContext = <T>(ids: LogContext, work: () => T, waits: Waits = new Map()): T =>
   storage.run({ ids, waits }, work)
 
 export const logContext = (): LogContext => storage.getStore()?.ids ?? {}
 
-/** Adds a wait to those of the work in hand, if they are noted. */
+/** Adds a wait to the waits of the running work. Does nothing outside of `withLogContext`. */
 export function noteWait(name: string, ms: number): void {
   const waits = storage.getStore()?.waits
   waits?.set(name, (waits.get(name) ?? 0) + ms)
 }
 
-/** Waits for `work` and notes how long that took, whether it succeeds or fails. */
+/** Waits for `work` and notes how long it took, whether it succeeds or fails. */
 export async function waitFor<T>(name: string, work: Promise<T>): Promise<T> {
   const start = performance.now()
   try {

@@ -8,11 +8,11 @@ export type { Logger }
 
 /**
  * Writes JSON lines to standard error, because standard output is for data. Every line has the
- * `service`, and the job or request in hand (`context.ts`). `page` is the number of a page. Lines
- * about the article that is made of the page have it, too. `article` is the article's id.
+ * `service`, and the ids of the running job or request (`context.ts`). `page` is the number of a
+ * page. Lines about an article that was made of a page have the number too. `article` is the
+ * article's id.
  *
- * @param number the number of a process that shares a service with others; every line has it as
- * `process`
+ * @param number tells processes of the same service apart; every line has it as `process`
  */
 export const createLogger = (service: string, level: string, number: string | null = null): Logger =>
   pino(
@@ -27,13 +27,13 @@ export const createLogger = (service: string, level: string, number: string | nu
     createDestination(),
   )
 
-/** Loggers whose lines may wait. */
+/** Loggers whose lines are written later. */
 const patientLoggers = new WeakSet<object>()
 
 /**
- * A logger for lines that come by the thousand and tell of no failure. They wait up to a tenth of a
- * second, and are written together. A line of another logger is written after those that wait, so
- * the order stays.
+ * A logger for frequent lines that report no failure. Its lines wait up to a tenth of a second, and
+ * are then written together. A line of another logger is written after the waiting ones, so the
+ * order stays.
  */
 export function patientLogger(log: Logger): Logger {
   const patient = log.child({})
@@ -41,20 +41,20 @@ export function patientLogger(log: Logger): Logger {
   return patient
 }
 
-/** Functions that write the waiting lines, one for each logger of this process. */
+/** Functions that write waiting lines, one for each logger of this process. */
 const flushes = new Set<() => void>()
 process.on('exit', () => {
   for (const flush of flushes) flush()
 })
 
-/** ms for which a line may wait. */
+/** The longest time that a line waits, in ms. */
 const PATIENCE = 100
-/** Characters that may wait. */
+/** The most characters of waiting lines. */
 const MOST_WAITING = 32_768
 
 /**
- * Writes lines so that they can be shown: JSON leaves C1 controls and marks of direction as they
- * are, and a terminal that shows the log would obey them.
+ * Writes lines that are safe to show. JSON does not escape C1 controls and marks of direction, and
+ * a terminal that shows the log would obey them.
  */
 function createDestination(): DestinationStream {
   let waiting = ''
@@ -71,7 +71,7 @@ function createDestination(): DestinationStream {
   flushes.add(flush)
 
   const lines = {
-    // With this, pino puts the logger of the line into `lastLogger`.
+    // With this symbol, pino puts the logger of each line into `lastLogger`.
     [symbols.needsMetadataGsym]: true,
     lastLogger: {},
     write(line: string) {
@@ -85,13 +85,16 @@ function createDestination(): DestinationStream {
 
 const linesLost = counter('log_lines_lost_total', 'Lines of the log that could not be written, as on a full disk.')
 const STDERR = 2
-/** ms for which a reader of the log that does not keep up is waited for. */
+/** ms to wait for a reader of the log that is too slow. */
 const SLOW_READER = 100
 let isTorn = false
 
-/** Writes lines at once. Lines that cannot be written are counted, and do not end the process. */
+/**
+ * Writes lines at once. Counts lines that cannot be written, and does not end the process because
+ * of them.
+ */
 function write(lines: string): void {
-  // A full disk may have cut the line before. The line break keeps that line apart from these.
+  // A full disk may have cut the line before. A line break separates it from these lines.
   let bytes = Buffer.from(isTorn ? `\n${lines}` : lines)
   const end = performance.now() + SLOW_READER
   while (bytes.length > 0) {

@@ -9,7 +9,10 @@ import { describe } from './printable.ts'
 export type OutageLog = ReturnType<typeof createOutageLog>
 
 const REMIND = 60_000
-/** ms since the last failure until an outage counts as over: the next call may fail again. */
+/**
+ * An outage is over when no call has failed for this many ms, because one success may be followed
+ * by another failure.
+ */
 const SETTLED = 3_000
 const ASK = 1_500
 
@@ -17,7 +20,7 @@ const ASK = 1_500
  * @param begins the sentence of the first line and of the reminders: "the queues are out of reach"
  * @param ends the sentence of the last line
  * @param ask called every few seconds during an outage, for callers that cannot notice its end
- * themselves
+ *   themselves
  */
 export function createOutageLog(log: Logger, begins: string, ends: string, ask?: () => Promise<unknown>) {
   let since: number | null = null
@@ -44,7 +47,7 @@ export function createOutageLog(log: Logger, begins: string, ends: string, ask?:
   }
 
   return {
-    /** A call failed. */
+    /** Notes that a call failed. */
     met(error: unknown) {
       const now = performance.now()
       last = now

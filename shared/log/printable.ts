@@ -1,8 +1,8 @@
 /*
- * Titles, feeds' errors and file names are written by others. A terminal obeys control characters:
- * they clear it, rename its window, or write over the line before. Marks of direction show one text
- * as another. So all of them are printed as escapes such as `\u001b`. JSON has the same escapes, so
- * a string of JSON keeps its value.
+ * Outlets and other strangers write titles, error texts of feeds and file names. A terminal obeys
+ * control characters: they clear it, rename its window, or overwrite the line before. Marks of
+ * direction make one text look like another. So these functions escape all of them, as in `\u001b`.
+ * JSON has the same escapes, so a JSON string keeps its value.
  */
 const CONTROL = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu
 
@@ -12,18 +12,18 @@ const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16
 export const printable = (text: string): string =>
   text.replace(CONTROL, character => (character === '\n' || character === '\t' ? character : escaped(character)))
 
-/** Escapes a part of a line for terminals, with its line breaks and tabs. */
+/** Escapes a text that must stay within a line. Line breaks and tabs are escaped too. */
 export const printableLine = (text: string): string => text.replace(CONTROL, escaped)
 
 /**
- * Whatever was thrown or came as a reason, in words: never "[object Object]". pg-boss and pools
- * emit plain objects, `fetch` hides the reason in a cause, and several failures come as one error.
+ * Any thrown value or rejection reason as text, never "[object Object]". pg-boss and pools emit
+ * plain objects, `fetch` hides the reason in a cause, and an `AggregateError` has several failures.
  */
 export function describe(error: unknown): string {
   try {
     return wordsOf(error) || NO_WORDS
   } catch {
-    // A getter threw, or the object refers to itself.
+    // A getter threw, or the object contains itself.
     return NO_WORDS
   }
 }
@@ -44,7 +44,7 @@ function wordsOf(error: unknown): string {
   return json === '{}' || json === undefined ? '' : json
 }
 
-/** A number with its noun in the right form, as `1 feed` and `0 feeds`. */
+/** A number and its noun in the right form, such as `1 feed` and `0 feeds`. */
 export function counted(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`
 }

@@ -6,36 +6,36 @@ import { isRecord } from '../encoding/is-record.ts'
 import { describe } from '../log/printable.ts'
 
 /*
- * The catalogue is written by people, so all of its mistakes are told at once, each with its outlet
- * and field. What can be mended without doubt is mended, with a note.
+ * People write the catalogue. So `readCatalogue` reports all mistakes at once, each with its outlet
+ * and field. It corrects a mistake that has only one possible meaning, and notes that.
  */
 
 /** One outlet of the catalogue, as in `infra/outlets/*.json`. The domain identifies it. */
 export interface Outlet {
   name: string
-  /** Without `www.`; covers its subdomains. */
+  /** The domain without `www.`. It includes its subdomains. */
   domain: string
   /**
-   * Other hosts of its pages, each with its subdomains. For pages on any other host, the feed's
-   * words about the page are not used.
+   * Other hosts with pages of the outlet, each with its subdomains. For a page on any further host,
+   * the feed's title, date and texts are not used.
    */
   hosts?: string[]
   country: Country
   languages: Language[]
-  /** IANA name, for dates without an offset. */
+  /** The IANA name of the time zone in which dates without an offset are read. */
   timeZone: string
   feeds: string[]
   sitemaps: string[]
   /**
-   * A licence that allows the operator more than the outlet's TDM reservation does. Its words are
-   * for people; the code only looks whether there is one.
+   * A licence that allows the operator more than the outlet's TDM reservation does. The text is for
+   * people; the code only checks whether there is one.
    */
   licence?: string | null
 }
 
-// `readAddress` checks whether it is an address that can be fetched.
+// `readAddress` checks later whether the address can be fetched.
 const address = { type: 'string', minLength: 1 }
-// A host name, in upper or lower case. Tests use IP addresses and ports.
+// A host name in upper or lower case. Tests also use IP addresses and ports.
 const host = { type: 'string', minLength: 1, maxLength: 253, pattern: '^[^\\s/@?#]+$' }
 const addresses = { type: 'array', items: address, maxItems: 200 }
 
@@ -65,7 +65,8 @@ const CATALOGUE_SCHEMA = {
           feeds: addresses,
           sitemaps: addresses,
           licence: { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' },
-          // For readers of the file: what the feeds cover, and what a check found; null: untried.
+          // For readers of the file: what the feeds cover, and the result of a trial; null: not
+          // tried.
           sections: { type: 'array', items: { type: 'string', maxLength: 200 }, maxItems: 200 },
           tried: { type: ['object', 'null'] },
         },
@@ -76,10 +77,10 @@ const CATALOGUE_SCHEMA = {
 
 const OUTLET_FIELDS = CATALOGUE_SCHEMA.properties.outlets.items.properties
 
-/** A catalogue as read, with notes for its author on the mistakes that were mended. */
+/** A parsed catalogue, with notes for its author on the mistakes that were corrected. */
 export type Catalogue = ReturnType<typeof readCatalogue>
 
-/** A catalogue that cannot be used: one sentence for each thing that is wrong. */
+/** A catalogue that cannot be used. The message has one sentence for each mistake. */
 export class CatalogueError extends Error {
   override name = 'CatalogueError'
   readonly problems: string[]
@@ -137,7 +138,8 @@ export function readCatalogue(text: string) {
       timeZone,
       ...(licence ? { licence } : {}),
       feeds: unique(written.feeds),
-      // An address in both lists is polled once: the crawler recognises the document's type itself.
+      // An address in both lists is polled once, because the crawler recognises the type of a
+      // document.
       sitemaps: unique(written.sitemaps).filter(address => !unique(written.feeds).includes(address)),
     }
   })
@@ -173,7 +175,7 @@ function sentence(error: ErrorObject, file: unknown): string {
   return `${nameOf(file, Number(index))}: ${[...field, ''].join(' ')}${expected}.`
 }
 
-/** The outlet's name in messages for the author of the file: domain, name, or position. */
+/** The name for an outlet in messages to the author of the file: domain, name, or position. */
 function nameOf(file: unknown, index: number): string {
   const outlets = isRecord(file) && Array.isArray(file.outlets) ? file.outlets : []
   const outlet: unknown = outlets[index]
@@ -192,15 +194,15 @@ const unique = (addresses: string[] = []) => [
   ...new Set(addresses.map(address => readAddress(address.replace(/#.*$/s, ''))?.href ?? address)),
 ]
 
-/** A feed or sitemap that several outlets name: each of its articles is stored once for each. */
+/** A feed or sitemap of several outlets. Each of its articles is stored once for each outlet. */
 export interface SharedFeed {
   url: string
-  /** Ascending, two or more. */
+  /** In ascending order; at least two. */
   domains: string[]
 }
 
 /**
- * Finds addresses that several outlets name. Spellings that differ only in the scheme, `www.` or
+ * Finds addresses that several outlets have. Spellings that differ only in the scheme, `www.` or
  * tracking parameters count as one address.
  */
 export const sharedFeeds = (feeds: Iterable<{ domain: string; url: string }>): SharedFeed[] =>
@@ -212,7 +214,7 @@ export const sharedFeeds = (feeds: Iterable<{ domain: string; url: string }>): S
 export const feedsOf = (outlets: readonly Outlet[]): { domain: string; url: string }[] =>
   outlets.flatMap(({ domain, feeds, sitemaps }) => [...feeds, ...sitemaps].map(url => ({ domain, url })))
 
-/** A warning for people. */
+/** A warning about a shared feed, for the author of the catalogue. */
 export function sharedFeedSentence({ url, domains }: SharedFeed): string {
   const names = `${domains.slice(0, -1).join(', ')} and ${domains.at(-1)}`
   return `${names} name the same feed ${url}: its articles are stored once for each of them.`

@@ -1,10 +1,10 @@
 import type { Manners, OutletCompleteness, OutletDay } from '../figures.ts'
 import type { Queryable } from '../postgres/pool.ts'
 
-/** Columns by which the figures of days are added up. */
+/** The columns by which the figures of days are grouped. */
 const KEYS = { day: 'day', outlet: 'outlet_no', 'outlet and day': 'outlet_no, day' } as const
 
-/** Columns of `outlet_days` that are added up. */
+/** The columns of `outlet_days` that are summed. */
 const FIGURES =
   'polls sitemaps requests errors unchanged bytes rolled feeds second named indexed alone refused lost unfetched waiting'.split(
     ' ',
@@ -12,22 +12,22 @@ const FIGURES =
 
 interface Wanted {
   by: keyof typeof KEYS
-  /** Null: all that are crawled. */
+  /** Null: all outlets that are crawled. */
   outlets: number[] | null
-  /** Days of UTC, `2026-11-25`, both included. */
+  /** Days in UTC as `2026-11-25`. Both are included. */
   from: string
   to: string
 }
 
 /**
- * Figures of a day, of an outlet, or of a day of an outlet. `day` is null for an outlet, `outletNo`
- * is null for a day.
+ * The sum of a day, of an outlet, or of a day of an outlet. A sum of an outlet has `day` null, a
+ * sum of a day has `outletNo` null.
  */
 export type DaySum = { outletNo: number | null; day: string | null } & OutletCompleteness & Manners
 
 /**
- * Adds up the days of outlets, the oldest first. A day without any figure is left out, unless an
- * outlet was not read on it.
+ * Sums the days of outlets, the oldest first. Leaves out a day without figures, unless it was an
+ * unread day of an outlet.
  */
 export async function readDays(db: Queryable, { by, outlets, from, to }: Wanted): Promise<DaySum[]> {
   const { rows } = await db.query<Row>(sumsBy(KEYS[by]), [outlets, from, to])
@@ -41,7 +41,7 @@ export async function readDays(db: Queryable, { by, outlets, from, to }: Wanted)
 interface Row extends Omit<DaySum, 'second' | 'refused' | 'share' | 'gap'> {
   sitemaps: number
   second: number
-  /** Days of outlets that are added up. */
+  /** How many days of outlets the sum has. */
   days: number
   /** False: some addresses have no second count. Null: there are no addresses. */
   seconded: boolean | null
@@ -51,22 +51,22 @@ interface Row extends Omit<DaySum, 'second' | 'refused' | 'share' | 'gap'> {
 }
 
 /**
- * This share of the named addresses may be missing without a gap. One address always may, for
- * instance a video.
+ * Up to this share of the named addresses may be missing without a gap. A single missing address is
+ * never a gap: it may be, for instance, a video.
  */
 const USUAL = 0.05
 
 /**
  * Whether more is missing than usual. Addresses that still wait are not missing. Of hundreds of
- * outlets one always fails, and this alone makes no gap in a day of all outlets together.
+ * outlets one always fails. This alone does not make a gap in the sum of all outlets.
  */
 const isGap = (row: Pick<Row, 'named' | 'refused' | 'lost' | 'unfetched' | 'unread' | 'rolled'>, days: number) =>
   row.unread > days * USUAL ||
   row.rolled > days * USUAL ||
   row.refused + row.lost + row.unfetched > Math.max(1, row.named * USUAL)
 
-// $1 outlets, $2 and $3 days. A day is unread when an outlet of the catalogue had no answer to any
-// poll on it, after its first one. Index: the primary key of outlet_days.
+// $1 outlets, $2 and $3 days. A day is unread if no poll of an outlet in the catalogue was answered
+// on it. Days before the outlet's first answer do not count. Index: the primary key of outlet_days.
 const sumsBy = (key: string) => `
   with outlet as materialized (
     select outlet_no, active,
@@ -95,10 +95,10 @@ const sumsBy = (key: string) => `
 
 const DAY = 86_400_000
 
-/** The day of UTC that began this many days ago. */
+/** The UTC date of `days` days ago. */
 export const dayAgo = (days: number): string => new Date(Date.now() - days * DAY).toISOString().slice(0, 10)
 
-/** Today and yesterday of all outlets, by their numbers, the latest first. */
+/** Today and yesterday for each outlet, by its number. The latest day comes first. */
 export async function readLatestDays(db: Queryable): Promise<Map<number, OutletDay[]>> {
   const byOutlet = new Map<number, OutletDay[]>()
   const days = await readDays(db, { by: 'outlet and day', outlets: null, from: dayAgo(1), to: dayAgo(0) })

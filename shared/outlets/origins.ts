@@ -1,35 +1,35 @@
 import type { Client, Queryable } from '../postgres/pool.ts'
 
-/** The fields of an article whose origin is kept, in the order in which they are stored. */
+/** The fields of an article whose origins are kept, in the order of storage. */
 export const FIELDS = ['title', 'date', 'authors', 'text', 'language'] as const
 export type Field = (typeof FIELDS)[number]
 
 /**
- * The places from which a field may be read, each with the letter under which it is stored. A
- * letter is never given to another source: rows of former versions keep it.
+ * The sources of a field, each with the letter that is stored for it. A letter is never reused,
+ * because rows of earlier versions still have it.
  */
 const SOURCES = {
   'json-ld': 'j',
-  /** The account that posted, which publishing software states in JSON-LD. */
+  /** The account that posted the article, which publishing software states in JSON-LD. */
   account: 'a',
   meta: 'm',
   microdata: 'i',
   feed: 'f',
-  /** The summary of the feed's entry, where the feed holds no whole text. */
+  /** The summary of the feed's entry, if the feed does not have the whole text. */
   summary: 's',
-  /** An element of the page, chosen by its name: a headline, a by-line, a `time`. */
+  /** An element of the page, recognised by its name: a headline, a by-line, a `time`. */
   markup: 'e',
-  /** A line of the page, chosen by its words. */
+  /** A line of the page, recognised by its words. */
   line: 'l',
-  /** A meta tag that does not say which date it holds. */
+  /** A meta tag that does not say which of the article's dates it has. */
   'vague meta': 'v',
-  /** The document's title in its head. */
+  /** The title in the document's head. */
   document: 'd',
   address: 'u',
   script: 'c',
-  /** A box about the author. */
+  /** A box about the author on the page. */
   box: 'b',
-  /** The text on the page. */
+  /** The article's text on the page. */
   page: 'p',
   /** The words of the text itself. */
   words: 'w',
@@ -40,8 +40,8 @@ const SOURCES = {
 export type Source = keyof typeof SOURCES
 
 /**
- * `confirmed`: another source says the same. `stated`: the outlet wrote it for machines. `guessed`:
- * read off the wording or the look of the page.
+ * `confirmed`: another source gives the same value. `stated`: the outlet wrote the value for
+ * machines. `guessed`: the value comes from the wording or the layout of the page.
  */
 const SURENESS = ['guessed', 'stated', 'confirmed'] as const
 type Sureness = (typeof SURENESS)[number]
@@ -54,11 +54,11 @@ export interface Origin {
 /** Where the fields of an article came from. */
 export type Origins = Record<Field, Origin>
 
-/** Two characters a field: the letter of its source, and 1 to 3 for its sureness. */
+/** Writes two characters for each field: the letter of its source, then 1 to 3 for its sureness. */
 export const writeOrigins = (origins: Origins): string =>
   FIELDS.map(field => `${SOURCES[origins[field].source]}${SURENESS.indexOf(origins[field].sure) + 1}`).join('')
 
-/** Null for a text that is not of this form. */
+/** Reads what `writeOrigins` wrote; null for any other text. */
 export function readOrigins(written: string): Origins | null {
   const [title, date, authors, text, language] = FIELDS.map((_, at) => readOrigin(written.slice(at * 2, at * 2 + 2)))
   return title && date && authors && text && language ? { title, date, authors, text, language } : null
@@ -73,8 +73,9 @@ function readOrigin(pair: string): Origin | null {
 export const isSource = (name: string): name is Source => name in SOURCES
 
 /**
- * Counts the origins of new articles by outlet and day. Call it in the transaction that indexes the
- * articles. Rows are written in the order of the key, so that two writers cannot deadlock.
+ * Counts the origins of new articles by outlet and day. The caller runs this in the transaction
+ * that indexes the articles. Rows are written in the order of the key, so that two writers cannot
+ * deadlock.
  */
 export async function countOrigins(client: Client, articles: { outletNo: number; origins: Origins }[]): Promise<void> {
   if (articles.length === 0) return
@@ -91,7 +92,7 @@ export async function countOrigins(client: Client, articles: { outletNo: number;
   )
 }
 
-/** Days for which counts are kept: `origin-shares.ts` compares a week. */
+/** How many days counts are kept. `origin-shares.ts` needs a week. */
 const KEPT = 30
 
 export async function removeOldCounts(db: Queryable): Promise<void> {

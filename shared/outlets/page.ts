@@ -2,8 +2,8 @@ import type { Outlet } from './catalogue.ts'
 import type { RightsHeaders } from './rights.ts'
 
 /**
- * SQL: the outlets of stored pages, for a `with recursive`. It skips through the index
- * pages_stored_turns, however many pages an outlet has.
+ * SQL: the outlets that have stored pages, for a `with recursive`. It jumps from outlet to outlet
+ * in the index pages_stored_turns, so the number of pages does not matter.
  */
 export const STORING = `storing as (
        (select outlet_no from pages where state = 'stored' order by outlet_no limit 1)
@@ -14,8 +14,8 @@ export const STORING = `storing as (
      )`
 
 /**
- * An entry of a feed or sitemap, about one address. Texts are raw: HTML and entities as they are
- * after XML parsing.
+ * An entry of a feed or sitemap about one address. Texts are raw: their HTML and entities are as
+ * the XML parser returns them.
  */
 export interface FeedEntry {
   url: string
@@ -26,18 +26,18 @@ export interface FeedEntry {
   /** content:encoded, Atom content, JSON Feed content_html. */
   content: string | null
   authors: string[]
-  /** As written in the feed; the normaliser reads it in the outlet's time zone. */
+  /** The text in the feed. The normaliser reads it in the outlet's time zone. */
   published: string | null
-  /** The entry's or the feed's own language tag. */
+  /** The language tag of the entry, or of the feed. */
   language: string | null
 }
 
-/** Replaces what a feed says about a page on a foreign host. */
+/** Replaces the feed's data about a page on a foreign host. */
 export const NO_WORDS = {
   ...{ title: null, summary: null, content: null, authors: [], published: null, language: null },
 } satisfies Partial<FeedEntry>
 
-/** An entry with all of its fields. Those that it lacks are empty. */
+/** An entry with all of its fields. A missing field becomes null or empty. */
 export const wholeEntry = (entry: { [K in keyof FeedEntry]?: FeedEntry[K] | null }, url: string): FeedEntry => ({
   url: entry.url ?? url,
   guid: entry.guid ?? null,
@@ -50,31 +50,34 @@ export const wholeEntry = (entry: { [K in keyof FeedEntry]?: FeedEntry[K] | null
 })
 
 /**
- * Pages of one outlet for which the normaliser is called at a time, by the crawler or by its own
- * sweeper. The others wait in Postgres, so that the queue has room for all outlets.
+ * For how many pages of one outlet the crawler, or the normaliser's sweeper, may have messages in
+ * the queue. Other pages wait in Postgres, so that the queue has room for all outlets.
  */
 export const CALLED_AT_ONCE = 100
 
 /** A page that the crawler stored and the normaliser turns into an article. */
 export interface StoredPage {
   pageId: bigint
-  /** As the feed named it. */
+  /** The address in the feed. */
   url: string
-  /** After redirects; the same as `url` when nothing was fetched. */
+  /** The address after redirects; equal to `url` if nothing was fetched. */
   finalUrl: string
-  /** HTTP status; 401, 403, 451 come without a body and become an article from the feed alone. */
+  /**
+   * HTTP status. With 401, 403 and 451 there is no body, and the article is made from the feed
+   * alone.
+   */
   status: number
-  /** The Content-Type header as sent, with its charset; null without one. */
+  /** The Content-Type header that the server sent, with its charset; null without one. */
   contentType: string | null
-  /** The headers that state rights; null: none does. */
+  /** The headers that state rights; null: no header does. */
   rights: RightsHeaders | null
-  /** Bytes as served, after Content-Encoding; null when the outlet refused the page. */
+  /** The bytes after Content-Encoding was undone; null when the outlet refused the page. */
   body: Uint8Array | null
   fetchedAt: Date
   entry: FeedEntry | null
   /**
-   * Which address is on a host that belongs to nobody in the catalogue: the one that the feed
-   * `named`, the one that `answered` after redirects, or both. Without it: none.
+   * Which address is on a host of no outlet in the catalogue: the one in the feed (`named`), the
+   * one after redirects (`answered`), or both. Absent: neither.
    */
   foreign?: 'named' | 'answered' | 'both' | undefined
   outlet: Outlet

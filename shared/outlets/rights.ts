@@ -3,35 +3,35 @@ import type { Logger } from '../log/logger.ts'
 import type { Queryable } from '../postgres/pool.ts'
 
 /*
- * The rights that outlets reserve in ways that machines read, in one place: what a header, a meta
- * tag or a file says, and what follows from all of them together.
+ * The rights that outlets reserve in machine-readable ways. This file reads headers, meta tags and
+ * files, and decides what follows from all of them together.
  *
- * Robots rules: `X-Robots-Tag` and `<meta name="robots">`, as Google and MDN describe them. Of
- * rules for everybody and rules for us the strictest holds.
+ * Robots rules: `X-Robots-Tag` and `<meta name="robots">`, as Google and MDN describe them. Among
+ * rules for all robots and rules for us, the strictest one holds.
  *
- * TDM: the W3C community group's "TDM Reservation Protocol". Its processing priority is file,
- * header, page: the later one wins, and silence changes nothing. Other values than 0 and 1 are
- * silence.
+ * TDM: the W3C community group's "TDM Reservation Protocol". It gives the order file, header, page:
+ * the later statement wins, and a missing one changes nothing. Values other than 0 and 1 count as
+ * missing.
  *
  * Uses: `Content-Usage` of robots.txt and header (draft-ietf-aipref-attach and -vocab), and
  * `Content-Signal` of robots.txt (contentsignals.org), which calls itself a reservation of TDM. Of
  * several statements the strictest holds, as -vocab asks.
  */
 
-/** The names under which the rules of a host's files are kept beside the headers. */
+/** The names under which the rules of a host's files are stored beside the headers. */
 export const TDM_FILE = 'tdmrep.json'
 export const ROBOTS_FILE = 'robots.txt'
 
 const HEADERS = ['x-robots-tag', 'tdm-reservation', 'tdm-policy', 'content-usage'] as const
 
 /**
- * The headers of a page that state rights, in lower case. Each element was a header of its own.
- * What the host's files say of the page is kept with them: the reservation of tdmrep.json, then its
- * policy; statements of uses in robots.txt, and addresses of licences.
+ * The headers of a page that state rights, by name in lower case. Each element is one header. Two
+ * names have the statements of the host's files about the page. For tdmrep.json: its reservation,
+ * then its policy. For robots.txt: statements of uses, and addresses of licences.
  */
 export type RightsHeaders = Partial<Record<(typeof HEADERS)[number] | typeof TDM_FILE | typeof ROBOTS_FILE, string[]>>
 
-/** Adds what the files of its host say of a page to its headers. */
+/** Adds the statements of a host's files about a page to the headers of the page. */
 export function withFiles(
   headers: RightsHeaders | null,
   rule: { reservation: string; policy: string | null } | null,
@@ -45,12 +45,13 @@ export function withFiles(
 }
 
 /**
- * Most values of each header, and most characters of a value. More would be kept with every page.
+ * The most values of each header, and the most characters of a value, because they are stored with
+ * every page.
  */
 const MOST_HEADERS = 20
 const LONGEST = 1_000
 
-/** Takes the headers that state rights out of all headers of an answer; null: there is none. */
+/** Selects the headers that state rights from all headers of an answer; null: there are none. */
 export function rightsHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): RightsHeaders | null {
   const kept: RightsHeaders = {}
   for (const [written, value] of Object.entries(headers)) {
@@ -65,68 +66,71 @@ export function rightsHeaders(headers: Readonly<Record<string, string | string[]
 }
 
 /**
- * The name by which outlets call us: `perscopebot` of `PerscopeBot/1.0 (+https://…)`, and of
- * `Mozilla/5.0 (compatible; PerscopeBot/1.0; +https://…)`, which many robots write.
+ * The name by which outlets address our robot. It is `perscopebot` for `PerscopeBot/1.0
+ * (+https://…)`. It is the same for `Mozilla/5.0 (compatible; PerscopeBot/1.0; +https://…)`, a form
+ * that many robots use.
  */
 export function productToken(userAgent: string): string {
   const [, name] = /\bcompatible;\s*([^\s/;()]+)/i.exec(userAgent) ?? /^\s*([^\s/]+)/.exec(userAgent) ?? []
   return name?.toLowerCase() ?? '*'
 }
 
-/** A signal that was seen, for operators: what it says, and where. */
+/** A signal that a page has: what it says, and where it stands. Operators see it. */
 export interface Signal {
   /** `noindex`, `max-snippet:50`, `tdm-reservation:1`, `search=n`, `licence:https://…` … */
   signal: string
   source: 'header' | 'meta' | 'element' | 'link' | 'feed' | typeof TDM_FILE | typeof ROBOTS_FILE
 }
 
-/** What may be done with a page, by all its signals together. */
+/** What we may do with a page, by all its signals together. */
 export interface Rights {
-  /** The signal that forbids an article; null: none does. */
+  /** The signal that forbids an article; null: no signal forbids it. */
   refusedBy: Signal | null
-  /** Most characters of the snippet, 0: none. Null: as many as the contract allows. */
+  /** The most characters of the snippet, 0: no snippet. Null: as many as the contract allows. */
   snippet: number | null
-  /** The signal because of which its article is found by words alone; null: by meaning, too. */
+  /**
+   * The signal because of which only words find the article; null: search by meaning finds it too.
+   */
   wordsAloneBy: Signal | null
-  /** Whether the page may be kept once its article is made. */
+  /** Whether we may keep the page after its article was made. */
   mayKeep: boolean
-  /** All signals that have a meaning here, also those that change nothing. */
+  /** All signals that have a meaning here, including those that change nothing. */
   seen: Signal[]
 }
 
 export const signalInWords = ({ signal, source }: Signal) => `${signal} (${source})`
 
-/** Why there is no article, as the page's `detail`. */
+/** Why there is no article, for the `detail` of the page. */
 export const refusalInWords = (signal: Signal) => `Its outlet keeps it out of indexes: ${signalInWords(signal)}.`
 
 export const NO_RIGHTS_STATED: Rights = { refusedBy: null, snippet: null, wordsAloneBy: null, mayKeep: true, seen: [] }
 
-/** How signals are read here. */
+/** The settings by which signals are read. */
 export type RightsRules = ReturnType<typeof rightsRules>
 
 export const rightsRules = (config: Pick<Config, 'CRAWL_USER_AGENT' | 'RIGHTS_TDM'>) => ({
-  /** The name by which outlets call us. */
+  /** The name by which outlets address our robot. */
   agent: productToken(config.CRAWL_USER_AGENT),
   tdm: config.RIGHTS_TDM,
 })
 
-/** The signals of one page. */
+/** The statements of one page, from which its signals are read. */
 interface Stated {
   headers: RightsHeaders | null
-  /** Content of its meta tags, by name in lower case. */
+  /** The contents of its meta tags, by name in lower case. */
   metas: ReadonlyMap<string, string[]>
   /** Addresses of `<link rel="license">`. */
   licences: string[]
-  /** The page has parts with `data-nosnippet`. */
+  /** Whether parts of the page have `data-nosnippet`. */
   hasUnshown: boolean
-  /** The operator has a licence of the outlet. */
+  /** Whether the operator has a licence from the outlet. */
   isLicensed: boolean
 }
 
 /**
- * What the signals of a page say together.
+ * Reads the signals of a page, and decides what follows from all of them.
  *
- * @param now the moment that `unavailable_after` is compared with
+ * @param now `unavailable_after` is compared with this moment
  */
 export function readRights(stated: Stated, { agent, tdm }: RightsRules, now: Date): Rights {
   const signals = new Map<string, Signal>()
@@ -136,8 +140,8 @@ export function readRights(stated: Stated, { agent, tdm }: RightsRules, now: Dat
 }
 
 /**
- * What follows from signals. A licence, and RIGHTS_TDM `ignore`, outweigh reservations of TDM and
- * of uses, not robots rules.
+ * Decides what follows from signals. A licence, or RIGHTS_TDM `ignore`, outweighs reservations of
+ * TDM and of uses, but not robots rules.
  *
  * @param tdm RIGHTS_TDM
  */
@@ -167,7 +171,7 @@ export function rightsOf(signals: Signal[], tdm: string, isLicensed: boolean, no
   }
 }
 
-/** Robots rules that have a meaning here, and two that are told to the operator alone. */
+/** Robots rules that have a meaning here, and two that only the operator sees. */
 function* robotsSignals({ headers, metas, hasUnshown }: Stated, agent: string): Generator<Signal> {
   const named = ['robots', agent].flatMap(name => metas.get(name) ?? [])
   for (const [source, lists] of [['header', headers?.['x-robots-tag'] ?? []] as const, ['meta', named] as const]) {
@@ -175,7 +179,8 @@ function* robotsSignals({ headers, metas, hasUnshown }: Stated, agent: string): 
       const until = name === 'unavailable_after' ? instantOf(value) : null
       if (PLAIN.has(name)) yield { signal: name, source }
       if (until !== null) yield { signal: `${name}:${until.toISOString()}`, source }
-      // -1 means "no limit", and very many pages have it. A value that is no number is ignored.
+      // -1 means "no limit", and very many pages have it. It is ignored, like a value that is no
+      // number.
       if (name === 'max-snippet' && /^\d{1,9}$/.test(value)) yield { signal: `${name}:${value}`, source }
     }
   }
@@ -184,7 +189,7 @@ function* robotsSignals({ headers, metas, hasUnshown }: Stated, agent: string): 
 
 const PLAIN = new Set(['noindex', 'none', 'nosnippet', 'noarchive', 'noai', 'noimageai'])
 
-/** Reservations of text and data mining, in the order in which a later one wins. */
+/** Reservations of text and data mining. If several places have one, the last of them wins. */
 function* tdmSignals({ headers, metas }: Stated): Generator<Signal> {
   const [ofFile, filePolicy] = headers?.[TDM_FILE] ?? []
   const places: [source: Signal['source'], values: string[], policies: string[]][] = [
@@ -198,14 +203,14 @@ function* tdmSignals({ headers, metas }: Stated): Generator<Signal> {
       .map(value => value.trim())
       .filter(value => value === '0' || value === '1')
     if (known.length === 0) continue
-    // Of two values in one place the strictest holds.
+    // If one place has two values, the stricter one holds.
     const reserved = known.includes('1')
     yield { signal: `tdm-reservation:${reserved ? 1 : 0}`, source }
     if (reserved && policy !== '') yield valued('tdm-policy', policy, source)
   }
 }
 
-/** Preferences of uses, and licences: information for the operator. */
+/** Preferences of uses, and licences. They only inform the operator. */
 function* usageSignals({ headers, licences }: Stated): Generator<Signal> {
   for (const [source, statements] of [
     [ROBOTS_FILE, headers?.[ROBOTS_FILE] ?? []] as const,
@@ -218,19 +223,19 @@ function* usageSignals({ headers, licences }: Stated): Generator<Signal> {
   for (const one of licences) yield valued('licence', one, 'link')
 }
 
-/** A signal whose value is text that the outlet wrote. */
+/** A signal with a value that the outlet wrote as free text. */
 export const valued = (name: string, text: string, source: Signal['source']): Signal => ({
   ...{ signal: `${name}:${text.slice(0, LONGEST).replaceAll('\0', '').toWellFormed()}`, source },
 })
 
-/** The uses that are told apart, with our name for each. */
+/** The uses that have a meaning here, with our name for each. */
 const USES: Record<string, string> = {
   ...{ search: 'search', 'ai-input': 'ai-input', 'ai-use': 'ai-use', 'train-ai': 'train-ai', 'ai-train': 'train-ai' },
 }
 
 /**
- * The uses that a statement as `search=y, train-ai=n` allows or not. `yes` and `no` are those of
- * Content-Signal. Members that are not understood are ignored.
+ * The uses that a statement such as `search=y, train-ai=n` allows or forbids. Content-Signal writes
+ * `yes` and `no`. Unknown members are ignored.
  */
 const usesIn = (statement: string): string[] =>
   statement.split(',').flatMap(member => {
@@ -238,25 +243,25 @@ const usesIn = (statement: string): string[] =>
     return Object.hasOwn(USES, name) ? [`${USES[name]}=${value[0]}`] : []
   })
 
-/** Signals that are kept of a page; there are fewer kinds than this. */
+/** The most signals that are kept of a page. There are fewer kinds than this. */
 const MOST_SEEN = 20
 
 interface Rule {
   name: string
-  /** After the colon; empty without one. */
+  /** The text after the colon; empty without a colon. */
   value: string
 }
 
-/** Rules with a value after a colon. Any other word before a colon is the name of an agent. */
+/** Rules that have a value after a colon. Any other word before a colon is the name of a robot. */
 const VALUED = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview'])
 const DIRECTIVES = new Set([...VALUED, ...'noindex none nosnippet noarchive nofollow index follow all'.split(' ')])
-/** The first half of a date that a comma divides: `Wed, 25 Nov 2026`, `Nov 25, 2026`. */
+/** The part before the comma of a date that has one: `Wed, 25 Nov 2026`, `Nov 25, 2026`. */
 const HALF_A_DATE = /^(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*|[a-z]{3,9}\.? \d{1,2})$/
 
 /**
- * The rules for us in a list as `noindex, max-snippet:20` or `otherbot: noindex, nosnippet`. The
- * name of an agent holds for all that follows in its list. Blanks and semicolons separate as
- * commas do: sites write them, and nothing else can be meant.
+ * The rules for us in a list such as `noindex, max-snippet:20` or `otherbot: noindex, nosnippet`.
+ * The name of a robot applies to all later rules of its list. Blanks and semicolons separate rules
+ * like commas: sites write them, and they can have no other meaning.
  */
 function* rulesIn(list: string, agent: string): Generator<Rule> {
   let isOurs = true
@@ -276,7 +281,7 @@ function* rulesIn(list: string, agent: string): Generator<Rule> {
   }
 }
 
-/** The rule in one word: `noindex`, `max-snippet:20`. */
+/** Reads a rule that is one word, such as `noindex` or `max-snippet:20`. */
 function ruleOf(word: string): Rule {
   const [name = '', value = ''] = word.split(':')
   return { name, value }
@@ -284,7 +289,10 @@ function ruleOf(word: string): Rule {
 
 const isOurName = (name: string, agent: string) => name === '*' || name === 'robots' || productToken(name) === agent
 
-/** `Google Bot: noindex` names an agent, too. `noindex max-snippet:20` names none. */
+/**
+ * Whether a rule is for us. `Google Bot: noindex` names another robot. `noindex max-snippet:20`
+ * names none.
+ */
 function addressed(rest: string, isOurs: boolean, agent: string): boolean {
   if (!rest.includes(':')) return isOurs
   const words = rest.split(':', 1)[0]!.split(/[\s|]+/)
@@ -293,7 +301,7 @@ function addressed(rest: string, isOurs: boolean, agent: string): boolean {
     : words.some(word => isOurName(word, agent))
 }
 
-/** What stands before the first colon, where that is one word; and the rest. */
+/** The text before the first colon, if it is one word; and the rest. */
 function halvesOf(part: string): { name: string; rest: string } {
   const [, name = '', rest = ''] = /^\s*(\d*[a-z*][\w.*/-]*)\s*:(.*)$/s.exec(part) ?? ['', '', part]
   return { name, rest: rest.trim() }
@@ -305,7 +313,9 @@ const ZONED = /\d:\d{2}(?:\.\d+)?\s*(?:z|gmt|utc?|[ecmp][sd]t|[+-]\d{2}:?\d{2})$
 
 const EARLIEST = Date.UTC(1990, 0)
 
-/** A date of RFC 822, RFC 850 or ISO 8601, in UTC where no zone is given; null: another. */
+/**
+ * Reads a date of RFC 822, RFC 850 or ISO 8601, in UTC if it has no time zone; null: another text.
+ */
 function instantOf(written: string): Date | null {
   if (!DATE.test(written)) return null
   const zoned = written
@@ -313,11 +323,11 @@ function instantOf(written: string): Date | null {
     .replace(/\bcet$/, '+0100')
     .replace(/\bcest$/, '+0200')
   const time = Date.parse((ZONED.test(zoned) ? zoned : `${zoned} utc`).toUpperCase())
-  // Software writes the year 1970 where it knows no date.
+  // Some software writes the year 1970 when it knows no date.
   return time >= EARLIEST ? new Date(time) : null
 }
 
-/** A signal that an outlet did not have before, for the operator. */
+/** A signal that an outlet did not send before, for a warning to the operator. */
 export interface NewSignal {
   domain: string
   signal: string
@@ -325,17 +335,18 @@ export interface NewSignal {
 }
 
 /**
- * Signals that have few values: each value is counted by itself. Of all others, the latest value is
- * kept.
+ * Signals that have few values: each value is counted by itself. For other signals, only the latest
+ * value is kept.
  */
 const FEW_VALUES = /^(?:tdm-reservation:|[^:]*$)/
 
-/** The name under which a signal is counted: with its value where the signal has few values. */
+/** The name under which a signal is counted. It includes the value if the signal has few values. */
 export const nameOf = (signal: string) => (FEW_VALUES.test(signal) ? signal : signal.split(':', 1)[0]!)
 
 /**
- * Counts the signals of pages for their outlets. Call it in the transaction that finishes the
- * pages. Rows are written in the order of the key, so that two writers cannot deadlock.
+ * Counts the signals of pages for their outlets. The caller runs this in the transaction that
+ * finishes the pages. Rows are written in the order of the key, so that two writers cannot
+ * deadlock.
  *
  * @returns signals that their outlet had not sent for a week, or never
  */
@@ -362,10 +373,10 @@ export async function noteSignals(db: Queryable, pages: { outletNo: number; seen
   return rows.filter(row => row.is_new)
 }
 
-/** SQL: an outlet that has not sent a signal for this long sends it no more. */
+/** SQL: if an outlet has not sent a signal for this long, it is not shown any more. */
 export const SHOWN_FOR = '7 days'
 
-/** Warns of signals that an outlet did not send before, because they may stop its articles. */
+/** Warns of signals that an outlet did not send before. They may stop its articles. */
 export function warnOfSignals(log: Logger, signals: NewSignal[]): void {
   for (const { domain, ...signal } of signals)
     log.warn({ outlet: domain, ...signal }, 'an outlet states rights that it did not state before')

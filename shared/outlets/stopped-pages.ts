@@ -5,26 +5,29 @@ import type { Queryable } from '../postgres/pool.ts'
 import { nameOf, rightsOf, type Signal, signalInWords } from './rights.ts'
 
 /**
- * Pages that a value of RIGHTS_TDM stops. `refused`: they become no articles. `wordsAlone`: words
- * alone find their articles.
+ * How many pages a value of RIGHTS_TDM stops. `refused`: they get no articles. `wordsAlone`: only
+ * words find their articles.
  */
 export interface Stopped {
   refused: number
   wordsAlone: number
 }
 
-/** What a signal of an outlet stops, by value of RIGHTS_TDM. */
+/** The pages of an outlet that a signal stops, by value of RIGHTS_TDM. */
 export interface Stop {
   domain: string
   licence: string | null
-  /** The signal in words, as by `signalInWords`, without what differs from page to page. */
+  /** The signal as `signalInWords` writes it, without the part that differs from page to page. */
   signal: string
   stops: Record<string, Stopped>
 }
 
 export const TDM_VALUES = SETTINGS.RIGHTS_TDM.values
 
-/** Counts the pages of the catalogue's outlets that each signal stops, or would stop. */
+/**
+ * Counts the pages of the catalogue's outlets that each signal stops, or would stop under another
+ * value of RIGHTS_TDM.
+ */
 export async function readStops(db: Queryable, domain: string | null = null): Promise<Stop[]> {
   // Index: pages_rights.
   const { rows } = await db.query<{ domain: string; licence: string | null; rights: Signal[]; pages: number }>(
@@ -54,7 +57,10 @@ export async function readStops(db: Queryable, domain: string | null = null): Pr
 /** How many domains a sentence names. */
 const NAMED = 5
 
-/** What the setting stops now, robots rules apart; null: nothing. */
+/**
+ * Says what the present value of RIGHTS_TDM stops. Robots rules are left out. Null: it stops
+ * nothing.
+ */
 export function stopsInWords(stops: Stop[], { RIGHTS_TDM: now }: Pick<Config, 'RIGHTS_TDM'>): string | null {
   const own = stops.filter(({ stops }) => stops.ignore?.refused === 0 && stops.ignore.wordsAlone === 0)
   const sum = (what: keyof Stopped) => own.reduce((all, { stops }) => all + (stops[now]?.[what] ?? 0), 0)

@@ -9,28 +9,28 @@ import { withTimeLimit } from '../resilience/time-limit.ts'
 import { changeKept } from './search-feeds.ts'
 
 /*
- * An alert hangs on a kept search and remembers a place in the order of ingestion: what comes later
- * is new. The owner of a mail address is asked first, and may refuse at any time.
+ * An alert belongs to a kept search and remembers a place in the order of ingestion. Articles after
+ * that place are new. The owner of a mail address must consent first, and may refuse at any time.
  */
 
-/** Whom to tell, and when. */
+/** Where an alert sends its messages, and when. */
 export interface AlertTerms {
   /** `https://…` or `mailto:…` */
   to: string
-  /** `at once`, or a local time as `08:00`. */
+  /** `at once`, or a local time such as `08:00`. */
   when: string
-  /** IANA name. */
+  /** The IANA name of the time zone of `when`. */
   zone: string
 }
 
-/** An alert that hangs on a kept search. */
+/** An alert of a kept search. */
 export interface Alert extends AlertTerms {
   id: string
   searchId: string
   keyId: string
-  /** null: the owner of the address has not followed the link yet. */
+  /** null: the owner of the address has not followed the link in the mail yet. */
   confirmedAt: Date | null
-  /** Why it rests; null: it does not. */
+  /** Why the alert rests; null: it does not rest. */
   rests: string | null
   failingSince: Date | null
   failure: string | null
@@ -65,8 +65,8 @@ const PUT = `
   returning ${COLUMNS}, xmax = 0 as "isNew"`
 
 /**
- * Most mails in a day that ask owners of addresses for their consent: for one key, and to one owner
- * for all keys.
+ * The most mails in a day that ask owners of addresses for consent. `key`: for one key. `owner`: to
+ * one owner, for all keys together.
  */
 const MOST_ASKED = { key: 20, owner: 3 }
 // One mail asks for consent to all alerts of a key and an address. An owner who refuses gets no
@@ -86,10 +86,10 @@ const ASKS = `
   insert into alert_messages (message_id, alert_id, kind, seqs, more) select $3, alert_id, 'ask', '{}', 0 from asked`
 
 /**
- * Gives a kept search an alert, or changes the one that it has, which goes on from its place. The
- * owner of a mail address is asked first. Null when the key keeps no such search.
+ * Gives a kept search an alert, or changes its existing alert, which keeps its place. The owner of
+ * a mail address must consent first. Null when the key has no such search.
  *
- * @param place where a new one begins
+ * @param place where a new alert begins
  */
 export function putAlert(
   pool: Pool,
@@ -111,8 +111,8 @@ export function putAlert(
     const id = `alert_${randomBytes(8).toString('hex')}`
     const values = [searchId, id, keyId, to, when, zone, place.seq, place.at, due, isMail]
     const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
-    // Messages that were on their way to the former address are removed. What they told is found
-    // again.
+    // Removes messages to the address before that were not delivered yet. The alert finds their
+    // articles again.
     if (before !== null && before !== to) {
       await client.query('delete from alert_messages where alert_id = $1 and delivered_at is null', [alert.id])
     }
@@ -144,8 +144,8 @@ export function nextTime(when: string, zoneName: string, after: Date): Date {
 }
 
 /**
- * The first instant at which the clocks of a zone show a time. When the clocks are set forward and
- * skip the time, it is the instant at which they are set.
+ * The first instant at which the clocks of a time zone show a time. If the clocks are set forward
+ * and skip that time, the result is the instant when they are set.
  *
  * @param local ms since 1970, as if the clocks showed UTC
  */
@@ -157,14 +157,14 @@ function instantOf(local: number, zone: TimeZone): number {
   return local
 }
 
-/** ms in which the name of a host must resolve. */
+/** The name of a host must resolve within this many ms. */
 const RESOLVES = 3_000
 const MAIL =
   /^mailto:([^\s\p{Cc}\p{Cs}@<>()[\]\\,;:"?&%]{1,64}@(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})$/iu
 
 /**
- * Whether an address is on a host that the operator has allowed: `host` or `host:port` of
- * ALERT_HOSTS.
+ * Whether an address is on a host that the operator has allowed in ALERT_HOSTS, as `host` or
+ * `host:port`.
  */
 export const isOwn = ({ hostname, host }: URL, { ALERT_HOSTS }: Pick<Config, 'ALERT_HOSTS'>): boolean =>
   ALERT_HOSTS.some(one => [hostname, host].includes(one.toLowerCase()))
@@ -172,7 +172,7 @@ export const isOwn = ({ hostname, host }: URL, { ALERT_HOSTS }: Pick<Config, 'AL
 export const PUBLIC = addressRule([], ['443'])
 
 /**
- * Whom an alert may tell.
+ * Checks the address to which an alert shall send messages.
  *
  * @returns the address in one spelling, or the sentence that says why it is refused
  */
@@ -208,13 +208,13 @@ const resolve = (host: string): Promise<{ address: string }[] | null> =>
     () => null,
   )
 
-/** What the owner of a mail address may do by a link. */
+/** What the owner of a mail address can do with a link in a mail. */
 export type LinkPurpose = 'confirm' | 'unsubscribe'
 
 /**
- * Secrets of alerts. They are computed from one secret of all processes, so that the database holds
- * none of them. `signing` gives the secret that signs the webhooks of an alert (Standard Webhooks:
- * `whsec_` and base64). `token` gives the tokens of links, each for one address.
+ * The secrets of alerts. All are computed from one secret that all processes share, so the database
+ * stores none of them. `signing` gives the secret that signs the webhooks of an alert (Standard
+ * Webhooks: `whsec_` and base64). `token` gives the tokens of links, each for one address.
  */
 export async function loadAlertSecrets(db: Queryable) {
   const secret = await loadSharedSecret(db, 'alerts')
@@ -224,25 +224,26 @@ export async function loadAlertSecrets(db: Queryable) {
   return {
     signing: (alertId: string): string => `whsec_${made('sign', alertId).toString('base64')}`,
     token: tokenOf,
-    /** The alert of a token; null: no alert has this token. */
+    /** Finds the alert of a token; null: no alert has this token. */
     async open(purpose: LinkPurpose, token: string): Promise<Alert | null> {
       const id = `alert_${token.slice(0, 16)}`
       const alert = await readRow<Alert>(db, `select ${COLUMNS} from search_alerts where alert_id = $1`, [id])
       if (alert === undefined) return null
-      // Texts are compared, not bytes: the last letter of base64url has bits without meaning.
+      // This compares texts, because the last letter of base64url has bits without meaning, and
+      // decoding would ignore them.
       const [given, own] = [Buffer.from(token), Buffer.from(tokenOf(purpose, alert))]
       return given.length === own.length && timingSafeEqual(given, own) ? alert : null
     },
   }
 }
 
-/** ms for which the link in a mail that asks for consent works. */
+/** For how many ms the link in a mail that asks for consent works. */
 export const ASKED_FOR = DAY
 
-/** Why an alert rests whose address unsubscribed. */
+/** Why an alert rests after the owner of its address unsubscribed. */
 export const UNWANTED = 'The owner of the address wants no more of it.'
 
-/** Notes what the owner of an address said. */
+/** Stores what the owner of an address decided. */
 export async function answerOwner(db: Queryable, purpose: LinkPurpose, { id }: Alert): Promise<void> {
   if (purpose === 'confirm') {
     await db.query(

@@ -2,41 +2,41 @@ import type { Country } from '../articles/article.ts'
 import { countOf, type Pool, type Queryable, readRow } from '../postgres/pool.ts'
 import { changeKept } from './search-feeds.ts'
 
-/** Citations that a key may make. */
+/** How many citations a key may make. */
 export const MAX_CITATIONS = 1_000
 
-/** A search with its result, frozen (docs/citations.md). */
+/** A search with its frozen result (docs/citations.md). */
 export interface NewCitation {
   /** 64 hex digits. */
   digest: string
-  /** A query string in its one spelling. */
+  /** A query string in the one spelling of its search. */
   search: string
-  /** The countries of the plan that cited it first. */
+  /** The countries in the plan of the key that cited the search first. */
   countries: Country[]
   since: Date
-  /** The number of the newest article that was searched, and the time of that moment. */
+  /** The `seq` of the newest article that was searched, and the time of that search. */
   watermark: bigint
   asOf: Date
-  /** Version of the rules of words. */
+  /** The version of the rules of words (`WORD_RULES`). */
   rules: number
-  /** The model of a search by meaning; null: a search by words. */
+  /** The model of a search by meaning; null: it is a search by words. */
   model: string | null
   bias: string | null
 }
 
 export interface Citation extends NewCitation {
   citedAt: Date
-  /** How many articles it has. */
+  /** How many articles the citation has. */
   articles: number
 }
 
-/** An article of a citation: its number, and a mark of its line. */
+/** An article of a citation: its `seq`, and a mark that is computed from its line. */
 export interface CitedNumber {
   seq: bigint
   mark: number
 }
 
-/** The key has made as many citations as it may. */
+/** The key has already made as many citations as it may. */
 export class TooManyCitations extends Error {
   override name = 'TooManyCitations'
 }
@@ -45,10 +45,10 @@ const COLUMNS = `encode(digest, 'hex') as digest, search, countries, since, wate
   bias, cited_at as "citedAt", articles`
 
 /**
- * Keeps a citation, or finds the one that is there. Null when there is no such key, or it was
- * revoked.
+ * Stores a citation, or finds the same citation if it exists. Null when the key does not exist or
+ * was revoked.
  *
- * @param articles in the order of their numbers
+ * @param articles in ascending order of `seq`
  * @throws TooManyCitations
  */
 export function keepCitation(pool: Pool, keyId: string, made: NewCitation, articles: CitedNumber[]) {
@@ -59,7 +59,8 @@ export function keepCitation(pool: Pool, keyId: string, made: NewCitation, artic
     const before = await countOf(client, 'select count(*)::int from citations where key_id = $1', [keyId])
     if (before >= MAX_CITATIONS)
       throw new TooManyCitations(`A key may make ${MAX_CITATIONS} citations, and this one has.`)
-    // Another key may cite the same in this moment: then its row is waited for, and found.
+    // Another key may cite the same search at this moment. The insert then waits for that row, and
+    // the row is found below.
     const { rowCount } = await client.query(
       `insert into citations (digest, key_id, search, countries, since, watermark, as_of, rules, model, bias, articles, seqs, marks)
        values (decode($1, 'hex'), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::bigint[], $13::int[])
@@ -80,10 +81,10 @@ export async function findCitation(db: Queryable, digest: string): Promise<Citat
   return (await readRow<Citation>(db, statement, [digest])) ?? null
 }
 
-/** Articles that are read at a time. */
+/** How many articles one statement reads. */
 const PART = 500
 
-/** The articles of a citation, in the order of their numbers, some at a time. */
+/** The articles of a citation in ascending order of `seq`, at most `PART` at a time. */
 export async function* readCited(db: Queryable, { digest, articles }: Citation): AsyncGenerator<CitedNumber[]> {
   for (let from = 1; from <= articles; from += PART) {
     const { rows } = await db.query<CitedNumber>(

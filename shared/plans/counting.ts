@@ -1,24 +1,26 @@
 import { type Queryable, readRow } from '../postgres/pool.ts'
 
-/** The result of requests that were counted together, on the database's clock. */
+/** The result of counting requests together, by the database's clock. */
 export interface CountedMinute {
-  /** Whether they were counted. When the minute has no room for all, none is. */
+  /**
+   * Whether the requests were counted. If the minute has too little room for all, none is counted.
+   */
   allowed: boolean
-  /** Requests of the minute, those counted now included. */
+  /** Requests in this minute, including those of this call. */
   used: number
   /** ms until the minute ends. */
   left: number
 }
 
 /**
- * Counts requests in the minute of a key `k` (`id`, `rate`), as a common table expression
- * `counted`: `allowed`, `used_in_minute`, `left_of_minute`. A key's minute begins with its first
- * request. The row's lock makes the count exact across processes, so headers count down without
- * gaps or repeats. Refused requests are not counted. When the database's clock was set back by more
- * than a minute, the minute is over too. The table is unlogged, so that no commit waits for the
- * disk.
+ * SQL: counts requests in the minute of a key `k` (`id`, `rate`). It is a common table expression
+ * `counted` with `allowed`, `used_in_minute`, `left_of_minute`. A key's minute begins with its
+ * first request. The row's lock makes the count exact across processes, so headers count down
+ * without gaps or repeats. Refused requests are not counted. The minute is also over when the
+ * database's clock was set back by more than a minute. The table is unlogged, so that no commit
+ * waits for the disk.
  *
- * @param requests the parameter with their number, as `$2::int`
+ * @param requests the parameter with the number of requests, as `$2::int`
  */
 export const countMinute = (requests: string) => `
   counted as (
@@ -41,19 +43,19 @@ const COUNT = `
 with k as (select id, rate from api_keys where id = $1), ${countMinute('1')}
 select allowed, used_in_minute as used, left_of_minute as left from counted`
 
-/** Counts one request of a key that is known already. Null when the key is gone. */
+/** Counts one request of a key that was already checked. Null when the key is gone. */
 export async function countInMinute(db: Queryable, keyId: string): Promise<CountedMinute | null> {
   return (await readRow<CountedMinute>(db, { name: 'count-minute', text: COUNT, values: [keyId] })) ?? null
 }
 
-/** A key's month, on the database's clock (UTC). */
+/** The month of a key, by the database's clock (UTC). */
 export interface QuotaMonth {
   used: number
-  /** As `2026-11`. */
+  /** The month in the form `2026-11`. */
   period: string
-  /** Unix time of 00:00 UTC on the first of next month. */
+  /** The Unix time of 00:00 UTC on the first of the next month. */
   reset: number
-  /** Whole seconds until then, at least 1. */
+  /** Whole seconds until `reset`, at least 1. */
   left: number
 }
 
@@ -64,16 +66,17 @@ const DESCRIPTION = `
   greatest(1, ceil(extract(epoch from (month + interval '1 month') at time zone 'utc' - clock_timestamp())))::int as left`
 
 /**
- * The use of the month by a key `k`, as a table to join: `used` and the rest of `QuotaMonth`.
+ * SQL: how much of its month a key `k` has used, as a table to join with the fields of
+ * `QuotaMonth`.
  */
 export const MONTH_OF_KEY = `
   select coalesce(q.used, 0) as used, ${DESCRIPTION}
   from (select ${MONTH} as month) m
   left join (select month as used_in, used from quota_months where key_id = k.id) q on q.used_in = m.month::date`
 
-// One conditional statement: of two requests that race for the last one of the month, one is
-// answered. It commits to disk before the answer leaves, so that no restart forgets it.
-// $1 key, $2 quota, $3 requests.
+// This is one conditional statement. So if two requests race for the last one of the month, only
+// one succeeds. It commits to disk before the answer is sent, so a restart does not forget it. $1
+// key, $2 quota, $3 requests.
 const CHARGE = `
 with charged as (
   insert into quota_months as q (key_id, month, used)
@@ -83,9 +86,9 @@ with charged as (
 select used, ${DESCRIPTION} from charged`
 
 /**
- * Takes requests of the month, all or none. Null when this many are not left.
+ * Takes requests from the month's quota, all or none. Null when fewer than `requests` are left.
  *
- * @returns the month after the last of them
+ * @returns the month after the last of these requests
  */
 export async function chargeQuota(
   db: Queryable,

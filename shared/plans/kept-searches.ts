@@ -11,17 +11,17 @@ import {
   type SearchFeed,
 } from './search-feeds.ts'
 
-/** What its owner says of a kept search. */
+/** The fields of a kept search that its owner chooses. */
 interface Described {
   name: string
-  /** A query string in its one spelling. */
+  /** A query string in the one spelling of its search. */
   search: string
 }
 
-/** A search that a key keeps, with what hangs on it. */
+/** A search that a key keeps, with its feed. */
 export interface KeptSearch extends Described {
   id: string
-  /** Its place in the list of its key, from 0 on. Some places may be empty. */
+  /** Its place in the list of its key, counted from 0. Some places may be empty. */
   position: number
   createdAt: Date
   feed: SearchFeed | null
@@ -53,7 +53,8 @@ const KEEP = `
   select $1, $2, $3, $4, coalesce(max(position), -1) + 1 from kept_searches where key_id = $2 returning ${COLUMNS}`
 
 /**
- * Keeps a search at the end of the list. Null when there is no such key, or it was revoked.
+ * Keeps a search at the end of the list. Null when the key does not exist or was revoked.
+ *
  * @throws TooManySearches
  */
 export function keepSearch(pool: Pool, keyId: string, { name, search }: Described): Promise<KeptSearch | null> {
@@ -67,8 +68,9 @@ export function keepSearch(pool: Pool, keyId: string, { name, search }: Describe
 }
 
 /**
- * Changes a kept search as far as given. Its feed keeps its address. A search that moves takes its
- * new place, and those between move by one. Null when the key keeps no such search.
+ * Changes the given fields of a kept search. Its feed keeps its address. When the search moves to a
+ * new place, the searches between the old and the new place move by one. Null when the key has no
+ * such search.
  */
 export function changeSearch(
   pool: Pool,
@@ -90,7 +92,8 @@ export function changeSearch(
       'update kept_searches set name = $2, search = $3, position = $4, of_feed = false where search_id = $1',
       [id, name, search, position],
     )
-    // An alert that rested because of its search goes on. One that rests after failures does not.
+    // An alert that rested because of its search goes on. An alert that rests after failures does
+    // not.
     if (search !== before.search) {
       await client.query(
         'update search_alerts set rests = null where search_id = $1 and failing_since is null and confirmed_at is not null',
@@ -106,7 +109,7 @@ export function changeSearch(
   })
 }
 
-/** Ends the feed of a kept search; false when the key keeps no such search. */
+/** Ends the feed of a kept search; false when the key has no such search. */
 export async function endFeedOf(db: Queryable, keyId: string, id: string): Promise<boolean> {
   await db.query(
     'update search_feeds set revoked_at = now() where search_id = $1 and key_id = $2 and revoked_at is null',
@@ -115,7 +118,9 @@ export async function endFeedOf(db: Queryable, keyId: string, id: string): Promi
   return (await findSearch(db, keyId, id)) !== null
 }
 
-/** Removes a kept search, and ends what hangs on it; false when the key keeps no such search. */
+/**
+ * Removes a kept search, and ends its feed and its alert; false when the key has no such search.
+ */
 export async function removeSearch(pool: Pool, keyId: string, id: string): Promise<boolean> {
   const removed = await changeKept(pool, keyId, async (client: Client) => {
     await endFeedOf(client, keyId, id)
@@ -125,7 +130,8 @@ export async function removeSearch(pool: Pool, keyId: string, id: string): Promi
 }
 
 /**
- * Gives a kept search a feed, or finds the one that it has. Null when the key keeps no such search.
+ * Gives a kept search a feed, or finds its existing feed. Null when the key has no such search.
+ *
  * @throws TooManyFeeds
  */
 export function giveFeed(
@@ -138,7 +144,8 @@ export function giveFeed(
     if (kept === null) return null
     const given = (await listFeedsWithTokens(client, keyId)).find(({ feed }) => feed.searchId === id)
     if (given) return { isNew: false, given }
-    // A feed that is not listed has an address that nobody can compute again, so it ends.
+    // A feed that `listFeedsWithTokens` does not list has an address that nobody can compute, so it
+    // ends.
     await endFeedOf(client, keyId, id)
     await client.query('update kept_searches set of_feed = false where search_id = $1', [id])
     return { isNew: true, given: await insertFeed(client, keyId, { ...kept, title: kept.name, searchId: id }) }
