@@ -10,8 +10,8 @@ const run = promisify(execFile)
 const HERE = import.meta.dirname
 
 /**
- * What `npm install` and `pip install` take, by the names of the files. Each is made from the
- * sources in memory, without a network, and has the same bytes whoever makes it.
+ * The packages for `npm install` and `pip install`, by the names of their files. Each is made in
+ * memory from the sources, without a network, and always has the same bytes.
  */
 export const PACKAGES: Readonly<Record<string, () => Promise<Buffer>>> = {
   [`perscope-${manifest.version}.tgz`]: buildTarball,
@@ -19,8 +19,8 @@ export const PACKAGES: Readonly<Record<string, () => Promise<Buffer>>> = {
 }
 
 /**
- * The program is one file of JavaScript. `contract.ts` holds nothing but types, so that it is
- * shipped as it is; the types of the rest stand in `declarations.d.ts`.
+ * The program is one file of JavaScript. `contract.ts` has only types, so it is shipped unchanged;
+ * `declarations.d.ts` has the other types.
  */
 async function buildTarball(): Promise<Buffer> {
   const project = join(HERE, 'typescript')
@@ -38,13 +38,13 @@ async function buildTarball(): Promise<Buffer> {
   return gzipSync(tarOf(files))
 }
 
-/** An archive of tar (POSIX ustar) with the files in the folder that npm looks into. */
+/** A tar archive (POSIX ustar) with the files in the folder that npm expects. */
 function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
   const parts = Object.entries(files).flatMap(([path, content]) => {
     const octal = (value: number, digits: number) => value.toString(8).padStart(digits, '0')
     const head = Buffer.alloc(512)
     head.write(`package/${path}`, 0)
-    // Mode 644, no owner, and 1 January 1980, the earliest date that ZIP can hold too.
+    // Mode 644, no owner, and 1 January 1980, the earliest date that ZIP can also express.
     const numbers = [octal(0o644, 7), octal(0, 7), octal(0, 7), octal(content.length, 11), octal(315_532_800, 11)]
     head.write(numbers.join('\0'), 100)
     head.write('0', 156)
@@ -103,7 +103,7 @@ const WAITING = [
   [/Async(Client|Iterator)/g, '$1'],
 ] as const
 
-/** Turns the source of the asyncio client into that of the synchronous client. */
+/** Converts the source of the asyncio client to that of the synchronous client. */
 const withoutAsync = (source: string) =>
   WAITING.reduce(
     (text, [from, to]) => (typeof from === 'string' ? text.replaceAll(from, to) : text.replace(from, to)),
@@ -128,7 +128,7 @@ function zipOf(files: ReadonlyMap<string, Buffer>): Buffer {
     entry.writeUInt32LE(content.length, 14)
     entry.writeUInt32LE(content.length, 18)
     entry.writeUInt16LE(name.length, 22)
-    // Made on Unix; a regular file that all may read.
+    // Made on Unix; a regular file that everybody may read.
     const place = Buffer.alloc(14)
     place.writeUInt32LE(0o100644 * 0x10000, 6)
     place.writeUInt32LE(offset, 10)

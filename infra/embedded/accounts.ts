@@ -7,7 +7,7 @@ import { Problem } from './files.ts'
 
 const run = promisify(execFile)
 
-/** The account that a server runs under when we are root. */
+/** The account of a server when this process runs as root. */
 export interface Owner {
   name: string
   uid: number
@@ -15,22 +15,24 @@ export interface Owner {
 }
 
 /**
- * The account for a server that needs no entry in the table of users. Null when we are not root:
- * the server then runs under our account.
+ * The account for a server that needs no entry in the table of users. Null without root: the server
+ * then runs under our account.
  */
 export function accountOf(part: keyof typeof ACCOUNTS): Owner | null {
   const id = ACCOUNTS[part]
   return process.getuid?.() === 0 ? { name: String(id), uid: id, gid: id } : null
 }
 
-/** Gives a folder and all below it to `owner`, unless the folder belongs to `owner` already. */
+/**
+ * Gives a folder and everything below it to `owner`, unless the folder already belongs to `owner`.
+ */
 export async function giveTo(owner: Owner | null, folder: string): Promise<void> {
   if (owner !== null && (await lstat(folder)).uid !== owner.uid) await giveAll(owner, folder)
 }
 
 /**
- * Changes the folder itself last. `giveTo` looks at the folder alone, so it repeats an interrupted
- * run.
+ * Changes the folder itself last. `giveTo` only checks the folder, so it then repeats an
+ * interrupted run.
  */
 async function giveAll(owner: Owner, path: string): Promise<void> {
   if ((await lstat(path)).isDirectory()) {
@@ -41,10 +43,9 @@ async function giveAll(owner: Owner, path: string): Promise<void> {
 
 /**
  * The account of Postgres, which refuses to run as root and needs an entry in the table of users.
- * Null when we are not root: Postgres then runs under our account.
+ * Null without root: Postgres then runs under our account.
  *
- * We use the account `postgres`, and make it when it is missing. Where no tool can make it, we use
- * `nobody`.
+ * This uses the account `postgres`, or creates it. Where no tool can create it, this uses `nobody`.
  */
 export async function postgresAccount(report: (sentence: string) => void): Promise<Owner | null> {
   if (process.getuid?.() !== 0) return null
@@ -78,7 +79,7 @@ async function account(name: string): Promise<Owner | null> {
 }
 
 /**
- * Whether a shell's `test`, such as `-x /path`, succeeds for `owner`. The system itself decides,
+ * Whether a test of the shell, such as `-x /path`, succeeds for `owner`. The system itself decides,
  * because file modes do not tell everything.
  */
 export async function ownerCan(owner: Owner, test: '-x' | '-r', path: string): Promise<boolean> {
@@ -91,8 +92,8 @@ export async function ownerCan(owner: Owner, test: '-x' | '-r', path: string): P
 }
 
 /**
- * Checks that `owner`, who is to run the server `what`, can enter `folder`.
- * @throws Problem that names the closed folder on the way
+ * Checks that `owner`, the account of the server `what`, can enter `folder`.
+ * @throws Problem that names the folder that cannot be entered
  */
 export async function checkPassage(owner: Owner | null, folder: string, what: string): Promise<void> {
   if (owner === null || (await ownerCan(owner, '-x', folder))) return
@@ -109,12 +110,12 @@ export async function checkPassage(owner: Owner | null, folder: string, what: st
 
 /**
  * A folder with a package's programs that `owner` can run. It is the package's own folder, or a
- * copy under `DATA_DIR` when `owner` cannot read the package. Only root, for instance, can enter a
+ * copy under `DATA_DIR` when `owner` cannot read the package. For instance, only root can enter a
  * checkout below /root.
  *
  * @param parts a file of each folder of the package, to test whether `owner` can read it; the first
  * is a program
- * @param version the name of the copy, so that an upgrade makes a new one
+ * @param version the name of the copy, so that an upgrade makes a new copy
  */
 export async function openPrograms(
   folder: string,

@@ -8,26 +8,27 @@ import { diskProblem, errorCode, notAFolder, Problem, readRecord, secretIn, writ
 import { lockFile } from './lock.ts'
 
 /*
- * `DATA_DIR` holds what embedded servers keep: clusters, keys, ports, logs. One start at a time
- * owns it, and no other account can write to it. The next start finds its servers at the same
+ * `DATA_DIR` holds the data of embedded servers: clusters, keys, ports, logs. Only one start at a
+ * time owns it, and no other account can write to it. The next start finds its servers at the same
  * ports.
  */
 
 /**
- * With less free space the disk counts as full: an empty cluster with its first write-ahead log
- * takes about 60 MB.
+ * With less free space the disk counts as full, because an empty cluster with its first write-ahead
+ * log takes about 60 MB.
  */
 const LEAST_FREE_BYTES = 64 * 1024 * 1024
 
-/** `DATA_DIR`: it exists, we can write to it, and it is ours alone until `release`. */
+/** `DATA_DIR`: it exists, this process can write to it, and owns it until `release`. */
 export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
 
 /**
- * Opens the folder in which the embedded servers keep their data.
+ * Opens the folder for the data of the embedded servers.
  *
- * @param holder our name for a second start on the same folder: "npm start (process 12)"
+ * @param holder the name of this process for a second start on the same folder: "npm start (process
+ * 12)"
  * @throws Problem when the folder cannot be made or written, when its disk is full, or when another
- * process holds it
+ * process owns it
  */
 export async function openDataDirectory(folder: string, holder: string) {
   const wanted = resolve(folder)
@@ -58,17 +59,17 @@ export async function openDataDirectory(folder: string, holder: string) {
 }
 
 /**
- * Sets a umask, so that no other account can write to the files that we and our programs make from
- * now on.
+ * Sets a umask, so that no other account can write to files that this process and its programs make
+ * later.
  */
 function keepForOurselves(): void {
   process.umask(process.umask() | 0o022)
 }
 
 /**
- * Refuses a folder to which every account can write: another account could put links, settings and
- * keys of its own there. A folder that a group can write to is accepted, because the operator has
- * chosen the group. A folder of ours that holds only our files is closed to others.
+ * Refuses a folder to which every account can write, because another account could put links,
+ * settings and keys there. A folder that a group can write to is accepted, because the operator has
+ * chosen the group. If the folder is ours and has only our files, it is closed to others instead.
  */
 async function closeToOthers(path: string): Promise<void> {
   const { mode, uid } = await stat(path)
@@ -90,8 +91,8 @@ async function isOursAlone(path: string, own: number): Promise<boolean> {
 }
 
 /**
- * Makes the folder. On a read-only disk that can fail with "no such file" (ENOENT). The error for
- * the folder above then tells the reason.
+ * Makes the folder. On a read-only disk that can fail with "no such file" (ENOENT). Then the error
+ * for the parent folder shows the reason.
  */
 async function makeFolder(path: string): Promise<void> {
   try {
@@ -107,7 +108,7 @@ async function makeFolder(path: string): Promise<void> {
 
 /**
  * Makes folders that all accounts can enter, because the database may run as another user. They are
- * made one by one: where no folder can be made (`/proc`), Node's `recursive` tries for ever.
+ * made one by one, because Node's `recursive` never ends where no folder can be made (`/proc`).
  */
 async function makeOpenFolder(path: string): Promise<void> {
   const missing: string[] = []
@@ -133,7 +134,7 @@ async function tryWriting(path: string): Promise<void> {
 }
 
 /**
- * The ports lie below 32768, where Linux begins to give ports to outgoing connections, and above
+ * The ports are below 32768, where Linux begins to use ports for outgoing connections, and above
  * the ports of well-known servers.
  */
 const LOWEST = 20_000
@@ -150,7 +151,8 @@ export async function rememberedPorts(dataDir: string, report: (sentence: string
   const known = await readRecord(file)
   return {
     /**
-     * The port that server `name` had before. A free port when it had none, or when that is taken.
+     * The port that server `name` had before. A free port if it had none, or if another program
+     * uses that port.
      */
     async of(name: string) {
       const before = known[name]
@@ -168,7 +170,7 @@ export async function rememberedPorts(dataDir: string, report: (sentence: string
 }
 
 /**
- * A free port, drawn at random, so that two starts at the same moment do not try the same ports.
+ * A free port, chosen at random, so that two starts at the same moment do not try the same ports.
  */
 export async function freePort(allowed: (port: number) => boolean = () => true): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt++) {
@@ -178,7 +180,9 @@ export async function freePort(allowed: (port: number) => boolean = () => true):
   throw new Problem(`No free port was found between ${LOWEST} and ${HIGHEST} on 127.0.0.1; end some servers first.`)
 }
 
-/** The code of the error that keeps a server from listening on `port` of `host` now; else empty. */
+/**
+ * The error code that prevents a server from listening on `port` of `host`; empty: it can listen.
+ */
 export const refusalOf = (port: number, host: string): Promise<string> =>
   new Promise(resolve => {
     const server = createServer()
@@ -189,9 +193,9 @@ export const refusalOf = (port: number, host: string): Promise<string> =>
 export const isFree = async (port: number): Promise<boolean> => (await refusalOf(port, '127.0.0.1')) === ''
 
 /**
- * The key that an embedded server asks for, because every account of the machine can reach its
- * port. It is made once and kept in `dataDir`, where only its owner can read it. Services therefore
- * keep working after a restart of the servers.
+ * The key of an embedded server. It needs one, because every account of the machine can reach its
+ * port. The key is made once and stored in `dataDir`, where only its owner can read it. So services
+ * still work after a restart of the servers.
  */
 export const serverKey = (dataDir: string, server: keyof typeof KEYED_SERVERS): Promise<string> =>
   secretIn(join(dataDir, KEYED_SERVERS[server].file), () => randomBytes(24).toString('base64url'))

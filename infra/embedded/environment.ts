@@ -12,7 +12,7 @@ import { runTool } from './supervision/tool.ts'
 
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 /**
- * The file that is written last, so that a folder with it is complete. It holds the SHA-256 of
+ * This file is written last, so a folder with it is complete. It holds the SHA-256 of
  * `requirements`.
  */
 const STAMP = 'perscope.sha256'
@@ -23,12 +23,12 @@ export interface PythonEnvironment {
   /** In the checkout, not in `DATA_DIR`: it belongs to the code, as `node_modules` does. */
   folder: string
   requirements: string
-  /** For messages: what the packages are for, and how much is downloaded. */
+  /** For messages: the purpose of the packages, and the size of the download. */
   name: string
   size: string
-  /** Processors that there are packages for. */
+  /** Processors for which packages exist. */
   processors: readonly string[]
-  /** For messages: what to do without the packages. */
+  /** For messages: what a user can do without the packages. */
   instead: string
 }
 
@@ -41,7 +41,7 @@ interface Supervision {
 }
 
 /**
- * Makes a Python environment unless it is there. It is made under another name, and renamed when it
+ * Makes a Python environment unless it exists. It is made under another name, and renamed when it
  * is complete. A second process that needs it at the same time waits for the first.
  *
  * @throws Problem when it cannot be made: no Python, no venv module, another platform, no network
@@ -80,7 +80,7 @@ export async function makeEnvironment(environment: PythonEnvironment, running: S
 async function isWhole(environment: PythonEnvironment, wanted: string): Promise<boolean> {
   const stamp = await readIfThere(join(environment.folder, STAMP))
   if (stamp?.trim() !== wanted) return false
-  // The environment links to a Python that may have been removed from the machine.
+  // The Python that the environment links to may have been removed from the machine.
   return access(pythonOf(environment)).then(
     () => true,
     () => false,

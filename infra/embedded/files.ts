@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 
-/** An error that the operator has to solve. The message is one sentence that says how. */
+/**
+ * An error that the operator has to solve. The message is one sentence that says how to solve it.
+ */
 export class Problem extends Error {
   override name = 'Problem'
 }
@@ -11,8 +13,8 @@ export const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
 /**
- * The problem behind a failure to write in `dataDir`, told from a system error or from the log of a
- * server. Null: it is none of the known kinds.
+ * The problem behind a failure to write in `dataDir`, found in a system error or in the log of a
+ * server. Null: it is of no known kind.
  */
 export function diskProblem(error: unknown, dataDir: string): Problem | null {
   const text = typeof error === 'string' ? error : `${errorCode(error)} ${error instanceof Error ? error.message : ''}`
@@ -32,10 +34,13 @@ export function diskProblem(error: unknown, dataDir: string): Problem | null {
 export const notAFolder = (dataDir: string): string =>
   `DATA_DIR ${dataDir} is not a folder; set DATA_DIR to one, or to a path that is still free.`
 
-/** Writes a file completely or not at all, also in a crash: under another name, synced, renamed. */
+/**
+ * Writes a file completely or not at all, even in a crash: under another name, synced, then
+ * renamed.
+ */
 export async function writeWhole(path: string, text: string, mode = 0o600): Promise<void> {
   // All accounts may be able to write to the folder (`--write-env /tmp/env`). They cannot guess
-  // this name, and `wx` refuses a file that exists.
+  // this name, and `wx` refuses an existing file.
   const aside = `${path}.${randomBytes(6).toString('hex')}.new`
   await using file = await open(aside, 'wx', mode)
   try {
@@ -48,7 +53,7 @@ export async function writeWhole(path: string, text: string, mode = 0o600): Prom
   }
 }
 
-/** The text of a file, or null when there is none. */
+/** The text of a file; null when the file does not exist. */
 export async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8')
@@ -58,7 +63,7 @@ export async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
-/** The secret that a file keeps for its owner alone; `make` makes it the first time. */
+/** The secret in a file that only its owner can read; `make` makes it the first time. */
 export async function secretIn(file: string, make: () => string): Promise<string> {
   const known = (await readIfThere(file))?.trim()
   if (known) return known

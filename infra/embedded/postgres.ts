@@ -14,8 +14,8 @@ import { ANSWER_MS } from './supervision/supervise.ts'
 import { runTool } from './supervision/tool.ts'
 
 /*
- * Postgres as an npm package: nobody has to install a server. The cluster lies under `DATA_DIR` and
- * survives every kill. A database server refuses to run as root, so root hands it to another
+ * Postgres from an npm package, so that nobody has to install a server. The cluster is under
+ * `DATA_DIR` and survives every kill. Postgres refuses to run as root, so root gives it to another
  * account.
  */
 
@@ -63,8 +63,8 @@ const INITDB_MS = 120_000
 export const MAJOR = '18'
 const SUPERUSER = 'perscope'
 /**
- * Owns the database, and nothing else of the server. Restoring a backup runs what the backup holds,
- * with the rights of this account alone.
+ * Owns the database, and nothing else in the server. Restoring a backup runs the statements of the
+ * backup with the rights of this account only.
  */
 const ACCOUNT = 'perscope_owner'
 const SUPERUSER_PASSWORD = 'postgres.password'
@@ -75,7 +75,7 @@ type Cluster = Awaited<ReturnType<typeof openCluster>>
 
 /**
  * Opens the cluster under `dataDir`, or makes it. A new cluster is made under another name and then
- * renamed, so that half a cluster is never taken for a whole one.
+ * renamed, so that an unfinished cluster is never used.
  */
 async function openCluster(starting: Starting, programs: string, owner: Owner | null, lock: number) {
   const { dataDir } = starting
@@ -84,7 +84,8 @@ async function openCluster(starting: Starting, programs: string, owner: Owner | 
   await removeUnfinished(dataDir)
   const version = (await readIfThere(join(folder, 'PG_VERSION')).catch(wrongOwner(folder)))?.trim()
   if (version === undefined) {
-    // We never leave half a cluster here. So this is another program's, or the disk is damaged.
+    // This code never leaves an unfinished cluster here. So another program made this folder, or
+    // the disk is damaged.
     if ((await readdir(folder).catch(() => [])).length > 0)
       throw new Problem(`${folder} is not empty and holds no Postgres data; move it away and start again.`)
     await makeCluster(starting, folder, superuser, programs, owner, lock)
@@ -109,7 +110,7 @@ const wrongOwner =
 const passwordIn = (file: string): Promise<string> =>
   secretIn(file, () => randomBytes(18).toString('base64url')).catch(wrongOwner(file))
 
-/** Removes the half cluster of an earlier start that was killed. */
+/** Removes the unfinished cluster of an earlier start that was killed. */
 async function removeUnfinished(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (/^postgres\.new\b/.test(name)) await rm(join(dataDir, name), { recursive: true, force: true })
@@ -133,9 +134,9 @@ async function makeCluster(
     join(programs, 'bin', 'initdb'),
     [
       ...['-D', aside, '-U', SUPERUSER, `--pwfile=${passwordFile}`, '-A', 'scram-sha-256'],
-      // Sorting and lower case are the same on every machine, whichever locales it has.
+      // With these, sorting and lower case are the same on every machine, even with other locales.
       ...['-E', 'UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
-      // A page that rots on the disk becomes an error, not a wrong answer.
+      // With checksums, a damaged page causes an error instead of a wrong answer.
       '--data-checksums',
       ...(throwaway ? ['--no-sync'] : []),
     ],
@@ -165,9 +166,10 @@ const databaseUrl = ({ owner }: Cluster, port: number): string => addressOf(ACCO
 
 /**
  * Ends the processes that a killed server left, and removes its `postmaster.pid`. Its backends may
- * run on for a while, and they keep a new server from starting. The id in `postmaster.pid` may by
- * now belong to another process. We hold the lock of `DATA_DIR` and took the cluster's own lock
- * before our first start. Every Postgres process in the cluster's folder is therefore ours.
+ * run on for a while, and prevent a new server from starting. The id in `postmaster.pid` may
+ * meanwhile belong to another process. This process holds the lock of `DATA_DIR` and took the
+ * cluster's own lock before its first start. So every Postgres process in the cluster's folder is
+ * ours.
  */
 async function clearStale(folder: string): Promise<void> {
   for (const pid of postgresIn(folder)) kill(pid)
@@ -177,12 +179,13 @@ async function clearStale(folder: string): Promise<void> {
 /** Makes the database and its owner unless they are there. True when the server answers. */
 async function makeDatabase(cluster: Cluster, port: number): Promise<boolean> {
   await asSuperuser(cluster, port, 'postgres', async client => {
-    // A standby has what its primary had, and takes no writes.
+    // A standby has the objects of its primary, and accepts no writes.
     const { rows: servers } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
     if (servers[0]?.standby === true) return
     const { rows: accounts } = await client.query('select from pg_roles where rolname = $1', [ACCOUNT])
     if (accounts.length === 0) await client.query(`create role ${ACCOUNT}`)
-    // The password has no quotes. pg_monitor: `npm run status` shows standbys and how far they are.
+    // The password has no quotes. With pg_monitor, `npm run status` can show standbys and their
+    // lag.
     await client.query(
       `alter role ${ACCOUNT} login createdb password '${cluster.owner}'; grant pg_monitor to ${ACCOUNT}`,
     )
@@ -192,7 +195,7 @@ async function makeDatabase(cluster: Cluster, port: number): Promise<boolean> {
   return true
 }
 
-/** Whether the server answers. "too many connections" and "starting up" are answers too. */
+/** Whether the server answers. "too many connections" and "starting up" are answers, too. */
 async function takesConnections(cluster: Cluster, port: number): Promise<boolean> {
   try {
     await asSuperuser(cluster, port, 'postgres', async () => {}, ANSWER_MS)
@@ -219,7 +222,7 @@ async function asSuperuser(
   }
 }
 
-/** The reason why Postgres did not start, told from its log. */
+/** The reason why Postgres did not start, found in its log. */
 function explainPostgres(log: string, dataDir: string, port: number): Problem | null {
   if (/Address already in use/.test(log))
     return new Problem(`Port ${port} on 127.0.0.1 is taken by another program; end that one, and start again.`)
@@ -233,16 +236,16 @@ const MB = 1024 * 1024
 
 /** The memory of this machine, or of our container. */
 function machineMemory(): number {
-  // Without a limit Node returns 0, or a number beyond any machine.
+  // Without a limit, Node returns 0 or a number larger than any machine's memory.
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
 /**
- * Settings of the embedded Postgres. They stand on its command line, so that they change with the
+ * Settings of the embedded Postgres. They are on its command line, so that they change with the
  * code.
  *
- * @param throwaway for tests: little memory, and data may be lost in a crash of the machine
+ * @param throwaway for tests: little memory, and a crash of the machine may lose data
  */
 function postgresSettings(port: number, memory: number, throwaway: boolean): Record<string, string | number> {
   const quarter = Math.floor(memory / 4 / MB)
@@ -254,13 +257,13 @@ function postgresSettings(port: number, memory: number, throwaway: boolean): Rec
     max_connections: 300,
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // The manual advises a quarter of memory. Beyond 4 GB the cache of the system serves as well.
+    // The manual advises a quarter of memory. Above 4 GB the cache of the system is as useful.
     shared_buffers: `${throwaway ? 128 : Math.min(Math.max(quarter, 128), 4_096)}MB`,
     effective_cache_size: `${Math.max(quarter * 2, 256)}MB`,
     maintenance_work_mem: `${Math.min(Math.max(Math.floor(quarter / 8), 64), 512)}MB`,
     work_mem: '16MB',
-    // Measured (see docs/decisions.md): with the defaults the planner avoids the indexes, and
-    // compiling costs more than it saves.
+    // With the defaults the planner avoids the indexes, and compiling costs more than it saves
+    // (docs/decisions.md).
     random_page_cost: 1.1,
     jit: 'off',
     // Room for imports between checkpoints. Replaying 2 GB after a crash takes less than a minute.
@@ -296,8 +299,8 @@ export async function postgresPackage(): Promise<{ folder: string; version: stri
 }
 
 /**
- * Makes the symbolic links of the package. npm packages cannot hold links, so this one lists them
- * in a file, and makes them with an install script. Our `.npmrc` forbids install scripts.
+ * Makes the symbolic links of the package. npm packages cannot contain links, so this package lists
+ * them in a file, and makes them with an install script. Our `.npmrc` forbids install scripts.
  */
 async function restoreLinks(root: string): Promise<void> {
   const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]')

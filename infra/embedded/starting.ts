@@ -9,22 +9,22 @@ export type ServerName = 'postgres' | 'qdrant' | 'model'
  */
 export type Addresses = Partial<Record<'DATABASE_URL' | 'QDRANT_URL' | 'EMBEDDINGS_URL', string>>
 
-/** The keys that the servers ask for, under the names of the settings. */
+/** The keys that the servers require, under the names of the settings. */
 export type Keys = Partial<Record<'QDRANT_API_KEY' | 'EMBEDDINGS_API_KEY', string>>
 
 /** The folder, options and functions that each server's start uses. */
 export interface Starting {
   /** The path of `DATA_DIR`. */
   dataDir: string
-  /** The servers are for a test: see `ServerOptions`. */
+  /** Whether the servers are for a test: see `ServerOptions`. */
   throwaway: boolean
   family: Family
-  /** Ends an unfinished start. */
+  /** Aborts an unfinished start. */
   signal: AbortSignal
   report: (sentence: string) => void
   /** Takes the lock of a server's data, which is released after all servers have ended. */
   lock(server: ServerName, name: string): Promise<number>
-  /** The log of a server. */
+  /** The path of the log of a server. */
   logOf(server: ServerName): string
   /** Starts a program and keeps it running. */
   run(program: Program): Promise<Supervised>

@@ -17,26 +17,27 @@ import { ALERTS, DEAD_ALERTS, MAINTENANCE } from '../../shared/queues/queues.ts'
 
 const FOLDER = new URL('./', import.meta.url)
 
-// Any number. The process that migrates holds this lock; the others wait.
+// Any number would do. The process that migrates holds this lock; the others wait.
 const MIGRATION_LOCK = 7_211_004_221n
 
 /**
- * Our session idles while libraries migrate in sessions of their own, which takes less than this.
+ * This session is idle while libraries migrate in sessions of their own, which takes less than
+ * this.
  */
 const IDLE = '10min'
 
 /**
- * Brings the database to the present schema: our numbered files, then BullMQ's and pg-boss's own
- * migrations. Safe to call from several processes at once and again at any time.
+ * Brings the database to the current schema: our numbered files, then the migrations of BullMQ and
+ * pg-boss. It is safe to call it from several processes at once, and again at any time.
  *
  * @param mayBeUnfinished a database whose restore did not end is accepted, too
- * @returns the files that this call applied, in order, and the number of the schema now
+ * @returns the files that this call applied, in order, and the number of the current schema
  * @throws when the database is older than `FIRST_SCHEMA` or newer than this checkout, when a
- * restore of it did not end, or when it is out of reach
+ * restore of it did not end, or when it is unreachable
  */
 export async function migrate(databaseUrl: string, { mayBeUnfinished = false } = {}) {
   // `restore` looks for sessions of this name. The time limits end the session of a migration that
-  // stands still, and free its lock.
+  // hangs, and release its lock.
   const options = startupOptions({ idle_session_timeout: IDLE, idle_in_transaction_session_timeout: IDLE })
   const settings = { application_name: 'perscope migrate', connectionTimeoutMillis: 5_000, options }
   const client = new HeardClient({ connectionString: databaseUrl, ...settings })
@@ -68,7 +69,7 @@ async function applyFiles(client: pg.Client): Promise<string[]> {
     throw new Error(`The database is at migration ${newest}, newer than this checkout; update the checkout.`)
   refuseOlder(newest)
   const missing = files.filter(file => numberOf(file) > newest)
-  // An empty database gets all of the first schema or, when this process is killed, nothing of it.
+  // An empty database gets the whole first schema or, if this process is killed, nothing.
   const first = missing.filter(file => numberOf(file) <= FIRST_SCHEMA)
   if (first.length > 0) await applyTogether(client, first)
   for (const file of missing.slice(first.length)) await applyTogether(client, [file])
@@ -89,9 +90,9 @@ const statementsOf = (sql: string) =>
     .filter(statement => statement.trim() !== '')
 
 /**
- * Runs files and notes that they were applied, in one transaction. While a statement waits for a
- * lock that a long query holds, all other statements on the table wait behind it. So it gives up
- * soon, and all is tried again.
+ * Runs files and records them as applied, in one transaction. While a statement waits for a lock
+ * that a long query holds, all other statements on the table wait behind it. So the statement gives
+ * up soon, and everything is tried again.
  */
 async function applyTogether(client: pg.Client, files: readonly string[]): Promise<void> {
   for (let left = LOCK_TRIES - 1; ; left--) {
@@ -134,7 +135,7 @@ const LOCK_PAUSE = 3_000
 
 async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
   const boss = new PgBoss({ connectionString: databaseUrl, max: 2, supervise: false, schedule: false })
-  boss.on('error', () => {}) // reported by the calls below
+  boss.on('error', () => {}) // the calls below report the error
   await boss.start()
   try {
     await boss.createQueue(MAINTENANCE, {
@@ -145,8 +146,8 @@ async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
     })
     await boss.createQueue(DEAD_ALERTS, { policy: 'exclusive', retentionSeconds: 30 * 86_400 })
     await boss.createQueue(ALERTS, {
-      // A message has one job. When its process is killed, the message is free again after half a
-      // minute.
+      // A message has one job. When its process is killed, another process can take the message
+      // after half a minute.
       ...{ policy: 'exclusive', expireInSeconds: 30, deleteAfterSeconds: 600, deadLetter: DEAD_ALERTS },
       // The retries last longer than a day. The notifier gives up earlier, by the clock.
       ...{ retryLimit: 1_000, retryDelay: 5, retryBackoff: true, retryDelayMax: 600 },

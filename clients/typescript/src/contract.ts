@@ -1,6 +1,6 @@
-// The shapes that the API and this package take and return. The OpenAPI document states those of
-// the API, too. Fields may be added within /v1. What lies beside the contract is asked for under
-// /explore, and is no part of /v1. This file holds types alone: the package ships it unchanged.
+// The shapes that the API and this package take and return. The OpenAPI document also states those
+// of the API. Fields may be added within /v1. Operations beside the contract are under /explore,
+// and are no part of /v1. This file has only types, because the package ships it unchanged.
 
 export type Language = 'nl' | 'fr' | 'de' | 'lb' | 'en'
 export type Country = 'NL' | 'BE' | 'LU'
@@ -11,7 +11,7 @@ export interface Page {
   total_results: number
   /** Present when counting stopped at 10,000. */
   total_results_is_estimate?: true
-  /** Send it as `cursor` for the next page; null on the last one. */
+  /** Send it as `cursor` for the next page; null on the last page. */
   next_cursor: string | null
   articles: Article[]
 }
@@ -71,9 +71,9 @@ export interface ErrorObject {
     | 'not_found'
     | 'method_not_allowed'
     | 'internal_error'
-  /** For people; may change. */
+  /** For people; the text may change. */
   message: string
-  /** Only with `invalid_request`: what is wrong with each parameter. */
+  /** Only with `invalid_request`: the mistakes in each parameter. */
   errors?: Record<string, string[]>
 }
 
@@ -89,8 +89,8 @@ export interface ArticlesParameters {
    */
   search?: 'keyword' | 'boolean' | 'semantic' | 'expression' | null | undefined
   /**
-   * Where words are looked for: `title`, headlines alone, unless you write `title_body`, headlines
-   * and texts. Not with `search=semantic`.
+   * Where words are searched: in `title` (headlines, the default) or in `title_body` (headlines and
+   * texts). Not with `search=semantic`.
    */
   search_in?: 'title' | 'title_body' | null | undefined
   /**
@@ -140,7 +140,7 @@ export interface ArticlesParameters {
 }
 
 /**
- * With `outlets`, or `search: 'expression'`, the package asks `/explore/articles`, beside the
+ * With `outlets`, or `search: 'expression'`, the package requests `/explore/articles`, beside the
  * contract.
  */
 export interface ExploreParameters extends ArticlesParameters {
@@ -151,13 +151,14 @@ export interface ExploreParameters extends ArticlesParameters {
 /** A search without a cursor, because cursors belong to its pages. */
 export type ArticlesQuery = Omit<ExploreParameters, 'cursor'>
 
-/** A search, and what its articles are counted by. */
+/** A search, and the property by which its articles are counted. */
 export interface CountsQuery extends Omit<ArticlesQuery, 'order' | 'per_page'> {
   by: 'hour' | 'day' | 'week' | 'month' | 'outlet' | 'language' | 'country'
   /** Counts each bucket again by this, as its `parts`. */
   then?: 'outlet' | 'language' | 'country' | undefined
   /**
-   * Counts each text once: of several copies, the one that was ingested first among those found.
+   * Counts each text once: of several copies that the search finds, the one that was ingested
+   * first.
    */
   texts?: boolean | undefined
   /** IANA name of the zone in which hours, days, weeks and months begin; UTC by default. */
@@ -176,13 +177,13 @@ export interface Count {
   from?: string
   to?: string
   /**
-   * With `then`: the articles of this bucket, counted again by the second property. `other` is how
+   * With `then`: the articles of this bucket, counted again by the second property. `other`: how
    * many of them are in parts that `data` does not list.
    */
   parts?: { data: Count[]; other: number }
 }
 
-/** What `/explore/counts` answers; it lies beside the contract. Fields may be added. */
+/** The answer of `/explore/counts`, which is beside the contract. Fields may be added. */
 export interface Counts {
   status: 'ok'
   by: CountsQuery['by']
@@ -191,7 +192,7 @@ export interface Counts {
   time_zone?: string
   /** Only with `texts`: all numbers here count texts, not articles. */
   texts?: true
-  /** Articles that the search finds, exact. */
+  /** Exact number of articles that the search finds. */
   total: number
   data: Count[]
   /** How many articles are in buckets that `data` does not list. */
@@ -200,12 +201,15 @@ export interface Counts {
   undated: number
 }
 
-/** What `/explore/copies` says of one article; it lies beside the contract. Fields may be added. */
+/**
+ * The copies of one article, from `/explore/copies`, which is beside the contract. Fields may be
+ * added.
+ */
 export interface Copies {
   id: string
   /**
-   * The article of the group that was ingested first. null, here and in `copies` and `own_words`:
-   * nothing is known.
+   * The article of the group that was ingested first. null (also in `copies` and `own_words`):
+   * unknown.
    */
   first: string | null
   agencies: string[]
@@ -219,16 +223,19 @@ export interface Copies {
 }
 
 /**
- * An article on the same event, of `/explore/related`; it lies beside the contract. Fields may be
- * added.
+ * An article on the same event, from `/explore/related`, which is beside the contract. Fields may
+ * be added.
  */
 export interface Related {
   article: Article
-  /** Whole days by which it was published after the other article; negative: before it. */
+  /**
+   * Whole days from the publication of the other article to this one; negative: this one came
+   * before.
+   */
   days: number
 }
 
-/** A search that the key keeps; it lies beside the contract. Fields may be added. */
+/** A search that the key keeps. It is beside the contract; fields may be added. */
 export interface KeptSearch {
   id: string
   name: string
@@ -241,7 +248,7 @@ export interface KeptSearch {
   alert: Alert | null
 }
 
-/** The receiver of the news of a kept search, and when it is told. */
+/** Where a kept search reports new articles, and when. */
 export interface AlertTerms {
   /** `https://…` or `mailto:…` */
   to: string
@@ -254,7 +261,7 @@ export interface AlertTerms {
 export interface Alert extends AlertTerms {
   /** `asked`: the owner of the mail address has not agreed yet. */
   state: 'on' | 'asked' | 'rests'
-  /** Why it rests, or what failed last. */
+  /** Why the alert rests, or the last failure. */
   reason: string | null
   created_at: string
   delivered_at: string | null
@@ -282,13 +289,13 @@ export interface Citation {
   ids_only: boolean
 }
 
-/** How much is new to a kept search. */
+/** The number of new articles of a kept search. */
 export interface WhatIsNew {
   id: string
   /** Exact up to 999. */
   new: number
   more: boolean
-  /** Keep it once the articles have been seen. */
+  /** Store it once the articles have been seen. */
   mark: string
 }
 
@@ -323,12 +330,14 @@ export interface Client {
    */
   giveFeed(id: string): Promise<GivenFeed>
   endFeed(id: string): Promise<void>
-  /** Sets who is told what is new to a kept search. */
+  /** Sets where a kept search reports new articles, and when. */
   setAlert(id: string, terms: AlertTerms): Promise<Alert>
   endAlert(id: string): Promise<void>
   /** Gives a search an address that always shows the same articles. */
   cite(search: string): Promise<Citation>
-  /** Counts what is new to searches since the mark of each; a mark of null begins now. */
+  /**
+   * Counts the new articles of searches since the mark of each search. Send null as the first mark.
+   */
   whatIsNew(marks: Readonly<Record<string, string | null>>): Promise<WhatIsNew[]>
   /** The RSS 2.0 text of a search. */
   feed(query?: ArticlesQuery): Promise<string>
@@ -347,20 +356,20 @@ export interface ClientOptions {
    * 5xx, or without an answer. 5 by default.
    */
   retries?: number | undefined
-  /** A longer wait than this, in ms, is not begun: the error is thrown. 120,000 by default. */
+  /** ms. When a wait would be longer, the error is thrown instead. 120,000 by default. */
   longestWait?: number | undefined
-  /** Ends requests and waits. */
+  /** Aborts requests and waits. */
   signal?: AbortSignal | undefined
   /** Called before each wait. */
   onWait?(ms: number, reason: unknown): void
 }
 
 export interface IterationOptions {
-  /** Articles after which no further page is asked for; `articles` yields no more than these. */
+  /** Most articles: after them no further page is requested, and `articles` ends. */
   maxItems?: number | undefined
 }
 
-/** The counters of the plan, as the last answer had them. */
+/** The counters of the plan, from the last answer. */
 export interface Limits {
   /** How many requests a minute has, and how many are left. */
   rate: { limit: number; remaining: number }
@@ -374,7 +383,7 @@ export type PollQuery = Omit<ArticlesQuery, 'ingested_after' | 'sort' | 'order' 
 export interface PollOptions {
   /** The last place that an earlier poll of the same search yielded. */
   state?: PollState | null | undefined
-  /** When a poll without a state begins; by default, at the beginning of what the plan covers. */
+  /** When a poll without a state begins; by default, at the start of the plan's history. */
   since?: string | Date | undefined
   /** ms between two rounds; without it there is one round. */
   every?: number | undefined
@@ -382,19 +391,19 @@ export interface PollOptions {
 }
 
 export interface PollBatch {
-  /** Articles that no batch before had, oldest first; at times none. */
+  /** Articles that no earlier batch had, oldest first; may be empty. */
   articles: Article[]
   /** Store it once the articles are processed. */
   state: PollState
 }
 
-/** Where a poller stands: plain JSON, to be stored and handed to the next poll. */
+/** The place of a poller in the articles: plain JSON, to be stored and passed to the next poll. */
 export interface PollState {
-  /** The search that it belongs to: another one needs another state. */
+  /** The search of this state. Another search needs another state. */
   query: string
   /** Latest `ingested_at` processed; null before the first article. */
   ingested_after: string | null
-  /** Articles of that very moment. They come again, because the bound is inclusive. */
+  /** Articles of exactly this time. They come again, because the bound is inclusive. */
   ids: string[]
   /**
    * The ETag of an answer with nothing new. Sent with the next request, it makes the answer an
@@ -410,7 +419,7 @@ export interface ApiErrorDetails {
   code: ErrorObject['code'] | (string & {})
   /** The mistakes by parameter; empty unless `code` is `invalid_request`. */
   errors: Readonly<Record<string, readonly string[]>>
-  /** Seconds to wait, where the answer says so. */
+  /** Seconds to wait, if the answer says so. */
   retryAfter: number | null
   /** Names the request in the server's logs. */
   requestId: string | null

@@ -5,10 +5,10 @@ export class PerscopeError extends Error {
   override name = this.constructor.name
 }
 
-/** Nothing answered, the answer broke off, or it took too long; `cause` says more. */
+/** No answer came, the answer broke off, or it took too long; `cause` says more. */
 export class NoAnswerError extends PerscopeError {}
 
-/** Something else than the API answered: a login page, another program, a redirect. */
+/** The answer is not from the API: a login page, another program, a redirect. */
 export class ForeignAnswerError extends PerscopeError {}
 
 /** An answer that is an error; the subclasses say which. */
@@ -32,13 +32,13 @@ export class ApiError extends PerscopeError implements ApiErrorDetails {
 export class KeyError extends ApiError {}
 /** The address sent too many invalid keys. */
 export class LockedError extends ApiError {}
-/** The requests of the minute are used up, also after the client waited. */
+/** The requests of the minute are used up, even after the client waited. */
 export class RateLimitError extends ApiError {}
 /** The requests of the month are used up. */
 export class QuotaError extends ApiError {}
-/** A parameter cannot be used; `errors` says which and why. */
+/** A parameter is not valid; `errors` says which and why. */
 export class InvalidRequestError extends ApiError {}
 /** The plan does not cover the country or the time. */
 export class PlanError extends ApiError {}
-/** Search by meaning is out of order for now; the other modes are not. */
+/** Search by meaning is not available at present; the other modes are. */
 export class SemanticUnavailableError extends ApiError {}

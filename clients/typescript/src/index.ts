@@ -71,11 +71,11 @@ export function createClient(options: ClientOptions): Client {
   return client
 }
 
-/** Asks beside the contract for expressions and exact outlets, which `/v1` refuses. */
+/** Expressions and exact outlets need a path beside the contract, because `/v1` refuses them. */
 const articlesPath = ({ search, outlets }: ArticlesQuery): string =>
   search === 'expression' || (outlets ?? '').length > 0 ? '/explore/articles' : '/v1/articles'
 
-/** The polling pattern of the contract, round after round. */
+/** Polls in rounds, by the pattern of the contract. */
 async function* poll(
   transport: Transport,
   query: PollQuery,
@@ -105,7 +105,7 @@ function beginning(query: PollQuery, state: PollState | null, since: string | Da
   return state ?? { query: name, ingested_after: from, ids: [], etag: null }
 }
 
-/** Yields everything since the state, to the last page. Each batch has the state after it. */
+/** Yields all articles since the state, up to the last page. Each batch has the state after it. */
 async function* round(transport: Transport, query: PollQuery, state: PollState): AsyncGenerator<PollBatch> {
   const question = { ...query, ingested_after: state.ingested_after, sort: 'ingested_at', order: 'asc', per_page: 100 }
   let now = state
@@ -124,13 +124,13 @@ async function* round(transport: Transport, query: PollQuery, state: PollState):
       now = after(now, articles)
       yield { articles, state: now }
     } else if (isFirst && cursor === null) {
-      // An ETag belongs to one page. It is kept only when the round had one page.
+      // An ETag belongs to one page, so it is stored only when the round had one page.
       yield { articles, state: { ...now, etag: answer.etag } }
     }
   }
 }
 
-/** The state after new articles. The next poll meets those of the latest moment again. */
+/** The state after new articles. The next poll gets the articles of the latest time again. */
 function after(state: PollState, articles: Article[]): PollState {
   const latest = articles.at(-1)?.ingested_at ?? state.ingested_after
   const ids = articles.filter(article => article.ingested_at === latest).map(article => article.id)

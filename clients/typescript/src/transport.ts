@@ -14,25 +14,25 @@ import {
 } from './errors.ts'
 
 /*
- * What the contract asks of every client stands here, once: the key, the waits, the repetitions,
- * the counters. The client itself names paths and parameters alone.
+ * This file does what the contract asks of every client: the key, the waits, the repetitions, the
+ * counters. The client itself only names paths and parameters.
  */
 
 /** An answer of 200 or, to a request with an ETag, 304. */
 export interface Answer<Body> {
   status: number
   etag: string | null
-  /** The text of a feed. Any other answer: its JSON, parsed. Empty with 304. */
+  /** For a feed its text, for any other answer its parsed JSON. Empty with 304. */
   body: Body
 }
 
 export type Value = string | number | boolean | Date | readonly string[] | null | undefined
 export type Query = object
 
-/** Most bytes of an answer: far more than a page of 100 articles takes. */
+/** Most bytes of an answer: far more than a page of 100 articles has. */
 const LONGEST_ANSWER = 32 * 1024 * 1024
 
-/** Sends requests with the key, repeats them by the contract, and keeps the counters. */
+/** Sends requests with the key, repeats them by the contract, and stores the counters. */
 export type Transport = ReturnType<typeof createTransport>
 
 export function createTransport(options: ClientOptions) {
@@ -96,7 +96,8 @@ export function createTransport(options: ClientOptions) {
       )
     },
     /**
-     * Sends a change. It is repeated only when the API refused it for now (429). @throws as `ask`
+     * Sends a change. It is repeated only after an answer 429, because the API then did nothing.
+     * @throws as `ask`
      */
     async send<Body>(method: string, path: string, content?: object) {
       const sent = { method, ...(content === undefined ? {} : { body: JSON.stringify(content) }) }
@@ -108,7 +109,7 @@ export function createTransport(options: ClientOptions) {
 
 const brokenOff = (base: string) => `The answer of ${base} broke off.`
 
-/** Refuses redirects. A browser hides where a redirect leads. */
+/** Refuses redirects. A browser hides the target of a redirect. */
 function refuseRedirect(base: string, { type, status, headers }: Response): void {
   if (type !== 'opaqueredirect' && (status < 300 || status > 399 || status === 304)) return
   const to = headers.get('location') ?? ''
@@ -118,8 +119,8 @@ function refuseRedirect(base: string, { type, status, headers }: Response): void
 
 /**
  * The body of an answer.
- * @throws ApiError, NoAnswerError when it breaks off, ForeignAnswerError when the API did not send
- * it
+ * @throws ApiError, NoAnswerError when the answer breaks off, ForeignAnswerError when the API did
+ * not send it
  */
 function bodyOf(base: string, { ok, headers, status }: Response, text: string, method?: string) {
   if (status === 304 || (status === 204 && method !== undefined)) return ''
@@ -139,7 +140,7 @@ function bodyOf(base: string, { ok, headers, status }: Response, text: string, m
   throw new ForeignAnswerError(foreign)
 }
 
-/** Lists are joined by commas; what is null or undefined is left out. */
+/** Lists are joined by commas; null and undefined are left out. */
 export function queryString(query: Query): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries<Value>({ ...query })) {
@@ -166,7 +167,9 @@ async function readText(response: Response): Promise<string> {
   }
 }
 
-/** The address without white space, a last slash and `/v1`, which the client adds itself. */
+/**
+ * The address without white space, without a last slash, and without `/v1`, which the client adds.
+ */
 function checkedUrl(written: string): string {
   const address = String(written).trim()
   const url = URL.canParse(address) ? new URL(address) : null
@@ -177,7 +180,7 @@ function checkedUrl(written: string): string {
   return url.href.replace(/\/+(v1\/*)?$/, '')
 }
 
-/** The key without white space around it. No message shows it. */
+/** The key without white space around it. Error messages never contain the key. */
 function checkedKey(written: string): string {
   const key = String(written ?? '').trim()
   if (!/^[\x21-\x7e]+$/.test(key)) {
@@ -190,8 +193,8 @@ const FIRST_BACK_OFF = 500
 const LONGEST_BACK_OFF = 30_000
 
 /**
- * ms to wait before the same request may succeed; null when it will not. By the contract a client
- * waits when the minute is used up, or when the server is in trouble. Any other 4xx is final.
+ * ms after which the same request may succeed; null: it will not. By the contract a client waits
+ * when the minute is used up, or when the server fails. Any other 4xx is final.
  */
 function waitAfter(error: unknown, attempt: number): number | null {
   const backOff = Math.min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2 ** attempt)
@@ -217,7 +220,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** The counters of an answer; null: it has none, because the server knew no plan. */
+/** The counters of an answer; null: it has none, because the server did not know the plan. */
 function readLimits(headers: Headers): Limits | null {
   const number = (name: string) => Number(headers.get(name))
   if (!/^\d+$/.test(headers.get('x-ratelimit-limit') ?? '')) return null
@@ -247,8 +250,8 @@ const CLASSES: Readonly<Record<string, typeof ApiError>> = {
 }
 
 /**
- * Makes an error of an answer. An answer without an error object (a proxy's page, say) has the code
- * `no_error_object`.
+ * Makes an error of an answer. An answer without an error object, such as a proxy's page, has the
+ * code `no_error_object`.
  */
 function errorOf(status: number, headers: Headers, text: string): ApiError {
   const body = readErrorObject(text)

@@ -8,11 +8,14 @@ import { bootId, kill, pidNamespace, postgresIn, startTime } from './processes.t
 
 const WATCHDOG = fileURLToPath(new URL('watchdog.ts', import.meta.url))
 
-/** The processes that must not outlive us. If they do, the watchdog or the next start ends them. */
+/**
+ * The processes that must not outlive this process. If they do, the watchdog or the next start ends
+ * them.
+ */
 export type Family = Awaited<ReturnType<typeof createFamily>>
 
 /**
- * Ends the processes that a killed predecessor in `dataDir` left, then starts the watchdog. The
+ * Ends the processes that a killed earlier start in `dataDir` left, then starts the watchdog. The
  * caller must hold the lock of `dataDir`.
  */
 export async function createFamily(dataDir: string) {
@@ -24,7 +27,7 @@ export async function createFamily(dataDir: string) {
   let watchdog = start()
 
   function start(): ChildProcess {
-    // The folder is an argument only for people who read a list of processes.
+    // The folder is an argument only for people who read the list of processes.
     const child = spawn(process.execPath, [WATCHDOG, dataDir], {
       cwd: '/',
       env: {},
@@ -76,7 +79,7 @@ export async function createFamily(dataDir: string) {
       tell(`sweep ${folder}`)
       record()
     },
-    /** Ends the watchdog, when all children have ended. */
+    /** Ends the watchdog, after all children have ended. */
     disband() {
       disbanded = true
       tell('end')
@@ -86,12 +89,13 @@ export async function createFamily(dataDir: string) {
 }
 
 /**
- * Ends the processes of an earlier run that was killed. Its watchdog may have been killed too, or
+ * Ends the processes of an earlier run that was killed. Its watchdog may also have been killed, or
  * may still be ending them.
  */
 async function endLeftovers(file: string): Promise<void> {
   const { boot, ids = pidNamespace(), processes, folders } = await readRecord(file)
-  // After a restart of the machine, or in another container, the same ids name other processes.
+  // After a restart of the machine, or in another container, the same ids belong to other
+  // processes.
   const ours = boot === bootId() && ids === pidNamespace()
   const began = ours && typeof processes === 'object' && processes !== null ? Object.entries(processes) : []
   const alive = () =>

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** Sends `signal` to the process group that `pid` leads. False: there is no such group. */
+/** Sends `signal` to the process group that `pid` leads. False: no such group exists. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(-pid, signal)
@@ -22,11 +22,11 @@ export function kill(pid: number): void {
 
 /**
  * The time at which a process began, in clock ticks since the machine's start. Together with its id
- * it names one process for good. Null when there is no such process, or only a zombie.
+ * it identifies one process for ever. Null when the process does not exist, or is a zombie.
  */
 export function startTime(pid: number): string | null {
   try {
-    // The command's name stands in brackets, and may hold spaces and brackets itself (proc(5)).
+    // The command's name is in brackets, and may itself contain spaces and brackets (proc(5)).
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')
     return fields?.[0] === 'Z' ? null : (fields?.[19] ?? null)
   } catch {
@@ -34,7 +34,7 @@ export function startTime(pid: number): string | null {
   }
 }
 
-/** Whether the process that leads the group `pid` is running. A zombie is not. */
+/** Whether the process that leads the group `pid` is running. A zombie does not count. */
 export const isRunning = (pid: number): boolean => startTime(pid) !== null
 
 /** An id that changes with every start of the machine; empty on systems without /proc. */
@@ -47,7 +47,8 @@ export function bootId(): string {
 }
 
 /**
- * The namespace of our process ids. Every container has its own. Empty on systems without /proc.
+ * The namespace of our process ids, which is different in every container. Empty on systems without
+ * /proc.
  */
 export function pidNamespace(): string {
   try {
@@ -58,8 +59,8 @@ export function pidNamespace(): string {
 }
 
 /**
- * The Postgres processes of the cluster in `folder`: that is their working directory. Their name is
- * checked too, because a shell may have the same working directory.
+ * The Postgres processes of the cluster in `folder`, which is their working directory. Their name
+ * is also checked, because a shell may have the same working directory.
  */
 export const postgresIn = (folder: string): number[] =>
   readdirSync('/proc')

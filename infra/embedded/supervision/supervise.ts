@@ -9,9 +9,9 @@ import type { Family } from './family.ts'
 import { signalGroup } from './processes.ts'
 
 /*
- * Supervision keeps one program running. It starts the program, waits until it is ready, asks
- * whether it lives, and starts it again when it has ended. When a program ends soon again and
- * again, the pauses before its starts grow. A program that hangs counts as ended.
+ * Supervision keeps one program running. It starts the program, waits until it is ready, checks
+ * that it answers, and restarts it when it has ended. When a program keeps ending soon after its
+ * start, the pauses before the restarts grow. A program that hangs counts as ended.
  */
 
 /** A program that is kept running. */
@@ -22,29 +22,33 @@ export interface Program {
   args: readonly string[]
   cwd: string
   env: NodeJS.ProcessEnv
-  /** The account that it runs under; null: ours. */
+  /** The account of the program; null: ours. */
   owner: Owner | null
   /**
-   * The open lock file of its data. The program gets it as file 3, so that the lock holds as long
+   * The open lock file of its data. The program gets it as file 3, so that the lock lasts as long
    * as the program lives.
    */
   lock?: number
   /** The file that takes its standard output and error. */
   log: string
-  /** Called before every start: removes what a crash left. */
+  /** Called before every start: removes the remains of a crash. */
   prepare?(): Promise<void>
   /** Whether it is ready for work. Called several times a second after a start. */
   isReady(): Promise<boolean>
   /**
-   * Whether it is alive, even if it is busy. Called every few seconds; a program that falls silent
-   * is replaced. Left out: never called.
+   * Whether it is alive, even if it is busy. Called every few seconds; a program that stops
+   * answering is replaced. Absent: never called.
    */
   isAlive?: Ask
-  /** The reason of its end, told from its log since its start; null when the log does not tell. */
+  /**
+   * The reason of its end, found in its log since its start; null when the log does not show it.
+   */
   explain?(log: string): Problem | null
-  /** The signals that end it, each with ms to wait before the next. SIGKILL follows by itself. */
+  /**
+   * The signals that end it, each with ms to wait before the next signal. SIGKILL is the last one.
+   */
   stop: readonly { signal: NodeJS.Signals; wait: number }[]
-  /** The signal that ends it when the supervisor was killed. */
+  /** The signal that ends it after the supervisor was killed. */
   gentle: 'SIGTERM' | 'SIGQUIT'
 }
 
@@ -54,32 +58,32 @@ export type Supervised = Awaited<ReturnType<typeof supervise>>
 const PROBE_MS = 100
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-/** ms. A program that has run for longer is healthy: when it ends, it is started again at once. */
+/** ms. A program that has run longer is healthy: when it ends, it is restarted almost at once. */
 const WELL_MS = 20_000
 const FIRST_ATTEMPTS = 3
 const REMIND_MS = 60_000
-/** ms that a program which does not answer has to end in order, before it is killed. */
+/** ms that a program without answers has to end in order, before it is killed. */
 const GRACE_MS = 3_000
 
 interface Supervision {
   family: Family
   report: (sentence: string) => void
-  /** Ends an unfinished start. */
+  /** Aborts an unfinished start. */
   signal: AbortSignal
-  /** `onLost` is called when the program has been away for this many ms; null: never. */
+  /** `onLost` is called when the program has been down for this many ms; null: never. */
   giveUpAfter: number | null
   onLost: (problem: Problem) => void
-  /** The programs do not keep our own process alive. */
+  /** Whether the programs do not keep this process alive. */
   background: boolean
 }
 
-/** A program and what we know of it. */
+/** A program with its state. */
 interface Watched {
   program: Program
   options: Supervision
   /** Its latest process; null before the first. */
   current: Launched | null
-  /** The program is ended for good: it is not started again. */
+  /** Whether the program ends for good, without a restart. */
   stopping: boolean
   /** The reason of its last end. */
   why: string
@@ -87,8 +91,8 @@ interface Watched {
 }
 
 /**
- * Starts a program, waits until it is ready, and starts it again whenever it ends. A program that
- * hangs is ended.
+ * Starts a program, waits until it is ready, and restarts it whenever it ends. A program that hangs
+ * is ended.
  *
  * @throws Problem when it does not become ready after the first start
  */
@@ -99,11 +103,11 @@ export async function supervise(program: Program, options: Supervision) {
   void keepRunning(watched, first)
   return {
     name: program.name,
-    /** The id of its process; undefined while there is none. */
+    /** The id of its process; undefined while none runs. */
     pid: () => runningPid(watched),
-    /** Asks it to end, for good; resolves when it has ended. */
+    /** Asks the program to end, without a restart; resolves when it has ended. */
     stop: () => stop(watched),
-    /** Ends it for good, at once. */
+    /** Kills the program at once, without a restart. */
     kill() {
       watched.stopping = true
       const pid = runningPid(watched)
@@ -136,7 +140,7 @@ function start(watched: Watched): Launched {
   return launched
 }
 
-/** Waits until a process is ready. False: it ended before. */
+/** Waits until a process is ready. False: the process has ended before. */
 async function becomesReady(watched: Watched, { child, gone }: Launched): Promise<boolean> {
   const { program, options } = watched
   let ready = false
@@ -160,7 +164,7 @@ async function endWhenSilent(watched: Watched, pid: number, isReady: () => boole
 
 const explain = ({ program }: Watched, { written }: Launched): Problem | null => program.explain?.(written()) ?? null
 
-/** Starts the program again after each end, with longer and longer pauses while it keeps ending. */
+/** Restarts the program after each end, with longer and longer pauses while it keeps ending. */
 async function keepRunning(watched: Watched, first: Launched): Promise<void> {
   const { program, options } = watched
   const news = createNews(program.name, options.report)
@@ -187,7 +191,7 @@ async function keepRunning(watched: Watched, first: Launched): Promise<void> {
   }
 }
 
-/** Reports the ends of a program. The same sentence is reported once a minute at most. */
+/** Reports the ends of a program. The same sentence is reported at most once a minute. */
 function createNews(name: string, report: (sentence: string) => void) {
   let told = ''
   let toldAt = 0
@@ -230,14 +234,14 @@ const runningPid = ({ current }: Watched): number | undefined =>
   current?.gone.aborted ? undefined : current?.child.pid
 
 /**
- * One process of a program. `ended` resolves with how it ended, as it stands in sentences: "ended
- * with code 1". `gone` is aborted then. `written` is the text that it has written to the log.
+ * One process of a program. `ended` resolves with a part of a sentence: "ended with code 1". `gone`
+ * is then aborted. `written` returns the text that the process has written to the log.
  */
 type Launched = ReturnType<typeof launch>
 
 /**
  * Starts a process of a program, as a member of the family.
- * @param background the process does not keep ours alive
+ * @param background whether the process does not keep this process alive
  */
 function launch(program: Program, family: Family, background: boolean) {
   const start = logSize(program.log)
@@ -264,8 +268,8 @@ function spawnLogged({ command, args, cwd, env, owner, lock, log }: Program): Ch
     cwd,
     env,
     stdio: ['ignore', output, output, ...(lock === undefined ? [] : [lock])],
-    // A session of its own: Ctrl-C in a terminal then reaches only us, and we end the programs in
-    // their order.
+    // The program gets a session of its own. Ctrl-C in a terminal then reaches only this process,
+    // which ends the programs in their order.
     detached: true,
     ...(owner && { uid: owner.uid, gid: owner.gid }),
   })
@@ -273,22 +277,23 @@ function spawnLogged({ command, args, cwd, env, owner, lock, log }: Program): Ch
   return child
 }
 
-/** Bytes, and ms. A longer or older log is copied to `NAME.1` and emptied. */
+/** Bytes, and ms. A log that is longer or older is copied to `NAME.1` and emptied. */
 const LONGEST_LOG = 64 * 1024 * 1024
 const OLDEST_LOG = 7 * 86_400_000
 const CHECK_MS = 60_000
 
 /**
- * Opens a log for a child. It appends, so that `limitLog` can empty the log while the child writes.
+ * Opens a log for a child in append mode, so that `limitLog` can empty the log while the child
+ * writes.
  */
 const openLog = (path: string): number => openSync(path, 'a', 0o640)
 
-/** Limits the size and the age of a log, and of its copy, as long as our process lives. */
+/** Limits the size and the age of a log, and of its copy, as long as this process lives. */
 const limitLog = (path: string) => void setInterval(rotate, CHECK_MS, path).unref()
 
 /**
- * Copies a log that is too long or too old to `NAME.1`, and empties it. Without room for the copy,
- * the lines are lost: other data need the room more.
+ * Copies a log that is too long or too old to `NAME.1`, and empties it. If the disk has no room for
+ * the copy, the lines are lost, because other data need the room more.
  */
 export function rotate(path: string): void {
   const copy = `${path}.1`
@@ -308,7 +313,7 @@ export function rotate(path: string): void {
 
 const logSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
-/** The text of a log from byte `from` on; of a longer text the last 8 KB. */
+/** The text of a log from byte `from` on; only the last 8 KB of a longer text. */
 function readLog(path: string, from: number): string {
   const size = logSize(path)
   const start = Math.max(from, size - 8_192, 0)
@@ -320,17 +325,17 @@ function readLog(path: string, from: number): string {
 
 /** ms that an answer may take. A program on a busy machine is slow, but does not hang. */
 export const ANSWER_MS = 10_000
-/** ms from an answer to the next question. */
+/** ms from an answer to the next check. */
 const REST_MS = 3_000
-/** A program that answered no question for this many ms counts as hung. */
+/** A program that answered no check for this many ms counts as hung. */
 const SILENCE_MS = 30_000
 
 /**
- * Asks a program whether it is alive. A refusal is an answer too. No answer: false, or an error.
+ * Checks whether a program is alive. A refusal is an answer, too. No answer: false, or an error.
  */
 type Ask = (signal: AbortSignal) => Promise<boolean>
 
-/** Asks with a GET of `url`. Any answer counts. */
+/** Checks with a GET of `url`. Any answer counts. */
 export const askHttp =
   (url: string): Ask =>
   async signal => {
@@ -339,11 +344,12 @@ export const askHttp =
   }
 
 /**
- * Asks a program again and again. True: it has been silent for `SILENCE_MS`. False: it is gone. A
- * program is starting until its first answer, or until `hasStarted`. A start may take any time.
+ * Checks a program again and again. True: it has not answered for `SILENCE_MS`. False: it has
+ * ended. A program counts as starting until its first answer, or until `hasStarted`. A start may
+ * take any time.
  *
- * Unanswered questions are counted, not time, because the machine may have slept. A question that
- * took far too long does not count: our own process stood still.
+ * The code counts unanswered checks instead of time, because the machine may have slept. A check
+ * that took far too long does not count, because this process itself stood still.
  */
 async function fallsSilent(ask: Ask, hasStarted: () => boolean, gone: AbortSignal): Promise<boolean> {
   let heard = false
@@ -355,7 +361,7 @@ async function fallsSilent(ask: Ask, hasStarted: () => boolean, gone: AbortSigna
       heard = true
       silent = 0
     } else if (heard || hasStarted()) {
-      // A question that failed at once also waits until the time of one that timed out.
+      // A check that failed at once also takes the time of a check that timed out.
       await rest(ANSWER_MS - (performance.now() - began), gone)
       if (performance.now() - began < 2 * ANSWER_MS) silent += ANSWER_MS
       if (silent >= SILENCE_MS) return !gone.aborted
@@ -366,7 +372,7 @@ async function fallsSilent(ask: Ask, hasStarted: () => boolean, gone: AbortSigna
   return false
 }
 
-/** Asks once, and waits no longer than `ANSWER_MS`, also for a question that cannot be aborted. */
+/** Checks once, and waits at most `ANSWER_MS`, even for a check that cannot be aborted. */
 function answers(ask: Ask): Promise<boolean> {
   const late = new AbortController()
   const answered = ask(late.signal).catch(() => false)

@@ -4,16 +4,16 @@ import type { Family } from './family.ts'
 import { signalGroup } from './processes.ts'
 
 /**
- * ms that we wait for output after the tool's end. A process that the tool started may hold its
+ * ms that this waits for output after the tool's end. A process that the tool started may keep its
  * streams open for ever.
  */
 const LATE_OUTPUT_MS = 1_000
 
 /**
- * Runs a tool, such as initdb or pip, to its end. Until then it belongs to the family. When the
- * tool ends, all processes that it left running are ended, too.
+ * Runs a tool, such as initdb or pip, to its end. While it runs, it belongs to the family. When the
+ * tool ends, all processes that it has started are ended, too.
  *
- * @param options.within ms after which it is ended
+ * @param options.within ms after which the tool is ended
  * @returns its exit code (null: a signal ended it), and the end of its output
  * @throws when it cannot be started, or the reason of `options.signal`
  */
@@ -25,11 +25,11 @@ export async function runTool(
     signal: AbortSignal
     within: number
     cwd: string
-    /** Characters of its output that are kept. */
+    /** Most characters of its output that are kept. */
     keep?: number
     owner?: Owner | null
     env?: NodeJS.ProcessEnv
-    /** The open lock file of the data that it works on; see `Program.lock`. */
+    /** The open lock file of the tool's data; see `Program.lock`. */
     lock?: number
   },
 ) {
@@ -68,7 +68,7 @@ export async function runTool(
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', end)
-    // Ends what the tool has left running.
+    // Ends processes that the tool has left running.
     end()
     child.stdout?.destroy()
     child.stderr?.destroy()

@@ -2,16 +2,16 @@ import { createInterface } from 'node:readline'
 import { isRunning, kill, postgresIn, signalGroup } from './processes.ts'
 
 /**
- * The watchdog is a process in a session of its own. It therefore survives a SIGKILL of the
- * supervisor and of its process group. When its standard input ends, the supervisor is gone, and
- * the watchdog ends the supervisor's children.
+ * The watchdog is a process in a session of its own. So it survives a SIGKILL of the supervisor and
+ * of its process group. When its standard input ends, the supervisor has ended, and the watchdog
+ * ends the supervisor's children.
  *
  * Lines on standard input:
  * - `+ PID SIGNAL`: a child was started; SIGNAL ends it.
  * - `- PID`: the child has ended.
- * - `sweep FOLDER`: the Postgres processes of FOLDER are children too. Each backend has a session
+ * - `sweep FOLDER`: the Postgres processes of FOLDER are also children. Each backend has a session
  *   of its own.
- * - `end`: all children have ended, and so does the watchdog.
+ * - `end`: all children have ended, and the watchdog ends, too.
  */
 const GENTLE_MS = 3_000
 const PATIENCE_MS = 8_000
@@ -41,7 +41,7 @@ function endAll(): void {
     const strays = folders.flatMap(postgresIn)
     const allGone = strays.length === 0 && ![...children.keys()].some(isRunning)
     if (!allGone && waited < GENTLE_MS) return
-    // A process that a child started may have survived it.
+    // A process that a child has started may have survived the child.
     for (const pid of children.keys()) signalGroup(pid, 'SIGKILL')
     for (const pid of strays) kill(pid)
     if (allGone || waited > PATIENCE_MS) process.exit(0)

@@ -2,7 +2,7 @@ import { type Country, type Language, TIME_ZONES } from '../../../shared/article
 import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import { readTexts, type SampleText } from './texts.ts'
 
-/** A fictional outlet, and what its site is like. */
+/** A fictional outlet, and the properties of its site. */
 export interface SampleOutlet {
   name: string
   domain: string
@@ -12,7 +12,7 @@ export interface SampleOutlet {
   languages: [Language, ...Language[]]
   /** Path of an article. */
   address: (text: SampleText) => string
-  /** The form in which a page tells machines its title, authors and date. `none`: in words alone. */
+  /** The form in which a page states title, authors and date for machines. `none`: only as text. */
   metadata: 'json-ld' | 'open-graph' | 'none'
   feed: { path: string; format: 'rss' | 'atom' | 'json' | 'sitemap'; whole: boolean }
   /** The folder that robots.txt forbids. */

@@ -10,15 +10,15 @@ import { isLanguage, type SampleText } from './texts.ts'
 
 /*
  * The sample outlets as twelve real web servers on 127.0.0.1. Each has a port of its own, so that
- * it is a host of its own for robots.txt and permits. This file has the servers first, then the
- * answers of a site.
+ * it is a separate host for robots.txt and permits. First come the servers, then the answers of a
+ * site.
  */
 
 /**
  * Starts all sites.
  *
- * @param portOf gives a site its port, which is part of the addresses of its articles. With other
- * ports, the articles are others.
+ * @param portOf gives a site its port, which is part of the addresses of its articles. With another
+ * port, the same texts become other articles.
  */
 export async function startSampleSites(portOf: (domain: string) => Promise<number>) {
   await using servers = new AsyncDisposableStack()
@@ -72,7 +72,10 @@ function siteOf(outlet: SampleOutlet, origin: string): (path: string) => Answer 
   return path => (answers.get(path) ?? missing)()
 }
 
-/** The answer of an article's address. The file of texts says how the site behaves (`answer`). */
+/**
+ * The answer at an article's address. The field `answer` in the file of texts decides how the site
+ * behaves.
+ */
 function articleAt(outlet: SampleOutlet, text: SampleText, origin: string): () => Answer {
   const { refused, cookies, consent } = phrasesOf(outlet, text)
   const page = () => html(200, articlePage(outlet, text, origin + outlet.address(text)))
@@ -135,7 +138,7 @@ ${entries.join('\n')}
 `
 }
 
-/** Texts around an article, in its language. An extractor leaves all of them out. */
+/** Texts around an article, in its language. An extractor must leave all of them out. */
 const PHRASES = {
   nl: {
     by: 'Door',
@@ -236,7 +239,7 @@ ${offer}</article>`
   return framed(outlet, title, main, metadataOf(outlet, text, url), language)
 }
 
-/** Title, authors and date for machines, in the manner of the outlet. */
+/** Title, authors and date for machines, in the form that the outlet uses. */
 function metadataOf({ metadata }: SampleOutlet, text: SampleText, url: string): string {
   const { title, publishedAt, authors, language } = text
   switch (metadata) {
@@ -273,7 +276,7 @@ const paragraphsOf = ({ paragraphs }: SampleText) => paragraphs.map(one => `<p>$
 export const escapeMarkup = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-// `node infra/outlets/sample/server.ts` serves the sample outlets by themselves until SIGTERM.
+// `node infra/outlets/sample/server.ts` serves only the sample outlets, until SIGTERM.
 if (import.meta.main) {
   const sites = await startSampleSites(() => freePort())
   process.once('SIGTERM', () => void sites.close())

@@ -39,7 +39,7 @@ export interface SampleText {
   publishedAt: Date
   authors: string[]
   section: string
-  /** The event that it reports. Other outlets report it too, in their own words. */
+  /** The event that the article reports. Other outlets also report it, in their own words. */
   event: string | null
   language: TextLanguage
   answer: Behaviour
