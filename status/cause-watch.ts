@@ -15,7 +15,7 @@ import { readMachines } from './machines.ts'
 import { observeDisk, readSurroundings } from './surroundings.ts'
 
 /**
- * Opens what each service but the API works with: the pool and the queues. Shows the figures of the
+ * Opens the pool and the queues that every service except the API uses. Shows the figures of the
  * fleet as metrics.
  */
 export function openWorker(name: 'crawler' | 'normaliser' | 'embedder' | 'notifier', { config, log }: ServiceContext) {
@@ -28,10 +28,10 @@ export function openWorker(name: 'crawler' | 'normaliser' | 'embedder' | 'notifi
   return {
     ...{ pool, queues, postgres },
     /**
-     * Logs causes from now on.
+     * Starts to log causes.
      *
-     * @param questions how to find out whether servers beside Postgres and Redis answer, by their
-     * names
+     * @param questions by the name of a server: a small request that shows whether it answers.
+     *   Postgres and Redis are always included.
      */
     watch(questions: Parameters<typeof missingAmong>[0] = {}) {
       const asked = {
@@ -50,13 +50,13 @@ interface Watched {
   pool: Pool
   queues: Pick<Queues, 'counts'>
   config: Config
-  /** The servers that do not serve this process. */
+  /** The servers that do not answer or refuse this process. */
   missing(): Promise<Missing>
 }
 
 /**
- * Looks for causes at each call of `look`. It remembers between the calls what one look cannot
- * tell.
+ * Looks for causes at each call of `look`. Between the calls it remembers processes and queues,
+ * because one look cannot show restarts and stalls.
  */
 export function watchCauses(watched: Watched) {
   const restarts = createRestarts()
@@ -64,7 +64,7 @@ export function watchCauses(watched: Watched) {
   return { look: async () => causesOf(await readFacts(watched, { restarts, stalls })) }
 }
 
-/** Logs each cause when it begins and when it ends, in the same words as every other page. */
+/** Logs each cause when it begins and when it ends. The words are the same as on the pages. */
 function logCauses(watched: Watched, log: Logger): Repeated {
   const watch = watchCauses(watched)
   let known = new Map<string, Cause>()
@@ -85,7 +85,7 @@ const LOOK = 60_000
 /** The key of a cause. It stays the same while only the figures of the cause change. */
 export const keyOf = ({ check, text }: Cause): string => `${check} ${text.replace(/[\d.]+/g, '#')}`
 
-/** Facts of one moment. What cannot be read is left out. */
+/** Facts of one moment. A part that cannot be read is null. */
 export async function readFacts(
   { pool, queues, config, missing }: Watched,
   memory: { restarts: Restarts; stalls: Stalls },
@@ -126,13 +126,13 @@ export async function readFacts(
   }
 }
 
-/** Settings without which there is no search by meaning. */
+/** Empty settings that search by meaning needs. */
 export const unsetOf = ({ QDRANT_URL, EMBEDDINGS_URL, EMBEDDINGS_API, HF_TOKEN }: Config): string[] => [
   ...(QDRANT_URL === '' ? ['QDRANT_URL'] : []),
   ...(EMBEDDINGS_URL === '' && EMBEDDINGS_API !== 'hf' && HF_TOKEN === '' ? ['EMBEDDINGS_URL'] : []),
 ]
 
-/** `pages of a.example`, for each budget of the day that an outlet has used up. */
+/** For each daily budget that an outlet has used up, a text such as `pages of a.example`. */
 export const spentBudgets = (outlets: readonly OutletHealth[], config: Config): string[] =>
   outlets.flatMap(outlet =>
     Object.entries(budgetsUsed(outlet, config)).flatMap(([name, used]) =>
@@ -140,7 +140,7 @@ export const spentBudgets = (outlets: readonly OutletHealth[], config: Config): 
     ),
   )
 
-/** Names of the connections of all processes: each process has one name. */
+/** The name of each process. All connections of a process have the same name. */
 async function readProcesses(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
     `select distinct application_name as name from pg_stat_activity
@@ -149,22 +149,22 @@ async function readProcesses(pool: Pool): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-// When the notifier queues a message, it moves `try_at` ahead. So an old `try_at` is that of a
-// message which nobody has queued.
+// The notifier moves `try_at` ahead when it queues a message. So a message with an old `try_at` was
+// not queued.
 const ALERTS = `
   select (select count(*)::int from search_alerts where rests is not null and failing_since is not null) as resting,
          (select coalesce(extract(epoch from now() - min(try_at)), 0)::float8 from alert_messages m
             join search_alerts a using (alert_id) where m.delivered_at is null and a.rests is null) as waiting`
 
-/** Alerts that rest after failures, and how long messages have waited for the notifier. */
+/** How many alerts rest after failures, and for how long messages have waited for the notifier. */
 const readAlerts = async (pool: Pool): Promise<{ resting: number; waiting: number }> =>
   (await pool.query<{ resting: number; waiting: number }>(ALERTS)).rows[0]!
 
-/** Services of which many processes have come and gone lately. */
+/** Returns services that have lost many processes lately. */
 type Restarts = (names: readonly string[], now: number) => string[]
 /**
- * When this many processes of a service have gone within LATELY (ms), it restarts again and again.
- * A rolling update replaces each process once.
+ * When this many processes of a service have gone within LATELY (ms), the service restarts again
+ * and again. A rolling update replaces each process only once.
  */
 const MANY_GONE = 3
 const LATELY = 600_000
@@ -180,7 +180,7 @@ export function createRestarts(): Restarts {
 }
 
 /**
- * Names the queues that stand still. In these, messages have waited for STALLED ms, and no process
+ * Returns the queues that stand still: their messages have waited for STALLED ms, and no process
  * has taken one.
  */
 type Stalls = (counts: Record<string, QueueCounts>, now: number) => string[]

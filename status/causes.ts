@@ -18,9 +18,9 @@ import type { Missing } from '../shared/process/health.ts'
 import { bytes, span } from './words.ts'
 
 /**
- * What can be wrong, and the first thing to do about it. Each sentence says what and why, then
- * what to do. `npm start`, `npm run status`, `npm run doctor`, `/status`, the logs and the
- * annotations of alerts use these words.
+ * For each fault, the first thing that an operator should do. The sentences of `cause` say what is
+ * wrong and why, then this. `npm start`, `npm run status`, `npm run doctor`, `/status`, the logs
+ * and the annotations of alerts all use these words.
  */
 export const FIRST = {
   database: 'start Postgres, or mend DATABASE_URL',
@@ -69,7 +69,7 @@ export const FIRST = {
   createdb: 'make it with createdb, or mend DATABASE_URL',
 } as const
 
-/** The first step when a server is there, but does not serve us, by the reason (`reasonOf`). */
+/** By reason (`reasonOf`): the first thing to do when a server answers but refuses us. */
 const FIRST_OF_REASON: Partial<Record<string, (address: string, secret: string) => string>> = {
   'has no connection left': () => FIRST.connections,
   'has no database of that name': () => FIRST.createdb,
@@ -78,29 +78,31 @@ const FIRST_OF_REASON: Partial<Record<string, (address: string, secret: string) 
   'has a host name that nobody knows': address => `mend the host in ${address}, or the name server`,
 }
 
-/** The facts that tell the causes. */
+/** The facts from which `causesOf` finds causes. */
 export type Facts = Pick<
   Figures<Date | string>,
   'at' | 'flow' | 'running' | 'machines' | 'queues' | 'outlets' | 'quarantine' | 'around' | 'missing' | 'unread'
 > & {
-  /** Budgets of a day that outlets have used up: `pages of a.example`. */
+  /** Daily budgets that outlets have used up, such as `pages of a.example`. */
   spent?: string[]
-  /** Settings without which there is no search by meaning, and which are empty. */
+  /** Empty settings that search by meaning needs. */
   unset?: string[]
-  /** Why each dependency in `missing` is missing. Without a reason it does not answer. */
+  /**
+   * Why each dependency in `missing` is missing. Without a reason, the dependency does not answer.
+   */
   reasons?: Missing
   /** Services that restart again and again. */
   restarting?: string[]
-  /** Queues whose messages nobody takes. */
+  /** Queues from which no process takes messages. */
   stalled?: string[]
   /**
-   * Alerts that rest after failures, and the seconds since the oldest message that was not tried
-   * yet.
+   * `resting`: alerts that rest after failures. `waiting`: seconds that the oldest untried message
+   * has waited.
    */
   alerts?: { resting: number; waiting: number } | null
 }
 
-/** What is wrong, the worst first. */
+/** The causes that the facts show, the worst first. */
 export function causesOf(facts: Facts): Cause[] {
   const { around, flow, machines, at } = facts
   const found = [
@@ -115,7 +117,7 @@ export function causesOf(facts: Facts): Cause[] {
   return found.filter(one => one !== false).sort((a, b) => RANK[a.level] - RANK[b.level])
 }
 
-/** Causes that a check has found; false: what it checked is in order. */
+/** The causes that a check has found; false: the check has found no fault. */
 type Found = (Cause | false)[]
 
 const RANK = { bad: 0, warn: 1 }
@@ -142,12 +144,12 @@ function ofDependencies({ missing, reasons = {}, unset = [] }: Facts): Found {
   ]
 }
 
-/** How many of a long list are named. */
+/** How many items of a long list are named. */
 const NAMED = 3
 const SECONDS_AHEAD = 5
 const DAYS_LEFT = 7
 const CERTIFICATE_DAYS = 14
-/** With fewer free bytes a disk counts as full: Postgres needs room for its log. */
+/** A disk with fewer free bytes counts as full, because Postgres needs room for its log. */
 const FULL_BYTES = 64 * 1024 * 1024
 const FULL_SHARE = 0.05
 const MEMORY_SHARE = 0.05
@@ -205,7 +207,7 @@ function ofDisk({ disk }: Surroundings): Cause | false {
   return free < total * FULL_SHARE && warn('disk', `The disk of ${folder} is soon full (${left})`, FIRST.disk)
 }
 
-/** Seconds within which the notifier should have tried a message of an alert. */
+/** The notifier should have tried a message of an alert after this many seconds. */
 const TOLD = 300
 
 function ofServices({ running, restarting = [], stalled = [], alerts }: Facts): Found {
@@ -232,7 +234,7 @@ function ofServices({ running, restarting = [], stalled = [], alerts }: Facts): 
   ]
 }
 
-/** Seconds without a new article after which an operator should look. */
+/** After this many seconds without a new article, an operator should look. */
 const QUIET = 3_600
 
 function ofFlow(flow: Flow<Date | string>, at: string): Found {
@@ -254,7 +256,7 @@ function ofFlow(flow: Flow<Date | string>, at: string): Found {
   ]
 }
 
-/** Seconds for which a gap of a feed is reported, as in the alert rules. */
+/** A gap of a feed is reported for this many seconds, as in the alert rules. */
 const GAP_SHOWN = 21_600
 
 function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Found {
@@ -281,8 +283,8 @@ function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Found {
 }
 
 /**
- * If all outlets fail, and for one reason on our side, that is one cause: the network or the names,
- * not the outlets.
+ * If all outlets fail for the same reason on our side, this is one cause: the network or the name
+ * server, and not the outlets.
  */
 function ofFailing(outlets: readonly OutletHealth<Date | string>[], isToldOfNames: boolean): Found {
   const failing = outlets.filter(({ health }) => health === 'failing')
@@ -320,20 +322,20 @@ function ofRest({ quarantine, unread, missing }: Facts): Found {
 }
 
 /**
- * A standby that is further behind than this can answer no request that needs the newest articles.
- * The alert rules have the same limits.
+ * A standby that lags more than this cannot answer requests that need the newest articles. The
+ * alert rules have the same limits.
  */
 const LAG_BYTES = 256_000_000
 const LAG_SECONDS = 60
 /**
- * Most bytes of log that may be kept for a follower. If it never takes them, they fill the disk in
- * the end.
+ * The most bytes of log that may be kept for a standby. If the standby never reads them, they fill
+ * the disk some day.
  */
 const HELD_BYTES = 5_000_000_000
-/** If more articles than these are due for the archive index, nobody fills it. */
+/** If more articles than this are due for the archive index, nobody fills it. */
 const DUE_ARTICLES = 500_000
 
-/** What is wrong among machines and servers. */
+/** Finds faults of machines and servers. */
 const ofMachines = ({ postgres, vectors, redis, archiveIndex }: Machines): Found => [
   ...(postgres === null ? [] : ofPostgres(postgres)),
   ...(vectors === null ? [] : ofVectors(vectors)),

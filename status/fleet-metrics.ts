@@ -10,9 +10,9 @@ import { countQuarantine, readFlow } from './flow.ts'
 import { type MachineSettings, readHealth, readHosts, readPostgres, readVectors } from './machines.ts'
 
 /**
- * Shows the open work between the services, read at each scrape. Every worker shows the same
- * figures, so that one living worker is enough. Take the maximum over the processes, not the sum.
- * Figures that cannot be read are left out.
+ * Shows the open work between the services as metrics. They are read at each scrape, and left out
+ * if they cannot be read. Every worker shows the same figures, so one running worker is enough. In
+ * queries, take the maximum over the processes and not the sum.
  */
 export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
   const flow = shared(() => readFlow(pool))
@@ -75,8 +75,8 @@ const STATES = ['waiting', 'active', 'delayed', 'failed'] as const satisfies (ke
 const oldest = ({ pages, embeddings }: Flow) => ({ normalise: pages.oldest, embed: embeddings.oldest })
 
 /**
- * Shows the machines and the roles of their servers, read at each scrape. Every worker shows the
- * same figures; what cannot be read is left out.
+ * Shows the machines and the roles of their servers as metrics. They are read at each scrape, and
+ * left out if they cannot be read. Every worker shows the same figures.
  */
 export function observeMachines(pool: Pool, config: RedisSettings): void {
   const hosts = shared(() => readHosts(pool))
@@ -109,7 +109,7 @@ function observePostgres(pool: Pool): void {
   )
 }
 
-/** @param of reads a lag; a lag that is not known (null) is left out */
+/** @param of the lag of a standby; null: not known, so it is left out */
 function observeLag(
   unit: 'bytes' | 'seconds',
   help: string,
@@ -147,8 +147,8 @@ function observeRedis(config: RedisSettings): void {
 }
 
 /**
- * Shows the nodes of Qdrant and the copies of its shards. Only services that have the key of Qdrant
- * can call this.
+ * Shows the nodes of Qdrant and the copies of its shards as metrics. Only services with the key of
+ * Qdrant can call this.
  */
 export function observeVectorNodes(pool: Pool, config: MachineSettings): void {
   const vectors = shared(() => readVectors(pool, config))
@@ -172,7 +172,7 @@ export function observeVectorNodes(pool: Pool, config: MachineSettings): void {
   )
 }
 
-/** Shows the nodes of OpenSearch. Only services that have its password can call this. */
+/** Shows the nodes of OpenSearch as metrics. Only services with its password can call this. */
 export function observeArchive(config: ArchiveConfig): void {
   const health = shared(() => readHealth(config))
   figure('archive_nodes', 'Nodes of the OpenSearch that has the archive index.', health, one => one?.nodes ?? null)

@@ -3,11 +3,11 @@ import type { Flow, LagHour, QuarantineCount, Quarantined, RunningFleet } from '
 import { type Pool, readRow } from '../shared/postgres/pool.ts'
 import { countOf, olderOf, SERVICES } from './machines.ts'
 
-// `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is
-// ever removed. Every article has its row in `embeddings`, except those that words alone find
-// (`article_rights`). Partial indexes of `embeddings` hold the articles without a vector. Indexes:
-// pages_waiting, pages_stored, pages_failed, pages_resting, embeddings_due, embeddings_failed,
-// article_rights_silent.
+// `last_seq` is the number of articles: numbers are drawn in the transaction that inserts the
+// articles, and no article is ever removed. Every article has a row in `embeddings`, except those
+// that only words find (`article_rights`). Partial indexes of `embeddings` have the articles
+// without a vector. Indexes: pages_waiting, pages_stored, pages_failed, pages_resting,
+// embeddings_due, embeddings_failed, article_rights_silent.
 const READ_FLOW = `
   with articles as (
     select last_seq as known, case when last_seq > 0 then last_at end as newest from ingest_clock
@@ -37,8 +37,8 @@ const READ_FLOW = `
            where page_no in (select page_no from pages where state = 'stored' and ends < 3 order by next_try_at limit 2000)) s`
 
 /**
- * The open work between the services. It is read from indexes that hold open work alone, so the
- * number of articles does not matter.
+ * The open work between the services. Its indexes have open work alone, so the number of articles
+ * does not matter.
  */
 export async function readFlow(db: Pick<Pool, 'query'>): Promise<Flow> {
   const [{ rows }, index] = await Promise.all([
@@ -61,18 +61,22 @@ export async function readRunning(db: Pick<Pool, 'query'>): Promise<RunningFleet
   return (await readRow<RunningFleet>(db, { name: 'status-running', text: READ_RUNNING }))!
 }
 
-/** SQL: the lags of an hour as JSON. Null without a percentile, as for an hour without articles. */
+/**
+ * SQL: the lag of an hour as JSON. Null if there is no percentile, because the hour has no
+ * articles.
+ */
 const lagOf = (table: string) =>
   `case when ${table}.lag[2] is not null then json_build_object('median', ${table}.lag[1], 'p95', ${table}.lag[2]) end`
 
-/** Most articles that are read: 200 an hour are enough for a median and a 95th percentile. */
+/** The most articles that are read. 200 an hour are enough for a median and a 95th percentile. */
 const SAMPLE = 5_000
 
 // Numbers grow with the time of ingestion, so the articles of the last 24 hours have numbers above
-// `lo`: yesterday's and today's articles are counted by day. At most SAMPLE of them are read by
-// primary key, evenly spread. Imported articles, or those from before pages were noted, say nothing
-// about the crawl and are left out. When an outlet is added, its feeds name articles of the weeks
-// before: they count as articles, but their age is no lag. $1: SAMPLE.
+// `lo`. `article_days` gives the number of articles of yesterday and today. At most SAMPLE articles
+// are read by primary key, evenly spread. Imported articles, and those from before pages were
+// noted, are left out, because they do not show the speed of the crawl. When an outlet is added,
+// its feeds have articles of earlier weeks. These count as articles, but their age is no lag. $1:
+// SAMPLE.
 const READ_LAG = `
   with span as materialized (
     select last_seq as hi,
@@ -106,7 +110,7 @@ const READ_LAG = `
   select hour, coalesce(articles, 0) as articles, ${lagOf('indexed')} as index, ${lagOf('embedded')} as vector
     from hours left join indexed using (hour) left join embedded using (hour) order by hour`
 
-/** The delays of articles in the last 24 hours, by hour, the present hour last. */
+/** The lags of articles in the last 24 hours, by hour. The present hour comes last. */
 export async function readLag(db: Pick<Pool, 'query'>): Promise<LagHour[]> {
   const { rows } = await db.query<Omit<LagHour, 'hour'> & { hour: Date }>({
     name: 'status-lag',
@@ -116,7 +120,7 @@ export async function readLag(db: Pick<Pool, 'query'>): Promise<LagHour[]> {
   return rows.map(row => ({ ...row, hour: row.hour.toISOString() }))
 }
 
-/** The quarantine, newest first. */
+/** The quarantined pages and embeddings, the newest first. */
 export async function listQuarantine(pool: Pool, limit: number): Promise<Quarantined[]> {
   const { rows } = await pool.query<Omit<Quarantined, 'since'> & { since: Date }>(
     `(select 'page:' || page_no as id, url as what, coalesce(reason, 'unknown') as reason, detail, attempts,
@@ -133,12 +137,15 @@ export async function listQuarantine(pool: Pool, limit: number): Promise<Quarant
 }
 
 /**
- * Reasons of failures on our side: the normaliser, the crawler itself and the embedder write them.
- * All others are an outlet's or a network's.
+ * Reasons of failures on our side. The normaliser, the crawler itself and the embedder write them.
+ * Any other reason is a failure of an outlet or of a network.
  */
 const OURS = ['timeout', 'memory', 'error', 'indexing', 'crawler error', 'embedding']
 
-/** The size of the quarantine, by kind and reason. Indexes: pages_failed, embeddings_failed. */
+/**
+ * The number of quarantined pages and embeddings, by kind and reason. Indexes: pages_failed,
+ * embeddings_failed.
+ */
 export async function countQuarantine(pool: Pool): Promise<QuarantineCount[]> {
   const { rows } = await pool.query<QuarantineCount>(
     `select 'page' as kind, coalesce(reason, 'unknown') as reason, count(*)::int as n,

@@ -18,7 +18,7 @@ export interface OutletPages {
  */
 const SILENT_INTERVALS = 8
 const SILENT_MIN = 86_400_000
-/** ms after which an outlet is silent if its interval is not known. */
+/** If the interval of an outlet is not known, the outlet is silent after this many ms. */
 const SILENT_UNKNOWN = 7 * 86_400_000
 
 /** The health of every active outlet, by domain. */
@@ -37,12 +37,14 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
 
 /**
  * An outlet keeps pages from us when it keeps more than this share of them, and at least
- * FEWEST_KEPT. Less is usual.
+ * FEWEST_KEPT. Smaller numbers are usual.
  */
 const KEPT_SHARE = 0.2
 const FEWEST_KEPT = 3
 
-/** What an outlet keeps from us. Pages in a language that we do not index are not among it. */
+/**
+ * The pages that an outlet keeps from us. Pages in a language that we do not index do not count.
+ */
 function keptOf(days: OutletDay[], blocks: OutletHealth['blocks']): KeptPages | null {
   const reasons = new Map<string, number>()
   for (const [reason, n] of days.flatMap(({ refused }) => Object.entries(refused))) {
@@ -95,7 +97,7 @@ async function readRows(pool: Pool): Promise<Row[]> {
   return rows
 }
 
-/** The number of outlets by health. */
+/** How many outlets have each state of health. */
 export function outletCounts(outlets: Pick<OutletHealth, 'health'>[]): Record<OutletHealth['health'], number> {
   const counts = { healthy: 0, silent: 0, blocked: 0, failing: 0 }
   for (const { health } of outlets) counts[health] += 1
@@ -103,8 +105,8 @@ export function outletCounts(outlets: Pick<OutletHealth, 'health'>[]): Record<Ou
 }
 
 /**
- * The health of every active outlet, with the number of its pages in each state. Reads all of crawl
- * memory, which takes seconds with millions of pages.
+ * The health of every active outlet, with the number of its pages in each state. This reads all of
+ * crawl memory, which takes seconds with millions of pages.
  */
 export async function outletHealthAndPages(pool: Pool): Promise<(OutletHealth & OutletPages)[]> {
   const [outlets, { rows }] = await Promise.all([
@@ -124,7 +126,9 @@ export async function outletHealthAndPages(pool: Pool): Promise<(OutletHealth & 
 
 interface Row extends Omit<OutletHealth, 'health' | 'gaps' | 'kept' | 'origins' | 'days'> {
   outletNo: number
-  /** ms since the outlet named something new. If it never has: since it was last read. */
+  /**
+   * ms since the outlet last named a new page. If it never has: ms since its feeds were last read.
+   */
   silence: number | null
   gaps: number | null
   gapFrom: Date | null
@@ -132,8 +136,8 @@ interface Row extends Omit<OutletHealth, 'health' | 'gaps' | 'kept' | 'origins' 
 }
 
 /**
- * An outlet with one feed that answers is not failing. A feed that was never polled counts as
- * healthy.
+ * The health of an outlet. An outlet is not failing if one of its feeds answers. A feed that was
+ * never polled counts as healthy.
  */
 function healthOf(
   { feeds, failingFeeds, blocks, rhythm }: Pick<OutletHealth, 'feeds' | 'failingFeeds' | 'blocks' | 'rhythm'>,
@@ -141,16 +145,16 @@ function healthOf(
   kept: KeptPages | null,
 ): OutletHealth['health'] {
   if (feeds > 0 && failingFeeds === feeds) return 'failing'
-  // An outlet with a paywall sells its articles. That is no defence against us.
+  // An outlet with a paywall sells its articles. It does not try to block us.
   if (kept !== null && kept.reason !== 'paywall' && blocks.some(({ kind }) => kind === kept.reason)) return 'blocked'
   const bearable = rhythm === null ? SILENT_UNKNOWN : Math.max(rhythm * SILENT_INTERVALS, SILENT_MIN)
   return silence > bearable ? 'silent' : 'healthy'
 }
 
-/** The share of the crawl that one outlet may use in a day (UTC); see the settings. */
+/** How much of the crawl one outlet may use in a day (UTC); see the settings. */
 export type Budget = Pick<Config, 'CRAWL_OUTLET_HOSTS' | 'CRAWL_OUTLET_PAGES' | 'CRAWL_OUTLET_BYTES'>
 
-/** The share of each of its budgets that an outlet has used today: 1 is all of it. */
+/** How much of each budget an outlet has used today; 1: all of it. */
 export const budgetsUsed = (
   { today }: Pick<OutletHealth, 'today'>,
   budget: Budget,
@@ -160,21 +164,19 @@ export const budgetsUsed = (
   bytes: today.bytes / budget.CRAWL_OUTLET_BYTES,
 })
 
-/**
- * SQL: a gap is shown for this long. If a feed had no gap for this long, its count begins again.
- */
+/** SQL: how long a gap is shown. When a feed had no gap for this long, its count begins again. */
 export const GAPS_SHOWN = "interval '7 days'"
 
 /**
- * Feeds of the catalogue that rolled on between two polls in the last seven days: none of their
- * entries was known, so articles may have come and gone unseen.
+ * Feeds of the catalogue that rolled on between two polls in the last seven days: at the second
+ * poll, all entries were new. So we may have missed articles.
  */
 export interface Gaps {
   feeds: number
   outlets: number
-  /** How often, all feeds together. */
+  /** How often this happened, for all feeds together. */
   count: number
-  /** When the latest one was noticed. */
+  /** When the latest gap was noticed. */
   latest: Date | null
 }
 
@@ -188,8 +190,8 @@ export async function readGaps(db: Queryable): Promise<Gaps> {
 }
 
 /**
- * Notes that an outlet kept a page from us, by kind: `forbidden`, `login`, `challenge`,
- * `cookie wall`, `paywall` … It shows in the outlet's health.
+ * Notes that an outlet kept a page from us. The outlet's health shows the kind: `forbidden`,
+ * `login`, `challenge`, `cookie wall`, `paywall` and so on.
  */
 export async function noteBlock(db: Queryable, outletNo: number, kind: string): Promise<void> {
   await db.query(

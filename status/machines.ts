@@ -23,7 +23,7 @@ export async function readMachines(db: Pick<Pool, 'query'>, config: MachineSetti
   return { hosts, postgres, vectors, redis, archiveIndex }
 }
 
-/** The nodes of Qdrant, with the shards of the collection that serves. */
+/** The nodes of Qdrant, with the shards of the serving collection. */
 export async function readVectors(db: Pick<Pool, 'query'>, config: MachineSettings): Promise<VectorNodes | null> {
   const [serving] = await readCollections(db)
   return readVectorNodes(config, serving?.name ?? null)
@@ -32,13 +32,13 @@ export async function readVectors(db: Pick<Pool, 'query'>, config: MachineSettin
 export const SERVICES = ['crawler', 'normaliser', 'embedder', 'notifier', 'api']
 
 /**
- * SQL: the processes of a service.
- * All connections of a process have the same name, and no other process has it (`createPool`).
+ * SQL: the number of processes of a service. All connections of a process have the same name, and
+ * no other process has this name (`createPool`).
  */
 export const countOf = (service: string): string =>
   `count(distinct application_name) filter (where application_name like 'perscope ${service} #%')::int`
 
-/** SQL: the processes of a service that run a checkout with an older schema. */
+/** SQL: the number of processes of a service whose checkout has an older schema. */
 export const olderOf = (
   service: string,
 ): string => `count(distinct application_name) filter (where application_name like 'perscope ${service} #%'
@@ -50,12 +50,12 @@ const READ_HOSTS = `
    where datname = current_database() and application_name ~ '^perscope (crawler|normaliser|embedder|notifier|api) #'
    group by 1 order by 1`
 
-/** The hosts that processes run on, as the database sees them. */
+/** The hosts of the processes, by the addresses that the database sees. */
 export const readHosts = async (db: Pick<Pool, 'query'>): Promise<HostProcesses[]> =>
   (await db.query<HostProcesses>({ name: 'status-hosts', text: READ_HOSTS })).rows
 
-// A base backup that is under way is also listed as a sender, but is no standby. Hidden values stay
-// null, which `greatest` alone would take for zero.
+// A running base backup is also listed as a sender, but is no standby. Values that the account may
+// not see stay null. `greatest` alone would make them zero.
 const READ_POSTGRES = `
   with now as materialized (
     select pg_is_in_recovery() as replays,
@@ -85,20 +85,23 @@ export const readPostgres = async (db: Pick<Pool, 'query'>): Promise<PostgresSer
 /** The settings that lead to the archive index. */
 type ArchiveIndexSettings = ArchiveConfig & Pick<Config, 'OPENSEARCH_RECENT'>
 
-/** @returns null: no search uses an archive index, and none is set */
+/** @returns null: no search uses an archive index, and no setting names one */
 async function readArchiveIndex(db: Pick<Pool, 'query'>, config: ArchiveIndexSettings) {
   const health = readHealth(config).catch(() => null)
   const { rows } = await db.query<{ indices: number; articles: number; known: number }>(READ_ARCHIVE)
   const { indices, articles, known } = rows[0]!
   if (indices === 0 && config.OPENSEARCH_URL.length === 0) return null
-  // Articles without a stored segment are not due: the archive is filled with those that have one.
+  // Articles without a stored segment are not due, because the archive takes only articles that
+  // have a segment.
   const waiting = (await readIndexSize(db)).backlog
   const due = known - Math.max(waiting, config.OPENSEARCH_RECENT)
   return { indices, articles, backlog: Math.max(0, due - articles), health: await health }
 }
 
 /**
- * @returns null without an archive index
+ * Reads the health of the archive index from OpenSearch.
+ *
+ * @returns null: there is no archive index
  * @throws when no node answers
  */
 export async function readHealth(config: ArchiveConfig): Promise<ArchiveHealth | null> {

@@ -4,11 +4,11 @@ import type { Queryable } from '../shared/postgres/pool.ts'
 
 export const NO_ORIGINS: OutletOrigins = { shares: [], falls: [] }
 
-/** A day with fewer articles than this is no evidence of a change. */
+/** A day with fewer articles than this does not prove a change. */
 const ENOUGH = 10
 
-// $1: ENOUGH. The latest day is today or yesterday, if it has enough articles. Index: the primary
-// key of outlet_origins.
+// $1: ENOUGH. The latest day is today or yesterday, the later one that has enough articles. Index:
+// the primary key of outlet_origins.
 const READ = `
   with today as (select (now() at time zone 'UTC')::date as day), recent as materialized (
     select o.* from outlet_origins o, today where o.day >= today.day - 8
@@ -34,7 +34,7 @@ interface Row {
   before: number
 }
 
-/** The origins of all outlets that have articles of the last eight days, by domain. */
+/** The origins of all outlets that had articles in the last eight days, by domain. */
 export async function readOutletOrigins(db: Queryable): Promise<Map<string, OutletOrigins>> {
   const { rows } = await db.query<Row>(READ, [ENOUGH])
   const byDomain = Map.groupBy(rows, ({ domain }) => domain)
@@ -59,24 +59,24 @@ function originsOf(rows: Row[]): OutletOrigins {
   return { shares, falls: enough ? fallsOf(counts('before'), counts('now')) : [] }
 }
 
-/** The number of articles: each has one title. */
+/** The number of articles. Each article has exactly one title, so the titles are counted. */
 const total = ({ title = {} }: SourceCounts) => Object.values(title).reduce((sum, n) => sum + n, 0)
 
 const isField = (name: string): name is Field => FIELDS.some(field => field === name)
 
-/** For each field: how many articles have it from which source. */
+/** For each field and source: how many articles have this field from this source. */
 type SourceCounts = Partial<Record<Field, Partial<Record<Source, number>>>>
 
-/** A field whose articles come from less trusted sources than before. */
+/** A field for which less trusted sources are used than before. */
 interface Fall {
   field: Field
-  /** The source that lost most, with its shares before and now, from 0 to 1. */
+  /** The source that lost the largest share. `before` and `now` are its shares, from 0 to 1. */
   source: Source
   before: number
   now: number
 }
 
-/** The sources of each field by trust, the most trusted first; `none` is behind them all. */
+/** The sources of each field, the most trusted first. `none` comes after all of them. */
 const TRUST: Record<Field, Source[][]> = {
   title: [['json-ld'], ['markup', 'meta', 'feed'], ['document']],
   date: [['json-ld'], ['meta'], ['microdata', 'feed'], ['markup', 'line']],
@@ -86,16 +86,16 @@ const TRUST: Record<Field, Source[][]> = {
 }
 
 /**
- * A fall of a share counts if it is at least LEAST, because a smaller one does not matter to an
+ * A fall of a share counts if it is at least LEAST, because a smaller fall does not matter to an
  * operator. It must also be at least DEVIATIONS standard deviations. Some thousand shares are
- * compared each day, and some of them fall by less than that by chance.
+ * compared each day, and some of them fall less than that by chance.
  */
 const LEAST = 0.25
 const DEVIATIONS = 4
 
 /**
- * The fields whose sources are worse than before. A change to a source of the same trust or of a
- * higher one is no fall. The two shares are compared by the test for two proportions.
+ * The fields whose sources are worse than before. A change to a source with the same or more trust
+ * is no fall. The test for two proportions compares the two shares.
  */
 export const fallsOf = (before: SourceCounts, now: SourceCounts): Fall[] =>
   FIELDS.flatMap(field => {

@@ -7,33 +7,33 @@ import { readFlow } from './flow.ts'
 import { type Gaps, outletCounts, outletHealth, readGaps } from './health.ts'
 import { type MachineSettings, readMachines } from './machines.ts'
 
-/** The state of the whole system, as `npm run status -- --json` prints it. */
+/** The state of the whole system, in the form that `npm run status -- --json` prints. */
 export interface Status {
-  /** The number of articles, which is the number of lines that `npm run export` would write. */
+  /** The number of articles. `npm run export` would write as many lines. */
   articles: number
   embedded: number
   embeddings: Omit<Flow['embeddings'], 'oldest'>
   /**
-   * `waiting` holds pages to be fetched, tried again or normalised; `refused` those never to be
-   * indexed.
+   * `waiting`: pages to fetch, to try again or to normalise. `refused`: pages that never become
+   * articles.
    */
   pages: { waiting: number; done: number; refused: number; failed: number; resting: number }
   feeds: Flow['feeds']
-  /** Why pages were refused or failed. */
+  /** How many pages were refused or failed, by reason. */
   reasons: Record<string, number>
-  /** null: Redis does not answer. */
+  /** null: the store of the queues does not answer. */
   queues: Record<string, QueueCounts> | null
   index: Flow['index']
   outlets: Record<OutletHealth['health'], number>
-  /** Feeds that rolled on between two polls, in the last seven days. */
+  /** Feeds that rolled on between two polls in the last seven days. */
   gaps: Omit<Gaps, 'latest'> & { latest: string | null }
   newest: { ingested_at: string | null; published_at: string | null }
   machines: Machines
 }
 
 /**
- * Reads the state from Postgres and the queues' store. Counts every row, which takes a while with
- * millions.
+ * Reads the state from Postgres and the store of the queues. Counts every row, which takes long
+ * with millions of rows.
  */
 export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, config: MachineSettings): Promise<Status> {
   const [flow, embedded, pages, reasons, newest, counts, outlets, gaps, machines] = await Promise.all([
@@ -79,8 +79,8 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
 }
 
 /**
- * Counts promised embeddings as delayed messages for the embedder. They wait in Postgres, also when
- * the queues are in Redis.
+ * Counts promised embeddings as delayed messages of the queue `embed`. They wait in Postgres, even
+ * when the queues are in Redis.
  */
 export const withDelayed = (
   counts: Record<QueueName, QueueCounts>,

@@ -18,17 +18,17 @@ type SurroundingsConfig = Pick<
   'DATA_DIR' | 'QDRANT_URL' | 'EMBEDDINGS_URL' | 'OPENSEARCH_URL' | 'PUBLIC_URL' | 'TLS_CA_FILE'
 >
 
-/** ms that one question may take. */
+/** The most ms for one reading. */
 const PATIENCE = 4_000
-/** Most hosts of outlets whose names are resolved. */
+/** The names of at most this many hosts of outlets are resolved. */
 const NAMES = 5
 
 /**
- * What this process sees around it: its disk, memory, clock, the names of outlets, the schema, the
- * index.
+ * Reads the surroundings of this process: its disk, memory, clock, the names of outlets, the
+ * schema, the index.
  *
- * @param pool null: without a database
- * @param options.hosts the hosts of feeds; by default the database is asked for them
+ * @param pool null: there is no database
+ * @param options.hosts the hosts of feeds; absent: read from the database
  * @param options.thoroughly also reads certificates
  */
 export async function readSurroundings(
@@ -60,9 +60,9 @@ export async function readSurroundings(
   }
 }
 
-/** The first reading of each folder: the rate at which its disk fills is measured from there. */
+/** The first reading of each folder. The rate at which its disk fills is measured from this one. */
 const first = new Map<string, { free: number; at: number; ino: number }>()
-/** Fewest ms between two readings that tell a rate. */
+/** The fewest ms between two readings from which a rate is computed. */
 const LEAST_MEASURED = 1_800_000
 
 const glance = async (pool: Pool) => [...(await glanceAtIndex(pool)), ...(await glanceAtArchive(pool))]
@@ -82,15 +82,15 @@ async function readDisk(folder: string): Promise<Surroundings['disk']> {
   return { folder, free, total, daysLeft }
 }
 
-/** Shows the disk of DATA_DIR: its alert says how many days are left. */
+/** Shows the disk of DATA_DIR as a metric. Its alert says how many days are left. */
 export function observeDisk(folder: string): void {
   const disk = shared(() => readDisk(folder))
   figure('disk_free_bytes', 'Free space on the disk of DATA_DIR.', disk, one => one?.free ?? null)
 }
 
 /**
- * Seconds by which our clock is ahead of the database's. We take our time in the middle between
- * question and answer.
+ * How many seconds our clock is ahead of the database's clock. Our time is the middle between the
+ * request and its answer.
  */
 async function readClock(pool: Pool): Promise<number> {
   const asked = Date.now()
@@ -107,7 +107,7 @@ async function readSchema(pool: Pool): Promise<Surroundings['schema']> {
   return { database: known.rows[0]!.number, checkout: SCHEMA }
 }
 
-/** Tries to write some pages to a table of our own. A full disk is code 53100 of Postgres. */
+/** Tries to write some pages to a temporary table. Postgres has the code 53100 for a full disk. */
 async function isFull(pool: Pool): Promise<boolean> {
   try {
     await pool.query(
@@ -120,7 +120,7 @@ async function isFull(pool: Pool): Promise<boolean> {
   }
 }
 
-/** The hosts of some feeds of the catalogue. */
+/** The hosts of a few feeds in the catalogue. */
 async function hostsOfFeeds(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ url: string }>(
     'select url from feeds where active order by hashtext(url) limit 50',
@@ -139,7 +139,7 @@ async function readNames(hosts: string[]): Promise<Surroundings['names']> {
   return { asked: asked.length, failed: failed.length, example: failed[0] ?? '', lie }
 }
 
-/** Whether the system's resolver finds an address, as the crawler asks it. */
+/** Whether the system's resolver finds an address. The crawler uses the same resolver. */
 const resolves = (host: string): Promise<boolean> =>
   withTimeLimit(
     lookup(host).then(
@@ -162,7 +162,7 @@ async function readCertificates(config: SurroundingsConfig, pool: Pool | null): 
   return ends.flatMap(([of, end]) => (end === null ? [] : [{ of, daysLeft: (end - Date.now()) / 86_400_000 }]))
 }
 
-/** When a server's certificate ends, in ms since 1970. It does not matter who signed it. */
+/** When a server's certificate ends, in ms since 1970. The signature is not checked. */
 const endOfCertificate = ({ hostname, port }: URL): Promise<number | null> =>
   new Promise((resolve, reject) => {
     const host = hostname.replace(/^\[|\]$/g, '')

@@ -9,8 +9,8 @@ import type {
 } from '../shared/figures.ts'
 
 /*
- * The figures in words, as `/status` and the commands tell them. The page imports this file, so it
- * needs nothing of Node.
+ * Writes figures as words for `/status` and the commands. The page in browsers imports this file,
+ * so it needs no modules of Node.
  */
 
 const WHOLE = new Intl.NumberFormat('en-GB')
@@ -38,20 +38,20 @@ export function span(seconds: number): string {
 
 const short = (n: number) => (n < 10 ? String(Math.round(n * 10) / 10) : WHOLE.format(Math.round(n)))
 
-/** Time since an instant, in ms of the server's clock. */
+/** The time since an instant. `now` is in ms, by the server's clock. */
 export const ago = (instant: string | Date, now: number): string =>
   `${span(Math.max(0, (now - new Date(instant).getTime()) / 1_000))} ago`
 
 const percent = (share: number) => `${Math.round(share * 100)} %`
 
-/** Both numbers. Their share follows if a sitemap has counted a second time what was named. */
+/** `indexed` of `named`, and the share if sitemaps give a second count. */
 function completenessInWords({ named, indexed, share, second }: OutletCompleteness): string {
   if (named === 0) return 'nothing named'
   const both = `${number(indexed)} of ${number(named)}`
   return share === null ? `${both}${second === null ? ', counted once' : ''}` : `${both} (${Math.floor(share * 100)} %)`
 }
 
-/** What we have of the latest days of an outlet: "today 312 of 318 (98 %)". */
+/** How complete the latest days of an outlet are: "today 312 of 318 (98 %)". */
 export const daysInWords = ({ days }: Pick<OutletHealth<unknown>, 'days'>, now: number): string[] =>
   days.map(
     one =>
@@ -61,14 +61,14 @@ export const daysInWords = ({ days }: Pick<OutletHealth<unknown>, 'days'>, now: 
 const dayInWords = ({ day }: OutletDay, now: number) =>
   day === new Date(now).toISOString().slice(0, 10) ? 'today' : 'yesterday'
 
-/** How an outlet was asked: "1,204 requests (800 unchanged, 2 failed), 12 MB". */
+/** How we asked an outlet: "1,204 requests (800 unchanged, 2 failed), 12 MB". */
 export function mannersInWords(manners: Manners | undefined): string {
   if (manners === undefined) return '–'
   const { requests, unchanged, errors, bytes: sent } = manners
   return `${plural(requests, 'request')} (${number(unchanged)} unchanged, ${number(errors)} failed), ${bytes(sent)}`
 }
 
-/** What an operator should know about an outlet. */
+/** The problems of an outlet that an operator should know. */
 export function troublesOf(outlet: OutletHealth<string | Date>, now: number): string[] {
   const { feeds, failingFeeds, failures, error, blocks, rights, licence, putOff, late, restsUntil, gaps, origins } =
     outlet
@@ -84,15 +84,15 @@ export function troublesOf(outlet: OutletHealth<string | Date>, now: number): st
   ].filter(trouble => trouble !== '')
 }
 
-/** `noindex (meta, 12 min ago)` */
+/** A right in words: `noindex (meta, 12 min ago)`. */
 const rightInWords = ({ signal, source, lastAt }: OutletHealth['rights'][number], now: number) =>
   `${signal} (${source}, ${ago(lastAt, now)})`
 
-/** A field that is read from worse sources than before: `date: json-ld 90 % → 40 %`. */
+/** A field that comes from worse sources than before: `date: json-ld 90 % → 40 %`. */
 const fallInWords = ({ field, source, before, now }: OutletOrigins['falls'][number]) =>
   `${field}: ${source} ${percent(before)} → ${percent(now)}`
 
-/** The most frequent source of each field whose sources differ between outlets. */
+/** For fields whose sources differ between outlets: the most frequent source. */
 export function sourcesOf({ origins }: OutletHealth<string | Date>): string {
   const main = ['date', 'authors', 'text'].flatMap(field => origins.shares.find(share => share.field === field) ?? [])
   return main.map(({ field, source, share }) => `${field} ${source} ${percent(share)}`).join(', ')
@@ -101,13 +101,13 @@ export function sourcesOf({ origins }: OutletHealth<string | Date>): string {
 /** A line about a server. */
 export interface ServerLine {
   what: string
-  /** Said in small letters behind `what`. */
+  /** Shown in small letters after `what`. */
   more?: string
-  /** `bad`: an operator should look at it. `none`: there is no such thing. `hint`: what to do. */
+  /** `bad`: an operator should look at it. `none`: the part does not exist. `hint`: advice. */
   tone?: 'bad' | 'none' | 'hint'
 }
 
-/** The servers and their copies, those that are known. */
+/** The lines of each known server and its copies. */
 export function serversInWords(machines: Machines): { server: string; lines: ServerLine[] }[] {
   const { postgres, vectors, redis, archiveIndex } = machines
   const servers = [
@@ -119,7 +119,7 @@ export function serversInWords(machines: Machines): { server: string; lines: Ser
   return servers.flatMap(({ server, lines }) => (lines === null ? [] : { server, lines: lines.filter(isLine) }))
 }
 
-/** Lines of a server; false: there is nothing to say. */
+/** Lines of a server; false: no line is needed. */
 type Lines = (ServerLine | false)[]
 const isLine = (line: ServerLine | false) => line !== false
 
@@ -198,12 +198,12 @@ function archiveLines({ indices, articles, backlog, health }: Known<'archiveInde
 }
 
 /**
- * Whether all processes share a host, and no server has a copy of its data elsewhere, nor an
- * archive index.
+ * Whether all processes share one host, no server has a copy of its data on another host, and there
+ * is no archive index.
  */
 export function isOneMachine({ hosts, postgres, vectors, redis, archiveIndex }: Machines): boolean {
   const hasStandbys = postgres !== null && (postgres.role === 'standby' || postgres.standbys.length > 0)
-  // A slot or an archive alone is no second machine, but it can fill the disk of the first.
+  // A slot or a log archive is no second machine, but it can fill the disk of this one.
   const keepsLog = postgres !== null && (postgres.slots.length > 0 || postgres.archive !== null)
   const hasNodes = vectors !== null && vectors.nodes.length > 0
   const hasReplicas = redis !== null && (redis.role === 'replica' || redis.replicas.length > 0)

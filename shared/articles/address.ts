@@ -70,10 +70,9 @@ export function cleanAddress(url: URL): string {
 }
 
 /**
- * The address of which an AMP cache has a copy.
- * `https://example-nl.cdn.ampproject.org/c/s/example.nl/a`
- * and `https://www.google.com/amp/s/example.nl/a` are copies of `https://example.nl/a`. Null: the
- * address is not in such a cache.
+ * The address that an AMP cache has a copy of; null: the address is not in an AMP cache. Copies of
+ * `https://example.nl/a` are `https://example-nl.cdn.ampproject.org/c/s/example.nl/a` and
+ * `https://www.google.com/amp/s/example.nl/a`.
  */
 function outOfAmpCache(url: URL): URL | null {
   const path = url.hostname.endsWith('.cdn.ampproject.org')

@@ -4,7 +4,7 @@ import { type Pool, type Queryable, readRow, transaction } from '../postgres/poo
 import { MONTH_OF_KEY, type QuotaMonth } from './counting.ts'
 
 /**
- * Start of the history that a plan may see: an instant, or midnight UTC a number of days ago
+ * The beginning of the history that a plan may see: an instant, or midnight UTC some days ago
  * (decision 13).
  */
 export type HistoryStart = { kind: 'fixed'; at: Date } | { kind: 'rolling'; days: number }
@@ -19,7 +19,7 @@ export interface Plan {
   quota: number | null
 }
 
-/** A key as it is stored: without the key itself. */
+/** A key as Postgres stores it. It does not include the secret. */
 export interface ApiKey {
   id: string
   name: string
@@ -28,13 +28,13 @@ export interface ApiKey {
   revokedAt: Date | null
 }
 
-/** A key that has just been made. The client sends `secret`, which is stored nowhere. */
+/** A key that was just made. The client sends `secret`, which is stored nowhere. */
 export type IssuedKey = Awaited<ReturnType<typeof createKey>>
 
-/** The columns that requests need. */
+/** The columns that a request needs. */
 export const PLAN_COLUMNS = 'id, countries, history_start, history_days, rate, quota'
 
-/** A row with these columns. */
+/** A row with `PLAN_COLUMNS`. */
 export interface PlanRow extends Omit<Plan, 'history'> {
   id: string
   history_start: Date | null
@@ -43,10 +43,10 @@ export interface PlanRow extends Omit<Plan, 'history'> {
 
 const KEY_COLUMNS = `${PLAN_COLUMNS}, name, created_at as "createdAt", revoked_at as "revokedAt"`
 
-/** A row with these columns. */
+/** A row with `KEY_COLUMNS`. */
 type KeyRow = PlanRow & Omit<ApiKey, 'plan'>
 
-/** Issues a key for a plan. */
+/** Issues a key with a plan. */
 export async function createKey(db: Queryable, name: string, plan: Plan) {
   const secret = makeSecret()
   const key = await readKey(
@@ -54,20 +54,23 @@ export async function createKey(db: Queryable, name: string, plan: Plan) {
     `insert into api_keys (id, key_hash, name, countries, history_start, history_days, rate, quota)
      values ($1, $2, $3, $4, $5, $6, $7, $8)
      returning ${KEY_COLUMNS}`,
-    // Hexadecimal, so that no id begins with a dash and is taken for an option of `npm run keys`.
+    // Hexadecimal digits, because an id that begins with a dash would be an option of `npm run
+    // keys`.
     [`key_${randomBytes(8).toString('hex')}`, hashSecret(secret), name, ...planColumns(plan)],
   )
   return { key: key!, secret }
 }
 
-/** A key with its use. */
+/** A key and how much it was used. */
 export interface ListedKey extends ApiKey {
   /**
-   * The minute of the last request that the rate counted; null: none, or none since the database
-   * crashed or was restored, because the rates are not kept then.
+   * The minute of the last counted request. null: there was none. A crash or a restore of the
+   * database also makes this null, because rates do not survive it.
    */
   lastUsedAt: Date | null
-  /** Requests of this calendar month (UTC); null: the plan has no quota, so nobody counts. */
+  /**
+   * Requests in this calendar month (UTC); null: the plan has no quota, so they are not counted.
+   */
   usedThisMonth: number | null
 }
 
@@ -79,33 +82,31 @@ const LIST = `
   left join lateral (${MONTH_OF_KEY}) m on k.quota is not null
   order by created_at, id`
 
-/** All keys, oldest first, revoked ones too. */
+/** All keys, the oldest first, revoked keys included. */
 export async function listKeys(db: Queryable): Promise<ListedKey[]> {
   const { rows } = await db.query<KeyRow & Omit<ListedKey, keyof ApiKey>>(LIST)
   return rows.map(row => ({ ...fromRow(row), lastUsedAt: row.lastUsedAt, usedThisMonth: row.usedThisMonth }))
 }
 
-/** A key that was found, with its use of the month; null: its plan has no quota. */
+/** A key and its use of the month; null: its plan has no quota. */
 export type FoundKey = ReturnType<typeof foundKey>
 
 // $1 key_hash. Index: api_keys_key_hash_key
 const FIND = `select ${KEY_COLUMNS} from api_keys where key_hash = $1 and revoked_at is null`
 
-/** The key for a client's secret, or null when it is unknown or revoked. */
+/** The key with a client's secret; null: the secret is unknown, or the key was revoked. */
 export async function findKey(db: Queryable, secret: string): Promise<ApiKey | null> {
   return looksLikeSecret(secret) ? readKey(db, FIND, [hashSecret(secret)]) : null
 }
 
-/** The key and its month, of one row that holds both. */
+/** The key and its month, from one row with the columns of both. */
 export function foundKey(row: PlanRow & QuotaMonth) {
   const { used, period, reset, left } = row
   const key = { id: row.id, plan: planOf(row) }
   return { key, month: row.quota === null ? null : { used, period, reset, left } }
 }
 
-/**
- * Revokes a key. Null when no key has that id. A key that is revoked already stays as it is.
- */
+/** Revokes a key. A key that is already revoked stays as it is. Null when no key has this id. */
 export const revokeKey = (db: Queryable, id: string): Promise<ApiKey | null> =>
   readKey(
     db,
@@ -114,8 +115,8 @@ export const revokeKey = (db: Queryable, id: string): Promise<ApiKey | null> =>
   )
 
 /**
- * Replaces the secret of a key; the old one is refused from then on. Null when there is no such
- * key, or it was revoked.
+ * Replaces the secret of a key. From then on, requests with the old secret are refused. Null when
+ * the key does not exist or was revoked.
  */
 export async function rotateKey(db: Queryable, id: string): Promise<IssuedKey | null> {
   const secret = makeSecret()
@@ -128,8 +129,8 @@ export async function rotateKey(db: Queryable, id: string): Promise<IssuedKey | 
 }
 
 /**
- * Changes a key's name or plan, as far as given. Concurrent changes of other fields are kept. Null
- * when there is no such key, or it was revoked.
+ * Changes the given parts of a key: name or plan. Keeps concurrent changes of other fields. Null
+ * when the key does not exist or was revoked.
  */
 export function updateKey(
   pool: Pool,
@@ -157,7 +158,7 @@ const planColumns = ({ countries, history, rate, quota }: Plan): unknown[] => [
   quota,
 ]
 
-/** The key that a statement gives; null: none. */
+/** The key that a statement returns; null: it returns no row. */
 async function readKey(db: Queryable, statement: string, values: unknown[]): Promise<ApiKey | null> {
   const row = await readRow<KeyRow>(db, statement, values)
   return row ? fromRow(row) : null
@@ -176,20 +177,20 @@ function planOf(row: PlanRow): Plan {
 function historyOf(row: PlanRow): HistoryStart {
   if (row.history_start) return { kind: 'fixed', at: row.history_start }
   if (row.history_days !== null) return { kind: 'rolling', days: row.history_days }
-  throw new Error(`The key ${row.id} has no history start.`) // the table's check forbids it
+  throw new Error(`The key ${row.id} has no history start.`) // the table's check forbids this
 }
 
-/** Prefix of all keys: scanners recognise a key in a log or a commit by it. */
+/** Prefix of all keys. Scanners find keys in logs and commits by this prefix. */
 const PREFIX = 'psk_'
 
 /** A new API key: 256 random bits, 47 characters. Shown once, stored only as its hash. */
 export const makeSecret = (): string => PREFIX + randomBytes(32).toString('base64url')
 
-/** Whether a text has the form of a key. Other texts need no query. */
+/** Whether a text has the form of a key. Other texts need no look into the database. */
 export const looksLikeSecret = (text: string): boolean => /^psk_[\w-]{43}$/.test(text)
 
 /**
- * SHA-256 of a key. A slow hash would protect guessable passwords; 256 random bits cannot be
- * guessed, and the hash is taken with every request.
+ * SHA-256 of a key. A slow hash would protect only passwords that can be guessed. A key has 256
+ * random bits, and every request needs its hash.
  */
 export const hashSecret = (secret: string): Buffer => hash('sha256', secret, 'buffer')

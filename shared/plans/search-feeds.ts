@@ -13,23 +13,26 @@ import { MONTH_OF_KEY, type QuotaMonth } from './counting.ts'
 import { type FoundKey, foundKey, hashSecret, PLAN_COLUMNS, type PlanRow } from './keys.ts'
 
 /*
- * A feed's address is its only secret: whoever has it reads with the plan of the key. The database
- * keeps a hash; the address is computed again from a shared secret whenever its owner asks.
+ * A feed's address is its only secret. A client that knows the address reads with the plan of the
+ * key. The database stores only a hash of the token. When the owner wants to see the address, it is
+ * computed again from a shared secret.
  */
 
 /**
- * Feeds of one key that are in force. As many revoked ones are remembered, to be told from unknown
- * ones.
+ * The most active feeds of one key. As many revoked feeds are remembered too, so that a request can
+ * tell a revoked feed from an unknown one.
  */
 export const MAX_FEEDS = 100
 
-/** A search as a feed: bound to a key, under a secret address of its own. */
+/** A search as a feed. It belongs to a key, and has a secret address. */
 export interface SearchFeed {
   id: string
   keyId: string
-  /** The kept search on which it hangs; null: a process of an older version made it just now. */
+  /** The kept search to which it belongs; null: a process of an older version has just made it. */
   searchId: string | null
-  /** Name and query string of that search, so that a request for the feed reads one row. */
+  /**
+   * Name and query string of that search, copied here so that a request for the feed reads one row.
+   */
   title: string
   search: string
   createdAt: Date
@@ -37,7 +40,7 @@ export interface SearchFeed {
   requests: number
 }
 
-/** A feed with the token of its address. */
+/** A feed and the token in its address. */
 export interface FeedWithToken {
   feed: SearchFeed
   token: string
@@ -46,22 +49,22 @@ export interface FeedWithToken {
 const COLUMNS = `feed_id as id, key_id as "keyId", search_id as "searchId", title, search, created_at as "createdAt",
   last_used_at as "lastUsedAt", requests::float8 as requests`
 
-/** The key has as many feeds as it may have. */
+/** The key already has as many feeds as it may have. */
 export class TooManyFeeds extends Error {
   override name = 'TooManyFeeds'
 }
 
-/** Searches that a key may keep; each feed hangs on one. */
+/** How many searches a key may keep. Each feed belongs to one of them. */
 export const MAX_SEARCHES = 200
 
-/** The key keeps as many searches as it may. */
+/** The key already keeps as many searches as it may. */
 export class TooManySearches extends Error {
   override name = 'TooManySearches'
 }
 
 /**
- * Changes what a key keeps, one change after another, so that none goes beyond a limit. Null when
- * there is no such key, or it was revoked.
+ * Changes the kept searches, feeds or citations of a key. A lock makes such changes run one after
+ * another, so that they stay within the limits. Null when the key does not exist or was revoked.
  */
 export const changeKept = <T>(pool: Pool, keyId: string, work: (client: Client) => Promise<T>): Promise<T | null> =>
   transaction(pool, async client => {
@@ -73,8 +76,9 @@ export const changeKept = <T>(pool: Pool, keyId: string, work: (client: Client) 
   })
 
 /**
- * Makes a feed, and the kept search on which it hangs. Null when there is no such key, or it was
+ * Makes a feed, and the kept search to which it belongs. Null when the key does not exist or was
  * revoked.
+ *
  * @throws TooManyFeeds, TooManySearches
  */
 export const createFeed = (
@@ -89,7 +93,7 @@ export const createFeed = (
     return { feed: { ...feed, searchId: searchOfFeed(feed.id) }, token }
   })
 
-/** Makes a feed; called within `changeKept`. @throws TooManyFeeds */
+/** Makes a feed. The caller is within `changeKept`. @throws TooManyFeeds */
 export async function insertFeed(
   client: Client,
   keyId: string,
@@ -121,10 +125,13 @@ made as (
     from own on conflict do nothing)
 update search_feeds f set search_id = own.id from own where f.feed_id = own.feed_id`
 
-/** Gives a kept search to feeds without one: new feeds, and those from before migration 0037. */
+/**
+ * Gives a kept search to each feed without one: to new feeds, and to those from before migration
+ * 0037.
+ */
 export const adoptFeeds = (db: Queryable, keyId: string) => db.query(ADOPT, [keyId])
 
-// $1 key. Makes room for clients that only make and end feeds, and never see the list of searches.
+// $1 key. Makes room for clients that make and end feeds without a look at the list of searches.
 const MAKE_ROOM = `
 delete from kept_searches where search_id in (
   select search_id from kept_searches k
@@ -133,7 +140,9 @@ delete from kept_searches where search_id in (
    order by created_at, search_id limit 1)`
 
 /**
- * Removes the oldest search that was made with a feed, when this feed has ended.
+ * Makes room for a kept search. If the list is full, removes the oldest search that was made with a
+ * feed and whose feed has ended.
+ *
  * @throws TooManySearches
  */
 export async function makeRoomForSearch(client: Client, keyId: string): Promise<void> {
@@ -156,7 +165,7 @@ async function makeRoom(client: Client, keyId: string): Promise<void> {
   )
 }
 
-/** The feeds of a key that are in force, oldest first. Index: search_feeds_key */
+/** The active feeds of a key, the oldest first. Index: search_feeds_key */
 export async function listFeeds(db: Queryable, keyId: string): Promise<SearchFeed[]> {
   const { rows } = await db.query<SearchFeed>(
     `select ${COLUMNS} from search_feeds where key_id = $1 and revoked_at is null order by created_at, feed_id`,
@@ -166,8 +175,8 @@ export async function listFeeds(db: Queryable, keyId: string): Promise<SearchFee
 }
 
 /**
- * The same feeds with their tokens, which are made again. A feed that was made with another secret
- * is left out: its address still works, but nobody knows it any more.
+ * The active feeds with their tokens, which are computed again. Leaves out feeds that were made
+ * with another secret. The addresses of such feeds still work, but nobody can compute them.
  */
 export async function listFeedsWithTokens(db: Queryable, keyId: string): Promise<FeedWithToken[]> {
   const tokenOf = await loadTokenMaker(db)
@@ -183,8 +192,10 @@ export async function listFeedsWithTokens(db: Queryable, keyId: string): Promise
 }
 
 /**
- * Ends a feed, of this key where one is named; false when there is no such feed. A revoked one
- * stays as it is.
+ * Ends a feed. A feed that is already revoked stays as it is.
+ *
+ * @param keyId only a feed of this key is ended; null: of any key
+ * @returns false: there is no such feed
  */
 export async function revokeFeed(db: Queryable, feedId: string, keyId: string | null = null): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -195,7 +206,7 @@ export async function revokeFeed(db: Queryable, feedId: string, keyId: string | 
   return rowCount === 1
 }
 
-/** Ends all feeds of a key that are in force. Returns how many there were. */
+/** Ends all active feeds of a key. Returns how many there were. */
 export async function revokeAllFeeds(db: Queryable, keyId: string): Promise<number> {
   const { rowCount } = await db.query(
     'update search_feeds set revoked_at = now() where key_id = $1 and revoked_at is null',
@@ -204,25 +215,25 @@ export async function revokeAllFeeds(db: Queryable, keyId: string): Promise<numb
   return rowCount ?? 0
 }
 
-/** The id of the feed with this token, revoked ones too. */
+/** The id of the feed with this token, even if the feed was revoked. */
 export const feedOfToken = (db: Queryable, token: string): Promise<string | null> =>
   readValue(db, 'select feed_id from search_feeds where token_hash = $1', [hashSecret(token)])
 
 /**
- * What an address leads to: a feed with its key, or an ended feed. A feed also ends when its key is
- * revoked.
+ * The result for an address: an active feed with its key, or an ended feed. A feed also ends when
+ * its key is revoked.
  */
 type FoundFeed = { ended: true } | { ended: false; id: string; title: string; search: string; access: FoundKey }
 
-// One statement reads feed, key, month and what is read beside them, because every request waits
-// for it. $1 token_hash. Index: search_feeds_token_hash_key
+// One statement reads feed, key, month and the columns of `Beside`, because every request waits for
+// it. $1 token_hash. Index: search_feeds_token_hash_key
 const FIND = ({ columns, tables }: Beside) => `
   select f.*, k.*, m.*, ${columns} from (
     select feed_id, key_id, token_hash, title, search, revoked_at as feed_revoked_at from search_feeds where token_hash = $1) f
   join lateral (select ${PLAN_COLUMNS}, revoked_at from api_keys where id = f.key_id) k on true
   left join lateral (${MONTH_OF_KEY}) m on k.quota is not null, ${tables}`
 
-/** What the same statement reads as well: columns of tables of one row. */
+/** Further columns for the same statement, from tables with one row. */
 interface Beside {
   columns: string
   tables: string
@@ -237,7 +248,7 @@ interface FoundRow extends PlanRow, QuotaMonth {
   feed_revoked_at: Date | null
 }
 
-/** The feed of the token of an address, with what was read beside it; null when it is unknown. */
+/** The feed of a token, with the columns of `beside`; null: no feed has this token. */
 export async function findFeed<State>(
   db: Queryable,
   token: string,
@@ -250,7 +261,8 @@ export async function findFeed<State>(
   return { ended: false, id: row.feed_id, title: row.title, search: row.search, access: foundKey(row), beside: row }
 }
 
-// Nobody waits for the disk: a crash of the server may forget the requests of the last second.
+// The commit does not wait for the disk. A crash of the server may lose the counts of the last
+// second.
 const COUNT = `
 with lazily as materialized (select set_config('synchronous_commit', 'off', true))
 update search_feeds set requests = requests + 1, last_used_at = now() from lazily where feed_id = $1`
@@ -260,11 +272,11 @@ export async function countRequest(db: Queryable, feedId: string): Promise<void>
   await db.query({ name: 'count-feed', text: COUNT, values: [feedId] })
 }
 
-/** Prefix of all tokens: scanners recognise a token in a log or a commit by it. */
+/** Prefix of all tokens. Scanners find tokens in logs and commits by this prefix. */
 const PREFIX = 'psf_'
 
 /**
- * Makes the tokens of feeds: the same source gives the same token for as long as the secret stays.
+ * Makes the tokens of feeds. While the secret stays the same, the same source gives the same token.
  */
 type TokenMaker = (source: { feedId: string; keyId: string; nonce: Buffer }) => string
 
@@ -272,8 +284,8 @@ type TokenMaker = (source: { feedId: string; keyId: string; nonce: Buffer }) => 
 const makeNonce = (): Buffer => randomBytes(32)
 
 /**
- * Tokens are HMAC-SHA-256 of their source, 256 bits, 47 characters. So their table holds hashes
- * only, and an address can still be shown to the key's owner again.
+ * Tokens are HMAC-SHA-256 of their source: 256 bits, 47 characters. So the table needs only hashes,
+ * and the owner of the key can still see the address again.
  */
 async function loadTokenMaker(db: Queryable): Promise<TokenMaker> {
   const secret = await loadSharedSecret(db, 'feeds')

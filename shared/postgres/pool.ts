@@ -21,14 +21,15 @@ export {
 } from '../../search/postgres.ts'
 
 /*
- * All processes connect here, so the same rules hold everywhere: writes only reach a primary of a
- * schema that we know, no statement waits without end, and a lost connection never ends a process.
+ * All processes connect through this file, so the same rules hold everywhere. Writes go only to a
+ * primary with a schema that we know. No statement waits for ever. A lost connection never ends a
+ * process.
  */
 
 /**
- * A connection whose loss ends no process; its statements fail all the same. An `error` event that
- * nobody hears ends the process. A pool hears this event from idle connections only. It hears
- * nothing of a connection that it hands out or verifies, or that a library holds.
+ * A connection whose loss does not end the process. Its statements fail all the same. Without a
+ * listener, an `error` event would end the process. A pool listens only to its idle connections,
+ * and not to those that it hands out or verifies, or that a library holds.
  */
 export class HeardClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
@@ -38,22 +39,22 @@ export class HeardClient extends pg.Client {
 }
 
 /**
- * The last part of the names of all connections of this process, so that Postgres can tell how many
- * processes a service has. The process id alone does not tell: in containers most processes have
- * the same one.
+ * The last part of the names of all connections of this process. By it, Postgres can tell how many
+ * processes a service has. The process id alone is not enough, because in containers most processes
+ * have the same id.
  */
 const PROCESS_MARK = `${process.pid}-${randomBytes(3).toString('hex')}`
 /**
- * Number of the newest migration that this checkout knows. The names of connections bear it, so
- * that a process of an older checkout is seen.
+ * Number of the newest migration that this checkout has. The names of connections include it, so
+ * that processes of older checkouts can be found.
  */
 export const SCHEMA = 38
-/** Upgrades begin at this schema: a database of an older one is refused. */
+/** Upgrades begin at this schema. A database with an older schema is refused. */
 export const FIRST_SCHEMA = 33
 
 /**
- * When our host vanishes, the server ends our connections, and with them our locks, after some 25
- * s. Its own default is two hours.
+ * If our host vanishes, the server ends our connections after some 25 s, and so frees our locks. By
+ * default it would wait two hours.
  */
 const SERVER_KEEPALIVE = {
   tcp_keepalives_idle: '10',
@@ -61,40 +62,42 @@ const SERVER_KEEPALIVE = {
   tcp_keepalives_count: '3',
   tcp_user_timeout: '25s',
 }
-/** ms of silence after which the system asks whether the server's host is still there. */
+/**
+ * After this many ms of silence, the operating system asks whether the server's host still exists.
+ */
 const CLIENT_KEEPALIVE = 10_000
-/** ms beyond the time in which the server must have ended a statement. */
+/** How many ms the client waits beyond the statement's time limit on the server. */
 const LATE = 15_000
 
-/** A standby answered where the primary should. It takes no writes, and may lag behind. */
+/** A standby answered at the address of the primary. It takes no writes, and may lag behind. */
 class StandbyError extends Error {
   override name = 'StandbyError'
-  /** As Postgres has it for a write on a standby: read_only_sql_transaction. */
+  /** The code that Postgres gives for a write on a standby: read_only_sql_transaction. */
   code = '25006'
   constructor() {
     super('Postgres at this address is a standby; waiting for the primary')
   }
 }
 
-/** The name of a schema that exists while a restore is under way. */
+/** The name of a schema that exists during a restore. */
 export const UNFINISHED = 'unfinished_restore'
 
-/** insufficient_privilege */
+/** Postgres's code for insufficient_privilege. */
 const NO_RIGHT = '42501'
 
-/** The database must not be used in its present state. */
+/** The state of the database does not allow its use. */
 class UnusableDatabaseError extends Error {
   override name = 'UnusableDatabaseError'
 }
 
 /**
- * A database whose restore did not end accepts the cursors from before the restore. Its ingestion
- * clock may be behind what clients have seen.
+ * The restore of a database did not end. Such a database accepts cursors from before the restore,
+ * and its ingestion clock may be behind the times that clients have seen.
  */
 const RESTORE_DID_NOT_END =
   'A restore of this database did not end. Run it again; or, to go on with what the database holds, `npm run recovered`.'
 
-/** @throws UnusableDatabaseError. A database without a schema is not refused */
+/** @throws UnusableDatabaseError. A database without a schema is accepted. */
 export function refuseOlder(schema: number): void {
   if (schema === 0 || schema >= FIRST_SCHEMA) return
   throw new UnusableDatabaseError(
@@ -114,21 +117,23 @@ export interface PoolOptions {
 }
 
 /**
- * A pool of connections to the primary. A proxy may lead to a standby for a moment, as when it has
- * just started or the primary has just moved. Such a connection is refused. Errors on idle
- * connections (a restarted server) go to `onError`, and the connection is dropped. Without a
- * listener they would end the process.
+ * A pool of connections to the primary. A proxy may lead to a standby for a moment, for instance
+ * after a start or a failover. The pool refuses such a connection. When an idle connection breaks
+ * (a restarted server), the pool drops it and calls `onError`. Without this listener the error
+ * would end the process.
  *
  * @param options.max connections
  * @param options.connectTimeout ms to wait for a connection, a free one or a new one; 5 s
  * @param options.statementTimeout ms after which the server ends a statement; 0: never
- * @param options.queryTimeout ms after which the client gives up a server that does not answer, as
- * one whose host has vanished; absent: 15 s after the time limit of the statement, if it has one
- * @param options.mayBeStandby a standby will do as well, for reading
- * @param options.mayBeUnfinished a database whose restore did not end will do as well
+ * @param options.queryTimeout ms after which the client gives up a server that does not answer, for
+ *   instance because its host has vanished; absent: 15 s after the time limit of the statement, if
+ *   it has one
+ * @param options.mayBeStandby accepts a standby too, for reading
+ * @param options.mayBeUnfinished accepts a database whose restore did not end
  * @param options.onConnect runs on each new connection before any other statement; when it throws,
- * the connection is closed
- * @param options.settings of the server for these connections, as `enable_seqscan: 'off'`
+ *   the connection is closed
+ * @param options.settings settings of the server for these connections, such as `enable_seqscan:
+ *   'off'`
  */
 export function createPool(
   url: string,
@@ -152,7 +157,8 @@ export function createPool(
     options: startupOptions(options.settings ?? {}),
     ...(options.mayBeStandby === true ? {} : { verify: refuseOthers(options.mayBeUnfinished) }),
     ...(options.onConnect === undefined ? {} : { onConnect: options.onConnect }),
-    // A paused process that holds the ingestion clock must not stop all others (promise 2).
+    // A paused process that holds the ingestion clock must not stop all other processes (promise
+    // 2).
     idle_in_transaction_session_timeout: 10_000,
   })
   pool.on('error', onError)
@@ -174,8 +180,8 @@ const refuseOthers =
   }
 
 /**
- * Checks the database once, before a service starts. A server that does not answer, or that has no
- * schema yet, is not refused: the service itself waits for it.
+ * Checks the database once, before a service starts. Accepts a server that does not answer or has
+ * no schema yet, because the service itself waits for it.
  *
  * @throws UnusableDatabaseError when a restore did not end, or the schema is too old
  */
@@ -185,7 +191,7 @@ export async function refuseUnusable(url: string): Promise<void> {
     refuseOlder(await countOf(pool, 'select max(number) from migrations'))
   } catch (error) {
     if (error instanceof UnusableDatabaseError) throw error
-    // Former versions made the embedded database as superuser.
+    // Earlier versions made the embedded database as superuser.
     if (error instanceof pg.DatabaseError && error.code === NO_RIGHT) {
       throw new UnusableDatabaseError(
         `The account of DATABASE_URL does not own this database, as it does from migration ${FIRST_SCHEMA} on; name its owner, or first run a version that ends with migration ${FIRST_SCHEMA}.`,
@@ -196,15 +202,18 @@ export async function refuseUnusable(url: string): Promise<void> {
   }
 }
 
-/** Settings of the server for a connection, in the form of the command line, as it sends them. */
+/**
+ * Settings of the server for a connection, in the form of command-line options. The client sends
+ * them when it connects.
+ */
 export const startupOptions = (settings: Record<string, string>): string =>
   Object.entries({ ...SERVER_KEEPALIVE, ...settings })
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ')
 
 /**
- * Lost connections, restarts, full servers and standbys: errors after which the same work may be
- * tried again.
+ * Whether the same work may be tried again after an error: lost connections, restarts, full servers
+ * and standbys.
  */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false
@@ -217,7 +226,7 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * Logs lost connections to Postgres, and their return.
+ * Logs when connections to Postgres are lost, and when Postgres answers again.
  *
  * @param pool returns the pool of these connections, once it is open
  */
@@ -225,10 +234,10 @@ export const postgresOutageLog = (log: Logger, pool: () => Pool): OutageLog =>
   createOutageLog(log, 'lost connections to Postgres', 'Postgres answers again', () => pool().query('select 1'))
 
 /**
- * A secret of 256 bits that all processes share. The first that asks makes it, and Postgres keeps
- * it, so it outlives restarts. `cursor` authenticates cursors, `feeds` makes the tokens of feeds,
- * `alerts` makes the secrets of alerts. `history …` names one history of the data: only servers
- * with this history have the secret (services/api/standbys).
+ * A secret of 256 bits that all processes share. The first process that needs it makes it. Postgres
+ * stores it, so it outlives restarts. `cursor` authenticates cursors, `feeds` makes the tokens of
+ * feeds, `alerts` makes the secrets of alerts. `history …` identifies one history of the data: only
+ * servers with this history have the secret (services/api/standbys).
  */
 export async function loadSharedSecret(
   db: Queryable,

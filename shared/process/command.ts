@@ -11,7 +11,7 @@ import { onStopSignal } from './signals.ts'
 /** An option of a script, as `--help` lists it. */
 export interface Option {
   about: string
-  /** The name of its value in `--help`; absent: it has none, and is there or not. */
+  /** The name of the option's value in `--help`; absent: the option takes no value. */
   value?: string
   multiple?: boolean
 }
@@ -19,17 +19,17 @@ export interface Option {
 export interface Command {
   name: string
   about: string
-  /** The arguments after the name: `create`, `FILE.ndjson` … */
+  /** The forms of the arguments after the name: `create`, `FILE.ndjson` and so on. */
   usage?: string[]
   options?: Record<string, Option>
   /** Settings that must not be empty. */
   needs?: ('DATABASE_URL' | 'QDRANT_URL' | 'EMBEDDINGS_URL')[]
   /**
-   * Uses an `npm start` that runs on DATA_DIR when no database is named, as do all commands that
-   * need a database.
+   * If no database is set, the command uses the `npm start` that runs on DATA_DIR. Commands that
+   * need a database always do so.
    */
   beside?: boolean
-  /** Runs until it is ended, also when its output cannot be written. */
+  /** The command runs until a signal ends it, even if its output cannot be written. */
   lasting?: boolean
 }
 
@@ -38,26 +38,27 @@ export interface CommandContext {
   positionals: string[]
   options: Record<string, string | boolean | string[] | undefined>
   /**
-   * A sentence for people, on standard error; control characters are escaped, as `printable` does.
+   * Writes a sentence for people to standard error. Control characters are escaped as in
+   * `printable`.
    */
   say(sentence: string): void
-  /** Connections to the database, which end with the command. */
+  /** Opens connections to the database. They end with the command. */
   openPool(options?: PoolOptions): Pool
-  /** Data, on standard output; control characters are escaped too. */
+  /** Writes data to standard output. Control characters are escaped too. */
   print(line: string): void
-  /** Aborted by SIGINT or SIGTERM. Long work checks it between two steps. */
+  /** SIGINT or SIGTERM aborts it. Long work checks it between two steps. */
   signal: AbortSignal
 }
 
-/** A mistake in the command line: only the sentence is shown, exit code 2. */
+/** A mistake in the command line. The command shows only the sentence, and exits with code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
 
 /**
- * The whole number that an option gives.
+ * The whole number that is the value of an option.
  *
- * @returns null: it is not given
+ * @returns null: the option was not given
  */
 export function wholeNumber(option: string, value: unknown, most: number, least = 1): number | null {
   if (typeof value !== 'string') return null
@@ -65,7 +66,10 @@ export function wholeNumber(option: string, value: unknown, most: number, least 
   throw new UsageError(`--${option} is "${value}"; write a whole number from ${least} to ${most}.`)
 }
 
-/** The text that an option gives, without blanks around it; undefined: it is not given. */
+/**
+ * The text that is the value of an option, without outer blanks; undefined: the option was not
+ * given.
+ */
 export function textOf(options: CommandContext['options'], name: string): string | undefined {
   const value = options[name]
   return typeof value === 'string' ? value.trim() : undefined
@@ -73,7 +77,7 @@ export function textOf(options: CommandContext['options'], name: string): string
 
 /**
  * Runs a script: `--help`, options, configuration, signals, and errors as one sentence. Exit codes:
- * the number that `work` returns, else 0; 1 failed, 2 wrong use.
+ * the number that `work` returns, otherwise 0; 1: the work failed; 2: wrong use.
  */
 export async function runCommand(command: Command, work: (context: CommandContext) => Promise<unknown>): Promise<void> {
   const stopping = new AbortController()
@@ -81,12 +85,12 @@ export async function runCommand(command: Command, work: (context: CommandContex
     () => stopping.abort(),
     () => process.exit(130),
   )
-  // A reader such as `… | head` closes the pipe early. That is no error.
+  // A reader such as `… | head` closes the pipe early, which is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
     else if (!command.lasting) process.exit(1)
   })
-  // Standard error has sentences for people. A full disk may lose them.
+  // Standard error has only sentences for people, so losing them, as on a full disk, is acceptable.
   process.stderr.on('error', () => {})
   const say = (sentence: string) => void process.stderr.write(`${printable(sentence)}\n`)
   const pools: Pool[] = []
@@ -133,8 +137,8 @@ const missingSetting = (name: string, config: Config): UsageError =>
   )
 
 /**
- * The message of an error in one line. Node's connection errors have no message when they contain
- * several errors.
+ * The message of an error in one line. A connection error of Node may contain several errors, and
+ * then has no message itself.
  */
 export function sentenceOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return sentenceOf(error.errors[0])
@@ -170,7 +174,8 @@ function parse(command: Command) {
     const { values, positionals } = parseArgs({ options, allowPositionals: true })
     return { values: values as Record<string, string | boolean | string[] | undefined>, positionals }
   } catch (error) {
-    // Removes Node's advice on arguments that begin with a dash, which does not apply here.
+    // Removes Node's advice on arguments that begin with a dash, because it does not apply to our
+    // commands.
     throw new UsageError(`${sentenceOf(error).split('. To specify')[0]!.replace(/\.$/, '')}. See --help.`)
   }
 }

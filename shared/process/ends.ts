@@ -6,8 +6,8 @@ import { describe, printableLine } from '../log/printable.ts'
 import { createPool } from '../postgres/pool.ts'
 
 /**
- * Work on what came from outside: a page, a feed, or articles that are embedded together. `numbers`
- * are the numbers of these.
+ * Work on input from outside: a page, a feed, or articles that are embedded together. `numbers` are
+ * the numbers of these pages, feeds or articles.
  */
 export interface InHand {
   kind: 'page' | 'feed' | 'embedding'
@@ -17,7 +17,7 @@ export interface InHand {
 const storage = new AsyncLocalStorage<InHand>()
 const all = new Set<InHand>()
 
-/** Does work on what came from outside. An exception in it that ends the process is noted. */
+/** Runs work on input from outside. `noteEnd` can then tell which work ended the process. */
 export async function withInHand<T>(held: InHand, work: () => Promise<T>): Promise<T> {
   all.add(held)
   try {
@@ -28,15 +28,15 @@ export async function withInHand<T>(held: InHand, work: () => Promise<T>): Promi
 }
 
 /**
- * ms for which work rests that was in hand when a process ended: after the first, the second, and
- * each later end.
+ * ms for which work rests after it ended a process: after the first, after the second, and after
+ * every later time.
  */
 const RESTS = [5_000, 30_000, 86_400_000]
-/** ms that a note may take. The process ends in any case. */
+/** The most ms for writing the note. The process ends in any case. */
 const LIMIT = 5_000
 
-// $1 numbers, $2 why, $3 rests. A page that rests has a whole day of tries after that. Primary
-// keys.
+// $1 numbers, $2 why, $3 rests. After its rest, a page has a whole day of tries again. Indexes: the
+// primary keys.
 const WAIT = `($3::int[])[least(ends + 1, array_length($3::int[], 1))] * interval '1 ms'`
 const NOTES: Record<InHand['kind'], string> = {
   page: `
@@ -54,7 +54,7 @@ const NOTES: Record<InHand['kind'], string> = {
      where seq = any ($1::bigint[]) and embedded_at is null and failed_at is null`,
 }
 
-/** What a note is made of. */
+/** The input of the process that writes the note. */
 interface Note {
   databaseUrl: string
   why: string
@@ -62,12 +62,12 @@ interface Note {
 }
 
 /**
- * Notes the work over which an exception ends this process. Without the note, the same work would
- * end the next process at once, and so for ever. The context of the exception tells which work it
- * was. Without a context, all work in hand is noted. A process that is killed notes nothing.
+ * Notes the work whose exception ends this process. Without the note, the same work would end the
+ * next process at once, and so on for ever. The context of the exception tells which work it was.
+ * Without a context, all running work is noted. A process that is killed notes nothing.
  *
- * Another process writes the note, and this one stands still meanwhile. Its state is unknown, so
- * nothing in it may go on.
+ * Another process writes the note while this one blocks. The state of this process is unknown, so
+ * it must not run anything else.
  */
 export function noteEnd(databaseUrl: string, error: unknown): void {
   const blamed = storage.getStore()

@@ -6,16 +6,17 @@ import { withTimeLimit } from '../resilience/time-limit.ts'
 import { BEAT_MS, type Watch } from './event-loop.ts'
 
 /*
- * The thread of `watchEventLoop`. The process's own streams and exit need the event loop, which
- * stands still. So the thread writes to the file descriptor, and ends the process by a signal.
+ * The thread of `watchEventLoop`. The streams and the exit of the process need its event loop,
+ * which stands still. So the thread writes to the file descriptor, and ends the process with a
+ * signal.
  */
 
 /**
- * ms in which the debugger must tell the place of the code. It answers at once when the loop is
- * busy with JavaScript, and never when it is inside a system call.
+ * The debugger has this many ms to tell where the code is. It answers at once when the loop runs
+ * JavaScript, and never when the loop is inside a system call.
  */
 const PLACE_MS = 2_000
-/** Calls that are named, the innermost first. */
+/** How many calls the message names. The innermost comes first. */
 const MOST_CALLS = 8
 const STDERR = 2
 
@@ -38,7 +39,7 @@ async function end(): Promise<void> {
   const place = calls.length > 0 ? ` in ${calls[0]}` : ''
   say(`the event loop stood still for ${(looks * BEAT_MS) / 1_000} s${place}; the process ends itself`, calls)
   process.kill(process.pid, 'SIGKILL')
-  // The kernel spares the first process of a container from its own signals.
+  // In a container, the kernel does not let the first process kill itself.
   await pause(BEAT_MS)
   say(
     'the process cannot end itself as process 1 of a container; start the container with an init (docker run --init)',
@@ -61,13 +62,13 @@ function say(sentence: string, calls: string[]): void {
   try {
     writeSync(STDERR, `${line}\n`)
   } catch {
-    // The other end of the file descriptor is closed.
+    // The reader of standard error is gone.
   }
 }
 
 /**
- * The functions that the loop is busy with, as `function (file:line)`. Nothing else of the program
- * is read.
+ * The functions that the event loop is running, as `function (file:line)`. This reads no other data
+ * of the program.
  */
 function callsInHand(): Promise<string[]> {
   return new Promise(resolve => {

@@ -3,28 +3,28 @@ import { certificateRefusal } from '../config/tls.ts'
 import { figure, gauge, registry, shared } from '../metrics.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
 
-/** Dependencies that do not serve us: name → a short reason without addresses. */
+/** Dependencies that do not answer or refuse us: name → a short reason without addresses. */
 export type Missing = Record<string, string>
 
 export type HealthServer = Awaited<ReturnType<typeof startHealthServer>>
 
 /**
- * Limits, in ms. Few clients scrape, and they are near. A connection that sends no request, or does
- * not read its answer, is closed, so that it does not keep others out.
+ * Limits, in ms. There are few clients, and they are near. A connection that sends no request, or
+ * does not read its answer, is closed, so that others can connect.
  */
 const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 2_000 }
 const SILENCE = 30_000
 const CONNECTIONS = 256
 
-/** ms for which a check of the dependencies is reused. */
+/** ms for which the result of a check is reused. */
 const FRESH = 1_000
 
 /**
- * `/healthz` (the process answers), `/readyz` (200, or 503 with what is missing) and `/metrics`
- * (Prometheus text).
+ * Serves `/healthz` (the process answers), `/readyz` (200, or 503 with the missing dependencies)
+ * and `/metrics` (Prometheus text).
  *
  * @param port 0 takes a free one
- * @param host everybody who reaches it may read: use loopback, or an own network
+ * @param host every client that reaches this host may read: use loopback, or a private network
  */
 export async function startHealthServer(
   port: number,
@@ -60,8 +60,8 @@ export async function startHealthServer(
   server.on('drop', () => server.closeIdleConnections())
   server.setTimeout(SILENCE)
   await new Promise<void>((resolve, reject) => {
-    // The listener stays, because errors may come later: a connection for which no file descriptor
-    // is free is an error of the server, too.
+    // The listener stays, because the server also emits errors later. For instance, it does so when
+    // a connection finds no free file descriptor.
     server.on('error', reject)
     server.listen(port, host, resolve)
   })
@@ -77,15 +77,15 @@ export async function startHealthServer(
 }
 
 /**
- * Whether a request to loopback has the name of another host: a page of a hostile site may have its
- * own name lead to this machine, and so read what only this machine may (DNS rebinding).
+ * Whether a request to loopback names another host. A hostile site can make its own name resolve to
+ * this machine. Its page could then read data that only this machine may read (DNS rebinding).
  */
 function isForeign(host: string, named = 'localhost'): boolean {
   const isLoopback = /^(127\.|::1$|localhost$)/.test(host)
   return isLoopback && !/^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(named)
 }
 
-/** Shows Prometheus what `/readyz` tells. Both gauges share one check. */
+/** Shows the result of `/readyz` as metrics. Both gauges share one check. */
 function observeReadiness(look: () => Promise<Missing>): void {
   figure('ready', 'Whether all that the process needs answers.', look, gaps => Number(Object.keys(gaps).length === 0))
   gauge('missing', 'Dependencies of the process that do not answer.', ['dependency'], look, (set, gaps) => {
@@ -93,12 +93,12 @@ function observeReadiness(look: () => Promise<Missing>): void {
   })
 }
 
-/** ms that a dependency may take to answer. */
+/** How many ms a dependency has to answer. */
 const ANSWER_TIME = 2_000
 
 /**
- * Asks every dependency of a service a small question, all at once. Names those that fail or do not
- * answer within two seconds, each with the reason.
+ * Sends a small request to every dependency of a service, all at once. Returns those that fail or
+ * do not answer within two seconds, each with the reason.
  *
  * @param questions by the dependency's name
  */
@@ -112,7 +112,8 @@ export async function missingAmong(questions: Record<string, () => Promise<unkno
 
 const SILENT = 'does not answer'
 /**
- * Reasons, each with a pattern: codes of Postgres and Node, and words of Redis, Qdrant and models.
+ * Reasons, each with a pattern. The patterns match codes of Postgres and Node, and words of Redis,
+ * Qdrant and models.
  */
 const REASONS = [
   ['has no connection left', /^53300 /m],
@@ -122,7 +123,10 @@ const REASONS = [
   ['has a host name that nobody knows', /^(ENOTFOUND|EAI_AGAIN) /m],
 ] as const
 
-/** Why a server does not serve us, without the words of the error: they may hold addresses. */
+/**
+ * The reason why a server does not serve us. Leaves out the words of the error, because they may
+ * have addresses in them.
+ */
 export function reasonOf(error: unknown): string {
   const told: string[] = []
   for (let one = error; one instanceof Error && told.length < 5; ) {

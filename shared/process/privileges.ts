@@ -5,7 +5,7 @@ import { sentenceOf } from './command.ts'
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Threads read these files, and those beside them, at each start. */
+/** Files that the services need later. Threads read them, and files beside them, at each start. */
 const NEEDED = [
   join(CHECKOUT, 'package.json'),
   fileURLToPath(import.meta.url),
@@ -13,11 +13,11 @@ const NEEDED = [
 ]
 
 /**
- * Changes from root to the account of the services, for good. Does nothing for other accounts.
- * Files and ports that only root may open must be open by then. The process stays root when the
- * account cannot read the checkout, or when root may not change accounts.
+ * Changes from root to the account of the services for good. Does nothing for other accounts. Open
+ * files and ports that only root may open before this call. The process stays root when the account
+ * cannot read the checkout, or when root may not change accounts.
  *
- * @returns a sentence when root's rights stay, else null
+ * @returns a sentence when the process stays root; otherwise null
  */
 export function dropPrivileges(): string | null {
   if (process.getuid?.() !== 0) return null
@@ -36,8 +36,8 @@ export function dropPrivileges(): string | null {
 }
 
 /**
- * The first path of the checkout, or above it, that the account cannot read; null: none. Tried as
- * that account.
+ * The first path of the checkout, or above it, that the account cannot read; null: it can read all.
+ * To find out, the process becomes this account for a moment.
  */
 function closedTo(id: number): string | null {
   const groups = process.getgroups?.() ?? []
@@ -53,12 +53,15 @@ function closedTo(id: number): string | null {
   }
 }
 
-/** The highest folder above a file that cannot be read or entered. */
+/**
+ * The highest folder above a file that the process cannot enter, or else the file; null: the
+ * process can read the file.
+ */
 function firstClosed(file: string): string | null {
   if (isReadable(file)) return null
   let closed = file
   for (let path = dirname(file); ; path = dirname(path)) {
-    // A folder that may be passed but not listed is enough; the paths below it decide.
+    // A folder need not be readable if the process may enter it. The paths below it decide.
     if (!isPassable(path)) closed = path
     if (path === dirname(path)) return closed
   }
@@ -73,7 +76,7 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** The error for a missing name differs from the error for a forbidden folder. */
+/** Tries to open a missing file. A forbidden folder gives another error than a missing name. */
 function isPassable(folder: string): boolean {
   try {
     readFileSync(join(folder, '.perscope-none'))
@@ -85,7 +88,7 @@ function isPassable(folder: string): boolean {
 
 const isForbidden = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'EACCES'
 
-/** Ports below this need root's rights. */
+/** The first port that needs no rights of root. */
 export function firstOpenPort(): number {
   try {
     return Number(readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8'))
@@ -95,9 +98,9 @@ export function firstOpenPort(): number {
 }
 
 /**
- * The accounts that parts run under when root starts them, user and group alike. The numbers have
- * no entry in any table of users: they own nothing, nobody can log in with them, and they need not
- * be created. No system hands out ids from 65520 to 65533 (https://systemd.io/UIDS-GIDS/), and a
+ * The accounts of the parts when root starts them, as user and as group. The numbers are in no
+ * table of users. So the accounts own nothing, nobody can log in with them, and they need not be
+ * created. No system hands out ids from 65520 to 65533 (https://systemd.io/UIDS-GIDS/), and a
  * container has them too.
  */
 export const ACCOUNTS = { services: 65_520, qdrant: 65_521, model: 65_522 } as const

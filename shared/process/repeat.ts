@@ -1,9 +1,9 @@
-/** Work that is repeated until it is closed. */
+/** Work that is repeated until `close` is called. */
 export type Repeated = ReturnType<typeof repeatEvery>
 
 /**
- * Runs `work` again and again. Each run begins `rest` ms after the end of the one before, so that
- * two never overlap. A run that fails is followed by the next one all the same.
+ * Runs `work` again and again. Each run begins `rest` ms after the end of the run before, so that
+ * two runs never overlap. A run may fail; the next one follows all the same.
  *
  * @param work its signal is aborted by `close`
  * @param options.first ms before the first run; 0
@@ -28,7 +28,7 @@ export function repeatEvery(
   if (first === 0) next()
   else timer = setTimeout(next, first)
   return {
-    /** No further run begins; resolves when the one under way has ended. */
+    /** Ends the repetition. Resolves when the present run has ended. */
     async close(): Promise<void> {
       closing.abort()
       clearTimeout(timer)

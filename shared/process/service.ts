@@ -14,7 +14,7 @@ import { keepCompiled, makeCompiledFolder, processNumber } from './node.ts'
 import { ACCOUNTS, dropPrivileges, firstOpenPort } from './privileges.ts'
 import { onStopSignal, whenParentIsGone } from './signals.ts'
 
-/** ms. A service ends within 20 s of SIGTERM. The other 3 s are for the end of its process. */
+/** In ms. A service ends within 20 s of SIGTERM. The other 3 s are for the end of its process. */
 const STOP_TIMEOUT = 17_000
 
 export interface ServiceContext {
@@ -23,36 +23,36 @@ export interface ServiceContext {
 }
 
 export interface ProcessContext extends ServiceContext {
-  /** Ends the service as SIGTERM does. Does nothing when it is ending already. */
+  /** Ends the service, as SIGTERM does. Does nothing if the service is already ending. */
   end(reason: string): void
 }
 
 /** A started service. */
 export interface RunningService {
-  /** Finishes or gives back the work in hand. */
+  /** Finishes or gives back the running work. */
   stop(): Promise<void>
-  /** The dependencies that do not answer, with reasons; empty when all do. */
+  /** The dependencies that do not answer, with reasons; empty when all answer. */
   missing(): Promise<Missing>
-  /** The text of `/metrics`, where it is not that of this process alone. */
+  /** The text of `/metrics`; absent: the metrics of this process alone. */
   metrics?(): Promise<string>
 }
 
-/** Imports what a service needs, and returns what starts it. */
+/** Imports the modules of a service, and returns the function that starts it. */
 export type LoadService = (config: Config) => Promise<(context: ProcessContext) => Promise<RunningService>>
 
 /**
- * Runs one service of the fleet: configuration, logs, health and metrics on a port of their own,
- * and an orderly end. One of several processes of a service has no such port: their primary shows
+ * Runs one service of the fleet: configuration, logs, health and metrics on their own port, and an
+ * orderly end. If several processes share a service, they have no such port: their primary shows
  * health and metrics of all.
  *
- * - SIGTERM or SIGINT stops it (exit code 0), a second one ends it at once (143).
- * - An error that nothing handled is logged and ends it (1). Its state is then unknown, and a
- *   supervisor starts a fresh process. The work that caused the error is noted (`ends.ts`).
+ * - SIGTERM or SIGINT stops it (exit code 0). A second signal ends it at once (143).
+ * - An unhandled error is logged and ends it (1). Its state is then unknown, and a supervisor
+ *   starts a fresh process. `ends.ts` notes the work that caused the error.
  * - A process whose event loop stands still ends itself (SIGKILL), for the same reason.
  */
 export async function runService(name: string, load: LoadService): Promise<void> {
-  // Only Node's own warnings use this stream; the log does not. An error of it must not end the
-  // process.
+  // Only Node's own warnings use this stream; the log does not. So an error of the stream must not
+  // end the process.
   process.stderr.on('error', () => {})
   if (process.argv.length > 2) return explain(name, process.argv.slice(2))
   const config = readServiceConfig(name)
@@ -74,15 +74,15 @@ export async function runService(name: string, load: LoadService): Promise<void>
   endOnUnhandledError(log, config.DATABASE_URL)
   try {
     if (number === null) service.health = await openHealth(config, service)
-    // The API opens its port while it starts. All other services drop root's rights before they
-    // read anything foreign.
+    // The API opens its port while it starts. All other services give up root's rights before they
+    // read any data from outside.
     const needsRoot = name === 'api' && number === null && config.PORT < firstOpenPort()
     if (!needsRoot) giveUpRights(log)
     keepCompiled()
     if (number === null) await refuseUnusable(config.DATABASE_URL)
     const start = await load(config)
-    // Called before the first request, because it blocks the event loop. At the end it would come
-    // too late for a process that is killed.
+    // This blocks the event loop, so it comes before the first request. At the end of the process
+    // it would come too late if the process is killed.
     flushCompileCache()
     service.running = await start({ config, log, end: reason => void stop(service, reason, log) })
     if (needsRoot) giveUpRights(log)
@@ -93,7 +93,7 @@ export async function runService(name: string, load: LoadService): Promise<void>
   }
 }
 
-/** The parts of a service that have been started so far. */
+/** The parts of a service that have started. */
 interface Service {
   running: RunningService | null
   health: HealthServer | null
@@ -117,7 +117,7 @@ function readServiceConfig(name: string): Config {
   }
 }
 
-/** Ends the process before it has begun: its settings are wrong. */
+/** Ends the process before it has begun, because its settings are wrong. */
 function refuseStart(name: string, reason: string): never {
   process.stderr.write(`${printable(`${name}: ${reason}`)}\n`)
   process.exit(2)
@@ -128,8 +128,8 @@ function endOnSignal(service: Service, log: Logger): void {
     signal => void stop(service, signal, log),
     () => process.exit(143),
   )
-  // A killed npm would leave us on our port, where the service that a supervisor starts instead
-  // could not listen.
+  // If npm is killed, this process would go on and keep its port. The service that a supervisor
+  // starts in its place could then not listen.
   whenParentIsGone(() => process.emit('SIGTERM'))
 }
 
@@ -171,7 +171,7 @@ function giveUpRights(log: Logger): void {
   if (problem !== null) log.warn(problem)
 }
 
-/** A service takes no arguments. */
+/** Answers arguments of a service: `--help` shows the help, others are an error. */
 function explain(name: string, given: string[]): void {
   const asked = given.some(one => one === '--help' || one === '-h')
   const text = `A service of the fleet: runs until SIGTERM or SIGINT, and takes its settings from the environment (docs/configuration.md).

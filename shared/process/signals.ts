@@ -1,12 +1,13 @@
 /**
- * ms. Ctrl-C in a terminal reaches every process of the group, and npm passes its signals on to its
- * child. The child then gets one signal twice, so two signals within this time count as one.
+ * In ms. Ctrl-C in a terminal reaches every process of the group, and npm also passes its signals
+ * on to its child. The child then gets one signal twice, so two signals within this time count as
+ * one.
  */
 const SAME_WISH_MS = 250
 
 /**
- * Calls `first` at the first SIGINT, SIGTERM or SIGHUP (a closed terminal; Node ends at it even
- * under `nohup`), and `again` at every later one, to end at once.
+ * Calls `first` at the first SIGINT, SIGTERM or SIGHUP. Calls `again` at every later one, which
+ * ends the process at once. SIGHUP means a closed terminal. It ends Node even under `nohup`.
  */
 export function onStopSignal(first: (signal: NodeJS.Signals) => void, again: (signal: NodeJS.Signals) => void): void {
   let last: number | undefined
@@ -23,12 +24,12 @@ export function onStopSignal(first: (signal: NodeJS.Signals) => void, again: (si
 const LOOK_MS = 500
 
 /**
- * Calls `then` when the parent process is gone: the processes of a killed `npm start`,
- * `npm run servers` or `npm run api` must not go on unseen. Does nothing for a process that was
+ * Calls `then` when the parent process is gone. Otherwise the processes of a killed `npm start`,
+ * `npm run servers` or `npm run api` would go on unseen. Does nothing for a process that was
  * started by hand, because the user of `node scripts/servers.ts &` may close the shell.
  *
- * `scripts/bootstrap.mjs` passes its own id in PERSCOPE_BOOTSTRAP, which its children do not pass
- * on.
+ * `scripts/bootstrap.mjs` passes its own id in PERSCOPE_BOOTSTRAP. This process does not pass the
+ * variable on to its children.
  */
 export function whenParentIsGone(then: () => void): void {
   const bootstrap = process.env.PERSCOPE_BOOTSTRAP

@@ -8,16 +8,15 @@ import { withTimeLimit } from '../resilience/time-limit.ts'
 import { IDLE_WAIT, type RedisSettings, redisConnection, usesRedis } from './redis.ts'
 
 /*
- * BullMQ keeps its queues in Redis, or in Postgres where no Redis is configured. The rest of the
- * code sees one interface. This file has both ways, and mends what BullMQ does wrong while its
- * store is away.
+ * BullMQ keeps its queues in Redis, or in Postgres if no Redis is configured. This file offers one
+ * interface to both. It also corrects BullMQ's behaviour while its store is away.
  */
 
 /** The work queues between the services. Messages carry identifiers, never text. */
 export interface QueueMessages {
-  /** A stored page to make an article of. */
+  /** A stored page, of which the normaliser makes an article. */
   normalise: { pageNo: string }
-  /** Articles whose time for embedding has come, at most a batch. */
+  /** Articles whose time for embedding has come; at most one batch. */
   embed: { seqs: string[] }
 }
 
@@ -27,25 +26,25 @@ export const QUEUE_NAMES = ['normalise', 'embed'] as const satisfies QueueName[]
 type Handler = (job: Job) => Promise<void>
 type WorkerSettings = { concurrency: number; lockDuration: number; stalledInterval: number; maxStalledCount: number }
 
-/** What the two stores of queues have in common. */
+/** The methods that queues in both stores have. */
 type JobQueue = Pick<Queue, 'addBulk' | 'getJobCounts' | 'drain' | 'close'>
 
 export type Backend = ReturnType<typeof createBackend>
 
-/** Schema of BullMQ's tables when it works on Postgres. */
+/** Schema of BullMQ's tables in Postgres. */
 export const QUEUE_SCHEMA = 'bullmq'
 
-/** The settings that choose the store of the queues, and lead to it. */
+/** The settings that choose the store of the queues, and tell how to reach it. */
 export type QueueSettings = RedisSettings & Pick<Config, 'DATABASE_URL'>
 
-/** The one place where the store of the queues is chosen. */
+/** Chooses the store of the queues. No other code does so. */
 export function createBackend(config: QueueSettings, onError: (error: Error) => void) {
   const queues = new Map<QueueName, Promise<JobQueue>>()
   const { openQueue, startWorker } = usesRedis(config)
     ? inRedis(config, onError)
     : inPostgres(config.DATABASE_URL, onError)
   return {
-    /** @throws when the store cannot be reached; the next call tries again */
+    /** @throws when the store cannot be reached. The next call tries again. */
     queue(name: QueueName) {
       const known = queues.get(name)
       if (known) return known
@@ -56,7 +55,8 @@ export function createBackend(config: QueueSettings, onError: (error: Error) => 
     },
     worker: startWorker,
     /**
-     * Sends a small request on a queue that is open already.
+     * Sends a small request on a queue that is already open.
+     *
      * @throws when the store does not answer
      */
     async ask() {
@@ -70,13 +70,13 @@ export function createBackend(config: QueueSettings, onError: (error: Error) => 
 }
 
 /**
- * ms that a call to Redis may take. A queue that has never reached its Redis would wait without
- * end.
+ * The most ms for a call to Redis. Without this limit, a queue that has never reached its Redis
+ * would wait for ever.
  */
 const ANSWER = 10_000
 
 function inRedis(config: RedisSettings, onError: (error: Error) => void) {
-  // A producer fails soon with an error; a worker waits for Redis to come back.
+  // A producer soon fails with an error. A worker waits until Redis is back.
   const [asking, waiting] = [redisConnection(config, false), redisConnection(config, true)]
   return {
     async openQueue(name: string): Promise<JobQueue> {
@@ -97,7 +97,7 @@ function inRedis(config: RedisSettings, onError: (error: Error) => void) {
   }
 }
 
-/** A queue whose calls end in time, if need be with an error. */
+/** A queue whose calls always end in time, with an error if necessary. */
 function inTime(queue: Queue): JobQueue {
   let last = ''
   queue.on('error', error => {
@@ -115,7 +115,7 @@ function inTime(queue: Queue): JobQueue {
   }
 }
 
-/** Rewords what ioredis says of a command while it is not connected. */
+/** Replaces ioredis's error for a command without a connection by a clear sentence. */
 function sayAway(error: unknown): never {
   if (error instanceof Error && error.message.includes('enableOfflineQueue'))
     throw new Error('The Redis of the queues is not connected; the connection is tried again.', { cause: error })
@@ -123,13 +123,13 @@ function sayAway(error: unknown): never {
 }
 
 function inPostgres(url: string, onError: (error: Error) => void) {
-  // Per queue and per worker: up to three connections and, for a worker, one that listens.
+  // For each queue and each worker: up to three connections. A worker has another one that listens.
   const connection = {
     ...{ connectionString: url, schema: QUEUE_SCHEMA, max: 3, application_name: 'perscope queues' },
     Client: HeardClient,
-    // BullMQ notifies, and notifying transactions commit one after another. If each waited for the
-    // disk and a standby, a standby 200 ms away would leave five messages a second. A message that
-    // is lost with the server is derived again.
+    // BullMQ sends notifications, and transactions with notifications commit one after another. If
+    // each commit waited for the disk and a standby, a standby 200 ms away would limit this to five
+    // messages a second. A message that is lost with the server is derived again from Postgres.
     options: startupOptions({ synchronous_commit: 'off' }),
   }
   return {
@@ -144,7 +144,7 @@ function inPostgres(url: string, onError: (error: Error) => void) {
   }
 }
 
-/** The common part of BullMQ's queues and workers. */
+/** The methods that BullMQ's queues and workers have in common. */
 interface Opened {
   on(event: 'error', listener: (error: Error) => void): unknown
   waitUntilReady(): Promise<void>
@@ -160,13 +160,13 @@ interface IdleWorker extends Opened {
 const REACH_AGAIN = 500
 
 /**
- * On Postgres, BullMQ 6.7 keeps the result of its first connection for good. A queue or worker that
- * was made while the server was starting fails for ever. A worker does so in a loop without a
- * pause, so that nothing else of the process runs, not even a handler of SIGTERM. So a queue or
+ * On Postgres, BullMQ 6.7 keeps the result of its first connection for good. So a queue or worker
+ * that was made while the server was starting fails for ever. A worker even fails in a loop without
+ * a pause, and then nothing else in the process runs, not even a handler of SIGTERM. So a queue or
  * worker that could not reach its store is closed and made again.
  */
 
-/** Makes a queue; one that cannot reach its store is closed, and the reason thrown. */
+/** Makes a queue. If it cannot reach its store, closes it and throws the reason. */
 async function openReady<T extends Opened>(make: () => T, onError: (error: Error) => void): Promise<T> {
   const opened = make()
   opened.on('error', onError)
@@ -179,7 +179,7 @@ async function openReady<T extends Opened>(make: () => T, onError: (error: Error
   }
 }
 
-/** Makes a worker and lets it run as soon as it reaches its store. */
+/** Makes a worker and runs it as soon as it reaches its store. */
 function runWhenReady(make: () => IdleWorker, onError: (error: Error) => void) {
   const closing = new AbortController()
   let worker: IdleWorker | undefined
@@ -212,17 +212,17 @@ function runWhenReady(make: () => IdleWorker, onError: (error: Error) => void) {
 }
 
 /**
- * Lost connections are retried after this, in ms; BullMQ's own 15 s would be added to every restart
- * of a store.
+ * ms after which a lost connection is tried again. BullMQ's default of 15 s would be added to every
+ * restart of a store.
  */
 const RETRY = 1_000
 
 const onPostgres = withBackend(createPostgresBackend)
 
 /*
- * BullMQ's worker asks for the next message again at once when its store answers with an error: a
- * Redis at its memory limit, a Postgres without disk or about to end. In that loop there would be
- * thousands of errors a second. These workers therefore wait after each error.
+ * When its store answers with an error, BullMQ's worker asks for the next message at once. Examples
+ * are a Redis at its memory limit, or a Postgres that has no disk space or is shutting down. This
+ * loop would cause thousands of errors a second, so these workers wait after each error.
  */
 
 class PatientWorker extends Worker {
@@ -243,7 +243,7 @@ class PatientPostgresWorker extends onPostgres.Worker {
   }
 }
 
-/** ms between an error and the next question; where the connection is lost, BullMQ adds RETRY. */
+/** ms between an error and the next request. If the connection is lost, BullMQ adds RETRY. */
 const PAUSE = 500
 const STEP = 100
 

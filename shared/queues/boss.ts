@@ -7,15 +7,15 @@ import { isTransient } from '../postgres/pool.ts'
 const START_AGAIN = 1_000
 
 /**
- * A pg-boss: its cron starts maintenance, and it repeats deliveries of alerts. Only
- * `npm run migrate` creates its schema.
+ * Makes a pg-boss. Its cron starts maintenance, and it repeats deliveries of alerts. Only `npm run
+ * migrate` creates its schema.
  */
 export function createBoss(databaseUrl: string, onError: (error: Error) => void): PgBoss {
   const boss = new PgBoss({
     connectionString: databaseUrl,
     application_name: 'perscope maintenance',
     max: 3,
-    // What a killed process had in hand is given to another one within this time.
+    // The work of a killed process goes to another process within this time.
     ...{ superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 },
     migrate: false,
     createSchema: false,
@@ -24,9 +24,7 @@ export function createBoss(databaseUrl: string, onError: (error: Error) => void)
   return boss
 }
 
-/**
- * Creates a boss and starts it. Waits for a Postgres that does not answer, or that is starting.
- */
+/** Creates a pg-boss and starts it. Waits while Postgres does not answer or is starting. */
 export async function startBoss(databaseUrl: string, postgres: OutageLog): Promise<PgBoss> {
   for (;;) {
     const boss = createBoss(databaseUrl, postgres.met)

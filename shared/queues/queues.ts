@@ -14,28 +14,31 @@ import {
 
 /** The queue of pg-boss whose cron starts maintenance. The database stores this name. */
 export const MAINTENANCE = 'upkeep'
-/** The queue of messages of alerts, and the queue of those messages that were given up. */
+/** `ALERTS`: the queue of messages of alerts. `DEAD_ALERTS`: those messages that were given up. */
 export const ALERTS = 'alerts'
 export const DEAD_ALERTS = 'dead-alerts'
 
-/** One message. `key` names the work, so that work in the queue is not queued again. */
+/**
+ * One message. `key` names the work. While a message with the same key is in the queue, no second
+ * one is added.
+ */
 interface Message<N extends QueueName> {
   key: string
   data: QueueMessages[N]
 }
 
 interface WorkerOptions {
-  /** Messages in hand at a time. */
+  /** How many messages a worker processes at a time. */
   concurrency: number
-  /** ms after which a message whose worker fell silent is given to another. */
+  /** If a worker is silent for this many ms, its message goes to another worker. */
   lockDuration?: number
 }
 
 export type Queues = ReturnType<typeof openQueues>
 
 /**
- * Opens the work queues on the store that the configuration names: Redis with `REDIS_URL` or
- * `REDIS_SENTINELS`, else Postgres.
+ * Opens the work queues in the store that the configuration chooses: Redis with `REDIS_URL` or
+ * `REDIS_SENTINELS`, otherwise Postgres.
  */
 export function openQueues(config: QueueSettings, log: Logger) {
   const outage = createOutageLog(log, 'the queues are out of reach', 'the queues are in reach again', () =>
@@ -44,8 +47,8 @@ export function openQueues(config: QueueSettings, log: Logger) {
   const backend: Backend = createBackend(config, outage.met)
   return {
     /**
-     * Queues messages. A message whose key is waiting or in hand is dropped. That is safe, because
-     * senders derive due work from Postgres and send it again.
+     * Queues messages. Drops a message if one with the same key waits or is being processed. That
+     * is safe, because senders derive due work from Postgres and send it again.
      */
     async add<N extends QueueName>(name: N, messages: Message<N>[]) {
       if (messages.length === 0) return
@@ -55,14 +58,14 @@ export function openQueues(config: QueueSettings, log: Logger) {
           name,
           data,
           // A message only says that there is work (a doorbell). It is removed when it is done or
-          // has failed, because the next message with its key would be dropped otherwise.
+          // has failed. Otherwise the next message with the same key would be dropped.
           opts: { jobId: `${name}-${key}`, removeOnComplete: true, removeOnFail: true, attempts: 1 },
         })),
       )
     },
     /**
-     * Consumes a queue. A message is delivered at least once. A message that throws is logged and
-     * dropped: the processor has noted in Postgres when the work is tried again.
+     * Consumes a queue. A message is delivered at least once. If `processor` throws, the message is
+     * logged and dropped, because Postgres already says when the work is tried again.
      */
     work<N extends QueueName>(
       name: N,
@@ -91,7 +94,7 @@ export function openQueues(config: QueueSettings, log: Logger) {
         },
       )
       return {
-        /** Takes no new message and waits for those in hand; with `force`, waits for none. */
+        /** Takes no new message and waits for the running ones; with `force`, waits for none. */
         async close(force = false) {
           stopping.abort()
           await worker.close(force)
@@ -112,7 +115,10 @@ export function openQueues(config: QueueSettings, log: Logger) {
       }
       return counts
     },
-    /** Removes every message that waits in a queue. Senders derive due work from Postgres again. */
+    /**
+     * Removes every message that waits in a queue. Senders later derive due work from Postgres
+     * again.
+     */
     drain: async (name: QueueName) => (await backend.queue(name)).drain(true),
     close: () => backend.close(),
   }

@@ -4,7 +4,10 @@ import { type Config, ConfigError } from '../config/config.ts'
 import { trustOf } from '../config/tls.ts'
 import type { RedisServers } from '../figures.ts'
 
-/** The settings that lead to the Redis of the queues: an address, or Sentinels that know it. */
+/**
+ * The settings that lead to the Redis of the queues: its address, or Sentinels that know the
+ * address.
+ */
 export type RedisSettings = Pick<Config, 'REDIS_URL'> &
   Partial<
     Pick<
@@ -13,34 +16,30 @@ export type RedisSettings = Pick<Config, 'REDIS_URL'> &
     >
   >
 
-/** Whether the work queues are in Redis; else they are in Postgres. */
+/** Whether the work queues are in Redis. Otherwise they are in Postgres. */
 export const usesRedis = ({ REDIS_URL, REDIS_SENTINELS = [] }: RedisSettings): boolean =>
   REDIS_URL !== '' || REDIS_SENTINELS.length > 0
 
-/** ms that opening a connection may take, to a Sentinel as well. */
+/** The most ms to open a connection, also to a Sentinel. */
 const CONNECT = 3_000
 /**
- * ms that Redis may leave commands without any answer; then the connection is made anew. A host
- * that is gone does not end its connections, and the kernel keeps them for a quarter of an hour.
+ * When Redis has answered no command for this many ms, the connection is made anew. A host that
+ * vanished does not end its connections, and the kernel keeps them for a quarter of an hour.
  */
 const SILENCE = 5_000
-/**
- * Seconds that an idle worker waits in one command, as BullMQ takes it. It must be well below
- * SILENCE.
- */
+/** Seconds that an idle worker of BullMQ waits within one command. Must be well below SILENCE. */
 export const IDLE_WAIT = 2
 /**
- * Least ms between two attempts to connect. A random part is added, so that processes do not all
- * try at once.
+ * The fewest ms between two attempts to connect. A random part is added, so that processes do not
+ * all try at once.
  */
 const AGAIN = 500
 const again = () => Math.round(AGAIN * (1 + Math.random()))
 
 /**
- * How to connect to the Redis of the queues.
+ * Options for a connection to the Redis of the queues.
  *
- * @param waits whether commands wait for a Redis that is away, as those of workers do; else they
- * fail soon
+ * @param waits true: commands wait while Redis is away, for workers; false: commands soon fail
  * @throws ConfigError
  */
 export function redisConnection(config: RedisSettings, waits: boolean): RedisOptions {
@@ -49,8 +48,8 @@ export function redisConnection(config: RedisSettings, waits: boolean): RedisOpt
     connectTimeout: CONNECT,
     socketTimeout: SILENCE,
     retryStrategy: again,
-    // Errors of a former master, which is a replica now or cut off from its replicas. The new
-    // connection reaches the present master, by Sentinels or the proxy.
+    // A previous master gives these errors: it is a replica now, or is cut off from its replicas. A
+    // new connection reaches the present master through Sentinels or the proxy.
     reconnectOnError: (error: Error) => /^(READONLY|NOREPLICAS) /.test(error.message),
   } satisfies ClientOptions
   const sentinels = readSentinels(config.REDIS_SENTINELS ?? [])
@@ -69,10 +68,10 @@ export function redisConnection(config: RedisSettings, waits: boolean): RedisOpt
     name: config.REDIS_SENTINEL_NAME ?? '',
     sentinelCommandTimeout: CONNECT,
     sentinelRetryStrategy: again,
-    // Only the Sentinels of the settings are asked. The addresses that Sentinels give each other
-    // may be of another network, and are not in their certificates.
+    // Only the Sentinels in the settings are asked. Sentinels tell each other addresses that may be
+    // of another network, and that their certificates do not have.
     updateSentinels: false,
-    // Without this, ioredis keeps commands for ever while no Sentinel answers.
+    // Without these options, ioredis keeps commands for ever while no Sentinel answers.
     ...(waits ? { maxRetriesPerRequest: null } : { maxRetriesPerRequest: 1, enableOfflineQueue: false }),
     ...(sentinels.secure ? { tls: trust, sentinelTLS: trust, enableTLSForSentinelMode: true } : {}),
   } satisfies ClientOptions
@@ -90,7 +89,7 @@ interface Sentinels {
 
 const PORT = 26_379
 
-/** @returns null when none is named */
+/** @returns null: the settings name no Sentinel */
 function readSentinels(list: string[]): Sentinels | null {
   if (list.length === 0) return null
   const urls = list.map(text => {
@@ -117,7 +116,7 @@ function readSentinels(list: string[]): Sentinels | null {
 
 const TIMEOUT = 3_000
 
-/** @returns null when the queues are in Postgres */
+/** Reads the master and the replicas from Redis. @returns null: the queues are in Postgres */
 export async function readRedis(config: RedisSettings): Promise<RedisServers | null> {
   if (!usesRedis(config)) return null
   const { Redis } = await import('ioredis')
@@ -132,7 +131,7 @@ export async function readRedis(config: RedisSettings): Promise<RedisServers | n
     sentinelRetryStrategy: () => null,
   }
   const redis = url === undefined ? new Redis(once) : new Redis(url, once)
-  // Only this listener learns why there is no connection, for instance because of a wrong password.
+  // Only this listener gets the reason of a failed connection, for instance a wrong password.
   const met: Error[] = []
   redis.on('error', error => met.push(error))
   try {

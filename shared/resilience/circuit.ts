@@ -1,7 +1,7 @@
 import { describe } from '../log/printable.ts'
 export interface Obstacle {
   reason: string
-  /** ms after which a caller may ask again. */
+  /** ms after which a caller may try again. */
   wait: number
 }
 
@@ -9,38 +9,39 @@ export class CircuitOpen extends Error {
   override name = 'CircuitOpen'
 }
 
-/** How many failures in a row open the circuit, so that calls are refused. */
+/** After this many failures in a row the circuit opens, so that calls are refused. */
 const FAILURES = 3
-/** ms of the first pause, doubled with every trial that fails. */
+/** ms of the first pause. Each trial that fails doubles the pause. */
 const PAUSE = 500
-/** ms. No pause is longer, so that recovery is noticed within this time. */
+/** In ms. No pause is longer, so that a recovery is noticed within this time. */
 const LONGEST_PAUSE = 3_000
 
 interface CircuitState {
   failuresInARow: number
   nextPause: number
   openUntil: number
-  /** A caller tries at present whether the service is back. */
+  /** Whether a caller is trying at this moment if the service is back. */
   trying: boolean
   reason: string
 }
 
 /**
- * A circuit breaker: it refuses calls for a while to a service that failed several times in a row.
- * `cockatiel` makes callers wait for a trial that hangs, 1.1 s where ours fails at once, and does
- * not tell when it tries again (`docs/experiments/README.md`).
+ * A circuit breaker. When a service failed several times in a row, it refuses calls to the service
+ * for a while. We do not use `cockatiel` (`docs/experiments/README.md`). It makes callers wait for
+ * a trial that hangs, 1.1 s where ours fails at once. Nor does it tell when it tries again.
  *
  * @param name of the service, for the sentence of `CircuitOpen`
- * @param counts which failures count: not those of a bad request or of a caller who left
+ * @param counts tells which failures count. Those of a bad request, or of a caller who left, must
+ *   not.
  */
 export function createCircuit(name: string, counts: (error: unknown) => boolean) {
   const state: CircuitState = { failuresInARow: 0, nextPause: PAUSE, openUntil: 0, trying: false, reason: '' }
   return {
-    /** Why calls are refused, and for how many more ms; null: they are not. */
+    /** Why calls are refused, and for how many more ms; null: calls are allowed. */
     obstacle: () => obstacleOf(state),
     /**
-     * Runs `work`, or throws `CircuitOpen` at once. After a pause one caller at a time tries again;
-     * its success closes the circuit for all.
+     * Runs `work`, or throws `CircuitOpen` at once. After a pause, one caller at a time tries
+     * again. If it succeeds, the circuit closes for all callers.
      */
     async run<T>(work: () => Promise<T>): Promise<T> {
       const blocked = obstacleOf(state)
@@ -53,7 +54,7 @@ export function createCircuit(name: string, counts: (error: unknown) => boolean)
         return result
       } catch (error) {
         if (counts(error)) countFailure(state, error, isTrial)
-        // The service answered the trial, if only to refuse this request.
+        // The service has answered the trial, even though it refused this request.
         else if (isTrial) close(state)
         throw error
       } finally {
@@ -63,7 +64,7 @@ export function createCircuit(name: string, counts: (error: unknown) => boolean)
   }
 }
 
-/** How long a caller waits before it asks again while another caller's trial runs, in ms. */
+/** ms that a caller waits before it tries again while another caller's trial is running. */
 const TRIAL_WAIT = 100
 
 function obstacleOf({ failuresInARow, openUntil, trying, reason }: CircuitState): Obstacle | null {

@@ -2,10 +2,11 @@
 export const LONGEST_RETRY_AFTER = 86_400_000
 
 /**
- * The wait that a Retry-After header asks for, in ms (RFC 9110 §10.2.3): seconds, or a date.
+ * The wait that a Retry-After header demands, in ms (RFC 9110 §10.2.3): seconds, or a date.
  *
  * @param value the header's value, if the answer has one
- * @param date the answer's Date header: a date is then read by the server's own clock
+ * @param date the answer's Date header. A date in `value` is then compared with the server's own
+ *   clock.
  * @returns at most `LONGEST_RETRY_AFTER`; 0 for a date in the past; null without a readable header
  */
 export function readRetryAfter(
@@ -15,7 +16,7 @@ export function readRetryAfter(
 ): number | null {
   const text = value?.trim() ?? ''
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1_000, LONGEST_RETRY_AFTER)
-  // `Date.parse` takes "-5" for a month: a date of HTTP names its month in letters.
+  // `Date.parse` would read "-5" as a month. An HTTP date has the name of its month in letters.
   const until = /[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(until)) return null
   const serverTime = Date.parse(date ?? '')

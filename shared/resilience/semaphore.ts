@@ -1,7 +1,7 @@
 /**
- * Limits how many callers run at a time. The others wait in the order they came. `cockatiel`'s
- * bulkhead lets a waiting caller go only when a permit is free, however short the caller's own time
- * limit is (`docs/experiments/README.md`).
+ * Limits how many callers run at a time. The others wait in the order in which they came. We do not
+ * use `cockatiel`'s bulkhead (`docs/experiments/README.md`). There a waiting caller goes on waiting
+ * until a permit is free, even if its own time limit is over.
  */
 export type Semaphore = ReturnType<typeof createSemaphore>
 
@@ -22,12 +22,14 @@ export function createSemaphore(permits: number) {
   return {
     /**
      * Waits for a permit, for work that begins and ends in different functions.
-     * @returns gives the permit back; to be called once
+     *
+     * @returns a function that gives the permit back; call it once
      */
     acquire,
     /**
      * Runs `work` when a permit is free.
-     * @throws the signal's reason when it is aborted before that
+     *
+     * @throws the signal's reason if the signal is aborted before
      */
     async run<T>(work: () => Promise<T>, signal?: AbortSignal) {
       const done = await acquire(signal)
@@ -40,17 +42,17 @@ export function createSemaphore(permits: number) {
   }
 }
 
-/** A caller that waits for something that others have at present. */
+/** A caller that waits for something, such as a permit, that other callers hold. */
 export interface Waiter<T> {
-  /** Ends the wait with what the caller waited for. */
+  /** Ends the wait, and gives the caller the value for which it waited. */
   begin(value: T): void
 }
 
 /**
- * Puts the caller at the end of a line. The owner of the line takes out the first waiter
- * and calls its `begin`.
+ * Puts the caller at the end of a line. The owner of the line takes out the first waiter and calls
+ * its `begin`.
  *
- * @throws the signal's reason when it is aborted before that; the caller then leaves the line
+ * @throws the signal's reason if the signal is aborted before; the caller then leaves the line
  */
 export const waitInLine = <T>(line: Waiter<T>[], signal: AbortSignal | undefined): Promise<T> =>
   new Promise((resolve, reject) => {

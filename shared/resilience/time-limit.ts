@@ -1,9 +1,9 @@
 /**
- * Waits for work, but no longer than a time limit. The work itself goes on. When it can be ended,
- * `late` is the place to do so.
+ * Waits for work, but no longer than a time limit. The work itself goes on. If the work can be
+ * ended, `late` should end it.
  *
  * @param limit ms
- * @param late called at the limit; its result is returned instead, its error is thrown
+ * @param late called at the limit. Its result is then returned, or its error thrown.
  */
 export async function withTimeLimit<T, L>(
   work: Promise<T>,
@@ -20,12 +20,12 @@ export async function withTimeLimit<T, L>(
 }
 
 /**
- * Waits for work that knows no signals. The work itself goes on after the abort.
+ * Waits for work that takes no signal. The work itself goes on after the abort.
  *
  * @throws the signal's reason as soon as it is aborted
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  // Nobody listens to a failure that comes after the abort.
+  // After an abort, a later failure of the work must not count as unhandled.
   work.catch(() => {})
   signal.throwIfAborted()
   const aborted = Promise.withResolvers<never>()

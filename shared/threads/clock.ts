@@ -1,25 +1,25 @@
 /**
- * A signal from a thread to its service: the thread has begun its task. It is shared memory, so
+ * A flag by which a thread tells its service that it has begun its task. It is in shared memory, so
  * that the service can read it while the thread is busy.
  */
 export type Begun = Int32Array<SharedArrayBuffer>
 
 export const createBegun = (): Begun => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
 
-/** Called by the thread. */
+/** Sets the flag; the thread calls this. */
 export function begin(begun: Begun): void {
   Atomics.store(begun, 0, 1)
   Atomics.notify(begun, 0)
 }
 
-/** ms. A thread that has not begun by then never will. */
+/** In ms. A thread that has not begun by then will never begin. */
 const LONGEST_START = 180_000
 
 /**
- * Calls `late` when a thread has worked on its task for `timeout` ms. The time in which a fresh
- * thread loads its modules does not count: on a busy machine it alone can exceed the limit.
+ * Calls `late` when a thread has worked on its task for `timeout` ms. The time in which a new
+ * thread loads its modules does not count, because on a busy machine it alone can exceed the limit.
  *
- * @returns ends the clock
+ * @returns a function that stops the clock
  */
 export function startClock(begun: Begun, timeout: number, late: () => void): () => void {
   let over = false
@@ -35,7 +35,7 @@ export function startClock(begun: Begun, timeout: number, late: () => void): () 
   return () => {
     over = true
     clearTimeout(timer)
-    // Ends the wait.
+    // Otherwise `wait` would stay pending until LONGEST_START.
     begin(begun)
   }
 }

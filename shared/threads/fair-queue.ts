@@ -1,25 +1,25 @@
 import { type Waiter, waitInLine } from '../resilience/semaphore.ts'
 
-/** The turns of one key, past, running and waiting. */
+/** The turns of one key: their cost so far, how many run, and those that wait. */
 interface Account {
   /**
-   * ms that are charged to the key. A key that comes back after a while begins at the level of the
+   * ms that the key was charged. A key that returns after a while begins at the level of the
    * others.
    */
   used: number
-  /** ms of its last turn; its next turn is expected to take as long. */
+  /** ms of its last turn. Its next turn is expected to take as long. */
   last: number
   running: number
-  /** The moment of `performance.now()` at which the key stops counting as slow. */
+  /** The time on the clock of `performance` at which the key stops counting as slow. */
   slowUntil: number
   line: Waiter<Turn>[]
 }
 
-/** A turn that runs. */
+/** A running turn. */
 type Turn = ReturnType<typeof beginTurn>
 
 interface FairQueueState {
-  /** Turns at a time. */
+  /** How many turns run at a time. */
   count: number
   free: number
   /** Running turns of slow keys. */
@@ -29,23 +29,24 @@ interface FairQueueState {
   accounts: Map<string | number, Account>
 }
 
-/** ms; keys whose turns take longer never hold all turns together. */
+/** In ms. Keys whose turns take longer than this never hold all turns at the same time. */
 const SLOW = 2_000
 /**
- * A key counts as slow for this many times the length of its slow turn: short turns between long
- * ones do not hide them.
+ * A key counts as slow for this many times the length of its slow turn. So short turns between long
+ * ones do not hide that the key is slow.
  */
 const REMEMBERED = 30
-/** ms that the first turn of a key is expected to take. */
+/** How many ms the first turn of a key is expected to take. */
 const USUAL = 50
 
 /**
  * Limits how many turns run at a time. Keys whose turns took little time come before keys whose
  * turns took much.
  *
- * Fair queuing by time (start-time fair queuing, Goyal et al. 1996): the next turn goes to the
- * waiting key that has used least time. A key with turns of 20 seconds gets no more time than a key
- * with turns of 50 milliseconds. When there are several turns, one is always kept from slow keys.
+ * This is fair queuing by time (start-time fair queuing, Goyal et al. 1996): the next turn goes to
+ * the waiting key that has used the least time. A key with turns of 20 seconds gets no more time
+ * than a key with turns of 50 milliseconds. If `count` is more than 1, slow keys together hold at
+ * most `count` − 1 turns.
  *
  * @param count turns at a time
  */
@@ -54,8 +55,9 @@ export function createFairQueue(count: number) {
   return {
     /**
      * Runs `work` when a turn is free.
+     *
      * @param key the key that is charged for the time
-     * @throws the signal's reason when it is aborted before the turn began
+     * @throws the signal's reason if the signal is aborted before the turn begins
      */
     async take<T>(key: string | number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       signal?.throwIfAborted()
@@ -72,7 +74,7 @@ export function createFairQueue(count: number) {
   }
 }
 
-/** The account of a key that wants a turn. */
+/** Finds or makes the account of a key that wants a turn. */
 function openAccount(state: FairQueueState, key: string | number): Account {
   const known = state.accounts.get(key)
   const account = known ?? { used: state.level, last: USUAL, running: 0, slowUntil: 0, line: [] }
@@ -81,7 +83,7 @@ function openAccount(state: FairQueueState, key: string | number): Account {
   return account
 }
 
-/** Begins turns as long as there are free ones, and keys that may have them. */
+/** Begins turns while a turn is free and a waiting key may have it. */
 function beginTurns(state: FairQueueState): void {
   while (state.free > 0) {
     const account = nextAccount(state)
@@ -104,8 +106,8 @@ function nextAccount({ accounts, count, slow }: FairQueueState): Account | null 
 const isSlow = ({ slowUntil }: Account) => performance.now() < slowUntil
 
 /**
- * Charges the key before the time is known. Otherwise the same key would have the next turn as
- * well.
+ * Charges the key the expected time, because the real time is not known yet. Otherwise the same key
+ * would get the next turn too.
  */
 function beginTurn(state: FairQueueState, account: Account) {
   const turn = { account, at: performance.now(), expected: account.last, isSlow: isSlow(account) }

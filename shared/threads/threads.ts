@@ -2,10 +2,10 @@ import { Piscina } from 'piscina'
 import { describe } from '../log/printable.ts'
 import { type Begun, createBegun, startClock } from './clock.ts'
 
-/** The failure of a task: it took too long, used up its memory, or threw an error. */
+/** Why a task failed: it took too long, used too much memory, or threw an error. */
 export type ThreadFailure = 'timeout' | 'memory' | 'error'
 
-/** A task failed. Its thread is gone or replaced; other threads are not affected. */
+/** A task failed. Its thread was ended or replaced. Other threads are not affected. */
 export class ThreadError extends Error {
   override name = 'ThreadError'
   readonly failure: ThreadFailure
@@ -17,21 +17,23 @@ export class ThreadError extends Error {
 }
 
 /**
- * A task as its thread gets it. The thread calls `begin(begun)` when it has loaded its modules.
+ * A task in the form that its thread gets. The thread calls `begin(begun)` when it has loaded its
+ * modules.
  */
 export type Timed<Task> = Task & { begun: Begun }
 
 /**
- * Threads for work on foreign bytes. The process's own event loop never waits for this work, and
- * the work has a time limit.
+ * Threads for work on data from outside. The event loop of the process never waits for this work,
+ * and the work has a time limit.
  */
 export type Threads<Task, Result> = ReturnType<typeof openThreads<Task, Result>>
 
 /**
  * @param options.worker module whose default export does a task
  * @param options.threads tasks at the same time
- * @param options.timeout ms that a task may keep its thread; then the thread is ended and replaced
- * @param options.memory MB of heap that a task may use; beyond it the thread alone is ended
+ * @param options.timeout ms that a task may keep its thread. After that the thread is ended and
+ *   replaced.
+ * @param options.memory MB of heap that a task may use. A task that uses more ends only its thread.
  */
 export function openThreads<Task, Result>(options: { worker: URL; threads: number; timeout: number; memory: number }) {
   const { worker, threads, timeout, memory } = options
@@ -43,13 +45,14 @@ export function openThreads<Task, Result>(options: { worker: URL; threads: numbe
     idleTimeout: 60_000,
     resourceLimits: { maxOldGenerationSizeMb: memory, maxYoungGenerationSizeMb: 64, stackSizeMb: 8 },
   })
-  // The error of a thread that dies also reaches its task. Without this listener it would end the
+  // When a thread dies, its task gets the error too. Without this listener the error would end the
   // process.
   pool.on('error', () => {})
   return {
     /**
-     * Takes a thread at once. Callers must not run more tasks than there are threads
+     * Runs a task at once. Callers must not run more tasks than there are threads
      * (`createFairQueue`).
+     *
      * @throws ThreadError when the task fails
      */
     async run(task: Task): Promise<Result> {
@@ -64,7 +67,7 @@ export function openThreads<Task, Result>(options: { worker: URL; threads: numbe
         stopClock()
       }
     },
-    /** Ends all threads at once; tasks in hand fail. */
+    /** Ends all threads at once. Running tasks fail. */
     close: () => pool.destroy(),
   }
 }

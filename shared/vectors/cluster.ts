@@ -1,16 +1,16 @@
 import type { VectorNodes, VectorShard } from '../figures.ts'
 import { openQdrant, type QdrantSettings, type Server } from './qdrant.ts'
 
-/** The state that Qdrant reports for a copy of a shard, when this copy answers searches. */
+/** The state in Qdrant's answers of a copy of a shard that answers searches. */
 export const ACTIVE = 'Active'
 
 const TIMEOUT = 3_000
 
 /**
- * Asks Qdrant for its nodes.
+ * Reads the nodes of Qdrant.
  *
- * @param collection whose shards are read; null: none
- * @returns null without a Qdrant
+ * @param collection the collection whose shards are read; null: no shards
+ * @returns null: there is no Qdrant
  */
 export async function readVectorNodes(config: QdrantSettings, collection: string | null): Promise<VectorNodes | null> {
   if (config.QDRANT_URL === '') return null
@@ -18,7 +18,7 @@ export async function readVectorNodes(config: QdrantSettings, collection: string
   return ask(async ({ api, via }) => {
     const { result: cluster } = (await api.clusterStatus({}, via)).data
     if (cluster?.status !== 'enabled') return { nodes: [], unreachable: [], shards: [] }
-    // Ids are larger than numbers can hold; as text they are exact.
+    // Ids are larger than JavaScript numbers can represent. As text they stay exact.
     const hosts = new Map(Object.entries(cluster.peers).map(([id, peer]) => [id, hostOf(peer?.uri ?? '')]))
     return {
       nodes: [...hosts.values()].sort(),
@@ -28,7 +28,7 @@ export async function readVectorNodes(config: QdrantSettings, collection: string
   })
 }
 
-/** Empty also when the collection has not been made yet. */
+/** Reads the copies of a collection's shards. Empty if the collection does not exist yet. */
 async function readShards(
   { api, via }: Pick<Server, 'api' | 'via'>,
   collection: string,

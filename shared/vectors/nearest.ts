@@ -7,29 +7,30 @@ import { withTimeLimit } from '../resilience/time-limit.ts'
 import { type NearArticle, VectorFailure } from './store.ts'
 
 /**
- * Asks for the points nearest to a vector, best first. The question has the form of Qdrant's
+ * Asks for the points nearest to a vector. The best come first. `question` has the form of Qdrant's
  * `points/query`.
+ *
  * @throws QdrantAnswer, or the error of the connection
  */
 export type AskNearest = (collection: string, question: Record<string, unknown>) => Promise<NearArticle[]>
 
 export interface QdrantAddress {
-  /** Without the port. */
+  /** Scheme and host, without the port. */
   origin: string
   port: number
-  /** Path before Qdrant's own; empty or `/…`. */
+  /** The path before Qdrant's own paths; empty, or `/…`. */
   prefix: string
 }
 
 /**
- * The part of the time limit after which a search is asked a second time: a node that was just lost
- * keeps its requests without an answer.
+ * After this part of the time limit, a search is sent a second time, because a node that was just
+ * lost never answers its requests.
  */
 const PATIENCE = 1 / 3
-/** Second tries under way at a time. */
+/** How many second tries run at a time. */
 const SECOND_TRIES = 4
 
-/** An answer of Qdrant that is an error. */
+/** Qdrant answered with an error. */
 class QdrantAnswer extends Error {
   override name = 'QdrantAnswer'
   readonly status: number
@@ -43,9 +44,9 @@ class QdrantAnswer extends Error {
 }
 
 /**
- * Opens the search for the nearest points, for which a user waits. Qdrant's own client uses
- * `fetch`, and parses every answer with a reviver for numbers beyond 2^53. For 500 points that
- * takes most of the time, and article numbers are below 2^53.
+ * Opens the search for the nearest points. A user waits for it, so it does not use Qdrant's own
+ * client. That client uses `fetch`, and parses every answer with a reviver for numbers beyond 2^53.
+ * For 500 points the reviver takes most of the time, and numbers of articles are below 2^53.
  *
  * @param timeout ms that a request may take
  * @param dispatcher opens the connections
@@ -56,9 +57,9 @@ export function openNearest(
   timeout: number,
   dispatcher: Dispatcher,
 ): AskNearest {
-  // No compressed answers. Qdrant sends them in pieces and waits after the first for the client's
-  // delayed acknowledgement: 40 ms for a list of 500, which uncompressed fits into one piece.
-  // undici does not ask for compression.
+  // Asks for no compressed answers, and undici does not ask for them by itself. Qdrant sends a
+  // compressed answer in pieces and waits after the first for the client's delayed acknowledgement.
+  // That takes 40 ms for a list of 500, which uncompressed fits into one piece.
   const headers = {
     'content-type': 'application/json',
     ...(QDRANT_API_KEY === '' ? {} : { 'api-key': QDRANT_API_KEY }),
@@ -89,13 +90,13 @@ export function openNearest(
   }
 }
 
-/** Failures of a connection or of one node. Another node may answer. */
+/** Whether an error is of the connection or of one node. Another node may then answer. */
 const isPassing = (error: unknown) => !(error instanceof QdrantAnswer) || error.status >= 500
 
 const isPoint = (value: unknown): value is { id: number; score: number } =>
   isRecord(value) && Number.isSafeInteger(value.id) && typeof value.score === 'number'
 
-/** Converts errors of Qdrant's client and of `nearest.ts`. */
+/** Makes a `VectorFailure` of an error of Qdrant's client or of this file. */
 export function vectorFailure(error: unknown): VectorFailure {
   if (error instanceof VectorFailure) return error
   if (error instanceof CircuitOpen) return new VectorFailure('unavailable', error.message)
@@ -107,7 +108,7 @@ export function vectorFailure(error: unknown): VectorFailure {
   return new VectorFailure('unavailable', `Qdrant does not answer (${said}).`, { cause: error })
 }
 
-/** The innermost cause: the message `fetch failed` says nothing. */
+/** The innermost cause of an error, because the message `fetch failed` does not give the reason. */
 const rootOf = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? rootOf(error.cause) : error
 
@@ -119,20 +120,23 @@ function detailOf(error: unknown): string {
 }
 
 interface SecondTryOptions {
-  /** ms after which a question without an answer is asked a second time. */
+  /** After this many ms without an answer, a request is sent a second time. */
   after: number
-  /** ms that both tries together may take. */
+  /** ms that the two tries may take together. */
   limit: number
-  /** Second tries under way at a time, so that they do not double the load of a slow service. */
+  /**
+   * How many second tries run at a time. This limit keeps them from doubling the load of a slow
+   * service.
+   */
   most: number
-  /** Whether a question that failed with this error is asked a second time. */
+  /** Whether to send a request a second time after this error. */
   again: (error: unknown) => boolean
 }
 
 /**
- * Makes a function that asks a second time when an answer is late or fails, and takes the answer
- * that comes first. Behind a load balancer the second question goes to another node than the one
- * that has just been lost. Only for questions that change nothing.
+ * Makes a function that sends a request a second time when its answer is late or an error, and
+ * takes the first good answer. Behind a load balancer, the second request goes to another node than
+ * the one that was just lost. Use it only for requests that change nothing.
  */
 export function createSecondTry({ after, limit, most, again }: SecondTryOptions) {
   let under = 0
@@ -156,8 +160,8 @@ export function createSecondTry({ after, limit, most, again }: SecondTryOptions)
         return await Promise.any([first, ask(signal)])
       } finally {
         under -= 1
-        // Ends the other try. When there was only one try, nothing is aborted, because each abort
-        // makes an error with its stack.
+        // Ends the slower try. Without a second try this is not called, because each abort makes an
+        // error with its stack.
         over.abort()
       }
     } catch (error) {

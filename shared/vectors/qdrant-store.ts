@@ -12,7 +12,7 @@ import {
 } from './registry.ts'
 import { type ArticleVector, type NearArticle, type Reach, VectorFailure, type VectorStore } from './store.ts'
 
-/** @param timeout ms that a request may take; give few where a user waits */
+/** @param timeout ms that a request may take. Use a short time if a user waits. */
 export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout = 15_000): VectorStore {
   const { ask, obstacle } = openQdrant(config, timeout)
   const layout = layoutOf(config)
@@ -29,7 +29,7 @@ export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout
       ask(({ nearest }) =>
         nearest(collection, {
           ...{ query: Number(seq), limit, filter: reachFilter(reach), with_payload: false, with_vector: false },
-          // The reach is a few days, so the filter leaves a small part of the vectors.
+          // A reach of a few days leaves only a small part of the vectors.
           params: searchParameters(limit, { exact: false, part: true }),
           ...(least === null ? {} : { score_threshold: least }),
         }),
@@ -49,10 +49,13 @@ export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout
   }
 }
 
-/** How Qdrant says, with 404, that the point which a question names is not there. */
+/** The text in Qdrant's 404 when the collection does not have the requested point. */
 const NO_POINT = 'No point with id'
 
-/** Seconds that Qdrant waits for all nodes of its cluster. One that is away does not hold it up. */
+/**
+ * Seconds that Qdrant waits for all nodes of its cluster. A node that is away does not block it
+ * longer.
+ */
 const CREATION = 5
 
 async function ensureCollection(ask: Ask, collection: string, dimensions: number, layout: Layout): Promise<boolean> {
@@ -65,12 +68,12 @@ async function ensureCollection(ask: Ask, collection: string, dimensions: number
         api.createCollection({ ...name, ...COLLECTION(dimensions), ...layout, timeout: CREATION }, via),
       )
     } catch (error) {
-      // Another process was quicker.
+      // Another process has made the collection meanwhile.
       if (!(error instanceof VectorFailure) || error.kind !== 'refused' || !(await exists())) throw error
     }
   }
-  // The process that made the collection may have died before it made the indexes. An index that
-  // exists stays as it is.
+  // The process that made the collection may have died before it made the indexes. An existing
+  // index stays as it is.
   for (const [field, schema] of PAYLOAD_INDEXES) {
     await ask(({ api, via }) =>
       api.createFieldIndex({ ...name, field_name: field, field_schema: schema, wait: true }, via),
@@ -97,7 +100,7 @@ async function countVectors(ask: Ask, collection: string): Promise<number | null
   return answer === null ? null : resultOf(answer.data.result).count
 }
 
-/** null: there is no such collection. */
+/** Waits for an answer; null: the collection does not exist. */
 async function unlessMissing<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer
@@ -138,8 +141,8 @@ async function findNearest(
       with_vector: false,
     })
   const found = await find(false)
-  // The walk through the graph may miss articles when few match the filter. An exact search then
-  // looks at each of them.
+  // If few articles match the filter, the walk through the graph may miss some of them. An exact
+  // search then looks at each article.
   return found.length < limit ? find(true) : found
 }
 
@@ -170,13 +173,16 @@ async function pointAlias({ api, via }: Server, alias: string, collection: strin
   )
 }
 
-/** The result of an answer. Qdrant's description of its API says that it may be absent. */
+/** The result of an answer. By Qdrant's description of its API, the result may be missing. */
 function resultOf<T>(result: T | undefined): T {
   if (result === undefined) throw new VectorFailure('unavailable', 'Qdrant answers without a result.')
   return result
 }
 
-/** A reach of all countries needs no filter: every vector has one of them. */
+/**
+ * Whether the reach has all countries. It then needs no filter by country, because every vector has
+ * one of these.
+ */
 const isWhole = ({ countries }: Reach) => countries.length === COUNTRIES.length
 
 function reachFilter(reach: Reach) {

@@ -9,13 +9,13 @@ import { VectorFailure } from './store.ts'
 /** The settings that lead to Qdrant. */
 export type QdrantSettings = Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'> & Partial<Pick<Config, 'TLS_CA_FILE'>>
 
-/** The two ways to ask Qdrant. */
+/** Two ways to send requests to Qdrant: its own client, and `nearest`. */
 export type Server = ReturnType<typeof openServer>
 
-/** Asks Qdrant through its circuit breaker. Throws `VectorFailure`. */
+/** Runs requests to Qdrant within its circuit breaker. Throws `VectorFailure`. */
 export type Ask = <T>(work: (server: Server) => Promise<T>) => Promise<T>
 
-/** Most connections to Qdrant: as many as its own client opens. */
+/** The most connections to Qdrant: as many as Qdrant's own client opens. */
 const CONNECTIONS = 25
 
 /** @param timeout ms that a request may take */
@@ -48,14 +48,14 @@ function openServer(config: QdrantSettings, timeout: number) {
   const dispatcher = new Agent({ connections: CONNECTIONS, allowH2: false, connect: { timeout, ...trust } })
   const address = addressOf(config)
   // Qdrant's client calls the global `fetch`. Node's own `fetch` ends the process when a server
-  // closes early, so undici's takes its place.
+  // closes a connection early, so undici's `fetch` replaces it.
   install()
-  // Node's types do not describe our dispatcher.
+  // Node's types do not have our `dispatcher`.
   const via: object = { dispatcher }
   return {
     /**
-     * Qdrant's own client. Each call takes `via` as its second argument: the client opens
-     * connections of its own otherwise, which do not know TLS_CA_FILE.
+     * Qdrant's own client. Pass `via` as the second argument of each call. Otherwise the client
+     * opens connections of its own, which do not use TLS_CA_FILE.
      */
     api: createClient(config, address, timeout).api(),
     via,
@@ -70,16 +70,21 @@ const createClient = ({ QDRANT_API_KEY }: QdrantSettings, { origin, port, prefix
     ...(prefix === '' ? {} : { prefix }),
     timeout,
     headers: {
-      // See nearest.ts.
+      // `nearest.ts` says why.
       'accept-encoding': 'identity',
-      // The option `apiKey` is not used: with it the client prints a warning into our log.
+      // This does not use the option `apiKey`, because the client would then print a warning into
+      // our log.
       ...(QDRANT_API_KEY === '' ? {} : { 'api-key': QDRANT_API_KEY }),
     },
-    // The check asks for the version before any request, and warns of the version that we pin.
+    // The check would ask for the version before any request, and warn about the version that we
+    // pin.
     checkCompatibility: false,
   })
 
-/** Qdrant's address. Without a port in it, the port is 443 with https, else Qdrant's own, 6333. */
+/**
+ * Qdrant's address. If QDRANT_URL has no port, the port is 443 for https, otherwise Qdrant's own,
+ * 6333.
+ */
 function addressOf({ QDRANT_URL }: QdrantSettings): QdrantAddress {
   const url = new URL(QDRANT_URL)
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 6333)

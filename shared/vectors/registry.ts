@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { type Client, type Queryable, readRow } from '../postgres/pool.ts'
 
-/** A collection of the vector store, as Postgres knows it. */
+/** A collection of the vector store, as Postgres has registered it. */
 export interface Collection {
   name: string
   state: 'serving' | 'filling'
@@ -9,17 +9,16 @@ export interface Collection {
   /** The recipe of its vectors (`shared/embeddings/recipe.ts`). */
   recipe: number
   dimensions: number
-  /** The model's endpoint, when it differs from the settings. */
+  /** The model's endpoint, if it is not the one in the settings; otherwise null. */
   api: string | null
   url: string | null
-  /** While filling: articles up to here are done. */
+  /** While filling: articles up to this `seq` are done. */
   filledTo: bigint
   registeredAt: Date
 }
 
 /**
- * The collections that every new vector goes to: the serving one first, then one that is being
- * filled.
+ * The collections that get every new vector: first the serving one, then one that is being filled.
  */
 export async function readCollections(db: Queryable): Promise<Collection[]> {
   const text = `${SELECT} where state <> 'retired' order by state desc`
@@ -27,8 +26,8 @@ export async function readCollections(db: Queryable): Promise<Collection[]> {
 }
 
 /**
- * Registers the collection that serves, if none does yet. Returns the one that does. When several
- * processes try, one registers its collection.
+ * Registers the collection that serves, unless one is already registered. Returns the serving
+ * collection. If several processes try this, only one of them registers its collection.
  */
 export async function registerServing(
   db: Queryable,
@@ -44,8 +43,8 @@ export async function registerServing(
 }
 
 /**
- * Begins the filling of a collection again, because the collection is empty. Returns the collection
- * as it is registered then.
+ * Starts the filling of a collection again, because the collection is empty. Returns the collection
+ * as it is registered afterwards.
  */
 export async function beginAnew(db: Queryable, collection: Collection): Promise<Collection> {
   const { name, registeredAt } = collection
@@ -57,18 +56,18 @@ export async function beginAnew(db: Queryable, collection: Collection): Promise<
   return (await readRow<Collection>(db, `${SELECT} where name = $1`, [name])) ?? collection
 }
 
-// Any number. Processes that note articles as embedded hold this lock shared; a process that
-// changes the collections holds it exclusively. So no article is noted as embedded while it is
-// missing from a collection registered meanwhile.
+// An arbitrary number. A process that notes articles as embedded holds this lock shared. A process
+// that changes the collections holds it exclusively. So no article is noted as embedded while a
+// collection that was just registered lacks it.
 const REGISTRY_LOCK = 7_211_004_231n
 
-/** Prevents changes of the collections until the transaction ends. */
+/** Prevents changes of the collections until the transaction ends. Returns the collections. */
 export async function holdCollections(client: Client): Promise<Collection[]> {
   await client.query('select pg_advisory_xact_lock_shared($1)', [REGISTRY_LOCK])
   return readCollections(client)
 }
 
-/** Waits until no other transaction holds the collections, and locks them for this one. */
+/** Waits until no other transaction holds the collections, and locks them for this transaction. */
 export async function changeCollections(client: Client): Promise<Collection[]> {
   await client.query('select pg_advisory_xact_lock($1)', [REGISTRY_LOCK])
   return readCollections(client)
@@ -79,10 +78,12 @@ const SELECT = `
   from vector_collections`
 
 /**
- * The storage of a collection; `docs/search-by-meaning.md` states its cost at 10 million vectors.
+ * How Qdrant stores a collection. `docs/search-by-meaning.md` tells what this costs for 10 million
+ * vectors.
  *
- * Full vectors are on disk, mapped, so that used ones stay in the page cache. The graph is in
- * memory, with one byte a dimension to walk it. The nearest vectors are then compared in full.
+ * Full vectors are in mapped files on disk, so the page cache keeps those in use. The graph is in
+ * memory, with one byte for each dimension to walk through it. The full vectors of the nearest
+ * points are then compared.
  */
 export const COLLECTION = (dimensions: number) => ({
   vectors: { size: dimensions, distance: 'Cosine' as const, on_disk: true },
@@ -91,29 +92,29 @@ export const COLLECTION = (dimensions: number) => ({
   on_disk_payload: true,
 })
 
-/** The fields by which a search applies a plan's reach. */
+/** The fields with which a search filters by a plan's reach. */
 export const PAYLOAD_INDEXES = [
   ['country', 'keyword'],
   ['covered_at', { type: 'integer', lookup: false, range: true }],
 ] as const
 
 /**
- * Parameters of a search, each as a multiple of the candidates that are wanted. The walk through
- * the graph keeps at least `inSight`; each of several segments is asked for its share. `compared`
- * of them are compared in full. With a filter by country fewer need be compared, because ACORN
- * (below) finds more. The numbers were chosen by hand for a recall of 0.99 among 500, which
- * `bench -- semantic --rows N` prints.
+ * Parameters of a search, as multiples of the number of wanted candidates. The walk through the
+ * graph keeps at least `inSight`. With several segments, each is asked for its share. `compared`
+ * points are compared by their full vectors. A search with a filter by country needs fewer of
+ * these, because ACORN (below) finds more. We chose the numbers by hand for a recall of 0.99 among
+ * 500, which `bench -- semantic --rows N` prints.
  */
 const BREADTH = { whole: { inSight: 0.6, compared: 1.2 }, part: { inSight: 0.6, compared: 1 } }
 
 /**
- * Where a filter leaves at most this share of the vectors, the search in Qdrant also walks through
- * vectors that do not pass (ACORN, Qdrant 1.16). Otherwise it may not reach some that do. An older
+ * If a filter leaves at most this share of the vectors, Qdrant's search also walks through vectors
+ * that do not pass (ACORN, Qdrant 1.16). Otherwise it may miss some vectors that pass. An older
  * Qdrant ignores this.
  */
 const SPARSE = 0.4
 
-/** @param part whether the search is limited to some countries */
+/** @param part whether the search has a filter by country */
 export function searchParameters(limit: number, { exact, part }: { exact: boolean; part: boolean }) {
   if (exact) return { exact: true }
   const { inSight, compared } = part ? BREADTH.part : BREADTH.whole
@@ -126,7 +127,7 @@ export function searchParameters(limit: number, { exact, part }: { exact: boolea
 
 export type LayoutSettings = Partial<Pick<Config, 'QDRANT_SHARDS' | 'QDRANT_REPLICAS' | 'QDRANT_WRITE_CONSISTENCY'>>
 
-/** How a collection lies on the nodes of a Qdrant cluster, in Qdrant's words. */
+/** How the nodes of a Qdrant cluster share a collection, with Qdrant's names. */
 export type Layout = ReturnType<typeof layoutOf>
 
 /** The layout of new collections. */
@@ -136,7 +137,7 @@ export const layoutOf = ({ QDRANT_SHARDS = 1, QDRANT_REPLICAS = 1, QDRANT_WRITE_
   write_consistency_factor: QDRANT_WRITE_CONSISTENCY,
 })
 
-/** A sentence on a collection whose layout is not that of the settings. */
+/** A sentence about a collection whose layout differs from the settings. */
 export function layoutWarning(collection: string, present: Layout, wanted: Layout): string {
   const said = (layout: Layout) =>
     `${layout.shard_number}, ${layout.replication_factor} and ${layout.write_consistency_factor}`

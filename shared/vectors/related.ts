@@ -4,44 +4,47 @@ import type { Queryable } from '../postgres/pool.ts'
 import type { NearArticle } from './store.ts'
 
 const DAY = 86_400_000
-/** Most ms between an article and those that are related to it, before or after. */
+/** The most ms between an article and a related one, before or after it. */
 export const AROUND = 3 * DAY
 
 /**
- * How many articles the vector store is asked for. Many more than are shown, because the store
+ * How many articles the vector store returns. This is many more than a user sees, because the store
  * returns several copies from most groups.
  */
 export const AROUND_LIMIT = 300
 
-/** Most related articles. */
+/** How many related articles a user sees at most. */
 export const MOST_RELATED = 10
 
-/** What decides which articles are related to an article. */
+/** The values of an article that decide which articles are related to it. */
 export interface Subject {
   seq: bigint
-  /** ms since 1970 */
+  /** Time of publication, or else of ingestion; ms since 1970. */
   at: number
   language: Language
   outlet: string
-  /** The first of its copies (`shared/copies`); else its own number. */
+  /**
+   * The `seq` of the first article in its group of copies (`shared/copies`); without a group, its
+   * own `seq`.
+   */
   group: bigint
 }
 
-/** A related article, and why it is one. */
+/** A related article, and the values that explain the relation. */
 export interface Related {
   seq: bigint
   id: string
   title: string
   language: Language
-  /** Whole days after the other article; negative: before it. */
+  /** Whole days from the other article to this one; negative: this one is earlier. */
   days: number
-  /** Cosine. */
+  /** The cosine of the two vectors. */
   similarity: number
-  /** The least cosine for the languages of both; null: not measured for the model. */
+  /** The lowest cosine for this pair of languages; null: not measured for the model. */
   threshold: number | null
 }
 
-/** @returns null: not measured */
+/** The lowest cosine for a pair of languages. @returns null: not measured */
 export const thresholdOf = (same: SameEvent | null, a: Language, b: Language): number | null =>
   same && (same.of[[a, b].sort().join('-')] ?? same.pooled)
 
@@ -59,7 +62,7 @@ const SUBJECTS = `
 
 type Row = Subject & Pick<Related, 'id' | 'title'>
 
-/** The articles among `seqs` that exist and that the plan covers. */
+/** The articles of `seqs` that exist and that the plan covers. */
 export async function readSubjects(
   db: Queryable,
   seqs: bigint[],
@@ -70,8 +73,8 @@ export async function readSubjects(
 }
 
 /**
- * Chooses the articles that tell of the same event as another: one of each group of copies, those
- * of other languages first, then those of other outlets, then the closest.
+ * Chooses the articles on the same event as `subject`, one of each group of copies. Articles in
+ * other languages come first, then those of other outlets, then the closest.
  */
 export function chooseRelated(subject: Subject, near: NearArticle[], rows: Row[], same: SameEvent | null): Related[] {
   const scores = new Map(near.map(({ seq, score }) => [seq, score]))

@@ -1,14 +1,14 @@
 import type { Country } from '../articles/article.ts'
 import type { Obstacle } from '../resilience/circuit.ts'
 
-/** An article's vector, and the values of the article that plans limit. */
+/** An article's vector, and the values of the article by which plans limit searches. */
 export interface ArticleVector {
   seq: bigint
   vector: number[]
   country: Country
   /**
-   * `published_at`, else `ingested_at`, in ms since 1970. An article without either is never
-   * served.
+   * `published_at`, or else `ingested_at`, in ms since 1970. An article without both is never
+   * found.
    */
   coveredAt: number | null
 }
@@ -16,37 +16,38 @@ export interface ArticleVector {
 /** The articles that a plan covers (decision 26). */
 export interface Reach {
   countries: Country[]
-  /** Inclusive, ms since 1970. */
+  /** First time, included; ms since 1970. */
   since: number
-  /** Inclusive, ms since 1970; absent: no upper bound. */
+  /** Last time, included; ms since 1970; absent: no limit. */
   until?: number
 }
 
-/** Collections of vectors. Everything throws `VectorFailure`. */
+/** The collections of vectors. All methods throw `VectorFailure`. */
 export interface VectorStore {
   /**
-   * Makes the collection and its indexes if it does not exist. Safe to call from several processes
-   * at once.
-   * @returns whether it did not exist
+   * Makes the collection and its indexes if they do not exist. Several processes may call this at
+   * once.
+   *
+   * @returns whether the collection did not exist
    */
   ensure(collection: string, dimensions: number): Promise<boolean>
   /**
-   * A sentence on a collection that has other shards or copies than the settings say; else null. A
-   * collection keeps those with which it was made.
+   * A sentence about a collection that has other shards or copies than the settings; otherwise
+   * null. A collection keeps the shards and copies with which it was made.
    */
   layoutWarning(collection: string): Promise<string | null>
-  /** Stores vectors, waiting until they are searchable; an article's earlier vector is replaced. */
+  /** Stores vectors, and waits until searches find them. Replaces an article's earlier vector. */
   upsert(collection: string, vectors: ArticleVector[]): Promise<void>
   /**
-   * The articles nearest to a vector, best first. All of them when the reach holds no more than
-   * `limit`.
+   * The articles nearest to a vector, the best first. If at most `limit` articles are within the
+   * reach, returns all of them.
    */
   search(collection: string, vector: number[], reach: Reach, limit: number): Promise<NearArticle[]>
   /**
-   * The articles nearest to another article of the collection, best first. That article is left
-   * out.
+   * The articles nearest to another article of the collection, the best first. Leaves out that
+   * article.
    *
-   * @param least the least cosine; articles below it are left out
+   * @param least articles with a lower cosine are left out
    * @returns null: the collection has no vector of that article
    */
   around(
@@ -56,20 +57,21 @@ export interface VectorStore {
     limit: number,
     least: number | null,
   ): Promise<NearArticle[] | null>
-  /** The exact number of vectors; null: no such collection. */
+  /** The exact number of vectors; null: the collection does not exist. */
   count(collection: string): Promise<number | null>
   /**
-   * Numbers of articles that have a vector, ascending, at least `from`.
-   * @returns `next`: the number to go on from; null at the end
+   * The `seq` of articles that have a vector, from `from` on, ascending.
+   *
+   * @returns `next`: where the next call begins; null at the end
    */
   seqs(collection: string, from: bigint, limit: number): Promise<{ seqs: bigint[]; next: bigint | null }>
   remove(collection: string, seqs: bigint[]): Promise<void>
-  /** Points an alias at a collection, in one step. */
+  /** Makes an alias stand for a collection, in one step. */
   point(alias: string, collection: string): Promise<void>
   drop(collection: string): Promise<void>
   /** Throws when the store does not answer. */
   ping(): Promise<void>
-  /** Why the store is not asked at present; null: it is asked. */
+  /** Why no request goes to the store at present; null: requests may go. */
   obstacle(): Obstacle | null
 }
 
@@ -81,9 +83,9 @@ export interface NearArticle {
 
 /**
  * The reason why a request to the vector store failed.
- * - `unavailable`: it does not answer, or not now.
- * - `refused`: it refused the request; one of the points may be the cause.
- * - `missing`: there is no such collection.
+ * - `unavailable`: the store does not answer, or not at present.
+ * - `refused`: it refused the request. One of the points may be the cause.
+ * - `missing`: the collection does not exist.
  */
 export class VectorFailure extends Error {
   override name = 'VectorFailure'
