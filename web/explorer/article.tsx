@@ -55,13 +55,13 @@ export function ArticlePage(props: { id: string; secret: string; isPasted: boole
   )
 }
 
-/** Moves the focus to a place: the form of the key had it, and is gone. */
+/** Moves the focus here, because the form of the key had the focus and has disappeared. */
 const focus = (place: HTMLElement | null) => place?.focus()
 
 const loadBeside = () => import('./copies.tsx')
 
 /**
- * An article as somebody reads it.
+ * An article as readers see it.
  *
  * @param props.now null: the article is alone on its page
  */
@@ -114,16 +114,14 @@ export function Card(props: {
   )
 }
 
-/** Ends a snippet that was cut with its last whole word, without a comma or dash behind it. */
+/** Ends a cut snippet after its last whole word, without a comma or dash at the end. */
 function upToWord(snippet: string): string {
-  // Snippets end after 200 characters, before a grapheme that does not fit (decision 33).
+  // Snippets are cut after 200 characters, or before a grapheme that does not fit (decision 33).
   if ([...snippet].length < 190 || /[.!?…][”"’»)]?$/.test(snippet)) return snippet
   return /^(.*[^\s,;:–—(-])[\s,;:–—(-]+\S*$/s.exec(snippet)?.[1] ?? snippet
 }
 
-/**
- * Shows where an article is from and when it appeared. The words are in the language of the page.
- */
+/** Shows where an article is from and when it appeared, in the language of the page. */
 function Source({ article, now }: { article: Article; now: number | null }) {
   const { words } = useSpeech()
   const { language, country, relevance } = article
@@ -143,7 +141,7 @@ function Source({ article, now }: { article: Article; now: number | null }) {
 }
 
 /**
- * How close an article is: a bar, with the same scale in all searches. The figure is shown on
+ * Shows how close an article is: as a bar, with the same scale in all searches, and as a figure on
  * demand.
  */
 function Relevance({ relevance }: { relevance: number }) {
@@ -163,7 +161,7 @@ const Marked = ({ pieces }: { pieces: Piece[] }) => (
   <>{pieces.map(({ text, found }) => (found ? <mark>{text}</mark> : text))}</>
 )
 
-/** @param props.now null: the moment itself is shown, not how long ago it was */
+/** @param props.now null: shows the moment itself, instead of how long ago it was */
 function Moment({ at, now }: { at: string | null; now: number | null }) {
   const speech = useSpeech()
   if (at === null) return <span>{speech.words.results.noDate}</span>

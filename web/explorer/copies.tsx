@@ -6,8 +6,8 @@ import { useSpeech } from '../words/index.ts'
 import type { Article, Told } from './search/use-results.ts'
 
 /**
- * What stands below an article: its copies, and articles in other languages. Most articles have
- * neither. This is a file of its own, so that the first view does not wait for it.
+ * The part below an article: its copies, and articles in other languages. Most articles have
+ * neither. This is a separate file, so that the first view does not wait for it.
  */
 export function Beside(props: { article: Article; told: ReadonlyMap<string, Told>; related: Related[] | undefined }) {
   return (
@@ -19,8 +19,8 @@ export function Beside(props: { article: Article; told: ReadonlyMap<string, Told
 }
 
 /**
- * The articles with the same text: times, headlines side by side, and the words that each has
- * alone.
+ * The articles with the same text: their times, their headlines, and how many words each has of its
+ * own.
  */
 function Copies({ article, told }: { article: Article; told: ReadonlyMap<string, Told> }) {
   const { words, number, date } = useSpeech()
@@ -67,7 +67,7 @@ function Headline({ article }: { article: Article }) {
   )
 }
 
-/** Articles on the same event in other languages. Shows nothing when there are none. */
+/** Articles on the same event in other languages. Shows nothing without such articles. */
 function OtherLanguages({ article, related }: { article: Article; related: Related[] | undefined }) {
   const { words, number } = useSpeech()
   const others = related?.filter(one => one.article.language !== article.language) ?? []
@@ -87,18 +87,18 @@ function OtherLanguages({ article, related }: { article: Article; related: Relat
   )
 }
 
-/** ms before the first question about a card in view, and between two such questions. */
+/** ms before the first request about a card in view, and between two such requests. */
 const LOOK = 1_000
 /**
- * ms between two questions when less than half of the minute's requests is left: searches come
- * first.
+ * ms between two requests when less than half of the minute's requests is left, so that searches
+ * have priority.
  */
 const PAUSE = 20_000
 
 /**
- * Asks for articles on the same event as those in view, one after the other. Each question costs a
- * request of the minute and of the month. So the list asks none with a key that has a quota. Then
- * only the page of an article asks.
+ * Requests articles on the same event as those in view, one after the other. Each request counts in
+ * the minute and in the month. So with a key that has a quota, the list requests nothing, and only
+ * the page of an article does.
  *
  * @param tell gets the articles that are found for an article
  */

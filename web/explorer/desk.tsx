@@ -6,8 +6,8 @@ import { ask, askFile, isListOf, isOneOf, isRecord, type Outcome } from '../part
 import { useSpeech } from '../words/index.ts'
 import { Made } from './take/take.tsx'
 
-// The browser loads these parts when it first shows one of them. They are one file, because that
-// compresses well.
+// The browser loads these parts when it first shows one of them. They are one file, because one
+// file compresses well.
 export { CitePage } from './take/cite.tsx'
 export { Take } from './take/take.tsx'
 
@@ -16,8 +16,8 @@ type Urls = Record<string, string>
 const byMeaning = (search: string) => /(^|&)search=semantic(&|$)/.test(search)
 
 /**
- * Where this device keeps the marks: up to where the articles of each kept search were seen.
- * Colleagues with the same key each have marks of their own.
+ * The storage key of this device's marks: for each kept search, the place up to which its articles
+ * were seen. Colleagues with the same key have marks of their own.
  */
 const MARKS = 'perscope.marks'
 const readMarks = (): Record<string, string> => JSON.parse(localStorage.getItem(MARKS) ?? '{}')
@@ -46,7 +46,7 @@ function useKept(secret: string) {
       })
       if (news.kind === 'failure') return
       setFresh(new Map(news.value.data.map(one => [one.id, one])))
-      // A search without a mark gets one now: later articles are new.
+      // A search without a mark gets its first mark, so that later articles count as new.
       const begun = news.value.data.filter(({ id }) => known[id] === undefined).map(({ id, mark }) => [id, mark])
       localStorage.setItem(MARKS, JSON.stringify({ ...known, ...Object.fromEntries(begun) }))
     },
@@ -59,7 +59,7 @@ function useKept(secret: string) {
   const at = (id: string) => `/explore/searches/${encodeURIComponent(id)}`
   return {
     ...{ kept, fresh, failure, urls, look: () => look() },
-    /** Notes that the articles of a search are seen: the next look counts from here. */
+    /** Records that the articles of a search are seen. The next count begins after them. */
     see(id: string) {
       const mark = fresh.get(id)?.mark
       if (mark !== undefined) localStorage.setItem(MARKS, JSON.stringify({ ...readMarks(), [id]: mark }))
@@ -67,7 +67,7 @@ function useKept(secret: string) {
     change: (id: string, body: { name: string } | { position: number }) =>
       done(ask(at(id), isRecord, { key: secret, method: 'PATCH', body })),
     remove: (id: string) => done(askFile(at(id), { key: secret, method: 'DELETE' })),
-    /** @returns what is wrong, or the secret of a webhook's signatures */
+    /** @returns a mistake in the terms, or the secret of a webhook's signatures */
     async alert(id: string, terms: AlertTerms) {
       const answer = await ask(`${at(id)}/alert`, isOneOf<Alert>, { key: secret, method: 'PUT', body: terms })
       if (answer.kind === 'failure') return { wrong: Object.values(answer.errors).flat().join(' ') || answer.message }
@@ -83,7 +83,10 @@ function useKept(secret: string) {
   }
 }
 
-/** The searches that the key keeps: what is new in each, and how they are named and ordered. */
+/**
+ * The searches that the key keeps, with the number of new articles in each, their names and their
+ * order.
+ */
 export function KeptPage({ secret, onForget }: { secret: string; onForget(): void }) {
   const { words, number } = useSpeech()
   const { kept, fresh, failure, urls, look, see, change, remove, feed, alert, endAlert } = useKept(secret)
@@ -136,8 +139,8 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
 const AT_ONCE = 'at once'
 
 /**
- * The form of an alert: who is told what is new to a search, and when. That is at once, or each day
- * at a time of this device's zone.
+ * The form of an alert: where a search reports new articles, and when. That is at once, or each day
+ * at a time in this device's zone.
  */
 function AlertForm(props: {
   name: string

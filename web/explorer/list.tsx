@@ -12,8 +12,8 @@ import { addressOf, isSame, NEW_SEARCH, type Search, WAYS, type Way } from './se
 import type { Article, Results, Told } from './search/use-results.ts'
 
 /*
- * The list shows one card a text: copies are folded below the first. More pages load as their end
- * comes into view.
+ * The list shows one card for each text: copies are hidden below the first article. Further pages
+ * load when the end of the list comes into view.
  */
 
 const loadTake = () => import('./desk.tsx')
@@ -31,7 +31,7 @@ interface ListProps {
   onOnce(): void
 }
 
-/** The results: how many, the cards, and more of them when their end comes into view. */
+/** The results: their number, the cards, and further cards when the end comes into view. */
 export function ResultList(props: ListProps) {
   const { results, secret, onAgain, onChange, onForget, isOnce } = props
   const { of, failure, loading, told } = results
@@ -100,7 +100,7 @@ export function ResultList(props: ListProps) {
   )
 }
 
-/** What is printed above the results. */
+/** A line above the results that only appears in print. */
 function Printed({ of, now }: { of: Search; now: number }) {
   const { words, date } = useSpeech()
   const parts = [
@@ -114,14 +114,14 @@ function Printed({ of, now }: { of: Search; now: number }) {
 
 /**
  * The position of the first article that may be about something else, in a list ordered by
- * closeness; -1: none of the loaded ones.
+ * closeness; -1: no loaded article.
  */
 function dropOf(of: Search | null, articles: Article[], near: number | null): number {
   const isByCloseness = of?.mode === 'semantic' && (of.sort ?? 'relevance') === 'relevance' && of.order === 'desc'
   return near !== null && isByCloseness ? articles.findIndex(({ relevance = 0 }) => relevance < near) : -1
 }
 
-/** For each article, by its id: articles on the same event. */
+/** Articles on the same event, by the id of an article. */
 function useRelated({ of, quota }: Results, secret: string): ReadonlyMap<string, Related[]> {
   const [found, setFound] = useState<ReadonlyMap<string, Related[]>>(new Map())
   const look = useCallback(
@@ -138,10 +138,10 @@ function useRelated({ of, quota }: Results, secret: string): ReadonlyMap<string,
 }
 
 /**
- * Keeps the first article of each text in the list, and all articles of the text that is unfolded.
+ * Keeps the first article of each text in the list, and all articles of the unfolded text.
  *
  * @param told null: all articles are kept
- * @returns `folded`: by the id of a first article, how many more have its text
+ * @returns `folded`: by the id of a first article, how many more articles have its text
  */
 function foldTexts(all: Article[], told: ReadonlyMap<string, Told> | null, unfolded: string | null) {
   const shown = new Map<string, string>()
@@ -164,7 +164,7 @@ function Folded({ n, isOpen, onOpen }: { n: number; isOpen: boolean; onOpen(): v
   )
 }
 
-/** The key in the storage of the browser: it is set when the reader wants titles alone. */
+/** The key in the browser's storage that is set when the reader wants only titles. */
 const COMPACT = 'perscope.compact'
 
 function Head(
@@ -210,7 +210,7 @@ function totalOf({ of, total, estimate, loading, failure }: Results, { words, nu
   return words.results.total(number(total), total === 1)
 }
 
-/** Nothing was found: what else to try. */
+/** Nothing was found: suggests other searches. */
 function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search>): void }) {
   const { words } = useSpeech()
   const chips = useChips(of)
@@ -249,10 +249,10 @@ function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search
   )
 }
 
-/** Most filters that an empty list offers to leave out. */
+/** Most filters that an empty list offers to remove. */
 const MOST_STEPS = 4
 
-/** The next page: asked for when the end comes into view, or by the button. */
+/** Loads the next page when the end comes into view, or by a button. */
 function More({ results }: { results: Results & { loadMore(): void } }) {
   const { words } = useSpeech()
   const end = useRef<HTMLDivElement>(null)

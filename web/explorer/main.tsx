@@ -19,8 +19,9 @@ import { type First, idOfPage, tryKey } from './search/use-results.ts'
 import { SearchPage } from './search-page.tsx'
 
 /*
- * The page needs a key, and a key must not stay in the address: history and screenshots keep
- * addresses. So this file takes it out first, then shows the welcome, the search or an article.
+ * The page needs a key, but a key must not stay in the address, because history and screenshots
+ * keep addresses. So this file removes it first, and then shows the welcome, the search or an
+ * article.
  */
 
 const ARTICLE_ID = idOfPage()
@@ -28,21 +29,21 @@ const IS_CITED = location.pathname.startsWith('/cite/')
 const IS_KEPT = location.pathname === '/searches'
 const loadDesk = () => import('./desk.tsx')
 
-/** The key of this tab, and a second key that a link or a field has brought. */
+/** The key of this tab, and a second key that came from a link or a field. */
 function useKey(offeredAtFirst: string | null) {
   const [key, setKey] = useState(knownKey)
   const [first, setFirst] = useState<First | null>(null)
   const [offered, setOffered] = useState(offeredAtFirst)
   const [isPasted, setPasted] = useState(false)
   useEffect(() => {
-    // This happens when somebody opens an address with a key in a tab that is open already.
+    // Runs when somebody opens an address with a key in a tab that is already open.
     const look = () => {
       const other = takeKeyFromAddress()
       if (other === null) setKey(knownKey())
       else setOffered(other)
     }
     addEventListener('hashchange', look)
-    // Another tab has forgotten the key of the device.
+    // Runs when another tab has removed the key of the device.
     addEventListener('storage', look)
     return () => {
       removeEventListener('hashchange', look)
@@ -66,10 +67,10 @@ function useKey(offeredAtFirst: string | null) {
 }
 
 /**
- * The whole page. Without a key it says what this is and how to get a key. With a key it shows the
- * search, or the article of the address.
+ * The whole page. Without a key it explains the service and how to get a key. With a key it shows
+ * the search, or the article of the address.
  *
- * @param props.offered a key of the address, while the tab has another one
+ * @param props.offered a key in the address, while the tab has another key
  */
 function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: string | null }) {
   const [speech, setSpeech] = useState(firstSpeech)
@@ -91,7 +92,7 @@ function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: stri
     rememberLanguage(chosen)
     void loadSpeech(chosen).then(setSpeech)
   }, [])
-  /** A key that is typed into any field is taken out of it, so that no address has it. */
+  /** Removes a key that is typed into any field, so that no address contains it. */
   const takeKey = useCallback(
     (text: string) => {
       const found = keyIn(text)
@@ -132,7 +133,7 @@ function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: stri
   )
 }
 
-/** The notice that another key has come. Nothing uses that key before the reader says so. */
+/** The notice that another key has come. The page uses that key only when the reader agrees. */
 function Offer({ onUse, onKeep }: { onUse(): void; onKeep(): void }) {
   const { words } = useSpeech()
   return (
@@ -146,7 +147,7 @@ function Offer({ onUse, onKeep }: { onUse(): void; onKeep(): void }) {
   )
 }
 
-/** What somebody without a key sees: what this is, how to get a key, and where to put it. */
+/** The view without a key: it explains the service, how to get a key, and where to enter it. */
 function Welcome({ said, onKey }: { said: string; onKey(key: string, first: First | null, onDevice?: boolean): void }) {
   const { words } = useSpeech()
   return (
@@ -168,7 +169,7 @@ function Welcome({ said, onKey }: { said: string; onKey(key: string, first: Firs
 }
 
 /**
- * The form for a key. It tries the key before it closes, so that a wrong key can be corrected here.
+ * The form for a key. It tests the key before it closes, so that a wrong key can be corrected here.
  */
 function KeyForm({ onKey }: { onKey(key: string, first: First | null, onDevice?: boolean): void }) {
   const { words } = useSpeech()
@@ -231,7 +232,7 @@ function KeyForm({ onKey }: { onKey(key: string, first: First | null, onDevice?:
   )
 }
 
-// Before anything else: the key leaves the address at once.
+// This comes first, so that the key leaves the address at once.
 const offered = takeKeyFromAddress()
 const place = document.getElementById('page')
 const speech = await loadSpeech(preferredLanguage())

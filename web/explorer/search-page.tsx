@@ -13,11 +13,11 @@ import { addressOf, type Draft, isSame, MODES, NEW_SEARCH, readSearch, type Sear
 import { type First, useFresh, useResults } from './search/use-results.ts'
 
 /*
- * The address is the state: a search is written there, and every part of the page is drawn from it.
- * Only what is being typed is kept elsewhere.
+ * The address holds the state: a search is written there, and every part of the page is drawn from
+ * it. Only the text that is being typed is stored elsewhere.
  */
 
-/** What is searched for, what stands in the box, and the ways from one to the other. */
+/** The search, the content of the box, and functions that change them. */
 function useDraftedSearch() {
   const [search, setSearch] = useSearch()
   const [draft, setDraft] = useStateOf<Draft>(search, { q: search.q, mode: search.mode })
@@ -44,7 +44,7 @@ function useDraftedSearch() {
       setDraft({ ...draft, mode })
       if (readQuery({ ...draft, mode }).kind !== 'problem') change({ mode })
     },
-    // The same search, submitted again, is asked again.
+    // The same search, submitted again, is requested again.
     submit: () => (isSearched ? again() : change({})),
     clear: () => setSearch({ ...NEW_SEARCH, q: search.q, mode: search.mode }),
   }
@@ -58,14 +58,14 @@ function ofMode(search: Search, mode: SearchMode): Partial<Search> {
 /**
  * The search with a key: box, filters, results, figures.
  *
- * @param props.first the first page of the search, if the trial of the key has loaded it
+ * @param props.first the first page of the search, if the test of the key has loaded it
  * @param props.isPasted the key came from the form, which had the focus until now
  */
 export function SearchPage(props: { secret: string; first: First | null; isPasted: boolean; onForget(): void }) {
   const { secret, first, isPasted, onForget } = props
   const { words } = useSpeech()
   const { search, draft, round, again, change, isSearched, type, chooseMode, submit, clear } = useDraftedSearch()
-  // A query that cannot be read is not sent: the line below the box says why.
+  // A query that cannot be read is not sent. The line below the box gives the reason.
   const asked = useMemo(() => (readQuery(search).kind === 'problem' ? null : search), [search])
   const results = useResults(asked, secret, round, first)
   const fresh = useFresh(results.of, secret, results.quota)
@@ -128,8 +128,8 @@ export function SearchPage(props: { secret: string; first: First | null; isPaste
 }
 
 /**
- * The search that the address bar holds. Each change is a step of the browser's history, so back,
- * forward and sharing work.
+ * The search in the address bar. Each change is a step of the browser's history, so back, forward
+ * and sharing work.
  */
 function useSearch(): [Search, (changed: Search) => void] {
   const [search, setSearch] = useState(() => readSearch(new URLSearchParams(location.search)))
@@ -148,7 +148,7 @@ function useSearch(): [Search, (changed: Search) => void] {
   return [search, change]
 }
 
-/** Failures of all figures as one, and the round in which they are counted. */
+/** The failures of all figures as one, and the round in which figures are counted. */
 function useCounting() {
   const [round, setRound] = useState(0)
   const [failures, setFailures] = useState<Record<string, Failure | null>>({})
@@ -160,19 +160,19 @@ function useCounting() {
 }
 
 const PLACE = 'perscope.place'
-/** Most articles that a reload loads again. Each page of them costs a search. */
+/** Most articles that a reload loads again, because each page of them costs a search. */
 const MOST_RELOADED = 250
 
 /**
- * A reload keeps the place: it loads what was shown, page after page, and scrolls to where the
- * reader was.
+ * A reload keeps the place of the reader: it loads the same articles again, page after page, and
+ * scrolls to the place.
  */
 function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof useResults>): void {
   const wanted = useRef(placeBefore())
   const shown = useRef(0)
   shown.current = articles.length
   useEffect(() => {
-    // The browser would scroll to where nothing is loaded yet.
+    // The browser itself would scroll to a place that is not loaded yet.
     if (wanted.current !== null) history.scrollRestoration = 'manual'
     const keep = () => {
       const tops = cards().map(card => card.getBoundingClientRect().top)
@@ -191,7 +191,7 @@ function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof u
     if (!isOther && next !== null && articles.length < Math.min(place.shown, MOST_RELOADED)) return loadMore()
     wanted.current = null
     history.scrollRestoration = 'auto'
-    // The browser keeps the card in view when the figures above come.
+    // When the figures above appear, the browser keeps the card in view.
     const card = isOther ? undefined : cards()[place.first]
     if (card !== undefined) scrollBy({ top: card.getBoundingClientRect().top - place.top })
   }, [of, articles, next, failure, loadMore])
@@ -199,16 +199,19 @@ function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof u
 
 interface ReadingPlace {
   address: string
-  /** How many articles were shown. */
+  /** The number of shown articles. */
   shown: number
-  /** The first card that begins in the window, and where, in pixels from its top. */
+  /**
+   * The first card that begins in the window, and the distance of its top from the window's top, in
+   * pixels.
+   */
   first: number
   top: number
 }
 
 const cards = () => [...document.querySelectorAll('article.card')]
 
-/** Where the reader was, if this is a reload; null: the page was opened. */
+/** The place of the reader before a reload; null: the page was opened otherwise. */
 function placeBefore(): ReadingPlace | null {
   const [navigation] = performance.getEntriesByType('navigation')
   const kept = sessionStorage.getItem(PLACE)
@@ -217,18 +220,18 @@ function placeBefore(): ReadingPlace | null {
   return JSON.parse(kept)
 }
 
-/** Fields in which a slash is typed as a letter. */
+/** Fields in which a slash is an ordinary letter. */
 const TYPED_INTO = 'input:not([type="radio"], [type="checkbox"]), select, textarea'
 
 /**
- * The search box with its three modes, and below it how the query is read, while it is typed.
+ * The search box with its modes. Below it, a line says how the query is read while it is typed.
  *
- * @param onMode chooses a mode, and searches at once if there is something to search for
- * @param errors what the API said about `q`
+ * @param onMode chooses a mode, and searches at once if there is a query
+ * @param errors sentences of the API about `q`
  */
 function SearchForm(props: {
   draft: Draft
-  /** Whether the box has the focus from the beginning. */
+  /** Whether the box has the focus at first. */
   isFocused: boolean
   isTried: boolean
   errors: string[]
@@ -300,7 +303,7 @@ function SearchForm(props: {
   )
 }
 
-/** As on many sites, "/" leads to the search from anywhere but a field. */
+/** As on many sites, "/" moves the focus to the search, except in a field. */
 function useSlash(field: RefObject<HTMLInputElement | null>): void {
   useEffect(() => {
     const jump = (event: KeyboardEvent) => {
@@ -316,7 +319,7 @@ function useSlash(field: RefObject<HTMLInputElement | null>): void {
 }
 
 /**
- * A line that tells how the query is read, and what looks like an operator but is none.
+ * A line that says how the query is read, and which parts only look like operators.
  *
  * @param isTried whether the reader has tried to search; only then is an empty field a mistake
  */

@@ -2,19 +2,19 @@ import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
 
-/** The colours and letters of the page, for a canvas. */
+/** The colours and fonts of the page, for a canvas. */
 export interface Look {
   soft: string
   rule: string
   bar: string
-  /** The colour of an area behind a line. */
+  /** The colour of the area between a line and its upper bound. */
   area: string
   pale: string
   gap: string
   /** The colour behind the drawing. */
   ground: string
   font: string
-  /** A `rem` in pixels: letters grow with the screen. */
+  /** A `rem` in pixels, because letters grow with the screen. */
   rem: number
 }
 
@@ -60,7 +60,7 @@ export function useChart(draw: (place: HTMLElement, look: Look) => Promise<uPlot
       chart = drawn
       if (gone) drawn.destroy()
     }
-    const redraw = () => void drawAgain().catch(() => {}) // the table stays
+    const redraw = () => void drawAgain().catch(() => {}) // the table remains
     const scheme = matchMedia('(prefers-color-scheme: dark)')
     const sizes = new ResizeObserver(() => chart?.setSize({ width: current.clientWidth, height: chart.height }))
     scheme.addEventListener('change', redraw)
@@ -76,15 +76,15 @@ export function useChart(draw: (place: HTMLElement, look: Look) => Promise<uPlot
   return place
 }
 
-/** The axes of a chart over time. Hours or buckets stand below it, and grid lines lie behind it. */
+/** The axes of a chart over time. The labels are below it, and grid lines behind it. */
 export function axesOf({ soft, rule, font, rem }: Look, below: uPlot.Axis, beside: uPlot.Axis): uPlot.Axis[] {
   const axis = { stroke: soft, font, gap: 4, ticks: { show: false } }
   return [
-    // A larger gap, so that the labels do not touch the zero of the other axis.
+    // A larger gap keeps the labels away from the zero of the other axis.
     { ...axis, gap: 0.55 * rem, size: 1.9 * rem, grid: { show: false }, ...below },
     { ...axis, grid: { stroke: rule, width: 1 }, ...beside },
   ]
 }
 
-/** Steps of an axis that counts: there are no halves of articles. */
+/** Steps of an axis for counts, which have no fractions. */
 export const WHOLE_STEPS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap(unit => [unit, 2 * unit, 5 * unit])

@@ -5,14 +5,15 @@ import { useSpeech } from '../words/index.ts'
 import type { Failure, Outcome } from './request.ts'
 
 /*
- * What every page shares: its buttons, its header and footer, and the hooks that tie requests to
- * the life of a part.
+ * Parts that all pages share: buttons, header and footer, and the hooks that end requests when a
+ * part is removed.
  */
 
 /**
- * A choice of few, side by side: radio buttons, so that arrow keys move.
+ * A choice between a few values, side by side. They are radio buttons, so arrow keys move between
+ * them.
  *
- * @param about what each choice does, shown when a pointer rests on it
+ * @param about the effect of each choice, shown when a pointer rests on it
  */
 export function Segments<V extends string>(props: {
   label: string
@@ -38,8 +39,8 @@ export function Segments<V extends string>(props: {
 }
 
 /**
- * A part of the page that is open where there is room for it, and folded on narrow screens. What is
- * in it is made when it is opened first, so it asks for nothing before.
+ * A part of the page that is open on wide screens, and folded on narrow ones. Its content is made
+ * when it is first opened, so it requests nothing before.
  *
  * @param minWidth a length of CSS. From this width on, the style hides the summary
  */
@@ -67,7 +68,7 @@ export function Unfolding(props: { title: string; className: string; minWidth: s
 /**
  * A button that sends no form.
  *
- * @param props.of what the button is for, when several have the same text
+ * @param props.of the thing that the button acts on, when several buttons have the same text
  */
 export function Button({ text, of, ...attributes }: ComponentProps<'button'> & { text: string; of?: string }) {
   const { words } = useSpeech()
@@ -78,7 +79,7 @@ export function Button({ text, of, ...attributes }: ComponentProps<'button'> & {
   )
 }
 
-/** Copies a text, and says so. */
+/** Copies a text, and confirms it. */
 export function CopyButton({ text }: { text: string }) {
   const { words } = useSpeech()
   const [state, setState] = useState<'copied' | 'failed' | null>(null)
@@ -131,7 +132,7 @@ export function Header({
   )
 }
 
-/** The head of a page: the name, which leads to `/`, and what stands opposite. */
+/** The head of a page: the name, which leads to `/`, and the content on the opposite side. */
 export function Bar({ children }: { children: ComponentChildren }) {
   return (
     <header class="header row">
@@ -153,14 +154,14 @@ export function Footer() {
 }
 
 /**
- * A function for texts that are typed into fields. If a text holds a key, the function takes the
- * key and returns true. The key must then not stay in the field.
+ * A function for texts that are typed into fields. If a text contains a key, the function takes the
+ * key and returns true. The field must then drop the key.
  */
 export const KeyTaker = createContext<(text: string) => boolean>(() => false)
 
 /**
- * State that belongs to `owner`. With another owner it is `start` again, in the same rendering. An
- * effect would be too late: it could empty a field after its first letters are typed.
+ * State that belongs to `owner`. For another owner it becomes `start` again, in the same rendering.
+ * An effect would be too late: it could empty a field after its first letters are typed.
  */
 export function useStateOf<T>(owner: unknown, start: T): [T, (value: T) => void] {
   const [held, hold] = useState({ owner, value: start })
@@ -168,7 +169,8 @@ export function useStateOf<T>(owner: unknown, start: T): [T, (value: T) => void]
 }
 
 /**
- * Runs work for a part of the page, and ends it when the part is gone or the work is another one.
+ * Runs work for a part of the page. The work ends when the part is removed, or when other work
+ * replaces it.
  *
  * @param work made with `useCallback`; its errors are ignored
  */
@@ -180,7 +182,9 @@ export function useWork(work: (signal: AbortSignal) => Promise<void>): void {
   }, [work])
 }
 
-/** Requests of a part of the page: why the last one failed, and a way to wait for the next one. */
+/**
+ * Requests of a part of the page: the failure of the last one, and a function that waits for one.
+ */
 export function useAsking() {
   const [failure, setFailure] = useState<Failure | null>(null)
   const told = useCallback(async <T extends NonNullable<unknown>>(asked: Promise<Outcome<T>>): Promise<T | null> => {
@@ -192,7 +196,8 @@ export function useAsking() {
 }
 
 /**
- * Loads what a file exports when it is first wanted, so that the first view does not wait for it.
+ * Loads the exports of a file when they are first needed, so that the first view does not wait for
+ * them.
  *
  * @param load always the same function
  */
@@ -205,9 +210,9 @@ export function useLater<T extends object>(isWanted: boolean, load: () => Promis
 }
 
 /**
- * The present moment in ms, looked at again every this many ms.
+ * The current time in ms, updated every `every` ms.
  *
- * @param every null: it is not looked at again
+ * @param every null: the time is never updated
  */
 export function useNow(every: number | null): number {
   const [now, setNow] = useState(() => Date.now())

@@ -5,7 +5,7 @@ import type { Failure } from './request.ts'
 
 type Kind = keyof Speech['words']['failure']['title']
 
-/** The kinds of failure whose codes do not mean a fault of the server. */
+/** The kinds of failures, by code. Other codes mean a fault of the server. */
 const KINDS: Partial<Record<string, Kind>> = {
   offline: 'offline',
   missing_token: 'key',
@@ -27,14 +27,19 @@ function adviceOf({ code, errors, message }: Failure, { words }: Speech): string
   return typeof own === 'string' ? own : message || words.failure.server
 }
 
-/** These end by themselves: the page tries again when the API says, or when the network is back. */
+/**
+ * Failures that end by themselves. The page tries again when the API says, or when the network is
+ * back.
+ */
 const goesOn = ({ code, retryAfter }: Failure) =>
   code === 'offline' || (/^(rate_limit_exceeded|service_unavailable)$/.test(code) && retryAfter !== null)
 
-/** Seconds between two attempts while nothing answers. */
+/** Seconds between two attempts while no answer comes. */
 const OFFLINE_PAUSE = 10
 
-/** A failure in words, with what to do about it, and a countdown where waiting is all there is. */
+/**
+ * A failure in words, with the possible actions. Where only waiting helps, it shows a countdown.
+ */
 export function FailureNotice({
   failure,
   onAgain,
@@ -70,10 +75,10 @@ export function FailureNotice({
   )
 }
 
-/** Seconds that are left to wait; null: there is nothing to wait for. */
+/** Seconds that are left to wait; null: no wait. */
 function useCountdown(failure: Failure, onAgain: () => void): number | null {
   const [left, setLeft] = useState<number | null>(null)
-  // A redraw of the page does not restart the wait.
+  // With this reference, a redraw of the page does not restart the wait.
   const again = useRef(onAgain)
   again.current = onAgain
   useEffect(() => {

@@ -1,7 +1,9 @@
-/** Why an answer did not come, as the page says it. */
+/** Why no usable answer came, in the form that the page shows. */
 export interface Failure {
   kind: 'failure'
-  /** The API's code; `offline` when no answer came at all; or `unreadable`. */
+  /**
+   * The API's code; `offline` when no answer came; `unreadable` when the answer could not be read.
+   */
   code: string
   /** The API's message; empty when no answer came. */
   message: string
@@ -9,14 +11,14 @@ export interface Failure {
   errors: Record<string, string[]>
   /** Seconds that the API asks to wait; null when it does not say. */
   retryAfter: number | null
-  /** The id that the page shows when an error stays. */
+  /** The id of the request, which the page shows with a lasting error. */
   requestId: string
 }
 
 interface Answer<T> {
   kind: 'ok'
   value: T
-  /** Requests of the month that the plan has; null: no quota. */
+  /** Requests of the month in the plan; null: no quota. */
   quota: number | null
   /** The share of the minute's requests that is left. */
   room: number
@@ -25,7 +27,7 @@ interface Answer<T> {
 export type Outcome<T> = Answer<T> | Failure
 
 export interface Asking {
-  /** null: the browser sends the password that it was asked for when it opened the page. */
+  /** null: the browser sends the password for which it asked when it opened the page. */
   key: string | null
   signal?: AbortSignal | undefined
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -33,15 +35,16 @@ export interface Asking {
 }
 
 /**
- * ms that a request waits for its answer. Most take milliseconds, semantic search two seconds at
- * most.
+ * ms that a request waits for its answer. Most take milliseconds, semantic search at most two
+ * seconds.
  */
 const TIMEOUT = 20_000
 
 /**
- * Asks the API with the key in the header, never in the address.
+ * Sends a request to the API, with the key in the header and never in the address.
  *
- * @param is whether the answer's JSON is what was asked for: the API of the same release sends it
+ * @param is whether the JSON has the expected form; the API of the same release sends the whole
+ * form
  * @throws AbortError when `signal` aborts
  */
 export async function ask<T>(path: string, is: (json: unknown) => json is T, asking: Asking): Promise<Outcome<T>> {
@@ -54,19 +57,20 @@ export async function ask<T>(path: string, is: (json: unknown) => json is T, ask
   return { kind: 'ok', value, quota: count('X-Quota-Limit'), room }
 }
 
-/** Asks for a file, whose content is not parsed. */
+/** Requests a file, whose content is not parsed. */
 export async function askFile(path: string, asking: Asking): Promise<Outcome<Blob>> {
   const response = await exchange(path, asking)
   return response instanceof Response ? { kind: 'ok', value: await response.blob(), quota: null, room: 1 } : response
 }
 
-/** A good answer whose body is still to be read; or why there is none. */
+/** A successful answer, whose body is not read yet; or the reason why there is none. */
 async function exchange(path: string, asking: Asking): Promise<Response | Failure> {
   const response = await send(path, asking)
   if (response === null) return failure('offline')
   if (response.ok) return response
   const refused = refusal(response, await readJson(response, asking.signal))
-  // The device forgets a key that does not work. The tab keeps it for now, and says what is wrong.
+  // The device forgets a key that is no longer valid. The tab still keeps it, and shows the
+  // failure.
   if (refused.code === 'invalid_token' && asking.key === localStorage.getItem(PLACE)) localStorage.removeItem(PLACE)
   return refused
 }
@@ -114,7 +118,7 @@ function refusal(response: Response, json: unknown): Failure {
   }
 }
 
-/** Why an answer did not come, for operators. */
+/** The failure in a sentence for operators. */
 export function sentenceOf({ code, message }: Failure): string {
   return code === 'offline' ? 'The API does not answer.' : message || 'The answer of the API cannot be read.'
 }
@@ -133,31 +137,30 @@ function failure(code: string): Failure {
 
 const numberOf = (text: string | null) => (text === null || !/^\d+$/.test(text) ? null : Number(text))
 
-/** Whether an answer has a list of that name. */
+/** Whether an answer has a list with this name. */
 export const hasList = (json: unknown, name: string): boolean => isRecord(json) && Array.isArray(json[name])
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether the `data` of an answer is a list, or one thing. */
+/** Whether the `data` of an answer is a list, or an object. */
 export const isListOf = <T>(json: unknown): json is { data: T[] } => hasList(json, 'data')
 export const isOneOf = <T>(json: unknown): json is { data: T } => isRecord(json) && isRecord(json.data)
 
-/** An address that a link may have: a page of the web, and no script. */
+/** An address that is safe in a link: a page of the web, and no script. */
 export const safeAddress = (url: string) => (/^https?:\/\//i.test(url) ? url : null)
 
 const PLACE = 'perscope.key'
 
-/** A key in a text that somebody wrote, whatever stands around it; null: there is none. */
+/** The key in a text; null: the text has no key. */
 export const keyIn = (text: string): string | null => /\bpsk_[\w-]{16,}/.exec(text)?.[0] ?? null
 
 /**
- * Takes a key out of the address, where a link (`/#key=psk_…`) or a search has it. The fragment is
- * never sent to a server. The key leaves the address at once, so that no shared or kept address has
- * it. A tab without a key keeps it, for itself alone.
+ * Removes a key from the address, where a link (`/#key=psk_…`) or a search has it. The fragment is
+ * never sent to a server. The key leaves the address at once, so that no shared or stored address
+ * contains it. A tab without a key stores it, only for this tab.
  *
- * @returns a key that the tab did not have, while it has another one: the reader must say which
- * counts
+ * @returns a key that differs from the tab's own key: the reader must choose between them
  */
 export function takeKeyFromAddress(): string | null {
   const fragment = new URLSearchParams(location.hash.slice(1)).get('key')?.trim()
@@ -175,8 +178,8 @@ export function takeKeyFromAddress(): string | null {
 export const knownKey = (): string => sessionStorage.getItem(PLACE) ?? localStorage.getItem(PLACE) ?? ''
 
 /**
- * @param onDevice all tabs have the key until it is forgotten or refused; else this tab alone has
- * it
+ * @param onDevice true: all tabs have the key until it is forgotten or refused; false: only this
+ * tab has it
  */
 export function rememberKey(key: string, onDevice = false): void {
   forgetKey(onDevice)

@@ -4,7 +4,7 @@ import { useSpeech } from '../words/index.ts'
 interface TableProps {
   caption?: string
   columns: readonly string[]
-  /** The columns of figures, which stand at the right; by default all but the first. */
+  /** The columns of figures, which are aligned to the right; by default all but the first. */
   figures?: readonly number[]
   rows: { key: string; class?: string; name?: ComponentChildren; cells: ComponentChildren[] }[]
 }
@@ -48,8 +48,8 @@ export function Table({ caption, columns, figures, rows }: TableProps) {
 /**
  * The figures of a drawing as a table, on demand.
  *
- * @param props.hasButtons whether the rows have buttons, by which keys reach them; else keys scroll
- * the table
+ * @param props.hasButtons whether the rows have buttons, which keys can reach; otherwise keys
+ * scroll the table
  */
 export function Figures({ hasButtons = false, ...table }: TableProps & { hasButtons?: boolean }) {
   const { words } = useSpeech()

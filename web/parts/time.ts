@@ -4,7 +4,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** "5 minutes ago"; the day itself when it is longer ago than a week, or ahead. */
+/** "5 minutes ago"; the day itself when it is more than a week ago, or in the future. */
 export function ago(at: Date, now: number, { ago, date }: Speech): string {
   const past = now - at.getTime()
   if (past < -MINUTE || past > 7 * DAY) return date(at, 'day')
@@ -13,18 +13,18 @@ export function ago(at: Date, now: number, { ago, date }: Speech): string {
 }
 
 /*
- * Days as the reader's calendar has them. The API takes a bare day as one in UTC. So a chosen day
- * is sent as two moments, at which it begins and ends where the reader is.
+ * Days of the reader's calendar. The API reads a bare day as a day in UTC. So a chosen day is sent
+ * as two moments: its beginning and its end in the reader's time zone.
  */
 
-/** The day of a bound, for a date field; empty when there is none. A bare day stays itself. */
+/** The day of a bound, for a date field; empty without a bound. A bare day stays itself. */
 export function dayOf(bound: string): string {
   if (/^\d{4}-\d{2}-\d{2}$/.test(bound)) return bound
   const at = new Date(bound)
   return bound === '' || Number.isNaN(at.getTime()) ? '' : localDay(at)
 }
 
-/** The day as `2026-11-03`: Swedish dates have the form of ISO 8601. */
+/** The day as `2026-11-03`, because Swedish dates have the form of ISO 8601. */
 export const localDay = (at: Date): string => at.toLocaleDateString('sv')
 
 /** The moment at which a day begins. An empty day is no bound. */
@@ -33,7 +33,7 @@ export function beginOf(day: string): string {
   return at === null ? '' : iso(at)
 }
 
-/** The last moment of a day; bounds include their own moment. */
+/** The last moment of a day. Bounds include their own moment. */
 export function endOf(day: string): string {
   const at = parsed(day)
   if (at === null) return ''
@@ -41,7 +41,7 @@ export function endOf(day: string): string {
   return iso(new Date(at.getTime() - 1))
 }
 
-/** The day that lies this many days before. */
+/** The day `days` days before `now`. */
 export function daysBefore(now: Date, days: number): string {
   return localDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() - days))
 }
@@ -65,7 +65,7 @@ export function rest(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Resolves when the tab is visible, so that a hidden tab asks for nothing. */
+/** Resolves when the tab is visible, so that a hidden tab requests nothing. */
 export function whenSeen(signal: AbortSignal): Promise<void> {
   if (!document.hidden) return Promise.resolve()
   return new Promise((resolve, reject) => {

@@ -124,7 +124,7 @@ const drawLag =
 
 const LAG_FIGURES = { index: drawLag('index'), vector: drawLag('vector') }
 
-/** What is drawn by hour, and its axis. */
+/** The data that are drawn by hour, and their axis. */
 interface DayFigures {
   range: uPlot.Range.Function
   axis: uPlot.Axis
@@ -133,9 +133,9 @@ interface DayFigures {
   data: (number | null)[][]
 }
 
-/** Height of the drawing, in `rem`. The style keeps that place free. */
+/** Height of the drawing, in `rem`. The style reserves this space. */
 const HEIGHT = 10.5
-/** From this width on, in `rem`, every sixth hour has its label; below it, every twelfth. */
+/** In `rem`. From this width on, every sixth hour has a label; below it, every twelfth. */
 const WIDE = 17
 
 /** A chart of 24 hours with its headline. It shows the figures of the hour under the pointer. */
@@ -145,7 +145,7 @@ function Plot(props: {
   note: string
   hours: LagHour[]
   tell(hour: LagHour): string
-  /** null: there is nothing to draw. */
+  /** null: nothing to draw. */
   figures: ((hours: LagHour[], look: Look) => DayFigures) | null
 }) {
   const { title, headline, note, hours, tell, figures } = props

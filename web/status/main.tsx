@@ -23,7 +23,7 @@ import { loadSpeech, SpeechContext } from '../words/index.ts'
 import { LastDay } from './last-day.tsx'
 import { MachineSection, Outlets } from './outlets.tsx'
 
-/** The page for operators: how the fleet is doing, at a glance. */
+/** The page for operators, which shows the state of the fleet. */
 function Status() {
   const watch = useFigures()
   const { figures, failure } = watch
@@ -77,20 +77,20 @@ function Status() {
 /** Something that an operator should look at. */
 type Problem = Pick<Cause, 'level' | 'text'>
 
-/** What an operator should look at now; null: nothing is known yet. */
+/** Problems that an operator should look at; null: nothing is known yet. */
 function problemsNow({ figures, failure }: Watch): Problem[] | null {
   if (failure !== null) return [{ level: 'bad', text: sentenceOf(failure) }]
   return figures?.causes ?? null
 }
 
-/** How many articles wait for their embedding, whether it is due now or later. */
+/** The number of articles that wait for their embedding, due or not. */
 const waitingIn = (figures: Figures | null): number =>
   (figures?.flow?.embeddings.due ?? 0) + (figures?.flow?.embeddings.promised ?? 0)
 
 /** The name in the header, which the title need not repeat. */
 const WORDMARK = 'Perscope'
 
-/** How things are, in one glance: a word, its reasons, and the age of the figures. */
+/** The state of the fleet: a word, its reasons, and the age of the figures. */
 function Verdict(props: { service: string; problems: Problem[] | null; waiting: number; readAt: number }) {
   const { service, problems, waiting, readAt } = props
   return (
@@ -146,10 +146,10 @@ function QueueTable({ queues }: { queues: Record<string, QueueCounts> | null }) 
   return <Table columns={['Queue', ...STATES]} rows={rows} />
 }
 
-/** How many of the newest are shown; the command lists all. */
+/** How many of the newest failures are shown; the command lists all. */
 const NEWEST = 5
 
-/** What failed for good, by reason, and the newest of it. */
+/** Work that failed for good, by reason, and the newest of it. */
 function Quarantine({ quarantine, at }: Pick<Figures, 'quarantine' | 'at'>) {
   if (quarantine === null) return <p class="hint">Could not be read.</p>
   const { counts, newest } = quarantine
@@ -187,24 +187,24 @@ function Failed({ one: { id, what, reason, detail, since }, now }: { one: Quaran
   )
 }
 
-/** What the page knows. */
+/** The data of the page. */
 interface Watch {
-  /** The last figures that came; null: none yet. */
+  /** The last figures that arrived; null: none yet. */
   figures: Figures | null
   /** When the figures came, in ms of this browser's clock. */
   readAt: number
-  /** Why no newer figures came; null: the last question was answered. */
+  /** Why no newer figures arrived; null: the last request was answered. */
   failure: Failure | null
 }
 
-/** ms between an answer and the next question. */
+/** ms between an answer and the next request. */
 const EVERY = 3_000
 
-/** Asks for the figures again and again while somebody looks. */
+/** Requests the figures again and again while the page is visible. */
 function useFigures(): Watch {
   const [watch, setWatch] = useState<Watch>({ figures: null, readAt: 0, failure: null })
   const look = useCallback(async (signal: AbortSignal) => {
-    // fetch refuses an address with a name and a password in it, as the page's own may be.
+    // fetch refuses an address with a name and a password, which the page's own address may have.
     const address = `${location.origin}/status/figures`
     for (;;) {
       await whenSeen(signal)
@@ -229,7 +229,7 @@ const WORDS: Record<State, string> = {
 
 /**
  * The way of an article: services are boxes with a light, stores are drums. The style draws them
- * from left to right, or on a narrow screen from top to bottom.
+ * from left to right, or from top to bottom on a narrow screen.
  */
 function Way({ figures }: { figures: Figures }) {
   return (
@@ -258,9 +258,9 @@ type State = 'good' | 'warn' | 'bad' | 'unknown'
 /** A service or a store on the way of an article. */
 interface Step {
   name: string
-  /** Of a service; absent: a store. */
+  /** The state of a service; absent: this is a store. */
   state?: State
-  /** null: not known. */
+  /** null: unknown. */
   value: number | null
   unit: string
   note: string | null
@@ -315,7 +315,8 @@ const normaliser = (flow: Flow<string> | null, running: RunningFleet | null): St
 })
 
 /**
- * New articles without a stored segment: more than four flushes' worth means that nobody flushes.
+ * New articles without a stored segment. More than this, four flushes, means that no process
+ * flushes.
  */
 const BACKLOG = 32_768
 
@@ -361,7 +362,8 @@ function api(running: RunningFleet | null, missing: string[]): Step {
 }
 
 const place = document.getElementById('page')
-// In English alone: operators read the same terms in logs, metrics, alerts and docs/operations.md.
+// The page is only in English, because operators read the same terms in logs, metrics, alerts and
+// docs/operations.md.
 const speech = await loadSpeech('en')
 if (place !== null) {
   render(

@@ -19,7 +19,10 @@ const PAGE = 20
 const KINDS = ['all', 'failing', 'blocked', 'silent', 'healthy'] as const
 type Kind = (typeof KINDS)[number]
 
-/** The outlets, those in trouble first: found by name, chosen by health, a page at a time. */
+/**
+ * The outlets, those in trouble first. They can be searched by name and filtered by health, and
+ * appear page by page.
+ */
 export function Outlets({ outlets, at }: Pick<Figures, 'outlets' | 'at'>) {
   const [kind, setKind] = useState<Kind>('all')
   const [word, setWord] = useState('')
@@ -58,7 +61,7 @@ export function Outlets({ outlets, at }: Pick<Figures, 'outlets' | 'at'>) {
       {found.length === 0 ? (
         <p class="hint">No outlet is like that.</p>
       ) : (
-        // On narrow screens each row is a small card, for want of columns.
+        // On narrow screens each row is a small card, because there is no room for columns.
         <div class="outlet-table">
           <Table columns={COLUMNS} figures={[]} rows={found.slice(0, shown).map(one => rowOf(one, Date.parse(at)))} />
         </div>
@@ -93,7 +96,7 @@ const COLUMNS = [
   ...['Outlet', 'Health', 'Last new article', 'Last read', 'Usual rhythm', 'We have', 'Read from', 'Trouble'],
 ]
 
-/** What stands in the row of an outlet. */
+/** The cells in the row of an outlet. */
 function rowOf(outlet: OutletHealth<string>, now: number) {
   const { name, domain, country, health, lastNew, lastSuccess, rhythm, days } = outlet
   return {
@@ -124,7 +127,7 @@ function rowOf(outlet: OutletHealth<string>, now: number) {
   }
 }
 
-/** A time in words, exact on hover. */
+/** A time in words; a hover shows the exact time. */
 function When({ at, now, isLoud }: { at: string | null; now: number; isLoud: boolean }) {
   const speech = useSpeech()
   const tone = isLoud ? 'loud' : ''
@@ -140,7 +143,7 @@ const SERVICES = ['crawler', 'normaliser', 'embedder', 'notifier', 'api'] as con
 
 const TONES = { bad: 'loud warn', none: 'zero', hint: 'hint', plain: '' }
 
-/** Hosts, and the roles of the servers on them; one line where everything is on one machine. */
+/** Hosts, and the roles of the servers on them. When everything is on one machine, one line. */
 export function MachineSection({ machines }: { machines: Machines | null }) {
   if (machines === null) return <p class="hint">Could not be read.</p>
   if (isOneMachine(machines)) return <OneMachine machines={machines} />

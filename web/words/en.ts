@@ -300,6 +300,6 @@ export const en = {
 }
 
 export type Words = typeof en & {
-  /** How long ago something was, in a language that browsers do not know. */
+  /** How long ago something was, for a language that browsers do not support. */
   ago?: (n: number, unit: 'minute' | 'hour' | 'day') => string
 }

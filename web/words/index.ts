@@ -3,7 +3,7 @@ import { useContext } from 'preact/hooks'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { en, type Words } from './en.ts'
 
-/** English comes with the page; each other language is a file of its own. */
+/** English is part of the page; each other language is a separate file. */
 const TABLES: Record<Language, () => Promise<Words>> = {
   en: async () => en,
   nl: async () => (await import('./nl.ts')).nl,
@@ -12,12 +12,14 @@ const TABLES: Record<Language, () => Promise<Words>> = {
   lb: async () => (await import('./lb.ts')).lb,
 }
 
-/** The words of a page, with all that numbers and times need. */
+/** The words of a page, with the formats of numbers and times. */
 export type Speech = Awaited<ReturnType<typeof loadSpeech>>
 
 const CHOSEN = 'perscope.language'
 
-/** The language that the reader chose here, else the browser's first that we have. */
+/**
+ * The language that the reader chose here, or else the first language of the browser that we have.
+ */
 export function preferredLanguage(): Language {
   const chosen = [localStorage.getItem(CHOSEN) ?? '', ...navigator.languages].map(tag => tag.slice(0, 2).toLowerCase())
   for (const tag of chosen) {
@@ -33,7 +35,7 @@ export function rememberLanguage(language: Language): void {
 
 export async function loadSpeech(language: Language) {
   const words: Words = await TABLES[language]().catch(() => en)
-  // Browsers know no Luxembourgish; figures and dates are written as in German.
+  // Browsers do not support Luxembourgish. Figures and dates are written as in German.
   const locale = language === 'lb' ? 'de-LU' : language === 'en' ? 'en-GB' : language
   const number = new Intl.NumberFormat(locale)
   const percent = new Intl.NumberFormat(locale, { style: 'percent' })
@@ -47,7 +49,8 @@ export async function loadSpeech(language: Language) {
     /** A wait in its largest unit, rounded up. */
     wait(seconds: number): string {
       const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ['second', 1]
-      // Short names have no cases ("in 2 Tagen"), and Luxembourgish has them in common with German.
+      // Short unit names do not change with their case ("in 2 Tagen"), and are the same in
+      // Luxembourgish and German.
       const unitDisplay = locale.startsWith('de') ? 'short' : 'long'
       return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay }).format(Math.ceil(seconds / size))
     },

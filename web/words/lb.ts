@@ -313,8 +313,8 @@ const AGO = {
 } as const
 
 /**
- * The n of "virun" falls before most consonants (the rule of the Eifel), by how the number is
- * spoken. It stays before vowels and before n, d, t, z, h.
+ * The n of "virun" is dropped before most consonants (the Eifel rule), by the spoken number. It
+ * stays before vowels and before n, d, t, z, h.
  */
 function virun(n: number): string {
   const spoken = n % 100 < 20 ? SMALL[n % 100] : n % 10 === 0 ? TENS[Math.floor((n % 100) / 10)] : SMALL[n % 10]
@@ -322,7 +322,7 @@ function virun(n: number): string {
 }
 
 /**
- * First letters of the numbers from 0 to 19, and of the tens, as far as they matter here: to 59.
+ * First letters of the spoken numbers from 0 to 19, and of the tens. Only numbers up to 59 occur.
  */
 const SMALL = 'nezdvfssanzezdvfssun'
 const TENS = 'nnzdvf'

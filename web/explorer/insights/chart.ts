@@ -10,7 +10,7 @@ export interface ChartOptions {
    * @param before the bucket of the label before it
    */
   tick(at: Date, before: Date | null): string
-  /** From this time on bars are pale: not all of their articles can be found yet. */
+  /** From this time on bars are pale, because not all of their articles can be found yet. */
   waitingFrom: string | null
   number(value: number): string
   onPoint(index: number | null): void
@@ -18,10 +18,10 @@ export interface ChartOptions {
   onSelect(first: number, last: number): void
 }
 
-/** Height of the drawing, in `rem`. The style keeps that place free. */
+/** Height of the drawing, in `rem`. The style reserves this space. */
 const HEIGHT = 8.65
 
-/** Below this many pixels a brush is a click. */
+/** Pixels. A shorter brush counts as a click. */
 const CLICK = 4
 
 /** Draws counts by time as bars with uPlot, in the colours of the page. */
@@ -41,7 +41,7 @@ export function drawChart(place: HTMLElement, look: Look, options: ChartOptions)
     {
       width: place.clientWidth,
       height: HEIGHT * rem,
-      // At the right there is room for half of the last label.
+      // The right side has room for half of the last label.
       padding: [8, 1.6 * rem, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },

@@ -6,15 +6,15 @@ import { type Speech, useSpeech } from '../../words/index.ts'
 import { NEW_SEARCH, type Search, writeSearch } from '../search/search.ts'
 
 /*
- * Charts and tables of one search show the same counts, so they are asked once for all of them.
- * Each bucket of time also tells how complete its days are.
+ * Charts and tables of one search show the same counts, so one request serves all of them. Each
+ * bucket of time also says how complete its days are.
  */
 
 type Counted = { counts: Counts | null; failure: Failure | null; isOld: boolean }
 
 const NOTHING: Counted = { counts: null, failure: null, isOld: false }
 
-/** @param search null: nothing is to be counted now */
+/** @param search null: nothing to count */
 export function useCounts(search: Search | null, by: By, secret: string, round: number, texts = false): Counted {
   const [counted, setCounted] = useState(NOTHING)
   const count = useCallback(
@@ -46,8 +46,8 @@ function askOnce(search: Search, by: By, secret: string, round: number, texts: b
 }
 
 /**
- * Counts by time. Without a given unit it first counts by month, which tells how long the time is
- * and so which unit fits.
+ * Counts by time. Without a given unit it first counts by month. The result shows the length of the
+ * time, and so the unit that fits.
  * @param unit null: the unit that fits
  * @param texts counts each text once
  */
@@ -82,14 +82,16 @@ function toCounted(answer: Outcome<Counts>): Counted {
   return { counts: null, failure: answer, isOld: false }
 }
 
-/** The units of time. The API counts by all of them but years, which this page makes of months. */
+/**
+ * The units of time. The API counts by all of them except years, which this page makes from months.
+ */
 export const TIME_UNITS = ['hour', 'day', 'week', 'month', 'year'] as const
 export type TimeUnit = (typeof TIME_UNITS)[number]
 type By = TimeUnit | 'outlet' | 'language' | 'country'
 
 /**
- * The counts. For a search by meaning they also tell how many articles it can find so far, and of
- * how many.
+ * The counts. For a search by meaning they also say how many articles it can find at present, and
+ * of how many.
  */
 export type Counts = CountsOfSearch & { meaning?: Meaning }
 
@@ -98,11 +100,11 @@ interface Meaning {
   of: number
   /** The time of the earliest article that cannot be found yet. */
   waiting_from: string | null
-  /** Articles with a lower relevance than this may be about something else; null: not known. */
+  /** Articles with a lower relevance may be about something else; null: unknown. */
   near: number | null
 }
 
-/** The address that counts the articles of a search by something, in the reader's time zone. */
+/** The address that counts the articles of a search by `by`, in the reader's time zone. */
 export function countsPath(search: Search, by: By, texts: boolean): string {
   // Counts have no order, and count by time of publication.
   const parameters = writeSearch({ ...search, sort: null, order: 'desc' })
@@ -119,7 +121,7 @@ export const isCounts = (json: unknown): json is Counts => hasList(json, 'data')
 
 const DAY = 86_400_000
 
-/** The unit that draws some ten to a hundred bars over the time that the articles span. */
+/** The unit that draws some ten to a hundred bars over the time span of the articles. */
 function fittingUnit(data: Count[]): TimeUnit {
   const filled = data.filter(({ count }) => count > 0)
   const [first, last] = [filled[0]?.from, filled.at(-1)?.to]
@@ -131,7 +133,7 @@ function fittingUnit(data: Count[]): TimeUnit {
   return days <= 3_000 ? 'month' : 'year'
 }
 
-/** Months as years: "2026-11" and its neighbours are "2026". */
+/** Joins months to years: "2026-11" and its neighbours become "2026". */
 function byYear(answer: Outcome<Counts>): Outcome<Counts> {
   if (answer.kind !== 'ok') return answer
   const years = new Map<string, Count>()
@@ -143,14 +145,14 @@ function byYear(answer: Outcome<Counts>): Outcome<Counts> {
   return { ...answer, value: { ...answer.value, data: [...years.values()] } }
 }
 
-/** What all figures of a search have in common. */
+/** Properties that all figures of a search share. */
 export interface FigureProps {
   search: Search | null
   secret: string
-  /** Raised to count again. */
+  /** Increased to count again. */
   round: number
   onChange(change: Partial<Search>): void
-  /** Tells the page of a failure. The page shows it once for all figures. */
+  /** Reports a failure to the page, which shows it once for all figures. */
   onFailure(by: string, failure: Failure | null): void
 }
 
@@ -165,26 +167,28 @@ export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain()
   )
 }
 
-/** What is known of a search by meaning; undefined: nothing. */
+/** The meaning figures of a search by meaning; undefined: unknown, or another mode. */
 export const useMeaning = (search: Search | null, secret: string): Meaning | undefined =>
   useCounts(search?.mode === 'semantic' ? search : null, 'country', secret, 0).counts?.meaning
 
-/** How much a search by meaning can find so far. Shows nothing when it can find all. */
+/**
+ * Says how much a search by meaning can find at present. Shows nothing when it can find everything.
+ */
 export function MeaningLine({ meaning }: { meaning: Meaning | undefined }) {
   const { words, number } = useSpeech()
   if (!meaning || meaning.found >= meaning.of) return null
   return <p class="hint">{words.insights.meaning(number(meaning.found), number(meaning.of))}</p>
 }
 
-/** A bucket of time with what is known of its completeness. */
+/** A bucket of time with its completeness. */
 export interface Bucket extends Count {
-  /** Whether articles are missing that outlets published. */
+  /** Whether articles that outlets published are missing. */
   gap?: boolean
   /** "we have 312 of 318 that De Dagkoerier named" */
   have?: string
 }
 
-/** How many of the articles that outlets named are here, for one day (UTC). */
+/** For one day (UTC): how many of the articles that outlets named are here. */
 export interface CoveredDay {
   day: string
   named: number
@@ -199,9 +203,7 @@ export interface CoveredDay {
 
 const MOST_DAYS = 366 * 86_400_000
 
-/**
- * Adds to buckets of time how complete they are. Hours stay without, because only days are known.
- */
+/** Adds their completeness to buckets of time. Hours get none, because only days are known. */
 export function useCompleteness(search: Search | null, data: Count[], unit: TimeUnit, secret: string): Bucket[] {
   const speech = useSpeech()
   const [covered, setCovered] = useState<{ of: Count[]; buckets: Bucket[] } | null>(null)
@@ -212,7 +214,7 @@ export function useCompleteness(search: Search | null, data: Count[], unit: Time
         key: secret,
         signal,
       })
-      // Without figures of days there is nothing to draw again.
+      // Without figures of days there is nothing to redraw.
       if (days.length > 0)
         setCovered({ of: data, buckets: data.map(one => bucketOf(one, days, search.outlet, speech)) })
     },
@@ -222,7 +224,7 @@ export function useCompleteness(search: Search | null, data: Count[], unit: Time
   return covered?.of === data ? covered.buckets : data
 }
 
-/** How complete each day of a time is. Nothing when the time is longer than the API tells. */
+/** The completeness of each day in a time. Empty when the time is longer than the API allows. */
 export async function askDays(
   { outlet, countries }: Search,
   from: string | undefined,
@@ -236,7 +238,8 @@ export async function askDays(
 }
 
 /**
- * A day (in UTC) counts for the bucket that holds its noon: buckets are in the reader's time zone.
+ * A day (in UTC) counts for the bucket with its noon, because buckets are in the reader's time
+ * zone.
  */
 function bucketOf(count: Count, days: CoveredDay[], outlet: string, { words, number }: Speech): Bucket {
   const { from = '', to = '' } = count

@@ -17,8 +17,8 @@ import {
 } from './counts.tsx'
 
 /**
- * Articles of the search by time of publication. A click on a bar or a brush over several narrows
- * the search; the same figures stand in a table, whose buttons do the same.
+ * Articles of the search by time of publication. A click on a bar, or a brush over several bars,
+ * narrows the search. A table has the same figures, and buttons with the same effect.
  */
 export function Timeline({ search, secret, round, onChange, onFailure, texts }: FigureProps & { texts: boolean }) {
   const { words } = useSpeech()
@@ -75,8 +75,8 @@ export function Timeline({ search, secret, round, onChange, onFailure, texts }: 
 const NOTHING: Count[] = []
 
 /**
- * The buckets without the empty time before the first article and after the last one. A gap is not
- * empty.
+ * The buckets without the empty time before the first article and after the last one. A bucket with
+ * a gap does not count as empty.
  */
 function trimmed(data: Bucket[]): Bucket[] {
   const first = data.findIndex(({ count }) => count > 0)
@@ -98,7 +98,7 @@ function Bars(props: {
   const [point, setPoint] = useState<number | null>(null)
   const draw = useCallback(
     async (place: HTMLElement, look: Look) => {
-      // uPlot is a file of its own: the first view does not wait for it.
+      // uPlot is a separate file, so that the first view does not wait for it.
       const { drawChart } = await import('./chart.ts')
       return drawChart(place, look, {
         ...{ data, waitingFrom, number: speech.number, onPoint: setPoint },
@@ -148,7 +148,7 @@ function Bars(props: {
         figures={[1]}
         rows={data.map(one => ({
           key: one.key,
-          // This button does what a click on the bar does.
+          // This button has the same effect as a click on the bar.
           name: <Button class="link" onClick={() => onNarrow(one, one)} text={spanText(one, unit, speech)} />,
           cells: [one.count, one.have],
         }))}
@@ -157,7 +157,7 @@ function Bars(props: {
   )
 }
 
-/** A bucket of time in words, as a table names it. */
+/** A bucket of time in words, for a table. */
 export function spanText(
   { key, from, to }: Pick<Count, 'key' | 'from' | 'to'>,
   unit: TimeUnit,
@@ -170,7 +170,7 @@ export function spanText(
 }
 
 /**
- * The label of a bucket on the axis. A day or week has its year when the label before it is of
+ * The label of a bucket on the axis. A day or week shows its year when the label before it has
  * another year.
  */
 export function tickText(at: Date, before: Date | null, unit: TimeUnit, { date }: Speech): string {
@@ -182,12 +182,12 @@ export function tickText(at: Date, before: Date | null, unit: TimeUnit, { date }
 
 type BreakdownBy = 'outlet' | 'language' | 'country'
 
-/** How many rows are shown at first. */
+/** Rows that are shown at first. */
 const FIRST = 8
 
 /**
- * Articles of the search by outlet, language or country: a table whose rows are bars. A name
- * narrows the search to it, or widens it again.
+ * Articles of the search by outlet, language or country: a table whose rows are bars. A click on a
+ * name narrows the search to it, or removes that filter again.
  */
 export function Breakdown({ by, search, secret, round, onChange, onFailure }: FigureProps & { by: BreakdownBy }) {
   const { words, number } = useSpeech()
@@ -201,7 +201,7 @@ export function Breakdown({ by, search, secret, round, onChange, onFailure }: Fi
       {rows.length > 0 && (
         <table>
           <caption>{words.insights.by[by]}</caption>
-          {/* Gives the columns their widths: the head is hidden, so it gives them none. */}
+          {/* These give the columns their widths, because the hidden head cannot. */}
           <colgroup>
             <col />
             <col class="numbers" />
@@ -272,7 +272,7 @@ function nameOf(by: BreakdownBy, { key, outlet }: Count, { words }: Speech): str
 }
 
 /**
- * What filters by an outlet: its name, or its domain when another outlet's name contains that name.
+ * The filter for an outlet: its name, or its domain when another outlet's name contains that name.
  */
 function filterOf(row: Count, rows: Count[]): string {
   const name = row.outlet?.name

@@ -9,18 +9,18 @@ import type { Search } from './search.ts'
 
 export interface FilterProps {
   search: Search
-  /** What the API refuses, by parameter: it is said beside its field. */
+  /** Refusals of the API, by parameter. Each is shown beside its field. */
   errors: Record<string, string[]>
   onChange(change: Partial<Search>): void
 }
 
-/** A group of fields with its name, and what is wrong with it. */
+/** A group of fields with its name, and the mistakes in it. */
 export function Group(props: {
   label: string
   errors?: string[] | undefined
   /** The kind of mistake, which selects the words about it. */
   wrong?: 'dates' | 'reversed' | 'name' | 'other'
-  /** What the reader can do about the mistake. */
+  /** The reader's way to correct the mistake. */
   mend?: ComponentChildren
   children: ComponentChildren
 }) {
@@ -39,7 +39,8 @@ export function Group(props: {
 }
 
 /**
- * A choice of one value (`radio`), or of any number of values (`checkbox`), where none means all.
+ * A choice of one value (`radio`), or of any number of values (`checkbox`). Without a chosen
+ * checkbox, all values count.
  */
 export function Choice<V extends string>(props: {
   type?: 'radio' | 'checkbox'
@@ -65,12 +66,12 @@ export function Choice<V extends string>(props: {
   )
 }
 
-/** ms without typing after which a suggestion is asked for. */
+/** ms without typing after which suggestions are requested. */
 const PAUSE = 180
 
 /**
- * A field for a part of a name, with a list of names that exist: a combobox as the ARIA practices
- * describe it. The list only suggests: the reader may write any text.
+ * A field for a part of a name, with a list of existing names: a combobox by the ARIA practices.
+ * The list only suggests: the reader may write any text.
  */
 export function NameField(props: FilterProps & { field: 'outlet' | 'author'; secret: string }) {
   const { field, secret, search, errors, onChange } = props
@@ -134,7 +135,9 @@ export function NameField(props: FilterProps & { field: 'outlet' | 'author'; sec
   )
 }
 
-/** The list of suggestions. The field above it keeps the focus, so the field handles the keys. */
+/**
+ * The list of suggestions. The field above it keeps the focus, so the field also handles the keys.
+ */
 function Options(props: {
   id: string
   label: string
@@ -171,10 +174,10 @@ function Options(props: {
   )
 }
 
-/** The next option, or the field itself (-1) beyond either end. */
+/** The index of the next option; beyond either end, that of the field itself (-1). */
 const moved = (from: number, by: number, count: number) => ((from + 1 + by + count + 1) % (count + 1)) - 1
 
-/** Names that hold the text; none while there is nothing to ask. */
+/** Names that contain the text; none for an empty text. */
 function useSuggestions(field: 'outlet' | 'author', text: string, secret: string): string[] {
   const [names, setNames] = useState<string[]>([])
   const look = useCallback(
@@ -184,7 +187,7 @@ function useSuggestions(field: 'outlet' | 'author', text: string, secret: string
       await rest(PAUSE, signal)
       const path = `/explore/suggestions?${new URLSearchParams({ field, q })}`
       const answer = await ask(path, isListOf<{ value: string }>, { key: secret, signal })
-      // Without suggestions the field works all the same.
+      // The field also works without suggestions.
       setNames(answer.kind === 'ok' ? answer.value.data.map(one => one.value) : [])
     },
     [field, text, secret],

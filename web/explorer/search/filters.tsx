@@ -6,13 +6,13 @@ import { useSpeech } from '../../words/index.ts'
 import { Choice, type FilterProps, Group, NameField } from './fields.tsx'
 import { NEW_SEARCH, type Search } from './search.ts'
 
-/** Everything that narrows a search besides its words. A change searches at once. */
+/** All filters beside the words of the search. A change searches at once. */
 export function Filters({ search, errors, onChange, secret }: FilterProps & { secret: string }) {
   const { words } = useSpeech()
   const count = useChips(search).length
   return (
     <aside class="filters" aria-label={words.filters.title}>
-      {/* Open where there is room for it, see the style. */}
+      {/* Open where the screen has room for it; see the style. */}
       <details open={matchMedia('(min-width: 60rem)').matches}>
         <summary>
           {words.filters.title}
@@ -59,11 +59,11 @@ export function Filters({ search, errors, onChange, secret }: FilterProps & { se
   )
 }
 
-/** The values that are chosen once one of them is switched on, or off. */
+/** The chosen values after one of them is switched on or off. */
 const switched = <V extends string>(values: readonly V[], chosen: readonly V[], value: V): V[] =>
   values.filter(one => (one === value) !== chosen.includes(one))
 
-/** A filter that is on: what it says, and what takes it away. */
+/** An active filter: its text, and the change that removes it. */
 interface Chip {
   text: string
   off: Partial<Search>
@@ -105,7 +105,7 @@ export function useChips(search: Search): Chip[] {
 
 const isTime = (bound: string) => bound !== '' && !Number.isNaN(Date.parse(bound))
 
-/** The filters that are on, each with a button that takes it away. */
+/** The active filters, each with a button that removes it. */
 export function ActiveFilters(props: { search: Search; onChange(change: Partial<Search>): void; onClear(): void }) {
   const { search, onChange, onClear } = props
   const { words } = useSpeech()
@@ -194,7 +194,7 @@ function Ordering({ search, errors, onChange }: FilterProps) {
 const PRESETS = { today: 0, week: 6, month: 29, year: 364 } as const
 const PRESET_NAMES = ['today', 'week', 'month', 'year'] as const
 
-/** The time of publication: usual spans, or two days from a calendar. */
+/** The time of publication: common spans, or two days from a calendar. */
 function Dates({ search, errors, onChange }: FilterProps) {
   const { words } = useSpeech()
   const { publishedAfter, publishedBefore } = search

@@ -9,7 +9,7 @@ export interface Piece {
 
 const PARSERS = { keyword: parseKeyword, boolean: parseBoolean, expression: parseExpression }
 
-/** What a search finds in texts; null: nothing is to be marked. */
+/** The words that a search finds in texts; null: nothing to mark. */
 export function matchOf({ q, mode }: Pick<Search, 'q' | 'mode'>): Match | null {
   if (mode === 'semantic' || q.trim() === '') return null
   const parsed = PARSERS[mode](q)
@@ -17,10 +17,10 @@ export function matchOf({ q, mode }: Pick<Search, 'q' | 'mode'>): Match | null {
 }
 
 /**
- * Cuts a text at what the search has found in it: phrases as written, keywords in the forms that
- * the API tells (decisions 17 and 18).
+ * Splits a text at the words that the search has found in it: phrases as written, keywords in the
+ * forms that the API returns (decisions 17 and 18).
  *
- * @param words folded forms; null: they have not come yet
+ * @param words folded forms; null: they have not arrived yet
  */
 export function mark(text: string, match: Match | null, words: ReadonlySet<string> | null): Piece[] {
   const normal = text.normalize('NFC')
@@ -52,7 +52,7 @@ interface Span {
 }
 type Runs = ReturnType<typeof wordRuns>
 
-/** Places where a run of words is one of the phrases. Runs that overlap make one place. */
+/** Places where a run of words is one of the phrases. Overlapping runs make one place. */
 function phrases(runs: Runs, wanted: string[][]): Span[] {
   const places: Span[] = []
   runs.forEach((run, at) => {

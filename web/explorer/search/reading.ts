@@ -2,7 +2,7 @@ import { inFull, parseBoolean, parseExpression, parseKeyword, QUERY_PROBLEMS } f
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import type { Search } from './search.ts'
 
-/** How a query is read, as the parser that the API itself uses finds it. */
+/** How a query is read, by the same parser that the API uses. */
 export type Reading =
   | { kind: 'everything' }
   | { kind: 'any' | 'all'; wanted: string[]; excluded: string[]; hints: Hint[] }
@@ -57,9 +57,9 @@ function problemOf(errors: string[]): keyof typeof QUERY_PROBLEMS {
   return errors.includes(QUERY_PROBLEMS.onlyExclusions) ? 'onlyExclusions' : 'nothing'
 }
 
-/** Words that other search engines take for operators, when they stand between others. */
+/** Words that other search engines read as operators when they stand between other words. */
 const OPERATORS = /(?<=\S\s)(?:or|and|not|OF|EN|NIET|OU|ET|SAUF|ODER|UND|NICHT|AN|NET|\|\||&&)(?=\s\S)/i
-/** In small letters these are plain words of a language: nobody means an operator. */
+/** In small letters these are ordinary words of a language, so they are not meant as operators. */
 const ONLY_CAPITALS = /^(?:of|en|niet|ou|et|sauf|oder|und|nicht|an|net)$/
 
 function hintsOf(q: string, mode: 'keyword' | 'boolean'): Hint[] {

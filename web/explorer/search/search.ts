@@ -1,12 +1,12 @@
 import type { Order, SearchIn, SearchMode, Sort } from '../../../services/api/contract/parameters.ts'
 import { COUNTRIES, type Country, LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 
-/** A search as the page holds it: all parameters of the API except those of paging. */
+/** A search in the form of the page: all parameters of the API except those of paging. */
 export interface Search {
   q: string
   mode: SearchMode
   searchIn: SearchIn
-  /** Empty: all. */
+  /** Empty: all countries. */
   countries: Country[]
   languages: Language[]
   /** null: articles with and without an author. */
@@ -15,15 +15,15 @@ export interface Search {
   /** Exact domains, separated by commas. */
   outlets: string
   author: string
-  /** A day or a date-time, as the API takes it. */
+  /** A day or a date-time, in the form of the API. */
   publishedAfter: string
   publishedBefore: string
-  /** null: the mode's own order. */
+  /** null: the default order of the mode. */
   sort: Sort | null
   order: Order
 }
 
-/** What stands in the box, searched for or not. */
+/** The content of the box, which may not be searched yet. */
 export type Draft = Pick<Search, 'q' | 'mode'>
 
 export const MODES: readonly SearchMode[] = ['keyword', 'boolean', 'expression', 'semantic']
@@ -46,8 +46,8 @@ export const NEW_SEARCH: Search = {
 }
 
 /**
- * Reads the parameters of the page's address: those of the API, in the API's spelling. Values that
- * the API does not have are left out.
+ * Reads the parameters of the page's address, which are those of the API. Values that the API does
+ * not know are left out.
  */
 export function readSearch(parameters: URLSearchParams): Search {
   const text = (name: string) => parameters.get(name)?.trim() ?? ''
@@ -77,13 +77,13 @@ export function readSearch(parameters: URLSearchParams): Search {
 const oneOf = <T extends string>(values: readonly T[], text: string): T | null =>
   values.find(value => value === text) ?? null
 
-/** The parameters for the API. What is at the API's default is left out. */
+/** The parameters for the API, without those at the API's default. */
 export function writeSearch(search: Search): URLSearchParams {
   const { mode, searchIn, hasAuthor, sort, order } = search
   const written: [name: string, value: string][] = [
     ['q', search.q.trim()],
     ['search', mode === 'keyword' ? '' : mode],
-    // Without words it makes no difference where they are looked for.
+    // Without words, it does not matter where words are searched.
     ['search_in', mode === 'semantic' || search.q.trim() === '' ? '' : searchIn],
     ['country', search.countries.join(',')],
     ['language', search.languages.join(',')],
@@ -99,14 +99,16 @@ export function writeSearch(search: Search): URLSearchParams {
   return new URLSearchParams(written.filter(([, value]) => value !== ''))
 }
 
-/** The operation of the API that answers a search: `/explore/articles` takes what `/v1` refuses. */
+/** The operation of the API for a search: `/explore/articles` if `/v1` would refuse it. */
 export const operationOf = ({ mode, outlets }: Search): string =>
   mode === 'expression' || outlets !== '' ? '/explore/articles' : '/v1/articles'
 
-/** The address of the page with this search. Commas may stand as they are: it is for people. */
+/**
+ * The address of the page with this search. Commas stay readable, because people see the address.
+ */
 export function addressOf(search: Search): string {
   const parameters = writeSearch(search)
-  // The address has it even while there are no words yet, so that a reload keeps the choice.
+  // The address has this parameter even without words, so that a reload keeps the choice.
   if (search.mode !== 'semantic' && search.searchIn !== NEW_SEARCH.searchIn)
     parameters.set('search_in', search.searchIn)
   const query = String(parameters).replaceAll('%2C', ',').replaceAll('%3A', ':')

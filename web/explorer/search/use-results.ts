@@ -7,33 +7,33 @@ import { rest, whenSeen } from '../../parts/time.ts'
 import { isSame, operationOf, readSearch, type Search, writeSearch } from './search.ts'
 
 /*
- * The results of a search, as the page holds them: the first page, further pages by the cursor, and
- * how many articles came since. A newer search always wins over the answer of an older one.
+ * The results of a search in the form of the page: the first page, further pages by the cursor, and
+ * the number of newer articles. The answer of an older search never replaces that of a newer one.
  */
 
 export interface Results {
-  /** The search that the articles are of; null: none has been answered yet. */
+  /** The search that found the articles; null: no search was answered yet. */
   of: Search | null
   articles: Article[]
   total: number
   estimate: boolean
-  /** Cursor of the following page; null on the last one. */
+  /** Cursor of the following page; null on the last page. */
   next: string | null
-  /** `first`: another search is on its way, `more`: a further page. */
+  /** `first`: another search is running, `more`: a further page is loading. */
   loading: 'first' | 'more' | null
   failure: Failure | null
   /** Requests of the month in the plan; null: no quota. */
   quota: number | null
-  /** What was found in articles, by the article's id. It arrives later than `articles`. */
+  /** The matches in articles, by the article's id. They arrive later than `articles`. */
   matches: ReadonlyMap<string, Matches>
-  /** Copies of the texts of articles, by the article's id. They arrive later than `articles`. */
+  /** The copies of articles' texts, by the article's id. They arrive later than `articles`. */
   told: ReadonlyMap<string, Told>
 }
 
 /** The copies of the text of an article. */
 export type Told = Copies
 
-/** What a search has found in an article. */
+/** The matches of a search in an article. */
 export interface Matches {
   /** Folded words of title and snippet that match. */
   words: ReadonlySet<string>
@@ -81,22 +81,22 @@ export function parametersOf(search: Search, cursor: string | null, perPage = PE
 export const askPage = (search: Search, cursor: string | null, asking: Asking, perPage = PER_PAGE) =>
   ask(`${operationOf(search)}?${parametersOf(search, cursor, perPage)}`, isPage, asking)
 
-/** The first page of a search, as the trial of a key has got it. */
+/** The first page of a search, which the test of a key has loaded. */
 export interface First {
   of: Search
   page: PageEnvelope
   quota: number | null
 }
 
-/** The id of the article that the page shows alone; null: it is the page of a search. */
+/** The id of the article on an article's page; null: this is a page of a search. */
 export function idOfPage(): string | null {
   const written = /^\/a\/([^/]+)$/.exec(location.pathname)?.[1]
   return written === undefined ? null : decodeURIComponent(written)
 }
 
 /**
- * Whether a key works. On the page of a search this asks for its results, which are wanted anyway.
- * On other pages it asks for something that does not count for the month.
+ * Tests a key. On the page of a search it requests the results, which the page needs anyway. On
+ * other pages it makes a request that does not count for the month.
  */
 export async function tryKey(
   key: string,
@@ -113,16 +113,16 @@ export async function tryKey(
   if (code === 'missing_token') return { kind: 'fails', code: 'invalid_token' }
   if (code === 'invalid_token' || code === 'too_many_failed_attempts' || code === 'offline')
     return { kind: 'fails', code }
-  // The API refuses the search, not the key. The page says why.
+  // The API refused the search, not the key. The page gives the reason.
   return { kind: 'works', first: null }
 }
 
 /**
- * The results of a search: its first page when the search, the key or `round` changes, and further
- * pages by the cursor.
+ * The results of a search. It loads the first page when the search, the key or `round` changes, and
+ * further pages by the cursor.
  *
- * @param search null: there is no search that can be asked
- * @param first a first page that is loaded already
+ * @param search null: the search cannot be requested
+ * @param first a first page that is already loaded
  */
 export function useResults(
   search: Search | null,
@@ -170,7 +170,7 @@ export function useResults(
         )
         setResults(before => ({ ...before, matches: new Map([...before.matches, ...matches]) }))
       } catch {
-        // Another search has taken the place of this one.
+        // Another search has replaced this one.
       }
     },
     [key],
@@ -203,19 +203,19 @@ export const askCopies = (query: string, asking: Asking) => ask(`/explore/copies
 
 const isPage = (json: unknown): json is PageEnvelope => hasList(json, 'articles')
 
-/** ms between two looks. With a quota each look costs a request of the month, so looks are rare. */
+/** ms between two polls. With a quota each poll costs a request of the month, so polls are rare. */
 const PAUSE = 20_000
 const PAUSE_WITH_QUOTA = 300_000
 const LONGEST_PAUSE = 900_000
-/** Most pages of one look: a reader needs no exact figure beyond them. */
+/** Most pages of one poll. Beyond them, readers need no exact number. */
 const PAGES = 5
 
 /**
- * How many articles of a search have entered the index since it was shown, by the contract's
- * polling pattern: by time of ingestion, from the latest that is known, duplicates dropped by id.
- * It looks while somebody sees the page, and waits as long as the API asks.
+ * The number of articles that have entered the index since a search was shown. It uses the
+ * contract's polling pattern: by time of ingestion, from the latest known time, duplicates dropped
+ * by id. It polls only while the page is visible, and waits as long as the API asks.
  *
- * @param of null: nothing is shown, or nothing can be polled (semantic search)
+ * @param of null: nothing is shown, or the search cannot be polled (semantic search)
  */
 export function useFresh(of: Search | null, key: string, quota: number | null): number {
   const [fresh, setFresh] = useState(0)
@@ -238,7 +238,7 @@ async function follow(
   signal: AbortSignal,
   tell: (fresh: number) => void,
 ): Promise<void> {
-  // The package for clients is a file of its own: the first view does not wait for it.
+  // The package for clients is a separate file, so that the first view does not wait for it.
   const { createClient, ApiError } = await import('../../../clients/typescript/src/index.ts')
   const look = createLook(createClient({ url: location.origin, key, retries: 0, signal }), of)
   for (let wait = 0; ; ) {
@@ -250,7 +250,7 @@ async function follow(
     } catch (error) {
       signal.throwIfAborted()
       const refusal = error instanceof ApiError ? error : null
-      // A key that does not work any more will not work later.
+      // A key that has become invalid stays invalid.
       if (HOPELESS.includes(refusal?.code ?? '')) return
       wait = Math.min(LONGEST_PAUSE, Math.max(pause, wait * 2, (refusal?.retryAfter ?? 0) * 1_000))
     }
@@ -260,14 +260,14 @@ async function follow(
 const HOPELESS = ['missing_token', 'invalid_token', 'quota_exceeded', 'invalid_request']
 
 /**
- * @returns a function that looks once, and tells how many articles are new. Its first look learns
- * what is shown, and finds none
+ * @returns a function that polls once, and returns the number of new articles. Its first call only
+ * reads what is shown, and returns 0
  */
 function createLook(client: Client, of: Search): () => Promise<number> {
-  // `writeSearch` spells its parameters as the API does. Lists stay as written.
+  // `writeSearch` writes parameters in the spelling of the API. Lists stay as written.
   const query = Object.fromEntries(writeSearch({ ...of, sort: null, order: 'desc' })) as PollQuery
   const fresh = new Set<string>()
-  // The latest time of ingestion that is shown; empty: nothing is indexed for the search yet.
+  // The latest time of ingestion that is shown; empty: the search has no article yet.
   let shownUpTo: string | null = null
   let state: PollState | null = null
   return async () => {
@@ -279,8 +279,8 @@ function createLook(client: Client, of: Search): () => Promise<number> {
     let pages = 0
     for await (const batch of client.poll(query, { state, since: shownUpTo || undefined })) {
       state = batch.state
-      // Articles of one batch have one time. What becomes visible later has a later one (decision
-      // 23).
+      // Articles of one batch have the same time. Articles that become visible later have a later
+      // time (decision 23).
       for (const { id, ingested_at } of batch.articles) if ((ingested_at ?? '') > shownUpTo) fresh.add(id)
       if (++pages === PAGES) break
     }

@@ -10,7 +10,10 @@ import { type Search, writeSearch } from '../search/search.ts'
 import type { Article } from '../search/use-results.ts'
 import { saveFile } from './download.ts'
 
-/** What the server writes into the page of a citation: the citation, and texts to cite it. */
+/**
+ * The data that the server writes into the page of a citation: the citation, and texts for citing
+ * it.
+ */
 type Told = Citation & { line: string; bibtex: string; ris: string }
 
 const isCitation = (json: unknown): json is Citation => isRecord(json) && typeof json.digest === 'string'
@@ -28,9 +31,9 @@ const NOTHING = new Map<string, never>()
 const SHOWN = 100
 
 /**
- * The page of a citation, open to everybody; the articles come with a key.
+ * The page of a citation, which is open to everybody. Its articles need a key.
  *
- * @param props.children where a key is entered, while there is none
+ * @param props.children the form for a key, while there is no key
  */
 export function CitePage({ secret, children }: { secret: string; children: ComponentChildren }) {
   const speech = useSpeech()
@@ -83,7 +86,7 @@ export function CitePage({ secret, children }: { secret: string; children: Compo
   )
 }
 
-/** The articles within the reader's plan: as files, and the first ones to read. */
+/** The articles within the reader's plan: as files, and the first of them for reading. */
 function CitedArticles({ citation: { address }, secret }: { citation: Citation; secret: string }) {
   const { words, number } = useSpeech()
   const [cited, setCited] = useState<{ outside: number; articles: Article[] } | null>(null)

@@ -5,8 +5,8 @@ export const CODE_LANGUAGES = ['curl', 'TypeScript', 'Python', 'MCP'] as const
 export type CodeLanguage = (typeof CODE_LANGUAGES)[number]
 
 /**
- * The search as a program, with the package that the same server hands out. The key comes from the
- * environment: what is copied can be shared.
+ * The search as a program, with the package from the same server. The program reads the key from
+ * the environment, so that it can be shared.
  *
  * @param origin of the API, without a slash at the end
  */
@@ -27,7 +27,7 @@ export function codeOf(search: Search, origin: string, language: CodeLanguage): 
 const shellWord = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 /**
- * The parameters as both packages take them. A string of JSON is a string of both languages, too.
+ * The parameters in the form of both packages. A string of JSON is also a string of both languages.
  */
 function argumentsOf(query: URLSearchParams, is: string, flag: (value: boolean) => string): string {
   const written = [...query].map(([name, value]) => {

@@ -14,13 +14,13 @@ import { csvOf, isHollow, labelOf, type Row, rowsOf } from './compared.ts'
 import { saveFile } from './download.ts'
 
 /*
- * Numbers of articles depend on how much was published. A comparison therefore also counts each
- * search without its words, so that it can show shares in place of numbers.
+ * Numbers of articles depend on how much was published. So a comparison also counts each search
+ * without its words, and can show shares instead of numbers.
  */
 
 const MOST = 4
 
-/** The searches that are compared, as long as the page is open. */
+/** The compared searches, as long as the page is open. */
 let compared: Search[] = []
 
 /** Up to four searches on one timeline: numbers or shares, as a drawing, a table and files. */
@@ -105,8 +105,8 @@ export function Compare({ search, secret }: { search: Search; secret: string }) 
 }
 
 /**
- * Figures, with the searches that they belong to. Other searches may be chosen by now, whose
- * figures are not here yet.
+ * Figures, with their searches. The reader may already have chosen other searches, whose figures
+ * have not arrived yet.
  */
 interface Found {
   rows: Row[]
@@ -115,8 +115,8 @@ interface Found {
 }
 
 /**
- * Counts the articles of all searches, and of the same searches without their words. Also asks how
- * complete the days are.
+ * Counts the articles of all searches, and of the same searches without their words. It also reads
+ * how complete the days are.
  */
 function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: string) {
   const [found, setFound] = useState<Found>({ rows: [], of: searches, failure: null })
@@ -145,7 +145,7 @@ function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: str
   return { ...found, again: () => setRound(round + 1) }
 }
 
-/** Colours and dashes of the lines: dashes tell them apart where colours do not. */
+/** Colours and dashes of the lines. Dashes distinguish lines where colours do not. */
 const COLOURS = ['bar', 'gap', 'soft', 'bar'] as const
 const VARIABLES = ['--chart', '--bad', '--soft', '--chart']
 const DASHES = [[], [8, 4], [2, 4], [10, 3, 2, 3]]

@@ -2,14 +2,14 @@ import { csvLine } from '../../../shared/articles/csv.ts'
 import type { Counts, CoveredDay } from '../insights/counts.tsx'
 import { addressOf, type Search } from '../search/search.ts'
 
-/** What a search has in a bucket of time. */
+/** The figures of a search in a bucket of time. */
 interface Point {
   count: number
   /** Articles of the same search without its words. */
   all: number
-  /** null: there are no articles at all. */
+  /** null: no articles at all. */
   share: number | null
-  /** How complete the bucket is: the lowest share of its days (UTC). null: not known. */
+  /** How complete the bucket is: the lowest share of its days (UTC). null: unknown. */
   complete: number | null
 }
 
@@ -26,10 +26,10 @@ const COMPLETE = 0.9
 
 export const isHollow = (point: Point | null): boolean => (point?.complete ?? 1) < COMPLETE
 
-/** A search as its address has it, decoded for people. */
+/** A search in the form of its address, decoded for people. */
 export const labelOf = (search: Search) => decodeURIComponent(addressOf(search).replaceAll('+', ' ')).slice(2) || '*'
 
-/** One row a bucket, from the first article of any search to the last one. */
+/** One row for each bucket, from the first article of any search to the last one. */
 export function rowsOf(sets: { own: Pick<Counts, 'data'>; all: Pick<Counts, 'data'>; days: CoveredDay[] }[]): Row[] {
   const rows = new Map<string, Row>()
   for (const [at, { own, all, days }] of sets.entries()) {

@@ -6,17 +6,20 @@ import type { Search } from '../search/search.ts'
 import { askCopies, askPage, type First, parametersOf } from '../search/use-results.ts'
 
 /*
- * A download walks the pages of a search, so it takes as long as the plan's minute allows. It can
- * pause, wait and go on, and holds no more in memory than it must.
+ * A download loads the pages of a search, so the plan's minute limits its speed. It can pause, wait
+ * and continue, and needs little memory.
  */
 
 export type Progress =
   | ({ kind: 'running' } & Seen)
-  /** The plan's minute is used up; it goes on by itself at `until`, in ms of the page's clock. */
+  /**
+   * The plan's minute is used up. The download continues by itself at `until`, in ms of the page's
+   * clock.
+   */
   | ({ kind: 'waiting'; until: number } & Seen)
   /**
-   * `failure` is the request that failed. Null: the reader paused the download, or the file could
-   * not be written.
+   * `failure`: the request that failed. Null: the reader paused the download, or the file could not
+   * be written.
    */
   | ({ kind: 'paused'; failure: Failure | null } & Seen)
   | { kind: 'done'; written: number }
@@ -24,11 +27,11 @@ export type Progress =
 
 export type Download = ReturnType<typeof startDownload>
 
-/** Where a download stands: all that it needs to go on. */
+/** The place of a download: everything that it needs to continue. */
 interface Reached extends Seen {
-  /** null: all is written. */
+  /** null: everything is written. */
   cursor: string | null
-  /** The page at the cursor whose copies are not known yet; it is not asked for again. */
+  /** The page at the cursor, whose copies are still missing; it is not requested again. */
   page: First['page'] | null
 }
 
@@ -47,8 +50,8 @@ interface DownloadOptions {
 }
 
 /**
- * Writes all articles of a search to a file by walking the cursor, one request after another. It
- * waits when the API says so, and keeps its place when it is paused or the network is away.
+ * Writes all articles of a search to a file, page by page. It waits when the API says so, and keeps
+ * its place when it is paused or the network is down.
  */
 export function startDownload(options: DownloadOptions) {
   const { sink, tell } = options
@@ -60,7 +63,7 @@ export function startDownload(options: DownloadOptions) {
   function run(): void {
     step = new AbortController()
     const { signal } = step
-    // The run before may still be writing a page to the file.
+    // The previous run may still be writing a page to the file.
     const work = last.then(() => walk(options, writing, place, signal))
     last = work.catch(async error => {
       if (signal.aborted) return
@@ -77,7 +80,7 @@ export function startDownload(options: DownloadOptions) {
       tell({ kind: 'paused', ...seen(place), failure: null })
     },
     resume: run,
-    /** Ends it and leaves no file. */
+    /** Ends the download and leaves no file. */
     cancel() {
       step.abort()
       sink.abort().catch(() => {})
@@ -87,7 +90,10 @@ export function startDownload(options: DownloadOptions) {
 
 const seen = ({ written, total, estimate }: Seen) => ({ written, total, estimate })
 
-/** A page of 100 articles. Each has its agencies, and the first article that has the same text. */
+/**
+ * A page of 100 articles. Each article gets its agencies, and the id of the first article with the
+ * same text.
+ */
 async function askBoth(search: Search, place: Reached, asking: Asking) {
   const cursor = place.cursor || null
   if (place.page === null) {
@@ -102,7 +108,7 @@ async function askBoth(search: Search, place: Reached, asking: Asking) {
   return { ...copies, value: { ...page, articles: page.articles.map(one => ({ ...one, ...byId.get(one.id) })) } }
 }
 
-/** Writes from the place on, until the end or an obstacle. */
+/** Writes from the place on, until the end or a failure. */
 async function walk(options: DownloadOptions, writing: Writing, place: Reached, signal: AbortSignal): Promise<void> {
   const { search, key, sink, tell } = options
   while (place.cursor !== null) {
@@ -132,26 +138,26 @@ async function walk(options: DownloadOptions, writing: Writing, place: Reached, 
 
 type Part = string | Uint8Array<ArrayBuffer>
 
-/** Where a download is written to. */
+/** The target of a download. */
 interface Sink {
   write(part: Part): Promise<void>
   /** Completes the file. */
   close(): Promise<void>
-  /** Leaves no file. */
+  /** Removes the file. */
   abort(): Promise<void>
 }
 
-/** Most that is kept in memory where the browser cannot write to a file, in characters or bytes. */
+/** Most characters or bytes that are kept in memory, in a browser that cannot write to a file. */
 const MEMORY_LIMIT = 100_000_000
 
 /** The download has become too large for the memory. */
 class TooLarge extends Error {}
 
 /**
- * Asks the reader for a file, if the browser can write to one part by part. Otherwise keeps the
- * parts in memory, within a limit, and saves them when all are there.
+ * Asks the reader for a file, if the browser can write to a file part by part. Otherwise it keeps
+ * the parts in memory, within a limit, and saves them when all are there.
  *
- * @returns null: the reader has changed their mind
+ * @returns null: the reader has cancelled
  */
 export async function openSink(name: string, type: string): Promise<Sink | null> {
   const pick = window.showSaveFilePicker
@@ -188,7 +194,7 @@ function memorySink(name: string, type: string): Sink {
   }
 }
 
-/** Saves a file as the browser saves downloads. */
+/** Saves a file like a download of the browser. */
 export function saveFile(file: Blob, name: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(file)
@@ -201,14 +207,14 @@ export function saveFile(file: Blob, name: string): void {
 export const FORMATS = ['csv', 'ndjson', 'parquet'] as const
 export type Format = (typeof FORMATS)[number]
 
-/** How articles are written to a file. */
+/** A format of files for articles. */
 interface Writer {
   type: string
   open(): Writing
 }
 
 interface Writing {
-  /** What to write now. It is empty when the format first gathers more articles. */
+  /** The next part of the file. It is empty while the format collects more articles. */
   add(articles: readonly ArticleObject[]): Promise<Part>
   end(): Promise<Part>
 }
@@ -228,14 +234,14 @@ const lines = (head: string, lineOf: (article: ArticleObject) => string) => (): 
 }
 
 export const WRITERS: Record<Format, Writer> = {
-  // The mark at the beginning tells spreadsheets that the file is UTF-8.
+  // The byte-order mark tells spreadsheets that the file is UTF-8.
   csv: { type: 'text/csv', open: lines(`\uFEFF${csvHead(COLUMNS)}`, article => csvLine(article, COLUMNS)) },
   /** The article object of the API, one a line. */
   ndjson: { type: 'application/x-ndjson', open: lines('', article => `${JSON.stringify(article)}\n`) },
   parquet: {
     type: 'application/vnd.apache.parquet',
     open() {
-      // The first view does not wait for this module.
+      // This module is a separate file, so that the first view does not wait for it.
       const parquet = import('../../../shared/articles/parquet.ts').then(made => made.createParquet(COLUMNS))
       return { add: async articles => (await parquet).add(articles), end: async () => (await parquet).end() }
     },

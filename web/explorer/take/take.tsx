@@ -24,9 +24,10 @@ import {
 } from './download.ts'
 
 /**
- * The panel that is open. Panels that were opened before stay, hidden, so that a download goes on.
+ * The open panel. Panels that were opened before stay hidden on the page, so that a download
+ * continues.
  *
- * @param props.open null: none
+ * @param props.open null: no panel
  */
 export function Take({ search, secret, open }: { search: Search; secret: string; open: Way | null }) {
   const [opened, setOpened] = useState<Way[]>([])
@@ -75,14 +76,17 @@ function Code({ search }: { search: Search }) {
   )
 }
 
-/** All results as a file: with progress, a pause, and an end that leaves nothing behind. */
+/**
+ * All results as a file. The download shows its progress, can pause, and leaves nothing when it is
+ * cancelled.
+ */
 function DownloadPanel({ search, secret }: { search: Search; secret: string }) {
   const speech = useSpeech()
   const { words } = speech
   const [progress, setProgress] = useState<Progress | null>(null)
   const running = useRef<Download | null>(null)
-  // A download keeps its search, and goes on while the user makes other searches. It ends when this
-  // panel is removed from the page.
+  // A download keeps its search, and continues while the user makes other searches. It ends when
+  // this panel is removed from the page.
   useEffect(() => () => running.current?.cancel(), [])
   const over = progress === null || progress.kind === 'done' || progress.kind === 'tooLarge'
   useWarning(!over)
@@ -144,7 +148,7 @@ function Running(props: { progress: Unfinished; running: RefObject<Download | nu
   )
 }
 
-/** Has the browser ask before it leaves the page. */
+/** Makes the browser ask before it leaves the page. */
 function useWarning(on: boolean): void {
   useEffect(() => {
     if (!on) return
@@ -171,7 +175,7 @@ function sentenceOf(progress: Progress, speech: Speech): string {
   }
 }
 
-/** The feeds of a key, and what can be done with them. */
+/** The feeds of a key, and the functions that change them. */
 function useFeeds(search: Search, secret: string) {
   const [feeds, setFeeds] = useState<SearchFeed[]>([])
   const [made, setMade] = useState<SearchFeed | null>(null)
@@ -212,7 +216,7 @@ function useFeeds(search: Search, secret: string) {
   }
 }
 
-/** The search as a feed for a feed reader, and the feeds that the key has already. */
+/** The search as a feed for a feed reader, and the existing feeds of the key. */
 function FeedPanel({ search, secret }: { search: Search; secret: string }) {
   const { words } = useSpeech()
   const { feeds, made, isKept, failure, look, make, keep, end, save } = useFeeds(search, secret)
@@ -255,7 +259,7 @@ function FeedPanel({ search, secret }: { search: Search; secret: string }) {
   )
 }
 
-/** How many articles a feed holds when its search names no number. */
+/** Articles of a feed whose search gives no number. */
 const FEED_SIZE = LIMITS.perPage.maximum
 
 /** Says how many articles the feed holds, and whether a day of this week had more. */
@@ -263,7 +267,8 @@ function FeedSize({ search, secret }: { search: Search; secret: string }) {
   const { words, number } = useSpeech()
   const week = useMemo(() => {
     const publishedAfter = beginOf(daysBefore(new Date(), 6))
-    // Feeds of a search by meaning work otherwise, and a search with an end finds nothing new.
+    // This does not apply to feeds of a search by meaning, and a search with an end finds nothing
+    // new.
     const isFollowed = search.mode !== 'semantic' && search.publishedBefore === ''
     return isFollowed && !(search.publishedAfter > publishedAfter) ? { ...search, publishedAfter } : null
   }, [search])
@@ -281,7 +286,7 @@ function FeedSize({ search, secret }: { search: Search; secret: string }) {
   )
 }
 
-// Atom first: all readers take it, and unlike RSS it has the snippets.
+// Atom comes first, because all readers support it, and unlike RSS it has the snippets.
 const FEED_FORMATS = ['atom', 'rss', 'json'] as const
 type FeedFormat = (typeof FEED_FORMATS)[number]
 const FORMAT_NAMES: Record<FeedFormat, string> = { rss: 'RSS', atom: 'Atom', json: 'JSON Feed' }
@@ -315,10 +320,10 @@ export function Made({ urls }: { urls: Record<string, string> }) {
   )
 }
 
-/** Most UTF-16 units of a title. The API counts code points, of which there are never more. */
+/** Most UTF-16 units of a title. The API counts code points, which are never more. */
 const LONGEST_TITLE = 191
 
-/** What the feed is called unless somebody names it: its words, and the filters that are on. */
+/** The default title of a feed: its words, and the active filters. */
 function useTitle(search: Search): string {
   const { words } = useSpeech()
   const chips = useChips(search)
@@ -326,11 +331,13 @@ function useTitle(search: Search): string {
   return [...(rest === '' ? first : `${first} – ${rest}`)].slice(0, LONGEST_TITLE).join('')
 }
 
-/** A search as a feed of this key; its secret address is known only when it is made. */
+/**
+ * A search as a feed of this key. Only the answer that makes the feed contains its secret address.
+ */
 interface SearchFeed {
   id: string
   title: string
-  /** Its addresses by format. */
+  /** The addresses of the feed, by format. */
   urls?: Record<string, string>
 }
 
