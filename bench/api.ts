@@ -11,48 +11,51 @@ import { sum } from './figures.ts'
 import { type Asking, createClient, type Load, load, type Until } from './load.ts'
 import type { Bench } from './servers.ts'
 
-/** ms that the processes after the first may take to start. */
+/** ms within which every process of an API must have started, from when the first is ready. */
 const START_MS = 120_000
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url))
 
-/** A line of the API's log about a request: ms in all, of the search, of key, minute and month. */
+/**
+ * What the API's log says about one request: ms of the whole request, of its search, and of the
+ * statements for key, minute and month.
+ */
 export interface LoggedRequest {
   ms: number
   searchMs: number
   accessMs: number
-  /** ms by what it waited for, of a slow one. */
+  /** The log of a slow request says for what it waited, and how many ms. */
   waited?: Record<string, number>
 }
 
-/** A load with the processor time of the API for one request, ms. */
+/** A load, and the processor time that the API spent on one of its requests, ms. */
 export type ApiLoad = Load & { cpu: number }
 
-/** A real API process under the watch of the servers. */
+/** A real API. The bench's servers start it and stop it. */
 export interface ApiProcess {
   base: string
-  /** ms from its start until `/readyz` said yes. */
+  /** ms from the start of the API until `/readyz` answered that it is ready. */
   readyMs: number
   pid(): number
-  /** When its processes started, the primary's included. */
+  /** When each process of the API started, in s since 1970. The primary process is among them. */
   starts(): Promise<number[]>
   /**
-   * MB of memory that are resident, and seconds of processor time since its start, of all
-   * processes.
+   * Adds up all processes of the API: MB of resident memory, and seconds of processor time since
+   * their start.
    */
   usage(): Promise<{ memory: number; cpu: number }>
   /** @see load */
   load(key: string, requests: Asking[], connections: number, until: Until, good?: number[]): Promise<ApiLoad>
-  /** Failures of all its loads. */
+  /** The number of requests that failed in all loads of this API. */
   failures(): number
-  /** Reads the requests since the last call from the log of the API. */
+  /** Reads from the API's log the requests since the previous call. */
   requests(): Promise<LoggedRequest[]>
 }
 
 /**
- * Works with an API.
+ * Starts an API, works with it, and stops it.
  *
  * @param database address of the corpus
- * @param options.processes that share the port
+ * @param options.processes number of processes that share the port
  * @param options.env settings beside those that every bench has
  */
 export async function withApi<T>(
@@ -80,7 +83,7 @@ export async function withApi<T>(
   try {
     const readyMs = performance.now() - begun
     const starts = async () => (await readGauges(metrics))('process_start_time_seconds')
-    // Of several, one is the primary.
+    // Several processes have a primary process beside them.
     const expected = processes === 1 ? 1 : processes + 1
     await until(async () => (await starts()).length >= expected, START_MS)
     const usage = async () => {
@@ -107,12 +110,12 @@ export async function withApi<T>(
   }
 }
 
-/** Reads the lines of requests that a log gets from now on. */
+/** Returns a function that reads what the API has logged about requests since its previous call. */
 async function logReader(log: string): Promise<ApiProcess['requests']> {
   let seen = (await stat(log)).size
   return async () => {
     const bytes = await readFile(log)
-    // A shorter one was rotated because of its length; the rest was written after that.
+    // A log that became shorter was rotated, because it was too long. All of it is new then.
     const lines = bytes.subarray(bytes.length < seen ? 0 : seen).toString()
     seen = bytes.length
     return lines
@@ -122,13 +125,13 @@ async function logReader(log: string): Promise<ApiProcess['requests']> {
   }
 }
 
-/** The values of a gauge by its name, one a process. */
+/** The values of a gauge by its name. Each process has one value. */
 async function readGauges(port: number): Promise<(name: string) => number[]> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   return name => [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))].map(([, value]) => Number(value))
 }
 
-/** A key of all countries and times. @param quota null: none */
+/** Makes a key for all countries and times. @param quota null: the key has no quota */
 export async function benchKey(database: Queryable, quota: number | null): Promise<string> {
   const { secret } = await createKey(database, 'bench', {
     countries: [...COUNTRIES],

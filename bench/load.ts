@@ -9,22 +9,25 @@ export interface Asking {
 
 /** The answer of an API. */
 export interface Answer {
-  /** 0: the connection broke, or nothing came for half a minute. */
+  /** HTTP status. 0: the connection broke, or no answer came within `PATIENCE`. */
   status: number
   etag: string
   body: Buffer
 }
 
-/** An API that is asked over connections that are kept, with one key. */
+/** Asks an API with one key, over connections that it keeps open. */
 export interface Client {
   ask(request: Asking): Promise<Answer>
   close(): Promise<void>
 }
 
-/** ms after which a request is given up. */
+/** ms after which a request that has no answer counts as failed. */
 const PATIENCE = 30_000
 
-/** Uses little processor time, because client and API share the cores: `fetch` takes far more. */
+/**
+ * Makes a client that uses little processor time, because client and API share the cores. `fetch`
+ * would use far more.
+ */
 export function createClient(base: string, key: string, connections = 64): Client {
   const pool = new Pool(base, { connections, headersTimeout: PATIENCE, bodyTimeout: PATIENCE })
   return {
@@ -41,10 +44,10 @@ export function createClient(base: string, key: string, connections = 64): Clien
   }
 }
 
-/** A request as its client saw it. */
+/** A request, as the client that sent it saw it. */
 export interface Asked {
   path: string
-  /** When it began or was due, ms on the clock of `performance`. */
+  /** When the client sent the request, or should have sent it: ms on the clock of `performance`. */
   at: number
   ms: number
   status: number
@@ -53,7 +56,7 @@ export interface Asked {
 export interface Load {
   asked: Asked[]
   perSecond: number
-  /** Answers other than the good ones, and connections that broke. */
+  /** The number of answers whose status is not a good one, and of connections that broke. */
   failures: number
 }
 
@@ -61,10 +64,10 @@ export interface Load {
 export type Until = { seconds: number } | { requests: number }
 
 /**
- * Makes the requests one after the other on each connection: the most that a server can do. Each
- * connection starts at another request.
+ * Sends the requests over each connection without a pause, so that the server does as much as it
+ * can. Each connection starts at another request.
  *
- * @param good statuses that are no failures
+ * @param good statuses that do not count as failures
  */
 export async function load(
   client: Client,
@@ -95,7 +98,9 @@ export async function load(
 
 export const timesOf = (asked: Asked[]) => asked.map(one => one.ms)
 
-/** Works several times side by side, one after the other each, until the signal. */
+/**
+ * Runs several workers side by side until the signal. Each worker does the work again and again.
+ */
 export async function inTurn(
   clients: number,
   until: AbortSignal,
@@ -108,8 +113,8 @@ export async function inTurn(
 }
 
 /**
- * Begins work at fixed moments until the signal. Work that takes long delays none, so whatever
- * holds up the server is measured in all requests that fall due meanwhile.
+ * Begins work at fixed moments until the signal, also while earlier work still runs. So when
+ * something holds up the server, all requests that fall due in that time show it.
  */
 export async function atSteadyRate(
   perSecond: number,

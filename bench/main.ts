@@ -50,7 +50,7 @@ await runCommand(
   },
 )
 
-/** Without a list: all. */
+/** The peers that a list names. Without a list: all peers. */
 function peersOf(list: string | undefined): readonly PeerKey[] {
   const names = list?.split(',') ?? PEERS
   const unknown = names.find(name => !PEERS.some(peer => peer === name))
@@ -59,24 +59,27 @@ function peersOf(list: string | undefined): readonly PeerKey[] {
 }
 
 /**
- * The options of every bench. A bench prints its tables to standard error and returns its figures.
- * A number that is not given is null.
+ * The options of every bench. A bench prints its tables to standard error, and returns its figures.
+ * A numeric option that is not given is null.
  */
 export interface BenchOptions {
-  /** Folder of the corpora. Without it a bench says so and measures the rest. */
+  /** Folder of the test sets. When a set is missing, a bench says so and measures the rest. */
   data: string
   rows: number | null
   words: number | null
   seconds: number | null
-  /** Without it the bench finds one. */
+  /** Requests a second. Null: the bench finds out how many the API can answer. */
   rate: number | null
   requests: number | null
-  /** Parts of `search`: the engines beside Perscope, or null; and others. */
+  /**
+   * The other options of `search` choose what it measures. `peers` names the engines to compare
+   * with Perscope; null: it compares none.
+   */
   peers: readonly PeerKey[] | null
   importing: boolean
   http: boolean
   cold: boolean
-  /** `semantic`: how close articles on the same event are, and nothing else. */
+  /** For `semantic`: measures only how close articles on the same event are. */
   related: boolean
   signal: AbortSignal
 }

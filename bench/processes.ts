@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Ticks of the clock in `/proc/PID/stat`, ms, on every Linux of today. */
+/** ms of a clock tick in `/proc/PID/stat`. It is the same on every Linux. */
 const TICK = 10
 
 /**
- * The processes of this machine; of some, when their ids are given. `ms`: processor time so far.
+ * The processes with the given ids; by default, all processes of this machine. `ms` is the
+ * processor time that a process has used.
  */
 export function processes(
   pids = readdirSync('/proc')
@@ -15,19 +16,23 @@ export function processes(
     const command = read(pid, 'cmdline').replaceAll('\0', ' ')
     const stat = read(pid, 'stat')
     if (stat === '') return []
-    // The name before may hold spaces. Fields 4, 14 and 15 of proc(5).
+    // The name comes before these fields and may contain spaces. These are fields 4, 14 and 15 of
+    // proc(5).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return [{ pid, parent: Number(fields[1]), command, ms: (Number(fields[11]) + Number(fields[12])) * TICK }]
   })
 }
 
-/** MB of memory of some processes, shared parts once. Pages of mapped files are not counted. */
+/**
+ * MB of memory of some processes. Memory that they share counts once. Pages of mapped files do not
+ * count.
+ */
 export function memoryMb(pids: number[]): number {
   const parts = pids.flatMap(pid => [...read(pid, 'smaps_rollup').matchAll(/^Pss_(?:Anon|Shmem): +(\d+) kB$/gm)])
   return parts.reduce((sum, [, kb]) => sum + Number(kb), 0) / 1_000
 }
 
-/** Empty when the process has ended meanwhile. */
+/** A file of a process in `/proc`. It is empty when the process has ended. */
 function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

@@ -7,7 +7,7 @@ import { inDatabase, withDatabase } from '../test/database.ts'
 import { superuserUrl } from '../test/servers.ts'
 import { say } from './figures.ts'
 
-/** The servers of a bench, and the folder in which they keep their data. */
+/** The servers of a bench, and the folder of their data. */
 export interface Bench {
   servers: EmbeddedServers
   dataDir: DataDirectory
@@ -17,10 +17,10 @@ export interface Bench {
 }
 
 /**
- * Runs a bench on servers of its own, which end with it.
+ * Starts servers for a bench, and stops them at its end.
  *
- * @param folder of their data, below DATA_DIR; benches of one folder share corpora
- * @param only the servers to start; absent: all, and the bench ends where one cannot run
+ * @param folder of their data, below DATA_DIR; benches with the same folder share corpora
+ * @param only the servers to start; absent: all, and the bench ends if one of them cannot run
  */
 export async function withServers<T>(
   name: string,
@@ -44,7 +44,7 @@ export async function withServers<T>(
 
 export const benchFolder = (name: string) => resolve(join(readConfig().DATA_DIR, name))
 
-/** Makes a database unless it is there. @returns its address */
+/** Makes a database if it does not exist. @returns its address */
 export async function ensureDatabase(server: string, name: string): Promise<string> {
   await withDatabase(server, async database => {
     const { rowCount } = await database.query('select from pg_database where datname = $1', [name])
@@ -54,10 +54,10 @@ export async function ensureDatabase(server: string, name: string): Promise<stri
 }
 
 /**
- * Makes a database beside the server's own, until the work is done. One that an earlier run left is
- * replaced.
+ * Makes a database beside the server's own, and drops it when the work is done. If an earlier run
+ * left the database, it is replaced.
  *
- * @param template address of a database that is copied; null: the new one is empty
+ * @param template address of a database to copy; null: the new database is empty
  */
 export async function inNewDatabase<T>(
   { server, dataDir }: Pick<Bench, 'server' | 'dataDir'>,
@@ -65,7 +65,7 @@ export async function inNewDatabase<T>(
   template: string | null,
   work: (url: string) => Promise<T>,
 ): Promise<T> {
-  // Only a superuser may end what autovacuum does in a database that is dropped.
+  // Dropping a database ends its connections. Only a superuser may end those of autovacuum.
   const superuser = inDatabase(await superuserUrl(dataDir.path, server), 'postgres')
   const drop = () =>
     withDatabase(

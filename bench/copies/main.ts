@@ -15,20 +15,27 @@ import { createRandom, type GeneratedCorpus } from '../search/generator.ts'
 import { type Bench, withServers } from '../servers.ts'
 
 const ROWS = 1_000_000
-/** Articles whose groups are compared with the definition. */
+/** Number of articles whose groups are compared with the definition of a copy. */
 const SAMPLE = 2_000
 const REQUESTS = 300
-/** The corpus's five years become half of one: as dense as all outlets of three countries. */
+/**
+ * The corpus spans five years. Divided by this, it spans half a year, and has as many articles a
+ * day as all outlets of three countries.
+ */
 const DENSER = 10
-/** From here on articles come in no order of dates, as from old articles. */
+/**
+ * The first articles of the corpus, this share, are in the order of their dates. The others have
+ * dates in no order, as an import of old articles has.
+ */
 const ORDERED = 0.9
-/** Of the articles, so many have an earlier text. */
+/** The share of the articles that have the text of an earlier article. */
 const COPIED = 0.4
 
 /**
- * Groups of copies: speed and memory of the pass that `import` runs at its end, precision and
- * recall of a sample against the definition, and how long the API takes to look copies up and to
- * count texts.
+ * Measures groups of copies:
+ * - speed and memory of the pass that `import` runs at its end
+ * - precision and recall of a sample, compared with the definition of a copy
+ * - how long the API takes to look up copies, and to count texts
  */
 export function run({ rows, signal }: BenchOptions): Promise<Figures> {
   const measure = async (bench: Bench) => {
@@ -43,7 +50,9 @@ export function run({ rows, signal }: BenchOptions): Promise<Figures> {
   return withServers('copies', 'bench-copies', signal, measure, ['postgres'])
 }
 
-/** A corpus in which many articles have the text of another, as desks edit it. */
+/**
+ * A corpus in which many articles have the text of another article, changed as editors change it.
+ */
 function edited(corpus: GeneratedCorpus, rows: number): GeneratedCorpus {
   const ordered = Math.ceil(rows * ORDERED)
   const dense = (at: number) => new Date(corpus.start + Math.floor((at - corpus.start) / DENSER))
@@ -66,7 +75,9 @@ function edited(corpus: GeneratedCorpus, rows: number): GeneratedCorpus {
   return { ...corpus, articles: (from, to) => corpus.articles(from, to).map((one, n) => edit(one, from + n)) }
 }
 
-/** ms of processor time for an article: its sketch, and the agencies that it names. */
+/**
+ * ms of processor time for one article: to make its sketch, and to find the agencies that it names.
+ */
 function measureComputing(corpus: GeneratedCorpus): Figures {
   const bodies = corpus.articles(0, 4_000).map(({ body }) => body)
   const cost = (work: (body: string | null) => unknown) => {
@@ -79,7 +90,10 @@ function measureComputing(corpus: GeneratedCorpus): Figures {
   return { sketch_ms, agencies_ms: cost(body => agencyEvidence({ authors: [], body })) }
 }
 
-/** An import without a line finds the groups of all that is there. */
+/**
+ * Times the pass over all articles: an import of no articles finds the groups of those that are
+ * stored.
+ */
 async function measurePass(bench: Bench, { url, rows }: BuiltCorpus, database: pg.Client): Promise<Figures> {
   await database.query('truncate copy_sketches, copies_due')
   await database.query('update copies_state set rules = $1, seq = 0, version = version + 1', [RULES])
@@ -103,7 +117,7 @@ async function measurePass(bench: Bench, { url, rows }: BuiltCorpus, database: p
   }
 }
 
-/** A judged article with its group. */
+/** An article that the pass has judged, and the first article of its group. */
 type Row = { seq: number; first: number; at: number; outlet: string; body: string }
 
 const ROWS_AFTER = `
@@ -113,7 +127,10 @@ const ROWS_AFTER = `
    where s.first_seq is not null`
 const FIRSTS = `${ROWS_AFTER} and s.first_seq = s.seq and s.seq > $1 order by s.seq limit 2000`
 
-/** Compares the groups of a sample with what the definition says, given all first articles. */
+/**
+ * Compares the groups of sampled articles with the groups that the definition gives. It looks
+ * through the first article of every group.
+ */
 async function measureGroups(database: pg.Client): Promise<Figures> {
   const drawn = `${ROWS_AFTER} and s.seq in (select seq from copy_sketches where first_seq is not null order by hashint8(seq) limit $1)`
   const { rows: sampled } = await database.query<Row>(drawn, [SAMPLE])
@@ -141,7 +158,10 @@ async function measureGroups(database: pg.Client): Promise<Figures> {
   return { sample_members: members.length, precision: rounded(right(told), 4), recall: rounded(right(members), 4) }
 }
 
-/** Whole requests for copies of an article, and for counts of articles and of texts. */
+/**
+ * Times whole requests: for the copies of an article, for counts of articles, and for counts of
+ * texts.
+ */
 function measureApi(bench: Bench, { url, corpus }: BuiltCorpus, database: pg.Client): Promise<Figures> {
   return withApi(bench, url, {}, async ({ base }) => {
     const client = createClient(base, await benchKey(database, null), 1)

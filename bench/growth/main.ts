@@ -6,21 +6,25 @@ import { measureClasses } from '../search/measure.ts'
 import { type Bench, withServers } from '../servers.ts'
 
 const ROWS = 10_000_000
-/** The corpus beside it has this part of the articles. */
+/** The small corpus has this many times fewer articles than the large one. */
 const SMALLER = 10
-/** Words of a body: a tenth of the usual length, so that the corpus fits a small disk. */
+/**
+ * Words of a body. A body has a tenth of the usual length, so that the corpus fits on a small disk.
+ */
 const WORDS = 40
-/** Each corpus is measured so often, in turn with the other. */
+/** The bench measures each corpus this many times, and takes the corpora in turn. */
 const ROUNDS = 2
-/** The lists of all queries fit, of the larger corpus too. */
+/** The cache has room for the posting lists of all queries, also those of the larger corpus. */
 const ENV = { SEARCH_CACHE: '4400MB' }
 
 /**
- * Compares a large corpus with one of a tenth of its articles, in turn: time to build, size on
- * disk, searches in process, and an API process from its start on. Bodies are short, so that the
- * disk holds the large one. The number of documents is what decides the time of a search.
+ * Compares a large corpus with a corpus of a tenth of its articles. It measures the time to build,
+ * the size on disk, searches in this process, and an API from its start on. Bodies are short, so
+ * that the disk holds the large corpus. What decides the time of a search is the number of
+ * articles, not their length.
  *
- * @returns figures of both, and `growth_p95`: p95 of the large corpus by p95 of the small one
+ * @returns the figures of both corpora, and `growth_p95`: p95 of the large corpus, divided by p95
+ * of the small one
  */
 export function run({ signal, ...options }: BenchOptions): Promise<Figures> {
   const rows = options.rows ?? ROWS

@@ -1,14 +1,16 @@
 import { authorChoice } from '../../services/normaliser/authors/authors.ts'
 import type { Count, ReadPage } from './truth.ts'
 
-/** Bylines in the sets that decision 35 does not count as people. */
+/** Bylines in the test sets that decision 35 does not count as people. */
 const NO_PERSON =
   /redaktion|redactie|r[ée]daction|newsdesk|team\b|pressestelle|agentur|^(?:dpa|dsw|lno|afp|sid|apa|ap|red|unknown|reuters)\b|associated press|www\.|\bAG$/i
 
 /**
- * Whether the author names of a page are the set's own, ignoring case and accents. `as_stated`: all
- * names of the set. `people`: without desks, agencies and the outlet's own name, as decision 35
- * asks. A page without a by-line is right when no author is found; `signed` leaves such pages out.
+ * Counts whether the author names that we find on a page are those of the test set. The comparison
+ * ignores case and accents.
+ * - `as_stated` compares with all names of the set.
+ * - `people` compares without desks, agencies and the outlet's own name, as decision 35 asks.
+ * - `signed` counts only pages with a byline. On the others, finding no author is right.
  */
 export function scoreAuthors({ set, url, authors, meta }: ReadPage, count: Count): void {
   if (authors === null) return
@@ -22,7 +24,7 @@ export function scoreAuthors({ set, url, authors, meta }: ReadPage, count: Count
   if (people !== '') count(`authors_${set}_signed`, found === people)
 }
 
-/** Different names, folded, in one order. */
+/** The names as one text to compare: folded, each once, sorted. */
 const setOf = (names: string[]): string =>
   [...new Set(names.map(fold))]
     .filter(name => name !== '')

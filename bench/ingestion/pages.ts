@@ -12,9 +12,9 @@ import { createTextScore } from './text.ts'
 import { type Count, type ReadPage, SETS, truePages } from './truth.ts'
 
 /**
- * Scores of pages against the values that people and their parsers read off the same pages, each
- * page read once. `text_cpu_ms`: processor time for the text of one page, of all threads of the
- * runtime.
+ * Compares what we read on pages with the values that people, or parsers that people wrote, read on
+ * the same pages. Each page is read once. `text_cpu_ms` is the processor time for the text of one
+ * page, of all threads of this process.
  */
 export async function measurePages(data: string): Promise<Figures> {
   const counted = new Map<string, boolean[]>()
@@ -46,7 +46,10 @@ export async function measurePages(data: string): Promise<Figures> {
   }
 }
 
-/** Percent; and of a group, the number of pages that its first figure counts. */
+/**
+ * Turns the counts into percentages. Each group of figures also gets the number of pages that its
+ * first figure counts.
+ */
 function figuresOf(counted: Map<string, boolean[]>): Figures {
   const figures: Figures = {}
   for (const [figure, all] of counted) {
@@ -57,7 +60,10 @@ function figuresOf(counted: Map<string, boolean[]>): Figures {
   return figures
 }
 
-/** The share of our own examples of interstitials, in five languages, that are recognised. */
+/**
+ * The share of our own examples of interstitials, in five languages, that the normaliser
+ * recognises.
+ */
 function recognised(): number {
   const right = INTERSTITIAL_EXAMPLES.filter(({ kind, html, finalUrl = ANNOUNCED_AT }) => {
     const page = readPageText(parsePage(html))
@@ -70,8 +76,8 @@ function recognised(): number {
 }
 
 /**
- * Real articles that are taken for an interstitial, with their title, with another title and with
- * none from the feed.
+ * Counts real articles that the normaliser takes for an interstitial. The feed's title is the
+ * article's title, another title, or absent.
  */
 function countTaken({ set, file, url, html, title, found, meta }: ReadPage, real: { articles: number; taken: number }) {
   for (const feedTitle of new Set([title, 'Liveblog', null])) {

@@ -3,8 +3,9 @@ import { type Figures, mean, rounded } from '../figures.ts'
 import type { ReadPage } from './truth.ts'
 
 /**
- * Pages of html-fundus whose truth was judged wrong against the page as readers see it, by what it
- * leaves out or adds. The figures `…_judged` leave these pages out.
+ * Pages of html-fundus whose true text is wrong, compared with the page as readers see it. They are
+ * grouped by what the true text leaves out or adds. The figures `…_judged` do not count these
+ * pages.
  */
 const MISJUDGED = {
   lists: ['de/Focus_2023_04_28', 'de/Gamestar_2024_04_28', 'de/RuhrNachrichten_2024_05_03', 'de/WinFuture_2024_04_29'],
@@ -16,13 +17,14 @@ const MISJUDGED = {
 const misjudged = new Set(Object.values(MISJUDGED).flat())
 
 /**
- * Extracted texts against the texts that people marked or copied on the same pages:
- * - `text_f1_aeb`: html-aeb by its own method, runs of four words: F1 of the mean precision and the
- * mean recall, https://github.com/scrapinghub/article-extraction-benchmark
- * - `text_f1_fundus`: html-fundus, mean F1 of words; `snippet_fundus`: pages whose first 200
- * characters are equal; with `_judged` without the pages whose truth is wrong;
+ * Compares extracted texts with the texts that people marked or copied on the same pages:
+ * - `text_f1_aeb`: html-aeb by its own method, over runs of four words. It is the F1 of the mean
+ *   precision and the mean recall: https://github.com/scrapinghub/article-extraction-benchmark
+ * - `text_f1_fundus`: html-fundus, the mean F1 of words.
+ * - `snippet_fundus`: the share of pages of html-fundus whose first 200 characters are equal.
+ * - `…_judged`: the same, without the pages whose true text is wrong.
  * - `text_f1_trafilatura`: html-trafilatura, F1 over pieces that belong to the text and pieces that
- * do not.
+ *   do not.
  */
 export function createTextScore(): { add(page: ReadPage): void; figures(): Figures } {
   const aeb: Overlap[] = []
@@ -58,7 +60,9 @@ const fundusFigures = (pages: { f1: number; isSameStart: boolean }[], ending: st
   [`snippet_fundus${ending}`]: rounded(mean(pages.map(({ isSameStart }) => Number(isSameStart))), 4),
 })
 
-/** Runs of words, or pieces of text. */
+/**
+ * How many runs of words, or pieces of text, two texts share, and how many only one of them has.
+ */
 interface Overlap {
   both: number
   onlyFound: number
@@ -81,7 +85,7 @@ function meanF1(pages: Overlap[]): number {
   return precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall)
 }
 
-/** Compares two texts as bags of runs of `length` words. */
+/** Compares two texts by their runs of `length` words. The order of the runs does not count. */
 function overlapOf(truth: string, found: string, length: number): Overlap {
   const [expected, got] = [runsOf(truth, length), runsOf(found, length)]
   const overlap: Overlap = { both: 0, onlyFound: 0, onlyTrue: 0 }
@@ -104,8 +108,8 @@ function runsOf(text: string, length: number): Map<string, number> {
   return runs
 }
 
-/** Whitespace that differs makes no difference. */
+/** The text with single spaces, so that comparisons ignore differences in whitespace. */
 const spaced = (text: string) => text.replace(/\s+/g, ' ').trim()
 
-/** The first 200 characters. */
+/** The first characters of a text, as many as a snippet has. */
 const start = (text: string) => [...spaced(text)].slice(0, SNIPPET_LENGTH).join('').trimEnd()

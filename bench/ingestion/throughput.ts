@@ -24,16 +24,22 @@ import type { BenchOptions } from '../main.ts'
 import { type Bench, inNewDatabase, withServers } from '../servers.ts'
 import { type TruePage, truePages } from './truth.ts'
 
-/** Pages that are stored for one run. */
+/** Number of pages that the bench stores in one run. */
 const PAGES = 1_000
-/** Ordinary pages beside the heavy ones, where only the event loop is watched. */
+/**
+ * Ordinary pages that are normalised together with the heavy pages. There the bench watches only
+ * the event loop.
+ */
 const BESIDE = 100
 const HEAVY = 'heavy.example'
 
 /**
- * From stored page to searchable article on a Postgres of its own, in one process with the default
- * threads, working concurrently: pages per second, processor time of a page without the database's,
- * the longest time that the event loop did not answer, and the shares of the stages.
+ * Times how pages become articles that searches find, on a Postgres of the bench's own. One process
+ * normalises them, with the default number of threads. The figures are:
+ * - pages per second
+ * - processor time of a page, without that of the database
+ * - the longest time for which the event loop did not answer
+ * - the share of each stage
  */
 export async function measureThroughput({ data, rows, signal }: BenchOptions): Promise<Figures> {
   const pages: TruePage[] = []
@@ -66,7 +72,8 @@ function measure(url: string, count: number, signal: AbortSignal): Promise<Figur
         await sleep(20)
       }
     }
-    // The first pages pay for starting threads and compiling; they are not counted.
+    // During the first pages the process starts threads and compiles code, so those pages do not
+    // count.
     const before = await until(count * 0.9)
     const [start, used] = [performance.now(), process.cpuUsage()]
     const ordinary = await watchEventLoop(() => until(0))
@@ -99,8 +106,9 @@ function measure(url: string, count: number, signal: AbortSignal): Promise<Figur
 }
 
 /**
- * The longest time in ms that work blocked the event loop. By the clock, which on a busy machine
- * includes the scheduler's pauses; and in processor time of the loop's own thread.
+ * The longest time in ms for which work blocked the event loop. `max_ms` is by the clock, and
+ * includes pauses that a busy machine causes. `max_cpu_ms` is processor time of the thread that
+ * runs the loop.
  */
 async function watchEventLoop(work: () => Promise<unknown>): Promise<Figures> {
   const delay = monitorEventLoopDelay({ resolution: 5 })
@@ -120,12 +128,12 @@ async function sumOf(name: string): Promise<number> {
   return metric?.values.find(value => 'metricName' in value && value.metricName === `${name}_sum`)?.value ?? 0
 }
 
-/** A page to store, and the outlet it comes from. */
+/** A page to store, and the domain of its outlet. */
 type Copy = Pick<TruePage, 'url' | 'title' | 'html'> & { domain: string }
 
 /**
- * Each copy goes to another outlet, because repeated text within one outlet would count as an
- * interstitial.
+ * Repeats the pages until there are enough. Each repetition goes to another outlet, because text
+ * that repeats within an outlet counts as an interstitial.
  */
 function copies(pages: TruePage[], count: number): Copy[] {
   return Array.from({ length: count }, (_, at) => ({
@@ -134,7 +142,7 @@ function copies(pages: TruePage[], count: number): Copy[] {
   }))
 }
 
-/** Pages that are `waiting` are released when the others are done. */
+/** Stores pages. The bench releases pages that are `waiting` when the others are normalised. */
 function store(url: string, pages: Copy[], state: 'stored' | 'waiting'): Promise<void> {
   return withDatabase(url, async database => {
     for (const page of pages) {
@@ -157,8 +165,8 @@ function store(url: string, pages: Copy[], state: 'stored' | 'waiting'): Promise
 const OUTLET = { name: 'Bench', domain: 'bench.example', timeZone: 'Europe/Luxembourg' }
 
 /**
- * Measures how the computing time of a page is shared among the stages, in percent. One thread
- * takes the pages one after the other. The work of the database is not counted.
+ * Measures how much of a page's computing time each stage takes, in percent. This thread takes the
+ * pages one after the other. The time of the database does not count.
  */
 async function measureStages(pages: TruePage[]): Promise<Figures> {
   const times = new Map<string, number>()
@@ -184,7 +192,7 @@ async function measureStages(pages: TruePage[]): Promise<Figures> {
     await timed('language', () => detectLanguage({ title: headline, body, outletLanguages: [] }))
     await timed('words', () => indexText(headline, body))
   }
-  // One untimed pass compiles the code and loads the models.
+  // The first pages are not timed: they make the process compile code and load models.
   for (const page of pages.slice(0, 40)) await one(page)
   times.clear()
   for (const page of pages) await one(page)
@@ -193,8 +201,8 @@ async function measureStages(pages: TruePage[]): Promise<Figures> {
 }
 
 /**
- * Pages at the size limits, each an article with a title: texts of a megabyte and pages of ten. An
- * outlet may serve one once a year, an attacker every minute.
+ * Pages at the size limits, each of them an article with a title. Texts have a megabyte and pages
+ * ten. An outlet may serve such a page once a year, an attacker every minute.
  */
 function heavyPages(prose: string[]): Copy[] {
   const title = 'Der lange Bericht der Kommission im Wortlaut'
@@ -220,5 +228,5 @@ const repeated = (words: string[], length: number) => {
   return `${once} `.repeat(Math.ceil(length / once.length)).slice(0, length)
 }
 
-/** Cut into paragraphs of some 600 characters. */
+/** Cuts the text into paragraphs of about 600 characters. */
 const paragraphs = (text: string) => text.replace(/(.{600}\S*)\s/gsu, '<p>$1</p>')

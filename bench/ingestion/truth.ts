@@ -7,13 +7,13 @@ import type { PageText } from '../../services/normaliser/text/page-text.ts'
 import { say } from '../figures.ts'
 import { readJsonLines } from '../json-lines.ts'
 
-/** Sets of pages whose true values others published. */
+/** Test sets of pages whose true values others have published. */
 export const SETS = ['aeb', 'fundus', 'trafilatura', 'htmldate'] as const
 export type PageSet = (typeof SETS)[number]
 
 /**
- * A page with its true values by people or their parsers. Fields that the set does not state are
- * null.
+ * A page with its true values, which people or their parsers read. A field that the set does not
+ * state is null.
  */
 export interface TruePage {
   set: PageSet
@@ -21,25 +21,25 @@ export interface TruePage {
   url: string
   html: string
   title: string | null
-  /** To the day (`2026-11-03`), or to the second with or without an offset. */
+  /** A day (`2026-11-03`), or a time in seconds, with or without an offset. */
   date: string | null
   authors: string[] | null
-  /** The whole text, or pieces that belong to it and pieces of the same page that do not. */
+  /** The whole text. Or pieces that belong to the text, and pieces of the same page that do not. */
   text: { whole: string } | { with: string[]; without: string[] } | null
 }
 
-/** A page with its true values and with what the normaliser reads on it. */
+/** A page with its true values, and with what the normaliser reads on the page. */
 export interface ReadPage extends TruePage {
   meta: PageMetadata
   found: PageText
 }
 
-/** Counts whether something is so, by the name of its figure. */
+/** Counts under the name of a figure whether something is so. */
 export type Count = (figure: string, is: boolean) => void
 
 /**
- * The pages of a set, in the order of its index. When the set is absent, it yields none and says so
- * on standard error.
+ * Yields the pages of a test set, in the order of its index. When the set is absent, it yields no
+ * page and writes a line to standard error.
  */
 export async function* truePages(data: string, set: PageSet): AsyncGenerator<TruePage> {
   const folder = join(data, `html-${set}`)
@@ -48,7 +48,7 @@ export async function* truePages(data: string, set: PageSet): AsyncGenerator<Tru
   if (entries === null) return say(`skipped: no set html-${set} in ${data}`)
   for (const entry of entries) {
     const bytes = await unpacked(join(folder, entry.file))
-    // Bytes that are not UTF-8 are taken for Windows-1252.
+    // Bytes that are not UTF-8 are read as Windows-1252.
     const html = new TextDecoder(isUtf8(bytes) ? 'utf-8' : 'windows-1252').decode(bytes)
     yield { set, file: entry.file, url: entry.url, html, ...NOTHING_STATED, ...(await page(entry, folder)) }
   }
@@ -58,7 +58,7 @@ const NOTHING_STATED = { title: null, date: null, authors: null, text: null }
 
 type Truth = Partial<Pick<TruePage, 'title' | 'date' | 'authors' | 'text'>>
 
-/** An entry of one of the indexes. */
+/** An entry of a set's index. */
 interface Entry {
   file: string
   url: string
@@ -86,7 +86,7 @@ const LISTED: Reader = {
   },
   page: ({ title, date, author, with: pieces, without = [] }) => ({
     title: title || null,
-    // The sets also hold a 29th month.
+    // The sets also contain impossible dates, such as a 29th month.
     date: date && /^\d{4}-\d{2}-\d{2}$/.test(date) && !Number.isNaN(Date.parse(date)) ? date : null,
     authors: author == null ? null : author.split(/;|,| & | und | et /).flatMap(name => name.trim() || []),
     text: pieces === undefined ? null : { with: pieces, without },
@@ -114,8 +114,9 @@ interface FundusTruth {
 }
 
 /**
- * Truth comes per version of the publisher's parser. The one for a page is the last that is dated
- * before its crawl. A text is in the order of fundus: summary, then headings and paragraphs.
+ * The true values of a page of fundus. Each version of the publisher's parser has its own values.
+ * We take the last version that is dated before the crawl of the page. The text is in the order of
+ * fundus: summary, then headings and paragraphs.
  */
 async function fundusTruth(entry: Entry, folder: string): Promise<Truth> {
   const { country, publisher, crawl_date = '', truth_versions = [] } = entry

@@ -18,27 +18,31 @@ import type { Written } from './writer.ts'
 
 const ROWS = 1_000_000
 const SECONDS = 3_600
-/** Articles that have vectors, of the newest. */
+/** The number of newest articles that have vectors. */
 const VECTORS = 50_000
-/** Subjects of the vectors. */
+/** The number of subjects around which the vectors lie. */
 const SUBJECTS = 256
 const COLLECTION = 'mixed'
 const CONNECTIONS = 64
-/** Seconds for which the limit is looked for; before, as many to warm up. */
+/**
+ * Seconds in which the bench finds out how many requests the API can answer. Before that, it warms
+ * up for as long.
+ */
 const LIMIT_SECONDS = 60
-/** Of the limit. */
+/** The measured hour sends this share of the requests that the API can answer. */
 const LOAD = 0.6
-/** Articles a second that come in. */
+/** Articles that are written in a second. */
 const WRITTEN = 30
 const PATIENCE = 120_000
 const MINUTE = 60_000
 
 /**
- * An hour as an API process has it: searches, polls, feeds, questions by meaning, at three fifths
- * of what it can do, while articles come in. Tells p99 of each kind by minute, memory and commits.
+ * Measures an hour of an API process, at three fifths of the requests that it can answer. Clients
+ * search, poll, read feeds and ask by meaning, while articles are written. The figures are p99 of
+ * each kind by minute, memory and commits.
  *
- * @returns among others `flat_ratio`: the worst minute's p99 by the median minute's, of the worst
- * kind
+ * @returns among others `flat_ratio`. It is the p99 of the worst minute, divided by the p99 of the
+ * median minute, of the kind where this is largest
  */
 export function run(options: BenchOptions): Promise<Figures> {
   return withServers('mixed', 'bench-search', options.signal, async bench => {
@@ -54,13 +58,13 @@ export function run(options: BenchOptions): Promise<Figures> {
   })
 }
 
-/** Gives the newest articles vectors that lie around some subjects. */
+/** Gives the newest articles vectors that lie around a number of subjects. */
 async function addVectors({ servers }: Bench, url: string, rows: number): Promise<void> {
   const config = readConfig({ ...servers.settings, DATABASE_URL: url })
   const { name: model, dimensions } = sourceOf(config).model
   if (dimensions === null) throw new Error(`The dimensions of ${model} are not known.`)
   const random = createRandom(9)
-  // About as long as a vector of the model: 1.
+  // The vector gets a length of about 1, as those of the model have.
   const number = () => (random.next() - 0.5) * Math.sqrt(12 / dimensions)
   const vector = () => Array.from({ length: dimensions }, number)
   const subjects = Array.from({ length: SUBJECTS }, vector)
@@ -88,8 +92,8 @@ async function measure(api: ApiProcess, copy: BuiltCorpus, options: BenchOptions
     return askFor(createClient(api.base, key, CONNECTIONS), next, perSecond, seconds, signal)
   }
 
-  // While articles come in and every second question is new: both take a large part of what the
-  // machine can do. With `--rate` nobody looks for the limit.
+  // The bench finds the limit while articles are written and every second question is new, because
+  // both use much of the machine. With `--rate`, it does not look for the limit.
   say(rate === null ? 'Looking for the limit …' : 'Warming up …')
   const warming = await startWriter(url, rows, rows, 2 * LIMIT_SECONDS, signal)
   await ask(rate, LIMIT_SECONDS, 1)
@@ -124,7 +128,10 @@ async function measure(api: ApiProcess, copy: BuiltCorpus, options: BenchOptions
   }
 }
 
-/** Starts to write articles for so many seconds, in a process of its own, which has begun. */
+/**
+ * Starts a process that writes articles for a number of seconds. Returns when that process has
+ * begun to write.
+ */
 async function startWriter(url: string, rows: number, from: number, seconds: number, signal: AbortSignal) {
   const numbers = [rows, from, WRITTEN, seconds].map(String)
   const child = fork(new URL('./writer.ts', import.meta.url), [url, ...numbers], { signal })
@@ -138,11 +145,14 @@ async function startWriter(url: string, rows: number, from: number, seconds: num
 interface Answered {
   requests: number
   failures: number
-  /** ms from when a request was due to its answer, by kind and minute. */
+  /** ms from when a request was due until its answer came, by kind and minute. */
   times: Map<Kind, number[][]>
 }
 
-/** @param perSecond requests/s, whether or not earlier ones are answered; null: in turn */
+/**
+ * @param perSecond requests/s, sent also while earlier ones have no answer; null: each connection
+ * sends its next request when it has an answer
+ */
 async function askFor(
   client: Client,
   next: ReturnType<typeof createRequests>,
@@ -172,12 +182,15 @@ async function askFor(
   return answered
 }
 
-/** Of each kind: p50 and p99 of all, and how much worse than the median minute the worst was. */
+/**
+ * Of each kind of request: p50 and p99 of all, the worst request, and the p99 of the worst minute
+ * divided by that of the median minute.
+ */
 function figuresOf({ times }: Answered): Figures {
   const figures: Figures = { flat_ratio: 0 }
   for (const [kind, minutes] of times) {
     const all = minutes.flat()
-    // The last minute is not whole.
+    // The last minute is not complete, so it does not count.
     const byMinute = minutes.slice(0, Math.max(1, minutes.length - 1)).map(some => quantile(some, 0.99))
     say(`p99 of ${kind} by minute: ${byMinute.map(ms => ms.toFixed(1)).join(' ')} ms`)
     const ratio = rounded(quantile(byMinute, 1) / quantile(byMinute, 0.5))
@@ -189,37 +202,38 @@ function figuresOf({ times }: Answered): Figures {
   return figures
 }
 
-/** Kinds of requests, and their share of all, percent. */
+/** The kinds of requests, and what percentage of all requests each kind is. */
 const SHARES = { search: 60, poll: 25, feed: 10, semantic: 5 } as const
 
 type Kind = keyof typeof SHARES
 
 const KINDS = Object.keys(SHARES) as Kind[]
 
-/** Readers that poll, each with a place of its own in the order of ingestion. */
+/** The number of readers that poll. Each reader has its own position in the order of ingestion. */
 const READERS = 200
-/** Of the questions, so many are asked by many; the others by one. */
+/** This many questions are asked by many readers. Every other question is asked once. */
 const POPULAR = 50
 
 interface NextRequest extends Asking {
   kind: Kind
-  /** Told of an answer. */
+  /** The client hands the answer to this function. */
   read(answer: Answer): void
 }
 
 /**
- * Requests of all kinds at random.
+ * Makes requests of all kinds at random.
  *
  * @param searches first pages of lists and searches by words
- * @param words that questions are made of
- * @param newest ISO 8601; polls begin here
- * @param seed of the choice. With the same one, every question would have been asked before
+ * @param words words of which questions are made
+ * @param newest ISO 8601; polls begin at this time
+ * @param seed of the random choice. Each phase needs its own, or its questions would have been
+ * asked before
  */
 function createRequests(searches: string[], words: string[], newest: string, seed: number): () => NextRequest {
   const random = createRandom(seed)
   const readers = Array.from({ length: READERS }, () => ({ after: newest, etag: '' }))
   const question = (from: Random) => Array.from({ length: 6 }, () => from.one(words)).join(' ')
-  // Many readers send the same questions, whatever the seed.
+  // The popular questions are the same for every seed, as many readers ask them.
   const always = createRandom(5)
   const popular = Array.from({ length: POPULAR }, () => question(always))
   const hundred = KINDS.flatMap(kind => Array.from({ length: SHARES[kind] }, () => kind))

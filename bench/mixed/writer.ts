@@ -6,17 +6,17 @@ import { createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createCorpus } from '../search/generator.ts'
 
-// A process that writes articles as a normaliser does: batches through the article writer, which
-// also makes segments. Arguments: the database, the rows of its corpus, the number of the first
-// article, articles a second, and for how many seconds. It says "ready" when it has generated them
-// and begins to write, and sends the result in the end.
+// This process writes articles as a normaliser does: in batches through the article writer, which
+// also makes segments. Its arguments are: the database, the rows of its corpus, the number of the
+// first article, articles a second, and for how many seconds. It sends "ready" when it has
+// generated the articles and begins to write. At the end it sends the result.
 
-/** The result of the writer. */
+/** What the writer sends at its end. */
 export interface Written {
   articles: number
-  /** ms of each transaction, from its begin to its commit. */
+  /** ms of each transaction, from when it took a connection until it released it. */
   transactions: number[]
-  /** ms of each batch, from the call to the return. */
+  /** ms of each batch, from the call of the article writer until it returned. */
   batches: number[]
 }
 
@@ -25,7 +25,7 @@ const [rows = 0, from = 0, perSecond = 0, seconds = 0] = numbers.map(Number)
 const pool = createPool(url, 'bench writer', () => {})
 const articleWriter = openArticleWriter({ pool, indexer: openIndexer(pool, SEGMENT_THREAD), embedDelay: 7_200_000 })
 
-/** When a connection was taken, and whether a batch's transaction took it. */
+/** When a connection was taken from the pool, and whether a batch's transaction uses it. */
 const taken = new WeakMap<Client, { at: number; batch: boolean }>()
 const written: Written = { articles: 0, transactions: [], batches: [] }
 pool.on('acquire', client => void taken.set(client, { at: performance.now(), batch: false }))
@@ -34,7 +34,8 @@ pool.on('release', (_error, client) => {
   if (use?.batch) written.transactions.push(performance.now() - use.at)
 })
 
-// The clock stamps them, as it stamps crawled articles.
+// The articles have no time of ingestion: the database's clock gives it, as it does for crawled
+// articles.
 const ready = createCorpus(rows)
   .articles(from, from + perSecond * seconds + BATCH)
   .map(({ ingestedAt: _, ...article }) => article)

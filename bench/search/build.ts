@@ -16,23 +16,24 @@ export interface BuiltCorpus {
   url: string
   rows: number
   corpus: GeneratedCorpus
-  /** The queries that the bench sends to it. */
+  /** The queries that the bench sends to this corpus. */
   classes: QueryClass[]
-  /** Seconds that the building took; null: some of it stood from an earlier run. */
+  /** Seconds that building took. Null: an earlier run has built a part of the corpus. */
   seconds: { insert: number; index: number } | null
 }
 
-/** The servers and the corpus on them. */
+/** The servers of a bench, and the corpus in their database. */
 export type SearchBench = Bench & BuiltCorpus
 
-/** Queries of a class. */
+/** Queries of each class. */
 const QUERIES = 5
 const PART = 2_000
 const WHOLE = 'whole'
 
 /**
- * A database with so many generated articles, put in as `import` does. Kept for the next run with
- * the same generator, schema and index; what an interrupted run put in is taken up again.
+ * A database with generated articles, which are written as `import` writes them. The next run uses
+ * the database again if generator, schema and index are the same. When a run was interrupted, the
+ * next run continues it.
  *
  * @param server address of a database on the server
  * @param bodyWords words of a body, on average
@@ -81,7 +82,10 @@ export async function buildCorpus(
 
 const secondsSince = (start: number) => rounded((performance.now() - start) / 1_000, 1)
 
-/** How many articles are in, the first ones, and whether all that follows them is done. */
+/**
+ * How many articles the database has, and whether everything that follows writing them is done. The
+ * articles are the first ones of the corpus.
+ */
 function readState(url: string): Promise<{ articles: number; whole: boolean }> {
   return withDatabase(url, async database => {
     const { rows } = await database.query(
@@ -93,7 +97,7 @@ function readState(url: string): Promise<{ articles: number; whole: boolean }> {
   })
 }
 
-/** Changes with everything that decides what the database holds. */
+/** A hash of everything that decides what the database contains. */
 async function recipe(edited: unknown): Promise<string> {
   const hash = createHash('sha256').update(await readFile(new URL('generator.ts', import.meta.url)))
   hash.update(String(edited ?? ''))
@@ -106,7 +110,7 @@ async function recipe(edited: unknown): Promise<string> {
   return hash.digest('hex').slice(0, 10)
 }
 
-/** Tables by what they are for; a partitioned one with its partitions. */
+/** Tables by what they are for. A partitioned table counts with its partitions. */
 const PARTS = {
   texts: ['article_texts'],
   words: ['article_words'],
@@ -115,7 +119,7 @@ const PARTS = {
   promises: ['embeddings'],
 }
 
-/** MB of a corpus on disk with all indexes: as a whole, and what for. */
+/** MB of a corpus on disk with all indexes: in all, and by what the tables are for. */
 export function measureSizes(url: string): Promise<Figures> {
   return withDatabase(url, async database => {
     const { rows } = await database.query<{ mb: number }>(

@@ -6,28 +6,28 @@ import { COUNTRIES } from '../../shared/articles/article.ts'
 import { createRandom, type GeneratedCorpus, type Random, shuffled } from './generator.ts'
 
 /*
- * A class of queries is one kind of match, in one scope, beside one filter. Figures are told by
- * class, because a mean over all queries would hide the slow ones.
+ * A class of queries has one kind of match, one scope and one filter. Figures are printed by class,
+ * because a mean over all queries would hide the slow classes.
  */
 
-/** A search as a client asks for it, and as the API reads it. */
+/** A search, as a client asks for it and as the API reads it. */
 export interface Search {
   path: string
   query: ArticleQuery
 }
 
-/** One cell of the table: a kind of match, where it looks, and what else is asked. */
+/** One kind of match, where it looks, and with which filter. */
 export interface QueryClass {
   name: string
   queries: Search[]
-  /** Whether to measure a page far after the first. */
+  /** Whether the bench also measures a page far after the first. */
   deep: boolean
 }
 
 const HISTORY = new Date('2000-01-01T00:00:00Z')
 const DAY = 86_400_000
 
-/** The first page of a request, by a key of all countries and times. */
+/** The first page of a request with a key for all countries and times. */
 export function searchOf(parameters: Record<string, string>): Search {
   const asked = String(new URLSearchParams(parameters))
   const request = readRequest(asked, 'articles')
@@ -38,10 +38,10 @@ export function searchOf(parameters: Record<string, string>): Search {
   return { path: `/v1/articles?${asked}`, query: { ...filter, match, searchIn, sort, order, perPage } }
 }
 
-/** Makes parameters of a request: its match, or what else it asks. */
+/** Makes some parameters of a request: those of its match, or those of its filter. */
 type Make = (random: Random) => Record<string, string>
 
-/** Each match in each scope beside each filter. */
+/** Combines each match with each scope and each filter. */
 function classesOf(
   matches: Record<string, Make>,
   filters: Record<string, Make>,
@@ -60,11 +60,14 @@ function classesOf(
   )
 }
 
-/** All classes: matches × scope × what else is asked, some queries each. */
+/** All classes of matches, scopes and filters, with some queries for each. */
 export const queryClasses = (corpus: GeneratedCorpus, queriesEach: number): QueryClass[] =>
   classesOf(matches(corpus), filters(corpus), queriesEach).filter(one => !one.name.startsWith('listing · title ·'))
 
-/** Parts of names, alone and beside words. Those that are drawn are rarely asked for twice. */
+/**
+ * Classes that search for parts of names, alone and beside words. A query with a drawn name is
+ * rarely asked twice.
+ */
 export function nameClasses(corpus: GeneratedCorpus, queriesEach: number): QueryClass[] {
   const { outlets } = corpus
   const author = (random: Random) => random.one(random.one(outlets).authors)
@@ -83,17 +86,17 @@ export function nameClasses(corpus: GeneratedCorpus, queriesEach: number): Query
 }
 
 /**
- * Ranks in a vocabulary of 60,000; beside them the share of the language's articles that hold such
- * a word in the body.
+ * Ranks of words in a vocabulary of 60,000. The notes say how many articles of the language have
+ * such a word in the body.
  */
 const RANKS: Record<string, [number, number]> = {
-  STOP: [0, 40], // nearly all
-  COMMON: [160, 240], // a fifth
-  MEDIUM: [1_200, 3_000], // some per cent
-  RARE: [30_000, 55_000], // one in thousands
+  STOP: [0, 40], // nearly all articles
+  COMMON: [160, 240], // a fifth of the articles
+  MEDIUM: [1_200, 3_000], // some percent
+  RARE: [30_000, 55_000], // one article in some thousand
 }
 
-/** Queries by keywords, in which a capitalised word stands for one of its rank. */
+/** Keyword queries. A word in capitals stands for a word of that rank. */
 const ANY = {
   rare: 'RARE',
   medium: 'MEDIUM',
@@ -120,7 +123,7 @@ const BOOLEAN = {
 
 function matches({ vocabularies }: GeneratedCorpus): Record<string, Make> {
   const written = (pattern: string, random: Random) => {
-    // As many queries in a language as it has articles, roughly.
+    // Dutch, French and German get about as many queries as they have articles.
     const { words, names } = vocabularies[random.one(['nl', 'nl', 'nl', 'fr', 'fr', 'de'] as const)]
     return pattern.replace(/[A-Z]+/g, rank => {
       const [from, to] = RANKS[rank] ?? [0, 0]
@@ -165,12 +168,15 @@ function filters(corpus: GeneratedCorpus): Record<string, Make> {
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 /**
- * The hardest queries that the contract allows: as many words, phrases or exclusions as `q` holds,
- * alone and beside a part of a name. Each query has words of its own.
+ * The hardest queries that the contract allows: as many words, phrases or exclusions as fit into
+ * `q`, alone and beside a part of a name. No two queries use the same words.
  */
 export function hardClasses(corpus: GeneratedCorpus, queriesEach: number): QueryClass[] {
   const from = (random: Random) => corpus.vocabularies[random.one(['nl', 'nl', 'fr', 'de'] as const)].words
-  /** Sixty words of a language by rank, each once, in random order: more than a query holds. */
+  /**
+   * Sixty words of a language between two ranks, each once, in random order. They are more than fit
+   * into `q`.
+   */
   const drawn = (random: Random, lowest: number, highest: number) =>
     shuffled(from(random).slice(lowest, highest), random).slice(0, 60)
   const stopWords = (random: Random) =>
@@ -191,13 +197,13 @@ export function hardClasses(corpus: GeneratedCorpus, queriesEach: number): Query
   return classesOf(hard, { alone: () => ({}), 'part of a name': () => ({ author: 'jan' }) }, queriesEach)
 }
 
-/** Characters of the longest `q` that the contract allows. */
+/** The length of the longest `q` that the contract allows, in characters. */
 const LONGEST = 191
-/** Words of one letter in four scripts, each once when it is folded. */
+/** Words of one letter from four scripts. Folded, no two of them are equal. */
 const LETTERS =
   '0123456789abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρστυφχψωабвгдежзиклмнопрстуфхцчшщъыьэюяאבגדהוזחטיכל'
 
-/** As many parts as `q` holds. */
+/** Joins as many parts as fit into `q`. */
 function fitted(parts: string[], longest = LONGEST): string {
   let q = parts[0] ?? ''
   for (const part of parts.slice(1)) {

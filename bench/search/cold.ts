@@ -14,9 +14,9 @@ import { shuffled } from './generator.ts'
 import { timed, withIndex } from './measure.ts'
 
 /**
- * Requests that nobody has sent before: a process that has just started, queries as hard as the
- * contract allows whose words are asked for the first time, and two processes that are replaced
- * under load.
+ * Measures requests that nobody has sent before. It asks a process that has just started. Then it
+ * asks the hardest queries that the contract allows, with words that nobody has asked for. Last, it
+ * restarts two processes under load.
  */
 export async function measureCold(bench: SearchBench): Promise<Figures> {
   return { ...(await measureStart(bench)), ...(await measureHard(bench)), ...(await measureRolling(bench)) }
@@ -27,19 +27,19 @@ const searchesOf = (classes: QueryClass[]) => shuffled(classes.flatMap(one => on
 
 const CONNECTIONS = 8
 const MILLION = 1_000_000
-/** Seconds that are watched from then on. */
+/** Seconds that the bench watches after that. */
 const SECONDS = 7
 const FIRST = 20
 
 /**
- * Asks a process from the moment on when it says that it is ready, and again when it is warm.
+ * Asks a process as soon as it says that it is ready, and again when it is warm.
  *
  * @param env settings of the process
- * @returns also its memory, ready and at the end, MB
+ * @returns also the MB of memory of the process, when it is ready and at the end
  */
 export async function measureStart(bench: SearchBench, env: Record<string, string> = {}): Promise<Figures> {
   const { rows, classes } = bench
-  // From this second on a process must be as fast as a warm one.
+  // After this many seconds, a process must be as fast as a warm one.
   const settledAfter = rows > MILLION ? 10 : 5
   const searches = searchesOf(classes)
   const key = await keyOf(bench)
@@ -48,7 +48,7 @@ export async function measureStart(bench: SearchBench, env: Record<string, strin
     const start = performance.now()
     const first = await api.load(key, searches.slice(0, FIRST), 1, { requests: FIRST })
     const early = await api.load(key, searches, CONNECTIONS, { seconds: settledAfter + SECONDS })
-    // Every query once, so that all words are in memory.
+    // Asks every query once, so that all words are in memory.
     await api.load(key, searches, CONNECTIONS, { requests: searches.length })
     const warm = await api.load(key, searches, CONNECTIONS, { seconds: settledAfter + SECONDS })
     const settled = early.asked.filter(one => one.at - start >= settledAfter * 1_000)
@@ -70,7 +70,10 @@ export async function measureStart(bench: SearchBench, env: Record<string, strin
 
 const p95 = (asked: Asked[]) => rounded(quantile(timesOf(asked), 0.95))
 
-/** p95 by that of a warm process, of the kind of match where they are furthest apart. */
+/**
+ * The p95 of the process divided by the p95 of a warm process, for the kind of match where this is
+ * largest.
+ */
 function worstRatio(classes: QueryClass[], settled: Asked[], warm: Asked[]): number {
   const kinds = new Map(classes.flatMap(one => one.queries.map(({ path }) => [path, one.name.split(' · ')[0]!])))
   const byKind = (asked: Asked[]) => Map.groupBy(asked, one => kinds.get(one.path)!)
@@ -82,8 +85,8 @@ function worstRatio(classes: QueryClass[], settled: Asked[], warm: Asked[]): num
 const QUERIES = 3
 
 /**
- * Times hard queries whose words are asked for the first time. An index without room for posting
- * lists asks them: to it, each time is the first. Another one keeps its lists.
+ * Times hard queries whose words nobody has asked for. The index that answers them has no room for
+ * posting lists, so that it reads the words each time. Another index keeps its lists.
  */
 async function measureHard({ url, signal, corpus, classes }: SearchBench): Promise<Figures> {
   const light = classes.filter(one => /^(listing|medium|rare) · .* · (first page|ascending)$/.test(one.name))
@@ -123,11 +126,11 @@ async function measureHard({ url, signal, corpus, classes }: SearchBench): Promi
 
 const FORGETFUL = { postings: 1, verified: 1, counts: 1 }
 
-/** Runs work, and tells the longest time for which nothing else could run. */
+/** Runs the work. Returns its ms, and the longest ms for which nothing else could run. */
 async function stalled(work: () => Promise<unknown>): Promise<{ ms: number; stallMs: number }> {
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
-  // The first look of the histogram takes place before the work begins.
+  // The histogram takes its first sample before the work begins.
   await pause(5)
   delay.reset()
   const ms = await timed(work)
@@ -136,7 +139,7 @@ async function stalled(work: () => Promise<unknown>): Promise<{ ms: number; stal
   return { ms, stallMs: delay.max / 1e6 }
 }
 
-/** ms of light queries, one after the other, until something ends. */
+/** ms of light queries, one after the other, until a promise settles. */
 async function lightTimes(index: SearchIndex, searches: Search[], until: Promise<unknown>) {
   const times: number[] = []
   const ended = new AbortController()
@@ -148,21 +151,21 @@ async function lightTimes(index: SearchIndex, searches: Search[], until: Promise
   return times
 }
 
-/** Requests a second: what two processes on two cores answer while a third one starts. */
+/** Requests a second. Two processes on two cores can answer them while a third one starts. */
 const PER_SECOND = 100
 const PROCESSES = 2
-/** ms before the restart and after it. */
+/** ms of load before the restart, and after it. */
 const QUIET = 5_000
-/** ms that the replacement of all processes may take. */
+/** ms that the restart of all processes may take. */
 const LIMIT = 240_000
 
-/** Replaces the processes of an API one after the other (SIGUSR2) under load. */
+/** Restarts the processes of an API under load, one after the other (SIGUSR2). */
 async function measureRolling(bench: SearchBench): Promise<Figures> {
   const searches = searchesOf(bench.classes)
   const key = await keyOf(bench)
   return withApi(bench, bench.url, { processes: PROCESSES }, async api => {
     const client = createClient(api.base, key)
-    // Both are warm before the load begins.
+    // Both processes are warm before the load begins.
     await api.load(key, searches, 1, { requests: 2_000 })
     const asked: Asked[] = []
     const ended = new AbortController()
@@ -196,7 +199,7 @@ async function measureRolling(bench: SearchBench): Promise<Figures> {
   })
 }
 
-/** Resolves when none of the processes is there that were. The primary stays. */
+/** Restarts all processes except the primary, and waits until new ones have replaced them. */
 async function replaceAll(api: ApiProcess): Promise<void> {
   const before = await api.starts()
   process.kill(api.pid(), 'SIGUSR2')

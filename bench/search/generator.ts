@@ -3,23 +3,26 @@ import type { NewArticle } from '../../search/types.ts'
 import type { Country, Language } from '../../shared/articles/article.ts'
 
 /**
- * Articles as a crawl of five years brings them, the same for the same seed: words by Zipf's law
- * over a vocabulary of each language whose most frequent words are its stop words, names of two or
- * three words that stand together, outlets of unequal diligence, ingestion minutes to hours after
- * publication. Some authors are the staff of their outlet, most are named once or twice: a million
- * articles have about half a million.
+ * Articles such as a crawl brings in five years. The same seed gives the same articles.
+ * - Each language has a vocabulary in which words follow Zipf's law. The most frequent words are
+ *   its stop words.
+ * - Names have two or three words that stand together.
+ * - Some outlets publish far more than others.
+ * - An article is ingested minutes to hours after its publication.
+ * - Some authors work for the outlet. Most authors have one or two articles, so that a million
+ *   articles have about half a million authors.
  */
 export interface GeneratedCorpus {
   articles(from: number, to: number): NewArticle[]
   vocabularies: Record<Language, Vocabulary>
   outlets: Outlet[]
-  /** First and last moment of publication, ms. */
+  /** When the first article was published and when the last, ms since 1970. */
   start: number
   end: number
 }
 
 export interface Vocabulary {
-  /** By falling frequency. */
+  /** The most frequent word comes first. */
   words: string[]
   /** Names of several words. */
   names: string[][]
@@ -31,7 +34,7 @@ interface Outlet {
   domain: string
   country: Country
   language: Language
-  /** Its staff. */
+  /** Authors who work for the outlet. */
   authors: string[]
 }
 
@@ -39,10 +42,10 @@ const OUTLETS = 300
 const WORDS = 60_000
 const NAMES = 4_000
 const YEARS = 5
-/** Mean length of a body, some 2,000 characters. */
+/** Mean number of words in a body. That is about 2,000 characters. */
 export const BODY_WORDS = 340
 
-/** Share of the articles. */
+/** What share of the articles each language has. */
 const LANGUAGE_SHARES: [Language, number][] = [
   ['nl', 0.45],
   ['fr', 0.3],
@@ -71,7 +74,7 @@ export function createCorpus(rows: number, bodyWords = BODY_WORDS): GeneratedCor
   }
   const outlets = makeOutlets()
   const people = makePeople()
-  // Outlet number n is about n times less diligent than the first.
+  // Outlet number n publishes about a share of 1 / (n + 8).
   const diligence = cumulative(outlets.map((_, index) => 1 / (index + 8)))
   const article = (number: number): NewArticle => {
     const random = createRandom(number + 1)
@@ -120,7 +123,8 @@ function makeVocabulary(language: Language, seed: number): Vocabulary {
     if (!seen.has(word)) words.push(word)
     seen.add(word)
   }
-  // Mandelbrot's form of the law: news is flatter at the head than 1/rank.
+  // Mandelbrot's form of Zipf's law. In news, the most frequent words differ less in frequency than
+  // 1/rank says.
   const chances = cumulative(words.map((_, rank) => 1 / (rank + 2.7) ** 1.05))
   const names = Array.from({ length: NAMES }, () =>
     Array.from({ length: 2 + random.below(2) }, () => words[200 + random.below(20_000)]!),
@@ -155,9 +159,9 @@ function makeOutlets(): Outlet[] {
   })
 }
 
-/** Parts of which names of people are made. */
+/** Parts of which the names of people are made. */
 interface People {
-  /** By falling frequency. */
+  /** The most frequent name comes first. */
   given: string[]
   family: string[]
   chances: Float64Array
@@ -179,7 +183,7 @@ function makePeople(): People {
   }
 }
 
-/** One author or more, of the staff or from elsewhere. */
+/** Draws one to three authors, some of them from the outlet's own authors. */
 function authors(random: Random, outlet: Outlet, people: People): string[] {
   const count = random.chance(0.7) ? 1 : random.chance(0.75) ? 2 : 3
   const names = Array.from({ length: count }, () =>
@@ -217,11 +221,11 @@ function drawn(sums: Float64Array, chance: number): number {
 }
 
 /**
- * Random choices that a seed repeats (splitmix32, whose neighbouring seeds do not resemble each
- * other).
+ * Random numbers that are the same for the same seed. The algorithm is splitmix32; its numbers for
+ * seeds that are close to each other do not resemble each other.
  */
 export interface Random {
-  /** 0 to below 1. */
+  /** At least 0, and less than 1. */
   next(): number
   below(limit: number): number
   chance(part: number): boolean
@@ -242,7 +246,7 @@ export function createRandom(seed: number): Random {
   return { next, below, chance: part => next() < part, one: list => list[below(list.length)]! }
 }
 
-/** In random order, the same in every run. */
+/** The list in a random order, which is the same in every run. */
 export function shuffled<T>(list: readonly T[], random = createRandom(1)): T[] {
   return list
     .map(one => ({ one, at: random.next() }))

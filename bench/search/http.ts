@@ -13,10 +13,10 @@ import { withIndex } from './measure.ts'
 const CONNECTIONS = [1, 8, 64]
 const SECONDS = 20
 const REQUESTS = 100_000
-/** ms in which the last process reads ahead and gets connections. */
+/** ms in which the process that started last warms up and opens its connections. */
 const SETTLING = 10_000
 
-/** A running API with the requests that it is asked. */
+/** A running API, and what the bench asks it. */
 interface Measured {
   api: ApiProcess
   key: string
@@ -24,11 +24,12 @@ interface Measured {
 }
 
 /**
- * The API as its clients meet it: a process of its own, keys, limits and quota, and the first pages
- * of all classes in an order that is always the same. The API's own share of a request is its time
- * without the search and without the statements for the key, the minute and the month (`access`).
+ * Measures the API as its clients see it, in a process of its own. Requests have keys, limits and a
+ * quota. They ask for the first pages of all classes, in the same order in every run. The API's own
+ * share of a request is its time without the search and without `access`: the statements for key,
+ * minute and month.
  *
- * @param requests over which memory is watched
+ * @param requests after which the bench reads the memory
  */
 export const measureHttp = (bench: SearchBench, requests: number | null): Promise<Figures> =>
   withDatabase(bench.url, async database => {
@@ -58,7 +59,7 @@ export const measureHttp = (bench: SearchBench, requests: number | null): Promis
     return figures
   })
 
-/** The API's own share of each request, and its processor time, with one connection. */
+/** Measures over one connection the API's own share of each request, and its processor time. */
 async function measureShare({ api, key, searches }: Measured, name: string): Promise<Figures> {
   const { cpu } = await api.load(key, searches, 1, { requests: searches.length })
   const logged = await api.requests()
@@ -71,7 +72,7 @@ async function measureShare({ api, key, searches }: Measured, name: string): Pro
   }
 }
 
-/** ms of processor time of each of the same searches, in this process. */
+/** ms of processor time of each of the same searches, when this process runs them. */
 const searchCpu = (url: string, searches: Search[]): Promise<number> =>
   withIndex(url, async index => {
     for (const { query } of searches) await index.search(query)
@@ -81,7 +82,7 @@ const searchCpu = (url: string, searches: Search[]): Promise<number> =>
     return (user + system) / 1_000 / searches.length
   })
 
-/** Requests a second, their times and their processor time, by number of connections. */
+/** Measures requests a second, their times and their processor time, by number of connections. */
 async function measureRates({ api, key, searches }: Measured, name: string, connections: number[]): Promise<Figures> {
   const figures: Figures = {}
   for (const number of connections) {
@@ -97,9 +98,10 @@ const FORMS = ['json', 'rss', 'json_br', 'rss_br', 'json_gzip', 'rss_gzip']
 const ROUNDS = 3
 
 /**
- * JSON beside RSS, with and without compression: requests a second, and processor time of a
- * request. The forms take turns, so that the noise of the machine meets all. The first round is
- * that of pages that nobody asked for in this form yet; the others find their bytes kept.
+ * Compares JSON and RSS, with and without compression: requests a second, and processor time of a
+ * request. The forms take turns, so that they all meet the same noise of the machine. In the first
+ * round, nobody has asked for the pages in this form yet. In the other rounds, the API has kept
+ * their bytes.
  */
 async function measureForms({ api, key, searches }: Measured): Promise<Figures> {
   const rounds = new Map(FORMS.map(form => [form, [] as ApiLoad[]]))
@@ -119,7 +121,7 @@ async function measureForms({ api, key, searches }: Measured): Promise<Figures> 
     figures[`${name}_cpu_ms`] = middle(kept.map(one => one.cpu))
     figures[`${name}_per_s`] = middle(kept.map(one => one.perSecond))
   }
-  // RSS by JSON: of processor time, and of the time between two answers.
+  // Divides RSS by JSON: the processor time, and the time between two answers.
   for (const suffix of ['', '_br', '_gzip']) {
     const ratio = (above: string, below: string) => rounded(figures[above]! / figures[below]!, 3)
     figures[`rss_by_json${suffix}_cpu`] = ratio(`rss${suffix}_cpu_ms`, `json${suffix}_cpu_ms`)
@@ -128,14 +130,14 @@ async function measureForms({ api, key, searches }: Measured): Promise<Figures> 
   return figures
 }
 
-/** ms after which the database's counters show all that has happened. */
+/** ms after which the database's counters show everything that has happened. */
 const COUNTED = 2_000
 const POLL_SECONDS = 10
 
 /**
- * Polls with nothing new: empty pages after the newest article, and pages and feeds that the client
- * has. Their processor time and their statements, by number of connections: requests of one key
- * that come together share statements.
+ * Measures polls that find nothing new: empty pages after the newest article, and pages and feeds
+ * that the client has. It measures their processor time and their statements, by number of
+ * connections. When requests of a key come together, they share statements.
  */
 async function measurePolls({ api, key }: Measured, name: string, database: Queryable): Promise<Figures> {
   const polls = await findPolls(api.base, key)
@@ -151,7 +153,7 @@ async function measurePolls({ api, key }: Measured, name: string, database: Quer
   return figures
 }
 
-/** Statements of this database so far: each is a transaction of its own. */
+/** The number of statements in this database so far. Each statement is a transaction of its own. */
 async function statementsOf(database: Queryable): Promise<number> {
   await pause(COUNTED)
   const { rows } = await database.query<{ commits: number }>(
@@ -174,7 +176,7 @@ async function findPolls(base: string, key: string): Promise<Asking[]> {
   return polls
 }
 
-/** Resident memory after so many requests, MB, and its growth. */
+/** MB of resident memory after a number of requests, and how much it grew in them. */
 async function measureMemory({ api, key, searches }: Measured, requests: number): Promise<Figures> {
   const { memory: before } = await api.usage()
   await api.load(key, searches, 8, { requests })
@@ -182,12 +184,14 @@ async function measureMemory({ api, key, searches }: Measured, requests: number)
   return { rss_mb: rounded(memory), rss_growth_mb: rounded(memory - before) }
 }
 
-/** So many processes behind the port. The clients, and Postgres, share the cores with them. */
+/**
+ * Measures several processes behind one port. The clients and Postgres share the cores with them.
+ */
 async function measureProcesses(measured: Measured, processes: number): Promise<Figures> {
   const { api, key, searches } = measured
   const name = `http_processes_${processes}`
   if (processes > 1) await pause(SETTLING)
-  // Each process answers every path once.
+  // Asks until each process has answered every path once.
   await api.load(key, searches, 4 * processes, { requests: searches.length * processes })
   const rates = await measureRates(measured, name, CONNECTIONS.slice(1))
   return { ...rates, [`${name}_mb`]: rounded((await api.usage()).memory) }

@@ -13,26 +13,34 @@ import type { SearchBench } from './build.ts'
 import { createRandom, type GeneratedCorpus } from './generator.ts'
 import { timed, withIndex } from './measure.ts'
 
-/** As many as the corpus has, and at most so many. */
+/** An import has as many articles as the corpus, but not more than this. */
 const MOST_ARTICLES = 100_000
-/** Articles a second of an import that leaves the processors to searches, and how many it has. */
+/**
+ * An import that leaves processor time to searches writes this many articles a second, and has at
+ * most `GENTLE_ARTICLES`.
+ */
 const RATE = 300
 const GENTLE_ARTICLES = 15_000
-/** Seconds of reading alone, and searches a second. */
+/** Seconds of searches without an import, and searches a second. */
 const ALONE = 30
 const PER_SECOND = 100
 const CLIENTS = 2
-/** Articles generated at a time. */
+/** Number of articles that are generated at a time. */
 const PART = 1_000
 
-/** Writes the next articles to a file. @returns imports them, and tells its seconds */
+/**
+ * Writes the next articles to a file. @returns a function that imports them and returns the seconds
+ */
 type NextImport = (count: number, ...args: string[]) => Promise<() => Promise<number>>
 
 /**
- * Measures `npm run import` of 100,000 articles of 2,000 characters with nobody reading, and
- * `npm run reindex` of the same articles. Then searches come at fixed moments: alone, beside an
- * import of 100,000 more, and beside one of 15,000 at 300 a second. Last, two clients ask without a
- * pause, alone and beside an import of 100,000. The time of an import ends with its last segment.
+ * Measures imports, with searches beside them and without.
+ * - First, nobody searches. It times `npm run import`, and `npm run reindex` of the same articles.
+ * - Then searches come at fixed moments: without an import, beside an import, and beside a slow
+ *   import.
+ * - Last, two clients search without a pause: without an import, and beside one.
+ *
+ * The time of an import ends when its last segment is written.
  */
 export async function measureImport(bench: SearchBench): Promise<Figures> {
   const { corpus, rows } = bench
@@ -62,13 +70,15 @@ export async function measureImport(bench: SearchBench): Promise<Figures> {
   return measured.finally(() => rm(folder, { recursive: true, force: true }))
 }
 
-/** Searches alone and beside imports. The process reads ahead, as an API does. */
+/**
+ * Measures searches without an import and beside imports. This process warms up, as an API does.
+ */
 const measureBeside = ({ classes, signal }: SearchBench, url: string, articles: number, next: NextImport) =>
   withIndex(url, async (index): Promise<Figures> => {
     await index.warm(repeatEvery)
     const searches = classes.flatMap(one => one.queries)
     for (const { query } of searches) await index.search(query)
-    /** ms of each search until the signal, from the moment when it was due. */
+    /** ms of each search until the signal, from the moment when the search was due. */
     const read = async (until: AbortSignal, steadily: boolean) => {
       const times: number[] = []
       const random = createRandom(1)
@@ -109,11 +119,12 @@ const figuresOf = (name: string, times: number[], alone: number[]): Figures => (
   [`${name}_p95_ratio`]: rounded(quantile(times, 0.95) / quantile(alone, 0.95)),
 })
 
-/** The articles after the first `from` as lines for `import`. */
+/** Articles from number `from` on, as lines for `import`. */
 export function* linesOf(corpus: GeneratedCorpus, from: number, count: number): Generator<string> {
   for (let at = from; at < from + count; at += PART) {
     for (const article of corpus.articles(at, Math.min(at + PART, from + count))) {
-      // They follow the corpus, whose end is near, and an import refuses times of ingestion ahead.
+      // The lines have no time of ingestion. These articles follow the corpus, which ends near the
+      // present, and an import refuses times in the future.
       const { publishedAt: published_at, ingestedAt: _at, addresses: _, ...rest } = article
       yield `${JSON.stringify({ ...rest, published_at, ingested_at: null })}\n`
     }

@@ -11,9 +11,9 @@ import { comparePeers } from './peers/main.ts'
 const ROWS = 100_000
 
 /**
- * Times keyword and boolean searches, lists and polls: each class is what the API answers, a page
- * with its total, through the API's own search function, on Postgres of its own. Or measures the
- * parts that the options name.
+ * Times keyword and boolean searches, lists and polls. The API's own search function runs on a
+ * Postgres of the bench's own, and answers a page with its total. When options name parts, it
+ * measures those parts instead.
  */
 export function run({ peers, importing, http, cold, requests, signal, ...options }: BenchOptions): Promise<Figures> {
   const rows = options.rows ?? ROWS

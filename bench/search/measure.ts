@@ -15,25 +15,26 @@ import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
 import type { SearchBench } from './build.ts'
 import { nameClasses, type QueryClass, searchOf } from './classes.ts'
 
-/** Queries of a class with a name. */
+/** Queries of a class that searches for names. */
 const QUERIES = 5
 
-/** One query, measured, and the page that was. */
+/** The times of one query, and the page that it returned. */
 export interface QueryTimes {
   ms: number
-  /** Of the very first run, when the words of the query may not be in memory. */
+  /** ms of the first run. The words of the query may not be in memory then. */
   coldMs: number
   page: SearchPage
-  /** What stands before the page; null: it is the first. */
+  /** The article before the page. Null: it is the first page. */
   after: Position | null
 }
 
 export const RUNS = 3
-/** A deep page is this far into its set. */
+/** A deep page starts after one part in this many of all matches. */
 const DEPTH = 8
 
 /**
- * Times a query, a page with its total: once as it comes, then warm, the median of its runs.
+ * Times a query for a page with its total. The first run may find nothing in memory. `ms` is the
+ * median of the later runs.
  *
  * @param state of the index, read beforehand; absent: each search reads it
  */
@@ -56,7 +57,7 @@ export async function measureQuery(
   return { ms: quantile(runs, 0.5), coldMs, page, after }
 }
 
-/** Works with the search of an API, in this process. */
+/** Opens the API's search in this process, and works with it. */
 export async function withIndex<T>(
   url: string,
   work: (index: SearchIndex, pool: Pool) => Promise<T>,
@@ -73,14 +74,14 @@ export async function withIndex<T>(
 }
 
 /**
- * Searches of all classes, in process.
+ * Measures searches of all classes in this process.
  *
- * @returns ms: `p50` of queries whose words are in memory, `cold` of their first runs, `again` of
- * queries that were asked before
+ * @returns ms. `p50` is of queries whose words are in memory, `cold` of their first runs, and
+ * `again` of queries that were asked before
  */
 export async function measureClasses({ url, classes, signal }: SearchBench): Promise<Figures> {
   const measured = (caches: Partial<CacheSizes>) => withIndex(url, index => measureAll(index, classes, signal), caches)
-  // Forgets how many matches there were, so that only the words are in memory.
+  // This index forgets how many matches a query had, so that only the words are in memory.
   const results = await measured({ counts: 1 })
   const again = (await measured({})).flatMap(one => one.times)
   const all = results.flatMap(one => one.times)
@@ -95,14 +96,14 @@ export async function measureClasses({ url, classes, signal }: SearchBench): Pro
   }
 }
 
-/** ms of the queries of a class, warm and when they were asked first. */
+/** ms of the queries of a class: warm, and in their first run. */
 interface MeasuredClass {
   p50: number
   times: number[]
   colds: number[]
 }
 
-/** Tells each class, its median and its slowest query, too. */
+/** Measures each class. It also prints the median and the slowest query of the class. */
 async function measureAll(index: SearchIndex, classes: QueryClass[], signal: AbortSignal): Promise<MeasuredClass[]> {
   const results: MeasuredClass[] = []
   for (const { name, queries, deep } of classes) {
@@ -118,8 +119,8 @@ async function measureAll(index: SearchIndex, classes: QueryClass[], signal: Abo
 }
 
 /**
- * Times searches by parts of names, pages and counts by day; the last by a process that has read
- * nothing.
+ * Times searches for parts of names, pages, and counts by day. It also times a search by a name in
+ * a process that has read nothing.
  */
 export async function measureNames({ url, corpus, signal }: SearchBench): Promise<Figures> {
   const days = { by: 'day', zone: timeZoneNamed('Europe/Brussels')! } as const
@@ -144,7 +145,7 @@ export async function measureNames({ url, corpus, signal }: SearchBench): Promis
   })
 }
 
-/** ms of work. */
+/** The ms that some work takes. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
   await work()

@@ -5,13 +5,13 @@ import type { Fleet } from '../../test/fleet.ts'
 import { readSet } from '../json-lines.ts'
 import type { Client } from '../load.ts'
 
-/** An article of a corpus; articles with the same `item` say the same in several languages. */
+/** An article of a test set. Articles with the same `item` say the same in different languages. */
 interface CorpusArticle {
   item: string
   language: Language
   title: string
   body: string | null
-  /** Questions in its language, which the articles of its `item` answer. */
+  /** Questions in the language of the article. The articles of its `item` answer them. */
   asked: string[]
 }
 
@@ -22,41 +22,46 @@ export interface Corpus {
   questions: { item: string; language: Language; text: string }[]
 }
 
-/** The outlet that a corpus has in a language, so that searches can tell them apart. */
+/** The outlet of a test set in a language. Searches can choose it. */
 export const domainOf = (corpus: string, language: Language) => `${corpus}-${language}.example`
 
-/** The ids of the articles of one page, in order. */
+/** Asks for a page, and returns the ids of its articles in their order. */
 export type AskPage = (parameters: Record<string, string>) => Promise<string[]>
 
-/** The running system that is measured. */
+/** The running system that the bench measures. */
 export interface Place {
   fleet: Fleet
   client: Client
   ask: AskPage
   /** Address of the database. */
   database: string
-  /** The `DATA_DIR` of its servers. */
+  /** The `DATA_DIR` of the servers. */
   folder: string
   servers: EmbeddedServers
-  /** Where the counters of the API are. */
+  /** The port at which the API publishes its counters. */
   metricsPort: number
 }
 
-/** Articles that wait for their vectors. */
+/** The number of articles that have no vector yet. */
 export const notEmbedded = (database: string): Promise<number> =>
   withDatabase(database, async client => {
     const { rows } = await client.query('select count(*)::int as n from embeddings where embedded_at is null')
     return rows[0].n
   })
 
-/** Ids name the item and the language of an article, only for the measurement. */
+/**
+ * The id contains the item and the language, so that the bench recognises the article in an answer.
+ * The system does not read them.
+ */
 export const idOf = (corpus: string, item: string, language: Language) =>
   `${corpus}.${Buffer.from(item).toString('hex').slice(-60)}.${language}`
 
 interface Reading {
   file: string
   languages: readonly Language[]
-  /** Questions in a language: enough to resolve one percent. */
+  /**
+   * How many questions are asked in a language. That is enough to tell differences of one percent.
+   */
   sample: number
   articles(rows: Row[]): CorpusArticle[]
 }
@@ -65,9 +70,9 @@ type Row = Record<string, unknown>
 
 const text = (row: Row, field: string): string => String(row[field] ?? '').trim()
 
-/** The corpora by their names in figures. */
+/** The test sets, under their names in figures. */
 const CORPORA: Record<string, Reading> = {
-  /** NTREX-128: 52 documents of news in five languages. Asked: the headline. */
+  /** NTREX-128: 52 news documents in five languages. The question is the headline. */
   ntrex: {
     ...{ file: 'parallel-ntrex128/ntrex-en-nl-fr-de-lb.jsonl.gz', languages: LANGUAGES, sample: Infinity },
     articles: rows =>
@@ -78,7 +83,10 @@ const CORPORA: Record<string, Reading> = {
         }),
       ),
   },
-  /** SIB-200: 499 sentences in five languages, each the headline of an article, and asked. */
+  /**
+   * SIB-200: 499 sentences in five languages. Each sentence is the headline of an article, and a
+   * question.
+   */
   sib: {
     ...{ file: 'parallel-sib200/sib200-en-nl-fr-de-lb.jsonl.gz', languages: LANGUAGES, sample: 100 },
     articles: rows =>
@@ -90,8 +98,8 @@ const CORPORA: Record<string, Reading> = {
       ),
   },
   /**
-   * XQuAD: paragraphs of Wikipedia in English and German, under the title of their article. Asked:
-   * questions on them.
+   * XQuAD: paragraphs of Wikipedia in English and German, under the title of their article. It has
+   * questions about them.
    */
   xquad: {
     ...{ file: 'qa-xquad-de-en/xquad-de-en.jsonl.gz', languages: ['en', 'de'], sample: 200 },
@@ -104,7 +112,10 @@ const CORPORA: Record<string, Reading> = {
         })),
       ),
   },
-  /** PIAF: paragraphs of the French Wikipedia under their article's title. Asked: questions. */
+  /**
+   * PIAF: paragraphs of the French Wikipedia, under the title of their article. It has questions
+   * about them.
+   */
   piaf: {
     ...{ file: 'qa-piaf-fr/piaf-v1.0.jsonl.gz', languages: ['fr'], sample: 300 },
     articles: rows =>
@@ -114,8 +125,8 @@ const CORPORA: Record<string, Reading> = {
       })),
   },
   /**
-   * Questions to Belgian ministers in Dutch and French; the first sentence stands for a headline,
-   * and is asked.
+   * Questions to Belgian ministers in Dutch and French. The first sentence serves as a headline,
+   * and as a question.
    */
   parliament: {
     ...{ file: 'corpus-be-parliament-2020/be_parliament_2020.jsonl.gz', languages: ['nl', 'fr'], sample: Infinity },
@@ -132,7 +143,10 @@ const CORPORA: Record<string, Reading> = {
   },
 }
 
-/** The corpora of a folder, NTREX first. A missing one is left out with a sentence. */
+/**
+ * Reads the test sets of a folder, NTREX first. When a set is missing, it says so on standard error
+ * and leaves it out.
+ */
 export async function readCorpora(data: string): Promise<Corpus[]> {
   const corpora: Corpus[] = []
   for (const [name, { file, languages, sample, articles: articlesOf }] of Object.entries(CORPORA)) {
@@ -147,7 +161,7 @@ export async function readCorpora(data: string): Promise<Corpus[]> {
   return corpora
 }
 
-/** A given number of a list's items, evenly spread. */
+/** Picks a number of items from a list, evenly spread. */
 function every<T>(all: T[], count: number): T[] {
   const step = Math.max(1, all.length / count)
   return Array.from({ length: Math.min(count, all.length) }, (_, index) => all[Math.floor(index * step)]!)

@@ -14,9 +14,11 @@ import { measureScale } from './scale.ts'
 const EMBED_TIMEOUT = 3_600_000
 
 /**
- * How well and how fast search by meaning finds, through the running API, on servers of its own:
- * parallel corpora and questions; with `--related` how close articles on the same event are; with
- * `--rows N`, instead of the corpora beside NTREX, recall and speed among so many articles.
+ * Measures how well and how fast search by meaning finds articles. It asks the running API, on
+ * servers of its own, about parallel texts and questions.
+ * - With `--related`, it measures how close articles on the same event are.
+ * - With `--rows N`, it measures recall and speed among N articles, and of the test sets only
+ *   NTREX.
  */
 export async function run(options: BenchOptions): Promise<Figures> {
   const { data, rows, signal } = options
@@ -60,16 +62,19 @@ function askPages(client: Client): AskPage {
 }
 
 /**
- * Keyword search ranks by words only among articles equal in the sort field: all of the bench's
- * are.
+ * Parameters of a search in a mode. All articles of the bench have the same time, so that a keyword
+ * search ranks them by words alone.
  */
 const search = (mode: string, text: string) => ({
-  // The longest query that clients can send: 191 code points.
+  // The longest query that clients can send has 191 code points.
   ...{ search: mode, q: [...text.normalize('NFC').trim()].slice(0, 191).join('').trim() },
   ...(mode === 'keyword' && { search_in: 'title_body' }),
 })
 
-/** NTREX: also the share of a document's versions among the best ten, by the asked language. */
+/**
+ * Measures NTREX. Beside the figures of every test set, it counts how many of a document's versions
+ * are among the best ten. It groups them by the language of the question.
+ */
 async function measureNews(ntrex: Corpus, place: Place): Promise<Figures> {
   const seconds = await embedCorpora([ntrex], place)
   const figures: Figures = { articles_per_second: rounded(ntrex.articles.length / seconds, 1) }
@@ -84,7 +89,7 @@ async function measureNews(ntrex: Corpus, place: Place): Promise<Figures> {
   return { ...figures, ...(await measureCorpus(place.ask, ntrex)) }
 }
 
-/** Values of tasks, one after the other, by a field of theirs. */
+/** Works on tasks one after the other, and groups their values by a field of the task. */
 async function byKey<K extends string, T extends Record<K, string>>(
   tasks: T[],
   key: K,
@@ -95,9 +100,13 @@ async function byKey<K extends string, T extends Record<K, string>>(
   return values
 }
 
-/** How well questions of one language find articles in another: MRR among the first 100. */
+/**
+ * Measures how well questions in one language find articles in another: the MRR among the first 100
+ * results.
+ */
 async function measureCorpus(ask: AskPage, { name, articles, languages, questions }: Corpus): Promise<Figures> {
-  // An article whose own headline is the query is found in every way, and does not count.
+  // When an article's own headline is the query, every kind of search finds the article. Such a
+  // question does not count.
   const headlines = new Set(articles.map(({ title }) => title))
   const tasks = questions
     .flatMap(one => languages.map(found => ({ ...one, found, pair: `${one.language}_${found}` })))
@@ -126,8 +135,9 @@ const PUBLISHED = '2026-01-01T00:00:00Z'
 const COUNTRY_OF: Record<Language, Country> = { nl: 'NL', en: 'NL', fr: 'BE', de: 'BE', lb: 'LU' }
 
 /**
- * Imports corpora as an operator would and waits until all are embedded. Articles have one time, so
- * that only their match decides the order. Returns the seconds that it took.
+ * Imports test sets as an operator would, and waits until all articles have vectors. All articles
+ * have the same time, so that only their match decides the order. Returns the seconds that this
+ * took.
  */
 async function embedCorpora(corpora: Corpus[], { fleet, database, folder }: Place): Promise<number> {
   const lines = corpora.flatMap(({ name, articles }) =>

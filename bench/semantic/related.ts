@@ -13,9 +13,12 @@ import { readCorpora } from './corpora.ts'
 import crowd from './near-topics.json' with { type: 'json' }
 
 const TIMEOUT = 120_000
-/** Of the articles that are shown, so many may tell of another event. */
+/** Among the articles that a reader sees, this share may report on another event. */
 const WRONG = 0.1
-/** Judged pairs on the same event that a threshold of its own needs. */
+/**
+ * A pair of languages gets its own threshold if people judged at least this many pairs in it to be
+ * on the same event.
+ */
 const ENOUGH = 50
 
 interface Row {
@@ -27,22 +30,23 @@ interface Row {
   Overall: number
 }
 
-/** Two articles that people have judged. */
+/** A pair of articles that people have judged. */
 interface Judged {
   languages: string
   closeness: number
   isSame: boolean
-  /** Which of the two it is on. */
+  /** In which half of the pairs this pair is. */
   half: boolean
 }
 
 type Embed = (article: { title: string; body: string | null }) => Promise<number[]>
 
 /**
- * How close articles on the same event are (`SameEvent` of `shared/embeddings/models.ts`), with the
- * embedded model: thresholds from each half of the pairs that people judged (SemEval-2022, task 8),
- * what they show of the other half; and what those in the code show of NTREX-128 within a crowd of
- * near topics.
+ * Measures how close articles on the same event are, with the embedded model. The thresholds are
+ * `SameEvent` of `shared/embeddings/models.ts`.
+ * - From pairs that people judged (SemEval-2022, task 8), each half gives thresholds, which are
+ *   tested on the other half.
+ * - The thresholds in the code are tested on NTREX-128, among many articles on near topics.
  */
 export async function measureRelated({ data, signal }: BenchOptions): Promise<Figures> {
   const rows = await readSet<Row>(data, 'pairs-semeval22/pairs.ndjson.gz')
@@ -113,14 +117,20 @@ async function judge(rows: Row[], embed: Embed): Promise<Judged[]> {
   }))
 }
 
-/** A headline ends with its line or at two spaces; otherwise it has about 110 characters. */
+/**
+ * Splits a text into headline and body. The headline ends at the end of its line, or at two spaces.
+ * Otherwise it has about 110 characters.
+ */
 function splitText(text: string): { title: string; body: string } {
   const whole = text.trim()
   const title = /^[^\n]{10,200}?(?=\n| {2})/u.exec(whole)?.[0] ?? whole.slice(0, whole.lastIndexOf(' ', 110))
   return { title: title.trim(), body: whole.slice(title.length).trim() }
 }
 
-/** Pairs that have an article in common, also by way of others, are on the same half. */
+/**
+ * Puts each pair into a half. Pairs that share an article, directly or through other pairs, are in
+ * the same half.
+ */
 function halves(rows: Row[]): (pair: string) => boolean {
   const parents = new Map<string, string>()
   const rootOf = (article: string): string => {
@@ -142,8 +152,9 @@ function halves(rows: Row[]): (pair: string) => boolean {
 const product = (a: number[], b: number[]) => sum(a.map((number, at) => number * b[at]!))
 
 /**
- * The least closeness from which at most `WRONG` of the pairs of a half are expected to be wrong,
- * by the chances of a logistic regression: single pairs do not move it far.
+ * The threshold of a half: the least closeness from which on at most `WRONG` of its pairs are
+ * expected to be wrong. A logistic regression gives the chance that a pair is wrong, so that single
+ * pairs move the threshold only a little.
  */
 function thresholdFrom(half: Judged[]): number {
   const pairs = half.toSorted((a, b) => b.closeness - a.closeness)
@@ -157,7 +168,7 @@ function thresholdFrom(half: Judged[]): number {
   return rounded(least)
 }
 
-/** The chance that a pair is on the same event, by closeness (Newton's method). */
+/** Fits the chance that a pair is on the same event to its closeness (Newton's method). */
 function regression(pairs: Judged[]): (closeness: number) => number {
   let [bias, slope] = [0, 0]
   const chance = (closeness: number) => 1 / (1 + Math.exp(-bias - slope * closeness))
@@ -175,7 +186,7 @@ function regression(pairs: Judged[]): (closeness: number) => number {
   return chance
 }
 
-/** A share with its interval of 95 % (Wilson 1927). */
+/** A share, with its 95 % interval (Wilson 1927). */
 function inWords(part: number, whole: number): string {
   if (whole === 0) return '–'
   const [share, z] = [part / whole, 1.96]
@@ -186,8 +197,8 @@ function inWords(part: number, whole: number): string {
 }
 
 /**
- * Documents of NTREX-128, asked in Dutch and Luxembourgish: how many of their versions in another
- * language are shown, and how many of those shown are on another event.
+ * Asks with documents of NTREX-128 in Dutch and Luxembourgish. It counts how many of their versions
+ * in other languages are shown, and how many of the shown articles are on another event.
  */
 async function measureCrowd(data: string, embed: Embed, same: SameEvent | null): Promise<Figures> {
   const ntrex = (await readCorpora(data)).find(({ name }) => name === 'ntrex')

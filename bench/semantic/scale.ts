@@ -19,22 +19,25 @@ import { notEmbedded, type Place } from './corpora.ts'
 
 const CANDIDATES = 500
 const QUERIES = 60
-/** Articles that are embedded while searches are measured, and words of a body. */
+/**
+ * The number of articles that get vectors while searches are measured, and the words in a body of
+ * theirs.
+ */
 const FILLING = 3_000
 const BODY_WORDS = 100
-/** Searches in a measurement of speed. */
+/** Searches in each measurement of speed. */
 const SEARCHES = 200
 const CLIENTS = 2
-/** The steps of a search, as `perscope_semantic_seconds` names them. */
+/** The steps of a search, named as in `perscope_semantic_seconds`. */
 const STEPS = ['model', 'vectors', 'set', 'page']
 
-/** ms for a request to Qdrant. */
+/** ms that a request to Qdrant may take. */
 const PATIENCE = 300_000
 
 /**
- * Recall and speed among so many articles. The generated vectors are mixtures of real ones with
- * noise, so that they cluster as news does. The other fields of an article are only those that a
- * search by meaning reads.
+ * Measures recall and speed among a number of generated articles. Their vectors are mixtures of
+ * real vectors with noise, so that they cluster as those of news do. Of the other fields, an
+ * article has only those that a search by meaning reads.
  */
 export function measureScale(rows: number, place: Place): Promise<Figures> {
   const settings = readConfig({ ...place.servers.settings })
@@ -42,7 +45,7 @@ export function measureScale(rows: number, place: Place): Promise<Figures> {
   return withDatabase(place.database, async database => {
     const served = await database.query(`select name from vector_collections where state = 'serving'`)
     const { name } = served.rows[0]
-    // Those of NTREX, some hundred.
+    // The collection contains only the vectors of NTREX, some hundred.
     const collection_name: string = name
     const some = { collection_name, limit: 1_000, with_vector: true, with_payload: false }
     const { data } = await ask(({ api, via }) => api.scrollPoints(some, via))
@@ -52,13 +55,14 @@ export function measureScale(rows: number, place: Place): Promise<Figures> {
     await generateArticles(database, rows)
     await fillVectors(settings, database, name, real, rows)
     const figures: Figures = { vectors: rows, fill_s: seconds() }
-    // Qdrant may still index and merge segments.
+    // Qdrant may still make its index and merge segments.
     const state = () => ask(({ api, via }) => api.getCollection({ collection_name }, via))
     while ((await state()).data.result?.status !== 'green') await pause(1_000)
     figures.index_s = seconds()
     Object.assign(figures, await measureRecall(openVectorStore(settings, PATIENCE), ask, name, real))
     Object.assign(figures, await measureSpeed(place, 11))
-    // Generated articles have no text: a pass would say nothing of them.
+    // Generated articles have no text, so looking for copies would say nothing about them. The
+    // bench marks them as judged.
     await database.query('insert into copy_sketches (seq, id) select seq, id from articles on conflict do nothing')
     await database.query('update copies_state set seq = (select max(seq) from articles)')
     const { rows: generated } = await database.query("select id from articles where id like 'generated-%'")
@@ -83,11 +87,11 @@ const FIRST_DAY = Date.UTC(2021, 0, 1)
 const FIVE_YEARS = 5 * 365 * 86_400_000
 
 /**
- * Articles of five years with the countries' shares, and only the fields that a search by meaning
- * reads. Their vectors are still to come.
+ * Writes articles of five years, spread over the countries as real ones are. They have only the
+ * fields that a search by meaning reads, and no vectors yet.
  */
 async function generateArticles(database: pg.Client, rows: number): Promise<void> {
-  // $1 how many, $2 the first day
+  // $1 number of articles, $2 first day
   await database.query(
     `with clock as (update ingest_clock set last_seq = last_seq + $1 returning last_seq - $1 as before),
      given as materialized (
@@ -106,7 +110,10 @@ async function generateArticles(database: pg.Client, rows: number): Promise<void
   await database.query('vacuum analyze articles, article_texts, embeddings')
 }
 
-/** The share of the exact 500 nearest that a search finds, with and without a plan's bounds. */
+/**
+ * The share of the exact 500 nearest articles that a search finds, with and without the limits of a
+ * plan.
+ */
 async function measureRecall(vectors: VectorStore, ask: Ask, name: string, real: number[][]) {
   const random = createRandom(7)
   const shares = { all_countries: [] as number[], one_country: [] as number[] }
@@ -138,8 +145,8 @@ async function measureRecall(vectors: VectorStore, ask: Ask, name: string, real:
 }
 
 /**
- * Whole requests by two clients, each with a new question, and the shares of model, vector store,
- * sets and pages in them; with the processor time of each server.
+ * Times whole requests by two clients, each with a new question. It also measures the shares of
+ * model, vector store, sets and pages, and the processor time of each server.
  */
 async function measureSpeed(place: Place, seed: number): Promise<Figures> {
   const random = createRandom(seed)
@@ -167,7 +174,9 @@ async function measureSpeed(place: Place, seed: number): Promise<Figures> {
   return figures
 }
 
-/** Whole requests for articles on the same event, by two clients; the first ones warm up. */
+/**
+ * Times whole requests for articles on the same event, by two clients. The first requests warm up.
+ */
 async function measureRelated(generated: { id: string }[], { client }: Place): Promise<Figures> {
   const random = createRandom(13)
   const times: number[] = []
@@ -185,13 +194,16 @@ async function measureRelated(generated: { id: string }[], { client }: Place): P
   return { ...quantiles('related_', times.slice(SEARCHES)), related_shown: rounded(shown / times.length, 1) }
 }
 
-/** How many steps took at most so long, by bounds in ms; and processor time so far, ms. */
+/**
+ * Reads from the API's counters how many steps took at most how long. The bounds are in ms. It also
+ * reads the processor time of each server, ms.
+ */
 async function read({ metricsPort, folder, servers }: Place) {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   const steps = [...text.matchAll(/^perscope_semantic_seconds_bucket\{(.*)\} (\d+)$/gm)].map(
     ([, labels = '', count]) => ({
       step: /step="(\w+)"/.exec(labels)?.[1],
-      // The last bound is infinite: longer than a request may take.
+      // The last bound is infinite. In its place stands a time that no request may take.
       bound: Number(/le="([\d.]+)"/.exec(labels)?.[1] ?? 60) * 1_000,
       count: Number(count),
     }),

@@ -2,7 +2,7 @@ import { type Habits, learn, nextPoll } from '../../services/crawler/feeds/rhyth
 import { readConfig } from '../../shared/config/config.ts'
 import { type FeedDocument, MINUTE, type Outlet, START, WEEK, WEEKS } from './outlets.ts'
 
-/** A rule that says when a document is asked next. */
+/** A rule that decides when the crawler asks a document again. */
 export interface Policy<H> {
   learn(before: H | null, poll: { now: number; found: number; room?: number | null }): H
   /** ms until the next poll. */
@@ -11,45 +11,56 @@ export interface Policy<H> {
 
 const { POLL_INTERVAL_MIN: min, POLL_INTERVAL_MAX: max } = readConfig({})
 
-/** The crawler's own rule, within the bounds that hold by default. */
+/** The crawler's own rule, with the default bounds. */
 export const presentPolicy: Policy<Habits> = {
   learn,
   next: (habits, _now, fresh) => nextPoll(habits, fresh, { min, max }),
 }
 
-/** The lags, misses, requests and queues of a week that a policy has lived. */
+/** What a policy does in a week: lags, missed articles, requests and queues. */
 export interface Lived {
-  /** Articles, by the order of their publication in each outlet. Times in ms. */
+  /** Articles in the order of their publication in each outlet. Times are in ms. */
   articles: {
     published: number
-    /** From the first moment at which an answer could show it until a search can find it. */
+    /**
+     * ms from the first moment at which an answer could show the article until a search can find
+     * it.
+     */
     lag: number
   }[]
-  /** Articles that no poll saw. */
+  /** The number of articles that no poll saw. */
   missed: number
-  /** Articles that nobody who asks once a minute can be sure to see: they left the feed in less. */
+  /**
+   * The number of missed articles that were in the feed for less than a minute. A crawler that asks
+   * every minute cannot be sure to see them.
+   */
   fleeting: number
-  /** Polls that met no known entry. */
+  /** The number of polls in which no entry was known. */
   gaps: number
-  /** Requests of documents, those answered 304 among them, and those of pages. */
+  /** Requests of documents, requests of those that were answered 304, and requests of pages. */
   requests: { feeds: number; unchanged: number; pages: number }
-  /** The shortest time between two requests of a document. */
+  /** The shortest time between two requests of the same document. */
   shortestPause: number
-  /** Pages that wait for their host, and pages that wait for the normaliser, every LOOK. */
+  /**
+   * How many pages wait for their host, and how many for the normaliser. They are counted every
+   * `LOOK` ms.
+   */
   due: Int32Array
   stored: Int32Array
 }
 
 const LOOK = 10_000
-/** ms from the time of a poll to its request: the crawler looks for due feeds every 700 ms. */
+/** ms from when a poll is due until its request. The crawler looks for due feeds every 700 ms. */
 const CLAIMED = 1_000
-/** The default of CRAWL_HOST_DELAY, and the time of a request. */
+/** The default of `CRAWL_HOST_DELAY`, and the ms that a request takes. */
 const HOST_DELAY = 1_000
 const ANSWERED = 500
-/** ms from a stored page to its article in the index. */
+/** ms from when a page is stored until its article is in the index. */
 const NORMALISED = 2_000
 
-/** Lives the weeks with a policy, outlet by outlet, from their first poll on. */
+/**
+ * Simulates the weeks with a policy, one outlet after the other, from each outlet's first poll on.
+ */
 export function live<H>(outlets: Outlet[], policy: Policy<H>): Lived[] {
   const looks = () => new Int32Array(WEEK / LOOK + 1)
   const week = (): Lived => ({
@@ -66,16 +77,16 @@ export function live<H>(outlets: Outlet[], policy: Policy<H>): Lived[] {
 
 const weekOf = (lived: Lived[], time: number) => lived[Math.min(lived.length - 1, Math.floor((time - START) / WEEK))]!
 
-/** A document and what its polls have taught. */
+/** A document, and what the policy has learned about it. */
 interface Polled<H> {
   document: FeedDocument
   habits: H | null
   due: number
-  /** The number of articles that have stood in an answer, or have left before one. */
+  /** The number of articles that have stood in the document, also those that left before a poll. */
   seen: number
 }
 
-/** Polls the documents of an outlet. When each article was found; Infinity: never. */
+/** Polls the documents of an outlet. Returns when each article was found; Infinity: never. */
 function pollOutlet<H>({ published, documents }: Outlet, policy: Policy<H>, lived: Lived[], start: number): number[] {
   const found: number[] = published.map(() => Infinity)
   const all = documents.map((document): Polled<H> => ({ document, habits: null, due: start, seen: 0 }))
@@ -88,7 +99,7 @@ function pollOutlet<H>({ published, documents }: Outlet, policy: Policy<H>, live
   }
 }
 
-/** One poll. Returns the ms until the next one. */
+/** Makes one poll. Returns the ms until the next one. */
 function poll<H>(polled: Polled<H>, found: number[], now: number, policy: Policy<H>, week: Lived): number {
   const { document, seen } = polled
   week.requests.feeds += 1
@@ -112,7 +123,8 @@ function poll<H>(polled: Polled<H>, found: number[], now: number, policy: Policy
 }
 
 /**
- * Fetches the pages of found articles, one after another, and notes what became of each article.
+ * Fetches the pages of the found articles one after another. Notes for each article its lag, or
+ * that it was missed.
  */
 function noteArticles({ published, documents }: Outlet, found: number[], lived: Lived[]): void {
   let free = 0
@@ -120,7 +132,7 @@ function noteArticles({ published, documents }: Outlet, found: number[], lived: 
     const week = weekOf(lived, published[article]!)
     const shown = Math.min(...documents.map(document => document.shown[article]!))
     if (at === Infinity) {
-      // Those of the last hours may still be found.
+      // Polls after the end of the weeks might find the articles of the last hour.
       if (shown > START + lived.length * WEEK - 60 * MINUTE) continue
       week[documents.some(document => stays(document, article)) ? 'missed' : 'fleeting'] += 1
       continue
@@ -134,12 +146,12 @@ function noteArticles({ published, documents }: Outlet, found: number[], lived: 
   }
 }
 
-/** Whether an article stays in a document for a minute. */
+/** Whether an article stays in a document for more than a minute. */
 function stays({ room, shown }: FeedDocument, article: number): boolean {
   return room === null || (shown[article + room] ?? Infinity) - shown[article]! > MINUTE
 }
 
-/** Counts a page in the looks of its week between two times. */
+/** Adds a page to the counts of its week, at each look between two times. */
 function look(depths: Int32Array, from: number, to: number): void {
   const since = (from - START) % WEEK
   for (let at = Math.ceil(since / LOOK); at * LOOK < since + to - from; at += 1)

@@ -1,11 +1,11 @@
 import type { Policy } from './clock.ts'
 import { MINUTE } from './outlets.ts'
 
-/** Times in ms. */
+/** What the rule knows about a feed. Times are in ms. */
 interface Habits {
-  /** The smoothed time between two new articles; null: not known yet. */
+  /** The smoothed time between two new articles. Null: not known yet. */
   articleInterval: number | null
-  /** The last poll with a new article, or the first poll. */
+  /** When the last poll with a new article was, or the first poll. */
   lastNew: number
 }
 
@@ -13,8 +13,8 @@ const SMOOTHING = 0.3
 const [MIN, MAX] = [MINUTE, 60 * MINUTE]
 
 /**
- * The rule by which Perscope asked feeds until November 2026, for comparison: after a quarter of
- * the feed's article interval, or of its present silence when that is longer.
+ * The former rule, for comparison. It waits a quarter of the feed's article interval, or a quarter
+ * of its present silence when that is longer.
  */
 export const formerPolicy: Policy<Habits> = {
   learn(before, { now, found }) {

@@ -5,14 +5,16 @@ import { formerPolicy } from './former.ts'
 import { MINUTE, makeOutlets, START, WEEK, WEEKS } from './outlets.ts'
 
 const PER_DAY = 20_000
-/** The rule was made on seeds 1 to 3. These it had never met. */
+/** The rule was made with seeds 1 to 3. It was not made with these. */
 const SEEDS = [101, 102, 103]
 
 /**
- * Weeks of 400 outlets with 20,000 articles a day, by a clock of their own: the crawler's rule for
- * feeds, and the former one, on the same weeks. Pages are fetched at the crawler's pace. Figures
- * are of the first unseen seed; lags count from the first moment at which an answer could show the
- * article, in minutes, and depths in pages.
+ * Simulates weeks of 400 outlets, which publish 20,000 articles a day. It compares the crawler's
+ * rule for feeds with the former rule on the same weeks. Pages are fetched as fast as the crawler
+ * fetches them.
+ *
+ * The figures are those of the first seed. Lags are in minutes, and count from the first moment at
+ * which an answer could show the article. Queues are counted in pages.
  */
 export async function run({ rows, signal }: BenchOptions): Promise<Figures> {
   const since = performance.now()
@@ -39,7 +41,7 @@ export async function run({ rows, signal }: BenchOptions): Promise<Figures> {
   }
 }
 
-/** The figures of the first week, and of the last. */
+/** The figures of the first week and those of the last week. */
 function figuresOf(lived: Lived[]): [Figures, Figures] {
   const [first, last] = [lived[0]!, lived.at(-1)!]
   const half = START + (WEEKS - 0.5) * WEEK
@@ -50,7 +52,7 @@ function figuresOf(lived: Lived[]): [Figures, Figures] {
     { ...lagsOf(first.articles), feeds: first.requests.feeds },
     {
       ...{ published: articles.length + missed + fleeting, missed, ...lagsOf(articles) },
-      // A lag that grows over the week would mean that the crawl does not keep up.
+      // If lags grow over the week, the crawler does not keep up.
       lag_first_half_p95_min: p95(published => published < half),
       lag_second_half_p95_min: p95(published => published >= half),
       ...{ missed_unseen: missed, missed_waiting: 0, missed_fleeting: fleeting, gaps, ...requests },

@@ -1,24 +1,27 @@
 import { createRandom, type Random } from '../../test/faults/random.ts'
 
 /*
- * Outlets as published figures describe them, and what they publish in some weeks. Nothing here
- * knows how feeds are asked.
+ * Outlets such as published figures describe, and what they publish in some weeks. This file does
+ * not know how the crawler asks feeds.
  */
 
-/** An outlet, its articles and the documents that name them. Times in ms since 1970. */
+/** An outlet, its articles, and the documents that list them. Times are in ms since 1970. */
 export interface Outlet {
-  /** When each article was published, ascending. */
+  /** When each article was published, the earliest first. */
   published: number[]
   documents: FeedDocument[]
 }
 
-/** A feed, or a news sitemap. */
+/** A feed or a news sitemap. */
 export interface FeedDocument {
-  /** Entries that it shows; null: all. */
+  /** The number of entries that the document shows. Null: it shows all. */
   room: number | null
-  /** The first moment at which an answer can show each article, in the order of `published`. */
+  /**
+   * The first moment at which an answer can show each article. The articles are in the order of
+   * `published`.
+   */
   shown: number[]
-  /** ms for which its answer of this moment calls itself fresh. */
+  /** ms for which an answer at this moment says that it stays fresh. */
   freshAt(now: number): number
 }
 
@@ -30,56 +33,66 @@ export const WEEK = 7 * DAY
 export const START = Date.UTC(2026, 10, 2) - HOUR
 
 /**
- * Few feeds bring most articles: 17 % of 8,155 feeds brought 97 % (Hmedeh et al., "Characterizing
- * Web Syndication Behavior and Content", WISE 2011), and counts fall by a modified power law. Blogs
- * are among those; here 17 % of the outlets bring 91 %. The largest has 1,300 articles a day, as
- * the Washington Post with its wires (The Atlantic, 2016: 1,200), the smallest has one in two days.
+ * Few feeds bring most articles. In a study, 17 % of 8,155 feeds brought 97 % of them (Hmedeh et
+ * al., "Characterizing Web Syndication Behavior and Content", WISE 2011). The number of articles
+ * falls by a modified power law.
+ *
+ * That study includes blogs. Here, 17 % of the outlets bring 91 %. The largest outlet has 1,300
+ * articles a day; the Washington Post has 1,200 with those of agencies (The Atlantic, 2016). The
+ * smallest has one in two days.
  */
 const FEW_LARGE = (place: number) => (place + 30) ** -3
-/** A catalogue of newspapers alone: the smallest has twelve articles a day. */
+/** A catalogue of only newspapers. The smallest has twelve articles a day. */
 const NEWSPAPERS = (place: number) => 1 / (place + 8)
 
 /**
- * Articles by the hour: they begin at six, most come after nine, the peak is between four and five
- * in the afternoon (azernis, publication times of eleven German publishers, 2023).
+ * Articles by the hour. They begin at six, most come after nine, and the peak is between four and
+ * five in the afternoon (azernis, publication times of eleven German publishers, 2023).
  */
 const BY_HOUR = [4, 3, 2, 2, 4, 10, 26, 36, 42, 58, 64, 66, 62, 64, 70, 76, 84, 70, 58, 48, 40, 30, 18, 8]
 /**
- * From Monday. On Wednesdays come 56 % more than on Saturdays, the fewest (azernis, six publishers
- * in 2021).
+ * Articles by the day, from Monday on. Wednesdays have 56 % more than Saturdays, which have the
+ * fewest (azernis, six publishers in 2021).
  */
 const BY_DAY = [0.96, 0.99, 1, 0.99, 0.95, 0.64, 0.7]
-/** On the emptiest day of that year came 80 articles a publisher, on a Wednesday 203. */
+/**
+ * A holiday has this share of a day's articles. On the emptiest day of 2021 a publisher had 80
+ * articles, and 203 on a Wednesday (azernis).
+ */
 const HOLIDAY = 0.4
 /**
- * The morning's paper goes online at once: the New York Times was most active at midnight (Nieman
- * Lab, 2009), Focus Online before six (azernis, 2023).
+ * The share of outlets that put the articles of the printed paper online at once. The New York
+ * Times was most active at midnight (Nieman Lab, 2009), Focus Online before six (azernis, 2023).
  */
 const PRINTS = 0.3
-/** Articles of a paper. */
+/** The articles of a printed paper are at most this many. */
 const MOST_PRINTED = 60
 /**
- * Events that people make excite each other (Alves et al., "Burstiness Scale", 2016): so many
- * articles follow another one, on average after so long.
+ * An article makes others follow, as other events that people cause do (Alves et al., "Burstiness
+ * Scale", 2016). This many articles follow another one on average, and after this time on average.
  */
 const FOLLOWERS = 0.25
 const FOLLOWS_AFTER = 45 * MINUTE
 /**
- * Events a week that half of the outlets write about, so much of a day more, for two hours. Our
- * assumption, as are the shares of caches below: no source counts them.
+ * Half of the outlets write about such events, of which a week has this many. Each brings this
+ * share of a day's articles within two hours. We assumed these numbers and the shares of caches
+ * below, because no source counts them.
  */
 const EVENTS = 2
 const EVENT_SHARE = 0.15
 
-/** Entries in feeds: 10 of WordPress, 15 of Serendipity and RSS 0.91, more of busy outlets. */
+/**
+ * Number of entries in a feed. WordPress has 10, Serendipity and RSS 0.91 have 15. Feeds of busy
+ * outlets have more.
+ */
 const ROOMS = [10, 15, 20, 30, 50, 100]
 
 const OUTLETS = 400
-/** Three weeks teach, the fourth is measured. */
+/** The policy learns in three weeks, and the bench measures the fourth. */
 export const WEEKS = 4
 
 /**
- * The outlets of a catalogue, the same for the same seed.
+ * The outlets of a catalogue. The same seed gives the same outlets.
  *
  * @param perDay articles of all outlets on a Wednesday, about
  */
@@ -88,7 +101,7 @@ export function makeOutlets(seed: number, perDay: number, newspapers: boolean): 
   const total = shares.reduce((sum, share) => sum + share, 0)
   const chance = createRandom(seed, 'week events')
   const events = Array.from({ length: EVENTS * WEEKS }, () => START + chance.next() * WEEKS * WEEK)
-  // In the last week, the one that is measured.
+  // The holiday is in the last week, which is the measured one.
   const holiday = START + (WEEKS - 1) * WEEK + Math.floor(chance.next() * 5) * DAY
   return shares.map((share, place) => {
     const random = createRandom(seed, `week outlet ${place}`)
@@ -105,7 +118,7 @@ function publish(random: Random, daily: number, holiday: number, events: number[
     const articles = poisson(random, daily * EVENT_SHARE)
     for (let left = articles; left > 0; left -= 1) times.push(event + exponential(random, 2 * HOUR))
   }
-  // Followers have followers, too.
+  // Articles that follow others have followers, too.
   for (let at = 0; at < times.length; at += 1) {
     const followers = poisson(random, FOLLOWERS)
     for (let left = followers; left > 0; left -= 1) times.push(times[at]! + exponential(random, FOLLOWS_AFTER))
@@ -117,10 +130,11 @@ function publish(random: Random, daily: number, holiday: number, events: number[
     .sort((a, b) => a - b)
 }
 
-/** The articles of each hour and day, and those of the paper. */
+/** The articles of each hour and day, and those of the printed paper. */
 function* plannedArticles(random: Random, daily: number, holiday: number): Generator<number> {
   const shift = Math.round(random.between(-2.5, 2.5))
-  // An agency works by night, an office of two by day.
+  // This is low for agencies, which also work at night, and high for a small office, which works by
+  // day.
   const evenness = random.between(0.5, 2)
   const hours = BY_HOUR.map((_, hour) => BY_HOUR[(hour - shift + 24) % 24]! ** evenness)
   const sum = hours.reduce((all, hour) => all + hour, 0)
@@ -139,12 +153,12 @@ function* plannedArticles(random: Random, daily: number, holiday: number): Gener
   }
 }
 
-/** So many moments in a span, on average. */
+/** Draws moments in a span. Their mean number is given. */
 function* spread(random: Random, mean: number, from: number, length: number): Generator<number> {
   for (let left = poisson(random, mean); left > 0; left -= 1) yield from + random.next() * length
 }
 
-/** By Knuth for small means, by the normal distribution for large ones. */
+/** Draws small means by Knuth's method, and large ones by the normal distribution. */
 function poisson(random: Random, mean: number): number {
   if (mean > 50) {
     const normal = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
@@ -158,8 +172,8 @@ function poisson(random: Random, mean: number): number {
 const exponential = (random: Random, mean: number) => -mean * Math.log(1 - random.next())
 
 /**
- * A feed; of every fourth outlet a news sitemap, too: the articles of two days (Google's rules for
- * news sitemaps), so that nothing rolls off between two polls.
+ * Makes a feed for an outlet. Every fourth outlet also has a news sitemap, which lists the articles
+ * of two days (Google's rules for news sitemaps). So no article leaves it between two polls.
  */
 function makeDocuments(random: Random, daily: number, published: number[]): FeedDocument[] {
   const least = random.pick([0, 0, 1, 2, 3])
@@ -169,9 +183,11 @@ function makeDocuments(random: Random, daily: number, published: number[]): Feed
 }
 
 /**
- * Some are written anew every few minutes, without the site. Some stand behind a cache for 5, 15 or
- * 60 minutes (as Pinecast offers), which others keep warm. Some name a `max-age` that nothing
- * keeps: a hint for readers (ctrl.blog, "Best practices for caching of syndication feeds").
+ * Makes a document.
+ * - Some are written every few minutes, independently of the site.
+ * - Some have a cache of 5, 15 or 60 minutes (as Pinecast offers), which other readers keep filled.
+ * - Some state a `max-age` although no cache keeps them, as a hint for readers (ctrl.blog, "Best
+ *   practices for caching of syndication feeds").
  */
 function makeDocument(random: Random, room: number | null, published: number[]): FeedDocument {
   const every = random.chance(0.2) ? random.pick([5, 10, 15]) * MINUTE : 1

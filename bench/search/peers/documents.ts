@@ -5,7 +5,7 @@ import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
 /**
- * An article as the peers get it: the same words as Perscope's, so that tokenizers make no
+ * An article as the peers get it. It has the same words as in Perscope, so that tokenizers make no
  * difference.
  */
 export interface PeerDocument {
@@ -16,29 +16,29 @@ export interface PeerDocument {
   author_nos: number[]
   country: string
   language: Language
-  /** Folded words in their order. */
+  /** Folded words, in their order in the article. */
   title: string[]
   body: string[]
-  /** Keys that keyword searches look for, each once: of the title, and of title and body. */
+  /** Keys for keyword searches, each once: those of the title, and those of title and body. */
   titleKeys: string[]
   keys: string[]
-  /** The article as the contract shows it, as JSON. */
+  /** JSON of the article, as the contract shows it. */
   row: string
 }
 
 /**
- * The key of a word in an article of the language. A keyword search looks for stems; a query of
- * stop words alone looks for the words themselves (`search/query/match.ts`).
+ * The key of a word in an article of the language. A keyword search looks for stems. If all words
+ * of a query are stop words, it looks for the words themselves (`search/query/match.ts`).
  */
 const stemKey = (language: Language, word: string) => `${language}s${stem(language, word)}`
 const stopKey = (language: Language, word: string) => `${language}w${word}`
 
 const PART = 1_000
 
-/** All articles, in batches. @param index reads what the contract shows of them */
+/** Yields all articles in batches. @param index reads what the contract shows of them */
 export async function* readDocuments(pool: Pool, index: SearchIndex): AsyncGenerator<PeerDocument[]> {
   for (let after = 0; ; ) {
-    // Index: the primary keys.
+    // Uses the primary keys.
     const { rows } = await pool.query<StoredDocument>(
       `select a.seq::int as seq, a.id, a.published_at, a.ingested_at, a.publisher_no, a.author_nos, a.country, a.language,
          w.title, w.body
@@ -59,7 +59,7 @@ type StoredDocument = Omit<PeerDocument, 'title' | 'body' | 'titleKeys' | 'keys'
 }
 
 function documentOf(stored: StoredDocument, row: string): PeerDocument {
-  // As `wordList` writes them.
+  // Reads the format that `wordList` writes.
   const listed = (list: string) => (list.length < 2 ? [] : list.slice(1, -1).split('\n'))
   const { language } = stored
   const keysOf = (words: string[]) => [
@@ -69,25 +69,31 @@ function documentOf(stored: StoredDocument, row: string): PeerDocument {
   return { ...stored, title, body, titleKeys: keysOf(title), keys: keysOf([...title, ...body]), row }
 }
 
-/** One page of a search in terms that any engine understands; names are already resolved. */
+/**
+ * A search for one page, in terms that any engine understands. Names of outlets and authors are
+ * already numbers.
+ */
 export interface PeerQuestion extends Omit<ArticleQuery, 'match' | 'outlet' | 'author'> {
   match: PeerMatch
   publisherNos: number[] | null
   authorNos: number[] | null
-  /** The total is counted up to this; null: no total. */
+  /** A total is counted up to this number. Null: the search asks for no total. */
   cap: number | null
-  /** The article that the page comes after. */
+  /** The last article of the page before. Null: it is the first page. */
   after: { id: string; value: number | null } | null
 }
 
 export type PeerMatch =
   | { kind: 'all' }
-  /** Any of the keys. */
+  /** Articles that have any of the keys. */
   | { kind: 'keys'; keys: string[] }
-  /** All of the phrases, none of the excluded. */
+  /** Articles that have all required phrases and no excluded one. */
   | { kind: 'words'; required: string[][]; excluded: string[][] }
 
-/** @param after the last article of the page before; null: the first page */
+/**
+ * Translates a search for the peers. @param after the last article of the page before; null: it is
+ * the first page
+ */
 export async function questionOf(pool: Pool, query: ArticleQuery, after: Position | null): Promise<PeerQuestion> {
   const { outlet, author, match, ...rest } = query
   return {
@@ -104,7 +110,10 @@ export async function questionOf(pool: Pool, query: ArticleQuery, after: Positio
   }
 }
 
-/** Numbers of the outlets or authors whose names contain a part. None has the number 0. */
+/**
+ * Numbers of the outlets or authors whose names contain a part. When no name contains it, the list
+ * has only 0, which nobody has.
+ */
 async function numbersOf(pool: Pool, statement: string, part: string | null): Promise<number[] | null> {
   if (part === null) return null
   const { rows } = await pool.query<{ no: number }>(statement, [foldName(part)])

@@ -22,16 +22,18 @@ const HEAP = '1g'
 const JVM = [
   `-Xms${HEAP}`,
   `-Xmx${HEAP}`,
-  // Lucene uses the vectors of the processor, and warns where they are off.
+  // Lucene uses the vector instructions of the processor, and warns when the JVM does not offer
+  // them.
   '--add-modules=jdk.incubator.vector',
   '--enable-native-access=ALL-UNNAMED',
-  // It writes nothing to the terminal but errors.
+  // The JVM writes only errors to the terminal.
   '-Djava.util.logging.config.file=/dev/null',
 ]
 
 /**
- * Lucene in a JVM of its own, where it can run. Documents are sorted by the order of publication,
- * latest first, so that a search in that order stops early. Filters are terms; nothing is scored.
+ * Runs Lucene in a JVM of its own, on machines where it can run. Documents are sorted by time of
+ * publication, the latest first, so that a search in that order can stop early. Filters are terms,
+ * and Lucene computes no scores.
  */
 export async function withLucene(bench: Bench, measure: (peer: Peer) => Promise<void>): Promise<void> {
   const running = { family: bench.servers.family, signal: bench.signal, report: say }
@@ -75,15 +77,15 @@ export async function withLucene(bench: Bench, measure: (peer: Peer) => Promise<
   }
 }
 
-/** Starts a program that reads lines and answers with lines of JSON. It ends with its input. */
+/** Starts a program that answers lines with lines of JSON. It ends when its input ends. */
 function startLines(command: string, args: string[], signal: AbortSignal) {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = once(child, 'close')
-  child.stdin.on('error', () => {}) // the missing answer reports it
+  child.stdin.on('error', () => {}) // the missing answer reports the error
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
     pid: child.pid ?? 0,
-    /** Waits while the program has unread input. */
+    /** Writes a line. While the program has input that it has not read, this waits. */
     async write(line: string) {
       if (!child.stdin.write(`${line}\n`)) await Promise.race([once(child.stdin, 'drain'), ended])
     },
@@ -106,7 +108,7 @@ function lineOf(document: PeerDocument): string {
   const authors = [isSigned(author_nos.length > 0), ...author_nos.map(authorWord)]
   const filters = [country, language, outletWord(publisher_no), ...authors]
   const texts = [title, body, titleKeys, keys, filters].map(words => words.join(' '))
-  // JSON has no tab in it.
+  // A tab can separate the fields, because JSON text contains no tab.
   return [published_at?.getTime() ?? '', ingested_at.getTime(), id, ...texts, row].join('\t')
 }
 
@@ -114,7 +116,10 @@ const outletWord = (no: number) => `o${no}`
 const authorWord = (no: number) => `a${no}`
 const isSigned = (has: boolean) => (has ? 'signed' : 'unsigned')
 
-/** The page, then the conditions, each in four parts: its occurrence, kind, fields and words. */
+/**
+ * Writes a question as a line: first the page, then the conditions. Each condition has four parts:
+ * its occurrence, kind, fields and words.
+ */
 function questionLine(question: PeerQuestion): string {
   const { perPage, cap, sort, order, after, reach, ingestedAfter } = question
   const { countries, languages, hasAuthor, publisherNos, authorNos } = question

@@ -12,31 +12,37 @@ import { withLucene } from './lucene.ts'
 import { LIMIT_MS, type Peer, type PeerKey, type ShownArticle } from './peer.ts'
 import { withPostgres } from './postgres.ts'
 
-/** Peers would get a longer list of names than any of their users would write. */
+/**
+ * No user of the peers would write a longer list of names, so the bench leaves out questions with
+ * longer ones.
+ */
 const MOST_NAMES = 1_000
 const MISMATCHES_SHOWN = 5
 
-/** A question that Perscope has answered. */
+/** A question, and Perscope's answer. */
 interface Answered {
   className: string
   question: PeerQuestion
   rows: ShownArticle[]
   total: number | null
-  /** The median of its runs. */
+  /** The median of the runs, ms. */
   ms: number
 }
 
 const WITH = { postgres: withPostgres, lucene: withLucene }
 
-/** No answer of an earlier search is kept, as the peers keep none. Words stay in memory. */
+/**
+ * This index keeps no answer of an earlier search, because the peers keep none. Words stay in
+ * memory.
+ */
 const NOTHING_KEPT = { counts: 1, verified: 1 }
 
 /**
- * Asks Perscope and other engines the same questions of the same articles, cut into the same words,
- * and compares every answer with Perscope's.
+ * Asks Perscope and other engines the same questions about the same articles, whose words are the
+ * same for all engines. It compares every answer with Perscope's answer.
  *
- * @returns figures of Perscope with nothing kept under their usual names, of a peer as
- *   `peer_KEY_p50_ms` …, and as `kept_p50_ms` … those of Perscope as it runs
+ * @returns figures of Perscope, when it keeps no answers, under their usual names; figures of a
+ * peer as `peer_KEY_p50_ms` …; and figures of Perscope as it normally runs as `kept_p50_ms` …
  */
 export async function comparePeers(bench: SearchBench, keys: readonly PeerKey[]): Promise<Figures> {
   const kept = await withIndex(bench.url, (index, pool) => askPerscope(bench, pool, index))
@@ -67,7 +73,7 @@ export async function comparePeers(bench: SearchBench, keys: readonly PeerKey[])
 const PARTS = [0.5, 0.95, 0.99, 1]
 const timesOf = (asked: { ms: number }[]) => asked.map(({ ms }) => ms)
 
-/** @returns the seconds that it took, without those for reading */
+/** Builds the index of a peer. @returns the seconds, without those for reading the articles */
 async function buildPeer(peer: Peer, articles: ReturnType<typeof readDocuments>, signal: AbortSignal): Promise<number> {
   let ms = 0
   for await (const documents of articles) {
@@ -77,11 +83,14 @@ async function buildPeer(peer: Peer, articles: ReturnType<typeof readDocuments>,
   return (ms + (await timed(() => peer.finish()))) / 1_000
 }
 
-/** Asks all queries, those of a class one after the other. `cpu`: ms of processor time of one. */
+/**
+ * Asks Perscope all queries. Queries of a class follow each other. `cpu` is the processor time of
+ * one query, ms.
+ */
 async function askPerscope({ signal, classes }: SearchBench, pool: Pool, index: SearchIndex) {
   const answered: Answered[] = []
-  // The state of the index, as the API hands it to a search. Peers too open their searcher before
-  // their clock starts.
+  // The state of the index, read before the clock starts, as the API gives it to a search. Peers
+  // open their searcher before their clock starts, too.
   const { rows } = await pool.query<IndexState>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
   let spent = 0
   for (const { name: className, queries, deep } of shuffled(classes)) {
@@ -96,7 +105,7 @@ async function askPerscope({ signal, classes }: SearchBench, pool: Pool, index: 
       answered.push({ className, question, rows: shown, total: question.cap === null ? null : page.total, ms })
     }
   }
-  // Once as it comes, then warm.
+  // `measureQuery` runs each query once, and then `RUNS` times.
   return { answered, cpu: spent / 1_000 / answered.length / (1 + RUNS) }
 }
 
@@ -104,7 +113,8 @@ async function askPeer(peer: Peer, answered: Answered[], build: number, signal: 
   const own = answered.filter(({ question: { publisherNos, authorNos } }) => {
     return (publisherNos?.length ?? 0) + (authorNos?.length ?? 0) <= MOST_NAMES
   })
-  // The first query of each class is asked before: a JVM needs some work before it is fast.
+  // Before the clock starts, the peer answers the first query of each class: a JVM needs some work
+  // before it is fast.
   for (const [first] of Map.groupBy(own, one => one.className).values()) await peer.ask(first!.question)
   const before = await processorMs(peer)
   const mismatches: string[] = []
@@ -159,9 +169,9 @@ function figuresOf(
 }
 
 /**
- * True when a peer found Perscope's page, and shows the articles as Perscope does. Among articles
- * with the same time Perscope puts the closer match first. Peers need not: any order among them is
- * right, and any choice at the end of a page.
+ * Whether a peer found Perscope's page, and shows the articles as Perscope does. Among articles
+ * with the same time, Perscope puts the closer match first, but peers need not. So any order among
+ * them is right, and any choice of them at the end of a page.
  */
 export function samePage(ours: ShownArticle[], theirs: ShownArticle[], axis: PeerQuestion['sort']): boolean {
   if (ours.length !== theirs.length || new Set(theirs.map(row => row.id)).size < theirs.length) return false

@@ -4,38 +4,38 @@ import type { PeerDocument, PeerQuestion } from './documents.ts'
 export const PEERS = ['postgres', 'lucene'] as const
 export type PeerKey = (typeof PEERS)[number]
 
-/** Another search engine over the same articles, cut into the same words. */
+/** Another search engine. It has the same articles, and their words are the same. */
 export interface Peer {
-  /** Its name in the names of figures. */
+  /** How names of figures name the peer. */
   key: PeerKey
-  /** Name, version and settings, for people. */
+  /** Name, version and settings of the peer, for people. */
   title: string
   add(documents: PeerDocument[]): Promise<void>
-  /** Finishes building: indexes, statistics. */
+  /** Finishes building, for example indexes and statistics. */
   finish(): Promise<void>
-  /** @returns null: it gave up at the time limit */
+  /** @returns null: the peer stopped at the time limit */
   ask(question: PeerQuestion): Promise<PeerAnswer | null>
-  /** Its processes. */
+  /** The ids of the peer's processes. */
   pids(): Promise<number[]>
-  /** MB of its index on disk. */
+  /** MB of the peer's index on disk. */
   disk(): Promise<number>
 }
 
 export interface PeerAnswer {
   /** The articles of the page as the contract shows them. */
   rows: ShownArticle[]
-  /** Counted to the cap; null: not asked for. */
+  /** The total, counted up to the cap. Null: the question asked for no total. */
   total: number | null
-  /** ms, as close to the engine as can be measured. For a server: the whole request. */
+  /** ms, measured as close to the engine as possible. For a server, ms of the whole request. */
   ms: number
 }
 
-/** The fields that comparisons read, of an article as the contract shows it. */
+/** The fields of an article that comparisons read. The article is as the contract shows it. */
 export interface ShownArticle {
   id: string
   published_at: string | null
   ingested_at: string
 }
 
-/** ms that one query may take. A slower one counts as this much. */
+/** ms that one query may take. A query that takes longer counts as this many. */
 export const LIMIT_MS = 2_000

@@ -5,9 +5,9 @@ import type { PeerDocument, PeerQuestion } from './documents.ts'
 import { LIMIT_MS, type Peer, type PeerAnswer, type ShownArticle } from './peer.ts'
 
 /**
- * Full text as the manual of Postgres shows it: one table, a `tsvector` of the title and one of
- * everything, a GIN index on each, btrees on the columns that filter and sort; the planner decides.
- * On the same server as Perscope.
+ * Full-text search as the manual of Postgres shows it. There is one table with a `tsvector` of the
+ * title and one of title and body. Each has a GIN index. The columns that filter and sort have
+ * btrees, and the planner decides. It runs on Perscope's server.
  */
 export const withPostgres = (bench: Bench, measure: (peer: Peer) => Promise<void>): Promise<void> =>
   inNewDatabase(bench, 'bench_peer', null, async url => {
@@ -75,8 +75,8 @@ async function insert(pool: Pool, documents: PeerDocument[]): Promise<void> {
 }
 
 /**
- * The text form of a `tsvector`. Words have positions, with a gap between texts. Keys begin with a
- * capital letter, unlike words, and have none.
+ * Writes a `tsvector` as text. Words have positions, with a gap between two texts. Keys begin with
+ * a capital letter, unlike words, and have no positions.
  */
 function termsOf(texts: string[][], keys: string[]): string {
   const lexemes = keys.map(key => quote(`K${key}`))
@@ -142,5 +142,5 @@ function afterOf({ after, sort, order }: PeerQuestion, values: unknown[]): strin
   return [`((${sort}, id) ${beyond} (${value}, ${id})${sort === 'published_at' ? ' or published_at is null' : ''})`]
 }
 
-/** A lexeme as `tsvector` and `tsquery` read it. */
+/** Quotes a lexeme for `tsvector` and `tsquery`. */
 const quote = (lexeme: string) => `'${lexeme.replace(/['\\]/g, '$&$&')}'`
