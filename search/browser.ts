@@ -1,6 +1,6 @@
 /*
- * The entry for pages in browsers: functions that parse `q` and cut texts into words. Everything
- * here is pure and imports nothing of Node.
+ * The entry for pages in browsers: functions that parse `q` and cut texts into words. All of them
+ * are pure, and import no module of Node.
  */
 
 export { wordRuns } from './analysis/tokens.ts'

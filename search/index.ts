@@ -116,8 +116,8 @@ export function openIndexOf<A extends KeptArticle>(
 
     warm(repeat, onFailure = () => {}, gently = false) {
       warmUp ??= startWarmUp(parts, SIZES, { repeat, onFailure, gently })
-      // Ranking looks at all articles. It runs before the first requests, so that no request has to
-      // wait for it.
+      // Ranking looks at all articles. So the index ranks names before the first requests come, and
+      // no request has to wait beside it.
       warm ??= warmUp.warm.then(() => (closed ? undefined : suggestions.ready().catch(onFailure)))
       return warm
     },

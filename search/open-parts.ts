@@ -27,7 +27,7 @@ const NO_NAMES = {
   author: () => ({ name: '' }),
 }
 
-/** For an index without an archive: segments hold every article. */
+/** For an index without an archive, whose segments hold every article. */
 const NOWHERE = nowhere(
   missing => new Error(`The first ${missing} articles have no segment, and nothing else has them.`),
 )

@@ -45,7 +45,7 @@ const SILENCE = '2 min'
 const SIGN_OF_LIFE = 20_000
 
 /**
- * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. A
+ * Runs `work` in one transaction, and commits when it resolves. Rolls back when it throws. A
  * connection that failed is closed and not used again.
  */
 export const transaction = <T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> =>
@@ -89,7 +89,7 @@ async function withClient<T>(pool: Pool, work: (client: Client, breaks: (why: Er
   const breaks = (why: Error | true) => {
     broken = why
   }
-  // Without a listener, a connection lost between two statements would end the process.
+  // Without this listener, the loss of the connection between two statements would end the process.
   client.on('error', breaks)
   try {
     return await work(client, breaks)

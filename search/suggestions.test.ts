@@ -4,10 +4,10 @@ import t from 'tap'
 import { createNameIndex } from './memory/name-index.ts'
 import { rankNames } from './suggestions.ts'
 
-/** Minutes: before all articles. */
+/** In minutes; earlier than all articles. */
 const EVER = -(2 ** 31)
 
-/** An outlet or author with its names and what is counted of it. */
+/** An outlet or author with one name and its counts. */
 const name = (no: number, text: string, articles = 1, countries = 1, newest = [0, 0, 0]) => ({
   ...{ no, texts: [text], articles, countries, newest },
 })

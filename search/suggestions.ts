@@ -32,8 +32,8 @@ const FRESH = 100
 /** A ranking is kept for at least this many ms. */
 const LEAST_FRESH = 1_000
 /**
- * A client waits for the ranking if there are fewer names than this. That takes a moment. Otherwise
- * a new index would suggest nothing for a while.
+ * If a ranking has fewer names than this, a request waits for the next ranking, which takes a
+ * moment. Otherwise, for some time, requests to a new index would find no names.
  */
 const FEW = 10_000
 const NAMES_PER_READ = 2_000

@@ -9,7 +9,7 @@ import type { Country, Language } from './vocabulary.ts'
 export const TERMS = {
   word: (word: string) => bounded('', word),
   titleWord: (word: string) => bounded('T', word),
-  /** A stem carries its language: a Dutch stem never matches a German article. */
+  /** The term of a stem includes its language, so a Dutch stem never matches a German article. */
   stem: (language: Language, stem: string) => bounded(`S${STEM_LETTERS[language]}`, stem),
   titleStem: (language: Language, stem: string) => bounded(`U${STEM_LETTERS[language]}`, stem),
   /** Two or three neighbouring words (`segment/shingles.ts`). */

@@ -20,8 +20,8 @@ import type { ArticleOutlet } from './vocabulary.ts'
 import type { Repeat } from './warm-up.ts'
 
 /*
- * All types that callers of the engine give or get. The functions that take or return them are in
- * its entries: `index.ts` for searching, `indexer.ts` and `indexing/` for writing, `verify.ts` for
+ * All types that callers of the engine hand in or receive. The functions that use them are in its
+ * entries: `index.ts` for searching, `indexer.ts` and `indexing/` for writing, `verify.ts` for
  * checking. This file defines the ports (`SearchIndex`, `ArticleWriter`, `Importer`, `Indexer`). It
  * exports the types of their parameters: an article is `NewArticle`, a question `ArticleQuery`, the
  * database `Pool`.
@@ -143,7 +143,9 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
 export type Suggestion = { field: 'outlet'; outlet: ArticleOutlet } | { field: 'author'; name: string }
 
 export interface IndexStats {
-  /** Stored segments, and the articles in them, at the last search. */
+  /**
+   * The number of stored segments at the last search. `covered`: articles up to this `seq` had one.
+   */
   segments: number
   covered: bigint
   /**

@@ -72,7 +72,7 @@ export async function verifyIndex(work: VerifyWork) {
   return verified
 }
 
-/** How many articles a slice without a segment has at most. */
+/** The most articles of a slice that has no segment. */
 const LOOSE = 8_192n
 
 interface Slice extends SegmentRange {
@@ -121,7 +121,7 @@ async function compareRows(
   const isText = (row: NumberedRow): row is NumberedRow & { title: string } => row.title !== null
   const texts = rows.filter(row => row.titleWords !== null).filter(isText)
   const tokenising = tokenise(texts)
-  tokenising.catch(() => {}) // reported when it is waited for
+  tokenising.catch(() => {}) // `await tokenising` reports the error
   for (const row of rows) {
     if (row.isArticle && row.titleWords !== null && row.bodyWords !== null) add(row.seq, row.titleWords, row.bodyWords)
     if (!isNamedRight(row)) row.faults.push(['names', 'have names that are folded or numbered wrongly'])
@@ -152,7 +152,7 @@ function articlesInWords(seqs: bigint[]): string {
 
 interface StoredSegment {
   meta: SegmentMeta
-  /** undefined: they cannot be read. */
+  /** undefined: the columns cannot be read. */
   columns: Columns | undefined
   dictionary: TermDictionary
 }

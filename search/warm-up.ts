@@ -20,8 +20,8 @@ import { LANGUAGES } from './vocabulary.ts'
 export type WarmUp = ReturnType<typeof startWarmUp>
 
 /**
- * ms between two looks for new articles. A search has to read at most the articles of this time
- * itself.
+ * ms between two looks for new articles. A search itself has to read at most the articles that came
+ * during this time.
  */
 const INTERVAL = 200
 

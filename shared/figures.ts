@@ -12,7 +12,7 @@ export interface Flow<Time = Date> {
     /** Delayed: their time of embedding has not come yet. */
     promised: number
     due: number
-    /** In quarantine: `npm run queues -- list` shows them. */
+    /** Embeddings in quarantine: `npm run queues -- list` shows them. */
     failed: number
     /** Embeddings that have ended a process three times. They are tried once a day. */
     resting: number
@@ -22,7 +22,7 @@ export interface Flow<Time = Date> {
   pages: {
     /** Pages that will be fetched, now or later. */
     waiting: number
-    /** Those `waiting` pages that are due, and wait only for the delay of their hosts. */
+    /** The `waiting` pages that are due, and wait only for the delay of their hosts. */
     due: number
     /** Fetched pages that the normaliser has yet to process. */
     stored: number
@@ -43,7 +43,7 @@ type Services = 'crawler' | 'normaliser' | 'embedder' | 'api'
 /** The notifier may be missing, because a fleet without alerts does not need it. */
 type OfServices = Record<Services, number> & { notifier?: number }
 
-/** The fleet at this moment, as Postgres sees it. */
+/** The running processes and their work, as Postgres sees them. */
 export interface RunningFleet {
   /**
    * How many processes of each service are connected to the database. 0: no process of the service
@@ -215,7 +215,7 @@ export interface OutletHealth<Time = Date> {
   licence: string | null
   /**
    * `failing`: no feed can be read. `blocked`: the outlet keeps many of its pages from us.
-   * `silent`: nothing new came for much longer than usual.
+   * `silent`: no new article came for much longer than usual.
    */
   health: 'healthy' | 'silent' | 'blocked' | 'failing'
   lastSuccess: Time | null
@@ -277,9 +277,9 @@ export interface OutletCompleteness {
   second: number | null
   /** Addresses in feeds or sitemaps, in our languages. */
   named: number
-  /** Those `named` addresses that became articles. */
+  /** The `named` addresses that became articles. */
   indexed: number
-  /** Those `indexed` articles that have only the text of the feed, or no text. */
+  /** The `indexed` articles that have only the text of the feed, or no text. */
   alone: number
   /** Refused pages by reason. Pages in other languages (`language`) are not part of `named`. */
   refused: Record<string, number>
@@ -325,7 +325,7 @@ export interface KeptPages {
   pages: number
   /** Pages that are done or refused; `pages` is a part of them. */
   of: number
-  /** The most frequent reason: a kind of block, or why pages were refused. */
+  /** The most frequent reason: the kind of block, or the reason of the refusals. */
   reason: string
 }
 

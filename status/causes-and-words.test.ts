@@ -76,7 +76,7 @@ t.test('a fleet at work has no causes', async t => {
   t.strictSame(texts({}), [])
 })
 
-// test/operators/doctor.slow.test.ts and test/machines bring the other causes about.
+// test/operators/doctor.slow.test.ts and test/machines test the other causes.
 t.test('each cause says what is wrong, and the first thing to do', async t => {
   const { flow } = FINE
   const kept = { pages: 4, of: 10, reason: 'challenge' }

@@ -56,7 +56,7 @@ const READ_RUNNING = `
          (select count(*) from rate_windows where started_at > now() - interval '1 minute')::int as keys
     from pg_stat_activity where datname = current_database()`
 
-/** The fleet at this moment. */
+/** Reads the running processes and their work. */
 export async function readRunning(db: Pick<Pool, 'query'>): Promise<RunningFleet> {
   return (await readRow<RunningFleet>(db, { name: 'status-running', text: READ_RUNNING }))!
 }

@@ -7,14 +7,14 @@ import { NO_ORIGINS, readOutletOrigins } from './origin-shares.ts'
 
 /** How many pages of an outlet are in each state, and the hosts where its pages may be. */
 export interface OutletPages {
-  /** As in the catalogue, beside the domain. */
+  /** The hosts of its pages in the catalogue, besides its domain. */
   hosts: string[]
   pages: { waiting: number; done: number; refused: number; failed: number }
 }
 
 /**
- * An outlet is silent after this many of its article intervals, but not before SILENT_MIN (ms):
- * nights and Sundays are quiet.
+ * An outlet is silent after this many of its usual intervals between articles. But it is never
+ * silent before SILENT_MIN (ms), because outlets publish little at night and on Sundays.
  */
 const SILENT_INTERVALS = 8
 const SILENT_MIN = 86_400_000

@@ -82,7 +82,7 @@ const READ_POSTGRES = `
 export const readPostgres = async (db: Pick<Pool, 'query'>): Promise<PostgresServers> =>
   (await db.query<PostgresServers>({ name: 'status-postgres', text: READ_POSTGRES })).rows[0]!
 
-/** The settings that lead to the archive index. */
+/** The settings by which the archive index is read. */
 type ArchiveIndexSettings = ArchiveConfig & Pick<Config, 'OPENSEARCH_RECENT'>
 
 /** @returns null: no search uses an archive index, and no setting names one */

@@ -8,7 +8,7 @@ await pool.query(`
   insert into outlets (domain, name, country, languages, time_zone)
   select name || '.example', name, 'NL', '{nl}', 'Europe/Amsterdam' from unnest('{falls,rises,few,new}'::text[]) as o (name)`)
 
-/** Counts the dates of one day, so many days ago; every article has a title. */
+/** Adds the counts of `dates` for the day `ago` days ago. Every article also has a title. */
 async function count(outlet: string, ago: number, dates: Record<string, number>): Promise<void> {
   const rows = [
     ...Object.entries(dates).map(([source, articles]) => ({ field: 'date', source, articles })),
@@ -30,7 +30,7 @@ t.test('the latest day with enough articles is compared with the week before', a
     await count('few', ago, { 'json-ld': 30 })
   }
   await count('falls', 1, { 'json-ld': 4, line: 16 })
-  await count('falls', 0, { line: 1 }) // too few to say anything yet
+  await count('falls', 0, { line: 1 }) // too few articles to prove a change
   await count('rises', 1, { 'json-ld': 20 })
   await count('few', 1, { line: 9 })
   await count('new', 1, { line: 20 })

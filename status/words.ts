@@ -15,20 +15,20 @@ import type {
 
 const WHOLE = new Intl.NumberFormat('en-GB')
 
-/** 1234567 as "1.23 M"; below a million in full: "123,456". */
+/** Writes 1234567 as "1.23 M". Numbers below a million are written in full: "123,456". */
 export const number = (n: number): string =>
   n < 1_000_000 ? WHOLE.format(n) : `${(n / 1_000_000).toFixed(n < 10_000_000 ? 2 : 1)} M`
 
 export const plural = (n: number, one: string, many = `${one}s`): string => `${number(n)} ${n === 1 ? one : many}`
 
-/** Bytes in one unit of thousands: "512 B", "1.2 MB". */
+/** Writes bytes in one unit of thousands: "512 B", "1.2 MB". */
 export function bytes(n: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   const unit = Math.min(units.length - 1, n < 1 ? 0 : Math.floor(Math.log10(n) / 3))
   return `${short(n / 1_000 ** unit)} ${units[unit]}`
 }
 
-/** Seconds in one unit: "40 s", "12 min", "3.5 h", "9 days". */
+/** Writes seconds in one unit: "40 s", "12 min", "3.5 h", "9 days". */
 export function span(seconds: number): string {
   if (seconds < 90) return `${short(seconds)} s`
   if (seconds < 5_400) return `${Math.round(seconds / 60)} min`

@@ -1,11 +1,12 @@
 /*
- * Hash functions for words. Term dictionaries, pairs of words and the shingles of copies use them.
- * They mix all 32 bits well. They must never change, because stored segments hold their hashes.
+ * Hash functions for words. Term dictionaries, pairs of words and the shingles of copies use these
+ * functions. All 32 bits of a hash are well mixed. The functions must never change, because stored
+ * segments hold their results.
  */
 
 export const HASH_SEED = 0x811c9dc5
 
-/** FNV-1a over UTF-16 code units, then the finaliser of MurmurHash3: all 32 bits are well mixed. */
+/** The hash of a text: FNV-1a over UTF-16 code units, then the finaliser of MurmurHash3. */
 export function hashOf(text: string): number {
   let hash = HASH_SEED
   for (let at = 0; at < text.length; at++) hash = hashStep(hash, text.charCodeAt(at))

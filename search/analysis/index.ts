@@ -131,7 +131,7 @@ const ADDED: Record<Language, string> = {
     `,
 }
 
-/** A language's list as its documentation shows it: words as they are written, in two parts. */
+/** The stop words of a language as the documentation shows them: unfolded, in two parts. */
 export const listedStopWords = (language: Language): { base: string[]; added: string[] } => ({
   base: BASE[language].trim().split(/\s+/),
   added: ADDED[language].trim().split(/\s+/),
@@ -172,25 +172,25 @@ export const indexText = (title: string, body: string | null): DocumentWords => 
   body: wordListOf(body ?? ''),
 })
 
-/** The list of the words of a text. */
+/** The word list of a text. */
 export function wordListOf(text: string): string {
   const written = writeWords(text)
   return written === null ? wordList(words(text)) : `${written}\n`
 }
 
 /**
- * Words with line breaks before, between and after them. A text contains a phrase when its list
- * contains the phrase's list.
+ * Makes a word list: words with line breaks before, between and after them. A text contains a
+ * phrase if its word list contains the phrase's word list.
  */
 export const wordList = (list: string[]): string => (list.length === 0 ? '\n' : `\n${list.join('\n')}\n`)
 
 /** The words of a word list, in order. */
 export const wordsOf = (list: string): string[] => list.split('\n').filter(word => word !== '')
 
-/** Code units of the longest text whose words `writeWords` writes. */
+/** The most code units of a text whose words `writeWords` writes. Longer texts take another way. */
 const LONGEST_WRITTEN = 1 << 20
 
-/** Where `writeWords` writes. It grows with the longest text. */
+/** The output buffer of `writeWords`. The buffer grows with the longest text. */
 let written = Buffer.alloc(1 << 14)
 
 /**

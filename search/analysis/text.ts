@@ -18,7 +18,7 @@ export function snippetOf(body: string | null, allowed: number = SNIPPET_LENGTH)
   const first = collapsed(body.slice(0, SNIPPET_LENGTH * 2)).slice(0, most + 1)
   // Below U+0300 each code unit is a grapheme of its own, so the text can be cut anywhere.
   if (first.length > most && !/[^\0-\u02ff]/.test(first)) return first.slice(0, most).trimEnd() || null
-  // A beginning of the body that is long enough for any snippet.
+  // The first part of the body, which is long enough for any snippet.
   const text = collapsed(body).slice(0, SNIPPET_LENGTH * 8)
   if (text === '') return null
   let snippet = ''
@@ -46,13 +46,13 @@ export const TEXT_LIMITS = { title: 2_000, body: 2_000_000 }
 export const cutText = (text: string, most: number) =>
   text.length <= most ? text : text.slice(0, most).replace(/\s\S*$|[\ud800-\udbff]$/, '')
 
-/** Most combining marks in a row. */
+/** The most combining marks in a row. */
 const MOST_MARKS = 30
 
 /**
  * Keeps at most 30 combining marks in a row, as in Unicode's Stream-Safe Text Format (UAX #15, 13).
- * Normalising sorts the marks of a letter, in time quadratic in their number: 100,000 of them took
- * five seconds.
+ * Normalising sorts the marks of a letter. The time for this is quadratic in their number: 100,000
+ * marks took five seconds.
  */
 export function boundMarks(text: string): string {
   return hasLongRun(text) ? text.replace(/\p{M}+/gu, run => [...run].slice(0, MOST_MARKS).join('')) : text

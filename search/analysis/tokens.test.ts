@@ -7,7 +7,7 @@ import { wordList, wordListOf } from './index.ts'
 import { foldAny, foldName, foldWord, hasLetterOrDigit, wordRuns, words } from './tokens.ts'
 
 const cases: [text: string, expected: string[]][] = [
-  // Letters, digits and marks make words, everything else separates.
+  // Letters, digits and marks make words. All other characters separate words.
   ["l'économie", ['l', 'economie']],
   ['COVID-19', ['covid', '19']],
   ['a_b.c/d@e:f', ['a', 'b', 'c', 'd', 'e', 'f']],
@@ -18,7 +18,7 @@ const cases: [text: string, expected: string[]][] = [
   ['', []],
   [' \n\t\u00a0', []],
   ['\u0301 a \u0301', ['a']],
-  // Format characters are not there; superscript and subscript digits are digits.
+  // Format characters are ignored. Superscript and subscript digits are digits.
   ['Zu\u00adsam\u200bmen\u200d \ufeffa\u200eb', ['zusammen', 'ab']],
   ['CO₂ CO2 m² m2 x⁰¹⁹₀₉', ['co2', 'co2', 'm2', 'm2', 'x01909']],
   // Words are folded.

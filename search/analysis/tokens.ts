@@ -1,8 +1,8 @@
 /**
  * The words of a text in their order, folded: the one tokenizer for articles and queries (decision
- * 16). Letters, digits and combining marks make words. Everything else separates them, and so does
- * every apostrophe (decision 44). Format characters are ignored. Superscript and subscript digits
- * are digits. The time is linear in the length of any text.
+ * 16). Letters, digits and combining marks make words. All other characters, including every
+ * apostrophe (decision 44), separate words. Format characters are ignored. Superscript and
+ * subscript digits are digits. The time is linear in the length of any text.
  */
 export function words(text: string): string[] {
   const normal = text.normalize('NFC')
@@ -29,7 +29,7 @@ export function words(text: string): string[] {
   return found
 }
 
-/** Whether a text holds anything to search for (decision 19). A mark alone is no letter. */
+/** Whether a search for a text is possible (decision 19). A mark alone is no letter. */
 export const hasLetterOrDigit = (text: string): boolean => /(?!ʼ)[\p{L}\p{Nd}⁰¹²³⁴-⁹₀-₉]/u.test(text)
 
 /**
@@ -44,7 +44,7 @@ export const CAPITAL = 2
  * Any other part of a word. Format characters have this kind too, because they separate no words.
  */
 const FOLDED = 4
-/** A part of a word outside the basic plane, two code units long. */
+/** A part of a word that takes two code units, because it lies outside the basic plane. */
 export const PAIR = 8
 
 /**
@@ -52,7 +52,7 @@ export const PAIR = 8
  */
 const WORD_PART = /(?!ʼ)[\p{L}\p{Nd}\p{M}\p{Cf}⁰¹²³⁴-⁹₀-₉]/u
 
-/** One kind for each code unit of the basic plane; 255: not looked at yet. */
+/** The kind of each code unit of the basic plane; 255: `kindAt` has not computed it yet. */
 const KINDS = new Uint8Array(0x10000).fill(255)
 
 /** The kind of the character at a place of a text in NFC. */
@@ -76,7 +76,7 @@ export function kindAt(text: string, at: number): number {
   return kind
 }
 
-/** A word of a text: where it stands there, and how it is folded. */
+/** A word of a text: its place, and its folded form. */
 interface WordRun {
   start: number
   end: number
@@ -86,8 +86,8 @@ interface WordRun {
 const RUN = new RegExp(`(?:${WORD_PART.source})+`, 'gu')
 
 /**
- * The words of a text with their places, for marking them. A text that is not in NFC may be cut
- * into other words than `words` finds in it.
+ * Finds the words of a text with their places, to mark them. In a text that is not in NFC, these
+ * may differ from the words that `words` finds.
  */
 export function wordRuns(text: string): WordRun[] {
   const runs: WordRun[] = []
@@ -138,7 +138,7 @@ export const foldAny = (word: string): string =>
     .replace(/[ßæœøłđðþıʼ]/g, letter => LETTERS[letter]!)
     .replace(/\p{M}+/gu, '')
 
-/** Signs that stand for `'` (decision 44). */
+/** Characters that people write for `'` (decision 44). */
 export const APOSTROPHES = '‘’ʼ`´'
 const APOSTROPHE = new RegExp(`[${APOSTROPHES}]`, 'g')
 

@@ -2,7 +2,7 @@ import type { Hit } from '../execute/plan.ts'
 import { ArchiveFailure } from './client.ts'
 import { LAST } from './documents.ts'
 
-/** A bucket of an aggregation that has pages. */
+/** A bucket of an aggregation whose buckets come in pages. */
 export interface CompositeBucket {
   key: Readonly<Record<string, number | string>>
   count: number

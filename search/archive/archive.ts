@@ -22,11 +22,14 @@ import { LAST } from './documents.ts'
 import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from './state.ts'
 
 /*
- * A collector describes as a question what it needs of the matches. Segments answer the question
- * from documents, and the archive answers it by aggregations of OpenSearch.
+ * A collector describes its needs as a question. Segments answer the question from documents, and
+ * the archive answers it by aggregations of OpenSearch.
  */
 
-/** Most indices in one request. Their names must fit its first line, which has at most 4 kB. */
+/**
+ * The most indices in one request. Their names must fit into the first line of the request, which
+ * has at most 4 kB.
+ */
 const INDICES = 32
 
 /** ms that the client waits for a node before it asks another node. */
@@ -175,7 +178,7 @@ const OPEN_PAGE = {
 interface Pages {
   name: string
   sources: Clause[]
-  /** Aggregations of each bucket; absent: none. */
+  /** Aggregations within each bucket; absent: there are none. */
   aggs?: Clause
   take(bucket: CompositeBucket): void
 }
@@ -344,7 +347,7 @@ function termClause(term: string): Clause {
     return { term: { [field]: value } }
   }
   const field = named.field === 'outlet' ? 'outlets' : 'authors'
-  // An empty part is contained in every name, so each article with a name matches.
+  // Every name contains the empty part, so each article with a name matches.
   if (named.part === '') return named.field === 'outlet' ? ALL : termClause(TERMS.hasAuthor(true))
   return { wildcard: { [field]: { value: `*${named.part.replace(/[\\*?]/g, '\\$&')}*` } } }
 }
@@ -390,9 +393,9 @@ function filterClauses({ bounds, watermark, above }: DocFilter, extents: readonl
 }
 
 /**
- * A query whose score is that of `execute/order.ts`. Weights are whole numbers below 2^24 together,
- * so a float holds the sum. A long question has more clauses than a query may have. The functions
- * of `function_score` do not count towards this limit.
+ * A query that gives the same score as `execute/order.ts`. The sum of the weights is a whole number
+ * below 2^24, so a float holds it. A long question has more clauses than a query may have. The
+ * functions of `function_score` do not count towards this limit.
  */
 function scored(query: Clause, scoring: readonly ScoringTerm[]): Clause {
   const functions = scoring.map(({ language, term, weight }) => ({

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { reasonOf } from '../postgres.ts'
 
-/** How the archive in OpenSearch is reached. */
+/** The settings that lead to the archive in OpenSearch. */
 export interface ArchiveSettings {
   /** Addresses of nodes. Each node can answer every request. */
   nodes: readonly string[]
@@ -14,14 +14,14 @@ export interface ArchiveSettings {
   trust?: { ca?: string }
   /** Why a certificate was refused, as a sentence; null for all other errors. */
   refusalOf?: (error: unknown) => string | null
-  /** Most ms that a search takes, with all its tries. */
+  /** The most ms for a search with all its tries. */
   timeout: number
 }
 
 /** OpenSearch refused a request, or no node answered in time. */
 export class ArchiveFailure extends Error {
   override name = 'ArchiveFailure'
-  /** Status of the answer; null: there was none. */
+  /** HTTP status of the answer; null: no node answered. */
   readonly status: number | null
 
   constructor(message: string, status: number | null, cause?: unknown) {
@@ -42,7 +42,9 @@ export class ArchiveMissing extends Error {
   }
 }
 
-/** A request to OpenSearch. Each may be sent again: a second time changes nothing. */
+/**
+ * A request to OpenSearch. The client may send it twice, so the second time must change nothing.
+ */
 export interface ArchiveRequest {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD'
   path: string
@@ -63,9 +65,9 @@ const LONGEST_PAUSE = 1_000
  * ms for which we avoid a node that did not answer. During this time the other nodes come first.
  */
 const AVOIDED_MS = 5_000
-/** Most connections to each node. */
+/** The most connections to each node. */
 const CONNECTIONS = 16
-/** Most characters that an error quotes of an answer, and of a path. */
+/** The most characters that an error quotes, of an answer and of a path. */
 const EXCERPT = 300
 
 /**

@@ -20,10 +20,13 @@ export interface IndexShape {
   replicas: number
 }
 
-/** Words as we have cut them: blanks alone separate them, and no word contains one. */
+/**
+ * Words that our tokenizer has cut. The analyzer separates them at blanks alone, because no word
+ * contains a blank.
+ */
 const WORDS = { type: 'text', analyzer: 'whitespace', norms: false }
 const KEYWORD = { type: 'keyword' }
-/** For fields that articles are sorted and counted by. Their values are never looked up. */
+/** For fields by which articles are sorted and counted. No search looks up their values. */
 const COUNTED = { index: false }
 const LONG = { type: 'long' }
 
@@ -77,8 +80,8 @@ export const indexBody = ({ shards, replicas }: IndexShape) => ({
 })
 
 /**
- * The document of an article: the same terms as segments have, and the words of title and body in
- * their order, for phrases.
+ * Makes the document of an article. It has the same terms as segments have. For phrases it also has
+ * the words of title and body, in order.
  */
 export function documentOf(article: SegmentSource, words: ArticleWords, names: Names): object {
   const { seq, id, published, ingested, country, language, publisherNo, authorNos } = article

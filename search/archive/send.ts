@@ -9,9 +9,9 @@ import type { Filled } from './state.ts'
 
 /** How many articles are read from Postgres at a time. */
 const PART = 512n
-/** Most characters of one request, unless an article alone is longer. */
+/** The most characters of one request. A longer article gets a request of its own. */
 const REQUEST = 4_000_000
-/** Most bytes of names that are kept. */
+/** The most bytes of names that are kept. */
 const NAMES = 16_000_000
 /** `WITHIN`: ms for one request with all its tries. `EACH`: ms for one try. */
 const WITHIN = 300_000
@@ -36,7 +36,7 @@ export function createSender({
 }) {
   const names = createNameCache(source, NAMES)
 
-  /** Each article as the two lines of a bulk request. */
+  /** Makes the two lines of a bulk request for each article. */
   async function* linesOf(range: SegmentRange, filled: Filled): AsyncGenerator<string> {
     const articles = await source.readSources(range)
     const words = new Map<bigint, ArticleWords>()
@@ -136,7 +136,7 @@ function firstRefusal(items: unknown): { status: number; reason: string } {
 }
 
 /**
- * ms for requests that make, delete, refresh or count an index. They wait long, because other
+ * ms for requests that make, delete, refresh or count an index. The limit is long, because other
  * requests may keep the nodes busy.
  */
 const WITHIN_INDICES = 120_000
@@ -147,7 +147,7 @@ const WITHIN_INDICES = 120_000
  */
 const writingAlias = (index: string) => `${index}-w`
 
-/** Makes an index, unless it is there. */
+/** Makes an index, unless it exists. */
 export async function createIndex(client: ArchiveClient, name: string, shape: IndexShape): Promise<void> {
   try {
     const body = JSON.stringify({ ...indexBody(shape), aliases: { [writingAlias(name)]: {} } })
@@ -158,7 +158,7 @@ export async function createIndex(client: ArchiveClient, name: string, shape: In
   }
 }
 
-/** Deletes an index, if it is there. */
+/** Deletes an index, if it exists. */
 export async function deleteIndex(client: ArchiveClient, name: string): Promise<void> {
   try {
     await client.send({ method: 'DELETE', path: `/${name}`, within: WITHIN_INDICES })

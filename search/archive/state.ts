@@ -17,9 +17,9 @@ export interface ArchiveIndex extends Pick<SegmentMeta, 'first' | 'last' | 'publ
 /** All serving indices at one version of the segments, in ascending order and without a gap. */
 export interface ArchiveMeta {
   indices: ArchiveIndex[]
-  /** Articles up to this `seq` are matched in the archive. */
+  /** The archive matches articles up to this `seq`. */
   covered: bigint
-  /** The version of the segments to which these indices belong. */
+  /** The version of the segments for which these indices hold. */
   version: bigint
 }
 
@@ -45,10 +45,10 @@ export interface Filled {
   undated: number
 }
 
-/** The number of an advisory lock. It is arbitrary and never changes. */
+/** The number of an advisory lock. The number is arbitrary and never changes. */
 const LOCK = 7_211_004_226n
 
-/** The indices that serve now. */
+/** Reads the serving indices. */
 export async function readArchiveMeta(db: Queryable): Promise<ArchiveMeta> {
   const { rows } = await db.query<MetaRow>(META)
   return metaOf(
@@ -61,7 +61,7 @@ export type ArchiveStore = ReturnType<typeof openArchiveStore>
 
 /**
  * The state of the archive in Postgres: tables `archive_indices`, `segments_version`. Every change
- * that searches see raises the version.
+ * that affects searches raises the version.
  */
 export function openArchiveStore(pool: Pool) {
   return {
@@ -111,7 +111,7 @@ export function openArchiveStore(pool: Pool) {
       await changing(pool, client => client.query("update archive_indices set state = 'retired'"))
     },
 
-    /** Forgets a retired index. */
+    /** Removes a retired index from the table, after OpenSearch has deleted it. */
     async forget(name: string) {
       await pool.query("delete from archive_indices where name = $1 and state = 'retired'", [name])
     },

@@ -53,7 +53,7 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
     return newest < covered ? newest : covered
   }
   return {
-    /** How many articles `fill` would put in. */
+    /** How many articles `fill` would send. */
     countDue: async () => countDue({ client, store, until: await until() }),
     /** Puts due articles into the archive. @returns false: `signal` interrupted it */
     async fill(worked: Worked, signal: AbortSignal) {
@@ -95,18 +95,21 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
       const all = await store.readIndices()
       return all.reduce((most, one) => Math.max(most, one.state === 'serving' ? Number(one.filledTo) - released : 0), 0)
     },
-    /** Runs work while no other process changes the archive. @returns null: another one does */
+    /**
+     * Runs work while no other process changes the archive. @returns null: another process changes
+     * it
+     */
     exclusively: store.exclusively,
     close: client.close,
   }
 }
 
-/** What a run of `fillArchive` works with. */
+/** The inputs of a run of `fillArchive`. */
 interface Filling extends Omit<ArchiveWriterOptions, 'recent' | 'segment'> {
   client: ArchiveClient
   store: ArchiveStore
   source: ArticleSource
-  /** Articles up to this `seq` are to be in the archive. */
+  /** The archive should have all articles up to this `seq`. */
   until: bigint
   prefix: string
   worked: Worked
@@ -142,7 +145,7 @@ async function countDue({ client, store, until }: Pick<Filling, 'client' | 'stor
   return again + Math.max(0, beyond)
 }
 
-/** Deletes indices that no search uses any more. */
+/** Deletes retired indices, because no search uses them. */
 async function deleteRetired({ client, store }: Pick<Filling, 'client' | 'store'>): Promise<number> {
   const retired = (await store.readIndices()).filter(one => one.state === 'retired')
   for (const { name } of retired) {
@@ -273,8 +276,8 @@ export async function readArchiveHealth(settings: ArchiveSettings) {
       /** Copies of shards that a node serves. The first copy of each shard counts too. */
       active: numberOf(answer.active_shards),
       /**
-       * Copies that no node has. The copies of a lost node are among them until other nodes have
-       * taken them.
+       * Copies of shards that no node has. After the loss of a node, its copies count until other
+       * nodes have taken them.
        */
       unassigned: numberOf(answer.unassigned_shards),
     }

@@ -11,7 +11,7 @@ export interface CacheStats {
   used: number
 }
 
-/** The sums of several caches. */
+/** Adds up the figures of several caches. */
 export const together = (stats: CacheStats[]): CacheStats => ({
   limit: stats.reduce((sum, one) => sum + one.limit, 0),
   used: stats.reduce((sum, one) => sum + one.used, 0),
@@ -35,14 +35,14 @@ export function createCache<K extends {}, V extends {}>(limit: number) {
   }
 }
 
-/** Most bytes of each cache that an opened index keeps. */
+/** The most bytes of each cache that an opened index keeps. */
 export type CacheSizes = ReturnType<typeof defaultCacheSizes>
 
 const MB = 1 << 20
 
 /**
- * Sizes that fit a machine. Together they take a tenth of its memory, and none is larger than is
- * useful. On 16 GB and more they are 1.1 GB.
+ * Sizes of caches that fit a machine. Together they take a tenth of its memory. Each has an upper
+ * limit, beyond which it would be of no use. On 16 GB and more they are 1.1 GB.
  *
  * @param memory bytes of the machine, or of the container where it has a limit
  */
@@ -65,8 +65,8 @@ export function defaultCacheSizes(memory = availableMemory()) {
 }
 
 /**
- * Bytes of the container's limit, or else of the machine. Where there is no limit,
- * `process.constrainedMemory` tells 0, or more than the machine has.
+ * The memory limit of the container, or else the memory of the machine, in bytes. Without a limit,
+ * `process.constrainedMemory` returns 0, or more than the machine has.
  */
 function availableMemory(): number {
   const limit = process.constrainedMemory()
@@ -127,7 +127,7 @@ export function createCacheBySegment<V>(limit: number) {
       entries.set(key, { bytes: sum, bySegment }, sum)
     },
 
-    /** The keys that were used most recently, whatever their segments. */
+    /** The keys that were used most recently, of all segments together. */
     latestKeys(most: number): string[] {
       const keys: string[] = []
       for (const key of entries.keys()) {
@@ -143,7 +143,7 @@ export function createCacheBySegment<V>(limit: number) {
 
 /** The number of matches of a query in a stored segment, if a search has counted them. */
 export interface KnownCount {
-  /** How many documents of the segment match, whatever their times; null: not known. */
+  /** How many documents of the segment match, with any times; null: not known. */
   all: number | null
   /** How many documents with a date of publication match; null: not known. */
   dated: number | null

@@ -95,8 +95,8 @@ export interface KeptArticle {
 }
 
 /**
- * The form in which an opened index keeps and returns articles. An application chooses the form
- * that it sends, so that no article is kept twice.
+ * The form in which an opened index keeps and returns articles. If the application chooses the form
+ * that it sends, each article is kept only once.
  */
 export interface ArticleForm<A extends KeptArticle> {
   make(row: ArticleRow): A

@@ -21,10 +21,7 @@ export async function withEngine(work: (engine: ReturnType<typeof openEngine>) =
   }
 }
 
-/**
- * Opens the engine. It gets all that it needs from its caller: a pool, and a thread that makes
- * segments.
- */
+/** Opens the engine. The engine needs a pool, and the module of a thread that makes segments. */
 function openEngine(url: string) {
   const pool = createPool(url, 'example', error => console.error(error.message), { settings: SEARCH_SETTINGS })
   const indexer = openIndexer(pool, SEGMENT_THREAD)

@@ -17,10 +17,10 @@ import type { Collector, DocReader, SegmentReader } from './collector.ts'
  * such a collector, and then articles with the same text count once.
  */
 
-/** What matches are counted by. */
+/** The property by which matches are counted. */
 export type Breakdown = { by: TimeUnit; zone: TimeZone } | { by: 'outlet' | 'language' | 'country' }
 
-/** How many matches have a value. */
+/** A value and the number of its matches. */
 export interface Count {
   /**
    * A bucket of time (`TimeBuckets`), a language, a country, or the name or domain of an outlet.
@@ -32,7 +32,7 @@ export interface Count {
   outlet?: ArticleOutlet
 }
 
-/** All matches are in `data`, `other` or `undated`, each once. */
+/** Counts of matches. Each match is counted once: in `data`, `other` or `undated`. */
 export interface Counts {
   total: number
   /**
@@ -50,15 +50,15 @@ export const MOST_OUTLETS = 20
 
 interface BreakdownCollector extends Collector {
   /**
-   * @param readNames reads the names of outlets and of authors by number. It is called at most
+   * @param readNames reads the names of outlets and of authors by number. `counts` calls it at most
    *   once, with all numbers that were counted.
    */
   counts(readNames: NameCache['read']): Promise<Counts>
 }
 
 /**
- * @param sort counts by time use the time that the articles are sorted by; `relevance`: the time of
- *   publication
+ * @param sort decides which time counts by time use: the time by which the articles are sorted;
+ *   `relevance`: the time of publication
  * @param bounds of the times of all matches, cut to days that have articles; null: nothing matches
  * @throws TooManyBuckets
  */
@@ -130,7 +130,7 @@ function byOutlet(): BreakdownCollector {
 
 const sum = (counts: Count[]) => counts.reduce((total, { count }) => total + count, 0)
 
-/** The highest first; values without matches are left out. */
+/** Sorts counts, the highest first. Leaves out values without matches. */
 function highestFirst(counts: Count[]): Count[] {
   return counts
     .filter(({ count }) => count > 0)
@@ -346,7 +346,7 @@ function countInOrder(
   }
 }
 
-/** @returns how many have no time */
+/** @returns how many documents have no time */
 function countByValue(docs: Uint16Array, values: Float64Array, starts: Float64Array, counts: Float64Array): number {
   const last = counts.length - 1
   const [first, end] = [starts[0]!, starts[counts.length]!]

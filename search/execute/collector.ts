@@ -11,8 +11,8 @@ export interface DocReader {
   ingested: Float64Array
   values: DocValues
   /**
-   * Documents before this number stand in order of publication, and the later ones have no date;
-   * null: the documents stand in order of ingestion.
+   * Documents below this number stand in order of publication, and the others have no date; null:
+   * the documents stand in order of ingestion.
    */
   dated: number | null
   /** The documents with a term, which must be one of the collector's `terms`. */
@@ -56,7 +56,7 @@ export interface Collector {
   isComplete(next: number): boolean
 }
 
-/** Order and position of a page: they decide which matches stand on it. */
+/** Order and position of a page. Both decide which matches stand on the page. */
 export interface PageOrder {
   sort: ArticleQuery['sort']
   order: ArticleQuery['order']
@@ -69,8 +69,8 @@ export interface PageOrder {
 }
 
 /**
- * What a collector asks of a part of the index that matches and counts by itself. The part may
- * answer several times, each time about different articles. Each answer calls `take`.
+ * A question to a part of the index that matches and counts by itself. The part may answer several
+ * times, each time about different articles. Each answer calls `take`.
  */
 export type Question =
   /** The first matches in order after the page before, with their ids and scores. */
@@ -79,7 +79,7 @@ export type Question =
   | { kind: 'count'; limit: number; take(count: number): void }
   /** Matches by bucket of time: bucket n lasts from `starts[n]` to before `starts[n + 1]`. */
   | { kind: 'times'; axis: Axis; starts: Float64Array; take(counts: readonly number[], undated: number): void }
-  /** How many matches have each of the terms. These are terms of filters. */
+  /** How many matches have each of the terms. All of them are terms of filters. */
   | { kind: 'terms'; terms: readonly string[]; take(counts: readonly number[]): void }
   /** Matches, with each text counted once (`breakdown.ts`). Only segments can answer this. */
   | { kind: 'texts' }
@@ -88,7 +88,7 @@ export type Question =
   /** Matches by the numbers of outlets and authors, and their countries. */
   | { kind: 'names'; take(field: NameField, no: number, use: NameUse): void }
 
-/** Articles of an outlet or author, and the countries that have some. */
+/** How many articles an outlet or author has, and the countries of these articles. */
 export interface NameUse {
   articles: number
   /** Bit n: the country `COUNTRIES[n]`. */

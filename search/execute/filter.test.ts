@@ -122,7 +122,7 @@ t.test('the first of some documents that stand in another order are found, and n
   const segment = segmentOf([{ seq: 1n, id: 'x', published: 0, ingested: 0, publisherNo: 1, authorNos: [] }])
   const value = fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 9_999 }), fc.constant(Number.NaN))
   const asked = fc.record({
-    // Most values grow with the documents, as times of ingestion do.
+    // Most values grow with the document, like times of ingestion.
     ingested: fc.array(value, { minLength: size, maxLength: size }).map(all => all.map((one, doc) => one + doc * 7)),
     docs: fc.uniqueArray(fc.integer({ min: 0, max: size - 1 }), { maxLength: size }),
     dense: fc.boolean(),

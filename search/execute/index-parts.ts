@@ -16,7 +16,10 @@ export interface SearchSizes {
   memory: MemorySizes
   /** How many articles a search matches first, in whole segments. */
   first: number
-  /** How many articles the newest segments have whose term dictionaries are prefetched. */
+  /**
+   * The newest segments with at most this many articles in total have their dictionaries
+   * prefetched.
+   */
   prefetch: number
 }
 

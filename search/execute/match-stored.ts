@@ -25,7 +25,7 @@ interface StoredContext {
   meta: IndexMeta
 }
 
-/** The stored segments as a part of the index. They are matched in the order of the search. */
+/** The stored segments as a part of the index. A search matches them in its own order. */
 export function storedSegments(context: StoredContext, plan: SearchPlan, order: MatchOrder): IndexPart {
   const ahead = inOrder(context.meta.segments, order, plan.filter)
   return {
@@ -109,8 +109,8 @@ async function collectFrom(
   let count = 0
   for (const [index, { segment, columns }] of found.entries()) {
     const own = matches[index]!
-    // Most segments have no match of a rare word. To make a reader for each of them would take most
-    // of the time.
+    // A rare word has no match in most segments. Making a reader for each segment would then take
+    // most of the time.
     if (own.count === 0) continue
     count += own.count
     const reader = readerOf(segment, columns, batch[index]!.startsAt, lists[index] ?? NO_LISTS)

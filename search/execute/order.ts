@@ -296,7 +296,7 @@ function docsByValue(matches: DocIdSet, values: Float64Array, page: PageOrder, i
 /** Ascending keys are the order of the page. A missing value (NaN) comes last in both orders. */
 const keyOf = (value: number, sign: number) => (Number.isNaN(value) ? Infinity : sign * value)
 
-/** How many documents a block has. Their bits are eight words of a bitmap. */
+/** How many documents a block has. A block has eight words of a bitmap. */
 const BLOCK = 256
 
 /** The documents of a block. The result is valid until the next call. */
@@ -343,7 +343,7 @@ function zonesOf(values: Float64Array, sign: number): Zones {
   return zones
 }
 
-/** The n-th smallest of some numbers (Hoare's quickselect). Reorders them. */
+/** The n-th lowest of some numbers (Hoare's quickselect). Reorders the array. */
 function smallest(values: Float64Array, n: number): number {
   let low = 0
   let high = values.length - 1

@@ -32,10 +32,15 @@ export interface SearchPlan {
   scoring: ScoringTerm[]
 }
 
-/** The parts of a query that decide which articles match, whatever their order. */
+/**
+ * The parts of a query that decide which articles match. The order of the matches is not among
+ * them.
+ */
 export type Matched = Omit<ArticleQuery, 'order' | 'perPage'>
 
 /**
+ * Makes the plan of a search.
+ *
  * @param publishers the numbers of the outlets that `outlets` names
  * @param watermark articles with a higher `seq` are not part of the result set
  * @param above articles up to this `seq` are not part of the result set; 0: no article is left out
@@ -63,7 +68,7 @@ export function planSearch(
   }
 }
 
-/** NEAR has to read the words of more articles than it may. */
+/** NEAR would have to read the words of more articles than `MOST_READ`. */
 export class TooFrequent extends Error {
   constructor() {
     super(`NEAR would read more than ${MOST_READ} articles. Its words are too frequent, add a word.`)
@@ -93,7 +98,7 @@ export interface Hit {
   address: DocAddress | null
 }
 
-/** Where a document is (tantivy: DocAddress). */
+/** The place of a document (tantivy: DocAddress). */
 export type DocAddress =
   | { kind: 'memory'; segment: MemorySegment; doc: number }
   | { kind: 'stored'; segment: SegmentMeta; doc: number }
@@ -102,18 +107,18 @@ export type DocAddress =
 export interface MatchOrder {
   sort: ArticleQuery['sort']
   order: ArticleQuery['order']
-  /** null: from the beginning. */
+  /** null: the page is the first one. */
   position: Position | null
   /** How many matches are likely to complete the collectors; Infinity: all articles are matched. */
   limit: number
   /**
-   * How many articles are matched first, in whole segments. This is no number of segments, because
-   * the segments of the newest articles are small.
+   * How many articles are matched first, in whole segments. A fixed number of segments would not
+   * do, because the segments of the newest articles are small.
    */
   first: number
 }
 
-/** A segment that is still to be matched, with the sort value at which its matches begin. */
+/** A segment that has not been matched yet, with the first sort value of its matches. */
 export interface Ahead<S extends Extent> {
   segment: S
   startsAt: number
@@ -148,7 +153,7 @@ export interface DocFilter {
   bounds: TimeBounds
   /** Articles with a higher `seq` are not part of the result set (decision 22). */
   watermark: bigint
-  /** Articles up to this `seq` do not match; 0: none is left out. */
+  /** Articles up to this `seq` do not match; 0: no article is left out. */
   above: bigint
 }
 

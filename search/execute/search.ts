@@ -51,7 +51,7 @@ export async function searchPage<A extends KeptArticle>(
   // One hit more than the page holds tells whether another page follows.
   const wanted = perPage + 1
   const top = createTopCollector({ sort, order, position, wanted, scored: plan.scoring.length > 0 })
-  // Later pages show the total of the first page, so they count nothing.
+  // The second page and later ones show the total of the first page, so they count nothing.
   const count = createCountCollector(position === null ? sizes.cap : 0)
   const meta = await index.metaOf(snapshot.version)
   await collectMatches(index, { snapshot, meta, plan }, { sort, order, position }, [top, count], count.limit, sizes)
@@ -78,7 +78,7 @@ export async function searchPage<A extends KeptArticle>(
   }
 }
 
-/** Bounds of what is collected. */
+/** The bounds of `collectAll`. */
 interface CollectRange {
   /** Articles up to this `seq` are left out; absent: no article is left out. */
   above?: bigint | undefined

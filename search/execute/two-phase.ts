@@ -106,7 +106,7 @@ function disjunction(clauses: Evaluate[]): Evaluate {
  */
 export const cheapFirst = (clauses: QueryNode[]) => clauses.toSorted((a, b) => phrasesOf(a) - phrasesOf(b))
 
-/** How many phrases a query holds; NEAR counts as one. */
+/** How many phrases a query has. NEAR counts as a phrase. */
 function phrasesOf(node: QueryNode): number {
   if (node.kind === 'term') return 0
   if (node.kind === 'phrase') return 1
@@ -258,7 +258,7 @@ function phrase(words: string[]): Evaluate {
   }
 }
 
-/** Whether a document can have all pairs. Also false while a list is not loaded. */
+/** Whether a document can have all pairs. The result is also false while a list is not loaded. */
 function canHaveAll(terms: PairTerms[], lists: PostingLists, size: number): boolean {
   const pairs = terms.map(pair => lists(pair.own)).filter(pair => pair !== null)
   if (pairs.length < terms.length) return false
@@ -314,11 +314,11 @@ function titlePhrase(words: string[]): Evaluate {
 
 const wordPairs = (words: string[]): [string, string][] => words.slice(1).map((word, at) => [words[at]!, word])
 
-/** The matches of a segment as far as posting lists and columns tell. */
+/** The matches of a segment, as posting lists and columns decide them. */
 export interface SegmentMatches {
   segment: SegmentMeta
   columns: Columns
-  /** Whether times and `seq` excluded no document. */
+  /** Whether the filter's times and `seq` excluded no document. */
   isWhole: boolean
   matches: TwoPhaseMatches
 }

@@ -12,7 +12,8 @@ import type { NewArticle } from './new-article.ts'
  */
 
 /**
- * The identity of an article by its addresses. It is new under this id, or already known under it.
+ * The identity of an article by its addresses. The article is new under this id, or already known
+ * under it.
  */
 export interface Claim {
   id: string
@@ -26,7 +27,7 @@ interface Claimant {
   addresses: string[]
   id: string
   known: boolean
-  /** The id was claimed by this call. */
+  /** Whether this call has claimed the id. */
   settled: boolean
 }
 
@@ -224,7 +225,7 @@ function digest(kind: string, ...parts: string[]): string {
   return text
 }
 
-/** Numbers of outlets and authors as articles refer to them. */
+/** Gives the numbers of an article's outlet and authors, by which its row refers to them. */
 export type NamesOf = (article: NewArticle) => { publisherNo: number; authorNos: number[] }
 
 /**

@@ -43,7 +43,7 @@ interface ImportParts {
   pool: Pool
   writer: ArticleWriter
   indexer: Pick<Indexer, 'imported'>
-  /** ms until the articles are to be embedded. */
+  /** ms until the articles are due for embedding. */
   embedDelay: number
   /** Called with the number of written articles, and of articles that were known before. */
   written(counts: { indexed: number; known: number }): void
@@ -54,7 +54,8 @@ interface ImportParts {
   /** ms for which a segment is stored before it is used. Tests make it short. */
   ahead?: number
   /**
-   * ms for which the transaction of a segment may hold the clock. It usually takes a few seconds.
+   * ms for which the transaction of a segment may hold the clock. The transaction usually takes a
+   * few seconds.
    */
   holdsClock?: number
 }
@@ -113,7 +114,7 @@ export function openImporter(parts: ImportParts): Importer {
     prepared?.catch(() => {}) // reported below
     await building
     building = prepared === null || write.isSlow() ? writeFew(articles) : writeSegment(prepared)
-    building.catch(() => {}) // reported before the next one is built
+    building.catch(() => {}) // the next `await building` reports the error
   }
   async function writeFew(articles: NewArticle[]): Promise<void> {
     await using
@@ -124,7 +125,7 @@ export function openImporter(parts: ImportParts): Importer {
     const built = await write.build(await prepared)
     await using
     using = write.use(built)
-    using.catch(() => {}) // reported when the next one is built
+    using.catch(() => {}) // the next `await using` reports the error
   }
   return {
     async add(articles) {

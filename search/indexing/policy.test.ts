@@ -7,14 +7,14 @@ const SIZES = { flushed: 2n, merged: 16n }
 const nextRange = (stored: SegmentRange[], last: bigint) =>
   mergesDue(stored, SIZES)[0] ?? nextFlush(stored, last, SIZES)
 
-/** So many ranges of a size, one after the other. */
+/** Makes `count` ranges of a size, one after the other. */
 const ranges = (size: bigint, count: number, first = 1n) =>
   Array.from({ length: count }, (_, number) => first + BigInt(number) * size).map(from => ({
     first: from,
     last: from + size - 1n,
   }))
 
-/** All ranges that are made while articles come in, one by one. */
+/** The ranges of all segments after articles up to `last` have come in, one by one. */
 function makeAll(last: bigint): SegmentRange[] {
   let stored: SegmentRange[] = []
   for (let newest = 0n; newest <= last; newest++) {

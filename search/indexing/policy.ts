@@ -45,8 +45,8 @@ export function nextFlush(
  */
 export function endOfFlush(covered: bigint, { flushed, merged }: SegmentSizes): bigint {
   const end = (covered / flushed + 1n) * flushed
-  // A very short segment takes the articles of the next one too. It never crosses the end of a
-  // block.
+  // If this segment would be very short, the next segment's articles join it. A segment never
+  // crosses the end of a block.
   return end - covered < leastOf(flushed) && end % merged !== 0n ? end + flushed : end
 }
 
@@ -55,8 +55,8 @@ const leastOf = (flushed: bigint) => flushed / 4n
 
 /**
  * The range for a segment of the last articles of an import. With this segment, processes that
- * search need not take in these articles. They take in fewer than a quarter of a segment within
- * half a second, while each additional segment makes every search longer.
+ * search need not index these articles in memory. For fewer than a quarter of a segment, that takes
+ * at most half a second, while each additional segment makes every search longer.
  *
  * @param last `seq` of the last article of the import
  * @returns null: there are too few articles

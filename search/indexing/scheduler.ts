@@ -113,15 +113,15 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
     /**
      * Makes segments of the written articles. Resolves when this is done or has failed.
      *
-     * @param how `due`: makes full segments alone, at once. `all`: makes also a segment of the last
-     *   articles, unless they are few. That one gives way to all other work.
+     * @param how `due`: makes full segments alone, at once. `all`: also makes a segment of the last
+     *   articles, unless they are few. This last segment gives way to all other work.
      */
     async finish(how: 'due' | 'all'): Promise<void> {
       const last = await writer.readLastSeq()
       await holdingProcess(flushing)
       await holdingProcess(how === 'due' ? threads.runAll() : threads.runUpTo(last))
     },
-    /** Builds a segment of an import and stores it ahead. */
+    /** Builds a segment of an import and stores it, not used yet. */
     buildImported: (articles: ImportedArticles) => holdingProcess(threads.build(articles)),
     /** Makes segments of articles that other processes have written, if there are enough. */
     async coverImported(): Promise<void> {
@@ -146,7 +146,7 @@ type ThreadKey = SegmentWork | 'import' | 'all'
 function createThreads(pool: Pool, module: string, events: SegmentEvents) {
   const threads = new Map<ThreadKey, SegmentThread>()
   const threadOf = (key: ThreadKey): SegmentThread => {
-    // A merge is rare and leaves hundreds of megabytes behind. They are freed when its thread ends.
+    // A merge is rare. Its hundreds of megabytes are freed when its thread ends.
     const data = { lowPriority: key !== 'all' && key !== 'import', opensThread: key === 'import' }
     const thread = threads.get(key) ?? createSegmentThread(module, data, key === 'merge' ? 0 : KEEP_ALIVE)
     threads.set(key, thread)
@@ -270,7 +270,7 @@ function createSegmentThread(module: string, data: Omit<SegmentThreadData, 'make
    */
   let loaded: Promise<unknown> = Promise.resolve()
   let idle: NodeJS.Timeout | undefined
-  /** Set by an error that ended the thread. */
+  /** The error that ended the thread. */
   let crash: unknown
   let closed = false
   let questions = 0

@@ -146,7 +146,7 @@ async function makeRun(store: Store, sizes: SegmentSizes, kind: SegmentWork, opt
 /** A segment that is stored and not used yet. */
 interface Stored {
   range: SegmentRange
-  /** When searches begin to use it, on the clock of `performance`. */
+  /** From this time on searches use the segment; on the clock of `performance`. */
   usedFrom: number
   /**
    * Makes the segment visible to searches after `usedFrom`. The caller must not build another

@@ -50,7 +50,7 @@ export function openArticleWriter(parts: WriterParts): ArticleWriter {
         const inserting = insertBatch(parts, await next, options)
         const following = batches[number]
         next = following === undefined ? null : prepare(following)
-        next?.catch(() => {}) // reported when its turn comes
+        next?.catch(() => {}) // the next `await next` reports the error
         const inserted = await inserting
         partitions.note(inserted)
         results.push(...inserted)
@@ -104,7 +104,7 @@ interface Batch {
   prepared: PreparedArticle[]
 }
 
-/** Registers names and prepares texts. None of this work needs a lock. */
+/** Registers names and prepares texts. This work needs no lock. */
 export async function prepareBatch(pool: Pool, articles: NewArticle[]): Promise<Batch> {
   const namesOf = await registerNames(pool, articles)
   const prepared: PreparedArticle[] = []
@@ -265,8 +265,8 @@ async function insertArticles(client: Client, articles: IdentifiedArticle[], emb
 }
 
 /**
- * The time of ingestion of an article. `own` undefined: the stamp. `own` null: none, because the
- * import has none. Otherwise `own`, but never later than the stamp.
+ * The time of ingestion of an article. `own` is undefined: the stamp. `own` is null: null, because
+ * the import gives no time. Otherwise `own`, but never later than the stamp.
  */
 export const enteredAt = (own: Date | null | undefined, stamp: Date): Date | null =>
   own === undefined || (own !== null && own > stamp) ? stamp : own

@@ -10,7 +10,8 @@ export interface MemorySizes {
    */
   segment: bigint
   /**
-   * When the ids stand for more words than this, the next in-memory segment starts with fresh ids.
+   * When the ids of one set stand for more words than this, the next in-memory segment gets a new
+   * set.
    */
   words: number
 }
@@ -42,8 +43,8 @@ export function createMemoryIndex(
     try {
       await addAll(own, articles, sizes)
     } catch (error) {
-      // A half-added article would make all later ones wrong, so the next search reads everything
-      // again.
+      // After a half-added article, all later articles would be wrong. So the next search reads all
+      // articles again.
       if (state === own) state = null
       throw error
     }

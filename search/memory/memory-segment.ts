@@ -10,7 +10,7 @@ import { createWordIds } from '../segment/word-ids.ts'
 import { filterTerms, LONGEST_WORD, parseWordTerm, TERMS, type WordTerm } from '../terms.ts'
 import type { Language } from '../vocabulary.ts'
 
-/** The fields of an article that are kept besides its words and times. */
+/** The fields of an article that a segment keeps, besides its words and times. */
 export type MemoryDocument = Pick<SegmentSource, 'seq' | 'id' | 'publisherNo' | 'authorNos' | 'language'>
 
 /**
@@ -159,7 +159,7 @@ function createTextPostings(texts: ReturnType<typeof createTexts>, termIds: Term
         if (stem >= 0) addTo(titleLists.stem, stem, doc)
       }
     },
-    /** The documents with a word or a stem, ascending. */
+    /** The documents with a word or a stem, in ascending order. */
     docs({ kind, inTitle, of }: WordTerm): Uint16Array {
       const term = termIds[kind](of)
       if (term < 0) return new Uint16Array(0)
@@ -216,7 +216,7 @@ export function createGrowingPostings() {
       lists[at + LAST] = doc + 1
       return true
     },
-    /** The documents in ascending order. The caller does not write to the array. */
+    /** The documents of a list, in ascending order. The caller must not write to the array. */
     docs(term: number): Uint16Array {
       const list = term * WIDTH
       if (list >= lists.length) return new Uint16Array(0)

@@ -29,8 +29,8 @@ export type NameIndex = ReturnType<typeof createNameIndex>
 
 /**
  * The names of all outlets, or of all authors, in memory. A name never changes once it has a
- * number, so nothing here is ever stale. Numbers may become visible in another order than they were
- * given out. So a search asks only whether the names of its own articles are here.
+ * number, so the names in memory are never stale. Numbers may become visible in another order than
+ * they were given out. So a search asks only whether the names of its own articles are here.
  *
  * @param limit bytes of the kept results
  */

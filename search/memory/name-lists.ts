@@ -35,7 +35,7 @@ export function createNameLists(source: ArticleSource, limit: number) {
       await Promise.all(Object.values(fields).map(field => field.index.readAll()))
     },
 
-    /** Lists of stored segments, in the given order. */
+    /** Posting lists of parts of names in stored segments, in the order of `wanted`. */
     async ofStored(wanted: { term: string; columns: Columns }[]): Promise<DocIdSet[]> {
       const lists: DocIdSet[] = []
       for (const [term, own] of Map.groupBy(wanted.entries(), ([, one]) => one.term)) {

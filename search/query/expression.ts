@@ -33,7 +33,8 @@ import { type Expression, LETTER, type Leaf, type Near, type Parsed, QUERY_PROBL
 const EXPRESSION_LIMITS = { words: 64, depth: 8, near: 50 } as const
 
 /**
- * What is wrong with an expression, by name. N stands for the character of `q` where it is wrong.
+ * The messages about an expression that cannot be read, by name of the problem. N stands for the
+ * character of `q` where the problem is.
  */
 const EXPRESSION_PROBLEMS = {
   open: 'What opens at character N is not closed; write another quotation mark, or ).',
@@ -143,7 +144,7 @@ const PART = `[${LETTER}\\p{M}]`
 const TYPED = '“”„‟«»'
 const BORDER = `[\\s()"${TYPED}]`
 const TIED = `(?=[${LETTER}"${TYPED}(])`
-/** The start of a word: no word stands right before it, not even with a `-` between. */
+/** The start of a word. No word may stand directly before it, and none with only a `-` between. */
 const START = `(?<!${PART}-?)`
 const MINUS = `(?<![${LETTER}\\p{M}-])-(?=~?[${LETTER}"${TYPED}(])`
 const BOUND = `${MINUS}|${START}~${TIED}|${START}title:`
@@ -207,7 +208,7 @@ const WILDCARD = {
   quoted: new RegExp(`\\*(?=${PART})|(?<=${PART})(?:\\*|\\?(?=${PART}))`, 'u'),
 }
 
-/** A part of the tree. `excludes`: it only says what must not appear. */
+/** A part of the tree. `excludes`: whether the part only has exclusions. */
 interface Part {
   node: Expression
   excludes: boolean

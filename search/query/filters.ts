@@ -47,7 +47,7 @@ export interface DocValues {
 
 /** The fields of an article that a test reads. */
 interface FilteredArticle extends Filterable {
-  /** ms since 1970; null: none. */
+  /** ms since 1970; null: the article has no such time. */
   published: number | null
   ingested: number | null
 }
@@ -61,7 +61,7 @@ interface NamesByNo {
 type ArticleTest = (article: FilteredArticle, names: NamesByNo) => boolean
 
 interface FilterDefinition {
-  /** null: the request does not use the filter. */
+  /** Makes a query for the index; null: the request does not use the filter. */
   inIndex(filter: ArticleFilter, publishers: readonly number[]): QueryNode | null
   onArticle(filter: ArticleFilter & { sort: Sort }): ArticleTest | null
 }
@@ -149,7 +149,7 @@ function containing(part: string): (name: string) => boolean {
   return name => foldName(name).includes(folded)
 }
 
-/** The times that lists are sorted by. */
+/** The times by which lists can be sorted. */
 export type Axis = 'published_at' | 'ingested_at'
 
 /** Lists are sorted by a time. Semantic search can also sort by relevance. */

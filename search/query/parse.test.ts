@@ -3,7 +3,7 @@ import { type ExpressionProblem, parseExpression } from './expression.ts'
 import type { Expression } from './parse.ts'
 import { and, andNot, or, parseBoolean, parseKeyword, QUERY_PROBLEMS, term } from './parse.ts'
 
-/** Required phrases, and excluded ones with a minus, as one line each. */
+/** The required phrases, then the excluded ones with a minus, each as one text. */
 function read(q: string): string[] | 'refused' {
   const parsed = parseBoolean(q)
   if (!parsed.ok || parsed.match.kind !== 'boolean') return 'refused'
@@ -73,7 +73,7 @@ t.test('a tree has no node that says nothing', async t => {
   t.same(andNot(a, [b]), { kind: 'andNot', of: a, not: [b] })
 })
 
-/** A tree in few signs: `T:` in the title, `-` not to be held, `5[…]` near. */
+/** Writes a tree briefly: `T:` in the title, `-` excluded, `5[…]` near. */
 function drawn(node: Expression): string {
   switch (node.kind) {
     case 'phrase':

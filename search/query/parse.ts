@@ -1,8 +1,8 @@
 import { hasLetterOrDigit, words } from '../analysis/tokens.ts'
 
 /**
- * The meaning of `q`, read by `parseKeyword` or `parseBoolean`; words are folded
- * (`analysis/tokens.ts`).
+ * The meaning of `q`, as `parseKeyword`, `parseBoolean` or `parseExpression` parses it. Words are
+ * folded (`analysis/tokens.ts`).
  */
 export type Match =
   | { kind: 'all' }
@@ -12,8 +12,8 @@ export type Match =
    */
   | { kind: 'keyword'; words: string[] }
   /**
-   * All of the required phrases and none of the excluded ones, in the written form. A phrase of one
-   * word is that word. `required` is never empty.
+   * An article must have all required phrases and no excluded phrase, in the written form. A phrase
+   * of one word is that word. `required` is never empty.
    */
   | { kind: 'boolean'; required: string[][]; excluded: string[][] }
   | { kind: 'expression'; tree: Expression }
@@ -50,7 +50,7 @@ export interface Near {
 export type Expression =
   | Leaf
   | Near
-  /** An article must match all of `of`, which is never empty, and none of `not`. */
+  /** An article must match every part of `of`, which is never empty, and no part of `not`. */
   | { kind: 'and'; of: Expression[]; not: Expression[] }
   | { kind: 'or'; of: Expression[] }
 
@@ -105,7 +105,10 @@ export function parseBoolean(q: string): ParsedQuery {
 /** Characters that can begin or end a word, for a class of a regular expression. */
 export const LETTER = '\\p{L}\\p{Nd}⁰¹²³⁴-⁹₀-₉'
 
-/** A minus before a word or a quotation mark, with no word and no other minus before it. */
+/**
+ * A minus that excludes: a word or a quotation mark follows, and neither a word nor another minus
+ * stands before it.
+ */
 const MINUS = `(?<![${LETTER}\\p{M}-])-(?=["${LETTER}])`
 
 /**

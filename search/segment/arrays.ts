@@ -140,7 +140,7 @@ export const lowestBit = (word: number) => 31 - Math.clz32(word & -word)
 export function countBits(bits: Uint32Array, words: number): number {
   let [ones, twos, fours, eights, at] = [0, 0, 0, 0, 0]
   for (; at + 8 <= words; at += 8) {
-    // `| 0` makes signed words. The engine keeps signed words as integers, which are faster.
+    // `| 0` makes signed words. V8 keeps these as integers, which are faster than floats.
     let [a, b] = [bits[at]! | 0, bits[at + 1]! | 0]
     let sum = ones ^ a
     const twosA = (ones & a) | (sum & b)

@@ -5,8 +5,8 @@ import { bucketOfHash, entryBytes, writeEntry } from './postings.ts'
 import { createPostings, type DictionaryBuilder, type PostingLists } from './postings-builder.ts'
 
 /*
- * Encodes a segment's term dictionary. It has two parts, which two threads may encode at the same
- * time. A bucket has the entries of the first part, then those of the second.
+ * Encodes a segment's term dictionary. The dictionary has two parts, which two threads may encode
+ * at the same time. A bucket has the entries of the first part, then those of the second.
  */
 
 /**

@@ -7,13 +7,13 @@ import { bucketOf, entryStart, readEntry } from './postings.ts'
 import { openShingleThread } from './shingle-thread.ts'
 import { isFrequent, SHINGLE_RULE, SHINGLES } from './shingles.ts'
 
-/** As in a text, few words are frequent; the same in every run. */
+/** Makes random words. As in a text, few words are frequent. Every run gets the same words. */
 function createWords(count: number) {
   const { next } = createRandom(1)
   return () => `w${Math.floor(count ** next())}`
 }
 
-/** The documents of everything that stands in them, by name. */
+/** By word or group of words: the documents that have it. */
 type Truth = Map<string, Set<number>>
 
 function note(truth: Truth, name: string, doc: number): void {
@@ -22,7 +22,7 @@ function note(truth: Truth, name: string, doc: number): void {
   else docs.add(doc)
 }
 
-/** A builder with random texts, and what stands in them. */
+/** Makes a builder with random texts, and the words and groups of words that these texts have. */
 function fillBuilder(size: number, length: number, rule?: number) {
   const articles = Array.from({ length: size }, (_, doc): SegmentSource => {
     const seq = BigInt(doc + 1)
@@ -50,11 +50,11 @@ function fillBuilder(size: number, length: number, rule?: number) {
   return { truth, builder }
 }
 
-/** So many neighbouring words, from each word on. */
+/** All groups of `length` neighbouring words. */
 const runs = (text: string[], length: number) =>
   text.slice(length - 1).map((_, at) => text.slice(at, at + length).join(' '))
 
-/** The posting list of a term, empty where it has none. */
+/** The posting list of a term; empty where it has none. */
 function listsOf({ buckets, bucketBits }: BuiltSegment, size: number): (term: string) => number[] {
   const blocks = new Map(buckets.map(({ bucket, block }) => [bucket, block]))
   return term => {
@@ -64,8 +64,8 @@ function listsOf({ buckets, bucketBits }: BuiltSegment, size: number): (term: st
   }
 }
 
-// The more documents, the more of them it takes for words side by side to have a list of their own,
-// unless both words are in so many that they meet by chance.
+// The more documents a segment has, the more of them must have a pair that gets a list of its own.
+// The exception is a pair of words that are so frequent that they meet by chance.
 for (const { size, body, rule, enough, met } of [
   { size: 1_000, body: 9, rule: 0, enough: 4, met: Infinity },
   { size: 30_000, body: 9, rule: 0, enough: 14, met: Infinity },
@@ -82,7 +82,10 @@ for (const { size, body, rule, enough, met } of [
     const isTerm = (pair: string) => truth.pairs.get(pair)!.size >= enough || meets(pair.split(' '))
     const wrong: string[] = []
     const seen = { own: 0, met: 0, shared: 0 }
-    /** Enough documents have a list of their own, with no others; the rest is in a shared one. */
+    /**
+     * Checks that a group in enough documents has a list of its own with exactly these documents.
+     * The documents of any other group must be in a shared list.
+     */
     const check = (docs: Set<number>, own: string, shared: string | null, isMet = false) => {
       const isListed = docs.size >= enough || isMet
       seen[isListed ? (docs.size < enough ? 'met' : 'own') : 'shared']++

@@ -26,7 +26,7 @@ export interface BuiltSegment {
   columns: Buffer
   /** The term dictionary has 2^bucketBits buckets. */
   bucketBits: number
-  /** The buckets that are not empty. */
+  /** The buckets of the term dictionary that are not empty. */
   buckets: { bucket: number; block: Buffer }[]
 }
 

@@ -13,7 +13,7 @@ export interface Columns {
   dated: number
   /** The `seq` of each document minus the first `seq` of the segment. */
   offsets: Uint16Array
-  /** ms since 1970; NaN: none. */
+  /** ms since 1970; NaN: the document has no such time. */
   published: Float64Array
   ingested: Float64Array
   /** Publication of the first and of the last dated document; NaN: no document is dated. */

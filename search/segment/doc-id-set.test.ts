@@ -24,7 +24,7 @@ import { entryBytes, entryStart, readEntry, writeEntry } from './postings.ts'
 const SIZE = 300
 const LARGEST = 65_536
 
-/** A set of some documents, in any form. */
+/** Sets of random documents, in any form. */
 const setsOf = (size: number, doc: fc.Arbitrary<number>) =>
   fc
     .record({
@@ -39,7 +39,7 @@ const setsOf = (size: number, doc: fc.Arbitrary<number>) =>
       return bitmapSet(bits, size)
     })
 const docSet = setsOf(SIZE, fc.nat(SIZE - 1))
-/** At both ends of the largest segment. */
+/** Documents at both ends of the largest segment. */
 const atEnds = setsOf(LARGEST, fc.oneof(fc.nat(63), fc.integer({ min: LARGEST - 64, max: LARGEST - 1 })))
 
 const plain = (set: DocIdSet) => {
@@ -75,8 +75,8 @@ t.test('sets of documents in any form combine as sets do, and none is changed', 
 })
 
 t.test('sets that operations made stay as they are while others are made', async () => {
-  // Of a large segment, so that lists of every length are looked up in one another and the room is
-  // left many times.
+  // The segment is large, so that lists of every length are looked up in one another, and the arena
+  // is replaced many times.
   const size = LARGEST
   const { below } = createRandom(1)
   const random = () => {
@@ -89,7 +89,7 @@ t.test('sets that operations made stay as they are while others are made', async
     const [x, y] = [Array.from(docsOf(a)), new Set(docsOf(b))]
     made.push({ set: intersection(a, b), docs: x.filter(doc => y.has(doc)) })
     made.push({ set: difference(a, b), docs: x.filter(doc => !y.has(doc)) })
-    // The test works with sets itself.
+    // The test of `passing` uses sets itself.
     const odd = passing(a, doc => intersection(arraySet(Uint16Array.of(doc), size), b).count === 0)
     made.push({ set: odd, docs: x.filter(doc => !y.has(doc)) })
     made.push({ set: ownCopy(odd), docs: x.filter(doc => !y.has(doc)) })

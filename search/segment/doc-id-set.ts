@@ -372,7 +372,10 @@ function fromWork(size: number): DocIdSet {
   return takeFromArena(count, size)
 }
 
-/** The position of the first document that is `doc` or higher; the length, if there is none. */
+/**
+ * The position of the first document that is `doc` or higher; `docs.length`: there is no such
+ * document.
+ */
 export function lowerBound(docs: Uint16Array, doc: number, from = 0): number {
   let low = from
   // The loop has no branch in it: the processor would predict half of such branches wrongly.

@@ -41,7 +41,7 @@ export function createPostings() {
       if (count * 2 === heads.length) heads = moved(heads, heads.length * 2)
       return count++
     },
-    /** Adds a document to a list. A second call for the same document does nothing. */
+    /** Adds a document to a list. A second call with the same list and document has no effect. */
     add(list: number, doc: number): void {
       const head = list * 2
       if (heads[head] === doc + 1) return
@@ -59,7 +59,7 @@ export function createPostings() {
       }
       piece[end++] = list
     },
-    /** Sorts all pairs into lists. Nothing can be added afterwards. */
+    /** Sorts all pairs into lists. `add` must not be called afterwards. */
     lists(): PostingLists {
       const size = total()
       // A counting sort is linear. It is also stable, so documents stay in order.
@@ -171,7 +171,7 @@ export interface DictionaryBuilder {
   /** Returns the id of a new term. The caller makes sure that the term is new. */
   term(text: string): number
   /**
-   * Notes that a document has a term; a second call for the same document does nothing. Documents
+   * Notes that a document has a term. A second call for the same document has no effect. Documents
    * come in ascending order.
    */
   add(term: number, doc: number): void

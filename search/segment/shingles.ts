@@ -312,7 +312,7 @@ const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((pl
 
 /**
  * Overwrites each hash: with 0 where the group may occur often enough, with `notListed` where it
- * cannot. Most cannot.
+ * cannot. Most groups cannot.
  */
 function likelyGroups(hashes: Int32Array, enough: number, brake: Brake, { isListed }: Parts): Int32Array {
   const counters = counted(hashes.length, enough)

@@ -18,7 +18,7 @@ import { openSegmentWriter } from './postgres-segment-writer.ts'
 import { openSegmentStore } from './postgres-segments.ts'
 import { openReads, type SegmentMeta, type SegmentStore } from './segment-store.ts'
 
-/** ms; enough for a process to read a segment of some articles on a busy machine. */
+/** In ms. Even on a busy machine, a process can read a segment of a few articles in this time. */
 const AHEAD = 2_000
 
 const WORD: ArticleQuery = { ...EVERYTHING, match: { kind: 'keyword', words: ['gemeente'] } }
@@ -104,7 +104,7 @@ t.test('a segment is not used when another process has stored one of the same ar
   merging.catch(() => {})
   const store = openSegmentStore(openReads(index.pool))
   await segmentAhead(store)
-  // A process of a version that does not hold the same lock.
+  // This stands for a process of another version, which does not hold the same lock.
   await index.database.query('update segments set segment_no = default where first_seq = 17')
   const before = await store.readMeta(0n)
   await t.rejects(merging, /another process stored segments/)
@@ -119,7 +119,7 @@ t.test('of replaced segments nothing stays, and nothing of those that a killed p
   const flushed = await numbers(index, 'segments')
   t.equal(flushed.length, 4)
   const [first] = flushed
-  // More than one step removes at a time, on both sides of the numbers in use.
+  // These buckets need more than one step each, and lie on both sides of the numbers in use.
   await index.database.query(
     `insert into segment_buckets select no, bucket, '' from unnest(array[-7, 1000000]) no, generate_series(0, 700) bucket`,
   )
@@ -133,7 +133,7 @@ t.test('of replaced segments nothing stays, and nothing of those that a killed p
   t.same(await numbers(index, 'segment_buckets'), merged)
   t.equal(await index.search.count(EVERYTHING), before)
 
-  // A process was killed before it removed them, and had stored a segment ahead.
+  // As if a process was killed before it removed the buckets, and had stored a segment ahead.
   await index.database.query('insert into segment_buckets select * from kept')
   await index.database.query(
     `insert into segments_ahead select 1000000, 'flush', now(), 65, 80, bucket_bits, first_published, last_published,

@@ -48,7 +48,7 @@ export interface NameBatch {
 }
 
 /**
- * Which outlets or authors to read: those with these numbers, or the next `limit` after a number,
+ * The outlets or authors to read: those with these numbers, or the next `limit` after a number,
  * ascending.
  */
 export type NamesWanted = number[] | { after: number; limit: number }

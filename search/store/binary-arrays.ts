@@ -36,7 +36,7 @@ function binaryArray(type: number, values: readonly (string | Uint8Array | null)
   return buffer.subarray(0, end)
 }
 
-/** Bytes that a value takes at most. In UTF-8 a code unit takes three bytes at most. */
+/** The most bytes that a value can take. In UTF-8 a code unit takes three bytes at most. */
 const room = (value: string | Uint8Array | null): number =>
   typeof value === 'string' ? value.length * 3 : (value?.length ?? 0)
 

@@ -219,7 +219,7 @@ function namesStatement(field: NameField, byNo: boolean): string {
     from (select ${no} as no, ${columns} from ${table} where ${condition}) names`
 }
 
-/** Numbers as `int4send` writes them. */
+/** Decodes numbers that `int4send` has encoded. */
 function numbersOf(bytes: Buffer | null): Int32Array {
   if (bytes === null) return new Int32Array(0)
   return Int32Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readInt32BE(at * 4))
@@ -386,7 +386,7 @@ export async function raiseWordsVersion(client: Client): Promise<void> {
   await client.query('update segments_version set words_version = words_version + 1')
 }
 
-/** Folds the names of all outlets and authors anew. */
+/** Folds the names of all outlets and authors again, for a change of the folding rules. */
 export async function foldNamesAgain(db: Queryable, signal: AbortSignal): Promise<void> {
   for (const [table, key] of [
     ['publishers', 'publisher_no'],

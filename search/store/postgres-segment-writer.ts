@@ -33,7 +33,7 @@ interface ReplaceOptions {
 
 export type SegmentWriter = ReturnType<typeof openSegmentWriter>
 
-/** Writes segments to Postgres, with the locks that keep processes from doing the same work. */
+/** Writes segments to Postgres. Locks keep processes from doing the same work. */
 export function openSegmentWriter(pool: Pool) {
   return {
     /** Ranges of the stored segments, ascending. */
@@ -400,7 +400,7 @@ export const gaps = (most: string) => `
 
 // The numbers in `segment_buckets` that belong to no segment. The query finds each number with one
 // step in the primary key. One transaction adds a segment together with its buckets, and one
-// transaction moves it to the other table. So a living segment never appears here.
+// transaction moves it to the other table. So the number of a stored segment never appears here.
 const UNUSED = `
   with recursive numbers (no) as (
     select min(segment_no) from segment_buckets

@@ -24,7 +24,7 @@ export interface SegmentMeta {
   last: bigint
   /** The term dictionary has 2^bucketBits buckets. */
   bucketBits: number
-  /** Earliest and latest time, ms since 1970; null: no article has one. */
+  /** Earliest and latest time, ms since 1970; null: no article has such a time. */
   published: { first: number; last: number } | null
   ingested: { first: number; last: number } | null
   /** Number of articles without a date of publication. */

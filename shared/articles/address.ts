@@ -87,7 +87,7 @@ function keyHost(url: URL): string {
   let host = url.hostname.replace(/\.+$/, '')
   for (;;) {
     const bare = host.replace(/^(?:www|m|mobile|mobiel|amp)\./, '')
-    // `www.nl` and `www.localhost` are no domains any more without `www.`, so `www.` stays.
+    // Without `www.`, the names `www.nl` and `www.localhost` would be no domains, so `www.` stays.
     if (bare === host || getDomain(bare) === null) return url.port === '' ? host : `${host}:${url.port}`
     host = bare
   }
@@ -192,7 +192,7 @@ const NAMES = new Set([
  */
 const NAMES_WITH_A_WORD = new Set('ref source src from partner via rss share shared medium origin'.split(' '))
 
-/** Whether a parameter tells nothing about which article it is. Name and value are decoded. */
+/** Whether a parameter does not help to identify the article. Name and value are decoded. */
 function isTracking(name: string, value: string): boolean {
   const key = name.toLowerCase()
   if (NAMES.has(key) || XT.has(key)) return true

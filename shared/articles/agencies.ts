@@ -58,14 +58,14 @@ function agencyIn(part: string): string | null {
     .replace(LABEL, '')
     .replace(/[\s.:]+$|\s+[\d.: ]+=?$/, '')
   const folded = words(name).join(' ')
-  const agency = name.includes('©') ? null : (BY_NAME.get(folded) ?? null) // © is for pictures
+  const agency = name.includes('©') ? null : (BY_NAME.get(folded) ?? null) // © credits a picture
   return agency !== null && CAPITALS.has(folded) && !/^(?:\p{Lu}+|Novum)$/u.test(name.trim()) ? null : agency
 }
 
 /** Text that may stand beside an agency: initials, a date, or who edited. */
 const BESIDE = /^(?:\p{Ll}{1,6}|\p{L}{1,4}\.?|redactie|[\d.: =]+|)$/u
 
-/** The agencies that a byline names. It may also name people. */
+/** The agencies that a byline names. The byline may also name people. */
 export const agenciesBeside = (byline: string): string[] =>
   byline.length > LONGEST ? [] : byline.split(BETWEEN).flatMap(part => agencyIn(part) ?? [])
 

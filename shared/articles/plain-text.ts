@@ -54,7 +54,7 @@ function ofMarkup(html: string): string {
   return tidy(pieces.join(''))
 }
 
-/** Reads a text without markup. Its lines are kept. */
+/** Makes plain text of a text without markup. Keeps its lines. */
 function ofPlain(text: string): string {
   if (!text.includes('&')) return tidy(text)
   const pieces: string[] = []

@@ -140,7 +140,7 @@ const itemsOf = (text: string): string[] =>
 // A token that may follow `Bearer` (RFC 6750 §2.1), short enough for a header.
 const TOKEN = /^[\w.~+/-]{1,500}$/
 
-// A mistyped DATABASE_URL may still hold a password.
+// Hides passwords in messages, because a mistyped DATABASE_URL may still have one.
 const redact = (text: string) => text.replace(/:[^:@/]*@/g, ':***@')
 
 /** The address of the API as clients write it, without a slash at its end. */

@@ -60,8 +60,8 @@ export function trustOf({ TLS_CA_FILE }: { TLS_CA_FILE: string }): Trust {
 }
 
 /**
- * With these values of libpq's `sslmode`, a client asks for TLS. It checks the server's
- * certificate, or may check it.
+ * The values of libpq's `sslmode` with which a client asks for TLS. The client then checks the
+ * server's certificate, or may check it.
  */
 const CHECKED = ['require', 'verify-ca', 'verify-full']
 

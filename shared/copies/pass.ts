@@ -84,7 +84,7 @@ const NEXT = `
 
 type Candidate = Article & { first: number | null }
 
-/** Finds the groups of copies. Samples stay in memory between two calls. */
+/** Opens the pass that finds the groups of copies. Samples stay in memory between two calls. */
 export function openCopyGroups(pool: Pool) {
   const placer = createPlacer(pool)
   /** The version of the groups that `placer` has in memory. */
@@ -124,8 +124,8 @@ export function openCopyGroups(pool: Pool) {
      * Finds the groups of all visible articles, until `signal` aborts it. Does nothing while
      * another process finds groups.
      *
-     * @param share the part of the time in which it works. It pauses for the rest, so that other
-     *   work can run.
+     * @param share the part of the time in which it works. In the other part it pauses, so that
+     *   other work can run.
      */
     async pass(signal: AbortSignal, share = 1): Promise<void> {
       if (!(await readValue<boolean>(pool, IS_DUE, [RULES]))) return
@@ -203,8 +203,8 @@ function createPlacer(pool: Pool) {
         [...new Set([...batches.flat(), ...near.flatMap(one => [...one])])],
       ])
       await exact.read(stored.flatMap(({ seq, first }) => (first === seq ? seq : [])))
-      // The articles of these batches start without a group, whatever group the database has for
-      // them.
+      // The articles of these batches start without a group. Groups that the database has for them
+      // do not count.
       const now = new Map<number, Candidate>(stored.map(one => [one.seq, one]))
       for (const { sketch: _, ...article } of articles) now.set(article.seq, { ...article, first: null })
       for (const { seq, sketch } of articles) {
@@ -293,8 +293,8 @@ async function beginAnew(pool: Pool, { version }: State): Promise<boolean> {
 }
 
 /**
- * @returns false: another process has changed the groups meanwhile, so the groups that were found
- *   may be wrong
+ * Notes how far the pass is. @returns false: another process has changed the groups meanwhile, so
+ * this pass must not store its groups
  */
 async function moveFrom(client: Client, version: number, rules: number, seq: number): Promise<boolean> {
   const { rowCount } = await client.query(

@@ -48,7 +48,7 @@ export function biasFile(model: string): URL {
   return new URL(`./bias/${slug}.json`, import.meta.url)
 }
 
-/** An orthonormal basis of a model's bias; empty: nobody has measured the model. */
+/** An orthonormal basis of a model's bias; empty: the bias of the model was not measured. */
 export function biasOf(model: string): Float64Array[] {
   const file = biasFile(model)
   if (!existsSync(file)) return []
@@ -58,7 +58,7 @@ export function biasOf(model: string): Float64Array[] {
 
 /**
  * The version of a model's bias: the first 12 hexadecimal digits of the SHA-256 of its file. Empty:
- * nobody has measured the model.
+ * the bias was not measured.
  */
 export function biasVersion(model: string): string {
   const file = biasFile(model)

@@ -12,7 +12,7 @@ interface Asked {
 type Tap = { teardown(work: () => unknown): unknown }
 type Reply = { status?: number; headers?: Record<string, string>; json: unknown } | 'never'
 
-/** A real HTTP server that answers as the test says, and remembers its requests. */
+/** Starts a real HTTP server that answers with `reply`, and remembers its requests. */
 async function endpoint(t: Tap, reply: (asked: Asked, number: number) => Reply) {
   const asked: Asked[] = []
   const server = createServer(async (request, response) => {

@@ -28,7 +28,7 @@ export interface EmbeddingOptions {
 
 /**
  * How many searches ask the model at a time. More searches would wait at the model until their time
- * is over. That would count as a failure of the model.
+ * is over. Each would then count as a failure of the model.
  */
 const QUERIES_AT_ONCE = 4
 
@@ -315,8 +315,8 @@ function askHuggingFace({ url, model, token }: Source): Ask {
 }
 
 /**
- * Opens Hugging Face's client. It has 150 modules, which are loaded only on use, because most
- * systems use a model server.
+ * Opens Hugging Face's client. Its 150 modules are loaded only on use, because most systems use a
+ * model server.
  */
 async function openClient(token: string) {
   const { InferenceClient } = await import('@huggingface/inference')

@@ -6,7 +6,10 @@ export interface Model {
   name: string
   /** Dimensions of a vector; null: unknown until the first answer. */
   dimensions: number | null
-  /** The prefixes with which the model was trained, before a search term and before a text. */
+  /**
+   * The texts with which the model was trained as prefixes: `queryPrefix` before a search term,
+   * `passagePrefix` before a passage.
+   */
   queryPrefix: string
   passagePrefix: string
   /**

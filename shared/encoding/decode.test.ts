@@ -9,7 +9,7 @@ const TEXT = 'Zoë à l’école: 5 € voor “één” Straße, déi schéinst
 const LATIN = 'Zoë à l’école: 5 € voor “één” Straße'
 const RUSSIAN = 'Новости дня: правительство приняло решение'
 
-/** How a document is encoded, its header, and what it must be read as. */
+/** By name of the case: the encoding of the document, its header, and the text that must result. */
 const cases: Record<string, [encoding: string, contentType: string | null, source: string]> = {
   'UTF-8 is read without any declaration': ['utf-8', null, page(null, TEXT)],
   'UTF-8 as ASCII (feedparser#81)': ['utf-8', 'text/xml; charset=us-ascii', `<rss>${TEXT}</rss>`],

@@ -17,8 +17,8 @@ export type Waits = Map<string, number>
 const storage = new AsyncLocalStorage<{ ids: LogContext; waits: Waits }>()
 
 /**
- * Runs `work`. Every logger writes `ids` in its lines meanwhile, and `noteWait` adds to `waits`.
- * This includes functions that `work` awaits.
+ * Runs `work`, and also the functions that it awaits, in a context. In this context, every logger
+ * writes `ids` in its lines, and `noteWait` adds to `waits`.
  */
 export const withLogContext = <T>(ids: LogContext, work: () => T, waits: Waits = new Map()): T =>
   storage.run({ ids, waits }, work)

@@ -4,7 +4,7 @@ import t from 'tap'
 
 const LOGGER = JSON.stringify(new URL('./logger.ts', import.meta.url).href)
 
-/** The messages that a process has logged. */
+/** Runs a script in a process, and returns the messages that it has logged. */
 function logged(script: string): Promise<{ msg: string }[]> {
   const whole = `import { createLogger, patientLogger } from ${LOGGER}
 const log = createLogger('test', 'info')

@@ -57,8 +57,8 @@ interface Row extends Omit<DaySum, 'second' | 'refused' | 'share' | 'gap'> {
 const USUAL = 0.05
 
 /**
- * Whether more is missing than usual. Addresses that still wait are not missing. Of hundreds of
- * outlets one always fails. This alone does not make a gap in the sum of all outlets.
+ * Whether more is missing than usual. Addresses that still wait are not missing. Among hundreds of
+ * outlets one always fails, and that alone makes no gap in the sum of all outlets.
  */
 const isGap = (row: Pick<Row, 'named' | 'refused' | 'lost' | 'unfetched' | 'unread' | 'rolled'>, days: number) =>
   row.unread > days * USUAL ||

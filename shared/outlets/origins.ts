@@ -31,7 +31,7 @@ const SOURCES = {
   box: 'b',
   /** The article's text on the page. */
   page: 'p',
-  /** The words of the text itself. */
+  /** The words of the article's text, from which the language is found. */
   words: 'w',
   /** The catalogue's entry of the outlet. */
   outlet: 'o',
@@ -51,7 +51,7 @@ export interface Origin {
   sure: Sureness
 }
 
-/** Where the fields of an article came from. */
+/** The origin of each field of an article. */
 export type Origins = Record<Field, Origin>
 
 /** Writes two characters for each field: the letter of its source, then 1 to 3 for its sureness. */

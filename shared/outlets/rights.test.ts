@@ -6,7 +6,7 @@ const NOW = new Date('2026-11-25T12:00:00Z')
 interface Page {
   headers?: Record<string, string | string[]>
   metas?: Record<string, string[]>
-  /** What robots.txt states of uses. */
+  /** The statements of uses in robots.txt. */
   robots?: string[]
   isLicensed?: boolean
 }
@@ -16,7 +16,7 @@ function read(stated: Partial<Parameters<typeof readRights>[0]>, tdm = 'refuse')
   return readRights({ ...nothing, ...stated }, { agent: 'perscopebot', tdm }, NOW)
 }
 
-/** What follows from a page's signals: `refused`, `snippet 50`, `unkept`, or nothing at all. */
+/** The outcome of a page's signals: `refused`, `snippet 50`, `unkept`, or an empty text. */
 function outcomeOf(page: Page, tdm = 'refuse', file: string[] | null = null): string {
   const { headers = {}, metas = {}, robots = [], isLicensed = false } = page
   const kept = { ...rightsHeaders(headers), ...(file === null ? {} : { [TDM_FILE]: file }), [ROBOTS_FILE]: robots }
@@ -30,22 +30,22 @@ function outcomeOf(page: Page, tdm = 'refuse', file: string[] | null = null): st
   ].join(', ')
 }
 
-/** The rows of a table: what stands in one cell has one outcome. */
+/** The pairs of list and outcome in a table. All lists in one cell have the same outcome. */
 const each = (table: [string, string][]) =>
   table.flatMap(([outcome, cell]) => cell.split(' ¦ ').map(one => [one, outcome] as const))
 
-/** What follows from each list of rules, as a header or a meta tag may hold it. */
+/** The outcome of each list of rules, which may stand in a header or in a meta tag. */
 const LISTS: [outcome: string, lists: string][] = [
   ['refused', 'noindex ¦ none ¦ NoIndex, NoFollow'],
   ['', 'index, follow ¦ all ¦  ¦ nofollow, noimageindex, notranslate'],
-  // What publishing software writes on every page.
+  // Rules that publishing software writes on every page.
   ['', 'index, follow, max-snippet:-1, max-image-preview:large, max-video-preview:-1 ¦ noai, noimageai'],
   ['snippet 0', 'nosnippet ¦ max-snippet:0 ¦ nosnippet, max-snippet:50'],
   ['snippet 50', 'max-snippet:50 ¦ max-snippet: 50 , max-image-preview:none'],
   ['snippet 20', 'max-snippet:50, max-snippet:20'],
   ['unkept', 'noarchive'],
   ['refused, snippet 0, unkept', 'noindex, noarchive, nosnippet'],
-  // Dates: past, future, by each standard, with a comma in it.
+  // Dates: in the past, in the future, by each standard, with a comma.
   ['refused', 'unavailable_after: 25 Jun 2010 15:00:00 PST ¦ unavailable_after: Wed, 25 Nov 2026 11:59:59 GMT'],
   ['refused', 'unavailable_after: Sunday, 06-Nov-94 08:49:37 GMT ¦ unavailable_after: Fri Jun 25 2010 15:00:00 GMT'],
   ['refused', 'unavailable_after: 2026-11-25 ¦ unavailable_after: 2026-11-25T12:30:00+01:00'],
@@ -54,7 +54,7 @@ const LISTS: [outcome: string, lists: string][] = [
   ['', 'unavailable_after: Wed, 25 Nov 2026 12:00:01 GMT ¦ unavailable_after: 2026-11-26'],
   ['', 'unavailable_after: 2026-11-25T12:30:00'],
   ['refused, unkept', 'unavailable_after: Nov 24, 2026, noarchive'],
-  // Broken forms: what no robot can read says nothing, and harms nothing beside it.
+  // Broken rules have no effect, and do not disturb the rules beside them.
   ['snippet 0', 'unavailable_after: never, nosnippet'],
   ['', 'unavailable_after: 0 ¦ unavailable_after: ¦ unavailable_after ¦ unavailable_after: 2026-13-45 ¦ max-snippet'],
   ['', 'max-snippet: ¦ max-snippet:-5 ¦ max-snippet:ten ¦ max-snippet:12.5 ¦ max-snippet=0 ¦ noindexing ¦ no-index'],
@@ -167,7 +167,7 @@ t.test('of file, header and page the later one wins, and silence changes nothing
     [null, '1', '0', false],
     [null, '0', '1', true],
     ['1', '0', '1', true],
-    // Protocol errors are silence: they do not take back what was said before.
+    // Values that break the protocol count as missing. They do not take back earlier statements.
     ['1', 'no', null, true],
     ['1', '', ' ', true],
     [null, 'true', null, false],

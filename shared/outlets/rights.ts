@@ -82,7 +82,7 @@ export interface Signal {
   source: 'header' | 'meta' | 'element' | 'link' | 'feed' | typeof TDM_FILE | typeof ROBOTS_FILE
 }
 
-/** What we may do with a page, by all its signals together. */
+/** The permitted uses of a page, by all its signals together. */
 export interface Rights {
   /** The signal that forbids an article; null: no signal forbids it. */
   refusedBy: Signal | null
@@ -109,7 +109,7 @@ export const NO_RIGHTS_STATED: Rights = { refusedBy: null, snippet: null, wordsA
 export type RightsRules = ReturnType<typeof rightsRules>
 
 export const rightsRules = (config: Pick<Config, 'CRAWL_USER_AGENT' | 'RIGHTS_TDM'>) => ({
-  /** The name by which outlets address our robot. */
+  /** The name by which outlets address our robot (`productToken`). */
   agent: productToken(config.CRAWL_USER_AGENT),
   tdm: config.RIGHTS_TDM,
 })

@@ -13,7 +13,7 @@ import { changeKept } from './search-feeds.ts'
  * that place are new. The owner of a mail address must consent first, and may refuse at any time.
  */
 
-/** Where an alert sends its messages, and when. */
+/** The address to which an alert sends its messages, and the time when it does so. */
 export interface AlertTerms {
   /** `https://…` or `mailto:…` */
   to: string
@@ -208,7 +208,7 @@ const resolve = (host: string): Promise<{ address: string }[] | null> =>
     () => null,
   )
 
-/** What the owner of a mail address can do with a link in a mail. */
+/** The actions that a link in a mail offers to the owner of the address. */
 export type LinkPurpose = 'confirm' | 'unsubscribe'
 
 /**

@@ -183,7 +183,10 @@ function historyOf(row: PlanRow): HistoryStart {
 /** Prefix of all keys. Scanners find keys in logs and commits by this prefix. */
 const PREFIX = 'psk_'
 
-/** A new API key: 256 random bits, 47 characters. Shown once, stored only as its hash. */
+/**
+ * A new API key: 256 random bits, 47 characters. The operator sees it once. Only its hash is
+ * stored.
+ */
 export const makeSecret = (): string => PREFIX + randomBytes(32).toString('base64url')
 
 /** Whether a text has the form of a key. Other texts need no look into the database. */

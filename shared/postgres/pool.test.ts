@@ -92,7 +92,7 @@ t.test('a standby is refused where the primary should be, and the work may be tr
   const dataDir = await openDataDirectory(folder, `a test (process ${process.pid})`)
   const start = () => startServers(dataDir, { servers: ['postgres'], report: () => {}, throwaway: true })
   await (await start()).stop()
-  // A standby without a primary: it stays as it is.
+  // Makes a standby without a primary. It never becomes a primary.
   await writeFile(join(dataDir.path, 'postgres', 'standby.signal'), '')
   const servers = await start()
   const url = servers.addresses.DATABASE_URL ?? ''

@@ -4,12 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { heard } from '../../test/fleet.ts'
 
-// They mostly wait.
+// The tests mostly wait, so they can run at the same time.
 t.jobs = 5
 
 const MODULE = new URL('event-loop.ts', import.meta.url).href
 
-/** A process that is watched with a limit of three seconds and then does `work`. */
+/** Starts a process that watches itself with this limit (in ms), and then does `work`. */
 function run(t: Test, work: string, limit = 3_000) {
   const program = `
     import { watchEventLoop } from '${MODULE}'

@@ -11,7 +11,7 @@ const OWN = process.geteuid?.() ?? 0
 const OTHER = 65_535
 const asRoot = OWN === 0 ? false : 'only root can run a process as somebody else'
 
-/** A checkout with one module, and a folder for packages. */
+/** Makes a checkout with one module and a folder for packages. */
 function checkout(t: Test): string {
   const root = mkdtempSync(join(tmpdir(), 'compiled-'))
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
@@ -42,7 +42,7 @@ interface Start {
   wasKept: boolean
 }
 
-/** Runs the program of a checkout to its end. */
+/** Runs the program of a checkout until it ends. */
 async function start(root: string, env: Record<string, string> = {}, account = OWN): Promise<Start> {
   const options = { env: { PATH: process.env.PATH, NODE_DEBUG_NATIVE: 'COMPILE_CACHE', ...env } }
   const { stdout, stderr } = await promisify(execFile)(
@@ -66,7 +66,7 @@ t.test('the second start takes its code from the cache, and a changed module is 
   t.match(await start(root), { answer: 43, wasKept: true })
 })
 
-/** Ways to make the folder for compiled code unfit. */
+/** Changes after which the folder for compiled code must not be used. */
 const UNFIT: Record<string, (root: string) => void> = {
   'a folder that others may write to': root => {
     mkdirSync(folderIn(root), { recursive: true })

@@ -162,7 +162,7 @@ const REACH_AGAIN = 500
 /**
  * On Postgres, BullMQ 6.7 keeps the result of its first connection for good. So a queue or worker
  * that was made while the server was starting fails for ever. A worker even fails in a loop without
- * a pause, and then nothing else in the process runs, not even a handler of SIGTERM. So a queue or
+ * a pause. Then nothing else in the process runs, not even a handler of SIGTERM. So a queue or
  * worker that could not reach its store is closed and made again.
  */
 

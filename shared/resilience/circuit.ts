@@ -28,11 +28,11 @@ interface CircuitState {
 /**
  * A circuit breaker. When a service failed several times in a row, it refuses calls to the service
  * for a while. We do not use `cockatiel` (`docs/experiments/README.md`). It makes callers wait for
- * a trial that hangs, 1.1 s where ours fails at once. Nor does it tell when it tries again.
+ * a trial that hangs, 1.1 s where ours fails at once. It also does not tell when it tries again.
  *
  * @param name of the service, for the sentence of `CircuitOpen`
- * @param counts tells which failures count. Those of a bad request, or of a caller who left, must
- *   not.
+ * @param counts whether an error counts as a failure. A bad request, or a caller who left, should
+ *   not count.
  */
 export function createCircuit(name: string, counts: (error: unknown) => boolean) {
   const state: CircuitState = { failuresInARow: 0, nextPause: PAUSE, openUntil: 0, trying: false, reason: '' }

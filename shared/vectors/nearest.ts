@@ -160,8 +160,8 @@ export function createSecondTry({ after, limit, most, again }: SecondTryOptions)
         return await Promise.any([first, ask(signal)])
       } finally {
         under -= 1
-        // Ends the slower try. Without a second try this is not called, because each abort makes an
-        // error with its stack.
+        // Ends the slower try. This runs only after a second try, because each abort makes an error
+        // with its stack, which takes time.
         over.abort()
       }
     } catch (error) {

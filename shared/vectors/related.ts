@@ -48,7 +48,7 @@ export interface Related {
 export const thresholdOf = (same: SameEvent | null, a: Language, b: Language): number | null =>
   same && (same.of[[a, b].sort().join('-')] ?? same.pooled)
 
-/** The least threshold of all pairs of languages; null: not measured. */
+/** The lowest threshold of all pairs of languages; null: not measured. */
 export const leastOf = (same: SameEvent | null): number | null =>
   same && Math.min(same.pooled, ...Object.values(same.of).map(Number))
 
