@@ -16,8 +16,8 @@ const START_MS = 120_000
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * What the API's log says about one request: ms of the whole request, of its search, and of the
- * statements for key, minute and month.
+ * The API's log about one request: ms of the whole request, of its search, and of the statements
+ * for key, minute and month.
  */
 export interface LoggedRequest {
   ms: number

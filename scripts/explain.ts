@@ -278,7 +278,10 @@ interface FoundPage {
   page: StoredPage | null
   /** Whether the answer of the outlet is still stored. */
   isKept: boolean
-  /** The lines that pages of its outlet share; null: no page of it was read before. */
+  /**
+   * The lines that pages of the outlet share; null: the normaliser has read no page of the outlet
+   * before.
+   */
   template: Template | null
   stated: LoadedPage['stated']
   stored: StoredArticle | null

@@ -183,8 +183,8 @@ async function askFor(
 }
 
 /**
- * Of each kind of request: p50 and p99 of all, the worst request, and the p99 of the worst minute
- * divided by that of the median minute.
+ * The figures of each kind of request: p50 and p99 of all requests, the worst request, and the p99
+ * of the worst minute divided by that of the median minute.
  */
 function figuresOf({ times }: Answered): Figures {
   const figures: Figures = { flat_ratio: 0 }

@@ -11,7 +11,7 @@ import { createCorpus } from '../search/generator.ts'
 // first article, articles a second, and for how many seconds. It sends "ready" when it has
 // generated the articles and begins to write. At the end it sends the result.
 
-/** What the writer sends at its end. */
+/** The result that the writer sends at its end. */
 export interface Written {
   articles: number
   /** ms of each transaction, from when it took a connection until it released it. */

@@ -16,7 +16,7 @@ export interface Search {
   query: ArticleQuery
 }
 
-/** One kind of match, where it looks, and with which filter. */
+/** A kind of match, the scope of the match, and a filter. */
 export interface QueryClass {
   name: string
   queries: Search[]

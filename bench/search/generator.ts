@@ -45,7 +45,7 @@ const YEARS = 5
 /** Mean number of words in a body. That is about 2,000 characters. */
 export const BODY_WORDS = 340
 
-/** What share of the articles each language has. */
+/** The share of the articles that each language has. */
 const LANGUAGE_SHARES: [Language, number][] = [
   ['nl', 0.45],
   ['fr', 0.3],

@@ -17,7 +17,7 @@ export const presentPolicy: Policy<Habits> = {
   next: (habits, _now, fresh) => nextPoll(habits, fresh, { min, max }),
 }
 
-/** What a policy does in a week: lags, missed articles, requests and queues. */
+/** The effects of a policy in a week: lags, missed articles, requests and queues. */
 export interface Lived {
   /** Articles in the order of their publication in each outlet. Times are in ms. */
   articles: {

@@ -1,7 +1,7 @@
 import type { Policy } from './clock.ts'
 import { MINUTE } from './outlets.ts'
 
-/** What the rule knows about a feed. Times are in ms. */
+/** The rule's knowledge about a feed. Times are in ms. */
 interface Habits {
   /** The smoothed time between two new articles. Null: not known yet. */
   articleInterval: number | null

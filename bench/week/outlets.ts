@@ -133,8 +133,8 @@ function publish(random: Random, daily: number, holiday: number, events: number[
 /** The articles of each hour and day, and those of the printed paper. */
 function* plannedArticles(random: Random, daily: number, holiday: number): Generator<number> {
   const shift = Math.round(random.between(-2.5, 2.5))
-  // This is low for agencies, which also work at night, and high for a small office, which works by
-  // day.
+  // The exponent is low for agencies, which also work at night, and high for a small office, which
+  // works by day.
   const evenness = random.between(0.5, 2)
   const hours = BY_HOUR.map((_, hour) => BY_HOUR[(hour - shift + 24) % 24]! ** evenness)
   const sum = hours.reduce((all, hour) => all + hour, 0)
@@ -153,7 +153,7 @@ function* plannedArticles(random: Random, daily: number, holiday: number): Gener
   }
 }
 
-/** Draws moments in a span. Their mean number is given. */
+/** Draws moments in a span. `mean` is their mean number. */
 function* spread(random: Random, mean: number, from: number, length: number): Generator<number> {
   for (let left = poisson(random, mean); left > 0; left -= 1) yield from + random.next() * length
 }

@@ -8,14 +8,14 @@ import { type PostgresTools, postgresTools } from '../../infra/embedded/postgres
  * sends its statements to the server, where they have the rights of the database's account.
  */
 export interface Backup {
-  /** When it was made, in whole seconds; ISO 8601. */
+  /** When the backup was made, in whole seconds; ISO 8601. */
   made_at: string
-  /** Number of its last migration. */
+  /** Number of the last migration of the database. */
   schema: number
   articles: number
   /** Major version of the server from which it was made. */
   postgres: number
-  /** The installation from which it was made; null: its file does not say. */
+  /** The installation from which the backup was made; null: the file does not say. */
   installation: string | null
 }
 

@@ -14,16 +14,16 @@ import type { Answered, Trial } from './trial.ts'
 export interface CheckedFeed {
   domain: string
   url: string
-  /** Whether it can be read and names addresses. */
+  /** Whether the feed can be read and names addresses. */
   ok: boolean
-  /** The kind of feed and its contents, or the reason why it cannot be read. */
+  /** The kind of feed and its contents, or the reason why the feed cannot be read. */
   detail: string
   /** HTTP status of the last answer; null: there was no answer. */
   status: number | null
   format: FeedFormat | null
-  /** The number of articles that it names, or of parts of a sitemap index. */
+  /** The number of articles that the feed names, or of parts of a sitemap index. */
   named: number
-  /** The latest date among its entries. */
+  /** The latest date among the feed's entries. */
   newest: string | null
   /** The address at the end of redirects; null: no redirect. */
   moved: string | null
@@ -31,7 +31,7 @@ export interface CheckedFeed {
   permanent: boolean
   /** There is no feed at this address, and waiting will not change that. */
   dead: boolean
-  /** Whether the catalogue names it; false: the check found it. */
+  /** Whether the catalogue names the feed; false: the check found it. */
   listed: boolean
 }
 

@@ -22,9 +22,15 @@ interface Feed {
 interface Host {
   host: string
   crawlDelayMs: number | null
-  /** Paths that its robots.txt forbids to us; null: it was not read in the last day. */
+  /**
+   * Paths that the host's robots.txt forbids to us; null: the crawler has not read it in the last
+   * day.
+   */
   forbidden: string[] | null
-  /** Whether its robots.txt does not answer, so that the crawler requests nothing from the host. */
+  /**
+   * Whether the host's robots.txt does not answer, so that the crawler requests nothing from the
+   * host.
+   */
   unreachable: boolean
 }
 

@@ -140,7 +140,7 @@ interface Article {
   url: string
   snippet: string | null
   pageNo: bigint | null
-  /** Signals of its page; null: none, or unknown. */
+  /** Signals of the article's page; null: none, or unknown. */
   own: Signal[] | null
   promised: boolean
 }
@@ -196,7 +196,7 @@ export interface Bound {
   id: string
   pageNo: bigint | null
   snippet: string | null
-  /** Whether its outlet bounds the snippet, so that the snippet must not be made again later. */
+  /** Whether the outlet bounds the snippet, so that the snippet must not be made again later. */
   isBounded: boolean
   hasVector: boolean
 }

@@ -17,7 +17,7 @@ interface ListedPage {
   reason: string | null
   detail: string | null
   attempts: number
-  /** Null: it failed or was refused, and is tried again only when an operator asks for it. */
+  /** Null: the page failed or was refused, and is tried again only when an operator asks for it. */
   nextTry: Date | null
   /** The outlet gets no request before this time; null: the outlet does not rest. */
   outletRestsUntil: Date | null

@@ -51,9 +51,9 @@ interface ApiProcess {
 
 interface Ending {
   code: number | null
-  /** How it ended, as a part of sentences: "ended with code 1". */
+  /** How the process ended, as a part of sentences: "ended with code 1". */
   how: string
-  /** ms for which the process lived. */
+  /** ms for which the process ran. */
   age: number
 }
 

@@ -13,7 +13,7 @@ export type Order = { kind: 'end' } | { kind: 'retire' } | { kind: 'ask'; id: nu
 
 /** The report of a process about itself. */
 export interface ProcessReport {
-  /** The text of its metrics. */
+  /** The process's metrics, as text. */
   metrics: string
   missing: Missing
 }

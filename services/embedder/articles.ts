@@ -5,10 +5,10 @@ import type { Queryable } from '../../shared/postgres/pool.ts'
 export interface EmbeddableArticle {
   seq: bigint
   id: string
-  /** The number of its page; null: the article was imported. */
+  /** The number of the article's page; null: the article was imported. */
   pageNo: bigint | null
   title: string
-  /** The beginning of its body; null: the article has no body. */
+  /** The beginning of the article's body; null: the article has no body. */
   body: string | null
   country: Country
   /** `published_at`, else `ingested_at`, in ms since 1970 (decision 26). */

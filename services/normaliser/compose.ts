@@ -46,7 +46,7 @@ export type Composition =
   | {
       kind: 'article'
       article: NewArticle
-      /** The sources of its fields. */
+      /** The sources of the article's fields. */
       origins: Origins
       /** The lines that other pages of the outlet may share; null for an interstitial. */
       lesson: string[] | null

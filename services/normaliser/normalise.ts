@@ -72,7 +72,7 @@ interface Composed {
   outletNo: number
   url: string
   composition: Composition
-  /** Whether the template of its outlet learns its lines. */
+  /** Whether the template of the outlet learns the page's lines. */
   teaches: boolean
   /** The fingerprint of the text on the page itself. */
   fingerprint: Uint8Array | null

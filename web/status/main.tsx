@@ -228,8 +228,8 @@ const WORDS: Record<State, string> = {
 }
 
 /**
- * The way of an article: services are boxes with a light, stores are drums. The style draws them
- * from left to right, or from top to bottom on a narrow screen.
+ * Draws the way of an article: services as boxes with a light, stores as cylinders. The style puts
+ * them from left to right, or from top to bottom on a narrow screen.
  */
 function Way({ figures }: { figures: Figures }) {
   return (

@@ -313,8 +313,8 @@ const AGO = {
 } as const
 
 /**
- * The n of "virun" is dropped before most consonants (the Eifel rule), by the spoken number. It
- * stays before vowels and before n, d, t, z, h.
+ * The n of "virun" is dropped before most consonants (the Eifel rule). What counts is the first
+ * sound of the number as people say it. The n stays before vowels and before n, d, t, z, h.
  */
 function virun(n: number): string {
   const spoken = n % 100 < 20 ? SMALL[n % 100] : n % 10 === 0 ? TENS[Math.floor((n % 100) / 10)] : SMALL[n % 10]

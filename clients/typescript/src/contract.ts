@@ -45,7 +45,7 @@ export interface Article {
 export interface Author {
   /** Stable for the same name at the same outlet. Opaque. */
   id: string
-  /** As the outlet publishes it. */
+  /** The name as the outlet writes it. */
   name: string
 }
 
@@ -241,7 +241,7 @@ export interface KeptSearch {
   name: string
   /** The search as a query string. */
   search: string
-  /** Its place in the list. Some places may be unused. */
+  /** The place of the search in the list. Some places may be unused. */
   position: number
   created_at: string
   feed: { id: string; created_at: string; last_used_at: string | null; requests: number } | null

@@ -16,7 +16,7 @@ import { signalGroup } from './processes.ts'
 
 /** A program that is kept running. */
 export interface Program {
-  /** Its name in sentences: "Postgres". */
+  /** The name of the program in sentences: "Postgres". */
   name: string
   command: string
   args: readonly string[]
@@ -25,30 +25,32 @@ export interface Program {
   /** The account of the program; null: ours. */
   owner: Owner | null
   /**
-   * The open lock file of its data. The program gets it as file 3, so that the lock lasts as long
-   * as the program lives.
+   * The open lock file of the program's data. The program gets it as file 3, so that the lock lasts
+   * as long as the program runs.
    */
   lock?: number
-  /** The file that takes its standard output and error. */
+  /** The file that takes the program's standard output and error. */
   log: string
   /** Called before every start: removes the remains of a crash. */
   prepare?(): Promise<void>
-  /** Whether it is ready for work. Called several times a second after a start. */
+  /** Whether the program is ready for work. Called several times a second after a start. */
   isReady(): Promise<boolean>
   /**
-   * Whether it is alive, even if it is busy. Called every few seconds; a program that stops
-   * answering is replaced. Absent: never called.
+   * Whether the program is alive, even if it is busy. Called every few seconds; a program that
+   * stops answering is replaced. Absent: never called.
    */
   isAlive?: Ask
   /**
-   * The reason of its end, found in its log since its start; null when the log does not show it.
+   * The reason why the program ended, found in its log since its start; null when the log does not
+   * show it.
    */
   explain?(log: string): Problem | null
   /**
-   * The signals that end it, each with ms to wait before the next signal. SIGKILL is the last one.
+   * The signals that end the program, each with ms to wait before the next signal. SIGKILL is the
+   * last one.
    */
   stop: readonly { signal: NodeJS.Signals; wait: number }[]
-  /** The signal that ends it after the supervisor was killed. */
+  /** The signal that ends the program after the supervisor was killed. */
   gentle: 'SIGTERM' | 'SIGQUIT'
 }
 
@@ -81,11 +83,11 @@ interface Supervision {
 interface Watched {
   program: Program
   options: Supervision
-  /** Its latest process; null before the first. */
+  /** The latest process of the program; null before the first. */
   current: Launched | null
   /** Whether the program ends for good, without a restart. */
   stopping: boolean
-  /** The reason of its last end. */
+  /** The reason why the program ended last. */
   why: string
   lostTimer: NodeJS.Timeout | undefined
 }
@@ -103,7 +105,7 @@ export async function supervise(program: Program, options: Supervision) {
   void keepRunning(watched, first)
   return {
     name: program.name,
-    /** The id of its process; undefined while none runs. */
+    /** The id of the program's process; undefined while none runs. */
     pid: () => runningPid(watched),
     /** Asks the program to end, without a restart; resolves when it has ended. */
     stop: () => stop(watched),

@@ -25,7 +25,7 @@ export async function runTool(
     signal: AbortSignal
     within: number
     cwd: string
-    /** Most characters of its output that are kept. */
+    /** How many characters of the tool's output are kept at most. */
     keep?: number
     owner?: Owner | null
     env?: NodeJS.ProcessEnv

@@ -23,7 +23,7 @@ import type { Listed, ShownArticle } from './shown-article.ts'
  * of the search.
  */
 
-/** What both operations search with. */
+/** The parts that both operations use to search. */
 export interface Searches {
   index: SearchIndex<ShownArticle>
   semantic: SemanticSearch<ShownArticle>
@@ -44,7 +44,7 @@ export interface Found {
   total: number
   estimate: boolean
   next: Cursor['at'] | null
-  /** ms that finding it took, without the waits for permits. */
+  /** ms that the search for the page took, without the waits for permits. */
   ms: number
 }
 

@@ -139,7 +139,7 @@ export const inPath = (name: string, schema: Json): Json => ({ in: 'path', name,
 /** An error code of the contract or beside it. */
 export type AnyErrorCode = ErrorCode | BesideErrorCode
 
-/** What a document says about an operation. */
+/** The part of a document about one operation. */
 interface OperationAbout extends Json {
   summary: string
   description: string

@@ -27,7 +27,7 @@ export const LIMITS = {
 /** `Retry-After` of a 503, in seconds (decision 7). */
 export const RETRY_UNAVAILABLE = 30
 
-/** What a parameter may hold. */
+/** The kinds of values that a parameter takes. */
 export type ParameterKind =
   /**
    * The OpenAPI document also contains `pattern`. So it uses only syntax that the regular

@@ -122,8 +122,8 @@ const wholeMs = (waits: Waits) => Object.fromEntries([...waits].map(([name, ms])
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100
 
-// Long enough for the ids of every tracing system. None of these characters can break a log line or
-// a header.
+// Tracing systems write no longer ids, and none of these characters can break a log line or a
+// header.
 const WELL_FORMED = /^[\w.:+/=~@-]{1,128}$/
 
 /**

@@ -186,8 +186,8 @@ function createConnections(answerTimeout: number) {
 }
 
 /**
- * Node does not tell an answer that waits for another one that their connection has closed. This
- * does.
+ * Ends an answer that waits for another answer on a closed connection. Node tells only the other
+ * answer that the connection has closed.
  */
 function leave(response: ServerResponse): void {
   if (response.socket !== null) return

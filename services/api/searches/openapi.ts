@@ -35,7 +35,7 @@ interface Owned {
   gives: Record<number, [description: string, content?: Json]>
   /** Errors that this operation has beside the common ones. */
   errors?: AnyErrorCode[]
-  /** Formats that may stand in its path. */
+  /** Formats that may stand in the path. */
   formats?: string[]
   /** The operation needs no key. */
   isOpen?: true

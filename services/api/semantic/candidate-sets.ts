@@ -38,8 +38,8 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
 
   return {
     /**
-     * The set of the last five minutes, or a new one; null: the question has no candidates. This
-     * function takes its permits itself.
+     * The set that was made for the question in the last five minutes, or a new set. Null: the
+     * question has no candidates. This function takes its permits itself.
      *
      * @throws EmbeddingFailure or VectorFailure
      */

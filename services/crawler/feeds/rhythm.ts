@@ -193,7 +193,8 @@ export function nextPoll(habits: Habits, fresh: number, { min, max }: IntervalRa
     const moment = habits.at + wait
     const step = Math.min(Math.max(wait, min, 1) / 8, longest - wait)
     const coming = (rateAt(habits.rates, moment) * today * step) / HOUR
-    // Of articles that come evenly during the wait, this share is older than PATIENCE.
+    // The share of articles that are older than PATIENCE when the poll comes, if they come evenly
+    // during the wait.
     const late = Math.max(0, 1 - PATIENCE / Math.max(1, wait))
     waited += (arrived + coming / 2) * step * (1 + LATE * late)
     arrived += coming

@@ -317,7 +317,7 @@ async function enrichKnown(client: Client, feed: DueFeed, named: Named[], known:
 }
 
 interface NewPage extends Named {
-  /** Its place among the new addresses of the feed, from 0. */
+  /** The place of the address among the new addresses of the feed, from 0. */
   place: number
   /** The entry as stored JSON. */
   json: string

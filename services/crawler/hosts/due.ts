@@ -240,7 +240,7 @@ export interface WaitingPage {
   outletNo: number
   url: string
   attempts: number
-  /** ms since its first try. */
+  /** ms since the first try of the page. */
   tried: number
 }
 

@@ -11,17 +11,17 @@ export interface Block {
   text: string
   /** The text without its parts in elements with `data-nosnippet`. */
   quotable: string
-  /** How many of its characters are in links. */
+  /** How many characters of the text are in links. */
   linked: number
-  /** The innermost block-level element around it. */
+  /** The innermost block-level element around the text. */
   element: Element
-  /** Positions (`positionOf`) of the elements that hold its text directly. */
+  /** Positions (`positionOf`) of the elements that hold the text directly. */
   holders: number[]
 }
 
 /**
  * Elements that do not end the line around them (HTML Standard, phrasing content). The list leaves
- * out elements that `tree.ts` removes, but has elements that it keeps without content.
+ * out elements that `tree.ts` removes. It has the elements that `tree.ts` keeps without content.
  */
 const INLINE = new Set(
   'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark meta output picture q rp rt ruby s samp small source span strike strong sub sup time tt u var wbr input link video audio iframe embed object'.split(

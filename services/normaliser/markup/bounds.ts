@@ -84,7 +84,7 @@ interface Tag {
   /** In lower case. */
   name: string
   closing: boolean
-  /** The position of its `>`; -1 when the tag never ends. */
+  /** The position of the tag's `>`; -1 when the tag never ends. */
   end: number
 }
 

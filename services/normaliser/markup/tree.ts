@@ -26,7 +26,7 @@ const UNREAD = new Set(
     ' ',
   ),
 )
-/** Those of `UNREAD` that play a video or a sound. They are kept, without content. */
+/** Elements of `UNREAD` that play a video or a sound. They are kept, without content. */
 const PLAYERS = new Set(['video', 'audio', 'iframe', 'embed', 'object'])
 const JSON_LD = /^\s*application\/(?:ld\+json|json\+ld)/i
 

@@ -34,7 +34,7 @@ export interface Mark {
   text: string
   /** Class and id of the element, in lower case. */
   hint: string
-  /** The hints of the marks around it that have the same `kind`, then its own hint. */
+  /** The hints of the marks around this one that have the same `kind`, then its own hint. */
   hints: string
   aside: boolean
   /** Whether the element is in an item of a list that leads to another page. */

@@ -25,10 +25,10 @@ import {
 /** The statements of a page about itself, before any is trusted. Texts as written. */
 export interface PageMetadata extends MarkedText {
   url: string
-  /** Its host without `www.`, and its path. */
+  /** The page's host without `www.`, and its path. */
   host: string
   path: string
-  /** Content of its meta tags by name, property, itemprop or http-equiv, in lower case. */
+  /** Content of the page's meta tags by name, property, itemprop or http-equiv, in lower case. */
   metas: ReadonlyMap<string, string[]>
   /**
    * The same for the attribute `name` alone, in head or body. Only such tags state rules for robots

@@ -7,11 +7,11 @@ import type { StatedThing } from './jsonld.ts'
  * never all.
  */
 export interface ArticleSigns {
-  /** Its `og:type`, or the JSON-LD object about it, is an article. */
+  /** The page's `og:type`, or the JSON-LD object about the page, is an article. */
   typed: boolean
-  /** It states when it was published. */
+  /** The page states when it was published. */
   dated: boolean
-  /** Its canonical address is the address of the page, and not the root of a site. */
+  /** The page's canonical address is its own address, and not the root of a site. */
   canonical: boolean
 }
 
@@ -84,10 +84,10 @@ function words(text: string): string[] {
 
 /** The properties of a page that show which of the described things is its own article. */
 interface Page {
-  /** Keys of its addresses, made by `keysOf`. */
+  /** Keys of the page's addresses, made by `keysOf`. */
   keys: Set<string>
   address: string | null
-  /** Its titles, folded. */
+  /** The page's titles, folded. */
   titles: string[]
 }
 

@@ -153,8 +153,8 @@ function withBetterForm(candidates: TitleCandidate[]): TitleCandidate[] {
 /** The end of a title that a system has cut. */
 const CUT = new RegExp(String.raw`\s*[([]?(?:…|\.{2,4})[)\]]?\s*(?:${anyOf(rules => rules.text.readMore)})?\s*$`, 'iu')
 /**
- * Characters of a title near the limits of search engines. Some systems cut titles there without a
- * sign.
+ * Characters. Search engines show little more of a title, so some systems cut titles near this
+ * length without a sign.
  */
 const LONG_TITLE = 60
 /**
@@ -164,8 +164,8 @@ const LONG_TITLE = 60
 const SEARCH_LIMIT = 110
 
 /**
- * The whole title of another source, when the first title is only its beginning, cut for search
- * engines.
+ * Finds the whole title in another source, if a system has cut the first title. Otherwise returns
+ * the first title.
  */
 function uncut(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate {
   const marked = CUT.test(first.value)
@@ -203,9 +203,10 @@ function withoutKicker(first: TitleCandidate, titles: TitleCandidate[]): TitleCa
 }
 
 /**
- * Of titles with the same words, the title whose separators most sources have. The heading of a
- * page often has none, because its kicker is an element of its own. For the comparison, a dash
- * counts as a hyphen, which some systems write instead. The result has the dash if a source has it.
+ * Of several titles with the same words, chooses the one whose separators most sources have. The
+ * heading of a page often has none, because its kicker is an element of its own. For the
+ * comparison, a dash counts as a hyphen, which some systems write instead. The result has the dash
+ * if a source has it.
  */
 function bestSpelled(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate {
   const same = titles.filter(({ value }) => bare(value) === bare(first.value))
@@ -228,7 +229,7 @@ interface TitleContext {
   own: ReadonlySet<string>
   /**
    * The outlet's domains without their suffixes, folded, in one word. They may also be words of a
-   * headline, so they count only after it.
+   * headline, so they count only after the headline.
    */
   labels: ReadonlySet<string>
   /** Folded names of the page's sections. */
@@ -294,8 +295,8 @@ function withoutSection(text: string, name: Cut | null, { sections }: TitleConte
 }
 
 /**
- * The part of a title that is the whole title of another source. The other words are a kicker, or
- * the name of a section.
+ * When a part of the title is the whole title of another source, returns that part. The other words
+ * are a kicker, or the name of a section.
  */
 function partOfOtherTitle(text: string, { titles }: TitleContext): string {
   const isTitle = (part: string) => /\s/.test(part) && titles.has(fold(part))

@@ -23,7 +23,7 @@ export interface DonePage {
   fingerprint: Uint8Array | null
   /** The origins of the indexed article; null when the article was already known. */
   origins: Origins | null
-  /** The lines for the template of its outlet; null for a known article. */
+  /** The lines that the template of the outlet learns; null for a known article. */
   lesson: string[] | null
   rights: Rights
 }

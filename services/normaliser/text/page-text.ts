@@ -26,7 +26,7 @@ export interface PageText {
   shown: string[]
   /** The blocks that are hidden, or that a paywall veils. */
   veiled: ReadonlySet<string>
-  /** Titles in its head, and its first `h1`. */
+  /** Titles in the page's head, and its first `h1`. */
   titles: string[]
   /**
    * Blocks with a part that no snippet may show (`data-nosnippet`), each with its remaining text.
@@ -243,7 +243,7 @@ const CHARACTER_THRESHOLD = 250
 const PLACE = 'place-'
 /** Attributes that Readability reads. */
 const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property', 'hidden', 'aria-hidden', 'aria-modal']
-/** Those of `LOOKED_AT` that make Readability drop an element. */
+/** Attributes of `LOOKED_AT` that make Readability drop an element. */
 const HIDING = new Set(['hidden', 'aria-hidden', 'aria-modal'])
 /**
  * In a page with this many characters of text, all hidden parts stay hidden, so that they cost no

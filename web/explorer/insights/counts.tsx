@@ -184,7 +184,7 @@ export function MeaningLine({ meaning }: { meaning: Meaning | undefined }) {
 export interface Bucket extends Count {
   /** Whether articles that outlets published are missing. */
   gap?: boolean
-  /** "we have 312 of 318 that De Dagkoerier named" */
+  /** A sentence such as "we have 312 of 318 that De Dagkoerier named". */
   have?: string
 }
 
@@ -203,7 +203,10 @@ export interface CoveredDay {
 
 const MOST_DAYS = 366 * 86_400_000
 
-/** Adds their completeness to buckets of time. Hours get none, because only days are known. */
+/**
+ * Adds to each bucket of time how complete its days are. Hours get no such figure, because only
+ * days are known.
+ */
 export function useCompleteness(search: Search | null, data: Count[], unit: TimeUnit, secret: string): Bucket[] {
   const speech = useSpeech()
   const [covered, setCovered] = useState<{ of: Count[]; buckets: Bucket[] } | null>(null)

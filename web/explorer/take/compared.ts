@@ -5,7 +5,7 @@ import { addressOf, type Search } from '../search/search.ts'
 /** The figures of a search in a bucket of time. */
 interface Point {
   count: number
-  /** Articles of the same search without its words. */
+  /** The number of articles of the same search without its words. */
   all: number
   /** null: no articles at all. */
   share: number | null

@@ -14,8 +14,8 @@ import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
  */
 export interface FeedElement {
   /**
-   * In lower case. It has the usual prefix of its namespace (`dc:creator`), or none when the
-   * namespace is the format's own.
+   * The name in lower case. It has the usual prefix of its namespace (`dc:creator`), or none when
+   * the namespace is the format's own.
    */
   name: string
   attributes: ReadonlyMap<string, string>
@@ -24,7 +24,10 @@ export interface FeedElement {
   /** The range in the source that holds the content of the element. */
   start: number
   end: number
-  /** The base of its relative links: the nearest `xml:base`, else the address of the document. */
+  /**
+   * The base of the element's relative links: the nearest `xml:base`, else the address of the
+   * document.
+   */
   base: string | null
   /** The nearest `xml:base`; null when no element around it has one. */
   declaredBase: string | null
@@ -146,8 +149,8 @@ export function readMarkup(text: string, address: string | null): Markup {
         openElement(tree, name, source.length)
       },
       onattribute: (name, value) => addAttribute(tree, name, value),
-      // The parser calls this at the end of a start tag. Its own attributes have no limit, so
-      // `tree` collects them instead.
+      // The parser calls this at the end of a start tag. It would collect any number of attributes
+      // itself, so `tree` collects them, up to a limit.
       onopentag() {
         tree.open.start = parser.endIndex + 1
         completeOpening(tree)
