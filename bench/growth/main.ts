@@ -21,7 +21,7 @@ const ENV = { SEARCH_CACHE: '4400MB' }
  * Compares a large corpus with a corpus of a tenth of its articles. The bench measures the time to
  * build, the size on disk, searches in this process, and an API from its start on. Bodies are
  * short, so that the disk holds the large corpus. The number of articles decides the time of a
- * search, not their length.
+ * search; their length does not.
  *
  * @returns the figures of both corpora, and `growth_p95`: p95 of the large corpus, divided by p95
  * of the small one

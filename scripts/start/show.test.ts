@@ -7,7 +7,7 @@ import t from 'tap'
 import { listen } from '../../test/fleet.ts'
 import { curl, explorerAddress, searches } from './show.ts'
 
-/** Tells the header and the address that it was asked with. */
+/** Answers with the header and the address of the request. */
 const server = createServer((request, response) => {
   response.end(JSON.stringify([request.headers.authorization, request.url]))
 })

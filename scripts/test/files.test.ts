@@ -7,7 +7,7 @@ import { selectFiles } from './groups.ts'
 
 t.test('assertions are counted; a file that breaks off is a failure', async t => {
   mkdirSync('.tap', { recursive: true })
-  // Inside the checkout: the files must find tap.
+  // The folder is inside the checkout, because the files in it import tap.
   const folder = mkdtempSync(join('.tap', 'trial-'))
   const family = await createFamily(folder)
   t.teardown(() => {
@@ -26,7 +26,7 @@ import t from 'tap'
 t.ok(existsSync('${folder}/tried'), 'not at once')
 writeFileSync('${folder}/tried', '')
 `,
-    // A grandchild in a session of its own keeps the streams open.
+    // A process in a session of its own keeps the streams open.
     'leaving.test.ts': `import { spawn } from 'node:child_process'
 import t from 'tap'
 const left = spawn('sleep', ['600'], { stdio: 'inherit', detached: true })

@@ -150,7 +150,7 @@ t.test('a film or a document becomes an article from its feed', async t => {
   t.equal(articleOf(await compose({ body, contentType: 'application/pdf' })).body, LEAD)
 })
 
-/** Pieces of pages, and pieces that no page has. */
+/** Pieces of pages, and pieces that no real page has. */
 const PIECES = [markup(LEAD), ...INTERSTITIAL_EXAMPLES.map(({ html }) => html)]
   .flatMap(html => html.split(/(?=[<{"&])|(?<=[>}])/))
   .concat('<!--', '-->', '<svg>', '<frameset>', '<table>', '&#x110000;', '\u0000', '\ud83d', '<p class="author">')

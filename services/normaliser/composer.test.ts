@@ -3,7 +3,7 @@ import { storedPage } from '../../test/normaliser/pages.ts'
 import { watchTurns } from '../../test/turns.ts'
 import { ComposeError, openComposer } from './composer.ts'
 
-// They mostly wait.
+// The tests may run at the same time, because they mostly wait.
 t.jobs = 3
 
 const worker = new URL('../../test/normaliser/misbehaving-composer.ts', import.meta.url)

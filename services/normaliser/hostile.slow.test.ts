@@ -17,7 +17,7 @@ const each = (count: number, write: (at: number) => string) =>
 const SENTENCE = 'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens, zegt de gemeente. '
 const MARKS = '\u0301\u0323'
 
-/** A list of authors that names another list, again and again. */
+/** A list of authors that names another list many times. */
 const references = (names: number) => Array.from({ length: names }, () => Array(5).fill({ '@id': '#a' }))
 const named = {
   '@id': '#a',
@@ -25,7 +25,7 @@ const named = {
 }
 const HEADLINE = 'Brug over de Maas dicht'
 
-/** Pages for which the work of a stage once grew faster than their size. */
+/** Pages for which a stage might do work that grows faster than the size of the page. */
 const HOSTILE: Record<string, string> = {
   'authors by reference to a list, thousands of times': page(
     data({ '@graph': [{ '@type': 'NewsArticle', headline: HEADLINE, author: Array(50).fill(references(50)) }, named] }),
@@ -77,7 +77,7 @@ const HOSTILE: Record<string, string> = {
   'ten megabytes of pieces of data': page(data({ '@type': 'NewsArticle', headline: 'x' }).repeat(110_000)),
 }
 
-/** ms of processor time. A page takes about a second, and with quadratic work half a minute. */
+/** ms of processor time. A page takes far less; with quadratic work it takes more. */
 const LIMIT = 10_000
 
 for (const [what, html] of Object.entries(HOSTILE)) {

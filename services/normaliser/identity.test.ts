@@ -7,13 +7,13 @@ const outlet = { domain: 'dagkoerier.example' }
 const article = 'https://www.dagkoerier.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456'
 const key = 'dagkoerier.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456'
 
-/** The page as named, without a redirect unless given. */
+/** A page at its own address, without a redirect unless one is given. */
 function sight(parts: { url?: string; finalUrl?: string; canonical?: string; amp?: string; languages?: Languages }) {
   const url = parts.url ?? article
   return identify({ url, finalUrl: url, outlet, ...parts })
 }
 
-/** Whether two sightings are one article, as the index would find it. */
+/** Whether two pages are one article, as the index decides it. */
 function one(a: Parameters<typeof sight>[0], b: Parameters<typeof sight>[0]): boolean {
   const known = new Set(sight(a).addresses)
   return sight(b).addresses.some(address => known.has(address))
@@ -78,7 +78,7 @@ t.test('decision 37: a shorter canonical link that names an article is believed'
   }
 })
 
-/** The alternates of a page in two languages, and its form for everybody else. */
+/** The alternates of a page in two languages, and its address for readers of other languages. */
 const twins = [
   { language: 'fr-BE', href: 'https://www.dagkoerier.example/actu/pont-ferme-sur-la-meuse' },
   { language: 'nl-BE', href: article },
@@ -90,7 +90,7 @@ t.test('hreflang twins are two articles, also where one names the other as its c
   const languages = { own: 'fr', twins }
   const own = sight({ url: french, canonical: article, languages })
   t.same(own, { url: french, addresses: ['dagkoerier.example/actu/pont-ferme-sur-la-meuse'] })
-  // A page that is not in its own list is known by the language of its text.
+  // When the page's own list lacks the page, the language of its text counts.
   const amp = 'https://www.dagkoerier.example/lecture/pont-ferme-sur-la-meuse'
   const unlisted = sight({ url: amp, canonical: article, amp: article, languages })
   t.same(unlisted.addresses, ['dagkoerier.example/lecture/pont-ferme-sur-la-meuse'])

@@ -22,7 +22,9 @@ const tagged = (...lists: string[]) => ({ rights: { 'x-robots-tag': lists } })
 
 const outcomeOf = (composition: Composition) =>
   composition.kind === 'refused' ? composition.reason : (composition.interstitial ?? 'article')
-/** Undefined: the snippet is the beginning of the body. */
+/**
+ * The snippet of an article. Undefined: the index makes the snippet from the beginning of the body.
+ */
 function snippetOf(composition: Composition) {
   if (composition.kind === 'refused') throw new Error(composition.detail)
   return composition.article.snippet

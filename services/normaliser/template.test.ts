@@ -8,7 +8,7 @@ const page = (n: number, ...more: string[]) => [
   ...more,
 ]
 
-/** The template after the texts of these pages. */
+/** The template that has learned from the texts of these pages. */
 const taughtBy = (texts: string[][], template: Template = EMPTY_TEMPLATE) =>
   texts.reduce((learned, text) => learn(learned, lessonOf(text)), template)
 const pages = (count: number, from: number, ...more: string[]) =>
@@ -50,7 +50,8 @@ t.test('a template stays small, whatever an outlet serves, and keeps what repeat
   const template = taughtBy(texts)
   t.ok(JSON.stringify(template).length < 6_000)
   t.same(partedBy(template, page(99, OFFER)).boilerplate, [OFFER])
-  // A page teaches the offer and 19 lines of its own: 249 of these fill the bound, the latest ones.
+  // Each page teaches the offer and 19 lines of its own. The bound has room for 249 of these lines,
+  // and keeps the latest.
   const known = (n: number) => lessonOf(texts[n]!).filter(line => line in template.lines).length
   t.strictSame([0, 25, 26, 27, 39].map(known), [1, 1, 3, 20, 20])
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { samePage } from './main.ts'
 
-// Four articles in the order of publication; 2 and 3 at the same moment.
+// Four articles in the order of publication. 2 and 3 have the same time.
 const published = ['', null, '10', '10', '20']
 const page = (...numbers: number[]) =>
   numbers.map(number => ({ id: `${number}`, published_at: published[number] ?? null, ingested_at: `${9 - number}` }))

@@ -6,7 +6,7 @@ import { queryClasses } from '../classes.ts'
 import { comparePeers } from './main.ts'
 import { PEERS } from './peer.ts'
 
-/** One class in so many is asked. */
+/** The test asks one class in every 37. */
 const CLASSES = 37
 
 t.test('other engines find what Perscope finds', async t => {

@@ -10,7 +10,7 @@ import {
   type Permits,
 } from './permits.ts'
 
-// The time limit of a wait does not keep a process; a server does.
+// The time limit of a wait does not keep the process alive. This stands for a server, which does.
 const server = setInterval(() => {}, 1_000)
 t.teardown(() => clearInterval(server))
 

@@ -4,7 +4,7 @@ import { type ArticlesRequest, readRequest } from './request.ts'
 
 const read = (query: string) => readRequest(query, 'articles')
 
-/** What a query is refused for, by parameter; null when it is taken. */
+/** Why a query is refused, by parameter; null when it is accepted. */
 function refusal(query: string, operation: 'articles' | 'feed' = 'articles'): Record<string, string[]> | null {
   try {
     readRequest(query, operation)

@@ -23,7 +23,10 @@ function feed(query: string, rows: ListedRow[]): string {
   return feedBody(head, articles, false).toString()
 }
 
-/** `test/golden/feed/FILE.xml` for each; UPDATE_GOLDEN=1 writes it. */
+/**
+ * Each row has its expected feed in `test/golden/feed/FILE.xml`. UPDATE_GOLDEN=1 writes these
+ * files.
+ */
 const goldens: [rule: string, file: string, query: string, rows: ListedRow[]][] = [
   ['the contract: channel and items', 'plain', '', [ROW]],
   ['decision 30: without items there is no lastBuildDate', 'empty', 'q=niets', []],

@@ -5,7 +5,7 @@ import { createPool } from '../../../shared/postgres/pool.ts'
 import { startWarmUp } from './health.ts'
 
 t.test('a process that cannot become warm counts as ready after a while', async t => {
-  // Nobody listens there.
+  // No server listens at this address.
   const pool = createPool('postgres://nobody@127.0.0.1:1/nothing', 'test', () => {})
   const index = openIndex(pool)
   t.teardown(async () => {

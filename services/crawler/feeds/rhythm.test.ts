@@ -9,7 +9,7 @@ const RANGE = { min: MINUTE, max: HOUR }
 /** A Monday, midnight in UTC. */
 const MONDAY = Date.UTC(2026, 10, 2)
 
-/** Polls a feed for some days. Articles come `every` ms, or as `published` says, ascending. */
+/** Polls a feed for some days. `published` has the times of its articles, the earliest first. */
 function follow(published: number[], days: number, room: number | null = null) {
   const polls: { at: number; wait: number }[] = []
   const delays: number[] = []
@@ -30,7 +30,10 @@ const evenly = (every: number, days: number) =>
 
 const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** The pauses that begin in an hour of a day (0: the first Monday), in minutes on average. */
+/**
+ * The mean length in minutes of the pauses that begin in an hour of a day. Day 0 is the first
+ * Monday.
+ */
 const pauses = ({ polls }: ReturnType<typeof follow>, day: number, hour: number) =>
   mean(polls.filter(({ at }) => Math.floor((at - MONDAY) / HOUR) === day * 24 + hour).map(({ wait }) => wait)) / MINUTE
 
@@ -89,7 +92,7 @@ t.test('hours and weekends are learned: little is asked at night, and more befor
   t.ok(pauses(followed, 17, 2) > 3 * pauses(followed, 17, 12), 'at night')
   t.ok(pauses(followed, 19, 12) > 2 * pauses(followed, 17, 12), 'at a weekend')
   t.ok(pauses(followed, 17, 8) < 30, 'in the hour before the first article')
-  // From the fourth week on nothing comes any more.
+  // From the fourth week on, the feed has no new articles.
   t.ok(pauses(followed, 21, 14) > 2 * pauses(followed, 17, 14), 'on a holiday')
   t.equal(Math.round(articleInterval(follow(office(14), 14).habits) / MINUTE / 10), 2, 'a week has 480 articles')
 })

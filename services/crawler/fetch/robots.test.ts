@@ -5,7 +5,7 @@ import { readConfig } from '../../../shared/config/config.ts'
 import { introduction } from './connector.ts'
 import { isAllowed, readRobots, statedOf } from './robots.ts'
 
-// Its types name an export that it does not have.
+// The package's types name an export that the package does not have.
 const robotsParser: (url: string, text: string) => { isAllowed(url: string, agent: string): boolean | undefined } =
   createRequire(import.meta.url)('robots-parser')
 
@@ -141,7 +141,7 @@ t.test('what is no rule is no rule', async t => {
   t.equal(readRobots('user-agent: *\ncrawl-delay: -5', 'x').crawlDelay, null)
 })
 
-/** Half a megabyte of this line in one group. */
+/** Repeats this line in one group, up to half a megabyte. */
 const full = (line: string) => `user-agent: *\n${line.repeat(Math.floor(510_000 / Buffer.byteLength(line)))}`
 const hostile: Record<string, string> = {
   'many pieces': full(`disallow: /${'*a'.repeat(500)}b\n`),
@@ -154,7 +154,7 @@ const hostile: Record<string, string> = {
 }
 for (const [name, robots] of Object.entries(hostile)) {
   t.test(`half a megabyte of ${name}: read in a moment, and no page takes longer than one`, async t => {
-    // Of the processor, for the machine may be busy with something else.
+    // Processor time, because other programs may use the machine.
     const start = process.cpuUsage()
     const { rules } = readRobots(robots, 'x')
     t.ok(rules.length < 70_000)
@@ -188,7 +188,7 @@ t.test('our verdicts are those of robots-parser', async () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 6 }), fc.stringMatching(/^[ab$/?]{0,8}$/), (lines, path) => {
       const robots = `user-agent: *\n${lines.join('\n')}`
-      // It takes a bare question mark off the address.
+      // The other parser removes a question mark at the end of an address.
       const url = `https://x.example/${path.replace(/\?+$/, '')}`
       return may(robots, url) === (robotsParser('https://x.example/robots.txt', robots).isAllowed(url, 'x') ?? true)
     }),

@@ -8,7 +8,10 @@ import { foldOutlet, peopleIn } from './person-names.ts'
 const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
 const own = new Set(['De Dagkoerier', 'dagkoerier.example', 'dagkoerier'].map(foldOutlet))
 
-/** By kind: the people, separated by `+`, and statements that name exactly these, by `¦`. */
+/**
+ * Tables by kind. A row has people, separated by `+`, and statements that name exactly these
+ * people, separated by `¦`.
+ */
 const statements = examples('authors')
 for (const [name, table] of statements) {
   t.test(`decision 35: ${name}`, async t => {

@@ -10,7 +10,7 @@ const PROSE = `<p>${'De brug blijft tot het voorjaar dicht, zegt de gemeente. '.
 interface Said {
   head?: string
   data?: object
-  /** Before the headline, and behind it. */
+  /** `above` is before the headline, `body` behind it. */
   above?: string
   body?: string
   feed?: string
@@ -29,7 +29,7 @@ function published(said: Said): string | null {
   return dateChoice(metaOf(html, url), entry, { timeZone }, said.text ?? '', NOW)?.value.toISOString() ?? null
 }
 
-/** The day that a page without structured data shows for its article. */
+/** The day that a page without structured data shows as its publication. */
 const dayOf = (said: Said) => published(said)?.slice(0, 10) ?? null
 const behind = (markup: string) => dayOf({ body: markup + PROSE })
 
@@ -73,7 +73,7 @@ t.test('decision 36: impossible dates are ignored: more than a day ahead, before
     t.equal(published({ data: article(bad) }), null, bad)
     t.equal(published({ data: article(bad), feed }), '2026-11-03T09:00:00.000Z', bad)
   }
-  // Up to 24 hours ahead is a clock that goes wrong.
+  // A date up to 24 hours ahead may come from a clock that is wrong.
   for (const good of ['2026-11-22T12:00:00.000Z', '1990-01-01T00:00:00.000Z', '2026-11-03T13:05:06.789Z'])
     t.equal(published({ data: article(good) }), good)
 })

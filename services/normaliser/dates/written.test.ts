@@ -3,7 +3,7 @@ import { examples } from '../../../test/normaliser/pages.ts'
 import { stopwatch } from '../../../test/turns.ts'
 import { findDates, readDate, type WrittenDate } from './written.ts'
 
-/** `2026-11-03 14:05:00.000 +60`: a date as it was read, `-` for parts that are missing. */
+/** Shows a date as it was read: `2026-11-03 14:05:00.000 +60`. Missing parts are left out. */
 function shown(date: WrittenDate | null): string | null {
   if (date === null) return null
   const two = (n: number) => String(n).padStart(2, '0')
@@ -14,7 +14,7 @@ function shown(date: WrittenDate | null): string | null {
   return `${day} ${two(hour)}:${two(minute)}${second + millisecond > 0 ? `:${two(second)}.${millisecond}` : ''}${zone}`
 }
 
-/** By kind: how a date reads, and texts that say it, separated by `¦`. */
+/** Tables by kind. A row has a date as it reads, and texts that state it, separated by `¦`. */
 const tables = examples('dates')
 for (const [name, table] of tables) {
   t.test(`decision 36: dates as they are written: ${name}`, async t => {

@@ -3,7 +3,7 @@ import t from 'tap'
 import { offsetAt, offsetFormat } from '../../../search/query/calendar.ts'
 import { utcInstant, type WallTime, zonedInstant } from './written.ts'
 
-/** The time that a clock shows, as `2026-01-15T14:05`. */
+/** Reads the time that a clock shows, as in `2026-01-15T14:05`. */
 function wall(shown: string): WallTime {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = shown.split(/\D/).map(Number)
   return { year, month, day, hour, minute, second: 0, millisecond: 0 }

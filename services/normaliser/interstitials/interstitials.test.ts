@@ -12,9 +12,7 @@ import { readPageText } from '../text/page-text.ts'
 import { openingOf } from './paywall.ts'
 import { textFingerprint } from './served.ts'
 
-/*
- * Interstitials, and good pages with another title in the feed. The page's own statements decide.
- */
+/* Interstitials, and articles whose feed has another title. The page's own statements decide. */
 
 const NOW = new Date('2026-11-20T12:00:00Z')
 const OPEN_GRAPH = `<meta property="og:type" content="article"><meta property="article:published_time" content="2026-11-17T08:30:00Z">`
@@ -67,7 +65,7 @@ const GOLDEN: [language: string, title: string, text: string][] = [
     'The bridge over the Scheldt at Temse will stay closed to lorries until Friday at least, the agency said on Tuesday.',
   ],
 ]
-/** As feeds call any article; null: not at all. */
+/** Titles that feeds give to any article; null: the feed gives no title. */
 const FEED_TITLES = ['Liveblog', 'Kabinet overweegt hogere accijns', '12:41', '…']
 const UNRELATED = { feedTitle: 'Liveblog' }
 

@@ -5,7 +5,7 @@ import { boundMarkup, MAX_DEPTH, MAX_MARKUP, MAX_TAGS } from './bounds.ts'
 
 const DEEP = 100_000
 
-/** Greatest number of elements inside one another. */
+/** The largest number of elements that lie inside each other. */
 function depth(html: string): number {
   const { document } = parseHTML(`<html><body>${html}</body></html>`)
   let deepest = 0

@@ -210,7 +210,7 @@ const hostile: Record<string, string> = {
 }
 for (const [name, text] of Object.entries(hostile)) {
   t.test(`${name}: never an error, never a second`, async t => {
-    // Of the processor, for the machine may be busy with something else.
+    // Processor time, because other programs may use the machine.
     const before = process.cpuUsage()
     const feed = parseFeed(text, BASE)
     if (feed !== null) namedAddresses({ ...feed, entries: recentEntries(feed) }, BASE)
