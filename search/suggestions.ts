@@ -302,7 +302,7 @@ export function createNameCounter(): NameCounter {
   }
 }
 
-/** Higher numbers are not counted, so that memory stays bounded. */
+/** Outlets and authors with higher numbers are not counted, so that memory stays bounded. */
 const MOST_NUMBERS = 1 << 24
 
 function createUses() {

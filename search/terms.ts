@@ -46,7 +46,7 @@ export interface Filterable {
   authorNos: number[]
 }
 
-/** All terms of an article that stand for values of filters. */
+/** All terms of an article by which filters find the article. */
 export const filterTerms = ({ country, language, publisherNo, authorNos }: Filterable): string[] => [
   TERMS.country(country),
   TERMS.language(language),

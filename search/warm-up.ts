@@ -116,8 +116,8 @@ async function readAhead(index: IndexParts, sizes: SearchSizes, warmed: bigint |
  */
 const LIMIT = 2_000
 /**
- * How many terms have their lists read. For a term of most articles, the lists of a million
- * articles take 128 kB.
+ * How many terms have their lists read. In a million articles, the lists of a frequent term take
+ * 128 kB.
  */
 const TERMS_READ = 256
 /** How many lists one call of `readLists` reads. */

@@ -50,7 +50,7 @@ interface Watched {
   pool: Pool
   queues: Pick<Queues, 'counts'>
   config: Config
-  /** The servers that do not answer or refuse this process. */
+  /** The servers that refuse this process or do not answer. */
   missing(): Promise<Missing>
 }
 

@@ -10,9 +10,9 @@ import { countQuarantine, readFlow } from './flow.ts'
 import { type MachineSettings, readHealth, readHosts, readPostgres, readVectors } from './machines.ts'
 
 /**
- * Shows the open work between the services as metrics. They are read at each scrape, and left out
- * if they cannot be read. Every worker shows the same figures, so one running worker is enough. In
- * queries, take the maximum over the processes and not the sum.
+ * Shows the open work between the services as metrics. Figures are read at each scrape, and left
+ * out if they cannot be read. Every worker shows the same figures, so one running worker is enough.
+ * In queries, take the maximum over the processes and not the sum.
  */
 export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
   const flow = shared(() => readFlow(pool))
@@ -75,8 +75,8 @@ const STATES = ['waiting', 'active', 'delayed', 'failed'] as const satisfies (ke
 const oldest = ({ pages, embeddings }: Flow) => ({ normalise: pages.oldest, embed: embeddings.oldest })
 
 /**
- * Shows the machines and the roles of their servers as metrics. They are read at each scrape, and
- * left out if they cannot be read. Every worker shows the same figures.
+ * Shows the machines and the roles of their servers as metrics. Figures are read at each scrape,
+ * and left out if they cannot be read. Every worker shows the same figures.
  */
 export function observeMachines(pool: Pool, config: RedisSettings): void {
   const hosts = shared(() => readHosts(pool))

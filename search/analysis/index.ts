@@ -13,9 +13,9 @@ export { stem } from './stems.ts'
 export { foldName, foldWord, hasLetterOrDigit, words } from './tokens.ts'
 
 /**
- * Version of the rules by which texts and queries become words, and words match. Raise it with
- * every change after which a search finds other articles. A search that was cited under an older
- * version cannot be recomputed.
+ * Version of the rules that make words of texts and queries, and of the rules that match words.
+ * Raise it with every change that makes a search find other articles. A search that was cited under
+ * an older version cannot be recomputed.
  */
 export const WORD_RULES = 1
 
@@ -217,7 +217,7 @@ function writeWords(text: string): string | null {
         from = to
         units[to++] = BREAK
       }
-      // The folded form of a plain word is this lower case. `writeFolded` overwrites other words
+      // The lower case of a plain word is its folded form. `writeFolded` overwrites other words
       // below.
       units[to++] = lowered(normal.charCodeAt(at), kind)
       kinds |= kind

@@ -20,8 +20,8 @@ const ALGORITHMS: Record<Language, (word: string) => string> = {
 const LONGEST = 64
 
 /**
- * How many stems each algorithm keeps in memory. To compute a stem takes ten times as long as to
- * look it up. The frequent words of the news fit.
+ * How many stems each algorithm keeps in memory. The frequent words of the news fit into this
+ * number. To compute a stem takes ten times as long as to look it up.
  */
 const REMEMBERED = 50_000
 

@@ -46,7 +46,7 @@ export const TEXT_LIMITS = { title: 2_000, body: 2_000_000 }
 export const cutText = (text: string, most: number) =>
   text.length <= most ? text : text.slice(0, most).replace(/\s\S*$|[\ud800-\udbff]$/, '')
 
-/** The most combining marks in a row. */
+/** The highest number of combining marks in a row. */
 const MOST_MARKS = 30
 
 /**

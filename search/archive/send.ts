@@ -142,8 +142,8 @@ function firstRefusal(items: unknown): { status: number; reason: string } {
 const WITHIN_INDICES = 120_000
 
 /**
- * The alias through which an index is written. When the index is lost, OpenSearch then refuses the
- * articles. With the name of the index, it would make an empty index by itself.
+ * The alias under which articles are sent to an index. When the index is lost, OpenSearch refuses
+ * articles for the alias. For the name of the index, it would make an empty index by itself.
  */
 const writingAlias = (index: string) => `${index}-w`
 

@@ -49,7 +49,10 @@ const MB = 1 << 20
 export function defaultCacheSizes(memory = availableMemory()) {
   const share = (part: number, most: number) => Math.min(most, Math.max(4 * MB, Math.floor(memory / part)))
   return {
-    /** Posting lists and their bitmaps. A term in many of a million articles takes 128 kB. */
+    /**
+     * Posting lists and their bitmaps. In a million articles, the lists of a frequent term take 128
+     * kB.
+     */
     postings: share(28, 512 * MB),
     /** Columns with term filters: 45 MB for a million articles. */
     columns: share(28, 512 * MB),

@@ -72,8 +72,8 @@ const LOOKED_AT = 1 << 20
 
 /**
  * Counts, before any words are read, how many articles of all segments NEAR has to verify. A page
- * may need only the first of them. Too many are refused all the same, because a count would need
- * all.
+ * may need only the first of these articles, but a count needs all. So `reading` refuses too many
+ * articles for a page as well.
  */
 async function noteReading(
   context: StoredContext,

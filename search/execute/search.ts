@@ -159,8 +159,8 @@ async function collectMatches(
     ),
   ]
   const [inMemory] = await Promise.all([
-    // Several searches share this reading, so another search may already note its statements. The
-    // wait therefore gets a name of its own.
+    // Several searches share this reading, so its statements may be noted for another search. So
+    // this search notes the wait under another name.
     last <= covered ? [] : index.waitFor('new articles', index.memory.upTo(range, sizes.memory)),
     matchParts(parts, matchOrder, collectors),
   ])

@@ -299,7 +299,7 @@ export function createTermIds() {
   const wordIds = createWordIds()
   /** Long words have digests as terms. This map gives the id of a long word by its term. */
   const long = new Map<string, number>()
-  /** The length of all words before this id was checked. */
+  /** Words with lower ids have been checked for their length. */
   let measured = 0
   const stems = new Map<string, number>()
   const stemsOf = new Map<Language, Int32Array>()

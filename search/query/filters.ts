@@ -28,7 +28,7 @@ export interface ArticleFilter {
   ingestedAfter: Date | null
 }
 
-/** With these filters, all articles match that the reach allows. */
+/** With these filters, every article within the reach matches. */
 export const NO_FILTERS: Omit<ArticleFilter, 'reach'> = {
   countries: [...COUNTRIES],
   languages: null,

@@ -74,8 +74,8 @@ function clausesOf({ language, stems, written }: AnalysedWords, scope: Scope): Q
 }
 
 /**
- * The number of different words found counts most. Then counts how many of them are in the title,
- * then how many have the form that the query has.
+ * Weights of the score. The number of different words that were found counts most. The number of
+ * these words in the title comes second. The number of words in the query's own form comes third.
  */
 const WEIGHTS = { found: 10_000, inTitle: 100, asWritten: 1 } as const
 

@@ -372,8 +372,8 @@ const REMOVE_BUCKETS = `
   )
   select max(bucket) as last from step`
 
-// A segment is usually used some seconds after it was stored. A process whose segment was removed
-// builds another.
+// Segments are used some seconds after they were stored, so older ones count as abandoned. A
+// process whose segment was removed builds it again.
 const REMOVE_ABANDONED = `delete from segments_ahead where stored_at < now() - interval '10 minutes'`
 
 /**
@@ -436,7 +436,7 @@ const HOLDS_OTHERS = `
 // $1 number
 const RANGE_AHEAD = 'select first_seq as first, last_seq as last from segments_ahead where segment_no = $1 for update'
 
-// $1 $2 range. Segments are ascending and without gaps.
+// $1 $2 range. Finds segments that have articles of the range.
 const OVERLAPPING = 'select from segments where last_seq >= $1 and first_seq <= $2'
 
 // $1 number, $2 moment

@@ -37,7 +37,7 @@ const BY_NAME = new Map(
  */
 const CAPITALS = new Set(['ap', 'apa', 'ats', 'efe', 'pa', 'sda', 'sid', 'ansa', 'novum'])
 
-/** The place that says that an agency sent a text. */
+/** The place that names an agency as the sender of a text. */
 export type AgencySignal = 'by-line' | 'structured data' | 'dateline' | 'either end' | 'credit'
 
 export interface AgencyEvidence {

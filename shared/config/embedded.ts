@@ -49,8 +49,8 @@ function portOf(name: string, dataDir: string): unknown {
 }
 
 /**
- * The text of a file. Empty when the file does not exist, or when this account may not read it. A
- * client without the key is refused by the embedded server, and reports that.
+ * The text of a file. Empty when the file does not exist, or when this account may not read it.
+ * Without the key, the embedded server refuses the client, and the client reports that.
  */
 function textOf(path: string): string {
   try {

@@ -202,7 +202,8 @@ export const SETTINGS = {
 
 /**
  * Prefixes of our settings. A process warns about a name that has such a prefix and is not in the
- * table. It is a typing error, or a setting of an earlier version (`QUESTION_`, `WEBSUB_`).
+ * table. Such a name is a typing error, or a setting of an earlier version (`QUESTION_`,
+ * `WEBSUB_`).
  */
 export const OWN_PREFIXES =
   `CRAWL_ POLL_ EMBED AUTH_LOCK_ NORMALISE_ OPENSEARCH_ PAGES_ SEARCH_ QDRANT_ QUESTION_ REDIS_SENTINEL RIGHTS_ TLS_

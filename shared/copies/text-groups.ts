@@ -23,7 +23,7 @@ const NONE: TextGroups = { seqs: new Float64Array(), groups: new Uint32Array(), 
 
 /**
  * Keeps in memory which articles share their text with others: 12 bytes for each. Each call returns
- * the groups as they are when it is made.
+ * the groups as they are at the time of the call.
  */
 export function openTextGroups(pool: Pool): () => Promise<TextGroups> {
   let known: { state: State; groups: TextGroups } | null = null

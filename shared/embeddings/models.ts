@@ -18,9 +18,9 @@ export interface Model {
    */
   maxCharacters: number
   /**
-   * From this relevance on, an article is likely to be about the query; null: not measured. Most
-   * queries that have an answer in the index find it above this relevance. Few other queries find
-   * anything above it (docs/search-by-meaning.md).
+   * An article with at least this relevance is likely to be about the query; null: not measured.
+   * Most queries that have an answer in the index find it above this relevance. Few other queries
+   * find anything above it (docs/search-by-meaning.md).
    */
   near: number | null
   /** How similar the vectors of articles on the same event are; null: not measured. */
@@ -30,8 +30,8 @@ export interface Model {
 }
 
 /**
- * From these cosines on, two articles are likely to be about the same event. `of` has the cosine by
- * pair of languages, in alphabetical order. `pooled` is for pairs of languages with less than 50
+ * Two articles with at least this cosine are likely to be about the same event. `of` has the cosine
+ * by pair of languages, in alphabetical order. `pooled` is for pairs of languages with less than 50
  * judged pairs of articles.
  */
 export interface SameEvent {

@@ -111,8 +111,7 @@ export function putAlert(
     const id = `alert_${randomBytes(8).toString('hex')}`
     const values = [searchId, id, keyId, to, when, zone, place.seq, place.at, due, isMail]
     const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
-    // Removes messages to the address before that were not delivered yet. The alert finds their
-    // articles again.
+    // Removes undelivered messages to the previous address. The alert finds their articles again.
     if (before !== null && before !== to) {
       await client.query('delete from alert_messages where alert_id = $1 and delivered_at is null', [alert.id])
     }

@@ -74,9 +74,9 @@ export const MONTH_OF_KEY = `
   from (select ${MONTH} as month) m
   left join (select month as used_in, used from quota_months where key_id = k.id) q on q.used_in = m.month::date`
 
-// This is one conditional statement. So if two requests race for the last one of the month, only
-// one succeeds. It commits to disk before the answer is sent, so a restart does not forget it. $1
-// key, $2 quota, $3 requests.
+// This is one conditional statement. So if two processes race for the last request of the month,
+// only one succeeds. The statement commits to disk before the answer is sent, so a restart does not
+// forget it. $1 key, $2 quota, $3 requests.
 const CHARGE = `
 with charged as (
   insert into quota_months as q (key_id, month, used)

@@ -68,9 +68,9 @@ export function keepSearch(pool: Pool, keyId: string, { name, search }: Describe
 }
 
 /**
- * Changes the given fields of a kept search. Its feed keeps its address. When the search moves to a
- * new place, the searches between the old and the new place move by one. Null when the key has no
- * such search.
+ * Changes the given fields of a kept search. The address of its feed stays the same. When the
+ * search moves to a new place, the searches between the old and the new place move by one. Null
+ * when the key has no such search.
  */
 export function changeSearch(
   pool: Pool,

@@ -19,8 +19,8 @@ import { type FoundKey, foundKey, hashSecret, PLAN_COLUMNS, type PlanRow } from 
  */
 
 /**
- * The most active feeds of one key. As many revoked feeds are remembered too, so that a request can
- * tell a revoked feed from an unknown one.
+ * How many active feeds a key may have. The same number of revoked feeds is remembered, so that a
+ * request can tell a revoked feed from an unknown one.
  */
 export const MAX_FEEDS = 100
 

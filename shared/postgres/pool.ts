@@ -119,7 +119,7 @@ export interface PoolOptions {
 /**
  * A pool of connections to the primary. A proxy may lead to a standby for a moment, for instance
  * after a start or a failover. The pool refuses such a connection. When an idle connection breaks
- * (a restarted server), the pool drops it and calls `onError`. Without this listener the error
+ * (a restarted server), the pool drops it and calls `onError`. Without such a listener, the error
  * would end the process.
  *
  * @param options.max connections

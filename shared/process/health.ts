@@ -3,7 +3,7 @@ import { certificateRefusal } from '../config/tls.ts'
 import { figure, gauge, registry, shared } from '../metrics.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
 
-/** Dependencies that do not answer or refuse us: name → a short reason without addresses. */
+/** Dependencies that refuse us or do not answer: name → a short reason without addresses. */
 export type Missing = Record<string, string>
 
 export type HealthServer = Awaited<ReturnType<typeof startHealthServer>>

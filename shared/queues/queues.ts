@@ -94,7 +94,7 @@ export function openQueues(config: QueueSettings, log: Logger) {
         },
       )
       return {
-        /** Takes no new message and waits for the running ones; with `force`, waits for none. */
+        /** Takes no new message, and waits for the running work; with `force`, does not wait. */
         async close(force = false) {
           stopping.abort()
           await worker.close(force)

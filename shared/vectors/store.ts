@@ -7,7 +7,7 @@ export interface ArticleVector {
   vector: number[]
   country: Country
   /**
-   * `published_at`, or else `ingested_at`, in ms since 1970. An article without both is never
+   * `published_at`, or else `ingested_at`, in ms since 1970. An article with neither time is never
    * found.
    */
   coveredAt: number | null
