@@ -27,7 +27,7 @@ import { type Citation, findCitation, readCited } from '../shared/plans/citation
 import { type Pool, readRow } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 
-/** Most lines about differences that are printed. */
+/** The most lines about differences that are printed. */
 const MOST_TOLD = 20
 
 await runCommand(

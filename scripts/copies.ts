@@ -2,11 +2,11 @@ import { csvRecord } from '../shared/articles/csv.ts'
 import { runCommand, wholeNumber } from '../shared/process/command.ts'
 import { columns } from './terminal/terminal.ts'
 
-/** Most days: ten years. Each day takes two statements. */
+/** The most days that a command reads, which is ten years. Each day takes two statements. */
 const MOST_DAYS = 3_660
 const DAYS = 30
 
-/** Most outlets that a grid shows. */
+/** The most outlets that a grid shows. */
 const MOST = 40
 const LEGEND = 'Rows were first, columns later: articles, their share of all of the later outlet, ?: order unknown.'
 

@@ -31,7 +31,7 @@ const optional = { type: ['string', 'null'] } as const
 const texts = { type: 'array', items: text } as const
 const textsOrNull = { ...texts, type: ['array', 'null'] } as const
 
-/** Most bytes of one line: the largest page, with its characters escaped. */
+/** The most bytes of one line: the largest page, with its characters escaped. */
 const LONGEST_LINE = 64_000_000
 
 const FEED_LINE = {

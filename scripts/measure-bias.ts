@@ -8,8 +8,8 @@ import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 
 /**
- * Most characters of a passage and of a search term. Short texts are enough, because they also show
- * the common part of vectors.
+ * The most characters of a passage and of a search term. Short texts are enough, because they also
+ * show the common part of vectors.
  */
 const PASSAGE = 300
 const QUERY = 150

@@ -37,7 +37,10 @@ export interface Lived {
   fleeting: number
   /** The number of polls in which no entry was known. */
   gaps: number
-  /** Requests of documents, requests of those that were answered 304, and requests of pages. */
+  /**
+   * The number of requests for documents, of those that were answered 304, and of requests for
+   * pages.
+   */
   requests: { feeds: number; unchanged: number; pages: number }
   /** The shortest time between two requests of the same document. */
   shortestPause: number

@@ -25,8 +25,8 @@ export interface ReadResult {
 export type ArticleReader = ReturnType<typeof openArticleReader>
 
 /**
- * Most threads. One thread reads faster than one writer writes, so the others only help with slow
- * texts.
+ * The most threads. One thread reads faster than one writer writes, so the others only help with
+ * slow texts.
  */
 const MOST_THREADS = 4
 

@@ -15,7 +15,7 @@ import { type CommandContext, type Option, textOf, UsageError } from '../../shar
 import { confirm } from '../terminal/terminal.ts'
 import { type Synced, syncOutlets } from './sync.ts'
 
-/** Most names of a list that are printed. */
+/** The most names of a list that are printed. */
 const NAMES = 20
 
 /**

@@ -143,7 +143,9 @@ export function checkTable({ feeds, outlets }: { feeds: CheckedFeed[]; outlets: 
   ].join('\n')
 }
 
-/** Most dropped addresses of one outlet that are stored, and tried again by each later check. */
+/**
+ * The most dropped addresses of one outlet that are stored, and tried again by each later check.
+ */
 const MOST_DROPPED = 10
 
 /** The addresses that earlier checks dropped, by domain. They may work again. */

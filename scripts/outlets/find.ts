@@ -86,9 +86,9 @@ const isSameSite = (one: URL, other: URL): boolean =>
 
 /** The paths at which content systems usually have their feeds and news sitemaps. */
 const USUAL_PLACES = ['/feed/', '/rss.xml', '/rss', '/feed.xml', '/atom.xml', '/news-sitemap.xml', '/sitemap.xml']
-/** Most addresses that are tried for one outlet, besides those of the catalogue. */
+/** The most addresses that are tried for one outlet, besides those of the catalogue. */
 const MOST_TRIES = 12
-/** Most links of the home page, and most lines of robots.txt, that are tried. */
+/** The most links of the home page, and the most lines of robots.txt, that are tried. */
 const MOST_NAMED = 6
 /** Characters of a home page that are read. Links to feeds are in its head. */
 const HEAD = 500_000

@@ -81,7 +81,7 @@ const RIGHTS = `
   select signal, source, pages, first_at as "firstAt", last_at as "lastAt"
     from outlet_rights where outlet_no = $1 order by signal, source`
 
-/** Most paths of a robots.txt that are shown. */
+/** The most paths of a robots.txt that are shown. */
 const PATHS = 5
 
 /** The report as Markdown, for a publisher: in plain words, without names of our tables. */

@@ -27,7 +27,7 @@ const MENDS = {
 
 type Kind = keyof typeof MENDS
 
-/** Most differences of a kind that are named. */
+/** The most differences of a kind that are named. */
 const EXAMPLES = 10
 
 export type Report = ReturnType<typeof createReport>

@@ -57,7 +57,8 @@ export function serviceProgram(
     log: join(dataDir, 'logs', `${name}.log`),
     isReady: async () => {
       const readiness = await fetch(`${health}/readyz`, { signal: AbortSignal.timeout(2_000) })
-      // A dependency may be missing for a while. Only "not finished" is worth waiting for.
+      // A service counts as ready without one of its dependencies, because a dependency may be
+      // missing for a while. Only a start that has "not finished" is worth waiting for.
       return readiness.ok || !(await readiness.text()).includes('not finished')
     },
     isAlive: askHttp(`${health}/healthz`),

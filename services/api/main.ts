@@ -3,7 +3,7 @@ import { processNumber } from '../../shared/process/node.ts'
 import { startService } from '../../shared/process/start-service.ts'
 
 /**
- * Most processes, unless WEB_CONCURRENCY sets more. Each process has its own connections to
+ * The most processes, unless WEB_CONCURRENCY sets more. Each process has its own connections to
  * Postgres.
  */
 const MOST_BY_ITSELF = 8

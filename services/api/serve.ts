@@ -64,7 +64,7 @@ const DRAIN_TIMEOUT = 12_000
 const DECLINING = 500
 const SWEEP_INTERVAL = 600_000
 const READY_TIMEOUT = 2_000
-/** Most ms that the process waits for the index to be in memory before it listens. */
+/** The most ms that the process waits for the index to be in memory before it listens. */
 const LISTEN_WAIT = 1_000
 /** The same for a process that joins others. */
 const JOIN_WAIT = 60_000

@@ -27,7 +27,8 @@ export interface EmbeddingCollection {
 export type EmbeddingCollections = ReturnType<typeof openEmbeddingCollections>
 
 /**
- * Most texts in one request, because a search that comes meanwhile waits until they are embedded.
+ * The most texts in one request, because a search that comes meanwhile waits until they are
+ * embedded.
  */
 const TEXTS = 4
 

@@ -6,8 +6,8 @@ import type { Queues } from '../../shared/queues/queues.ts'
 
 const TICK = 1_000
 /**
- * Most messages in the queue. With more, the claim of the last one would expire before an embedder
- * takes it.
+ * The most messages in the queue. With more, the claim of the last one would expire before an
+ * embedder takes it.
  */
 const MOST_WAITING = 8
 
@@ -38,7 +38,7 @@ export function startDueDispatcher(
   return repeatEvery(TICK, dispatch, { outage })
 }
 
-/** Most articles in one message. */
+/** The most articles in one message. */
 const BATCH = 16
 
 /**

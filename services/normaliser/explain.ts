@@ -44,9 +44,9 @@ export interface Explanation {
   fields: Record<Field, FieldExplanation> | null
 }
 
-/** Most candidates of a field that are shown, because a page may state thousands. */
+/** The most candidates of a field that are shown, because a page may state thousands. */
 const SHOWN = 20
-/** Most characters of a value that are shown. */
+/** The most characters of a value that are shown. */
 const LONGEST = 200
 
 /**

@@ -32,7 +32,7 @@ import { finishDone, giveBack } from './pages/finish.ts'
 /** ms that the first article of a batch waits for others. Composing a page takes about as long. */
 const BATCH_WAIT = 50
 /**
- * Most characters of text in a batch. This thread serialises them for Postgres, and must stay
+ * The most characters of text in a batch. This thread serialises them for Postgres, and must stay
  * responsive meanwhile.
  */
 const BATCH_WEIGHT = 150_000
@@ -43,7 +43,7 @@ const BATCH_WEIGHT = 150_000
  */
 const LOCK = 10_000
 /**
- * Most messages that are being processed at a time. They are far more than the threads, because the
+ * The most messages that are processed at a time. They are far more than the threads, because the
  * fair queue can only choose among pages that wait in it. An outlet has at most `CALLED_AT_ONCE`
  * pages there. Memory holds only the number of a waiting page.
  */

@@ -64,7 +64,10 @@ export function lessonOf(paragraphs: string[]): string[] {
  * within as many pages.
  */
 const HALVED_AT = 64
-/** Most lines of a template, which take 4 kB. A line of a single page stays for some ten pages. */
+/**
+ * The most lines of a template. They take about 4 kB. A line that only one page has stays for about
+ * ten pages.
+ */
 const LINES = 250
 
 /**

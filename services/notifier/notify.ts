@@ -21,12 +21,12 @@ const TICK = 1_000
  */
 const QUEUED = 30_000
 /**
- * Most messages that are being sent at a time. A receiver that hangs takes one of these places for
+ * The most messages that are sent at a time. A receiver that hangs takes one of these places for
  * ten seconds.
  */
 const AT_ONCE = 16
 /**
- * Most messages of one key that are being sent at a time, so that a key whose receivers hang delays
+ * The most messages of one key that are sent at a time, so that a key whose receivers hang delays
  * no other key.
  */
 const OF_A_KEY = 4

@@ -249,7 +249,7 @@ function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search
   )
 }
 
-/** Most filters that an empty list offers to remove. */
+/** The most filters that an empty list offers to remove. */
 const MOST_STEPS = 4
 
 /** Loads the next page when the end comes into view, or by a button. */

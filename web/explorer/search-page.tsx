@@ -160,7 +160,7 @@ function useCounting() {
 }
 
 const PLACE = 'perscope.place'
-/** Most articles that a reload loads again, because each page of them costs a search. */
+/** The most articles that a reload loads again, because each page of them costs a search. */
 const MOST_RELOADED = 250
 
 /**

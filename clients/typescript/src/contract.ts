@@ -365,7 +365,7 @@ export interface ClientOptions {
 }
 
 export interface IterationOptions {
-  /** Most articles: after them no further page is requested, and `articles` ends. */
+  /** The most articles. After them the client requests no further page, and `articles` ends. */
   maxItems?: number | undefined
 }
 

@@ -29,7 +29,7 @@ export interface Answer<Body> {
 export type Value = string | number | boolean | Date | readonly string[] | null | undefined
 export type Query = object
 
-/** Most bytes of an answer: far more than a page of 100 articles has. */
+/** The most bytes of an answer: far more than a page of 100 articles has. */
 const LONGEST_ANSWER = 32 * 1024 * 1024
 
 /** Sends requests with the key, repeats them by the contract, and stores the counters. */

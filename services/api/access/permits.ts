@@ -84,12 +84,13 @@ export function createStrangerPermits({ DATABASE_POOL }: Pick<Config, 'DATABASE_
  */
 const CONNECTIONS = 3
 /**
- * Most callers of one name that wait. The rate of a key's plan is mostly lower, and then limits its
- * searches before this does.
+ * The most callers of one name that may wait. The rate of a key's plan is usually lower than this,
+ * and then limits its searches first.
  */
 const WAITING = 1_000
 /**
- * Most callers that wait to count requests of one key. No key can have so many requests under way.
+ * The most callers that may wait to count requests of one key. No key can have this many requests
+ * under way.
  */
 const COUNTING = 100_000
 
@@ -104,9 +105,9 @@ export function createSearchPermits({ DATABASE_POOL, SEARCH_TIMEOUT }: SearchPer
 }
 
 /**
- * Most questions of one key that model and vector store answer at a time. Such a question holds no
- * connection to Postgres, so the size of the pool does not limit it. More questions of one key
- * would only queue in the model, ahead of those of other keys.
+ * The most questions of one key that the model and the vector store answer at a time. Such a
+ * question holds no connection to Postgres, so the size of the pool does not limit it. More
+ * questions of one key would only queue in the model, ahead of those of other keys.
  */
 const QUESTIONS = 4
 

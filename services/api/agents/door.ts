@@ -10,7 +10,7 @@ import { readBody } from '../http/body.ts'
 import { DATA_NOTE, plain } from './text.ts'
 import { type Answers, listedTools, queryOf, TOOLS, type Tool } from './tools.ts'
 
-/** Most bytes of a message. The longest arguments take a third of them. */
+/** The most bytes of a message. The longest arguments take a third of this. */
 const MOST_BYTES = 32_768
 
 const INSTRUCTIONS = `News of the Netherlands, Belgium and Luxembourg, without full texts. Cite articles by outlet, date and link. ${DATA_NOTE}`
@@ -163,7 +163,9 @@ function guard({ publicUrl, config }: DoorParts): RequestHandler {
 
 const isLoopback = (host: string) => /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host)
 
-/** Loaded with the first message: most processes need none of it, and it takes 30 MB. */
+/**
+ * Loaded with the first message, because most processes never need it, and it takes much memory.
+ */
 const loadSdk = () =>
   Promise.all([
     import('@modelcontextprotocol/sdk/server/index.js'),

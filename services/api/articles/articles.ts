@@ -109,7 +109,7 @@ interface Standing {
   answer: Answer & { etag: string }
 }
 
-/** Most bytes of all standing answers: some thousand polls with long addresses. */
+/** The most bytes of all standing answers: some thousand polls with long addresses. */
 const MOST_BYTES = 8_388_608
 const NOTHING = Buffer.alloc(0)
 /** Bytes of an answer beside its content. */

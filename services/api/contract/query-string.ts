@@ -29,9 +29,9 @@ export function rawQueryOf(url: string): string {
 export type WrittenParameter = { name: string; value: string } | { name: string; unreadable: string }
 
 /**
- * Most parameters of a request that are read. A request with every parameter, and with each list in
- * all three forms, has less than half of these. Explaining thousands of wrong names would delay
- * other requests.
+ * The most parameters of a request that are read. A request with every parameter, and with each
+ * list in all three forms, has less than half of these. Explaining thousands of wrong names would
+ * delay other requests.
  */
 const MAX_WRITTEN = 256
 
@@ -302,7 +302,7 @@ function complaint(parameter: Parameter, keyword: string): string {
   }
 }
 
-/** Most parameters that an error names. More would make a long answer to a short question. */
+/** The most parameters that an error names. More would make a long answer to a short question. */
 const MAX_PARAMETERS = 50
 
 export type Problems = ReturnType<typeof createProblems>

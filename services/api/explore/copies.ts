@@ -23,7 +23,7 @@ export const COPIES_PARAMETERS = {
   ...EXPLORE_PARAMETERS,
 }
 
-/** Most copies of an article that are shown. */
+/** The most copies of an article that are shown. */
 const MOST = 100
 
 /** The answer, as JSON Schema (2020-12). */

@@ -221,7 +221,10 @@ type Bucket = Counts['data'][number] & { parts?: { data: Counts['data']; other: 
 
 type Counted = Omit<Counts, 'data'> & { data: Bucket[] }
 
-/** Most buckets with articles that are counted again by outlet. Each takes a search of its own. */
+/**
+ * The most buckets that are counted again by outlet. Each takes a search of its own. Empty buckets
+ * do not count.
+ */
 const MOST_BY_OUTLET = 62
 
 /**

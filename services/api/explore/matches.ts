@@ -40,12 +40,12 @@ export const MATCHES_SCHEMA = dataOf({
   }),
 })
 
-/** Most characters in which places are counted: of one text, and of all texts of a page. */
+/** The most characters in which places are counted: of one text, and of all texts of a page. */
 const COUNTED = 200_000
 const COUNTED_OF_PAGE = 1_000_000
 /**
- * Most characters of title and snippet that are read. The index may hold longer titles, which an
- * older version let in.
+ * The most characters of title and snippet that are read. The index may hold longer titles, which
+ * an older version let in.
  */
 const SHOWN = 5_000
 

@@ -24,7 +24,7 @@ export const SUGGESTIONS_PARAMETERS = {
   },
 } as const satisfies Record<string, Parameter>
 
-/** Most names of an answer. */
+/** The most names of an answer. */
 const MOST_SUGGESTIONS = 10
 
 /** The answer, as JSON Schema (2020-12). */

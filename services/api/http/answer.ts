@@ -212,7 +212,7 @@ function errorObject(error: ApiError): Omit<ErrorObject, 'code'> & Pick<ApiError
 type Compressor = ReturnType<typeof createCompressor>
 
 /**
- * Most bodies that are compressed at once: Node has as many threads for this work. More bodies
+ * The most bodies that are compressed at once: Node has as many threads for this work. More bodies
  * would only take memory.
  */
 const AT_ONCE = 4
@@ -294,7 +294,7 @@ export function encodingFor(header: string | undefined): Encoding | null {
   return br === best ? 'br' : 'gzip'
 }
 
-/** Most codings of the header that are read. */
+/** The most codings of the header that are read. */
 const MOST = 32
 
 function readWeights(header: string): Map<string, number> {

@@ -75,7 +75,7 @@ const statusOf = (response: Response): number => (response.headersSent ? respons
 export const isAnybodys = ({ locals }: Response) =>
   locals.access === undefined || locals.errorCode === 'rate_limit_exceeded'
 
-/** Most lines a second about requests that anybody can send. */
+/** The most lines a second about requests that anybody can send. */
 const MOST_LINES = 100
 
 /**

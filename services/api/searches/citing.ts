@@ -83,7 +83,7 @@ interface CitingParts {
   charge(response: Response): Promise<void>
 }
 
-/** Most citations that a process keeps in memory. A citation never changes. */
+/** The most citations that a process keeps in memory. A citation never changes. */
 const KEPT = 1_000
 
 /** The handlers that make a citation, show its page, and send its articles. */

@@ -26,9 +26,12 @@ export const NEW_SCHEMA = dataOf({
   }),
 })
 
-/** Most new articles that are counted. */
+/** The most new articles that are counted. */
 const MOST = 999
-/** How many searches of a request are counted at a time. Most of them wait for nothing. */
+/**
+ * How many searches of a request are counted at a time. Most counts do not wait, because the first
+ * one has read what they need.
+ */
 const AT_ONCE = 8
 
 /**

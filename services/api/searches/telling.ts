@@ -14,11 +14,11 @@ import { type IngestionPlace, newOf, readPlace } from './new.ts'
  * most this long after the indexing.
  */
 const TICK = 3_000
-/** Most articles of a message. */
+/** The most articles of a message. */
 const MOST = 100
 /**
- * Most articles that are read and counted for a message. The search collects one more, which shows
- * that there are more.
+ * The most articles that are read and counted for a message. The search collects one more, which
+ * shows that there are more.
  */
 const LOOKED_AT = { atOnce: 1_000, digest: 10_000 }
 /** ms between two messages of an alert with `when` "at once". */

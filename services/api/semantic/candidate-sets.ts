@@ -217,7 +217,7 @@ async function readStored(db: Queryable, name: string, text: string, value: unkn
 }
 
 /**
- * Most old sets that are removed after a new one. The number is above one, so that the table
+ * The most old sets that are removed after a new one. The number is above one, so that the table
  * shrinks after an outage, and small, so that the statement is short.
  */
 const REMOVED_AT_ONCE = 20

@@ -219,7 +219,7 @@ function openServing(config: Config, pool: Pool, options: EmbeddingOptions): Fin
   }
 }
 
-/** Most bytes that the vectors of questions take. Each takes some 2,000. */
+/** The most bytes that the vectors of questions take in all. One vector takes about 2,000. */
 const QUESTION_MEMORY = 16 * 2 ** 20
 const HOUR = 3_600_000
 /** Bytes of an entry without the vector: its digest, the array, the entries of the cache. */

@@ -36,7 +36,7 @@ export interface OperatorParts {
   readiness: Readiness
 }
 
-/** Most ms that a statement for the page may run. */
+/** The most ms that a statement for the page may run. */
 const STATEMENT_TIMEOUT = 3_000
 
 const CLOSE_TIMEOUT = 2_000

@@ -107,7 +107,7 @@ function validatorsToKeep(document: ReadDocument, parts: PartsRead): Validators 
   return parts.whole ? document.validators : NO_VALIDATORS
 }
 
-/** Most older pages of a feed that are read to close one gap. */
+/** The most older pages of a feed that are read to close one gap. */
 const MOST_OLDER_PAGES = 20
 
 /**

@@ -339,8 +339,8 @@ async function addPages(client: Client, feed: DueFeed, unseen: NewPage[], budget
 }
 
 /**
- * Most characters of entries in one statement. Serialising them for Postgres blocks the event loop,
- * for about 100 ms a megabyte.
+ * The most characters of entries in one statement. Serialising them for Postgres blocks the event
+ * loop.
  */
 const SLICE = 200_000
 

@@ -29,7 +29,7 @@ interface KnownPart extends Validators {
   modified: string | null
 }
 
-/** Most parts of an index that are remembered: far more than one poll reads (`recentParts`). */
+/** The most parts of an index that are remembered: far more than one poll reads (`recentParts`). */
 export const MOST_REMEMBERED = 400
 /**
  * Depth to which indexes are followed. The protocol forbids an index inside an index, but outlets

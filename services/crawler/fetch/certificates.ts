@@ -18,8 +18,8 @@ export type Trust = ReturnType<typeof createTrust>
 export const SECURE_OPTIONS = constants.SSL_OP_LEGACY_SERVER_CONNECT
 
 /**
- * Most tries, and most certificates, in memory. When there are this many certificates, all are
- * dropped before new ones are added.
+ * The most tries in memory, and the most certificates. When there are this many certificates, all
+ * are dropped before new ones are added.
  */
 const MOST_HOSTS = 1_000
 const MOST_INTERMEDIATES = 100
@@ -59,9 +59,9 @@ export function createTrust(authorities?: string[]) {
   }
 }
 
-/** Most certificates that we fetch for one host. Usually one is missing. */
+/** The most certificates that we fetch for one host. Usually one is missing. */
 const MOST_FETCHED = 3
-/** Most bytes of a certificate. Real ones have about two thousand. */
+/** The most bytes of a certificate. Real ones have about two thousand. */
 export const CERTIFICATE_LIMIT = 32_768
 
 /**

@@ -139,7 +139,7 @@ async function membersOf(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** Most gzip members in a body. Each member needs a stream of its own, even if it is short. */
+/** The most gzip members in a body. Each member needs a stream of its own, even if it is short. */
 const MOST_MEMBERS = 1_000
 /** Bytes after the data of a member: its checksum and length. */
 const TRAILER = 8

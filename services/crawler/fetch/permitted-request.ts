@@ -112,7 +112,10 @@ async function requestWithPermit(
 
 const ABSENT = new Set([404, 410])
 
-/** Counts a request for its outlet's day, unless we did not make it or ended it ourselves. */
+/**
+ * Counts a request for its outlet's day. A request that we did not send, or that we ended
+ * ourselves, does not count.
+ */
 function noteAsked({ asked }: Asking, outletNo: number, result: FetchedResponse | RequestFailure, bytes: number): void {
   const isFailure = result instanceof RequestFailure
   if (isFailure && (result.kind === 'aborted' || NEVER_ASKED.has(result.kind))) return

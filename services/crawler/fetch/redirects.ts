@@ -8,7 +8,7 @@ import type { FetchedResponse } from './request.ts'
 /** The cookies of one chain of redirects (RFC 6265, as far as such a chain needs it). */
 export type CookieJar = ReturnType<typeof createCookieJar>
 
-/** Most cookies of one chain. */
+/** The most cookies of one chain. */
 const MOST_COOKIES = 50
 
 interface Cookie {

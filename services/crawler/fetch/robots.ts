@@ -35,7 +35,9 @@ interface Rule {
   pattern: string
 }
 
-/** Most bytes that we read of a robots.txt. RFC 9309 §2.5 demands that we read at least as many. */
+/**
+ * The most bytes that we read of a robots.txt. RFC 9309 §2.5 demands that we read at least as many.
+ */
 export const ROBOTS_LIMIT = 512_000
 const LONGEST_DELAY = 86_400_000
 
@@ -53,7 +55,9 @@ type Line =
   | { kind: 'stated'; statement: Statement; as: 'rule' | 'record' | 'licence' }
   | { kind: 'other' }
 
-/** Most statements, and most characters of one, that are stored with every page of the host. */
+/**
+ * The most statements, and the most characters of one, that are stored with every page of the host.
+ */
 const MOST_STATED = 100
 const LONGEST_STATED = 500
 
@@ -193,8 +197,8 @@ const canMatch = (pattern: string) =>
   pattern.length <= ADDRESS_LIMIT || pattern.replaceAll('*', '').length <= ADDRESS_LIMIT + 1
 
 /**
- * Most characters that are compared for one address, which takes about 40 ms. Ten thousand rules
- * with a wildcard need half of this or less.
+ * The most characters that are compared for one address. Ten thousand rules with a wildcard need
+ * half of this or less.
  */
 const MOST_WORK = 3_000_000
 

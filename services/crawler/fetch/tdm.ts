@@ -16,7 +16,7 @@ export interface TdmRule {
 }
 
 const FILE = '/.well-known/tdmrep.json'
-/** Most bytes of a tdmrep.json that are read. */
+/** The most bytes of a tdmrep.json that are read. */
 const LIMIT = 512_000
 const MOST_RULES = 1_000
 /**

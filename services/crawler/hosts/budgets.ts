@@ -184,7 +184,7 @@ export async function admitsHost(pool: Pool, outletNo: number, host: string, bud
   return transaction(pool, async client => (await admitHosts(client, outletNo, [host], budget)).size === 0)
 }
 
-/** Most pages of one outlet that are examined in one go. */
+/** The most pages of one outlet that are examined in one go. */
 const BATCH = 10_000
 
 /**

@@ -17,8 +17,8 @@ import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts
  */
 const VISIT_AHEAD = 300
 /**
- * Most due hosts of one outlet that are read. This is more than the outlet may have visited at a
- * time, because some of the hosts may be on busy sites.
+ * The most due hosts of one outlet that are read. This is more than the outlet may have visited at
+ * a time, because some of the hosts may be on busy sites.
  */
 const HOSTS_OF_AN_OUTLET = 32
 /**
@@ -152,11 +152,13 @@ export interface UnderWay {
   pausing: boolean
 }
 
-/** Most hosts that are visited at a time for one outlet, and for an outlet whose pages are late. */
+/**
+ * The most hosts that are visited at a time for one outlet, and for an outlet whose pages are late.
+ */
 const OF_AN_OUTLET = 4
 const OF_A_SLOW_ONE = 1
 /**
- * Most hosts of one site that are visited or pause at a time. So even a site with a thousand
+ * The most hosts of one site that are visited or pause at a time. So even a site with a thousand
  * subdomains gets at most four requests in each CRAWL_HOST_DELAY.
  */
 const OF_A_SITE = 4

@@ -16,9 +16,9 @@ import { foldOutlet, isAgency, isOffice, peopleIn } from './person-names.ts'
  * left out.
  */
 
-/** Most people in a byline. A statement with more people is a list of staff. */
+/** The most people in a byline. A statement with more people is a list of staff. */
 const MOST = 20
-/** Most statements of one source that are read. Real feeds and structured data have fewer. */
+/** The most statements of one source that are read. Real feeds and structured data have fewer. */
 const STATEMENTS = 50
 
 /**

@@ -6,7 +6,7 @@ import { fold, oneLine } from '../markup/plain.ts'
  * parts that are known to be no names. The remaining parts must be written as names are.
  */
 
-/** Most characters of a statement that are read. */
+/** The most characters of a statement that are read. */
 const BYLINE_LIMIT = 500
 /** Longest name of a person, in characters and in words. */
 const NAME_LIMIT = 60

@@ -147,9 +147,9 @@ function choose(candidates: Iterable<Candidate<Moment>>): { day: Candidate<Momen
 }
 
 const HOUR = 3_600_000
-/** Most dates that each date is compared with, because a page may state thousands. */
+/** The most dates that each date is compared with, because a page may state thousands. */
 const COMPARED = 20
-/** Most hours between two clocks: time zones are up to 14 hours ahead of UTC. */
+/** The most hours between two clocks. Time zones are up to 14 hours ahead of UTC. */
 const FURTHEST = 14
 
 /** The earliest of the dates that show the same time in another time zone. */

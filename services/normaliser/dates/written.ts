@@ -60,7 +60,7 @@ export function readDate(value: string, options: DateOptions = {}): WrittenDate 
 /** A day and a time in one number, as `202611172030`. */
 const COMPACT = /^((?:19|20)\d{2}[01]\d[0-3]\d)([0-2]\d[0-5]\d(?:[0-5]\d)?)$/
 
-/** Most characters of a text that are searched, and most dates that are read from it. */
+/** The most characters of a text that are searched, and the most dates that are read from it. */
 const TEXT_LIMIT = 20_000
 const FOUND_LIMIT = 50
 

@@ -78,7 +78,10 @@ function isChallenge({ html, page, signs, feedTitle }: Served): boolean {
 /** Characters of prose. A page with fewer may be a bot defence, even without listed words. */
 const LITTLE_PROSE = 600
 
-/** Most links of such a page. Ordinary pages have more links, to the front page and to sections. */
+/**
+ * The most links that such a page has. Ordinary pages have more links, to the front page and to
+ * sections.
+ */
 const FEW_LINKS = 2
 
 /**

@@ -9,7 +9,7 @@ import { PAYWALLED, SUBSCRIPTION, TERMS, totalLength } from './phrases.ts'
 const STUB = 500
 /** Characters. A longer text is complete, even when the page offers subscriptions beside it. */
 const WHOLE = 2_500
-/** Most characters of an offer, which is a single paragraph. */
+/** The most characters of an offer, which is a single paragraph. */
 const LONGEST_OFFER = 400
 /** The offer stands within this many blocks after the article's end. */
 const BEHIND = 12

@@ -235,7 +235,7 @@ async function declarationIn(code: string): Promise<string> {
   return html.replace(/<[^>]+>/g, ' ')
 }
 
-/** Most characters that fastText reads. A few sentences are enough to show a language. */
+/** The most characters that fastText reads. A few sentences are enough to show a language. */
 const TEXT_LIMIT = 2_000
 
 /**

@@ -1,12 +1,13 @@
 /** Longest markup that is read, in UTF-16 units; the crawler stores at most as many bytes. */
 export const MAX_MARKUP = 10_485_760
-/** Most tags that are read. A live blog of a whole day has about 20,000. */
+/** The most tags that are read. A live blog of a whole day has about 20,000. */
 export const MAX_TAGS = 40_000
 /** Deepest nesting that is kept; browsers stop at 512. Real pages stay below 60. */
 export const MAX_DEPTH = 200
 /**
- * Most open elements, summed over all tags. Every later stage reads the elements around an element,
- * so its work grows with tags times depth. A live blog's 20,000 tags at depth 30 give 600,000.
+ * The most open elements, summed over all tags. Every later stage reads the elements around an
+ * element, so its work grows with tags times depth. A live blog's 20,000 tags at depth 30 give
+ * 600,000.
  */
 const MAX_NESTING = 1_600_000
 

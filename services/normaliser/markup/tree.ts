@@ -30,17 +30,17 @@ const UNREAD = new Set(
 const PLAYERS = new Set(['video', 'audio', 'iframe', 'embed', 'object'])
 const JSON_LD = /^\s*application\/(?:ld\+json|json\+ld)/i
 
-/** Most characters of an attribute that are kept. Longer addresses are refused. */
+/** The most characters of an attribute that are kept. Longer addresses are refused. */
 const LONGEST_ATTRIBUTE = 4_096
-/** Most characters of JSON-LD that are kept of a page. */
+/** The most characters of JSON-LD that are kept of a page. */
 const MAX_JSON_LD = 4_000_000
 
-/** Most text that is read, in UTF-16 units. */
+/** The most text that is read of a page, in UTF-16 units. */
 const MAX_TEXT = PAGE_LIMITS.body
 /**
- * Most characters times the elements around them, because text extractors read a text once for each
- * element around it. The limit allows `MAX_TEXT` at depth 40; real pages have their text at depths
- * of 15 to 30.
+ * The most characters, each counted once for every element around it, because text extractors read
+ * a text once for each such element. The limit allows `MAX_TEXT` at depth 40; real pages have their
+ * text at depths of 15 to 30.
  */
 const MAX_TEXT_IN_DEPTH = 20_000_000
 

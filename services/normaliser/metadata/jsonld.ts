@@ -21,7 +21,7 @@ export interface StatedThing {
 
 const THINGS = 200
 const ADDRESSES = 20
-/** Most characters of a headline. */
+/** The most characters of a headline. */
 const LONGEST = 2_000
 
 /**
@@ -173,7 +173,7 @@ export interface StatedAuthor {
   account: boolean
 }
 
-/** Most characters of a name. */
+/** The most characters of a name. */
 const LONGEST_NAME = 2_000
 const AUTHOR_NODES = 200
 const AUTHOR_DEPTH = 3
@@ -232,7 +232,7 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 type JsonLdNode = { [key: string]: Json }
 
 const NODES = 20_000
-/** Most texts of one property. */
+/** The most texts of one property. */
 const TEXTS = 50
 const KEYS = 200
 const ITEMS = 1_000

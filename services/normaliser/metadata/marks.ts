@@ -174,9 +174,9 @@ const asidesIn = ($: Page['$']): Set<Element> =>
 /** Items of lists that lead to other pages. */
 const itemsIn = ($: Page['$']) => new Set($<Element, string>('a[href]').toArray().slice(0, LINKS).flatMap(itemAround))
 
-/** Most links that are examined. The first links are those around the headline. */
+/** The most links that are examined. The first links are those around the headline. */
 const LINKS = 2_000
-/** Most elements around a link that may be its item. */
+/** The item of a link is among this many elements around the link. */
 const ITEM_DEPTH = 6
 
 /**
@@ -197,7 +197,7 @@ function itemAround(link: Element): Element[] {
 }
 
 /**
- * Most characters of an item. A longer item is an article: the front page of a blog may contain
+ * The most characters of an item. A longer item is an article: the front page of a blog may contain
  * whole articles.
  */
 const LONGEST_ITEM = 600

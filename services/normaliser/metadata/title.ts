@@ -127,7 +127,7 @@ function isForSearch(
   return fold(clean(document)) === stated && fold(clean(social)) === shown
 }
 
-/** Most segments of an address that are examined. */
+/** The most segments of an address that are examined. */
 const SEGMENTS = 10
 
 /** The folded names of the page's sections, from its address. */
@@ -158,8 +158,8 @@ const CUT = new RegExp(String.raw`\s*[([]?(?:…|\.{2,4})[)\]]?\s*(?:${anyOf(rul
  */
 const LONG_TITLE = 60
 /**
- * Most characters of a headline by a guideline of Google. Systems cut before the word that exceeds
- * it.
+ * The most characters that a guideline of Google allows a headline. Systems cut headlines before
+ * the word that exceeds this number.
  */
 const SEARCH_LIMIT = 110
 
@@ -244,7 +244,7 @@ interface TitleContext {
  */
 const SEPARATOR =
   /\s+(?:[«»‹›]|[^\p{L}\p{N}\s\p{Quotation_Mark}&+%,.!?…()[\]]){1,3}\s+|\s*\|\s*|\s[-–—](?=\S)|(?<=\S)[-–—]\s/gu
-/** Most separators of a title that are examined. Templates add fewer parts. */
+/** The most separators of a title that are examined. Templates add fewer parts. */
 const SEPARATORS = 12
 
 /** A place where a title may be cut. */

@@ -5,9 +5,9 @@ export interface Batcher<T, R> {
 }
 
 export interface BatchLimits {
-  /** Most items of a batch. */
+  /** The most items of a batch. */
   items: number
-  /** Most weight of a batch of several items. A single item may be heavier. */
+  /** The most weight of a batch of several items. A single item may be heavier. */
   weight: number
   /** ms that the first item waits for others. */
   wait: number

@@ -46,7 +46,7 @@ interface PageRow {
 }
 
 const inflate = promisify(gunzip)
-/** Most bytes of a decompressed body. The crawler's limit for an answer is far lower. */
+/** The most bytes of a decompressed body. The crawler's limit for an answer is far lower. */
 const MAX_BYTES = 268_435_456
 
 /** The outlet of a page that must be normalised. Null when the page no longer waits, or rests. */

@@ -139,13 +139,13 @@ function dropShortLines(blocks: Block[], chosen: boolean[]): void {
 }
 const LINES = new Set('p li h2 h3 h4 h5 h6 blockquote pre td th dd dt'.split(' '))
 
-/** Most characters of a teaser without its heading. */
+/** The most characters of a teaser without its heading. */
 const TEASER = 400
 /**
  * When teasers have a greater share of the text, they are the article: for example a list of tips.
  */
 const TEASERS_SHARE = 0.3
-/** Most headings that are examined, because live blogs have thousands. */
+/** The most headings that are examined, because live blogs have thousands. */
 const TEASERS = 100
 
 /**

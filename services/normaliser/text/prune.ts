@@ -128,7 +128,7 @@ export const isConsent = (element: Element): boolean => CONSENT.test(label(eleme
 export const isBoilerplate = (element: Element): boolean =>
   ELEMENTS.has(element.name) || ROLES.test(element.attribs.role ?? '') || BOILERPLATE.test(roleNames(element))
 
-/** Most characters of the title and the note beside a video or a sound. */
+/** The most characters of the title and the note beside a video or a sound. */
 const PLAYER_NOTE = 200
 
 /** Whether an element contains only a player with its title and note. */

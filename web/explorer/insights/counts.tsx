@@ -31,8 +31,8 @@ export function useCounts(search: Search | null, by: By, secret: string, round: 
 }
 
 /**
- * Answers of counts, by the search of the results. Two parts of the page that need the same counts
- * share one request.
+ * Answers to requests for counts, by the search of the results. Two parts of the page that need the
+ * same counts share one request.
  */
 const asked = new WeakMap<Search, Map<string, Promise<Outcome<Counts>>>>()
 

@@ -207,7 +207,7 @@ const isPage = (json: unknown): json is PageEnvelope => hasList(json, 'articles'
 const PAUSE = 20_000
 const PAUSE_WITH_QUOTA = 300_000
 const LONGEST_PAUSE = 900_000
-/** Most pages of one poll. Beyond them, readers need no exact number. */
+/** The most pages of one poll. Beyond them, readers need no exact number. */
 const PAGES = 5
 
 /**

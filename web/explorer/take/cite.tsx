@@ -27,7 +27,7 @@ function toldByPage(): Told | null {
 
 const FORMATS = ['json', 'csv', 'bib', 'ris'] as const
 const NOTHING = new Map<string, never>()
-/** Most articles that the page shows; a file has all. */
+/** The most articles that the page shows; a file has all. */
 const SHOWN = 100
 
 /**

@@ -147,7 +147,9 @@ interface Sink {
   abort(): Promise<void>
 }
 
-/** Most characters or bytes that are kept in memory, in a browser that cannot write to a file. */
+/**
+ * The most characters or bytes that are kept in memory, in a browser that cannot write to a file.
+ */
 const MEMORY_LIMIT = 100_000_000
 
 /** The download has become too large for the memory. */

@@ -320,7 +320,7 @@ export function Made({ urls }: { urls: Record<string, string> }) {
   )
 }
 
-/** Most UTF-16 units of a title. The API counts code points, which are never more. */
+/** The most UTF-16 units of a title. The API counts code points, of which a text never has more. */
 const LONGEST_TITLE = 191
 
 /** The default title of a feed: its words, and the active filters. */

@@ -8,17 +8,17 @@ import { childrenOf, type FeedElement, type Markup, markupOf, textOf } from './m
  */
 
 /**
- * Most entries that are read. No feed of news names more at a time, and by custom the first ones
- * are the newest.
+ * The most entries that are read. No feed of news names more at a time, and by custom the first
+ * ones are the newest.
  */
 export const MAX_ENTRIES = 2_000
 /**
- * Most elements of one entry that are read. The search for each field passes over them several
+ * The most elements of one entry that are read. The search for each field passes over them several
  * times.
  */
 const MAX_CHILDREN = 500
 const MAX_LINKS = 100
-/** Most authors of one entry that are read. */
+/** The most authors of one entry that are read. */
 export const MAX_AUTHORS = 50
 
 /** Reads RSS 0.9x, 1.0 and 2.0, and Atom 0.3 and 1.0. */

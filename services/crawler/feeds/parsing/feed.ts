@@ -61,7 +61,7 @@ export const EMPTY_ENTRY: RawEntry = {
   ...{ content: null, authors: [], published: null, language: null, modified: null },
 }
 
-/** Most links of a feed's head that are read. */
+/** The most links of a feed's head that are read. */
 const MAX_LINKS = 100
 
 /** The next page of a paged RSS or Atom feed (RFC 5005 §3); null without one. */

@@ -92,10 +92,11 @@ const clean = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\
  * quadratic in the depth.
  */
 const MAX_DEPTH = 200
-/** Most elements that are read. A sitemap of 50,000 addresses with images has about 400,000. */
+/** The most elements that are read. A sitemap of 50,000 addresses with images has about 400,000. */
 const MAX_ELEMENTS = 600_000
 /**
- * Most entries that are parsed. Some feeds have thousands, and their first entries are the newest.
+ * The most entries that are parsed. Some feeds have thousands, and their first entries are the
+ * newest.
  */
 const MAX_ITEMS = 5_000
 const MAX_ATTRIBUTES = 40

@@ -138,8 +138,8 @@ export interface Named {
 /** Longest texts that are kept, in characters. A longer text is cut. */
 const LONGEST = { title: 2_000, summary: 100_000, content: 1_000_000, other: 500 }
 /**
- * Most characters of all authors of one entry. Each entry of a JSON Feed stores the authors of the
- * feed again, so they count again.
+ * The most characters of all authors of one entry. Each entry of a JSON Feed stores the authors of
+ * the feed again, so they count again.
  */
 const LONGEST_AUTHORS = 2_000
 

@@ -5,14 +5,14 @@ import { firstText } from './entries.ts'
 import { EMPTY_ENTRY, EMPTY_FEED, type Feed, type RawEntry, type SitemapPart } from './feed.ts'
 import { childrenOf, type FeedElement, type Markup } from './markup.ts'
 
-/** Most parts of an index that one poll reads. */
+/** The most parts of an index that one poll reads. */
 export const MAX_PARTS = 8
 /**
- * Most parts of an index that are ever read. The others are old news, even if their dates are
- * recent.
+ * The most parts of an index that are ever read. Further parts are old news, even if their dates
+ * are recent.
  */
 const MOST_PARTS = 40
-/** Most addresses that are taken from one sitemap. News sitemaps may hold 1,000. */
+/** The most addresses that are taken from one sitemap. News sitemaps may hold 1,000. */
 export const MAX_TAKEN = 1_000
 /** Parts that changed this many ms before the newest one are old news. */
 const RECENT = 7 * 86_400_000
@@ -67,10 +67,10 @@ function timeOf(text: string | null): number | null {
 const dateInName = (url: string): string =>
   /(?:19|20)\d\d[-_/]?(?:0[1-9]|1[0-2])(?:[-_/]?[0-3]\d)?/.exec(url)?.[0].replace(/[-_/]/g, '') ?? ''
 
-/** Most addresses or parts of one document that are read: the limit of the sitemap protocol. */
+/** The most addresses or parts of one document that are read: the limit of the sitemap protocol. */
 const MAX_LISTED = 50_000
 
-/** Most addresses in other languages that are read for one address. */
+/** The most addresses in other languages that are read for one address. */
 const MAX_TWINS = 20
 
 /**
