@@ -49,7 +49,7 @@ export interface Crawl extends Asking {
   backlogged: boolean
   /** Outlets that have to wait, as the dispatcher last found them. */
   held: Held
-  /** Outlets with more waiting pages than can be fetched in days. */
+  /** Outlets with more waiting pages than the crawler can fetch in some days. */
   brimming: Set<number>
   /** Domains of the catalogue's outlets. */
   domains: Set<string>

@@ -232,7 +232,9 @@ function isRepeated({ source, value }: Candidate<string>, texts: Candidate<strin
   const opening = value.slice(0, OPENING).replace(/\s+/g, ' ').trim()
   return texts.some(other => other.source !== source && other.value.replace(/\s+/g, ' ').includes(opening))
 }
-/** Characters of this beginning: about a sentence. */
+/**
+ * The length of the beginning that `isRepeated` looks for, in characters. That is about a sentence.
+ */
 const OPENING = 80
 
 /** The trusted parts of a page. */

@@ -110,7 +110,7 @@ async function send({ pool, index, webhooks, mail }: Sender, boss: PgBoss, id: s
   if (message === null) return
   const body = await composed(index, message)
   try {
-    // If the current plan shows none of its articles, nothing is sent.
+    // If the current plan shows no article of the message, nothing is sent.
     if (body !== null) await deliver(message, body)
     await noteDelivered(pool, message, body !== null)
     delivered.inc()

@@ -148,7 +148,10 @@ function useSearch(): [Search, (changed: Search) => void] {
   return [search, change]
 }
 
-/** The failures of all figures as one, and the round in which figures are counted. */
+/**
+ * Keeps the failures of all figures, and the round in which figures are counted. The page shows one
+ * failure.
+ */
 function useCounting() {
   const [round, setRound] = useState(0)
   const [failures, setFailures] = useState<Record<string, Failure | null>>({})

@@ -27,7 +27,7 @@ export function dayOf(bound: string): string {
 /** The day as `2026-11-03`, because Swedish dates have the form of ISO 8601. */
 export const localDay = (at: Date): string => at.toLocaleDateString('sv')
 
-/** The moment at which a day begins. An empty day is no bound. */
+/** The moment at which a day begins; an empty text for an empty day. */
 export function beginOf(day: string): string {
   const at = parsed(day)
   return at === null ? '' : iso(at)

@@ -201,7 +201,8 @@ export function nextPoll(habits: Habits, fresh: number, { min, max }: IntervalRa
     filled += Math.max(coming, (habits.rushes[hourOf(moment) % 24]! * step) / HOUR)
     wait += step
   }
-  // `max-age` is ignored if the feed may roll over before it ends, because articles would be lost.
+  // `max-age` counts only when the feed keeps its articles until `max-age` is over. Otherwise
+  // articles would be lost.
   const believed = filled < room ? Math.min(fresh, max * BELIEVED_FRESH) : 0
   return Math.round(Math.min(Math.max(wait, believed, min), longest))
 }

@@ -72,8 +72,9 @@ function behindRemoved(html: string, { name, closing, end }: Tag): number {
 }
 
 /**
- * The replacement of a removed tag. The end tag of any heading closes an open heading (HTML
- * Standard, 13.2.6.4.7), so the end tag of the open heading is written. Otherwise it is a space.
+ * The text that replaces a removed tag. In HTML, the end tag of any heading closes an open heading
+ * (HTML Standard, 13.2.6.4.7). So an end tag of a heading becomes the end tag of the open heading.
+ * Any other tag becomes a space.
  */
 function closedInstead(open: string[], { name, closing }: Tag): string {
   const heading = closing && HEADING.test(name) ? open.slice(-MAX_DEPTH).findLast(at => HEADING.test(at)) : undefined

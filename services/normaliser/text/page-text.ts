@@ -56,7 +56,8 @@ export function readPageText({ $, root }: Page, isArticle = false): PageText {
     veiled: new Set(blocks.filter(({ element }) => [...upwards(element)].some(isVeiled)).map(({ text }) => text)),
     titles,
     paragraphs: withoutConsent(paragraphs, blocks, isArticle),
-    // Paragraphs are blocks without their pruned parts, so the map has both forms of a block.
+    // The map has each block in two forms, because paragraphs are blocks without their pruned
+    // parts.
     unshown: new Map(
       [...all, ...blocks].flatMap(({ text, quotable }) => (quotable === text ? [] : [[text, quotable]])),
     ),

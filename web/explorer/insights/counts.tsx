@@ -167,7 +167,10 @@ export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain()
   )
 }
 
-/** The meaning figures of a search by meaning; undefined: unknown, or another mode. */
+/**
+ * How many articles a search by meaning can find at present, and of how many. undefined: unknown,
+ * or the search has another mode.
+ */
 export const useMeaning = (search: Search | null, secret: string): Meaning | undefined =>
   useCounts(search?.mode === 'semantic' ? search : null, 'country', secret, 0).counts?.meaning
 

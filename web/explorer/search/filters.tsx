@@ -12,7 +12,7 @@ export function Filters({ search, errors, onChange, secret }: FilterProps & { se
   const count = useChips(search).length
   return (
     <aside class="filters" aria-label={words.filters.title}>
-      {/* Open where the screen has room for it; see the style. */}
+      {/* The filters are open where the screen has room for them; see the style. */}
       <details open={matchMedia('(min-width: 60rem)').matches}>
         <summary>
           {words.filters.title}
