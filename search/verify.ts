@@ -27,8 +27,8 @@ export interface VerifyWork {
   /** Cuts texts into words. The caller may do this in threads. */
   tokenise(texts: { title: string; body: string | null }[]): Promise<DocumentWords[]>
   /**
-   * Compares all tables as a whole, and this many segments or ranges, which the seed draws; null:
-   * compares everything.
+   * Compares all tables as a whole, and `count` segments or ranges, which `seed` draws; null:
+   * compares all segments and ranges too.
    */
   sample: { count: number; seed: number } | null
   found: Found

@@ -47,8 +47,8 @@ export function gauge<L extends string, T>(
     async collect() {
       const figures = await read().catch(() => null)
       this.reset()
-      // prom-client sets a gauge without labels to zero at first, but no reading has given this
-      // zero.
+      // prom-client gives a gauge without labels the value zero. This zero was not read, so it is
+      // removed.
       if (labelNames.length === 0) this.remove()
       if (figures !== null) show((labels, value) => this.set(labels as Record<L, string>, value), figures)
     },

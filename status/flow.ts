@@ -37,8 +37,8 @@ const READ_FLOW = `
            where page_no in (select page_no from pages where state = 'stored' and ends < 3 order by next_try_at limit 2000)) s`
 
 /**
- * The open work between the services. Its indexes have open work alone, so the number of articles
- * does not matter.
+ * Reads the open work between the services. The number of articles does not matter, because the
+ * statement uses indexes of open work alone.
  */
 export async function readFlow(db: Pick<Pool, 'query'>): Promise<Flow> {
   const [{ rows }, index] = await Promise.all([

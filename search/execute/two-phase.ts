@@ -193,8 +193,9 @@ function exclusion(of: Evaluate, not: Evaluate[]): Evaluate {
 }
 
 /**
- * With more clauses than this, a query first loads the lists of the first `MANY` clauses. It loads
- * the other lists only where documents remain.
+ * With more clauses than this, a query does not load all lists at once. It first loads the lists of
+ * a conjunction's first `MANY` terms, or of the included part of an exclusion. It loads the other
+ * lists only where documents remain.
  */
 const MANY = 8
 

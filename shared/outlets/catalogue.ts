@@ -17,7 +17,7 @@ export interface Outlet {
   domain: string
   /**
    * Other hosts with pages of the outlet, each with its subdomains. For a page on any further host,
-   * the feed's title, date and texts are not used.
+   * the title, texts, authors, date and language in the feed are not used.
    */
   hosts?: string[]
   country: Country

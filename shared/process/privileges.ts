@@ -13,9 +13,9 @@ const NEEDED = [
 ]
 
 /**
- * Changes from root to the account of the services for good. Does nothing for other accounts. Open
- * files and ports that only root may open before this call. The process stays root when the account
- * cannot read the checkout, or when root may not change accounts.
+ * Changes from root to the account of the services for good. Does nothing for other accounts. The
+ * caller first opens the files and ports that only root may open. The process stays root when the
+ * account cannot read the checkout, or when root may not change accounts.
  *
  * @returns a sentence when the process stays root; otherwise null
  */

@@ -1,7 +1,7 @@
 import type { VectorNodes, VectorShard } from '../figures.ts'
 import { openQdrant, type QdrantSettings, type Server } from './qdrant.ts'
 
-/** The state in Qdrant's answers of a copy of a shard that answers searches. */
+/** Qdrant reports this state for a copy of a shard that answers searches. */
 export const ACTIVE = 'Active'
 
 const TIMEOUT = 3_000

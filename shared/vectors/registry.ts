@@ -108,9 +108,9 @@ export const PAYLOAD_INDEXES = [
 const BREADTH = { whole: { inSight: 0.6, compared: 1.2 }, part: { inSight: 0.6, compared: 1 } }
 
 /**
- * If a filter leaves at most this share of the vectors, Qdrant's search also walks through vectors
- * that do not pass (ACORN, Qdrant 1.16). Otherwise it may miss some vectors that pass. An older
- * Qdrant ignores this.
+ * If a filter leaves at most this share of the vectors, the search uses ACORN (Qdrant 1.16). ACORN
+ * also walks through vectors that do not pass the filter. Without ACORN, the walk may miss vectors
+ * that pass. An older Qdrant ignores this.
  */
 const SPARSE = 0.4
 
@@ -127,7 +127,7 @@ export function searchParameters(limit: number, { exact, part }: { exact: boolea
 
 export type LayoutSettings = Partial<Pick<Config, 'QDRANT_SHARDS' | 'QDRANT_REPLICAS' | 'QDRANT_WRITE_CONSISTENCY'>>
 
-/** How the nodes of a Qdrant cluster share a collection, with Qdrant's names. */
+/** How a collection lies on the nodes of a Qdrant cluster. The names of the fields are Qdrant's. */
 export type Layout = ReturnType<typeof layoutOf>
 
 /** The layout of new collections. */
