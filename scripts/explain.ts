@@ -31,7 +31,7 @@ const WIDTH = 90
 
 const keysOf = (word: string) => (readAddress(word) === null ? [] : [word, addressKey(word)])
 
-type ShownRelated = Omit<Related, 'seq'>
+type ShownRelated = Omit<Related, 'seq'> & { title: string }
 
 const EVERYTHING = { countries: [...COUNTRIES], since: new Date(0) }
 /** ms that the command waits for Qdrant. */
@@ -177,7 +177,9 @@ async function relatedTo(config: Config, pool: Pool, id: string): Promise<ShownR
       near.map(one => one.seq),
       EVERYTHING,
     )
-    return chooseRelated(subject, near, rows, same).map(({ seq: _, ...shown }) => shown)
+    const titleOf = (seq: bigint) => readValue<string>(pool, 'select title from article_texts where seq = $1', [seq])
+    const chosen = chooseRelated(subject, near, rows, same)
+    return await Promise.all(chosen.map(async ({ seq, ...one }) => ({ ...one, title: (await titleOf(seq)) ?? '' })))
   } catch (error) {
     if (error instanceof VectorFailure) return error.message
     throw error

@@ -34,7 +34,6 @@ export interface Subject {
 export interface Related {
   seq: bigint
   id: string
-  title: string
   language: Language
   /** Whole days from the other article to this one; negative: this one is earlier. */
   days: number
@@ -52,24 +51,33 @@ export const thresholdOf = (same: SameEvent | null, a: Language, b: Language): n
 export const leastOf = (same: SameEvent | null): number | null =>
   same && Math.min(same.pooled, ...Object.values(same.of).map(Number))
 
-// $1 seqs, $2 countries, $3 the earliest time. Indexes: the primary keys.
-const SUBJECTS = `
-  select a.seq, a.id, t.title, a.language, p.outlet, coalesce(s.first_seq, a.seq) as group,
+/**
+ * $1: what `which` asks for, $2 countries, $3 the earliest time. Indexes: the primary keys;
+ * copy_sketches_members, which only has articles that are copies of an earlier one.
+ */
+const subjects = (which: string) => `
+  select a.seq, a.id, a.language, p.outlet, coalesce(s.first_seq, a.seq) as group,
          floor(extract(epoch from coalesce(a.published_at, a.ingested_at)) * 1000)::float8 as at
-    from articles a join article_texts t using (seq) join publishers p using (publisher_no)
-         left join copy_sketches s using (seq)
-   where a.seq = any ($1::bigint[]) and a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3`
+    from articles a join publishers p using (publisher_no)
+         left join copy_sketches s on s.seq = a.seq and s.first_seq <> s.seq
+   where ${which} and a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3`
 
-type Row = Subject & Pick<Related, 'id' | 'title'>
+type Row = Subject & Pick<Related, 'id'>
 
-/** The articles of `seqs` that exist and that the plan covers. */
+/**
+ * The articles that exist and that the plan covers: those with these numbers, or those with an id.
+ *
+ * @param ids its SQL condition on `articles a`; $1 is the id
+ */
 export async function readSubjects(
   db: Queryable,
-  seqs: bigint[],
+  asked: bigint[] | { id: string; ids: string },
   { countries, since }: { countries: Country[]; since: Date },
 ): Promise<Row[]> {
-  const values = [seqs, countries, since]
-  return (await db.query<Row>({ name: 'related-subjects', text: SUBJECTS, values })).rows
+  const [name, which, value] = Array.isArray(asked)
+    ? ['related-subjects', 'a.seq = any ($1::bigint[])', asked]
+    : ['related-subject', asked.ids, asked.id]
+  return (await db.query<Row>({ name, text: subjects(which), values: [value, countries, since] })).rows
 }
 
 /**
@@ -95,8 +103,8 @@ export function chooseRelated(subject: Subject, near: NearArticle[], rows: Row[]
     )
     .filter(({ group }) => !groups.has(group) && groups.add(group))
     .slice(0, MOST_RELATED)
-    .map(({ seq, id, title, language, at, similarity, threshold }) => {
+    .map(({ seq, id, language, at, similarity, threshold }) => {
       const days = Math.trunc((at - subject.at) / DAY)
-      return { seq, id, title, language, days, similarity, threshold }
+      return { seq, id, language, days, similarity, threshold }
     })
 }

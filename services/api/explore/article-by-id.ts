@@ -41,14 +41,15 @@ export async function answerArticle({ searches, rawQuery, plan }: Asking, pool: 
   return jsonAnswer(`{"status":"ok","data":${article.pieces.json.bytes}}`)
 }
 
-// $1 id, $2 countries, $3 history start. Indexes: article_ids, which ends the statement early for
-// an unknown id; copy_sketches_id; the primary key, but only for articles that are not in
-// copy_sketches yet.
-const ONE = `
-  select a.seq, a.id from articles a
-   where a.seq in (select seq from copy_sketches where id = $1
+// $1 id. Indexes: article_ids, which ends the statement early for an unknown id; copy_sketches_id;
+// the primary key, but only for articles that are not in copy_sketches yet.
+const HAS_ID = `
+         a.seq in (select seq from copy_sketches where id = $1
                    union all select seq from articles where seq > (select seq from copies_state) and id = $1 limit 1)
-     and exists (select from article_ids where id = $1) and ${COVERED}`
+     and exists (select from article_ids where id = $1)`
+
+// $2 countries, $3 history start.
+const ONE = `select a.seq, a.id from articles a where ${HAS_ID} and ${COVERED}`
 
 export interface Asked {
   seq: bigint
@@ -57,7 +58,7 @@ export interface Asked {
 
 /** @throws ApiError */
 export async function findOne(pool: Pool, id: string, { countries, since }: Reach): Promise<Asked> {
-  const { rows } = await pool.query<Asked>(ONE, [id, countries, since])
+  const { rows } = await pool.query<Asked>({ name: 'article-by-id', text: ONE, values: [id, countries, since] })
   if (rows[0] === undefined) throw noArticle()
   return rows[0]
 }
@@ -103,9 +104,7 @@ export async function answerRelated({ searches, rawQuery, plan }: Asking, pool: 
   const { id } = read(rawQuery)
   const covered = coveredBy(plan)
   const start = performance.now()
-  const [subject] = await searches.withPermit(async () =>
-    readSubjects(pool, [(await findOne(pool, id, covered)).seq], covered),
-  )
+  const [subject] = await searches.withPermit(() => readSubjects(pool, { id, ids: HAS_ID }, covered))
   if (subject === undefined) throw noArticle()
   const around = await searches.withQuestionPermit(() =>
     searches.semantic.around({ ...covered, seq: subject.seq, at: subject.at }).catch((error: unknown) => {
