@@ -29,8 +29,9 @@ export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout
       ask(({ nearest }) =>
         nearest(collection, {
           ...{ query: Number(seq), limit, filter: reachFilter(reach), with_payload: false, with_vector: false },
-          // A reach of a few days leaves only a small part of the vectors.
-          params: searchParameters(limit, { exact: false, part: true }),
+          // Qdrant's graph has links of its own between vectors of near days. So days alone need no
+          // ACORN, which takes several times as long.
+          params: searchParameters(limit, { exact: false, part: !isWhole(reach) }),
           ...(least === null ? {} : { score_threshold: least }),
         }),
       ).catch((error: unknown) => {
