@@ -28,7 +28,13 @@ export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat
   const head = childrenOf(top, 'channel', 'rdf:channel')[0] ?? top
   const language = languageOf(markup, head) ?? top.attributes.get('xml:lang') ?? null
   const title = firstConstruct(markup, head, 'title', 'atom:title')
-  const entries = items.slice(0, MAX_ENTRIES).map(item => readEntry(markup, item, title))
+  // An entry of Atom without an author has those of its feed (RFC 4287 §4.2.1).
+  const people = format === 'atom' ? childrenOf(head, 'author', 'atom:author') : []
+  const authors = authorsOf(markup, { ...head, children: people }, title)
+  const entries = items
+    .slice(0, MAX_ENTRIES)
+    .map(item => readEntry(markup, item, title))
+    .map(entry => (entry.authors.length > 0 ? entry : { ...entry, authors }))
   return {
     ...EMPTY_FEED,
     ...{ format, language, entries },

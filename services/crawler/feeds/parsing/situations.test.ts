@@ -192,6 +192,18 @@ t.test('a link counts whatever stands around it (RssBandit#1243, NetNewsWire#101
   t.same(urls(`<?xml version="1.0"?>\n<!-- made by a tool -->\n${item(`<link>${url}</link>`)}`), [url])
 })
 
+t.test(
+  'an entry of Atom has the authors of its feed, and a link to the feed leads nowhere (NetNewsWire#2797)',
+  async t => {
+    const head = '<author><name>Jan Maes</name></author><dc:creator>De Dagkoerier</dc:creator>'
+    const atom = (entry: string) =>
+      entries(`<feed xmlns="http://www.w3.org/2005/Atom">${head}<entry>${entry}</entry></feed>`)
+    t.match(atom('<link href="/a/1"/>'), [{ authors: ['Jan Maes'] }])
+    t.match(atom('<link href="/a/1"/><author><name>Els Haar</name></author>'), [{ authors: ['Els Haar'] }])
+    for (const href of ['', BASE]) t.same(atom(`<title>Leeg</title><link href="${href}"/>`), [], href)
+  },
+)
+
 t.test('JSON with raw line breaks, and one author without a list (nshipster.com#38, miniflux#3988)', async t => {
   const item =
     '"id":"1","url":"https://dagkoerier.example/a/1","title":"Brug\tdicht","content_text":"Eén.\n\nTwee \\"\n\\""'
