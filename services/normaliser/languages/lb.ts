@@ -54,7 +54,8 @@ export const lb: LanguageRules = {
   },
   text: {
     readAlso: 'liest och|liesen och|méi zum thema|kuckt och',
-    offers: 'mir benotzen (\\S+ )?cookien (fir)|kommentar schreiwen|artikel deelen|abonnéier|schreift iech|follegt eis',
+    offers:
+      'mir benotzen (\\S+ )?cookien (fir)|kommentar schreiwen|artikel deelen|abonnéier|schreift iech|follegt eis|(den )?artikel lauschteren|hutt dir (eng|e|en) .{0,60}\\b(redaktioun|eis)\\b',
     stamps: 'publizéiert|aktualiséiert|lieszäit',
     readingTime: '',
     months: 'jan|feb|mäe|abr|mee|jun|jul|aug|sep|okt|nov|dez',

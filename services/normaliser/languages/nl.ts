@@ -123,7 +123,7 @@ export const nl = {
       'lees (ook|meer|verder)|zie ook|bekijk ook|meer (over dit|lezen|nieuws)|aanbevolen|gerelateerd|meest gelezen|net binnen|terug naar (de )?(home|voorpagina)',
     /** Newsletters, subscriptions, applications, social networks. */
     offers:
-      '(wij|we) gebruiken (\\S+ )?cookies (om|voor)|(plaats|schrijf|geef) (een|je|uw) reactie|reageer op dit|deel (dit |het )?(artikel|bericht|verhaal)|kopieer (de )?link|verder lezen met|abonneer (je|u|nu)|word (nu )?(abonnee|lid)|schrijf je (nu )?in|meld je aan|volg ons|ontvang (de|onze|dagelijks)|download (de|onze) app|al abonnee|steun ons',
+      '(wij|we) gebruiken (\\S+ )?cookies (om|voor)|(plaats|schrijf|geef) (een|je|uw) reactie|reageer op dit|deel (dit |het )?(artikel|bericht|verhaal)|kopieer (de )?link|verder lezen met|abonneer (je|u|nu)|word (nu )?(abonnee|lid)|schrijf je (nu )?in|meld je aan|volg ons|ontvang (de|onze|dagelijks)|download (de|onze) app|al abonnee|steun ons|luister naar (dit|het) (artikel|verhaal)|(dit|het) (artikel|verhaal) wordt voorgelezen|(heb|ken) (je|jij|u) (zelf )?(een |nog )?(tip|verhaal|nieuws)\\b.{0,60}\\b(redactie|ons|onze)\\b',
     /** Times of publication or change, and reading time. */
     stamps: String.raw`(laatst )?(gepubliceerd|bijgewerkt|gewijzigd|geplaatst)\b|leestijd`,
     /** After the minutes: "3 min read". */

@@ -286,9 +286,12 @@ const words = (...parts: string[]) => new RegExp(String.raw`^\W*(?:${parts.join(
 const READ_ALSO = words(any('readAlso'))
 /** The whole heading of a box: one of these texts, and at most one more word. */
 const BOX = new RegExp(String.raw`^\W*(?:${any('readAlso')}|${any('offers')})(?:\W+\S{1,20})?\W*$`, 'iu')
-/** Offers, and the outlet's own advertisements in signs: "+++ … newsletter +++". */
+/**
+ * Offers. Those of a newsletter or a channel may begin with other words: "+++", "To miss nothing,
+ * subscribe to …".
+ */
 const OFFER = new RegExp(
-  String.raw`^\W*${any('offers')}|^(?:[+>=*#]{2,}|tipp?\b).*(?:newsletter|nieuwsbrief|whatsapp|infolettre|\babo(?:nne|nnement)?\b)`,
+  String.raw`^\W*${any('offers')}|(?:^[+>=*#]{2,}|^tipp?\b|(?<!\p{L})(?!(?:\p{L}+ )?[\p{L}-]*newsletter)${any('offers')}).*(?:newsletter|nieuwsbrief|whatsapp|infolettre|\babo(?:nne|nnement)?\b)`,
   'iu',
 )
 const STAMP = words(any('stamps'), String.raw`\d+ ?min(ut(e|en|es))?\.? ${any('readingTime')}`)
@@ -300,7 +303,10 @@ const DATE = new RegExp(
 )
 
 const PICTURE = words(String.raw`${any('captions')}s?( ?\(.{1,20}\)| ?by|/\S+)? ?[:©|]`, '© ')
-const PICTURE_END = new RegExp(String.raw`[([]${any('captionNotes')}[^)\]]{0,60}[)\]]\W*$`, 'iu')
+const PICTURE_END = new RegExp(
+  String.raw`[([]${any('captionNotes')}[^)\]]{0,60}[)\]]\W*$|[|–—-]\s*©[^.!?]{2,40}$`,
+  'iu',
+)
 const SLIDE = new RegExp(String.raw`^\W*${any('slides')}?\s*\d+\s*(?:${any('slidesOf')}|\/)[\s/]*\d+\W*$`, 'iu')
 
 const CREDIT = words(any('credits'))
