@@ -42,8 +42,11 @@ const OFFICE_BEFORE = new RegExp(
 const CREDIT_LABEL = `${anyOf(rules => rules.authors.credits)}[’'‘]?s?`
 const CREDIT = new RegExp(String.raw`(?:^|[\s,;|/–-])${CREDIT_LABEL}\s*:\s*[^,;|/]*`, 'giu')
 
-/** The same credits without a colon, after a comma: "foto’s Piet Jansen". */
-const CREDIT_BEFORE_NAME = new RegExp(String.raw`[,;|/–]\s*(?i:${CREDIT_LABEL})\s+(?=\p{Lu})[^,;|/]*`, 'gu')
+/** The same credits without a colon, after a comma or with a capital: "Jan Maes Beeld Piet Bos". */
+const CREDIT_BEFORE_NAME = new RegExp(
+  String.raw`(?:[,;|/–]\s*|(?<=\p{L}\s\p{L}+)\s(?=\p{Lu}))(?i:${CREDIT_LABEL})\s+(?=\p{Lu})[^,;|/]*`,
+  'gu',
+)
 
 const AND = anyOf(rules => rules.authors.conjunctions)
 
@@ -100,7 +103,7 @@ const CAPITALS = /^\p{Lu}{3,5}\s.*\p{Ll}/u
 /** The part before "with" when only agencies follow that word; otherwise the whole part. */
 function withoutAgency(part: string): string {
   const [before = '', ...behind] = part.split(WITH)
-  return behind.length > 0 && behind.every(name => isAgency(name.trim())) ? before : part
+  return behind.length > 0 && behind.every(name => isAgency(name.trim()) || isOffice(name)) ? before : part
 }
 
 /**

@@ -19,7 +19,7 @@ export const de: LanguageRules = {
   authors: {
     byWords: 'von',
     labelLinks: 'von',
-    openingByWords: String.raw`durch|von(?!\s(?:der|den|dem|und)\s)`,
+    openingByWords: String.raw`durch|das (?:gespräch|interview) führten?|von(?!\s(?:der|den|dem|und)\s)`,
     indefiniteArticles: 'ein',
     openings: 'geschrieben|erstellt|verfasst|(?:blog )?beitrag|artikel|gastbeitrag',
     publishedVerbs: 'veröffentlicht|publiziert|geschrieben|erstellt|eingestellt',
@@ -28,7 +28,7 @@ export const de: LanguageRules = {
     writtenVerbs: 'geschrieben|erstellt|verfasst',
     cardLabels: 'autor|verfasst|geschrieben|von',
     labels:
-      'veröffentlicht|verfasst|geschrieben|erstellt|text|autor(?:en|in|:in)?|redakteur(?:in)?|artikel|beitrag|ein (?:artikel|beitrag|bericht)|(?:ein )?(?:gast(?:beitrag|kommentar)|kommentar|interview|leitartikel|essay|porträt)|(?:eine )?(?:analyse|reportage|glosse|kolumne|rezension)|bericht',
+      'veröffentlicht|verfasst|geschrieben|aufgezeichnet|protokolliert|erstellt|text|autor(?:en|in|:in)?|redakteur(?:in)?|artikel|beitrag|ein (?:artikel|beitrag|bericht)|(?:ein )?(?:gast(?:beitrag|kommentar)|kommentar|interview|leitartikel|essay|porträt)|(?:eine )?(?:analyse|reportage|glosse|kolumne|rezension)|bericht',
     staffPrefixes: '[Vv]on',
     staffPossessives: String.raw`[Uu]nser\p{L}*`,
     staffRoles: 'orrespondent|edakteur|eporter|ournalist|echtsanw[aä]lt',
@@ -49,11 +49,11 @@ export const de: LanguageRules = {
     beforeAgency: 'die|der|mit',
     offices: String.raw`\w*redaktion\w* herausgeber presse?stelle pressedienst presseamt pressemitteilung presseportal
       gastautor gastbeitrag unbekannt zvg verlag verein \w*stiftung gmbh e\s[vg]$ eg ag kg korrespondenten \w*zeitung
-      unser\w* \w*verband \w*verbandes \w*minister\w* universitat \w*agentur \w*agenturen nachrichten\w* autor
+      unser\w* \w*verband \w*verbandes \w*minister\w* universitat \w*agentur\w* nachrichten\w* autor
       lesen kommentare?`,
     beforeRole: 'der|die|das|stv',
     roles: String.raw`\w*redaktor\w* \w*redakteur\w* \w*journalist\w* \w*reporter\w* \w*korrespond\w* kolumnist\w* autor
-      autorin chefredact\w* moderator\w* chef professor\s(?:fur|in) ekonom\w* historiker\w* expert\w* fotogra\w* fotos?
+      autorin chefredact\w* moderator\w* chef \w*leiter\w* professor\s(?:fur|in) ekonom\w* historiker\w* expert\w* fotogra\w* fotos?
       bearbeit\w* projekt\w* ubersetzung veroffentlicht aktualisiert lesedauer uhr zuletzt letzte aktual\w* ist schreibt
       mitarbeit\w* mitglied aus in fur mit z\szt zzt zurzeit derzeit`,
   },

@@ -19,7 +19,7 @@ export const fr: LanguageRules = {
   },
   authors: {
     byWords: 'par',
-    labelLinks: 'par|de',
+    labelLinks: "par|de|d[’']",
     openingByWords: 'par',
     indefiniteArticles: 'un',
     openings: 'écrit|article',
@@ -29,7 +29,7 @@ export const fr: LanguageRules = {
     writtenVerbs: 'écrit|rédigé',
     cardLabels: 'auteur|écrit|par',
     labels:
-      'publié|propos recueillis|texte?|auteurs?|(?:une? )?(?:article|interview|analyse|reportage|opinion|tribune|chronique|édito(?:rial)?|billet|enquête|portrait|entretien|carte blanche)',
+      "publié|(?:propos )?recueillis?|texte?|auteurs?|(?:une? |la |le |l[’'])?(?:article|interview|analyse|reportage|opinion|tribune|chronique|édito(?:rial)?|billet|enquête|portrait|entretien(?: réalisé)?|carte blanche)",
     staffPrefixes: '[Dd]e',
     staffPossessives: '[Nn]otre',
     staffRoles: String.raw`orrespondant|ournalist|nvoyée?\sspécial|édact(?:eur|rice)(?:\sen\schef(?:\sadjoint)?)?`,

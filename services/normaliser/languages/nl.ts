@@ -64,7 +64,7 @@ export const nl = {
     cardLabels: 'auteur|geschreven|door',
     /** Labels before the names, in the statement of an author. */
     labels:
-      'geschreven|gepubliceerd|geplaatst|tekst|auteurs?|redacteur|(?:een )?(?:artikel|(?:gast)?column|opinie(?:stuk)?|gastbijdrage|analyse|interview|reportage|commentaar|essay)',
+      'geschreven|opgetekend|gepubliceerd|geplaatst|tekst|auteurs?|redacteur|(?:een )?(?:artikel|(?:gast)?column|opinie(?:stuk)?|gastbijdrage|analyse|interview|reportage|commentaar|essay)',
     /** "Of" before "our correspondent". Case matters. */
     staffPrefixes: '[Vv]an',
     /** "Our", in "our correspondent". Case matters. */
