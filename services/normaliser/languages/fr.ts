@@ -11,7 +11,7 @@ export const fr: LanguageRules = {
     beforeMonth: 'de',
     beforeDay: 'le',
     beforeTime: 'à|a',
-    hours: '',
+    hours: 'heures?',
     around: 'le|à',
     published: String.raw`publi[ceész]|posté|diffusé|créé|rédigé|\bparu|mise? en ligne|online depuis`,
     modified: String.raw`actualis|modifi|mise?s? à jour|m[àa]j\b`,

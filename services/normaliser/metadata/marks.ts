@@ -32,7 +32,7 @@ export interface Mark {
   /** The machine-readable form: `datetime` or `content`; null without one. */
   value: string | null
   text: string
-  /** Class and id of the element, in lower case. */
+  /** Class, id and `itemprop` of the element, in lower case. */
   hint: string
   /** The hints of the marks around this one that have the same `kind`, then its own hint. */
   hints: string
@@ -128,7 +128,8 @@ function innermostOf(elements: ReadonlySet<Element>): (element: Element) => Elem
   return find
 }
 
-const hintOf = ({ attribs }: Element) => `${attribs.class ?? ''} ${attribs.id ?? ''}`.toLowerCase().slice(0, HINT_LIMIT)
+const hintOf = ({ attribs: { class: names = '', id = '', itemprop = '' } }: Element) =>
+  `${names} ${id} ${itemprop}`.toLowerCase().slice(0, HINT_LIMIT)
 
 /** The beginning of an element's text, with the same spaces as in its line. */
 function spacedText(element: Element): string {

@@ -11,7 +11,7 @@ import {
   LANGUAGE_NAMES,
   mainThing,
   named,
-  PUBLISHED_NAMES,
+  publishedMetas,
   SITE_NAMES,
   TITLE_NAMES,
   VAGUE_DATE_NAMES,
@@ -117,7 +117,7 @@ export function readMetadata(page: Page, url: string): PageMetadata {
     },
     dates: {
       structured: [...(article?.published ?? []), ...(about === article ? [] : (about?.published ?? []))],
-      meta: named(metas, PUBLISHED_NAMES),
+      meta: publishedMetas(metas),
       microdata: microdataDates(metas, text.marks),
       vague: named(metas, VAGUE_DATE_NAMES),
       scripted: scriptedDates(page.html),

@@ -26,7 +26,7 @@ export function articleSigns(
   const type = named(metas, ['og:type'])[0] ?? ''
   return {
     typed: own !== null || /^\W*(article|news\.?article|blog|video\.episode)\b/i.test(type),
-    dated: (own?.published.length ?? 0) > 0 || named(metas, PUBLISHED_NAMES).some(date => /\d{4}/.test(date)),
+    dated: (own?.published.length ?? 0) > 0 || publishedMetas(metas).some(date => /\d{4}/.test(date)),
     canonical: leadsHere(canonical, url),
   }
 }
@@ -43,15 +43,28 @@ function leadsHere(canonical: string | null, url: string): boolean {
  * add.
  */
 
-export const PUBLISHED_NAMES = words(`
+const PUBLISHED_NAMES = words(`
   article:published_time og:article:published_time article:published article.published og:published_time
   rnews:datepublished vr:published_time bt:pubdate parsely-pub-date sailthru.date
   cxenseparse:recs:publishtime cxenseparse:publishtime cxenseparse:recs:articlepublishtime
-  published_time published_at published-date publication_date publication-date publish_date publish-date publishdate
-  pubdate pub_date pubdatetime publishtime originalpublicationdate article_date_original article:post_date
-  dc.date.issued dcterms.issued dcterms.available citation_publication_date citation_online_date citation_date
-  releasedate release_date dc.date.publication analyticsattributes.articledate ptime og:pubdate
-  shareaholic:article_published_time`)
+  published_time published_at published-date publication_date publish_date publishdate pubdate article_date_original
+  article:post_date dc.date.issued dcterms.issued dcterms.available citation_online_date citation_date releasedate
+  release_date analyticsattributes.articledate ptime`)
+
+/**
+ * Whether any other name says by itself that it holds a date of publication, as `firstPublishDate`
+ * does. Microdata's `datePublished` is trusted less, and read elsewhere.
+ */
+const isOfPublication = (name: string) =>
+  /publi(?:sh|ca)|pub[-_]?date/.test(name) &&
+  /date|time|at$/.test(name) &&
+  !/^datepublished$|modif|updat|expir|unpubl|print|last/.test(name)
+
+/** The dates of publication in meta tags, the most trusted first. */
+export const publishedMetas = (metas: Map<string, string[]>): string[] => {
+  const others = [...metas.keys()].filter(name => isOfPublication(name) && !PUBLISHED_NAMES.includes(name))
+  return named(metas, [...PUBLISHED_NAMES, ...others])
+}
 
 /**
  * Names that do not say which date they hold. Content systems use them for the last change, or for
@@ -59,7 +72,7 @@ export const PUBLISHED_NAMES = words(`
  */
 export const VAGUE_DATE_NAMES = words(`
   date dc.date dcterms.date dc:date displaydate date.available created creation_date article:created
-  dc.date.created dcterms.created`)
+  dc.date.created dcterms.created dc:created creationdatetime`)
 
 export const AUTHOR_NAMES = words(`
   article:author_name author article:author og:article:author parsely-author sailthru.author
