@@ -88,6 +88,18 @@ const REPORTS: Record<string, Report> = {
     body: `<article><h1>${TITLE}</h1><p>${PROSE[0]}</p><p><strong>Meer over dit onderwerp - </strong><a href="/1">Scheepvaart mijdt de Schelde al een maand</a></p>${rest}</article>`,
     expected: { body: PROSE.join('\n\n') },
   },
+  'adbar/trafilatura#825, #147: nobr is part of its line, and an anchor without href is no link': {
+    body: `<article><h1>${TITLE}</h1>${first}<h2><a name="g">Gevolgen voor Temse</a></h2>${rest.replace('dinsdag', '<nobr>dinsdag</nobr>')}</article>`,
+    expected: { body: PROSE.toSpliced(1, 0, 'Gevolgen voor Temse').join('\n\n') },
+  },
+  'codelucas/newspaper#478: the time of a change holds the publication in its text': {
+    body: `<h1>${TITLE}</h1><time itemprop="dateModified" datetime="2026-11-24T19:20:45+01:00">24/11/2026 01:57 | Mis à jour le 24/11/2026 19:20</time>${paragraphs}`,
+    expected: { publishedAt: new Date('2026-11-24T00:57:00Z') },
+  },
+  'codelucas/newspaper#969: the date stands under a name that nobody listed': {
+    head: '<meta name="prism.publicationDate" content="2026-11-24T09:00:00+01:00"><meta name="lastPublishDate" content="2026-11-25">',
+    expected: { publishedAt: new Date('2026-11-24T08:00:00Z') },
+  },
   'aredotna/ervell#1319: only titles that are escaped twice': {
     head: '<title>Brug &amp;#x2019;dicht&amp;#x2019; voor vrachtwagens</title>',
     body: paragraphs,

@@ -24,7 +24,7 @@ export interface Block {
  * out elements that `tree.ts` removes. It has the elements that `tree.ts` keeps without content.
  */
 const INLINE = new Set(
-  'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark meta output picture q rp rt ruby s samp small source span strike strong sub sup time tt u var wbr input link video audio iframe embed object'.split(
+  'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark meta nobr output picture q rp rt ruby s samp small source span strike strong sub sup time tt u var wbr input link video audio iframe embed object'.split(
     ' ',
   ),
 )
@@ -107,7 +107,7 @@ function readChild(state: BlockState, child: Element, block: Element, inLink: bo
   } else {
     const space = state.apart && APART.has(child.name) ? ' ' : ''
     state.pieces.push(space)
-    readElement(state, child, block, inLink || child.name === 'a')
+    readElement(state, child, block, inLink || (child.name === 'a' && 'href' in child.attribs))
     state.pieces.push(space)
   }
 }

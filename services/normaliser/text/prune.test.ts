@@ -12,7 +12,7 @@ const named = (className: string, attributes: Record<string, string> = {}, name 
 
 t.test('boilerplate is known by its name, in the languages that class names are written in', async t => {
   for (const name of [
-    ...'share-buttons c-byline__date figure-bijschrift legende lees-ook lire-aussi mehr-zum-thema nieuwsbrief-blok inlineSignup comments-area reacties relatedArticles tags sr-only navbar'.split(
+    ...'share-buttons c-byline__date figure-bijschrift legende lees-ook lire-aussi mehr-zum-thema nieuwsbrief-blok inlineSignup comments-area reacties relatedArticles tags sr-only go-vh navbar'.split(
       ' ',
     ),
     'o-advertentie ad-slot',
@@ -22,11 +22,14 @@ t.test('boilerplate is known by its name, in the languages that class names are 
   t.equal(isBoilerplate(named('x', { role: 'navigation' })), true)
   t.equal(isBoilerplate(named('x', { 'data-component': 'byline-block' })), true)
   t.equal(isBoilerplate(named('x', {}, 'figcaption')), true)
+  t.equal(isBoilerplate(named('x', { 'aria-label': 'Newsletter Anmeldung' }, 'section')), true)
 })
 
 t.test('names that only look alike are the article’s', async t => {
   for (const name of [
-    ...'article-body commentary sidebar-grid__content paragraph header-image-shadow story-headline download'.split(' '),
+    ...'article-body commentary sidebar-grid__content paragraph header-image-shadow story-headline shareholders download'.split(
+      ' ',
+    ),
     'has-sidebar main',
     'page-layout has-leading-ad',
   ]) {
@@ -42,5 +45,6 @@ t.test('consent dialogs and hidden elements', async t => {
   t.equal(isConsent(named('cookies-recipe')), false)
   t.equal(isHidden(named('', { style: 'color:red; display: none' })), true)
   t.equal(isHidden(named('', { hidden: '' })), true)
+  t.equal(isHidden(named('', { 'amp-access': 'NOT data.access' }, 'section')), true)
   t.equal(isHidden(named('', { style: 'display:block' })), false)
 })

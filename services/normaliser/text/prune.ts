@@ -85,7 +85,7 @@ const NAMES: Record<string, string> = {
     jump-?links`,
   // Does not match "commentary" and "commented".
   comments: `comments?(?!ar|at|ed) disqus (respond) (reactions)`,
-  sharing: `(share) (social) shar(e|ing)-?\\w* social-?(media|links?|icons?|bar|buttons?|share|follow|list|tools)
+  sharing: `(share) (social) shar(e(?!holder)|ing)-?\\w* social-?(media|links?|icons?|bar|buttons?|share|follow|list|tools)
     follow-us addthis whatsapp`,
   offers: `newsletter news-letter (sign-?up) inlinesignup subscri(be|ption)
     paywall pay-wall regwall register (login) (log-in) (piano)
@@ -106,7 +106,7 @@ const NAMES: Record<string, string> = {
     slide-?(show|count|r) gallery carousel lightbox (player) factbox
     (video|media|audio)-?(title|headline|info|data|js|overlay|player|text|teaser|summary|description|duration|note) podcast-?(player|box|promo) audio-?(player|article)`,
   asking: `(rating) (vote) (poll) quiz survey feedback report-?error`,
-  unseen: `print-?only no-?print screen-?reader sr-only visually-?hidden visuallyhidden (popup) (modal) (tooltip)
+  unseen: `print-?only no-?print screen-?reader sr-only visually-?hidden (vh) off-?screen (popup) (modal) (tooltip)
     (overlay)`,
 }
 
@@ -144,7 +144,10 @@ function isPlayerBox(element: Element): boolean {
  * element's id repeats the words of its heading, the id names a subject, and is also left out.
  */
 const roleNames = (element: Element) =>
-  (isSubject(element) ? label(withoutId(element)) : label(element)).replace(LAYOUT, ' ')
+  `${isSubject(element) ? label(withoutId(element)) : label(element)} ${spokenName(element)}`.replace(LAYOUT, ' ')
+/** What screen readers call a section. */
+const spokenName = ({ name, attribs }: Element) =>
+  name === 'section' || name === 'div' ? (attribs['aria-label'] ?? '').toLowerCase().replace(/\s+/g, '-') : ''
 const withoutId = ({ attribs }: Element) => ({ attribs: { ...attribs, id: '' } })
 
 /**
@@ -190,7 +193,12 @@ const VEILED =
   /(?<![a-z])(?:text-transparent|blur(?:red)?|paragraph-hidden|scrambled|obfuscated|placeholder-text)(?![a-z])/
 
 /** Whether the element is veiled, or only a script can show it. */
-export const isVeiled = (element: Element) => isHidden(element) || VEILED.test(label(element))
+export const isVeiled = (element: Element) =>
+  isHidden(element) || VEILED.test(label(element)) || /filter\s*:\s*blur\(/i.test(element.attribs.style ?? '')
 
+/**
+ * Whether a style hides the element. AMP's own style hides the offers to readers without access.
+ */
 export const isHiddenByStyle = ({ attribs }: Element): boolean =>
-  /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attribs.style ?? '')
+  /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attribs.style ?? '') ||
+  /^\s*NOT\b/i.test(attribs['amp-access'] ?? '')
