@@ -163,7 +163,7 @@ function decode(text: string): string {
  */
 
 const PREFIXES = `utm_ mtm_ pk_ piwik_ matomo_ hsa_ at_ ns_ wt_ wt. mc_ fb_ ga_ guce_ sfmc_ oly_ vero_ elq sara_ soc_
-  __hs _hs _x_tr_ __cf_chl_ trk_ tblci amp_`.split(/\s+/)
+  __hs _hs _x_tr_ __cf_chl_ trk_ tblci amp_ itm_`.split(/\s+/)
 
 /**
  * Parameters of AT Internet, by their full names, because other parameters also begin with `xt`.
