@@ -1,4 +1,5 @@
 import type { Language } from '../vocabulary.ts'
+import { BREAK, codeUnits } from './hashes.ts'
 import { stem } from './stems.ts'
 import { CAPITAL, foldWord, kindAt, PAIR, PLAIN, SEPARATOR, words } from './tokens.ts'
 
@@ -8,7 +9,7 @@ import { CAPITAL, foldWord, kindAt, PAIR, PLAIN, SEPARATOR, words } from './toke
  * this file alone.
  */
 
-export { hashOf, pairHash } from './hashes.ts'
+export { eachWord, hashOf, pairHash } from './hashes.ts'
 export { stem } from './stems.ts'
 export { foldName, foldWord, hasLetterOrDigit, words } from './tokens.ts'
 
@@ -201,42 +202,36 @@ let written = Buffer.alloc(1 << 14)
  */
 function writeWords(text: string): string | null {
   const normal = text.normalize('NFC')
-  if (normal.length > LONGEST_WRITTEN) return null
-  if (written.length < normal.length + 2) written = Buffer.alloc(normal.length * 2)
   const end = normal.length
+  if (end > LONGEST_WRITTEN) return null
+  if (written.length < end + 2) written = Buffer.alloc(end * 2)
+  const read = codeUnits(normal)
+  read[end] = BREAK
   let units = written
-  let start = -1
-  let kinds = 0
-  let from = 0
   let to = 0
-  for (let at = 0; at <= end; at++) {
-    const kind = at === end ? SEPARATOR : kindAt(normal, at)
-    if (kind !== SEPARATOR) {
-      if (start < 0) {
-        start = at
-        from = to
-        units[to++] = BREAK
-      }
+  for (let at = 0; at < end; at++) {
+    let kind = kindAt(normal, at, read[at])
+    if (kind === SEPARATOR) continue
+    const start = at
+    const from = to
+    let kinds = 0
+    units[to++] = BREAK
+    while (kind !== SEPARATOR) {
       // The lower case of a plain word is its folded form. `writeFolded` overwrites other words
       // below.
-      units[to++] = lowered(normal.charCodeAt(at), kind)
+      units[to++] = kind === CAPITAL ? read[at]! | 0x20 : read[at]!
       kinds |= kind
-      if (kind === PAIR) at++
-      continue
+      at += kind === PAIR ? 2 : 1
+      kind = kindAt(normal, at, read[at])
     }
-    if (start < 0) continue
     if (kinds > (PLAIN | CAPITAL)) {
       to = writeFolded(normal.slice(start, at), from, end - at)
       if (to < 0) return null
       units = written
     }
-    start = -1
-    kinds = 0
   }
   return written.toString('latin1', 0, to)
 }
-
-const lowered = (unit: number, kind: number) => (kind === CAPITAL ? unit | 0x20 : unit)
 
 /**
  * Writes the folded form of a word over the characters that `writeWords` wrote of that word.
@@ -248,13 +243,14 @@ const lowered = (unit: number, kind: number) => (kind === CAPITAL ? unit | 0x20 
 function writeFolded(word: string, from: number, follows: number): number {
   const folded = foldWord(word)
   if (folded === '') return from
-  if (/[^\0-\xff]/.test(folded)) return -1
   const start = from + 1
   const end = start + folded.length
   const room = end + follows + 2
   if (written.length < room) written = Buffer.concat([written.subarray(0, start)], room * 2)
-  written.write(folded, start, 'latin1')
+  for (let at = start; at < end; at++) {
+    const unit = folded.charCodeAt(at - start)
+    if (unit > 0xff) return -1
+    written[at] = unit
+  }
   return end
 }
-
-const BREAK = 10 // \n

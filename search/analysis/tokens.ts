@@ -55,9 +55,8 @@ const WORD_PART = /(?!ʼ)[\p{L}\p{Nd}\p{M}\p{Cf}⁰¹²³⁴-⁹₀-₉]/u
 /** The kind of each code unit of the basic plane; 255: `kindAt` has not computed it yet. */
 const KINDS = new Uint8Array(0x10000).fill(255)
 
-/** The kind of the character at a place of a text in NFC. */
-export function kindAt(text: string, at: number): number {
-  const unit = text.charCodeAt(at)
+/** The kind of the character at a place of a text in NFC. @param unit its first code unit */
+export function kindAt(text: string, at: number, unit = text.charCodeAt(at)): number {
   const known = KINDS[unit]!
   if (known !== 255) return known
   if (unit >= 0xd800 && unit <= 0xdbff) {

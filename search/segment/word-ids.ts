@@ -1,4 +1,4 @@
-import { finishHash, HASH_SEED, hashOf, hashStep } from '../analysis/hashes.ts'
+import { codeUnits, eachWord, hashOf } from '../analysis/hashes.ts'
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import type { Language } from '../vocabulary.ts'
@@ -31,8 +31,6 @@ const startOf = (ends: Uint32Array, word: number) => (word === 0 ? 0 : ends[word
 const textOf = (bytes: Buffer, ends: Uint32Array, word: number) =>
   bytes.toString('utf16le', startOf(ends, word) * 2, ends[word]! * 2)
 
-const BREAK = 10 // \n
-
 /**
  * Gives words ids from 0, in order of first appearance (Lucene: BytesRefHash). It reads words
  * directly from a word list, as `wordList` writes it, and makes no string for each word. A segment
@@ -40,7 +38,6 @@ const BREAK = 10 // \n
  */
 export function createWordIds() {
   const texts = createWordTexts()
-  const reading = createReading()
   let size = 0
   // A slot of this table (open addressing) has a hash and an id + 1. If the second number is 0, the
   // slot is free.
@@ -77,53 +74,21 @@ export function createWordIds() {
      * id.
      */
     read(list: string, visit: (word: number) => void): void {
-      const units = reading(list)
-      const { length } = list
-      let from = 1
-      let hash = HASH_SEED
-      for (let at = 1; at < length; at++) {
-        const unit = units[at]!
-        if (unit !== BREAK) {
-          hash = hashStep(hash, unit)
-          continue
-        }
-        const finished = finishHash(hash) | 0
-        const slot = slotOf(finished, units, from, at)
+      eachWord(list, (hash, units, from, to) => {
+        const slot = slotOf(hash | 0, units, from, to)
         const held = slots[slot + 1]!
-        if (held === 0) {
-          add(slot, finished, units, from, at)
-          visit(size - 1)
-        } else visit(held - 1)
-        from = at + 1
-        hash = HASH_SEED
-      }
+        if (held === 0) add(slot, hash | 0, units, from, to)
+        visit(held === 0 ? size - 1 : held - 1)
+      })
     },
     /** The id of a word; −1: the word has no id. */
-    find: (word: string): number => slots[slotOf(hashOf(word) | 0, reading(word), 0, word.length) + 1]! - 1,
+    find: (word: string): number => slots[slotOf(hashOf(word) | 0, codeUnits(word), 0, word.length) + 1]! - 1,
     text: texts.text,
     texts: (): WordTexts => ({ ...texts.arrays(), hashes: hashes.slice(0, size) }),
     /** The length of the word in UTF-16 code units. */
     length: texts.length,
     /** `hashOf` the word. */
     hash: (word: number): number => hashes[word]! >>> 0,
-  }
-}
-
-/**
- * Copies a text into an array of UTF-16 code units. Each call uses the same array. Code reads an
- * array several times as fast as a string.
- */
-function createReading(): (text: string) => Uint16Array {
-  let units = new Uint16Array(1 << 13)
-  let bytes = Buffer.from(units.buffer)
-  return text => {
-    if (text.length > units.length) {
-      units = new Uint16Array(text.length * 2)
-      bytes = Buffer.from(units.buffer)
-    }
-    // The array is little-endian, like every machine on which Node runs.
-    bytes.write(text, 'utf16le')
-    return units
   }
 }
 

@@ -21,25 +21,33 @@ const RUN = 32_768
  * An inverted index of the samples of articles of one day. A key combines a hash from a sample with
  * the place of its article: `hash * RUN + place`. The keys are sorted and the hashes evenly spread,
  * so the leading bits of a hash tell where it is. The keys whose leading bits are `n` stand from
- * `starts[n]` to before `starts[n + 1]`.
+ * `starts[n]` to before `starts[n + 1]`. `begun` has a bit for each value of the leading bits and
+ * four more bits, which says whether a key has this value. Most hashes that a search looks up have
+ * no key, and this bit tells so.
  */
 interface Run {
   seqs: number[]
   shingles: number[]
   keys: Float64Array
   starts: Uint32Array
-  /** How many different hashes have the same leading bits. */
-  width: number
+  begun: Uint32Array
+  /** How many bits of a hash follow its leading bits. */
+  shift: number
 }
 
 /** @param keys in any order */
 function indexed({ keys, ...articles }: Pick<Run, 'seqs' | 'shingles' | 'keys'>): Run {
   keys.sort()
-  const width = 2 ** (32 - Math.floor(Math.log2(keys.length + 1)))
-  const starts = new Uint32Array(2 ** 32 / width + 1)
-  for (const key of keys) starts[Math.floor(key / RUN / width) + 1]!++
+  const shift = Math.clz32(keys.length + 1) + 1
+  const starts = new Uint32Array(2 ** (32 - shift) + 1)
+  const begun = new Uint32Array(starts.length / 2 + 1)
+  for (const key of keys) {
+    const beginning = (key / RUN) >>> (shift - 4)
+    starts[(beginning >>> 4) + 1]!++
+    begun[beginning >>> 5]! |= 1 << (beginning & 31)
+  }
   for (let bits = 1; bits < starts.length; bits++) starts[bits]! += starts[bits - 1]!
-  return { ...articles, keys, starts, width }
+  return { ...articles, keys, starts, begun, shift }
 }
 
 function runOf(sketches: Sketch[]): Run {
@@ -62,10 +70,12 @@ function merged(a: Run, b: Run): Run {
 }
 
 /** Adds to `found` the articles of a run that may be copies of a sketch. */
-function addFrom({ seqs, shingles, keys, starts, width }: Run, sketch: Sketch, found: Set<number>): void {
+function addFrom({ seqs, shingles, keys, starts, begun, shift }: Run, sketch: Sketch, found: Set<number>): void {
   const counts = new Map<number, number>()
   for (const hash of sketch.sample) {
-    const bits = Math.floor(hash / width)
+    const beginning = hash >>> (shift - 4)
+    if (((begun[beginning >>> 5]! >>> (beginning & 31)) & 1) === 0) continue
+    const bits = beginning >>> 4
     for (let at = starts[bits]!; at < starts[bits + 1]!; at++) {
       const place = keys[at]! - hash * RUN
       if (place >= 0 && place < RUN) counts.set(place, (counts.get(place) ?? 0) + 1)
@@ -89,7 +99,7 @@ const EMPTY_DAY = 100
 const FEW = 16
 
 const bytesOf = (runs: Run[]) =>
-  runs.reduce((sum, run) => sum + run.keys.byteLength + run.starts.byteLength + 32 * run.seqs.length, EMPTY_DAY)
+  runs.reduce((sum, run) => sum + run.keys.byteLength + 1.5 * run.starts.byteLength + 32 * run.seqs.length, EMPTY_DAY)
 
 // $1 day, $2 after, $3 RUN. Index: copy_sketches_day.
 const OF_DAY = `

@@ -1,4 +1,4 @@
-import { hashOf, pairHash, words } from '../../search/analysis/index.ts'
+import { eachWord, pairHash, wordListOf } from '../../search/analysis/index.ts'
 
 /*
  * Decides when two texts are copies. *Shingles* are the runs of five folded words of a body. Lines
@@ -37,22 +37,29 @@ const RULED_OUT = [
   /©|\(c\) ?\d{4}|all(?:e)? rechten voorbehouden|tous droits (?:réservés|de reproduction)|alle rechte vorbehalten|all rechter? (?:reservéiert|virbehalen)|all rights reserved/iu,
 ]
 
-/** The folded words of a body, without the lines that do not count. */
-export function copyWords(body: string): string[] {
+/** The hashes of the folded words of a body, without the lines that do not count. */
+export function copyWords(body: string): Uint32Array {
   const isRuledOut = (line: string) => line.length <= LONGEST_LINE && RULED_OUT.some(rule => rule.test(line.trim()))
-  return body.split(/[\r\n]+/).flatMap(line => (isRuledOut(line) ? [] : words(line)))
+  const lines = body.split(/[\r\n]+/).filter(line => !isRuledOut(line))
+  const list = wordListOf(lines.join('\n'))
+  const hashes = new Uint32Array(list.length >>> 1)
+  let words = 0
+  eachWord(list, hash => {
+    hashes[words++] = hash
+  })
+  return hashes.subarray(0, words)
 }
 
 /** By word: the shingle that begins there, as a hash below 2^53. */
-export function shinglesAt(list: readonly string[]): Float64Array {
-  const hashes = list.map(hashOf)
-  const shingles = new Float64Array(Math.max(0, hashes.length - RUN + 1))
+export function shinglesAt(words: Uint32Array): Float64Array {
+  const shingles = new Float64Array(Math.max(0, words.length - RUN + 1))
   for (let at = 0; at < shingles.length; at++) {
-    let low = hashes[at]!
+    let low = words[at]!
     let high = low ^ 0x5bd1e995
     for (let next = at + 1; next < at + RUN; next++) {
-      low = pairHash(low, hashes[next]!)
-      high = pairHash(high, hashes[next]!)
+      const word = words[next]!
+      low = pairHash(low, word)
+      high = pairHash(high, word)
     }
     shingles[at] = (high >>> 11) * 2 ** 32 + low
   }
