@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { byteaArray } from '../../search/postgres.ts'
 import {
   type Client,
   type Pool,
@@ -329,7 +330,7 @@ function store(pool: Pool, state: State, to: number, seqs: number[], placed: Pla
     const { rowCount } = await client.query(WRITE, [
       ...[articles.map(({ seq }) => seq), articles.map(({ id }) => id), articles.map(({ first }) => first)],
       ...[articles.map(({ sketch }) => sketch?.day), articles.map(({ sketch }) => sketch?.shingles)],
-      articles.map(({ sketch }) => sketch && toBytes(sketch.sample)),
+      byteaArray(articles.map(({ sketch }) => sketch && toBytes(sketch.sample))),
     ])
     if (known.length > 0 && rowCount !== 0) await client.query(CHANGED)
     return true
