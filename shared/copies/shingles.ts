@@ -66,14 +66,17 @@ export function shinglesAt(words: Uint32Array): Float64Array {
   return shingles
 }
 
-/** The distinct shingles, in ascending order. */
+/**
+ * The distinct shingles, ascending. Sorts the given array, and returns it if no shingle stands there
+ * twice.
+ */
 export function distinct(shingles: Float64Array): Float64Array {
-  const sorted = shingles.toSorted()
+  const sorted = shingles.sort()
   let end = 0
   for (let at = 0; at < sorted.length; at++) {
     if (at === 0 || sorted[at] !== sorted[at - 1]) sorted[end++] = sorted[at]!
   }
-  return sorted.slice(0, end)
+  return end === sorted.length ? sorted : sorted.slice(0, end)
 }
 
 /** The distinct shingles of a body; null: the body is too short to be compared. */

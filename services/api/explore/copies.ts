@@ -175,7 +175,7 @@ async function readTexts(pool: Pool, members: Asked[], pace: Pace, leaves: Abort
     await rested(pace, leaves)
     const words = copyWords(body ?? '')
     const at = shinglesAt(words)
-    texts.set(seq, { words: words.length, at, set: distinct(at) })
+    texts.set(seq, { words: words.length, at, set: distinct(at.slice()) })
   }
   return texts
 }
