@@ -5,8 +5,6 @@ import pg from 'pg'
  * in.
  */
 
-export { byteaArray } from './store/binary-arrays.ts'
-
 export type Pool = pg.Pool
 export type Client = pg.PoolClient
 /** A pool, or the client of a transaction. */

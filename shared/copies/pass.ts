@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { byteaArray } from '../../search/postgres.ts'
+import { byteaArray } from '../../search/indexing/writer.ts'
 import {
   type Client,
   type Pool,

@@ -67,8 +67,8 @@ export function shinglesAt(words: Uint32Array): Float64Array {
 }
 
 /**
- * The distinct shingles, ascending. Sorts the given array, and returns it if no shingle stands there
- * twice.
+ * The distinct shingles, in ascending order. Sorts the given array, and returns it if no shingle
+ * stands there twice.
  */
 export function distinct(shingles: Float64Array): Float64Array {
   const sorted = shingles.sort()
