@@ -36,6 +36,23 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
   let seen: Seen | null = null
   let known: KnownHistory | null = null
   const listeners: (() => void)[] = []
+  /** Connections to the server that was last seen to be the primary. */
+  const connections = new Set<ClientBase>()
+
+  /**
+   * Whether a new connection shows another history than the last one.
+   *
+   * @throws EarlierPrimary
+   */
+  function isAnother(client: ClientBase, found: Seen): boolean {
+    if (seen?.system === found.system && found.timeline < seen.timeline) throw new EarlierPrimary()
+    const is = seen === null || nameOf(seen) !== nameOf(found)
+    // The pool removes a connection that tells an error, and its statements fail.
+    if (is) for (const one of connections) one.emit('error', new EarlierPrimary())
+    if (is) connections.clear()
+    connections.add(client.once('end', () => connections.delete(client)))
+    return is
+  }
 
   async function load(name: KnownHistory['name']): Promise<void> {
     const isCurrent = () => seen !== null && name === nameOf(seen) && !closing.signal.aborted
@@ -47,14 +64,15 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
     }
   }
   return {
-    /** Reads the history from a new connection to the primary, before the connection is used. */
+    /**
+     * Looks at a new connection to the primary, before the connection is used. An earlier primary
+     * may live on, with commits that a failover has undone. As soon as a later timeline is seen,
+     * connections to the earlier one fail.
+     */
     async look(client: ClientBase): Promise<void> {
       const found = await read(client)
       if (found === null) return
-      const isOlder = seen !== null && seen.system === found.system && found.timeline <= seen.timeline
-      // An earlier primary that was paused may answer late. Everything that it shows is also in the
-      // new history.
-      if (isOlder) return
+      if (!isAnother(client, found)) return
       const name = nameOf(found)
       if (seen !== null) for (const tell of listeners) tell()
       seen = found
@@ -73,6 +91,15 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
     /** The last known history of the primary; null: its secret is not read yet. */
     current: () => known,
     close: () => closing.abort(),
+  }
+}
+
+class EarlierPrimary extends Error {
+  override name = 'EarlierPrimary'
+  /** As of a server that shuts down: the same work may be tried again. */
+  code = '57P01'
+  constructor() {
+    super('Postgres at this address was the primary before a failover; waiting for the present one')
   }
 }
 
