@@ -54,9 +54,8 @@ interface Sender {
 export async function startNotifier({ config, log }: ServiceContext): Promise<RunningService> {
   const { pool, queues, postgres, watch } = openWorker('notifier', { config, log })
   const boss = await startBoss(config.DATABASE_URL, postgres)
-  const index = openIndex(pool, { caches: SMALL })
   const [webhooks, mail] = [openWebhooks(config), openMail(config)]
-  const sender = { pool, index, webhooks, mail }
+  const sender = { pool, index: { articles: (seqs: bigint[]) => readArticles(pool, seqs) }, webhooks, mail }
   await boss.work<{ message: string }>(
     ALERTS,
     { localConcurrency: AT_ONCE, localGroupConcurrency: OF_A_KEY, pollingIntervalSeconds: 0.5 },
@@ -74,15 +73,21 @@ export async function startNotifier({ config, log }: ServiceContext): Promise<Ru
       await boss.stop({ graceful: true, timeout: 11_000 })
       await webhooks.close()
       mail?.close()
-      await Promise.allSettled([index.close(), queues.close()])
+      await queues.close().catch(() => {})
       await pool.end()
     },
     missing,
   }
 }
 
-/** Small caches, because this process only shows articles. */
-const SMALL = { postings: 1, columns: 1, verified: 1, counts: 1, articles: 8 << 20, names: 8 << 20 }
+/**
+ * Reads articles as they are now. Nothing is kept between two messages, because after a failover
+ * numbers of articles and names may be given again.
+ */
+async function readArticles(pool: Pool, seqs: bigint[]) {
+  const index = openIndex(pool)
+  return await index.articles(seqs).finally(() => index.close())
+}
 
 // $1 QUEUED. Index: alert_messages_due
 const DISPATCH = `
