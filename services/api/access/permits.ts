@@ -1,5 +1,4 @@
 import type { Config } from '../../../shared/config/config.ts'
-import { createSemaphore, type Semaphore } from '../../../shared/resilience/semaphore.ts'
 
 /** Permits by name: limits how much work of one name is under way at a time. */
 export interface Permits {
@@ -33,28 +32,49 @@ interface PermitLimits {
  * Makes permits for this process. A name takes memory only while callers hold its permits or wait.
  */
 export function createPermits({ atOnce, waiting, patience }: PermitLimits): Permits {
-  const lines = new Map<string, { semaphore: Semaphore; callers: number }>()
+  const lines = new Map<string, { free: number; callers: Set<Caller> }>()
   return {
     async take(name, work, leaves) {
       if (leaves?.aborted) throw new NoPermit('The caller has left.')
-      const line = lines.get(name) ?? { semaphore: createSemaphore(atOnce), callers: 0 }
-      if (line.callers >= atOnce + waiting) throw new NoPermit('Too many wait for a permit.')
+      const line = lines.get(name) ?? { free: atOnce, callers: new Set() }
+      if (line.free === 0 && line.callers.size >= waiting) throw new NoPermit('Too many wait for a permit.')
       lines.set(name, line)
-      const late = line.callers < atOnce ? undefined : AbortSignal.timeout(patience)
-      line.callers++
+      if (line.free > 0) line.free--
+      else await waitAmong(line.callers, patience, leaves)
       try {
-        const wait = late && AbortSignal.any([late, ...(leaves ? [leaves] : [])])
-        const done = await line.semaphore.acquire(wait).catch(() => {
-          throw new NoPermit(late?.aborted ? 'No permit came in time.' : 'The caller has left.')
-        })
-        return await Promise.resolve().then(work).finally(done)
+        return await work()
       } finally {
-        line.callers--
-        if (line.callers === 0) lines.delete(name)
+        const [next] = line.callers
+        if (next !== undefined) next()
+        else if (++line.free === atOnce) lines.delete(name)
       }
     },
   }
 }
+
+/** Ends the wait of a caller: with a permit, or with the reason why it gets none. */
+type Caller = (refusal?: string) => void
+
+/**
+ * Waits until a permit is handed over. Almost every request of a busy key waits here, and a timer
+ * takes far less time than a signal with a time limit.
+ *
+ * @throws NoPermit
+ */
+const waitAmong = (callers: Set<Caller>, patience: number, leaves?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const end: Caller = refusal => {
+      clearTimeout(late)
+      leaves?.removeEventListener('abort', leave)
+      callers.delete(end)
+      if (refusal === undefined) resolve()
+      else reject(new NoPermit(refusal))
+    }
+    const leave = () => end('The caller has left.')
+    const late = setTimeout(end, patience, 'No permit came in time.').unref()
+    leaves?.addEventListener('abort', leave)
+    callers.add(end)
+  })
 
 /** ms that a statement of a stranger waits at most. */
 const STRANGER_PATIENCE = 2_000
