@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
+import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
+import type { Express } from 'express'
 import { lockAddress } from '../access/lock.ts'
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
 import { requestId } from './observe.ts'
@@ -10,9 +11,10 @@ import { requestId } from './observe.ts'
  * answers every wrong request with an error object. Node by itself would refuse them without a body
  * and an id.
  */
-export function createHttpServer(listener: RequestListener, others: Partial<HttpLimits> = {}): Server {
+export function createHttpServer(listener: RequestListener, others: Partial<HttpLimits> = {}, classes: Classes = {}) {
   const limits = { ...HTTP_LIMITS, ...others }
   const server = createServer({
+    ...classes,
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
@@ -41,6 +43,19 @@ export function createHttpServer(listener: RequestListener, others: Partial<Http
   server.on('clientError', refuseBroken(server, connections))
   return server
 }
+
+/**
+ * Classes whose requests and answers have this app's prototypes from the start. Express changes the
+ * prototypes of all others, which takes time at each request.
+ */
+export function classesOf(app: Express) {
+  class AppRequest extends IncomingMessage {}
+  class AppResponse<R extends IncomingMessage> extends ServerResponse<R> {}
+  app.request = Object.setPrototypeOf(AppRequest.prototype, app.request)
+  app.response = Object.setPrototypeOf(AppResponse.prototype, app.response)
+  return { IncomingMessage: AppRequest, ServerResponse: AppResponse }
+}
+type Classes = Partial<ReturnType<typeof classesOf>>
 
 /** Answers a request, unless its connection has too many open answers or is about to end. */
 function answerWithin(limits: HttpLimits, connections: Connections, listener: RequestListener): RequestListener {
