@@ -109,12 +109,10 @@ function exceeded(month: QuotaMonth): ApiError {
 function setQuotaHeaders(response: Response, key: FoundKey['key'], month: QuotaMonth | null): void {
   const { quota } = key.plan
   if (!month || quota === null) return
-  response.set({
-    'X-Quota-Limit': String(quota),
-    'X-Quota-Remaining': String(Math.max(0, quota - month.used)),
-    'X-Quota-Reset': String(month.reset),
-    'X-Quota-Period': month.period,
-  })
+  response.setHeader('X-Quota-Limit', String(quota))
+  response.setHeader('X-Quota-Remaining', String(Math.max(0, quota - month.used)))
+  response.setHeader('X-Quota-Reset', String(month.reset))
+  response.setHeader('X-Quota-Period', month.period)
 }
 
 /**
@@ -276,5 +274,6 @@ function minuteOf(response: Response): CountedMinute {
 function setRateHeaders(request: Request, response: Response): void {
   if (!request.rateLimit) return
   const { limit, remaining } = request.rateLimit
-  response.set({ 'X-RateLimit-Limit': String(limit), 'X-RateLimit-Remaining': String(remaining) })
+  response.setHeader('X-RateLimit-Limit', String(limit))
+  response.setHeader('X-RateLimit-Remaining', String(remaining))
 }

@@ -68,7 +68,8 @@ export type Admissions = ReturnType<typeof createAdmissions>
  * has a quota.
  */
 export function createAdmissions(db: Queryable, door: Door) {
-  const entries = createBatches(ENTRIES_AT_ONCE, async ({ hash, address }: Entry, requests) => {
+  const entries = createBatches(ENTRIES_AT_ONCE, async ({ secret, address }: Entry, requests) => {
+    const hash = hashSecret(secret)
     const all = await door(hash, address, () => admitAll(db, hash, requests))
     return all ?? Array(requests).fill(null)
   })
@@ -79,18 +80,15 @@ export function createAdmissions(db: Queryable, door: Door) {
      * at that moment; null when the key is unknown or revoked.
      * @throws NoPermit when too many requests wait whose keys this process does not know
      */
-    async admit(secret: string, address: () => string): Promise<Admission | null> {
-      if (!looksLikeSecret(secret)) return null
-      const hash = hashSecret(secret)
-      return entries.join(hash.toString('latin1'), { hash, address })
-    },
+    admit: async (secret: string, address: () => string): Promise<Admission | null> =>
+      looksLikeSecret(secret) ? entries.join(secret, { secret, address }) : null,
     /** Counts a request in the month of a key; null when the month has no request left. */
     charge: (keyId: string, quota: number) => charges.join(`${keyId} ${quota}`, { keyId, quota }),
   }
 }
 
 interface Entry {
-  hash: Buffer
+  secret: string
   /** Returns the address of the first request of the batch. */
   address: () => string
 }

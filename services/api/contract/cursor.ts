@@ -80,8 +80,8 @@ export function opened(secret: CursorSecret, binding: string, text: string): Buf
 function tag(secret: CursorSecret, binding: string, content: Buffer): Buffer {
   // The length marks the end of the binding, so no other pair of binding and content gives these
   // bytes.
-  const hmac = createHmac('sha256', secret).update(`${VERSION} ${Buffer.byteLength(binding)} `)
-  return hmac.update(binding).update(content).digest().subarray(0, TAG_BYTES)
+  const hmac = createHmac('sha256', secret).update(`${VERSION} ${Buffer.byteLength(binding)} ${binding}`)
+  return hmac.update(content).digest().subarray(0, TAG_BYTES)
 }
 
 function writeContent({ at, historyStart }: Cursor): Buffer {

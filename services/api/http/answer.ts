@@ -72,10 +72,7 @@ export function createSender(limit: number) {
     response.setHeader('Vary', varying(response.getHeader('Vary')))
     response.setHeader('Cache-Control', 'private, no-cache')
     response.setHeader('ETag', etag)
-    if (sent === null) {
-      response.status(304).end()
-      return
-    }
+    if (sent === null) return void response.status(304).end()
     response.setHeader('Content-Type', answer.contentType)
     if (sent.encoding !== null) response.setHeader('Content-Encoding', sent.encoding)
     if (sent.isLengthKnown) response.setHeader('Content-Length', sent.bytes.length)

@@ -60,7 +60,7 @@ export function observe(log: Logger): RequestHandler {
     })
     const id = requestId(request.get('x-request-id'))
     response.locals.requestId = id
-    response.set('X-Request-Id', id)
+    response.setHeader('X-Request-Id', id)
     withLogContext({ request: id }, next, waits)
   }
 }
