@@ -138,6 +138,16 @@ t.test('the visible opening of a paywalled article is kept, the offer is not', a
   t.same(openingOf(page, false), { paragraphs: [opening], paywalled: true })
 })
 
+t.test('a page of offers alone is a paywall when its heading says so; a heading alone proves nothing', async t => {
+  const paywalled = (title: string, text: string) =>
+    openingOf(readPageText(parsePage(article(title, text))), null).paywalled
+  t.equal(paywalled('Log in om verder te lezen', 'Maak gratis een account aan of log in met je e-mailadres.'), true)
+  t.equal(
+    paywalled('Je hebt nog 3 dagen voor je aangifte', 'Vrijdag om middernacht sluit het loket van de fiscus.'),
+    false,
+  )
+})
+
 t.test('an offer that no reader sees makes no stub of a short article', async t => {
   const offer = '<div><p>Word nu abonnee en lees alle artikelen.</p></div>'
   const opening = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens.'

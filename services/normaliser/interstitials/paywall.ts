@@ -25,7 +25,8 @@ const BEHIND = 12
  */
 export function openingOf(whole: PageText, free: boolean | null) {
   const page = free === false ? { ...whole, paragraphs: readable(whole) } : whole
-  const says = page.paragraphs.some(isEnd)
+  // A page of offers alone may say so in its heading: "Log in to read on".
+  const says = page.paragraphs.some(isEnd) || (page.titles.some(isEnd) && page.paragraphs.every(isOffer))
   const own = says || free === false ? page.paragraphs.filter(text => !isOffer(text)) : page.paragraphs
   if (own.length < page.paragraphs.length) while (isLabel(own.at(-1))) own.pop()
   // A page that everybody may read can be a report on subscriptions.

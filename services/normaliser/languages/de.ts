@@ -83,14 +83,14 @@ export const de: LanguageRules = {
       'einwilligung|zustimm|datenschutz|personenbezogene|berechtigte[sn]? interesse|alle (akzeptieren|ablehnen)|personalisierte|werbepartner|tracking|einstellungen',
     consentItself: 'privatsphäre|personenbezogene data?|unsere (advertising )?part(n|en)|personalisierte',
     challenge:
-      'bestätigen sie,? dass sie (ein mensch|kein roboter)|kein roboter|einen moment|überprüfung (ihres|der)|zugriff verweigert|ungewöhnliche (aktivität|zugriffe)|aktivieren sie javascript',
+      'bestätigen sie,? dass sie (ein mensch|kein roboter)|kein roboter|einen moment|überprüfung (ihres|der)|zugriff verweigert|ungewöhnliche (aktivität|zugriffe)|aktivieren sie javascript|ob sie ein mensch|sicherheit ihrer verbindung|ad[- ]?blocker|sie (sind|stehen) in der warteschlange',
     challengeTitles: '',
     challengeWholeTitles: '(nur )?einen moment( bitte)?|zugriff verweigert|sicherheitsüberprüfung',
     beforeErrorNumber: 'fehler',
     behindErrorNumber: 'fehler|seite|nicht gefunden',
     errorTitles: String.raw`^\W*(die )?seite (wurde )?nicht gefunden|^\W*(die |diese )?seite (existiert|konnte|wurde) (leider )?nicht|^\W*nicht gefunden\W*($|[|–—·])|^\W*(es ist )?ein fehler (ist )?aufgetreten`,
     failureTitles: String.raw`fehler\b|(ups|hoppla)\b|wartung(sarbeiten)?|ein fehler`,
-    errors: String.raw`\b(seite|artikel|inhalt|beitrag|website|link)\b.{0,60}(existiert (leider )?nicht|nicht (mehr )?(existiert|gefunden|verfügbar|vorhanden|erreichbar)|verschoben|gelöscht|umgezogen)|nicht verfügbar in ihrem (land|gebiet)|fehler (ist )?aufgetreten|versuchen sie es (später|erneut|noch)|wartungsarbeiten|zur(ück zur)? startseite`,
+    errors: String.raw`\b(seite|artikel|inhalt|beitrag|website|link)\b.{0,60}(existiert (leider )?nicht|nicht (mehr )?(existiert|gefunden|verfügbar|vorhanden|erreichbar)|verschoben|gelöscht|umgezogen)|nicht verfügbar in ihrem (land|gebiet)|fehler (ist )?aufgetreten|versuchen sie es (später|erneut|noch)|wartungsarbeiten|in kürze wieder|gleich wieder (da|für sie)|zur(ück zur)? startseite`,
     subscription: String.raw`\b(abo|abos|abonnent|abonnenten|abonnieren|abonnement|probeabo)\b|einloggen|unbegrenzte[rn]? (zugang|zugriff)|plus-?artikel|probemonat`,
     terms:
       'pro (woche|monat|jahr)|kündbar|monatlich|kostenlos|gratis|bereits|schon|jetzt|testen|angebot|zugang|zugriff',

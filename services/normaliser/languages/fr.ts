@@ -81,14 +81,14 @@ export const fr: LanguageRules = {
     consentItself:
       'vie privée|données (personnelles|à caractère personnel)|traceur|nos (advertising )?part(n|en)|personnalisée',
     challenge:
-      'vérifi(er|ez|cation) que vous (êtes|n.êtes)|vous n.êtes pas un robot|un instant|accès refusé|trafic inhabituel|activité inhabituelle|activez javascript',
+      'vérifi(er|ez|cation) que vous (êtes|n.êtes)|vous n.êtes pas un robot|un instant|accès refusé|trafic inhabituel|activité inhabituelle|active[rz] javascript|sécurité de votre connexion|bloqueurs? de pub|dans la file d.attente',
     challengeTitles: '',
     challengeWholeTitles: 'un instant|accès refusé|vérification',
     beforeErrorNumber: 'erreur',
     behindErrorNumber: 'erreur|page|non trouv|introuvable',
     errorTitles: String.raw`^\W*(cette )?page (est )?(introuvable|inexistante|non trouvée)|^\W*une erreur (est survenue|s.est produite)`,
     failureTitles: String.raw`erreur\b|oups\b|en maintenance|une erreur`,
-    errors: String.raw`\b(page|article|contenu|site|lien)\b.{0,60}(n.existe (pas|plus)|introuvable|inexistante?|(a|ont) été (déplacée?|supprimée?)|n.est (pas|plus|actuellement pas|momentanément pas) (disponible|accessible)|indisponible|en maintenance)|pas disponible dans votre (pays|région)|retour(nez)? à l.accueil|erreur (est survenue|s.est produite|technique)|veuillez réessayer`,
+    errors: String.raw`\b(page|article|contenu|site|lien)\b.{0,60}(n.existe (pas|plus)|introuvable|inexistante?|(a|ont) été (déplacée?|supprimée?)|n.est (pas|plus|actuellement pas|momentanément pas) (disponible|accessible)|indisponible|en maintenance)|pas disponible dans votre (pays|région)|retour(nez)? à l.accueil|erreur (est survenue|s.est produite|technique)|veuillez réessayer|de retour (dans quelques|bientôt|très vite)|merci de votre patience`,
     subscription: String.raw`abonn(é|és|ée|ez|er|ement|ements)\b|connectez-vous|se connecter|identifiez-vous|accès (illimité|à tous)|offre numérique`,
     terms: String.raw`par (semaine|mois|an)\b|sans engagement|gratuit|déjà|profitez|essai|offre|accès|dès`,
     paywalled: String.raw`pour lire (la suite|cet article|l.intégralité)|(la suite|cet article|contenu|article) (est )?réservée? (à|aux) (nos )?abonnés|réservé aux abonnés|il (vous )?reste \d+ ?%|abonnez-vous pour|lire la suite avec|déjà abonné|accédez à (tous|l.intégralité)|continuer (la|votre) lecture|s.abonner pour|prenez un abonnement|devenez abonné|choisissez (votre|un) abonnement`,

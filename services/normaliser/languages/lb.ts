@@ -75,7 +75,7 @@ export const lb: LanguageRules = {
   interstitials: {
     consent: 'cookien|zoustëmmung|dateschutz|perséinlech daten|akzeptéier',
     consentItself: 'perséinlech daten',
-    challenge: 'zougrëff refuséiert|kee roboter',
+    challenge: 'zougrëff refuséiert|kee roboter|ob dir e mënsch|sécherheet vun ärer verbindung|ad[- ]?blocker',
     challengeTitles: '',
     challengeWholeTitles: '',
     beforeErrorNumber: '',
@@ -83,10 +83,10 @@ export const lb: LanguageRules = {
     errorTitles: String.raw`^\W*säit (net|gouf net) fonnt|^\W*net fonnt\W*($|[|–—·])`,
     failureTitles: '',
     errors: String.raw`\b(säit|artikel|inhalt)\b.{0,60}(gëtt et net|net (méi )?(fonnt|do|disponibel)|geläscht)|probéiert et (nach|méi spéit)|zréck op d.haaptsäit`,
-    subscription: 'abonnéier|aloggen|onlimitéierten zougang',
+    subscription: 'abonnéier|aloggen|mellt iech|onlimitéierten zougang',
     terms: String.raw`pro mount|gratis|elo\b|zougang`,
     paywalled:
-      '(just|nëmme) fir abonnenten|fir (weider|virun) ?ze ?liesen|dësen artikel ass (just|nëmmen|fir)|gitt abonnent|huelt (iech )?en abo',
+      '(just|nëmme) fir abonnenten|fir (weider|virun|dësen artikel) ?ze ?liesen|dësen artikel ass (just|nëmmen|fir)|gitt abonnent|huelt (iech )?en abo',
     paths: '',
   },
   markup: { boilerplate: '', leads: '', authors: '', dates: '', notPublished: '', asides: '' },

@@ -157,12 +157,12 @@ export const nl = {
   /** Pages that are not the requested article, and paywalls. Matched in any case. */
   interstitials: {
     /** Sentences of cookie walls and consent dialogs. */
-    consent: String.raw`toestemming|privacy(beleid|verklaring|instellingen|voorkeuren)|persoonsgegevens|gerechtvaardigd belang|gepersonaliseerde|alles (accepteren|weigeren)|cookie(beleid|instellingen|voorkeuren|muur)|advertentiepartners|\d partners|trackers|akkoord`,
+    consent: String.raw`toestemming|(wij|we) en onze partners|privacy(beleid|verklaring|instellingen|voorkeuren)|persoonsgegevens|gerechtvaardigd belang|gepersonaliseerde|alles (accepteren|weigeren)|cookie(beleid|instellingen|voorkeuren|muur)|advertentiepartners|\d partners|trackers|akkoord`,
     /** Words that every dialog about consent has. `consent` also has words of politics. */
     consentItself: 'persoonsgegevens|onze (advertising )?part(n|en)|gepersonaliseerde',
     /** Sentences of pages that check whether the visitor is a person. */
     challenge:
-      'bewijs dat (je|u) (geen robot|een mens)|(je|u) bent geen robot|controleren of (je|u|de)|even geduld|verdacht verkeer|toegang geweigerd|schakel javascript in',
+      'bewijs dat (je|u) (geen robot|een mens)|(je|u) bent geen robot|controleren of (je|u|de)|even geduld|verdacht verkeer|toegang geweigerd|schakel javascript in|gecontroleerd of (je|u) een mens|beveiliging van (je|uw) verbinding|(schakel|zet) (je|jouw|uw|de) ad[- ]?blocker|gebruikt een ad[- ]?blocker|(je|u) (bent|staat) in de wachtrij',
     /** Beginnings of titles of such pages. */
     challengeTitles: '',
     /**
@@ -179,7 +179,7 @@ export const nl = {
     /** Beginnings of titles that error pages share with news. */
     failureTitles: String.raw`fout(je|melding)?\b|oeps\b|(site|website) (is )?(in )?(under )?onderhoud|onderhoud`,
     /** Sentences of error pages. */
-    errors: String.raw`\b(pagina|artikel|inhoud|site|website|link)\b.{0,60}(bestaat (niet|helaas)|niet (meer |langer )?(bestaat|beschikbaar|gevonden|bereikbaar)|(verplaatst|verwijderd|bijgewerkt|in onderhoud))|niet beschikbaar in (uw|jouw|je) (regio|land)|probeer het (later|opnieuw|nog|met de zoek)|er (is|ging) iets (mis|fout)|terug naar de (voorpagina|homepage|startpagina)`,
+    errors: String.raw`\b(pagina|artikel|inhoud|site|website|link)\b.{0,60}(bestaat (niet|helaas)|niet (meer |langer )?(bestaat|beschikbaar|gevonden|bereikbaar)|(verplaatst|verwijderd|bijgewerkt|in onderhoud))|niet beschikbaar in (uw|jouw|je) (regio|land)|probeer het (later|opnieuw|nog|met de zoek)|er (is|ging) iets (mis|fout)|(we|wij) zijn (zo|snel|straks|spoedig) (weer )?terug|terug naar de (voorpagina|homepage|startpagina)`,
     /** Words for subscriptions. A paragraph with one of them and one of `terms` is an offer. */
     subscription: String.raw`abonne(e|es|er|ren|ment|menten)\b|inloggen|proefabonnement|onbeperkt(e)? (toegang|lezen)|digitale toegang|plus-?artikel|account (aan|maken)`,
     /** Words about the price or the terms of a subscription. */
