@@ -19,7 +19,7 @@ const NAME_WORDS = 6
 const LABEL_LINK = anyOf(rules => rules.authors.labelLinks)
 const OPENING_BY = anyOf(rules => rules.authors.openingByWords)
 const LABEL = new RegExp(
-  String.raw`^(?:${anyOf(rules => rules.authors.labels)}\s*(?::|[-–—]|\b${LABEL_LINK}\b)|${OPENING_BY}(?=\s|:))\s*:?\s*`,
+  String.raw`^(?:${anyOf(rules => rules.authors.labels)}\s*(?::|[-–—]|\b${LABEL_LINK}(?:(?<=[’'])|(?!\p{L})))|${OPENING_BY}(?=\s|:))\s*:?\s*`,
   'iu',
 )
 

@@ -19,7 +19,7 @@ export const de: LanguageRules = {
   authors: {
     byWords: 'von',
     labelLinks: 'von',
-    openingByWords: String.raw`durch|das (?:gespräch|interview) führten?|von(?!\s(?:der|den|dem|und)\s)`,
+    openingByWords: String.raw`durch|(?:das (?:gespräch|interview) führ|die fragen stell)ten?|von(?!\s(?:der|den|dem|und)\s)`,
     indefiniteArticles: 'ein',
     openings: 'geschrieben|erstellt|verfasst|(?:blog )?beitrag|artikel|gastbeitrag',
     publishedVerbs: 'veröffentlicht|publiziert|geschrieben|erstellt|eingestellt',

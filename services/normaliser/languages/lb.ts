@@ -29,7 +29,7 @@ export const lb: LanguageRules = {
     authorLabels: '',
     writtenVerbs: '',
     cardLabels: '',
-    labels: 'text|artikel|interview|reportage',
+    labels: '(?:en? |eng )?(?:text|artikel|interview|reportage|kommentar|analys|editorial|leitartikel)',
     staffPrefixes: '',
     staffPossessives: '',
     staffRoles: 'orrespondent|ournalist',

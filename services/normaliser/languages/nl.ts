@@ -64,13 +64,13 @@ export const nl = {
     cardLabels: 'auteur|geschreven|door',
     /** Labels before the names, in the statement of an author. */
     labels:
-      'geschreven|opgetekend|gepubliceerd|geplaatst|tekst|auteurs?|redacteur|(?:een )?(?:artikel|(?:gast)?column|opinie(?:stuk)?|gastbijdrage|analyse|interview|reportage|commentaar|essay)',
+      'geschreven|opgetekend|gepubliceerd|geplaatst|tekst|auteurs?|redacteur|(?:een )?(?:artikel|(?:gast)?column|opinie(?:stuk)?|gastbijdrage|analyse|interview(?: opgetekend)?|reportage|commentaar|essay)',
     /** "Of" before "our correspondent". Case matters. */
     staffPrefixes: '[Vv]an',
     /** "Our", in "our correspondent". Case matters. */
     staffPossessives: '[Oo]nze',
     /** Roles without their first letter, so that compounds and capitals match. */
-    staffRoles: 'erslaggever|erslaggeefster|edacteur|edactrice',
+    staffRoles: 'tagiaire?|erslaggever|erslaggeefster|edacteur|edactrice',
     /** Before the place of a correspondent. */
     staffPlaces: 'in',
     /** Labels for the makers of the picture or the translation, before a colon. */
@@ -123,7 +123,7 @@ export const nl = {
       'lees (ook|meer|verder)|zie ook|bekijk ook|meer (over dit|lezen|nieuws)|aanbevolen|gerelateerd|meest gelezen|net binnen|terug naar (de )?(home|voorpagina)',
     /** Newsletters, subscriptions, applications, social networks. */
     offers:
-      '(wij|we) gebruiken (\\S+ )?cookies (om|voor)|(plaats|schrijf|geef) (een|je|uw) reactie|reageer op dit|deel (dit |het )?(artikel|bericht|verhaal)|kopieer (de )?link|verder lezen met|abonneer (je|u|nu)|word (nu )?(abonnee|lid)|schrijf je (nu )?in|meld je aan|volg ons|ontvang (de|onze|dagelijks)|download (de|onze) app|al abonnee|steun ons|luister naar (dit|het) (artikel|verhaal)|(dit|het) (artikel|verhaal) wordt voorgelezen|(heb|ken) (je|jij|u) (zelf )?(een |nog )?(tip|verhaal|nieuws)\\b.{0,60}\\b(redactie|ons|onze)\\b',
+      '(wij|we) gebruiken (\\S+ )?cookies (om|voor)|(plaats|schrijf|geef) (een|je|uw) reactie|reageer op dit|deel (dit |het )?(artikel|bericht|verhaal)|kopieer (de )?link|verder lezen met|abonneer (je|u|nu)|word (nu )?(abonnee|lid)|schrijf je (nu )?in|meld je aan|volg ons|ontvang (de|onze|dagelijks)|download (de|onze) app|al abonnee|steun ons|luister naar (dit|het) (artikel|verhaal)|(dit|het) (artikel|verhaal) wordt voorgelezen|(heb|ken) (je|jij|u) (zelf |nog )?(een )?(tip|verhaal|nieuws)\\b.{0,60}\\b(redactie|ons|onze)\\b',
     /** Times of publication or change, and reading time. */
     stamps: String.raw`(laatst )?(gepubliceerd|bijgewerkt|gewijzigd|geplaatst)\b|leestijd`,
     /** After the minutes: "3 min read". */
