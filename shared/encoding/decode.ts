@@ -1,4 +1,4 @@
-import { isAscii, isUtf8 } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
 import iconv from 'iconv-lite'
 
 /**
@@ -21,9 +21,7 @@ export function decodeText(bytes: Uint8Array, options: { contentType: string | n
  * @param labels canonical names of the declared encodings, in order of precedence
  */
 function chooseEncoding(buffer: Buffer, labels: string[]): string {
-  const whole = withoutCutCharacter(buffer)
-  if (isAscii(whole)) return wideEncoding(buffer) ?? labels.find(label => label.startsWith('iso-2022')) ?? 'utf-8'
-  if (isUtf8(whole)) return wideEncoding(buffer) ?? 'utf-8'
+  if (isUtf8(withoutCutCharacter(buffer))) return wideEncoding(buffer) ?? 'utf-8'
   const wide = markedEncoding(buffer) ?? wideEncoding(buffer)
   if (wide !== null && wide !== 'utf-8') return wide
   if (mostlyUtf8(buffer)) return 'utf-8'
@@ -37,12 +35,13 @@ function chooseEncoding(buffer: Buffer, labels: string[]): string {
 /** How many bytes are enough to compare encodings. */
 const SAMPLE = 65_536
 
-/** The encoding that a byte-order mark names (Unicode Standard, 23.8). */
+/** Byte-order marks in hexadecimal digits (Unicode Standard, 23.8), longer ones first. */
+const MARKS = { 'utf-32le': 'fffe0000', 'utf-16le': 'fffe', 'utf-16be': 'feff', 'utf-8': 'efbbbf' }
+
+/** The encoding that a byte-order mark names. */
 function markedEncoding(buffer: Buffer): string | null {
-  if (buffer[0] === 0xff && buffer[1] === 0xfe) return buffer[2] === 0 && buffer[3] === 0 ? 'utf-32le' : 'utf-16le'
-  if (buffer[0] === 0xfe && buffer[1] === 0xff) return 'utf-16be'
-  if (buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf) return 'utf-8'
-  return null
+  const beginning = buffer.toString('hex', 0, 4)
+  return Object.entries(MARKS).find(([, mark]) => beginning.startsWith(mark))?.[0] ?? null
 }
 
 /**
