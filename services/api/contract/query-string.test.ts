@@ -1,38 +1,42 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { readQueryString, type WrittenParameter } from './query-string.ts'
+import { EXPLORE_PARAMETERS } from './parameters.ts'
+import {
+  createProblems,
+  createQueryReader,
+  rawQueryOf,
+  readQueryString,
+  type WrittenParameter,
+} from './query-string.ts'
+import CASES from './requests.json' with { type: 'json' }
 
-const cases: [about: string, raw: string, written: WrittenParameter[]][] = [
-  ['a name alone has an empty value', 'q', [{ name: 'q', value: '' }]],
-  ['the first = separates', 'q=a=b', [{ name: 'q', value: 'a=b' }]],
-  ['raw UTF-8, as Node hands it on', 'q=\u00c3\u00a9', [{ name: 'q', value: 'é' }]],
-]
+const repeated = (text: string) => text.replace(/(\w)\{(\d+)\}/g, (_, sign, times) => sign.repeat(Number(times)))
 
-for (const [about, raw, written] of cases) {
-  t.test(`decision 9: ${about}`, async t => {
-    t.strictSame(readQueryString(raw), written)
-  })
-}
+t.test('decision 9: a query string becomes names and values', async t => {
+  for (const [raw = '', name = '', value = ''] of CASES.pairs)
+    t.strictSame(readQueryString(raw), [{ name, value }] satisfies WrittenParameter[], raw)
+  t.same(['/a?b=?', '?x', '/a'].map(rawQueryOf), ['b=?', 'x', ''])
+})
 
-const unreadable: [about: string, raw: string, name: string][] = [
-  ['an escape that is none', 'q=%zz', 'q'],
-  ['IIS escapes', 'q=%u00e9', 'q'],
-  ['a NUL', 'q=a%00b', 'q'],
-  ['a lone surrogate', 'q=%ED%A0%80', 'q'],
-  ['an overlong NUL', 'q=%C0%80', 'q'],
-  ['half a character', 'q=%C3', 'q'],
-  ['a broken name, read as far as it can be', 'coun%zztry=NL', 'coun'],
-  ['a NUL in a name', 'q%00x=1', 'q'],
-  ['a name of which nothing can be read, as written', '%zz=1', '%zz'],
-]
-
-for (const [about, raw, name] of unreadable) {
-  t.test(`decision 11: ${about} is reported under its name`, async t => {
+t.test('decision 11: what cannot be read is reported under its name', async t => {
+  for (const [about, raw = '', name] of CASES.unreadable.map(row => row.map(repeated))) {
     const [written] = readQueryString(raw)
-    t.equal(written?.name, name)
-    t.ok(written && 'unreadable' in written)
-  })
-}
+    t.equal(written?.name, name, about)
+    t.ok(written && 'unreadable' in written, about)
+  }
+})
+
+t.test('decisions 9 to 12: a table of parameters says what each of them takes, and what is wrong', async t => {
+  const id = { kind: 'text', maxLength: 9, pattern: '^[a-z]*$', about: '', required: 'Write an id.' } as const
+  const read = createQueryReader({ ...EXPLORE_PARAMETERS, id }, new Map([['page', 'Write a cursor.']]))
+  for (const [query = '', wanted = {}] of CASES.read as [string, object][])
+    t.same(read(`id=a&${query}`), { id: 'a', ...wanted })
+  for (const [query, errors] of CASES.wrong as [string, object][])
+    t.throws(() => read(repeated(query)), { errors } as object, query)
+  const unknown = Array.from({ length: 60 }, (_, at) => `x${at}=1`).join('&')
+  t.throws(() => read(unknown), { errors: { x49: /no such/, x50: undefined } } as object)
+  t.equal(createProblems().any, false)
+})
 
 t.test('decision 9: whatever is encoded comes back, in its order', async t => {
   const names = fc

@@ -151,7 +151,6 @@ export function createValuesReader<T extends ParameterTable>(
       for (const error of validate.errors ?? []) {
         const name = parameterOf(table, error)
         problems.add(name, complaint(table[name]!, error.keyword))
-        delete shaped[name]
       }
     }
     const given: Record<string, unknown> = {}
