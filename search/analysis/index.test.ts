@@ -1,7 +1,10 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
 import t from 'tap'
-import { LANGUAGES } from '../vocabulary.ts'
-import { listedStopWords, STOP_WORDS } from './index.ts'
+import { LANGUAGES, type Language } from '../vocabulary.ts'
+import { isFormOf, listedStopWords, STOP_WORDS, wordList, wordListOf, wordsOf } from './index.ts'
 import { words } from './tokens.ts'
+import WORDS from './words.json' with { type: 'json' }
 
 for (const language of LANGUAGES) {
   t.test(`decision 40: what was added to ${language} is new, and folds to one word`, async t => {
@@ -18,14 +21,32 @@ for (const language of LANGUAGES) {
 }
 
 t.test('decision 40: words that also name what is in the news are no stop words', async t => {
-  for (const [language, word] of [
-    ['en', 'us'],
-    ['en', 'may'],
-    ['fr', 'car'],
-    ['de', 'ware'],
-    ['lb', 'un'],
-    ['nl', 'weer'],
-  ] as const) {
-    t.notOk(STOP_WORDS[language].has(word), `${language} ${word}`)
+  for (const [language = '', word = ''] of WORDS.telling)
+    t.notOk(STOP_WORDS[language as Language].has(word), `${language} ${word}`)
+})
+
+t.test('decision 17: stop words count only where a query has nothing else', async t => {
+  const found = (query: string, text: string) => words(text).filter(isFormOf(words(query), 'nl'))
+  t.same(found('de brug', 'De bruggen van de stad'), ['bruggen'])
+  t.same(found('de', 'De bruggen van de stad'), ['de', 'de'])
+  t.same(found('de van', 'De bruggen van de stad'), ['de', 'van', 'de'])
+})
+
+t.test('a list of words holds the words of the text, whatever the text holds', async t => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...WORDS.letters), { maxLength: 60 }), parts => {
+      const text = parts.join('')
+      assert.equal(wordListOf(text), wordList(words(text)))
+    }),
+    { numRuns: 5_000 },
+  )
+  for (const part of ['ßé ', 'ŉ½', 'word ', 'a ', 'ﬃﬃﬃ ']) {
+    const long = part.repeat(20_000)
+    t.equal(wordListOf(long), wordList(words(long)))
   }
+})
+
+t.test('a list gives its words back', async t => {
+  t.same(wordsOf(wordList(['a', 'b'])), ['a', 'b'])
+  t.same(wordsOf(wordList([])), [])
 })

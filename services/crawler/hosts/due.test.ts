@@ -18,6 +18,15 @@ t.test('an outlet has four hosts visited at a time, whatever it names; one when 
   const visited = many(3, 1, at => `other${at}.example`).map(one => ({ ...one, pausing: false }))
   t.same(hosts(many(2_000, 1, own), visited), ['host0.example'])
   t.same(hosts(many(2_000, 1, own, { slowed: true }), visited), [])
+  for (const more of [{ pausing: true }, { catalogued: true }])
+    t.equal(
+      hosts(
+        many(9, 1, own),
+        visited.map(one => ({ ...one, ...more })),
+      ).length,
+      4,
+      'these are not counted',
+    )
 })
 
 t.test('outlets take turns: the first host of each comes before the second of any', async t => {
@@ -26,7 +35,7 @@ t.test('outlets take turns: the first host of each comes before the second of an
   const chosen = hosts([...greedy, ...honest])
   t.same(chosen.slice(0, 21).sort(), ['greedy0.example', ...honest.map(({ host }) => host)].sort())
   t.equal(chosen.length, 24)
-  t.equal(hosts([...greedy, ...honest], [], 21).length, 21)
+  t.equal(hosts([...greedy, ...honest], [], 20).length, 20)
 })
 
 t.test('a site has four hosts visited or pausing at a time, whoever names them', async t => {
@@ -47,6 +56,7 @@ t.test('hosts of the catalogue are not counted: nobody but the operator names th
 
 t.test('a host that is visited already is not called', async t => {
   t.same(hosts([candidate('a.example', 1)], [{ ...candidate('a.example', 2), pausing: false }]), [])
+  t.same(hosts([candidate('a.example', 1), candidate('a.example', 2)]), ['a.example'])
 })
 
 t.test('what a site is', async t => {

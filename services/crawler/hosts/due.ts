@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import { getDomain } from 'tldts'
 import { type Client, type Pool, readRow, readValue, transaction } from '../../../shared/postgres/pool.ts'
 import type { DueFeed } from '../feeds/schedule.ts'
@@ -229,7 +228,6 @@ const add = <K>(counts: Map<K, number>, key: K) => counts.set(key, (counts.get(k
  */
 export function siteOf(host: string, domains: ReadonlySet<string>): string {
   const name = URL.parse(`http://${host}`)?.hostname ?? host
-  if (isIP(name.replace(/^\[|\]$/g, '')) !== 0) return host
   const registrable = getDomain(name, { allowPrivateDomains: true })
   if (registrable === null) return host
   for (let at = name; at.length > registrable.length; at = at.slice(at.indexOf('.') + 1)) if (domains.has(at)) return at
