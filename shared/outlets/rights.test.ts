@@ -1,12 +1,23 @@
 import t from 'tap'
-import { productToken, type RightsHeaders, ROBOTS_FILE, readRights, rightsHeaders, TDM_FILE } from './rights.ts'
+import TABLES from './rights.json' with { type: 'json' }
+import {
+  NO_RIGHTS_STATED,
+  nameOf,
+  productToken,
+  type RightsHeaders,
+  ROBOTS_FILE,
+  readRights,
+  rightsHeaders,
+  TDM_FILE,
+  withFiles,
+} from './rights.ts'
 
 const NOW = new Date('2026-11-25T12:00:00Z')
 
 interface Page {
   headers?: Record<string, string | string[]>
   metas?: Record<string, string[]>
-  /** The statements of uses in robots.txt. */
+  /** What robots.txt states of uses. */
   robots?: string[]
   isLicensed?: boolean
 }
@@ -16,7 +27,7 @@ function read(stated: Partial<Parameters<typeof readRights>[0]>, tdm = 'refuse')
   return readRights({ ...nothing, ...stated }, { agent: 'perscopebot', tdm }, NOW)
 }
 
-/** The outcome of a page's signals: `refused`, `snippet 50`, `unkept`, or an empty text. */
+/** What follows from a page's signals: `refused`, `snippet 50`, `unkept`, or nothing at all. */
 function outcomeOf(page: Page, tdm = 'refuse', file: string[] | null = null): string {
   const { headers = {}, metas = {}, robots = [], isLicensed = false } = page
   const kept = { ...rightsHeaders(headers), ...(file === null ? {} : { [TDM_FILE]: file }), [ROBOTS_FILE]: robots }
@@ -30,42 +41,12 @@ function outcomeOf(page: Page, tdm = 'refuse', file: string[] | null = null): st
   ].join(', ')
 }
 
-/** The pairs of list and outcome in a table. All lists in one cell have the same outcome. */
-const each = (table: [string, string][]) =>
-  table.flatMap(([outcome, cell]) => cell.split(' ¦ ').map(one => [one, outcome] as const))
-
-/** The outcome of each list of rules, which may stand in a header or in a meta tag. */
-const LISTS: [outcome: string, lists: string][] = [
-  ['refused', 'noindex ¦ none ¦ NoIndex, NoFollow'],
-  ['', 'index, follow ¦ all ¦  ¦ nofollow, noimageindex, notranslate'],
-  // Rules that publishing software writes on every page.
-  ['', 'index, follow, max-snippet:-1, max-image-preview:large, max-video-preview:-1 ¦ noai, noimageai'],
-  ['snippet 0', 'nosnippet ¦ max-snippet:0 ¦ nosnippet, max-snippet:50'],
-  ['snippet 50', 'max-snippet:50 ¦ max-snippet: 50 , max-image-preview:none'],
-  ['snippet 20', 'max-snippet:50, max-snippet:20'],
-  ['unkept', 'noarchive'],
-  ['refused, snippet 0, unkept', 'noindex, noarchive, nosnippet'],
-  // Dates: in the past, in the future, by each standard, with a comma.
-  ['refused', 'unavailable_after: 25 Jun 2010 15:00:00 PST ¦ unavailable_after: Wed, 25 Nov 2026 11:59:59 GMT'],
-  ['refused', 'unavailable_after: Sunday, 06-Nov-94 08:49:37 GMT ¦ unavailable_after: Fri Jun 25 2010 15:00:00 GMT'],
-  ['refused', 'unavailable_after: 2026-11-25 ¦ unavailable_after: 2026-11-25T12:30:00+01:00'],
-  ['refused', 'unavailable_after: 25 Nov 2026 12:30:00 CET ¦ unavailable_after: 2030-01-01, noindex'],
-  ['refused, snippet 0', 'unavailable_after: 25-Aug-2007 15:00:00 EST, nosnippet'],
-  ['', 'unavailable_after: Wed, 25 Nov 2026 12:00:01 GMT ¦ unavailable_after: 2026-11-26'],
-  ['', 'unavailable_after: 2026-11-25T12:30:00'],
-  ['refused, unkept', 'unavailable_after: Nov 24, 2026, noarchive'],
-  // Broken rules have no effect, and do not disturb the rules beside them.
-  ['snippet 0', 'unavailable_after: never, nosnippet'],
-  ['', 'unavailable_after: 0 ¦ unavailable_after: ¦ unavailable_after ¦ unavailable_after: 2026-13-45 ¦ max-snippet'],
-  ['', 'max-snippet: ¦ max-snippet:-5 ¦ max-snippet:ten ¦ max-snippet:12.5 ¦ max-snippet=0 ¦ noindexing ¦ no-index'],
-  ['', 'donotnoindex ¦ ,,;, ,'],
-  // Blanks and semicolons where commas should be.
-  ['refused', 'noindex nofollow ¦ nofollow;noindex'],
-  ['snippet 0', 'follow nosnippet'],
-]
+/** The rows of a table: what stands in one cell has one outcome. */
+const each = (table: string[][]) =>
+  table.flatMap(([outcome = '', cell = '']) => cell.split(' ¦ ').map(one => [one, outcome] as const))
 
 t.test('a list of rules means the same in a header, in the meta tag for robots and in our own', async t => {
-  for (const [list, outcome] of each(LISTS)) {
+  for (const [list, outcome] of each(TABLES.lists)) {
     t.equal(outcomeOf({ headers: { 'X-Robots-Tag': list } }), outcome, `header ${list}`)
     t.equal(outcomeOf({ metas: { robots: [list] } }), outcome, `robots ${list}`)
     t.equal(outcomeOf({ metas: { perscopebot: [list] } }), outcome, `perscopebot ${list}`)
@@ -73,19 +54,8 @@ t.test('a list of rules means the same in a header, in the meta tag for robots a
 })
 
 t.test('rules for another agent are not ours', async t => {
-  const others: [outcome: string, lists: string][] = [
-    ['', 'googlebot: noindex, nosnippet ¦ otherbot: unavailable_after: 25 Jun 2010 15:00:00 PST ¦ 360Spider: noindex'],
-    ['', 'Google Bot: noindex ¦ googlebot|bingbot: noindex'],
-    ['', 'Googlebot/2.1 (+http://www.google.com/bot.html): noindex ¦ unavailable_after: 01-Jan-70 00:00:00 GMT'],
-    ['', 'perscopebot-news: noindex'],
-    ['snippet 0', 'nosnippet, otherbot: noindex ¦ otherbot: noindex, perscopebot: nosnippet'],
-    ['refused', 'PerscopeBot/1.0 (+https://perscope.example): noindex ¦ max-image-preview:large noindex'],
-    ['refused', 'PerscopeBot: noindex ¦ PerscopeBot/1.0: noindex ¦ *: noindex'],
-    ['refused', 'perscopebot: unavailable_after: 25 Jun 2010 15:00:00 PST'],
-    ['refused, snippet 20', 'noindex max-snippet:20 ¦ max-snippet:20 noindex'],
-    ['snippet 20, unkept', 'perscopebot: max-snippet: 20, noarchive'],
-  ]
-  for (const [list, outcome] of each(others)) t.equal(outcomeOf({ headers: { 'x-robots-tag': list } }), outcome, list)
+  for (const [list, outcome] of each(TABLES.addressed))
+    t.equal(outcomeOf({ headers: { 'x-robots-tag': list } }), outcome, list)
   for (const name of ['googlebot', 'bingbot', 'description', 'robotsx', 'perscope'])
     t.equal(outcomeOf({ metas: { [name]: ['noindex'] } }), '', name)
 })
@@ -128,6 +98,16 @@ t.test('only headers that state rights are kept with a page, and not without bou
   })
   const many = rightsHeaders({ 'x-robots-tag': Array.from({ length: 1_000 }, () => 'x'.repeat(10_000)) })
   t.ok(JSON.stringify(many).length < 25_000)
+  t.equal(read({ licences: Array.from({ length: 50 }, (_, at) => `/${at}`) }).seen.length, 20)
+})
+
+t.test('what files of the host state is kept beside the headers', async t => {
+  const headers = { 'tdm-reservation': ['0'] }
+  t.same(withFiles(headers, { reservation: '1', policy: null }, []), { ...headers, [TDM_FILE]: ['1'] })
+  t.same(withFiles(null, { reservation: '1', policy: '/p' }, []), { [TDM_FILE]: ['1', '/p'] })
+  t.same(withFiles(null, null, ['search=n']), { [ROBOTS_FILE]: ['search=n'] })
+  t.same([withFiles(headers, null, []), withFiles(null, null, [])], [headers, null])
+  t.same(read({}), NO_RIGHTS_STATED)
 })
 
 t.test('the name by which outlets call us is that of the user agent', async t => {
@@ -158,24 +138,12 @@ t.test('of file, header and page the later one wins, and silence changes nothing
       'refuse',
       file === null ? null : [file],
     )
-  const cases: [file: string | null, header: string | null, meta: string | null, reserved: boolean][] = [
-    ['1', null, null, true],
-    ['1', '0', null, false],
-    ['1', null, '0', false],
-    ['0', '1', null, true],
-    ['0', '1', '0', false],
-    [null, '1', '0', false],
-    [null, '0', '1', true],
-    ['1', '0', '1', true],
-    // Values that break the protocol count as missing. They do not take back earlier statements.
-    ['1', 'no', null, true],
-    ['1', '', ' ', true],
-    [null, 'true', null, false],
-    [null, '2', 'yes', false],
-    [null, ' 1 ', null, true],
-    [null, null, null, false],
-  ]
-  for (const [file, header, meta, reserved] of cases)
+  for (const [file, header, meta, reserved] of TABLES.places as [
+    string | null,
+    string | null,
+    string | null,
+    boolean,
+  ][])
     t.equal(said(file, header, meta), reserved ? 'refused' : '', `${file}, ${header}, ${meta}`)
   t.equal(outcomeOf({ headers: { 'tdm-reservation': ['0', '1'] } }), 'refused', 'two headers: the strictest')
   t.equal(outcomeOf({ headers: { 'tdm-reservation': '1, 1' } }), 'refused', 'two that a proxy has joined')
@@ -184,15 +152,8 @@ t.test('of file, header and page the later one wins, and silence changes nothing
 })
 
 t.test('uses that an outlet does not allow, in robots.txt or a header: the strictest statement holds', async t => {
-  const uses: [outcome: string, statements: string][] = [
-    ['refused', 'search=n ¦ search=no ¦ search=n;exceptions=x ¦ nonsense, search=n'],
-    ['words alone', 'ai-input=no ¦ train-ai=y, ai-use=n'],
-    ['refused, words alone', 'search=n, ai-input=n'],
-    ['', 'search=yes,ai-train=no ¦ search=yes,ai-train=no,use=reference ¦ train-ai=n ¦ search=y, ai-input=y ¦ search'],
-    ['', 'search=0 ¦ search=never ¦ search=N ¦ search:n ¦ research=n ¦ constructor=n ¦ '],
-  ]
   const headers = (...lists: string[]) => ({ 'Content-Usage': lists })
-  for (const [statement, outcome] of each(uses)) {
+  for (const [statement, outcome] of each(TABLES.uses)) {
     t.equal(outcomeOf({ headers: headers(statement) }), outcome, statement)
     t.equal(outcomeOf({ robots: [statement] }), outcome, `robots.txt: ${statement}`)
     t.equal(outcomeOf({ robots: [statement] }, 'index-only'), outcome)
@@ -217,6 +178,13 @@ t.test('a reservation is told with its policy, and one that was taken back as we
     { signal: 'tdm-reservation:1', source: 'header' },
     { signal: 'tdm-policy:https://x.example/p', source: 'header' },
   ])
+  t.equal(
+    read({ headers: { ...headers, 'tdm-reservation': ['0'] } }).seen.length,
+    2,
+    'a policy of what is not reserved',
+  )
+  t.equal(read({ headers: { 'tdm-reservation': ['1'] } }).seen.length, 1)
+  t.same(['tdm-reservation:1', 'noindex', 'licence:/l'].map(nameOf), ['tdm-reservation:1', 'noindex', 'licence'])
 })
 
 t.test('noai and noimageai bind nobody yet: they are told to the operator', async t => {

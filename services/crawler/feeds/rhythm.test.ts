@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import LESSONS from './lessons.json' with { type: 'json' }
 import { articleInterval, datedRate, freshFor, type Habits, learn, nextPoll, nextPollAfterFailure } from './rhythm.ts'
 
 const MINUTE = 60_000
@@ -151,6 +152,9 @@ t.test('a clock that is set back makes no rush that lasts', t => {
 t.test('the dates of a first document tell how much comes; without them the feed is asked often at first', async t => {
   const dates = ['Mon, 02 Nov 2026 00:00:00 GMT', '2026-11-02T12:00:00Z', null, 'yesterday', '2026-12-01T00:00:00Z']
   t.equal(datedRate(dates, MONDAY + DAY), 2 / 24)
+  const hours = [0, 4, 9, 1].map(before => new Date(MONDAY - before * HOUR).toISOString())
+  t.equal(datedRate(hours, MONDAY), 2)
+  t.equal(datedRate(hours.slice(1), MONDAY), 2 / 4)
   t.equal(datedRate([null, 'today', '2026-11-02T12:00:00Z'], MONDAY + DAY), null)
   const hourly = Array.from({ length: 20 }, (_, number) => new Date(MONDAY + number * HOUR).toISOString())
   const rate = datedRate([...hourly, '2016-01-01T00:00:00Z'], MONDAY + 20 * HOUR) ?? 0
@@ -158,27 +162,27 @@ t.test('the dates of a first document tell how much comes; without them the feed
   const first = (dated: number | null) => nextPoll(learn(null, { now: MONDAY, found: 30, dated }), 0, RANGE) / MINUTE
   t.ok(first(30) < first(null) && first(null) < 15)
   t.equal(first(1 / 100), 60)
+  t.equal(articleInterval(learn(null, { now: MONDAY, found: 0, dated: 0 })), 20 * DAY)
 })
 
 t.test('a feed that fails is asked less and less often, yet the end of an outage is soon noticed', async t => {
   const minutes = [1, 2, 3, 4, 5, 12, 13, 14, 15, 100].map(failures => nextPollAfterFailure(failures, RANGE) / MINUTE)
+  t.equal(nextPollAfterFailure(1, { min: 0, max: HOUR }), 2)
   t.same(minutes, [2, 4, 8, 16, 16, 16, 32, 60, 60, 60])
 })
 
 t.test('RFC 9111: max-age less the age of the answer; what must not be kept is never fresh', async t => {
-  const cases: [Record<string, string>, number][] = [
-    [{}, 0],
-    [{ 'cache-control': 'max-age=300' }, 300_000],
-    [{ 'cache-control': 'public, Max-Age="300", must-revalidate', age: '60' }, 240_000],
-    [{ 'cache-control': 'max-age=300', age: '900' }, 0],
-    [{ 'cache-control': 's-maxage=900' }, 0],
-    [{ 'cache-control': 'max-age=300, no-cache' }, 0],
-    [{ 'cache-control': 'no-store, max-age=300' }, 0],
-    [{ 'cache-control': 'max-age=-5' }, 0],
-    [{ 'cache-control': 'max-age=1e9' }, 0],
-    [{ 'cache-control': 'max-age=300', age: 'old' }, 300_000],
-    [{ 'cache-control': 'max-age=99999999999' }, 2 ** 31 * 1_000],
-    [{ 'cache-control': 'max-age=9'.repeat(10_000) }, 0],
-  ]
-  for (const [headers, wanted] of cases) t.equal(freshFor(headers), wanted, JSON.stringify(headers).slice(0, 80))
+  for (const [headers, wanted] of LESSONS.fresh as [Record<string, string>, number][])
+    t.equal(freshFor(headers), wanted, JSON.stringify(headers))
+  t.equal(freshFor({ 'cache-control': 'max-age=9'.repeat(10_000) }), 0)
+})
+
+t.test('what polls teach, and when the next one comes, in figures', async t => {
+  let habits: Habits | null = null
+  for (const [minutes = 0, found = 0, room = null, ...wanted] of LESSONS.polls) {
+    habits = learn(habits, { now: MONDAY + minutes * MINUTE, found, ...(room === null ? {} : { room }) })
+    const soon = nextPoll(habits, 20 * MINUTE, { min: 0, max: HOUR })
+    t.same([nextPoll(habits, 0, RANGE), soon, articleInterval(habits)], wanted, `after ${minutes} minutes`)
+  }
+  t.same({ ...habits, expected: Math.round(habits!.expected * 1_000) / 1_000 }, LESSONS.habits)
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { readConfig } from '../../../shared/config/config.ts'
 import { introduction } from './connector.ts'
-import { isAllowed, readRobots, statedOf } from './robots.ts'
+import { isAllowed, isOfNews, readRobots, sitemapsOf, statedOf } from './robots.ts'
 
 // The package's types name an export that the package does not have.
 const robotsParser: (url: string, text: string) => { isAllowed(url: string, agent: string): boolean | undefined } =
@@ -23,9 +23,12 @@ Crawl-delay: 2.5
 User-agent: other
 Disallow: /others
 User-agent: perscopebot # again
-Disallow: /again`
-  const ours = ['/all', '/ours', '/again', '/others'].map(path => may(robots, path))
-  t.same(ours, [true, false, false, true])
+Disallow: /again
+User-agent: PerscopeBot
+User-agent: last
+Disallow: /last`
+  const ours = ['/all', '/ours', '/again', '/others', '/last'].map(path => may(robots, path))
+  t.same(ours, [true, false, false, true, false])
   const foreign = ['/all', '/ours'].map(path => may(robots, path, 'someone'))
   t.same(foreign, [false, true])
   t.equal(readRobots(robots, 'perscopebot').crawlDelay, 2_500)
@@ -55,6 +58,7 @@ t.test('of what a file states of uses, our group and the longest path count, and
   const file = [
     'License: https://x.example/l.xml',
     'License: not an address',
+    'Sitemap: https://x.example/s.xml',
     ...['User-agent: *', 'Content-Signal: search=no', 'Disallow: /x'],
     ...['User-agent: PerscopeBot', 'Content-Usage: train-ai=n \0\u00e9 # note', 'content-usage : /ai/ search=n'],
     ...['Content-Usage: /ai/ ai-use=n', 'Content-Usage: /*.pdf$ search=n', 'Allow: /'],
@@ -70,6 +74,23 @@ t.test('of what a file states of uses, our group and the longest path count, and
   const ofBoth = statedOf(readRobots(both, 'x').stated, new URL('https://x.example/ai/1'))
   t.same(ofBoth, ['search=no', 'train-ai=n'], 'a longer path of the one field says nothing of the other')
   t.equal(readRobots('User-agent: *\nContent-Signal: search=no\n'.repeat(5_000), 'x').stated.length, 100)
+  const lengths = (line: string) => readRobots(`user-agent: *\n${line}`, 'x').stated.map(({ text }) => text.length)
+  t.same(lengths(`Content-Usage: ${'x'.repeat(600)}`), [500])
+  t.same(
+    [500, 501].map(length => lengths(`License: ${'https://x.example/'.padEnd(length, 'x')}`)),
+    [[500], []],
+  )
+})
+
+t.test('a robots.txt names sitemaps, by whole addresses or by paths', async t => {
+  const long = (length: number) => `sitemap: ${'https://x.example/'.padEnd(length, 'x')}`
+  const found = sitemapsOf(
+    ` Sitemap : https://x.example/news.xml\nsitemap: /s.xml\nsitemap: http://`,
+    'https://y.example',
+  )
+  t.same(found.map(String), ['https://x.example/news.xml', 'https://y.example/s.xml'])
+  t.same(found.map(isOfNews), [true, false])
+  t.equal(sitemapsOf(`${long(2_048)}\n${long(2_049)}\nsitemap: /s.xml`).length, 1)
 })
 
 t.test('an agent that is named with anything after it is meant, and so are several in a line', async t => {
@@ -88,7 +109,16 @@ t.test('an agent that is named with anything after it is meant, and so are sever
     ],
   ])
     t.equal(names(written), true, written)
-  for (const written of ['PerscopeBot-News', 'PerscopeBotNews', 'NoPerscopeBot', 'Perscope', 'Pe*', 'GPTBot', ''])
+  for (const written of [
+    'PerscopeBot-News',
+    'PerscopeBotNews',
+    'NoPerscopeBot',
+    'Perscope',
+    'Pe*',
+    'Google*',
+    'GPTBot',
+    '',
+  ])
     t.equal(names(written), false, written)
   t.equal(names('news4u', 'news4u'), true, 'a name of ours with a digit')
   t.equal(may('User-agent: *\nDisallow: /\nUser-agent: PerscopeBot; news\nDisallow: /b', '/a'), true, 'our own group')
@@ -137,8 +167,14 @@ t.test('what is no rule is no rule', async t => {
   t.equal(may('user-agent: *\ndisallow: https://x.example/a', '/a/1'), false, 'an address for its path')
   t.equal(may('user-agent: *\ndisallow:', '/a'), true)
   t.equal(may('disallow: /', '/a'), true)
-  t.equal(readRobots('user-agent: *\ncrawl-delay: soon', 'x').crawlDelay, null)
-  t.equal(readRobots('user-agent: *\ncrawl-delay: -5', 'x').crawlDelay, null)
+  t.equal(may('user-agent: *\ndisallow: *.pdf', '/a.pdf'), false)
+  const beyond = `user-agent: *\n${'#'.repeat(512_000)}\ndisallow: /`
+  t.equal(may(beyond, '/a'), true, 'more than RFC 9309 asks us to read')
+  const delays = ['0', '1e9', 'soon', '-5'].map(text => readRobots(`user-agent: *\ncrawl-delay: ${text}`, 'x'))
+  t.same(
+    delays.map(({ crawlDelay }) => crawlDelay),
+    [0, 86_400_000, null, null],
+  )
 })
 
 /** Repeats this line in one group, up to half a megabyte. */
@@ -169,7 +205,8 @@ for (const [name, robots] of Object.entries(hostile)) {
 }
 
 t.test('where rules need more work than one page is worth, it is not fetched', async t => {
-  t.equal(may(hostile['short pieces'] ?? '', `/${'a'.repeat(2_000)}`), false)
+  for (const name of ['short pieces', 'the shortest rules'])
+    t.equal(may(hostile[name] ?? '', `/${'a'.repeat(2_000)}`), false, name)
   t.equal(
     may(hostile['short pieces'] ?? '', '/artikel/2026/11/21/brug-open'),
     true,
