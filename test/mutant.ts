@@ -27,12 +27,19 @@ registerHooks({
     url.startsWith(`${file}?`) ? { ...next(url, context), source: now.source } : next(url, context),
 })
 
+/** What comes after a failure need not run. */
+function endsEarly(test: Test): Test {
+  const run = test.test.bind(test) as (name: string, about: (one: Test) => unknown) => Promise<unknown>
+  const early: typeof run = (name, about) => run(name, one => (test.counts.fail > 0 ? one.end() : about(one)))
+  return Object.assign(test, { test: early })
+}
+
 let thrown = 0
 process.on('unhandledRejection', () => thrown++).on('uncaughtException', () => thrown++)
 process.on('message', async (source: string) => {
   const before = thrown
   const results = await t.test('', { diagnostic: false }, async test => {
-    Object.assign(now, { round: now.round + 1, source, test })
+    Object.assign(now, { round: now.round + 1, source, test: endsEarly(test) })
     await import(`${beside}?round=${now.round}`)
   })
   await setImmediate()
