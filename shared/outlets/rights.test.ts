@@ -17,7 +17,7 @@ const NOW = new Date('2026-11-25T12:00:00Z')
 interface Page {
   headers?: Record<string, string | string[]>
   metas?: Record<string, string[]>
-  /** What robots.txt states of uses. */
+  /** The statements of uses in robots.txt. */
   robots?: string[]
   isLicensed?: boolean
 }
@@ -27,7 +27,7 @@ function read(stated: Partial<Parameters<typeof readRights>[0]>, tdm = 'refuse')
   return readRights({ ...nothing, ...stated }, { agent: 'perscopebot', tdm }, NOW)
 }
 
-/** What follows from a page's signals: `refused`, `snippet 50`, `unkept`, or nothing at all. */
+/** The outcome of a page's signals: `refused`, `snippet 50`, `unkept`, or an empty text. */
 function outcomeOf(page: Page, tdm = 'refuse', file: string[] | null = null): string {
   const { headers = {}, metas = {}, robots = [], isLicensed = false } = page
   const kept = { ...rightsHeaders(headers), ...(file === null ? {} : { [TDM_FILE]: file }), [ROBOTS_FILE]: robots }
@@ -41,7 +41,7 @@ function outcomeOf(page: Page, tdm = 'refuse', file: string[] | null = null): st
   ].join(', ')
 }
 
-/** The rows of a table: what stands in one cell has one outcome. */
+/** The pairs of list and outcome in a table. All lists in one cell have the same outcome. */
 const each = (table: string[][]) =>
   table.flatMap(([outcome = '', cell = '']) => cell.split(' ¦ ').map(one => [one, outcome] as const))
 

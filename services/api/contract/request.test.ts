@@ -18,7 +18,7 @@ const repeated = (text: string) =>
 
 const read = (query: string) => readRequest(query, 'articles')
 
-/** What a query is refused for, by parameter; null when it is taken. */
+/** Why a query is refused, by parameter; null when it is accepted. */
 function refusal(
   query: string,
   operation: 'articles' | 'feed' = 'articles',
