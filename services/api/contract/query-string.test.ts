@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { ApiError } from './errors.ts'
 import { EXPLORE_PARAMETERS } from './parameters.ts'
 import {
   createProblems,
@@ -19,7 +20,7 @@ t.test('decision 9: a query string becomes names and values', async t => {
 })
 
 t.test('decision 11: what cannot be read is reported under its name', async t => {
-  for (const [about, raw = '', name] of CASES.unreadable.map(row => row.map(repeated))) {
+  for (const [about = '', raw = '', name] of CASES.unreadable.map(row => row.map(repeated))) {
     const [written] = readQueryString(raw)
     t.equal(written?.name, name, about)
     t.ok(written && 'unreadable' in written, about)
@@ -31,10 +32,16 @@ t.test('decisions 9 to 12: a table of parameters says what each of them takes, a
   const read = createQueryReader({ ...EXPLORE_PARAMETERS, id }, new Map([['page', 'Write a cursor.']]))
   for (const [query = '', wanted = {}] of CASES.read as [string, object][])
     t.same(read(`id=a&${query}`), { id: 'a', ...wanted })
-  for (const [query, errors] of CASES.wrong as [string, object][])
-    t.throws(() => read(repeated(query)), { errors } as object, query)
+  const refusal = (query: string) => {
+    try {
+      return read(query)
+    } catch (error) {
+      return error instanceof ApiError ? error.errors : error
+    }
+  }
+  for (const [query, errors] of CASES.wrong as [string, object][]) t.match(refusal(repeated(query)), errors, query)
   const unknown = Array.from({ length: 60 }, (_, at) => `x${at}=1`).join('&')
-  t.throws(() => read(unknown), { errors: { x49: /no such/, x50: undefined } } as object)
+  t.equal(Object.keys(refusal(unknown) ?? {}).length, 50)
   t.equal(createProblems().any, false)
 })
 

@@ -179,7 +179,7 @@ t.test('RFC 9111: max-age less the age of the answer; what must not be kept is n
 
 t.test('what polls teach, and when the next one comes, in figures', async t => {
   let habits: Habits | null = null
-  for (const [minutes = 0, found = 0, room = null, ...wanted] of LESSONS.polls) {
+  for (const [minutes, found, room, ...wanted] of LESSONS.polls as [number, number, number | null, ...number[]][]) {
     habits = learn(habits, { now: MONDAY + minutes * MINUTE, found, ...(room === null ? {} : { room }) })
     const soon = nextPoll(habits, 20 * MINUTE, { min: 0, max: HOUR })
     t.same([nextPoll(habits, 0, RANGE), soon, articleInterval(habits)], wanted, `after ${minutes} minutes`)

@@ -52,6 +52,8 @@ t.test('hosts of the catalogue are not counted: nobody but the operator names th
   const feeds = Array.from({ length: 40 }, (_, at) => candidate(`f${at}.group.example`, 1, { catalogued: true }))
   t.equal(hosts(feeds).length, 40)
   t.equal(hosts([...feeds, ...many(9, 1, at => `w${at}.group.example`)]).length, 44)
+  const visited = many(4, 1, at => `v${at}.group.example`).map(one => ({ ...one, pausing: false }))
+  t.equal(hosts(feeds, visited).length, 40, 'not even where the limits are reached')
 })
 
 t.test('a host that is visited already is not called', async t => {
