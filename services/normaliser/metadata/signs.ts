@@ -45,11 +45,9 @@ function leadsHere(canonical: string | null, url: string): boolean {
 
 const PUBLISHED_NAMES = words(`
   article:published_time og:article:published_time article:published article.published og:published_time
-  rnews:datepublished vr:published_time bt:pubdate parsely-pub-date sailthru.date
-  cxenseparse:recs:publishtime cxenseparse:publishtime cxenseparse:recs:articlepublishtime
-  published_time published_at published-date publication_date publish_date publishdate pubdate article_date_original
-  article:post_date dc.date.issued dcterms.issued dcterms.available citation_online_date citation_date releasedate
-  release_date analyticsattributes.articledate ptime`)
+  rnews:datepublished vr:published_time bt:pubdate parsely-pub-date sailthru.date cxenseparse:recs:publishtime
+  article_date_original article:post_date dc.date.issued dcterms.issued dcterms.available citation_online_date
+  citation_date releasedate release_date analyticsattributes.articledate ptime`)
 
 /**
  * Whether any other name says by itself that it holds a date of publication, as `firstPublishDate`
