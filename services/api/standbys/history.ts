@@ -42,14 +42,13 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
   /**
    * Whether a new connection shows another history than the last one.
    *
-   * @throws EarlierPrimary
+   * @throws the server was the primary before
    */
   function isAnother(client: ClientBase, found: Seen): boolean {
-    if (seen?.system === found.system && found.timeline < seen.timeline) throw new EarlierPrimary()
+    if (seen?.system === found.system && found.timeline < seen.timeline) throw earlierPrimary()
     const is = seen === null || nameOf(seen) !== nameOf(found)
     // The pool removes a connection that tells an error, and its statements fail.
-    if (is) for (const one of connections) one.emit('error', new EarlierPrimary())
-    if (is) connections.clear()
+    for (const one of is ? connections : []) one.emit('error', earlierPrimary())
     connections.add(client.once('end', () => connections.delete(client)))
     return is
   }
@@ -71,8 +70,7 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
      */
     async look(client: ClientBase): Promise<void> {
       const found = await read(client)
-      if (found === null) return
-      if (!isAnother(client, found)) return
+      if (found === null || !isAnother(client, found)) return
       const name = nameOf(found)
       if (seen !== null) for (const tell of listeners) tell()
       seen = found
@@ -94,14 +92,9 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
   }
 }
 
-class EarlierPrimary extends Error {
-  override name = 'EarlierPrimary'
-  /** As of a server that shuts down: the same work may be tried again. */
-  code = '57P01'
-  constructor() {
-    super('Postgres at this address was the primary before a failover; waiting for the present one')
-  }
-}
+// The code of a server that shuts down: the same work may be tried again.
+const earlierPrimary = () =>
+  Object.assign(new Error('Postgres at this address was the primary before a failover'), { code: '57P01' })
 
 interface Seen {
   system: string
