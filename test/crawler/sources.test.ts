@@ -22,3 +22,15 @@ t.test('maintenance removes the sources of finished pages after PAGES_KEEP, and 
   await run.again('feeds')
   t.equal(site.to('/done').length, 1, 'a URL is taken once')
 })
+
+t.test('a page that could not be tried for eight days is given up, unless the crawler was away', async t => {
+  const { run, site } = await startScene(t, ['127.0.0.1'])
+  run.crawl.backlogged = true
+  await run.fetch(site, ['/a'])
+  await run.pool.query("update pages set discovered_at = now() - interval '9 days'; truncate outlet_loads")
+  for (const [asked, state] of Object.entries({ '9 days': 'waiting', '1 hour': 'failed' })) {
+    await run.pool.query('update hosts set free_at = now() - $1::interval', [asked])
+    await removeOldSources(run.pool, 86_400_000, new AbortController().signal)
+    t.match(await run.pages(), [{ state }], asked)
+  }
+})
