@@ -73,8 +73,10 @@ export async function countPages(db: Queryable, choice: PageChoice): Promise<num
 }
 
 // A page that was put off waits for the budget of the next day. Trying it now would change nothing.
+// Outlets that left the catalogue get no requests, so of their pages only stored ones are tried.
 const TRIABLE = `
-  and (p.state in ('failed', 'refused') or p.next_try_at > now()) and p.reason is distinct from 'put off'`
+  and (p.state in ('failed', 'refused') or p.next_try_at > now()) and p.reason is distinct from 'put off'
+  and (o.active or exists (select from page_sources s where s.page_no = p.page_no))`
 
 /** The number of pages that `retryPages` would return. */
 export async function countTriable(db: Queryable, choice: PageChoice): Promise<number> {

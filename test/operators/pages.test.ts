@@ -72,4 +72,6 @@ t.test('retry has failed pages and later ones tried now, and leaves those that a
     { id: putOff, state: 'waiting', attempts: 2, due: false, reason: 'put off' },
     { id: due, state: 'waiting', attempts: 2, due: true, reason: null },
   ])
+  await pool.query('update outlets set active = false')
+  t.match((await pages('retry', await insert('/left', 'failed', 'timeout', null, '0'))).err, /Tries 0 pages now/)
 })
