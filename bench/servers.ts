@@ -65,7 +65,8 @@ export async function inNewDatabase<T>(
   template: string | null,
   work: (url: string) => Promise<T>,
 ): Promise<T> {
-  // Dropping a database ends its connections. Only a superuser may end those of autovacuum.
+  // Dropping a database ends its connections. Only a superuser may end the connections of
+  // autovacuum.
   const superuser = inDatabase(await superuserUrl(dataDir.path, server), 'postgres')
   const drop = () =>
     withDatabase(

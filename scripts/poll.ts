@@ -50,7 +50,8 @@ async function run(context: CommandContext): Promise<void> {
   try {
     await follow(context, options.place, query, own)
   } catch (error) {
-    // The signal has interrupted a wait or a request. The stored place is that of the page before.
+    // The signal has interrupted a wait or a request. The stored place belongs to the page before
+    // it.
     if (!signal.aborted) throw error
   }
 }
@@ -146,7 +147,8 @@ async function openOutput(path: string | null, place: PollPlace): Promise<Output
   }
   const handle = await open(path, 'a')
   const { size } = await handle.stat()
-  // With a new place, articles are appended to the present content of the output file.
+  // With a new place (`state` is null), the output file keeps its content, and new articles are
+  // added at its end.
   if (place.state === null) bytes = size
   if (size < bytes) throw new Error(`${path} is shorter than its place says; begin with a new place and a new file.`)
   await handle.truncate(bytes)

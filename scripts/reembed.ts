@@ -116,8 +116,8 @@ async function reembed(context: CommandContext, pool: Pool, serving: Collection,
 }
 
 /**
- * @returns the number of embedded articles. Unless it was interrupted, the collection serves
- * afterwards
+ * @returns the number of embedded articles. The collection serves afterwards, unless `signal` is
+ *   aborted
  */
 async function fillAndTakeOver({ config, signal, say }: CommandContext, pool: Pool, collection: Collection) {
   const vectors = openVectorStore(config)
@@ -242,8 +242,8 @@ async function isAlive({ vectors }: Filling, { embeddings }: EmbeddingCollection
 }
 
 /**
- * Leaves a group to the embedders when one of its articles is refused although model and vector
- * store answer. The embedders find out which article it is.
+ * Leaves a group to the embedders when the model or the vector store answers, but refuses one of
+ * its articles. The embedders find out which article it is.
  */
 async function giveToEmbedders({ pool, say }: Filling, group: EmbeddableArticle[], why: string): Promise<void> {
   const seqs = group.map(({ seq }) => seq)

@@ -229,8 +229,9 @@ export interface Importer {
 /** Makes segments of written articles. */
 export interface Indexer {
   /**
-   * Called after every batch of articles, so it is cheap. Starts due flushes and merges, in threads
-   * and on connections of their own. Resolves when it has decided which to start.
+   * Starts due flushes and merges, in threads and on connections of their own. The writer calls
+   * this after every batch of articles, so it is cheap. Resolves when it has decided which to
+   * start.
    *
    * @param last `seq` of the newest article
    */

@@ -203,7 +203,10 @@ export interface ArchiveIndexFigures {
   health: { nodes: number; active: number; unassigned: number } | null
 }
 
-/** An outlet with its figures for operators. Times are those of all its feeds together. */
+/**
+ * An outlet with its figures for operators. `lastSuccess` and `lastNew` are the latest times among
+ * all its feeds.
+ */
 export interface OutletHealth<Time = Date> {
   domain: string
   name: string
@@ -255,7 +258,8 @@ export interface OutletHealth<Time = Date> {
    */
   gaps: { count: number; from: Time; to: Time } | null
   /**
-   * Set when more than a fifth of its latest pages are refused, or have only the text of the feed.
+   * Set when the outlet refused more than a fifth of its latest pages, or we have only the text of
+   * the feed for them.
    */
   kept: KeptPages | null
   origins: OutletOrigins
@@ -271,8 +275,8 @@ export interface OutletCompleteness {
   /** Addresses in feeds. */
   feeds: number
   /**
-   * Addresses in sitemaps, as a second count beside that of the feeds. Null: an outlet had no
-   * sitemap, so the total is unknown.
+   * Addresses in sitemaps, as a second count beside `feeds`. Null: an outlet had no sitemap, so the
+   * total is unknown.
    */
   second: number | null
   /** Addresses in feeds or sitemaps, in our languages. */
@@ -321,7 +325,7 @@ export type OutletDay = { day: string } & OutletCompleteness & Manners
 
 /** Pages that we found yesterday and today (UTC), and that their outlet kept from us. */
 export interface KeptPages {
-  /** Pages that are refused, or have only the text of the feed. */
+  /** Pages that the outlet refused, or of which we have only the text of the feed. */
   pages: number
   /** Pages that are done or refused; `pages` is a part of them. */
   of: number

@@ -24,8 +24,8 @@ const REQUESTS = 300
  */
 const DENSER = 10
 /**
- * The first articles of the corpus, this share, are in the order of their dates. The others have
- * dates in no order, as an import of old articles has.
+ * In this first share of the corpus, articles are in the order of their dates. The other articles
+ * have dates in no order, as in an import of old articles.
  */
 const ORDERED = 0.9
 /** The share of the articles that have the text of an earlier article. */

@@ -64,7 +64,7 @@ async function addVectors({ servers }: Bench, url: string, rows: number): Promis
   const { name: model, dimensions } = sourceOf(config).model
   if (dimensions === null) throw new Error(`The dimensions of ${model} are not known.`)
   const random = createRandom(9)
-  // The vector gets a length of about 1, as those of the model have.
+  // The vector gets a length of about 1, because the model's vectors have this length.
   const number = () => (random.next() - 0.5) * Math.sqrt(12 / dimensions)
   const vector = () => Array.from({ length: dimensions }, number)
   const subjects = Array.from({ length: SUBJECTS }, vector)

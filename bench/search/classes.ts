@@ -38,7 +38,7 @@ export function searchOf(parameters: Record<string, string>): Search {
   return { path: `/v1/articles?${asked}`, query: { ...filter, match, searchIn, sort, order, perPage } }
 }
 
-/** Makes some parameters of a request: those of its match, or those of its filter. */
+/** Makes the parameters of a request's match, or the parameters of its filter. */
 type Make = (random: Random) => Record<string, string>
 
 /** Combines each match with each scope and each filter. */

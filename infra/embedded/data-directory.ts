@@ -8,8 +8,8 @@ import { diskProblem, errorCode, notAFolder, Problem, readRecord, secretIn, writ
 import { lockFile } from './lock.ts'
 
 /*
- * `DATA_DIR` holds the data of embedded servers: clusters, keys, ports, logs. Only one start at a
- * time owns it, and no other account can write to it. The next start finds its servers at the same
+ * `DATA_DIR` holds the data of embedded servers: clusters, keys, ports, logs. Only one process at a
+ * time owns it, and no other account can write to it. The next owner finds its servers at the same
  * ports.
  */
 

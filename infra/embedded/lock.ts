@@ -123,14 +123,17 @@ function readNote(path: string): { holder: string; host: string } {
   }
 }
 
-/** ms that a start waits for the lock. A watchdog ends the servers of a killed start within 8 s. */
+/**
+ * ms that a process waits for the lock. When an owner is killed, its watchdog ends its servers
+ * within 8 s.
+ */
 const PATIENCE_MS = 15_000
 const RETRY_MS = 200
 
 /**
  * Takes the lock of one server's data. The server itself also has the file open, so the lock lasts
  * until the last process of the server has ended. This protects the data when the servers of a
- * killed start are still ending in another container, whose processes are invisible here.
+ * killed owner are still ending in another container, whose processes are invisible here.
  *
  * @param name the server's name in sentences
  * @throws Problem when an earlier server does not end

@@ -110,7 +110,7 @@ const wrongOwner =
 const passwordIn = (file: string): Promise<string> =>
   secretIn(file, () => randomBytes(18).toString('base64url')).catch(wrongOwner(file))
 
-/** Removes the unfinished cluster of an earlier start that was killed. */
+/** Removes the unfinished cluster of an earlier owner of `DATA_DIR` that was killed. */
 async function removeUnfinished(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (/^postgres\.new\b/.test(name)) await rm(join(dataDir, name), { recursive: true, force: true })

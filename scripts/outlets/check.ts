@@ -17,7 +17,7 @@ type CheckedOutlet = ReturnType<typeof judgeOutlet>
 
 /** Outlets that are checked at the same time. Each host gets one request at a time. */
 const SIDE_BY_SIDE = 8
-/** How many feeds are searched when no listed address of an outlet can be read. */
+/** How many feeds the check looks for when it can read no listed address of an outlet. */
 const MOST_FOUND = 5
 
 /**

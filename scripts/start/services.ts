@@ -58,7 +58,7 @@ export function serviceProgram(
     isReady: async () => {
       const readiness = await fetch(`${health}/readyz`, { signal: AbortSignal.timeout(2_000) })
       // A service counts as ready without one of its dependencies, because a dependency may be
-      // missing for a while. Only a start that has "not finished" is worth waiting for.
+      // missing for a while. Waiting helps only a service that answers "not finished".
       return readiness.ok || !(await readiness.text()).includes('not finished')
     },
     isAlive: askHttp(`${health}/healthz`),
@@ -165,12 +165,12 @@ export async function metricsOfStart({
   )
 }
 
-/** The file in which a start records the domains that it loaded, for the next start. */
+/** The file in which `npm start` records the domains that it loaded, for its next run. */
 const LOADED = 'start-outlets.json'
 
 /**
  * Writes a catalogue into the database. Outlets that somebody added by hand stay. Outlets that an
- * earlier start loaded are removed when the catalogue does not contain them.
+ * earlier run loaded are removed when the catalogue does not contain them.
  *
  * @param report called with a sentence about removed outlets, and one about those that stay
  */

@@ -250,7 +250,10 @@ export function createProgress(print: (line: string) => void) {
       if (isTerminal) process.stdout.write(`\r\x1b[K${line}`)
       else print(line)
     },
-    /** Called before other lines are printed. */
+    /**
+     * Clears the line of a terminal, so that other lines can be printed. The next `show` prints it
+     * again.
+     */
     pause() {
       if (isTerminal && shown !== '') process.stdout.write('\r\x1b[K')
       if (isTerminal) shown = ''

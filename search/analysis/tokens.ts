@@ -29,7 +29,10 @@ export function words(text: string): string[] {
   return found
 }
 
-/** Whether a search for a text is possible (decision 19). A mark alone is no letter. */
+/**
+ * Whether a search for a text is possible (decision 19): the text needs a letter or a digit. A
+ * combining mark alone is neither.
+ */
 export const hasLetterOrDigit = (text: string): boolean => /(?!ʼ)[\p{L}\p{Nd}⁰¹²³⁴-⁹₀-₉]/u.test(text)
 
 /**

@@ -12,7 +12,7 @@ export interface ArchiveSettings {
   prefix: string
   /** Certificates of trusted authorities; absent: the authorities that Node knows. */
   trust?: { ca?: string }
-  /** Why a certificate was refused, as a sentence; null for all other errors. */
+  /** Why this process refused a server's certificate, as a sentence; null for all other errors. */
   refusalOf?: (error: unknown) => string | null
   /** The most ms for a search with all its tries. */
   timeout: number

@@ -96,8 +96,8 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
 
   return {
     /**
-     * Called after every batch of articles, so it is cheap. Resolves when it has decided which work
-     * to start.
+     * Starts due flushes and merges. The writer calls this after every batch of articles, so it is
+     * cheap. Resolves when it has decided which work to start.
      *
      * @param last `seq` of the newest article
      */

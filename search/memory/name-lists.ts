@@ -28,7 +28,7 @@ export function createNameLists(source: ArticleSource, limit: number) {
     return { field: fields[field], part }
   }
   return {
-    /** The indexes in which parts of names are searched. */
+    /** The indexes that find names by a part of the name. */
     names: { outlet: fields.outlet.index, author: fields.author.index },
     /** Reads all names. Searches that come before the end wait for it. */
     async readAll(): Promise<void> {

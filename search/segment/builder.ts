@@ -94,7 +94,7 @@ export function createSegmentBuilder(
       words: texts.words.view().slice(),
     }),
     /**
-     * Called once, after all words were added.
+     * Encodes the segment. Call this once, after all words were added.
      *
      * @param thread makes the shingles meanwhile; absent: this thread makes them after it has
      *   encoded the first part, so that the posting lists of both parts are never in memory

@@ -102,8 +102,9 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const operators = pages?.router ?? null
   const app = createApp({ config, log, ...opened, lock, strangers, cursorSecret, publicUrl, readiness, operators })
   const server = createHttpServer(app, connectionLimits(processes, isBehindProxy), classesOf(app))
-  // A small index is in memory at once, so `/readyz` is 200 from the first moment on. Where other
-  // processes already answer, a cold process leaves the connections to them.
+  // The process waits here until its index is warm, but not for ever. A small index is warm at
+  // once, so `/readyz` is 200 from the first moment on. A process that joins others waits longer,
+  // because the others answer meanwhile.
   await warmUp.soon(joinsOthers() ? JOIN_WAIT : LISTEN_WAIT)
   const port = await listen(server, config)
   if (processNumber() === null) log.info({ host: config.HOST, port }, 'listening')

@@ -187,8 +187,8 @@ async function comesAlive(
 const PAUSES = [2_000, 15_000]
 
 /**
- * Records that an article was refused. It is tried again later. After the third refusal it is in
- * quarantine.
+ * Records that the model or the vector store refused an article. The embedder tries the article
+ * again later, and puts it in quarantine after the third refusal.
  */
 async function refuse(db: Queryable, article: EmbeddableArticle, why: string, log: Logger): Promise<void> {
   const values = [article.seq, why.slice(0, 500), PAUSES, PAUSES.length + 1]

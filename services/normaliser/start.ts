@@ -184,8 +184,8 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
     try {
       await queues.add('normalise', messages)
     } catch (error) {
-      // The queues do not answer. From now on only one page at a time tests them. The pages are
-      // returned, so that they need not wait for their next call.
+      // The queues do not answer. From now on, a single page tests whether they answer again.
+      // `giveBack` makes the called pages due at once, so that they need not wait for `CALL` ms.
       limit = 1
       await giveBack(pool, due)
       throw error

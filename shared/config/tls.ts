@@ -47,8 +47,9 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * The authorities for connections to our own servers: those of `TLS_CA_FILE` alone, or without that
- * setting those that Node trusts. The crawler does not use this for its connections to outlets.
+ * The authorities for connections to our own servers: only the authorities in `TLS_CA_FILE`.
+ * Without that setting, all authorities that Node trusts. The crawler does not use this for its
+ * connections to outlets.
  *
  * @throws when the file cannot be read any more; `readConfig` has checked it at the start
  */

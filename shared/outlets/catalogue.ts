@@ -7,7 +7,8 @@ import { describe } from '../log/printable.ts'
 
 /*
  * People write the catalogue. So `readCatalogue` reports all mistakes at once, each with its outlet
- * and field. It corrects a mistake that has only one possible meaning, and notes that.
+ * and field. It corrects a mistake that has only one possible meaning, and adds a note about each
+ * correction.
  */
 
 /** One outlet of the catalogue, as in `infra/outlets/*.json`. The domain identifies it. */

@@ -114,7 +114,7 @@ function Printed({ of, now }: { of: Search; now: number }) {
 
 /**
  * The position of the first article that may be about something else, in a list ordered by
- * closeness; -1: no loaded article.
+ * closeness. -1: no such article is loaded, or the list has another order.
  */
 function dropOf(of: Search | null, articles: Article[], near: number | null): number {
   const isByCloseness = of?.mode === 'semantic' && (of.sort ?? 'relevance') === 'relevance' && of.order === 'desc'

@@ -89,8 +89,8 @@ async function buildPeer(peer: Peer, articles: ReturnType<typeof readDocuments>,
  */
 async function askPerscope({ signal, classes }: SearchBench, pool: Pool, index: SearchIndex) {
   const answered: Answered[] = []
-  // The state of the index, read before the clock starts, as the API gives it to a search. Peers
-  // open their searcher before their clock starts, too.
+  // The bench reads the state of the index before the clock starts, because a search of the API
+  // gets a state that was read before. Peers open their searcher before their clock starts, too.
   const { rows } = await pool.query<IndexState>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
   let spent = 0
   for (const { name: className, queries, deep } of shuffled(classes)) {

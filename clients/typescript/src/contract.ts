@@ -1,6 +1,7 @@
-// The shapes that the API and this package take and return. The OpenAPI document also states those
-// of the API. Fields may be added within /v1. Operations beside the contract are under /explore,
-// and are no part of /v1. This file has only types, because the package ships it unchanged.
+// The shapes that the API and this package take and return. The OpenAPI document also states the
+// shapes of the API. Fields may be added within /v1. Operations beside the contract are under
+// /explore, and are no part of /v1. This file has only types, because the package ships it
+// unchanged.
 
 export type Language = 'nl' | 'fr' | 'de' | 'lb' | 'en'
 export type Country = 'NL' | 'BE' | 'LU'

@@ -9,8 +9,8 @@ import { bootId, kill, pidNamespace, postgresIn, startTime } from './processes.t
 const WATCHDOG = fileURLToPath(new URL('watchdog.ts', import.meta.url))
 
 /**
- * The processes that must not outlive this process. If they do, the watchdog or the next start ends
- * them.
+ * The processes that must not outlive this process. If they do, the watchdog ends them, or the next
+ * owner of `DATA_DIR`.
  */
 export type Family = Awaited<ReturnType<typeof createFamily>>
 

@@ -125,9 +125,9 @@ export function createSearchPermits({ DATABASE_POOL, SEARCH_TIMEOUT }: SearchPer
 }
 
 /**
- * The most questions of one key that the model and the vector store answer at a time. Such a
- * question holds no connection to Postgres, so the size of the pool does not limit it. More
- * questions of one key would only queue in the model, ahead of those of other keys.
+ * How many questions of one key the model and the vector store answer at a time. Such a question
+ * holds no connection to Postgres, so the size of the pool does not limit it. More questions of one
+ * key would only queue in the model, ahead of the questions of other keys.
  */
 const QUESTIONS = 4
 

@@ -26,7 +26,7 @@ import { SUGGESTIONS_PARAMETERS, SUGGESTIONS_SCHEMA } from './suggestions.ts'
 
 /**
  * The OpenAPI 3.1 document of the operations beyond the contract. They have a document of their
- * own, because that of the contract has two operations.
+ * own, because the document of the contract has only its own two operations.
  */
 export function exploreDocument(serviceName: string): Record<string, unknown> {
   return {

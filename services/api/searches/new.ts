@@ -26,7 +26,7 @@ export const NEW_SCHEMA = dataOf({
   }),
 })
 
-/** The most new articles that are counted. */
+/** How many new articles are counted at most. */
 const MOST = 999
 /**
  * How many searches of a request are counted at a time. Most counts do not wait, because the first

@@ -64,7 +64,10 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
   }
 }
 
-/** Sends equal questions of the same time to the servers once, also those of different keys. */
+/**
+ * Sends equal questions of the same time to the servers once, even when they come from different
+ * keys.
+ */
 export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
   const asking = new Map<string, Promise<NearArticle[]>>()
   /** When model and vector store last answered a question, in ms of `performance.now`. */
@@ -217,8 +220,8 @@ async function readStored(db: Queryable, name: string, text: string, value: unkn
 }
 
 /**
- * The most old sets that are removed after a new one. The number is above one, so that the table
- * shrinks after an outage, and small, so that the statement is short.
+ * How many old sets are removed after a new set, at most. The number is above one, so that the
+ * table shrinks after an outage, and small, so that the statement is short.
  */
 const REMOVED_AT_ONCE = 20
 

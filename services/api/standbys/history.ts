@@ -6,8 +6,8 @@ import { withConnection } from './resting-pool.ts'
 /**
  * The history that the primary writes: its database system and its timeline. A promoted standby
  * begins a new timeline. Another standby may then hold commits of the old primary that the new
- * primary never had. The new primary gives their numbers to other articles, so this standby must
- * not be read.
+ * primary never had. The new primary gives the numbers of the lost articles to other articles, so
+ * the API must not read this standby.
  *
  * So each history has a secret in the table `secrets`, made on its primary. A server that has the
  * secret has replayed a commit of this history, and holds everything before it. A server of another

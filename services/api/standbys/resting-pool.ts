@@ -72,9 +72,9 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
 }
 
 /**
- * Runs work on a connection until the signal ends it. An interrupted connection is closed, because
- * its statement may still run. A connection with any failure but an error of its statement is
- * closed, too.
+ * Runs work on a connection until the signal ends it. The pool keeps the connection after success,
+ * and after an error of the statement (`DatabaseError`). It closes the connection after any other
+ * failure, and after an interruption, because the statement may still run.
  */
 export async function withConnection<T>(
   pool: Pool,

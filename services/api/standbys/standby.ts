@@ -61,7 +61,7 @@ export function openStandby(url: string, connections: number, history: History, 
     answers: () => !pool.rests() && performance.now() >= foreignUntil,
     /** Whether the server answers at all, even if it is the primary at present. */
     isUp: () => !pool.rests(),
-    /** Statements under way. */
+    /** How many statements are under way. */
     underWay: () => underWay,
     /**
      * The rows of a statement, or the reason why there are none, within `LIMIT`. It never throws.

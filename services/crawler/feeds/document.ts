@@ -39,7 +39,7 @@ export const UNPARSED = 'parsing'
 /**
  * Fetches and parses one document. The request is conditional when the document was read before.
  *
- * @param patience longest wait for the host in ms; by default that of a visit
+ * @param patience longest wait for the host in ms; by default the wait of a visit
  */
 export async function readDocument(
   poll: Poll,

@@ -107,7 +107,7 @@ function validatorsToKeep(document: ReadDocument, parts: PartsRead): Validators 
   return parts.whole ? document.validators : NO_VALIDATORS
 }
 
-/** The most older pages of a feed that are read to close one gap. */
+/** How many older pages of a feed the crawler reads to close one gap, at most. */
 const MOST_OLDER_PAGES = 20
 
 /**

@@ -93,8 +93,8 @@ const MOST_AT_ONCE = 20
 /** Longest time in ms for which the rate is taken as constant. */
 const SLICE = 30 * MINUTE
 /**
- * The share of `room` that may be filled before the next poll. A poll that finds more new articles
- * was in a rush.
+ * The share of `room` that new articles may fill before the next poll. When one poll finds this
+ * share or more, its new articles came as a rush (`rushes`).
  */
 const ROOM = 1 / 3
 /** Days that a rush is remembered. */
@@ -217,7 +217,7 @@ const LONGEST_INTERVAL = 20 * DAY
 
 /**
  * The articles an hour by the newer half of these dates; null: there are too few dates. The older
- * half is left out, because its oldest date may be that of a page that was pinned years ago.
+ * half is left out, because its oldest date may belong to a page that was pinned years ago.
  */
 export function datedRate(dates: (string | null)[], now: number): number | null {
   const times = dates.map(date => Date.parse(date?.slice(0, 100) ?? '')).filter(time => time <= now)

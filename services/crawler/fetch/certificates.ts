@@ -26,7 +26,7 @@ const MOST_INTERMEDIATES = 100
 /** ms between two tries to complete the chain of one host. */
 const TRY_AGAIN = 3_600_000
 
-/** @param authorities PEM; by default those of Node, with the ones of NODE_EXTRA_CA_CERTS */
+/** @param authorities PEM; by default Node's authorities, with those in NODE_EXTRA_CA_CERTS */
 export function createTrust(authorities?: string[]) {
   const tried = new LRUCache<string, true>({ max: MOST_HOSTS, ttl: TRY_AGAIN })
   const intermediates = new Map<string, string>()

@@ -75,7 +75,7 @@ function isFor({ host, subdomains, path, secure }: Cookie, url: URL): boolean {
 const AT_ONCE = 1
 /** Words. A document with this many is to be read, even if it redirects its reader later. */
 const PROSE = 50
-/** Bytes. In a longer document, no refresh is searched. */
+/** Bytes. `refreshOf` does not look for a refresh in a longer document. */
 const BEGINNING = 200_000
 
 /**

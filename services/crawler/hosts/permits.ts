@@ -168,7 +168,7 @@ export async function ensureHosts(db: Pick<Pool, 'query'>, hosts: Iterable<strin
  */
 export type BeginLongWait = (outletNo: number) => (() => void) | null
 
-/** The most long waits at a time for one outlet, for its feeds and its pages together. */
+/** How many long waits one outlet may have at a time, for its feeds and its pages together. */
 const OF_AN_OUTLET = 2
 
 /** @param concurrency CRAWL_CONCURRENCY; half of these visits may wait long */

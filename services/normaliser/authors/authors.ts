@@ -39,7 +39,10 @@ export function authorChoice(
 /** The candidates for authors, in order of rank. */
 interface AuthorCandidates {
   stated: Candidate<string[]>[]
-  /** The candidates from the markup of the page. They rank last and are searched lazily. */
+  /**
+   * The candidates from the markup of the page. They rank last, and the generator looks for them
+   * only on request.
+   */
   shown(): Generator<Candidate<string[]>>
 }
 

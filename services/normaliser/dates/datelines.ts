@@ -115,7 +115,8 @@ export function datelinesOfRepeats(meta: PageMetadata, options: DateOptions): Fo
 }
 const REPEATS = 30
 /**
- * Characters at the end of a title's line that are searched. They have room for a day and a time.
+ * How many characters at the end of a line `datelinesOfRepeats` reads, when a title begins the
+ * line. A day and a time fit into this number.
  */
 const BEHIND_TITLE = 40
 
@@ -130,7 +131,9 @@ export const bareDatelines = (meta: PageMetadata, options: DateOptions): FoundDa
     })
   })
 const BARE_LENGTH = 80
-/** Weekdays, small words and clocks around a date. */
+/**
+ * Words that may stand around a date in its line: weekdays, small words such as "at", times of day.
+ */
 const AROUND = new RegExp(
   String.raw`(?<!\p{L})(?:${anyOf(rules => rules.dates.weekdays)}|\p{L}{2,3}\.|${anyOf(rules => rules.dates.around)}|${anyOf(rules => rules.dates.hours)}|[ap]m|\d{1,2}[:.hu]\d{2}(?::\d{2})?)(?!\p{L})`,
   'giu',

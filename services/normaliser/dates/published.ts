@@ -90,7 +90,7 @@ export function readingOf(meta: PageMetadata, { timeZone }: Pick<Outlet, 'timeZo
   return { options, timeZone, latest: now.getTime() + DAY }
 }
 
-/** All dates, in order of rank. Those on the page are searched lazily. */
+/** All dates, in order of rank. The generator looks for dates on the page only on request. */
 export function* dateCandidates(
   meta: PageMetadata,
   entry: FeedEntry | null,
@@ -205,8 +205,8 @@ const from = (source: Source, dates: WrittenDate[]) => dates.map((date): PageDat
 /**
  * Dates on the page, the most probable publication first. Dates near the headline come before
  * others, dates with a label of publication before dates without one, machine-readable dates before
- * texts. Dates on the day in the address come first of all. They are searched lazily, because most
- * pages state their date in structured data.
+ * texts. Dates on the day in the address come first of all. The generator looks for them only on
+ * request, because most pages state their date in structured data.
  */
 function* pageDates(
   meta: PageMetadata,

@@ -282,8 +282,8 @@ export function utcInstant(wall: WallTime): number | null {
 export function zonedInstant(wall: WallTime, timeZone: string): number | null {
   const asUtc = utcInstant(wall)
   if (asUtc === null) return null
-  // No zone is more than a day from UTC. So the offsets a day before and a day after are those
-  // before and after any change of clocks.
+  // No zone is more than a day from UTC. So the offset a day before holds before a change of
+  // clocks, and the offset a day after holds after the change.
   const format = formatOf(timeZone)
   const before = offsetAt(asUtc - DAY, format)
   const after = offsetAt(asUtc + DAY, format)

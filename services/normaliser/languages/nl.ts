@@ -101,13 +101,13 @@ export const nl = {
     outletArticles: 'de|het',
     /** Words before an agency's name, folded. */
     beforeAgency: 'de|met',
-    /** A name with one of these words is an office, a programme or a caption. Folded. A list. */
+    /** A name with one of these words is an office, a programme or a caption. A list, folded. */
     offices: String.raw`\w*redactie nieuwsdienst nieuwsploeg persdienst persbericht gastauteur anoniem onbekend bv nv
       vzw verslaggevers? correspondenten \w*krant nieuws nws onze \w*agentschap(?:pen)? persbureaus?
       alle\srechten lesen lezen reacties`,
     /** Words before a role, folded. */
     beforeRole: 'de|het|oud',
-    /** A part that begins with one of these is a role, a place or a sentence. Folded. A list. */
+    /** A part that begins with one of these is a role, a place or a sentence. A list, folded. */
     roles: String.raw`\w*redacteur\w* \w*redactrice redactor verslaggever\w* columnist\w* auteur\w* schrijver
       hoofdredact\w* eindredact\w* presentator adjunct professor\s(?:in|aan) hoogleraar docent\w* onderzoeker\w* econoom
       politoloog historicus analist fotogra\w* fotos? vertaling gepubliceerd geplaatst bijgewerkt leestijd laatste?

@@ -23,7 +23,7 @@ export interface LoadedPage {
   stated: { seen: Signal[]; at: Date } | null
 }
 
-/** A page's columns, with those of its source and its outlet. */
+/** A page's columns, with the columns of its source and its outlet. */
 interface PageRow {
   page_no: bigint
   outlet_no: number

@@ -174,7 +174,10 @@ function Options(props: {
   )
 }
 
-/** The index of the next option; beyond either end, that of the field itself (-1). */
+/**
+ * The index of the next option. Beyond either end of the list, the result is -1, the index of the
+ * field itself.
+ */
 const moved = (from: number, by: number, count: number) => ((from + 1 + by + count + 1) % (count + 1)) - 1
 
 /** Names that contain the text; none for an empty text. */

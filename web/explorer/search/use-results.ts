@@ -8,7 +8,8 @@ import { isSame, operationOf, readSearch, type Search, writeSearch } from './sea
 
 /*
  * The results of a search in the form of the page: the first page, further pages by the cursor, and
- * the number of newer articles. The answer of an older search never replaces that of a newer one.
+ * the number of newer articles. The answer of an older search never replaces the answer of a newer
+ * search.
  */
 
 export interface Results {

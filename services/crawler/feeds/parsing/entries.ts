@@ -3,8 +3,8 @@ import { EMPTY_ENTRY, EMPTY_FEED, type Feed, type FeedFormat, nextOfHead, type R
 import { childrenOf, type FeedElement, type Markup, markupOf, textOf } from './markup.ts'
 
 /*
- * Real feeds mix vocabularies, so no format has a reader of its own. Each field is searched under
- * all of its names, and the most trusted name with content counts.
+ * Real feeds mix vocabularies, so no format has a reader of its own. The reader looks for each
+ * field under all of its names, and the most trusted name with content counts.
  */
 
 /**
@@ -28,7 +28,7 @@ export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat
   const head = childrenOf(top, 'channel', 'rdf:channel')[0] ?? top
   const language = languageOf(markup, head) ?? top.attributes.get('xml:lang') ?? null
   const title = firstConstruct(markup, head, 'title', 'atom:title')
-  // An entry of Atom without an author has those of its feed (RFC 4287 §4.2.1).
+  // An Atom entry without an author has the authors of its feed (RFC 4287 §4.2.1).
   const people = format === 'atom' ? childrenOf(head, 'author', 'atom:author') : []
   const authors = authorsOf(markup, { ...head, children: people }, title)
   const entries = items

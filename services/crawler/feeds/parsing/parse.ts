@@ -175,7 +175,8 @@ function addressOf(raw: RawEntry, base: string): URL | null {
   for (const link of [raw.originalLink, raw.link, raw.idIsLink ? raw.id : null, raw.about]) {
     if (link === null || (link === raw.id && !/^https?:/i.test(link))) continue
     const url = readAddress(link, base)
-    // A link without an address, or that of the feed itself, leads to no article.
+    // A link without an address leads to no article, and neither does the address of the feed
+    // itself.
     if (url !== null && url.href !== base) return url
   }
   return null
