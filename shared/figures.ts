@@ -258,8 +258,8 @@ export interface OutletHealth<Time = Date> {
    */
   gaps: { count: number; from: Time; to: Time } | null
   /**
-   * Set when the outlet refused more than a fifth of its latest pages, or we have only the text of
-   * the feed for them.
+   * Set when more than a fifth of the outlet's latest pages are in the state `refused`, or became
+   * articles with only the text of the feed.
    */
   kept: KeptPages | null
   origins: OutletOrigins
@@ -325,7 +325,7 @@ export type OutletDay = { day: string } & OutletCompleteness & Manners
 
 /** Pages that we found yesterday and today (UTC), and that their outlet kept from us. */
 export interface KeptPages {
-  /** Pages that the outlet refused, or of which we have only the text of the feed. */
+  /** Pages in the state `refused`, and pages whose articles have only the text of the feed. */
   pages: number
   /** Pages that are done or refused; `pages` is a part of them. */
   of: number
