@@ -12,8 +12,6 @@ import {
   storable,
 } from './new-article.ts'
 
-export { byteaArray } from '../store/binary-arrays.ts'
-
 /*
  * One row, the clock, decides the order in which articles become visible. A writer locks this row,
  * draws numbers and a stamp, inserts and commits. So writers do all slow work before they take the

@@ -17,7 +17,7 @@ const HEADER = 20
 export const textArray = (values: readonly (string | Uint8Array | null)[]): Buffer => binaryArray(TYPES.text, values)
 
 /** A parameter of the type `bytea[]`. */
-export const byteaArray = (values: readonly (Uint8Array | null)[]): Buffer => binaryArray(TYPES.bytea, values)
+export const byteaArray = (values: readonly Uint8Array[]): Buffer => binaryArray(TYPES.bytea, values)
 
 function binaryArray(type: number, values: readonly (string | Uint8Array | null)[]): Buffer {
   const buffer = Buffer.allocUnsafe(values.reduce((sum, value) => sum + 4 + room(value), HEADER))

@@ -1,6 +1,5 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { byteaArray } from '../../search/indexing/writer.ts'
 import {
   type Client,
   type Pool,
@@ -223,7 +222,10 @@ function createPlacer(pool: Pool) {
       }
     },
     add: neighbours.add,
-    forget: neighbours.clear,
+    forget() {
+      neighbours.clear()
+      exact.clear()
+    },
     isReadingMuch: neighbours.isReadingMuch,
   }
 }
@@ -239,6 +241,7 @@ function createExact(pool: Pool) {
   const keep = (seq: number, shingles: Float64Array) => void kept.set(seq, shingles)
   return {
     keep,
+    clear: () => kept.clear(),
     /** Reads the shingles of many articles ahead, with one statement. */
     async read(seqs: number[]): Promise<void> {
       const missing = seqs.filter(seq => !kept.has(seq))
@@ -330,7 +333,7 @@ function store(pool: Pool, state: State, to: number, seqs: number[], placed: Pla
     const { rowCount } = await client.query(WRITE, [
       ...[articles.map(({ seq }) => seq), articles.map(({ id }) => id), articles.map(({ first }) => first)],
       ...[articles.map(({ sketch }) => sketch?.day), articles.map(({ sketch }) => sketch?.shingles)],
-      byteaArray(articles.map(({ sketch }) => sketch && toBytes(sketch.sample))),
+      articles.map(({ sketch }) => sketch && toBytes(sketch.sample)),
     ])
     if (known.length > 0 && rowCount !== 0) await client.query(CHANGED)
     return true

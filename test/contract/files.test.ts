@@ -8,9 +8,9 @@ import { startTestApi } from './api.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What goes on beside every request: new articles and names are taken in, alerts are looked at. */
+/** What goes on beside every request: the API reads new articles, looks at alerts and at its primary. */
 const BESIDE =
-  /^(search\/(archive\/archive|memory\/(memory-index|name-index|name-lists))|services\/api\/searches\/telling|shared\/(process\/repeat|log\/outage))\.ts$/
+  /^(search\/(archive\/archive|memory\/(memory-index|name-index|name-lists))|services\/api\/searches\/telling|shared\/(process\/repeat|log\/outage|resilience\/time-limit))\.ts$/
 /** What only runs where a row or a list is not in memory, or while the index is read ahead. */
 const COLD = ['/arrays.ts', '/search/store/postgres-articles.ts', '/search/store/postgres-segments.ts', '/warm-up.ts']
 
