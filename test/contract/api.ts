@@ -59,12 +59,14 @@ export const noSemanticSearch: SemanticSearch<ShownArticle> = {
  *
  * @param reach how the API reaches the database, when not directly; the test always connects
  * directly
+ * @param indexOf opens the index of the API
  */
 export async function startTestApi(
   test: Pick<Test, 'teardown'>,
   env: Record<string, string> = {},
   semantic = noSemanticSearch,
   reach: (databaseUrl: string) => Promise<string> = async url => url,
+  indexOf = openApiIndex,
 ) {
   const database = await createTestDatabase()
   const addresses = { DATABASE_URL: database.url, DATABASE_READ_URL: readUrlsOf(database.url).join() }
@@ -79,7 +81,7 @@ export async function startTestApi(
   const start = async (own: Config) => {
     const log = createLogger('api', own.LOG_LEVEL)
     const servers = openServers(own, log)
-    const api = await startApi(own, log, { ...servers, index: openApiIndex(servers, own), semantic })
+    const api = await startApi(own, log, { ...servers, index: indexOf(servers, own), semantic })
     return { base: `http://127.0.0.1:${api.port}`, stop: () => api.stop() }
   }
   const api = await start({ ...config, DATABASE_URL: await reach(database.url) })

@@ -1,10 +1,12 @@
 import t from 'tap'
+import { TooFrequent } from '../../search/index.ts'
+import { openApiIndex } from '../../services/api/serve.ts'
 import { listSearches } from '../../shared/plans/kept-searches.ts'
 import { updateKey } from '../../shared/plans/keys.ts'
 import { MAX_SEARCHES } from '../../shared/plans/search-feeds.ts'
 import { runScript } from '../script.ts'
 import { makeTestSegments } from '../search/store.ts'
-import { ask as askApi, sent } from './api.ts'
+import { ask as askApi, noSemanticSearch, sent, startTestApi } from './api.ts'
 import { documented, pathOf, startFeedApi } from './feeds.ts'
 
 const api = await startFeedApi(t)
@@ -148,6 +150,26 @@ const SEARCHES: [search: string, finds: (title: string) => boolean][] = [
   ['q=pont&country=BE&language=fr', title => title.includes('pont')],
   ['q=%22de+brug%22&search=boolean', title => title.includes('de brug')],
 ]
+
+t.test('after a search that is refused, no further search of the request begins', async t => {
+  let begun = 0
+  const refuse = async () => Promise.reject(new TooFrequent())
+  const own = await startTestApi(t, {}, noSemanticSearch, undefined, (...opened) => {
+    const index = openApiIndex(...opened)
+    const get = (_: object, name: string | symbol) =>
+      name === 'collect' && ++begun === 2 ? refuse : Reflect.get(index, name)
+    return new Proxy(index, { get })
+  })
+  const { secret } = await own.issue()
+  const post = (path: string, body: object) => own.ask(secret, `/explore/searches${path}`, sent('POST', body))
+  const all = await Promise.all(Array.from({ length: 20 }, (_, n) => post('', { search: `q=brug${n}` })))
+  const since = (mark: unknown) =>
+    post('/new', { marks: Object.fromEntries(all.map(({ json }) => [json.data.id, mark])) })
+  const { json } = await since(null)
+  await own.index([{ title: 'Brug' }])
+  t.match((await since(json.data[0].mark)).json.errors, { marks: [/too frequent/] })
+  t.equal(begun, 9, 'the first, and eight at a time')
+})
 
 t.test('what is new is exact, for every mark, in memory and in segments', async t => {
   const other = await startFeedApi(t)

@@ -105,6 +105,7 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf,
       const collector = await index
         .collect(query!, () => createCountCollector(MOST + 1), range)
         .catch((error: unknown) => {
+          left.length = 0
           if (!(error instanceof TooFrequent)) throw error
           throw invalid('marks', `${id}: ${error.message}`)
         })
@@ -115,7 +116,11 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf,
       while (await countNext());
     }
     // The first search reads the days and the new articles, which all searches need.
-    if (await countNext()) await Promise.all(Array.from({ length: AT_ONCE }, countOn))
+    if (!(await countNext())) return
+    // The permit is held until all searches have ended. After a failure, no further search begins.
+    const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, countOn))
+    const failed = ends.find(end => end.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
   })
   const data = asked.map(({ id }, at) => {
     const count = counts[at] ?? 0
