@@ -156,7 +156,7 @@ t.test('after a search that is refused, no further search of the request begins'
   const refuse = async () => Promise.reject(new TooFrequent())
   const own = await startTestApi(t, {}, noSemanticSearch, undefined, (...opened) => {
     const index = openApiIndex(...opened)
-    const get = (_: object, name: string | symbol) =>
+    const get = (_: typeof index, name: string | symbol) =>
       name === 'collect' && ++begun === 2 ? refuse : Reflect.get(index, name)
     return new Proxy(index, { get })
   })

@@ -171,10 +171,10 @@ const knownAgain = (known: Map<string, KnownPart>): PendingPart[] =>
 
 /**
  * Whether an equal `lastmod` proves that a part has not changed. A `lastmod` that names only a day
- * does not, until that day is over everywhere.
+ * does not, until that day is over everywhere. Midnight stands for its day in many sitemaps.
  */
 function isExact(modified: string | null): boolean {
   if (modified === null) return false
   const time = Date.parse(modified)
-  return modified.includes('T') ? !Number.isNaN(time) : Date.now() - time > 2 * 86_400_000
+  return /T(?!00:00)/.test(modified) ? !Number.isNaN(time) : Date.now() - time > 2 * 86_400_000
 }
