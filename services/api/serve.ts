@@ -23,7 +23,7 @@ import { SHOWN_ARTICLES, type ShownArticle } from './articles/shown-article.ts'
 import { listen, trustProxy } from './http/address.ts'
 import { startWarmUp } from './http/health.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http/limits.ts'
-import { classesOf, createHttpServer } from './http/server.ts'
+import { createHttpServer } from './http/server.ts'
 import { startTelling } from './searches/telling.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 import { openSemanticSearch } from './semantic/search.ts'
@@ -101,7 +101,7 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const pages = config.OPERATOR_KEY === '' ? null : await operatorPages({ config, log, lock, readiness })
   const operators = pages?.router ?? null
   const app = createApp({ config, log, ...opened, lock, strangers, cursorSecret, publicUrl, readiness, operators })
-  const server = createHttpServer(app, connectionLimits(processes, isBehindProxy), classesOf(app))
+  const server = createHttpServer(app, connectionLimits(processes, isBehindProxy))
   // The process waits here until its index is warm, but not for ever. A small index is warm at
   // once, so `/readyz` is 200 from the first moment on. A process that joins others waits longer,
   // because the others answer meanwhile.

@@ -1,7 +1,6 @@
-import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import type { Express } from 'express'
 import { lockAddress } from '../access/lock.ts'
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
 import { requestId } from './observe.ts'
@@ -11,10 +10,9 @@ import { requestId } from './observe.ts'
  * answers every wrong request with an error object. Node by itself would refuse them without a body
  * and an id.
  */
-export function createHttpServer(listener: RequestListener, others: Partial<HttpLimits> = {}, classes: Classes = {}) {
+export function createHttpServer(listener: RequestListener, others: Partial<HttpLimits> = {}): Server {
   const limits = { ...HTTP_LIMITS, ...others }
   const server = createServer({
-    ...classes,
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
@@ -43,19 +41,6 @@ export function createHttpServer(listener: RequestListener, others: Partial<Http
   server.on('clientError', refuseBroken(server, connections))
   return server
 }
-
-/**
- * Classes whose requests and answers have this app's prototypes from the start. Express changes the
- * prototypes of all others, which takes time at each request.
- */
-export function classesOf(app: Express) {
-  class AppRequest extends IncomingMessage {}
-  class AppResponse<R extends IncomingMessage> extends ServerResponse<R> {}
-  app.request = Object.setPrototypeOf(AppRequest.prototype, app.request)
-  app.response = Object.setPrototypeOf(AppResponse.prototype, app.response)
-  return { IncomingMessage: AppRequest, ServerResponse: AppResponse }
-}
-type Classes = Partial<ReturnType<typeof classesOf>>
 
 /** Answers a request, unless its connection has too many open answers or is about to end. */
 function answerWithin(limits: HttpLimits, connections: Connections, listener: RequestListener): RequestListener {
