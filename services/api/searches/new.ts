@@ -94,30 +94,28 @@ export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf,
   const { index, withPermit } = searchesOf(response)
   const mark = signed(cursorSecret, bindingOf(key.id), contentOf(now))
   const counts: number[] = []
-  const left = [...asked.entries()].filter(([, { query, above }]) => query !== null && above < now.seq)
+  const left = asked.entries().filter(([, { query, above }]) => query !== null && above < now.seq)
   await withPermit(async leaves => {
-    const countNext = async () => {
-      const next = left.pop()
-      if (next === undefined) return false
+    const countOne = async ([at, { id, query, above }]: [number, Asked]) => {
       leaves.throwIfAborted()
-      const [at, { id, query, above }] = next
       const range = { above, state: now.state }
       const collector = await index
         .collect(query!, () => createCountCollector(MOST + 1), range)
         .catch((error: unknown) => {
-          left.length = 0
           if (!(error instanceof TooFrequent)) throw error
           throw invalid('marks', `${id}: ${error.message}`)
         })
       counts[at] = collector.count()
-      return true
     }
+    // A loop that fails closes the iterator, so the other loops begin no further search.
     const countOn = async () => {
-      while (await countNext());
+      for (const next of left) await countOne(next)
     }
     // The first search reads the days and the new articles, which all searches need.
-    if (!(await countNext())) return
-    // The permit is held until all searches have ended. After a failure, no further search begins.
+    const first = left.next()
+    if (first.done) return
+    await countOne(first.value)
+    // The permit is held until all searches have ended.
     const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, countOn))
     const failed = ends.find(end => end.status === 'rejected')
     if (failed !== undefined) throw failed.reason
