@@ -42,7 +42,10 @@ t.test('decisions 9 to 12: a table of parameters says what each of them takes, a
   for (const [query, errors] of CASES.wrong as [string, object][]) t.match(refusal(repeated(query)), errors, query)
   const unknown = Array.from({ length: 60 }, (_, at) => `x${at}=1`).join('&')
   t.equal(Object.keys(refusal(unknown) ?? {}).length, 50)
-  t.equal(createProblems().any, false)
+  const problems = createProblems()
+  t.equal(problems.any, false)
+  problems.add('q', 'Write it.')
+  t.equal(problems.any, true)
 })
 
 t.test('decision 9: whatever is encoded comes back, in its order', async t => {
