@@ -218,8 +218,8 @@ function pageReader({ config, options }: CommandContext): Reader {
 }
 
 /**
- * Whether so many earlier lines had this text that it must be an interstitial. It also counts this
- * line.
+ * Whether so many earlier lines had this text that it must be an interstitial. Also counts the
+ * present line.
  */
 function isRepeated({ fingerprint, titled }: Extract<Composition, { kind: 'article' }>, { served }: Taught): boolean {
   if (fingerprint === null) return false

@@ -71,7 +71,10 @@ function gapsInWords({ feeds, outlets, count, latest }: Status['gaps']): string 
   return `in the last seven days ${whose} rolled on unseen, ${count}×, last at ${latest}`
 }
 
-/** Machines and the roles of servers, as rows of the table. On a single machine there are few. */
+/**
+ * Rows of the table: one for each host, with its services, and one for each server, with its role
+ * and its copies.
+ */
 function machineRows(machines: Machines): string[][] {
   return [
     ...(machines.hosts ?? []).map(({ host, ...counts }) => [

@@ -90,7 +90,7 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
   countBy(query: Matched, breakdown: Breakdown, newest?: bigint, texts?: CountedTexts): Promise<Counts>
   /**
    * The articles of `seqs` that pass all filters, in no order. Semantic search filters its
-   * candidates with this.
+   * candidates with this function.
    */
   filter(seqs: bigint[], filter: ArticleFilter & { sort: Sort }): Promise<SegmentSource[]>
   /**
@@ -245,7 +245,7 @@ export interface Indexer {
   finish(how?: 'due' | 'all'): Promise<void>
   /** For an import, which makes its segments before its articles are visible. */
   imported: {
-    /** Builds a segment and stores it, not used yet. */
+    /** Builds a segment and stores it ahead: searches do not use it yet. */
     build(articles: ImportedArticles): Promise<AheadSegment>
     /**
      * Makes segments of articles that other processes have written, unless these are fewer than a

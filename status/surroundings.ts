@@ -60,7 +60,10 @@ export async function readSurroundings(
   }
 }
 
-/** The first reading of each folder. The rate at which its disk fills is measured from this one. */
+/**
+ * The first reading of each folder. The rate at which its disk fills is measured from this reading
+ * on.
+ */
 const first = new Map<string, { free: number; at: number; ino: number }>()
 /** The fewest ms between two readings from which a rate is computed. */
 const LEAST_MEASURED = 1_800_000

@@ -203,7 +203,7 @@ function archiveLines({ indices, articles, backlog, health }: Known<'archiveInde
  */
 export function isOneMachine({ hosts, postgres, vectors, redis, archiveIndex }: Machines): boolean {
   const hasStandbys = postgres !== null && (postgres.role === 'standby' || postgres.standbys.length > 0)
-  // A slot or a log archive is no second machine, but it can fill the disk of this one.
+  // A slot or a log archive is no second machine, but it can fill the disk of the only machine.
   const keepsLog = postgres !== null && (postgres.slots.length > 0 || postgres.archive !== null)
   const hasNodes = vectors !== null && vectors.nodes.length > 0
   const hasReplicas = redis !== null && (redis.role === 'replica' || redis.replicas.length > 0)

@@ -19,8 +19,8 @@ const ROWS = 1_000_000
 const SAMPLE = 2_000
 const REQUESTS = 300
 /**
- * The corpus spans five years. Divided by this, it spans half a year, and has as many articles a
- * day as all outlets of three countries.
+ * The corpus spans five years. Divided by this number, it spans half a year, and has as many
+ * articles a day as all outlets of three countries.
  */
 const DENSER = 10
 /**

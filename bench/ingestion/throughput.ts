@@ -34,10 +34,10 @@ const BESIDE = 100
 const HEAVY = 'heavy.example'
 
 /**
- * Times how pages become articles that searches find, on a Postgres of the bench's own. One process
- * normalises them, with the default number of threads. The figures are:
+ * Measures how fast pages become articles that searches find, on a Postgres of the bench's own. One
+ * process normalises the pages, with the default number of threads. The figures are:
  * - pages per second
- * - processor time of a page, without that of the database
+ * - processor time of a page, without the database's processor time
  * - the longest time for which the event loop did not answer
  * - the share of each stage
  */

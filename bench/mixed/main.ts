@@ -42,7 +42,7 @@ const MINUTE = 60_000
  * each kind by minute, memory and commits.
  *
  * @returns among others `flat_ratio`. It is the p99 of the worst minute, divided by the p99 of the
- * median minute, of the kind where this is largest
+ * median minute, for the kind of request with the largest such ratio
  */
 export function run(options: BenchOptions): Promise<Figures> {
   return withServers('mixed', 'bench-search', options.signal, async bench => {

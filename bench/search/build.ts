@@ -83,8 +83,8 @@ export async function buildCorpus(
 const secondsSince = (start: number) => rounded((performance.now() - start) / 1_000, 1)
 
 /**
- * How many articles the database has, and whether everything that follows writing them is done. The
- * articles are the first ones of the corpus.
+ * `articles`: how many articles the database has. They are the first ones of the corpus. `whole`:
+ * an earlier run has built the whole database, with all segments and Postgres's statistics.
  */
 function readState(url: string): Promise<{ articles: number; whole: boolean }> {
   return withDatabase(url, async database => {

@@ -15,8 +15,8 @@ export interface Owner {
 }
 
 /**
- * The account for a server that needs no entry in the table of users. Null without root: the server
- * then runs under our account.
+ * The account for a server. The account has no entry in the table of users, because these servers
+ * need none. Null without root: the server then runs under our account.
  */
 export function accountOf(part: keyof typeof ACCOUNTS): Owner | null {
   const id = ACCOUNTS[part]

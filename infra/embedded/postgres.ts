@@ -134,7 +134,8 @@ async function makeCluster(
     join(programs, 'bin', 'initdb'),
     [
       ...['-D', aside, '-U', SUPERUSER, `--pwfile=${passwordFile}`, '-A', 'scram-sha-256'],
-      // With these, sorting and lower case are the same on every machine, even with other locales.
+      // With these options, sorting and lower case are the same on every machine, even with other
+      // locales.
       ...['-E', 'UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       // With checksums, a damaged page causes an error instead of a wrong answer.
       '--data-checksums',

@@ -31,8 +31,8 @@ export type ArticleReader = ReturnType<typeof openArticleReader>
 const MOST_THREADS = 4
 
 /**
- * ms that a thread may take for a group. A group takes tenths of a second; its longest line takes
- * some seconds on a busy machine.
+ * ms that a thread may take for a group. A usual group takes tenths of a second. A line of the
+ * greatest length takes some seconds on a busy machine.
  */
 const TIMEOUT = 120_000
 

@@ -8,7 +8,7 @@ export interface ArchiveSettings {
   nodes: readonly string[]
   user: string
   password: string
-  /** The names of all indices of the archive begin with this. */
+  /** The names of all indices of the archive begin with this text. */
   prefix: string
   /** Certificates of trusted authorities; absent: the authorities that Node knows. */
   trust?: { ca?: string }

@@ -54,7 +54,7 @@ export function createStoredArticles<A extends KeptArticle>(
     /**
      * The articles in the given order. Numbers that belong to no article are left out.
      *
-     * @param wordsVersion the snippets are of this version of the words, or of a newer one
+     * @param wordsVersion the snippets have this version of the words or a newer one
      */
     async read(seqs: bigint[], wordsVersion: bigint): Promise<A[]> {
       const found = seqs.map(seq => (wordsVersion > version ? undefined : cache.get(Number(seq))))

@@ -355,7 +355,7 @@ async function useWithin(
 
 /**
  * An import makes a segment of articles that other processes wrote between `cover` and the clock.
- * It takes at most this many.
+ * Such a segment has at most this many articles.
  */
 const MOST_BEFORE = 4_096n
 

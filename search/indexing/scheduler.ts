@@ -121,7 +121,7 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
       await holdingProcess(flushing)
       await holdingProcess(how === 'due' ? threads.runAll() : threads.runUpTo(last))
     },
-    /** Builds a segment of an import and stores it, not used yet. */
+    /** Builds the segment of an import and stores it ahead: searches do not use it yet. */
     buildImported: (articles: ImportedArticles) => holdingProcess(threads.build(articles)),
     /** Makes segments of articles that other processes have written, if there are enough. */
     async coverImported(): Promise<void> {

@@ -18,8 +18,8 @@ import {
 import { createKnownWords, type KnownWords, type MadeSegment, makeSegments } from './segments.ts'
 
 /**
- * Makes segments in a thread that the scheduler has started for this. In other threads it does
- * nothing.
+ * Makes segments in a thread that the scheduler has started to make segments. Does nothing in other
+ * threads.
  *
  * @param openPool called for each task, because an idle thread holds no connections
  */
@@ -62,7 +62,7 @@ async function makeDue(pool: Pool, { url: _, keepsWords, ...options }: MakeTask,
   return null
 }
 
-/** Builds the segment of an import and stores it, not used yet. */
+/** Builds the segment of an import and stores it ahead: searches do not use it yet. */
 async function buildImported(pool: Pool, { sources, titles, bodies }: ImportedArticles): Promise<AheadSegment> {
   knownWords ??= createKnownWords()
   const builder = createSegmentBuilder(sources, 1n, { vocabulary: knownWords.vocabulary })

@@ -135,8 +135,8 @@ export async function minding<T>(pool: Pool, work: Promise<T>, limit = HOLDS_CLO
   return await work.finally(() => clearInterval(looking))
 }
 
-// $1 ms. Processes that wait for the clock have also locked its table. This does not find them,
-// because they wait for a lock and not for their client.
+// $1 ms. Processes that wait for the clock have also locked its table. This statement does not end
+// them, because they wait for a lock and not for their client.
 const END_STOPPED = `
   select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
   where relation = 'ingest_clock'::regclass and mode = 'RowExclusiveLock' and state = 'active'
@@ -468,8 +468,8 @@ export async function ensurePartitions(pool: Pool, lastSeq: bigint): Promise<big
   return (needed + 1n) * PARTITION_SIZE
 }
 
-// Two processes may run this one after the other. The second one finds the partition attached and
-// does nothing.
+// Two processes may run this statement, one after the other. The second process finds the partition
+// attached and does nothing.
 const attachPartition = (name: string, from: bigint) => `
   do $$ begin
     if not exists (select from pg_inherits where inhrelid = '${name}'::regclass) then

@@ -53,7 +53,7 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
     }
   }
   return {
-    /** Whether the name of a number was read. */
+    /** Whether this number was read. A number without a name counts as well. */
     has: texts.has,
     /**
      * Reads all names once. Later calls wait for the same read. After a failure the next call reads

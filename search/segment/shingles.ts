@@ -32,8 +32,8 @@ const RULES = [
 export const SHINGLE_RULE = RULES.length - 1
 
 /**
- * A pair that at least this fraction of the documents has is frequent. A triple of two frequent
- * pairs that is no term itself shares a list.
+ * A pair is frequent when at least this fraction of the documents have it. A triple of two frequent
+ * pairs has a list of its own or shares one.
  */
 const FREQUENT = 1 / 64
 
@@ -304,9 +304,9 @@ function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: 
 }
 
 /**
- * How many counters the first estimate of a group's occurrences uses. Groups may share a counter.
- * The estimate is then too high, which does no harm. So few counters fit into the processor's
- * cache.
+ * How many counters the first estimate of occurrences uses. Several groups may share a counter.
+ * Their estimate is then too high, which does no harm, because the documents are counted
+ * afterwards. The number is small, so that the counters fit into the processor's cache.
  */
 const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 2) / enough + 1))
 

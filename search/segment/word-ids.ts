@@ -146,8 +146,8 @@ export const NO_STEM = -1
 const UNKNOWN = -2
 
 /**
- * Words and stems by id. Several segments may share a vocabulary. Then a word that the first one
- * has read is known to the next, and each word is stemmed once.
+ * Words and stems by id. Several segments may share a vocabulary. Then a word of the first segment
+ * is already known to the next segment, and each word is stemmed once.
  */
 export type Vocabulary = ReturnType<typeof createVocabulary>
 

@@ -62,12 +62,13 @@ export type KnownDays = Record<Axis, TimeSpan | null>
 /** Reads articles and their words for the search engine. */
 export interface ArticleSource {
   /**
-   * Articles after `after` up to `to`, ascending. Their words are of this version or of a newer
-   * one.
+   * Articles after `after` up to `to`, ascending. Their words have the version `wordsVersion` or a
+   * newer one.
    */
   readNew(after: bigint, to: bigint, wordsVersion: bigint): Promise<UnflushedArticle[]>
   /**
-   * Leaves out numbers that belong to no article. Snippets are of this version or of a newer one.
+   * Leaves out numbers that belong to no article. Snippets have the version `wordsVersion` or a
+   * newer one.
    */
   readStored(seqs: bigint[], wordsVersion: bigint): Promise<StoredArticle[]>
   readIds(seqs: bigint[]): Promise<Map<bigint, string>>

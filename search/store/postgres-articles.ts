@@ -199,7 +199,7 @@ const AUTHORS = 'select author_no as no, id, name from authors where author_no =
 
 /**
  * SQL: a folded name in which all apostrophes are the same sign. Earlier versions kept several
- * signs. With this, searches find such names without `reindex`.
+ * signs. With this expression, searches find such names without `reindex`.
  */
 const FOLDED_NAME = `translate(folded_name, '${APOSTROPHES}', repeat('''', ${APOSTROPHES.length})) as folded_name`
 

@@ -116,9 +116,10 @@ export function openSegmentWriter(pool: Pool) {
       }),
 
     /**
-     * Stores the segment of an import, not used yet. Its articles are numbered from 1. They get
-     * their own numbers and times of ingestion when the segment is used. This also removes segments
-     * that were prepared more than ten minutes ago, for instance by a killed import.
+     * Stores the segment of an import ahead: searches do not use it yet. Its articles are numbered
+     * from 1. They get their own numbers and times of ingestion when the segment is used. This also
+     * removes segments that were prepared more than ten minutes ago, for instance by a killed
+     * import.
      */
     prepareImported: (segment: NewSegment): Promise<AheadSegment> =>
       transaction(pool, async client => {

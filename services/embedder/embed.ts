@@ -157,8 +157,8 @@ const PATIENCE = 15_000
 /**
  * Whether the models and the vector store work for a harmless text, now or within some seconds.
  *
- * @param late ms after which a text was given up. Then a harmless text of the greatest length is
- * tried, and a model that needs half of that time for it counts as away.
+ * @param late ms after which a text was given up. Then this function tries a harmless text of the
+ *   greatest length. A model counts as away when it needs half of `late` for this text.
  */
 async function comesAlive(
   { embeddingCollections, vectors }: Embedder,

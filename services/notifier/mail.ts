@@ -16,7 +16,7 @@ export function openMail(config: Config) {
   const transport = createTransport({
     url: config.SMTP_URL,
     ...{ connectionTimeout: ANSWERS, greetingTimeout: ANSWERS, socketTimeout: ANSWERS, dnsTimeout: ANSWERS },
-    // With these, no text in an article can make the library read a file or an address.
+    // With these options, no text in an article can make the library read a file or an address.
     ...{ disableFileAccess: true, disableUrlAccess: true },
   })
   const from = config.SMTP_FROM || `alerts@${new URL(base).hostname}`

@@ -131,7 +131,8 @@ const EACH = 4
 const SAMPLED = 2 ** 53 / EACH
 
 /**
- * The sample: the leading 32 bits of the lowest hashes of shingles, ascending. Some may be equal.
+ * The sample: the leading 32 bits of the lowest hashes of shingles, ascending. Some of them may be
+ * equal.
  */
 export function sampleOf(shingles: Float64Array): Uint32Array {
   const sample = shingles.subarray(0, placeOf(shingles, SAMPLED))

@@ -91,7 +91,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
     /**
      * The vector of a search term. Tries once, because a user is waiting.
      *
-     * @throws EmbeddingFailure, at the latest soon after `signal`
+     * @throws EmbeddingFailure; when `signal` aborts, soon afterwards
      */
     async embedQuery(text: string, signal: AbortSignal) {
       if (notBefore > Date.now())
@@ -156,9 +156,10 @@ type EmbeddingSettings = Pick<
 >
 
 /**
- * The source of vectors that the settings give, or the source of a collection that has its own.
+ * The source of vectors in the settings. Values in `instead` replace the settings, because a
+ * collection may have a source of its own.
  *
- * @throws when EMBEDDINGS_API is none of the three
+ * @throws when EMBEDDINGS_API is none of `APIS`
  */
 export function sourceOf(
   config: EmbeddingSettings,

@@ -35,7 +35,7 @@ export interface Related {
   seq: bigint
   id: string
   language: Language
-  /** Whole days from the other article to this one; negative: this one is earlier. */
+  /** Whole days from the subject to this article; negative: this article is earlier. */
   days: number
   /** The cosine of the two vectors. */
   similarity: number

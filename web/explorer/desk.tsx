@@ -139,8 +139,8 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
 const AT_ONCE = 'at once'
 
 /**
- * The form of an alert: where a search reports new articles, and when. That is at once, or each day
- * at a time in this device's zone.
+ * The form of an alert: where a search reports new articles, and when: at once, or each day at a
+ * time in this device's zone.
  */
 function AlertForm(props: {
   name: string

@@ -255,7 +255,7 @@ function Place({ step: { name, state, value, unit, note, moves } }: { step: Step
 
 type State = 'good' | 'warn' | 'bad' | 'unknown'
 
-/** A service or a store on the way of an article. */
+/** A service or a store that articles pass through. */
 interface Step {
   name: string
   /** The state of a service; absent: this is a store. */

@@ -5,9 +5,10 @@ import type { PeerDocument, PeerQuestion } from './documents.ts'
 import { LIMIT_MS, type Peer, type PeerAnswer, type ShownArticle } from './peer.ts'
 
 /**
- * Full-text search as the manual of Postgres shows it. There is one table with a `tsvector` of the
- * title and one of title and body. Each has a GIN index. The columns that filter and sort have
- * btrees, and the planner decides. It runs on Perscope's server.
+ * Full-text search as the manual of Postgres shows it. One table has a `tsvector` of the title, and
+ * a `tsvector` of title and body. Each has a GIN index. The columns that filter and sort have
+ * btrees, and Postgres's planner chooses among the indexes. The table is on the same server as
+ * Perscope's tables.
  */
 export const withPostgres = (bench: Bench, measure: (peer: Peer) => Promise<void>): Promise<void> =>
   inNewDatabase(bench, 'bench_peer', null, async url => {

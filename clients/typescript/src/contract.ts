@@ -57,7 +57,7 @@ export interface Outlet {
 
 export interface ErrorObject {
   status: 'error'
-  /** Tell errors apart by this. More may be added. */
+  /** Tell errors apart by this code. Further codes may be added. */
   code:
     | 'missing_token'
     | 'invalid_token'
@@ -155,7 +155,7 @@ export type ArticlesQuery = Omit<ExploreParameters, 'cursor'>
 /** A search, and the property by which its articles are counted. */
 export interface CountsQuery extends Omit<ArticlesQuery, 'order' | 'per_page'> {
   by: 'hour' | 'day' | 'week' | 'month' | 'outlet' | 'language' | 'country'
-  /** Counts each bucket again by this, as its `parts`. */
+  /** Also counts the articles of each bucket by this property; see `parts` of `Count`. */
   then?: 'outlet' | 'language' | 'country' | undefined
   /**
    * Counts each text once: of several copies that the search finds, the one that was ingested
@@ -230,8 +230,8 @@ export interface Copies {
 export interface Related {
   article: Article
   /**
-   * Whole days from the publication of the other article to this one; negative: this one came
-   * before.
+   * Whole days from the publication of the requested article to the publication of `article`.
+   * Negative: `article` is earlier.
    */
   days: number
 }
@@ -315,8 +315,8 @@ export interface Client {
   /** The copies of the articles of a page, or of one article. */
   copies(query: ExploreParameters | { id: string }): Promise<Copies[]>
   /**
-   * Articles on the same event as this one, those in other languages first; null: this one has no
-   * vector yet.
+   * Articles on the same event as the article `id`. Articles in other languages come first. Null:
+   * the article `id` has no vector yet.
    */
   related(id: string): Promise<Related[] | null>
   /** The searches that the key keeps, in their order. */

@@ -10,7 +10,7 @@ import { readBody } from '../http/body.ts'
 import { DATA_NOTE, plain } from './text.ts'
 import { type Answers, listedTools, queryOf, TOOLS, type Tool } from './tools.ts'
 
-/** The most bytes of a message. The longest arguments take a third of this. */
+/** The most bytes of a message. The longest arguments take a third of this limit. */
 const MOST_BYTES = 32_768
 
 const INSTRUCTIONS = `News of the Netherlands, Belgium and Luxembourg, without full texts. Cite articles by outlet, date and link. ${DATA_NOTE}`

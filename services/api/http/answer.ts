@@ -98,8 +98,8 @@ const SMALL = 1_024
 async function bodyFor(request: Request, answer: Content, etag: string, compressor: Compressor): Promise<Body> {
   const encoding = encodingFor(request.headers['accept-encoding'])
   if (encoding === null) return { bytes: answer.body(answer.untagged()), encoding, isLengthKnown: true }
-  // HEAD needs no body, so none is made. Without it, the length of the compressed body is unknown,
-  // so no length is sent (RFC 9110 §8.6).
+  // HEAD needs no body, so none is made. Without a body, the length of its compressed form is
+  // unknown, so no length is sent (RFC 9110 §8.6).
   if (request.method === 'HEAD') return { bytes: NOTHING, encoding: null, isLengthKnown: false }
   const untagged = answer.untagged()
   const key = `${encoding} ${etag} ${untagged}`

@@ -343,8 +343,8 @@ const readAgainBefore = new WeakSet<Duplex>()
  * Reads a request once more when its address holds bytes that should be percent-encoded, as `curl
  * "…?q=café"` sends it. Node's parser refuses such bytes, but the contract has no 400 for them
  * (decision 11). This function percent-encodes these bytes and changes nothing else, so the API
- * answers the request like all others. The connection ends after it. A request that the parser
- * refuses a second time is refused for good.
+ * answers the request like all others. The connection ends after the answer. A request that the
+ * parser refuses a second time is refused for good.
  *
  * @returns false when the parser refused the request for another reason
  */

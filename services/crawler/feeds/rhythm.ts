@@ -86,8 +86,8 @@ const LATELY = 90 * MINUTE
  */
 const CAUTION = 1.5
 /**
- * A poll counts at most this many new articles beyond twice the expected number. More are usually
- * old news in a sitemap.
+ * A poll counts at most this many new articles beyond twice the expected number. A larger number is
+ * usually old news in a sitemap.
  */
 const MOST_AT_ONCE = 20
 /** Longest time in ms for which the rate is taken as constant. */
@@ -161,8 +161,9 @@ function rateAt(rates: number[], moment: number): number {
 }
 
 /**
- * The two hours of `Habits` whose middles lie around a moment, and the share of the later one. With
- * both, rates change gradually.
+ * The two hours of `Habits` with the nearest middles: one before a moment, one after it. The third
+ * value is the weight of the later hour. A rate is the weighted mean of both hours, so that it does
+ * not jump at a full hour.
  */
 function hoursAround(moment: number): [number, number, number] {
   const before = moment - HOUR / 2

@@ -33,10 +33,11 @@ export type Fetched =
   | { kind: 'failure'; reason: Extract<HostReply, { kind: 'failure' }>['reason'] | 'redirects'; detail: string }
   /** The address redirects in a circle, even with the cookies that it has set. */
   | { kind: 'cookies'; url: URL; detail: string }
-  /** The robots.txt of a host on the way forbids the address. */
+  /** A robots.txt forbids the address, or an address that it redirects to. */
   | { kind: 'disallowed'; detail: string }
   /**
-   * The robots.txt of a host on the way does not answer. The host must not be asked for `wait` ms.
+   * The robots.txt of `host` does not answer. `host` has the address, or an address that it
+   * redirects to. We must not ask `host` for `wait` ms.
    */
   | { kind: 'robots unreachable'; host: string; wait: number; detail: string }
   | { kind: 'busy'; host: string; wait: number }
@@ -96,10 +97,10 @@ interface GetOptions {
 }
 
 /**
- * Fetches an address politely. It obeys the robots.txt of every host on the way, and takes a permit
- * for each request. It follows at most five redirects, and no circle. Cookies that a redirect sets
- * are sent back to their site until the last answer, and then dropped. New hosts are asked as far
- * as the outlet's budget of today allows.
+ * Fetches an address politely. It obeys the robots.txt of the host, and of every host that a
+ * redirect leads to. It takes a permit for each request. It follows at most five redirects, and no
+ * circle. Cookies that a redirect sets are sent back to their site until the last answer, and then
+ * dropped. New hosts are asked as far as the outlet's budget of today allows.
  *
  * @param outletNo the outlet whose budget pays
  */
@@ -227,7 +228,10 @@ const isSettled = (robots: KnownRobots): robots is RobotsKnown | RobotsBlocked =
 const wholeLines = (body: Buffer) =>
   body.length < ROBOTS_LIMIT ? body : body.subarray(0, Math.max(body.lastIndexOf('\n'), body.lastIndexOf('\r')) + 1)
 
-/** Identifies a request on the way. The same address with other cookies is another request. */
+/**
+ * Identifies a request among the redirects of one document. The same address with other cookies is
+ * another request.
+ */
 const stepOf = ({ cookies }: Track, url: URL) => `${url.href} ${cookies.headerFor(url)}`
 
 /** The address that a redirect leads to, or the reason why we do not follow it. */

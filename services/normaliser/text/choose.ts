@@ -4,9 +4,9 @@ import type { Block } from '../markup/blocks.ts'
 import { type Element, isElement, isWithin, positionOf, upwards, walk } from '../markup/tree.ts'
 
 /*
- * Readability gives a first guess of the article's region. The blocks in it show how the article
- * looks. With this, lost paragraphs are added, and boxes, teasers and chaff between them are
- * dropped.
+ * Readability gives a first guess of the article's region. The blocks in the region show how the
+ * article looks. By these looks, `chooseBlocks` adds lost paragraphs, and drops boxes, teasers and
+ * chaff between them.
  */
 
 export const linkShare = (block: Block) => block.linked / block.text.length

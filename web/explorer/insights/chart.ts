@@ -7,7 +7,7 @@ export interface ChartOptions {
   data: Bucket[]
   /**
    * The label of a bucket on the axis.
-   * @param before the bucket of the label before it
+   * @param before the bucket of the previous label; null: this label is the first
    */
   tick(at: Date, before: Date | null): string
   /** From this time on bars are pale, because not all of their articles can be found yet. */

@@ -227,7 +227,8 @@ function cutAuthors(authors: string[]): string[] {
 }
 
 /**
- * Cuts a text, but not in the middle of a surrogate pair, because Postgres refuses lone surrogates.
+ * Cuts a text. A lone surrogate, such as half of a pair at the cut, becomes U+FFFD, because
+ * Postgres refuses lone surrogates.
  */
 const cut = (text: string | null, length: number): string | null =>
   text === null ? null : text.slice(0, length).toWellFormed()
