@@ -322,7 +322,8 @@ t.test('what others have written is made a segment before the clock is taken, or
     { last: 2_100, at_once: 1 },
     { last: 2_350, at_once: 1 },
   ])
-  // Covers nothing: as if others wrote faster than this one covers it.
+  // `cover` does nothing here, as if other processes wrote faster than the import covers their
+  // articles.
   const hasty: Indexer = { ...indexer, imported: { ...indexer.imported, cover: async () => {} } }
   const late = openImporter({ pool, writer, indexer: hasty, embedDelay: 0, sizes: SIZES, written: () => {} })
   await writer.write(shortArticles(20_000, 4_100))

@@ -34,9 +34,10 @@ const WITHOUT_ONNXRUNTIME = 'import sys; sys.modules["onnxruntime"] = None'
 const OLDER_PROCESSOR = 'import encoder; encoder.sums_exactly = lambda: False'
 
 /**
- * The server as it runs elsewhere. It was started with a lower priority than it gives to articles.
+ * The server as it runs on another machine. The test starts it with a lower priority than the
+ * server gives to articles.
  *
- * @param before Python that makes it so
+ * @param before a line of Python that imitates the other machine
  */
 async function startElsewhere(test: Test, before: string): Promise<{ url: string; said: () => string }> {
   const script = fileURLToPath(new URL('../../infra/embedded/model/serve.py', import.meta.url))

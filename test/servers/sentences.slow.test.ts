@@ -44,7 +44,7 @@ t.test('what the operator has to change is said in one sentence', async t => {
 })
 
 t.test('without python3 everything but the model server runs, and one sentence says what is missing', async t => {
-  // A checkout without .venv: everything else is a link to this one's.
+  // A checkout without .venv. Everything else in it is a link into the real checkout.
   const checkout = mkdtempSync(join(tmpdir(), 'perscope-checkout-'))
   chmodSync(checkout, 0o755)
   t.teardown(() => rmSync(checkout, { recursive: true, force: true }))

@@ -69,7 +69,7 @@ t.test('ports and data are the same at the next start, and a child that died is 
 })
 
 t.test('a start takes over what a SIGKILL left', async t => {
-  // The id in the file belongs to a process that lives: this one's.
+  // The id in the file belongs to a process that lives: the process of this test.
   await writeFile(join(dataDir, 'postgres', 'postmaster.pid'), `${process.pid}\n${join(dataDir, 'postgres')}\n`)
   const servers = runServers(dataDir)
   const env = await servers.addresses()

@@ -99,7 +99,8 @@ for (const [what, reason, lose, find] of losses) {
 t.test('a standby that shows segments before the primary does is not read for them', async t => {
   const { api, secret } = await withApi(t)
   await untilStandbysServe(api, secret)
-  // The commits of others wait for no standby; this one waits for a standby that does not exist.
+  // The commits of the API wait for no standby. The commit of this test waits for a standby that
+  // does not exist.
   await cluster.primary.query(`alter role ${new URL(cluster.url).username} set synchronous_commit = 'local'`)
   await cluster.primary.query(`alter system set synchronous_standby_names = 'nobody'`)
   await cluster.primary.query('select pg_reload_conf()')

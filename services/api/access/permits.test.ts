@@ -10,7 +10,8 @@ import {
   type Permits,
 } from './permits.ts'
 
-// The time limit of a wait does not keep the process alive. This stands for a server, which does.
+// The time limit of a wait does not keep the process alive. A server does, and this timer stands
+// for one.
 const server = setInterval(() => {}, 1_000)
 t.teardown(() => clearInterval(server))
 

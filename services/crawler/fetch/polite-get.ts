@@ -175,7 +175,7 @@ async function ask(way: Way, url: URL): Promise<Fetched> {
 /**
  * The robots.txt of an address's host. It is remembered for a day (RFC 9309 §2.3.1):
  * - 2xx: the rules that it holds.
- * - 3xx: redirects are followed, also to other hosts. Too many count as 4xx.
+ * - 3xx: redirects are followed, also to other hosts. Too many redirects count as 4xx.
  * - 4xx but 429: everything is allowed.
  * - 5xx, 429, no answer: nothing may be fetched until it answers.
  */

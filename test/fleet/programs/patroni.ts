@@ -33,7 +33,7 @@ export interface PatroniPrograms extends Tool {
 /**
  * A Python that the account can run: the one on the PATH may lie below /root.
  *
- * @param version as `python3.11`: the packages hold binaries for this one alone
+ * @param version as `python3.11`: the packages hold binaries for this version alone
  */
 async function pythonFor(owner: Owner | null, version: string): Promise<string> {
   const own = await realpath(pythonOf(ENVIRONMENT))

@@ -130,8 +130,9 @@ async function stretch(box: Box, hosts: readonly Host[], distance: number): Prom
 }
 
 /**
- * The line to a host that is lost. It is a proxy, which goes on to acknowledge packets. So it ends
- * its connections when the system (`tcp_user_timeout`) would have ended them.
+ * Loses the line to a host. The line is a proxy, which goes on to acknowledge packets. So this
+ * function ends the connections of the proxy when the system (`tcp_user_timeout`) would have ended
+ * them.
  */
 function loseLine(line: Link | undefined): () => void {
   line?.silence()
