@@ -44,7 +44,8 @@ function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
     const octal = (value: number, digits: number) => value.toString(8).padStart(digits, '0')
     const head = Buffer.alloc(512)
     head.write(`package/${path}`, 0)
-    // Mode 644, no owner, and 1 January 1980, the earliest date that ZIP can also express.
+    // Mode 644, no owner, and 1 January 1980. The wheel of the Python client has the same date,
+    // because ZIP can express no earlier one.
     const numbers = [octal(0o644, 7), octal(0, 7), octal(0, 7), octal(content.length, 11), octal(315_532_800, 11)]
     head.write(numbers.join('\0'), 100)
     head.write('0', 156)

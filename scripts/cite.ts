@@ -79,8 +79,8 @@ interface Cited {
   countries: Country[]
   since: Date
   /**
-   * null for a file, which may be of another index. Articles that came after `asOf` then do not
-   * count.
+   * null: the citation was read from a file, and may be of another index. Articles that came after
+   * `asOf` then do not count.
    */
   watermark: bigint | null
   asOf: string

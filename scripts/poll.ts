@@ -172,8 +172,9 @@ interface PollPlace {
 }
 
 /**
- * The place in a file; a new place when there is no file. The client package also refuses the state
- * of another search, but only after the output file would be cut to this place.
+ * Reads the place in a file; returns a new place when there is no file. The client package also
+ * refuses the state of another search. But before it can do so, `npm run poll` cuts the output file
+ * to this place, so the check must come here.
  */
 async function readPlace(file: string, query: string): Promise<PollPlace> {
   const text = await readIfThere(file)

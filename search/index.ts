@@ -41,8 +41,8 @@ const SIZES: SearchSizes = {
 }
 
 /**
- * How often a search is tried when segments change meanwhile. Segments change once in some thousand
- * articles, and a search takes milliseconds.
+ * How many times a search may run in all, when segments change while it runs. Segments change once
+ * in some thousand articles, and a search takes milliseconds.
  */
 const ATTEMPTS = 10
 

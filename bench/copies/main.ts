@@ -128,8 +128,9 @@ const ROWS_AFTER = `
 const FIRSTS = `${ROWS_AFTER} and s.first_seq = s.seq and s.seq > $1 order by s.seq limit 2000`
 
 /**
- * Compares the groups of sampled articles with the groups that the definition gives. It looks
- * through the first article of every group.
+ * Compares the groups of sampled articles with the groups that the definition gives. By the
+ * definition, an article belongs to the earliest first article of which it is a copy, so this
+ * function compares the sample with all first articles.
  */
 async function measureGroups(database: pg.Client): Promise<Figures> {
   const drawn = `${ROWS_AFTER} and s.seq in (select seq from copy_sketches where first_seq is not null order by hashint8(seq) limit $1)`

@@ -197,8 +197,9 @@ function inWords(part: number, whole: number): string {
 }
 
 /**
- * Asks with documents of NTREX-128 in Dutch and Luxembourgish. It counts how many of their versions
- * in other languages are shown, and how many of the shown articles are on another event.
+ * For each document of NTREX-128 in Dutch and Luxembourgish, finds the articles in another language
+ * that are close enough to count as the same event. Measures how often these contain the document's
+ * own translation (`reach`), and which share of them is on the same event (`right`).
  */
 async function measureCrowd(data: string, embed: Embed, same: SameEvent | null): Promise<Figures> {
   const ntrex = (await readCorpora(data)).find(({ name }) => name === 'ntrex')

@@ -195,8 +195,8 @@ async function measureRelated(generated: { id: string }[], { client }: Place): P
 }
 
 /**
- * Reads from the API's counters how many steps took at most how long. The bounds are in ms. It also
- * reads the processor time of each server, ms.
+ * Reads the API's histogram of steps: for each bound in ms, how many steps took at most that long.
+ * It also reads the processor time of each server, ms.
  */
 async function read({ metricsPort, folder, servers }: Place) {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()

@@ -94,7 +94,7 @@ export const WEEKS = 4
 /**
  * The outlets of a catalogue. The same seed gives the same outlets.
  *
- * @param perDay articles of all outlets on a Wednesday, about
+ * @param perDay about how many articles all outlets publish on a Wednesday
  */
 export function makeOutlets(seed: number, perDay: number, newspapers: boolean): Outlet[] {
   const shares = Array.from({ length: OUTLETS }, (_, place) => (newspapers ? NEWSPAPERS : FEW_LARGE)(place))

@@ -4,7 +4,7 @@ import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { openTextThreads } from '../articles/reader.ts'
 import { chosenSeqs, noteDone, type Progress, type Work } from './run.ts'
 
-/** Articles without a segment that are rebuilt at a time. */
+/** How many of the articles without a segment are rebuilt at a time. */
 const PART = 200
 
 /**

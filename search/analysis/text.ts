@@ -60,8 +60,8 @@ export function boundMarks(text: string): string {
 
 /**
  * Whether a text has more than `MOST_MARKS` characters from U+0300 on in a row. Marks begin at
- * U+0300. Such a run covers at least one of every `MOST_MARKS + 1` places, so the loop checks these
- * places only.
+ * U+0300. Such a run is at least `MOST_MARKS + 1` places long. So the loop looks at one place in
+ * every `MOST_MARKS + 1`, and still meets every run.
  */
 function hasLongRun(text: string): boolean {
   const isHigh = (at: number) => text.charCodeAt(at) >= 0x300

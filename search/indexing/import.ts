@@ -47,7 +47,7 @@ interface ImportParts {
   embedDelay: number
   /** Called with the number of written articles, and of articles that were known before. */
   written(counts: { indexed: number; known: number }): void
-  /** Repeats work while Postgres is away; absent: each work is tried once. */
+  /** Repeats work while Postgres is away; absent: work that fails is not repeated. */
   patiently?: <T>(work: () => Promise<T>) => Promise<T>
   /** Absent: `SIZES`. Tests use small sizes. */
   sizes?: ImportSizes
@@ -90,8 +90,8 @@ const PER_STAMP = 100
 const RESTS = 10
 
 /**
- * How often a segment is tried. After that its articles are written in the same way as crawled
- * articles.
+ * How often the importer tries to make a segment visible. After that it writes its articles in the
+ * same way as crawled articles.
  */
 const ATTEMPTS = 5
 

@@ -143,8 +143,8 @@ const END_STOPPED = `
     and wait_event = 'ClientRead' and state_change < clock_timestamp() - $1::int * interval '1 ms'`
 
 /**
- * How often a batch is tried. Two writers that claim each other's ids in opposite order can
- * deadlock. Postgres then ends one of the transactions, and this writer tries again.
+ * How often the writer tries to insert a batch. Two writers that claim each other's ids in opposite
+ * order can deadlock. Postgres then ends one of the transactions, and this writer tries again.
  */
 const ATTEMPTS = 3
 

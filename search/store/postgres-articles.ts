@@ -379,8 +379,8 @@ const UPDATE = `
   where (w.title, w.body) is distinct from (excluded.title, excluded.body)`
 
 /**
- * Makes searches read the words of articles without a segment again, and also the snippets of all
- * articles.
+ * Tells searches that words and snippets in their memory are old. They read again the words of
+ * articles without a segment, and the snippets of all articles.
  */
 export async function raiseWordsVersion(client: Client): Promise<void> {
   await client.query('update segments_version set words_version = words_version + 1')

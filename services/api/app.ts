@@ -162,8 +162,8 @@ function answersOf({ cursorSecret, pool, index, config, history }: Tools) {
     articles: asking => answerArticles(asking, cursorSecret, readSearch),
     counts: asking => answerCounts(asking, meaningOf, groupsOfTexts),
     copies: asking => answerCopies(asking, pool, cursorSecret),
-    // Completeness costs nothing of the month, because it accompanies a search that is charged. Its
-    // statement takes as long as a search, so it needs a permit.
+    // Completeness takes no request from the quota of the month, because it accompanies a search
+    // that is charged. Its statement takes as long as a search, so it needs a permit.
     completeness: asking => asking.searches.withPermit(() => answerCompleteness(asking, pool)),
     related: asking => answerRelated(asking, pool),
     limits: async ({ rawQuery }, response) => limitsOf({ originalUrl: `?${rawQuery}` }, response),
@@ -226,8 +226,8 @@ function readingAlone(pages: Router): RequestHandler {
 }
 
 /**
- * Runs an operation that goes with a search and costs nothing of the month. It is refused when the
- * month is used up, as the search is.
+ * Runs an operation that goes with a search and takes no request from the quota of the month. When
+ * the quota is used up, the operation is refused, as the search is.
  */
 function tell(tools: Tools, answer: (asking: Asking) => Promise<Content>): RequestHandler {
   return async (request, response) => {

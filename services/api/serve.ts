@@ -227,7 +227,9 @@ export function openApiIndex(servers: Servers, config: Config, processes = 1): S
   })
 }
 
-/** The code of a server that shuts down. For callers it means: try again. */
+/**
+ * The SQLSTATE that Postgres sends when it shuts down. A caller that gets it does its work again.
+ */
 const UNDONE = '57P01'
 
 const archiveFailures = counter('archive_failures_total', 'Searches that the archive index failed to answer in time.')

@@ -33,8 +33,8 @@ export type Verdict =
   | { kind: 'put back'; wait: number; reason: string }
 
 /**
- * ms until a feed or page is tried again that is `held`, because CRAWL_USER_AGENT does not name the
- * operator.
+ * ms after which a feed or page that is `held` is tried again. It is held because CRAWL_USER_AGENT
+ * does not name the operator.
  */
 export const HELD_FOR = 60_000
 

@@ -57,7 +57,7 @@ export type Composition =
        * the feed.
        */
       fingerprint: Uint8Array | null
-      /** Whether the text contains a word of the title, and one of the feed's title. */
+      /** Whether the text contains a word of the title, and also a word of the feed's title. */
       titled: boolean
       rights: Rights
     }

@@ -19,9 +19,9 @@ import { areCopies, judge, RULES, sampleOf, WEEK } from './shingles.ts'
  *
  * The pass takes new articles in batches, and notes in `copies_state` how far it is. A row of
  * `copies_due` asks the pass to find the group of an article again. The invariant: an article up to
- * `copies_state.seq` has the group that follows from the articles before it, or is due. A
- * transaction that makes an article a first one, or ends that, also makes due all articles whose
- * groups may change. These are all later articles, so the work comes to an end.
+ * `copies_state.seq` has the group that follows from the articles before it, or is due. When an
+ * article becomes a first article, or stops being one, the same transaction makes due all articles
+ * whose groups may change. Only later articles become due, so the work comes to an end.
  */
 
 /** An arbitrary number. The process that holds this lock finds groups. */

@@ -126,7 +126,7 @@ export function areCopies(a: Float64Array, b: Float64Array, isOneOutlet: boolean
   return 5 * countCommon(a, b) >= 3 * of // uses whole numbers: 0.6 has no exact form
 }
 
-/** The sample has one shingle in this many. */
+/** The sample of a text has about one in `EACH` of its shingles. */
 const EACH = 4
 const SAMPLED = 2 ** 53 / EACH
 

@@ -26,8 +26,8 @@ interface Wanted {
 export type DaySum = { outletNo: number | null; day: string | null } & OutletCompleteness & Manners
 
 /**
- * Sums the days of outlets, the oldest first. Leaves out a day without figures, unless it was an
- * unread day of an outlet.
+ * Sums the days of outlets, the oldest first. Leaves out days without figures. A day on which an
+ * outlet answered no poll stays, because it may be a gap.
  */
 export async function readDays(db: Queryable, { by, outlets, from, to }: Wanted): Promise<DaySum[]> {
   const { rows } = await db.query<Row>(sumsBy(KEYS[by]), [outlets, from, to])

@@ -18,7 +18,7 @@ export interface Failure {
 interface Answer<T> {
   kind: 'ok'
   value: T
-  /** Requests of the month in the plan; null: no quota. */
+  /** How many requests the plan allows in a month; null: no quota. */
   quota: number | null
   /** The share of the minute's requests that is left. */
   room: number

@@ -141,8 +141,8 @@ export interface ArticlesParameters {
 }
 
 /**
- * With `outlets`, or `search: 'expression'`, the package requests `/explore/articles`, beside the
- * contract.
+ * With `outlets`, or `search: 'expression'`, the package requests `/explore/articles`, which is no
+ * part of /v1.
  */
 export interface ExploreParameters extends ArticlesParameters {
   /** Exact domains of outlets, at most 50. */

@@ -86,10 +86,10 @@ export function checkQuota(response: Response): void {
 }
 
 /**
- * Takes one request of the month, just before the answer's headers go out (decision 5). A client
- * that has hung up gets no answer and pays nothing.
- * @throws ApiError `quota_exceeded` when another request has taken the last one of the month
- * meanwhile
+ * Takes one request from the quota of the month, just before the answer's headers go out (decision
+ * 5). A client that has hung up gets no answer and pays nothing.
+ * @throws ApiError `quota_exceeded` when another request has taken the last one of the month in the
+ * meantime
  */
 export async function chargeMonth(admissions: Admissions, response: Response): Promise<void> {
   const access = accessOf(response)

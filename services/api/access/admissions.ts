@@ -78,7 +78,8 @@ export function createAdmissions(db: Queryable, door: Door) {
     /**
      * Finds the key and counts the request in its minute. Returns both with the state of the index
      * at that moment; null when the key is unknown or revoked.
-     * @throws NoPermit when too many requests wait whose keys this process does not know
+     * @throws NoPermit when this process does not know the key, and too many requests with unknown
+     * keys wait
      */
     admit: async (secret: string, address: () => string): Promise<Admission | null> =>
       looksLikeSecret(secret) ? entries.join(secret, { secret, address }) : null,

@@ -75,8 +75,8 @@ async function answerMessage(parts: DoorParts, message: object, version: string 
     instructions: INSTRUCTIONS,
     jsonSchemaValidator: NONE,
   })
-  // The SDK gives a handler with a schema a copy of the request, and the copy lacks members of some
-  // names. The fallback handler gets the request itself.
+  // The SDK gives a handler with a schema a copy of the request, and the copy lacks members with
+  // names such as `__proto__`. The fallback handler gets the request itself.
   server.fallbackRequestHandler = async ({ method, params: { name, arguments: given } = {} }) => {
     if (method === 'tools/list') return { tools: listedTools() }
     if (method !== 'tools/call') throw protocolError(-32_601, 'There is no such method.')
@@ -113,8 +113,8 @@ const NONE = {
 const protocolError = (code: number, message: string) => Object.assign(new Error(message), { code })
 
 /**
- * Calls a tool, which costs one request of the month unless the tool is free. An error goes to the
- * model, which may correct its call.
+ * Calls a tool, which takes one request from the quota of the month unless the tool is free. An
+ * error goes to the model, which may correct its call.
  */
 async function call(parts: DoorParts, tool: Tool, given: unknown, response: Answered) {
   try {

@@ -39,7 +39,9 @@ export interface Tool {
   /** The parameters of the operation, which reads and checks them. */
   parameters: Record<string, Parameter>
   output: { properties: Json; required: readonly string[] }
-  /** The tool costs nothing of the month, and answers when the month is used up. */
+  /**
+   * A call takes no request from the quota of the month, and is answered when the quota is used up.
+   */
   isFree?: true
   answer(rawQuery: string, ask: Ask): Promise<{ structured: object; text: string }>
 }

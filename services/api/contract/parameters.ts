@@ -154,7 +154,8 @@ export const PARAMETERS = {
 export type ParameterName = keyof typeof PARAMETERS
 
 /**
- * The parameters of a search beside the contract (decision 39): those of the contract, and more.
+ * The parameters of `/explore/articles`, which is not part of the contract (decision 39): the
+ * parameters of the contract, and more.
  */
 export const EXPLORE_PARAMETERS = {
   ...PARAMETERS,

@@ -111,7 +111,7 @@ type WholeOf<T extends ParameterTable> = ValuesOf<T> & {
   [N in keyof T as T[N] extends { required: string } ? N : never]: ValueOf<T[N]>
 }
 
-/** The parameters that a search gives, in the contract or beside it. */
+/** The parameters of a search at `/v1` or at `/explore`. */
 export type ParameterValues = ValuesOf<typeof EXPLORE_PARAMETERS>
 
 /** Whether a parameter may be repeated, bracketed or comma-separated. */

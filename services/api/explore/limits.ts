@@ -28,7 +28,7 @@ export const LIMITS_SCHEMA = dataOf(
 
 /**
  * `GET /explore/limits`: the plan of the key, and what is left of its minute and month. The request
- * costs nothing of the month, and is answered when the month is used up.
+ * takes nothing from the quota of the month, and is answered when the quota is used up.
  */
 export const answerLimits: RequestHandler = (request, response) => {
   const { contentType, tagged } = limitsOf(request, response)

@@ -40,7 +40,10 @@ export const MATCHES_SCHEMA = dataOf({
   }),
 })
 
-/** The most characters in which places are counted: of one text, and of all texts of a page. */
+/**
+ * The most characters in which places of found words are counted: in one text, and in all texts of
+ * a page together.
+ */
 const COUNTED = 200_000
 const COUNTED_OF_PAGE = 1_000_000
 /**

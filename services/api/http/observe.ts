@@ -71,7 +71,10 @@ export function observe(log: Logger): RequestHandler {
  */
 const statusOf = (response: Response): number => (response.headersSent ? response.statusCode : 499)
 
-/** Whether anybody could have sent this request: it has no valid key, or exceeds its minute. */
+/**
+ * Whether anybody could have sent this request: it has no valid key, or its key has sent too many
+ * requests in this minute.
+ */
 export const isAnybodys = ({ locals }: Response) =>
   locals.access === undefined || locals.errorCode === 'rate_limit_exceeded'
 

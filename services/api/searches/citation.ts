@@ -47,7 +47,7 @@ export const markOf = (line: string): number => hash('sha256', line, 'buffer').r
 /** The article object of the contract, read from a kept article. */
 export const objectOf = ({ pieces }: ShownArticle): ArticleObject => JSON.parse(pieces.json.bytes.toString())
 
-/** Articles on one page of the search, while it is cited. */
+/** How many articles of a search are read at a time while a citation is made. */
 export const CITED_PAGE = 500
 
 /** An article that was found, with its line. */

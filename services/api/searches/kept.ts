@@ -30,8 +30,8 @@ import { answerWhatIsNew } from './new.ts'
 
 /**
  * The pages for the owner of a key: its feeds, its kept searches, and their feeds and alerts. A
- * request needs the key and is counted in its minute, but costs nothing of the month. Each request
- * waits for a permit of its key.
+ * request needs the key and is counted in its minute, but takes nothing from the quota of the
+ * month. Each request waits for a permit of its key.
  */
 export function ownerPages(parts: OwnerParts): Router {
   const router = Router({ strict: true, caseSensitive: true })

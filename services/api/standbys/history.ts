@@ -92,7 +92,7 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
   }
 }
 
-// The code of a server that shuts down: the same work may be tried again.
+// The SQLSTATE that Postgres sends when it shuts down. A caller that gets it does its work again.
 const earlierPrimary = () =>
   Object.assign(new Error('Postgres at this address was the primary before a failover'), { code: '57P01' })
 

@@ -161,9 +161,9 @@ function rateAt(rates: number[], moment: number): number {
 }
 
 /**
- * The two hours of `Habits` with the nearest middles: one before a moment, one after it. The third
- * value is the weight of the later hour. A rate is the weighted mean of both hours, so that it does
- * not jump at a full hour.
+ * A moment lies between the middles of two neighbouring hours. Returns the indexes of both hours in
+ * `rates`, the earlier one first. The third value is the weight of the later hour. A rate is the
+ * weighted mean of both hours, so that it does not jump at a full hour.
  */
 function hoursAround(moment: number): [number, number, number] {
   const before = moment - HOUR / 2

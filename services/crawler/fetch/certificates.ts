@@ -18,8 +18,8 @@ export type Trust = ReturnType<typeof createTrust>
 export const SECURE_OPTIONS = constants.SSL_OP_LEGACY_SERVER_CONNECT
 
 /**
- * The most tries in memory, and the most certificates. When there are this many certificates, all
- * are dropped before new ones are added.
+ * How many hosts the crawler remembers whose chain it has tried to complete, and how many fetched
+ * certificates it keeps. When it has this many certificates, it drops all before it adds new ones.
  */
 const MOST_HOSTS = 1_000
 const MOST_INTERMEDIATES = 100

@@ -113,8 +113,8 @@ async function* undoing(body: AsyncIterable<Buffer>, coding: string, maxBytes: n
 }
 
 /**
- * Whether the error says that bytes follow a gzip stream and begin no other one. Browsers and curl
- * ignore such bytes.
+ * Whether the error says that a gzip stream is followed by bytes that are not gzip. Browsers and
+ * curl ignore such bytes.
  */
 const hasBytesBehind = (error: unknown) => error instanceof Error && error.message === 'incorrect header check'
 

@@ -46,7 +46,7 @@ export function createCookieJar() {
 
 function readCookie(from: URL, written: string): { cookie: Cookie; isExpired: boolean } | null {
   const read = parseCookie(written)
-  // Other cookies are left out, because undici cannot send characters outside of Latin-1 in a
+  // A cookie with characters outside of Latin-1 is left out, because undici cannot send them in a
   // header.
   if (!read?.name || !/^[\u0020-\u007e\u00a0-\u00ff]*$/.test(read.name + read.value)) return null
   const { name, value, secure = false, path = '', maxAge, expires } = read

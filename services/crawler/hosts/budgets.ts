@@ -172,7 +172,7 @@ async function hostsLeft(db: Queryable, outletNo: number, budget: Budget): Promi
   return Math.max(0, budget.CRAWL_OUTLET_HOSTS - (used ?? 0))
 }
 
-/** ms until a host is tried again that today's budget had no room for. */
+/** ms after which a host that today's budget had no room for is tried again. */
 export const OTHER_DAY = 6 * 3_600_000
 
 /**

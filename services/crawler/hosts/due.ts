@@ -220,9 +220,9 @@ const add = <K>(counts: Map<K, number>, key: K) => counts.set(key, (counts.get(k
 
 /**
  * The site that a host belongs to. It is the registrable domain by the public suffix list, with the
- * list's private part: two blogs at one provider are two sites. A domain of the catalogue below it
- * is a site of its own. A host without a registrable domain, such as an IP address, is a site by
- * itself, port included.
+ * list's private part: two blogs at one provider are two sites. A domain of the catalogue below the
+ * registrable domain is a site of its own. A host without a registrable domain, such as an IP
+ * address, is a site by itself, port included.
  *
  * @param domains the domains of the catalogue's outlets
  */

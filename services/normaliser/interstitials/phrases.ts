@@ -3,9 +3,9 @@ import type { LanguageRules } from '../languages/nl.ts'
 import { fold } from '../markup/plain.ts'
 
 /**
- * Phrases of interstitials. A single phrase proves nothing, because there is news about all of
- * these subjects. So `interstitials.ts` measures their share of a text. The rules of each language
- * hold its phrases.
+ * Phrases of interstitials. A single phrase proves nothing, because there is also news about
+ * cookies and subscriptions, for instance. So `interstitials.ts` measures their share of a text.
+ * The rules of each language hold its phrases.
  */
 
 const any = (field: keyof LanguageRules['interstitials']) => anyOf(rules => rules.interstitials[field])

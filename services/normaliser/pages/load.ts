@@ -49,7 +49,9 @@ const inflate = promisify(gunzip)
 /** The most bytes of a decompressed body. The crawler's limit for an answer is far lower. */
 const MAX_BYTES = 268_435_456
 
-/** The outlet of a page that must be normalised. Null when the page no longer waits, or rests. */
+/**
+ * The outlet of a page that must be normalised. Null: the page rests, or does not wait any more.
+ */
 export const outletOf = (pool: Pool, pageNo: bigint): Promise<number | null> =>
   readValue<number>(
     pool,

@@ -46,8 +46,8 @@ function askOnce(search: Search, by: By, secret: string, round: number, texts: b
 }
 
 /**
- * Counts by time. Without a given unit it first counts by month. The result shows the length of the
- * time, and so the unit that fits.
+ * Counts by time. Without a given unit it first counts by month. The time between the first and the
+ * last article then tells which unit fits.
  * @param unit null: the unit that fits
  * @param texts counts each text once
  */

@@ -23,7 +23,7 @@ export interface Results {
   /** `first`: another search is running, `more`: a further page is loading. */
   loading: 'first' | 'more' | null
   failure: Failure | null
-  /** Requests of the month in the plan; null: no quota. */
+  /** How many requests the plan allows in a month; null: no quota. */
   quota: number | null
   /** The matches in articles, by the article's id. They arrive later than `articles`. */
   matches: ReadonlyMap<string, Matches>
@@ -204,7 +204,10 @@ export const askCopies = (query: string, asking: Asking) => ask(`/explore/copies
 
 const isPage = (json: unknown): json is PageEnvelope => hasList(json, 'articles')
 
-/** ms between two polls. With a quota each poll costs a request of the month, so polls are rare. */
+/**
+ * ms between two polls. `PAUSE_WITH_QUOTA` is longer, because each poll then takes a request from
+ * the quota of the month.
+ */
 const PAUSE = 20_000
 const PAUSE_WITH_QUOTA = 300_000
 const LONGEST_PAUSE = 900_000
