@@ -182,7 +182,7 @@ function mainSources(outlet: ListedOutlet): string {
   return [sourcesOf(outlet), learned].filter(Boolean).join(', ') || '–'
 }
 
-/** Budgets of today that are used up, so that their pages wait for the next day. */
+/** Budgets that the outlet has used up today. Its pages wait for the next day. */
 function budgetTroubles(outlet: ListedOutlet, budget: Budget): string[] {
   const used = budgetsUsed(outlet, budget)
   const spent = (['pages', 'bytes'] as const).filter(name => used[name] >= 1)

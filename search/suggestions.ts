@@ -125,7 +125,9 @@ type RankedNames = Pick<NameIndex, 'containing' | 'of' | 'highest'>
 /** Numbers of outlets or authors, those with the most articles first. */
 type Ranking = Awaited<ReturnType<typeof rankNames>>
 
-/** The most names that are checked for one text. Names after these have fewer articles. */
+/**
+ * The most names that are checked for one text. The names that are left out have fewer articles.
+ */
 const MOST_LOOKED_AT = 5_000
 /** How many numbers are processed between two calls of the pace. */
 const NUMBERS_PER_PACE = 2_048

@@ -149,8 +149,8 @@ export interface IndexStats {
   segments: number
   covered: bigint
   /**
-   * The archive matches articles up to this `seq`, segments match the others; 0: segments match
-   * all.
+   * The archive matches articles up to this `seq`, and segments match later articles; 0: segments
+   * match all articles.
    */
   elsewhere: bigint
   /** In-memory segments: articles that have no stored segment yet. */

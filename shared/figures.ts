@@ -298,7 +298,7 @@ export interface OutletCompleteness {
    * not over.
    */
   unread: number
-  /** Feeds that rolled on between two polls, so that we may have missed articles. */
+  /** Feeds that rolled on between two polls. We may have missed some of their articles. */
   rolled: number
   /**
    * Whether more articles are missing than usual: pages were lost, polls failed, or feeds rolled

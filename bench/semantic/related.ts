@@ -152,9 +152,9 @@ function halves(rows: Row[]): (pair: string) => boolean {
 const product = (a: number[], b: number[]) => sum(a.map((number, at) => number * b[at]!))
 
 /**
- * The threshold of a half: the least closeness from which on at most `WRONG` of its pairs are
- * expected to be wrong. A logistic regression gives the chance that a pair is wrong, so that single
- * pairs move the threshold only a little.
+ * The threshold of a half: at this closeness or more, at most `WRONG` of its pairs are expected to
+ * be wrong. A logistic regression gives the chance that a pair is wrong, so that single pairs move
+ * the threshold only a little.
  */
 function thresholdFrom(half: Judged[]): number {
   const pairs = half.toSorted((a, b) => b.closeness - a.closeness)

@@ -18,14 +18,14 @@ import { askHttp, type Supervised, supervise } from './supervision/supervise.ts'
 
 /*
  * `npm start` and the tests start the servers that are not configured: Postgres, Qdrant and the
- * model. Postgres is required. Without one of the others, only search by meaning is missing, and a
- * sentence says why.
+ * model. Postgres is required. If Qdrant or the model cannot run, only search by meaning is
+ * missing, and a sentence says why.
  */
 
 /**
- * `settings`: all settings that a service needs to use the servers. `supervise` keeps another
- * program running as well, and ends it with the servers, if not before. `lost` resolves when a
- * server has ended and does not come back.
+ * `settings`: all settings that a service needs to use the servers. `supervise` also keeps another
+ * program running. The program ends with the servers at the latest. `lost` resolves when a server
+ * has ended and does not come back.
  */
 export type EmbeddedServers = Awaited<ReturnType<typeof startServers>>
 

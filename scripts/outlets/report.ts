@@ -28,8 +28,7 @@ interface Host {
    */
   forbidden: string[] | null
   /**
-   * Whether the host's robots.txt does not answer, so that the crawler requests nothing from the
-   * host.
+   * Whether the host's robots.txt does not answer. The crawler then requests nothing from the host.
    */
   unreachable: boolean
 }

@@ -196,7 +196,7 @@ export interface Bound {
   id: string
   pageNo: bigint | null
   snippet: string | null
-  /** Whether the outlet bounds the snippet, so that the snippet must not be made again later. */
+  /** Whether the outlet bounds the snippet. Such a snippet must not be made again later. */
   isBounded: boolean
   hasVector: boolean
 }

@@ -55,7 +55,7 @@ async function rebuildWords({ pool, chosen, run, limit, tell, signal }: Work, to
     const reached = await rebuild.exclusively(async () => {
       const range = (await rebuild.ranges()).find(one => one.last > doneTo)
       if (range !== undefined && range.first <= doneTo + 1n) return segment(range)
-      // The archive may have the first articles, so that their segments were released.
+      // The first articles may be in the archive. Their segments were then dropped.
       const end = range === undefined ? run.last : min(run.last, range.first - 1n)
       const seqs = await chosenSeqs(pool, chosen, doneTo, end, PART)
       await rebuild.words(seqs, tokeniser)

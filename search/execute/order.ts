@@ -147,9 +147,9 @@ async function scoreStored(
 
 /**
  * Collects the matches that can stand on a page: the first `wanted` after the page before. Where
- * scores decide, it also keeps all matches with the same sort value as the last of these. It also
- * keeps matches with the sort value of the last article of the page before, because that page
- * showed only some of them.
+ * scores decide, it also keeps all matches with the same sort value as the last of the `wanted`
+ * matches. It also keeps matches with the sort value of the last article of the page before,
+ * because that page showed only some of them.
  */
 export function createTopCollector(page: PageOrder) {
   const { order, position, wanted } = page

@@ -305,7 +305,7 @@ class OtherClaims extends Error {
 
 /**
  * The code of the error when `transaction_timeout` ends a transaction. This limit starts when the
- * clock is taken. There is no second attempt, because it would hold the clock as long.
+ * clock is taken. A second attempt would hold the clock as long, so there is none.
  */
 const TIMED_OUT = '25P04'
 class TooSlow extends Error {}

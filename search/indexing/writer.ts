@@ -423,7 +423,7 @@ const NEXT_NUMBERS = `
         last_seq = last_seq + (select count(*) from incoming)
     returning last_at, last_seq - (select count(*) from incoming) as base`
 
-// $20 stamp, $21 base. The parameters before these are the columns of the articles.
+// $20 stamp, $21 base. The parameters before $20 are the columns of the articles.
 const TAKEN_NUMBERS = 'select $20::timestamptz as last_at, $21::bigint as base'
 
 // $1 articles, $2 stamps after the first, $3 limit in ms, which the server sets once it has locked

@@ -325,7 +325,10 @@ async function deleteWithin(client: Client, { first, last }: SegmentRange): Prom
   return rows.map(row => row.segment_no).sort((a, b) => a - b)
 }
 
-/** Articles up to this `seq` have a stored segment, used or not; 0: there is no segment. */
+/**
+ * Articles up to this `seq` have a stored segment, which may be in use or ahead; 0: there is no
+ * segment.
+ */
 async function readStoredTo(pool: Pool): Promise<bigint> {
   const { rows } = await pool.query<{ last: bigint }>(STORED_TO)
   return rows[0]!.last

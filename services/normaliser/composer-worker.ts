@@ -18,8 +18,8 @@ export interface ComposeTask {
 }
 
 /**
- * Composes one page in a thread. The thread also splits the text into words, because this would
- * block the event loop of the service.
+ * Composes one page in a thread. The thread also splits the text into words. In the service, this
+ * work would block the event loop.
  */
 export default async function compose({ begun, page, now, ...options }: Timed<ComposeTask>): Promise<Composition> {
   await loadModels()

@@ -8,7 +8,7 @@ import type { ComposeTask } from './composer-worker.ts'
 import { composeSeconds } from './metrics.ts'
 import type { Template } from './template.ts'
 
-/** How a page failed, so that no article could be made from it in this try. */
+/** How a page failed. In this try, the composer could make no article from it. */
 export type Failure = ThreadFailure
 export const ComposeError = ThreadError
 

@@ -158,8 +158,7 @@ export function createNeighbours(db: Queryable) {
       return found
     },
     /**
-     * Whether the days that searches need do not fit in memory, so that each search reads them
-     * again.
+     * Whether the days that searches need do not fit in memory. Each search then reads them again.
      */
     isReadingMuch: () => readForEach > FEW,
     /**

@@ -7,7 +7,7 @@ export type Repeated = ReturnType<typeof repeatEvery>
  *
  * @param work its signal is aborted by `close`
  * @param options.first ms before the first run; 0
- * @param options.outage told of every run, whether it failed or not
+ * @param options.outage told after every run whether it failed
  */
 export function repeatEvery(
   rest: number,

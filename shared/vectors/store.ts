@@ -83,7 +83,7 @@ export interface NearArticle {
 
 /**
  * The reason why a request to the vector store failed.
- * - `unavailable`: the store does not answer, or not at present.
+ * - `unavailable`: the store does not answer, or asks to try again later.
  * - `refused`: it refused the request. One of the points may be the cause.
  * - `missing`: the collection does not exist.
  */

@@ -128,7 +128,7 @@ async function useFleet(container: Container, services: Record<string, ComposeSe
   await until(() => /^}$/m.test(sample?.log() ?? ''), LIMIT_MS)
   await writeFile(join(exchange, 'outlets.json'), sample?.log() ?? '')
   await command('outlets sync', ['scripts/outlets.ts', 'sync', '/mnt/outlets.json'])
-  // The services share the network here, so that they cannot share a port for metrics.
+  // The services share the network here. Each needs a port of its own for metrics.
   for (const name of OURS) {
     processes.push(
       container.start(services[name]?.command ?? [], { ...services[name]?.environment, METRICS_PORT: '0' }),

@@ -83,7 +83,7 @@ function problemsNow({ figures, failure }: Watch): Problem[] | null {
   return figures?.causes ?? null
 }
 
-/** The number of articles that wait for their embedding, due or not. */
+/** The number of articles that wait for their embedding. Some are due now, others later. */
 const waitingIn = (figures: Figures | null): number =>
   (figures?.flow?.embeddings.due ?? 0) + (figures?.flow?.embeddings.promised ?? 0)
 

@@ -28,9 +28,9 @@ export interface DoorParts {
 }
 
 /**
- * `POST /mcp`: tools for agents, by the Model Context Protocol over streamable HTTP. Requests get
- * here only with a key, and counted in its minute. The server keeps no session, so any process can
- * answer any request.
+ * `POST /mcp`: tools for agents, by the Model Context Protocol over streamable HTTP. A request gets
+ * here only after its key is known and the minute of the key has counted it. The server keeps no
+ * session, so any process can answer any request.
  */
 export function agentDoor(parts: DoorParts): RequestHandler[] {
   return [

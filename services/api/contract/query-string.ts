@@ -30,7 +30,7 @@ export type WrittenParameter = { name: string; value: string } | { name: string;
 
 /**
  * The most parameters of a request that are read. A request with every parameter, and with each
- * list in all three forms, has less than half of these. Explaining thousands of wrong names would
+ * list in all three forms, has less than half as many. Explaining thousands of wrong names would
  * delay other requests.
  */
 const MAX_WRITTEN = 256

@@ -166,7 +166,7 @@ export function notesOf(log: Logger): (thrown: unknown, response: Response) => A
     response.locals.errorCode = error.code
     // A client that left while it waited for a permit is no failure.
     const hasLeft = error.cause instanceof NoPermit && response.destroyed
-    // While Postgres is away, each request without a key fails. Only some of these are logged.
+    // While Postgres is away, each request without a key fails. We log only some of these failures.
     if (error.status >= 500 && !hasLeft && (!isAnybodys(response) || isWritten())) {
       const cause = error.cause instanceof Error ? error.cause : error
       log.error({ request: response.locals.requestId, code: error.code, err: detail(cause) }, 'request failed')

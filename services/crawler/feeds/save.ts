@@ -235,7 +235,9 @@ async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | nul
 
 const gapOf = (from: Date | null, to: Date | null): Gap | null => (from === null || to === null ? null : { from, to })
 
-/** The number of addresses that crawl memory added, and how long it has known the others. */
+/**
+ * The number of addresses that crawl memory added, and how long it has known the other addresses.
+ */
 interface SavedAddresses {
   /** The number of new addresses. */
   added: number

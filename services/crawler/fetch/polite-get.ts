@@ -90,7 +90,10 @@ interface GetOptions {
   ownPatience?: number
   /** By default, documents never redirect their readers. */
   refreshOf?: RefreshOf
-  /** No more bytes than these are read. By default, a longer answer than CRAWL_MAX_BYTES fails. */
+  /**
+   * Only this many bytes of the answer are read. By default, a longer answer than CRAWL_MAX_BYTES
+   * fails.
+   */
   beginning?: number
   /** A host whose pause this visit has caused itself, and therefore waits for. */
   asked?: string | null

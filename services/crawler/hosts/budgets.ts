@@ -89,7 +89,7 @@ export async function spend(db: Queryable, outletNo: number, spent: { hosts: num
   )
 }
 
-/** Outlets that have to wait, so that the others get their share. */
+/** Outlets that have to wait. All other outlets get their share meanwhile. */
 export interface Held {
   /**
    * Outlets whose pages are not fetched. Such an outlet has spent its budget of the day, or rests,

@@ -110,7 +110,7 @@ interface Weighed {
   sums: Float64Array
   wordRows: number[]
   trigramRows: number[]
-  /** All trigrams of the text, known or not. */
+  /** All trigrams of the text, also those that no model knows. */
   trigrams: number
 }
 

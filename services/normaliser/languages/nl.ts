@@ -32,12 +32,12 @@ export const nl = {
     hours: 'uur',
     /** Small words around the date, in a line that holds only a date. */
     around: 'op|om',
-    /** A date after one of these is the publication's. */
+    /** A date after one of these words is the publication's. */
     published:
       'gepubliceerd|geplaatst|gepost|verschenen|aangemaakt|toegevoegd|(?:artikel|beitrag|bericht) werd|online sinds',
-    /** A date after one of these is a change's. */
+    /** A date after one of these words is a change's. */
     modified: 'bijgewerkt|gewijzigd|aangepast|herzien|laatst(?:e)? (?:keer|wijziging)',
-    /** A date after one of these is a picture's. */
+    /** A date after one of these words is a picture's. */
     pictures: 'foto',
   },
   /** Bylines, for `authors/`. */
@@ -107,7 +107,9 @@ export const nl = {
       alle\srechten lesen lezen reacties`,
     /** Words before a role, folded. */
     beforeRole: 'de|het|oud',
-    /** A part that begins with one of these is a role, a place or a sentence. A list, folded. */
+    /**
+     * A part that begins with one of these words is a role, a place or a sentence. A list, folded.
+     */
     roles: String.raw`\w*redacteur\w* \w*redactrice redactor verslaggever\w* columnist\w* auteur\w* schrijver
       hoofdredact\w* eindredact\w* presentator adjunct professor\s(?:in|aan) hoogleraar docent\w* onderzoeker\w* econoom
       politoloog historicus analist fotogra\w* fotos? vertaling gepubliceerd geplaatst bijgewerkt leestijd laatste?

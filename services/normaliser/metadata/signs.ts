@@ -151,10 +151,7 @@ function isStrange({ headline }: StatedThing, { titles }: Page): boolean {
   return words.length > 0 && titles.length > 0 && !words.some(word => titles.some(title => title.includes(word)))
 }
 
-/**
- * Whether the thing has addresses, but none of the given addresses, the first of which is the
- * page's own.
- */
+/** Whether the thing has addresses, but none of `addresses`. The page's own address comes first. */
 function isElsewhere(thing: StatedThing, addresses: (string | null)[]): boolean {
   const [address = null] = addresses
   const keys = new Set(addresses.flatMap(each => keysOf(each, address)))

@@ -81,8 +81,8 @@ export const childrenOf = (element: FeedElement, ...names: string[]): FeedElemen
   element.children.filter(child => names.includes(child.name))
 
 /**
- * Removes the characters that XML 1.0 forbids. Postgres refuses NUL, and no reader needs the
- * others.
+ * Removes the characters that XML 1.0 forbids. Postgres refuses NUL, and no reader needs the other
+ * characters.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed
 const clean = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '').trim()

@@ -19,8 +19,8 @@ import { readSitemap, readSitemapIndex, readTextSitemap, recentEntries, recentPa
 
 /**
  * Reads any feed or sitemap: RSS 0.9x, 1.0, 2.0, Atom, RDF, JSON Feed, (news) sitemaps and their
- * indexes. Null: the text is none of these. Never throws. Foreign bytes are parsed in a thread
- * (`parser.ts`).
+ * indexes. Null: the text is no feed and no sitemap. Never throws. Foreign bytes are parsed in a
+ * thread (`parser.ts`).
  *
  * @param base the address of the document
  */

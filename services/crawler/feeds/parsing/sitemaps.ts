@@ -88,8 +88,8 @@ export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
 /**
  * The addresses in other languages that a sitemap links to (`xhtml:link`). They come after all
  * addresses of the sitemap. Each should have a `url` of its own, but some sitemaps list one
- * language and link to the others. Only addresses in our languages and on the same site are taken.
- * This function also sets the language of listed addresses.
+ * language and link to the other languages. Only addresses in our languages and on the same site
+ * are taken. This function also sets the language of listed addresses.
  */
 function twinsOf(urls: FeedElement[], listed: RawEntry[]): RawEntry[] {
   const known = new Set(listed.map(({ link }) => link))
