@@ -72,8 +72,8 @@ export interface BenchOptions {
   rate: number | null
   requests: number | null
   /**
-   * The other options of `search` choose what it measures. `peers` names the engines to compare
-   * with Perscope; null: it compares none.
+   * For `search`: the engines to compare with Perscope; null: the bench compares none. The three
+   * options below also choose what `search` measures.
    */
   peers: readonly PeerKey[] | null
   importing: boolean

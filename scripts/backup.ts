@@ -46,8 +46,8 @@ await runCommand(
 
 /**
  * Writes the file under another name first, so that the real name only appears when the file is
- * complete and on the disk. No other account can guess the first name, because the folder may be
- * open to all.
+ * complete and on the disk. The first name is random: the folder may be open to all accounts, and
+ * none of them may guess the name.
  */
 async function writeBackup(context: CommandContext, file: string) {
   const {

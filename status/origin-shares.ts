@@ -7,8 +7,8 @@ export const NO_ORIGINS: OutletOrigins = { shares: [], falls: [] }
 /** A day with fewer articles than this does not prove a change. */
 const ENOUGH = 10
 
-// $1: ENOUGH. The latest day is today or yesterday, the later one that has enough articles. Index:
-// the primary key of outlet_origins.
+// $1: ENOUGH. The latest day is today if today has enough articles, otherwise yesterday if
+// yesterday has enough. Index: the primary key of outlet_origins.
 const READ = `
   with today as (select (now() at time zone 'UTC')::date as day), recent as materialized (
     select o.* from outlet_origins o, today where o.day >= today.day - 8

@@ -21,7 +21,7 @@ export interface FeedDocument {
    * `published`.
    */
   shown: number[]
-  /** ms for which an answer at this moment says that it stays fresh. */
+  /** How long the server promises at this moment that its answer does not change, in ms. */
   freshAt(now: number): number
 }
 

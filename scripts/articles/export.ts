@@ -34,7 +34,7 @@ export type Parts = AsyncGenerator<string[]>
 
 /** All articles that are visible at the start, in the order of their numbers. */
 export async function* readAll(db: Queryable, options: ExportOptions): Parts {
-  // The next export gets the articles that become visible after this.
+  // Articles that become visible after this statement are left to the next export.
   const last = await readValue<bigint>(db, 'select last_seq from ingest_clock')
   const text = `${selectLines(options)}
   where ${IN_ORDER}`

@@ -22,8 +22,8 @@ export interface Backup {
 /** Tables that a backup leaves empty, because their contents are useful only for minutes. */
 const PASSING = ['public.semantic_sets']
 /**
- * Schemas of the queues. Their messages are derived from our tables, and pg_restore --clean cannot
- * drop the partitions that pg-boss makes.
+ * Schemas of the queues, which a backup leaves out. Their messages are derived from our tables, and
+ * pg_restore --clean could not drop the partitions that pg-boss makes.
  */
 export const QUEUE_SCHEMAS = ['bullmq', 'pgboss']
 /** Our own tables that describe a backup. They have some lines each. */

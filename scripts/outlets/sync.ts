@@ -8,8 +8,8 @@ export interface SyncOptions {
   /** Rolls everything back, so that the changes are only reported. */
   dryRun?: boolean
   /**
-   * Outlets that leave the catalogue: all that are not given (the default), or only the named ones
-   * among these.
+   * Which outlets leave the catalogue. `others` (the default): all outlets that the caller does not
+   * give. A list of domains: of the outlets that the caller does not give, only the listed ones.
    */
   remove?: 'others' | readonly string[]
 }

@@ -105,7 +105,7 @@ export async function readyMadeKey(pool: Pool, dataDir: string): Promise<string>
   return secret
 }
 
-/** The key of the pages for operators, stored beside the other key. */
+/** The key of the pages for operators, stored in `dataDir` like the key of `readyMadeKey`. */
 export const readyMadeOperatorKey = (dataDir: string): Promise<string> =>
   secretIn(operatorKeyFile(dataDir), () => `pso_${randomBytes(24).toString('base64url')}`)
 

@@ -168,7 +168,7 @@ const searchRequest = (indices: ArchiveIndex[], body: Record<string, unknown>) =
 /** The most buckets or documents in one page of an answer. */
 const PAGE = 10_000
 
-/** Asks for a page of documents, and of each document for `seq` alone. */
+/** Asks for a page of documents. Of each document, OpenSearch returns only `seq`. */
 const OPEN_PAGE = {
   ...{ size: PAGE, track_total_hits: false, sort: [{ seq: 'asc' }] },
   ...{ stored_fields: '_none_', docvalue_fields: ['seq'] },

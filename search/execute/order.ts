@@ -13,8 +13,9 @@ import { readTerms } from './match-stored.ts'
 import type { Hit } from './plan.ts'
 
 /*
- * A page needs few hits of many matches. Each segment selects hits that can stand on the page by
- * the sort values in its columns. Ids and scores are read only where sort values are equal.
+ * A page needs few hits of many matches. Each segment compares the sort values in its columns, and
+ * selects the hits that can stand on the page. Ids and scores are read only where sort values are
+ * equal.
  */
 
 /**

@@ -268,7 +268,7 @@ function canHaveAll(terms: PairTerms[], lists: PostingLists, size: number): bool
   return intersectionOf(bounds).count > 0
 }
 
-/** Sets that each hold every document with all pairs. */
+/** Each of these sets contains every document that has all pairs, and possibly more documents. */
 function pairBounds(pairs: DocIdSet[], terms: PairTerms[], lists: PostingLists, size: number): DocIdSet[] {
   return pairs.flatMap((pair, at) =>
     pair.count > 0 ? [pair] : terms[at]!.otherwise.map(term => lists(term) ?? emptySet(size)),
@@ -276,9 +276,10 @@ function pairBounds(pairs: DocIdSet[], terms: PairTerms[], lists: PostingLists, 
 }
 
 /**
- * Sets that each hold every document with all triples, for those triples that are indexed. `exact`:
- * the list of the last triple that has one; it holds no other documents. A triple can have a list
- * only where both of its pairs have one.
+ * `bounds`: each of these sets contains every document that has all triples, and possibly more
+ * documents. Triples without a list add no set. `exact`: the list of the last triple that has a
+ * list of its own; it contains no other documents. A triple can have a list only where both of its
+ * pairs have one.
  */
 function tripleBounds(pairs: DocIdSet[], terms: TripleTerms[], lists: PostingLists, size: number) {
   const bounds: DocIdSet[] = []

@@ -34,7 +34,10 @@ export function writeName(buffer: Buffer, at: number, name: string): number {
   return start + name.length
 }
 
-/** Whether a text is ASCII and at most 127 characters long, so that its length takes one byte. */
+/**
+ * Whether a text is ASCII and at most 127 characters long. The length of such a text takes one
+ * byte.
+ */
 function isShort(name: string): boolean {
   if (name.length > 127) return false
   for (let unit = 0; unit < name.length; unit++) if (name.charCodeAt(unit) > 127) return false

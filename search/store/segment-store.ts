@@ -113,7 +113,7 @@ export interface SegmentStore {
    * removed.
    */
   readColumnsAhead(segmentNo: number): Promise<{ columns: Columns; bytes: number } | null>
-  /** Whether a segment is stored, used or not. */
+  /** Whether a segment is stored. It may be in use, or stored ahead. */
   isStored(segmentNo: number): Promise<boolean>
 }
 

@@ -41,7 +41,7 @@ import { obeyPrimary, type Served } from './worker.ts'
 /**
  * Serves the API, by itself or as one of several processes.
  *
- * @param processes that share the port with this one, itself included
+ * @param how many processes share the port, including this process
  */
 export async function serve(context: ProcessContext, processes: number): Promise<RunningService> {
   const { config, log } = context

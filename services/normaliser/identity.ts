@@ -95,7 +95,7 @@ function sameSite(a: URL, b: URL): boolean {
   return domain === null ? a.host === b.host : domain === getDomain(b.hostname, options)
 }
 
-/** Addresses that many articles share, so that they identify no article. */
+/** Addresses that many articles share. Such an address identifies no article. */
 
 const INTERSTITIAL_PATHS = new Set([
   ...'consent cookiewall cookie-wall cookies privacy privacy-gate privacygate privacy-wall gdpr'.split(' '),

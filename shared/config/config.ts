@@ -53,7 +53,8 @@ export const settingsWithoutUse = (env: NodeJS.ProcessEnv = process.env): string
     .sort()
     .flatMap(name => {
       if (isSetting(name)) return []
-      // Short names of other programs are often similar to ours, such as HF_TOKEN to CI_TOKEN.
+      // A short name of another program is often similar to one of ours by chance: CI_TOKEN to
+      // HF_TOKEN. So in short names only one letter may differ.
       const meant = nearestName(name, Object.keys(SETTINGS), name.length < 10 ? 1 : 2)
       if (meant === null && !OWN_PREFIXES.some(prefix => name.startsWith(prefix))) return []
       return [`There is no setting ${name}; ${meant ? `did you mean ${meant}?` : 'see docs/configuration.md.'}`]

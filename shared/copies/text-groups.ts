@@ -6,7 +6,9 @@ interface State {
   rules: number
   seq: number
   version: number
-  /** The version that last changed groups of articles that the pass had already reached. */
+  /**
+   * The last `version` that did more than add groups of later articles: it changed known groups.
+   */
   changed: number
 }
 

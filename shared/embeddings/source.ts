@@ -3,7 +3,8 @@ import type { Model } from './models.ts'
 
 /**
  * The reason why there are no vectors.
- * - `unavailable`: the endpoint does not answer, or not at present. The texts are not the cause.
+ * - `unavailable`: the endpoint does not answer, or asks to try again later. The texts are not the
+ *   cause.
  * - `refused`: it refused, or answered without vectors. One of the texts may be the cause.
  */
 export class EmbeddingFailure extends Error {

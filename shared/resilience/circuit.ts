@@ -9,7 +9,7 @@ export class CircuitOpen extends Error {
   override name = 'CircuitOpen'
 }
 
-/** After this many failures in a row the circuit opens, so that calls are refused. */
+/** After this many failures in a row the circuit opens. While it is open, it refuses calls. */
 const FAILURES = 3
 /** ms of the first pause. Each trial that fails doubles the pause. */
 const PAUSE = 500

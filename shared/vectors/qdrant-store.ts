@@ -181,8 +181,8 @@ function resultOf<T>(result: T | undefined): T {
 }
 
 /**
- * Whether the reach has all countries. It then needs no filter by country, because every vector has
- * one of these.
+ * Whether the reach has all countries. Such a reach needs no filter by country, because every
+ * vector belongs to one of our countries.
  */
 const isWhole = ({ countries }: Reach) => countries.length === COUNTRIES.length
 

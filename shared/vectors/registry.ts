@@ -100,10 +100,10 @@ export const PAYLOAD_INDEXES = [
 
 /**
  * Parameters of a search, as multiples of the number of wanted candidates. `inSight`: how many
- * points the walk through the graph keeps at least. With several segments, each is asked for its
- * share. `compared`: how many points are compared by their full vectors. A search with a filter by
- * country needs fewer of these, because ACORN (below) finds more. We chose the numbers by hand for
- * a recall of 0.99 among 500, which `bench -- semantic --rows N` prints.
+ * points the walk through the graph keeps at least. Several segments share this number. `compared`:
+ * how many points are compared by their full vectors. A search with a filter by country compares
+ * fewer points, because ACORN (below) finds more of the closest points. We chose the numbers by
+ * hand for a recall of 0.99 among 500, which `bench -- semantic --rows N` prints.
  */
 const BREADTH = { whole: { inSight: 0.6, compared: 1.2 }, part: { inSight: 0.6, compared: 1 } }
 

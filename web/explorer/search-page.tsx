@@ -194,7 +194,8 @@ function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof u
     if (!isOther && next !== null && articles.length < Math.min(place.shown, MOST_RELOADED)) return loadMore()
     wanted.current = null
     history.scrollRestoration = 'auto'
-    // When the figures above appear, the browser keeps the card in view.
+    // One scroll is enough: when the figures above the cards appear later, the browser itself keeps
+    // the card in view.
     const card = isOther ? undefined : cards()[place.first]
     if (card !== undefined) scrollBy({ top: card.getBoundingClientRect().top - place.top })
   }, [of, articles, next, failure, loadMore])

@@ -82,7 +82,7 @@ export function countFeedRequest(db: Queryable, permits: Permits): RequestHandle
 
 /**
  * The feed that the address asks for.
- * @throws ApiError when the address has parameters, because the API would ignore them silently
+ * @throws ApiError when the address has parameters; otherwise the API would ignore them silently
  */
 export function askedFeed(request: Request, response: Response): AskedFeed {
   refuseParameters(request, 'The address of a feed takes no parameters; its search is fixed.')

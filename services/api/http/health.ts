@@ -12,9 +12,11 @@ import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
  * may read the page.
  */
 export interface Readiness {
-  /** Without one of these, the process cannot answer any request. */
+  /**
+   * Missing dependencies without which the process cannot answer any request. By name: the reason.
+   */
   required(): Promise<Record<string, string>>
-  /** Without one of these, semantic search fails. */
+  /** Missing dependencies without which only semantic search fails. By name: the reason. */
   semantic(): Promise<Record<string, string>>
   warmUp: Pick<ReturnType<typeof startWarmUp>, 'isWarm' | 'isOver'>
 }

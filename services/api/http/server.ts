@@ -216,17 +216,17 @@ interface Crowd {
 }
 
 /**
- * Connections that Node accepts above the limit of all, so that we can choose the connection that
- * ends.
+ * The number of connections that Node accepts beyond our limit for all clients. Node would refuse
+ * the newest connection, but we choose ourselves which connection ends.
  */
 const SPARE = 64
 
 /**
  * Limits the connections of all clients and of each address. At a limit, the server ends the oldest
  * connection that has sent no whole request. Otherwise, clients that open connections and send
- * nothing could shut out all others. When all others have sent a request, the new connection ends.
- * At the limit of all, the server then also closes idle connections. One address never has all
- * connections.
+ * nothing could shut out all others. When all older connections have sent a request, the new
+ * connection ends. If this happens at the limit for all clients, the server also closes idle
+ * connections. The limit for one address is lower, so one address never has all connections.
  */
 function limitConnections(server: Server, connections: Connections, limits: HttpLimits): void {
   server.maxConnections = limits.connections + SPARE

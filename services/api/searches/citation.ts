@@ -27,8 +27,8 @@ export const headOf = (request: ArticlesRequest, { countries, since }: Reach): s
 ]
 
 /**
- * The hash of title, outlet, language, country and authors. A snippet is not in it, because it may
- * be withdrawn.
+ * The hash of title, outlet, language, country and authors. The hash leaves out the snippet,
+ * because an outlet may withdraw its snippet.
  */
 export function articleHash({ title, outlet, language, country, authors }: ArticleObject): string {
   const said = [title, outlet.name, outlet.domain, language, country, authors.map(({ name }) => name)]

@@ -201,7 +201,7 @@ export const readSet = (db: Queryable, setId: string) => readStored(db, 'semanti
  * new sets could deadlock.
  */
 async function removeOldSets(db: Queryable): Promise<void> {
-  // The next set tries again.
+  // A failure does no harm: the next removal, after the next new set, removes these sets as well.
   await db.query({ name: 'semantic-set-remove', text: REMOVE, values: [REMOVED_AT_ONCE] }).catch(() => {})
 }
 

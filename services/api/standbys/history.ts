@@ -22,8 +22,8 @@ export interface KnownHistory {
 }
 
 /**
- * ms between two attempts to read a secret, because the first commits after a failover may have to
- * wait.
+ * ms between two attempts to read a secret. An attempt soon after a failover may fail, because the
+ * first commits of a new primary may have to wait.
  */
 const INTERVAL = 500
 

@@ -117,9 +117,9 @@ const isConflict = (error: unknown) => error instanceof Error && 'code' in error
 
 /**
  * Why a standby cannot run a statement. `behind`: it has not replayed enough. `ahead`: it has newer
- * segments or words than the statement asks for, or not all of its rows. `foreign`: it does not
- * hold the primary's history, or is no standby. `timeout`: it does not answer in time. `error`: it
- * answered with an error.
+ * segments or words than the statement asks for, or it lacks some rows that the statement reads.
+ * `foreign`: it does not hold the primary's history, or is no standby. `timeout`: it does not
+ * answer in time. `error`: it answered with an error.
  */
 type Refusal = 'behind' | 'ahead' | 'foreign' | 'timeout' | 'error'
 

@@ -8,8 +8,8 @@ import { countOf, type Pool } from '../../../shared/postgres/pool.ts'
 export type ServedTexts = ReturnType<typeof openServedTexts>
 
 /**
- * The number of other addresses from which on a text is an interstitial. A text with a word of its
- * title needs more, because an outlet may publish an agency's report at two addresses, and move it.
+ * A text at this many other addresses, or more, is an interstitial. The number is higher for a text
+ * with a word of its title: an outlet may publish an agency's report at two addresses, and move it.
  */
 const OFTEN = { titled: 5, untitled: 2 }
 

@@ -36,7 +36,9 @@ interface BlockOptions {
   without?: ReadonlySet<Element>
   /** Ends a block at each break, and puts spaces around links, spans and times. */
   apart?: boolean
-  /** Gets, for each element, the index of the block that it is in or before. */
+  /**
+   * By element: the index of the block that contains the element, or else of the block after it.
+   */
   places?: Map<Element, number>
 }
 

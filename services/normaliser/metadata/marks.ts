@@ -181,8 +181,8 @@ const LINKS = 2_000
 const ITEM_DEPTH = 6
 
 /**
- * The list item in which a link leads to another page: one of several with a link and a date, or an
- * `article` below a linked heading.
+ * The list item around a link to another page; empty: there is none. An item is an element with a
+ * link and a date, beside others of its kind, or an `article` with a linked heading.
  */
 function itemAround(link: Element): Element[] {
   if (/^(?:#|mailto:)/.test(link.attribs.href ?? '') || /author/.test(link.attribs.rel ?? '')) return []

@@ -274,7 +274,9 @@ function withoutNames(text: string, context: TitleContext): string {
   return withoutSection(text, null, context)
 }
 
-/** Fewest words of a headline that a section follows after a dash. */
+/**
+ * After a dash, an ending is a section only if the headline before it has at least this many words.
+ */
 const SECTIONED_WORDS = 3
 
 /**

@@ -56,8 +56,8 @@ export function readPageText({ $, root }: Page, isArticle = false): PageText {
     veiled: new Set(blocks.filter(({ element }) => [...upwards(element)].some(isVeiled)).map(({ text }) => text)),
     titles,
     paragraphs: withoutConsent(paragraphs, blocks, isArticle),
-    // The map has each block in two forms, because paragraphs are blocks without their pruned
-    // parts.
+    // The map has each block twice, with and without its pruned parts, because paragraphs lack
+    // these parts.
     unshown: new Map(
       [...all, ...blocks].flatMap(({ text, quotable }) => (quotable === text ? [] : [[text, quotable]])),
     ),
@@ -65,10 +65,10 @@ export function readPageText({ $, root }: Page, isArticle = false): PageText {
 }
 
 /**
- * Replaces a text that is mostly about cookies. Some pages have a box with such a text whose names
- * do not show that, so it was taken for the article. Then the sentences below the headline in the
- * `article` element count. On a page that calls itself a dated article, the innermost element with
- * such sentences counts.
+ * Replaces a text that is mostly about cookies. On some pages the class names of a consent box do
+ * not show what it is, so its text was taken for the article. In this case, the sentences below the
+ * headline in the `article` element count. On a page that calls itself a dated article, the
+ * innermost element with such sentences counts.
  */
 function withoutConsent(paragraphs: string[], blocks: Block[], isArticle: boolean): string[] {
   if (shareOf(paragraphs, CONSENT) < MOSTLY_CONSENT) return paragraphs

@@ -5,8 +5,8 @@ export const CODE_LANGUAGES = ['curl', 'TypeScript', 'Python', 'MCP'] as const
 export type CodeLanguage = (typeof CODE_LANGUAGES)[number]
 
 /**
- * The search as a program, with the package from the same server. The program reads the key from
- * the environment, so that it can be shared.
+ * The search as a program that uses the client package of the same server. Readers may share the
+ * program, because it reads the key from the environment.
  *
  * @param origin of the API, without a slash at the end
  */

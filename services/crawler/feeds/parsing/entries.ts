@@ -329,6 +329,9 @@ function fromBase64(text: string): string {
   return /^[A-Za-z0-9+/]+={0,2}$/.test(compact) ? Buffer.from(compact, 'base64').toString('utf8') : text
 }
 
-/** Removes the marks of a CDATA section that were escaped, so that XML reads them as text. */
+/**
+ * Removes the marks around a CDATA section if the feed escaped them. XML reads escaped marks as
+ * text.
+ */
 export const withoutCdata = (text: string): string =>
   /^\s*(?:<|&lt;)!\[CDATA\[/i.test(text) ? text.replace(/(?:<|&lt;)!\[CDATA\[|\]\](?:>|&gt;)/gi, '').trim() : text
