@@ -53,7 +53,7 @@ export const de: LanguageRules = {
       lesen kommentare?`,
     beforeRole: 'der|die|das|stv',
     roles: String.raw`\w*redaktor\w* \w*redakteur\w* \w*journalist\w* \w*reporter\w* \w*korrespond\w* kolumnist\w* autor
-      autorin chefredact\w* moderator\w* chef \w*leiter\w* professor\s(?:fur|in) ekonom\w* historiker\w* expert\w* fotogra\w* fotos?
+      autorin chefredact\w* moderator\w* chef \w*leiter(?:in)? professor\s(?:fur|in) ekonom\w* historiker\w* expert\w* fotogra\w* fotos?
       bearbeit\w* projekt\w* ubersetzung veroffentlicht aktualisiert lesedauer uhr zuletzt letzte aktual\w* ist schreibt
       mitarbeit\w* mitglied aus in fur mit z\szt zzt zurzeit derzeit`,
   },

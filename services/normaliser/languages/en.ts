@@ -60,7 +60,7 @@ export const en: LanguageRules = {
   text: {
     readAlso:
       "read (also|more|next)|see also|related|more (on|from|about|stories)|you (may|might) (also )?like|recommended|don[’']t miss|trending|most (read|popular)|further reading|what to read",
-    offers: String.raw`we use (\S+ )?cookies (to|for)|leave a (reply|comment)|share this|copy link|continue reading with|subscribe( now| to|$)|sign up|follow (us|\S+ on|@)|get the (latest|best)|join (our|the conversation)|already a (subscriber|member)|register (now|to)|download our app|support (us|our)|like this story|listen to (this (article|story)|the article)|((do you|you) )?have a (tip|story)\b|get in touch|for more stories`,
+    offers: String.raw`we use (\S+ )?cookies (to|for)|leave a (reply|comment)|share this|copy link|continue reading with|subscribe( now| to|$)|sign up|follow (us|\S+ on|@)|get the (latest|best)|join (our|the conversation)|already a (subscriber|member)|register (now|to)|download our app|support (us|our)|like this story|listen to (this (article|story)|the article)|((do you|you) )?have a (tip|story)(\?|\b.{0,60}\b(us|newsroom)\b)|get in touch|for more stories`,
     stamps: String.raw`(last )?(published|updated|posted)\b|reading time|estimated read`,
     readingTime: 'read',
     months: 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec',

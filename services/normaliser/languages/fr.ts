@@ -59,7 +59,7 @@ export const fr: LanguageRules = {
     readAlso:
       '([àa] )?lire (aussi|également|la suite|plus)|[àa] (lire|voir)|voir aussi|(sur le|dans le|dans la) même (sujet|thème|rubrique)|les plus lus|pour aller plus loin\\W*$',
     offers:
-      'nous utilisons (des|les) cookies (pour|afin)|(laisser|écrire|ajouter|poster) un commentaire|partage[rz] (l.|cet )article|copier le lien|lire la suite avec|abonnez-vous|je m.abonne|inscrivez-vous|suivez[- ](nous|le|la|l)|recevez (la|notre|chaque|toute)|déjà abonné|téléchargez (l.|notre )app|soutenez[- ]nous|rejoignez (notre|nos) |écoute[rz] (l.|cet )article|(vous avez|avez-vous) une? (info|témoignage|histoire).{0,40}\\bnous\\b',
+      'nous utilisons (des|les) cookies (pour|afin)|(laisser|écrire|ajouter|poster) un commentaire|partage[rz] (l.|cet )article|copier le lien|lire la suite avec|abonnez-vous|je m.abonne|inscrivez-vous|suivez[- ](nous|le|la|l)|recevez (la|notre|chaque|toute)|déjà abonné|téléchargez (l.|notre )app|soutenez[- ]nous|rejoignez (notre|nos) (cha[îi]ne|canal|groupe|communauté)|écoute[rz] (l.|cet )article|(vous avez|avez-vous) une? (info|témoignage|histoire).{0,40}\\bnous\\b',
     stamps: String.raw`publié|mis à jour|modifié le|temps de lecture|lecture \d`,
     readingTime: 'de lecture',
     months: 'fév|fev|mar|avr|mai|juin|jui|aoû|aou|oct|déc',

@@ -287,11 +287,11 @@ const READ_ALSO = words(any('readAlso'))
 /** The whole heading of a box: one of these texts, and at most one more word. */
 const BOX = new RegExp(String.raw`^\W*(?:${any('readAlso')}|${any('offers')})(?:\W+\S{1,20})?\W*$`, 'iu')
 /**
- * Offers. Those of a newsletter or a channel may begin with other words: "+++", "To miss nothing,
- * subscribe to …".
+ * Offers. Those of a newsletter or a channel may follow other words and a sign: "+++", "To miss
+ * nothing, subscribe to …".
  */
 const OFFER = new RegExp(
-  String.raw`^\W*${any('offers')}|(?:^[+>=*#]{2,}|^tipp?\b|(?<!\p{L})(?!(?:\p{L}+ )?[\p{L}-]*newsletter)${any('offers')}).*(?:newsletter|nieuwsbrief|whatsapp|infolettre|\babo(?:nne|nnement)?\b)`,
+  String.raw`^\W*${any('offers')}|(?:^[+>=*#]{2,}|^tipp?\b|(?<=[,:;.!?…–—-]\s*)(?!(?:\p{L}+ )?[\p{L}-]*newsletter)${any('offers')}).*(?:newsletter|nieuwsbrief|whatsapp|infolettre|\babo(?:nne|nnement)?\b)`,
   'iu',
 )
 const STAMP = words(any('stamps'), String.raw`\d+ ?min(ut(e|en|es))?\.? ${any('readingTime')}`)

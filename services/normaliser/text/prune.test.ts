@@ -27,7 +27,7 @@ t.test('boilerplate is known by its name, in the languages that class names are 
 
 t.test('names that only look alike are the article’s', async t => {
   for (const name of [
-    ...'article-body commentary sidebar-grid__content paragraph header-image-shadow story-headline shareholders download'.split(
+    ...'article-body commentary sidebar-grid__content paragraph header-image-shadow story-headline shareholders download min-vh-100'.split(
       ' ',
     ),
     'has-sidebar main',
@@ -35,6 +35,7 @@ t.test('names that only look alike are the article’s', async t => {
   ]) {
     t.equal(isBoilerplate(named(name)), false, name)
   }
+  t.equal(isBoilerplate(named('x', { 'aria-label': 'Poll: who leads in the south' }, 'section')), false)
   t.equal(isBoilerplate(named('', { id: '706e8b39-28d3-4466-a15c-40db356813ad' })), false)
   t.equal(isBoilerplate(named('post hentry tag-share category-newsletter', {}, 'article')), false)
 })

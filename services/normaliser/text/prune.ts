@@ -106,7 +106,7 @@ const NAMES: Record<string, string> = {
     slide-?(show|count|r) gallery carousel lightbox (player) factbox
     (video|media|audio)-?(title|headline|info|data|js|overlay|player|text|teaser|summary|description|duration|note) podcast-?(player|box|promo) audio-?(player|article)`,
   asking: `(rating) (vote) (poll) quiz survey feedback report-?error`,
-  unseen: `print-?only no-?print screen-?reader sr-only visually-?hidden (vh) off-?screen (popup) (modal) (tooltip)
+  unseen: `print-?only no-?print screen-?reader sr-only visually-?hidden (vh(?!-\\d)) off-?screen (popup) (modal) (tooltip)
     (overlay)`,
 }
 
@@ -145,9 +145,9 @@ function isPlayerBox(element: Element): boolean {
  */
 const roleNames = (element: Element) =>
   `${isSubject(element) ? label(withoutId(element)) : label(element)} ${spokenName(element)}`.replace(LAYOUT, ' ')
-/** What screen readers call a section. */
-const spokenName = ({ name, attribs }: Element) =>
-  name === 'section' || name === 'div' ? (attribs['aria-label'] ?? '').toLowerCase().replace(/\s+/g, '-') : ''
+/** What screen readers call a section. A longer name is a headline. */
+const spokenName = ({ name, attribs: { 'aria-label': spoken = '' } }: Element) =>
+  (name === 'section' || name === 'div') && spoken.length <= 25 ? spoken.toLowerCase().replace(/\s+/g, '-') : ''
 const withoutId = ({ attribs }: Element) => ({ attribs: { ...attribs, id: '' } })
 
 /**
