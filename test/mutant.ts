@@ -27,7 +27,7 @@ registerHooks({
     url.startsWith(`${file}?`) ? { ...next(url, context), source: now.source } : next(url, context),
 })
 
-/** What comes after a failure need not run. */
+/** Skips the subtests that follow a failed one. */
 function endsEarly(test: Test): Test {
   const run = test.test.bind(test) as (name: string, about: (one: Test) => unknown) => Promise<unknown>
   const early: typeof run = (name, about) => run(name, one => (test.counts.fail > 0 ? one.end() : about(one)))
@@ -46,5 +46,7 @@ process.on('message', async (source: string) => {
   process.send?.(results?.ok === true && thrown === before)
 })
 t.setTimeout(0)
+// A runner that was killed leaves no process behind.
+process.on('disconnect', () => process.exit())
 // The channel alone does not keep a process of tap.
 setInterval(() => {}, 1_000)

@@ -8,7 +8,7 @@ import { startTestApi } from './api.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What goes on beside requests: the API reads new articles, looks at alerts and its primary. */
+/** Files that run beside requests: the API reads new articles, looks at alerts and its primary. */
 const BESIDE =
   /^(search\/(archive\/archive|memory\/(memory-index|name-index|name-lists))|services\/api\/searches\/telling|shared\/(process\/repeat|log\/outage|resilience\/time-limit))\.ts$/
 /** What only runs where a row or a list is not in memory, or while the index is read ahead. */

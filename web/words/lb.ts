@@ -313,7 +313,7 @@ const AGO = {
 } as const
 
 /**
- * The n of "virun" is dropped before most consonants (the Eifel rule). What counts is the first
+ * The n of "virun" is dropped before most consonants (the Eifel rule). The rule looks at the first
  * sound of the number as people say it. The n stays before vowels and before n, d, t, z, h.
  */
 function virun(n: number): string {

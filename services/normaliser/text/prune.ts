@@ -145,7 +145,7 @@ function isPlayerBox(element: Element): boolean {
  */
 const roleNames = (element: Element) =>
   `${isSubject(element) ? label(withoutId(element)) : label(element)} ${spokenName(element)}`.replace(LAYOUT, ' ')
-/** What screen readers call a section. A longer name is a headline. */
+/** The name that screen readers say for a section. A longer name is a headline. */
 const spokenName = ({ name, attribs: { 'aria-label': spoken = '' } }: Element) =>
   (name === 'section' || name === 'div') && spoken.length <= 25 ? spoken.toLowerCase().replace(/\s+/g, '-') : ''
 const withoutId = ({ attribs }: Element) => ({ attribs: { ...attribs, id: '' } })
