@@ -126,11 +126,12 @@ export const HOLDS_CLOCK = 60_000
 /**
  * Runs work that may wait for the clock. Meanwhile it ends another process's connection if that
  * process holds the clock and was stopped between two messages of a statement. Postgres servers
- * before 17 have no time limit for this case.
+ * before 17 have no time limit for this case. No server has one before the process has the clock.
  *
- * @param limit ms for which such a process may be stopped
+ * @param limit ms for which such a process may be stopped. It is ended within one and a half times
+ *   the limit, before the statements of the work reach their own time limit of 60 s.
  */
-export async function minding<T>(pool: Pool, work: Promise<T>, limit = HOLDS_CLOCK): Promise<T> {
+export async function minding<T>(pool: Pool, work: Promise<T>, limit = HOLDS_CLOCK / 2): Promise<T> {
   const looking = setInterval(() => void pool.query(END_STOPPED, [limit]).catch(() => {}), limit / 2)
   return await work.finally(() => clearInterval(looking))
 }
