@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { parseArticle } from '../../scripts/articles/line.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { createRandom } from '../faults/random.ts'
 import { randomArticles } from './random-articles.ts'
@@ -10,20 +11,25 @@ import { randomArticles } from './random-articles.ts'
 
 /** What happens at a statement of a writer. */
 export interface Meeting {
-  /** Number of the statement, from 1 on; 0: between two batches, or before a segment. */
+  /**
+   * Number of the statement, from 1 on; 0: between two batches, or before a segment; below: counted
+   * among those that insert articles, from -1 on.
+   */
   at: number
   /**
    * `hold` it for `ms`; `cut` the connection before it, or `lose` its answer; `kill` the writer
    * before it, or `murder` it when the server has run it; end the newest `thread`. `restart`
    * Postgres, or `fail over` to a standby that lacks the last transactions: those whose commits
-   * wait for it, or that were told after it fell `behind`.
+   * wait for it, or that were told after it fell `behind`. `stop` the writer and its process
+   * until the others of the step are done. These begin when something meets a command.
    */
-  act: 'hold' | 'cut' | 'lose' | 'kill' | 'murder' | 'thread' | 'restart' | 'behind' | 'fail over'
+  act: 'hold' | 'cut' | 'lose' | 'kill' | 'murder' | 'thread' | 'restart' | 'behind' | 'fail over' | 'stop'
   ms: number
 }
 
 export interface Actor {
-  kind: 'import' | 'crawler' | 'normaliser' | 'segments' | 'reindex' | 'rights'
+  /** `command`: an import in a process of its own. */
+  kind: 'import' | 'command' | 'crawler' | 'normaliser' | 'segments' | 'reindex' | 'rights'
   /** Its articles, some repeated. */
   keys: number[]
   /** Of an import's segments. */
@@ -46,7 +52,7 @@ const WRITERS: Actor['kind'][] = ['import', 'crawler', 'normaliser']
 const KINDS: Actor['kind'][] = [...WRITERS, ...WRITERS, 'import', 'segments', 'reindex', 'rights']
 
 /** Whether all its articles are there when it is done. */
-export const isWriter = ({ kind }: Actor) => WRITERS.includes(kind)
+export const isWriter = ({ kind }: Actor) => kind === 'command' || WRITERS.includes(kind)
 
 function meetings(acts: Meeting['act'][]): fc.Arbitrary<Meeting[]> {
   const at = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 150 }))
@@ -83,23 +89,35 @@ export function failovers(): fc.Arbitrary<Step[]> {
   })
 }
 
+/**
+ * A command that is stopped or killed at any statement, beside others who want the same articles.
+ */
+export function commands(): fc.Arbitrary<Step[]> {
+  const at = fc.oneof(fc.constant(-1), fc.integer({ min: 1, max: 50 }))
+  const act = fc.constantFrom<Meeting['act']>('stop', 'stop', 'kill')
+  return fc.tuple(histories(['hold', 'cut', 'lose'], 1), at, act).map(([[step], at, act]) => {
+    const [first, ...others] = step!
+    return [[{ ...first!, kind: 'command', meetings: [{ at, act, ms: 0 }] }, { ...first!, kind: 'crawler' }, ...others]]
+  })
+}
+
 const TIMES = ['2019-05-01', '2021-03-04', '2021-03-05', '2024-02-29T23:59:59.999Z'].map(time => new Date(time))
 
-/** The article of a key, the same each time. Some want ids that others want, too. */
-export function articleOf(key: number): NewArticle {
+/** The article of a key as a line of an import. Some want ids that others want, too. */
+export function lineOf(key: number): string {
   const [drawn] = randomArticles(createRandom(key + 1), 1, undefined, 12)
-  const address = `model.example/${key}`
-  const { ingestedAt: _, ...article } = drawn!
-  const own = [undefined, undefined, null, TIMES[key % 4]!][key % 4]
-  return {
-    ...article,
-    ...{ title: `${article.title} woord${key}`, url: `https://${address}`, addresses: [address] },
-    publishedAt: key % 5 === 0 ? null : TIMES[key % 4]!,
-    ...(own !== undefined && { ingestedAt: own }),
+  return JSON.stringify({
+    ...{ ...drawn, publishedAt: undefined, ingestedAt: undefined, plain: true },
+    ...{ title: `${drawn!.title} woord${key}`, url: `https://model.example/${key}` },
+    published_at: key % 5 === 0 ? null : TIMES[key % 4],
+    ingested_at: [undefined, undefined, null, TIMES[key % 4]][key % 4],
     ...(key % 6 === 0 && { id: `given-${key % 4}` }),
     ...(key % 7 === 0 && { rights: { bounded: true, vector: key % 2 === 0 } }),
-  }
+  })
 }
+
+/** The article of a key, the same each time. */
+export const articleOf = (key: number): NewArticle => parseArticle(lineOf(key), Infinity)
 
 export const keyOf = ({ url }: { url: string }) => Number(url.split('/').at(-1))
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { failovers, histories } from './histories.ts'
+import { commands, failovers, histories } from './histories.ts'
 import { startModel } from './model.ts'
 
 const ACTS = ['hold', 'cut', 'lose', 'kill', 'murder', 'thread', 'restart'] as const
@@ -10,4 +10,9 @@ t.test('hundreds of histories of small segments, and some of real ones, agree wi
   await tryOn(t, failovers(), { runs: 20, limit: 400_000 })
   // Segments of 1,024 to 4,096 articles.
   await tryOn(t, histories([...ACTS], 1), { runs: 4, scale: 256, limit: 600_000 })
+})
+
+t.test('an import whose process is stopped or killed holds nobody up, and leaves nothing wrong', async t => {
+  const tryOn = await startModel(t)
+  await tryOn(t, commands(), { runs: 20, limit: 700_000 })
 })

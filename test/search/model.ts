@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
@@ -16,9 +17,10 @@ import { NO_RIGHTS_STATED } from '../../shared/outlets/rights.ts'
 import { createPool, isTransient, type Pool, transaction } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, inDatabase } from '../database.ts'
 import { until } from '../fleet.ts'
+import { startScript } from '../script.ts'
 import { type Door, openDoor, type Passage } from '../standbys/door.ts'
 import { startTestCluster } from '../standbys/servers.ts'
-import { type Actor, articleOf, type Ended, isWriter, keyOf, type Meeting, type Step } from './histories.ts'
+import { type Actor, articleOf, type Ended, isWriter, keyOf, lineOf, type Meeting, type Step } from './histories.ts'
 import { check, frozenPage, tokenise } from './model-checks.ts'
 import type { Known } from './oracle.ts'
 import { createFollower } from './poller.ts'
@@ -68,6 +70,12 @@ async function openWorld(cluster: Cluster, scale: number) {
     restart: null as Promise<void> | null,
     /** The server changes in this step. */
     change: null as Promise<Ended[]> | null,
+    /** The others of this step begin when something meets the command, or it has ended. */
+    still: Promise.withResolvers<void>(),
+    /** The work of the others of this step. */
+    others: null as Promise<unknown> | null,
+    /** The command stood still, and the others did not come to an end. */
+    areHeldUp: false,
     /** What was told in this step may be undone: no commit waited for the standby. */
     forgets: false,
     /** Whoever searches starts anew. */
@@ -102,7 +110,12 @@ async function live(steps: Step[], cluster: Cluster, scale: number): Promise<voi
           await pause(20)
         }
       })()
-      const acted = await Promise.allSettled(step.map(actor => act(world, actor)))
+      world.still = Promise.withResolvers()
+      if (step[0]!.kind !== 'command') world.still.resolve()
+      const first = act(world, step[0]!).finally(world.still.resolve)
+      const others = step.slice(1).map(actor => world.still.promise.then(() => act(world, actor)))
+      world.others = Promise.allSettled(others)
+      const acted = await Promise.allSettled([first, ...others])
       const more = (await world.change) ?? []
       await world.restart
       world.change = world.restart = null
@@ -112,6 +125,7 @@ async function live(steps: Step[], cluster: Cluster, scale: number): Promise<voi
         if (one.status === 'rejected') throw one.reason
         return one.value
       })
+      if (world.areHeldUp) throw new Error('an import that stands still holds others up')
       if (world.forgets) {
         await world.reopen()
         for (const one of ended) Object.assign(one, { told: null, isDone: false, bounded: [] })
@@ -129,18 +143,22 @@ function unlessAway(error: unknown): void {
   if (!isTransient(error)) throw error
 }
 
+/** An actor at work; `child`: its process, if it has one of its own. */
+type Running = Ended & { child?: ChildProcess }
+
 /** Lets an actor do its work, and says how it ended. */
 async function act(world: World, actor: Actor): Promise<Ended> {
   const due = new Map(actor.meetings.map(one => [one.at, one]))
-  const door = await world.enter(async statement => {
-    const meeting = due.get(statement)
-    return meeting === undefined ? 'pass' : meet(world, door, meeting)
+  const ended: Running = { actor: enlarged(actor, world.scale), told: null, isDone: false }
+  let inserts = 0
+  const door = await world.enter(async (statement, name) => {
+    const meeting = due.get(statement) ?? (name.startsWith('insert-') ? due.get(--inserts) : undefined)
+    return meeting === undefined ? 'pass' : meet(world, door, meeting, ended)
   })
   const pool = createPool(door.to(world.database.url), 'model writer', () => {}, { max: 3 })
   const mayEnd = world.losesThread || actor.meetings.some(({ act }) => act === 'kill' || act === 'murder')
-  const ended: Ended = { actor: enlarged(actor, world.scale), told: null, isDone: false }
   const between = async () => {
-    if ((await meet(world, door, due.get(0) ?? { at: 0, act: 'hold', ms: 0 })) === 'pass') await world.change
+    if ((await meet(world, door, due.get(0) ?? { at: 0, act: 'hold', ms: 0 }, ended)) === 'pass') await world.change
   }
   try {
     await ACTS[actor.kind](pool, ended.actor, ended, between)
@@ -158,13 +176,23 @@ async function act(world: World, actor: Actor): Promise<Ended> {
   return ended
 }
 
-async function meet(world: World, door: Door, { act, ms }: Meeting): Promise<Passage> {
+async function meet(world: World, door: Door, { act, ms }: Meeting, { child }: Running): Promise<Passage> {
+  world.still.resolve()
+  const end = () => {
+    child?.kill('SIGKILL')
+    door.shut()
+  }
   if (act === 'hold') await pause(ms)
+  if (act === 'stop') {
+    child?.kill('SIGSTOP')
+    world.areHeldUp = await Promise.race([world.others!.then(() => false), pause(HELD_UP, true, { ref: false })])
+    child?.kill('SIGCONT')
+  }
   if (act === 'thread') await world.workers.at(-1)?.terminate()
-  if (act === 'kill') door.shut()
+  if (act === 'kill') end()
   if (act === 'murder') {
     // The server runs it, and nobody hears of it.
-    setTimeout(door.shut, ms)
+    setTimeout(end, ms)
     return 'lose'
   }
   if (act === 'restart') {
@@ -250,6 +278,8 @@ function useCurrent(cluster: Cluster): string {
 
 /** ms that a writer waits for Postgres. */
 const PATIENCE = 60_000
+/** ms within which others are done beside one that stands still, also on a busy machine. */
+const HELD_UP = 70_000
 
 /** As `scripts/articles/while-away.ts` does, in shorter steps. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
@@ -272,7 +302,7 @@ const patienceOf = (meetings: Meeting[]): typeof patiently =>
 const BOUNDED = { pageNo: null, snippet: '', isBounded: true, hasVector: false }
 
 /** @param between waited for between the batches of a crawler, and before an import's segments */
-type Act = (pool: Pool, actor: Actor, ended: Ended, between: () => Promise<void>) => Promise<void>
+type Act = (pool: Pool, actor: Actor, ended: Running, between: () => Promise<void>) => Promise<void>
 
 type Writer = { pool: Pool; indexer: Indexer; writer: ArticleWriter; patiently: typeof patiently }
 
@@ -315,6 +345,14 @@ const ACTS: Record<Actor['kind'], Act> = {
     await importer.flush()
     ended.told = told
   }),
+  async command({ options }, { keys }, ended) {
+    const env = { DATABASE_URL: options.connectionString ?? '', EMBED_DELAY: '0' }
+    const command = startScript('import', ['-', '--json'], env, keys.map(lineOf).join('\n'))
+    ended.child = command.child
+    const { code, out, err } = await command.ended
+    if (code !== 0) throw new Error(`the import ended with ${code}: ${err}`)
+    ended.told = JSON.parse(out)
+  },
   crawler: writing(({ writer, patiently }, { keys, piece, rest }) =>
     piecemeal(keys, piece, rest, part => patiently(() => writer.write(part.map(articleOf)))),
   ),

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { giveTo, openPrograms, postgresAccount } from '../../infra/embedded/accounts.ts'
@@ -8,6 +8,7 @@ import { PROGRAM_PARTS, postgresPackage } from '../../infra/embedded/postgres.ts
 import { postgresIn } from '../../infra/embedded/supervision/processes.ts'
 import { ask } from '../database.ts'
 import { freePort, until } from '../fleet.ts'
+import { run } from '../script.ts'
 import { startTestServers, type TestServers } from '../servers.ts'
 
 const READY = 60_000
@@ -177,7 +178,10 @@ async function copyPrimary(url: string, from: string, to: string): Promise<void>
   await client.connect()
   try {
     await client.query("select pg_backup_start('standby', true)")
-    await cp(from, to, { recursive: true, filter: path => !/postmaster\.(pid|opts)$|pg_wal\/.+/.test(path) })
+    await mkdir(to, { mode: 0o700 })
+    const parts = (await readdir(from)).filter(name => !/^(postmaster\.(pid|opts)|pg_wal)$/.test(name))
+    // Node's own `cp` takes much longer for so many files.
+    await run('cp', ['-a', ...parts.map(name => join(from, name)), to])
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
     await mkdir(join(to, 'pg_wal'), { recursive: true, mode: 0o700 })
     await writeFile(join(to, 'backup_label'), rows[0]!.labelfile)
