@@ -25,8 +25,8 @@ export interface Covered {
 type Rankings = Record<NameField, Ranking>
 
 /**
- * A ranking is kept for at least this many times as long as it took to make. Then a request renews
- * it.
+ * A ranking of at least `FEW` names is kept for at least this many times as long as it took to
+ * make. Then a request renews it.
  */
 const FRESH = 100
 /** A ranking is kept for at least this many ms. */

@@ -61,7 +61,8 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    * @param position `next` of the page before; absent or null: the first page
    * @param options.state the state of the index, read after the request came; absent: the search
    *   reads it
-   * @throws the errors of the database
+   * @throws TooFrequent
+   * @throws the errors of the database and of the archive
    */
   search(query: ArticleQuery, position?: Position | null, options?: SearchOptions): Promise<SearchPage<A>>
   /** The exact number of matches. */

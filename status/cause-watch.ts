@@ -31,7 +31,7 @@ export function openWorker(name: 'crawler' | 'normaliser' | 'embedder' | 'notifi
      * Starts to log causes.
      *
      * @param questions by the name of a server: a small request that shows whether it answers.
-     *   Postgres and Redis are always included.
+     *   Postgres is always included, and so is a Redis of the queues.
      */
     watch(questions: Parameters<typeof missingAmong>[0] = {}) {
       const asked = {

@@ -18,7 +18,7 @@ type SurroundingsConfig = Pick<
   'DATA_DIR' | 'QDRANT_URL' | 'EMBEDDINGS_URL' | 'OPENSEARCH_URL' | 'PUBLIC_URL' | 'TLS_CA_FILE'
 >
 
-/** The most ms for one reading. */
+/** The most ms for one look-up or connection. A reading may take twice as long. */
 const PATIENCE = 4_000
 /** The names of at most this many hosts of outlets are resolved. */
 const NAMES = 5

@@ -14,9 +14,9 @@ export function hashOf(text: string): number {
 }
 
 /**
- * Calls `visit` for each word of a word list, as `wordList` writes it: with `hashOf` the word, and
- * with the code units of the list. The word is those from `from` to before `to`. No call makes a
- * string for a word.
+ * Calls `visit` for each word of a word list, as `wordList` writes it: with the word's hash
+ * (`hashOf`), and with the code units of the list. The word stands there from `from` to before
+ * `to`. `eachWord` makes no string for a word.
  */
 export function eachWord(
   list: string,
@@ -53,7 +53,7 @@ export function codeUnits(text: string): Uint16Array {
     units = new Uint16Array(text.length * 2)
     bytes = Buffer.from(units.buffer)
   }
-  // The array is little-endian, like every machine on which Node runs.
+  // The array has the byte order of the processor: little-endian on x64 and ARM.
   bytes.write(text, 'utf16le')
   return units
 }

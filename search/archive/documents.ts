@@ -26,7 +26,10 @@ export interface IndexShape {
  */
 const WORDS = { type: 'text', analyzer: 'whitespace', norms: false }
 const KEYWORD = { type: 'keyword' }
-/** For fields by which articles are sorted and counted. No search looks up their values. */
+/**
+ * For fields by which articles are sorted and counted. OpenSearch keeps them by document. Only
+ * `outlets=` looks up values of one of them, `publisher`.
+ */
 const COUNTED = { index: false }
 const LONG = { type: 'long' }
 
@@ -100,7 +103,10 @@ export function documentOf(article: SegmentSource, words: ArticleWords, names: N
   }
 }
 
-/** Searches look outlets and authors up by parts of their names, so their numbers need no terms. */
+/**
+ * The terms for filters. Outlets and authors have fields of their own, with their numbers and
+ * names, so they need no terms.
+ */
 const filterTermsOf = ({ country, language, authorNos }: SegmentSource) => [
   TERMS.country(country),
   TERMS.language(language),

@@ -42,7 +42,7 @@ const MB = 1 << 20
 
 /**
  * Sizes of caches that fit a machine. Together they take a tenth of its memory. Each has an upper
- * limit, because still more memory would be of no use. On 16 GB and more they are 1.1 GB.
+ * limit, because still more memory would be of no use. On 16 GB and more they are 1.2 GB.
  *
  * @param memory bytes of the machine, or of the container where it has a limit
  */

@@ -2,7 +2,7 @@
  * Reads all pages of a search while new articles are written. All pages show the index as it was at
  * the first page:
  *
- * node search/examples/frozen-pages.ts
+ *     node search/examples/frozen-pages.ts
  */
 
 import type { Position } from '../index.ts'

@@ -209,7 +209,7 @@ function membersIn(matches: DocIdSet, { offsets, seqOf }: SegmentReader, { seqs 
     return { docs, places: Uint32Array.from(docs, placeOf) }
   }
   const members = membersOf(offsets, Number(seqOf(0)) - offsets[0]!, seqs)
-  // The next search overwrites the results of operations on sets, so this makes a copy.
+  // This makes a copy, because the result would keep its whole buffer (the arena) in memory.
   const docs = docsOf(intersection(matches, members.set)).slice()
   const places = new Uint32Array(docs.length)
   for (let at = 0; at < docs.length; at++) places[at] = members.places[docs[at]!]!

@@ -177,8 +177,8 @@ function exclusion(of: Evaluate, not: Evaluate[]): Evaluate {
   return (lists, size, within) => {
     const watched = not.length > MANY ? watch(lists) : null
     let left = of(watched?.lists ?? lists, size, within)
-    // A list of `of` is missing, so the query will be evaluated again. The lists of the exclusions
-    // wait until then, because in most segments no document may remain.
+    // If a list of `of` is missing, the query will be evaluated again. The lists of the exclusions
+    // wait until then, because most segments may then have no document left.
     if (watched?.isMissing() || (watched !== null && left.candidates.count === 0)) return left
     for (const clause of not) {
       const found = clause(lists, size, isFew(left.candidates) ? left.candidates : within)
@@ -194,8 +194,8 @@ function exclusion(of: Evaluate, not: Evaluate[]): Evaluate {
 
 /**
  * With more clauses than this, a query does not load all lists at once. It first loads the lists of
- * a conjunction's first `MANY` terms, or of the included part of an exclusion. It loads the other
- * lists only where documents remain.
+ * a conjunction's first `MANY` terms, of a phrase's first `MANY` pairs, or of the included part of
+ * an exclusion. It loads the other lists only where documents remain.
  */
 const MANY = 8
 
@@ -277,9 +277,9 @@ function pairBounds(pairs: DocIdSet[], terms: PairTerms[], lists: PostingLists, 
 
 /**
  * `bounds`: each of these sets contains every document that has all triples, and possibly more
- * documents. Triples without a list add no set. `exact`: the list of the last triple that has a
- * list of its own; it contains no other documents. A triple can have a list only where both of its
- * pairs have one.
+ * documents. A triple that is in no list adds no set. `exact`: the list of the last triple that has
+ * a list of its own; it contains no other documents. A triple can have a list only where both of
+ * its pairs have one.
  */
 function tripleBounds(pairs: DocIdSet[], terms: TripleTerms[], lists: PostingLists, size: number) {
   const bounds: DocIdSet[] = []

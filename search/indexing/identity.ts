@@ -207,7 +207,7 @@ const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /**
  * Makes an id of 24 characters in Crockford's base 32 (120 bits). It needs no escaping in an
- * address, and the case of its letters does not matter.
+ * address, and no two ids differ only in the case of their letters.
  */
 function digest(kind: string, ...parts: string[]): string {
   const bytes = hash('sha256', [kind, ...parts].join('\0'), 'buffer')

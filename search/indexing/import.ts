@@ -257,8 +257,8 @@ const textOf = (text: string | Uint8Array) => (typeof text === 'string' ? text :
  * Makes the articles of a segment visible.
  *
  * @returns null: they are visible. Any other result: nothing was written. Claims: articles were
- *   known, ids or names differ, or the segment was removed. 'too slow': the server ended the
- *   transaction because it held the clock too long
+ *   known, ids or names differ, the segment was removed, or too many articles before it have no
+ *   segment. 'too slow': the server ended the transaction because it held the clock too long
  */
 async function useSegment(parts: PatientParts, built: Built, segment: AheadSegment) {
   const { pool, indexer, embedDelay, holdsClock = HOLDS_CLOCK } = parts

@@ -129,7 +129,7 @@ export const HOLDS_CLOCK = 60_000
  * before 17 have no time limit for this case. No server has one before the process has the clock.
  *
  * @param limit ms for which such a process may be stopped. It is ended within one and a half times
- *   the limit, before the statements of the work reach their own time limit of 60 s.
+ *   the limit. By default that is before the statements of a writer reach their time limit of 60 s.
  */
 export async function minding<T>(pool: Pool, work: Promise<T>, limit = HOLDS_CLOCK / 2): Promise<T> {
   const looking = setInterval(() => void pool.query(END_STOPPED, [limit]).catch(() => {}), limit / 2)
@@ -424,7 +424,7 @@ const NEXT_NUMBERS = `
         last_seq = last_seq + (select count(*) from incoming)
     returning last_at, last_seq - (select count(*) from incoming) as base`
 
-// $20 stamp, $21 base. The parameters before $20 are the columns of the articles.
+// $20 stamp, $21 base. The parameters before $20 are those of `valuesOf`.
 const TAKEN_NUMBERS = 'select $20::timestamptz as last_at, $21::bigint as base'
 
 // $1 articles, $2 stamps after the first, $3 limit in ms, which the server sets once it has locked

@@ -84,7 +84,7 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
 }
 
 /**
- * Searches parts in names, and keeps the results.
+ * Finds the names that contain a part, and keeps the results.
  *
  * @param limit bytes of the kept results
  */

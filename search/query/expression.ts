@@ -189,7 +189,7 @@ function tokensOf(text: string): Token[] {
   return tokens
 }
 
-/** @returns null: the token is white space */
+/** @returns null: the token is white space, or a text without words */
 function tokenOf({ 0: token, groups = {} }: RegExpExecArray, index: number): Token | null {
   const { plain, typed, most, run } = groups
   if (most !== undefined) return { kind: 'near', most: Number(most), index }

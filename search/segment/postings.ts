@@ -133,7 +133,7 @@ function isAt(bucket: Buffer, at: number, start: Buffer): boolean {
 
 function decode(body: Buffer, size: number): DocIdSet {
   if (body[0] === BITMAP) {
-    // The bitmap is little-endian, like every machine on which Node runs. The copy aligns it.
+    // The bitmap is little-endian, like x64 and ARM processors. The copy aligns it.
     const bytes = new Uint8Array(body.subarray(1))
     return bitmapSet(new Uint32Array(bytes.buffer, 0, bytes.length >>> 2), size)
   }

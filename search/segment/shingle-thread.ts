@@ -12,7 +12,7 @@ import { type Words, type WordTexts, wordsOf } from './word-ids.ts'
  * the segment's thread makes the posting lists of words.
  */
 
-/** Encodes the shingles of a segment. Afterwards frees the memory of its words. */
+/** Encodes the shingles of a segment. Frees the memory of its words before it encodes. */
 export const encodeShingles = (texts: SegmentTexts, words: Words, rule: number, brake: Brake): EncodedPart =>
   encodePart(texts.ends.length, brake, dictionary => {
     addShingles(dictionary, texts, words, brake, rule)

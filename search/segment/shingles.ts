@@ -311,8 +311,8 @@ function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: 
 const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 2) / enough + 1))
 
 /**
- * Overwrites each hash: with 0 where the group may occur often enough, with `notListed` where it
- * cannot. Most groups cannot.
+ * Overwrites each hash: with 0 where the group may have a list of its own, with `notListed` where
+ * it cannot. Most groups cannot.
  */
 function likelyGroups(hashes: Int32Array, enough: number, brake: Brake, { isListed }: Parts): Int32Array {
   const counters = counted(hashes.length, enough)

@@ -5,9 +5,9 @@ import { getDomain } from 'tldts'
 export const ADDRESS_LIMIT = 2048
 
 /**
- * The most characters of a key, because a row of a btree index holds at most a third of a page. A
- * hash replaces the path of a longer key. To cut the key would not do, because long addresses often
- * begin alike.
+ * The most characters of a key, because a row of a btree index holds at most a third of a page. In
+ * a longer key, a hash replaces all that follows the host. To cut the key would not do, because
+ * long addresses often begin alike.
  */
 const KEY_LIMIT = 512
 

@@ -51,7 +51,7 @@ const LABEL =
   /^(?:(?:door|von|by|par|vun|from|via|bron|sources?|quellen?|quell|tekst|texte?|with|met|mit|mat|avec|the|la|le|l|agentur|agentschap|persbureau|redactie|redaktion|rédaction|naar|nach)(?:\s*:\s*|[\s']+|$))+/iu
 const BETWEEN = /[/,;|&+·•()[\]\n]|\s[–—-]\s|[–—]|\s(?:en|et|und|and|a|an|met|mit|mat|avec|with|via|from)\s/iu
 
-/** The agency that a part of a byline names; null: the part names something else too. */
+/** The agency that a part of a byline names; null: none, or something else stands in the part. */
 function agencyIn(part: string): string | null {
   const name = part
     .trim()

@@ -184,7 +184,7 @@ const isToMerge = (a: Run, b: Run) => a.seqs.length < 2 * b.seqs.length && a.seq
 
 /**
  * The bytes of a sample, as Postgres stores them: the lowest byte of a number comes first, as in
- * the processors that Node runs on.
+ * x64 and ARM processors.
  */
 export const toBytes = ({ buffer, byteOffset, byteLength }: Uint32Array) => Buffer.from(buffer, byteOffset, byteLength)
 

@@ -90,7 +90,7 @@ export function openCopyGroups(pool: Pool) {
   /** The version of the groups that `placer` has in memory. */
   let known = -1
 
-  /** Finds the groups of the next articles. @returns false: no article is left */
+  /** Finds the groups of the next articles. @returns false: there is nothing more to do */
   async function step(): Promise<boolean> {
     const state = (await readRow<State>(pool, STATE))!
     if (state.rules !== RULES) return state.rules < RULES && beginAnew(pool, state)

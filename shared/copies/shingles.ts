@@ -159,8 +159,8 @@ const LEAST: number[] = []
 
 function leastOf(shingles: number): number {
   const common = Math.ceil(shingles * 0.6)
-  // For such numbers, the powers below are too small for a float. The normal distribution is close
-  // enough.
+  // The powers below would become too small for a float. For such numbers, the normal distribution
+  // is close enough.
   if (common > 1_000) return Math.floor(common / EACH - 3.3 * Math.sqrt((common * (EACH - 1)) / EACH ** 2))
   let least = 0
   let missed = 0

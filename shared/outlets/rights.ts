@@ -210,7 +210,7 @@ function* tdmSignals({ headers, metas }: Stated): Generator<Signal> {
   }
 }
 
-/** Preferences of uses, and licences. They only inform the operator. */
+/** Preferences of uses, and licences. Licences only inform the operator. */
 function* usageSignals({ headers, licences }: Stated): Generator<Signal> {
   for (const [source, statements] of [
     [ROBOTS_FILE, headers?.[ROBOTS_FILE] ?? []] as const,

@@ -5,7 +5,7 @@ import { type Begun, createBegun, startClock } from './clock.ts'
 /** Why a task failed: it took too long, used too much memory, or threw an error. */
 export type ThreadFailure = 'timeout' | 'memory' | 'error'
 
-/** A task failed. Its thread was ended or replaced. Other threads are not affected. */
+/** A task failed. Other threads are not affected. */
 export class ThreadError extends Error {
   override name = 'ThreadError'
   readonly failure: ThreadFailure
