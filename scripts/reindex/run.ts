@@ -179,6 +179,6 @@ export function createRateLimit(rate: number | null, signal: AbortSignal): RateL
   return async articles => {
     if (rate === null) return
     due = Math.max(due, performance.now()) + (articles * 1_000) / rate
-    await pause(due - performance.now(), undefined, { signal }).catch(() => {})
+    await pause(Math.max(0, due - performance.now()), undefined, { signal }).catch(() => {})
   }
 }

@@ -230,6 +230,8 @@ async function sendArticles(parts: CitingParts, citation: Citation, request: Req
   if (format !== 'json') response.attachment(`perscope-${citation.digest.slice(0, 12)}.${format}`)
   if (request.method === 'HEAD') return void response.end()
   response.write(head)
+  // One listener for the whole answer. A listener for each wait would stay until the answer ends.
+  const closed = new Promise(resolve => response.once('close', resolve))
   let isFirst = true
   for await (const numbers of readCited(parts.pool, citation)) {
     const all = await withPermit(() => index.articles(numbers.map(({ seq }) => seq)))
@@ -239,9 +241,8 @@ async function sendArticles(parts: CitingParts, citation: Citation, request: Req
       .filter(({ object }) => countries.includes(object.country))
     if (shown.length === 0) continue
     const part = shown.map(({ one, object }) => of(object, one)).join(between)
-    const isTaken = response.write(isFirst ? part : between + part)
+    if (!response.write(isFirst ? part : between + part)) await Promise.race([once(response, 'drain'), closed])
     isFirst = false
-    if (!isTaken) await Promise.race([once(response, 'drain'), once(response, 'close')])
     if (response.destroyed) return
   }
   response.end(end)
