@@ -85,8 +85,7 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    *
    * @param newest articles after this `seq` are not counted
    * @param texts each text is counted once; absent: each article is counted
-   * @throws TooManyBuckets
-   * @throws TextsElsewhere
+   * @throws TooManyBuckets, TextsElsewhere, TooFrequent
    */
   countBy(query: Matched, breakdown: Breakdown, newest?: bigint, texts?: CountedTexts): Promise<Counts>
   /**

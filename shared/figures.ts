@@ -232,8 +232,8 @@ export interface OutletHealth<Time = Date> {
   failures: number
   error: string | null
   /**
-   * The kinds of blocks in the last day, the most frequent first: `forbidden`, `challenge`, `cookie
-   * wall` and so on.
+   * The kinds of blocks in the last day, the most frequent first: `forbidden`, `challenge`,
+   * `cookie wall` and so on.
    */
   blocks: { kind: string; pages: number }[]
   /**

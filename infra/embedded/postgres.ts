@@ -263,8 +263,7 @@ function postgresSettings(port: number, memory: number, throwaway: boolean): Rec
     effective_cache_size: `${Math.max(quarter * 2, 256)}MB`,
     maintenance_work_mem: `${Math.min(Math.max(Math.floor(quarter / 8), 64), 512)}MB`,
     work_mem: '16MB',
-    // With the defaults the planner avoids the indexes, and compiling costs more than it saves
-    // (docs/decisions.md).
+    // With the defaults the planner avoids the indexes, and compiling costs more than it saves.
     random_page_cost: 1.1,
     jit: 'off',
     // Room for imports between checkpoints. Replaying 2 GB after a crash takes less than a minute.

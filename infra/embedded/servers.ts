@@ -116,7 +116,7 @@ async function startAll({ starting, interrupted }: Group, servers: readonly Serv
   const { dataDir, report } = starting
   await mkdir(join(dataDir, 'logs'), { recursive: true })
   const ports = await rememberedPorts(dataDir, report)
-  // This check comes first, because no server can start where the account cannot enter.
+  // This check comes first, because Postgres cannot start where its account cannot enter.
   const owner = servers.includes('postgres') ? await postgresAccount(report) : null
   await checkPassage(owner, dataDir, 'The database')
   const port = { postgres: 0, qdrant: 0, model: 0 }

@@ -1,6 +1,6 @@
 /**
- * Code points of the body that make the snippet (contract, "Article object"). After a change, `npm
- * run reindex -- --snippets` renews the stored snippets.
+ * Code points of the body that make the snippet (contract, "Article object"). After a change,
+ * `npm run reindex -- --snippets` renews the stored snippets.
  */
 export const SNIPPET_LENGTH = 200
 

@@ -8,8 +8,8 @@ import { TERMS } from '../terms.ts'
 import type { Language } from '../vocabulary.ts'
 
 /**
- * Version of the documents. Raise it with every change of the documents or the fields: `npm run
- * reindex -- --archive` then builds every index anew.
+ * Version of the documents. Raise it with every change of the documents or the fields. Then
+ * `npm run reindex -- --archive` builds every index anew.
  */
 export const ANALYSIS = 2
 

@@ -48,8 +48,8 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
   const writer = openSegmentWriter(pool)
   const threads = createThreads(pool, module, events)
   /**
-   * `covered`: articles up to this `seq` had a stored segment at the last look. `newest`: the
-   * highest `seq` that `notify` was called with.
+   * `covered`: articles up to this `seq` had a stored segment at the last look. `newest`: the `seq`
+   * of the last call of `notify`.
    */
   let [covered, newest] = [0n, 0n]
   /**
@@ -114,7 +114,7 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
      * Makes segments of the written articles. Resolves when this is done or has failed.
      *
      * @param how `due`: makes full segments alone, at once. `all`: also makes a segment of the last
-     *   articles, unless they are few. This last segment gives way to all other work.
+     *   articles, unless they are few, and gives way to all other work.
      */
     async finish(how: 'due' | 'all'): Promise<void> {
       const last = await writer.readLastSeq()

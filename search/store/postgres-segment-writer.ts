@@ -87,7 +87,7 @@ export function openSegmentWriter(pool: Pool) {
      * either the old state or the new one. The caller then calls `removeUnused`. Searches cannot
      * read this segment ahead. With `prepare` and `publish` they can.
      *
-     * @returns its number; no other segment ever has it
+     * @returns its number; no other segment gets it, except after a failover
      */
     async replace(segment: NewSegment, { brake = noBrake, expects, within }: ReplaceOptions = {}): Promise<number> {
       return await transaction(pool, async client => {
@@ -107,7 +107,7 @@ export function openSegmentWriter(pool: Pool) {
      * `exclusively` until it publishes the segment. This also removes a segment of the same kind
      * that a killed process has prepared.
      *
-     * @returns its number; no other segment ever has it
+     * @returns its number; no other segment gets it, except after a failover
      */
     prepare: (kind: SegmentWork, segment: NewSegment, brake: Brake = noBrake): Promise<number> =>
       transaction(pool, async client => {

@@ -85,11 +85,12 @@ export interface TermDictionary {
 
 /**
  * Reads stored segments for searches. `version` is the version with which the search began.
- * Articles may have moved to other segments since then. So every method that takes it throws
- * `SegmentsChanged` when the stored segments have another version.
+ * Articles may have moved to other segments since then. So every method that takes it, except
+ * `readMeta`, throws `SegmentsChanged` when the stored segments have another version.
  *
- * Segments that are not used yet are read ahead. A segment never changes, and no other segment ever
- * gets its number. So the read data is complete if the segment is still stored afterwards.
+ * Segments that are not used yet are read ahead. A segment never changes, and no other segment gets
+ * its number, except after a failover. So the read data is complete if the segment is still stored
+ * afterwards.
  */
 export interface SegmentStore {
   readSnapshot(): Promise<IndexState>

@@ -115,7 +115,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
      * (Retry-After), this waits first. Tries once, because the caller finds out whether the texts
      * or the endpoint caused a failure.
      *
-     * @throws EmbeddingFailure
+     * @throws EmbeddingFailure; AbortError when `signal` aborts the pause
      */
     async embedPassages(texts: string[], signal: AbortSignal) {
       const patience = notBefore - Date.now()

@@ -31,8 +31,8 @@ export interface Model {
 
 /**
  * Two articles with at least this cosine are likely to be about the same event. `of` has the cosine
- * by pair of languages, in alphabetical order. `pooled` is for pairs of languages with less than 50
- * judged pairs of articles.
+ * by pair of languages, in alphabetical order. `pooled` is for pairs of languages with fewer than
+ * 50 judged pairs of articles.
  */
 export interface SameEvent {
   pooled: number

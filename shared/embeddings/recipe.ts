@@ -1,7 +1,7 @@
 /**
  * The number of the recipe: which parts of an article are embedded, and how they become one vector.
- * Measurements decided it (`docs/search-by-meaning.md`). A change needs a new number, and `npm run
- * reembed -- --all`.
+ * Measurements decided it (`docs/search-by-meaning.md`). A change needs a new number, and
+ * `npm run reembed -- --all`.
  */
 export const RECIPE = 1
 

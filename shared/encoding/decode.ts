@@ -120,8 +120,8 @@ const headerLabel = (contentType: string | null): string | null =>
 const PROLOGUE = 8_192
 
 /**
- * The encoding that the document itself declares, unchanged: `<?xml encoding="…"?>`, `<meta
- * charset>`, `<meta http-equiv>`.
+ * The encoding that the document itself declares, unchanged: `<?xml encoding="…"?>`,
+ * `<meta charset>`, `<meta http-equiv>`.
  */
 function declaredLabel(buffer: Buffer, kind: 'html' | 'xml'): string | null {
   const prologue = buffer.toString('latin1', 0, PROLOGUE)

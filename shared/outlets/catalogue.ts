@@ -81,7 +81,7 @@ const OUTLET_FIELDS = CATALOGUE_SCHEMA.properties.outlets.items.properties
 /** A parsed catalogue, with notes for its author on the mistakes that were corrected. */
 export type Catalogue = ReturnType<typeof readCatalogue>
 
-/** A catalogue that cannot be used. The message has one sentence for each mistake. */
+/** A catalogue that cannot be used. `problems` has one sentence for each mistake. */
 export class CatalogueError extends Error {
   override name = 'CatalogueError'
   readonly problems: string[]

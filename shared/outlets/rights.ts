@@ -66,9 +66,9 @@ export function rightsHeaders(headers: Readonly<Record<string, string | string[]
 }
 
 /**
- * The name by which outlets address our robot. It is `perscopebot` for `PerscopeBot/1.0
- * (+https://…)`. It is the same for `Mozilla/5.0 (compatible; PerscopeBot/1.0; +https://…)`, a form
- * that many robots use.
+ * The name by which outlets address our robot. It is `perscopebot` for
+ * `PerscopeBot/1.0 (+https://…)`, and also in a form that many robots use:
+ * `Mozilla/5.0 (compatible; PerscopeBot/1.0; +https://…)`.
  */
 export function productToken(userAgent: string): string {
   const [, name] = /\bcompatible;\s*([^\s/;()]+)/i.exec(userAgent) ?? /^\s*([^\s/]+)/.exec(userAgent) ?? []

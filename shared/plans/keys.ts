@@ -54,8 +54,8 @@ export async function createKey(db: Queryable, name: string, plan: Plan) {
     `insert into api_keys (id, key_hash, name, countries, history_start, history_days, rate, quota)
      values ($1, $2, $3, $4, $5, $6, $7, $8)
      returning ${KEY_COLUMNS}`,
-    // Hexadecimal digits, because an id that begins with a dash would be an option of `npm run
-    // keys`.
+    // Hexadecimal digits, because an id that begins with a dash would be an option of
+    // `npm run keys`.
     [`key_${randomBytes(8).toString('hex')}`, hashSecret(secret), name, ...planColumns(plan)],
   )
   return { key: key!, secret }

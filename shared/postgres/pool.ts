@@ -22,8 +22,8 @@ export {
 
 /*
  * All processes connect through this file, so the same rules hold everywhere. Writes go only to a
- * primary with a schema that we know. No statement waits for ever. A lost connection never ends a
- * process.
+ * primary with a schema that we know. Statements have a time limit, unless the caller sets none. A
+ * lost connection never ends a process.
  */
 
 /**
@@ -132,8 +132,8 @@ export interface PoolOptions {
  * @param options.mayBeUnfinished accepts a database whose restore did not end
  * @param options.onConnect runs on each new connection before any other statement; when it throws,
  *   the connection is closed
- * @param options.settings settings of the server for these connections, such as `enable_seqscan:
- *   'off'`
+ * @param options.settings settings of the server for these connections, such as
+ *   `enable_seqscan: 'off'`
  */
 export function createPool(
   url: string,

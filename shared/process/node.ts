@@ -43,8 +43,8 @@ export function makeCompiledFolder(account: number): boolean {
   const folder = folderOf(account)
   const own = process.geteuid?.()
   try {
-    // If another account owns the packages, our files there would disturb that account's next `npm
-    // ci`.
+    // If another account owns the packages, our files there would disturb that account's next
+    // `npm ci`.
     if (statSync(MODULES).uid === own) {
       mkdirSync(FOLDERS, { recursive: true, mode: 0o755 })
       const made = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined

@@ -78,8 +78,7 @@ const SELECT = `
   from vector_collections`
 
 /**
- * How Qdrant stores a collection. `docs/search-by-meaning.md` tells what this costs for 10 million
- * vectors.
+ * How Qdrant stores a collection. `docs/growth.md` tells what this costs for 10 million vectors.
  *
  * Full vectors are in mapped files on disk, so the page cache keeps those in use. The graph is in
  * memory, with one byte for each dimension to walk through it. The full vectors of the nearest

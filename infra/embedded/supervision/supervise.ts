@@ -96,7 +96,8 @@ interface Watched {
  * Starts a program, waits until it is ready, and restarts it whenever it ends. A program that hangs
  * is ended.
  *
- * @throws Problem when it does not become ready after the first start
+ * @throws Problem when it does not become ready in the first `FIRST_ATTEMPTS` starts, or when its
+ *   log gives a reason before
  */
 export async function supervise(program: Program, options: Supervision) {
   limitLog(program.log)
