@@ -10,7 +10,7 @@ const NO_PERSON =
  * ignores case and accents.
  * - `as_stated` compares with all names of the set.
  * - `people` compares without desks, agencies and the outlet's own name, as decision 35 asks.
- * - `signed` counts only pages with a byline. On the others, finding no author is right.
+ * - `signed` counts only pages whose byline names people. On the others, finding nobody is right.
  */
 export function scoreAuthors({ set, url, authors, meta }: ReadPage, count: Count): void {
   if (authors === null) return

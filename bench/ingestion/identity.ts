@@ -25,8 +25,8 @@ function withParameters(url: string, parameters: string): string {
 
 /**
  * Measures keys of real addresses of outlets in the three countries. One figure is the share of
- * addresses whose variants all have the same key. The other is the share of keys that belong to one
- * address.
+ * addresses whose variants all have the same key. The other is the number of different keys, as a
+ * share of the addresses.
  */
 export async function measureAddresses(data: string): Promise<Figures> {
   const rows = await readSet<{ url: string }>(data, 'urls-real-benelux/urls.jsonl')

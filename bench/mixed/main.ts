@@ -211,7 +211,7 @@ const KINDS = Object.keys(SHARES) as Kind[]
 
 /** The number of readers that poll. Each reader has its own position in the order of ingestion. */
 const READERS = 200
-/** This many questions are asked by many readers. Every other question is asked once. */
+/** This many questions are asked by many readers. All other questions are asked once. */
 const POPULAR = 50
 
 interface NextRequest extends Asking {

@@ -123,7 +123,7 @@ const BOOLEAN = {
 
 function matches({ vocabularies }: GeneratedCorpus): Record<string, Make> {
   const written = (pattern: string, random: Random) => {
-    // Dutch, French and German get about as many queries as they have articles.
+    // The shares of Dutch, French and German are about their shares of the articles.
     const { words, names } = vocabularies[random.one(['nl', 'nl', 'nl', 'fr', 'fr', 'de'] as const)]
     return pattern.replace(/[A-Z]+/g, rank => {
       const [from, to] = RANKS[rank] ?? [0, 0]

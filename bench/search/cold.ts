@@ -27,7 +27,7 @@ const searchesOf = (classes: QueryClass[]) => shuffled(classes.flatMap(one => on
 
 const CONNECTIONS = 8
 const MILLION = 1_000_000
-/** Seconds that the bench watches after that. */
+/** Seconds that the bench watches from `settledAfter` on. */
 const SECONDS = 7
 const FIRST = 20
 

@@ -74,7 +74,7 @@ export function createCorpus(rows: number, bodyWords = BODY_WORDS): GeneratedCor
   }
   const outlets = makeOutlets()
   const people = makePeople()
-  // Outlet number n publishes about a share of 1 / (n + 8).
+  // Outlet number n publishes in proportion to 1 / (n + 8).
   const diligence = cumulative(outlets.map((_, index) => 1 / (index + 8)))
   const article = (number: number): NewArticle => {
     const random = createRandom(number + 1)

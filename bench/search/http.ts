@@ -13,7 +13,7 @@ import { withIndex } from './measure.ts'
 const CONNECTIONS = [1, 8, 64]
 const SECONDS = 20
 const REQUESTS = 100_000
-/** ms in which the process that started last warms up and opens its connections. */
+/** ms in which the process that started last warms up and begins to get connections. */
 const SETTLING = 10_000
 
 /** A running API, and what the bench asks it. */

@@ -74,9 +74,9 @@ const MOST_PRINTED = 60
 const FOLLOWERS = 0.25
 const FOLLOWS_AFTER = 45 * MINUTE
 /**
- * Half of the outlets write about such events, of which a week has this many. Each brings this
- * share of a day's articles within two hours. We assumed these numbers and the shares of caches
- * below, because no source counts them.
+ * A week has this many events. Half of the outlets write about each, this share of a day's
+ * articles, on average two hours later. We assumed these numbers and the shares of caches below,
+ * because no source counts them.
  */
 const EVENTS = 2
 const EVENT_SHARE = 0.15

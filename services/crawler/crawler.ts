@@ -87,8 +87,8 @@ const NEVER_TRIED = 8 * 86_400_000
  */
 export async function removeOldSources(pool: Pool, keep: number, stopping: AbortSignal): Promise<number> {
   // A page is not given up while it waits for the outlet's budget, for the end of the outlet's
-  // rest, or for the operator. Nor is it given up because the crawler was away: the page was put
-  // back, or its host was asked, within a day.
+  // rest, or for the operator. Nor is it given up because the crawler was away: its next try, or
+  // the time from which its host is free, must be less than a day ago.
   await pool.query(
     `update pages p set state = 'failed', reason = coalesce(reason, 'never tried'), finished_at = clock_timestamp()
       where state = 'waiting' and first_tried_at is null and discovered_at < now() - $1 * interval '1 ms'

@@ -38,8 +38,7 @@ export interface Normaliser {
  * Makes an article of a stored page, or refuses the page. A page that fails is tried again or put
  * into quarantine. Resolves when Postgres holds the result. Two calls leave one result.
  *
- * @param signal aborted when the service stops: pages without a thread are then returned to the
- * queue
+ * @param signal aborted when the service stops: a page without a thread is then due again at once
  */
 export async function normalisePage(normaliser: Normaliser, pageNo: bigint, signal: AbortSignal): Promise<void> {
   const { pool, log, outage } = normaliser

@@ -215,7 +215,7 @@ interface ReadingPlace {
 
 const cards = () => [...document.querySelectorAll('article.card')]
 
-/** The place of the reader before a reload; null: the page was opened otherwise. */
+/** The reader's place before a reload or a step of the history; null: the page was opened anew. */
 function placeBefore(): ReadingPlace | null {
   const [navigation] = performance.getEntriesByType('navigation')
   const kept = sessionStorage.getItem(PLACE)

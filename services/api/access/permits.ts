@@ -108,10 +108,7 @@ const CONNECTIONS = 3
  * and then limits its searches first.
  */
 const WAITING = 1_000
-/**
- * The most callers that may wait to count requests of one key. No key can have this many requests
- * under way.
- */
+/** The most callers of one token, key or feed that may wait: far more than real clients send. */
 const COUNTING = 100_000
 
 /**
@@ -137,9 +134,9 @@ export function createQuestionPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_T
 }
 
 /**
- * Permits for the statements that count a key's minute and month. These statements write one row,
- * so Postgres runs one at a time. Without permits, the others would wait in Postgres and occupy a
- * connection each.
+ * Permits for the statements of feeds and of owners' pages, by token, key or feed. Most of these
+ * write one row, so Postgres runs one at a time. Without permits, the others would wait in Postgres
+ * and occupy a connection each.
  */
 export function createCountPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>): Permits {
   return createPermits({ atOnce: 2, waiting: COUNTING, patience: SEARCH_TIMEOUT })

@@ -34,7 +34,7 @@ import { type Answer, jsonAnswer } from '../http/answer.ts'
 
 /*
  * A count is a search that returns numbers in place of articles. A breakdown takes one search; with
- * `then`, its buckets take further searches. For a search by meaning, the answer also says how many
+ * `then`, further searches count its parts. For a search by meaning, the answer also says how many
  * articles have a vector.
  */
 
@@ -366,9 +366,9 @@ export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>,
 }
 
 // Counts articles without a vector: they wait for it, failed too often, or have rights that forbid
-// it. Only the first $1 that wait, and the first $1 others, are read; they stand for all of their
-// kind. $1 SAMPLE, $2 countries, $3 history start. Indexes: embeddings_due, embeddings_failed,
-// article_rights_silent.
+// it. Only the first $1 that wait, and the first $1 others, are compared with the plan; they stand
+// for all of their kind. $1 SAMPLE, $2 countries, $3 history start. Indexes: embeddings_due,
+// embeddings_failed, article_rights_silent.
 const SAMPLE = 50_000
 const LACKING = `
   with lacking as (

@@ -8,13 +8,11 @@ import { repeatEvery } from '../../../shared/process/repeat.ts'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 
 /**
- * Names of the dependencies that this process cannot reach. Addresses are left out, because anybody
- * may read the page.
+ * The dependencies that this process cannot reach. The page shows only their names, because
+ * anybody may read it.
  */
 export interface Readiness {
-  /**
-   * Missing dependencies without which the process cannot answer any request. By name: the reason.
-   */
+  /** Missing dependencies without which no request with a key is answered. By name: the reason. */
   required(): Promise<Record<string, string>>
   /** Missing dependencies without which only semantic search fails. By name: the reason. */
   semantic(): Promise<Record<string, string>>

@@ -226,7 +226,7 @@ const SPARE = 64
  * connection that has sent no whole request. Otherwise, clients that open connections and send
  * nothing could shut out all others. When all older connections have sent a request, the new
  * connection ends. If this happens at the limit for all clients, the server also closes idle
- * connections. The limit for one address is lower, so one address never has all connections.
+ * connections. The limit for one address is lower, unless a proxy stands before this server.
  */
 function limitConnections(server: Server, connections: Connections, limits: HttpLimits): void {
   server.maxConnections = limits.connections + SPARE

@@ -89,7 +89,7 @@ async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promis
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof TooFrequent)) throw error
     // The plan has become smaller, the search has become one by meaning, or its words are too
-    // frequent. The alert stops until its owner changes it.
+    // frequent. The alert rests until its owner changes it or its search.
     await pool.query('update search_alerts set rests = $2 where alert_id = $1', [due.alertId, error.message])
   }
   return true

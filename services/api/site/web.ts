@@ -33,10 +33,10 @@ export function webBundle(): Promise<WebBundle> {
 }
 
 /**
- * `/` is the explorer, which also shows single articles, and here are the files of all pages. They
- * are open to everybody, because they hold only the program: articles need a key. Other handlers
- * get a path that names no file. They also get the pages when a client does not ask for HTML, so
- * that programs get the contract's error (decision 5).
+ * The explorer, at `/`, at the page of an article and at `/searches`, and the files of all pages.
+ * They are open to everybody, because they hold only the program: articles need a key. Other
+ * handlers get a path that names no file. They also get the pages when a client does not prefer
+ * HTML, so that programs get the contract's error (decision 5).
  */
 export function webPages(): Router {
   const router = Router({ strict: true, caseSensitive: true })

@@ -113,7 +113,7 @@ export function learn(before: Habits | null, { now, found, room, dated }: PollRe
   }
   const [rates, rushes] = [[...before.rates], [...before.rushes]]
   const isRush = found >= (before.room ?? Infinity) * ROOM
-  // Two polls are at least a minute apart. If they seem closer, the clock was set back.
+  // By default, two polls are at least a minute apart. If they seem closer, the clock was set back.
   const watched = Math.max(MINUTE, Math.min(now - before.at, WEEK))
   const slices = Math.ceil(watched / SLICE)
   const hours = watched / slices / HOUR
@@ -202,8 +202,8 @@ export function nextPoll(habits: Habits, fresh: number, { min, max }: IntervalRa
     filled += Math.max(coming, (habits.rushes[hourOf(moment) % 24]! * step) / HOUR)
     wait += step
   }
-  // `max-age` counts only when the feed keeps its articles until `max-age` is over. Otherwise
-  // articles would be lost.
+  // `max-age` does not count when the feed may roll over within `wait`, because articles would be
+  // lost.
   const believed = filled < room ? Math.min(fresh, max * BELIEVED_FRESH) : 0
   return Math.round(Math.min(Math.max(wait, believed, min), longest))
 }

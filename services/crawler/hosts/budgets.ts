@@ -123,7 +123,7 @@ export async function readHeld(pool: Pool, budget: Budget, brimming: ReadonlySet
   }
 }
 
-/** Days of budget. While more pages of an outlet wait, its feeds are not polled. */
+/** An outlet's feeds are not polled while its waiting pages fill its budget of this many days. */
 const DAYS = 5
 
 /**

@@ -197,7 +197,8 @@ export const isVeiled = (element: Element) =>
   isHidden(element) || VEILED.test(label(element)) || /filter\s*:\s*blur\(/i.test(element.attribs.style ?? '')
 
 /**
- * Whether a style hides the element. AMP's own style hides the offers to readers without access.
+ * Whether a style hides the element. AMP's own style hides offers, which it shows only to readers
+ * without access.
  */
 export const isHiddenByStyle = ({ attribs }: Element): boolean =>
   /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attribs.style ?? '') ||
