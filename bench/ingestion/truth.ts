@@ -115,8 +115,8 @@ interface FundusTruth {
 
 /**
  * The true values of a page of fundus. Each version of the publisher's parser has its own values.
- * We take the last version that is dated before the crawl of the page. The text is in the order of
- * fundus: summary, then headings and paragraphs.
+ * We take the one with the latest publishing date that is at most a day after the crawl of the
+ * page. The text is in the order of fundus: summary, then headings and paragraphs.
  */
 async function fundusTruth(entry: Entry, folder: string): Promise<Truth> {
   const { country, publisher, crawl_date = '', truth_versions = [] } = entry

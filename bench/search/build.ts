@@ -18,7 +18,7 @@ export interface BuiltCorpus {
   corpus: GeneratedCorpus
   /** The queries that the bench sends to this corpus. */
   classes: QueryClass[]
-  /** Seconds that building took. Null: an earlier run has built a part of the corpus. */
+  /** Seconds that building took. Null: an earlier run has built the corpus or a part of it. */
   seconds: { insert: number; index: number } | null
 }
 

@@ -20,7 +20,7 @@ export interface Search {
 export interface QueryClass {
   name: string
   queries: Search[]
-  /** Whether the bench also measures a page far after the first. */
+  /** Whether the warm runs ask for a page far after the first. */
   deep: boolean
 }
 
@@ -169,7 +169,7 @@ const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 /**
  * The hardest queries that the contract allows: as many words, phrases or exclusions as fit into
- * `q`, alone and beside a part of a name. No two queries use the same words.
+ * `q`, alone and beside a part of a name. Each query draws its own words.
  */
 export function hardClasses(corpus: GeneratedCorpus, queriesEach: number): QueryClass[] {
   const from = (random: Random) => corpus.vocabularies[random.one(['nl', 'nl', 'fr', 'de'] as const)].words

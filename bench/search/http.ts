@@ -191,7 +191,7 @@ async function measureProcesses(measured: Measured, processes: number): Promise<
   const { api, key, searches } = measured
   const name = `http_processes_${processes}`
   if (processes > 1) await pause(SETTLING)
-  // Asks until each process has answered every path once.
+  // Warms up: asks every path as often as there are processes.
   await api.load(key, searches, 4 * processes, { requests: searches.length * processes })
   const rates = await measureRates(measured, name, CONNECTIONS.slice(1))
   return { ...rates, [`${name}_mb`]: rounded((await api.usage()).memory) }

@@ -29,7 +29,7 @@ export interface QueryTimes {
 }
 
 export const RUNS = 3
-/** A deep page starts after one part in this many of all matches. */
+/** A deep page comes this many pages after the first. */
 const DEPTH = 8
 
 /**

@@ -145,8 +145,8 @@ async function measureRecall(vectors: VectorStore, ask: Ask, name: string, real:
 }
 
 /**
- * Times whole requests by two clients, each with a new question. It also measures the shares of
- * model, vector store, sets and pages, and the processor time of each server.
+ * Times whole requests by two clients, each with a new question. It also reads the times of their
+ * `STEPS` and the processor time of each server.
  */
 async function measureSpeed(place: Place, seed: number): Promise<Figures> {
   const random = createRandom(seed)

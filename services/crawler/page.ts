@@ -27,7 +27,7 @@ const PAGE_HEADERS = {
 
 /**
  * Tries one page.
- * @returns false when the visit must end, because its host must not be asked again for now
+ * @returns false when the visit must end: it was interrupted, or its host must rest for now
  */
 export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): Promise<boolean> {
   const { pool, config } = crawl

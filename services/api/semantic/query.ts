@@ -96,14 +96,14 @@ export interface SemanticSearch<A extends KeptArticle = ArticleRow> {
    * Finds the page after `position`, or the first page. For the first page it uses the set of the
    * last five minutes, or makes a new one.
    *
-   * @throws SemanticUnavailable within two seconds, waits for permits included
+   * @throws SemanticUnavailable; `createNearest` says after how long
    * @throws SetExpired when the set of `position` is older than ten minutes
    */
   search(query: SemanticQuery, position: SemanticPosition | null, permits?: SearchPermits): Promise<SemanticPage<A>>
   /**
    * All candidates of a search. The request's filters are not applied yet.
    *
-   * @throws SemanticUnavailable within two seconds, waits for permits included
+   * @throws SemanticUnavailable; `createNearest` says after how long
    */
   candidates(question: SemanticQuestion, permits?: SearchPermits): Promise<bigint[]>
   /**

@@ -21,7 +21,7 @@ import { type PartsRead, readParts } from './sitemap-parts.ts'
 
 /**
  * Polls one feed or sitemap.
- * @returns false when the visit must end, because its host must not be asked again for now
+ * @returns false when the visit must end: it was interrupted, or its host must rest for now
  */
 export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promise<boolean> {
   let parsing = false

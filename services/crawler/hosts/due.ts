@@ -137,7 +137,7 @@ export interface DueHost {
   outletNo: number
   /** The catalogue names a feed on this host. */
   catalogued: boolean
-  /** Whether pages of the outlet have been late. */
+  /** Whether pages of the outlet have been slow or late. */
   slowed: boolean
 }
 
@@ -151,9 +151,7 @@ export interface UnderWay {
   pausing: boolean
 }
 
-/**
- * The most hosts that are visited at a time for one outlet, and for an outlet whose pages are late.
- */
+/** The most hosts visited at a time for one outlet, and for one with slow or late pages. */
 const OF_AN_OUTLET = 4
 const OF_A_SLOW_ONE = 1
 /**

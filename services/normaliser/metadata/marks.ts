@@ -181,8 +181,8 @@ const LINKS = 2_000
 const ITEM_DEPTH = 6
 
 /**
- * The list item around a link to another page; empty: there is none. An item is an element with a
- * link and a date, beside others of its kind, or an `article` with a linked heading.
+ * The list item around a link to another page; empty: there is none. An item is an `article` with a
+ * linked heading, or one of several similar elements with links and dates.
  */
 function itemAround(link: Element): Element[] {
   if (/^(?:#|mailto:)/.test(link.attribs.href ?? '') || /author/.test(link.attribs.rel ?? '')) return []

@@ -76,8 +76,8 @@ function prune(root: Element, pruned: Set<Element>, test: (element: Element) => 
 /**
  * Names of elements around and inside an article that are no part of it (boilerplate), in English.
  * The rules of each language have the names in that language. Each name is a piece of a regular
- * expression that is matched against class, id and role in lower case. A name in brackets matches a
- * whole word; `-` and `_` separate words.
+ * expression that is matched against the names of an element (`roleNames`). A name in brackets
+ * matches a whole word; `-` and `_` separate words.
  */
 const NAMES: Record<string, string> = {
   navigation: `(nav) (navigation) (navbar) (menu) breadcrumb (sidebar) (footer) (masthead)
