@@ -74,7 +74,12 @@ await runCommand(
 async function cancel({ options, say }: CommandContext, pool: Pool, filling: Collection | null): Promise<void> {
   if (filling === null) return say('No collection is being filled.')
   if (options['dry-run'] === true) return say(`Would give up ${filling.name}.`)
-  await cancelFilling(pool)
+  await transaction(pool, async client => {
+    await changeCollections(client)
+    await client.query(
+      `update vector_collections set state = 'retired', changed_at = clock_timestamp() where state = 'filling'`,
+    )
+  })
   say(`Gave up ${filling.name}.`)
 }
 
@@ -173,7 +178,7 @@ async function fill(filling: Filling, name: string, progress: (articles: number)
       if (!signal.aborted) done += group.length
       progress(done)
     }
-    await removeStray(pool, filling.vectors, name, seqs)
+    await removeStray(pool, filling.vectors, name, articles)
     if (!signal.aborted) await noteFilled(pool, target.collection, seqs.at(-1)!)
   }
   return done
@@ -319,13 +324,4 @@ async function left(db: Queryable, collection: Pick<Collection, 'filledTo' | 're
 /** The number of articles that embedders still have to embed, without those that were given up. */
 async function notEmbedded(db: Queryable): Promise<number> {
   return countOf(db, 'select count(*)::int as n from embeddings where embedded_at is null and failed_at is null')
-}
-
-async function cancelFilling(pool: Pool): Promise<void> {
-  await transaction(pool, async client => {
-    await changeCollections(client)
-    await client.query(
-      `update vector_collections set state = 'retired', changed_at = clock_timestamp() where state = 'filling'`,
-    )
-  })
 }

@@ -88,7 +88,7 @@ async function verifyVectors(pool: Pool, report: Report, config: QdrantSettings,
   try {
     for await (const { wrong, isLost } of compareVectors(pool, vectors, serving.name, signal)) {
       const named = wrong.slice(0, EXAMPLES)
-      const what = isLost ? 'is embedded, and Qdrant lacks its vector' : 'has a vector in Qdrant, and no promise of one'
+      const what = isLost ? 'is embedded, and Qdrant lacks its vector' : 'has a vector of another, or no promise of one'
       const sure = isLost ? named : await stillThere(vectors, serving.name, named)
       for (const seq of sure) report.found('vectors', `article ${seq} ${what}`)
       const more = wrong.length - named.length

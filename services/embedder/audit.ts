@@ -2,6 +2,7 @@ import type { Logger } from '../../shared/log/logger.ts'
 import { type Pool, readColumn, readValue, whileLocked } from '../../shared/postgres/pool.ts'
 import type { Collection } from '../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../shared/vectors/store.ts'
+import type { EmbeddableArticle } from './articles.ts'
 
 // The key of an advisory lock; any number would do. Only one process audits at a time.
 const AUDIT_LOCK = 7_211_004_232n
@@ -21,20 +22,15 @@ export async function auditCollection(
 ): Promise<void> {
   if (collection.state !== 'serving') return
   await whileLocked(pool, AUDIT_LOCK, async () => {
-    const { lost, stray } = await compare(pool, vectors, collection.name, signal)
+    let [lost, stray] = [0, 0]
+    for await (const { wrong, isLost, since } of compareVectors(pool, vectors, collection.name, signal)) {
+      if (isLost) lost += (await pool.query(MARK_LOST, [wrong, since])).rowCount ?? 0
+      else stray += wrong.length
+      if (!isLost) await vectors.remove(collection.name, wrong)
+    }
     if (lost + stray > 0)
       log.warn({ lost, stray }, 'the vector store lacked vectors, or held vectors of removed articles')
   })
-}
-
-async function compare(pool: Pool, vectors: VectorStore, name: string, signal?: AbortSignal) {
-  let [lost, stray] = [0, 0]
-  for await (const { wrong, isLost, since } of compareVectors(pool, vectors, name, signal)) {
-    if (isLost) lost += (await pool.query(MARK_LOST, [wrong, since])).rowCount ?? 0
-    else stray += wrong.length
-    if (!isLost) await vectors.remove(name, wrong)
-  }
-  return { lost, stray }
 }
 
 // $1 seqs, $2 embedded before. Index: the primary key.
@@ -44,17 +40,19 @@ const MARK_LOST = `
 
 /**
  * Compares a collection with Postgres, some thousand articles at a time, and changes nothing.
- * Yields numbers of embedded articles without a vector (`isLost`), or of vectors without such an
- * article. It skips articles that were embedded after `since`.
+ * Yields numbers of embedded articles without a vector (`isLost`), or of vectors that are not those
+ * of such an article: after a failover, another article may have the number. It skips articles that
+ * were embedded after `since`.
  */
 export async function* compareVectors(pool: Pool, vectors: VectorStore, name: string, signal?: AbortSignal) {
   const since = (await readValue<Date>(pool, 'select clock_timestamp()'))!
   for (let from: bigint | null = 0n; from !== null && !signal?.aborted; ) {
-    const page: { seqs: bigint[]; next: bigint | null } = await vectors.seqs(name, from, PAGE)
-    const stray = await strayAmong(pool, page.seqs)
-    if (stray.length > 0) yield { wrong: stray, isLost: false, since }
+    const page: Awaited<ReturnType<VectorStore['seqs']>> = await vectors.seqs(name, from, PAGE)
+    const stray = new Set(await strayAmong(pool, page.seqs, page.ids))
+    if (stray.size > 0) yield { wrong: [...stray], isLost: false, since }
+    const own = page.seqs.filter(seq => !stray.has(seq))
     for (let after: bigint | undefined = from - 1n; after !== undefined; ) {
-      const lost: bigint[] = await readColumn<bigint>(pool, LOST, [after, page.next, since, page.seqs, PAGE])
+      const lost: bigint[] = await readColumn<bigint>(pool, LOST, [after, page.next, since, own, PAGE])
       if (lost.length > 0) yield { wrong: lost, isLost: true, since }
       // Lost articles are read in batches, because a lost collection may have millions.
       after = lost.length < PAGE ? undefined : lost.at(-1)
@@ -64,19 +62,21 @@ export async function* compareVectors(pool: Pool, vectors: VectorStore, name: st
 }
 
 /**
- * Removes vectors of articles that were deleted, or removed from search by meaning, while they were
- * embedded.
+ * Removes vectors of articles that were deleted, removed from search by meaning, or undone by a
+ * failover, while they were embedded.
  */
-export async function removeStray(pool: Pool, vectors: VectorStore, collection: string, seqs: bigint[]): Promise<void> {
-  await vectors.remove(collection, await strayAmong(pool, seqs))
+export async function removeStray(pool: Pool, vectors: VectorStore, collection: string, articles: EmbeddableArticle[]) {
+  const [seqs, ids] = [articles.map(({ seq }) => seq), articles.map(({ id }) => id)]
+  await vectors.remove(collection, await strayAmong(pool, seqs, ids))
 }
 
-const strayAmong = (pool: Pool, seqs: bigint[]): Promise<bigint[]> =>
+/** @param ids of the articles of which the vectors were made; '': not known */
+const strayAmong = (pool: Pool, seqs: bigint[], ids: string[]): Promise<bigint[]> =>
   readColumn<bigint>(
     pool,
-    `select v.seq from unnest($1::bigint[]) as v (seq)
-      where not exists (select from articles a join embeddings using (seq) where a.seq = v.seq)`,
-    [seqs],
+    `select v.seq from unnest($1::bigint[], $2::text[]) as v (seq, id)
+      where not exists (select from articles a join embeddings using (seq) where a.seq = v.seq and v.id in ('', a.id))`,
+    [seqs, ids],
   )
 
 // $1 after, $2 to before (null: to the last), $3 embedded before, $4 seqs that have a vector, $5

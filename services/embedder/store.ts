@@ -46,7 +46,7 @@ export async function storeIn(
   const made = await vectorsOf(target, articles, signal)
   await vectors.upsert(
     target.collection.name,
-    articles.map(({ seq, country, coveredAt }, index) => ({ seq, country, coveredAt, vector: made[index]! })),
+    articles.map(({ seq, id, country, coveredAt }, index) => ({ seq, id, country, coveredAt, vector: made[index]! })),
   )
 }
 
@@ -69,24 +69,24 @@ export async function storeEverywhere(
       done.add(target.collection.name)
     }
   } while (!(await noteEmbedded(pool, articles, done)))
-  const seqs = articles.map(({ seq }) => seq)
-  for (const name of done) await removeStray(pool, vectors, name, seqs)
+  for (const name of done) await removeStray(pool, vectors, name, articles)
 }
 
 /**
- * Records that the articles are embedded. Returns false and records nothing when a new collection
- * was registered meanwhile, which lacks them.
+ * Records that the articles are embedded, except those that a failover has undone. Returns false
+ * and records nothing when a new collection was registered meanwhile, which lacks them.
  */
 const noteEmbedded = (pool: Pool, articles: EmbeddableArticle[], done: Set<string>): Promise<boolean> =>
   transaction(pool, async client => {
     const collections = await holdCollections(client)
     if (collections.some(({ name }) => !done.has(name))) return false
-    // $1 seqs. Index: the primary key.
+    // $1 seqs, $2 ids. Indexes: the primary keys.
     await client.query({
       name: 'embed-note',
-      text: `update embeddings set embedded_at = clock_timestamp(), claimed_until = null, error = null
-             where seq = any ($1::bigint[]) and embedded_at is null`,
-      values: [articles.map(({ seq }) => seq)],
+      text: `update embeddings e set embedded_at = clock_timestamp(), claimed_until = null, error = null
+             from unnest($1::bigint[], $2::text[]) as v (seq, id) join articles a using (seq, id)
+             where e.seq = v.seq and e.embedded_at is null`,
+      values: [articles.map(({ seq }) => seq), articles.map(({ id }) => id)],
     })
     return true
   })

@@ -117,10 +117,10 @@ async function upsertVectors({ api, via }: Server, collection: string, vectors: 
     {
       collection_name: collection,
       wait: true,
-      points: vectors.map(({ seq, vector, country, coveredAt }) => ({
+      points: vectors.map(({ seq, id, vector, country, coveredAt }) => ({
         id: Number(seq),
         vector,
-        payload: { country, ...(coveredAt === null ? {} : { covered_at: coveredAt }) },
+        payload: { id, country, ...(coveredAt === null ? {} : { covered_at: coveredAt }) },
       })),
     },
     via,
@@ -149,13 +149,14 @@ async function findNearest(
 
 async function readSeqs({ api, via }: Server, collection: string, from: bigint, limit: number) {
   const { data } = await api.scrollPoints(
-    { collection_name: collection, offset: Number(from), limit, with_payload: false, with_vector: false },
+    { collection_name: collection, offset: Number(from), limit, with_payload: ['id'], with_vector: false },
     via,
   )
   const page = resultOf(data.result)
   const next = page.next_page_offset
   return {
     seqs: page.points.map(({ id }) => BigInt(id)),
+    ids: page.points.map(({ payload }) => String(payload?.id ?? '')),
     next: typeof next === 'number' || typeof next === 'bigint' ? BigInt(next) : null,
   }
 }

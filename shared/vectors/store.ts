@@ -4,6 +4,8 @@ import type { Obstacle } from '../resilience/circuit.ts'
 /** An article's vector, and the values of the article by which plans limit searches. */
 export interface ArticleVector {
   seq: bigint
+  /** The article's id. After a failover, another article may get its `seq`. */
+  id?: string
   vector: number[]
   country: Country
   /**
@@ -62,9 +64,10 @@ export interface VectorStore {
   /**
    * The `seq` of articles that have a vector, from `from` on, ascending.
    *
-   * @returns `next`: where the next call begins; null at the end
+   * @returns `ids`: of the articles of which the vectors were made; '': an earlier version stored
+   *   the vector. `next`: where the next call begins; null at the end
    */
-  seqs(collection: string, from: bigint, limit: number): Promise<{ seqs: bigint[]; next: bigint | null }>
+  seqs(collection: string, from: bigint, limit: number): Promise<{ seqs: bigint[]; ids: string[]; next: bigint | null }>
   remove(collection: string, seqs: bigint[]): Promise<void>
   /** Makes an alias stand for a collection, in one step. */
   point(alias: string, collection: string): Promise<void>

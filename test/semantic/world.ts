@@ -8,7 +8,7 @@ import type { SemanticQuery } from '../../services/api/semantic/query.ts'
 import { openSemanticSearch } from '../../services/api/semantic/search.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
+import { countOf, createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { createFleet, until } from '../fleet.ts'
@@ -23,14 +23,20 @@ export type World = Awaited<ReturnType<typeof createWorld>>
 /**
  * @param test closes the world when it ends; null: the caller does
  * @param settings on top of the world's own
+ * @param reach how everybody reaches the database, when not directly
  */
-export async function createWorld(test: Pick<Test, 'teardown'> | null, settings: Record<string, string> = {}) {
+export async function createWorld(
+  test: Pick<Test, 'teardown'> | null,
+  settings: Record<string, string> = {},
+  reach: (databaseUrl: string) => string = url => url,
+) {
   const database = await createTestDatabase()
+  const url = reach(database.url)
   // `npm test` brings Qdrant; a test file run alone starts one.
   const servers = process.env.QDRANT_URL ? null : await startTestServers({ servers: ['qdrant'] })
   const model = await startWordModel()
   const env: Record<string, string> = {
-    DATABASE_URL: database.url,
+    DATABASE_URL: url,
     DATABASE_READ_URL: readUrlsOf(database.url).join(),
     QDRANT_URL: servers?.addresses.QDRANT_URL ?? process.env.QDRANT_URL ?? '',
     QDRANT_API_KEY: servers?.settings.QDRANT_API_KEY ?? process.env.QDRANT_API_KEY ?? '',
@@ -44,11 +50,11 @@ export async function createWorld(test: Pick<Test, 'teardown'> | null, settings:
     ...settings,
   }
   const config = readConfig(env)
-  const pool = createPool(database.url, 'test', () => {}, PATIENT)
+  const pool = createPool(url, 'test', () => {}, PATIENT)
   const fleet = createFleet(env)
   let made = 0
   const indexer = openIndexer(pool, SEGMENT_THREAD)
-  const noted = () => database.count('embeddings where embedded_at is not null')
+  const noted = () => countOf(pool, 'select count(*)::int from embeddings where embedded_at is not null')
   async function close(): Promise<void> {
     await fleet.stop()
     await pool.end()
