@@ -1,14 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import {
-  type Client,
-  type Pool,
-  type Queryable,
-  readRow,
-  readValue,
-  transaction,
-  whileLocked,
-} from '../postgres/pool.ts'
+import { type Client, type Pool, readColumn, readRow, readValue, transaction, whileLocked } from '../postgres/pool.ts'
 import { createNeighbours, type Sketch, toBytes } from './neighbours.ts'
 import { areCopies, judge, RULES, sampleOf, WEEK } from './shingles.ts'
 
@@ -96,14 +88,15 @@ export function openCopyGroups(pool: Pool) {
     if (state.rules !== RULES) return state.rules < RULES && beginAnew(pool, state)
     if (state.version !== known) placer.forget()
     known = state.version
-    const due = await seqsOf(pool, 'select seq::float8 as seq from copies_due order by seq limit $1', [BATCH])
+    const due = await readColumn<number>(pool, DUE, [BATCH])
     const batches = due.length > 0 ? [due] : await nextBatches(state.seq)
     const seqs = batches.flat()
     if (seqs.length === 0) return false
     const placed = await placer.place(batches)
     const to = due.length > 0 ? state.seq : seqs.at(-1)!
-    if (await store(pool, state, to, seqs, placed)) {
-      known++
+    const version = await store(pool, state, to, seqs, placed)
+    if (version !== null) {
+      known = version
       placer.add(placed.articles.flatMap(({ seq, sketch }) => (!placed.before.has(seq) && sketch) || []))
     }
     return true
@@ -112,7 +105,7 @@ export function openCopyGroups(pool: Pool) {
   async function nextBatches(after: number): Promise<number[][]> {
     const batches: number[][] = []
     for (let most = placer.isReadingMuch() ? TOGETHER : 1; batches.length < most; ) {
-      const next = await seqsOf(pool, NEXT, [batches.at(-1)?.at(-1) ?? after, BATCH, BATCH_BYTES])
+      const next = await readColumn<number>(pool, NEXT, [batches.at(-1)?.at(-1) ?? after, BATCH, BATCH_BYTES])
       if (next.length === 0) break
       batches.push(next)
     }
@@ -264,6 +257,9 @@ function createExact(pool: Pool) {
   }
 }
 
+// $1 BATCH. Index: the primary key.
+const DUE = 'select seq::float8 from copies_due order by seq limit $1'
+
 // $1 RULES
 const IS_DUE = `
   select s.rules < $1 or s.rules = $1 and (s.seq < c.last_seq or exists (select from copies_due)) as due
@@ -273,9 +269,6 @@ const IS_DUE = `
 const DUE_AGAIN = `
   insert into copies_due select seq from unnest($1::bigint[]) seq where seq <= (select seq from copies_state)
   order by seq on conflict do nothing`
-
-const seqsOf = async (db: Queryable, statement: string, values: unknown[]) =>
-  (await db.query<{ seq: number }>(statement, values)).rows.map(({ seq }) => seq)
 
 /**
  * Notes that known groups have changed. Processes that keep groups in memory then read all of them
@@ -289,7 +282,7 @@ const CHANGED = 'update copies_state set changed = version'
  */
 async function beginAnew(pool: Pool, { version }: State): Promise<boolean> {
   await transaction(pool, async client => {
-    if (!(await moveFrom(client, version, RULES, 0))) return
+    if ((await moveFrom(client, version, RULES, 0)) === null) return
     await client.query('truncate copy_sketches, copies_due')
     await client.query(CHANGED)
   })
@@ -297,16 +290,21 @@ async function beginAnew(pool: Pool, { version }: State): Promise<boolean> {
 }
 
 /**
- * Notes how far the pass is. @returns false: another process has changed the groups meanwhile, so
- * this pass must not store its groups
+ * The step to the next version is random. A failover may undo versions whose samples a process
+ * still has in memory, and later groups must not get the same version.
  */
-async function moveFrom(client: Client, version: number, rules: number, seq: number): Promise<boolean> {
-  const { rowCount } = await client.query(
-    'update copies_state set rules = $2, seq = $3, version = version + 1 where version = $1',
+const STEP = '1 + floor(random() * 1000000)::int'
+
+/**
+ * Notes how far the pass is. @returns the new version; null: another process has changed the groups
+ * meanwhile, so this pass must not store its groups
+ */
+const moveFrom = (client: Client, version: number, rules: number, seq: number): Promise<number | null> =>
+  readValue<number>(
+    client,
+    `update copies_state set rules = $2, seq = $3, version = version + ${STEP} where version = $1 returning version::float8`,
     [version, rules, seq],
   )
-  return rowCount === 1
-}
 
 interface Placed {
   articles: (Article & { sketch: Sketch | null; first: number | null })[]
@@ -318,7 +316,7 @@ interface Placed {
 }
 
 /** Stores the groups of a batch. Writes only rows that have changed. */
-function store(pool: Pool, state: State, to: number, seqs: number[], placed: Placed): Promise<boolean> {
+function store(pool: Pool, state: State, to: number, seqs: number[], placed: Placed): Promise<number | null> {
   const { articles, before, nearOf } = placed
   const isFirst = ({ seq, first }: { seq: number; first: number | null }) => seq === first
   const known = articles.filter(({ seq }) => seq <= state.seq)
@@ -326,7 +324,8 @@ function store(pool: Pool, state: State, to: number, seqs: number[], placed: Pla
   const ended = known.filter(one => !isFirst(one) && before.get(one.seq) === one.seq).map(({ seq }) => seq)
   const later = became.flatMap(({ seq }) => [...nearOf.get(seq)!].filter(one => one > seq))
   return transaction(pool, async client => {
-    if (!(await moveFrom(client, state.version, RULES, to))) return false
+    const version = await moveFrom(client, state.version, RULES, to)
+    if (version === null) return null
     await client.query('delete from copies_due where seq = any ($1::bigint[])', [seqs])
     await client.query(DUE_AGAIN, [later])
     await client.query(MEMBERS_DUE, [ended])
@@ -336,7 +335,7 @@ function store(pool: Pool, state: State, to: number, seqs: number[], placed: Pla
       articles.map(({ sketch }) => sketch && toBytes(sketch.sample)),
     ])
     if (known.length > 0 && rowCount !== 0) await client.query(CHANGED)
-    return true
+    return version
   })
 }
 
@@ -414,7 +413,8 @@ export async function checkGroups(client: Client, drawn: bigint[]): Promise<stri
 export async function leaveGroups(client: Client, seqs: bigint[]): Promise<void> {
   if (seqs.length === 0) return
   // After this, no pass can store groups that it found before.
-  await client.query('update copies_state set version = version + 1, changed = version + 1')
+  await client.query(`update copies_state set version = version + ${STEP}`)
+  await client.query(CHANGED)
   await client.query(MEMBERS_DUE, [seqs])
   await client.query(
     `update copy_sketches set first_seq = null, day = null, shingles = null, sample = null

@@ -4,10 +4,11 @@ import { makeSegments, openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { followHistory } from '../../services/api/standbys/history.ts'
 import { openStandbys, refusals, statements } from '../../services/api/standbys/servers.ts'
+import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { ask, noSemanticSearch, startTestApi, type TestApi } from '../contract/api.ts'
+import { ask, noSemanticSearch, sent, startTestApi, type TestApi } from '../contract/api.ts'
 import { PATIENT } from '../database.ts'
 import { until } from '../fleet.ts'
 import { newArticle } from '../search/short-articles.ts'
@@ -167,47 +168,72 @@ t.test('a server of another timeline than the primary is not read', async t => {
   t.same(await readFirst(second.in(url)), { rows: null, foreign: true })
 })
 
+/** A text that is long enough to be compared. */
+const textOf = (word: string) => Array.from({ length: 80 }, (_, n) => `${word}${n}`).join(' ')
+
 t.test('an API forgets what a failover undoes, and leaves a former primary that lives on', async t => {
   process.env.TEST_READ_URL = ''
   const door = await openDoor(() => new URL(cluster.current().url))
   t.teardown(() => door.close())
   const { api, secret } = await withApi(t, async url => door.to(url))
   const url = api.config.DATABASE_URL
-  /** Writes ten articles, and a segment of the first 24 of all. */
-  const write = async (word: string) => {
+  const history = followHistory(() => through)
+  const through = createPool(door.to(url), 'test', () => {}, { ...PATIENT, onConnect: history.look })
+  const copies = openCopyGroups(through)
+  const { signal } = new AbortController()
+  /**
+   * Writes ten articles with the same text, and a segment of the first 24 of all.
+   *
+   * @param others how many of them have another text; another process finds their group
+   */
+  const write = async (word: string, others: number) => {
     const pool = createPool(cluster.current().in(url), 'test', () => {}, PATIENT)
     const indexer = openIndexer(pool, SEGMENT_THREAD)
-    const articles = Array.from({ length: 10 }, (_, n) => newArticle(100 + n, { title: `${word} brug ${n}` }))
-    await openArticleWriter({ pool, indexer, embedDelay: 3_600_000 }).write(articles)
+    const { write } = openArticleWriter({ pool, indexer, embedDelay: 3_600_000 })
+    const articles = Array.from({ length: 10 }, (_, n) =>
+      newArticle(100 + n, { title: `${word} brug ${n}`, body: textOf(n < others ? 'ander' : 'woord') }),
+    )
+    await write(articles.slice(0, others))
+    await openCopyGroups(pool).pass(signal)
+    await write(articles.slice(others))
+    await copies.pass(signal)
     await makeSegments(pool, { flushed: 8n, merged: 24n })
     t.same((await pool.query('select last_seq as last from segments')).rows, [{ last: 24n }])
     await indexer.close()
     await pool.end()
   }
+  const read = (path: string, init?: RequestInit) => ask(`${api.base}${path}`, secret, init)
+  let cited = ''
   const told = async () => ({
     titles: (await titlesOf(api.base, secret)).filter(title => !title.startsWith('Een')).sort(),
     totals: await Promise.all(
-      ['brug', 'houten', 'stenen'].map(
-        async q => (await ask(`${api.base}/v1/articles?q=${q}`, secret)).json.total_results,
-      ),
+      ['brug', 'houten', 'stenen'].map(async q => (await read(`/v1/articles?q=${q}`)).json.total_results),
     ),
+    counts: await Promise.all(
+      ['q=houten', 'q=brug&texts=true'].map(async q => (await read(`/explore/counts?by=country&${q}`)).json.total),
+    ),
+    feed: (await read('/v1/articles.rss?q=houten')).text.split('<item>').length - 1,
+    citation: (await read(`${cited}.json`)).status,
   })
   const titles = (word: string) => Array.from({ length: 10 }, (_, n) => `${word} brug ${n}`)
+  await copies.pass(signal)
   await first.catchUp()
   first.pause()
   await cluster.primary.query('select pg_terminate_backend(pid) from pg_stat_replication')
-  await write('Houten')
-  t.same(await told(), { titles: titles('Houten'), totals: [30, 10, 0] })
+  await write('Houten', 0)
+  cited = (await read('/explore/citations', sent('POST', { search: 'q=houten' }))).json.address
+  t.same(await told(), { titles: titles('Houten'), totals: [30, 10, 0], counts: [10, 21], feed: 10, citation: 200 })
   await Promise.all(Array.from({ length: 8 }, told))
   await cluster.failOver()
-  await write('Stenen')
+  await write('Stenen', 5)
   cluster.primary.resume()
+  await through.end()
   // The door leads new connections to the new primary. The others still lead to the former one.
   const ofApi = "from pg_stat_activity where application_name ^@ 'perscope api' and datname = current_database()"
   t.ok((await cluster.primary.query(`select pid ${ofApi}`, url)).length > 1)
   await cluster.primary.query(`select pg_terminate_backend(pid) ${ofApi} limit 1`, url)
   const again = () => Promise.all(Array.from({ length: 8 }, () => told().catch(() => null)))
-  const due = { titles: titles('Stenen'), totals: [30, 0, 10] }
+  const due = { titles: titles('Stenen'), totals: [30, 0, 10], counts: [0, 22], feed: 0, citation: 404 }
   await until(async () => isDeepStrictEqual((await again())[0], due), 60_000)
   for (let n = 0; n < 5; n++)
     t.same(new Set((await again()).map(one => JSON.stringify(one))), new Set([JSON.stringify(due)]))
