@@ -224,9 +224,13 @@ t.test('an API forgets what a failover undoes, and leaves a former primary that 
   cited = (await read('/explore/citations', sent('POST', { search: 'q=houten' }))).json.address
   t.same(await told(), { titles: titles('Houten'), totals: [30, 10, 0], counts: [10, 21], feed: 10, citation: 200 })
   await Promise.all(Array.from({ length: 8 }, told))
+  const open = await through.connect()
+  await open.query('begin')
   await cluster.failOver()
   await write('Stenen', 5)
   cluster.primary.resume()
+  await t.rejects(open.query('commit'), 'a transaction does not end at the former primary')
+  open.release()
   await through.end()
   // The door leads new connections to the new primary. The others still lead to the former one.
   const ofApi = "from pg_stat_activity where application_name ^@ 'perscope api' and datname = current_database()"

@@ -37,7 +37,7 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
   let known: KnownHistory | null = null
   const listeners: (() => void)[] = []
   /** Connections to the server that was last seen to be the primary. */
-  const connections = new Set<ClientBase>()
+  const connections = new Set<pg.Client>()
 
   /**
    * Whether a new connection shows another history than the last one.
@@ -47,9 +47,9 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
   function isAnother(client: ClientBase, found: Seen): boolean {
     if (seen?.system === found.system && found.timeline < seen.timeline) throw earlierPrimary()
     const is = seen === null || nameOf(seen) !== nameOf(found)
-    // The pool removes a connection that tells an error, and its statements fail.
-    for (const one of is ? connections : []) one.emit('error', earlierPrimary())
-    connections.add(client.once('end', () => connections.delete(client)))
+    // A transaction on such a connection fails, and the pool removes the connection.
+    for (const one of is ? connections : []) one.connection.stream.destroy(earlierPrimary())
+    if (client instanceof pg.Client) connections.add(client.once('end', () => connections.delete(client)))
     return is
   }
 
