@@ -133,8 +133,8 @@ async function check(context: CommandContext, file: string): Promise<number> {
 type ListedOutlet = OutletHealth & OutletPages & { sharedFeeds: SharedFeed[]; template: LearnedTemplate | null }
 
 /**
- * Health for people: one line for each outlet, those in trouble first. Pages, bytes and new hosts
- * are today's.
+ * Health for people: one line for each outlet, those in trouble first. The columns from `today` to
+ * `new hosts` are today's.
  */
 function healthTable(outlets: ListedOutlet[], budget: Budget, now: Date): string {
   if (outlets.length === 0) return 'No outlets; `npm run outlets -- add FILE` adds those of a catalogue.'

@@ -128,8 +128,8 @@ function countQuarantined(pool: Pool, ids: Ids): Promise<number> {
 }
 
 /**
- * Returns pages and embeddings in quarantine to their services, without counting an attempt. A page
- * whose source is still stored goes to the normaliser, any other page to the crawler.
+ * Returns pages and embeddings in quarantine to their services; their attempts count from zero
+ * again. A page whose source is still stored goes to the normaliser, any other page to the crawler.
  *
  * @returns the number of returned pages and embeddings
  */
@@ -144,8 +144,9 @@ async function retryQuarantine(pool: Pool, ids: Ids): Promise<number> {
 }
 
 /**
- * Gives up pages and embeddings in quarantine. A page stays known as refused, so that it is never
- * fetched again. An article without its embedding is found by words, but not by meaning.
+ * Gives up pages and embeddings in quarantine. A page stays known as refused, so that it is not
+ * fetched again, unless an operator asks for it. An article without its embedding is found by
+ * words, but not by meaning.
  *
  * @returns the number of pages and embeddings that were given up
  */

@@ -247,8 +247,8 @@ async function isAlive({ vectors }: Filling, { embeddings }: EmbeddingCollection
 }
 
 /**
- * Leaves a group to the embedders when the model or the vector store answers, but refuses one of
- * its articles. The embedders find out which article it is.
+ * Leaves a group to the embedders when both the model and the vector store answer, but one of them
+ * refuses an article of the group. The embedders find out which article it is.
  */
 async function giveToEmbedders({ pool, say }: Filling, group: EmbeddableArticle[], why: string): Promise<void> {
   const seqs = group.map(({ seq }) => seq)

@@ -106,8 +106,8 @@ export async function begin(pool: Pool, schema: number): Promise<void> {
 }
 
 /**
- * Catalogues of the server, which describe everything in a database but rows. Any such change
- * changes rows of the catalogues.
+ * Catalogues of the server, which describe the tables, columns, constraints, functions and triggers
+ * of a database. A change of any of them changes rows of the catalogues.
  */
 const CATALOGS = [
   ...['pg_class', 'pg_attribute', 'pg_attrdef', 'pg_constraint', 'pg_namespace', 'pg_proc', 'pg_trigger', 'pg_type'],

@@ -98,7 +98,7 @@ const HEAD = 500_000
  * nothing of the outlet can be read, the usual paths.
  *
  * @param known results of the catalogue's addresses, which are not tried again
- * @param wanted stops at this many feeds
+ * @param wanted stops at this many links that are feeds; elsewhere the first feed is enough
  */
 export async function findFeeds(
   trial: Trial,

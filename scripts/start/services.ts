@@ -130,7 +130,7 @@ export async function checkCatalogue(file: string): Promise<void> {
   }
 }
 
-/** Reports that the services will keep root's rights. Each service also logs this. */
+/** Reports when the services will keep root's rights. Each service also logs this. */
 export async function checkRights(report: (sentence: string) => void): Promise<void> {
   await checkPassage(accountOf('services'), CHECKOUT, 'Each service').catch((error: Error) => {
     report(`${error.message.replace(/, or set DATA_DIR.*/, '')}; until then the services keep root's rights.`)
@@ -172,7 +172,8 @@ const LOADED = 'start-outlets.json'
  * Writes a catalogue into the database. Outlets that somebody added by hand stay. Outlets that an
  * earlier run loaded are removed when the catalogue does not contain them.
  *
- * @param report called with a sentence about removed outlets, and one about those that stay
+ * @param report called with a sentence about removed outlets, one about outlets that are not in the
+ * file and stay, and one about each feed that several outlets name
  */
 export async function loadOutlets(options: {
   pool: Pool

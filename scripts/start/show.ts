@@ -126,7 +126,7 @@ async function silentAmong(all: readonly Search[], key: string): Promise<Search[
   return silent
 }
 
-/** A search for the user to try. It is tested before it is shown. */
+/** A search for the user to try. It is tested before it is shown, unless vectors come later. */
 interface Search {
   about: string
   address: string

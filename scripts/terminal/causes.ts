@@ -17,8 +17,8 @@ import { readSurroundings } from '../../status/surroundings.ts'
 const PATIENCE = 2_000
 
 /**
- * The servers that do not answer this machine. Each is asked twice, because a busy machine answers
- * late.
+ * The servers that do not answer this machine. One that does not answer is asked again, because a
+ * busy machine answers late.
  */
 export async function serversAway(config: Config, pool: Pool): Promise<Missing> {
   const unset = unsetOf(config)
@@ -44,7 +44,7 @@ async function askModel(config: Config): Promise<void> {
 const LOOK_AGAIN = 10_000
 
 /**
- * Reads the facts once. When `thoroughly`, it reads them again if messages wait without a worker.
+ * Reads the facts once. When `thoroughly`, it counts messages again if some wait without a worker.
  */
 export async function causesNow(config: Config, pool: Pool, thoroughly: boolean): Promise<Cause[]> {
   const queues = openQueues(config, createLogger('doctor', 'silent'))

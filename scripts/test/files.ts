@@ -11,9 +11,9 @@ import { groupOf, LIMIT_S } from './groups.ts'
 const GRACE_S = 15
 const KEPT_OUTPUT = 8 * 1024 * 1024
 /**
- * The number of files that run at the same time. Quick files wait for a third of their time, so
- * there is one more of them than cores. Other files start servers and services of their own; more
- * than two slow each other down.
+ * The number of files that run at the same time. Other than quick ones start servers and services
+ * of their own; more than two slow each other down. Quick files wait for a third of their time, so
+ * one more of them runs.
  */
 const jobsOf = (files: readonly string[]) =>
   Math.min(2, availableParallelism()) + Number(files.every(file => groupOf(file) === 'quick'))
