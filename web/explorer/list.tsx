@@ -12,8 +12,8 @@ import { addressOf, isSame, NEW_SEARCH, type Search, WAYS, type Way } from './se
 import type { Article, Results, Told } from './search/use-results.ts'
 
 /*
- * The list shows one card for each text: copies are hidden below the first article. Further pages
- * load when the end of the list comes into view.
+ * The list can show one card for each text: copies are then hidden below the first article. Further
+ * pages load when the end of the list comes into view.
  */
 
 const loadTake = () => import('./desk.tsx')

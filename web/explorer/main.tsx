@@ -43,7 +43,7 @@ function useKey(offeredAtFirst: string | null) {
       else setOffered(other)
     }
     addEventListener('hashchange', look)
-    // Runs when another tab has removed the key of the device.
+    // Runs when another tab has changed the key of the device.
     addEventListener('storage', look)
     return () => {
       removeEventListener('hashchange', look)

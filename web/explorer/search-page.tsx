@@ -230,7 +230,7 @@ const TYPED_INTO = 'input:not([type="radio"], [type="checkbox"]), select, textar
 /**
  * The search box with its modes. Below it, a line says how the query is read while it is typed.
  *
- * @param onMode chooses a mode, and searches at once if there is a query
+ * @param onMode chooses a mode, and searches at once if the text can be read in that mode
  * @param errors sentences of the API about `q`
  */
 function SearchForm(props: {

@@ -178,8 +178,8 @@ export function takeKeyFromAddress(): string | null {
 export const knownKey = (): string => sessionStorage.getItem(PLACE) ?? localStorage.getItem(PLACE) ?? ''
 
 /**
- * @param onDevice true: all tabs have the key until it is forgotten or refused; false: only this
- * tab has it
+ * @param onDevice true: all tabs have the key until it is forgotten or refused. False, or a page
+ * without https: only this tab has it
  */
 export function rememberKey(key: string, onDevice = false): void {
   forgetKey(onDevice)

@@ -46,7 +46,7 @@ export async function loadSpeech(language: Language) {
     words,
     number: (value: number) => number.format(value),
     percent: (value: number) => percent.format(value),
-    /** A wait in its largest unit, rounded up. */
+    /** A wait in the largest unit of which it has at least two, rounded up. */
     wait(seconds: number): string {
       const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ['second', 1]
       // Short unit names do not change with their case ("in 2 Tagen"), and are the same in

@@ -18,7 +18,7 @@ export interface ChartOptions {
   onSelect(first: number, last: number): void
 }
 
-/** Height of the drawing, in `rem`. The style reserves this space. */
+/** Height of the drawing, in `rem`. The style reserves almost all of it. */
 const HEIGHT = 8.65
 
 /** Pixels. A shorter brush counts as a click. */
@@ -75,7 +75,7 @@ export function drawChart(place: HTMLElement, look: Look, options: ChartOptions)
   )
 }
 
-/** Pixels of the screen between two stripes. */
+/** Pixels of CSS between two stripes. */
 const STRIPES = 7
 
 /** Draws stripes behind the bars of gaps, over the whole height: a gap may have no bar. */

@@ -6,8 +6,8 @@ import { type Speech, useSpeech } from '../../words/index.ts'
 import { NEW_SEARCH, type Search, writeSearch } from '../search/search.ts'
 
 /*
- * Charts and tables of one search show the same counts, so one request serves all of them. Each
- * bucket of time also says how complete its days are.
+ * Parts of the page that need the same counts of a search share one request (`useCounts`). Buckets
+ * of time also say how complete their days are.
  */
 
 type Counted = { counts: Counts | null; failure: Failure | null; isOld: boolean }

@@ -75,8 +75,8 @@ export function Timeline({ search, secret, round, onChange, onFailure, texts }: 
 const NOTHING: Count[] = []
 
 /**
- * The buckets without the empty time before the first article and after the last one. A bucket with
- * a gap does not count as empty.
+ * The buckets without the empty time before the first article and after the last one. At the end, a
+ * bucket with a gap does not count as empty.
  */
 function trimmed(data: Bucket[]): Bucket[] {
   const first = data.findIndex(({ count }) => count > 0)

@@ -77,7 +77,7 @@ export function readSearch(parameters: URLSearchParams): Search {
 const oneOf = <T extends string>(values: readonly T[], text: string): T | null =>
   values.find(value => value === text) ?? null
 
-/** The parameters for the API, without those at the API's default. */
+/** The parameters for the API. Empty fields and most defaults of the API are left out. */
 export function writeSearch(search: Search): URLSearchParams {
   const { mode, searchIn, hasAuthor, sort, order } = search
   const written: [name: string, value: string][] = [

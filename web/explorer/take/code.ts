@@ -5,8 +5,8 @@ export const CODE_LANGUAGES = ['curl', 'TypeScript', 'Python', 'MCP'] as const
 export type CodeLanguage = (typeof CODE_LANGUAGES)[number]
 
 /**
- * The search as a program that uses the client package of the same server. Readers may share the
- * program, because it reads the key from the environment.
+ * The search as a command or a program. The programs use the client packages of the same server.
+ * Readers may share them, because they read the key from the environment.
  *
  * @param origin of the API, without a slash at the end
  */

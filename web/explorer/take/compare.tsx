@@ -23,7 +23,7 @@ const MOST = 4
 /** The compared searches, as long as the page is open. */
 let compared: Search[] = []
 
-/** Up to four searches on one timeline: numbers or shares, as a drawing, a table and files. */
+/** Up to four searches on one timeline: numbers or shares, as a drawing, a table and a file. */
 export function Compare({ search, secret }: { search: Search; secret: string }) {
   const { words, number, percent } = useSpeech()
   const [searches, setSearches] = useState(() => (compared.length === 0 ? [search] : compared))

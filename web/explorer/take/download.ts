@@ -7,7 +7,7 @@ import { askCopies, askPage, type First, parametersOf } from '../search/use-resu
 
 /*
  * A download loads the pages of a search, so the plan's minute limits its speed. It can pause, wait
- * and continue, and needs little memory.
+ * and continue. It needs little memory where the browser can write to a file.
  */
 
 export type Progress =
