@@ -13,9 +13,9 @@ import type { ErrorObject } from '../contract/resources.ts'
 import { boundLines, isAnybodys } from './observe.ts'
 
 /*
- * Every answer leaves through this file, which adds its ETag and its compression, or makes it an
- * error. Operations return content and know nothing of HTTP. Equal bodies are compressed once,
- * because many clients poll the same pages.
+ * Almost every answer leaves through this file, which adds its ETag and its compression, or makes
+ * it an error. Operations return content and know nothing of HTTP. Equal bodies are compressed
+ * once, because many clients poll the same pages.
  */
 
 /** A successful answer, without headers and status. */
@@ -86,7 +86,7 @@ interface Body {
   bytes: Buffer
   encoding: Encoding | null
   /**
-   * A compressed answer has no `Content-Length`. A HEAD has none either, where GET would be
+   * A compressed answer has no `Content-Length`. A HEAD has none either, where GET may be
    * compressed.
    */
   isLengthKnown: boolean

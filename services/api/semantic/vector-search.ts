@@ -29,8 +29,8 @@ import type { Around, AroundQuery } from './query.ts'
 /** The set of a question holds this many articles at most (contract, "Limits"). */
 const CANDIDATES = 500
 /**
- * ms for model and vector store together. With this limit, the client gets the answer or a 503
- * within two seconds.
+ * ms for model and vector store together. With this limit, a client that waits for no permit gets
+ * the answer or a 503 within two seconds.
  */
 export const BUDGET = 1_500
 const VECTOR_TIMEOUT = 1_200
