@@ -185,7 +185,7 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
       await queues.add('normalise', messages)
     } catch (error) {
       // The queues do not answer. From now on, a single page tests whether they answer again.
-      // `giveBack` makes the called pages due at once, so that they need not wait for `CALL` ms.
+      // `giveBack` lets the called pages wait for `OWN_MESSAGE` ms instead of `CALL` ms.
       limit = 1
       await giveBack(pool, due)
       throw error

@@ -10,8 +10,8 @@ import { ApiError } from '../contract/errors.ts'
 import { type IngestionPlace, newOf, readPlace } from './new.ts'
 
 /**
- * ms between two searches for new articles. On a machine that is not busy, a message goes out at
- * most this long after the indexing.
+ * ms between two searches for new articles. On a machine that is not busy, this is most of the time
+ * from the indexing to the message, unless the alert pauses (`PAUSE`).
  */
 const TICK = 3_000
 /** The most articles of a message. */
@@ -21,7 +21,7 @@ const MOST = 100
  * shows that there are more.
  */
 const LOOKED_AT = { atOnce: 1_000, digest: 10_000 }
-/** ms between two messages of an alert with `when` "at once". */
+/** ms after a message of an alert "at once" before the next, unless articles are left for it. */
 const PAUSE = 15_000
 /**
  * ms after which another process may take an alert, in case the process that took it has stopped.

@@ -146,7 +146,7 @@ export async function finishFailed(
   return state === 'stored'
 }
 
-/** Returns unfinished pages: they are due at once, for any normaliser. */
+/** Returns unfinished pages, so that any normaliser calls them within seconds. */
 export async function giveBack(pool: Pool, pageNos: bigint[]): Promise<void> {
   await pool.query("update pages set next_try_at = clock_timestamp() where page_no = any ($1) and state = 'stored'", [
     pageNos,
