@@ -112,7 +112,7 @@ function isCandidate(one: Story, other: Story): boolean {
 }
 
 /** By place: the place of the first article; null: nothing is said. */
-function naiveStars(all: Story[], gone: ReadonlySet<number>): (number | null)[] {
+export function naiveStars(all: Story[], gone: ReadonlySet<number>): (number | null)[] {
   const firstsWith = new Map<string, number[]>()
   const sizes = new Map<number, number>()
   return all.map((story, n) => {

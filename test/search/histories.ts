@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { parseArticle } from '../../scripts/articles/line.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { createRandom } from '../faults/random.ts'
-import { randomArticles } from './random-articles.ts'
+import { gradedText, randomArticles } from './random-articles.ts'
 
 /*
  * What happens in random histories of the index: who writes what beside whom, and what meets them
@@ -103,12 +103,16 @@ export function commands(): fc.Arbitrary<Step[]> {
 
 const TIMES = ['2019-05-01', '2021-03-04', '2021-03-05', '2024-02-29T23:59:59.999Z'].map(time => new Date(time))
 
+/** Four parts of a story. Texts that begin with the same part, or the next one, are copies. */
+const partsOf = (key: number) => [0, 1, 2, 3].map(part => gradedText(createRandom((key % 5) + part), 25)).join(' ')
+
 /** The article of a key as a line of an import. Some want ids that others want, too. */
 export function lineOf(key: number): string {
   const [drawn] = randomArticles(createRandom(key + 1), 1, undefined, 12)
   return JSON.stringify({
     ...{ ...drawn, publishedAt: undefined, ingestedAt: undefined, plain: true },
     ...{ title: `${drawn!.title} woord${key}`, url: `https://model.example/${key}` },
+    ...(key % 4 !== 0 && { body: partsOf(key) }),
     published_at: key % 5 === 0 ? null : TIMES[key % 4],
     ingested_at: [undefined, undefined, null, TIMES[key % 4]][key % 4],
     ...(key % 6 === 0 && { id: `given-${key % 4}` }),

@@ -2,9 +2,11 @@ import type { SearchIndex } from '../../search/index.ts'
 import { prepareText } from '../../search/indexing/new-article.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { verifyIndex } from '../../search/verify.ts'
+import type { openCopyGroups } from '../../shared/copies/pass.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { createRandom } from '../faults/random.ts'
 import { difference, queryOf } from './comparison.ts'
+import { naiveStars } from './copy-histories.ts'
 import { articleOf, type Ended, isWriter, keyOf } from './histories.ts'
 import { readKnown } from './known.ts'
 import { answer, type Known, type Question } from './oracle.ts'
@@ -14,8 +16,8 @@ import { openTestIndex } from './store.ts'
 
 /* Where the index lies after a step of a history: what it must say by a naive model. */
 
-function hold(condition: boolean, complaint: () => string): void {
-  if (!condition) throw new Error(complaint())
+function hold(condition: boolean, complaint: string): void {
+  if (!condition) throw new Error(complaint)
 }
 
 /** What is checked, with what the model remembers. */
@@ -23,6 +25,7 @@ interface World {
   pool: Pool
   index: SearchIndex
   follower: ReturnType<typeof createFollower>
+  groups: ReturnType<typeof openCopyGroups>
   /** Articles that were there after the step before. */
   before: Known[]
   /** Ids of articles that have neither snippet nor vector. */
@@ -51,16 +54,17 @@ export async function check(world: World, ended: Ended[], page: Page): Promise<v
   checkCounts(world.before, known, ended)
   await checkNumbers(world, known)
   await checkPages(pool)
+  await checkCopies(world, known)
   for (let { next } = page; next !== null; ) {
     const following = await index.search(queryOf(FROZEN)!, next)
     page.ids.push(...following.rows.map(({ id }) => id))
     next = following.next
   }
-  hold(page.ids.join() === answer(page.known, FROZEN)!.ids.join(), () => 'a sequence changed while it was read')
+  hold(page.ids.join() === answer(page.known, FROZEN)!.ids.join(), 'a sequence changed while it was read')
   await follower.poll()
   const missed = known.filter(one => articleOf(keyOf(one)).ingestedAt === undefined && !follower.seen.has(one.id))
-  hold(missed.length === 0, () => `the follower missed ${missed.map(({ seq }) => seq)}`)
-  hold(follower.disorder.length === 0, () => follower.disorder.join())
+  hold(missed.length === 0, `the follower missed ${missed.map(({ seq }) => seq)}`)
+  hold(follower.disorder.length === 0, follower.disorder.join())
   for (const id of ended.flatMap(({ bounded }) => bounded ?? [])) world.bounded.add(id)
   await verify(pool)
   const fresh = openTestIndex(pool)
@@ -69,7 +73,7 @@ export async function check(world: World, ended: Ended[], page: Page): Promise<v
       await checkAnswers(one, known, world.scale)
       const shown = await one.articles(known.map(({ seq }) => seq))
       const withdrawn = shown.filter(({ id, snippet }) => world.bounded.has(id) && snippet !== '')
-      hold(withdrawn.length === 0, () => `withdrawn snippets are shown: ${withdrawn.map(({ seq }) => seq)}`)
+      hold(withdrawn.length === 0, `withdrawn snippets are shown: ${withdrawn.map(({ seq }) => seq)}`)
     }
   } finally {
     await fresh.close()
@@ -87,7 +91,7 @@ async function verify(pool: Pool): Promise<void> {
   const { signal } = new AbortController()
   const found = (kind: string, text: string) => faults.push(`${kind}: ${text}`)
   await verifyIndex({ ...{ pool, tokenise, found, signal, sample: null }, progress() {} })
-  hold(faults.length === 0, () => faults.join('; '))
+  hold(faults.length === 0, faults.join('; '))
 }
 
 /** Each article is there once, and as it was given. */
@@ -98,16 +102,13 @@ function checkArticles(known: Known[]): void {
   }
   for (const article of known) {
     const given = articleOf(keyOf(article))
-    hold(
-      told(article) === told({ ...given, authors: [...new Set(given.authors)] }),
-      () => `${told(article)} is not as given`,
-    )
+    hold(told(article) === told({ ...given, authors: [...new Set(given.authors)] }), `${told(article)} is not as given`)
     const own = given.ingestedAt
     const isOwn = own === undefined ? article.ingestedAt !== null : article.ingestedAt?.getTime() === own?.getTime()
-    hold(isOwn, () => `article ${article.seq} came at ${article.ingestedAt?.toISOString()}`)
+    hold(isOwn, `article ${article.seq} came at ${article.ingestedAt?.toISOString()}`)
   }
-  hold(new Set(known.map(keyOf)).size === known.length, () => 'an article is there twice')
-  hold(new Set(known.map(({ id }) => id)).size === known.length, () => 'an id is there twice')
+  hold(new Set(known.map(keyOf)).size === known.length, 'an article is there twice')
+  hold(new Set(known.map(({ id }) => id)).size === known.length, 'an id is there twice')
 }
 
 /** What writers told is true, and nothing is lost. */
@@ -116,48 +117,37 @@ function checkCounts(before: Known[], known: Known[], ended: Ended[]): void {
   const are = new Set(known.map(keyOf))
   const keysOf = (some: Ended[]) => some.flatMap(({ actor }) => (isWriter(actor) ? actor.keys : []))
   const lost = [...were, ...keysOf(ended.filter(({ isDone }) => isDone))].filter(key => !are.has(key))
-  hold(lost.length === 0, () => `articles are lost: ${[...new Set(lost)].map(key => `woord${key}`)}`)
+  hold(lost.length === 0, `articles are lost: ${[...new Set(lost)].map(key => `woord${key}`)}`)
   const fresh = [...are].filter(key => !were.has(key))
   const given = new Set(keysOf(ended))
-  hold(
-    fresh.every(key => given.has(key)),
-    () => 'there is an article that nobody gave',
-  )
+  const areGiven = fresh.every(key => given.has(key))
+  hold(areGiven, 'there is an article that nobody gave')
   let counted = 0
   for (const { actor, told } of ended) {
     if (told === null) continue
     counted += told.indexed
-    hold(
-      told.indexed + told.known === actor.keys.length,
-      () => `an import of ${actor.keys.length} told ${JSON.stringify(told)}`,
-    )
+    const isWhole = told.indexed + told.known === actor.keys.length
+    hold(isWhole, `an import of ${actor.keys.length} told ${JSON.stringify(told)}`)
   }
   const untold = new Set(keysOf(ended.filter(({ told }) => told === null)))
   const least = fresh.filter(key => !untold.has(key)).length
-  hold(
-    least <= counted && counted <= fresh.length,
-    () => `imports told ${counted} new articles of ${least} to ${fresh.length}`,
-  )
+  const isTrue = least <= counted && counted <= fresh.length
+  hold(isTrue, `imports told ${counted} new articles of ${least} to ${fresh.length}`)
 }
 
 /** Numbers have no gaps, segments neither, and none ends above the clock. */
 async function checkNumbers({ pool, hasDead }: World, known: Known[]): Promise<void> {
-  hold(
-    known.every(({ seq }, at) => seq === BigInt(at) + 1n),
-    () => `numbers have gaps: ${known.map(({ seq }) => seq)}`,
-  )
+  const areInOrder = known.every(({ seq }, at) => seq === BigInt(at) + 1n)
+  hold(areInOrder, `numbers have gaps: ${known.map(({ seq }) => seq)}`)
   const { rows: clocks } = await pool.query<{ last: bigint }>('select last_seq as last from ingest_clock')
-  hold(
-    clocks[0]!.last === BigInt(known.length),
-    () => `the clock is at ${clocks[0]!.last}, of ${known.length} articles`,
-  )
+  hold(clocks[0]!.last === BigInt(known.length), `the clock is at ${clocks[0]!.last}, of ${known.length} articles`)
   const { rows } = await pool.query<{ first: bigint; last: bigint }>(
     'select first_seq as first, last_seq as last from segments order by first_seq',
   )
   const whole = rows.every(({ first, last }, at) => first === (rows[at - 1]?.last ?? 0n) + 1n && last <= known.length)
-  hold(whole, () => `of ${known.length} articles the segments are ${rows.map(({ first, last }) => `${first}–${last}`)}`)
+  hold(whole, `of ${known.length} articles the segments are ${rows.map(({ first, last }) => `${first}–${last}`)}`)
   const { rowCount } = await pool.query("select from segments_ahead where kind = 'import'")
-  hold(hasDead || rowCount === 0, () => `${rowCount} segments of imports are left`)
+  hold(hasDead || rowCount === 0, `${rowCount} segments of imports are left`)
 }
 
 const PAGES = `
@@ -170,7 +160,23 @@ const PAGES = `
 async function checkPages(pool: Pool): Promise<void> {
   const { rows } = await pool.query<Record<'alone' | 'first' | 'counted' | 'served', number>>(PAGES)
   const { alone, first, counted, served } = rows[0]!
-  hold(alone === 0 && counted === first && served === first, () => `pages: ${JSON.stringify(rows[0])}`)
+  hold(alone === 0 && counted === first && served === first, `pages: ${JSON.stringify(rows[0])}`)
+}
+
+const GROUPS = `
+  select s.first_seq::int - 1 as first, exists (select from article_rights r where r.id = a.id and not r.vector) as gone
+    from articles a left join copy_sketches s using (seq) order by seq`
+
+/** Groups of copies are the stars of the definition. */
+async function checkCopies({ pool, groups }: World, known: Known[]): Promise<void> {
+  await groups.pass(new AbortController().signal)
+  const { rows } = await pool.query<{ first: number | null; gone: boolean }>(GROUPS)
+  const stories = known.map(({ publishedAt, ingestedAt, outlet, body }) => ({
+    ...{ at: (publishedAt ?? ingestedAt)?.getTime() ?? null, outlet: outlet.domain ?? outlet.name ?? '', body },
+  }))
+  const stars = naiveStars(stories, new Set(rows.flatMap(({ gone }, at) => (gone ? at : [])))).join()
+  const are = rows.map(({ first }) => first).join()
+  hold(are === stars, `groups of copies are ${are}, not ${stars}`)
 }
 
 const ALL_SIZES = { cap: 10_000, memory: { segment: 8n, words: 500 }, first: 100, prefetch: 100 }
@@ -185,10 +191,10 @@ async function checkAnswers(index: SearchIndex, known: Known[], scale: number): 
   ]
   for (const question of questions) {
     const differs = await difference(index, known, question, ALL_SIZES)
-    hold(differs === null, () => `${differs}: ${question.q} ${JSON.stringify(question)}`)
+    hold(differs === null, `${differs}: ${question.q} ${JSON.stringify(question)}`)
     const query = queryOf(question)
     if (query === null) continue
     const count = await index.count(query)
-    hold(count === answer(known, question)!.ids.length, () => `${count} counted: ${question.q}`)
+    hold(count === answer(known, question)!.ids.length, `${count} counted: ${question.q}`)
   }
 }

@@ -11,27 +11,24 @@ const IMPORT: Actor = {
   ...{ kind: 'import', keys: [1, 2, 3, 5, 7, 8, 9, 10, 11, 13, 14, 15], most: 6, least: 3, piece: 6, rest: 0 },
   ...{ ahead: 0, stays: 0, meetings: [] },
 }
+const met = (meetings: Actor['meetings'], more: Partial<Actor> = {}) => [[{ ...IMPORT, ...more, meetings }]]
 /**
  * The commit of the import is undone: its 28th or 29th statement, since two connections ask at a
  * time.
  */
-const LOST = [28, 29].map(at => [[{ ...IMPORT, meetings: [{ at, act: 'fail over', ms: 3 } as const] }]])
+const LOST = [28, 29].map(at => met([{ at, act: 'fail over', ms: 3 }]))
+const behind = (at: number, then: number): Actor['meetings'] => [
+  { at, act: 'behind', ms: 0 },
+  { at: then, act: 'fail over', ms: 6 },
+]
 /**
  * A new primary gives the number of the import's segment to another one. The standby falls behind
  * after the names have their numbers: with others the segment would be built again.
  */
-const AGAIN = [
-  [{ ...IMPORT, meetings: [{ at: 20, act: 'behind', ms: 0 } as const, { at: 26, act: 'fail over', ms: 6 } as const] }],
-]
+const AGAIN = met(behind(20, 26))
 /** A new primary gives the numbers of a batch's names to others. */
-const NAMES = (['crawler', 'import'] as const).map(kind => [
-  [
-    {
-      ...{ ...IMPORT, kind, keys: Array.from({ length: 70 }, (_, at) => at), piece: 70 },
-      meetings: [{ at: 1, act: 'behind', ms: 0 } as const, { at: 0, act: 'fail over', ms: 6 } as const],
-    },
-  ],
-])
+const MANY = { keys: Array.from({ length: 70 }, (_, at) => at), piece: 70 }
+const NAMES = (['crawler', 'import'] as const).map(kind => met(behind(1, 0), { ...MANY, kind }))
 /** Segments are built again while the next ones are built, because others write their articles. */
 const MIXED = [
   [

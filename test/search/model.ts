@@ -11,6 +11,7 @@ import { BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
 import type { ArticleWriter, Indexer } from '../../search/types.ts'
 import type { Finished } from '../../services/normaliser/normalise.ts'
 import { indexBatch } from '../../services/normaliser/start.ts'
+import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { readOrigins } from '../../shared/outlets/origins.ts'
 import { NO_RIGHTS_STATED } from '../../shared/outlets/rights.ts'
@@ -57,7 +58,7 @@ async function openWorld(cluster: Cluster, scale: number) {
   const onWorker = (worker: Worker) => void worker.once('message', () => workers.push(worker))
   process.on('worker', onWorker)
   return {
-    ...{ cluster, scale, database, doors, enter, pool, workers, ...open() },
+    ...{ cluster, scale, database, doors, enter, pool, workers, groups: openCopyGroups(pool), ...open() },
     /** Articles that were there after the step before. */
     before: [] as Known[],
     /** Ids of articles that have neither snippet nor vector. */
@@ -107,6 +108,7 @@ async function live(steps: Step[], cluster: Cluster, scale: number): Promise<voi
       const following = (async () => {
         while (!isOver) {
           await world.follower.poll().catch(unlessAway)
+          await world.groups.pass(NEVER).catch(unlessAway)
           await pause(20)
         }
       })()
@@ -138,6 +140,8 @@ async function live(steps: Step[], cluster: Cluster, scale: number): Promise<voi
     await world.close()
   }
 }
+
+const NEVER = new AbortController().signal
 
 function unlessAway(error: unknown): void {
   if (!isTransient(error)) throw error
