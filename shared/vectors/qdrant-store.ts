@@ -29,9 +29,10 @@ export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout
       ask(({ nearest }) =>
         nearest(collection, {
           ...{ query: Number(seq), limit, filter: reachFilter(reach), with_payload: false, with_vector: false },
-          // Qdrant's graph has links of its own between vectors of near days. So days alone need no
-          // ACORN, which takes several times as long.
-          params: searchParameters(limit, { exact: false, part: !isWhole(reach) }),
+          // Qdrant's graph has links of its own between vectors of near days. So the walk misses
+          // few vectors without ACORN, which takes several times as long. With one country alone it
+          // would miss too many.
+          params: searchParameters(limit, { exact: false, part: reach.countries.length === 1 }),
           ...(least === null ? {} : { score_threshold: least }),
         }),
       ).catch((error: unknown) => {
