@@ -87,8 +87,8 @@ const FIRST_DAY = Date.UTC(2021, 0, 1)
 const FIVE_YEARS = 5 * 365 * 86_400_000
 
 /**
- * Writes articles of five years, spread over the countries as real ones are. They have only the
- * fields that a search by meaning reads, and no vectors yet.
+ * Writes articles of five years, spread over the countries as real ones are, and in order of
+ * publication. They have only the fields that a search by meaning reads, and no vectors yet.
  */
 async function generateArticles(database: pg.Client, rows: number): Promise<void> {
   // $1 number of articles, $2 first day
@@ -96,7 +96,7 @@ async function generateArticles(database: pg.Client, rows: number): Promise<void
     `with clock as (update ingest_clock set last_seq = last_seq + $1 returning last_seq - $1 as before),
      given as materialized (
        select before + n as seq, (array['NL', 'NL', 'NL', 'BE', 'BE', 'LU'])[1 + floor(random() * 6)::int] as country,
-         $2::timestamptz + random() * interval '1825 days' as at
+         $2::timestamptz + (n - random()) / $1 * interval '1825 days' as at
        from clock, generate_series(1, $1::int) n),
      texts as (
        insert into article_texts (seq, title, url)
