@@ -9,7 +9,7 @@ import { CAPITAL, foldWord, kindAt, PAIR, PLAIN, SEPARATOR, words } from './toke
  * this file alone.
  */
 
-export { eachWord, hashOf, pairHash } from './hashes.ts'
+export { hashOf, hashWords, pairHash, sortHashes } from './hashes.ts'
 export { stem } from './stems.ts'
 export { foldName, foldWord, hasLetterOrDigit, words } from './tokens.ts'
 

@@ -1,4 +1,4 @@
-import { codeUnits, eachWord, hashOf } from '../analysis/hashes.ts'
+import { codeUnits, hashOf, hashWords } from '../analysis/hashes.ts'
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import type { Language } from '../vocabulary.ts'
@@ -21,7 +21,12 @@ export interface WordTexts {
 
 export function wordsOf({ units, ends, hashes }: WordTexts): Words {
   const bytes = Buffer.from(units.buffer)
-  return { size: hashes.length, text: word => textOf(bytes, ends, word), hash: word => hashes[word]! >>> 0 }
+  const strings: string[] = []
+  return {
+    size: hashes.length,
+    text: word => (strings[word] ??= textOf(bytes, ends, word)),
+    hash: word => hashes[word]! >>> 0,
+  }
 }
 
 const startOf = (ends: Uint32Array, word: number) => (word === 0 ? 0 : ends[word - 1]!)
@@ -74,12 +79,16 @@ export function createWordIds() {
      * id.
      */
     read(list: string, visit: (word: number) => void): void {
-      eachWord(list, (hash, units, from, to) => {
-        const slot = slotOf(hash | 0, units, from, to)
+      const { units, ends, hashes: found, count } = hashWords(list)
+      for (let word = 0, from = 1; word < count; word++) {
+        const to = ends[word]!
+        const hash = found[word]! | 0
+        const slot = slotOf(hash, units, from, to)
         const held = slots[slot + 1]!
-        if (held === 0) add(slot, hash | 0, units, from, to)
+        if (held === 0) add(slot, hash, units, from, to)
         visit(held === 0 ? size - 1 : held - 1)
-      })
+        from = to + 1
+      }
     },
     /** The id of a word; −1: the word has no id. */
     find: (word: string): number => slots[slotOf(hashOf(word) | 0, codeUnits(word), 0, word.length) + 1]! - 1,
@@ -113,6 +122,8 @@ function createWordTexts() {
   let size = 0
   /** Word n ends before `ends[n]`. */
   let ends = new Uint32Array(1 << 12)
+  /** The texts that were asked for. Each segment asks for most words several times. */
+  const strings: string[] = []
   return {
     /** Adds the code units of `source` from `from` to before `to` as the next word. */
     add(source: Uint16Array, from: number, to: number): void {
@@ -133,7 +144,7 @@ function createWordTexts() {
       for (let at = from, unit = start; at < to; at++, unit++) if (units[unit] !== source[at]) return false
       return true
     },
-    text: (word: number) => textOf(bytes, ends, word),
+    text: (word: number) => (strings[word] ??= textOf(bytes, ends, word)),
     length: (word: number) => ends[word]! - startOf(ends, word),
     arrays: () => ({ units: units.slice(0, startOf(ends, size)), ends: ends.slice(0, size) }),
   }

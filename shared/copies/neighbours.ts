@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { sortHashes } from '../../search/analysis/index.ts'
 import type { Queryable } from '../postgres/pool.ts'
 import { leastCommon } from './shingles.ts'
 
@@ -28,7 +29,7 @@ const RUN = 32_768
 interface Run {
   seqs: number[]
   shingles: number[]
-  keys: Float64Array
+  keys: Float64Array<ArrayBuffer>
   starts: Uint32Array
   begun: Uint32Array
   /** How many bits of a hash follow its leading bits. */
@@ -37,7 +38,7 @@ interface Run {
 
 /** @param keys in any order */
 function indexed({ keys, ...articles }: Pick<Run, 'seqs' | 'shingles' | 'keys'>): Run {
-  keys.sort()
+  sortHashes(keys)
   const shift = Math.clz32(keys.length + 1) + 1
   const starts = new Uint32Array(2 ** (32 - shift) + 1)
   const begun = new Uint32Array(starts.length / 2 + 1)

@@ -1,4 +1,4 @@
-import { eachWord, pairHash, wordListOf } from '../../search/analysis/index.ts'
+import { hashWords, pairHash, sortHashes, wordListOf } from '../../search/analysis/index.ts'
 
 /*
  * Decides when two texts are copies. *Shingles* are the runs of five folded words of a body. Lines
@@ -41,17 +41,12 @@ const RULED_OUT = [
 export function copyWords(body: string): Uint32Array {
   const isRuledOut = (line: string) => line.length <= LONGEST_LINE && RULED_OUT.some(rule => rule.test(line.trim()))
   const lines = body.split(/[\r\n]+/).filter(line => !isRuledOut(line))
-  const list = wordListOf(lines.join('\n'))
-  const hashes = new Uint32Array(list.length >>> 1)
-  let words = 0
-  eachWord(list, hash => {
-    hashes[words++] = hash
-  })
-  return hashes.subarray(0, words)
+  const { hashes, count } = hashWords(wordListOf(lines.join('\n')))
+  return hashes.slice(0, count)
 }
 
 /** By word: the shingle that begins there, as a hash below 2^53. */
-export function shinglesAt(words: Uint32Array): Float64Array {
+export function shinglesAt(words: Uint32Array): Float64Array<ArrayBuffer> {
   const shingles = new Float64Array(Math.max(0, words.length - RUN + 1))
   for (let at = 0; at < shingles.length; at++) {
     let low = words[at]!
@@ -70,8 +65,8 @@ export function shinglesAt(words: Uint32Array): Float64Array {
  * The distinct shingles, in ascending order. Sorts the given array, and returns it if no shingle
  * stands there twice.
  */
-export function distinct(shingles: Float64Array): Float64Array {
-  const sorted = shingles.sort()
+export function distinct(shingles: Float64Array<ArrayBuffer>): Float64Array {
+  const sorted = sortHashes(shingles)
   let end = 0
   for (let at = 0; at < sorted.length; at++) {
     if (at === 0 || sorted[at] !== sorted[at - 1]) sorted[end++] = sorted[at]!
