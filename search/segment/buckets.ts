@@ -1,8 +1,8 @@
 import { hashOf } from '../analysis/hashes.ts'
 import type { Brake } from '../pace.ts'
 import { release } from './arrays.ts'
-import { bucketOfHash, entryBytes, writeEntry } from './postings.ts'
-import { createPostings, type DictionaryBuilder, type PostingLists } from './postings-builder.ts'
+import { bucketOfHash, entryBytes, type ListedDocs, writeEntry } from './postings.ts'
+import { createPostings, type DictionaryBuilder, type TermLists } from './postings-builder.ts'
 
 /*
  * Encodes a segment's term dictionary. The dictionary has two parts, which two threads may encode
@@ -35,29 +35,28 @@ export const bucketBitsOf = (documents: number) => Math.ceil(Math.log2(Math.max(
 export function encodePart(
   size: number,
   brake: Brake,
-  add: (dictionary: DictionaryBuilder) => void,
+  lists: TermLists[],
   visit: (name: string, hash: number) => void = () => {},
 ): EncodedPart {
-  const part = readPart(add)
   const bits = bucketBitsOf(size)
-  const bucketOf = new Uint16Array(part.names.length)
+  const bucketOf = lists.map(({ names }) => new Uint16Array(names.length))
   const starts = new Uint32Array((1 << bits) + 1)
-  eachEntry(part, brake, (term, name, list) => {
+  eachEntry(lists, brake, (at, term, name, list) => {
     const hash = hashOf(name)
     visit(name, hash)
     const bucket = bucketOfHash(hash, bits)
-    bucketOf[term] = bucket
+    bucketOf[at]![term] = bucket
     starts[bucket + 1]! += entryBytes(name, list, size)
   })
   for (let bucket = 1; bucket < starts.length; bucket++) starts[bucket]! += starts[bucket - 1]!
   const bytes = new Uint8Array(starts.at(-1)!)
   const ends = starts.slice()
   const buffer = Buffer.from(bytes.buffer)
-  eachEntry(part, brake, (term, name, list) => {
-    const bucket = bucketOf[term]!
+  eachEntry(lists, brake, (at, term, name, list) => {
+    const bucket = bucketOf[at]![term]!
     ends[bucket] = writeEntry(buffer, ends[bucket]!, name, list, size)
   })
-  release(part.lists.docs)
+  for (const { docs } of lists) release(docs)
   return { bytes, starts }
 }
 
@@ -72,13 +71,8 @@ export function bucketsOf(first: EncodedPart, second: EncodedPart): { bucket: nu
   return buckets
 }
 
-/** Terms with their posting lists. A term's id is the index of its name and of its list. */
-interface Part {
-  names: string[]
-  lists: PostingLists
-}
-
-function readPart(add: (dictionary: DictionaryBuilder) => void): Part {
+/** Collects the posting lists of terms. */
+export function termLists(add: (dictionary: DictionaryBuilder) => void): TermLists {
   const names: string[] = []
   const postings = createPostings()
   add({
@@ -88,19 +82,21 @@ function readPart(add: (dictionary: DictionaryBuilder) => void): Part {
     },
     add: postings.add,
   })
-  return { names, lists: postings.lists() }
+  return { names, ...postings.lists() }
 }
 
 function eachEntry(
-  { names, lists: { count, docs, starts } }: Part,
+  all: TermLists[],
   brake: Brake,
-  visit: (term: number, name: string, list: { docs: Uint16Array; from: number; to: number }) => void,
-): void {
-  const list = { docs, from: 0, to: 0 }
-  for (let term = 0; term < count; term++) {
-    if (term % LISTS_PER_BRAKE === 0) brake()
-    list.from = starts[term]!
-    list.to = starts[term + 1]!
-    if (list.from < list.to) visit(term, names[term]!, list)
+  visit: (at: number, term: number, name: string, list: ListedDocs) => void,
+) {
+  for (const [at, { names, docs, starts, ends }] of all.entries()) {
+    const list = { docs, from: 0, to: 0 }
+    for (let term = 0; term < names.length; term++) {
+      if (term % LISTS_PER_BRAKE === 0) brake()
+      list.from = starts[term]!
+      list.to = ends[term]!
+      if (list.from < list.to) visit(at, term, names[term]!, list)
+    }
   }
 }

@@ -2,7 +2,7 @@ import { type Brake, noBrake } from '../pace.ts'
 import { filterTerms, TERMS } from '../terms.ts'
 import type { Country, Language } from '../vocabulary.ts'
 import { release } from './arrays.ts'
-import { bucketBitsOf, bucketsOf, encodePart } from './buckets.ts'
+import { bucketBitsOf, bucketsOf, encodePart, termLists } from './buckets.ts'
 import { columnsOf, createTermFilterBuilder, documentOrder, encodeColumns, type SegmentArticle } from './columns.ts'
 import { createNumbers, type DictionaryBuilder, type KnownTexts, type SegmentTexts } from './postings-builder.ts'
 import { encodeShingles, type ShingleThread } from './shingle-thread.ts'
@@ -103,11 +103,11 @@ export function createSegmentBuilder(
     async build(thread?: ShingleThread): Promise<BuiltSegment> {
       const filter = createTermFilterBuilder()
       const elsewhere = thread?.encode(texts, wordIds.texts(), rule)
-      const addWords = (dictionary: DictionaryBuilder) => {
+      const lists = termLists(dictionary => {
         addFilterTerms(dictionary, documents)
         addWordTerms(dictionary, documents, texts, vocabulary, brake)
-      }
-      const words = encodePart(documents.length, brake, addWords, filter.add)
+      })
+      const words = encodePart(documents.length, brake, [lists], filter.add)
       if (elsewhere !== undefined) release(texts.words.view())
       const shingles = (await elsewhere) ?? encodeShingles(texts, wordIds, rule, brake)
       return {
@@ -121,15 +121,14 @@ export function createSegmentBuilder(
 
 function addFilterTerms(dictionary: DictionaryBuilder, documents: SegmentSource[]): void {
   const ids = new Map<string, number>()
+  const idOf = (term: string) => {
+    const id = ids.get(term) ?? dictionary.term(term)
+    ids.set(term, id)
+    return id
+  }
   documents.forEach((article, doc) => {
-    for (const term of filterTerms(article)) {
-      let id = ids.get(term)
-      if (id === undefined) {
-        id = dictionary.term(term)
-        ids.set(term, id)
-      }
-      dictionary.add(id, doc)
-    }
+    const terms = filterTerms(article).map(idOf)
+    dictionary.add(doc, new Int32Array(terms), terms.length)
   })
 }
 
@@ -152,25 +151,29 @@ function addWordTerms(
    */
   const latest = new Int32Array(size).fill(-1)
   const words = texts.words.view()
+  let found = new Int32Array(1 << 12)
   documents.forEach(({ language }, doc) => {
     brake()
     const body = texts.bodyStarts[doc]!
     const end = texts.ends[doc]!
     const stems = ofStem(language)
     const titleStems = ofTitleStem(language)
+    let count = 0
+    if ((end - texts.titleStarts[doc]!) * 4 > found.length) found = new Int32Array((end - texts.titleStarts[doc]!) * 4)
     for (let at = texts.titleStarts[doc]!; at < end; at++) {
       const word = words[at]!
       if (latest[word] === doc && at >= body) continue
       if (latest[word] !== doc) {
         latest[word] = doc
-        dictionary.add(ofWord(word), doc)
+        found[count++] = ofWord(word)
       }
-      const found = stems(word)
-      if (found >= 0) dictionary.add(found, doc)
+      const stem = stems(word)
+      if (stem >= 0) found[count++] = stem
       if (at >= body) continue
-      dictionary.add(ofTitleWord(word), doc)
-      if (found >= 0) dictionary.add(titleStems(word), doc)
+      found[count++] = ofTitleWord(word)
+      if (stem >= 0) found[count++] = titleStems(word)
     }
+    dictionary.add(doc, found, count)
   })
 }
 

@@ -2,13 +2,14 @@ import { bitsOf, moved, release } from './arrays.ts'
 import { type DocIdSet, has, intersection, lowerBound } from './doc-id-set.ts'
 
 /**
- * Posting lists by number. List n is `docs` from `starts[n]` to before `starts[n + 1]`, in
+ * Terms with their posting lists. List n is `docs` from `starts[n]` to before `ends[n]`, in
  * ascending order. A list may be empty.
  */
-export interface PostingLists {
-  count: number
+export interface TermLists {
+  names: string[]
   docs: Uint16Array
   starts: Uint32Array
+  ends: Uint32Array
 }
 
 /**
@@ -20,7 +21,7 @@ const PIECE = 1 << 18
 /** Collects pairs of a list and a document. Documents come in ascending order. */
 export function createPostings() {
   const pieces: Int32Array[] = []
-  // Pairs of one document follow each other, so `runs` keeps each document once.
+  // The pairs of one `add` follow each other, so `runs` keeps their document once.
   const runs = { docs: createNumbers(), starts: createNumbers() }
   // Two numbers for each list: its last document + 1, and how many documents it has. They stand
   // side by side, because `add` needs both.
@@ -28,42 +29,44 @@ export function createPostings() {
   let count = 0
   let piece = new Int32Array(0)
   let end = 0
-  let latest = -1
   const total = () => Math.max(pieces.length - 1, 0) * PIECE + end
-  const startsOfLists = (): Uint32Array => {
-    const starts = new Uint32Array(count + 1)
-    for (let list = 0; list < count; list++) starts[list + 1] = starts[list]! + heads[list * 2 + 1]!
-    return starts
-  }
   return {
     /** Makes an empty list. Returns its number. Numbers count up from 0. */
     list(): number {
       if (count * 2 === heads.length) heads = moved(heads, heads.length * 2)
       return count++
     },
-    /** Adds a document to a list. A second call with the same list and document has no effect. */
-    add(list: number, doc: number): void {
-      const head = list * 2
-      if (heads[head] === doc + 1) return
-      heads[head] = doc + 1
-      heads[head + 1]!++
-      if (end === piece.length) {
-        piece = new Int32Array(PIECE)
-        pieces.push(piece)
-        end = 0
+    /**
+     * Adds a document to the first `count` of `lists`. A second time with the same list and document
+     * has no effect.
+     */
+    add(doc: number, lists: Int32Array, count: number): void {
+      const latest = heads
+      let place = end
+      let room = piece
+      runs.docs.push(doc)
+      runs.starts.push(total())
+      for (let at = 0; at < count; at++) {
+        const list = lists[at]!
+        if (latest[list * 2] === doc + 1) continue
+        latest[list * 2] = doc + 1
+        latest[list * 2 + 1]!++
+        if (place === room.length) {
+          room = new Int32Array(PIECE)
+          pieces.push(room)
+          place = 0
+        }
+        room[place++] = list
       }
-      if (doc !== latest) {
-        runs.docs.push(doc)
-        runs.starts.push(total())
-        latest = doc
-      }
-      piece[end++] = list
+      piece = room
+      end = place
     },
     /** Sorts all pairs into lists. `add` must not be called afterwards. */
-    lists(): PostingLists {
+    lists(): Omit<TermLists, 'names'> {
       const size = total()
       // A counting sort is linear. It is also stable, so documents stay in order.
-      const starts = startsOfLists()
+      const starts = new Uint32Array(count + 1)
+      for (let list = 0; list < count; list++) starts[list + 1] = starts[list]! + heads[list * 2 + 1]!
       const docs = new Uint16Array(size)
       const next = starts.slice()
       runs.starts.push(size)
@@ -80,7 +83,7 @@ export function createPostings() {
           if (to === PIECE) release(lists)
         }
       }
-      return { count, docs, starts }
+      return { docs, starts: starts.subarray(0, count), ends: starts.subarray(1) }
     },
   }
 }
@@ -171,8 +174,8 @@ export interface DictionaryBuilder {
   /** Returns the id of a new term. The caller makes sure that the term is new. */
   term(text: string): number
   /**
-   * Notes that a document has a term. A second call for the same document has no effect. Documents
-   * come in ascending order.
+   * Notes that a document has the first `count` of `terms`. A term that it had before has no effect.
+   * Documents come in ascending order, and may come in this order several times.
    */
-  add(term: number, doc: number): void
+  add(doc: number, terms: Int32Array, count: number): void
 }

@@ -4,7 +4,7 @@ import { type Brake, noBrake } from '../pace.ts'
 import { release } from './arrays.ts'
 import { type EncodedPart, encodePart } from './buckets.ts'
 import { createNumbers, type SegmentTexts } from './postings-builder.ts'
-import { addShingles } from './shingles.ts'
+import { shingleLists } from './shingles.ts'
 import { type Words, type WordTexts, wordsOf } from './word-ids.ts'
 
 /*
@@ -12,12 +12,9 @@ import { type Words, type WordTexts, wordsOf } from './word-ids.ts'
  * the segment's thread makes the posting lists of words.
  */
 
-/** Encodes the shingles of a segment. Frees the memory of its words before it encodes. */
+/** Encodes the shingles of a segment. Frees the memory of its words. */
 export const encodeShingles = (texts: SegmentTexts, words: Words, rule: number, brake: Brake): EncodedPart =>
-  encodePart(texts.ends.length, brake, dictionary => {
-    addShingles(dictionary, texts, words, brake, rule)
-    release(texts.words.view())
-  })
+  encodePart(texts.ends.length, brake, shingleLists(texts, words, brake, rule))
 
 interface Question {
   texts: Omit<SegmentTexts, 'words'> & { words: Int32Array<ArrayBuffer> }

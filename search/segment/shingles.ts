@@ -1,8 +1,8 @@
-import { hashOf, pairHash } from '../analysis/hashes.ts'
+import { hashOf, pairHash, sortHashes } from '../analysis/hashes.ts'
 import type { Brake } from '../pace.ts'
 import { TERMS } from '../terms.ts'
-import { moved, release } from './arrays.ts'
-import { createNumbers, type DictionaryBuilder, type Numbers, type SegmentTexts } from './postings-builder.ts'
+import { release } from './arrays.ts'
+import { createNumbers, type Numbers, type SegmentTexts, type TermLists } from './postings-builder.ts'
 import type { Words } from './word-ids.ts'
 
 /*
@@ -67,379 +67,368 @@ function sharedName(kind: 'Q' | 'R', list: number): string {
   return kind + numerals[list]
 }
 
-/** Adds the pairs and triples of all documents to a dictionary. */
-export function addShingles(
-  dictionary: DictionaryBuilder,
-  texts: SegmentTexts,
-  wordIds: Words,
-  brake: Brake,
-  rule: number,
-): void {
-  const { part, met, triples } = RULES[rule] ?? RULES[SHINGLE_RULE]!
-  const places = placesOf(texts, wordIds, brake, part)
-  const meets = met === Infinity ? () => false : meetsOften(texts, wordIds, met)
-  const pairs = addPairs(dictionary, places, brake, meets)
-  addTitlePairs(dictionary, texts, places.word, places.enough)
-  addTriples(dictionary, texts, places, pairs, brake, triples)
-  release(pairs.at)
-}
-
-/** The word at each place in the texts, with its hash. */
-interface Places {
-  words: Numbers
-  /**
-   * `size`: number of documents. `enough`: how many of them must have a group of words that is a
-   * term.
-   */
-  size: number
-  enough: number
-  word(at: number): string
-  /** Hash of the word at a place. */
-  hash(at: number): number
-  /** Hash of the pair of the word at a place and the word before it. */
-  pairHash(at: number): number
-  /** Visits every place where a pair ends. */
-  eachPair: EachPlace
-}
-
-function placesOf(
-  { words, titleStarts, bodyStarts, ends }: SegmentTexts,
-  wordIds: Words,
-  brake: Brake,
-  part: number,
-): Places {
-  const size = ends.length
-  const hash = (at: number) => wordIds.hash(words.at(at))
-  const eachPair: EachPlace = visit => {
-    for (let doc = 0; doc < size; doc++) {
-      brake()
-      const body = bodyStarts[doc]!
-      for (let at = titleStarts[doc]! + 1; at < body; at++) visit(at, doc, at)
-      for (let at = body + 1; at < ends[doc]!; at++) visit(at, doc, at)
-    }
-  }
-  return {
-    words,
-    size,
-    enough: atLeast(size, part),
-    word: at => wordIds.text(words.at(at)),
-    hash,
-    pairHash: at => pairHash(hash(at - 1), hash(at)),
-    eachPair,
-  }
-}
-
 /**
- * Makes a test of whether the word at a place and the word before would meet in `met` documents by
- * chance.
+ * Makes the posting lists of pairs, of pairs in titles, and of triples. Frees the memory of
+ * `texts.words`.
  */
-function meetsOften(texts: SegmentTexts, { size }: Words, met: number): (at: number) => boolean {
-  const { titleStarts, ends } = texts
-  const words = texts.words.view()
-  const documents = new Int32Array(size)
+export function shingleLists(texts: SegmentTexts, wordIds: Words, brake: Brake, rule: number): TermLists[] {
+  const { part, met, triples } = RULES[rule] ?? RULES[SHINGLE_RULE]!
+  const size = texts.ends.length
+  const enough = atLeast(size, part)
+  const places = placesOf(texts, wordIds)
+  const { words } = places
+  const word = (at: number) => wordIds.text(words[at]!)
+  const pairs = listGroups(places, enough, brake, {
+    ...{ length: 2, parts: words, inTitle: false, met: met * size, isShared: null },
+    term: at => SHINGLES.pair(word(at - 1), word(at)),
+  })
+  // Searches for other pairs in titles use the lists of the whole texts.
+  const titlePairs = listGroups(places, enough, brake, {
+    ...{ length: 2, parts: words, inTitle: true, met: Infinity, isShared: () => false },
+    term: at => SHINGLES.titlePair(word(at - 1), word(at)),
+  })
+  release(titlePairs.at)
+  // Triples are made of pairs that are terms. Rare triples of two frequent pairs share lists. Other
+  // rare triples need no list, because few documents have both of their pairs.
+  const isFrequentPair = (group: number) => group >= 0 && pairs.documents(group) >= atLeast(size, FREQUENT)
+  const parts = triples === 'listed' ? pairs.at : pairs.at.map(group => (isFrequentPair(group) ? group : -1))
+  const ofTriples = listGroups(places, enough, brake, {
+    ...{ length: 3, parts, inTitle: false, met: Infinity },
+    isShared: at => isFrequentPair(parts[at - 1]!) && isFrequentPair(parts[at]!),
+    term: at => SHINGLES.triple(word(at - 2), word(at - 1), word(at)),
+  })
+  for (const array of new Set([words, pairs.at, parts, ofTriples.at])) release(array)
+  return [pairs.lists, titlePairs.lists, ofTriples.lists]
+}
+
+/** The words at all places in the texts, in order of documents. */
+interface Places {
+  words: Int32Array
+  /** Text n is from `starts[n]` to before `starts[n + 1]`: title, body, title, body and so on. */
+  starts: Int32Array
+  /** By word: its hash, and how many documents have it. */
+  hashes: Int32Array
+  frequencies: Int32Array
+}
+
+function placesOf({ words, titleStarts, bodyStarts, ends }: SegmentTexts, { size, hash }: Words): Places {
+  const before = words.view()
+  const inOrder = new Int32Array(before.length)
+  const starts = new Int32Array(ends.length * 2 + 1)
+  const frequencies = new Int32Array(size)
   const latest = new Int32Array(size).fill(-1)
+  let end = 0
   for (let doc = 0; doc < ends.length; doc++) {
+    starts[doc * 2] = end
+    starts[doc * 2 + 1] = end + bodyStarts[doc]! - titleStarts[doc]!
     for (let at = titleStarts[doc]!; at < ends[doc]!; at++) {
-      const word = words[at]!
-      if (latest[word] !== doc) documents[word]!++
+      const word = before[at]!
+      inOrder[end++] = word
+      if (latest[word] !== doc) frequencies[word]!++
       latest[word] = doc
     }
   }
-  const enough = met * ends.length
-  // A word in fewer documents than this cannot reach `enough`, even with the most frequent word.
-  const least = enough / documents.reduce((most, count) => Math.max(most, count), 1)
-  return at => {
-    const own = documents[words[at]!]!
-    return own >= least && at > 0 && own * documents[words[at - 1]!]! >= enough
-  }
+  starts[ends.length * 2] = end
+  release(before)
+  return { words: inOrder, starts, hashes: frequencies.map((_, word) => hash(word)), frequencies }
 }
 
-function addPairs(dictionary: DictionaryBuilder, places: Places, brake: Brake, meets: (at: number) => boolean): Groups {
-  const { words, word, hash, enough, eachPair } = places
-  const hashes = new Int32Array(words.length)
-  for (let at = 1, before = hash(0); at < words.length; at++) {
-    const own = hash(at)
-    hashes[at] = pairHash(before, own)
-    before = own
-  }
-  const pairs = listGroups(hashes, enough, eachPair, brake, {
-    first: at => words.at(at - 1),
-    second: at => words.at(at),
-    hash: places.pairHash,
-    isListed: meets,
-  })
-  addLists(dictionary, pairs, eachPair, {
-    term: at => SHINGLES.pair(word(at - 1), word(at)),
-    sharedTerm: sharedPair,
-    isShared: () => true,
-  })
-  return pairs
-}
-
-/**
- * Adds the triples whose two pairs are terms. Rare triples of two frequent pairs share lists. Other
- * rare triples need no list, because few documents have both of their pairs.
- */
-function addTriples(
-  dictionary: DictionaryBuilder,
-  { titleStarts, bodyStarts }: SegmentTexts,
-  places: Places,
-  pairs: Groups,
-  brake: Brake,
-  which: 'frequent' | 'listed',
-): void {
-  const { words, word, size, enough, eachPair } = places
-  const frequent = atLeast(size, FREQUENT)
-  const isFrequentPair = (at: number) => {
-    const group = pairs.at[at]!
-    return group >= 0 && pairs.documents[group]! >= frequent
-  }
-  const isTerm = which === 'frequent' ? isFrequentPair : (at: number) => pairs.at[at]! >= 0
-  const tripleHash = (at: number) => pairHash(places.pairHash(at - 1), places.hash(at))
-  const found = { at: createNumbers(), doc: createNumbers(), hash: createNumbers() }
-  eachPair((at, doc) => {
-    const follows = at - 1 > titleStarts[doc]! && at - 1 !== bodyStarts[doc]!
-    if (!follows || !isTerm(at) || !isTerm(at - 1)) return
-    found.at.push(at)
-    found.doc.push(doc)
-    found.hash.push(tripleHash(at))
-  })
-  const eachTriple: EachPlace = visit => {
-    for (let place = 0; place < found.at.length; place++) {
-      if (place % PIECE === 0) brake()
-      visit(found.at.at(place), found.doc.at(place), place)
-    }
-  }
-  const triples = listGroups(found.hash.view(), enough, eachTriple, brake, {
-    first: at => pairs.at[at - 1]!,
-    second: at => words.at(at),
-    hash: place => tripleHash(found.at.at(place)),
-    isListed: () => false,
-  })
-  addLists(dictionary, triples, eachTriple, {
-    term: at => SHINGLES.triple(word(at - 2), word(at - 1), word(at)),
-    sharedTerm: sharedTriple,
-    isShared: at => isFrequentPair(at) && isFrequentPair(at - 1),
-  })
-}
-
-/**
- * Visits in order the places in the texts where a group of words ends. `place` is the index of the
- * group's hash.
- */
-type EachPlace = (visit: (at: number, doc: number, place: number) => void) => void
-
-interface Groups {
+/** Groups of neighbouring words: all pairs, the pairs of titles, or triples. */
+interface Kind {
+  /** How many words a group has. */
+  length: 2 | 3
   /**
-   * By place: the group of words that ends there, if the group has a list of its own. Otherwise
-   * `notListed` of the list that it shares.
+   * By place: the word, or for triples the pair that ends there; −1: no pair that is a term. A group
+   * ends at each place of a text where this place and the place before have a part. The part of the
+   * place before and the word at the place identify the group.
    */
-  at: Int32Array
-  /** How many documents have each group; 0: the group has no list of its own. */
-  documents: Int32Array
-}
-
-/** `notListed` gives the number of a shared list as a number below 0. `sharedList` reverses it. */
-const notListed = (hash: number) => ~(hash & (SHARED_LISTS - 1))
-const sharedList = (group: number) => ~group
-
-/**
- * Counts the documents of each group. New groups come with ids in ascending order from 0, documents
- * in ascending order.
- */
-function createDocumentCount() {
-  // Two numbers for each group: its last document + 1, and how many documents it has. They stand
-  // side by side, because `add` needs both.
-  let counts = new Int32Array(1 << 12)
-  let groups = 0
-  return {
-    /** @returns how many documents have the group; 0: this document was already counted */
-    add(group: number, doc: number): number {
-      const at = group * 2
-      if (group === groups && ++groups * 2 > counts.length) counts = moved(counts, at * 2)
-      if (counts[at] === doc + 1) return 0
-      counts[at] = doc + 1
-      return ++counts[at + 1]!
-    },
-    all: () => Int32Array.from({ length: groups }, (_, group) => counts[group * 2 + 1]!),
-  }
-}
-
-interface Parts {
-  /** The two numbers that identify the group of words that ends at a place in the texts. */
-  first(at: number): number
-  second(at: number): number
-  /** Hash of a group, by the index of the hash. */
-  hash(place: number): number
+  parts: Int32Array
+  /** Whether only titles count. */
+  inTitle: boolean
   /**
-   * Whether a group has a list of its own even if few documents have it; by the index of its hash.
+   * A group has a list of its own, even if few documents have it, when the frequencies of its last
+   * two words have at least this product.
    */
-  isListed(place: number): boolean
-}
-
-/**
- * Finds the groups of words that enough documents have.
- *
- * @param hashes the hash of the group at each place. The array is overwritten with the groups,
- *   because there are tens of millions of places.
- */
-function listGroups(hashes: Int32Array, enough: number, each: EachPlace, brake: Brake, parts: Parts): Groups {
-  const groups = likelyGroups(hashes, enough, brake, parts)
-  const table = createPairTable()
-  const count = createDocumentCount()
-  /** Groups that have a list of their own even if few documents have them. */
-  const listed = new Set<number>()
-  each((at, doc, place) => {
-    if (groups[place]! < 0) return
-    const group = table.number(parts.first(at), parts.second(at))
-    if (count.add(group, doc) === 1 && parts.isListed(place)) listed.add(group)
-    groups[place] = group
-  })
-  const documents = count.all().map((of, group) => (of >= enough || listed.has(group) ? of : 0))
-  for (let place = 0; place < groups.length; place++) {
-    const group = groups[place]!
-    if (group >= 0 && documents[group] === 0) groups[place] = notListed(parts.hash(place))
-  }
-  return { at: groups, documents }
-}
-
-/**
- * How many counters the first estimate of occurrences uses. Several groups may share a counter.
- * Their estimate is then too high, which does no harm, because the documents are counted
- * afterwards. The number is small, so that the counters fit into the processor's cache.
- */
-const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 2) / enough + 1))
-
-/**
- * Overwrites each hash: with 0 where the group may have a list of its own, with `notListed` where
- * it cannot. Most groups cannot.
- */
-function likelyGroups(hashes: Int32Array, enough: number, brake: Brake, { isListed }: Parts): Int32Array {
-  const counters = counted(hashes.length, enough)
-  const occurrences = new Uint8Array(counters)
-  for (let from = 0; from < hashes.length; from += PIECE) {
-    brake()
-    const to = Math.min(from + PIECE, hashes.length)
-    for (let place = from; place < to; place++) {
-      const counter = hashes[place]! & (counters - 1)
-      if (occurrences[counter]! < 255) occurrences[counter]!++
-    }
-  }
-  for (let from = 0; from < hashes.length; from += PIECE) {
-    brake()
-    const to = Math.min(from + PIECE, hashes.length)
-    for (let place = from; place < to; place++) {
-      const hash = hashes[place]!
-      const isLikely = occurrences[hash & (counters - 1)]! >= enough || isListed(place)
-      hashes[place] = isLikely ? 0 : notListed(hash)
-    }
-  }
-  return hashes
-}
-
-/** How many places are processed between two calls of the brake. */
-const PIECE = 1 << 15
-
-interface Names {
+  met: number
+  /**
+   * Whether the group that ends at a place is in a shared list when it has no list of its own;
+   * null: all such groups are.
+   */
+  isShared: ((at: number) => boolean) | null
+  /** The term of the group that ends at a place. */
   term(at: number): string
-  sharedTerm(list: number): string
-  /** Whether the group at a place is in a shared list when it has no list of its own. */
-  isShared(at: number): boolean
 }
 
-/** Adds each document to the list of its groups, or to the lists that they share. */
-function addLists(dictionary: DictionaryBuilder, groups: Groups, each: EachPlace, names: Names): void {
-  const own = new Int32Array(groups.documents.length).fill(-1)
-  const shared = new Int32Array(SHARED_LISTS).fill(-1)
-  each((at, doc, place) => {
-    const group = groups.at[place]!
-    if (group >= 0) {
-      if (own[group]! < 0) own[group] = dictionary.term(names.term(at))
-      dictionary.add(own[group]!, doc)
-    } else if (names.isShared(at)) {
-      const list = sharedList(group)
-      if (shared[list]! < 0) shared[list] = dictionary.term(names.sharedTerm(list))
-      dictionary.add(shared[list]!, doc)
+/*
+ * The tables of a whole segment would not fit into the processor's cache, and a segment has tens of
+ * millions of places. So the places are first spread over parts by the last bits of their hashes (a
+ * radix partition). All places of a group, and all of a shared list, are in one part. Its tables
+ * fit into the cache. The loops over places read arrays from local constants and call as few
+ * functions as they can, because V8 then compiles them well.
+ */
+
+/** About how many places a part has. */
+const PART = 1 << 15
+
+/** The places where groups end, by part. The places of a part are in ascending order. */
+interface Spread {
+  /**
+   * Two numbers for each place: the hash of the group, and the place. A group that has a list of
+   * its own in any case has `~place` instead.
+   */
+  entries: Int32Array<ArrayBuffer>
+  /** Part n is `entries` from `starts[n]` to before `starts[n + 1]`. */
+  starts: Uint32Array
+  /** The number of a part is in this many last bits of the hashes. */
+  bits: number
+}
+
+const placeOf = (marked: number) => (marked < 0 ? ~marked : marked)
+
+/** @param at overwritten with the hashes, by place */
+function spread(places: Places, kind: Kind, at: Int32Array, brake: Brake): Spread {
+  const { words, starts: texts, frequencies } = places
+  const { parts, inTitle, met } = kind
+  const bits = Math.min(16, Math.max(0, Math.ceil(Math.log2(words.length / PART))))
+  const mask = (1 << bits) - 1
+  const starts = countHashes(places, kind, at, mask, brake)
+  const entries = new Int32Array(starts[mask + 1]!)
+  const next = starts.slice()
+  for (let text = 0; text + 1 < texts.length; text += inTitle ? 2 : 1) {
+    brake()
+    const end = texts[text + 1]!
+    for (let place = texts[text]! + 1; place < end; place++) {
+      if (parts[place]! < 0 || parts[place - 1]! < 0) continue
+      const hash = at[place]!
+      const isMet = frequencies[words[place - 1]!]! * frequencies[words[place]!]! >= met
+      const entry = next[hash & mask]!
+      entries[entry] = hash
+      entries[entry + 1] = isMet ? ~place : place
+      next[hash & mask] = entry + 2
     }
-  })
+  }
+  return { entries, starts, bits }
+}
+
+/** Writes the hash of each group to `at`. Returns where the parts of `Spread` begin. */
+function countHashes(places: Places, kind: Kind, at: Int32Array, mask: number, brake: Brake): Uint32Array {
+  const { words, starts: texts, hashes } = places
+  const { parts, length, inTitle } = kind
+  const starts = new Uint32Array(mask + 2)
+  for (let text = 0; text + 1 < texts.length; text += inTitle ? 2 : 1) {
+    brake()
+    const end = texts[text + 1]!
+    for (let place = texts[text]! + 1; place < end; place++) {
+      if (parts[place]! < 0 || parts[place - 1]! < 0) continue
+      let hash = hashes[words[place - 1]!]!
+      if (length === 3) hash = pairHash(hashes[words[place - 2]!]!, hash) | 0
+      hash = pairHash(hash, hashes[words[place]!]!) | 0
+      at[place] = hash
+      starts[(hash & mask) + 1]! += 2
+    }
+  }
+  for (let part = 0; part <= mask; part++) starts[part + 1]! += starts[part]!
+  return starts
 }
 
 /**
- * Adds the pairs that enough titles have. Searches for other pairs in titles use the lists of the
- * whole texts.
+ * Makes the lists of all groups of one kind.
+ *
+ * @returns `at`, by place: the list of the group that ends there if the group has its own;
+ *   otherwise −1. `documents`: how many documents a list has
  */
-function addTitlePairs(
-  dictionary: DictionaryBuilder,
-  texts: SegmentTexts,
-  word: (at: number) => string,
-  enough: number,
-): void {
-  const { words, titleStarts, bodyStarts, ends } = texts
-  const table = createPairTable()
-  const count = createDocumentCount()
-  const each: EachPlace = visit => {
-    for (let doc = 0; doc < ends.length; doc++) {
-      for (let at = titleStarts[doc]! + 1; at < bodyStarts[doc]!; at++) visit(at, doc, at)
-    }
+function listGroups(places: Places, enough: number, brake: Brake, kind: Kind) {
+  const at = new Int32Array(places.words.length)
+  const { entries, starts, bits } = spread(places, kind, at, brake)
+  at.fill(-1)
+  const docs = new Uint16Array(entries.length / 2)
+  const lists: Lists = { at, docs, bits, ends: createNumbers(), firsts: createNumbers(), shared: createNumbers() }
+  const largest = starts.reduce((most, start, part) => Math.max(most, start - (starts[part - 1] ?? 0)), 0)
+  const scratch = createScratch(largest / 2, SHARED_LISTS >>> bits)
+  for (let part = 0; part + 1 < starts.length; part++) {
+    brake()
+    const slice = entries.subarray(starts[part], starts[part + 1])
+    const count = findGroups(places, kind, enough, slice, bits, scratch)
+    addLists(kind, count, slice, part, lists, scratch)
   }
-  each((at, doc) => {
-    const group = table.number(words.at(at - 1), words.at(at))
-    count.add(group, doc)
-  })
-  const documents = count.all()
-  const own = new Int32Array(table.length).fill(-1)
-  each((at, doc) => {
-    const group = table.find(words.at(at - 1), words.at(at))
-    if (documents[group]! < enough) return
-    if (own[group]! < 0) own[group] = dictionary.term(SHINGLES.titlePair(word(at - 1), word(at)))
-    dictionary.add(own[group]!, doc)
-  })
+  release(entries)
+  return { at, documents: (list: number) => lists.ends.at(list) - startOf(lists, list), lists: inOrder(lists, kind) }
+}
+
+/** The lists of all parts. A list may be empty. */
+interface Lists {
+  /** By place: the list of the group that ends there if the group has its own; otherwise −1. */
+  at: Int32Array
+  /** As in `Spread`. */
+  bits: number
+  /** List n is `docs` from `startOf` to before `ends.at(n)`. */
+  docs: Uint16Array
+  ends: Numbers
+  /** The first place of each list. The number of a list that groups share; −1: one group's own. */
+  firsts: Numbers
+  shared: Numbers
+}
+
+const startOf = ({ ends }: Lists, list: number) => (list === 0 ? 0 : ends.at(list - 1))
+
+/** A segment has fewer lists of a kind, and fewer than 2^27 places. */
+const MOST_LISTS = 2 ** 26
+
+/** The lists that are not empty, in order of their first places. */
+function inOrder(lists: Lists, { length, term }: Kind): TermLists {
+  const { docs, ends, firsts, shared } = lists
+  const keys = new Float64Array(ends.length)
+  let count = 0
+  for (let list = 0; list < keys.length; list++) {
+    if (ends.at(list) > startOf(lists, list)) keys[count++] = firsts.at(list) * MOST_LISTS + list
+  }
+  const order = sortHashes(keys.subarray(0, count))
+  const found: TermLists = { names: [], docs, starts: new Uint32Array(count), ends: new Uint32Array(count) }
+  for (let at = 0; at < count; at++) {
+    const list = order[at]! % MOST_LISTS
+    found.starts[at] = startOf(lists, list)
+    found.ends[at] = ends.at(list)
+    const own = shared.at(list)
+    found.names.push(own < 0 ? term(firsts.at(list)) : sharedName(length === 2 ? 'Q' : 'R', own))
+  }
+  return found
 }
 
 /**
- * A table that gives pairs of numbers ids from 0, in order of first appearance. It uses open
- * addressing without objects, because there are millions of pairs.
+ * Arrays that one part after the other uses. New arrays for each part would make the garbage
+ * collector run often.
  */
-function createPairTable() {
-  let capacity = 1 << 12
-  // A slot has three numbers: first, second, id + 1. If the third number is 0, the slot is free.
-  let slots = new Int32Array(capacity * 3)
-  let length = 0
-  const slotOf = (first: number, second: number) => {
-    let slot = pairHash(first, second) & (capacity - 1)
-    while (slots[slot * 3 + 2] !== 0 && (slots[slot * 3] !== first || slots[slot * 3 + 1] !== second)) {
-      slot = (slot + 1) & (capacity - 1)
-    }
-    return slot * 3
-  }
-  const grow = () => {
-    const old = slots
-    capacity *= 2
-    slots = new Int32Array(capacity * 3)
-    for (let at = 0; at < old.length; at += 3) {
-      if (old[at + 2] === 0) continue
-      const slot = slotOf(old[at]!, old[at + 1]!)
-      slots[slot] = old[at]!
-      slots[slot + 1] = old[at + 1]!
-      slots[slot + 2] = old[at + 2]!
-    }
-  }
+interface Scratch {
+  /** By place of the part: its document, and its group or list; −1: none. */
+  docs: Uint16Array
+  groups: Int32Array
+  /**
+   * A hash table with open addressing. A slot has three numbers: the two that identify a group, and
+   * the group + 1. If the third number is 0, the slot is free.
+   */
+  slots: Int32Array
+  /** By group or list: its last document + 1, how many documents it has, and its first place. */
+  latest: Int32Array
+  documents: Int32Array
+  firsts: Int32Array
+}
+
+function createScratch(entries: number, lists: number): Scratch {
   return {
-    /** The id of a pair. A new pair gets the next id. */
-    number(first: number, second: number): number {
-      const slot = slotOf(first, second)
-      const known = slots[slot + 2]!
-      if (known !== 0) return known - 1
-      slots[slot] = first
-      slots[slot + 1] = second
-      slots[slot + 2] = ++length
-      if (length * 2 > capacity) grow()
-      return length - 1
-    },
-    /** The id of a pair; −1: the table does not have it. */
-    find: (first: number, second: number): number => slots[slotOf(first, second) + 2]! - 1,
-    get length() {
-      return length
-    },
+    docs: new Uint16Array(entries),
+    groups: new Int32Array(entries),
+    slots: new Int32Array(3 * slotsFor(entries)),
+    latest: new Int32Array(entries + lists),
+    documents: new Int32Array(entries + lists),
+    firsts: new Int32Array(entries + lists),
   }
+}
+
+const slotsFor = (groups: number) => 2 ** Math.ceil(Math.log2(groups * 2 + 1))
+
+/**
+ * Numbers the groups of a part from 0. Writes to `scratch` the document of each place, and its
+ * group if the group has a list of its own.
+ *
+ * @returns how many groups were numbered; not all of them have lists of their own
+ */
+function findGroups(
+  places: Places,
+  { parts }: Kind,
+  enough: number,
+  entries: Int32Array,
+  bits: number,
+  scratch: Scratch,
+): number {
+  const { words, starts: texts } = places
+  const { docs, groups, slots, latest, documents } = scratch
+  const size = entries.length >>> 1
+  const mask = slotsFor(markLikely(entries, enough, bits, groups)) - 1
+  slots.fill(0, 0, 3 * mask + 3)
+  latest.fill(0, 0, size)
+  documents.fill(0, 0, size)
+  let [doc, count] = [0, 0]
+  for (let at = 0; at < size; at++) {
+    const place = placeOf(entries[at * 2 + 1]!)
+    while (place >= texts[doc * 2 + 2]!) doc++
+    docs[at] = doc
+    if (groups[at]! < 0) continue
+    const [first, second] = [parts[place - 1]!, words[place]!]
+    let slot = (entries[at * 2]! >>> bits) & mask
+    while (slots[slot * 3 + 2] !== 0 && (slots[slot * 3] !== first || slots[slot * 3 + 1] !== second))
+      slot = (slot + 1) & mask
+    if (slots[slot * 3 + 2] === 0) {
+      slots[slot * 3] = first
+      slots[slot * 3 + 1] = second
+      slots[slot * 3 + 2] = ++count
+    }
+    const group = slots[slot * 3 + 2]! - 1
+    groups[at] = group
+    if (latest[group] !== doc + 1) documents[group]!++
+    latest[group] = doc + 1
+  }
+  for (let at = 0; at < size; at++) {
+    if (groups[at]! >= 0 && documents[groups[at]!]! < enough && entries[at * 2 + 1]! >= 0) groups[at] = -1
+  }
+  return count
+}
+
+/**
+ * Writes 0 to `groups` for the places whose groups may occur often enough, −1 for others. Several
+ * groups may share a counter. Their estimate is then too high, which does no harm, because the
+ * documents are counted afterwards.
+ *
+ * @returns how many places have a 0
+ */
+function markLikely(entries: Int32Array, enough: number, bits: number, groups: Int32Array): number {
+  const occurrences = new Uint8Array(slotsFor(Math.ceil(entries.length / 2 / enough)))
+  const mask = occurrences.length - 1
+  for (let at = 0; at < entries.length; at += 2) {
+    const counter = (entries[at]! >>> bits) & mask
+    if (occurrences[counter]! < 255) occurrences[counter]!++
+  }
+  let likely = 0
+  for (let at = 0; at < entries.length; at += 2) {
+    const isLikely = occurrences[(entries[at]! >>> bits) & mask]! >= enough || entries[at + 1]! < 0
+    groups[at >>> 1] = isLikely ? 0 : -1
+    if (isLikely) likely++
+  }
+  return likely
+}
+
+/**
+ * Makes the lists of a part: those that groups share, then those of `count` groups. Each document
+ * stands in a list once.
+ */
+function addLists(kind: Kind, count: number, entries: Int32Array, part: number, out: Lists, scratch: Scratch): void {
+  const { bits, at: groupAt, ends, docs: allDocs } = out
+  const { isShared } = kind
+  const { docs, groups, latest, documents, firsts } = scratch
+  const own = SHARED_LISTS >>> bits
+  const base = ends.length
+  const size = entries.length >>> 1
+  latest.fill(0, 0, own + count)
+  documents.fill(0, 0, own + count)
+  for (let at = 0; at < size; at++) {
+    const place = placeOf(entries[at * 2 + 1]!)
+    let list = groups[at]!
+    if (list >= 0) {
+      list += own
+      groupAt[place] = base + list
+    } else if (isShared === null || isShared(place)) list = (entries[at * 2]! & (SHARED_LISTS - 1)) >>> bits
+    groups[at] = -1
+    if (list < 0 || latest[list] === docs[at]! + 1) continue
+    groups[at] = list
+    latest[list] = docs[at]! + 1
+    if (documents[list]!++ === 0) firsts[list] = place
+  }
+  const next = latest
+  for (let list = 0, end = base === 0 ? 0 : ends.at(base - 1); list < own + count; list++) {
+    next[list] = end
+    end += documents[list]!
+    ends.push(end)
+    out.firsts.push(firsts[list]!)
+    out.shared.push(list < own ? (list << bits) | part : -1)
+  }
+  for (let at = 0; at < size; at++) if (groups[at]! >= 0) allDocs[next[groups[at]!]!++] = docs[at]!
 }
