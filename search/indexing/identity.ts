@@ -236,18 +236,26 @@ export type NamesOf = (article: NewArticle) => { publisherNo: number; authorNos:
 export async function registerNames(db: Queryable, articles: NewArticle[]): Promise<NamesOf> {
   const publishers = new Map<string, PublisherRow>()
   const authors = new Map<string, AuthorRow>()
+  /** Ids of authors by outlet and name, each computed once. */
+  const ids = new Map<string, string>()
+  const idOf = (key: string, name: string) => {
+    const id = ids.get(`${key}\0${name}`) ?? authorId(key, name)
+    ids.set(`${key}\0${name}`, id)
+    return id
+  }
   for (const { outlet, authors: names } of articles) {
     const key = outletKey(outlet)
-    publishers.set(publisherKey(key, outlet.name), {
-      outlet: key,
-      name: outlet.name,
-      domain: outlet.domain,
-      folded_name: foldName(outlet.name ?? ''),
-      folded_domain: foldName(outlet.domain ?? ''),
-    })
+    if (!publishers.has(publisherKey(key, outlet.name)))
+      publishers.set(publisherKey(key, outlet.name), {
+        outlet: key,
+        name: outlet.name,
+        domain: outlet.domain,
+        folded_name: foldName(outlet.name ?? ''),
+        folded_domain: foldName(outlet.domain ?? ''),
+      })
     for (const name of names) {
-      const id = authorId(key, name)
-      authors.set(id, { id, outlet: key, name, folded_name: foldName(name) })
+      const id = idOf(key, name)
+      if (!authors.has(id)) authors.set(id, { id, outlet: key, name, folded_name: foldName(name) })
     }
   }
   const publisherNos = await addUntilAllAreThere(publishers, async rows => {
@@ -268,7 +276,7 @@ export async function registerNames(db: Queryable, articles: NewArticle[]): Prom
   })
   return ({ outlet, authors: names }) => ({
     publisherNo: publisherNos.get(publisherKey(outletKey(outlet), outlet.name))!,
-    authorNos: [...new Set(names.map(name => authorNos.get(authorId(outletKey(outlet), name))!))],
+    authorNos: [...new Set(names.map(name => authorNos.get(idOf(outletKey(outlet), name))!))],
   })
 }
 
