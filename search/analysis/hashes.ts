@@ -14,10 +14,10 @@ export function hashOf(text: string): number {
 }
 
 /**
- * The words of a word list, as `wordList` writes it: `hashes` has `hashOf` each word. Word n is the
- * code units from the end of the word before + 1 to before `ends[n]`; the first one begins at 1. The
- * next call uses the same arrays, which may be longer than `count`. No call makes a string for a
- * word.
+ * Hashes the words of a word list, as `wordList` writes it: `hashes` has `hashOf` of each word. In
+ * `units`, word n stands before `ends[n]` and begins one unit after the end of the word before. The
+ * first word begins at 1. The arrays may be longer than `count`, and the next call overwrites them.
+ * `hashWords` makes no string for a word.
  */
 export function hashWords(list: string) {
   const units = codeUnits(list)

@@ -37,8 +37,8 @@ export function createPostings() {
       return count++
     },
     /**
-     * Adds a document to the first `count` of `lists`. A second time with the same list and document
-     * has no effect.
+     * Adds a document to the first `count` of `lists`. A second time with the same list and
+     * document has no effect.
      */
     add(doc: number, lists: Int32Array, count: number): void {
       const latest = heads
@@ -174,8 +174,8 @@ export interface DictionaryBuilder {
   /** Returns the id of a new term. The caller makes sure that the term is new. */
   term(text: string): number
   /**
-   * Notes that a document has the first `count` of `terms`. A term that it had before has no effect.
-   * Documents come in ascending order, and may come in this order several times.
+   * Notes that a document has the first `count` of `terms`. A term that it had before has no
+   * effect. Documents come in ascending order, and may come in this order several times.
    */
   add(doc: number, terms: Int32Array, count: number): void
 }

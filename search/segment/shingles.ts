@@ -138,9 +138,9 @@ interface Kind {
   /** How many words a group has. */
   length: 2 | 3
   /**
-   * By place: the word, or for triples the pair that ends there; −1: no pair that is a term. A group
-   * ends at each place of a text where this place and the place before have a part. The part of the
-   * place before and the word at the place identify the group.
+   * By place: the word, or for triples the pair that ends there; −1: no pair that is a term. A
+   * group ends at each place of a text where this place and the place before have a part. The part
+   * of the place before and the word at the place identify the group.
    */
   parts: Int32Array
   /** Whether only titles count. */
