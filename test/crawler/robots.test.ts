@@ -50,6 +50,7 @@ t.test('RFC 9309 §2.3.1.4: while it does not answer, nothing is fetched; when i
   for (const [name, robots] of Object.entries({
     'a server error': reply(503),
     'too many requests': reply(429),
+    'a file that is not sent': reply(304),
     'a cut answer': cutShort({}, 'User-agent: *\nAllow: /'.padEnd(60)),
     'no answer at all': (request: IncomingMessage) => request.socket.destroy(),
   })) {

@@ -180,7 +180,7 @@ async function ask(way: Way, url: URL): Promise<Fetched> {
  * - 2xx: the rules that it holds.
  * - 3xx: redirects are followed, also to other hosts. Too many redirects count as 4xx.
  * - 4xx but 429: everything is allowed.
- * - 5xx, 429, no answer: nothing may be fetched until it answers.
+ * - 5xx, 429, 304, no answer: nothing may be fetched until it answers.
  */
 async function robotsOf(way: Way, { origin, host }: URL) {
   const { pool, config } = way.asking
@@ -204,7 +204,8 @@ async function robotsOf(way: Way, { origin, host }: URL) {
   if (fetched.kind === 'failure' && NEVER_ASKED.has(fetched.reason)) return fetched
   if (fetched.kind === 'failure' && fetched.reason !== 'redirects') return unreachable(`: ${fetched.detail}`)
   const { status, headers: answered, body } = fetched.kind === 'answer' ? fetched.answer : LOST
-  if (status >= 500 || status === 429)
+  // We send no validators, so a 304 says that a file exists and not what its rules are.
+  if (status >= 500 || status === 429 || status === 304)
     return unreachable(` answers ${status}`, readRetryAfter(answered['retry-after'], answered.date) ?? 0)
   if (status < 200 || status > 299)
     return rememberRobots(pool, host, { rules: [], crawlDelay: null, stated: [] }, config.CRAWL_HOST_DELAY)

@@ -33,7 +33,7 @@ export const en: LanguageRules = {
     staffPossessives: '[Oo]ur',
     staffRoles: 'orrespondent|eporter|ournalist',
     staffPlaces: 'in',
-    credits: String.raw`photo\p{L}*|pictures?|images?|video|illustra\p{L}*|montage|camera\p{L}*`,
+    credits: String.raw`photo(?!p)\p{L}*|pictures?|images?|video|illustra\p{L}*|montage|camera\p{L}*`,
     conjunctions: 'and',
     conjunctionsBeforeFullName: '',
     placePrepositions: 'in|from',
@@ -41,7 +41,7 @@ export const en: LanguageRules = {
     datePrepositions: 'on|at',
     weekdayEndings: 'day',
     boxLinks: String.raw`All\s(?:articles|posts)`,
-    boxWords: String.raw`categor|comment|publi|posted|photo|tags\b`,
+    boxWords: String.raw`categor|comment|publi|posted|photo(?!p)|tags\b`,
     work: 'correspond|journalist|reporter|editor(?!ial)',
     particles: '',
     surnamePrefixes: '',
@@ -60,7 +60,7 @@ export const en: LanguageRules = {
   text: {
     readAlso:
       "read (also|more|next)|see also|related|more (on|from|about|stories)|you (may|might) (also )?like|recommended|don[’']t miss|trending|most (read|popular)|further reading|what to read",
-    offers: String.raw`we use (\S+ )?cookies (to|for)|leave a (reply|comment)|share this|copy link|continue reading with|subscribe( now| to|$)|sign up|follow (us|\S+ on|@)|get the (latest|best)|join (our|the conversation)|already a (subscriber|member)|register (now|to)|download our app|support (us|our)|like this story|listen to (this (article|story)|the article)|((do you|you) )?have a (tip|story)(\?|\b.{0,60}\b(us|newsroom)\b)|get in touch|for more stories`,
+    offers: String.raw`we use (\S+ )?cookies (to|for)|leave a (reply|comment)|share this|copy link|continue reading with|subscribe( now| to|$)|sign up|follow (us|\S+ on|@)|get the (latest|best)|join (our|the conversation)|already a (subscriber|member)|register (now|to)|download our app|support (us|our)|like this story|listen to (this (article|story)|the article)(?! (of|about|that|whose)\b)|((do you|you) )?have a (tip|story)(\?|\b.{0,60}\b(us|newsroom)\b)|get in touch|for more stories`,
     stamps: String.raw`(last )?(published|updated|posted)\b|reading time|estimated read`,
     readingTime: 'read',
     months: 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec',

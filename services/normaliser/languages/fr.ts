@@ -34,7 +34,7 @@ export const fr: LanguageRules = {
     staffPossessives: '[Nn]otre',
     staffRoles: String.raw`orrespondant|ournalist|nvoyée?\sspécial|édact(?:eur|rice)(?:\sen\schef(?:\sadjoint)?)?`,
     staffPlaces: 'à|en',
-    credits: String.raw`photo\p{L}*|images?|illustra\p{L}*|montage|traduction|caméra`,
+    credits: String.raw`photo(?!p)\p{L}*|images?|illustra\p{L}*|montage|traduction|caméra`,
     conjunctions: 'et',
     conjunctionsBeforeFullName: '',
     placePrepositions: 'pour|à',
@@ -42,7 +42,7 @@ export const fr: LanguageRules = {
     datePrepositions: 'le',
     weekdayEndings: 'di',
     boxLinks: String.raw`Tous\sles\sarticles`,
-    boxWords: 'catégor|comment|publi|photo',
+    boxWords: 'catégor|comment|publi|photo(?!p)',
     work: 'rédact|correspond|journalist|auteur',
     particles: 'des de du la le les',
     surnamePrefixes: 'de|du|la|le',
@@ -59,7 +59,7 @@ export const fr: LanguageRules = {
     readAlso:
       '([àa] )?lire (aussi|également|la suite|plus)|[àa] (lire|voir)|voir aussi|(sur le|dans le|dans la) même (sujet|thème|rubrique)|les plus lus|pour aller plus loin\\W*$',
     offers:
-      'nous utilisons (des|les) cookies (pour|afin)|(laisser|écrire|ajouter|poster) un commentaire|partage[rz] (l.|cet )article|copier le lien|lire la suite avec|abonnez-vous|je m.abonne|inscrivez-vous|suivez[- ](nous|le|la|l)|recevez (la|notre|chaque|toute)|déjà abonné|téléchargez (l.|notre )app|soutenez[- ]nous|rejoignez (notre|nos) (cha[îi]ne|canal|groupe|communauté)|écoute[rz] (l.|cet )article|(vous avez|avez-vous) une? (info|témoignage|histoire).{0,40}\\bnous\\b',
+      'nous utilisons (des|les) cookies (pour|afin)|(laisser|écrire|ajouter|poster) un commentaire|partage[rz] (l.|cet )article|copier le lien|lire la suite avec|abonnez-vous|je m.abonne|inscrivez-vous|suivez[- ](nous|le|la|l)|recevez (la|notre|chaque|toute)|déjà abonné|téléchargez (l.|notre )app|soutenez[- ]nous|rejoignez (notre|nos) (cha[îi]ne|canal|groupe|communauté)|écoute[rz] (l.|cet )article(?! (\\d|(de|des|du|que|qui|premier)\\b))|(vous avez|avez-vous) une? (info|témoignage|histoire).{0,40}(?<!\\bque )\\bnous\\b',
     stamps: String.raw`publié|mis à jour|modifié le|temps de lecture|lecture \d`,
     readingTime: 'de lecture',
     months: 'fév|fev|mar|avr|mai|juin|jui|aoû|aou|oct|déc',

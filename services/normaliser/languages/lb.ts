@@ -34,7 +34,7 @@ export const lb: LanguageRules = {
     staffPossessives: '',
     staffRoles: 'orrespondent|ournalist',
     staffPlaces: '',
-    credits: String.raw`foto\p{L}*|bild\p{L}*|video`,
+    credits: String.raw`foto(?!p)\p{L}*|bild(?!t|stein)\p{L}*|video`,
     conjunctions: String.raw`an(?:\svu[nm])?(?:\sde[rm])?`,
     conjunctionsBeforeFullName: String.raw`a(?:\svu[nm])?(?:\sde[rm])?`,
     placePrepositions: '',

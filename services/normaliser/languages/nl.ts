@@ -74,7 +74,7 @@ export const nl = {
     /** Before the place of a correspondent. */
     staffPlaces: 'in',
     /** Labels for the makers of the picture or the translation, before a colon. */
-    credits: String.raw`foto\p{L}*|beeld|vertaling|eindredactie|camera\p{L}*`,
+    credits: String.raw`foto(?!p)\p{L}*|beeld|vertaling|eindredactie|camera\p{L}*`,
     /** "And" between names. */
     conjunctions: 'en',
     /** "And" that counts only before a first name and a surname. */
@@ -90,7 +90,7 @@ export const nl = {
     /** Links in the author's box: "All articles". */
     boxLinks: String.raw`Alle\s(?:artikelen|berichten)|Meer\svan`,
     /** Beginnings of words that follow the name in its box. */
-    boxWords: 'reacti|gepubl|geplaatst|foto',
+    boxWords: 'reacti|gepubl|geplaatst|foto(?!p)',
     /** Beginnings of a profession after a name. */
     work: 'redact|auteur',
     /** Words in lower case inside names, folded. A list. */
@@ -125,7 +125,7 @@ export const nl = {
       'lees (ook|meer|verder)|zie ook|bekijk ook|meer (over dit|lezen|nieuws)|aanbevolen|gerelateerd|meest gelezen|net binnen|terug naar (de )?(home|voorpagina)',
     /** Newsletters, subscriptions, applications, social networks. */
     offers:
-      '(wij|we) gebruiken (\\S+ )?cookies (om|voor)|(plaats|schrijf|geef) (een|je|uw) reactie|reageer op dit|deel (dit |het )?(artikel|bericht|verhaal)|kopieer (de )?link|verder lezen met|abonneer (je|u|nu)|word (nu )?(abonnee|lid)|schrijf je (nu )?in|meld je aan|volg ons|ontvang (de|onze|dagelijks)|download (de|onze) app|al abonnee|steun ons|luister naar (dit|het) (artikel|verhaal)|(dit|het) (artikel|verhaal) wordt voorgelezen|(heb|ken) (je|jij|u) (zelf |nog )?(een )?(tip|verhaal|nieuws)\\b.{0,60}\\b(redactie|ons|onze)\\b',
+      '(wij|we) gebruiken (\\S+ )?cookies (om|voor)|(plaats|schrijf|geef) (een|je|uw) reactie|reageer op dit|deel (dit |het )?(artikel|bericht|verhaal)|kopieer (de )?link|verder lezen met|abonneer (je|u|nu)|word (nu )?(abonnee|lid)|schrijf je (nu )?in|meld je aan|volg ons|ontvang (de|onze|dagelijks)|download (de|onze) app|al abonnee|steun ons|luister naar (dit|het) (artikel|verhaal)(?! (van|over|dat)\\b)|(dit|het) (artikel|verhaal) wordt voorgelezen|(heb|ken) (je|jij|u) (zelf |nog )?(een )?(tip|verhaal|nieuws)\\b.{0,60}\\b(redactie|ons|onze)\\b',
     /** Times of publication or change, and reading time. */
     stamps: String.raw`(laatst )?(gepubliceerd|bijgewerkt|gewijzigd|geplaatst)\b|leestijd`,
     /** After the minutes: "3 min read". */

@@ -294,6 +294,8 @@ const OFFER = new RegExp(
   String.raw`^\W*${any('offers')}|(?:^[+>=*#]{2,}|^tipp?\b|(?<=[,:;.!?…–—-]\s*)(?!(?:\p{L}+ )?[\p{L}-]*newsletter)${any('offers')}).*(?:newsletter|nieuwsbrief|whatsapp|infolettre|\babo(?:nne|nnement)?\b)`,
   'iu',
 )
+/** A quoted sentence, and the words that tell who said it. */
+const SPEECH = /^[„“”"«»‘'‚].{3,}[“”"«»’'‘],?\s(?=\p{Ll}).{6}/u
 const STAMP = words(any('stamps'), String.raw`\d+ ?min(ut(e|en|es))?\.? ${any('readingTime')}`)
 const MONTHS = any('months')
 /** A date with at most a time, a name and a few words beside it. */
@@ -328,7 +330,7 @@ export function isChaffLine(text: string, linked: number): boolean {
   if (length > 400) return false
   const sentence = /(?<!\.\.)[.!?]["”»’)]?$/u.test(text)
   if (READ_ALSO.test(text) && (linked > 0.2 || (length < 80 && !sentence) || /^[^.!?]{3,40}:/u.test(text))) return true
-  if (length < 250 && OFFER.test(text)) return true
+  if (length < 250 && OFFER.test(text) && !SPEECH.test(text)) return true
   if (length < 120 && STAMP.test(text) && (length < 40 || /\d/.test(text))) return true
   if (length < 90 && !sentence && DATE.test(text)) return true
   if (
