@@ -113,7 +113,7 @@ export const SETTINGS = {
 
   SEARCH_CACHE: bytes(
     '0',
-    'Memory for the index: posting lists, columns, counts, articles as they are shown. The processes of an API share it equally. 0: a tenth of the machine, at most 1.1GB.',
+    'Memory for the index: posting lists, columns, counts, articles as they are shown. The processes of an API share it equally. 0: a tenth of the machine, at most 1.2GB.',
   ),
 
   CRAWL_USER_AGENT: text(

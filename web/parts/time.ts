@@ -56,6 +56,7 @@ const iso = (at: Date) => at.toISOString().replace('.000Z', 'Z')
 /** @throws the signal's reason when it aborts */
 export function rest(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
     const late = setTimeout(resolve, ms)
     const end = () => {
       clearTimeout(late)

@@ -18,7 +18,7 @@ export interface ChartOptions {
   onSelect(first: number, last: number): void
 }
 
-/** Height of the drawing, in `rem`. The style reserves almost all of it. */
+/** Height of the drawing, in `rem`. The style reserves it (`.chart`), so that nothing moves. */
 const HEIGHT = 8.65
 
 /** Pixels. A shorter brush counts as a click. */
