@@ -197,6 +197,7 @@ t.test('a used-up month delays, a smaller plan rests, a revoked key ends, and an
   t.match((await change(secret, 'GET', '')).json.data[0].alert.reason, /covers NL, not BE/)
   t.match((await change(secret, 'PATCH', `/${id}`, { search: 'country=NL&q=dijk' })).json.data.alert, { state: 'on' })
   await revokeKey(pool, key.id)
+  await index('dijk vier')
   await until(
     async () => (await pool.query('select from search_alerts where key_id = $1', [key.id])).rowCount === 0,
     60_000,
