@@ -83,6 +83,7 @@ t.test('decision 36: a change of the article is not its publication', async t =>
   for (const name of ['article:modified_time', 'og:updated_time', 'dateModified'])
     t.equal(published({ head: meta(name, '2026-11-01T10:00:00Z') }), null, name)
   t.equal(published({ body: '<p>Bijgewerkt: 3 november 2026, 14:05</p>' }), null)
+  t.equal(published({ body: '<p>Correctie 4 november 2026: in een eerdere versie stond een andere naam.</p>' }), null)
   const both = '<p>3 november 2026, 14:05 | bijgewerkt 4 november 2026, 9:00</p>'
   t.equal(published({ body: both }), '2026-11-03T13:05:00.000Z')
 })

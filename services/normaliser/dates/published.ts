@@ -20,7 +20,6 @@ import {
 import {
   type DateOptions,
   type FoundDate,
-  findDates,
   readDate,
   sameDay,
   utcInstant,
@@ -255,7 +254,7 @@ const notesIn = (meta: PageMetadata, options: DateOptions): FoundDate[] =>
   meta.lines.flatMap(line =>
     line.aside
       ? []
-      : findDates(line.text, options).filter(date => isNote(line.text, date) || opensWith(line.text, date)),
+      : publications(line.text, options).filter(date => isNote(line.text, date) || opensWith(line.text, date)),
   )
 
 /**

@@ -36,7 +36,8 @@ export const nl = {
     published:
       'gepubliceerd|geplaatst|gepost|verschenen|aangemaakt|toegevoegd|(?:artikel|beitrag|bericht) werd|online sinds',
     /** A date after one of these words is a change's. */
-    modified: 'bijgewerkt|gewijzigd|aangepast|herzien|laatst(?:e)? (?:keer|wijziging)',
+    modified:
+      'bijgewerkt|gewijzigd|aangepast|herzien|correctie|gecorrig|rechtzetting|rectific|laatste? (?:keer|wijziging)',
     /** A date after one of these words is a picture's. */
     pictures: 'foto',
   },
