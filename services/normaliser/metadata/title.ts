@@ -284,7 +284,7 @@ const SECTIONED_WORDS = 3
  *
  * @param name the place where the outlet's name was cut off; null without one
  */
-function withoutSection(text: string, name: Cut | null, { sections }: TitleContext): string {
+function withoutSection(text: string, name: Cut | null, context: TitleContext): string {
   const last = cutsOf(text).at(-1)
   if (last === undefined) return text.trim()
   const ending = text.slice(last.end)
@@ -293,7 +293,8 @@ function withoutSection(text: string, name: Cut | null, { sections }: TitleConte
   const rest = text.slice(0, last.at).trim()
   // After a dash, the ending may be a part of a short headline: "Duitsland – Nederland".
   const certain = last.bar || rest.split(/\s+/).length >= SECTIONED_WORDS
-  return between || (certain && sections.has(fold(ending))) ? rest : text.trim()
+  if (between) return rest.split(/\s+/).length > SECTIONED_WORDS ? withoutSection(rest, last, context) : rest
+  return certain && context.sections.has(fold(ending)) ? rest : text.trim()
 }
 
 /**
@@ -314,9 +315,13 @@ const isOwnEnding = (text: string, { own, labels }: TitleContext): boolean => is
 
 const EDITION_WORDS = 4
 
-/** Whether a title ends with the name of a branch of the outlet, after a bar: `| NOS Sport`. */
+/**
+ * Whether a title ends with the name of a branch of the outlet, or with its name and a motto, after
+ * a bar: `| NOS Sport`, `| De Dagkoerier: nieuws uit Temse`.
+ */
 function isOwnEdition(text: string, cut: Cut, own: ReadonlySet<string>): boolean {
   const words = fold(text.slice(cut.end)).split(' ')
+  if (cut.bar && isOwn(text.slice(cut.end).split(/[:,]\s|\s[-–—]\s/u, 1)[0] ?? '', own)) return true
   if (!cut.bar || words.length < 2 || words.length > EDITION_WORDS) return false
   return own.has(words[0] ?? '') || own.has(words.at(-1) ?? '')
 }
