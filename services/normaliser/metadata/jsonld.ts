@@ -64,22 +64,28 @@ function describe(node: JsonLdNode, byId: Map<string, JsonLdNode>): StatedThing 
     authors: authors.length > 0 ? authors : authorsIn(get(node, 'creator'), byId),
     publisher: authorsIn(get(node, 'publisher'), byId)[0]?.name ?? null,
     language: textsOf(get(node, 'inLanguage'))[0] ?? null,
-    body: textsOf(get(node, 'articleBody'))[0] ?? null,
+    body: textsOf(get(node, 'articleBody'))[0] ?? (ofUpdates(node, 'articleBody').join('\n\n') || null),
     free: freeOf(get(node, 'isAccessibleForFree')),
   }
 }
+
+/** The texts of one property of a live blog's entries. */
+const ofUpdates = (node: JsonLdNode, name: string) =>
+  [get(node, 'liveBlogUpdate') ?? null]
+    .flat()
+    .filter(isNode)
+    .slice(0, ITEMS)
+    .flatMap(update => textsOf(get(update, name)))
 
 /**
  * The dates of publication. For a live blog without such a date: the beginning of its coverage,
  * then the date of its oldest entry.
  */
 function publishedIn(node: JsonLdNode): string[] {
-  const dates = (one: JsonLdNode, ...keys: string[]) => keys.flatMap(key => textsOf(get(one, key)))
-  const own = dates(node, 'datePublished', 'dateCreated', 'uploadDate')
+  const own = ['datePublished', 'dateCreated', 'uploadDate'].flatMap(name => textsOf(get(node, name)))
   if (own.length > 0 || !typesOf(node).includes('liveblogposting')) return own
-  const updates = [get(node, 'liveBlogUpdate') ?? null].flat().filter(isNode).slice(0, ITEMS)
-  const oldest = updates.flatMap(update => dates(update, 'datePublished')).sort((a, b) => Date.parse(a) - Date.parse(b))
-  return [...dates(node, 'coverageStartTime'), ...oldest.slice(0, 1)]
+  const oldest = ofUpdates(node, 'datePublished').sort((a, b) => Date.parse(a) - Date.parse(b))
+  return [...textsOf(get(node, 'coverageStartTime')), ...oldest.slice(0, 1)]
 }
 
 /**
@@ -99,23 +105,12 @@ function salvage(script: string): StatedThing[] {
   const published = field('datePublished')
   const headline = field('headline')
   if (published === null && headline === null) return []
-  const block = /"author"\s*:\s*[[{]([^\]]{0,2000})/.exec(script)?.[1] ?? ''
-  const names = [...block.matchAll(/"name"\s*:\s*"((?:[^"\\]|\\.){1,200})"/g)].map(match => match[1] ?? '')
-  const publisherAt = block.search(/"publisher"|"image"|"logo"/)
-  const before = publisherAt < 0 ? names : names.filter(name => block.indexOf(name) < publisherAt)
-  return [
-    {
-      types: ['article'],
-      addresses: [],
-      headline: headline === null ? null : unquote(headline),
-      published: published === null ? [] : [published],
-      authors: before.map(name => ({ name: unquote(name), organisation: false, account: false })),
-      publisher: null,
-      language: null,
-      body: null,
-      free: null,
-    },
-  ]
+  const [block = ''] =
+    /"author"\s*:\s*[[{]([^\]]{0,2000})/.exec(script)?.[1]?.split(/"(?:publisher|image|logo)"/, 1) ?? []
+  const names = block.matchAll(/"name"\s*:\s*"((?:[^"\\]|\\.){1,200})"/g)
+  const author = Array.from(names, ([, name = '']) => ({ name: unquote(name) }))
+  const node = { '@type': 'Article', headline: headline && unquote(headline), datePublished: published, author }
+  return [describe(node, new Map())]
 }
 
 /**
