@@ -81,13 +81,13 @@ function readEntry(markup: Markup, whole: FeedElement, publisher: string | null)
     link: linkOf(markup, item, id),
     originalLink: firstText(markup, item, 'feedburner:origlink', 'pheedo:origlink'),
     about: about ? resolveLink(about, item.base) : null,
-    title: firstConstruct(markup, item, 'title', 'atom:title', 'dc:title', 'media:title'),
+    title: firstConstruct(markup, item, 'title', 'atom:title', 'dc:title', 'media:title', 'itunes:title'),
     summary: firstConstruct(markup, item, ...SUMMARIES),
     content: firstConstruct(markup, item, ...CONTENTS),
     authors: authorsOf(markup, item, publisher),
-    published: firstText(markup, item, ...PUBLISHED),
+    published: firstDate(markup, item, ...PUBLISHED),
     language: languageOf(markup, item),
-    modified: firstText(markup, item, ...MODIFIED),
+    modified: firstDate(markup, item, ...MODIFIED),
   }
 }
 
@@ -255,6 +255,9 @@ const languageOf = (markup: Markup, element: FeedElement): string | null =>
 
 /** The text of the first child with text. `names` are tried in order, the most trusted first. */
 export const firstText = firstOf(textOf)
+
+/** The first text that may be a date: "Invalid Date" and "0000-00-00" hide no other element. */
+const firstDate = firstOf((markup, element) => [textOf(markup, element)].find(text => /[1-9]/.test(text)) ?? null)
 
 function firstOf(read: (markup: Markup, element: FeedElement) => string | null) {
   return (markup: Markup, element: FeedElement, ...names: string[]): string | null => {

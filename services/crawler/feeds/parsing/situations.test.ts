@@ -204,6 +204,14 @@ t.test(
   },
 )
 
+t.test('a date that is none hides no other, and an episode has its own title (nodebb-plugin-rss#36)', async t => {
+  const date = '<dc:date>2026-11-24</dc:date>'
+  for (const none of ['Invalid Date', '0000-00-00 00:00:00', 'null'])
+    t.match(entries(rss(`${TITLED}<pubDate>${none}</pubDate>${date}`)), [{ published: '2026-11-24' }], none)
+  const link = '<link>https://dagkoerier.example/a/1</link>'
+  t.match(entries(rss(`<itunes:title>Brug dicht</itunes:title>${link}`)), [{ title: 'Brug dicht' }])
+})
+
 t.test('JSON with raw line breaks, and one author without a list (nshipster.com#38, miniflux#3988)', async t => {
   const item =
     '"id":"1","url":"https://dagkoerier.example/a/1","title":"Brug\tdicht","content_text":"Eén.\n\nTwee \\"\n\\""'
@@ -231,12 +239,8 @@ t.test('a sitemap whose elements are never closed, or that is cut (crawler-commo
     open(n => (n % 2 ? `<url>${loc(n)}</url>` : `<url>${loc(n)}<lastmod>2026-11-24</lastmod>`)),
     all,
   )
-  const index = readFeed({
-    bytes: Buffer.from(`<sitemapindex><sitemap>${loc(1)}<sitemap>${loc(2)}`),
-    contentType: null,
-    url: BASE,
-  })
-  t.equal(index?.parts.length, 2)
+  const bytes = Buffer.from(`<sitemapindex><sitemap>${loc(1)}<sitemap>${loc(2)}`)
+  t.equal(readFeed({ bytes, contentType: null, url: BASE })?.parts.length, 2)
   t.same(urls(`<urlset><url>${loc(1)}</url><url><loc>https://dagkoer`), all.slice(1, 2))
   t.same(urls(`<rss><channel><item>${TITLED}</item><item><title>Tram</title><link>https://dagkoer`), all.slice(1, 2))
   t.same(urls(`<rss><channel><item>${TITLED}`), all.slice(1, 2), 'what was closed before stays')
