@@ -139,7 +139,8 @@ function readLine(line: string): Line {
   if (/^user[ -]?agent$/i.test(field)) return { kind: 'user-agent', names: namesOf(value) }
   if (RULE.test(field)) return { kind: 'rule', allow: /^a/i.test(field), path: value }
   if (/^crawl-?delay$/i.test(field)) {
-    const delay = value === '' ? Number.NaN : Number(value) * 1_000
+    // Some files write `1,5` or `10s`.
+    const delay = Number.parseFloat(value.replace(',', '.')) * 1_000
     return { kind: 'crawl-delay', delay: delay >= 0 ? Math.min(Math.ceil(delay), LONGEST_DELAY) : null }
   }
   if (/^content-(?:usage|signal)$/i.test(field)) {
