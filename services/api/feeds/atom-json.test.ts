@@ -16,6 +16,7 @@ const ROW: ArticleRow = {
   url: 'https://dagkoerier.example/brug?a=1&b=2',
   outlet: { name: 'De <Dag>koerier & Zn', domain: 'dagkoerier.example' },
 }
+const PAGE = 'https://news.example/?q=brug&country=NL&search_in=title'
 
 function feed(format: 'atom' | 'json', rows: Partial<ArticleRow>[], title = 'Bruggen', search = 'q=brug&country=NL') {
   const articles = rows.map(row => ({ ...SHOWN_ARTICLES.make({ ...ROW, ...row }), relevance: 0.5 }))
@@ -24,15 +25,14 @@ function feed(format: 'atom' | 'json', rows: Partial<ArticleRow>[], title = 'Bru
 }
 
 t.test('Atom holds what the article object holds', async t => {
-  const { text, contentType } = feed('atom', [{}])
+  const { text, contentType } = feed('atom', [{}, { authors: [] }, { authors: ROW.authors.slice(1) }])
   t.equal(contentType, 'application/atom+xml; charset=utf-8')
-  const page = 'https://news.example/?q=brug&country=NL&search_in=title'
   t.match(parseAtomFeed(text), {
-    id: page,
+    id: PAGE,
     title: { value: 'Bruggen' },
     updated: '2026-11-20T08:00:00.500Z',
     authors: [{ name: 'Nieuws & <Co>' }],
-    links: [{ rel: 'alternate', href: page }],
+    links: [{ rel: 'alternate', href: PAGE }],
     entries: [
       {
         id: 'urn:perscope:a1b2c3',
@@ -46,17 +46,16 @@ t.test('Atom holds what the article object holds', async t => {
           { term: 'NL', scheme: `${IDENTITY.namespace}#country` },
         ],
       },
+      { authors: [{ name: 'De <Dag>koerier & Zn' }] },
+      { authors: [{ name: 'Zoë Müller' }] },
     ],
   })
 })
 
 t.test('JSON Feed holds what the article object holds', async t => {
-  const { text, contentType } = feed('json', [{}])
+  const { text, contentType } = feed('json', [{}, { authors: ROW.authors.slice(1) }])
   t.equal(contentType, 'application/feed+json; charset=utf-8')
-  t.match(parseJsonFeed(JSON.parse(text)), {
-    title: 'Bruggen',
-    home_page_url: 'https://news.example/?q=brug&country=NL&search_in=title',
-  })
+  t.match(parseJsonFeed(JSON.parse(text)), { title: 'Bruggen', home_page_url: PAGE, authors: undefined })
   t.match(JSON.parse(text).items, [
     {
       id: 'a1b2c3',
@@ -67,6 +66,7 @@ t.test('JSON Feed holds what the article object holds', async t => {
       author: { name: 'Anna de Wit, Zoë Müller' },
       _perscope: { outlet: ROW.outlet, country: 'NL', language: 'nl', relevance: 0.5 },
     },
+    { author: { name: 'Zoë Müller' } },
   ])
 })
 
