@@ -33,8 +33,7 @@ await runCommand(
     const verified = await verifyAll(pool, config, report, extent).finally(() => bar.stop())
     const seconds = Math.round((performance.now() - start) / 1_000)
     const ok = report.isSound() && !signal.aborted
-    const differences = [...report.kinds.values()]
-    const all = { ok, ...verified, sample, seconds, differences, notes: report.notes }
+    const all = { ok, ...verified, sample, seconds, differences: [...report.kinds.values()], notes: report.notes }
     for (const line of options.json === true ? [JSON.stringify(all)] : report.lines()) print(line)
     for (const note of report.notes) say(note)
     const drawn = sample === null ? '' : `, drawn by --seed ${seed}`

@@ -78,12 +78,14 @@ export async function verifyAll(pool: Pool, config: QdrantSettings, report: Repo
 }
 
 /**
- * Compares the articles that have vectors with those that count as embedded. Embedders may run
- * meanwhile.
+ * Compares the articles that have vectors in the serving collection with those that count as
+ * embedded. Embedders may run meanwhile. A collection that is being filled lacks articles by
+ * design, and embedders compare it once it serves.
  */
 async function verifyVectors(pool: Pool, report: Report, config: QdrantSettings, signal: AbortSignal): Promise<void> {
-  const [serving] = await readCollections(pool)
+  const [serving, filling] = await readCollections(pool)
   if (!serving) return
+  if (filling) report.notes.push(`Vectors of ${filling.name} were not compared: no search uses them yet.`)
   const vectors = openVectorStore(config)
   try {
     for await (const { wrong, isLost } of compareVectors(pool, vectors, serving.name, signal)) {

@@ -153,11 +153,12 @@ const slow = cases(`
 t.test('nothing differs in a sound index; what a killed import has left is removed', async t => {
   const left = quick.find(([kind]) => kind === 'leftovers')?.[2] ?? ''
   const report = await onCopy(async pool => {
-    await pool.query(`update segments set sealed_at = now() - interval '2 hours'; ${left}`)
+    await pool.query(`update segments set sealed_at = now() - interval '2 hours'; ${left};
+      insert into vector_collections (name, state, model, recipe, dimensions) values ('next', 'filling', 'm', 1, 4)`)
     t.same(await glanceAtIndex(pool), [])
     return verified(pool)
   })
-  t.same([report.lines(), report.notes], [[], []])
+  t.same([report.lines(), report.notes], [[], ['Vectors of next were not compared: no search uses them yet.']])
 })
 t.test(`whatever breaks the index is named (SEED=${SEED})`, async t => {
   for (const [kind = '', what = '', sql = ''] of [...quick, ...slow]) {
@@ -215,14 +216,12 @@ t.test('nothing differs while writers, imports, flushes, merges and a reindex ar
     })
     let looks = 0
     for (; !isOver || looks === 0; looks++) {
-      const report = await verified(pool)
-      t.same(report.lines(), [])
+      t.same((await verified(pool)).lines(), [])
       t.same(await glanceAtIndex(pool), [])
     }
     await making
     t.ok(looks > 1, `${looks} looks`)
     t.equal((await reindexing).code, 0, (await reindexing).err)
-    const report = await verified(pool)
-    t.same(report.lines(), [])
+    t.same((await verified(pool)).lines(), [])
   })
 })
