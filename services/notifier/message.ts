@@ -39,14 +39,13 @@ interface Row extends PlanRow, QuotaMonth {
   rests: string | null
   search_id: string
   name: string
-  revoked_at: Date | null
 }
 
 // $1 message. Indexes: the primary keys.
 const READ = `
   select g.kind, g.seqs, g.more, a.alert_id, a.told_to, a.rests, a.search_id, s.name, k.*, m.*
     from alert_messages g join search_alerts a using (alert_id) join kept_searches s using (search_id)
-    join (select ${PLAN_COLUMNS}, revoked_at from api_keys) k on k.id = a.key_id
+    join (select ${PLAN_COLUMNS} from api_keys where revoked_at is null) k on k.id = a.key_id
     left join lateral (${MONTH_OF_KEY}) m on k.quota is not null
    where g.message_id = $1 and g.delivered_at is null and (a.confirmed_at is not null or g.kind = 'ask')`
 
@@ -58,10 +57,6 @@ const READ = `
 export async function readMessage(pool: Pool, id: string): Promise<ReadMessage | null> {
   const row = await readRow<Row>(pool, READ, [id])
   if (row === undefined || (row.rests !== null && row.kind === 'articles')) return null
-  if (row.revoked_at !== null) {
-    await pool.query('delete from search_alerts where alert_id = $1', [row.alert_id])
-    return null
-  }
   const key = foundKey(row)
   const { quota } = key.key.plan
   if (row.kind === 'articles' && key.month !== null && quota !== null && key.month.used >= quota) {

@@ -106,13 +106,21 @@ export function foundKey(row: PlanRow & QuotaMonth) {
   return { key, month: row.quota === null ? null : { used, period, reset, left } }
 }
 
-/** Revokes a key. A key that is already revoked stays as it is. Null when no key has this id. */
-export const revokeKey = (db: Queryable, id: string): Promise<ApiKey | null> =>
-  readKey(
-    db,
-    `update api_keys set revoked_at = coalesce(revoked_at, now()), updated_at = now() where id = $1 returning ${KEY_COLUMNS}`,
-    [id],
-  )
+/**
+ * Revokes a key, and ends its alerts. A key that is already revoked stays as it is. Null when no
+ * key has this id.
+ */
+export const revokeKey = (pool: Pool, id: string): Promise<ApiKey | null> =>
+  transaction(pool, async client => {
+    const key = await readKey(
+      client,
+      `update api_keys set revoked_at = coalesce(revoked_at, now()), updated_at = now() where id = $1 returning ${KEY_COLUMNS}`,
+      [id],
+    )
+    // One statement for both would not see an alert that was made while it waited for the key.
+    await client.query('delete from search_alerts where key_id = $1', [id])
+    return key
+  })
 
 /**
  * Replaces the secret of a key. From then on, requests with the old secret are refused. Null when

@@ -89,8 +89,9 @@ t.test('what is new is told once, in order, signed, and each message costs one o
   t.same(last, ['sluis'], 'a changed search goes on from its place')
   // After a failover, another article may have the number.
   await pool.query("update article_texts set title = 'een andere sluis' where title = 'sluis'")
-  const again = 'update alert_messages set delivered_at = null, try_at = now() where message_id = $1'
-  await pool.query(again, [received.at(-1)!.json.id])
+  const again = `update alert_messages set delivered_at = null, try_at = now()
+    where message_id = '${received.at(-1)!.json.id}' and delivered_at is not null`
+  await until(async () => (await pool.query(again)).rowCount === 1, 20_000, fleet.logs)
   await until(
     () => titles().at(-1) === 'een andere sluis',
     20_000,
@@ -197,11 +198,7 @@ t.test('a used-up month delays, a smaller plan rests, a revoked key ends, and an
   t.match((await change(secret, 'GET', '')).json.data[0].alert.reason, /covers NL, not BE/)
   t.match((await change(secret, 'PATCH', `/${id}`, { search: 'country=NL&q=dijk' })).json.data.alert, { state: 'on' })
   await revokeKey(pool, key.id)
-  await index('dijk vier')
-  await until(
-    async () => (await pool.query('select from search_alerts where key_id = $1', [key.id])).rowCount === 0,
-    60_000,
-  )
+  t.notMatch((await alerts('list')).out, mine.id)
 })
 
 t.test('mail comes once its owner has followed a link, and ends by one click', async t => {
@@ -282,24 +279,16 @@ t.test('a change meets a message on its way: nothing is lost, and neither waits 
   const isLooking = async () =>
     (await pool.query("select from search_alerts where search_id = $1 and due_at > now() + interval '20 s'", [id]))
       .rowCount === 1
-  await until(isLooking, 60_000, () => fleet.logs())
+  await until(isLooking, 60_000, fleet.logs)
   await changeSearch(pool, key.id, id, { search: 'q=singel' })
   await index('singel een')
   await release()
-  await until(
-    () => titles().includes('singel een'),
-    90_000,
-    () => fleet.logs(),
-  )
+  await until(() => titles().includes('singel een'), 90_000, fleet.logs)
 
   const answer = Promise.withResolvers<number>()
   fate.next = () => answer.promise
   await index('singel twee')
-  await until(
-    () => received.length === 2,
-    60_000,
-    () => fleet.logs(),
-  )
+  await until(() => received.length === 2, 60_000, fleet.logs)
   const client = await pool.connect()
   await client.query('begin')
   await client.query('update search_alerts set failure = null where search_id = $1', [id])
@@ -311,21 +300,13 @@ t.test('a change meets a message on its way: nothing is lost, and neither waits 
   )
   await client.query('commit')
   client.release()
-  await until(
-    () => received.length === 3,
-    60_000,
-    () => fleet.logs(),
-  )
+  await until(() => received.length === 3, 60_000, fleet.logs)
   t.same(titles(), ['singel een', 'singel twee', 'singel twee'])
 
   const { id: daily } = await keep(secret, 'q=kanaal', { to: url, when: '03:30' })
   await index(...Array.from({ length: 1_150 }, (_, at) => `kanaal ${at}`))
   await pool.query('update search_alerts set due_at = now() where search_id = $1', [daily])
-  await until(
-    () => received.length === 4,
-    60_000,
-    () => fleet.logs(),
-  )
+  await until(() => received.length === 4, 60_000, fleet.logs)
   const { articles, more } = received[3]!.json
   t.same([articles.length, more], [100, 1_050], 'a digest counts what it does not tell')
 })

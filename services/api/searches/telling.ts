@@ -32,7 +32,6 @@ const CLAIM = 60_000
 interface Due extends Omit<AlertTerms, 'to'>, IngestionPlace, PlanRow {
   alertId: string
   search: string
-  revoked: boolean
 }
 
 // Takes one due alert for this process alone. $1 CLAIM. Index: search_alerts_due
@@ -40,16 +39,16 @@ const DUE = `
   with due as (
     select a.alert_id from search_alerts a, ingest_clock
      where a.rests is null and a.confirmed_at is not null and a.due_at <= now()
+       and exists (select from api_keys k where k.id = a.key_id and k.revoked_at is null)
        and (a.told_when <> 'at once' or a.seq < last_seq)
        and not exists (select from alert_messages m where m.alert_id = a.alert_id and m.delivered_at is null and kind = 'articles')
      order by a.due_at limit 1 for update of a skip locked),
   taken as (
     update search_alerts a set due_at = now() + $1 * interval '1 ms' from due where a.alert_id = due.alert_id
     returning a.*)
-  select a.alert_id as "alertId", a.told_when as when, a.time_zone as zone, a.seq, a.at, s.search,
-         k.revoked_at is not null as revoked, k.*
+  select a.alert_id as "alertId", a.told_when as when, a.time_zone as zone, a.seq, a.at, s.search, k.*
     from taken a join kept_searches s using (search_id)
-    join (select ${PLAN_COLUMNS}, revoked_at from api_keys) k on k.id = a.key_id`
+    join (select ${PLAN_COLUMNS} from api_keys) k on k.id = a.key_id`
 
 /**
  * Searches regularly for new articles for the alerts of all keys, and writes the messages that the
@@ -74,10 +73,6 @@ export function startTelling(pool: Pool, index: Pick<SearchIndex, 'collect'>, lo
 async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promise<boolean> {
   const due = await readRow<Due>(pool, DUE, [CLAIM])
   if (due === undefined) return false
-  if (due.revoked) {
-    await pool.query('delete from search_alerts where alert_id = $1', [due.alertId])
-    return true
-  }
   const now = await readPlace(pool)
   const { plan } = foundKey({ ...due, used: 0, period: '', reset: 0, left: 0 }).key
   try {
