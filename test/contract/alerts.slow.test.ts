@@ -1,13 +1,17 @@
 import { createServer } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
+import { openIndex } from '../../search/index.ts'
 import { openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
-import { nextTime } from '../../shared/plans/alerts.ts'
-import { changeSearch } from '../../shared/plans/kept-searches.ts'
+import { startTelling } from '../../services/api/searches/telling.ts'
+import { createLogger } from '../../shared/log/logger.ts'
+import { nextTime, putAlert } from '../../shared/plans/alerts.ts'
+import { changeSearch, keepSearch } from '../../shared/plans/kept-searches.ts'
 import { createKey, revokeKey, updateKey } from '../../shared/plans/keys.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { createTestPool, holdLock, lockWaits } from '../database.ts'
+import { createTestPool, holdLock, lockWaits, PATIENT } from '../database.ts'
 import { createFleet, freePort, listen, startMailSink, until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { newArticle } from '../search/short-articles.ts'
@@ -309,6 +313,25 @@ t.test('a change meets a message on its way: nothing is lost, and neither waits 
   await until(() => received.length === 4, 60_000, fleet.logs)
   const { articles, more } = received[3]!.json
   t.same([articles.length, more], [100, 1_050], 'a digest counts what it does not tell')
+})
+
+t.test('a digest comes once in a day, also where the clock of the database is ahead', async t => {
+  const { database } = await createTestPool(t)
+  // This `now` is found before the one of the catalogue.
+  const settings = { search_path: 'public,pg_catalog' }
+  const ahead = createPool(database.url, 'test', () => {}, { ...PATIENT, settings })
+  t.teardown(() => ahead.end())
+  await database.query(
+    "create function now() returns timestamptz language sql as $$select pg_catalog.now() + interval '10 min'$$",
+  )
+  const { key } = await createKey(ahead, 'test', PLAN)
+  const { id } = (await keepSearch(ahead, key.id, { name: 'Polder', search: 'q=polder' }))!
+  const when = new Date(Date.now() + 300_000).toISOString().slice(11, 16)
+  const terms = { to: 'http://127.0.0.1:9/', when, zone: 'UTC' }
+  await putAlert(ahead, key.id, id, terms, { seq: 0n, at: new Date() })
+  const telling = startTelling(ahead, openIndex(ahead), createLogger('test', 'silent'))
+  const isNext = "search_alerts where due_at > pg_catalog.now() + interval '23 hours'"
+  await until(async () => (await database.count(isNext)) === 1, 20_000).finally(telling.close)
 })
 
 t.test('a digest comes once in a local day, also when clocks change', t => {

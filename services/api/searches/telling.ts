@@ -32,6 +32,11 @@ const CLAIM = 60_000
 interface Due extends Omit<AlertTerms, 'to'>, IngestionPlace, PlanRow {
   alertId: string
   search: string
+  /**
+   * The time of the database, whose clock says what is due. By a clock that is behind it, a daily
+   * alert would be due again at once.
+   */
+  now: Date
 }
 
 // Takes one due alert for this process alone. $1 CLAIM. Index: search_alerts_due
@@ -46,7 +51,7 @@ const DUE = `
   taken as (
     update search_alerts a set due_at = now() + $1 * interval '1 ms' from due where a.alert_id = due.alert_id
     returning a.*)
-  select a.alert_id as "alertId", a.told_when as when, a.time_zone as zone, a.seq, a.at, s.search, k.*
+  select a.alert_id as "alertId", a.told_when as when, a.time_zone as zone, a.seq, a.at, s.search, now() as now, k.*
     from taken a join kept_searches s using (search_id)
     join (select ${PLAN_COLUMNS} from api_keys) k on k.id = a.key_id`
 
@@ -129,7 +134,7 @@ async function write(pool: Pool, due: Due, now: IngestionPlace, looked: bigint[]
   const isAtOnce = due.when === 'at once'
   const last = told.at(-1) ?? looked.at(-1)
   const place = isAtOnce && rest > 0 && last !== undefined ? { seq: last, at: due.at } : now
-  const from = isAtOnce && told.length > 0 && rest === 0 ? new Date(Date.now() + PAUSE) : new Date()
-  const next = nextTime(due.when, due.zone, from)
+  const pause = isAtOnce && told.length > 0 && rest === 0 ? PAUSE : 0
+  const next = nextTime(due.when, due.zone, new Date(due.now.getTime() + pause))
   await pool.query(WRITE, [due.alertId, due.seq, next, place.seq, place.at, told, rest, messageId(), due.search])
 }
