@@ -40,9 +40,9 @@ export const hasLetterOrDigit = (text: string): boolean => /(?!ʼ)[\p{L}\p{Nd}�
  */
 export const SEPARATOR = 0
 /** a–z, 0–9 */
-export const PLAIN = 1
+const PLAIN = 1
 /** A–Z */
-export const CAPITAL = 2
+const CAPITAL = 2
 /**
  * Any other part of a word. Format characters have this kind too, because they separate no words.
  */
@@ -112,7 +112,7 @@ const LETTERS: Record<string, string> = {
  * Latin letters lie below this code unit. The folded form of such a letter does not depend on its
  * neighbours, so `kept` can hold it. A word of our languages then takes a tenth of the time.
  */
-const KEPT = 0x250
+export const KEPT = 0x250
 const kept: (string | undefined)[] = Array.from({ length: KEPT })
 
 /**
