@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
  * ours are loaded anew, under an address with its number: the test finds no state of an earlier
  * change in them. Packages and Node's own modules are loaded once.
  */
-const [file = '', beside = ''] = process.argv.slice(2).map(path => pathToFileURL(path).href)
+const [file = '', ...tests] = process.argv.slice(2).map(path => pathToFileURL(path).href)
 const OURS = /^file:(?!.*\/node_modules\/).*\.ts$/
 /** What a test imports as tap is the test that holds it. */
 const now: { round: number; source: string; test: Test | null } = { round: 0, source: '', test: null }
@@ -40,7 +40,7 @@ process.on('message', async (source: string) => {
   const before = thrown
   const results = await t.test('', { diagnostic: false }, async test => {
     Object.assign(now, { round: now.round + 1, source, test: endsEarly(test) })
-    await import(`${beside}?round=${now.round}`)
+    for (const one of tests) await import(`${one}?round=${now.round}`)
   })
   await setImmediate()
   process.send?.(results?.ok === true && thrown === before)

@@ -6,16 +6,16 @@ import { runCommand, UsageError } from '../../shared/process/command.ts'
 
 /*
  * `npm run mutate` shows whether the tests notice changes. It changes one thing of a pure file,
- * runs the test beside it, and prints the changes that the test did not notice. No file is written:
- * a hook gives Node the changed text instead of the file (`test/mutant.ts`). One process tries many
- * changes. A change counts as noticed when the test fails and passes again without the change in
- * the same process, when it also fails in a new process, or when it takes too long.
+ * runs its tests, and prints the changes that they did not notice. No file is written: a hook gives
+ * Node the changed text instead of the file (`test/mutant.ts`). One process tries many changes. A
+ * change counts as noticed when a test fails and passes again without the change in the same
+ * process, when it also fails in a new process, or when it takes too long.
  *
  * `mutants.json` lists the files that are tried, and their survivors, each with its reason. The
  * list may only shrink. The exit code is 1 for a survivor that is not listed, and for a listed one
- * that the test notices.
+ * that a test notices. `tests` names the tests of a file besides the one that stands beside it.
  *
- * Some changes are left out, because no test beside a file can notice them: functions that query a
+ * Some changes are left out, because no quick test can notice them: functions that query a
  * database, lines of the log, and the 1 of `a < b ? -1 : 1`, because sorting only checks for
  * numbers below 0.
  */
@@ -34,7 +34,8 @@ const SWAPS: Record<string, string> = {
 }
 const DROPPED = /^(?:Expression|If|Throw|Break|Continue|While|For|ForOf)Statement$/
 
-const testOf = (file: string) => file.replace(/\.ts$/, '.test.ts')
+const testsOf = (file: string, { tests = '' }: Record<string, string> = {}) =>
+  [file.replace(/\.ts$/, '.test.ts'), ...tests.split(' ')].filter(path => existsSync(path))
 
 interface Mutant {
   line: number
@@ -46,7 +47,7 @@ interface Mutant {
 await runCommand(
   {
     name: 'mutate',
-    about: 'Changes pure files one thing at a time, and names the changes that the test beside them does not see.',
+    about: 'Changes pure files one thing at a time, and names the changes that their tests do not see.',
     usage: ['[--file PATH …]'],
     options: {
       file: { multiple: true, value: 'PATH', about: 'only this file; listed in mutants.json or not' },
@@ -58,8 +59,8 @@ await runCommand(
     const known: Record<string, Record<string, string>> = JSON.parse(readFileSync(KNOWN, 'utf8'))
     const files = Array.isArray(options.file) ? options.file : Object.keys(known)
     for (const file of files) {
-      if (!file.endsWith('.ts') || !existsSync(file) || !existsSync(testOf(file)))
-        throw new UsageError(`${file} is no file with a test beside it; name one, relative to the checkout.`)
+      if (!file.endsWith('.ts') || !existsSync(file) || testsOf(file, known[file]).length === 0)
+        throw new UsageError(`${file} is no file with a test; name one, relative to the checkout.`)
     }
     const results: Awaited<ReturnType<typeof tryFile>>[] = []
     for (const [at, file] of files.entries()) {
@@ -85,15 +86,16 @@ async function tryFile(file: string, known: Record<string, string>, until: numbe
   const source = readFileSync(file, 'utf8')
   const mutants = mutantsOf(source)
   const began = Date.now()
-  const first = startRunner(file, signal)
+  const start = () => startRunner(file, testsOf(file, known), signal)
+  const first = start()
   if (began < until && !(await first.passes(source, LONGEST_MS)))
-    throw new Error(`${testOf(file)} fails without any change; mend it first.`)
+    throw new Error(`The tests of ${file} fail without any change; mend them first.`)
   const within = Math.min(LONGEST_MS, 3_000 + 4 * (Date.now() - began))
   first.end()
   const survived: Mutant[] = []
   const waiting = [...mutants]
   const work = async () => {
-    let runner = startRunner(file, signal)
+    let runner = start()
     for (let n = 1; waiting.length > 0 && Date.now() < until && !signal.aborted; n++) {
       const mutant = waiting.shift()!
       let passed = await runner.passes(mutant.source, within)
@@ -101,7 +103,7 @@ async function tryFile(file: string, known: Record<string, string>, until: numbe
       const isDoubtful = !passed && mutant.text in known
       if (n % CHANGES_OF_A_PROCESS === 0 || isDoubtful || !(passed || (await runner.passes(source, within)))) {
         runner.end()
-        runner = startRunner(file, signal)
+        runner = start()
         if (passed === false || isDoubtful) passed = await runner.passes(mutant.source, within)
       }
       if (passed) survived.push(mutant)
@@ -113,17 +115,16 @@ async function tryFile(file: string, known: Record<string, string>, until: numbe
   const tried = mutants.length - waiting.length
   const unseen = survived.filter(({ text }) => !(text in known)).sort((a, b) => a.line - b.line)
   const left = new Set([...survived, ...waiting].map(({ text }) => text))
-  const stale = Object.keys(known).filter(text => !left.has(text))
-  const survivors = unseen.map(({ line, text }) => ({ line, text }))
+  const stale = Object.keys(known).filter(text => text !== 'tests' && !left.has(text))
   const counts = { mutants: mutants.length, tried, seen: tried - survived.length }
   const seconds = Math.round((Date.now() - began) / 1_000)
-  return { file, ...counts, excused: survived.length - unseen.length, survivors, stale, seconds }
+  return { file, ...counts, excused: survived.length - unseen.length, survivors: unseen, stale, seconds }
 }
 
 /** A process that tries changes of a file, until one of them ends it or takes too long. */
-function startRunner(file: string, signal: AbortSignal) {
+function startRunner(file: string, tests: string[], signal: AbortSignal) {
   const options = { silent: true, signal, killSignal: 'SIGKILL' } as const
-  const child = fork(new URL('../../test/mutant.ts', import.meta.url), [file, testOf(file)], options)
+  const child = fork(new URL('../../test/mutant.ts', import.meta.url), [file, ...tests], options)
   let answer = (_passed: boolean) => {}
   child.on('error', () => {}).on('exit', () => answer(false))
   child.on('message', passed => typeof passed === 'boolean' && answer(passed))

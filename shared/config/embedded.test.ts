@@ -27,17 +27,11 @@ t.test('the key of an embedded server is found for its own address, and goes to 
 
 t.test('settings of a running system are found where there are no others', async t => {
   const dataDir = t.testdir()
-  t.same(settingsBeside(dataDir, { PORT: '9' }), { PORT: '9' }, 'nothing runs')
-  const running = {
-    DATABASE_URL: 'postgres://a:b%27c@127.0.0.1:1/d?e=f&g=h',
-    PORT: '8081',
-    QDRANT_API_KEY: 'of-qdrant',
-    API_KEY: 'secret',
-    HOST: '',
-  }
+  t.same(settingsBeside(dataDir, { PORT: '9', HOST: '' }), { PORT: '9', HOST: '' }, 'nothing runs')
+  const database = 'postgres://a:b%27c@127.0.0.1:1/d?e=f&g=h'
+  const found = { DATABASE_URL: database, PORT: '8081', QDRANT_API_KEY: 'of-qdrant' }
+  const running = { ...found, API_KEY: 'secret', HOST: '' }
   writeFileSync(join(dataDir, RUNNING), runningLines(running))
-  const { DATABASE_URL, PORT, QDRANT_API_KEY } = running
-  const found = { DATABASE_URL, PORT, QDRANT_API_KEY }
   t.same(settingsBeside(dataDir, {}), found, 'as they were, without what was not set or no service needs')
   t.same(settingsBeside(dataDir, { PORT: '9', DATABASE_URL: ' ' }), { ...found, PORT: '9' }, 'its own win')
   t.notMatch(runningLines(running), /['"]/, 'docker and systemd take quotes for a part of the value')

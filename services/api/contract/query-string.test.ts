@@ -2,20 +2,14 @@ import fc from 'fast-check'
 import t from 'tap'
 import { ApiError } from './errors.ts'
 import { EXPLORE_PARAMETERS } from './parameters.ts'
-import {
-  createProblems,
-  createQueryReader,
-  rawQueryOf,
-  readQueryString,
-  type WrittenParameter,
-} from './query-string.ts'
+import { createProblems, createQueryReader, rawQueryOf, readQueryString } from './query-string.ts'
 import CASES from './requests.json' with { type: 'json' }
 
 const repeated = (text: string) => text.replace(/(\w)\{(\d+)\}/g, (_, sign, times) => sign.repeat(Number(times)))
 
 t.test('decision 9: a query string becomes names and values', async t => {
   for (const [raw = '', name = '', value = ''] of CASES.pairs)
-    t.strictSame(readQueryString(raw), [{ name, value }] satisfies WrittenParameter[], raw)
+    t.strictSame(readQueryString(raw), [{ name, value }], raw)
   t.same(['/a?b=?', '?x', '/a'].map(rawQueryOf), ['b=?', 'x', ''])
 })
 
@@ -46,6 +40,11 @@ t.test('decisions 9 to 12: a table of parameters says what each of them takes, a
   t.equal(problems.any, false)
   problems.add('q', 'Write it.')
   t.equal(problems.any, true)
+})
+
+t.test('every error has its status', async t => {
+  for (const [code, status] of CASES.statuses as [ApiError['code'], number][])
+    t.match(new ApiError(code), { code, status, headers: {} })
 })
 
 t.test('decision 9: whatever is encoded comes back, in its order', async t => {

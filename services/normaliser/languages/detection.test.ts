@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 import { detectLanguage } from './detection.ts'
+import { anyOf } from './index.ts'
 
 const titles: Record<Language, string[]> = {
   nl: [
@@ -89,4 +90,8 @@ t.test('decision 34: foreign words, a long quotation and capitals do not hide th
   t.equal(await ask(`${quotation} ${bodies.nl} ${bodies.nl} ${bodies.nl} ${bodies.nl}`, 'Schip vaart tegen brug'), 'nl')
   t.equal(await ask(bodies.nl.toUpperCase()), 'nl')
   t.equal(await ask(`${bodies.nl} https://www.example.com/the-quick-brown-fox info@example.com`), 'nl')
+})
+
+t.test('a list that no language has matches nothing', async t => {
+  t.notMatch('', new RegExp(anyOf(() => '')))
 })
