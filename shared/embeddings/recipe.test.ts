@@ -1,5 +1,6 @@
 import t from 'tap'
-import { basisOf, without } from './bias.ts'
+import { basisOf, biasVersion, without } from './bias.ts'
+import CARDS from './cards.json' with { type: 'json' }
 import { modelNamed } from './models.ts'
 import { articleVector, modelText, passagesOf, questionText } from './recipe.ts'
 
@@ -17,19 +18,13 @@ t.test('an article is its headline and the beginning of its body', async t => {
 t.test('its vector is the mean of theirs, of length 1', async t => {
   const passages = passagesOf({ title: 'a', body: 'b' })
   t.same(articleVector([{ text: 'a', weight: 1 }], [[3, 4]]), [0.6, 0.8])
-  const [x = 0, y = 0] = articleVector(passages, [
+  const [right, up, left] = [
     [1, 0],
     [0, 1],
-  ])
-  t.ok(Math.abs(x - Math.SQRT1_2) < 1e-12 && Math.abs(y - Math.SQRT1_2) < 1e-12)
-  t.same(
-    articleVector(passages, [
-      [1, 0],
-      [-1, 0],
-    ]),
-    [1, 0],
-    'opposites do not cancel out',
-  )
+    [-1, 0],
+  ] as const
+  for (const number of articleVector(passages, [[...right], [...up]])) t.ok(Math.abs(number - Math.SQRT1_2) < 1e-12)
+  t.same(articleVector(passages, [[...right], [...left]]), right, 'opposites do not cancel out')
 })
 
 t.test('directions are taken out of a vector, at any lengths and angles', async t => {
@@ -37,19 +32,24 @@ t.test('directions are taken out of a vector, at any lengths and angles', async 
     [3, 1, 0, 0],
     [1, 1, 0, 0.5],
     [6, 2, 0, 0],
+    [0, 0, 0, 0],
+    [3, 1, 0.00001, 0],
   ]
   const basis = basisOf(directions)
-  t.equal(basis.length, 2, 'one of them says nothing new')
+  t.equal(basis.length, 3, 'two of them say nothing new')
   const rest = without(basis, [0.3, -0.2, 0.9, 0.4])
   for (const direction of directions) {
     const along = direction.reduce((sum, number, at) => sum + number * (rest[at] ?? 0), 0)
-    t.ok(Math.abs(along) < 1e-12)
+    t.ok(Math.abs(along) < 1e-12, `${along}`)
   }
+  t.same(without(basisOf([[0, 2]]), [3, 4]), [3, 0])
 })
 
 t.test('the embedded model has a measured bias, an unknown one has none', async t => {
   t.equal(modelNamed('intfloat/multilingual-E5-small').bias.length, 10)
-  t.match(modelNamed('some/model'), { dimensions: null, queryPrefix: '', bias: [] })
+  t.match(biasVersion('intfloat/multilingual-e5-small'), /^[0-9a-f]{12}$/)
+  t.match(modelNamed('some/model'), { dimensions: null, queryPrefix: '', maxCharacters: 1_500, bias: [] })
+  for (const [name, card] of CARDS as [string, object][]) t.match(modelNamed(name), card)
 })
 
 t.test('a model gets a text that it can read, as long as it may be', async t => {
