@@ -170,12 +170,12 @@ t.test('what is no rule is no rule', async t => {
   t.equal(may('user-agent: *\ndisallow: *.pdf', '/a.pdf'), false)
   const beyond = `user-agent: *\n${'#'.repeat(512_000)}\ndisallow: /`
   t.equal(may(beyond, '/a'), true, 'more than RFC 9309 asks us to read')
-  const delays = ['0', '1e9', 'soon', '-5', '1,5', '10s'].map(text =>
+  const delays = ['0', '1e9', 'soon', '-5', '1,5', '10s', '500ms', '"10"'].map(text =>
     readRobots(`user-agent: *\ncrawl-delay: ${text}`, 'x'),
   )
   t.same(
     delays.map(({ crawlDelay }) => crawlDelay),
-    [0, 86_400_000, null, null, 1_500, 10_000],
+    [0, 86_400_000, null, null, 1_500, 10_000, 500, 10_000],
   )
 })
 

@@ -139,8 +139,9 @@ function readLine(line: string): Line {
   if (/^user[ -]?agent$/i.test(field)) return { kind: 'user-agent', names: namesOf(value) }
   if (RULE.test(field)) return { kind: 'rule', allow: /^a/i.test(field), path: value }
   if (/^crawl-?delay$/i.test(field)) {
-    // Some files write `1,5` or `10s`.
-    const delay = Number.parseFloat(value.replace(',', '.')) * 1_000
+    // Some files write `1,5`, `"10"`, `10s` or `500ms`.
+    const delay =
+      Number.parseFloat(value.replace(',', '.').replaceAll('"', '')) * (/\d\s*mi?[ls]/i.test(value) ? 1 : 1_000)
     return { kind: 'crawl-delay', delay: delay >= 0 ? Math.min(Math.ceil(delay), LONGEST_DELAY) : null }
   }
   if (/^content-(?:usage|signal)$/i.test(field)) {
@@ -169,18 +170,15 @@ const namesOf = (value: string) =>
     .filter(name => name !== '')
 
 function addTo(groups: Set<RobotsRules>, line: Exclude<Line, { kind: 'user-agent' | 'other' }>): void {
-  if (line.kind === 'stated') {
-    for (const { stated } of groups) stated.push(line.statement)
-    return
+  for (const group of groups) {
+    if (line.kind === 'stated') group.stated.push(line.statement)
+    else if (line.kind === 'crawl-delay') group.crawlDelay = line.delay ?? group.crawlDelay
+    else if (line.path !== '') {
+      // Some files write whole addresses; RFC 9309 asks for paths.
+      const pattern = patternOf(line.path.replace(/^https?:\/\/[^/]+(?=\/)/i, ''))
+      if (canMatch(pattern)) group.rules.push({ allow: line.allow, pattern })
+    }
   }
-  if (line.kind === 'crawl-delay') {
-    for (const group of groups) group.crawlDelay = line.delay ?? group.crawlDelay
-    return
-  }
-  if (line.path === '' || groups.size === 0) return
-  // Some files write whole addresses; RFC 9309 asks for paths.
-  const rule = { allow: line.allow, pattern: patternOf(line.path.replace(/^https?:\/\/[^/]+(?=\/)/i, '')) }
-  if (canMatch(rule.pattern)) for (const { rules } of groups) rules.push(rule)
 }
 
 /**
