@@ -34,7 +34,7 @@ export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat
   const entries = items
     .slice(0, MAX_ENTRIES)
     .map(item => readEntry(markup, item, title))
-    .map(entry => (entry.authors.length > 0 ? entry : { ...entry, authors }))
+    .map(entry => (entry.authors.length + entry.sourceAuthors.length > 0 ? entry : { ...entry, authors }))
   return {
     ...EMPTY_FEED,
     ...{ format, language, entries },
@@ -85,6 +85,7 @@ function readEntry(markup: Markup, whole: FeedElement, publisher: string | null)
     summary: firstConstruct(markup, item, ...SUMMARIES),
     content: firstConstruct(markup, item, ...CONTENTS),
     authors: authorsOf(markup, item, publisher),
+    sourceAuthors: childrenOf(item, 'source', 'atom:source').flatMap(source => authorsOf(markup, source, publisher)),
     published: firstDate(markup, item, ...PUBLISHED),
     language: languageOf(markup, item),
     modified: firstDate(markup, item, ...MODIFIED),
@@ -120,25 +121,14 @@ function idOf(markup: Markup, item: FeedElement): Pick<RawEntry, 'id' | 'idIsLin
 
 function linkOf(markup: Markup, item: FeedElement, { id, idIsLink }: Pick<RawEntry, 'id' | 'idIsLink'>): string | null {
   const hasPermalink = idIsLink && id !== null && /^https?:\/\//i.test(id)
-  let own: string | null = null
-  let alternate: string | null = null
-  let other: string | null = null
-  for (const link of childrenOf(item, 'link', 'atom:link').slice(0, MAX_LINKS)) {
-    const href = link.attributes.get('href')
-    const text = linkText(markup, link)
-    switch (roleOf(link, item, text)) {
-      case 'own':
-        own = ownLink(text || (href ?? ''), link.base, hasPermalink) ?? own
-        break
-      case 'alternate':
-        // If an entry has several links, the one to an HTML page is meant for people.
-        if (alternate === null || isHtml(link)) alternate = resolveLink(href ?? '', link.base)
-        break
-      case 'other':
-        other ??= resolveLink(href ?? '', link.base)
-    }
-  }
-  const found = own ?? alternate ?? other
+  const links = childrenOf(item, 'link', 'atom:link')
+    .slice(0, MAX_LINKS)
+    .map(link => ({ link, href: link.attributes.get('href') ?? '', text: linkText(markup, link) }))
+  const roles = Object.groupBy(links, ({ link, text }) => roleOf(link, item, text) ?? 'none')
+  const own = roles.own?.flatMap(({ link, href, text }) => ownLink(text || href, link.base, hasPermalink) ?? []).at(-1)
+  // If an entry has several links, the one to an HTML page is meant for people.
+  const indirect = roles.alternate?.findLast(({ link }) => isHtml(link)) ?? roles.alternate?.[0] ?? roles.other?.[0]
+  const found = own ?? (indirect === undefined ? null : resolveLink(indirect.href, indirect.link.base))
   return found !== null && hasPermalink && isAttached(item, found) ? null : found
 }
 
@@ -256,8 +246,12 @@ const languageOf = (markup: Markup, element: FeedElement): string | null =>
 /** The text of the first child with text. `names` are tried in order, the most trusted first. */
 export const firstText = firstOf(textOf)
 
-/** The first text that may be a date: "Invalid Date" and "0000-00-00" hide no other element. */
-const firstDate = firstOf((markup, element) => [textOf(markup, element)].find(text => /[1-9]/.test(text)) ?? null)
+/**
+ * The first text that may be a date. "Invalid Date", "0000-00-00" and the year 1 of .NET hide no
+ * other element.
+ */
+const firstDate = firstOf((markup, element) => DATE.exec(textOf(markup, element))?.[0] ?? null)
+const DATE = /^(?!.*(?<![\dT])0001(?!\d)).*[1-9].*$/s
 
 function firstOf(read: (markup: Markup, element: FeedElement) => string | null) {
   return (markup: Markup, element: FeedElement, ...names: string[]): string | null => {

@@ -22,6 +22,8 @@ export interface RawEntry extends Omit<FeedEntry, 'url' | 'guid'> {
   /** `rdf:about`, which is the address of the entry when there is no other. */
   about: string | null
   id: string | null
+  /** The authors of its source, who count when the entry names none (RFC 4287 §4.2.1). */
+  sourceAuthors: string[]
   /** The id is the address when there is no link (RSS 2.0, `isPermaLink`). */
   idIsLink: boolean
   /**
@@ -58,7 +60,7 @@ export const EMPTY_FEED = {
 /** An entry without any field. */
 export const EMPTY_ENTRY: RawEntry = {
   ...{ link: null, originalLink: null, about: null, id: null, idIsLink: false, title: null, summary: null },
-  ...{ content: null, authors: [], published: null, language: null, modified: null },
+  ...{ content: null, authors: [], sourceAuthors: [], published: null, language: null, modified: null },
 }
 
 /** The most links of a feed's head that are read. */

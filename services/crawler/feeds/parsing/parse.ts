@@ -188,7 +188,7 @@ const toEntry = (raw: RawEntry, url: URL, language: string | null): FeedEntry =>
   title: cut(escapedOnce(raw.title), LONGEST.title),
   summary: cut(escapedOnce(raw.summary), LONGEST.summary),
   content: cut(escapedOnce(raw.content), LONGEST.content),
-  authors: cutAuthors(raw.authors),
+  authors: cutAuthors(raw.authors.length > 0 ? raw.authors : raw.sourceAuthors),
   published: cut(raw.published, LONGEST.other),
   language: cut(raw.language ?? language, LONGEST.other),
 })

@@ -77,7 +77,7 @@ const MAX_TWINS = 20
  * Reads a sitemap (sitemaps.org), with or without Google's extensions for news and for languages.
  */
 export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
-  const urls = childrenOf(urlset, 'url').slice(0, MAX_LISTED)
+  const urls = [urlset, ...childrenOf(urlset, 'urlset')].flatMap(one => childrenOf(one, 'url')).slice(0, MAX_LISTED)
   const listed = urls.map(url => readUrl(markup, url))
   const twins = twinsOf(urls, listed)
   const entries = [...listed, ...twins].slice(0, MAX_LISTED)
@@ -155,16 +155,15 @@ const dateOf = (markup: Markup, element: FeedElement) =>
   firstText(markup, element, 'lastmod')?.slice(0, LONGEST_DATE) ?? null
 
 function readUrl(markup: Markup, url: FeedElement): RawEntry {
+  const read = (of: FeedElement | undefined, ...names: string[]) => (of ? firstText(markup, of, ...names) : null)
   const news = childrenOf(url, 'news:news', 'news')[0]
   const publication = news === undefined ? undefined : childrenOf(news, 'news:publication', 'publication')[0]
   return {
     ...EMPTY_ENTRY,
     link: firstText(markup, url, 'loc'),
-    title: news === undefined ? null : firstText(markup, news, 'news:title', 'title'),
-    published: news === undefined ? null : firstText(markup, news, 'news:publication_date', 'publication_date'),
-    language:
-      (publication === undefined ? null : firstText(markup, publication, 'news:language', 'language')) ??
-      (news === undefined ? null : firstText(markup, news, 'news:language', 'language')),
+    title: read(news, 'news:title', 'title'),
+    published: read(news, 'news:publication_date', 'publication_date'),
+    language: read(publication, 'news:language', 'language') ?? read(news, 'news:language', 'language'),
     modified: dateOf(markup, url),
   }
 }

@@ -200,13 +200,16 @@ t.test(
       entries(`<feed xmlns="http://www.w3.org/2005/Atom">${head}<entry>${entry}</entry></feed>`)
     t.match(atom('<link href="/a/1"/>'), [{ authors: ['Jan Maes'] }])
     t.match(atom('<link href="/a/1"/><author><name>Els Haar</name></author>'), [{ authors: ['Els Haar'] }])
+    const source = '<source><title>Bron</title><author><name>Bo De Wit</name></author></source>'
+    t.match(atom(`${source}<link href="/a/1"/>`), [{ authors: ['Bo De Wit'] }], 'RFC 4287 §4.2.1, newsboat#2278')
+    t.match(atom(`${source}<link href="/a/1"/><author><name>Els Haar</name></author>`), [{ authors: ['Els Haar'] }])
     for (const href of ['', BASE]) t.same(atom(`<title>Leeg</title><link href="${href}"/>`), [], href)
   },
 )
 
 t.test('a date that is none hides no other, and an episode has its own title (nodebb-plugin-rss#36)', async t => {
   const date = '<dc:date>2026-11-24</dc:date>'
-  for (const none of ['Invalid Date', '0000-00-00 00:00:00', 'null'])
+  for (const none of ['Invalid Date', '0000-00-00 00:00:00', 'null', 'Mon, 01 Jan 0001 00:00:00 GMT'])
     t.match(entries(rss(`${TITLED}<pubDate>${none}</pubDate>${date}`)), [{ published: '2026-11-24' }], none)
   const link = '<link>https://dagkoerier.example/a/1</link>'
   t.match(entries(rss(`<itunes:title>Brug dicht</itunes:title>${link}`)), [{ title: 'Brug dicht' }])
@@ -230,6 +233,7 @@ t.test('a sitemap whose elements are never closed, or that is cut (crawler-commo
   const open = (text: (n: number) => string) => urls(`<urlset>${all.map((_, n) => text(n)).join('\n')}\n</urlset>`)
   const unclosed = open(n => `<url>${loc(n)}`)
   t.same(unclosed, all)
+  t.same(urls(`<urlset><urlset><url>${loc(0)}</url></urlset></urlset>`), all.slice(0, 1), 'usp#86')
   t.same(
     open(n => `<url>${loc(n).replace('</loc>', '')}`),
     all,
