@@ -329,7 +329,7 @@ function isOwnEdition(text: string, cut: Cut, own: ReadonlySet<string>): boolean
 const cutsOf = (text: string): Cut[] =>
   [...text.matchAll(SEPARATOR)]
     .slice(0, SEPARATORS)
-    .map(({ index, 0: found }) => ({ at: index, end: index + found.length, bar: found.includes('|') }))
+    .map(({ index, 0: found }) => ({ at: index, end: index + found.length, bar: /[|›»•·/]/.test(found) }))
     .filter(({ at, end }) => at > 0 && end < text.length)
 
 /** Whether a text is a name of the outlet, in one word or several. */
