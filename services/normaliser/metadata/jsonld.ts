@@ -144,11 +144,12 @@ function parse(text: string): Json | undefined {
 }
 
 /**
- * Repairs raw line breaks and tabs inside strings, escapes that JSON does not know, commas before a
- * closing bracket, and two objects in a row.
+ * Removes comments. Repairs raw line breaks and tabs inside strings, escapes that JSON does not
+ * know, commas before a closing bracket, and two objects in a row.
  */
 function mend(text: string): string {
   const mended = text
+    .replace(/("(?:[^"\\]|\\[\s\S])*(?:"|\\?$))|\/\*[\s\S]*?(?:\*\/|$)|\/\/.*/g, '$1')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what breaks the parser
     .replace(/[\u0000-\u0020]+/g, ' ')
     .replace(/\\(?!["\\/bfnrtu])/g, '\\\\')
@@ -179,16 +180,12 @@ const ORGANISATION = /organi[sz]ation|newsmedia|corporation|brand|website/
  * `AUTHOR_NODES` values are read, because a page of 60 kB can refer to a list of authors ten
  * thousand times.
  */
-function authorsIn(value: Json | undefined, byId: Map<string, JsonLdNode>): StatedAuthor[] {
-  const authors: StatedAuthor[] = []
-  let nodes = 0
-  for (const one of flattened(value, 0)) {
-    nodes += 1
-    if (nodes > AUTHOR_NODES || authors.length >= TEXTS) break
-    if (one !== null) authors.push(...authorsOf(one, byId))
-  }
-  return authors.slice(0, TEXTS)
-}
+const authorsIn = (value: Json | undefined, byId: Map<string, JsonLdNode>): StatedAuthor[] =>
+  flattened(value, 0)
+    .take(AUTHOR_NODES)
+    .flatMap(one => (one === null ? [] : authorsOf(one, byId)))
+    .take(TEXTS)
+    .toArray()
 
 /**
  * The texts and objects of a value, with lists opened up to `AUTHOR_DEPTH`. Every other value, and
@@ -198,20 +195,23 @@ function* flattened(value: Json | undefined, depth: number): Generator<string | 
   for (const one of Array.isArray(value) ? value.slice(0, TEXTS) : [value]) {
     if (typeof one === 'string') yield one
     else if (one === undefined || one === null || typeof one !== 'object' || depth > AUTHOR_DEPTH) yield null
-    else if (isNode(one) && one['@list'] === undefined && one['@set'] === undefined) yield one
+    else if (isNode(one) && listIn(one) === undefined) yield one
     else {
       yield null
-      yield* flattened(isNode(one) ? (one['@list'] ?? one['@set']) : one, depth + 1)
+      yield* flattened(isNode(one) ? listIn(one) : one, depth + 1)
     }
   }
 }
+
+/** The list or item that an object wraps (JSON-LD 1.1, §4.3; schema.org's ItemList). */
+const listIn = (node: JsonLdNode) => node['@list'] ?? node['@set'] ?? node.itemListElement ?? node.item
 
 function authorsOf(one: string | JsonLdNode, byId: Map<string, JsonLdNode>): StatedAuthor[] {
   if (typeof one === 'string') return stated([one.trim()], { organisation: false, account: false })
   const id = one['@id']
   const node = get(one, 'name') === undefined && typeof id === 'string' ? (byId.get(id) ?? one) : one
   const names = textsOf(get(node, 'name'))
-  const parts = [get(node, 'givenName'), get(node, 'familyName')].flatMap(part => textsOf(part).slice(0, 1))
+  const parts = ['givenName', 'additionalName', 'familyName'].flatMap(part => textsOf(get(node, part)).slice(0, 1))
   return stated(names.length > 0 ? names : [parts.join(' ')], {
     organisation: typesOf(node).some(type => ORGANISATION.test(type)),
     account: textsOf(node['@id']).some(own => own.includes('#/schema/person/')),

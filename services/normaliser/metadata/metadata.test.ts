@@ -23,8 +23,9 @@ t.test('JSON-LD in every shape that outlets give it', async t => {
     ['a person', by({ '@type': 'Person', name: 'Jan Smit' }), ['Jan Smit']],
     ['persons', by([{ '@type': 'Person', name: 'Jan Smit' }, { name: 'Anna Weber' }]), ['Jan Smit', 'Anna Weber']],
     ['a list', by({ '@list': [{ name: 'Jan Smit' }, 'Anna Weber'] }), ['Jan Smit', 'Anna Weber']],
+    ['items', by({ itemListElement: [{ item: { name: 'Jan Smit' } }, 'Anna Weber'] }), ['Jan Smit', 'Anna Weber']],
     ['names in a list', by({ '@type': 'Person', name: ['Jan Smit', 'Anna Weber'] }), ['Jan Smit', 'Anna Weber']],
-    ['given and family name', by({ givenName: 'Jan', familyName: 'Smit' }), ['Jan Smit']],
+    ['given names', by({ givenName: 'Jan', additionalName: 'P.', familyName: 'Smit' }), ['Jan P. Smit']],
     ['an array', `[${by('Jan Smit')}]`, ['Jan Smit']],
     [
       'a graph with a reference',
@@ -56,6 +57,7 @@ t.test('JSON-LD with the mistakes that templates make', async t => {
     ['in CDATA', `//<![CDATA[\n${good}\n//]]>`],
     ['in bare CDATA', `<![CDATA[${good}]]>`],
     ['a semicolon after', `${good};`],
+    ['comments', `// "made by" a tool\n${good.replace('{', '{/* a\nb */"url":"https://x.example",')}`],
     ['a comma too many', good.replace(/}$/, ',}')],
     ['a raw line break in a string', good.replace('{', '{"description":"een\nregel\t",')],
     ['an escape that JSON does not know', good.replace('{', `{"description":"c'est \\'la\\'",`)],
