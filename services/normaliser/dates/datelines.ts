@@ -52,8 +52,16 @@ export const isNear = ({ headline }: PageMetadata, line: number): boolean =>
 
 const datelinesIn = (line: string, options: DateOptions): FoundDate[] =>
   publications(line, options).filter(
-    date => (line.length <= DATELINE_LENGTH || opensWith(line, date)) && !OTHERS.test(line.slice(0, date.index)),
+    date => (isDateline(line, date) || opensWith(line, date)) && !OTHERS.test(line.slice(0, date.index)),
   )
+
+/**
+ * Whether a line is short, and no sentence with a date after several words: that is the date of an
+ * event.
+ */
+const isDateline = (line: string, { published, index }: FoundDate): boolean =>
+  line.length <= DATELINE_LENGTH &&
+  (published || !/[.!?]["”»]?$/.test(line) || !/^(?:\S+\s+){5}/.test(line.slice(0, index)))
 
 /** All dates in a text, without dates of changes. */
 export const publications = (text: string, options: DateOptions): FoundDate[] =>
@@ -169,12 +177,9 @@ const LABEL_LENGTH = 40
  * order. Publishers in our countries use both orders in American English.
  */
 export function monthFirstIn(meta: PageMetadata): boolean | null {
-  let [monthFirst, dayFirst] = [0, 0]
-  for (const { text } of meta.lines) {
-    for (const [, a, b] of text.matchAll(/(?<![\d./-])(\d{1,2})\/(\d{1,2})\/\d{4}(?!\d)/g)) {
-      if (Number(a) > 12 && Number(b) <= 12) dayFirst += 1
-      if (Number(b) > 12 && Number(a) <= 12) monthFirst += 1
-    }
-  }
-  return monthFirst === dayFirst ? null : monthFirst > dayFirst
+  let balance = 0
+  for (const { text } of meta.lines)
+    for (const [, a, b] of text.matchAll(/(?<![\d./-])(\d{1,2})\/(\d{1,2})\/\d{4}(?!\d)/g))
+      balance += Number(Number(b) > 12) - Number(Number(a) > 12)
+  return balance === 0 ? null : balance > 0
 }

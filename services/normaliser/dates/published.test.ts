@@ -187,6 +187,7 @@ t.test('the date of a quotation is not the article’s', async t => {
   t.equal(behind('<div>— Jan Smit (@jansmit) 2 november 2026</div>'), null)
   t.equal(behind('<p>Soldaten op wacht bij de oude brug (Maastricht, 6-12-2010)</p>'), null)
   t.equal(behind('<p>Foto: Jan Smit, 6-12-2010</p>'), null)
+  t.equal(behind('<p>De open dag op de werf is op 6 december 2010 om 14 uur.</p>'), null, 'nor is that of an event')
 })
 
 t.test('a box named for its byline is the article’s, with any other words in its name', async t => {

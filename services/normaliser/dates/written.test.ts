@@ -58,6 +58,7 @@ t.test('a change is told from the publication', async t => {
       'Aktualisiert am',
       'Zuletzt geändert:',
     ],
+    ...['Aanvulling,', 'Anmerkung der Redaktion,', 'Note de la rédaction,', 'Editor’s note:', 'Nodrag:'],
     ...['Modifié le', 'Mis à jour le', 'MAJ le', 'Actualisé :', 'Aktualiséiert de', 'Lescht Ännerung:'],
   ]
   for (const label of changes) t.equal(findDates(`${label} 3-11-2026 14:05`)[0]?.modified, true, label)

@@ -50,7 +50,7 @@ export interface DateOptions {
  * text than a label stands before it.
  */
 export function readDate(value: string, options: DateOptions = {}): WrittenDate | null {
-  const text = value.slice(0, 200).trim().replace(COMPACT, '$1T$2')
+  const text = value.slice(0, 200).trim().replace(COMPACT, '$1T$2').replace(DOTNET, '$1')
   const isUnix = /^\d{10}(?:\d{3}|\.\d+)?$/.test(text)
   const written = isUnix ? new Date(text.length === 13 ? Number(text) : Number(text) * 1000).toISOString() : text
   const found = findDates(written, options)[0]
@@ -59,6 +59,8 @@ export function readDate(value: string, options: DateOptions = {}): WrittenDate 
 
 /** A day and a time in one number, as `202611172030`. */
 const COMPACT = /^((?:19|20)\d{2}[01]\d[0-3]\d)([0-2]\d[0-5]\d(?:[0-5]\d)?)$/
+/** Microsoft's milliseconds, as `/Date(1795461300000+0100)/`. */
+const DOTNET = /^\/Date\((\d+).*$/
 
 /** The most characters of a text that are searched, and the most dates that are read from it. */
 const TEXT_LIMIT = 20_000

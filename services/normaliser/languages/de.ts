@@ -13,7 +13,8 @@ export const de: LanguageRules = {
     hours: 'uhr',
     around: 'am|um|den|vom',
     published: 'veröffentlicht|erschienen|erstellt|eingestellt|gepostet|(?:artikel|beitrag|bericht) wurde|online seit',
-    modified: 'aktualis|geändert|überarbeitet|korrigiert|korrektur|berichtigung|letzte änderung|stand:? ?$',
+    modified:
+      'aktualis|geändert|überarbeitet|korrigiert|korrektur|berichtigung|anmerkung der redaktion|ergänzung|nachtrag|letzte änderung|stand:? ?$',
     pictures: 'foto|bild',
   },
   authors: {

@@ -13,7 +13,7 @@ export const en: LanguageRules = {
     hours: '',
     around: 'on|at',
     published: 'posted|created',
-    modified: 'updat|last change|revised|edited|correct(?:ion|ed)|erratum',
+    modified: 'editor.?s.? note|clarification|updat|last change|revised|edited|correct(?:ion|ed)|erratum',
     pictures: 'photo|picture',
   },
   authors: {

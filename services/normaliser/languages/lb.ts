@@ -15,7 +15,7 @@ export const lb: LanguageRules = {
     hours: 'auer',
     around: 'ëm',
     published: 'verëffentlecht|publizéiert|geschriwwen|online (?:zënter|zanter|gesat)',
-    modified: 'geännert|korrigéiert|rectificatioun|lescht ännerung',
+    modified: 'nodrag|geännert|korrigéiert|rectificatioun|lescht ännerung',
     pictures: 'foto',
   },
   authors: {
