@@ -81,7 +81,7 @@ export const de: LanguageRules = {
   },
   interstitials: {
     consent:
-      'einwilligung|zustimm|datenschutz|personenbezogene|berechtigte[sn]? interesse|alle (akzeptieren|ablehnen)|personalisierte|werbepartner|tracking|einstellungen',
+      'einwilligung|zustimm|stimmen sie [^.]{0,20}\\bzu\\b|(verwend|nutz)en (\\S+ )?cookies|datenschutz|personenbezogene|berechtigte[sn]? interesse|alle (akzeptieren|ablehnen)|personalisierte|werbepartner|tracking|einstellungen',
     consentItself: 'privatsphäre|personenbezogene data?|unsere (advertising )?part(n|en)|personalisierte',
     challenge:
       'bestätigen sie,? dass sie (ein mensch|kein roboter)|kein roboter|einen moment|überprüfung (ihres|der)|zugriff verweigert|ungewöhnliche (aktivität|zugriffe)|aktivieren sie javascript|ob sie ein mensch|sicherheit ihrer verbindung|ad[- ]?blocker|sie (sind|stehen) in der warteschlange',
