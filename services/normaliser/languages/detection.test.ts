@@ -73,6 +73,7 @@ t.test('decision 34: where two or three words say nothing, the outlet’s langua
     ['Live: Trump', ['nl'], 'nl'],
     ['Brand Antwerpen', ['nl'], 'nl'],
     ['Accident', ['fr', 'lb'], 'fr'],
+    ['Kortrijk : Vincent Van Quickenborne de retour', ['nl', 'fr', 'de'], 'fr'],
     ['2026', ['de'], 'de'],
     ['', ['lb'], 'lb'],
   ]

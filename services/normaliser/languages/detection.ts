@@ -84,6 +84,8 @@ export async function detectLanguage(question: LanguageQuestion): Promise<Langua
   const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0
   if (latin < letters / 2) return null
   const claimed = (question.declared ?? []).map(tag => tag.trim().toLowerCase().slice(0, 2))
+  // Of our languages, French alone writes a space before a colon.
+  if (question.outletLanguages.includes('fr') && /\p{L}\s:(?:\s|$)/u.test(question.title)) claimed.push('fr')
   if (letters === 0)
     return question.outletLanguages.find(own => claimed.includes(own)) ?? question.outletLanguages[0] ?? null
   const labels = models.labels(text)
