@@ -62,7 +62,7 @@ t.test('decision 35: bylines that only the page shows', async t => {
     ['<p class="article__author">Jan Smit</p>', ['Jan Smit']],
     ['<span class="author vcard"><a class="url fn n">Jan Smit</a></span>', ['Jan Smit']],
     ['<p>Gepubliceerd op 3 november 2026 door Jan Smit</p>', ['Jan Smit']],
-    ['<p>Von Anna Weber und Max Klein</p>', ['Anna Weber', 'Max Klein']],
+    ['<p>Von Anna Weber (dpa) und Max Klein</p>', ['Anna Weber', 'Max Klein']],
     ['<p>Jan Smit (ANP)</p>', ['Jan Smit']],
     ['<p>Door ANP</p>', []],
     ['<p>Von der Leyen will reden</p>', []],

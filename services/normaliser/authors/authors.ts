@@ -239,7 +239,7 @@ const BEFORE = 4
 /** Longest byline, in characters. */
 const BYLINE_LENGTH = 120
 
-const NAME = String.raw`(\p{L}[\p{L}\p{M}\d_.'’ ,&-]{1,80})`
+const NAME = String.raw`(\p{L}[\p{L}\p{M}\d_.'’ ,&()-]{1,80})`
 
 const BY = anyOf(rules => rules.authors.byWords)
 

@@ -100,10 +100,12 @@ const STATION =
  */
 const CAPITALS = /^\p{Lu}{3,5}\s.*\p{Ll}/u
 
-/** The part before "with" when only agencies follow that word; otherwise the whole part. */
+/**
+ * The part before "with" when only agencies or credits follow that word; otherwise the whole part.
+ */
 function withoutAgency(part: string): string {
   const [before = '', ...behind] = part.split(WITH)
-  return behind.length > 0 && behind.every(name => isAgency(name.trim()) || isOffice(name)) ? before : part
+  return behind.length > 0 && behind.every(isNobody) ? before : part
 }
 
 /**
@@ -114,13 +116,14 @@ function bare(text: string): string {
   const rss = /^\s*[^\s@]+@[^\s@]+\s*\((.+)\)\s*$/.exec(text)?.[1] ?? text
   let rest = rss
     .replace(BOTH_LABELS, 'text')
-    .replace(CREDIT_BEHIND_NAME, ' ')
+    .replace(CREDIT_BEHIND_NAME, ', ')
     .replace(CREDIT, ' ')
     .replace(CREDIT_BEFORE_NAME, ' ')
     .replace(/<[^<>]*>|\[[^\]]*\]|\([^()]*\)/g, ' ')
     .replace(/[^\s@]+@[^\s@]+\.[^\s@]+|https?:\/\/\S+|(?<=^|\s)@\w+/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
+    .replace(PLACE_BELOW, '')
   // There may be several labels, one before the other: "Text: Von Anna Weber".
   for (let layer = 0; layer < 3; layer += 1) rest = rest.replace(LABEL, '').replace(LABEL_BEFORE_NAME, '').trim()
   return rest.replace(/^[^:]{1,40}:\s/, '').replace(OFFICE_BEFORE, '')
@@ -128,7 +131,7 @@ function bare(text: string): string {
 
 const AND_BEFORE_FULL_NAME = anyOf(rules => rules.authors.conjunctionsBeforeFullName)
 const BETWEEN_NAMES = new RegExp(
-  String.raw`\s*(?:;|\||·|•|\/|\+|\n|\s[–—-]\s|\s&\s|\s(?:${AND}|${AND_BEFORE_FULL_NAME}(?=\s\p{Lu}\p{Ll}+\s\p{Lu}))\s)\s*`,
+  String.raw`\s*(?:;|\||·|•|\/|\+|\n|\s[–—-]\s|\s&\s|\s(?:${AND}|${AND_BEFORE_FULL_NAME}(?=\s\p{Lu}\p{Ll}+\s\p{Lu}))\s|(?<=\p{Lu}{2})\s(?i:${AND})\s(?=\p{Lu}{2}))\s*`,
   'u',
 )
 const COMMA = new RegExp(String.raw`\s*,\s*(?:(?:${AND}|&)\s)?`)
@@ -155,6 +158,9 @@ function isSurnameFirst(first: string, second: string): boolean {
 function words(text: string): string[] {
   return text.split(/\s+/).filter(word => word !== '')
 }
+
+/** A place in the line below a full name; `spacedText` writes a bar for the break. */
+const PLACE_BELOW = /(?<=\S\s\S+)\s\|\s\p{Lu}[\p{L}'’-]+$/u
 
 /** Texts after a name that are cut off: a place, a date, the links of the box about the author. */
 const PLACE = new RegExp(
@@ -232,7 +238,7 @@ function isPerson(name: string, own: ReadonlySet<string>): boolean {
     return false
   if ((count > 1 && /\d/.test(name)) || /[!?<>]/.test(name)) return false
   if (BY_WORD.test(name) || STATION.test(name) || !isWrittenAsName(name)) return false
-  return !isAgency(name) && !isOffice(name) && !isRole(name) && !isOwn(name, own)
+  return !isNobody(name) && !isOwn(name, own)
 }
 
 const OUTLET_ARTICLE = new RegExp(`^${anyOf(rules => rules.authors.outletArticles)} `)
@@ -293,6 +299,8 @@ export const isAgency = (name: string): boolean => AGENCIES.test(fold(name))
 export const isOffice = (name: string): boolean => OFFICE.test(fold(name))
 
 const isRole = (part: string): boolean => ROLE.test(fold(part))
+
+const isNobody = (name: string): boolean => isAgency(name) || isOffice(name) || isRole(name)
 
 function listed(text: string): string[] {
   return text.trim().split(/\s+/)

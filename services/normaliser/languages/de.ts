@@ -32,7 +32,7 @@ export const de: LanguageRules = {
       'veröffentlicht|verfasst|geschrieben|aufgezeichnet|protokolliert|erstellt|text|autor(?:en|in|:in)?|redakteur(?:in)?|artikel|beitrag|ein (?:artikel|beitrag|bericht)|(?:ein )?(?:gast(?:beitrag|kommentar)|kommentar|interview|leitartikel|essay|porträt)|(?:eine )?(?:analyse|reportage|glosse|kolumne|rezension)|bericht',
     staffPrefixes: '[Vv]on',
     staffPossessives: String.raw`[Uu]nser\p{L}*`,
-    staffRoles: 'orrespondent|edakteur|eporter|ournalist|echtsanw[aä]lt',
+    staffRoles: 'orrespondent|itarbeiter|edakteur|eporter|ournalist|echtsanw[aä]lt',
     staffPlaces: 'in',
     credits: String.raw`foto(?!p)\p{L}*|bild(?!t|stein)\p{L}*|video|illustra\p{L}*|grafi\p{L}*|montage|übersetzung|kamera|schnitt`,
     conjunctions: 'und',
@@ -47,7 +47,7 @@ export const de: LanguageRules = {
     particles: 'von vom zu zum zur der den dem des das in auf und',
     surnamePrefixes: 'von|den|der',
     outletArticles: 'der|die|das',
-    beforeAgency: 'die|der|mit',
+    beforeAgency: 'die|der|mit|material de[rs]',
     offices: String.raw`\w*redaktion\w* herausgeber presse?stelle pressedienst presseamt pressemitteilung presseportal
       gastautor gastbeitrag unbekannt zvg verlag verein \w*stiftung gmbh e\s[vg]$ eg ag kg korrespondenten \w*zeitung
       unser\w* \w*verband \w*verbandes \w*minister\w* universitat \w*agentur\w* nachrichten\w* autor

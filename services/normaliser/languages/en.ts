@@ -41,7 +41,7 @@ export const en: LanguageRules = {
     datePrepositions: 'on|at',
     weekdayEndings: 'day',
     boxLinks: String.raw`All\s(?:articles|posts)`,
-    boxWords: String.raw`categor|comment|publi|posted|photo(?!p)|tags\b`,
+    boxWords: String.raw`e-?mails?\b|categor|comments|publi|posted|photo(?!p)|tags\b`,
     work: 'correspond|journalist|reporter|editor(?!ial)',
     particles: '',
     surnamePrefixes: '',

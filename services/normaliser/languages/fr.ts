@@ -42,7 +42,7 @@ export const fr: LanguageRules = {
     datePrepositions: 'le',
     weekdayEndings: 'di',
     boxLinks: String.raw`Tous\sles\sarticles`,
-    boxWords: 'catégor|comment|publi|photo(?!p)',
+    boxWords: 'catégor|comment(?:er|air)|publi|photo(?!p)',
     work: 'rédact|correspond|journalist|auteur',
     particles: 'des de du la le les',
     surnamePrefixes: 'de|du|la|le',

@@ -37,7 +37,7 @@ export const nl = {
       'gepubliceerd|geplaatst|gepost|verschenen|aangemaakt|toegevoegd|(?:artikel|beitrag|bericht) werd|online sinds',
     /** A date after one of these words is a change's. */
     modified:
-      'bijgewerkt|gewijzigd|aangepast|herzien|correctie|gecorrig|rechtzetting|rectific|laatste? (?:keer|wijziging)',
+      'bijgewerkt|gewijzigd|aangepast|aanvulling|naschrift|noot van de redactie|herzien|correctie|gecorrig|rechtzetting|rectific|laatste? (?:keer|wijziging)',
     /** A date after one of these words is a picture's. */
     pictures: 'foto',
   },
