@@ -306,7 +306,7 @@ const DATE = new RegExp(
 
 const PICTURE = words(String.raw`${any('captions')}s?( ?\(.{1,20}\)| ?by|/\S+)? ?[:©|]`, '© ')
 const PICTURE_END = new RegExp(
-  String.raw`[([]${any('captionNotes')}[^)\]]{0,60}[)\]]\W*$|[|–—-]\s*©[^.!?]{2,40}$`,
+  String.raw`[([]${any('captionNotes')}[^)\]]{0,60}[)\]]\W*$|(?<!^.{120,}[.!?]\W*)[|–—-]\s*©[^.!?]{2,40}$`,
   'iu',
 )
 const SLIDE = new RegExp(String.raw`^\W*${any('slides')}?\s*\d+\s*(?:${any('slidesOf')}|\/)[\s/]*\d+\W*$`, 'iu')
