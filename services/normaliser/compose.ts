@@ -7,6 +7,7 @@ import { decodeText } from '../../shared/encoding/decode.ts'
 import type { Origins } from '../../shared/outlets/origins.ts'
 import { type FeedEntry, NO_WORDS, type StoredPage } from '../../shared/outlets/page.ts'
 import {
+  linksOf,
   type Rights,
   type RightsHeaders,
   type RightsRules,
@@ -291,7 +292,7 @@ export function readStored(
     return { ...nothing(null, ofHeaders), texts: isText ? shown(plainText(html)) : [] }
   }
   const tree = parsePage(html)
-  const meta = readMetadata(tree, page.finalUrl)
+  const meta = readMetadata(tree, page.finalUrl, linksOf(page.rights, 'canonical')[0])
   const read = readPageText(tree, meta.signs.typed && meta.signs.dated)
   const interstitial = recogniseInterstitial({
     url: page.url,

@@ -52,11 +52,11 @@ t.test('decision 41: a page that is kept out of indexes gives no article, not ev
 t.test('uses that are not allowed end an article or its vector, and a licence is told', async t => {
   const usage = (...statements: string[]) => ({ rights: { 'content-usage': statements } })
   t.equal(outcomeOf(await compose(page('', ...WHOLE), usage('search=n'))), 'rights')
-  const licence = '<link rel="license" href="https://krant.example/licentie">'
+  const licence = '<link rel=license href="https://krant.example/licentie"><script type="application/rsl+xml"></script>'
   t.match(await compose(page(licence, ...WHOLE), usage('search=y, ai-use=n, train-ai=n')), {
     rights: {
       wordsAloneBy: { signal: 'ai-use=n', source: 'header' },
-      seen: [{}, {}, {}, { signal: 'licence:https://krant.example/licentie', source: 'link' }],
+      seen: [{}, {}, {}, { signal: 'licence:https://krant.example/licentie' }, { signal: 'licence:RSL, in the page' }],
     },
   })
 })

@@ -1,6 +1,7 @@
 import t from 'tap'
 import TABLES from './rights.json' with { type: 'json' }
 import {
+  linksOf,
   NO_RIGHTS_STATED,
   nameOf,
   productToken,
@@ -91,7 +92,7 @@ t.test('what was seen is told with its source, each once', async t => {
 })
 
 t.test('only headers that state rights are kept with a page, and not without bounds', async t => {
-  t.equal(rightsHeaders({ 'content-type': 'text/html', robots: 'noindex' }), null)
+  t.equal(rightsHeaders({ 'content-type': 'text/html', robots: 'noindex', link: '</f>; rel="alternate"' }), null)
   t.same(rightsHeaders({ 'X-Robots-Tag': ['a', 'b'], 'TDM-Reservation': '1' }), {
     'x-robots-tag': ['a', 'b'],
     'tdm-reservation': ['1'],
@@ -163,10 +164,13 @@ t.test('uses that an outlet does not allow, in robots.txt or a header: the stric
   t.equal(outcomeOf({ headers: headers('search=y'), robots: ['search=n'] }), 'refused')
   t.equal(outcomeOf({ headers: headers('search=y', 'search=n') }), 'refused')
   t.equal(outcomeOf({ metas: { 'content-usage': ['search=n'] } }), '', 'no place of the specification')
-  const robots = { [ROBOTS_FILE]: ['ai-train=no', 'https://x.example/l.xml'] }
+  const link = '</s.css>; rel=preload, </l>; title="a, b"; rel="license x", </a/1>; rel=canonical'
+  const robots = { ...rightsHeaders({ Link: link }), [ROBOTS_FILE]: ['ai-train=no', 'https://x.example/l.xml'] }
+  t.same(linksOf(robots, 'canonical'), ['/a/1'])
   t.same(read({ headers: robots, licences: ['/licence'] }).seen, [
     { signal: 'train-ai=n', source: ROBOTS_FILE },
     { signal: 'licence:https://x.example/l.xml', source: ROBOTS_FILE },
+    { signal: 'licence:/l', source: 'header' },
     { signal: 'licence:/licence', source: 'link' },
   ])
 })

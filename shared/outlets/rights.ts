@@ -22,7 +22,7 @@ import type { Queryable } from '../postgres/pool.ts'
 export const TDM_FILE = 'tdmrep.json'
 export const ROBOTS_FILE = 'robots.txt'
 
-const HEADERS = ['x-robots-tag', 'tdm-reservation', 'tdm-policy', 'content-usage'] as const
+const HEADERS = ['x-robots-tag', 'tdm-reservation', 'tdm-policy', 'content-usage', 'link'] as const
 
 /**
  * The headers of a page that state rights, by name in lower case. Each element is one header. Two
@@ -51,16 +51,22 @@ export function withFiles(
 const MOST_HEADERS = 20
 const LONGEST = 1_000
 
+/** The links of a header that lead to a licence or to the article's own address (RFC 8288). */
+const STATED_LINK = /<[^<>]{1,1000}>[^<>]{0,200};\s*rel\s*=\s*(?:"[^"<>]{0,100})?\b(?:license|canonical)\b/gi
+
+/** The addresses of a page's `Link` headers with this relation. */
+export const linksOf = (headers: RightsHeaders | null, relation: string): string[] =>
+  (headers?.link ?? []).flatMap(link => (link.toLowerCase().endsWith(relation) ? link.slice(1, link.indexOf('>')) : []))
+
 /** Selects the headers that state rights from all headers of an answer; null: there are none. */
 export function rightsHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): RightsHeaders | null {
   const kept: RightsHeaders = {}
   for (const [written, value] of Object.entries(headers)) {
     const name = HEADERS.find(name => name === written.toLowerCase())
     if (name === undefined || value === undefined) continue
-    kept[name] = [value]
-      .flat()
-      .slice(0, MOST_HEADERS)
-      .map(one => one.slice(0, LONGEST))
+    const values = [value].flat().flatMap(one => (name === 'link' ? (one.match(STATED_LINK) ?? []) : one))
+    if (values.length === 0) continue
+    kept[name] = values.slice(0, MOST_HEADERS).map(one => one.slice(0, LONGEST))
   }
   return Object.keys(kept).length === 0 ? null : kept
 }
@@ -220,6 +226,7 @@ function* usageSignals({ headers, licences }: Stated): Generator<Signal> {
       if (/^https?:/i.test(one)) yield valued('licence', one, source)
       else for (const use of usesIn(one)) yield { signal: use, source }
     }
+  for (const one of linksOf(headers, 'license')) yield valued('licence', one, 'header')
   for (const one of licences) yield valued('licence', one, 'link')
 }
 

@@ -1,5 +1,7 @@
 import t from 'tap'
 import { metaOf } from '../../../test/normaliser/pages.ts'
+import { parsePage } from '../markup/tree.ts'
+import { readMetadata } from './metadata.ts'
 
 const PAGE = 'https://www.dagkoerier.example/artikel/2026/brug-dicht'
 const read = (html: string) => metaOf(html, PAGE)
@@ -139,4 +141,5 @@ t.test('canonical links that contradict each other say nothing', async t => {
   t.equal(canonical('https://x.example/a', 'http://www.x.example/a/'), 'https://x.example/a')
   t.equal(canonical('https://x.example/a', 'https://x.example/b'), 'https://www.dagkoerier.example/og')
   t.equal(canonical('javascript:void(0)'), 'https://www.dagkoerier.example/og')
+  t.equal(readMetadata(parsePage(head()), PAGE, '/header').canonical, '/header', 'a Link header')
 })

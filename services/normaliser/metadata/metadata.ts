@@ -36,7 +36,8 @@ export interface PageMetadata extends MarkedText {
    */
   named: ReadonlyMap<string, string[]>
   /**
-   * `<link rel="canonical">`, or else `og:url`. As written, or absolute when the page has a base.
+   * `<link rel="canonical">`, that of the header, or else `og:url`. As written, or absolute when
+   * the page has a base.
    */
   canonical: string | null
   /** `<link rel="amphtml">`, as the page writes it. */
@@ -74,14 +75,18 @@ export interface Twin {
   href: string
 }
 
-/** Reads what a page says about itself. Never throws. */
-export function readMetadata(page: Page, url: string): PageMetadata {
+/**
+ * Reads what a page says about itself. Never throws.
+ *
+ * @param inHeader the canonical link of the header (RFC 6596)
+ */
+export function readMetadata(page: Page, url: string, inHeader: string | null = null): PageMetadata {
   const { $ } = page
   const { hostname = '', pathname: path = '' } = URL.parse(url) ?? {}
   const { metas, named: byName } = metasIn($)
   const title = $('title').length === 0 ? null : lineOf($('title').first().text())
   const canonical =
-    oneCanonical(hrefsOf($, 'link[rel~="canonical" i]', url), url) ?? named(metas, ['og:url'])[0] ?? null
+    oneCanonical(hrefsOf($, 'link[rel~="canonical" i]', url), url) ?? inHeader ?? named(metas, ['og:url'])[0] ?? null
   const social = named(metas, TITLE_NAMES)[0] ?? null
   const things = thingsIn(
     $(JSON_LD)
@@ -99,7 +104,7 @@ export function readMetadata(page: Page, url: string): PageMetadata {
     ...text,
     ...{ url, host: hostname.replace(/^www\./, ''), path, metas, named: byName, canonical },
     ...{ amp: hrefsOf($, 'link[rel~="amphtml" i]', url)[0] ?? null, twins: twinsIn($, url) },
-    licences: hrefsOf($, 'link[rel~="license" i]', url).slice(0, LICENCES),
+    licences: licencesIn(page, url),
     languages: [
       ...($('html').attr('lang') ?? $('html').attr('xml:lang') ?? '').split(','),
       ...named(metas, LANGUAGE_NAMES),
@@ -186,6 +191,11 @@ function based($: Page['$'], href: string, url: string): string {
   const around = base === undefined ? null : readAddress(base, url)
   return around === null ? href : (readAddress(href, around.href)?.href ?? href)
 }
+
+/** The licences that a page links to, or holds (RSL). */
+const licencesIn = ({ $, html }: Page, url: string): string[] =>
+  [...hrefsOf($, 'link[rel~="license" i]', url), ...(RSL.test(html) ? ['RSL, in the page'] : [])].slice(0, LICENCES)
+const RSL = /<script\s[^<>]{0,200}application\/rsl\+xml/i
 
 /** The canonical link; null when several links differ. Search engines also ignore these. */
 function oneCanonical(hrefs: string[], url: string): string | null {
