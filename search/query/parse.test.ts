@@ -1,5 +1,8 @@
 import t from 'tap'
+import { filterTerms, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
+import CASES from './cases.json' with { type: 'json' }
 import { type ExpressionProblem, parseExpression } from './expression.ts'
+import { holds } from './holds.ts'
 import type { Expression } from './parse.ts'
 import { and, andNot, or, parseBoolean, parseKeyword, QUERY_PROBLEMS, term } from './parse.ts'
 
@@ -12,32 +15,7 @@ function read(q: string): string[] | 'refused' {
 }
 
 t.test('decision 18: words, phrases and exclusions', async t => {
-  const cases: [string, string[] | 'refused'][] = [
-    ['a a A', ['a']],
-    ['"to be or not to be"', ['to be or not to be']],
-    ['a "b c" -d', ['a', 'b c', '-d']],
-    ['a -"b c"', ['a', '-b c']],
-    ['a-b', ['a', 'b']],
-    ['zuid-holland', ['zuid', 'holland']],
-    ['a -anti-corruption', ['a', '-anti corruption']],
-    ["a -l'économie", ['a', '-l economie']],
-    ['a -b"c d"', ['a', 'c d', '-b']],
-    ['(-x y', ['y', '-x']],
-    ['a--b', ['a', 'b']],
-    ['- x', ['x']],
-    ['a - -b', ['a', '-b']],
-    ['a -½b', ['a', 'b']],
-    ['a -²', ['a', '-2']],
-    ['a -\u0301b', ['a', 'b']],
-    ['a -\u200bb', ['a', '-b']],
-    ['“a b” c', ['a', 'b', 'c']],
-    ['“-x a', ['a', '-x']],
-    ['a "½"', ['a']],
-    ['a"b c"d', ['a', 'b c', 'd']],
-    ['a\u00a0-b', ['a', '-b']],
-    ['-a\nb', ['b', '-a']],
-  ]
-  for (const [q, expected] of cases) t.same(read(q)?.valueOf(), expected, q)
+  for (const [q, expected] of CASES.boolean as [string, string[]][]) t.same(read(q), expected, q)
 })
 
 t.test('decision 18: an unbalanced quote, and exclusions alone, are refused with a sentence', async t => {
@@ -91,56 +69,36 @@ function drawn(node: Expression): string {
 
 t.test('decision 45: an expression is a tree, or a sentence that names the place', async t => {
   const long = Array.from({ length: 65 }, (_, n) => `w${n}`).join(' ')
-  const cases: [string, string | [ExpressionProblem, number]][] = [
-    ['a OR b c', '(a|(b&c))'],
-    ['a AND b OR c NOT d', '((a&b)|(c&-d))'],
-    ['(a OR b) NEAR/3 "c d" e', '(3[a|b c_d]&e)'],
-    ['a NEAR/50 ~B', '50[a ~b]'],
-    ['-l’économie a', '(a&-l_economie)'],
-    ['zuid-holland', '(zuid&holland)'],
-    ["NOT zuid-holland l'an NEAR/1 (x-y OR z)", '(1[l_an x_y|z]&-zuid_holland)'],
-    ['a NOT (NOT b) (-c)', '(a&b&-c)'],
-    ['a -(b OR "c d") -~e -title:f -“g h”', '(a&-(b|c_d)&-~e&-T:f&-g_h)'],
-    ['title:(a NEAR/2 b) title: c title:~d', '(2[T:a T:b]&T:c&T:~d)'],
-    ['„a b“ «c» »d« "e “f” g"', '(a_b&c&d&e_f_g)'],
-    ['a NEAR/51 b near/5 NEAR/05', '(a&(near&51)&b&(near&5)&(near&05))'],
-    ['a en ET oder And "OR" ~AND title:NOT', '(a&en&et&oder&and&or&~and&T:not)'],
-    ['a"b c"d(e)', '(a&b_c&d&e)'],
-    ['a ? - "" ½ *', 'a'],
-    ['"wat nu?" 5\u200b6', '(wat_nu&56)'],
-    ['((((((((a))))))))', 'a'],
-    ['(((((((((a)))))))))', ['limit', 9]],
+  const cases = [
+    ...CASES.expressions,
     [long.replace(/ w64$/, ''), `(${Array.from({ length: 64 }, (_, n) => `w${n}`).join('&')})`],
     [long, ['limit', long.lastIndexOf('w') + 1]],
-    ['é\u200b 🎉 a*', ['wildcard', 7]],
-    ['a wo?rd', ['wildcard', 5]],
-    ['"a b*"', ['wildcard', 5]],
-    ['a "b', ['open', 3]],
-    ['a (b (c)', ['open', 3]],
-    ['a) b', ['close', 2]],
-    ['a () b', ['lacking', 3]],
-    ['a OR', ['lacking', 3]],
-    ['a AND OR b', ['lacking', 3]],
-    ['(OR b)', ['lacking', 2]],
-    ['NEAR/3 b', ['lacking', 1]],
-    ['a NEAR/3 b NEAR/4 c', ['operand', 12]],
-    ['a NEAR/3 (b c)', ['operand', 10]],
-    ['NOT a NEAR/3 b', ['operand', 1]],
-    ['title:a NEAR/3 b', ['operand', 1]],
-    ['NOT a -b', ['excludes', 1]],
-    ['a OR (b OR -c)', ['excludes', 12]],
-    ['a ~"b c"', ['operand', 4]],
-  ]
+  ] as [string, string | [ExpressionProblem, number]][]
   for (const [q, expected] of cases) {
     const parsed = parseExpression(q)
     if (typeof expected === 'string') t.equal(parsed.ok && drawn(parsed.match.tree), expected, q)
     else {
       const [problem, at] = expected
-      t.match(
-        parsed,
-        { ok: false, misread: { problem, at }, errors: [new RegExp(`^[A-Z].* at character ${at}\\b.*\\.$`)] },
-        q,
-      )
+      const errors = [new RegExp(`^[A-Z].* at character ${at}\\b.*\\.$`)]
+      t.match(parsed, { ok: false, misread: { problem, at }, errors }, q)
     }
   }
+})
+
+t.test('a text holds an expression, or does not', async t => {
+  const words = (text: string) => text.split(' ').filter(word => word !== '')
+  for (const [q, title, body, wanted] of CASES.holds as [string, string, string, boolean][]) {
+    const parsed = parseExpression(q)
+    const text = { title: words(title), body: words(body) }
+    t.equal(parsed.ok && holds(parsed.match.tree, text, 'en'), wanted, `${q} in ${title}, ${body}`)
+  }
+})
+
+t.test('the first letter of a term says of which kind it is', async t => {
+  for (const [term, ...wanted] of CASES.terms as [string, object | null, object | null][])
+    t.same([parseWordTerm(term), parseNameTerm(term)], wanted, term)
+  const lengths = [255, 256].map(length => TERMS.word('x'.repeat(length)).length)
+  t.same(lengths, [255, 65], 'a long word has a digest')
+  const article = { country: 'NL', language: 'nl', publisherNo: 1 } as const
+  t.same([filterTerms({ ...article, authorNos: [] })[2], filterTerms({ ...article, authorNos: [7] })[2]], ['H0', 'H1'])
 })

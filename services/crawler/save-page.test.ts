@@ -19,9 +19,6 @@ t.test('a failing page is tried again after CRAWL_RETRY_MIN, doubling, and given
   t.equal(waits.length, 11)
   t.equal(retryAfter(1, 0, 2 * DAY), DAY, 'a longer pause than a day is one day')
   t.equal(retryAfter(2, 0.6 * DAY, 2 * DAY), null)
-  t.same(
-    [1, 2].map(attempts => retryAfter(attempts, DAY - MINUTE, MINUTE)),
-    [MINUTE, null],
-  )
+  t.same([retryAfter(1, DAY - MINUTE, MINUTE), retryAfter(2, DAY - MINUTE, MINUTE)], [MINUTE, null])
   t.ok((retryAfter(60, 0, 0) ?? 0) > 0, 'no pause at all would be a busy loop')
 })

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { createSemaphore } from './semaphore.ts'
 import { unlessAborted, withTimeLimit } from './time-limit.ts'
 
 const never = new Promise<never>(() => {})
@@ -39,4 +40,24 @@ t.test('an abort ends the wait at once with its reason, before it or during it',
   const { signal } = new AbortController()
   t.equal(await unlessAborted(Promise.resolve('done'), signal), 'done')
   t.same(getEventListeners(signal, 'abort'), [])
+})
+
+t.test('a semaphore lets callers in one by one, in their order, without those that gave up', async t => {
+  const semaphore = createSemaphore(1)
+  const [entered, failed, leaving, late] = [[''], [''], new AbortController(), new AbortController()]
+  let inside = 0
+  const ask = (name: string, signal?: AbortSignal) => {
+    const work = async () => {
+      entered.push(inside++ === 0 ? name : `${name} beside another`)
+      await sleep(1)
+      if (name === 'b') late.abort()
+      inside--
+    }
+    return semaphore.run(work, signal).catch(error => failed.push(`${name}: ${error.message}`))
+  }
+  const first = [ask('a'), ask('b', late.signal), ask('c', leaving.signal), ask('d')]
+  leaving.abort(new Error('leaves'))
+  await Promise.all(first)
+  await Promise.all([ask('e', leaving.signal), ask('f')])
+  t.same([entered.join(''), failed.join(' ')], ['abdf', ' c: leaves e: leaves'])
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { nearestName } from '../../../shared/encoding/near-miss.ts'
 import { ApiError } from './errors.ts'
 import { EXPLORE_PARAMETERS } from './parameters.ts'
 import { createProblems, createQueryReader, rawQueryOf, readQueryString } from './query-string.ts'
@@ -40,6 +41,11 @@ t.test('decisions 9 to 12: a table of parameters says what each of them takes, a
   t.equal(problems.any, false)
   problems.add('q', 'Write it.')
   t.equal(problems.any, true)
+})
+
+t.test('an unknown name is read as the known one that it probably means', async t => {
+  for (const [name, known, wanted, most] of CASES.near as [string, string[], string | null, number?][])
+    t.equal(nearestName(name, known, most), wanted, `${name} for ${known}`)
 })
 
 t.test('every error has its status', async t => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { asFailure, RequestFailure } from './request-failure.ts'
 import { readTdmFile, ruleFor } from './tdm.ts'
 
 const rulesOf = (file: unknown) => readTdmFile(JSON.stringify(file)) ?? []
@@ -59,18 +60,28 @@ t.test('what is no rule says nothing, and the others count', async t => {
   for (const text of ['', '{', '<html>', '[{"location": "/", "tdm-res']) t.equal(readTdmFile(text), null)
   t.equal(ruleFor(rulesOf([{ location: 'nieuws', 'tdm-reservation': 1 }]), at('/nieuws')), null)
   const many = Array.from({ length: 5_000 }, (_, at) => ({ location: `/${at}`, 'tdm-reservation': 0 }))
-  t.same(
-    [many, many.slice(0, 1_001), many.slice(0, 1_000)].map(file => rulesOf(file).length),
-    [1_001, 1_001, 1_000],
-  )
-  t.same(
-    [511_998, 511_997].map(length => readTdmFile(`[${' '.repeat(length)}]`)?.length),
-    [1, 0],
-  )
-  t.same(
-    [2_000, 2_001].map(length => rulesOf([{ location: 'x'.repeat(length), 'tdm-reservation': 1 }]).length),
-    [1, 0],
-  )
+  const counts = [many, many.slice(0, 1_001), many.slice(0, 1_000)].map(file => rulesOf(file).length)
+  t.same(counts, [1_001, 1_001, 1_000])
+  const ofLong = (length: number) => rulesOf([{ location: 'x'.repeat(length), 'tdm-reservation': 1 }]).length
+  t.same([2_000, 2_001].map(ofLong), [1, 0])
+  const ofLongFile = (length: number) => readTdmFile(`[${' '.repeat(length)}]`)?.length
+  t.same([511_998, 511_997].map(ofLongFile), [1, 0])
   t.equal(ruleFor(rulesOf(many), at('/a'))?.reservation, '1')
   t.equal(ruleFor(readTdmFile(`[${' '.repeat(512_000)}`) ?? [], at('/a'))?.reservation, '1', 'a file that was cut')
+})
+
+t.test('a failed request has a kind and a sentence, whatever the error was', async t => {
+  const held = new RequestFailure('held', 'not now')
+  const coded = (code: string) => Object.assign(new Error('broken'), { code })
+  t.same([held, new Error('outer', { cause: held })].map(asFailure), [held, held])
+  for (const [error, kind, message] of [
+    [coded('ETIMEDOUT'), 'time-out', 'no complete answer in time (ETIMEDOUT)'],
+    [coded('CERT_REVOKED'), 'tls', 'the certificate has been revoked (CERT_REVOKED)'],
+    [new AggregateError([coded('ENOTFOUND')]), 'name', 'the name does not resolve (ENOTFOUND)'],
+    [new AggregateError([], 'many'), 'connection', 'the connection failed (AggregateError)'],
+    [new Error('broken\nby hand'), 'connection', 'the connection failed (broken)'],
+    [Object.assign(new TypeError('x'), { code: 7, errors: [held] }), 'connection', 'the connection failed (TypeError)'],
+    ['text', 'connection', 'the connection failed (text)'],
+  ] as const)
+    t.match(asFailure(error), { kind, message })
 })
