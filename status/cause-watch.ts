@@ -15,12 +15,19 @@ import { readMachines } from './machines.ts'
 import { observeDisk, readSurroundings } from './surroundings.ts'
 
 /**
+ * A lock that another holds is not the fault of a page or a feed that waits for it. So the wait
+ * ends before the time limit of the statement, with an error that counts as transient. The writer
+ * of articles ends a stopped holder of the clock within 45 s.
+ */
+const settings = { lock_timeout: '50s' }
+
+/**
  * Opens the pool and the queues that every service except the API uses. Shows the figures of the
  * fleet as metrics.
  */
 export function openWorker(name: 'crawler' | 'normaliser' | 'embedder' | 'notifier', { config, log }: ServiceContext) {
   const postgres = postgresOutageLog(log, () => pool)
-  const pool: Pool = createPool(config.DATABASE_URL, name, postgres.met, { max: config.DATABASE_POOL })
+  const pool: Pool = createPool(config.DATABASE_URL, name, postgres.met, { max: config.DATABASE_POOL, settings })
   const queues = openQueues(config, log)
   observeFleet(pool, queues)
   observeMachines(pool, config)

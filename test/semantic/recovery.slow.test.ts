@@ -13,11 +13,7 @@ t.test('a vector store that lost everything is filled again from Postgres', asyn
   const vectors = openVectorStore(world.config, 5_000)
   const name = await served(world)
   await vectors.drop(name)
-  await until(
-    async () => (await vectors.count(name)) === 30,
-    60_000,
-    () => world.fleet.members[0]?.log() ?? '',
-  )
+  await until(async () => (await vectors.count(name)) === 30, 60_000, world.fleet.logs)
   await world.embedded(30)
 
   // And one that lost only some: found when it is held against Postgres, at the start and every
