@@ -67,8 +67,8 @@ const BOTH_LABELS = new RegExp(
 const OTHERS =
   /(?:^|\s)(?:(?:and|en|et|und|an)\s)?(?:others?|anderen?|(?:d['’])?autres|andere[rn]?|aner(?:er|en)?|al\.|(?:\p{Ll}\.\s?){1,2}\p{Ll}\.?)$|^al$/u
 
-/** The word between a person and an agency: "Anne Muller avec AFP", "Jan Maes (met Belga)". */
-const WITH = /\s(?:with|met|avec|mit|mat)\s+(?=\S)/iu
+/** The word before an agency or another person: "Anne Muller avec AFP", "Jan Maes, met Els". */
+const WITH = /(?:^|\s)(?:with|met|avec|mit|mat)\s+(?=\S)/iu
 
 /**
  * The people in one statement of a byline, in order and in the outlet's own spelling. Labels,
@@ -79,7 +79,7 @@ export function peopleIn(statement: string, own: ReadonlySet<string>): string[] 
   const parted = statement.slice(0, BYLINE_LIMIT * 4).replace(/\s\u200B|\u200B\s/g, ', ')
   const text = bare(oneLine(parted).slice(0, BYLINE_LIMIT))
   const names = parts(text)
-    .map(withoutAgency)
+    .flatMap(namesAroundWith)
     .map(part => trim(part.replace(OTHERS, '')))
     .filter(name => name !== '')
   // A name that begins with a word in capitals may be a station. If the first name of the list also
@@ -101,11 +101,15 @@ const STATION =
 const CAPITALS = /^\p{Lu}{3,5}\s.*\p{Ll}/u
 
 /**
- * The part before "with" when only agencies or credits follow that word; otherwise the whole part.
+ * The names around "with": those behind it, too, where a full name or nothing stands before it. An
+ * interview "with Jan Maes" names no author.
  */
-function withoutAgency(part: string): string {
+function namesAroundWith(part: string): string[] {
   const [before = '', ...behind] = part.split(WITH)
-  return behind.length > 0 && behind.every(isNobody) ? before : part
+  if (behind.length > 0 && behind.every(isNobody)) return [before]
+  return before === '' || (words(before).length > 1 && isWrittenAsName(before))
+    ? [before, ...behind.filter(name => /^\p{Lu}/u.test(name))]
+    : [part]
 }
 
 /**
@@ -269,7 +273,7 @@ function isOwn(name: string, own: ReadonlySet<string>): boolean {
 /** News agencies by the whole names that bylines use. */
 const AGENCIES = pattern(
   `^(?:${anyOf(rules => rules.authors.beforeAgency)} )?`,
-  listed(String.raw`anp anp\s(?:foto|pers|persberichten) novum novum\snieuws belga belga\snews\sagency belgaimage
+  words(String.raw`anp anp\s(?:foto|pers|persberichten) novum novum\snieuws belga belga\snews\sagency belgaimage
     afp(?:\sdeutschland)? agence\sfrance\spresse dpa(?:\s\w{2,10})? deutsche\spresse\sagentur thomson\sreuters reuters
     ap associated\spress apa austria\spresse\sagentur sda ats keystone(?:\ssda|\sats)? sid sport\sinformations\sdienst
     epd kna efe ansa xinhua tass interfax upi pa pa\smedia press\sassociation bloomberg(?:\snews)?
@@ -301,10 +305,6 @@ export const isOffice = (name: string): boolean => OFFICE.test(fold(name))
 const isRole = (part: string): boolean => ROLE.test(fold(part))
 
 const isNobody = (name: string): boolean => isAgency(name) || isOffice(name) || isRole(name)
-
-function listed(text: string): string[] {
-  return text.trim().split(/\s+/)
-}
 
 function pattern(before: string, alternatives: string[], behind: string): RegExp {
   return new RegExp(`${before}(?:${[...new Set(alternatives)].join('|')})${behind}`)
