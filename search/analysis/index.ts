@@ -215,7 +215,7 @@ const MAY_BE_DECOMPOSED = /[^\0-\u02ff\u2010-\u2026\u20ac]/
 
 /**
  * Writes the words of a text as `words` finds them, each after a line break. `writeWords` makes no
- * string for each word, so a text takes a tenth of the time.
+ * string for each word, so a text takes a third of the time.
  *
  * @returns null: the text is very long, or a folded word has characters beyond Latin-1
  */
