@@ -3,6 +3,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { readConfig } from '../shared/config/config.ts'
 import type { Machines, OutletHealth, PostgresServers, Surroundings } from '../shared/figures.ts'
+import { embeddingsAreLate, pagesAreLate } from '../shared/figures.ts'
 import { createRestarts, createStalls } from './cause-watch.ts'
 import { causesOf, type Facts, FIRST } from './causes.ts'
 import { readSurroundings } from './surroundings.ts'
@@ -275,4 +276,18 @@ t.test('numbers are short from a million on, a span has one unit, a time ahead o
   const spans = [0, 5.64, 40.4, 300, 12_600, 777_600, 94_608_000]
   t.strictSame(spans.map(span), ['0 s', '5.6 s', '40 s', '5 min', '3.5 h', '9 days', '1,095 days'])
   t.equal(ago('2026-03-01T12:00:05.000Z', Date.parse('2026-03-01T12:00:00.000Z')), '0 s ago')
+})
+
+t.test('pages are late after ten minutes, embeddings after half an hour', async t => {
+  const late = (oldest: number) => {
+    const { flow } = FINE
+    const waiting = { ...flow, pages: { ...flow.pages, oldest }, embeddings: { ...flow.embeddings, oldest } }
+    return [pagesAreLate(waiting), embeddingsAreLate(waiting)]
+  }
+  t.same([600, 601, 1_800, 1_801].map(late), [
+    [false, false],
+    [true, false],
+    [true, false],
+    [true, true],
+  ])
 })

@@ -91,7 +91,6 @@ function scoringTerms({ language, stems, written }: AnalysedWords, words: string
     add(wordTerm(scope)(one), WEIGHTS.found)
     if (wholeText) add(TERMS.titleWord(one), WEIGHTS.inTitle)
   }
-  if (written.length > 0) return scoring
   for (const word of words) if (!STOP_WORDS[language].has(word)) add(wordTerm(scope)(word), WEIGHTS.asWritten)
   return scoring
 }

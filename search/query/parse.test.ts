@@ -1,8 +1,10 @@
 import t from 'tap'
 import { filterTerms, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
+import type { Language } from '../vocabulary.ts'
 import CASES from './cases.json' with { type: 'json' }
 import { type ExpressionProblem, parseExpression } from './expression.ts'
 import { holds } from './holds.ts'
+import { planMatch } from './match.ts'
 import type { Expression } from './parse.ts'
 import { and, andNot, or, parseBoolean, parseKeyword, QUERY_PROBLEMS, term } from './parse.ts'
 
@@ -102,3 +104,13 @@ t.test('the first letter of a term says of which kind it is', async t => {
   const article = { country: 'NL', language: 'nl', publisherNo: 1 } as const
   t.same([filterTerms({ ...article, authorNos: [] })[2], filterTerms({ ...article, authorNos: [7] })[2]], ['H0', 'H1'])
 })
+
+t.test('a query is planned as terms, and their weights', async t => {
+  const readers = { keyword: parseKeyword, boolean: parseBoolean, expression: parseExpression }
+  for (const [mode, q, scope, languages, wanted] of CASES.plans as Plan[]) {
+    const parsed = readers[mode](q)
+    t.same(parsed.ok && planMatch(parsed.match, scope, languages), wanted, `${mode} ${q} in ${scope}, ${languages}`)
+  }
+})
+
+type Plan = ['keyword' | 'boolean' | 'expression', string, 'title_body' | 'title', Language[] | null, object]

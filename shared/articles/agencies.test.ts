@@ -1,42 +1,16 @@
 import t from 'tap'
 import { stopwatch } from '../../test/turns.ts'
 import { agenciesOf, agencyEvidence, isOfAgencies } from './agencies.ts'
+import EXAMPLES from './bylines.json' with { type: 'json' }
+
+type Row = [string, string[]]
 
 const text = 'De brug over de Maas blijft een week dicht, zegt de waterdienst.'
 const of = (body: string, authors: string[] = []) => agenciesOf(agencyEvidence({ authors, body }))
 
 t.test('an agency is told with evidence alone: by-line, dateline, either end', async t => {
-  const told: [string, string[]][] = [
-    ['BRUSSEL (Belga) - ', ['Belga']],
-    ['(Belga) ', ['Belga']],
-    ['PARIS, 3 mai (AFP) - ', ['AFP']],
-    ['New York/Frankfurt (dpa-AFX) – ', ['dpa']],
-    ['AFP - ', ['AFP']],
-    ['LUXEMBURG (dpa/lrs): ', ['dpa']],
-    ['Het persbureau Belga (Belga) - ', []],
-    ['Die Nachrichtenagentur dpa (dpa) - ', []],
-    ['Agence Belga (Belga) - ', []],
-    ['Belga - dat is een persbureau - ', ['Belga']],
-    ['De ap (app) - ', []],
-    ['Volgens ANP ', []],
-  ]
-  for (const [head, agencies] of told) t.same(of(`${head}${text}`), agencies, head)
-  for (const [end, agencies] of [
-    ['(Belga)', ['Belga']],
-    ['ANP/AFP', ['ANP', 'AFP']],
-    ['(APA, 28.4.2016)', ['APA']],
-    ['(mit Material von dpa)', []],
-    ['(dpa/lrs, red)', ['dpa']],
-    ['Bron: ANP', ['ANP']],
-    ['[Keystone-SDA]', ['Keystone-SDA']],
-    ['Foto: ANP', []],
-    ['(foto Belga)', []],
-    ['© AFP', []],
-    ['(AP Photo/Jan Smit)', []],
-    ['Jan Smit/AFP', []],
-    ['(Jan Smit/Reuters)', []],
-    ['de pa', []],
-  ] as const) {
+  for (const [head, agencies] of EXAMPLES.heads as Row[]) t.same(of(`${head}${text}`), agencies, head)
+  for (const [end, agencies] of EXAMPLES.ends as Row[]) {
     t.same(of(`${text}\n\n${text}\n\n${text}\n\n${end}`), agencies, end)
     if (/^[[(]/.test(end)) t.same(of(`${text} ${end}`), agencies, `after a sentence: ${end}`)
   }
@@ -57,19 +31,7 @@ t.test('an agency is told with evidence alone: by-line, dateline, either end', a
   )
   t.same(within(text, `Brug ${long(120)}`), [], 'the end of a longer paragraph')
   t.same(of(`${text}\n\n${'x\n\n'.repeat(9)}ANP\n\n${'x\n\n'.repeat(9)}`), [], 'in the middle')
-  for (const [byline, agencies] of [
-    ['ANP', ['ANP']],
-    ['Jan Smit en ANP', ['ANP']],
-    ['Par Le Figaro et AFP', ['AFP']],
-    ['Von dpa , unserer Redaktion', ['dpa']],
-    ['Meg Kinnard and Errin Haines, Associated Press', ['AP']],
-    ['Agence France-Presse', ['AFP']],
-    ['Belga/AFP', ['Belga', 'AFP']],
-    ['Pa Salt', []],
-    ['ap', []],
-    ['Ats de Vries', []],
-    ['Reuters Instituut', []],
-  ] as const) {
+  for (const [byline, agencies] of EXAMPLES.bylines as Row[]) {
     t.same(of(text, [byline]), agencies, byline)
   }
   const took = stopwatch()

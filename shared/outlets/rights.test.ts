@@ -12,6 +12,7 @@ import {
   TDM_FILE,
   withFiles,
 } from './rights.ts'
+import { type Stop, stopsInWords } from './stopped-pages.ts'
 
 const NOW = new Date('2026-11-25T12:00:00Z')
 
@@ -197,4 +198,18 @@ t.test('noai and noimageai bind nobody yet: they are told to the operator', asyn
     { signal: 'noai', source: 'meta' },
     { signal: 'noimageai', source: 'meta' },
   ])
+})
+
+t.test('what a value of RIGHTS_TDM stops is said with the outlets', async t => {
+  const said = (stops: Stop[]) => stopsInWords(stops, { RIGHTS_TDM: 'refuse' })
+  const stop = (domain: string, refused: number, wordsAlone = 0, ignore = { refused: 0, wordsAlone: 0 }): Stop => {
+    return { domain, licence: null, signal: 'x', stops: { ignore, refuse: { refused, wordsAlone } } }
+  }
+  const robots = [stop('a', 1, 1, { refused: 1, wordsAlone: 0 }), stop('a', 1, 1, { refused: 0, wordsAlone: 1 })]
+  const unknown = { ...stop('z', 0), stops: { ignore: { refused: 0, wordsAlone: 0 } } }
+  t.equal(said([...robots, stop('a', 0), unknown]), null)
+  t.match(said([...robots, stop('a', 0), unknown, stop('b', 1)]), / stops 1 article and .* of 0, of 1 outlet: b; /)
+  const five = ['a', 'b', 'c', 'd', 'e', 'a'].map(domain => stop(domain, 0, 1))
+  t.match(said(five), / stops 0 articles and .* of 6, of 5 outlets: a, b, c, d, e; /)
+  t.match(said([...five, stop('f', 2)]), / stops 2 articles and .* of 6, of 6 outlets: a, b, c, d, e, …; /)
 })

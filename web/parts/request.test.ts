@@ -1,5 +1,7 @@
 import t from 'tap'
+import { LANGUAGES } from '../../shared/articles/article.ts'
 import { sentenceOf } from '../parts/request.ts'
+import FORMS from '../words/forms.json' with { type: 'json' }
 import { loadSpeech } from '../words/index.ts'
 import { ago, beginOf, dayOf, daysBefore, endOf, rest } from './time.ts'
 
@@ -33,4 +35,21 @@ t.test('a rest ends early when its signal aborts', async t => {
   leaving.abort(new Error('left'))
   await t.rejects(waiting, { message: 'left' })
   await t.rejects(rest(60_000, leaving.signal), { message: 'left' })
+})
+
+t.test('words take the form of their number, in each language', async t => {
+  for (const language of LANGUAGES) {
+    const { filters, results, copies, insights, take, kept, ago } = (await loadSpeech(language)).words
+    const counts = [filters.active, filters.suggestions].map(form => [0, 1, 2].map(form))
+    const pairs = [
+      ['0', false],
+      ['1', true],
+      ['2', false],
+    ] as const
+    const totals = [results.total, copies.texts, take.done].map(form => pairs.map(([n, one]) => form(n, one)))
+    const others = [[-2, -1, 0, 1, 2].map(copies.days), ['0', '1', '2'].map(kept.fresh)]
+    const named = ['', 'De Brug'].map(outlet => insights.completeness.have('1', '2', outlet))
+    const ages = Array.from({ length: 131 }, (_, n) => ago?.(n, 'day') ?? '')
+    t.same([...counts, ...totals, ...others, named, ages.filter(Boolean)], FORMS[language], language)
+  }
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import EXAMPLES from './instants.json' with { type: 'json' }
 import { ceilMs, nextMidnight, parseDateTime, parseDay, parseInstant, precedes } from './instants.ts'
 
 const iso = (text: string) => {
@@ -7,54 +8,13 @@ const iso = (text: string) => {
   return instant && new Date(instant.ms).toISOString() + (instant.beyond && `+${instant.beyond}`)
 }
 
-const good: [text: string, iso: string][] = [
-  ['2024-02-29', '2024-02-29T00:00:00.000Z'],
-  ['2024-05-01T10:20:30Z', '2024-05-01T10:20:30.000Z'],
-  ['2024-05-01 10:20:30Z', '2024-05-01T10:20:30.000Z'],
-  ['2024-05-01T10:20:30', '2024-05-01T10:20:30.000Z'],
-  ['2024-05-01T10:20:30.123456000Z', '2024-05-01T10:20:30.123Z+456'],
-  ['2024-05-01T10:20:30+02:00', '2024-05-01T08:20:30.000Z'],
-  ['2024-05-01T10:20:30 02:00', '2024-05-01T08:20:30.000Z'],
-  ['2024-05-01T10:20:30-02:30', '2024-05-01T12:50:30.000Z'],
-  ['2024-05-01T10:20:30+23:59', '2024-04-30T10:21:30.000Z'],
-  ['2024-05-01T10:20:30-00:00', '2024-05-01T10:20:30.000Z'],
-  ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
-  ['2015-06-30T23:59:60Z', '2015-07-01T00:00:00.000Z'],
-  ['2016-12-31T15:59:60-08:00', '2017-01-01T00:00:00.000Z'],
-]
-for (const [text, expected] of good) {
+for (const [text, expected] of EXAMPLES.good as [string, string][]) {
   t.test(`decision 12: ${text} is read`, async t => {
     t.equal(iso(text), expected)
   })
 }
 
-const bad = [
-  '2023-02-29',
-  '2024-13-01',
-  '2024-00-10',
-  '2024-04-31',
-  '1899-12-31',
-  '2101-01-01',
-  '20240101',
-  '2024-01-01T24:00:00Z',
-  '2024-01-01T10:60:00Z',
-  '2024-01-01T10:00:61Z',
-  '2024-01-01T10:00:60Z',
-  '2015-05-31T23:59:60Z',
-  '2015-07-15T23:59:60Z',
-  '2024-01-01T10:00Z',
-  '2024-01-01T10:00:00+2:00',
-  '2024-01-01T10:00:00+0200',
-  '2024-01-01T10:00:00+24:00',
-  '2024-01-01T10:00:00+02:60',
-  '2024-01-01T10:00:00.Z',
-  '2024-01-01T10:00:00,5Z',
-  '2024-01-01T10:00:00 Z',
-  '2024-01-01  10:00:00',
-  '٢٠٢٤-01-01',
-  '1700000000',
-]
-for (const text of bad) {
+for (const text of EXAMPLES.bad) {
   t.test(`decision 12: ${text} is refused`, async t => {
     t.equal(parseInstant(text), null)
   })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { nearestName } from '../../../shared/encoding/near-miss.ts'
 import { ApiError } from './errors.ts'
+import { guide } from './guide.ts'
 import { EXPLORE_PARAMETERS } from './parameters.ts'
 import { createProblems, createQueryReader, rawQueryOf, readQueryString } from './query-string.ts'
 import CASES from './requests.json' with { type: 'json' }
@@ -79,4 +80,9 @@ t.test('thousands of parameters are not read, and that is said', async t => {
   t.equal(written.length, 257)
   t.match(written.at(-1), { name: 'a', unreadable: /256 parameters/ })
   t.equal(readQueryString('a=1&'.repeat(256)).filter(one => 'unreadable' in one).length, 0)
+})
+
+t.test('the guide lists the headers that count requests', async t => {
+  const listed = ['X-RateLimit-Limit', 'Retry-After', 'Vary'].map(name => guide('News').includes(`| \`${name}\` |`))
+  t.same(listed, [true, true, false])
 })

@@ -1,4 +1,6 @@
+import { promisify } from 'node:util'
 import t from 'tap'
+import { addressRule, lookupAmong } from '../../../shared/addresses.ts'
 import { asFailure, RequestFailure } from './request-failure.ts'
 import { readTdmFile, ruleFor } from './tdm.ts'
 
@@ -84,4 +86,30 @@ t.test('a failed request has a kind and a sentence, whatever the error was', asy
     ['text', 'connection', 'the connection failed (text)'],
   ] as const)
     t.match(asFailure(error), { kind, message })
+})
+
+t.test('public addresses are asked at the ports that may be, and others where they were opened', async t => {
+  const rule = addressRule(['10.0.0.0/8', '192.168.1.1', 'fd00::1'], ['1', '65535'])
+  const asked = ['8.8.8.8', '2001:4860::1', '::ffff:8.8.8.8', '127.0.0.1', '168.63.129.16', '4000::1', 'fd00::1', 'x']
+  t.same(asked.filter(rule.isPublic), ['8.8.8.8', '2001:4860::1', '::ffff:8.8.8.8'])
+  const inside = ['10.1.2.3', '::ffff:10.0.0.1', '192.168.1.1', '192.168.1.0', 'fd00::1', 'fd00::2', '127.0.0.1', 'x']
+  t.same(inside.filter(rule.isOpened), ['10.1.2.3', '::ffff:10.0.0.1', '192.168.1.1', 'fd00::1'])
+  t.same([1, 2, 65_535].map(rule.isPublicPort), [true, false, true])
+  t.same([rule.asksPublic, addressRule([], [], false).asksPublic], [true, false])
+  for (const range of ['10.0.0.0/99', 'x']) t.throws(() => addressRule([range], []), { name: 'ConfigError' })
+  for (const port of ['0', '65536', '8o', '100000']) t.throws(() => addressRule([], [port]), { name: 'ConfigError' })
+})
+
+t.test('a name is looked up among the addresses that may be asked', async t => {
+  const ask = (permitted: boolean, name: string, all: boolean) => {
+    const look = lookupAmong(
+      () => permitted,
+      (name, addresses) => new Error(`${name}: ${addresses.length > 0}`),
+    )
+    return promisify(look)(name, { all, family: 4 })
+  }
+  t.equal(await ask(true, '127.0.0.1', false), '127.0.0.1')
+  t.same(await ask(true, '127.0.0.1', true), [{ address: '127.0.0.1', family: 4 }])
+  await t.rejects(ask(false, '127.0.0.1', true), { message: '127.0.0.1: true' })
+  await t.rejects(ask(true, 'a b', true), { message: /^getaddrinfo / })
 })
