@@ -34,7 +34,7 @@ export const APART = new Set(['a', 'span', 'time'])
 interface BlockOptions {
   /** Elements that are left out with their descendants. */
   without?: ReadonlySet<Element>
-  /** Ends a block at each break, and puts spaces around links, spans and times. */
+  /** Ends a block at each break outside of `h1`, and puts spaces around links, spans and times. */
   apart?: boolean
   /**
    * By element: the index of the block that contains the element, or else of the block after it.
@@ -97,7 +97,7 @@ function breaksWith({ name, children }: Element, before: number): number {
 /** @param breaks the number of breaks here without a text between them */
 function readBreak(state: BlockState, block: Element, breaks: number): void {
   // Before style sheets existed, two line breaks separated paragraphs.
-  if (breaks === 2 || state.apart) endBlock(state, block)
+  if (breaks === 2 || (state.apart && block.name !== 'h1')) endBlock(state, block)
   else state.pieces.push('\n')
 }
 
