@@ -35,7 +35,7 @@ export const fr: LanguageRules = {
     staffRoles: String.raw`orrespondant|ournalist|nvoyée?\sspécial|édact(?:eur|rice)(?:\sen\schef(?:\sadjoint)?)?`,
     staffPlaces: 'à|en',
     credits: String.raw`photo(?!p)\p{L}*|images?|illustra\p{L}*|montage|traduction|caméra`,
-    conjunctions: 'et',
+    conjunctions: String.raw`et(?:\sde(?=\s\p{Lu}))?`,
     conjunctionsBeforeFullName: '',
     placePrepositions: 'pour|à',
     placeArticles: 'le|la',

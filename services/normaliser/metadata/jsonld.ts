@@ -203,8 +203,8 @@ function* flattened(value: Json | undefined, depth: number): Generator<string | 
   }
 }
 
-/** The list or item that an object wraps (JSON-LD 1.1, §4.3; schema.org's ItemList). */
-const listIn = (node: JsonLdNode) => node['@list'] ?? node['@set'] ?? node.itemListElement ?? node.item
+/** The list or item that an object wraps (JSON-LD 1.1, §4.3; schema.org's ItemList and Role). */
+const listIn = (node: JsonLdNode) => node['@list'] ?? node['@set'] ?? node.itemListElement ?? node.item ?? node.author
 
 function authorsOf(one: string | JsonLdNode, byId: Map<string, JsonLdNode>): StatedAuthor[] {
   if (typeof one === 'string') return stated([one.trim()], { organisation: false, account: false })

@@ -26,6 +26,7 @@ t.test('JSON-LD in every shape that outlets give it', async t => {
     ['persons', by([{ '@type': 'Person', name: 'Jan Smit' }, { name: 'Anna Weber' }]), ['Jan Smit', 'Anna Weber']],
     ['a list', by({ '@list': [{ name: 'Jan Smit' }, 'Anna Weber'] }), ['Jan Smit', 'Anna Weber']],
     ['items', by({ itemListElement: [{ item: { name: 'Jan Smit' } }, 'Anna Weber'] }), ['Jan Smit', 'Anna Weber']],
+    ['a role', by({ '@type': 'Role', author: { name: 'Jan Smit' } }), ['Jan Smit']],
     ['names in a list', by({ '@type': 'Person', name: ['Jan Smit', 'Anna Weber'] }), ['Jan Smit', 'Anna Weber']],
     ['given names', by({ givenName: 'Jan', additionalName: 'P.', familyName: 'Smit' }), ['Jan P. Smit']],
     ['an array', `[${by('Jan Smit')}]`, ['Jan Smit']],
