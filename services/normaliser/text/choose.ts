@@ -122,7 +122,8 @@ function trimEnds(blocks: Block[], chosen: boolean[], isHeadline: (block: Block)
   const sentences = blocks.map(
     (block, at) => chosen[at] === true && isProse(block) && !isHeading(block) && !isHeadline(block),
   )
-  const ended = (at: number) => /[.!?…:"”»’)]$/.test(blocks[at]?.text ?? '')
+  // A link such as "Read more" may follow.
+  const ended = (at: number) => /[.!?…:"”»’)](?:\s\p{L}+){0,2}$/u.test(blocks[at]?.text ?? '')
   const first = sentences.findIndex((sentence, at) => sentence && (ended(at) || (blocks[at]?.text.length ?? 0) >= 150))
   const last = sentences.lastIndexOf(true)
   for (const [at, { element, text }] of blocks.entries()) {

@@ -90,6 +90,8 @@ t.test('text behind "read more" is read, text hidden for other reasons is not', 
     <div style="display:none"><p class="par">${BODY[2]}</p></div>
     <div hidden><p class="tip">Deze tekst hoort bij een knop en is nooit te zien geweest.</p></div></article>`)
   t.same(read(html), BODY)
+  const bait = '<p style="display:none">Deze tekst staat er voor machines, en mensen zien haar niet op de pagina.</p>'
+  t.same(read(page(`<article><h1>${TITLE}</h1>${paragraphs}${bait}</article>`)), BODY)
 })
 
 t.test('a repeated text is kept once', async t => {
@@ -97,6 +99,8 @@ t.test('a repeated text is kept once', async t => {
 })
 
 t.test('a short report of two sentences is a text', async t => {
+  const linked = `<p>${BODY[0]} <a href="/8">Lees meer</a></p><p>${BODY[1]}</p>`
+  t.same(read(page(`<article><h1>${TITLE}</h1>${linked}</article>`)), [`${BODY[0]} Lees meer`, BODY[1]])
   const short = 'In Kessenich is maandag een dijkpaal omgevallen. Niemand raakte gewond, meldt de brandweer.'
   t.same(
     read(page(`<nav><a href="/">Voorpagina</a></nav><article><h1>Dijkpaal omgevallen</h1><p>${short}</p></article>`)),

@@ -45,8 +45,11 @@ const HEAVY = 0.4
 
 function pruneLight(root: Element, pruned: Set<Element>, test: (element: Element) => boolean): void {
   const { total, byName } = weigh(root, pruned)
-  prune(root, pruned, element => test(element) && (byName.get(nameOf(element)) ?? 0) < HEAVY * total)
+  prune(root, pruned, element => test(element) && (byName.get(weighedName(element)) ?? 0) < HEAVY * total)
 }
+
+/** What readers see and what they do not see is weighed apart. */
+const weighedName = (element: Element) => `${nameOf(element)}${isHidden(element) ? ' hidden' : ''}`
 
 /** Characters of prose in all elements of one tag and class. */
 function weigh(root: Element, without: ReadonlySet<Element>): { total: number; byName: Map<string, number> } {
@@ -55,7 +58,7 @@ function weigh(root: Element, without: ReadonlySet<Element>): { total: number; b
   for (const block of blocksOf(root, { without })) {
     if (!isProse(block)) continue
     total += block.text.length
-    const names = new Set([...upwards(block.element)].map(nameOf))
+    const names = new Set([...upwards(block.element)].map(weighedName))
     for (const name of names) byName.set(name, (byName.get(name) ?? 0) + block.text.length)
   }
   return { total, byName }
@@ -183,10 +186,8 @@ function isLastOfComments(element: Element): boolean {
 const LAYOUT = /(?<!\S)((has|with|no|without|is|not|above|below|hide|show)-\S+|\S*(layout|grid|columns?)\S*)/g
 
 /** Whether only a script can show the element. */
-export function isHidden(element: Element): boolean {
-  const { attribs } = element
-  return 'hidden' in attribs || attribs['aria-hidden'] === 'true' || isHiddenByStyle(element)
-}
+export const isHidden = (element: Element): boolean =>
+  'hidden' in element.attribs || element.attribs['aria-hidden'] === 'true' || isHiddenByStyle(element)
 
 /** Names of elements whose text a paywall veils. The text is on the page, and often scrambled. */
 const VEILED =
