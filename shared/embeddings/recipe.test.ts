@@ -18,13 +18,9 @@ t.test('an article is its headline and the beginning of its body', async t => {
 t.test('its vector is the mean of theirs, of length 1', async t => {
   const passages = passagesOf({ title: 'a', body: 'b' })
   t.same(articleVector([{ text: 'a', weight: 1 }], [[3, 4]]), [0.6, 0.8])
-  const [right, up, left] = [
-    [1, 0],
-    [0, 1],
-    [-1, 0],
-  ] as const
-  for (const number of articleVector(passages, [[...right], [...up]])) t.ok(Math.abs(number - Math.SQRT1_2) < 1e-12)
-  t.same(articleVector(passages, [[...right], [...left]]), right, 'opposites do not cancel out')
+  const right = [1, 0]
+  for (const number of articleVector(passages, [right, [0, 1]])) t.ok(Math.abs(number - Math.SQRT1_2) < 1e-12)
+  t.same(articleVector(passages, [right, [-1, 0]]), right, 'opposites do not cancel out')
 })
 
 t.test('directions are taken out of a vector, at any lengths and angles', async t => {

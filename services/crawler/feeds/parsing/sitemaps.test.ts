@@ -1,5 +1,6 @@
 import t from 'tap'
-import { EMPTY_ENTRY, type Feed } from './feed.ts'
+import { EMPTY_ENTRY, EMPTY_FEED, type Feed, type FeedFormat, nextOfHead, nextPage, showsLatestAlone } from './feed.ts'
+import { readMarkup } from './markup.ts'
 import { MAX_PARTS, MAX_TAKEN, recentEntries, recentParts } from './sitemaps.ts'
 
 const names = (parts: { url: string; modified?: string }[]) =>
@@ -31,19 +32,23 @@ t.test('of a long sitemap, the newest addresses', async t => {
     link: `/${n}`,
     modified: n % 2 === 0 ? null : new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString(),
   }))
-  const feed: Feed = {
-    format: 'sitemap',
-    language: null,
-    entries,
-    parts: [],
-    next: null,
-    licence: null,
-    whole: true,
-  }
+  const feed: Feed = { ...EMPTY_FEED, format: 'sitemap', entries }
   const recent = recentEntries(feed)
   t.equal(recent.length, MAX_TAKEN)
   t.equal(recent[0]?.link, `/${MAX_TAKEN + 499}`)
   t.equal(recent.at(-1)?.modified, null)
   t.equal(recentEntries({ ...feed, entries: entries.slice(0, 10) })[0]?.link, '/0', 'a short one stays as it is')
   t.equal(recentEntries({ ...feed, format: 'rss' }).length, MAX_TAKEN + 500)
+})
+
+t.test('a head names the next page of its feed; sitemaps alone keep old entries', async t => {
+  const links = (length: number) => '<link rel="self" href="/b"/>'.repeat(length)
+  const read = (head: string) => nextOfHead(readMarkup(`<x>${head}</x>`, null).root.children[0]!, 'https://a.example/')
+  const next = '<link rel="Last NEXT" href="/a"/>'
+  t.same([next, links(99) + next, links(100) + next].map(read), ['https://a.example/a', 'https://a.example/a', null])
+  t.equal(read(`<link href="/b"/><link rel="next" href=" "/>${next}`), 'https://a.example/a')
+  t.same([nextPage(' ', 'https://a.example/'), nextPage('/a', null)], [null, null])
+  const formats: FeedFormat[] = ['rss', 'rdf', 'atom', 'json', 'news sitemap', 'sitemap', 'sitemap index']
+  t.same(formats.filter(showsLatestAlone), formats.slice(0, 4))
+  t.same([EMPTY_FEED.whole, EMPTY_ENTRY.idIsLink], [true, false])
 })
