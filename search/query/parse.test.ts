@@ -1,12 +1,12 @@
 import t from 'tap'
+import { minuteOf } from '../execute/collector.ts'
 import { filterTerms, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
 import type { Language } from '../vocabulary.ts'
 import CASES from './cases.json' with { type: 'json' }
 import { type ExpressionProblem, parseExpression } from './expression.ts'
 import { holds } from './holds.ts'
 import { planMatch } from './match.ts'
-import type { Expression } from './parse.ts'
-import { and, andNot, or, parseBoolean, parseKeyword, QUERY_PROBLEMS, term } from './parse.ts'
+import { and, andNot, type Expression, or, parseBoolean, parseKeyword, QUERY_PROBLEMS, term } from './parse.ts'
 
 /** The required phrases, then the excluded ones with a minus, each as one text. */
 function read(q: string): string[] | 'refused' {
@@ -99,8 +99,8 @@ t.test('a text holds an expression, or does not', async t => {
 t.test('the first letter of a term says of which kind it is', async t => {
   for (const [term, ...wanted] of CASES.terms as [string, object | null, object | null][])
     t.same([parseWordTerm(term), parseNameTerm(term)], wanted, term)
-  const lengths = [255, 256].map(length => TERMS.word('x'.repeat(length)).length)
-  t.same(lengths, [255, 65], 'a long word has a digest')
+  t.same([TERMS.word('x'.repeat(255)).length, TERMS.word('x'.repeat(256)).length], [255, 65], 'a digest')
+  t.same([59_999, 60_000, Number.NaN].map(minuteOf), [0, 1, -(2 ** 31)], 'an article without a time comes first')
   const article = { country: 'NL', language: 'nl', publisherNo: 1 } as const
   t.same([filterTerms({ ...article, authorNos: [] })[2], filterTerms({ ...article, authorNos: [7] })[2]], ['H0', 'H1'])
 })

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { noteWait, waitFor, withLogContext } from '../log/context.ts'
 import { createSemaphore } from './semaphore.ts'
 import { unlessAborted, withTimeLimit } from './time-limit.ts'
 
@@ -42,7 +43,11 @@ t.test('an abort ends the wait at once with its reason, before it or during it',
   t.same(getEventListeners(signal, 'abort'), [])
 })
 
-t.test('a semaphore lets callers in one by one, in their order, without those that gave up', async t => {
+t.test('waits are noted by name; a semaphore lets callers in one by one, without those that gave up', async t => {
+  const waits = new Map<string, number>()
+  await withLogContext({}, () => waitFor('a', sleep(5)), waits)
+  for (const ms of [1, 2]) withLogContext({}, () => noteWait('b', ms), waits)
+  t.same([waits.has('a'), waits.get('b')], [true, 3])
   const semaphore = createSemaphore(1)
   const [entered, failed, leaving, late] = [[''], [''], new AbortController(), new AbortController()]
   let inside = 0

@@ -101,13 +101,9 @@ t.test('public addresses are asked at the ports that may be, and others where th
 })
 
 t.test('a name is looked up among the addresses that may be asked', async t => {
-  const ask = (permitted: boolean, name: string, all: boolean) => {
-    const look = lookupAmong(
-      () => permitted,
-      (name, addresses) => new Error(`${name}: ${addresses.length > 0}`),
-    )
-    return promisify(look)(name, { all, family: 4 })
-  }
+  const forbidden = (name: string, addresses: string[]) => new Error(`${name}: ${addresses.length > 0}`)
+  const ask = (permitted: boolean, name: string, all: boolean) =>
+    promisify(lookupAmong(() => permitted, forbidden))(name, { all, family: 4 })
   t.equal(await ask(true, '127.0.0.1', false), '127.0.0.1')
   t.same(await ask(true, '127.0.0.1', true), [{ address: '127.0.0.1', family: 4 }])
   await t.rejects(ask(false, '127.0.0.1', true), { message: '127.0.0.1: true' })
