@@ -63,8 +63,8 @@ const DUE = `
 export function startTelling(pool: Pool, index: Pick<SearchIndex, 'collect'>, log: Logger): Repeated {
   const outage = createOutageLog(
     log,
-    'could not look what is new to alerts',
-    'it is looked what is new to alerts again',
+    'could not search for new articles of alerts',
+    'searches for new articles of alerts work again',
   )
   const work = async (closing: AbortSignal) => {
     while (!closing.aborted && (await tellNext(pool, index))) {

@@ -48,7 +48,7 @@ function pruneLight(root: Element, pruned: Set<Element>, test: (element: Element
   prune(root, pruned, element => test(element) && (byName.get(weighedName(element)) ?? 0) < HEAVY * total)
 }
 
-/** What readers see and what they do not see is weighed apart. */
+/** Hidden elements are weighed apart from those of the same name that readers see. */
 const weighedName = (element: Element) => `${nameOf(element)}${isHidden(element) ? ' hidden' : ''}`
 
 /** Characters of prose in all elements of one tag and class. */
