@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
-import { createKey } from '../../shared/plans/keys.ts'
+import { createKey, revokeKey } from '../../shared/plans/keys.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { ask, PLAN, sent } from '../contract/api.ts'
@@ -73,10 +73,10 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
   const start = (service: ServiceName) => fleet.start(service, service === 'api' ? { PORT } : {})
   await Promise.all((['api', 'notifier', 'notifier'] as const).map(start))
   const { secret } = await createKey(pool, 'test', PLAN)
-  const send = async (method: string, path: string, body: object) => {
+  const send = async (method: string, path: string, body: object, by = secret) => {
     let id = ''
     const isDone = async () => {
-      const answer = await ask(`${fleet.base()}/explore/searches${path}`, secret, sent(method, body))
+      const answer = await ask(`${fleet.base()}/explore/searches${path}`, by, sent(method, body))
       id = answer.json?.data?.id ?? ''
       return answer.status < 300
     }
@@ -110,6 +110,11 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
     await send('PUT', `/${id}/alert`, { to: `${to}${at}`, when, time_zone: 'Europe/Brussels' })
     alerts.push({ id, word, from: written.length, when, to: `${to}${at}` })
   }
+
+  const leaving = await createKey(pool, 'test', PLAN)
+  const left = { id: await send('POST', '', { search: 'q=brug', name: 'left' }, leaving.secret) }
+  await send('PUT', `/${left.id}/alert`, { to: `${to}left`, when: 'at once' }, leaving.secret)
+  let whenLeft = 0
 
   /** All clocks of alerts are set on: what waits for its hour has it. */
   const pass = async (span: string) => {
@@ -157,6 +162,10 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
       fate = () => 200
     },
     'a day passes': () => pass('1 day').then(() => pause(4_000)),
+    async 'revoke a key'() {
+      await until(async () => (await revokeKey(pool, leaving.key.id)) !== null, 60_000, fleet.logs)
+      whenLeft = written.length
+    },
     async 'change an address'() {
       const { id, to } = random.pick(alerts.slice(0, WORDS.length))
       await send('PUT', `/${id}/alert`, { to: `${to}/other`, when: 'at once' })
@@ -184,14 +193,14 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
   await pause(11_000)
   await fleet.script('alerts', 'retry', '--all')
   await pass('1 day')
-  const late = Date.now() + QUIET
+  const end = Date.now() + QUIET
   const isAll = () =>
     alerts.every(alert =>
       alert.when === 'at once'
         ? titlesTo(alert).length >= expected(alert).length
         : counted(alert) >= expected(alert).length,
     )
-  while (!isAll() && Date.now() < late) {
+  while (!isAll() && Date.now() < end) {
     await pause(3_000)
     await pass('1 day')
   }
@@ -203,13 +212,17 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
   for (const [id, same] of Map.groupBy(received, message => message.id)) {
     t.equal(new Set(same.map(one => JSON.stringify({ ...one, path: '' }))).size, 1, `${id} is repeated as it was`)
   }
-  const ids = new Map<string, Set<string>>()
-  for (const { id, path, search, articles } of received) {
-    for (const { title } of articles) {
-      const key = `${path} ${search.id} ${title}`
-      ids.set(key, (ids.get(key) ?? new Set()).add(id))
-    }
-  }
-  const twice = [...ids].filter(([, of]) => of.size > 1)
+  const copies = received.flatMap(({ id, path, search, articles }) =>
+    articles.map(({ title }) => ({ id, of: `${path} ${search.id} ${title}` })),
+  )
+  const late = titlesTo(left).filter(title => written.indexOf(title) >= whenLeft)
+  t.strictSame(
+    [...late, ...(await superuser(`select from search_alerts where key_id = '${leaving.key.id}'`))],
+    [],
+    'a revoked key is told nothing more, and has no alert',
+  )
+  const twice = [...Map.groupBy(copies, ({ of }) => of).values()].filter(
+    all => new Set(all.map(one => one.id)).size > 1,
+  )
   t.strictSame(twice, [], 'what is told again has the id that it had')
 })

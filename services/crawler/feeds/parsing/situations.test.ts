@@ -114,18 +114,11 @@ t.test('an attached file is not the article (podcasts and picture feeds)', async
     urls(rss(`<title>x</title><link>https://dagkoerier.example/a/1</link><link rel="enclosure" href="${file}"/>`)),
     ['https://dagkoerier.example/a/1'],
   )
-  t.same(
-    urls(
-      `<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>x</title><link href="${file}" type="audio/mpeg"/><link rel="alternate" type="text/html" href="/a/1"/></entry></feed>`,
-    ),
-    ['https://dagkoerier.example/a/1'],
-  )
-  t.same(
-    urls(
-      `<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>x</title><id>https://dagkoerier.example/a/1</id><link rel="alternate" type="image/jpeg" href="/1.jpg"/></entry></feed>`,
-    ),
-    ['https://dagkoerier.example/a/1'],
-  )
+  const page = 'https://dagkoerier.example/a/1'
+  const atom = (fields: string) =>
+    urls(`<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>x</title>${fields}</entry></feed>`)
+  t.same(atom(`<link href="${file}" type="audio/mpeg"/><link rel="alternate" type="text/html" href="/a/1"/>`), [page])
+  t.same(atom(`<id>${page}</id><link rel="alternate" type="image/jpeg" href="/1.jpg"/>`), [page])
   t.same(urls(rss(`<title>x</title><link>${file}</link>${enclosure}`)), [file], 'where there is nothing else')
 })
 
