@@ -79,8 +79,8 @@ export function openIndexOf<A extends KeptArticle>(
       return restarting(given => searchPage(parts, query, position, own, given, state?.lastSeq), state)
     },
 
-    async articles(seqs) {
-      const { wordsVersion } = await parts.segments.readSnapshot()
+    async articles(seqs, state) {
+      const { wordsVersion } = state ?? (await parts.segments.readSnapshot())
       return parts.stored.read(seqs, wordsVersion)
     },
     recount: seqs => parts.stored.recount(seqs),

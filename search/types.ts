@@ -113,8 +113,10 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
   suggest(field: NameField, text: string, covered: Covered, limit: number): Promise<Suggestion[]>
   /**
    * Articles as they are shown, in the given order. Leaves out numbers that belong to no article.
+   *
+   * @param state of the index, when the caller has just read it
    */
-  articles(seqs: bigint[]): Promise<A[]>
+  articles(seqs: bigint[], state?: IndexState): Promise<A[]>
   /**
    * Counts the bytes of kept articles again, after the application has made these articles larger.
    */

@@ -113,7 +113,7 @@ async function findPage(
   if (question.search === 'semantic') {
     const asked = { text: question.q, planCountries: planned.plan.countries, sort: question.sort, order, perPage }
     const position = at?.kind === 'semantic' ? at : null
-    const page = await semantic.search({ ...filter, ...asked }, position, permits)
+    const page = await semantic.search({ ...filter, ...asked, state }, position, permits)
     return { ...page, estimate: false, next: page.next && { kind: 'semantic', ...page.next } }
   }
   const { match, searchIn, sort } = question

@@ -1,10 +1,11 @@
-import type { ArticleFilter, ArticleRow, KeptArticle } from '../../../search/index.ts'
+import type { ArticleFilter, ArticleRow, IndexState, KeptArticle } from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
 import type { SameEvent } from '../../../shared/embeddings/models.ts'
 import type { NearArticle } from '../../../shared/vectors/store.ts'
 
 /**
- * One valid search by meaning, with its plan applied. It is the same for all pages of a sequence.
+ * One valid search by meaning, with its plan applied. All but `state` is the same for all pages of
+ * a sequence.
  */
 export interface SemanticQuery extends ArticleFilter {
   /** `q`, NFC-normalised and trimmed, 2 to 191 code points. */
@@ -18,6 +19,8 @@ export interface SemanticQuery extends ArticleFilter {
   order: 'asc' | 'desc'
   /** 1 to 100 */
   perPage: number
+  /** The state of the index, when the caller has just read it. */
+  state?: IndexState | undefined
 }
 
 /** The parts of a query that determine its candidates (decision 26). */

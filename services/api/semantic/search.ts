@@ -102,7 +102,8 @@ async function readPage<A extends KeptArticle>(
   const start = position === null ? 0 : found.findIndex(one => compare(one, position.last) > 0)
   const following = start < 0 ? [] : found.slice(start, start + query.perPage + 1)
   const shown = following.slice(0, query.perPage)
-  const rows = await index.articles(shown.map(one => one.seq))
+  const seqs = shown.map(one => one.seq)
+  const rows = await index.articles(seqs, query.state)
   const last = shown.at(-1)
   return {
     rows: withRelevance(rows, shown),
