@@ -1,5 +1,5 @@
 import t from 'tap'
-import { rss } from '../crawler/crawl.ts'
+import { outletOf, rss } from '../crawler/crawl.ts'
 import { reply, startSite } from '../crawler/site.ts'
 import { QUICK_CRAWL, startFleet, until } from '../fleet.ts'
 import { articlePage, storePages } from '../normaliser/stored.ts'
@@ -8,6 +8,8 @@ import { createWorld } from '../semantic/world.ts'
 import { ENDS } from './ending-answer.ts'
 
 const HOOK = { NODE_OPTIONS: `--import ${new URL('./ending-answer.ts', import.meta.url).href}` }
+// They wait most of their time, each on a database of its own.
+t.jobs = 3
 const POISON = reply(200, { 'content-type': 'text/html', 'x-poison': 'yes' }, 'poison')
 
 t.test('what ends a process three times rests, is named, and is tried once a day; kills count nothing', async t => {
@@ -21,15 +23,7 @@ t.test('what ends a process three times rests, is named, and is tried once a day
   site.on('/slow', () => {})
   for (const path of ['/a', '/b', '/c'])
     site.on(path, reply(200, { 'content-type': 'text/html' }, articlePage('Raad', path)))
-  const outlet = {
-    name: 'A',
-    domain: `127.0.0.1:${site.port}`,
-    country: 'NL',
-    languages: ['nl'],
-    timeZone: 'Europe/Amsterdam',
-    sitemaps: [],
-  }
-  await fleet.sync({ outlets: [{ ...outlet, feeds: [page('/feed'), page('/bad-feed')] }] })
+  await fleet.sync({ outlets: [outletOf(`127.0.0.1:${site.port}`, ['/feed', '/bad-feed'].map(page), { hosts: [] })] })
   const ofPage = async (path: string) =>
     (
       await database.query(
@@ -125,20 +119,18 @@ t.test('what ends the normaliser or the embedder three times rests, and nothing 
   const world = await createWorld(t)
   await world.index([{ title: 'a' }, { title: ENDS }, { title: 'b' }])
   const ofWorld = { query: async (sql: string) => (await world.pool.query(sql)).rows }
-  for (const [service, members, db, table, isDone, waits] of [
+  const services = [
     ['normaliser', fleet, database, 'pages', "state = 'done'", 'next_try_at'],
     ['embedder', world.fleet, ofWorld, 'embeddings', 'embedded_at is not null', 'claimed_until'],
-  ] as const) {
+  ] as const
+  const tries = services.map(async ([service, members, db, table, isDone, waits]) => {
     const all = () =>
       db.query(
         `select ends, ${isDone} as done, rests_until > now() + interval '23 h' as rests from ${table} order by 1, 2`,
       )
     for (let ended = 0; ended < 3; ended++) {
       const member = await members.start(service, HOOK)
-      await Promise.race([
-        member.exited,
-        new Promise((_, reject) => setTimeout(() => reject(new Error(members.logs())), 150_000).unref()),
-      ])
+      await until(() => member.process.exitCode !== null, 150_000, members.logs)
       t.equal(member.process.exitCode, 1)
       await db.query(`update ${table} set rests_until = now(), ${waits} = now() where ends between 1 and 2`)
     }
@@ -151,5 +143,6 @@ t.test('what ends the normaliser or the embedder three times rests, and nothing 
     t.equal(status.embedded, service === 'embedder' ? 2 : 0)
     const checks = await members.script('doctor').catch(error => String(error.stdout ?? error))
     t.match(checks, `1 ${service === 'embedder' ? 'embedding' : 'page'} ended a process three times`)
-  }
+  })
+  await Promise.all(tries)
 })
