@@ -33,8 +33,12 @@ interface ReplaceOptions {
 
 export type SegmentWriter = ReturnType<typeof openSegmentWriter>
 
-/** Writes segments to Postgres. Locks keep processes from doing the same work. */
-export function openSegmentWriter(pool: Pool) {
+/**
+ * Writes segments to Postgres. Locks keep processes from doing the same work.
+ *
+ * @param holdsLock tests make it short
+ */
+export function openSegmentWriter(pool: Pool, holdsLock = HOLDS_LOCK) {
   return {
     /** Ranges of the stored segments, ascending. */
     async readRanges(): Promise<SegmentRange[]> {
@@ -93,7 +97,7 @@ export function openSegmentWriter(pool: Pool) {
       return await transaction(pool, async client => {
         // The caller's work may leave the transaction idle for longer than the pool allows. A
         // stopped process still loses its transaction.
-        if (within) await client.query(`set local idle_in_transaction_session_timeout = '${HOLDS_LOCK.merge}'`)
+        if (within) await client.query(`set local idle_in_transaction_session_timeout = '${holdsLock.merge}'`)
         await within?.(client)
         // The kind can be any, because no other process sees this segment before it is used.
         const { no } = await storeAhead(client, 'merge', segment, brake)
@@ -149,11 +153,11 @@ export function openSegmentWriter(pool: Pool) {
      * @returns the result of the work; null: another process does work of this kind
      */
     exclusively: <T>(kind: SegmentWork, wait: boolean, work: () => Promise<T>): Promise<T | null> =>
-      withSession(pool, HOLDS_LOCK[kind], session => locking(session, LOCKS[kind], wait, work)),
+      withSession(pool, holdsLock[kind], session => locking(session, LOCKS[kind], wait, work)),
 
     /** Runs work while no process stores segments. Waits for processes that do. */
     withoutWriters: <T>(work: () => Promise<T>): Promise<T> =>
-      withSession(pool, HOLDS_LOCK.flush, session =>
+      withSession(pool, holdsLock.flush, session =>
         keepingAlive(session, async () => {
           for (const lock of [LOCKS.merge, LOCKS.flush]) await session.query('select pg_advisory_lock($1)', [lock])
           return await work()

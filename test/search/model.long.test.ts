@@ -1,4 +1,5 @@
 import t from 'tap'
+import { failureOf } from '../script.ts'
 import { commands, failovers, histories } from './histories.ts'
 import { startModel } from './model.ts'
 
@@ -16,3 +17,7 @@ t.test('an import whose process is stopped or killed holds nobody up, and leaves
   const tryOn = await startModel(t)
   await tryOn(t, commands(), { runs: 20, limit: 700_000 })
 })
+
+t.test('an import waits for the lock of a stopped process until its real limit', async t =>
+  t.equal(await failureOf('search/stopped-flush.slow', { REAL_LIMIT: 'yes' }), null),
+)
