@@ -2,7 +2,7 @@ import t from 'tap'
 import { type Actor, failovers, histories } from './histories.ts'
 import { startModel } from './model.ts'
 
-const RUNS = Number(process.env.RUNS ?? 6)
+const RUNS = Number(process.env.RUNS ?? 3)
 const LIMIT = 100_000
 
 const tryOn = await startModel(t)
