@@ -11,12 +11,11 @@ import { groupOf, LIMIT_S } from './groups.ts'
 const GRACE_S = 15
 const KEPT_OUTPUT = 8 * 1024 * 1024
 /**
- * The number of files that run at the same time. Other than quick ones start servers and services
- * of their own; more than two slow each other down. Quick files wait for a third of their time, so
- * one more of them runs.
+ * The number of files that run at the same time. Quick and slow files wait for at least a third of
+ * their time, so on two cores three of them run. Of the long ones two run.
  */
 const jobsOf = (files: readonly string[]) =>
-  Math.min(2, availableParallelism()) + Number(files.every(file => groupOf(file) === 'quick'))
+  Math.min(2, availableParallelism()) + Number(files.every(file => groupOf(file) !== 'long'))
 
 /**
  * At most this many red files are run once more, alone, and the second result counts, because a
