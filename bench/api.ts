@@ -44,7 +44,13 @@ export interface ApiProcess {
    */
   usage(): Promise<{ memory: number; cpu: number }>
   /** @see load */
-  load(key: string, requests: Asking[], connections: number, until: Until, good?: number[]): Promise<ApiLoad>
+  load(
+    key: string,
+    requests: Asking[],
+    connections: number,
+    until: Until,
+    good?: number[],
+  ): Promise<ApiLoad>
   /** The number of requests that failed in all loads of this API. */
   failures(): number
   /** Reads from the API's log the requests since the previous call. */
@@ -70,11 +76,20 @@ export async function withApi<T>(
   const base = `http://127.0.0.1:${port}`
   const begun = performance.now()
   const supervised = await servers.supervise({
-    ...{ name: 'The API', command: process.execPath, cwd: CHECKOUT, owner: null, log },
+    name: 'The API',
+    command: process.execPath,
+    cwd: CHECKOUT,
+    owner: null,
+    log,
     args: [...API_NODE_OPTIONS, join(CHECKOUT, 'services/api/main.ts')],
     env: {
-      ...{ PATH: process.env.PATH, DATABASE_URL: database, PORT: String(port), METRICS_PORT: String(metrics) },
-      ...{ WEB_CONCURRENCY: String(processes), LOG_LEVEL: 'info', ...env },
+      PATH: process.env.PATH,
+      DATABASE_URL: database,
+      PORT: String(port),
+      METRICS_PORT: String(metrics),
+      WEB_CONCURRENCY: String(processes),
+      LOG_LEVEL: 'info',
+      ...env,
     },
     isReady: async () => (await fetch(`${base}/readyz`)).ok,
     stop: [{ signal: 'SIGTERM', wait: 15_000 }],
@@ -95,12 +110,19 @@ export async function withApi<T>(
     }
     let failures = 0
     return await work({
-      ...{ base, readyMs, starts, usage, failures: () => failures, requests: await logReader(log) },
+      base,
+      readyMs,
+      starts,
+      usage,
+      failures: () => failures,
+      requests: await logReader(log),
       pid: () => supervised.pid() ?? 0,
       async load(key, requests, connections, length, good) {
         const client = createClient(base, key, connections)
         const { cpu } = await usage()
-        const loaded = await load(client, requests, connections, length, signal, good).finally(() => client.close())
+        const loaded = await load(client, requests, connections, length, signal, good).finally(() =>
+          client.close(),
+        )
         failures += loaded.failures
         return { ...loaded, cpu: (((await usage()).cpu - cpu) * 1_000) / loaded.asked.length }
       },
@@ -128,7 +150,10 @@ async function logReader(log: string): Promise<ApiProcess['requests']> {
 /** The values of a gauge by its name. Each process has one value. */
 async function readGauges(port: number): Promise<(name: string) => number[]> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-  return name => [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))].map(([, value]) => Number(value))
+  return name =>
+    [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))].map(([, value]) =>
+      Number(value),
+    )
 }
 
 /** Makes a key for all countries and times. @param quota null: the key has no quota */

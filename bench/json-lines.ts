@@ -10,7 +10,9 @@ import { say } from './figures.ts'
 export async function readJsonLines<T>(path: string): Promise<T[]> {
   const bytes = await readFile(path)
   const lines = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString().split('\n')
-  return lines.filter(line => line !== '').map(line => JSON.parse(line.replace(/: NaN\b/g, ': null')))
+  return lines
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line.replace(/: NaN\b/g, ': null')))
 }
 
 /**

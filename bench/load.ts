@@ -33,9 +33,17 @@ export function createClient(base: string, key: string, connections = 64): Clien
   return {
     async ask({ path, headers: own }) {
       try {
-        const request = { method: 'GET' as const, path, headers: { authorization: `Bearer ${key}`, ...own } }
+        const request = {
+          method: 'GET' as const,
+          path,
+          headers: { authorization: `Bearer ${key}`, ...own },
+        }
         const { statusCode, headers, body } = await pool.request(request)
-        return { status: statusCode, etag: String(headers.etag ?? ''), body: Buffer.from(await body.arrayBuffer()) }
+        return {
+          status: statusCode,
+          etag: String(headers.etag ?? ''),
+          body: Buffer.from(await body.arrayBuffer()),
+        }
       } catch {
         return { status: 0, etag: '', body: Buffer.alloc(0) }
       }
@@ -82,15 +90,19 @@ export async function load(
   const limit = 'seconds' in until ? AbortSignal.timeout(until.seconds * 1_000) : ended.signal
   const start = performance.now()
   let left = 'requests' in until ? until.requests : Infinity
-  await inTurn(connections, AbortSignal.any([signal, ended.signal, limit]), async (connection, turn) => {
-    if (--left <= 0) ended.abort()
-    if (left < 0) return
-    const place = Math.floor((connection * requests.length) / connections) + turn
-    const request = requests[place % requests.length]!
-    const at = performance.now()
-    const { status } = await client.ask(request)
-    asked.push({ path: request.path, at, ms: performance.now() - at, status })
-  })
+  await inTurn(
+    connections,
+    AbortSignal.any([signal, ended.signal, limit]),
+    async (connection, turn) => {
+      if (--left <= 0) ended.abort()
+      if (left < 0) return
+      const place = Math.floor((connection * requests.length) / connections) + turn
+      const request = requests[place % requests.length]!
+      const at = performance.now()
+      const { status } = await client.ask(request)
+      asked.push({ path: request.path, at, ms: performance.now() - at, status })
+    },
+  )
   signal.throwIfAborted()
   const failures = asked.filter(one => !good.includes(one.status)).length
   return { asked, perSecond: (asked.length * 1_000) / (performance.now() - start), failures }

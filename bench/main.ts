@@ -28,25 +28,41 @@ await runCommand(
       rate: { value: 'N', about: 'mixed: requests a second, instead of 60 % of the limit' },
       http: { about: 'search: an API process over HTTP' },
       cold: { about: 'search: a fresh process, the hardest queries, a rolling restart' },
-      requests: { value: 'N', about: 'how many over which --http watches its memory (default 100000)' },
+      requests: {
+        value: 'N',
+        about: 'how many over which --http watches its memory (default 100000)',
+      },
     },
   },
   async ({ positionals: [name, ...rest], options, print, signal }) => {
     const peers = options.peers === true ? peersOf(rest.shift()) : null
     if (!NAMES.some(known => known === name) || rest.length > 0)
       throw new UsageError(`Name one of ${NAMES.join(', ')}.`)
-    const bench: { run(options: BenchOptions): Promise<Figures> } = await import(`./${name}/main.ts`)
+    const bench: { run(options: BenchOptions): Promise<Figures> } = await import(
+      `./${name}/main.ts`
+    )
     const number = (option: 'rows' | 'words' | 'seconds' | 'rate' | 'requests') =>
       wholeNumber(option, options[option], 1_000_000_000)
     const figures = await bench.run({
-      data: typeof options.data === 'string' ? options.data : new URL('../../shared/data', import.meta.url).pathname,
-      ...{ rows: number('rows'), words: number('words'), seconds: number('seconds') },
-      ...{ rate: number('rate'), requests: number('requests'), peers, signal },
-      ...{ importing: options.import === true, http: options.http === true, cold: options.cold === true },
+      data:
+        typeof options.data === 'string'
+          ? options.data
+          : new URL('../../shared/data', import.meta.url).pathname,
+      rows: number('rows'),
+      words: number('words'),
+      seconds: number('seconds'),
+      rate: number('rate'),
+      requests: number('requests'),
+      peers,
+      signal,
+      importing: options.import === true,
+      http: options.http === true,
+      cold: options.cold === true,
       related: options.related === true,
     })
     if (options.json === true) print(JSON.stringify({ bench: name, figures }))
-    else for (const [figure, value] of Object.entries(figures)) print(`${figure.padEnd(40)} ${value}`)
+    else
+      for (const [figure, value] of Object.entries(figures)) print(`${figure.padEnd(40)} ${value}`)
   },
 )
 
@@ -54,7 +70,8 @@ await runCommand(
 function peersOf(list: string | undefined): readonly PeerKey[] {
   const names = list?.split(',') ?? PEERS
   const unknown = names.find(name => !PEERS.some(peer => peer === name))
-  if (unknown !== undefined) throw new UsageError(`There is no peer "${unknown}"; name some of ${PEERS.join(',')}.`)
+  if (unknown !== undefined)
+    throw new UsageError(`There is no peer "${unknown}"; name some of ${PEERS.join(',')}.`)
   return PEERS.filter(peer => names.includes(peer))
 }
 

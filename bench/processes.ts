@@ -19,7 +19,14 @@ export function processes(
     // The name comes before these fields and may contain spaces. These are fields 4, 14 and 15 of
     // proc(5).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return [{ pid, parent: Number(fields[1]), command, ms: (Number(fields[11]) + Number(fields[12])) * TICK }]
+    return [
+      {
+        pid,
+        parent: Number(fields[1]),
+        command,
+        ms: (Number(fields[11]) + Number(fields[12])) * TICK,
+      },
+    ]
   })
 }
 
@@ -28,7 +35,9 @@ export function processes(
  * count.
  */
 export function memoryMb(pids: number[]): number {
-  const parts = pids.flatMap(pid => [...read(pid, 'smaps_rollup').matchAll(/^Pss_(?:Anon|Shmem): +(\d+) kB$/gm)])
+  const parts = pids.flatMap(pid => [
+    ...read(pid, 'smaps_rollup').matchAll(/^Pss_(?:Anon|Shmem): +(\d+) kB$/gm),
+  ])
   return parts.reduce((sum, [, kb]) => sum + Number(kb), 0) / 1_000
 }
 

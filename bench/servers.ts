@@ -30,7 +30,11 @@ export async function withServers<T>(
   only?: ServerName[],
 ): Promise<T> {
   const dataDir = await openDataDirectory(benchFolder(folder), `npm run bench -- ${name}`)
-  const servers = await startServers(dataDir, { ...(only && { servers: only }), report: say, signal })
+  const servers = await startServers(dataDir, {
+    ...(only && { servers: only }),
+    report: say,
+    signal,
+  })
   try {
     const { DATABASE_URL: server = '', QDRANT_URL, EMBEDDINGS_URL } = servers.addresses
     if (only === undefined && !(QDRANT_URL && EMBEDDINGS_URL))
@@ -74,7 +78,8 @@ export async function inNewDatabase<T>(
       async database => void (await database.query(`drop database if exists ${name} with (force)`)),
     )
   await drop()
-  const copied = template === null ? '' : ` template ${new URL(template).pathname.slice(1)} strategy file_copy`
+  const copied =
+    template === null ? '' : ` template ${new URL(template).pathname.slice(1)} strategy file_copy`
   await withDatabase(server, database => database.query(`create database ${name}${copied}`))
   return work(inDatabase(server, name)).finally(drop)
 }

@@ -9,11 +9,13 @@ const PATIENCE = 300_000
  * A mixture of two real vectors and noise. It is near to both, as a news article is near to others.
  */
 export function mixture(real: number[][], random: Random): number[] {
-  const [a, b] = [random.one(real), random.one(real)]
+  const a = random.one(real)
+  const b = random.one(real)
   const share = 0.5 + random.next() / 2
   const noise = 0.35 / Math.sqrt(a.length)
   // Normally distributed numbers (Box and Muller).
-  const gauss = () => Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
+  const gauss = () =>
+    Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
   const mixed = a.map((number, at) => share * number + (1 - share) * b[at]! + noise * gauss())
   const length = Math.hypot(...mixed)
   return mixed.map(number => number / length)
@@ -41,9 +43,14 @@ export async function fillVectors(
   for (let at = 0; at < rows.length; at += CHUNK) {
     const some = rows.slice(at, at + CHUNK)
     const articles = some.map(({ seq, country, covered_at }) => ({
-      ...{ seq: BigInt(seq), vector: mixture(real, random), country, coveredAt: covered_at.getTime() },
+      seq: BigInt(seq),
+      vector: mixture(real, random),
+      country,
+      coveredAt: covered_at.getTime(),
     }))
     await vectors.upsert(collection, articles)
-    await database.query('update embeddings set embedded_at = now() where seq = any ($1)', [some.map(one => one.seq)])
+    await database.query('update embeddings set embedded_at = now() where seq = any ($1)', [
+      some.map(one => one.seq),
+    ])
   }
 }

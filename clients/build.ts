@@ -26,7 +26,13 @@ async function buildTarball(): Promise<Buffer> {
   const project = join(HERE, 'typescript')
   const source = (path: string) => readFile(join(project, path))
   const esbuild = join(HERE, '../node_modules/.bin/esbuild')
-  const settings = ['--bundle', '--format=esm', '--target=es2022', '--charset=utf8', '--log-level=error']
+  const settings = [
+    '--bundle',
+    '--format=esm',
+    '--target=es2022',
+    '--charset=utf8',
+    '--log-level=error',
+  ]
   const { stdout } = await run(esbuild, [...settings, 'src/index.ts'], { cwd: project })
   const files = {
     'package.json': await source('package.json'),
@@ -46,7 +52,13 @@ function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
     head.write(`package/${path}`, 0)
     // Mode 644, no owner, and 1 January 1980. The wheel of the Python client has the same date,
     // because ZIP can express no earlier one.
-    const numbers = [octal(0o644, 7), octal(0, 7), octal(0, 7), octal(content.length, 11), octal(315_532_800, 11)]
+    const numbers = [
+      octal(0o644, 7),
+      octal(0, 7),
+      octal(0, 7),
+      octal(content.length, 11),
+      octal(315_532_800, 11),
+    ]
     head.write(numbers.join('\0'), 100)
     head.write('0', 156)
     head.write('ustar\x0000', 257)
@@ -64,7 +76,8 @@ async function buildWheel(): Promise<Buffer> {
   const project = join(HERE, 'python')
   const settings = await readFile(join(project, 'pyproject.toml'), 'utf8')
   const setting = (name: string) => new RegExp(`^${name} = "(.*)"$`, 'm').exec(settings)?.[1] ?? ''
-  const list = (name: string) => JSON.parse(new RegExp(`^${name} = (\\[.*\\])$`, 'm').exec(settings)?.[1] ?? '[]')
+  const list = (name: string) =>
+    JSON.parse(new RegExp(`^${name} = (\\[.*\\])$`, 'm').exec(settings)?.[1] ?? '[]')
   const info = `perscope-${setting('version')}.dist-info`
   const sources = join(project, 'src/perscope')
   const files = new Map<string, Buffer>()
@@ -74,19 +87,28 @@ async function buildWheel(): Promise<Buffer> {
   const asynchronous = await readFile(join(sources, '_async.py'), 'utf8')
   files.set('perscope/_sync.py', Buffer.from(withoutAsync(asynchronous)))
   const metadata = [
-    ...['Metadata-Version: 2.1', 'Name: perscope', `Version: ${setting('version')}`],
-    ...[`Summary: ${setting('description')}`, `Requires-Python: ${setting('requires-python')}`],
+    'Metadata-Version: 2.1',
+    'Name: perscope',
+    `Version: ${setting('version')}`,
+    `Summary: ${setting('description')}`,
+    `Requires-Python: ${setting('requires-python')}`,
     ...list('dependencies').map((one: string) => `Requires-Dist: ${one}`),
-    ...['Provides-Extra: pandas', ...list('pandas').map((one: string) => `Requires-Dist: ${one}; extra == "pandas"`)],
-    ...['Description-Content-Type: text/markdown', '', await readFile(join(project, 'README.md'), 'utf8')],
+    'Provides-Extra: pandas',
+    ...list('pandas').map((one: string) => `Requires-Dist: ${one}; extra == "pandas"`),
+    'Description-Content-Type: text/markdown',
+    '',
+    await readFile(join(project, 'README.md'), 'utf8'),
   ]
   files.set(`${info}/METADATA`, Buffer.from(metadata.join('\n')))
   files.set(
     `${info}/WHEEL`,
-    Buffer.from('Wheel-Version: 1.0\nGenerator: perscope\nRoot-Is-Purelib: true\nTag: py3-none-any\n'),
+    Buffer.from(
+      'Wheel-Version: 1.0\nGenerator: perscope\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+    ),
   )
   const sums = [...files].map(
-    ([name, content]) => `${name},sha256=${createHash('sha256').update(content).digest('base64url')},${content.length}`,
+    ([name, content]) =>
+      `${name},sha256=${createHash('sha256').update(content).digest('base64url')},${content.length}`,
   )
   files.set(`${info}/RECORD`, Buffer.from(`${sums.join('\n')}\n${info}/RECORD,,\n`))
   return zipOf(files)
@@ -94,7 +116,10 @@ async function buildWheel(): Promise<Buffer> {
 
 /** Words of the client for asyncio, and the words that replace them in the synchronous client. */
 const WAITING = [
-  ['The client for asyncio. The build makes `_sync.py` of it, the client', 'Made of `_async.py`: the client'],
+  [
+    'The client for asyncio. The build makes `_sync.py` of it, the client',
+    'Made of `_async.py`: the client',
+  ],
   ['import asyncio\n', ''],
   [/\b(?:async|await) /g, ''],
   ['asyncio.sleep', 'time.sleep'],
@@ -107,7 +132,8 @@ const WAITING = [
 /** Converts the source of the asyncio client to that of the synchronous client. */
 const withoutAsync = (source: string) =>
   WAITING.reduce(
-    (text, [from, to]) => (typeof from === 'string' ? text.replaceAll(from, to) : text.replace(from, to)),
+    (text, [from, to]) =>
+      typeof from === 'string' ? text.replaceAll(from, to) : text.replace(from, to),
     source,
   )
 

@@ -19,7 +19,12 @@ const RETRY = `
   select alert_id as id from again`
 
 const described = ({ searchId, keyId, zone, ...one }: Alert, open: number, dead: number) => ({
-  ...{ id: one.id, key: keyId, search: searchId, to: one.to, when: one.when, time_zone: zone },
+  id: one.id,
+  key: keyId,
+  search: searchId,
+  to: one.to,
+  when: one.when,
+  time_zone: zone,
   state: one.rests !== null ? 'rests' : one.confirmedAt === null ? 'asked' : 'on',
   reason: one.rests ?? one.failure,
   failing_since: one.failingSince?.toISOString() ?? null,
@@ -31,7 +36,8 @@ const described = ({ searchId, keyId, zone, ...one }: Alert, open: number, dead:
 await runCommand(
   {
     name: 'alerts',
-    about: 'Lists the alerts of kept searches, and what failed; sends a test to one; has those that rest try again.',
+    about:
+      'Lists the alerts of kept searches, and what failed; sends a test to one; has those that rest try again.',
     usage: ['list [--json]', 'test ALERT', 'retry ALERT… | --all'],
     options: {
       all: { about: 'with retry: all alerts that rest' },
@@ -55,11 +61,13 @@ await runCommand(
            select $2, alert_id, 'test', '{}', 0 from search_alerts where alert_id = $1 and confirmed_at is not null`,
           [ids[0], messageId()],
         )
-        if (rowCount === 0) throw new Error(`There is no alert ${ids[0]} whose address agreed; list shows them.`)
+        if (rowCount === 0)
+          throw new Error(`There is no alert ${ids[0]} whose address agreed; list shows them.`)
         return say('The notifier sends it a test; list shows whether that failed.')
       }
       case 'retry': {
-        if ((ids.length === 0) !== (options.all === true)) throw new UsageError('Name alerts, or write --all.')
+        if ((ids.length === 0) !== (options.all === true))
+          throw new UsageError('Name alerts, or write --all.')
         const { rowCount } = await pool.query(RETRY, [options.all === true ? null : ids])
         return say(`Alerts that try again: ${rowCount}.`)
       }
@@ -83,7 +91,15 @@ async function readAlerts(pool: Pool) {
   })
 }
 
-function lineOf({ id, key, to, when, state, reason, open_messages: open }: ReturnType<typeof described>): string {
+function lineOf({
+  id,
+  key,
+  to,
+  when,
+  state,
+  reason,
+  open_messages: open,
+}: ReturnType<typeof described>): string {
   const waits = open > 0 ? `, ${open} to be sent` : ''
   return `${id}  ${state}${waits}  ${when}  ${printableLine(to)}  ${key}${reason === null ? '' : `\n  ${printableLine(reason)}`}`
 }

@@ -36,9 +36,14 @@ export async function bootstrap(script) {
 function checkMachine() {
   const [major] = process.versions.node.split('.')
   if (Number(major) < 18) {
-    throw new Error(`This is Node ${process.versions.node}; install Node 18 or newer (https://nodejs.org).`)
+    throw new Error(
+      `This is Node ${process.versions.node}; install Node 18 or newer (https://nodejs.org).`,
+    )
   }
-  if (!PINNED) throw new Error(`There is no pinned Node for this platform (${RUNTIME}); take Linux on x86-64 or arm64.`)
+  if (!PINNED)
+    throw new Error(
+      `There is no pinned Node for this platform (${RUNTIME}); take Linux on x86-64 or arm64.`,
+    )
 }
 
 /**
@@ -50,7 +55,9 @@ function isInstalled() {
   const complete = Object.entries(LOCKED).every(([path, entry]) => {
     if (path === '') return true
     const found = present[path]
-    return found === undefined ? Boolean(entry.optional || entry.devOptional) : found.integrity === entry.integrity
+    return found === undefined
+      ? Boolean(entry.optional || entry.devOptional)
+      : found.integrity === entry.integrity
   })
   return complete && nodeRuns()
 }
@@ -73,8 +80,16 @@ async function install() {
   process.stderr.write('Installing the packages of package-lock.json (once, about a minute) …\n')
   // The tools are development dependencies and the runtime is an optional one. Naming both
   // overrides NODE_ENV.
-  const code = await npm(['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'])
-  if (code !== 0) throw new Error('npm could not install the packages (see above); mend that and run this again.')
+  const code = await npm([
+    'ci',
+    '--include=dev',
+    '--include=optional',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ])
+  if (code !== 0)
+    throw new Error('npm could not install the packages (see above); mend that and run this again.')
   if (!nodeRuns()) {
     // npm silently skips an optional package that it cannot fetch, or whose checksum differs.
     throw new Error(
@@ -86,7 +101,8 @@ async function install() {
 /** The npm that started this process, or else the npm on the PATH. */
 function npm(args) {
   const started = process.env.npm_execpath
-  const [command, first] = started && /\.[cm]?js$/.test(started) ? [process.execPath, [started]] : ['npm', []]
+  const [command, first] =
+    started && /\.[cm]?js$/.test(started) ? [process.execPath, [started]] : ['npm', []]
   const child = spawn(command, [...first, ...args], {
     cwd: CHECKOUT,
     // Standard output belongs to the script.

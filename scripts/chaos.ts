@@ -10,14 +10,20 @@ await runCommand(
     name: 'chaos',
     about:
       'Runs the whole fleet on servers of its own against a site that keeps publishing, injects faults at random, and reports losses.',
-    usage: ['[--seconds N] [--seed S] [--redis] [--rate N] [--articles N] [--only KIND]… [--keep] [--json]'],
+    usage: [
+      '[--seconds N] [--seed S] [--redis] [--rate N] [--articles N] [--only KIND]… [--keep] [--json]',
+    ],
     options: {
       seconds: { value: 'N', about: 'seconds of publishing and faults (default 60)' },
       seed: { value: 'S', about: 'a seed fixes the faults and their order (default 1)' },
       redis: { about: 'puts the work queues on a Redis (needs redis-server), and kills it too' },
       rate: { value: 'N', about: 'articles published a second (default 2)' },
       articles: { value: 'N', about: 'articles in the index at the start (default 0)' },
-      only: { value: 'KIND', multiple: true, about: `only these faults: ${kindNames().join(', ')}` },
+      only: {
+        value: 'KIND',
+        multiple: true,
+        about: `only these faults: ${kindNames().join(', ')}`,
+      },
       keep: { about: 'keeps data and logs of the run also when it found nothing' },
       json: { about: 'prints the verdict as one JSON object' },
     },

@@ -47,13 +47,25 @@ await runCommand(
       throw new UsageError('Write: cite verify ADDRESS, or cite verify FILE.csv.')
     const digest = /(?:^|\/)([0-9a-f]{64})$/.exec(subject)?.[1]
     if (digest === undefined && !subject.endsWith('.csv'))
-      throw new UsageError(`"${subject}" is no address of a citation (/cite/ and 64 hex digits), and no CSV file.`)
+      throw new UsageError(
+        `"${subject}" is no address of a citation (/cite/ and 64 hex digits), and no CSV file.`,
+      )
     const found: Findings = { differences: [], obstacles: [], notes: [] }
     try {
-      const file = digest === undefined ? readCitedFile(await readFile(subject, 'utf8'), found) : null
-      const pool = openPool({ max: 2, statementTimeout: 0, mayBeStandby: true, settings: SEARCH_SETTINGS })
-      const index = openIndexOf(pool, SHOWN_ARTICLES, { elsewhere: openArchive(pool, archiveSettingsOf(config)) })
-      await verify({ pool, index }, digest ?? file?.digest ?? '', file, found).finally(() => index.close())
+      const file =
+        digest === undefined ? readCitedFile(await readFile(subject, 'utf8'), found) : null
+      const pool = openPool({
+        max: 2,
+        statementTimeout: 0,
+        mayBeStandby: true,
+        settings: SEARCH_SETTINGS,
+      })
+      const index = openIndexOf(pool, SHOWN_ARTICLES, {
+        elsewhere: openArchive(pool, archiveSettingsOf(config)),
+      })
+      await verify({ pool, index }, digest ?? file?.digest ?? '', file, found).finally(() =>
+        index.close(),
+      )
     } catch (error) {
       found.obstacles.push(sentenceOf(error))
     }
@@ -66,8 +78,13 @@ type Findings = Record<'differences' | 'obstacles' | 'notes', string[]>
 
 function tell({ differences, obstacles, notes }: Findings, print: (line: string) => void): number {
   const [code, verdict] =
-    differences.length > 0 ? [1, 'differs'] : obstacles.length > 0 ? [2, 'cannot be recomputed'] : [0, 'equal']
-  for (const line of [verdict, ...obstacles, ...differences.slice(0, MOST_TOLD), ...notes]) print(line)
+    differences.length > 0
+      ? [1, 'differs']
+      : obstacles.length > 0
+        ? [2, 'cannot be recomputed']
+        : [0, 'equal']
+  for (const line of [verdict, ...obstacles, ...differences.slice(0, MOST_TOLD), ...notes])
+    print(line)
   if (differences.length > MOST_TOLD) print(`and ${differences.length - MOST_TOLD} more`)
   return code
 }
@@ -89,9 +106,13 @@ interface Cited {
 }
 
 /** @throws when the file is no file of a citation */
-function readCitedFile(text: string, { differences, obstacles }: Findings): Cited & { digest: string } {
+function readCitedFile(
+  text: string,
+  { differences, obstacles }: Findings,
+): Cited & { digest: string } {
   const [names = [], ...rows] = recordsOf(text)
-  const [address = '', asOf = '', outside = '', rules = '', ...head] = names.at(-1)?.split(' ') ?? []
+  const [address = '', asOf = '', outside = '', rules = '', ...head] =
+    names.at(-1)?.split(' ') ?? []
   const columns = ['id', 'ingested_at', 'published_at', 'h'].map(name => names.indexOf(name))
   if (!/^\/cite\/[0-9a-f]{64}$/.test(address) || head.length !== 4 || columns.includes(-1))
     throw new Error('The file is no CSV of a citation: its head is missing.')
@@ -100,11 +121,20 @@ function readCitedFile(text: string, { differences, obstacles }: Findings): Cite
     return [id.replace(/(^|;)'/g, '$1'), ...others].join('\t')
   })
   const digest = address.slice('/cite/'.length)
-  if (outside !== '0') obstacles.push(`The file lacks ${outside} articles, which the plan that read it does not cover.`)
-  else if (citationDigest(head, lines) !== digest) differences.push('The articles of the file have another digest.')
+  if (outside !== '0')
+    obstacles.push(
+      `The file lacks ${outside} articles, which the plan that read it does not cover.`,
+    )
+  else if (citationDigest(head, lines) !== digest)
+    differences.push('The articles of the file have another digest.')
   const [, search = '', countries = '', since = ''] = head
   return {
-    ...{ digest, asOf, search, rules: Number(rules), watermark: null, lines: byId(lines) },
+    digest,
+    asOf,
+    search,
+    rules: Number(rules),
+    watermark: null,
+    lines: byId(lines),
     countries: COUNTRIES.filter(one => countries.split(',').includes(one)),
     since: new Date(since || 0),
   }
@@ -133,7 +163,12 @@ interface Parts {
   index: SearchIndex<ShownArticle>
 }
 
-async function verify(parts: Parts, digest: string, file: Cited | null, found: Findings): Promise<void> {
+async function verify(
+  parts: Parts,
+  digest: string,
+  file: Cited | null,
+  found: Findings,
+): Promise<void> {
   const { differences, obstacles, notes } = found
   const citation = await findCitation(parts.pool, digest)
   const cited = citation === null ? file : await readKept(parts, citation, differences)
@@ -142,7 +177,8 @@ async function verify(parts: Parts, digest: string, file: Cited | null, found: F
     return
   }
   for (const [id, line] of file?.lines ?? []) {
-    if (cited.lines.get(id) !== line) differences.push(`${id}: the file says something else than the database`)
+    if (cited.lines.get(id) !== line)
+      differences.push(`${id}: the file says something else than the database`)
   }
   const { question } = readSearch(cited.search, 'feed')
   if (question.search === 'semantic') {
@@ -151,12 +187,18 @@ async function verify(parts: Parts, digest: string, file: Cited | null, found: F
   } else if (cited.rules === WORD_RULES) {
     compare(cited.lines, await searchAgain(parts, cited), differences)
   } else {
-    obstacles.push(`It was cited by version ${cited.rules} of the rules of words; this is version ${WORD_RULES}.`)
+    obstacles.push(
+      `It was cited by version ${cited.rules} of the rules of words; this is version ${WORD_RULES}.`,
+    )
   }
 }
 
 /** Reads a stored citation, with the lines that its articles have now. Records the differences. */
-async function readKept({ pool, index }: Parts, citation: Citation, differences: string[]): Promise<Cited> {
+async function readKept(
+  { pool, index }: Parts,
+  citation: Citation,
+  differences: string[],
+): Promise<Cited> {
   const lines: string[] = []
   for await (const numbers of readCited(pool, citation)) {
     const articles = await index.articles(numbers.map(({ seq }) => seq))
@@ -173,7 +215,15 @@ async function readKept({ pool, index }: Parts, citation: Citation, differences:
   if (differences.length === 0 && citationDigest(head, lines) !== citation.digest) {
     differences.push('The articles have another digest.')
   }
-  return { search, rules, countries, since, watermark, asOf: asOf.toISOString(), lines: byId(lines) }
+  return {
+    search,
+    rules,
+    countries,
+    since,
+    watermark,
+    asOf: asOf.toISOString(),
+    lines: byId(lines),
+  }
 }
 
 /** The lines of the articles that the search finds now, by id. */
@@ -182,28 +232,46 @@ async function searchAgain({ pool, index }: Parts, cited: Cited): Promise<Map<st
   const request = readSearch(search, 'feed')
   const { question, order } = request
   if (question.search === 'semantic') throw new Error('A search by meaning is not recomputed.')
-  const filter = filterOf({ request, countries: request.countries ?? countries, historyStart: since })
+  const filter = filterOf({
+    request,
+    countries: request.countries ?? countries,
+    historyStart: since,
+  })
   const { match, searchIn, sort } = question
-  const now = await readRow<IndexState>(pool, `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
+  const now = await readRow<IndexState>(
+    pool,
+    `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`,
+  )
   const state = { ...now!, ...(watermark === null ? {} : { lastSeq: watermark }) }
   const query = { ...filter, match, searchIn, sort, order, perPage: CITED_PAGE }
-  const found = await collectCited((at: Position | null) => index.search(query, at, at === null ? { state } : {}))
+  const found = await collectCited((at: Position | null) =>
+    index.search(query, at, at === null ? { state } : {}),
+  )
   const lines = found.map(({ line }) => line)
-  const isCounted = (line: string) => cited.lines.has(idOf(line)) || (line.split('\t')[1] ?? '') <= asOf
+  const isCounted = (line: string) =>
+    cited.lines.has(idOf(line)) || (line.split('\t')[1] ?? '') <= asOf
   return byId(watermark === null ? lines.filter(isCounted) : lines)
 }
 
 async function readIds({ pool, index }: Parts, ids: string[]): Promise<Map<string, string>> {
   // No index serves this. Few citations are by meaning, and this reads the narrow table once.
-  const { rows } = await pool.query<{ seq: bigint }>('select seq from articles where id = any ($1::text[])', [ids])
+  const { rows } = await pool.query<{ seq: bigint }>(
+    'select seq from articles where id = any ($1::text[])',
+    [ids],
+  )
   return byId((await index.articles(rows.map(({ seq }) => seq))).map(one => lineOf(objectOf(one))))
 }
 
-function compare(cited: Map<string, string>, now: Map<string, string>, differences: string[]): void {
+function compare(
+  cited: Map<string, string>,
+  now: Map<string, string>,
+  differences: string[],
+): void {
   for (const [id, line] of cited) {
     const other = now.get(id)
     if (other === undefined) differences.push(`${id} was cited, and is not found now`)
     else if (other !== line) differences.push(`${id} was cited with other fields`)
   }
-  for (const id of now.keys()) if (!cited.has(id)) differences.push(`${id} is found now, and was not cited`)
+  for (const id of now.keys())
+    if (!cited.has(id)) differences.push(`${id} is found now, and was not cited`)
 }

@@ -8,7 +8,8 @@ const DAYS = 30
 
 /** The most outlets that a grid shows. */
 const MOST = 40
-const LEGEND = 'Rows were first, columns later: articles, their share of all of the later outlet, ?: order unknown.'
+const LEGEND =
+  'Rows were first, columns later: articles, their share of all of the later outlet, ?: order unknown.'
 
 /**
  * How many articles of the later outlet have a text that the first outlet published before.
@@ -73,27 +74,42 @@ await runCommand(
     for (let day = today - days + 1; day <= today; day++) {
       if (signal.aborted) return 1
       if (process.stderr.isTTY) say(`${new Date(day * 86_400_000).toISOString().slice(0, 10)} …`)
-      for (const { outlet, articles } of (await pool.query<{ outlet: string; articles: number }>(JUDGED, [day])).rows)
+      for (const { outlet, articles } of (
+        await pool.query<{ outlet: string; articles: number }>(JUDGED, [day])
+      ).rows)
         judged.set(outlet, (judged.get(outlet) ?? 0) + articles)
-      for (const { first, later, articles, unknown } of (await pool.query<Pair>(PAIRS, [day])).rows) {
+      for (const { first, later, articles, unknown } of (await pool.query<Pair>(PAIRS, [day]))
+        .rows) {
         const key = JSON.stringify([first, later])
         const known = pairs.get(key) ?? { first, later, articles: 0, unknown: 0 }
-        pairs.set(key, { first, later, articles: known.articles + articles, unknown: known.unknown + unknown })
+        pairs.set(key, {
+          first,
+          later,
+          articles: known.articles + articles,
+          unknown: known.unknown + unknown,
+        })
       }
     }
     const lines = [...pairs.values()]
       .filter(({ articles, unknown }) => articles + unknown > 0)
       .sort(
-        (a, b) => b.articles - a.articles || b.unknown - a.unknown || (a.first + a.later < b.first + b.later ? -1 : 1),
+        (a, b) =>
+          b.articles - a.articles ||
+          b.unknown - a.unknown ||
+          (a.first + a.later < b.first + b.later ? -1 : 1),
       )
       .map(({ first, later, articles, unknown }) => ({
-        ...{ first: nameOf(first), later: nameOf(later), articles },
-        ...{ share_of_later: Number((articles / judged.get(later)!).toFixed(4)), unknown },
+        first: nameOf(first),
+        later: nameOf(later),
+        articles,
+        share_of_later: Number((articles / judged.get(later)!).toFixed(4)),
+        unknown,
       }))
     const head = ['first', 'later', 'articles', 'share_of_later', 'unknown']
     if (options.json === true) for (const line of lines) print(JSON.stringify(line))
     else if (options.csv === true)
-      for (const line of [head, ...lines.map(line => Object.values(line))]) print(csvRecord(line).trimEnd())
+      for (const line of [head, ...lines.map(line => Object.values(line))])
+        print(csvRecord(line).trimEnd())
     else if (lines.length === 0) say(`No two outlets have one text in the last ${days} days.`)
     else print(grid(lines))
     return 0
@@ -105,21 +121,28 @@ function grid(lines: (Pair & { share_of_later: number })[]): string {
   const width = process.stdout.columns ?? LEGEND.length
   const weights = new Map<string, number>()
   for (const { first, later, articles, unknown } of lines)
-    for (const name of [first, later]) weights.set(name, (weights.get(name) ?? 0) + articles + unknown)
+    for (const name of [first, later])
+      weights.set(name, (weights.get(name) ?? 0) + articles + unknown)
   const names = [...weights.keys()].sort((a, b) => weights.get(b)! - weights.get(a)!)
   const cell = (first: string, later: string) => {
     const line = lines.find(one => one.first === first && one.later === later)
-    const known = line?.articles ? [`${line.articles} ${Math.round(100 * line.share_of_later)}%`] : []
+    const known = line?.articles
+      ? [`${line.articles} ${Math.round(100 * line.share_of_later)}%`]
+      : []
     return [...known, ...(line?.unknown ? [`?${line.unknown}`] : [])].join(' ') || '-'
   }
   const rowsOf = (some: string[]) => [
     ['', ...some.map((_, n) => `${n + 1}`)],
-    ...some.map((first, n) => [`${n + 1} ${first}`, ...some.map(later => (later === first ? '' : cell(first, later)))]),
+    ...some.map((first, n) => [
+      `${n + 1} ${first}`,
+      ...some.map(later => (later === first ? '' : cell(first, later))),
+    ]),
   ]
   const fits = (text: string) => text.split('\n').every(line => line.length <= width)
   let shown = Math.min(MOST, names.length)
   while (shown > 2 && !fits(columns(rowsOf(names.slice(0, shown))))) shown--
-  const more = shown < names.length ? ` Outlets that do not fit: ${names.length - shown} (see --csv).` : ''
+  const more =
+    shown < names.length ? ` Outlets that do not fit: ${names.length - shown} (see --csv).` : ''
   return `${columns(rowsOf(names.slice(0, shown)))}\n\n${LEGEND}${more}`
 }
 

@@ -62,11 +62,18 @@ await runCommand(
     const rows = Object.entries(CHECKS).flatMap(([check, fine]): Row[] => {
       const found = causes.filter(cause => cause.check === check)
       if (found.length > 0) return found
-      return [unknown(check) ? { check, level: 'unknown', text: 'not looked at' } : { check, level: 'ok', text: fine }]
+      return [
+        unknown(check)
+          ? { check, level: 'unknown', text: 'not looked at' }
+          : { check, level: 'ok', text: fine },
+      ]
     })
     const ok = rows.every(({ level }) => level !== 'bad')
     if (options.json === true) print(JSON.stringify({ ok, checks: rows }))
-    else print(columns(rows.map(({ check, level, text }) => [MARKS[level], check, printableLine(text)])))
+    else
+      print(
+        columns(rows.map(({ check, level, text }) => [MARKS[level], check, printableLine(text)])),
+      )
     return ok ? 0 : 1
   },
 )
@@ -77,9 +84,11 @@ await runCommand(
  */
 function unknownIn(causes: readonly Cause[], config: Config): (check: string) => boolean {
   const away = causes.some(
-    ({ check, level, text }) => check === 'database' && level === 'bad' && !text.includes(FIRST.standby),
+    ({ check, level, text }) =>
+      check === 'database' && level === 'bad' && !text.includes(FIRST.standby),
   )
-  const asked = config.DATABASE_URL === '' ? [] : ['qdrant', 'model', ...(usesRedis(config) ? ['queues'] : [])]
+  const asked =
+    config.DATABASE_URL === '' ? [] : ['qdrant', 'model', ...(usesRedis(config) ? ['queues'] : [])]
   const alone = ['memory', ...asked]
   const noModel = unsetOf(config).includes('EMBEDDINGS_URL')
   return check => (check === 'model' && noModel) || (away && !alone.includes(check))

@@ -1,5 +1,9 @@
 import { gunzipFile } from '../services/crawler/fetch/compression.ts'
-import { type Explanation, explainPage, type FieldExplanation } from '../services/normaliser/explain.ts'
+import {
+  type Explanation,
+  explainPage,
+  type FieldExplanation,
+} from '../services/normaliser/explain.ts'
 import { type LoadedPage, loadPage } from '../services/normaliser/pages/load.ts'
 import type { Template } from '../services/normaliser/template.ts'
 import { addressKey, readAddress } from '../shared/articles/address.ts'
@@ -15,7 +19,14 @@ import { type Pool, readRow, readValue } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../shared/vectors/registry.ts'
-import { AROUND, AROUND_LIMIT, chooseRelated, leastOf, type Related, readSubjects } from '../shared/vectors/related.ts'
+import {
+  AROUND,
+  AROUND_LIMIT,
+  chooseRelated,
+  leastOf,
+  type Related,
+  readSubjects,
+} from '../shared/vectors/related.ts'
 import { VectorFailure } from '../shared/vectors/store.ts'
 import { openTrial } from './outlets/trial.ts'
 import { columns } from './terminal/terminal.ts'
@@ -76,7 +87,8 @@ await runCommand(
   async context => {
     const { options, positionals, print } = context
     const [word, ...rest] = positionals
-    if (word === undefined || rest.length > 0) throw new UsageError('Name one article or page, by its id or address.')
+    if (word === undefined || rest.length > 0)
+      throw new UsageError('Name one article or page, by its id or address.')
     const pool = context.openPool({ max: 1, settings: BACKWARDS })
     const found = await findPage(pool, word)
     const related = found?.stored ? await relatedTo(context.config, pool, found.stored.id) : null
@@ -84,21 +96,38 @@ await runCommand(
       const { stored } = found
       const agencies = agencyEvidence({ authors: stored.authors, body: stored.text })
       const all = { url: stored.url, page: null, imported: true, stored, related, agencies }
-      const words = [importedInWords(stored), ...agenciesInWords(agencies), '', relatedInWords(related)]
+      const words = [
+        importedInWords(stored),
+        ...agenciesInWords(agencies),
+        '',
+        relatedInWords(related),
+      ]
       return print(options.json === true ? JSON.stringify(all) : words.join('\n'))
     }
     const page = await pageToRead(context, word, found)
-    const explanation = await explainPage(page, new Date(), found?.template ?? null, rightsRules(context.config))
+    const explanation = await explainPage(
+      page,
+      new Date(),
+      found?.template ?? null,
+      rightsRules(context.config),
+    )
     const stored = found?.stored ?? null
     const { url, fetchedAt } = page
     const all = { url, page: found?.id ?? null, fetchedAt, ...explanation, stored, related }
-    const words = [explanationInWords(page, explanation, stored), ...(stored ? ['', relatedInWords(related)] : [])]
+    const words = [
+      explanationInWords(page, explanation, stored),
+      ...(stored ? ['', relatedInWords(related)] : []),
+    ]
     print(options.json === true ? JSON.stringify(all) : words.join('\n'))
   },
 )
 
 /** @throws UsageError when there is nothing to read */
-async function pageToRead({ config, options, signal }: CommandContext, word: string, found: FoundPage | null) {
+async function pageToRead(
+  { config, options, signal }: CommandContext,
+  word: string,
+  found: FoundPage | null,
+) {
   if (found?.page && found.isKept) return found.page
   const page = found?.page ?? strangePage(word)
   if (page === null) throw new UsageError(`No article or page is known as "${word}".`)
@@ -118,13 +147,21 @@ async function pageToRead({ config, options, signal }: CommandContext, word: str
  *
  * @throws an error whose message says why there is no page
  */
-async function fetchPage(config: Config, page: StoredPage, signal: AbortSignal): Promise<StoredPage> {
+async function fetchPage(
+  config: Config,
+  page: StoredPage,
+  signal: AbortSignal,
+): Promise<StoredPage> {
   const trial = openTrial(config, signal)
   try {
     const { answer, url } = await trial.get(new URL(page.url))
     const body = answer.status < 300 ? await gunzipFile(answer.body, config.CRAWL_MAX_BYTES) : null
     return {
-      ...{ ...page, finalUrl: url.href, status: answer.status, body, fetchedAt: new Date() },
+      ...page,
+      finalUrl: url.href,
+      status: answer.status,
+      body,
+      fetchedAt: new Date(),
       contentType: answer.headers['content-type'] ?? null,
       rights: answer.rights,
     }
@@ -137,16 +174,25 @@ async function fetchPage(config: Config, page: StoredPage, signal: AbortSignal):
 }
 
 /** An explanation for people: a paragraph for each field. */
-function explanationInWords(page: StoredPage, explanation: Explanation, stored: StoredArticle | null): string {
+function explanationInWords(
+  page: StoredPage,
+  explanation: Explanation,
+  stored: StoredArticle | null,
+): string {
   const { outcome, interstitial, rights, boilerplate, agencies, fields } = explanation
   const lines = [
     printableLine(page.url),
     ...(stored === null ? ['No article was made of it.'] : [`Article ${stored.id}.`]),
-    ...(interstitial === null ? [] : [`In the article's place, or behind its opening: ${interstitial}.`]),
+    ...(interstitial === null
+      ? []
+      : [`In the article's place, or behind its opening: ${interstitial}.`]),
     ...(rights.length === 0 ? [] : [rightsInWords(rights, page.fetchedAt)]),
   ]
-  if (fields === null) return [...lines, printableLine(`Today it would make no article (${outcome})`)].join('\n')
-  const left = boilerplate.map(text => `   left out, as many pages of the outlet hold it: ${line(text)}`)
+  if (fields === null)
+    return [...lines, printableLine(`Today it would make no article (${outcome})`)].join('\n')
+  const left = boilerplate.map(
+    text => `   left out, as many pages of the outlet hold it: ${line(text)}`,
+  )
   const paragraphs = FIELDS.flatMap(field => [
     '',
     ...paragraph(field, fields[field], stored),
@@ -161,7 +207,11 @@ function rightsInWords(seen: Signal[], at: Date): string {
 }
 
 /** @returns related articles, or why they are unknown; null: the article has no vector */
-async function relatedTo(config: Config, pool: Pool, id: string): Promise<ShownRelated[] | string | null> {
+async function relatedTo(
+  config: Config,
+  pool: Pool,
+  id: string,
+): Promise<ShownRelated[] | string | null> {
   const seq = await seqOf(pool, { id })
   const [subject] = seq === null ? [] : await readSubjects(pool, [seq], EVERYTHING)
   const serving = (await readCollections(pool)).find(({ state }) => state === 'serving')
@@ -177,9 +227,12 @@ async function relatedTo(config: Config, pool: Pool, id: string): Promise<ShownR
       near.map(one => one.seq),
       EVERYTHING,
     )
-    const titleOf = (seq: bigint) => readValue<string>(pool, 'select title from article_texts where seq = $1', [seq])
+    const titleOf = (seq: bigint) =>
+      readValue<string>(pool, 'select title from article_texts where seq = $1', [seq])
     const chosen = chooseRelated(subject, near, rows, same)
-    return await Promise.all(chosen.map(async ({ seq, ...one }) => ({ ...one, title: (await titleOf(seq)) ?? '' })))
+    return await Promise.all(
+      chosen.map(async ({ seq, ...one }) => ({ ...one, title: (await titleOf(seq)) ?? '' })),
+    )
   } catch (error) {
     if (error instanceof VectorFailure) return error.message
     throw error
@@ -191,9 +244,12 @@ function relatedInWords(related: ShownRelated[] | string | null): string {
   if (typeof related === 'string') return `related: not known. ${printableLine(related)}`
   if (related.length === 0) return 'related: none.'
   const rows = related.map(({ id, title, language, days, similarity, threshold }) => [
-    ...['   ', days > 0 ? `+${counted(days, 'day')}` : counted(days, 'day')],
+    '   ',
+    days > 0 ? `+${counted(days, 'day')}` : counted(days, 'day'),
     `${similarity.toFixed(3)} (shown from ${threshold ?? 'any'})`,
-    ...[language, printableLine(id), line(title)],
+    language,
+    printableLine(id),
+    line(title),
   ])
   return ['related: on the same event, by meaning.', columns(rows)].join('\n')
 }
@@ -211,10 +267,18 @@ function importedInWords(stored: StoredArticle): string {
 /** The news agencies of an article, each with its evidence. */
 function agenciesInWords(evidence: AgencyEvidence[]): string[] {
   const rows = evidence.map(({ agency, signal, words }) => ['   ', agency, signal, line(words)])
-  return ['', `agencies: ${agenciesOf(evidence).join(', ') || 'none'}`, ...(rows.length === 0 ? [] : [columns(rows)])]
+  return [
+    '',
+    `agencies: ${agenciesOf(evidence).join(', ') || 'none'}`,
+    ...(rows.length === 0 ? [] : [columns(rows)]),
+  ]
 }
 
-function paragraph(field: Field, { origin, value, why, candidates }: FieldExplanation, stored: StoredArticle | null) {
+function paragraph(
+  field: Field,
+  { origin, value, why, candidates }: FieldExplanation,
+  stored: StoredArticle | null,
+) {
   const head = value === null ? 'none' : `${origin.source}, ${origin.sure}`
   const rows = candidates.map(({ source, value: said, against, chosen }) => [
     chosen ? '  *' : '   ',
@@ -235,11 +299,17 @@ function storedNote(field: Field, value: string | null, stored: StoredArticle | 
   const kept = storedValue(field, stored)
   const origin = stored.origins?.[field]
   const from = origin === undefined ? '' : ` (${origin.source}, ${origin.sure})`
-  const isSame = value === kept || (field === 'text' && kept?.startsWith((value ?? '').replace(/…$/, '')))
-  return isSame ? [] : [`   stored: ${kept === null ? 'none' : line(kept)}${from}; visible articles do not change`]
+  const isSame =
+    value === kept || (field === 'text' && kept?.startsWith((value ?? '').replace(/…$/, '')))
+  return isSame
+    ? []
+    : [`   stored: ${kept === null ? 'none' : line(kept)}${from}; visible articles do not change`]
 }
 
-function storedValue(field: Field, { title, date, authors, text, language }: StoredArticle): string | null {
+function storedValue(
+  field: Field,
+  { title, date, authors, text, language }: StoredArticle,
+): string | null {
   return { title, date, authors: authors.join(', ') || null, text, language }[field]
 }
 
@@ -267,8 +337,13 @@ function strangePage(word: string): StoredPage | null {
     fetchedAt: new Date(),
     entry: null,
     outlet: {
-      ...{ name: domain, domain, country: 'NL', languages: [], timeZone: 'Europe/Amsterdam' },
-      ...{ feeds: [], sitemaps: [] },
+      name: domain,
+      domain,
+      country: 'NL',
+      languages: [],
+      timeZone: 'Europe/Amsterdam',
+      feeds: [],
+      sitemaps: [],
     },
   }
 }
@@ -311,7 +386,11 @@ async function findPage(pool: Pool, word: string): Promise<FoundPage | null> {
   return article === null ? null : pageOf(pool, article.pageNo, article)
 }
 
-async function pageOf(pool: Pool, pageNo: bigint | null, article: (StoredArticle & { pageNo: bigint | null }) | null) {
+async function pageOf(
+  pool: Pool,
+  pageNo: bigint | null,
+  article: (StoredArticle & { pageNo: bigint | null }) | null,
+) {
   const loaded = pageNo === null ? null : await loadPage(pool, pageNo, { finished: true })
   if (loaded === null && article === null) return null
   const { pageNo: _, ...stored } = article ?? { pageNo: null }
@@ -353,7 +432,10 @@ interface Row extends Omit<StoredArticle, 'date' | 'origins'> {
   origins: string | null
 }
 
-async function articleOf(pool: Pool, wanted: Wanted): Promise<(StoredArticle & { pageNo: bigint | null }) | null> {
+async function articleOf(
+  pool: Pool,
+  wanted: Wanted,
+): Promise<(StoredArticle & { pageNo: bigint | null }) | null> {
   const row = await readRow<Row>(pool, ARTICLE, [await seqOf(pool, wanted)])
   if (row === undefined) return null
   return { ...row, date: row.date?.toISOString() ?? null, origins: readOrigins(row.origins ?? '') }

@@ -39,23 +39,35 @@ await runCommand(
     ],
     options: {
       body: { about: 'with the whole text' },
-      copies: { about: 'with the first article of the same text, and the news agencies that it came from' },
+      copies: {
+        about: 'with the first article of the same text, and the news agencies that it came from',
+      },
       format: { value: FORMATS.join('|'), about: 'what is written; ndjson by default' },
       json: { about: 'JSON lines, the default' },
       manifest: {
         value: 'FILE',
-        about: 'writes to FILE what was exported: query, newest time of ingestion, articles, bytes, SHA-256, version',
+        about:
+          'writes to FILE what was exported: query, newest time of ingestion, articles, bytes, SHA-256, version',
       },
       ...SELECTION_OPTIONS,
-      'ingested-after': { value: 'T', about: 'only articles that entered the index at or after T (ISO 8601)' },
+      'ingested-after': {
+        value: 'T',
+        about: 'only articles that entered the index at or after T (ISO 8601)',
+      },
     },
     needs: ['DATABASE_URL'],
   },
   async context => {
     const { positionals, options } = context
-    if (positionals.length > 0) throw new UsageError('export takes no file name; it writes to standard output.')
+    if (positionals.length > 0)
+      throw new UsageError('export takes no file name; it writes to standard output.')
     const format = readFormat(options)
-    const pool = context.openPool({ mayBeStandby: true, max: 2, statementTimeout: 0, settings: SEARCH_SETTINGS })
+    const pool = context.openPool({
+      mayBeStandby: true,
+      max: 2,
+      statementTimeout: 0,
+      settings: SEARCH_SETTINGS,
+    })
     const { manifest } = options
     // A folder that cannot be written fails here, before a long export, instead of after it.
     if (typeof manifest === 'string') await access(dirname(manifest), constants.W_OK)
@@ -113,12 +125,24 @@ async function select({ config, options }: CommandContext, pool: Pool): Promise<
   const ingestedAfter = typeof after === 'string' ? readInstant(after) : null
   if (typeof after === 'string' && ingestedAfter === null)
     throw new UsageError('--ingested-after must be a date-time such as 2026-11-21T08:30:00Z.')
-  return { total: await countAll(pool, ingestedAfter), parts: readAll(pool, { ...having, ingestedAfter }) }
+  return {
+    total: await countAll(pool, ingestedAfter),
+    parts: readAll(pool, { ...having, ingestedAfter }),
+  }
 }
 
-async function write(context: CommandContext, name: FormatName, total: number, parts: Parts, { print, told }: Output) {
+async function write(
+  context: CommandContext,
+  name: FormatName,
+  total: number,
+  parts: Parts,
+  { print, told }: Output,
+) {
   const { options, say, signal } = context
-  const format = createFormat(name, { body: options.body === true, copies: options.copies === true })
+  const format = createFormat(name, {
+    body: options.body === true,
+    copies: options.copies === true,
+  })
   // A bar and lines on the same terminal would overwrite each other.
   const bar = process.stdout.isTTY ? null : articlesBar(total)
   try {
@@ -140,7 +164,8 @@ type Output = ReturnType<typeof createOutput>
 /** Standard output, with a count and a digest of what was written. */
 function createOutput() {
   const hash = createHash('sha256')
-  let [articles, bytes] = [0, 0]
+  let articles = 0
+  let bytes = 0
   return {
     /** Waits for a slow reader, because all articles do not fit in memory. */
     async print(data: string | Uint8Array, more = 0): Promise<void> {
@@ -158,5 +183,7 @@ function createOutput() {
  * `--ingested-after`.
  */
 async function readWatermark(pool: Pool): Promise<string | null> {
-  return (await readValue<Date>(pool, 'select max(ingested_at) from articles'))?.toISOString() ?? null
+  return (
+    (await readValue<Date>(pool, 'select max(ingested_at) from articles'))?.toISOString() ?? null
+  )
 }

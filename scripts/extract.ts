@@ -16,7 +16,12 @@ import { COUNTRIES, LANGUAGES, TIME_ZONES } from '../shared/articles/article.ts'
 import type { Config } from '../shared/config/config.ts'
 import { NO_WORDS, type StoredPage, wholeEntry } from '../shared/outlets/page.ts'
 import { productToken, rightsHeaders, withFiles } from '../shared/outlets/rights.ts'
-import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import {
+  type CommandContext,
+  runCommand,
+  sentenceOf,
+  UsageError,
+} from '../shared/process/command.ts'
 import { type Line, readLines } from './articles/groups.ts'
 
 /*
@@ -53,23 +58,38 @@ const PAGE_LINE = {
   required: ['url'],
   properties: {
     url: text,
-    ...{ html: optional, file: optional, robots: optional, tdmrep: optional, now: optional },
+    html: optional,
+    file: optional,
+    robots: optional,
+    tdmrep: optional,
+    now: optional,
     status: { type: ['integer', 'null'], minimum: 100, maximum: 599 },
     headers: { type: ['object', 'null'], additionalProperties: { anyOf: [text, texts] } },
     entry: {
       type: ['object', 'null'],
       properties: {
-        ...{ url: optional, guid: optional, title: optional, summary: optional, content: optional },
-        ...{ authors: textsOrNull, published: optional, language: optional },
+        url: optional,
+        guid: optional,
+        title: optional,
+        summary: optional,
+        content: optional,
+        authors: textsOrNull,
+        published: optional,
+        language: optional,
       },
     },
     outlet: {
       type: ['object', 'null'],
       properties: {
-        ...{ name: optional, domain: optional, timeZone: optional, licence: optional },
+        name: optional,
+        domain: optional,
+        timeZone: optional,
+        licence: optional,
         country: { enum: [...COUNTRIES, null] },
         languages: { type: ['array', 'null'], items: { enum: LANGUAGES } },
-        ...{ hosts: textsOrNull, feeds: textsOrNull, sitemaps: textsOrNull },
+        hosts: textsOrNull,
+        feeds: textsOrNull,
+        sitemaps: textsOrNull,
       },
     },
   },
@@ -101,10 +121,15 @@ await runCommand(
   },
   async context => {
     const { config, options, positionals } = context
-    if (positionals.length > 0) throw new UsageError('Lines are read from standard input; see --help.')
+    if (positionals.length > 0)
+      throw new UsageError('Lines are read from standard input; see --help.')
     if ([options.feeds, options.robots, options.together].filter(Boolean).length > 1)
       throw new UsageError('--feeds, --robots and --together do not go together.')
-    const reader = options.feeds ? feedReader(config) : options.robots ? robotsReader(config) : pageReader(context)
+    const reader = options.feeds
+      ? feedReader(config)
+      : options.robots
+        ? robotsReader(config)
+        : pageReader(context)
     try {
       const ahead = options.together ? 1 : config.NORMALISE_THREADS * 2
       await inOrder(readLines(process.stdin, LONGEST_LINE), ahead, context, reader)
@@ -156,10 +181,14 @@ function feedReader(config: Config): Reader {
       const contentType = line.contentType ?? null
       const feed = await parser.parse({ bytes, contentType, url: line.url }, 'extract')
       if (feed === null) return { entries: null }
-      const entries = feed.named.map(({ entry: { url, title, summary, content, authors, published } }) => {
-        return { url, title, summary, content, authors, published }
-      })
-      return feed.parts.length === 0 ? { entries } : { entries, parts: feed.parts.map(({ url }) => url) }
+      const entries = feed.named.map(
+        ({ entry: { url, title, summary, content, authors, published } }) => {
+          return { url, title, summary, content, authors, published }
+        },
+      )
+      return feed.parts.length === 0
+        ? { entries }
+        : { entries, parts: feed.parts.map(({ url }) => url) }
     },
     close: () => parser.close(),
   }
@@ -206,11 +235,16 @@ function pageReader({ config, options }: CommandContext): Reader {
       const page = await pageOf(line, BigInt(number), now, config)
       if ('refused' in page) return page
       if (!options.together) return shown(await composer.compose(page, { now }))
-      const taught = outlets.get(page.outlet.domain) ?? { template: EMPTY_TEMPLATE, pages: 0, served: new Map() }
+      const taught = outlets.get(page.outlet.domain) ?? {
+        template: EMPTY_TEMPLATE,
+        pages: 0,
+        served: new Map(),
+      }
       outlets.set(page.outlet.domain, taught)
       const template = taught.pages === 0 ? null : taught.template
       const first = await composer.compose(page, { now, template })
-      if (first.kind === 'refused' || !isRepeated(first, taught)) return shown(learned(first, taught, page.pageId))
+      if (first.kind === 'refused' || !isRepeated(first, taught))
+        return shown(learned(first, taught, page.pageId))
       return shown(await composer.compose(page, { now, template, repeated: true }))
     },
     close: () => composer.close(),
@@ -221,7 +255,10 @@ function pageReader({ config, options }: CommandContext): Reader {
  * Whether so many earlier lines had this text that it must be an interstitial. Also counts the
  * present line.
  */
-function isRepeated({ fingerprint, titled }: Extract<Composition, { kind: 'article' }>, { served }: Taught): boolean {
+function isRepeated(
+  { fingerprint, titled }: Extract<Composition, { kind: 'article' }>,
+  { served }: Taught,
+): boolean {
   if (fingerprint === null) return false
   const key = Buffer.from(fingerprint).toString('base64')
   const others = served.get(key) ?? 0
@@ -230,7 +267,11 @@ function isRepeated({ fingerprint, titled }: Extract<Composition, { kind: 'artic
 }
 
 function learned(composition: Composition, taught: Taught, pageNo: bigint): Composition {
-  if (composition.kind === 'article' && composition.lesson !== null && teaches(pageNo, taught.pages)) {
+  if (
+    composition.kind === 'article' &&
+    composition.lesson !== null &&
+    teaches(pageNo, taught.pages)
+  ) {
     taught.template = learn(taught.template, composition.lesson)
     taught.pages += 1
   }
@@ -245,10 +286,17 @@ function shown(composition: Composition): object {
   }
   const { article, origins, interstitial } = composition
   return {
-    ...{ title: article.title, url: article.url, body: article.body, snippet: prepareText(article).snippet },
+    title: article.title,
+    url: article.url,
+    body: article.body,
+    snippet: prepareText(article).snippet,
     published_at: article.publishedAt?.toISOString() ?? null,
-    ...{ authors: article.authors, language: article.language, country: article.country },
-    ...{ origins, interstitial, rights: rights.seen },
+    authors: article.authors,
+    language: article.language,
+    country: article.country,
+    origins,
+    interstitial,
+    rights: rights.seen,
   }
 }
 
@@ -257,14 +305,21 @@ async function pageOf(line: PageLine, pageId: bigint, fetchedAt: Date, config: C
   const address = readAddress(line.url)
   if (address === null) throw new Error(`url is no http(s) address: ${line.url.slice(0, 200)}`)
   const headers = Object.fromEntries(
-    Object.entries(line.headers ?? {}).map(([name, value]) => [name.toLowerCase(), [value].flat().join(', ')]),
+    Object.entries(line.headers ?? {}).map(([name, value]) => [
+      name.toLowerCase(),
+      [value].flat().join(', '),
+    ]),
   )
   const bytes = await bytesOf(line.html, line.file, config.CRAWL_MAX_BYTES)
   // A text in JSON is already decoded, so its header must not say otherwise.
   const type = headers['content-type'] ?? 'text/html'
-  if (typeof line.html === 'string') headers['content-type'] = `${type.split(';')[0]}; charset=utf-8`
+  if (typeof line.html === 'string')
+    headers['content-type'] = `${type.split(';')[0]}; charset=utf-8`
   const page = {
-    ...{ pageId, url: address.href, finalUrl: address.href, fetchedAt },
+    pageId,
+    url: address.href,
+    finalUrl: address.href,
+    fetchedAt,
     entry: line.entry ? wholeEntry(line.entry, address.href) : null,
     outlet: outletOf(line.outlet ?? {}, address),
   }
@@ -278,7 +333,10 @@ async function pageOf(line: PageLine, pageId: bigint, fetchedAt: Date, config: C
     rights: withFiles(
       rightsHeaders(line.headers ?? {}),
       ruleFor(readTdmFile(line.tdmrep ?? '') ?? [], address),
-      statedOf(readRobots(line.robots ?? '', productToken(config.CRAWL_USER_AGENT)).stated, address),
+      statedOf(
+        readRobots(line.robots ?? '', productToken(config.CRAWL_USER_AGENT)).stated,
+        address,
+      ),
     ),
   }
   const verdict = judge({ kind: 'answer', answer, url: address }, 0)
@@ -286,11 +344,28 @@ async function pageOf(line: PageLine, pageId: bigint, fetchedAt: Date, config: C
   switch (verdict.kind) {
     case 'store': {
       const entry = own || page.entry === null ? page.entry : { ...page.entry, ...NO_WORDS }
-      return { ...page, entry, status, contentType: verdict.contentType, rights: verdict.rights, body: verdict.body }
+      return {
+        ...page,
+        entry,
+        status,
+        contentType: verdict.contentType,
+        rights: verdict.rights,
+        body: verdict.body,
+      }
     }
     case 'store without body':
-      if (!own) return { refused: 'foreign host', detail: `${address.host} is no host of ${page.outlet.domain}` }
-      return { ...page, status, contentType: verdict.contentType, rights: verdict.rights, body: null }
+      if (!own)
+        return {
+          refused: 'foreign host',
+          detail: `${address.host} is no host of ${page.outlet.domain}`,
+        }
+      return {
+        ...page,
+        status,
+        contentType: verdict.contentType,
+        rights: verdict.rights,
+        body: null,
+      }
     case 'put back':
       return { refused: verdict.reason, detail: null }
     case 'refuse':
@@ -304,13 +379,19 @@ async function pageOf(line: PageLine, pageId: bigint, fetchedAt: Date, config: C
  * host, the texts of the outlet's feed are not used.
  */
 function isOwnHost({ hostname, host }: URL, { domain, hosts = [] }: StoredPage['outlet']): boolean {
-  return [domain, ...hosts].some(name => [hostname, host].some(one => one === name || one.endsWith(`.${name}`)))
+  return [domain, ...hosts].some(name =>
+    [hostname, host].some(one => one === name || one.endsWith(`.${name}`)),
+  )
 }
 
 /** Fields that the line does not give are derived from the page's host. */
-function outletOf(written: NonNullable<PageLine['outlet']>, { hostname }: URL): StoredPage['outlet'] {
+function outletOf(
+  written: NonNullable<PageLine['outlet']>,
+  { hostname }: URL,
+): StoredPage['outlet'] {
   const domain = written.domain ?? hostname.replace(/^www\./, '')
-  const country = written.country ?? (domain.endsWith('.be') ? 'BE' : domain.endsWith('.lu') ? 'LU' : 'NL')
+  const country =
+    written.country ?? (domain.endsWith('.be') ? 'BE' : domain.endsWith('.lu') ? 'LU' : 'NL')
   const timeZone = written.timeZone ?? TIME_ZONES[country]
   new Intl.DateTimeFormat('en', { timeZone }) // throws on a zone that does not exist
   return {
@@ -348,7 +429,11 @@ function readerOf<T>(schema: object): (line: unknown) => T {
 }
 
 /** The bytes of a text or of a file, which may be compressed with gzip; null for neither. */
-async function bytesOf(written: string | null | undefined, file: string | null | undefined, most: number) {
+async function bytesOf(
+  written: string | null | undefined,
+  file: string | null | undefined,
+  most: number,
+) {
   if (typeof written === 'string') return Buffer.from(written)
   if (typeof file !== 'string') return null
   const { size } = await stat(file)

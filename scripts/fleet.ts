@@ -26,7 +26,8 @@ await runCommand(
     }
     const scenario = SCENARIOS.find(({ name }) => name === options.scenario)
     if (!scenario) {
-      const named = options.scenario === undefined ? '' : `There is no scenario "${options.scenario}". `
+      const named =
+        options.scenario === undefined ? '' : `There is no scenario "${options.scenario}". `
       throw new UsageError(`${named}Name a scenario: --scenario NAME; --list shows them.`)
     }
     const verdict = await runScenario(scenario, {

@@ -11,7 +11,12 @@ import { openCopyGroups } from '../shared/copies/pass.ts'
 import { counted } from '../shared/log/printable.ts'
 import { readValue } from '../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../shared/postgres/segment-thread.ts'
-import { type CommandContext, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
+import {
+  type CommandContext,
+  runCommand,
+  UsageError,
+  wholeNumber,
+} from '../shared/process/command.ts'
 import { dropPrivileges } from '../shared/process/privileges.ts'
 import { type Group, orSilence, readGroups } from './articles/groups.ts'
 import { openArticleReader } from './articles/reader.ts'
@@ -65,9 +70,16 @@ await runCommand(
       'It takes all the processor time that it can get, so searches on the same machine are slower meanwhile. With `--rate`',
       'it takes a part only, and longer.',
     ].join('\n'),
-    usage: ['FILE.ndjson [--rate N] [--dry-run] [--json]', 'FILE.ndjson.gz', '-      (standard input)'],
+    usage: [
+      'FILE.ndjson [--rate N] [--dry-run] [--json]',
+      'FILE.ndjson.gz',
+      '-      (standard input)',
+    ],
     options: {
-      rate: { value: 'N', about: `indexes at most N articles a second, from 1 to ${MOST_PER_SECOND}` },
+      rate: {
+        value: 'N',
+        about: `indexes at most N articles a second, from 1 to ${MOST_PER_SECOND}`,
+      },
       json: { about: 'prints {"indexed", "known", "bad"} at the end' },
       'dry-run': { about: 'reads all lines and reports the bad ones; indexes nothing' },
     },
@@ -75,7 +87,8 @@ await runCommand(
   },
   async context => {
     const [file, ...rest] = context.positionals
-    if (file === undefined || rest.length > 0) throw new UsageError('Name one file, or - for standard input.')
+    if (file === undefined || rest.length > 0)
+      throw new UsageError('Name one file, or - for standard input.')
     const rate = wholeNumber('rate', context.options.rate, MOST_PER_SECOND)
     const found = file === '-' ? null : await stat(file)
     const isPipe = found?.isFile() !== true
@@ -93,7 +106,9 @@ await runCommand(
     const bar = importBar(isPipe || file.endsWith('.gz') ? null : found.size)
     const input = { groups: readGroups(stream, reader), bar, isPipe }
     try {
-      const counts = dryRun ? await readThrough(context, input) : await importAll(context, input, rate)
+      const counts = dryRun
+        ? await readThrough(context, input)
+        : await importAll(context, input, rate)
       return report(context, counts, dryRun)
     } finally {
       await reader.close()
@@ -104,7 +119,8 @@ await runCommand(
 /** ms by which the clock of the database is ahead of ours. No line may have a later time. */
 function databaseAhead(context: CommandContext): Promise<number> {
   const pool = context.openPool({ max: 1 })
-  const ahead = async () => (await readValue<Date>(pool, 'select clock_timestamp()'))!.getTime() - Date.now()
+  const ahead = async () =>
+    (await readValue<Date>(pool, 'select clock_timestamp()'))!.getTime() - Date.now()
   return whileAway(ahead, context)
 }
 
@@ -143,7 +159,12 @@ async function readThrough({ signal }: CommandContext, input: Input): Promise<Im
 }
 
 /** Indexes articles in small batches, with the pauses that the rate demands. */
-async function addAtRate(importer: Importer, articles: NewArticle[], limit: RateLimit, signal: AbortSignal) {
+async function addAtRate(
+  importer: Importer,
+  articles: NewArticle[],
+  limit: RateLimit,
+  signal: AbortSignal,
+) {
   for (let from = 0; from < articles.length && !signal.aborted; from += BATCH) {
     await limit(await importer.writeSingly(articles.slice(from, from + BATCH)))
   }
@@ -154,8 +175,13 @@ async function addAtRate(importer: Importer, articles: NewArticle[], limit: Rate
  * wait for lines counts. The time of our own writing does not, because a quick pipe soon fills its
  * next segment.
  */
-async function* bounded(groups: AsyncIterable<Group | null>, importer: Importer): AsyncGenerator<Group | null> {
-  let [silent, waiting, since] = [0, 0, performance.now()]
+async function* bounded(
+  groups: AsyncIterable<Group | null>,
+  importer: Importer,
+): AsyncGenerator<Group | null> {
+  let silent = 0
+  let waiting = 0
+  let since = performance.now()
   for await (const group of groups) {
     silent += performance.now() - since
     yield group
@@ -168,7 +194,11 @@ async function* bounded(groups: AsyncIterable<Group | null>, importer: Importer)
 }
 
 /** @param perSecond articles; null: as many as possible */
-async function importAll(context: CommandContext, { groups, bar, isPipe }: Input, perSecond: number | null) {
+async function importAll(
+  context: CommandContext,
+  { groups, bar, isPipe }: Input,
+  perSecond: number | null,
+) {
   const { signal } = context
   const limit = createRateLimit(perSecond, signal)
   const counts = noCounts()
@@ -189,7 +219,8 @@ async function importAll(context: CommandContext, { groups, bar, isPipe }: Input
         if (signal.aborted) return
       }
       if (perSecond !== null) bar.say('Making the last segments …')
-      const finishing = perSecond === null ? importer.flush() : whileAway(() => indexer.finish('all'), context)
+      const finishing =
+        perSecond === null ? importer.flush() : whileAway(() => indexer.finish('all'), context)
       // After an interruption nobody has to wait, because the next process that writes makes the
       // segments.
       await Promise.race([finishing, once(signal, 'abort')])
@@ -220,7 +251,10 @@ async function withImporter(
   // Finds groups while the thread makes the next segment. The pass at the end repeats what failed.
   let grouping: Promise<void> | null = null
   const importer = openImporter({
-    ...{ pool, indexer, embedDelay, writer: openArticleWriter({ pool, indexer, embedDelay }) },
+    pool,
+    indexer,
+    embedDelay,
+    writer: openArticleWriter({ pool, indexer, embedDelay }),
     patiently: work => whileAway(work, context),
     written({ indexed, known }) {
       counts.indexed += indexed

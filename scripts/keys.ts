@@ -13,7 +13,13 @@ import {
 } from '../shared/plans/keys.ts'
 import { listFeeds } from '../shared/plans/search-feeds.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, textOf, UsageError, wholeNumber } from '../shared/process/command.ts'
+import {
+  type CommandContext,
+  runCommand,
+  textOf,
+  UsageError,
+  wholeNumber,
+} from '../shared/process/command.ts'
 import { FEED_USAGE, runFeed, runSearches } from './terminal/keys-feeds.ts'
 
 const MAX_RATE = 1_000_000
@@ -38,7 +44,10 @@ await runCommand(
       name: { about: 'whose key it is', value: 'N' },
       countries: { value: 'VALUE', about: 'NL, BE, LU, comma-separated' },
       'history-start': { about: 'first day, or time, of the history', value: 'DATE' },
-      'history-days': { about: 'days of history instead; the window moves every midnight UTC', value: 'N' },
+      'history-days': {
+        about: 'days of history instead; the window moves every midnight UTC',
+        value: 'N',
+      },
       rate: { about: 'requests per minute', value: 'N' },
       quota: { about: 'requests per calendar month (UTC)', value: 'N' },
       'no-quota': { about: 'with update: takes the quota away' },
@@ -58,7 +67,8 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
   if (surplus !== undefined || (id !== undefined && ['create', 'list'].includes(verb)))
     throw new UsageError(`"${surplus ?? id}" is one word too many; see --help.`)
   const named = (): string => {
-    if (id === undefined) throw new UsageError(`Name the key: npm run keys -- ${verb} ID; list shows the ids.`)
+    if (id === undefined)
+      throw new UsageError(`Name the key: npm run keys -- ${verb} ID; list shows the ids.`)
     return id
   }
   const found = <T>(result: T | null): T => {
@@ -74,7 +84,9 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
     }
     case 'list': {
       const keys = await listKeys(pool)
-      print(`[${keys.map(key => `\n${JSON.stringify(listed(key))}`).join(',')}${keys.length > 0 ? '\n' : ''}]`)
+      print(
+        `[${keys.map(key => `\n${JSON.stringify(listed(key))}`).join(',')}${keys.length > 0 ? '\n' : ''}]`,
+      )
       return
     }
     case 'update': {
@@ -101,7 +113,9 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
       return say('Revoked; every API process refuses it, and its feeds, from now on.')
     }
     default:
-      throw new UsageError('Write create, list, update, rotate, revoke, searches or feed; see --help.')
+      throw new UsageError(
+        'Write create, list, update, rotate, revoke, searches or feed; see --help.',
+      )
   }
 }
 
@@ -113,7 +127,10 @@ function described(key: ApiKey, secret?: string): Record<string, unknown> {
     ...(secret === undefined ? {} : { key: secret }),
     name: key.name,
     countries: plan.countries,
-    history: plan.history.kind === 'fixed' ? { start: plan.history.at.toISOString() } : { days: plan.history.days },
+    history:
+      plan.history.kind === 'fixed'
+        ? { start: plan.history.at.toISOString() }
+        : { days: plan.history.days },
     rate: plan.rate,
     quota: plan.quota,
     created_at: key.createdAt.toISOString(),
@@ -134,7 +151,9 @@ function readNew(context: CommandContext): { name: string; plan: Plan } {
   const { name, plan } = readChange(context)
   const { countries, history, rate, quota } = plan
   if (name === undefined || !countries || !history || rate === undefined)
-    throw new UsageError('A key needs --name, --countries, --history-start or --history-days, and --rate; see --help.')
+    throw new UsageError(
+      'A key needs --name, --countries, --history-start or --history-days, and --rate; see --help.',
+    )
   return { name, plan: { countries, history, rate, quota: quota ?? null } }
 }
 
@@ -148,7 +167,8 @@ function readChange({ options }: CommandContext): { name?: string; plan: Partial
   )
   const rate = wholeNumber('rate', options.rate, MAX_RATE)
   const quota = wholeNumber('quota', options.quota, MAX_QUOTA, 0)
-  if (quota !== null && options['no-quota'] === true) throw new UsageError('Write --quota or --no-quota, not both.')
+  if (quota !== null && options['no-quota'] === true)
+    throw new UsageError('Write --quota or --no-quota, not both.')
   return {
     ...(name === undefined ? {} : { name }),
     plan: {
@@ -164,15 +184,18 @@ function readCountries(text: string | undefined): Country[] | null {
   if (text === undefined) return null
   const written = text.split(',').map(name => name.trim().toUpperCase())
   const strange = written.find(name => !COUNTRIES.some(country => country === name))
-  if (strange !== undefined) throw new UsageError(`--countries names "${strange}"; write of ${COUNTRIES.join(', ')}.`)
+  if (strange !== undefined)
+    throw new UsageError(`--countries names "${strange}"; write of ${COUNTRIES.join(', ')}.`)
   return COUNTRIES.filter(country => written.includes(country))
 }
 
 function readHistory(start: string | undefined, days: number | null): HistoryStart | null {
-  if (start !== undefined && days !== null) throw new UsageError('Write --history-start or --history-days, not both.')
+  if (start !== undefined && days !== null)
+    throw new UsageError('Write --history-start or --history-days, not both.')
   if (days !== null) return { kind: 'rolling', days }
   if (start === undefined) return null
   const instant = parseInstant(start)
-  if (!instant) throw new UsageError(`--history-start is "${start}"; write a day such as 2024-01-01.`)
+  if (!instant)
+    throw new UsageError(`--history-start is "${start}"; write a day such as 2024-01-01.`)
   return { kind: 'fixed', at: new Date(ceilMs(instant)) }
 }

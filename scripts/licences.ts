@@ -14,10 +14,13 @@ const OTHERS = [
 await runCommand(
   {
     name: 'licences',
-    about: 'Prints the licence of every package of the lockfile that is shipped, and of what comes beside them.',
+    about:
+      'Prints the licence of every package of the lockfile that is shipped, and of what comes beside them.',
   },
   async ({ print }) => {
-    const lock: unknown = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'))
+    const lock: unknown = JSON.parse(
+      readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'),
+    )
     for (const line of [...licencesIn(lock)].sort()) print(line)
     for (const line of OTHERS) print(line)
   },
@@ -28,7 +31,8 @@ function* licencesIn(lock: unknown): Generator<string> {
   if (typeof lock !== 'object' || lock === null || !('packages' in lock)) return
   for (const [path, entry] of Object.entries(Object(lock.packages))) {
     const [, name] = /.*node_modules\/(.+)$/.exec(path) ?? []
-    if (name === undefined || typeof entry !== 'object' || entry === null || 'dev' in entry) continue
+    if (name === undefined || typeof entry !== 'object' || entry === null || 'dev' in entry)
+      continue
     const version = 'version' in entry ? entry.version : ''
     yield `${name} ${version}: ${'license' in entry ? entry.license : 'see its package'}`
   }

@@ -45,7 +45,8 @@ await runCommand(
       const passages: number[][] = []
       const queries: number[][] = []
       const texts = pool === null ? sampleTexts(language) : await storedTexts(pool, language)
-      if (texts.length === 0) throw new Error(`There is no text in ${language}, and each language needs some.`)
+      if (texts.length === 0)
+        throw new Error(`There is no text in ${language}, and each language needs some.`)
       for (const text of texts) {
         passages.push(...(await embeddings.embedPassages([text.slice(0, PASSAGE)], signal)))
         queries.push(await embeddings.embedQuery(text.slice(0, QUERY), signal))
@@ -54,7 +55,10 @@ await runCommand(
       say(`${language}: ${counted(texts.length, 'text')}`)
     }
     const rows = means.map(mean => `    ${JSON.stringify(mean)}`).join(',\n')
-    await writeFile(write, `{\n  "model": ${JSON.stringify(source.model.name)},\n  "means": [\n${rows}\n  ]\n}\n`)
+    await writeFile(
+      write,
+      `{\n  "model": ${JSON.stringify(source.model.name)},\n  "means": [\n${rows}\n  ]\n}\n`,
+    )
     say(`Wrote ${write}; services read ${biasFile(source.model.name).pathname}.`)
   },
 )

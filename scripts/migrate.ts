@@ -4,7 +4,8 @@ import { runCommand } from '../shared/process/command.ts'
 await runCommand(
   {
     name: 'migrate',
-    about: 'Brings the database named by DATABASE_URL to the present schema. Safe to run again at any time.',
+    about:
+      'Brings the database named by DATABASE_URL to the present schema. Safe to run again at any time.',
     needs: ['DATABASE_URL'],
   },
   async ({ config, say }) => {

@@ -7,9 +7,21 @@ import { dayAgo } from '../shared/outlets/days.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { dropPrivileges } from '../shared/process/privileges.ts'
-import { type Budget, budgetsUsed, type OutletPages, outletHealthAndPages } from '../status/health.ts'
+import {
+  type Budget,
+  budgetsUsed,
+  type OutletPages,
+  outletHealthAndPages,
+} from '../status/health.ts'
 import { ago, daysInWords, mannersInWords, sourcesOf, span, troublesOf } from '../status/words.ts'
-import { add, ENTRY_OPTIONS, readOutlets, remove, sync, warnOfSharedFeeds } from './outlets/change.ts'
+import {
+  add,
+  ENTRY_OPTIONS,
+  readOutlets,
+  remove,
+  sync,
+  warnOfSharedFeeds,
+} from './outlets/change.ts'
 import { checkOutlets, checkTable, droppedBefore, writeCatalogue } from './outlets/check.ts'
 import { readReport, reportPage } from './outlets/report.ts'
 import { applyRights, showStops } from './outlets/rights.ts'
@@ -51,17 +63,24 @@ await runCommand(
       options,
       positionals: [verb, first, ...rest],
     } = context
-    if (verb === 'remove' && first !== undefined) return remove(context, context.openPool({ max: 2 }), [first, ...rest])
+    if (verb === 'remove' && first !== undefined)
+      return remove(context, context.openPool({ max: 2 }), [first, ...rest])
     if (rest.length > 0) throw new UsageError('Name one file or outlet.')
-    if (verb === 'sync' && first !== undefined) return sync(context, context.openPool({ max: 2 }), first)
-    if (verb === 'add' && first !== undefined) return add(context, context.openPool({ max: 2 }), first)
+    if (verb === 'sync' && first !== undefined)
+      return sync(context, context.openPool({ max: 2 }), first)
+    if (verb === 'add' && first !== undefined)
+      return add(context, context.openPool({ max: 2 }), first)
     if (verb === 'list' && first === undefined) return list(context, context.openPool({ max: 2 }))
     if (verb === 'rights') {
       const pool = context.openPool({ max: 2, statementTimeout: 0 })
-      if (first === undefined && options.apply === true) throw new UsageError('Name the outlet: rights DOMAIN --apply.')
-      return first === undefined ? showStops(context, pool) : applyRights(context, pool, first.toLowerCase())
+      if (first === undefined && options.apply === true)
+        throw new UsageError('Name the outlet: rights DOMAIN --apply.')
+      return first === undefined
+        ? showStops(context, pool)
+        : applyRights(context, pool, first.toLowerCase())
     }
-    if (verb === 'report' && first !== undefined) return report(context, context.openPool({ max: 2 }), first)
+    if (verb === 'report' && first !== undefined)
+      return report(context, context.openPool({ max: 2 }), first)
     if (verb === 'check') return check(context, first ?? DEFAULT_CATALOGUE)
     throw new UsageError(
       'Write sync FILE, add FILE, remove DOMAIN, list, rights [DOMAIN], report DOMAIN, or check [FILE]; see --help.',
@@ -70,7 +89,11 @@ await runCommand(
 )
 
 /** Prints a page for a publisher: exact figures with `--json`, otherwise Markdown. */
-async function report({ config, options, print }: CommandContext, pool: Pool, domain: string): Promise<void> {
+async function report(
+  { config, options, print }: CommandContext,
+  pool: Pool,
+  domain: string,
+): Promise<void> {
   const found = await readReport(pool, domain, config)
   if (found === null) throw new UsageError(`No outlet has the domain ${domain}; "list" names them.`)
   if (options.json === true) print(JSON.stringify(found))
@@ -111,7 +134,12 @@ async function check(context: CommandContext, file: string): Promise<number> {
   const checked = await checkOutlets(config, outlets, earlier, signal, {
     feed(result) {
       if (options.json === true) print(JSON.stringify(result))
-      else bar.say(printableLine(`${result.ok ? 'ok  ' : 'FAIL'} ${result.domain} ${result.url} ${result.detail}`))
+      else
+        bar.say(
+          printableLine(
+            `${result.ok ? 'ok  ' : 'FAIL'} ${result.domain} ${result.url} ${result.detail}`,
+          ),
+        )
     },
     outlet() {
       done += 1
@@ -130,18 +158,25 @@ async function check(context: CommandContext, file: string): Promise<number> {
 }
 
 /** An outlet with its pages and the feeds that it shares with others. */
-type ListedOutlet = OutletHealth & OutletPages & { sharedFeeds: SharedFeed[]; template: LearnedTemplate | null }
+type ListedOutlet = OutletHealth &
+  OutletPages & { sharedFeeds: SharedFeed[]; template: LearnedTemplate | null }
 
 /**
  * Health for people: one line for each outlet, those in trouble first. The columns from `today` to
  * `new hosts` are today's.
  */
 function healthTable(outlets: ListedOutlet[], budget: Budget, now: Date): string {
-  if (outlets.length === 0) return 'No outlets; `npm run outlets -- add FILE` adds those of a catalogue.'
+  if (outlets.length === 0)
+    return 'No outlets; `npm run outlets -- add FILE` adds those of a catalogue.'
   const rank = { failing: 0, blocked: 1, silent: 2, healthy: 3 }
-  const sorted = [...outlets].sort((a, b) => rank[a.health] - rank[b.health] || (a.domain < b.domain ? -1 : 1))
+  const sorted = [...outlets].sort(
+    (a, b) => rank[a.health] - rank[b.health] || (a.domain < b.domain ? -1 : 1),
+  )
   const rows = sorted.map(outlet => rowOf(outlet, budget, now))
-  return columns([Object.keys(rows[0]!), ...rows.map(row => Object.values(row).map(cell => printableLine(`${cell}`)))])
+  return columns([
+    Object.keys(rows[0]!),
+    ...rows.map(row => Object.values(row).map(cell => printableLine(`${cell}`))),
+  ])
 }
 
 /** The cells of a line, by the heading of their column. */
@@ -178,7 +213,8 @@ function troubles(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
 
 function mainSources(outlet: ListedOutlet): string {
   const { template } = outlet
-  const learned = template === null ? '' : `${counted(template.boilerplate, 'line')} of boilerplate left out`
+  const learned =
+    template === null ? '' : `${counted(template.boilerplate, 'line')} of boilerplate left out`
   return [sourcesOf(outlet), learned].filter(Boolean).join(', ') || '–'
 }
 
@@ -188,5 +224,7 @@ function budgetTroubles(outlet: ListedOutlet, budget: Budget): string[] {
   const spent = (['pages', 'bytes'] as const).filter(name => used[name] >= 1)
   return spent.length === 0
     ? []
-    : [`today's ${spent.join(' and ')} are spent, ${counted(outlet.pages.waiting, 'page waits', 'pages wait')}`]
+    : [
+        `today's ${spent.join(' and ')} are spent, ${counted(outlet.pages.waiting, 'page waits', 'pages wait')}`,
+      ]
 }

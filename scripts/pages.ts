@@ -1,6 +1,11 @@
 import { counted } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
+import {
+  type CommandContext,
+  runCommand,
+  UsageError,
+  wholeNumber,
+} from '../shared/process/command.ts'
 import {
   countPages,
   countTriable,
@@ -41,14 +46,20 @@ await runCommand(
   },
   async context => {
     const [verb, ...ids] = context.positionals
-    if (verb !== 'list' && verb !== 'retry') throw new UsageError('Write list or retry; see --help.')
-    if (verb !== 'retry' && ids.length > 0) throw new UsageError(`"${ids[0]}" is one word too many; see --help.`)
+    if (verb !== 'list' && verb !== 'retry')
+      throw new UsageError('Write list or retry; see --help.')
+    if (verb !== 'retry' && ids.length > 0)
+      throw new UsageError(`"${ids[0]}" is one word too many; see --help.`)
     const choice = choiceOf(context, ids)
     await (verb === 'list' ? list : retry)(context, context.openPool({ max: 1 }), choice)
   },
 )
 
-async function list({ options, print, say }: CommandContext, pool: Pool, choice: PageChoice): Promise<void> {
+async function list(
+  { options, print, say }: CommandContext,
+  pool: Pool,
+  choice: PageChoice,
+): Promise<void> {
   const limit = wholeNumber('limit', options.limit, LONGEST) ?? LIMIT
   const pages = await listPages(pool, choice, limit)
   if (options.json === true) for (const page of pages) print(JSON.stringify(page))
@@ -56,12 +67,22 @@ async function list({ options, print, say }: CommandContext, pool: Pool, choice:
   const count = pages.length < limit ? pages.length : await countPages(pool, choice)
   const kind = choice.state === 'refused' ? 'refused' : 'open'
   if (count === 0) say(`No page is ${kind}.`)
-  else if (count > pages.length) say(`${pages.length} of ${counted(count, `${kind} page`)}; --limit shows more.`)
+  else if (count > pages.length)
+    say(`${pages.length} of ${counted(count, `${kind} page`)}; --limit shows more.`)
   else say(`${counted(count, `${kind} page`)}.`)
 }
 
-async function retry({ options, print, say }: CommandContext, pool: Pool, choice: PageChoice): Promise<void> {
-  if (choice.numbers === null && choice.outlet === null && choice.state === null && options.all !== true)
+async function retry(
+  { options, print, say }: CommandContext,
+  pool: Pool,
+  choice: PageChoice,
+): Promise<void> {
+  if (
+    choice.numbers === null &&
+    choice.outlet === null &&
+    choice.state === null &&
+    options.all !== true
+  )
     throw new UsageError('Name ids as list prints them, --outlet, --state, or --all.')
   const dryRun = options['dry-run'] === true
   const count = await (dryRun ? countTriable(pool, choice) : retryPages(pool, choice))
@@ -72,11 +93,16 @@ async function retry({ options, print, say }: CommandContext, pool: Pool, choice
 function choiceOf({ options }: CommandContext, ids: string[]): PageChoice {
   const written = options.refused === true ? (options.state ?? 'refused') : options.state
   const state = PAGE_STATES.find(known => known === written) ?? null
-  if (written !== undefined && state === null) throw new UsageError(`--state is one of ${PAGE_STATES.join(', ')}.`)
+  if (written !== undefined && state === null)
+    throw new UsageError(`--state is one of ${PAGE_STATES.join(', ')}.`)
   const wrong = ids.find(id => !/^page:\d{1,18}$/.test(id))
-  if (wrong !== undefined) throw new UsageError(`"${wrong}" is no id of a page; they look like page:12.`)
+  if (wrong !== undefined)
+    throw new UsageError(`"${wrong}" is no id of a page; they look like page:12.`)
   return {
-    outlet: typeof options.outlet === 'string' ? options.outlet.toLowerCase().replace(/^www\./, '') : null,
+    outlet:
+      typeof options.outlet === 'string'
+        ? options.outlet.toLowerCase().replace(/^www\./, '')
+        : null,
     state,
     numbers: ids.length > 0 ? ids.map(id => id.slice('page:'.length)) : null,
   }

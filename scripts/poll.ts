@@ -10,7 +10,12 @@ import {
 import { readIfThere, writeWhole } from '../infra/embedded/files.ts'
 import { parseDuration } from '../shared/config/values.ts'
 import { counted, printable } from '../shared/log/printable.ts'
-import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import {
+  type CommandContext,
+  runCommand,
+  sentenceOf,
+  UsageError,
+} from '../shared/process/command.ts'
 import { queryOptions, readQuery } from './terminal/api-options.ts'
 
 await runCommand(
@@ -40,12 +45,15 @@ await runCommand(
 
 async function run(context: CommandContext): Promise<void> {
   const { options, signal } = context
-  if (typeof options.place !== 'string') throw new UsageError('Name the file that keeps the place: --place FILE.')
+  if (typeof options.place !== 'string')
+    throw new UsageError('Name the file that keeps the place: --place FILE.')
   const every = parseDuration(typeof options.every === 'string' ? options.every : '1m')
   if (every === null) throw new UsageError('--every is a duration such as 30s or 5m.')
   const query = readQuery(options)
   const since =
-    typeof options.since === 'string' ? readQuery({ 'ingested-after': options.since }).ingested_after : undefined
+    typeof options.since === 'string'
+      ? readQuery({ 'ingested-after': options.since }).ingested_after
+      : undefined
   const own = { since: since ?? undefined, every: options.once === true ? undefined : every }
   try {
     await follow(context, options.place, query, own)
@@ -63,7 +71,10 @@ async function follow(
   own: { since: string | Date | undefined; every: number | undefined },
 ): Promise<void> {
   const { options, say } = context
-  const written = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])
+  const written = Object.entries(query).map(([name, value]): [string, string] => [
+    name,
+    String(value),
+  ])
   const place = await readPlace(file, new URLSearchParams(written.sort()).toString())
   const out = typeof options.out === 'string' ? options.out : null
   const output = await openOutput(out, place)
@@ -77,12 +88,15 @@ async function follow(
         if (isNew) {
           // The place is stored before the first page is written. If the process is killed during
           // this page, the next run knows where its output in the file began.
-          const ingested_after = own.since instanceof Date ? own.since.toISOString() : (own.since ?? null)
+          const ingested_after =
+            own.since instanceof Date ? own.since.toISOString() : (own.since ?? null)
           const start = { query: state.query, ingested_after, ids: [], etag: null }
           await keepPlace(file, { state: start, bytes: await output.write('') })
           isNew = false
         }
-        const bytes = await output.write(articles.map(article => `${JSON.stringify(article)}\n`).join(''))
+        const bytes = await output.write(
+          articles.map(article => `${JSON.stringify(article)}\n`).join(''),
+        )
         await keepPlace(file, { state, bytes })
         articlesWritten += articles.length
         if (out !== null && articles.length > 0 && own.every !== undefined) {
@@ -90,7 +104,8 @@ async function follow(
         }
       }
     })
-    if (out !== null && own.every === undefined) say(`Wrote ${counted(articlesWritten, 'new article')} to ${out}.`)
+    if (out !== null && own.every === undefined)
+      say(`Wrote ${counted(articlesWritten, 'new article')} to ${out}.`)
   } finally {
     await output.close()
   }
@@ -103,13 +118,21 @@ async function follow(
  * @throws UsageError when no key is given or found; an error with a sentence when the API does not
  * answer
  */
-async function withApi<T>(context: CommandContext, retries: number, work: (client: Client) => Promise<T>): Promise<T> {
+async function withApi<T>(
+  context: CommandContext,
+  retries: number,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   const { config, options, say, signal } = context
-  const url = String(options.url ?? '') || config.PUBLIC_URL || `http://${config.HOST}:${config.PORT}`
+  const url =
+    String(options.url ?? '') || config.PUBLIC_URL || `http://${config.HOST}:${config.PORT}`
   const key =
-    String(options.key ?? '') || config.API_KEY || (await readIfThere(join(config.DATA_DIR, 'api.key')))?.trim()
+    String(options.key ?? '') ||
+    config.API_KEY ||
+    (await readIfThere(join(config.DATA_DIR, 'api.key')))?.trim()
   if (!key) throw new UsageError('Write --key, or set API_KEY; npm run keys -- create makes one.')
-  const onWait = (ms: number, reason: unknown) => say(`Waiting ${Math.ceil(ms / 1_000)} s: ${sentenceOf(reason)}`)
+  const onWait = (ms: number, reason: unknown) =>
+    say(`Waiting ${Math.ceil(ms / 1_000)} s: ${sentenceOf(reason)}`)
   try {
     return await work(createClient({ url, key, retries, signal, onWait }))
   } catch (error) {
@@ -150,7 +173,10 @@ async function openOutput(path: string | null, place: PollPlace): Promise<Output
   // With a new place (`state` is null), the output file keeps its content, and new articles are
   // added at its end.
   if (place.state === null) bytes = size
-  if (size < bytes) throw new Error(`${path} is shorter than its place says; begin with a new place and a new file.`)
+  if (size < bytes)
+    throw new Error(
+      `${path} is shorter than its place says; begin with a new place and a new file.`,
+    )
   await handle.truncate(bytes)
   return {
     async write(text) {

@@ -52,24 +52,43 @@ await runCommand(
         return say(count === 0 ? 'Nothing is in quarantine.' : `${count} in quarantine.`)
       }
       case 'retry': {
-        const count = await onQuarantine(pool, rest, all, dryRun ? countQuarantined : retryQuarantine)
-        return tell('Gave back', 'Would give back', count, ofThese(rest, count), { action: 'retry' })
+        const count = await onQuarantine(
+          pool,
+          rest,
+          all,
+          dryRun ? countQuarantined : retryQuarantine,
+        )
+        return tell('Gave back', 'Would give back', count, ofThese(rest, count), {
+          action: 'retry',
+        })
       }
       case 'drain': {
         if (rest[0] === 'quarantine') {
-          const count = await onQuarantine(pool, rest.slice(1), all, dryRun ? countQuarantined : forgetQuarantine)
+          const count = await onQuarantine(
+            pool,
+            rest.slice(1),
+            all,
+            dryRun ? countQuarantined : forgetQuarantine,
+          )
           return tell('Gave up', 'Would give up', count, ofThese(rest.slice(1), count), {
             action: 'drain',
             queue: 'quarantine',
           })
         }
         const name = QUEUE_NAMES.find(known => known === rest[0])
-        if (!name) throw new UsageError(`Name a queue: ${[...QUEUE_NAMES, 'quarantine'].join(', ')}.`)
+        if (!name)
+          throw new UsageError(`Name a queue: ${[...QUEUE_NAMES, 'quarantine'].join(', ')}.`)
         const count = await drain(config, name, dryRun)
-        return tell('Removed', 'Would remove', count, ` ${count === 1 ? 'message' : 'messages'} from ${name}`, {
-          action: 'drain',
-          queue: name,
-        })
+        return tell(
+          'Removed',
+          'Would remove',
+          count,
+          ` ${count === 1 ? 'message' : 'messages'} from ${name}`,
+          {
+            action: 'drain',
+            queue: name,
+          },
+        )
       }
       default:
         throw new UsageError('Say list, retry or drain; see --help.')
@@ -80,7 +99,10 @@ await runCommand(
 /** The newest things in quarantine, and the number of all. */
 async function readQuarantine(pool: Pool): Promise<{ things: Quarantined[]; count: number }> {
   const things = await listQuarantine(pool, LIST_LIMIT)
-  return { things, count: things.length < LIST_LIMIT ? things.length : await countQuarantined(pool, null) }
+  return {
+    things,
+    count: things.length < LIST_LIMIT ? things.length : await countQuarantined(pool, null),
+  }
 }
 
 /** Applies `work` to the named ids in quarantine, or to all. */
@@ -92,7 +114,8 @@ async function onQuarantine(
 ): Promise<number> {
   if (all === ids.length > 0) throw new UsageError('Name ids as `list` prints them, or --all.')
   const wrong = ids.find(id => !/^(page|embedding):\d{1,18}$/.test(id))
-  if (wrong !== undefined) throw new UsageError(`"${wrong}" is no id; they look like page:12 or embedding:7.`)
+  if (wrong !== undefined)
+    throw new UsageError(`"${wrong}" is no id; they look like page:12 or embedding:7.`)
   return work(pool, all ? null : ids)
 }
 
@@ -134,7 +157,11 @@ function countQuarantined(pool: Pool, ids: Ids): Promise<number> {
  * @returns the number of returned pages and embeddings
  */
 async function retryQuarantine(pool: Pool, ids: Ids): Promise<number> {
-  const pages = await retryPages(pool, { outlet: null, state: 'failed', numbers: numbersOf(ids, 'page') })
+  const pages = await retryPages(pool, {
+    outlet: null,
+    state: 'failed',
+    numbers: numbersOf(ids, 'page'),
+  })
   const embeddings = await pool.query(
     `update embeddings set failed_at = null, attempts = 0, error = null, claimed_until = null, due_at = least(due_at, now())
       where failed_at is not null and ($1::bigint[] is null or seq = any($1))`,

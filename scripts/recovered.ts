@@ -20,7 +20,10 @@ await runCommand(
     ].join('\n'),
     usage: ['[--seen T] [--json]'],
     options: {
-      seen: { value: 'T', about: 'newest `ingested_at` that a client has; default: the time of the server' },
+      seen: {
+        value: 'T',
+        about: 'newest `ingested_at` that a client has; default: the time of the server',
+      },
       json: { about: 'prints {"articles", "last", "clock", "vectors"}' },
     },
     needs: ['DATABASE_URL'],
@@ -37,16 +40,22 @@ await runCommand(
     say(`The database holds ${counted(articles, 'article')}, the last one of ${last ?? 'never'}.`)
     say(`New articles are stamped after ${clock}. Cursors from before the recovery are refused.`)
     say(vectors)
-    say('Snippets and vectors that `npm run outlets -- rights DOMAIN --apply` removed later are back; run it again.')
-    say('Keys that were revoked later may be valid again, and addresses that unsubscribed later are told again;')
+    say(
+      'Snippets and vectors that `npm run outlets -- rights DOMAIN --apply` removed later are back; run it again.',
+    )
+    say(
+      'Keys that were revoked later may be valid again, and addresses that unsubscribed later are told again;',
+    )
     say('see `npm run keys -- list` and `npm run alerts -- list`.')
   },
 )
 
 function instantOf(text: string): Date {
   const at = readInstant(text)
-  if (at === null) throw new UsageError(`--seen "${text}" is no time; write it as 2026-11-23T10:00:00.000Z.`)
-  if (at.getTime() > Date.now() + MOST_AHEAD) throw new UsageError(`--seen ${text} is more than a day ahead.`)
+  if (at === null)
+    throw new UsageError(`--seen "${text}" is no time; write it as 2026-11-23T10:00:00.000Z.`)
+  if (at.getTime() > Date.now() + MOST_AHEAD)
+    throw new UsageError(`--seen ${text} is more than a day ahead.`)
   return at
 }
 

@@ -52,7 +52,10 @@ await runCommand(
     options: {
       model: { value: 'NAME', about: 'the new model' },
       api: { value: 'API', about: 'protocol of its endpoint (default EMBEDDINGS_API)' },
-      url: { value: 'URL', about: 'its endpoint, for all services (default: EMBEDDINGS_URL of each)' },
+      url: {
+        value: 'URL',
+        about: 'its endpoint, for all services (default: EMBEDDINGS_URL of each)',
+      },
       all: { about: 'also when model and recipe are unchanged' },
       cancel: { about: 'gives up a collection that is not complete' },
       json: { about: 'prints {"collection", "model", "articles", "done"}' },
@@ -62,16 +65,24 @@ await runCommand(
   },
   async context => {
     const { options, positionals } = context
-    if (positionals.length > 0) throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
+    if (positionals.length > 0)
+      throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
     const pool = context.openPool()
     const [serving, filling = null] = await readCollections(pool)
-    if (!serving) throw new UsageError('No article is embedded yet. Start an embedder; it uses EMBEDDINGS_MODEL.')
+    if (!serving)
+      throw new UsageError(
+        'No article is embedded yet. Start an embedder; it uses EMBEDDINGS_MODEL.',
+      )
     if (options.cancel === true) return await cancel(context, pool, filling)
     return await reembed(context, pool, serving, filling)
   },
 )
 
-async function cancel({ options, say }: CommandContext, pool: Pool, filling: Collection | null): Promise<void> {
+async function cancel(
+  { options, say }: CommandContext,
+  pool: Pool,
+  filling: Collection | null,
+): Promise<void> {
   if (filling === null) return say('No collection is being filled.')
   if (options['dry-run'] === true) return say(`Would give up ${filling.name}.`)
   await transaction(pool, async client => {
@@ -83,9 +94,16 @@ async function cancel({ options, say }: CommandContext, pool: Pool, filling: Col
   say(`Gave up ${filling.name}.`)
 }
 
-async function reembed(context: CommandContext, pool: Pool, serving: Collection, filling: Collection | null) {
+async function reembed(
+  context: CommandContext,
+  pool: Pool,
+  serving: Collection,
+  filling: Collection | null,
+) {
   const { config, options, say, signal } = context
-  const wanted = modelNamed(textOf(options, 'model') ?? filling?.model ?? config.EMBEDDINGS_MODEL).name
+  const wanted = modelNamed(
+    textOf(options, 'model') ?? filling?.model ?? config.EMBEDDINGS_MODEL,
+  ).name
   if (filling && (filling.model !== wanted || filling.recipe !== RECIPE)) {
     throw new UsageError(
       `A collection for ${filling.model} is being filled; go on with --model ${filling.model}, or give it up with --cancel.`,
@@ -98,16 +116,25 @@ async function reembed(context: CommandContext, pool: Pool, serving: Collection,
   }
   if (options['dry-run'] === true) {
     const articles = await left(pool, filling)
-    say(`Would embed ${counted(articles, 'article')} with ${wanted}${filling ? `, going on in ${filling.name}` : ''}.`)
+    say(
+      `Would embed ${counted(articles, 'article')} with ${wanted}${filling ? `, going on in ${filling.name}` : ''}.`,
+    )
     const waiting = await notEmbedded(pool)
     if (waiting > 0) {
-      say(`Not counted: ${counted(waiting, 'article')} not embedded yet. Embedders put them into both collections.`)
+      say(
+        `Not counted: ${counted(waiting, 'article')} not embedded yet. Embedders put them into both collections.`,
+      )
     }
     return 0
   }
-  const endpoint = { model: wanted, api: textOf(options, 'api') ?? null, url: textOf(options, 'url') ?? null }
+  const endpoint = {
+    model: wanted,
+    api: textOf(options, 'api') ?? null,
+    url: textOf(options, 'url') ?? null,
+  }
   const collection =
-    filling ?? (await registerFilling(pool, config.QDRANT_COLLECTION, sourceOf(config, endpoint), endpoint))
+    filling ??
+    (await registerFilling(pool, config.QDRANT_COLLECTION, sourceOf(config, endpoint), endpoint))
   say(`${filling ? 'Going on' : 'Beginning'} with ${collection.name}.`)
   const articles = await fillAndTakeOver(context, pool, collection)
   const done = !signal.aborted
@@ -124,9 +151,18 @@ async function reembed(context: CommandContext, pool: Pool, serving: Collection,
  * @returns the number of embedded articles. The collection serves afterwards, unless `signal` is
  *   aborted
  */
-async function fillAndTakeOver({ config, signal, say }: CommandContext, pool: Pool, collection: Collection) {
+async function fillAndTakeOver(
+  { config, signal, say }: CommandContext,
+  pool: Pool,
+  collection: Collection,
+) {
   const vectors = openVectorStore(config)
-  const embeddingCollections = openEmbeddingCollections(config, pool, vectors, createLogger('reembed', 'silent'))
+  const embeddingCollections = openEmbeddingCollections(
+    config,
+    pool,
+    vectors,
+    createLogger('reembed', 'silent'),
+  )
   // A collection of an interrupted run keeps its shards, even if the settings now demand others.
   const warning = await vectors.layoutWarning(collection.name).catch(() => null)
   if (warning !== null) say(warning)
@@ -164,7 +200,12 @@ interface Filling {
  *
  * @returns the number of embedded articles; complete unless `signal` is aborted
  */
-async function fill(filling: Filling, name: string, progress: (articles: number) => void, signal: AbortSignal) {
+async function fill(
+  filling: Filling,
+  name: string,
+  progress: (articles: number) => void,
+  signal: AbortSignal,
+) {
   const { pool, embeddingCollections } = filling
   let done = 0
   while (!signal.aborted) {
@@ -184,7 +225,10 @@ async function fill(filling: Filling, name: string, progress: (articles: number)
   return done
 }
 
-async function openTarget(embeddingCollections: EmbeddingCollections, name: string): Promise<EmbeddingCollection> {
+async function openTarget(
+  embeddingCollections: EmbeddingCollections,
+  name: string,
+): Promise<EmbeddingCollection> {
   const open = await embeddingCollections.current()
   const collection = fillingNamed(
     name,
@@ -207,12 +251,15 @@ async function nextSeqs(pool: Pool, { filledTo, registeredAt }: Collection): Pro
  * Records up to which article a collection is filled. It changes nothing when the vector store has
  * lost the collection meanwhile, because the collection was then registered again.
  */
-async function noteFilled(pool: Pool, { name, registeredAt }: Collection, seq: bigint): Promise<void> {
-  await pool.query('update vector_collections set filled_to = $3 where name = $1 and registered_at = $2', [
-    name,
-    registeredAt,
-    seq,
-  ])
+async function noteFilled(
+  pool: Pool,
+  { name, registeredAt }: Collection,
+  seq: bigint,
+): Promise<void> {
+  await pool.query(
+    'update vector_collections set filled_to = $3 where name = $1 and registered_at = $2',
+    [name, registeredAt, seq],
+  )
 }
 
 async function storePatiently(
@@ -228,7 +275,8 @@ async function storePatiently(
       if (signal.aborted) return
       if (!(error instanceof EmbeddingFailure || error instanceof VectorFailure)) throw error
       if (error.kind === 'missing') await filling.embeddingCollections.restore()
-      if (await isAlive(filling, target, signal)) return giveToEmbedders(filling, group, error.message)
+      if (await isAlive(filling, target, signal))
+        return giveToEmbedders(filling, group, error.message)
       if (error.message !== complaint) filling.say(`${error.message} Waiting.`)
       complaint = error.message
       await pause(OUTAGE_PAUSE, undefined, { signal }).catch(() => {})
@@ -236,7 +284,11 @@ async function storePatiently(
   }
 }
 
-async function isAlive({ vectors }: Filling, { embeddings }: EmbeddingCollection, signal: AbortSignal) {
+async function isAlive(
+  { vectors }: Filling,
+  { embeddings }: EmbeddingCollection,
+  signal: AbortSignal,
+) {
   try {
     await vectors.ping()
     await embeddings.embedPassages([PROBE], signal)
@@ -250,7 +302,11 @@ async function isAlive({ vectors }: Filling, { embeddings }: EmbeddingCollection
  * Leaves a group to the embedders when both the model and the vector store answer, but one of them
  * refuses an article of the group. The embedders find out which article it is.
  */
-async function giveToEmbedders({ pool, say }: Filling, group: EmbeddableArticle[], why: string): Promise<void> {
+async function giveToEmbedders(
+  { pool, say }: Filling,
+  group: EmbeddableArticle[],
+  why: string,
+): Promise<void> {
   const seqs = group.map(({ seq }) => seq)
   say(`One of the articles ${seqs.join(', ')} is refused (${why}); the embedders try them again.`)
   await pool.query(
@@ -304,7 +360,8 @@ async function takeOver(pool: Pool, name: string): Promise<boolean> {
 /** @throws when no collection of that name is being filled */
 function fillingNamed(name: string, collections: Collection[]): Collection {
   const collection = collections.find(one => one.name === name && one.state === 'filling')
-  if (!collection) throw new Error(`${name} is not being filled any more; somebody else has ended it.`)
+  if (!collection)
+    throw new Error(`${name} is not being filled any more; somebody else has ended it.`)
   return collection
 }
 
@@ -312,7 +369,10 @@ function fillingNamed(name: string, collections: Collection[]): Collection {
  * The number of articles that are still to be embedded; without a collection, of all embedded
  * articles.
  */
-async function left(db: Queryable, collection: Pick<Collection, 'filledTo' | 'registeredAt'> | null): Promise<number> {
+async function left(
+  db: Queryable,
+  collection: Pick<Collection, 'filledTo' | 'registeredAt'> | null,
+): Promise<number> {
   return countOf(
     db,
     `select count(*)::int as n from embeddings
@@ -323,5 +383,8 @@ async function left(db: Queryable, collection: Pick<Collection, 'filledTo' | 're
 
 /** The number of articles that embedders still have to embed, without those that were given up. */
 async function notEmbedded(db: Queryable): Promise<number> {
-  return countOf(db, 'select count(*)::int as n from embeddings where embedded_at is null and failed_at is null')
+  return countOf(
+    db,
+    'select count(*)::int as n from embeddings where embedded_at is null and failed_at is null',
+  )
 }

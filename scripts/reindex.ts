@@ -43,7 +43,9 @@ await runCommand(
           'puts older articles into the archive index (OPENSEARCH_URL), and builds damaged or outdated indices anew',
       },
       release: { about: 'with --archive: drops the segments of the articles that it has' },
-      empty: { about: 'with --archive: makes dropped segments anew, then deletes the archive index' },
+      empty: {
+        about: 'with --archive: makes dropped segments anew, then deletes the archive index',
+      },
       outlet: { value: 'DOMAIN', about: 'only articles of this outlet' },
       language: { value: 'LANGUAGE', about: `only articles in one of ${LANGUAGES.join(', ')}` },
       from: { value: 'T', about: 'only articles published then or later (ISO 8601, UTC)' },
@@ -57,12 +59,14 @@ await runCommand(
   },
   async context => {
     const { options, positionals, print, say, signal } = context
-    if (positionals.length > 0) throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
+    if (positionals.length > 0)
+      throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
     const selection = selectionOf(options)
     const rate = wholeNumber('rate', options.rate, 1_000_000)
     const pool = context.openPool({ statementTimeout: 0 })
     const report = ({ articles, segments }: Progress, done: boolean) => {
-      if (options.json === true) print(JSON.stringify({ what: selection.what, articles, segments, done }))
+      if (options.json === true)
+        print(JSON.stringify({ what: selection.what, articles, segments, done }))
     }
     if (options.archive === true) return await reindexArchive(context, pool, rate)
     if (options.release === true || options.empty === true)
@@ -70,12 +74,19 @@ await runCommand(
     const chosen = await lookUpOutlet(pool, selection)
     const earlier = options.restart === true ? null : await findRun(pool, selection)
     if (options['dry-run'] === true) {
-      const articles = await countChosen(pool, chosen, earlier?.doneTo ?? 0n, earlier?.last ?? (await newest(pool)))
+      const articles = await countChosen(
+        pool,
+        chosen,
+        earlier?.doneTo ?? 0n,
+        earlier?.last ?? (await newest(pool)),
+      )
       report({ articles, segments: 0 }, false)
       return say(`Would rebuild the ${selection.what} of ${counted(articles, 'article')}.`)
     }
     if (earlier !== null) {
-      say(`Going on where it was interrupted; it began ${earlier.startedAt.toISOString()} (--restart begins anew).`)
+      say(
+        `Going on where it was interrupted; it began ${earlier.startedAt.toISOString()} (--restart begins anew).`,
+      )
     }
     const run = earlier ?? (await beginRun(pool, selection))
     const bar = articlesBar(await countChosen(pool, chosen, run.doneTo, run.last))
@@ -85,15 +96,23 @@ await runCommand(
       bar.update(now.articles)
     }
     const limit = createRateLimit(rate, signal)
-    const rebuild = { words: reindexWords, vectors: reindexVectors, snippets: reindexSnippets, copies: reindexCopies }[
-      selection.what
-    ]
-    const done = await rebuild({ pool, chosen, run, limit, tell, say: bar.say, signal }).finally(() => bar.stop())
+    const rebuild = {
+      words: reindexWords,
+      vectors: reindexVectors,
+      snippets: reindexSnippets,
+      copies: reindexCopies,
+    }[selection.what]
+    const done = await rebuild({ pool, chosen, run, limit, tell, say: bar.say, signal }).finally(
+      () => bar.stop(),
+    )
     if (done) await endRun(pool, selection)
     report(progress, done)
     say(summary(chosen, progress, done))
-    const isWhole = !Object.entries(selection).some(([field, value]) => field !== 'what' && value !== null)
-    const isSound = !done || !isWhole || selection.what !== 'words' || (await prove(pool, say, signal))
+    const isWhole = !Object.entries(selection).some(
+      ([field, value]) => field !== 'what' && value !== null,
+    )
+    const isSound =
+      !done || !isWhole || selection.what !== 'words' || (await prove(pool, say, signal))
     return done && isSound ? 0 : 1
   },
 )

@@ -3,7 +3,14 @@ import { startServers } from '../infra/embedded/servers.ts'
 import { migrate, migrationFiles } from '../infra/migrations/migrate.ts'
 import type { Config } from '../shared/config/config.ts'
 import { counted } from '../shared/log/printable.ts'
-import { createPool, FIRST_SCHEMA, type Pool, readRow, readValue, UNFINISHED } from '../shared/postgres/pool.ts'
+import {
+  createPool,
+  FIRST_SCHEMA,
+  type Pool,
+  readRow,
+  readValue,
+  UNFINISHED,
+} from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import {
   begin,
@@ -14,7 +21,15 @@ import {
   keepRefusals,
   serverVersion,
 } from './backup/database.ts'
-import { type Backup, checkFormat, checkWhole, describeBackup, load, QUEUE_SCHEMAS, toolsFor } from './backup/dump.ts'
+import {
+  type Backup,
+  checkFormat,
+  checkWhole,
+  describeBackup,
+  load,
+  QUEUE_SCHEMAS,
+  toolsFor,
+} from './backup/dump.ts'
 import { prove } from './reindex/verifying.ts'
 import { confirm } from './terminal/terminal.ts'
 
@@ -45,7 +60,9 @@ await runCommand(
     if (file === undefined || rest.length > 0) throw new UsageError('Name the file to restore.')
     await checkFormat(file)
     if (context.config.DATABASE_URL !== '') return restore(context, context.config, file)
-    return withEmbedded(context, settings => restore(context, { ...context.config, ...settings }, file))
+    return withEmbedded(context, settings =>
+      restore(context, { ...context.config, ...settings }, file),
+    )
   },
 )
 
@@ -54,9 +71,13 @@ async function withEmbedded<T>(
   { config, say, signal }: CommandContext,
   work: (settings: Partial<Config>) => Promise<T>,
 ): Promise<T> {
-  const dataDir = await openDataDirectory(config.DATA_DIR, `npm run restore (process ${process.pid})`)
+  const dataDir = await openDataDirectory(
+    config.DATA_DIR,
+    `npm run restore (process ${process.pid})`,
+  )
   try {
-    const names = config.QDRANT_URL === '' ? (['postgres', 'qdrant'] as const) : (['postgres'] as const)
+    const names =
+      config.QDRANT_URL === '' ? (['postgres', 'qdrant'] as const) : (['postgres'] as const)
     const servers = await startServers(dataDir, { servers: [...names], report: say, signal })
     process.on('exit', servers.kill)
     return await work(servers.settings).finally(servers.stop)
@@ -73,7 +94,9 @@ async function restore(context: CommandContext, config: Settings, file: string):
   const start = performance.now()
   const databaseUrl = config.DATABASE_URL
   const pool = createPool(databaseUrl, 'restore', () => {}, {
-    ...{ max: 2, statementTimeout: 0, mayBeUnfinished: true },
+    max: 2,
+    statementTimeout: 0,
+    mayBeUnfinished: true,
   })
   try {
     const server = await serverVersion(pool)
@@ -101,11 +124,15 @@ async function restore(context: CommandContext, config: Settings, file: string):
     const moment = await holdMoment(pool)
     await load({ databaseUrl, tools, signal }, file)
       .catch(async error => {
-        const failed = signal.aborted ? 'Interrupted; the database' : 'The restore failed, and the database'
+        const failed = signal.aborted
+          ? 'Interrupted; the database'
+          : 'The restore failed, and the database'
         const why = signal.aborted ? '.' : `: ${error.message}`
         if (!(await moment.isNow())) throw new Error(`${failed} ${HALF}${why}`)
         if (!isEmptied) await undo()
-        throw new Error(`${failed} is ${isEmptied ? 'empty now; run this again' : 'as it was'}${why}`)
+        throw new Error(
+          `${failed} is ${isEmptied ? 'empty now; run this again' : 'as it was'}${why}`,
+        )
       })
       .finally(moment.end)
     await pool.query(`drop schema if exists ${QUEUE_SCHEMAS.join()} cascade`)
@@ -116,7 +143,9 @@ async function restore(context: CommandContext, config: Settings, file: string):
     const { articles, schema, made_at } = backup
     const seconds = Math.round((performance.now() - start) / 1_000)
     if (options.json === true) print(JSON.stringify({ file, articles, schema, made_at, seconds }))
-    say(`Restored ${counted(articles, 'article')} as of ${made_at}, in ${seconds} s. Cursors from before are refused.`)
+    say(
+      `Restored ${counted(articles, 'article')} as of ${made_at}, in ${seconds} s. Cursors from before are refused.`,
+    )
     say(await compareVectors(pool, config, 'this backup', signal))
     return (await prove(pool, say, signal)) ? 0 : 1
   } finally {
@@ -124,17 +153,25 @@ async function restore(context: CommandContext, config: Settings, file: string):
   }
 }
 
-async function checkVersions(file: string, { schema, postgres }: Backup, server: number): Promise<void> {
+async function checkVersions(
+  file: string,
+  { schema, postgres }: Backup,
+  server: number,
+): Promise<void> {
   const newest = Number((await migrationFiles()).at(-1)?.slice(0, 4))
   if (schema > newest)
-    throw new Error(`${file} is at migration ${schema}, newer than this checkout; update the checkout.`)
+    throw new Error(
+      `${file} is at migration ${schema}, newer than this checkout; update the checkout.`,
+    )
   if (schema < FIRST_SCHEMA) {
     throw new Error(
       `${file} is at migration ${schema}, and upgrades begin at ${FIRST_SCHEMA}; restore it with its own version, and upgrade that one.`,
     )
   }
   if (server < postgres)
-    throw new Error(`${file} is of Postgres ${postgres}, and the server is Postgres ${server}; take a newer server.`)
+    throw new Error(
+      `${file} is of Postgres ${postgres}, and the server is Postgres ${server}; take a newer server.`,
+    )
 }
 
 /**
@@ -165,7 +202,8 @@ async function readTarget(pool: Pool) {
   // A half-finished earlier restore counts as schema 0. No backup has this schema, so everything is
   // emptied.
   const half = { ...target, schema: 0, articles: 0, others: 0 }
-  if (!ours) return server.isUnfinished ? half : { ...target, schema: null, articles: 0, others: tables }
+  if (!ours)
+    return server.isUnfinished ? half : { ...target, schema: null, articles: 0, others: tables }
   const clock = await readRow<{ articles: number; last_at: Date; schema: number | null }>(
     pool,
     'select last_seq::int as articles, last_at, (select max(number) from migrations)::int as schema from ingest_clock',
@@ -185,16 +223,23 @@ async function consent(
 ): Promise<void> {
   const reasons = []
   if (installation !== null && installation !== backup.installation) {
-    reasons.push(`${file} is a backup of another installation, and what it holds runs with the rights of "${account}".`)
+    reasons.push(
+      `${file} is a backup of another installation, and what it holds runs with the rights of "${account}".`,
+    )
   }
   if (isSuperuser) {
     say(
       `The account "${account}" is a superuser, so a forged backup could run programs on the server; use another one.`,
     )
   }
-  if (articles > 0) reasons.push(`The database holds ${counted(articles, 'article')}, and ${file} replaces all of it.`)
+  if (articles > 0)
+    reasons.push(
+      `The database holds ${counted(articles, 'article')}, and ${file} replaces all of it.`,
+    )
   if (others > 0)
-    reasons.push(`The database holds ${counted(others, 'table')} of another program, and ${file} joins them.`)
+    reasons.push(
+      `The database holds ${counted(others, 'table')} of another program, and ${file} joins them.`,
+    )
   const sentence = reasons.join(' ')
   if (sentence === '') return
   if (options.yes === true) return say(sentence)

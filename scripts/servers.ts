@@ -31,9 +31,14 @@ const command: Command = {
 
 await runCommand(command, async ({ config, options, say, print, signal }) => {
   whenParentIsGone(() => process.emit('SIGTERM'))
-  watchEventLoop({ name: 'servers', limit: config.EVENT_LOOP_TIMEOUT, words: 'sentence' }, error => say(error.message))
+  watchEventLoop({ name: 'servers', limit: config.EVENT_LOOP_TIMEOUT, words: 'sentence' }, error =>
+    say(error.message),
+  )
 
-  const dataDir = await openDataDirectory(config.DATA_DIR, `npm run servers (process ${process.pid})`)
+  const dataDir = await openDataDirectory(
+    config.DATA_DIR,
+    `npm run servers (process ${process.pid})`,
+  )
   const file = options['write-env']
   // A program that waits for the file must not read the addresses of an earlier run.
   if (typeof file === 'string') await rm(resolve(file), { force: true })

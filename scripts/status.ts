@@ -26,7 +26,9 @@ await runCommand(
       const metrics = await metricsOfStart(config)
       const causes = await causesNow(config, pool, false)
       print(
-        options.json === true ? JSON.stringify({ ...status, metrics, causes }) : statusTable(status, metrics, causes),
+        options.json === true
+          ? JSON.stringify({ ...status, metrics, causes })
+          : statusTable(status, metrics, causes),
       )
     } finally {
       await queues.close()
@@ -51,16 +53,28 @@ function statusTable(status: Status, metrics: Record<string, string>, causes: Ca
   const { resting: _, ...pages } = status.pages
   const { healthy, silent, blocked, failing } = outlets
   return columns([
-    ['articles', `${number(status.articles)}, newest indexed ${status.newest.ingested_at ?? 'never'}`],
+    [
+      'articles',
+      `${number(status.articles)}, newest indexed ${status.newest.ingested_at ?? 'never'}`,
+    ],
     ['embedded', `${number(status.embedded)}, ${inWords({ promised, due, failed })}`],
     ['pages', inWords(pages)],
-    ...Object.entries(status.reasons).map(([reason, n]) => [`  ${printableLine(reason)}`, number(n)]),
-    ...Object.entries(status.queues ?? {}).map(([name, counts]) => [`queue ${name}`, inWords({ ...counts })]),
+    ...Object.entries(status.reasons).map(([reason, n]) => [
+      `  ${printableLine(reason)}`,
+      number(n),
+    ]),
+    ...Object.entries(status.queues ?? {}).map(([name, counts]) => [
+      `queue ${name}`,
+      inWords({ ...counts }),
+    ]),
     ['index', `segments ${number(index.segments)}, articles without one ${number(index.backlog)}`],
     ['outlets', inWords({ healthy, silent, blocked, failing })],
     ['gaps', gapsInWords(status.gaps)],
     ...machineRows(status.machines),
-    ...causes.map(({ level, text }) => [level === 'bad' ? 'WRONG' : 'look at', printableLine(text)]),
+    ...causes.map(({ level, text }) => [
+      level === 'bad' ? 'WRONG' : 'look at',
+      printableLine(text),
+    ]),
     ...Object.entries(metrics).map(([service, address]) => [`metrics ${service}`, address]),
   ])
 }

@@ -21,7 +21,8 @@ await runCommand(
     needs: ['DATABASE_URL'],
   },
   async ({ config, options, positionals, openPool, print, say, signal }) => {
-    if (positionals.length > 0) throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
+    if (positionals.length > 0)
+      throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
     const count = wholeNumber('sample', options.sample, 1_000_000)
     const seed = wholeNumber('seed', options.seed, 1_000_000_000, 0) ?? Date.now() % 1_000_000
     const sample = count === null ? null : { count, seed }
@@ -33,7 +34,14 @@ await runCommand(
     const verified = await verifyAll(pool, config, report, extent).finally(() => bar.stop())
     const seconds = Math.round((performance.now() - start) / 1_000)
     const ok = report.isSound() && !signal.aborted
-    const all = { ok, ...verified, sample, seconds, differences: [...report.kinds.values()], notes: report.notes }
+    const all = {
+      ok,
+      ...verified,
+      sample,
+      seconds,
+      differences: [...report.kinds.values()],
+      notes: report.notes,
+    }
     for (const line of options.json === true ? [JSON.stringify(all)] : report.lines()) print(line)
     for (const note of report.notes) say(note)
     const drawn = sample === null ? '' : `, drawn by --seed ${seed}`

@@ -5,4 +5,10 @@
 
 export { wordRuns } from './analysis/tokens.ts'
 export { inFull, leavesOf, parseExpression } from './query/expression.ts'
-export { type Match, type ParsedQuery, parseBoolean, parseKeyword, QUERY_PROBLEMS } from './query/parse.ts'
+export {
+  type Match,
+  type ParsedQuery,
+  parseBoolean,
+  parseKeyword,
+  QUERY_PROBLEMS,
+} from './query/parse.ts'

@@ -1,14 +1,25 @@
 import { defaultCacheSizes, together } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/segment-cache.ts'
 import { type ArticleForm, type KeptArticle, ROWS } from './cache/stored-articles.ts'
-import { collectArticles, createBreakdown, eachTextOnce, firstOfTexts } from './execute/breakdown.ts'
+import {
+  collectArticles,
+  createBreakdown,
+  eachTextOnce,
+  firstOfTexts,
+} from './execute/breakdown.ts'
 import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, createCountCollector, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { MEMORY_SIZES } from './memory/memory-index.ts'
 import { openParts } from './open-parts.ts'
 import type { Queryable } from './postgres.ts'
-import { articleTest, cutToDays, NO_FILTERS, type TimeBounds, timeBoundsOf } from './query/filters.ts'
+import {
+  articleTest,
+  cutToDays,
+  NO_FILTERS,
+  type TimeBounds,
+  timeBoundsOf,
+} from './query/filters.ts'
 import { type IndexState, SegmentsChanged } from './store/segment-store.ts'
 import { createNameCounter, createSuggestions } from './suggestions.ts'
 import type { IndexOptions, IndexStats, SearchIndex } from './types.ts'
@@ -51,7 +62,8 @@ const ATTEMPTS = 10
  *
  * @param db a pool whose connections have `SEARCH_SETTINGS`
  */
-export const openIndex = (db: Queryable, options: IndexOptions = {}): SearchIndex => openIndexOf(db, ROWS, options)
+export const openIndex = (db: Queryable, options: IndexOptions = {}): SearchIndex =>
+  openIndexOf(db, ROWS, options)
 
 /**
  * Opens the index like `openIndex`, but keeps and returns articles in the application's own form.
@@ -76,7 +88,10 @@ export function openIndexOf<A extends KeptArticle>(
       // No attempt shows articles that came after the given state, even if the attempt reads a
       // newer state.
       const own = { ...SIZES, ...sizes }
-      return restarting(given => searchPage(parts, query, position, own, given, state?.lastSeq), state)
+      return restarting(
+        given => searchPage(parts, query, position, own, given, state?.lastSeq),
+        state,
+      )
     },
 
     async articles(seqs, state) {
@@ -86,13 +101,18 @@ export function openIndexOf<A extends KeptArticle>(
     recount: seqs => parts.stored.recount(seqs),
 
     async count(query) {
-      const collector = await restarting(() => collectAll(parts, query, () => createCountCollector(Infinity), SIZES))
+      const collector = await restarting(() =>
+        collectAll(parts, query, () => createCountCollector(Infinity), SIZES),
+      )
       return collector.count()
     },
 
     collect(query, create, { state, above } = {}) {
       const range = { newest: state?.lastSeq, above }
-      return restarting(given => collectAll(parts, query, create, SIZES, { ...range, state: given }), state)
+      return restarting(
+        given => collectAll(parts, query, create, SIZES, { ...range, state: given }),
+        state,
+      )
     },
 
     async countBy(query, breakdown, newest, texts) {
@@ -108,9 +128,14 @@ export function openIndexOf<A extends KeptArticle>(
 
     async suggest(field, text, covered, limit) {
       const nos = await suggestions.find(field, text, covered, limit)
-      const names = await parts.stored.names(field === 'outlet' ? nos : [], field === 'author' ? nos : [])
+      const names = await parts.stored.names(
+        field === 'outlet' ? nos : [],
+        field === 'author' ? nos : [],
+      )
       return nos.map(no =>
-        field === 'outlet' ? { field, outlet: names.outlet(no) } : { field, name: names.author(no).name },
+        field === 'outlet'
+          ? { field, outlet: names.outlet(no) }
+          : { field, name: names.author(no).name },
       )
     },
 
@@ -143,7 +168,9 @@ type OpenedParts = ReturnType<typeof openParts>
 
 /** Answers questions about given articles only. The caller names them by their `seq`. */
 function amongArticles(
-  parts: Pick<OpenedParts, 'source' | 'namesOf' | 'daysUpTo'> & { stored: Pick<OpenedParts['stored'], 'names'> },
+  parts: Pick<OpenedParts, 'source' | 'namesOf' | 'daysUpTo'> & {
+    stored: Pick<OpenedParts['stored'], 'names'>
+  },
 ): Pick<SearchIndex, 'filter' | 'countAmong'> {
   const filter: SearchIndex['filter'] = async (seqs, asked) => {
     const articles = await parts.source.readSources(seqs)
@@ -190,7 +217,10 @@ function statsOf({ cache, knownMeta, memory, names, stored }: Counted): IndexSta
  * @param state of the index. Only the first attempt uses it: a restart means that the state has
  *   changed.
  */
-async function restarting<T>(search: (state?: IndexState) => Promise<T>, state?: IndexState): Promise<T> {
+async function restarting<T>(
+  search: (state?: IndexState) => Promise<T>,
+  state?: IndexState,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await search(attempt === 1 ? state : undefined)
@@ -204,6 +234,10 @@ const EVERY_ARTICLE: Matched = {
   match: { kind: 'all' },
   searchIn: 'title',
   ...NO_FILTERS,
-  reach: { historyStart: new Date(-8_640_000_000_000_000), publishedAfter: null, publishedBefore: null },
+  reach: {
+    historyStart: new Date(-8_640_000_000_000_000),
+    publishedAfter: null,
+    publishedBefore: null,
+  },
   sort: 'published_at',
 }

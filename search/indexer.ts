@@ -86,12 +86,19 @@ const PART = 500n
  *
  * @returns false: it was interrupted, and nothing changed
  */
-async function rebuildSegment(pool: Pool, range: SegmentRange, work: RebuildWork): Promise<boolean> {
+async function rebuildSegment(
+  pool: Pool,
+  range: SegmentRange,
+  work: RebuildWork,
+): Promise<boolean> {
   const { tokeniser } = work
   const articles = await postgresArticles(openReads(pool)).readSources(range)
   const builder = createSegmentBuilder(articles, range.first)
   const changed: bigint[] = []
-  const parts = Array.from(partsOf(range, PART), part => () => tokenisePart(pool, tokeniser, part, work.chosen))
+  const parts = Array.from(
+    partsOf(range, PART),
+    part => () => tokenisePart(pool, tokeniser, part, work.chosen),
+  )
   for await (const part of inOrder(parts, tokeniser.atOnce)) {
     if (work.signal.aborted) return false
     for (const { seq, title, body } of part.words) builder.addWords(seq, title, body)

@@ -1,6 +1,10 @@
 import { type CacheSizes, createCacheBySegment } from './cache/cache.ts'
 import { createSegmentCache, type SegmentCache } from './cache/segment-cache.ts'
-import { type ArticleForm, createStoredArticles, type KeptArticle } from './cache/stored-articles.ts'
+import {
+  type ArticleForm,
+  createStoredArticles,
+  type KeptArticle,
+} from './cache/stored-articles.ts'
 import { type Elsewhere, type IndexParts, nowhere, type StoredMeta } from './execute/index-parts.ts'
 import { createMemoryIndex } from './memory/memory-index.ts'
 import { createNameLists, type NameLists } from './memory/name-lists.ts'
@@ -75,7 +79,11 @@ export function openParts<A extends KeptArticle>(
       const read = await segments.readMeta(version)
       const held = await elsewhere.at(version, (read.segments[0]?.first ?? 1n) - 1n)
       // The archive matches the articles of these segments, so the segments need no memory.
-      meta = { ...read, segments: read.segments.filter(segment => segment.last > held.covered), elsewhere: held }
+      meta = {
+        ...read,
+        segments: read.segments.filter(segment => segment.last > held.covered),
+        elsewhere: held,
+      }
       return meta
     },
 
@@ -117,7 +125,9 @@ function withNameLists(cache: SegmentCache, names: NameLists, limit: number) {
       wanted.map(one => one.segment),
       version,
     )
-    const made = await names.ofStored(wanted.map(({ term }, at) => ({ term, columns: columns[at]! })))
+    const made = await names.ofStored(
+      wanted.map(({ term }, at) => ({ term, columns: columns[at]! })),
+    )
     wanted.forEach(({ segment, term }, at) => {
       lists.set({ segment, key: term }, made[at]!, bytesOf(made[at]!))
     })
@@ -143,7 +153,8 @@ function withNameLists(cache: SegmentCache, names: NameLists, limit: number) {
               version,
             ),
       ])
-      const [nextMade, nextRead] = [made.values(), read.values()]
+      const nextMade = made.values()
+      const nextRead = read.values()
       return isNamed.map(one => (one ? nextMade : nextRead).next().value!)
     },
     /** Statistics of the kept lists of parts of names. */

@@ -23,15 +23,21 @@ export const readColumn = async <Value>(
   statement: string | pg.QueryConfig,
   values?: unknown[],
 ): Promise<Value[]> =>
-  (await db.query<Record<string, Value>>(statement, values)).rows.flatMap(row => Object.values(row).slice(0, 1))
+  (await db.query<Record<string, Value>>(statement, values)).rows.flatMap(row =>
+    Object.values(row).slice(0, 1),
+  )
 
 /** @returns the first column of the first row of the result; null: no row */
-export const readValue = async <Value>(...asked: Parameters<typeof readColumn>): Promise<Value | null> =>
-  (await readColumn<Value>(...asked))[0] ?? null
+export const readValue = async <Value>(
+  ...asked: Parameters<typeof readColumn>
+): Promise<Value | null> => (await readColumn<Value>(...asked))[0] ?? null
 
 /** The number that a counting statement returns; 0: no row. */
-export const countOf = async (db: Queryable, statement: string, values?: unknown[]): Promise<number> =>
-  (await readValue<number>(db, statement, values)) ?? 0
+export const countOf = async (
+  db: Queryable,
+  statement: string,
+  values?: unknown[],
+): Promise<number> => (await readValue<number>(db, statement, values)) ?? 0
 
 // int8 arrives as bigint. A number would be exact only up to 2^53, and code could compare strings
 // as text by mistake.
@@ -71,7 +77,11 @@ export const transaction = <T>(pool: Pool, work: (client: Client) => Promise<T>)
  *
  * @param idle time without a statement after which Postgres ends the session
  */
-export const withSession = <T>(pool: Pool, idle: string, work: (session: Client) => Promise<T>): Promise<T> =>
+export const withSession = <T>(
+  pool: Pool,
+  idle: string,
+  work: (session: Client) => Promise<T>,
+): Promise<T> =>
   withClient(pool, async (client, breaks) => {
     breaks(true)
     await client.query(`set idle_session_timeout = '${idle}'`)
@@ -83,7 +93,10 @@ export const withSession = <T>(pool: Pool, idle: string, work: (session: Client)
  *
  * @param work calls `breaks` with the reason when no other caller may use the connection
  */
-async function withClient<T>(pool: Pool, work: (client: Client, breaks: (why: Error | true) => void) => Promise<T>) {
+async function withClient<T>(
+  pool: Pool,
+  work: (client: Client, breaks: (why: Error | true) => void) => Promise<T>,
+) {
   const client = await pool.connect()
   let broken: Error | true | undefined
   const breaks = (why: Error | true) => {
@@ -109,7 +122,9 @@ export async function locking<T>(
   wait: boolean,
   work: () => Promise<T>,
 ): Promise<T | null> {
-  const take = wait ? 'select true as held from pg_advisory_lock($1)' : 'select pg_try_advisory_lock($1) as held'
+  const take = wait
+    ? 'select true as held from pg_advisory_lock($1)'
+    : 'select pg_try_advisory_lock($1) as held'
   if (!(await readValue<boolean>(session, take, [lock]))) return null
   try {
     return await work()
@@ -124,7 +139,11 @@ export async function locking<T>(
  * Runs work of any duration. Meanwhile the session sends a statement every `every` ms, as a sign of
  * life.
  */
-export async function keepingAlive<T>(session: Client, work: () => Promise<T>, every = SIGN_OF_LIFE): Promise<T> {
+export async function keepingAlive<T>(
+  session: Client,
+  work: () => Promise<T>,
+  every = SIGN_OF_LIFE,
+): Promise<T> {
   const alive = setInterval(() => void session.query('select 1').catch(() => {}), every)
   return await work().finally(() => clearInterval(alive))
 }
@@ -135,8 +154,14 @@ export async function keepingAlive<T>(session: Client, work: () => Promise<T>, e
  *
  * @returns null: another process holds the lock
  */
-export const whileLocked = <T>(pool: Pool, lock: bigint, work: () => Promise<T>): Promise<T | null> =>
-  withSession(pool, SILENCE, session => locking(session, lock, false, () => keepingAlive(session, work)))
+export const whileLocked = <T>(
+  pool: Pool,
+  lock: bigint,
+  work: () => Promise<T>,
+): Promise<T | null> =>
+  withSession(pool, SILENCE, session =>
+    locking(session, lock, false, () => keepingAlive(session, work)),
+  )
 
 /**
  * The server did not answer within the query timeout of the pool. The test compares the driver's

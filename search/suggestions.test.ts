@@ -9,7 +9,11 @@ const EVER = -(2 ** 31)
 
 /** An outlet or author with one name and its counts. */
 const name = (no: number, text: string, articles = 1, countries = 1, newest = [0, 0, 0]) => ({
-  ...{ no, texts: [text], articles, countries, newest },
+  no,
+  texts: [text],
+  articles,
+  countries,
+  newest,
 })
 
 async function rank(named: ReturnType<typeof name>[]) {
@@ -31,23 +35,30 @@ async function rank(named: ReturnType<typeof name>[]) {
   )
 }
 
-t.test('names that begin with the text come first, then words that do, then the most used', async t => {
-  const names = [
-    name(1, 'marianne', 9),
-    name(2, 'anna', 1),
-    name(3, 'de anker', 2),
-    name(4, 'ana', 5),
-    name(5, 'jan', 3),
-  ]
-  const ranking = await rank(names)
-  t.equal(ranking.size, 5)
-  t.same(await ranking.find('an', 1, EVER, 10), [4, 2, 3, 1, 5])
-  t.same(await ranking.find('an', 1, EVER, 2), [4, 2])
-  t.same(await ranking.find('anna', 1, EVER, 10), [2])
-  t.same(await ranking.find('zz', 1, EVER, 10), [])
-  const others = Array.from({ length: 400 }, (_, at) => name(10 + at, `q${at}`, 7))
-  t.same(await (await rank([...names, ...others])).find('an', 1, EVER, 10), [4, 2, 3, 1, 5], 'few among many')
-})
+t.test(
+  'names that begin with the text come first, then words that do, then the most used',
+  async t => {
+    const names = [
+      name(1, 'marianne', 9),
+      name(2, 'anna', 1),
+      name(3, 'de anker', 2),
+      name(4, 'ana', 5),
+      name(5, 'jan', 3),
+    ]
+    const ranking = await rank(names)
+    t.equal(ranking.size, 5)
+    t.same(await ranking.find('an', 1, EVER, 10), [4, 2, 3, 1, 5])
+    t.same(await ranking.find('an', 1, EVER, 2), [4, 2])
+    t.same(await ranking.find('anna', 1, EVER, 10), [2])
+    t.same(await ranking.find('zz', 1, EVER, 10), [])
+    const others = Array.from({ length: 400 }, (_, at) => name(10 + at, `q${at}`, 7))
+    t.same(
+      await (await rank([...names, ...others])).find('an', 1, EVER, 10),
+      [4, 2, 3, 1, 5],
+      'few among many',
+    )
+  },
+)
 
 t.test('equal names of the same countries are one, with the articles of all', async t => {
   const ranking = await rank([
@@ -69,7 +80,9 @@ t.test('every name that contains a text is found, and no other', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(text, { maxLength: 40 }), text, async (texts, wanted) => {
       const ranking = await rank(texts.map((one, at) => name(at + 1, one, at % 5)))
-      const expected = texts.flatMap((one, at) => (at % 5 > 0 && one.includes(wanted) ? [at + 1] : []))
+      const expected = texts.flatMap((one, at) =>
+        at % 5 > 0 && one.includes(wanted) ? [at + 1] : [],
+      )
       const found = await ranking.find(wanted, 1, EVER, 1_000)
       assert.deepEqual(
         found.toSorted((a, b) => a - b),
@@ -79,14 +92,17 @@ t.test('every name that contains a text is found, and no other', async () => {
   )
 })
 
-t.test('a name is found by its newest article in a wanted country, and told by an author who has it', async t => {
-  const ranking = await rank([
-    name(1, 'jan jansen', 9, 1, [10, 0, 0]),
-    name(2, 'jan jansen', 3, 1, [50, 0, 0]),
-    name(3, 'jana', 2, 3, [10, 90, 0]),
-  ])
-  t.same(await ranking.find('jan', 1, EVER, 10), [1, 3], 'the usual spelling')
-  t.same(await ranking.find('jan', 1, 11, 10), [2], 'the one that is new enough')
-  t.same(await ranking.find('jan', 1, 51, 10), [])
-  t.same(await ranking.find('jan', 2, 51, 10), [3])
-})
+t.test(
+  'a name is found by its newest article in a wanted country, and told by an author who has it',
+  async t => {
+    const ranking = await rank([
+      name(1, 'jan jansen', 9, 1, [10, 0, 0]),
+      name(2, 'jan jansen', 3, 1, [50, 0, 0]),
+      name(3, 'jana', 2, 3, [10, 90, 0]),
+    ])
+    t.same(await ranking.find('jan', 1, EVER, 10), [1, 3], 'the usual spelling')
+    t.same(await ranking.find('jan', 1, 11, 10), [2], 'the one that is new enough')
+    t.same(await ranking.find('jan', 1, 51, 10), [])
+    t.same(await ranking.find('jan', 2, 51, 10), [3])
+  },
+)

@@ -44,7 +44,10 @@ const NAMES_PER_READ = 2_000
  * @param names the names in memory, in which searches look up parts of names
  * @param count counts the articles of all names
  */
-export function createSuggestions(names: Record<NameField, NameIndex>, count: () => Promise<NameCounter>) {
+export function createSuggestions(
+  names: Record<NameField, NameIndex>,
+  count: () => Promise<NameCounter>,
+) {
   let rankings: Rankings | null = null
   let until = 0
   let ranking: Promise<Rankings> | null = null
@@ -58,7 +61,8 @@ export function createSuggestions(names: Record<NameField, NameIndex>, count: ()
     const author = await rankCounted(names.author, counter.author, isClosed)
     rankings = { outlet, author }
     const took = performance.now() - start
-    until = performance.now() + (areFew(rankings) ? LEAST_FRESH : Math.max(LEAST_FRESH, took * FRESH))
+    until =
+      performance.now() + (areFew(rankings) ? LEAST_FRESH : Math.max(LEAST_FRESH, took * FRESH))
     return rankings
   }
   function refresh(): Promise<Rankings> {
@@ -85,9 +89,17 @@ export function createSuggestions(names: Record<NameField, NameIndex>, count: ()
      * @param text as the client wrote it
      * @param covered only names with such articles are found
      */
-    async find(field: NameField, text: string, { countries, since }: Covered, limit: number): Promise<number[]> {
+    async find(
+      field: NameField,
+      text: string,
+      { countries, since }: Covered,
+      limit: number,
+    ): Promise<number[]> {
       const { [field]: ranked } = await current()
-      const wanted = COUNTRIES.reduce((bits, one, index) => bits | (countries.includes(one) ? 1 << index : 0), 0)
+      const wanted = COUNTRIES.reduce(
+        (bits, one, index) => bits | (countries.includes(one) ? 1 << index : 0),
+        0,
+      )
       return ranked.find(foldName(text), wanted, minuteFrom(since.getTime()), limit)
     },
     /** Makes the first ranking. Later requests renew it. */
@@ -105,14 +117,19 @@ export function createSuggestions(names: Record<NameField, NameIndex>, count: ()
 const areFew = ({ outlet, author }: Rankings) => outlet.size + author.size < FEW
 
 /** Ranks the names that have articles. Reads names that are not in memory yet. */
-async function rankCounted(names: NameIndex, uses: NameUses, isClosed: () => boolean): Promise<Ranking> {
+async function rankCounted(
+  names: NameIndex,
+  uses: NameUses,
+  isClosed: () => boolean,
+): Promise<Ranking> {
   const slices = createPace()
   const pace = async () => {
     if (slices.isDue()) await slices.rest()
   }
   await names.readAll()
   const missing: number[] = []
-  for (let no = 0; no < uses.end(); no++) if (!names.has(no) && uses.of(no).articles > 0) missing.push(no)
+  for (let no = 0; no < uses.end(); no++)
+    if (!names.has(no) && uses.of(no).articles > 0) missing.push(no)
   for (let from = 0; from < missing.length && !isClosed(); from += NAMES_PER_READ) {
     await names.read(missing.slice(from, from + NAMES_PER_READ))
   }
@@ -144,7 +161,11 @@ const DENSE = 32
  * @param useOf gives the articles of a number
  * @param pace called often, so that other work can run
  */
-export async function rankNames(names: RankedNames, useOf: (no: number) => NameUse, pace: () => Promise<void>) {
+export async function rankNames(
+  names: RankedNames,
+  useOf: (no: number) => NameUse,
+  pace: () => Promise<void>,
+) {
   const { articles, countries, newest } = await joinEqual(names, useOf, pace)
   const order = await mostArticlesFirst(articles, pace)
   /** By number: its place in `order`, from 1 on; 0: it is not in `order`. */
@@ -178,7 +199,8 @@ export async function rankNames(names: RankedNames, useOf: (no: number) => NameU
       const isCovered = (no: number) =>
         COUNTRIES.some(
           (_, country) =>
-            (countries[no]! & wanted & (1 << country)) !== 0 && newest[no * COUNTRIES.length + country]! >= since,
+            (countries[no]! & wanted & (1 << country)) !== 0 &&
+            newest[no * COUNTRIES.length + country]! >= since,
         )
       const groups: number[][] = [[], [], []]
       const foundTexts = new Set<string>()
@@ -201,7 +223,11 @@ export async function rankNames(names: RankedNames, useOf: (no: number) => NameU
  * Articles, countries and newest articles by number. Equal names in the same countries are added
  * up. The sum goes to the number with the most articles, because it has the usual spelling.
  */
-async function joinEqual(names: RankedNames, useOf: (no: number) => NameUse, pace: () => Promise<void>) {
+async function joinEqual(
+  names: RankedNames,
+  useOf: (no: number) => NameUse,
+  pace: () => Promise<void>,
+) {
   const numbers = names.highest() + 1
   const articles = new Uint32Array(numbers)
   const countries = new Uint8Array(numbers)
@@ -235,7 +261,10 @@ async function joinEqual(names: RankedNames, useOf: (no: number) => NameUse, pac
  * Numbers in descending order of their articles. Numbers without articles are left out. This is a
  * counting sort.
  */
-async function mostArticlesFirst(articles: Uint32Array, pace: () => Promise<void>): Promise<Int32Array> {
+async function mostArticlesFirst(
+  articles: Uint32Array,
+  pace: () => Promise<void>,
+): Promise<Int32Array> {
   const most = 65_535
   const ends = new Uint32Array(most + 1)
   for (const count of articles) if (count > 0) ends[most - Math.min(count, most) + 1]! += 1

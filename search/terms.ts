@@ -47,7 +47,12 @@ export interface Filterable {
 }
 
 /** All terms of an article by which filters find the article. */
-export const filterTerms = ({ country, language, publisherNo, authorNos }: Filterable): string[] => [
+export const filterTerms = ({
+  country,
+  language,
+  publisherNo,
+  authorNos,
+}: Filterable): string[] => [
   TERMS.country(country),
   TERMS.language(language),
   TERMS.hasAuthor(authorNos.length > 0),
@@ -89,5 +94,8 @@ export const LONGEST_WORD = 255
 
 function bounded(prefix: string, word: string): string {
   // No word contains `#`, so a digest never equals a word.
-  return prefix + (word.length <= LONGEST_WORD ? word : `#${createHash('sha256').update(word).digest('hex')}`)
+  return (
+    prefix +
+    (word.length <= LONGEST_WORD ? word : `#${createHash('sha256').update(word).digest('hex')}`)
+  )
 }

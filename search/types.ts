@@ -44,7 +44,14 @@ export type { TimeUnit, TimeZone } from './query/calendar.ts'
 export type { ArticleFilter, Axis, Sort } from './query/filters.ts'
 export type { Match, ParsedQuery } from './query/parse.ts'
 export type { IndexSize } from './store/postgres-segments.ts'
-export type { IndexState, IsWhole, NeededState, SegmentRange, Standbys, Statement } from './store/segment-store.ts'
+export type {
+  IndexState,
+  IsWhole,
+  NeededState,
+  SegmentRange,
+  Standbys,
+  Statement,
+} from './store/segment-store.ts'
 export type { IndexKind, Verified, VerifyWork } from './verify.ts'
 export type { ArticleOutlet, Country, Language } from './vocabulary.ts'
 
@@ -64,7 +71,11 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    * @throws TooFrequent
    * @throws the errors of the database and of the archive
    */
-  search(query: ArticleQuery, position?: Position | null, options?: SearchOptions): Promise<SearchPage<A>>
+  search(
+    query: ArticleQuery,
+    position?: Position | null,
+    options?: SearchOptions,
+  ): Promise<SearchPage<A>>
   /** The exact number of matches. */
   count(query: Matched): Promise<number>
   /**
@@ -87,7 +98,12 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    * @param texts each text is counted once; absent: each article is counted
    * @throws TooManyBuckets, TextsElsewhere, TooFrequent
    */
-  countBy(query: Matched, breakdown: Breakdown, newest?: bigint, texts?: CountedTexts): Promise<Counts>
+  countBy(
+    query: Matched,
+    breakdown: Breakdown,
+    newest?: bigint,
+    texts?: CountedTexts,
+  ): Promise<Counts>
   /**
    * The articles of `seqs` that pass all filters, in no order. Semantic search filters its
    * candidates with this function.
@@ -142,7 +158,9 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
 }
 
 /** The name of an outlet or an author, with the fields that the API shows. */
-export type Suggestion = { field: 'outlet'; outlet: ArticleOutlet } | { field: 'author'; name: string }
+export type Suggestion =
+  | { field: 'outlet'; outlet: ArticleOutlet }
+  | { field: 'author'; name: string }
 
 export interface IndexStats {
   /**

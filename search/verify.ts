@@ -9,9 +9,21 @@ import { type Columns, decodeColumns } from './segment/columns.ts'
 import { type DocIdSet, difference, docsOf, emptySet } from './segment/doc-id-set.ts'
 import { readBucket } from './segment/postings.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
-import { checkTables, type Found, NAMED, type NumberedRow, readNumbered } from './store/postgres-checks.ts'
+import {
+  checkTables,
+  type Found,
+  NAMED,
+  type NumberedRow,
+  readNumbered,
+} from './store/postgres-checks.ts'
 import { openSegmentStore } from './store/postgres-segments.ts'
-import { openReads, type SegmentMeta, type SegmentRange, sizeOf, type TermDictionary } from './store/segment-store.ts'
+import {
+  openReads,
+  type SegmentMeta,
+  type SegmentRange,
+  sizeOf,
+  type TermDictionary,
+} from './store/segment-store.ts'
 
 /*
  * Verifies the index. It builds every stored segment anew from its articles and compares the two
@@ -56,8 +68,12 @@ export async function verifyIndex(work: VerifyWork) {
   await checkTables(pool, 'all', WAITING, found)
   const last = (await readValue<bigint>(pool, 'select last_seq from ingest_clock')) ?? 0n
   const chance = (at: number) => BigInt(`0x${hash('sha256', `${sample?.seed} ${at}`).slice(0, 15)}`)
-  const drawn = Array.from({ length: sample?.count ?? 0 }, (_, at) => (chance(at) % (last || 1n)) + 1n)
-  const nextOf = (from: bigint) => drawn.filter(seq => seq >= from).reduce((a, b) => (a < b ? a : b), last + 1n)
+  const drawn = Array.from(
+    { length: sample?.count ?? 0 },
+    (_, at) => (chance(at) % (last || 1n)) + 1n,
+  )
+  const nextOf = (from: bigint) =>
+    drawn.filter(seq => seq >= from).reduce((a, b) => (a < b ? a : b), last + 1n)
   const verified = { articles: 0, segments: 0 }
   for (let next = 1n; next <= last && !signal.aborted; next++) {
     if (sample !== null) next = nextOf(next)
@@ -84,7 +100,11 @@ interface Slice extends SegmentRange {
  * Reads the segment that has the article `first`. If no segment has it: reads the articles up to
  * the next segment.
  */
-async function readSlice(client: Client, { first, last }: SegmentRange, work: VerifyWork): Promise<Slice> {
+async function readSlice(
+  client: Client,
+  { first, last }: SegmentRange,
+  work: VerifyWork,
+): Promise<Slice> {
   await client.query('set transaction isolation level repeatable read read only')
   // Comparing texts may take long. This limit ends the transaction of a stopped process, which
   // would keep Postgres from vacuuming.
@@ -94,7 +114,11 @@ async function readSlice(client: Client, { first, last }: SegmentRange, work: Ve
   const { segments, version } = await store.readMeta(0n)
   const meta = segments.find(segment => segment.last >= first)
   if (meta === undefined || meta.first > first || sizeOf(meta) > WAITING) {
-    const ends = [first + LOOSE - 1n, last, ...(meta !== undefined && meta.first > first ? [meta.first - 1n] : [])]
+    const ends = [
+      first + LOOSE - 1n,
+      last,
+      ...(meta !== undefined && meta.first > first ? [meta.first - 1n] : []),
+    ]
     const range = { first, last: ends.reduce((a, b) => (a < b ? a : b)) }
     for await (const rows of readNumbered(client, range)) await compareRows(rows, work)
     return range
@@ -104,11 +128,13 @@ async function readSlice(client: Client, { first, last }: SegmentRange, work: Ve
     if (!(error instanceof RangeError)) throw error
   })
   const builder = createSegmentBuilder(sources, meta.first, { rule: columns?.[0]?.columns.rule })
-  for await (const rows of readNumbered(client, meta)) await compareRows(rows, work, builder.addWords)
+  for await (const rows of readNumbered(client, meta))
+    await compareRows(rows, work, builder.addWords)
   const dictionary = await store.readDictionary(meta, version)
   const differ = (text: string, more = 0) =>
     work.found('segments', `segment ${meta.no} (${meta.first} to ${meta.last}): ${text}`, more)
-  const compare = () => compareSegment({ meta, columns: columns?.[0]?.columns, dictionary }, builder.build, differ)
+  const compare = () =>
+    compareSegment({ meta, columns: columns?.[0]?.columns, dictionary }, builder.build, differ)
   return { first: meta.first, last: meta.last, compare }
 }
 
@@ -123,15 +149,19 @@ async function compareRows(
   const tokenising = tokenise(texts)
   tokenising.catch(() => {}) // `await tokenising` reports the error
   for (const row of rows) {
-    if (row.isArticle && row.titleWords !== null && row.bodyWords !== null) add(row.seq, row.titleWords, row.bodyWords)
-    if (!isNamedRight(row)) row.faults.push(['names', 'have names that are folded or numbered wrongly'])
+    if (row.isArticle && row.titleWords !== null && row.bodyWords !== null)
+      add(row.seq, row.titleWords, row.bodyWords)
+    if (!isNamedRight(row))
+      row.faults.push(['names', 'have names that are folded or numbered wrongly'])
   }
   for (const [at, { title, body }] of (await tokenising).entries()) {
     const row = texts[at]!
     if (row.titleWords !== title || row.bodyWords !== body)
       row.faults.push(['words', 'have other words than their texts'])
   }
-  const faults = rows.flatMap(({ seq, faults }) => faults.map(([kind, text]) => ({ seq, kind, text })))
+  const faults = rows.flatMap(({ seq, faults }) =>
+    faults.map(([kind, text]) => ({ seq, kind, text })),
+  )
   for (const [text, of] of Map.groupBy(faults, ({ text }) => text)) {
     found(of[0]!.kind, `${articlesInWords(of.map(({ seq }) => seq))} ${text}`, of.length - 1)
   }
@@ -139,10 +169,18 @@ async function compareRows(
 
 const isNamedRight = ({ outlet, authors }: NumberedRow) =>
   (outlet === null || isOutletRight(...outlet)) &&
-  authors.every(([id, outlet, name, folded]) => id === authorId(outlet, name) && folded === foldName(name))
+  authors.every(
+    ([id, outlet, name, folded]) => id === authorId(outlet, name) && folded === foldName(name),
+  )
 
-const isOutletRight: (...outlet: NonNullable<NumberedRow['outlet']>) => boolean = (key, name, domain, ...folded) =>
-  key === outletKey({ name, domain }) && isDeepStrictEqual(folded, [foldName(name ?? ''), foldName(domain ?? '')])
+const isOutletRight: (...outlet: NonNullable<NumberedRow['outlet']>) => boolean = (
+  key,
+  name,
+  domain,
+  ...folded
+) =>
+  key === outletKey({ name, domain }) &&
+  isDeepStrictEqual(folded, [foldName(name ?? ''), foldName(domain ?? '')])
 
 /** Writes numbers as `articles 3, 5 and 12 others`. */
 function articlesInWords(seqs: bigint[]): string {
@@ -171,8 +209,14 @@ async function compareSegment(
     return
   }
   const wanted = decodeColumns(built.columns)
-  const [published, ingested] = [spanOf(wanted.published), spanOf(wanted.ingested)]
-  const row = { bucketBits: built.bucketBits, undated: wanted.size - wanted.dated, published, ingested }
+  const published = spanOf(wanted.published)
+  const ingested = spanOf(wanted.ingested)
+  const row = {
+    bucketBits: built.bucketBits,
+    undated: wanted.size - wanted.dated,
+    published,
+    ingested,
+  }
   for (const name of unlike(meta, row)) differ(`${name} of its row differs`)
   if (columns === undefined) differ('its columns cannot be read')
   // Segments of earlier versions have no term filter.
@@ -193,7 +237,9 @@ function spanOf(times: Float64Array): SegmentMeta['published'] {
 /** The names of the values in `stored` that differ from `wanted`. */
 function unlike(stored: object, wanted: object): string[] {
   const own = new Map(Object.entries(stored))
-  return Object.entries(wanted).flatMap(([name, value]) => (isDeepStrictEqual(own.get(name), value) ? [] : [name]))
+  return Object.entries(wanted).flatMap(([name, value]) =>
+    isDeepStrictEqual(own.get(name), value) ? [] : [name],
+  )
 }
 
 /**
@@ -209,18 +255,24 @@ function* unlikeLists(
   const wanted = new Map(built.buckets.map(({ bucket, block }) => [bucket, block]))
   const none = emptySet(sizeOf(meta))
   for (let bucket = 0; bucket < 1 << built.bucketBits; bucket++) {
-    const [before, after] = [blocks.subarray(starts[bucket], starts[bucket + 1]), wanted.get(bucket) ?? Buffer.alloc(0)]
+    const before = blocks.subarray(starts[bucket], starts[bucket + 1])
+    const after = wanted.get(bucket) ?? Buffer.alloc(0)
     if (before.equals(after)) continue
-    const [stored, made] = [readBucket(before, sizeOf(meta)), readBucket(after, sizeOf(meta))]
+    const stored = readBucket(before, sizeOf(meta))
+    const made = readBucket(after, sizeOf(meta))
     if (stored === null || made === null) {
       yield `bucket ${bucket} cannot be read`
       continue
     }
     for (const term of new Set([...stored.keys(), ...made.keys()])) {
       const docs = unlikeDocs(stored.get(term) ?? none, made.get(term) ?? none)
-      if (docs.length > 0) yield `the list of ${JSON.stringify(term)} differs in ${articlesInWords(docs.map(seqOf))}`
+      if (docs.length > 0)
+        yield `the list of ${JSON.stringify(term)} differs in ${articlesInWords(docs.map(seqOf))}`
     }
   }
 }
 
-const unlikeDocs = (a: DocIdSet, b: DocIdSet) => [...docsOf(difference(a, b)), ...docsOf(difference(b, a))]
+const unlikeDocs = (a: DocIdSet, b: DocIdSet) => [
+  ...docsOf(difference(a, b)),
+  ...docsOf(difference(b, a)),
+]

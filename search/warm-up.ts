@@ -44,7 +44,11 @@ export type Repeat = (
 export function startWarmUp(
   index: IndexParts,
   sizes: SearchSizes,
-  { repeat, onFailure, gently }: { repeat: Repeat; onFailure(error: unknown): void; gently: boolean },
+  {
+    repeat,
+    onFailure,
+    gently,
+  }: { repeat: Repeat; onFailure(error: unknown): void; gently: boolean },
 ) {
   const first = Promise.withResolvers<void>()
   const met = (error: unknown) => {
@@ -53,9 +57,13 @@ export function startWarmUp(
   const outage = { met, over() {} }
   // Segments that are not used yet have a loop of their own. They are used a second after they were
   // stored, and a look for new articles may take longer.
-  const ahead = repeat(INTERVAL, async () => index.cache.readAhead(await index.segments.readAhead(), sizes.prefetch), {
-    outage,
-  })
+  const ahead = repeat(
+    INTERVAL,
+    async () => index.cache.readAhead(await index.segments.readAhead(), sizes.prefetch),
+    {
+      outage,
+    },
+  )
   let warmed: bigint | null = null
   let rehearsed = false
   const look = async (signal: AbortSignal) => {
@@ -91,7 +99,12 @@ const STEP = 512n
  * @param warmed version of the segments that the last round has read
  * @returns the version that this round has read
  */
-async function readAhead(index: IndexParts, sizes: SearchSizes, warmed: bigint | null, signal: AbortSignal) {
+async function readAhead(
+  index: IndexParts,
+  sizes: SearchSizes,
+  warmed: bigint | null,
+  signal: AbortSignal,
+) {
   const { version, wordsVersion, lastSeq } = await index.segments.readSnapshot()
   const meta = await index.metaOf(version)
   const { covered, segments } = meta
@@ -129,7 +142,13 @@ const SIDE_BY_SIDE = 8
  * Reads the lists of the most frequent terms, and runs searches of every kind with them. The first
  * clients then find compiled code, open connections and prepared statements.
  */
-async function rehearse(index: IndexParts, meta: IndexMeta, sizes: SearchSizes, gently: boolean, signal: AbortSignal) {
+async function rehearse(
+  index: IndexParts,
+  meta: IndexMeta,
+  sizes: SearchSizes,
+  gently: boolean,
+  signal: AbortSignal,
+) {
   const largest = index.cache.prefetch.largestDictionary()
   const terms = largest === undefined ? [] : await frequentTerms(largest, TERMS_READ)
   await work(readsOf(index, meta, [...LANGUAGES.map(TERMS.language), ...terms]), 1, gently, signal)
@@ -150,7 +169,9 @@ function* readsOf(index: IndexParts, meta: IndexMeta, terms: string[]) {
     const { used, limit } = index.cache.stats().postings
     if (used * 2 > limit) return
     const part = wanted.slice(from, from + LISTS_PER_READ)
-    const missing = part.filter(({ segment, term }) => index.cache.list(segment, term) === undefined)
+    const missing = part.filter(
+      ({ segment, term }) => index.cache.list(segment, term) === undefined,
+    )
     if (missing.length > 0) yield () => index.cache.readLists(missing, meta.version)
   }
 }
@@ -165,7 +186,12 @@ function* searchesOf(index: IndexParts, words: string[], sizes: SearchSizes) {
  * Does pieces of work, `atOnce` at a time, until the time is over. A gentle rehearsal takes longer:
  * after each piece it rests for as long as the piece took.
  */
-async function work(pieces: Iterator<() => Promise<unknown>>, atOnce: number, gently: boolean, signal: AbortSignal) {
+async function work(
+  pieces: Iterator<() => Promise<unknown>>,
+  atOnce: number,
+  gently: boolean,
+  signal: AbortSignal,
+) {
   const until = performance.now() + (gently ? 3 * LIMIT : LIMIT)
   const workOff = async () => {
     while (!signal.aborted && performance.now() < until) {
@@ -182,9 +208,15 @@ async function work(pieces: Iterator<() => Promise<unknown>>, atOnce: number, ge
 /** Searches of the kinds that clients use most, made of neighbouring words in a list. */
 function queriesOf(words: string[], at: number): ArticleQuery[] {
   const word = (step: number) => words[(at + step) % words.length]!
-  const [one, two, three] = [word(0), word(1), word(2)]
+  const one = word(0)
+  const two = word(1)
+  const three = word(2)
   const keyword = (...own: string[]): Match => ({ kind: 'keyword', words: [...new Set(own)] })
-  const boolean = (required: string[][], excluded: string[][] = []): Match => ({ kind: 'boolean', required, excluded })
+  const boolean = (required: string[][], excluded: string[][] = []): Match => ({
+    kind: 'boolean',
+    required,
+    excluded,
+  })
   const matches: Match[] = [
     { kind: 'all' },
     keyword(one),
@@ -202,7 +234,11 @@ function queriesOf(words: string[], at: number): ArticleQuery[] {
 
 const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
   ...NO_FILTERS,
-  reach: { historyStart: new Date(-8_640_000_000_000_000), publishedAfter: null, publishedBefore: null },
+  reach: {
+    historyStart: new Date(-8_640_000_000_000_000),
+    publishedAfter: null,
+    publishedBefore: null,
+  },
   sort: 'published_at',
   order: 'desc',
   perPage: 25,

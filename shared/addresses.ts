@@ -16,7 +16,11 @@ export function lookupAmong(
   return (
     name: string,
     options: LookupOptions,
-    callback: (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void,
+    callback: (
+      error: NodeJS.ErrnoException | null,
+      address: string | LookupAddress[],
+      family?: number,
+    ) => void,
   ) => {
     lookup(name, { ...options, all: true }, (error, found) => {
       if (error !== null) return callback(error, [])
@@ -59,7 +63,9 @@ export function addressRule(opened: string[], ports: string[], asksPublic = true
       if (!ipaddr.isValid(text)) return false
       // `::ffff:127.0.0.1` reaches 127.0.0.1, so this checks 127.0.0.1.
       const address = ipaddr.process(text)
-      return ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits))
+      return ranges.some(
+        ([range, bits]) => range.kind() === address.kind() && address.match(range, bits),
+      )
     },
     /** Whether the address is public. A connection may then go to its public ports. */
     isPublic(text: string) {
@@ -87,13 +93,17 @@ function readRange(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
     const address = ipaddr.parse(text)
     return [address, address.kind() === 'ipv4' ? 32 : 128]
   } catch {
-    throw new ConfigError(`CRAWL_ALLOW_PRIVATE holds "${text}"; write address ranges such as 127.0.0.0/8 or ::1/128.`)
+    throw new ConfigError(
+      `CRAWL_ALLOW_PRIVATE holds "${text}"; write address ranges such as 127.0.0.0/8 or ::1/128.`,
+    )
   }
 }
 
 function readPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
   if (port < 1 || port > 65_535)
-    throw new ConfigError(`CRAWL_PORTS holds "${text}"; write ports from 1 to 65535, such as 80,443.`)
+    throw new ConfigError(
+      `CRAWL_PORTS holds "${text}"; write ports from 1 to 65535, such as 80,443.`,
+    )
   return port
 }

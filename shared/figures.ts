@@ -339,11 +339,14 @@ export const keptInWords = ({ pages, of, reason }: KeptPages): string =>
 
 const ASK = 'ask the outlet to admit us, or take it out of the catalogue'
 const TO_DO: Record<string, string> = {
-  ...{ challenge: ASK, forbidden: ASK, legal: ASK, cookies: ASK, robots: ASK, 'cookie wall': ASK },
-  ...{
-    login: 'its articles are for its readers; a licence opens them',
-    paywall: 'its articles are for its readers; a licence opens them',
-  },
+  challenge: ASK,
+  forbidden: ASK,
+  legal: ASK,
+  cookies: ASK,
+  robots: ASK,
+  'cookie wall': ASK,
+  login: 'its articles are for its readers; a licence opens them',
+  paywall: 'its articles are for its readers; a licence opens them',
   'foreign host': 'complete "hosts" in the catalogue',
   'other outlet': 'take the feed out of the catalogue, or complete "hosts"',
   gone: 'its feed names pages that are not there: ask the outlet',
@@ -399,7 +402,8 @@ export interface Surroundings {
  * oldest work has waited too long.
  */
 export const pagesAreLate = ({ pages }: Flow<unknown>): boolean => pages.oldest > 600
-export const embeddingsAreLate = ({ embeddings }: Flow<unknown>): boolean => embeddings.oldest > 1_800
+export const embeddingsAreLate = ({ embeddings }: Flow<unknown>): boolean =>
+  embeddings.oldest > 1_800
 
 /**
  * The figures of `/status/figures`, as JSON has them: times are ISO 8601. A part that could not be

@@ -14,8 +14,11 @@ export function observeProcess(service: string, number: string | null = null): v
 }
 
 /** Makes a counter named `perscope_…`. */
-export const counter = <L extends string>(name: string, help: string, labelNames: L[] = []): Counter<L> =>
-  new Counter({ name: `perscope_${name}`, help, labelNames, registers: [registry] })
+export const counter = <L extends string>(
+  name: string,
+  help: string,
+  labelNames: L[] = [],
+): Counter<L> => new Counter({ name: `perscope_${name}`, help, labelNames, registers: [registry] })
 
 /** Makes a histogram named `perscope_…`, in seconds unless its name has another unit. */
 export const histogram = <L extends string>(
@@ -23,7 +26,8 @@ export const histogram = <L extends string>(
   help: string,
   buckets: number[],
   labelNames: L[] = [],
-): Histogram<L> => new Histogram({ name: `perscope_${name}`, help, buckets, labelNames, registers: [registry] })
+): Histogram<L> =>
+  new Histogram({ name: `perscope_${name}`, help, buckets, labelNames, registers: [registry] })
 
 /**
  * Makes a gauge named `perscope_…`, whose figures are read at each scrape. If the reading fails,
@@ -50,13 +54,19 @@ export function gauge<L extends string, T>(
       // prom-client gives a gauge without labels the value zero. This zero was not read, so it is
       // removed.
       if (labelNames.length === 0) this.remove()
-      if (figures !== null) show((labels, value) => this.set(labels as Record<L, string>, value), figures)
+      if (figures !== null)
+        show((labels, value) => this.set(labels as Record<L, string>, value), figures)
     },
   })
 }
 
 /** Makes a gauge without labels. @param pick gives its figure; null: there is none */
-export function figure<T>(name: string, help: string, read: () => Promise<T>, pick: (figures: T) => number | null) {
+export function figure<T>(
+  name: string,
+  help: string,
+  read: () => Promise<T>,
+  pick: (figures: T) => number | null,
+) {
   gauge(name, help, [], read, (set, figures) => {
     const value = pick(figures)
     if (value !== null) set({}, value)
@@ -90,5 +100,6 @@ export function shared<T>(read: () => Promise<T>, fresh = FRESH): () => Promise<
  * imported articles are old.
  */
 export const LAG_BUCKETS = [
-  1, 5, 15, 60, 180, 300, 600, 1_800, 3_600, 7_200, 10_800, 14_400, 28_800, 86_400, 259_200, 604_800, 2_592_000,
+  1, 5, 15, 60, 180, 300, 600, 1_800, 3_600, 7_200, 10_800, 14_400, 28_800, 86_400, 259_200,
+  604_800, 2_592_000,
 ]

@@ -25,15 +25,23 @@ const settings = { lock_timeout: '50s' }
  * Opens the pool and the queues that every service except the API uses. Shows the figures of the
  * fleet as metrics.
  */
-export function openWorker(name: 'crawler' | 'normaliser' | 'embedder' | 'notifier', { config, log }: ServiceContext) {
+export function openWorker(
+  name: 'crawler' | 'normaliser' | 'embedder' | 'notifier',
+  { config, log }: ServiceContext,
+) {
   const postgres = postgresOutageLog(log, () => pool)
-  const pool: Pool = createPool(config.DATABASE_URL, name, postgres.met, { max: config.DATABASE_POOL, settings })
+  const pool: Pool = createPool(config.DATABASE_URL, name, postgres.met, {
+    max: config.DATABASE_POOL,
+    settings,
+  })
   const queues = openQueues(config, log)
   observeFleet(pool, queues)
   observeMachines(pool, config)
   observeDisk(config.DATA_DIR)
   return {
-    ...{ pool, queues, postgres },
+    pool,
+    queues,
+    postgres,
     /**
      * Starts to log causes.
      *
@@ -80,7 +88,8 @@ function logCauses(watched: Watched, log: Logger): Repeated {
     async () => {
       const now = new Map((await watch.look()).map(cause => [keyOf(cause), cause]))
       for (const [key, { check, text }] of now) if (!known.has(key)) log.warn({ check }, text)
-      for (const [key, { check, text }] of known) if (!now.has(key)) log.info({ check }, `over: ${text}`)
+      for (const [key, { check, text }] of known)
+        if (!now.has(key)) log.info({ check }, `over: ${text}`)
       known = now
     },
     { first: LOOK, outage: { met: () => {}, over: () => {} } },
@@ -99,30 +108,29 @@ export async function readFacts(
   thoroughly = false,
 ): Promise<Facts> {
   const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)
-  const [flow, running, machines, counts, outlets, quarantine, around, names, alerts, away] = await Promise.all([
-    orNull(readFlow(pool)),
-    orNull(readRunning(pool)),
-    orNull(readMachines(pool, config)),
-    orNull(queues.counts()),
-    orNull(outletHealth(pool)),
-    orNull(countQuarantine(pool)),
-    readSurroundings(config, pool, { thoroughly }),
-    orNull(readProcesses(pool)),
-    orNull(readAlerts(pool)),
-    missing(),
-  ])
+  const [flow, running, machines, counts, outlets, quarantine, around, names, alerts, away] =
+    await Promise.all([
+      orNull(readFlow(pool)),
+      orNull(readRunning(pool)),
+      orNull(readMachines(pool, config)),
+      orNull(queues.counts()),
+      orNull(outletHealth(pool)),
+      orNull(countQuarantine(pool)),
+      readSurroundings(config, pool, { thoroughly }),
+      orNull(readProcesses(pool)),
+      orNull(readAlerts(pool)),
+      missing(),
+    ])
   return {
-    ...{
-      flow,
-      running,
-      machines,
-      queues: counts,
-      outlets,
-      around,
-      missing: Object.keys(away),
-      reasons: away,
-      unread: [],
-    },
+    flow,
+    running,
+    machines,
+    queues: counts,
+    outlets,
+    around,
+    missing: Object.keys(away),
+    reasons: away,
+    unread: [],
     at: new Date().toISOString(),
     quarantine: quarantine && { counts: quarantine, newest: [] },
     spent: spentBudgets(outlets ?? [], config),
@@ -134,9 +142,16 @@ export async function readFacts(
 }
 
 /** Empty settings that search by meaning needs. */
-export const unsetOf = ({ QDRANT_URL, EMBEDDINGS_URL, EMBEDDINGS_API, HF_TOKEN }: Config): string[] => [
+export const unsetOf = ({
+  QDRANT_URL,
+  EMBEDDINGS_URL,
+  EMBEDDINGS_API,
+  HF_TOKEN,
+}: Config): string[] => [
   ...(QDRANT_URL === '' ? ['QDRANT_URL'] : []),
-  ...(EMBEDDINGS_URL === '' && EMBEDDINGS_API !== 'hf' && HF_TOKEN === '' ? ['EMBEDDINGS_URL'] : []),
+  ...(EMBEDDINGS_URL === '' && EMBEDDINGS_API !== 'hf' && HF_TOKEN === ''
+    ? ['EMBEDDINGS_URL']
+    : []),
 ]
 
 /** For each daily budget that an outlet has used up, a text such as `pages of a.example`. */
@@ -180,9 +195,14 @@ export function createRestarts(): Restarts {
   const seen = new Map<string, number>()
   return (names, now) => {
     for (const name of names) if (!seen.has(name)) seen.set(name, now)
-    for (const [name, since] of seen) if (now - since > LATELY && !names.includes(name)) seen.delete(name)
-    const gone = [...seen.keys()].filter(name => !names.includes(name)).map(name => name.split(' ')[1]!)
-    return [...Map.groupBy(gone, name => name)].flatMap(([name, all]) => (all.length >= MANY_GONE ? [name] : []))
+    for (const [name, since] of seen)
+      if (now - since > LATELY && !names.includes(name)) seen.delete(name)
+    const gone = [...seen.keys()]
+      .filter(name => !names.includes(name))
+      .map(name => name.split(' ')[1]!)
+    return [...Map.groupBy(gone, name => name)].flatMap(([name, all]) =>
+      all.length >= MANY_GONE ? [name] : [],
+    )
   }
 }
 

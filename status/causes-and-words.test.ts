@@ -50,19 +50,32 @@ const FINE = {
 const texts = (changed: Partial<Facts>) => causesOf({ ...FINE, ...changed }).map(({ text }) => text)
 const around = (changed: Partial<Surroundings>) => texts({ around: { ...AROUND, ...changed } })
 
-const outletOf = (domain: string, more: Partial<OutletHealth<string>> = {}): OutletHealth<string> => ({
-  ...{ domain, name: domain, country: 'NL', health: 'healthy', lastSuccess: AT, lastNew: AT, rhythm: null },
-  ...{
-    feeds: 1,
-    failingFeeds: 0,
-    failures: 0,
-    error: null,
-    blocks: [],
-    rights: [],
-    licence: null,
-    today: { hosts: 0, pages: 0, bytes: 0 },
-  },
-  ...{ putOff: 0, late: 0, restsUntil: null, gaps: null, kept: null, origins: { shares: [], falls: [] }, days: [] },
+const outletOf = (
+  domain: string,
+  more: Partial<OutletHealth<string>> = {},
+): OutletHealth<string> => ({
+  domain,
+  name: domain,
+  country: 'NL',
+  health: 'healthy',
+  lastSuccess: AT,
+  lastNew: AT,
+  rhythm: null,
+  feeds: 1,
+  failingFeeds: 0,
+  failures: 0,
+  error: null,
+  blocks: [],
+  rights: [],
+  licence: null,
+  today: { hosts: 0, pages: 0, bytes: 0 },
+  putOff: 0,
+  late: 0,
+  restsUntil: null,
+  gaps: null,
+  kept: null,
+  origins: { shares: [], falls: [] },
+  days: [],
   ...more,
 })
 const failing = (domain: string, error: string) => outletOf(domain, { health: 'failing', error })
@@ -86,10 +99,19 @@ t.test('each cause says what is wrong, and the first thing to do', async t => {
   })
   const down = (error: string) => ({ outlets: [failing('a.example', error)] })
   const cases: [Partial<Facts>, string | RegExp][] = [
-    [{ alerts: { resting: 1, waiting: 0 } }, /^1 alert rests after failures: "npm run alerts -- list" says why/],
-    [{ alerts: { resting: 0, waiting: 600 } }, /waited for the notifier for 10 min: start a notifier/],
+    [
+      { alerts: { resting: 1, waiting: 0 } },
+      /^1 alert rests after failures: "npm run alerts -- list" says why/,
+    ],
+    [
+      { alerts: { resting: 0, waiting: 600 } },
+      /waited for the notifier for 10 min: start a notifier/,
+    ],
     [{ missing: ['redis'] }, /^The Redis of the queues does not answer/],
-    [{ flow: { ...flow, newest: '2026-03-01T09:00:00.000Z' } }, /^No article has come in for 3 h: "npm run outlets/],
+    [
+      { flow: { ...flow, newest: '2026-03-01T09:00:00.000Z' } },
+      /^No article has come in for 3 h: "npm run outlets/,
+    ],
     [old('pages', 720), /waited for the normaliser for 12 min: start another/],
     [old('embeddings', 7_200), /waited for the embedder for 2 h: start another embedder/],
     [down('404 Not Found'), /^All feeds of a\.example are gone: "npm run outlets -- check"/],
@@ -97,19 +119,33 @@ t.test('each cause says what is wrong, and the first thing to do', async t => {
       down('the name does not resolve (EAI_AGAIN)'),
       /^No name of an outlet resolves \(a\.example: .*EAI_AGAIN\)\): check the network/,
     ],
-    [down('the connection failed (ENETUNREACH)'), /^No outlet can be reached .*: check the network/],
+    [
+      down('the connection failed (ENETUNREACH)'),
+      /^No outlet can be reached .*: check the network/,
+    ],
     [
       { outlets: [failing('a.example', 'the name does not resolve'), outletOf('b.example')] },
       /^1 outlet cannot be read \(a\.example: the name does not resolve\)/,
     ],
-    [{ outlets: [], flow: { ...flow, articles: 0 } }, /^The catalogue is empty, .*: "npm run outlets -- add FILE"/],
+    [
+      { outlets: [], flow: { ...flow, articles: 0 } },
+      /^The catalogue is empty, .*: "npm run outlets -- add FILE"/,
+    ],
     [{ outlets: [outletOf('a.example', { kept })] }, /^a\.example: 4 of 10 pages .*ask the outlet/],
     [{ outlets: [outletOf('a.example', { error: 'held: set it' })] }, '1 outlet: held: set it'],
-    [{ outlets: [outletOf('a.example', { gaps: gaps(3) })] }, /^Feeds of 1 outlet rolled on unseen/],
-    [{ outlets: [outletOf('a.example', { origins: fall })] }, /worse sources than before: a\.example:/],
+    [
+      { outlets: [outletOf('a.example', { gaps: gaps(3) })] },
+      /^Feeds of 1 outlet rolled on unseen/,
+    ],
+    [
+      { outlets: [outletOf('a.example', { origins: fall })] },
+      /worse sources than before: a\.example:/,
+    ],
     [{ spent: ['pages of a.example'] }, /^Today's budget of pages of a\.example is used up: raise/],
     [
-      { quarantine: { counts: [{ kind: 'page', reason: 'timeout', n: 2, ours: true }], newest: [] } },
+      {
+        quarantine: { counts: [{ kind: 'page', reason: 'timeout', n: 2, ours: true }], newest: [] },
+      },
       /^2 pages or articles in quarantine failed on our side: "npm run queues/,
     ],
     [{ unread: ['flow'] }, /^Could not be read in time: flow:/],
@@ -119,7 +155,11 @@ t.test('each cause says what is wrong, and the first thing to do', async t => {
     t.match(text, expected)
     t.same(others, [], text)
   }
-  t.same(texts({ outlets: [outletOf('a.example', { gaps: gaps(7) })] }), [], 'an old gap is no news')
+  t.same(
+    texts({ outlets: [outletOf('a.example', { gaps: gaps(7) })] }),
+    [],
+    'an old gap is no news',
+  )
 })
 
 t.test('a DATA_DIR that a process has seen is missed once it is removed or replaced', async t => {
@@ -128,7 +168,12 @@ t.test('a DATA_DIR that a process has seen is missed once it is removed or repla
   const look = async () =>
     causesOf({ ...FINE, around: { ...AROUND, disk: (await readSurroundings(config, null)).disk } })
   t.same(await look(), [])
-  const missed = [{ check: 'disk', text: `DATA_DIR ${folder}/data was removed while it was in use: ${FIRST.removed}.` }]
+  const missed = [
+    {
+      check: 'disk',
+      text: `DATA_DIR ${folder}/data was removed while it was in use: ${FIRST.removed}.`,
+    },
+  ]
   renameSync(`${folder}/data`, `${folder}/away`)
   t.match(await look(), missed)
   mkdirSync(`${folder}/data`)
@@ -152,19 +197,46 @@ t.test('what one process sees around it', async t => {
       { names: { asked: 5, failed: 5, example: 'a.example', lie: null } },
       /^No name of an outlet resolves, as a\.example/,
     ],
-    [{ names: { asked: 5, failed: 0, example: '', lie: 'x.invalid' } }, /answers falsely: it knows x\.invalid/],
+    [
+      { names: { asked: 5, failed: 0, example: '', lie: 'x.invalid' } },
+      /answers falsely: it knows x\.invalid/,
+    ],
     [disk(5e10, 3), /^The disk of \/data is full in 3 days/],
-    [{ clockAhead: -720 }, /^The clock of this machine is 12 min behind the database's: set both clocks/],
-    [{ certificates: [{ of: 'QDRANT_URL', daysLeft: -1 }] }, /has ended: give the server a new one/],
+    [
+      { clockAhead: -720 },
+      /^The clock of this machine is 12 min behind the database's: set both clocks/,
+    ],
+    [
+      { certificates: [{ of: 'QDRANT_URL', daysLeft: -1 }] },
+      /has ended: give the server a new one/,
+    ],
   ]
   for (const [changed, expected] of cases) t.match(around(changed).join('\n'), expected)
   const names = { asked: 1, failed: 1, example: 'a.example', lie: null }
   const outlets = [failing('a.example', 'the name does not resolve')]
-  t.same(texts({ outlets, around: { ...AROUND, names } }), around({ names }), 'one cause is named once')
+  t.same(
+    texts({ outlets, around: { ...AROUND, names } }),
+    around({ names }),
+    'one cause is named once',
+  )
 })
 
-const ALONE: PostgresServers = { host: '::1', role: 'primary', mayLook: true, standbys: [], slots: [], archive: null }
-const STANDBY = { name: 'b', host: '10.0.0.12', state: 'streaming', sync: true, lagBytes: 900, lagSeconds: 0.2 }
+const ALONE: PostgresServers = {
+  host: '::1',
+  role: 'primary',
+  mayLook: true,
+  standbys: [],
+  slots: [],
+  archive: null,
+}
+const STANDBY = {
+  name: 'b',
+  host: '10.0.0.12',
+  state: 'streaming',
+  sync: true,
+  lagBytes: 900,
+  lagSeconds: 0.2,
+}
 const SLOT = { name: 'b', active: true, heldBytes: 16_000_000, lost: false }
 const ARCHIVE = { failing: false, file: null }
 const ONE: Machines = {
@@ -178,66 +250,112 @@ const ONE: Machines = {
 t.test('each server that needs somebody is named', async t => {
   const postgres = (changed: Partial<PostgresServers>) => ({ postgres: { ...ALONE, ...changed } })
   const shards = [{ shard: 0, copies: [{ node: 'a', state: 'Dead' }] }]
-  const index = { indices: 2, articles: 9_000_000, backlog: 0, health: { nodes: 3, active: 4, unassigned: 0 } }
+  const index = {
+    indices: 2,
+    articles: 9_000_000,
+    backlog: 0,
+    health: { nodes: 3, active: 4, unassigned: 0 },
+  }
   const cases: [Partial<Machines>, RegExp][] = [
     [{}, /^$/],
     [postgres({ standbys: [STANDBY], slots: [SLOT], archive: ARCHIVE }), /^$/],
     [postgres({ role: 'standby' }), /^The database is a standby, so nothing can be written: lead/],
-    [postgres({ standbys: [{ ...STANDBY, lagSeconds: 90 }] }), /^The standby 10\.0\.0\.12 is 2 min behind/],
+    [
+      postgres({ standbys: [{ ...STANDBY, lagSeconds: 90 }] }),
+      /^The standby 10\.0\.0\.12 is 2 min behind/,
+    ],
     [postgres({ standbys: [{ ...STANDBY, lagBytes: 3e9, lagSeconds: null }] }), /is 3 GB behind/],
     [postgres({ slots: [{ ...SLOT, heldBytes: 6e9 }] }), /^Postgres keeps 6 GB of log for slot b/],
     [postgres({ slots: [{ ...SLOT, lost: true }] }), /^The standby of slot b has to be made anew/],
-    [{ vectors: { nodes: ['a', 'b'], unreachable: ['b'], shards } }, /^Qdrant does not reach b.*\n1 copy of vectors/],
-    [{ redis: { host: 'r', role: 'replica', replicas: [] } }, /is a replica, so nothing can be queued/],
     [
-      { redis: { host: 'm', role: 'master', replicas: [{ host: 'r', online: false, lagBytes: 0 }] } },
+      { vectors: { nodes: ['a', 'b'], unreachable: ['b'], shards } },
+      /^Qdrant does not reach b.*\n1 copy of vectors/,
+    ],
+    [
+      { redis: { host: 'r', role: 'replica', replicas: [] } },
+      /is a replica, so nothing can be queued/,
+    ],
+    [
+      {
+        redis: { host: 'm', role: 'master', replicas: [{ host: 'r', online: false, lagBytes: 0 }] },
+      },
       /^1 replica of Redis cannot follow/,
     ],
-    [{ archiveIndex: { ...index, backlog: 600_000 } }, /^600000 articles are due for the archive index: run/],
-    [{ archiveIndex: { ...index, health: { nodes: 2, active: 2, unassigned: 2 } } }, /^OpenSearch misses 2 copies/],
+    [
+      { archiveIndex: { ...index, backlog: 600_000 } },
+      /^600000 articles are due for the archive index: run/,
+    ],
+    [
+      { archiveIndex: { ...index, health: { nodes: 2, active: 2, unassigned: 2 } } },
+      /^OpenSearch misses 2 copies/,
+    ],
     [{ archiveIndex: { ...index, health: null } }, /^OpenSearch does not say/],
   ]
-  for (const [changed, expected] of cases) t.match(texts({ machines: { ...ONE, ...changed } }).join('\n'), expected)
+  for (const [changed, expected] of cases)
+    t.match(texts({ machines: { ...ONE, ...changed } }).join('\n'), expected)
 })
 
 t.test('the worst causes come first', async t => {
-  const levels = causesOf({ ...FINE, spent: ['pages of a.example'], missing: ['postgres'] }).map(({ level }) => level)
+  const levels = causesOf({ ...FINE, spent: ['pages of a.example'], missing: ['postgres'] }).map(
+    ({ level }) => level,
+  )
   t.same(levels, ['bad', 'warn'])
 })
 
-t.test('a service that restarts, and a queue that nobody serves, are seen over several looks', async t => {
-  const restarts = createRestarts()
-  for (let look = 0; look < 3; look++) t.same(restarts([`perscope crawler #${look}`, 'perscope api #1'], look), [])
-  t.same(restarts(['perscope crawler #3', 'perscope api #1'], 4), ['crawler'])
-  t.same(restarts(['perscope crawler #3'], 700_000), [], 'what is long past is forgotten')
-  const stalls = createStalls()
-  const waiting = { embed: { waiting: 2, active: 0, delayed: 0, failed: 0 } }
-  t.same(stalls(waiting, 0), [])
-  t.same(stalls(waiting, 130_000), ['embed'])
-  t.same(stalls({ embed: { ...waiting.embed, active: 1 } }, 140_000), [])
-})
+t.test(
+  'a service that restarts, and a queue that nobody serves, are seen over several looks',
+  async t => {
+    const restarts = createRestarts()
+    for (let look = 0; look < 3; look++)
+      t.same(restarts([`perscope crawler #${look}`, 'perscope api #1'], look), [])
+    t.same(restarts(['perscope crawler #3', 'perscope api #1'], 4), ['crawler'])
+    t.same(restarts(['perscope crawler #3'], 700_000), [], 'what is long past is forgotten')
+    const stalls = createStalls()
+    const waiting = { embed: { waiting: 2, active: 0, delayed: 0, failed: 0 } }
+    t.same(stalls(waiting, 0), [])
+    t.same(stalls(waiting, 130_000), ['embed'])
+    t.same(stalls({ embed: { ...waiting.embed, active: 1 } }, 140_000), [])
+  },
+)
 
 t.test('the annotation of an alert says the first thing to do in the same words', async t => {
   const rules: { alert?: string; annotations?: { summary: string } }[] = parse(
     readFileSync(new URL('../infra/monitoring/rules/perscope.yml', import.meta.url), 'utf8'),
   ).groups.flatMap((group: { rules: object[] }) => group.rules)
-  const summary = (name: string) => rules.find(({ alert }) => alert === name)?.annotations?.summary ?? ''
+  const summary = (name: string) =>
+    rules.find(({ alert }) => alert === name)?.annotations?.summary ?? ''
   const alerts: Record<string, keyof typeof FIRST> = {
-    ...{ PerscopeServiceGone: 'service', PerscopeProcessRestarts: 'restarts', PerscopeApiNotReady: 'database' },
-    ...{ PerscopeNoArticles: 'quiet', PerscopeNormaliserBehind: 'normaliser', PerscopeEmbedderBehind: 'embedder' },
-    ...{ PerscopeQueueStuck: 'queue', PerscopeQuarantine: 'quarantine', PerscopeOutletsFailing: 'outlets' },
-    ...{ PerscopeFeedGaps: 'gaps', PerscopeOutletOverBudget: 'budget', PerscopeOutletOriginsFell: 'sources' },
-    ...{ PerscopeDiskFull: 'disk', PerscopeDiskSoonFull: 'disk', PerscopeStandbyBehind: 'lagging' },
-    ...{ PerscopeSlotHoldsLog: 'slot', PerscopeLogNotArchived: 'archiving', PerscopeVectorNodeGone: 'nodes' },
-    ...{ PerscopeArchiveIndexBehind: 'fill' },
+    PerscopeServiceGone: 'service',
+    PerscopeProcessRestarts: 'restarts',
+    PerscopeApiNotReady: 'database',
+    PerscopeNoArticles: 'quiet',
+    PerscopeNormaliserBehind: 'normaliser',
+    PerscopeEmbedderBehind: 'embedder',
+    PerscopeQueueStuck: 'queue',
+    PerscopeQuarantine: 'quarantine',
+    PerscopeOutletsFailing: 'outlets',
+    PerscopeFeedGaps: 'gaps',
+    PerscopeOutletOverBudget: 'budget',
+    PerscopeOutletOriginsFell: 'sources',
+    PerscopeDiskFull: 'disk',
+    PerscopeDiskSoonFull: 'disk',
+    PerscopeStandbyBehind: 'lagging',
+    PerscopeSlotHoldsLog: 'slot',
+    PerscopeLogNotArchived: 'archiving',
+    PerscopeVectorNodeGone: 'nodes',
+    PerscopeArchiveIndexBehind: 'fill',
   }
   for (const [alert, first] of Object.entries(alerts)) {
-    t.ok(summary(alert).endsWith(`: ${FIRST[first]}.`), `${alert}: "${summary(alert)}" ends with "${FIRST[first]}"`)
+    t.ok(
+      summary(alert).endsWith(`: ${FIRST[first]}.`),
+      `${alert}: "${summary(alert)}" ends with "${FIRST[first]}"`,
+    )
   }
 })
 
 t.test('the trouble of an outlet is told in its row', async t => {
-  const troubles = (more: Partial<OutletHealth<string>>) => troublesOf(outletOf('a.example', more), Date.parse(AT))
+  const troubles = (more: Partial<OutletHealth<string>>) =>
+    troublesOf(outletOf('a.example', more), Date.parse(AT))
   t.strictSame(troubles({ gaps: gaps(3) }), ['a feed rolled on unseen 2×, last 3 h ago'])
   t.strictSame(troubles({ origins: fall }), ['worse sources of date: json-ld 90 % → 40 %'])
 })
@@ -250,9 +368,14 @@ const FLEET: Machines = {
 
 t.test('one machine is told from several by any copy elsewhere', async t => {
   t.ok(isOneMachine(ONE))
-  t.ok(isOneMachine({ hosts: null, postgres: null, vectors: null, redis: null, archiveIndex: null }))
-  for (const part of ['postgres', 'vectors'] as const) t.notOk(isOneMachine({ ...ONE, [part]: FLEET[part] }))
-  t.notOk(isOneMachine({ ...ONE, archiveIndex: { indices: 1, articles: 9, backlog: 0, health: null } }))
+  t.ok(
+    isOneMachine({ hosts: null, postgres: null, vectors: null, redis: null, archiveIndex: null }),
+  )
+  for (const part of ['postgres', 'vectors'] as const)
+    t.notOk(isOneMachine({ ...ONE, [part]: FLEET[part] }))
+  t.notOk(
+    isOneMachine({ ...ONE, archiveIndex: { indices: 1, articles: 9, backlog: 0, health: null } }),
+  )
   t.notOk(isOneMachine({ ...ONE, hosts: [...(ONE.hosts ?? []), ...(ONE.hosts ?? [])] }))
 })
 
@@ -270,18 +393,39 @@ t.test('servers are told line by line, what is missing too', async t => {
   t.strictSame(redis?.lines[1], { what: 'no replica', tone: 'none' })
 })
 
-t.test('numbers are short from a million on, a span has one unit, a time ahead of the clock is now', async t => {
-  t.strictSame([0, 1_234, 999_999, 1_234_567, 12_345_678].map(number), ['0', '1,234', '999,999', '1.23 M', '12.3 M'])
-  t.strictSame([plural(1, 'page'), plural(2, 'page')], ['1 page', '2 pages'])
-  const spans = [0, 5.64, 40.4, 300, 12_600, 777_600, 94_608_000]
-  t.strictSame(spans.map(span), ['0 s', '5.6 s', '40 s', '5 min', '3.5 h', '9 days', '1,095 days'])
-  t.equal(ago('2026-03-01T12:00:05.000Z', Date.parse('2026-03-01T12:00:00.000Z')), '0 s ago')
-})
+t.test(
+  'numbers are short from a million on, a span has one unit, a time ahead of the clock is now',
+  async t => {
+    t.strictSame([0, 1_234, 999_999, 1_234_567, 12_345_678].map(number), [
+      '0',
+      '1,234',
+      '999,999',
+      '1.23 M',
+      '12.3 M',
+    ])
+    t.strictSame([plural(1, 'page'), plural(2, 'page')], ['1 page', '2 pages'])
+    const spans = [0, 5.64, 40.4, 300, 12_600, 777_600, 94_608_000]
+    t.strictSame(spans.map(span), [
+      '0 s',
+      '5.6 s',
+      '40 s',
+      '5 min',
+      '3.5 h',
+      '9 days',
+      '1,095 days',
+    ])
+    t.equal(ago('2026-03-01T12:00:05.000Z', Date.parse('2026-03-01T12:00:00.000Z')), '0 s ago')
+  },
+)
 
 t.test('pages are late after ten minutes, embeddings after half an hour', async t => {
   const late = (oldest: number) => {
     const { flow } = FINE
-    const waiting = { ...flow, pages: { ...flow.pages, oldest }, embeddings: { ...flow.embeddings, oldest } }
+    const waiting = {
+      ...flow,
+      pages: { ...flow.pages, oldest },
+      embeddings: { ...flow.embeddings, oldest },
+    }
     return [pagesAreLate(waiting), embeddingsAreLate(waiting)]
   }
   t.same([600, 601, 1_800, 1_801].map(late), [

@@ -81,7 +81,16 @@ const FIRST_OF_REASON: Partial<Record<string, (address: string, secret: string) 
 /** The facts from which `causesOf` finds causes. */
 export type Facts = Pick<
   Figures<Date | string>,
-  'at' | 'flow' | 'running' | 'machines' | 'queues' | 'outlets' | 'quarantine' | 'around' | 'missing' | 'unread'
+  | 'at'
+  | 'flow'
+  | 'running'
+  | 'machines'
+  | 'queues'
+  | 'outlets'
+  | 'quarantine'
+  | 'around'
+  | 'missing'
+  | 'unread'
 > & {
   /** Daily budgets that outlets have used up, such as `pages of a.example`. */
   spent?: string[]
@@ -122,13 +131,21 @@ type Found = (Cause | false)[]
 
 const RANK = { bad: 0, warn: 1 }
 const cause = (level: Cause['level']) => (check: string, what: string, first: string) => ({
-  ...{ check, level, text: `${what}: ${first}.` },
+  check,
+  level,
+  text: `${what}: ${first}.`,
 })
 const bad = cause('bad')
 const warn = cause('warn')
 
 function ofDependencies({ missing, reasons = {}, unset = [] }: Facts): Found {
-  const of = (name: string, check: keyof typeof FIRST, what: string, address: string, secret = address) => {
+  const of = (
+    name: string,
+    check: keyof typeof FIRST,
+    what: string,
+    address: string,
+    secret = address,
+  ) => {
     const why = reasons[name] ?? 'does not answer'
     const first = FIRST_OF_REASON[why]?.(address, secret) ?? FIRST[check]
     return missing.includes(name) && !unset.includes(address) && bad(check, `${what} ${why}`, first)
@@ -137,10 +154,23 @@ function ofDependencies({ missing, reasons = {}, unset = [] }: Facts): Found {
   const notSet = `${unset.join(' and ')} ${unset.length === 1 ? 'is' : 'are'} not set`
   return [
     of('postgres', 'database', 'Postgres', 'DATABASE_URL', 'account and password in DATABASE_URL'),
-    of('redis', 'queues', 'The Redis of the queues', 'REDIS_URL', 'the password in REDIS_URL, or REDIS_PASSWORD'),
+    of(
+      'redis',
+      'queues',
+      'The Redis of the queues',
+      'REDIS_URL',
+      'the password in REDIS_URL, or REDIS_PASSWORD',
+    ),
     of('vectors', 'qdrant', `${meaning} Qdrant`, 'QDRANT_URL', 'QDRANT_API_KEY'),
-    of('model', 'model', `${meaning} the model`, 'EMBEDDINGS_URL', 'EMBEDDINGS_API_KEY or EMBEDDINGS_TOKEN'),
-    unset.length > 0 && warn('qdrant', `There is no search by meaning, because ${notSet}`, FIRST.unset),
+    of(
+      'model',
+      'model',
+      `${meaning} the model`,
+      'EMBEDDINGS_URL',
+      'EMBEDDINGS_API_KEY or EMBEDDINGS_TOKEN',
+    ),
+    unset.length > 0 &&
+      warn('qdrant', `There is no search by meaning, because ${notSet}`, FIRST.unset),
   ]
 }
 
@@ -158,14 +188,22 @@ function ofSurroundings(around: Surroundings): Found {
   const { databaseFull, index, names, certificates } = around
   return [
     ofSchema(around),
-    databaseFull === true && bad('disk', 'Postgres cannot write, because its disk is full', FIRST.disk),
+    databaseFull === true &&
+      bad('disk', 'Postgres cannot write, because its disk is full', FIRST.disk),
     ofDisk(around),
-    ...(index ?? []).slice(0, NAMED).map(fault => bad('index', `The index is damaged: ${fault}`, FIRST.index)),
+    ...(index ?? [])
+      .slice(0, NAMED)
+      .map(fault => bad('index', `The index is damaged: ${fault}`, FIRST.index)),
     ...ofMachine(around),
     names !== null &&
       names.lie !== null &&
-      bad('names', `The name server answers falsely: it knows ${names.lie}, which nobody has`, FIRST.lie),
-    resolveNone(names) && bad('names', `No name of an outlet resolves, as ${names?.example}`, FIRST.names),
+      bad(
+        'names',
+        `The name server answers falsely: it knows ${names.lie}, which nobody has`,
+        FIRST.lie,
+      ),
+    resolveNone(names) &&
+      bad('names', `No name of an outlet resolves, as ${names?.example}`, FIRST.names),
     ...certificates.filter(({ daysLeft }) => daysLeft < CERTIFICATE_DAYS).map(ofCertificate),
   ]
 }
@@ -184,14 +222,19 @@ function ofMachine({ memory: { free, total }, clockAhead }: Surroundings): Found
   const how = (clockAhead ?? 0) > 0 ? 'ahead of' : 'behind'
   return [
     free < total * MEMORY_SHARE &&
-      warn('memory', `The machine has ${bytes(free)} of ${bytes(total)} of memory left`, FIRST.memory),
+      warn(
+        'memory',
+        `The machine has ${bytes(free)} of ${bytes(total)} of memory left`,
+        FIRST.memory,
+      ),
     away > SECONDS_AHEAD &&
       bad('clock', `The clock of this machine is ${span(away)} ${how} the database's`, FIRST.clock),
   ]
 }
 
 function ofCertificate({ of, daysLeft }: Surroundings['certificates'][number]): Cause {
-  if (daysLeft <= 0) return bad('certificates', `The certificate of ${of} has ended`, FIRST.certificate)
+  if (daysLeft <= 0)
+    return bad('certificates', `The certificate of ${of} has ended`, FIRST.certificate)
   const days = counted(Math.ceil(daysLeft), 'day')
   return warn('certificates', `The certificate of ${of} ends in ${days}`, FIRST.certificate)
 }
@@ -199,12 +242,20 @@ function ofCertificate({ of, daysLeft }: Surroundings['certificates'][number]): 
 function ofDisk({ disk }: Surroundings): Cause | false {
   if (disk === null) return false
   const { folder, free, total, daysLeft } = disk
-  if (total === 0) return bad('disk', `DATA_DIR ${folder} was removed while it was in use`, FIRST.removed)
+  if (total === 0)
+    return bad('disk', `DATA_DIR ${folder} was removed while it was in use`, FIRST.removed)
   const left = `${bytes(free)} of ${bytes(total)} are free`
   if (free < FULL_BYTES) return bad('disk', `The disk of ${folder} is full (${left})`, FIRST.disk)
   if (daysLeft !== null && daysLeft < DAYS_LEFT)
-    return warn('disk', `The disk of ${folder} is full in ${span(daysLeft * 86_400)} (${left})`, FIRST.disk)
-  return free < total * FULL_SHARE && warn('disk', `The disk of ${folder} is soon full (${left})`, FIRST.disk)
+    return warn(
+      'disk',
+      `The disk of ${folder} is full in ${span(daysLeft * 86_400)} (${left})`,
+      FIRST.disk,
+    )
+  return (
+    free < total * FULL_SHARE &&
+    warn('disk', `The disk of ${folder} is soon full (${left})`, FIRST.disk)
+  )
 }
 
 /** The notifier should have tried a message of an alert after this many seconds. */
@@ -215,13 +266,16 @@ function ofServices({ running, restarting = [], stalled = [], alerts }: Facts): 
   return [
     ...services.map(
       name =>
-        running?.processes[name] === 0 && bad('services', `No ${name} is connected to the database`, FIRST.service),
+        running?.processes[name] === 0 &&
+        bad('services', `No ${name} is connected to the database`, FIRST.service),
     ),
     ...Object.entries(running?.older ?? {}).map(([name, count]) => {
       const processes = `${counted(count, 'process', 'processes')} of the ${name} ${count === 1 ? 'is' : 'are'}`
       return count > 0 && warn('services', `${processes} of an older version`, FIRST.older)
     }),
-    ...restarting.map(name => bad('services', `The ${name} restarts again and again`, FIRST.restarts)),
+    ...restarting.map(name =>
+      bad('services', `The ${name} restarts again and again`, FIRST.restarts),
+    ),
     (alerts?.resting ?? 0) > 0 &&
       warn(
         'alerts',
@@ -229,8 +283,14 @@ function ofServices({ running, restarting = [], stalled = [], alerts }: Facts): 
         FIRST.alerts,
       ),
     (alerts?.waiting ?? 0) > TOLD &&
-      warn('alerts', `A message of an alert has waited for the notifier for ${span(alerts!.waiting)}`, FIRST.notifier),
-    ...stalled.map(name => bad('queues', `Messages wait in ${name}, and nobody takes them`, FIRST.queue)),
+      warn(
+        'alerts',
+        `A message of an alert has waited for the notifier for ${span(alerts!.waiting)}`,
+        FIRST.notifier,
+      ),
+    ...stalled.map(name =>
+      bad('queues', `Messages wait in ${name}, and nobody takes them`, FIRST.queue),
+    ),
   ]
 }
 
@@ -238,7 +298,8 @@ function ofServices({ running, restarting = [], stalled = [], alerts }: Facts): 
 const QUIET = 3_600
 
 function ofFlow(flow: Flow<Date | string>, at: string): Found {
-  const quiet = flow.newest === null ? 0 : (Date.parse(at) - new Date(flow.newest).getTime()) / 1_000
+  const quiet =
+    flow.newest === null ? 0 : (Date.parse(at) - new Date(flow.newest).getTime()) / 1_000
   const { pages, feeds, embeddings } = flow
   const rest = (count: number, what: string, first: string) => {
     const ended = `${counted(count, what)} ended a process three times, and ${count === 1 ? 'is' : 'are'} tried once a day`
@@ -250,9 +311,17 @@ function ofFlow(flow: Flow<Date | string>, at: string): Found {
     rest(embeddings.resting, 'embedding', FIRST.embedding),
     quiet > QUIET && warn('articles', `No article has come in for ${span(quiet)}`, FIRST.quiet),
     pagesAreLate(flow) &&
-      warn('normaliser', `A page has waited for the normaliser for ${span(pages.oldest)}`, FIRST.normaliser),
+      warn(
+        'normaliser',
+        `A page has waited for the normaliser for ${span(pages.oldest)}`,
+        FIRST.normaliser,
+      ),
     embeddingsAreLate(flow) &&
-      warn('embedder', `Articles have waited for the embedder for ${span(embeddings.oldest)}`, FIRST.embedder),
+      warn(
+        'embedder',
+        `Articles have waited for the embedder for ${span(embeddings.oldest)}`,
+        FIRST.embedder,
+      ),
   ]
 }
 
@@ -264,21 +333,37 @@ function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Found {
   if (outlets.length === 0 && flow?.articles === 0)
     return [warn('outlets', 'The catalogue is empty, so nothing is crawled', FIRST.catalogue)]
   const held = outlets.filter(({ error }) => error?.startsWith('held:'))
-  const fallen = outlets.filter(({ origins }) => origins.falls.length > 0).map(({ domain }) => domain)
+  const fallen = outlets
+    .filter(({ origins }) => origins.falls.length > 0)
+    .map(({ domain }) => domain)
   const since = Date.parse(at) - GAP_SHOWN * 1_000
-  const rolled = outlets.filter(({ gaps }) => gaps !== null && new Date(gaps.to).getTime() > since).length
+  const rolled = outlets.filter(
+    ({ gaps }) => gaps !== null && new Date(gaps.to).getTime() > since,
+  ).length
   const unseen = `Feeds of ${counted(rolled, 'outlet')} rolled on unseen, so articles may be missing`
   return [
-    held.length > 0 && { check: 'outlets', level: 'bad', text: `${counted(held.length, 'outlet')}: ${held[0]?.error}` },
+    held.length > 0 && {
+      check: 'outlets',
+      level: 'bad',
+      text: `${counted(held.length, 'outlet')}: ${held[0]?.error}`,
+    },
     ...ofFailing(outlets, resolveNone(around?.names ?? null)),
     ...outlets.map(
       ({ domain, kept }): Cause | false =>
-        kept !== null && { check: 'outlets', level: 'warn', text: `${domain}: ${keptInWords(kept)}.` },
+        kept !== null && {
+          check: 'outlets',
+          level: 'warn',
+          text: `${domain}: ${keptInWords(kept)}.`,
+        },
     ),
     ...spent.map(what => warn('outlets', `Today's budget of ${what} is used up`, FIRST.budget)),
     rolled > 0 && warn('outlets', unseen, FIRST.gaps),
     fallen.length > 0 &&
-      warn('outlets', `Articles are read from worse sources than before: ${listed(fallen)}`, FIRST.sources),
+      warn(
+        'outlets',
+        `Articles are read from worse sources than before: ${listed(fallen)}`,
+        FIRST.sources,
+      ),
   ]
 }
 
@@ -291,16 +376,26 @@ function ofFailing(outlets: readonly OutletHealth<Date | string>[], isToldOfName
   const gone = failing.filter(({ error }) => /\b(404|410)\b/.test(error ?? ''))
   const others = failing.filter(outlet => !gone.includes(outlet))
   const example = others[0]
-  const said = example === undefined ? '' : `${example.domain}: ${example.error ?? 'no reason given'}`
+  const said =
+    example === undefined ? '' : `${example.domain}: ${example.error ?? 'no reason given'}`
   const ofAll = (pattern: RegExp) =>
-    others.length > 0 && failing.length === outlets.length && others.every(({ error }) => pattern.test(error ?? ''))
+    others.length > 0 &&
+    failing.length === outlets.length &&
+    others.every(({ error }) => pattern.test(error ?? ''))
   return [
     ...gone.map(({ domain }) => warn('outlets', `All feeds of ${domain} are gone`, FIRST.gone)),
-    ofAll(/does not resolve/) && !isToldOfNames && bad('names', `No name of an outlet resolves (${said})`, FIRST.names),
-    ofAll(/connection failed|in time/) && bad('network', `No outlet can be reached (${said})`, FIRST.network),
+    ofAll(/does not resolve/) &&
+      !isToldOfNames &&
+      bad('names', `No name of an outlet resolves (${said})`, FIRST.names),
+    ofAll(/connection failed|in time/) &&
+      bad('network', `No outlet can be reached (${said})`, FIRST.network),
     others.length > 0 &&
       !ofAll(/does not resolve|connection failed|in time/) &&
-      warn('outlets', `${counted(others.length, 'outlet')} cannot be read (${said})`, FIRST.outlets),
+      warn(
+        'outlets',
+        `${counted(others.length, 'outlet')} cannot be read (${said})`,
+        FIRST.outlets,
+      ),
   ]
 }
 
@@ -344,11 +439,14 @@ const ofMachines = ({ postgres, vectors, redis, archiveIndex }: Machines): Found
 ]
 
 const ofPostgres = ({ role, standbys, slots, archive }: PostgresServers): Found => [
-  role === 'standby' && bad('database', 'The database is a standby, so nothing can be written', FIRST.standby),
+  role === 'standby' &&
+    bad('database', 'The database is a standby, so nothing can be written', FIRST.standby),
   ...standbys.map(({ host, name, lagBytes, lagSeconds }) => {
     const isLate = (lagBytes ?? 0) > LAG_BYTES || (lagSeconds ?? 0) > LAG_SECONDS
     const behind = lagSeconds === null ? bytes(lagBytes ?? 0) : span(lagSeconds)
-    return isLate && warn('machines', `The standby ${host ?? name} is ${behind} behind`, FIRST.lagging)
+    return (
+      isLate && warn('machines', `The standby ${host ?? name} is ${behind} behind`, FIRST.lagging)
+    )
   }),
   ...slots.flatMap(({ name, lost, heldBytes }) => [
     lost && warn('machines', `The standby of slot ${name} has to be made anew`, FIRST.slot),
@@ -359,24 +457,34 @@ const ofPostgres = ({ role, standbys, slots, archive }: PostgresServers): Found 
 ]
 
 function ofVectors({ shards, unreachable: away }: VectorNodes): Found {
-  const idle = shards.flatMap(({ copies }) => copies).filter(({ state }) => state !== 'Active').length
+  const idle = shards
+    .flatMap(({ copies }) => copies)
+    .filter(({ state }) => state !== 'Active').length
   return [
     away.length > 0 && warn('machines', `Qdrant does not reach ${away.join(', ')}`, FIRST.nodes),
-    idle > 0 && warn('machines', `${counted(idle, 'copy', 'copies')} of vectors cannot answer`, FIRST.nodes),
+    idle > 0 &&
+      warn('machines', `${counted(idle, 'copy', 'copies')} of vectors cannot answer`, FIRST.nodes),
   ]
 }
 
 function ofRedis({ role, replicas }: RedisServers): Cause | false {
   if (role === 'replica')
-    return bad('queues', 'The Redis of the queues is a replica, so nothing can be queued', FIRST.queues)
+    return bad(
+      'queues',
+      'The Redis of the queues is a replica, so nothing can be queued',
+      FIRST.queues,
+    )
   const away = replicas.filter(({ online }) => !online).length
-  return away > 0 && warn('machines', `${counted(away, 'replica')} of Redis cannot follow`, FIRST.nodes)
+  return (
+    away > 0 && warn('machines', `${counted(away, 'replica')} of Redis cannot follow`, FIRST.nodes)
+  )
 }
 
 function ofArchive({ backlog, health }: ArchiveIndexFigures): Found {
   const missing = `${counted(health?.unassigned ?? 0, 'copy', 'copies')} of shards of the archive index`
   return [
-    health === null && warn('machines', 'OpenSearch does not say how the archive index is', FIRST.archive),
+    health === null &&
+      warn('machines', 'OpenSearch does not say how the archive index is', FIRST.archive),
     (health?.unassigned ?? 0) > 0 && warn('machines', `OpenSearch misses ${missing}`, FIRST.nodes),
     backlog > DUE_ARTICLES &&
       warn('machines', `${counted(backlog, 'article')} are due for the archive index`, FIRST.fill),

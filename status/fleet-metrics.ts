@@ -7,7 +7,13 @@ import type { Queues } from '../shared/queues/queues.ts'
 import { type RedisSettings, readRedis } from '../shared/queues/redis.ts'
 import { ACTIVE } from '../shared/vectors/cluster.ts'
 import { countQuarantine, readFlow } from './flow.ts'
-import { type MachineSettings, readHealth, readHosts, readPostgres, readVectors } from './machines.ts'
+import {
+  type MachineSettings,
+  readHealth,
+  readHosts,
+  readPostgres,
+  readVectors,
+} from './machines.ts'
 
 /**
  * Shows the open work between the services as metrics. Figures are read at each scrape, and left
@@ -27,8 +33,11 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
     ({ index }) => index.backlog,
   )
   figure('vectors', 'Articles whose vector is stored.', flow, ({ embedded }) => embedded)
-  figure('newest_article_age_seconds', 'Time since an article last became visible.', flow, ({ newest }) =>
-    newest === null ? null : Math.max(0, (Date.now() - newest.getTime()) / 1_000),
+  figure(
+    'newest_article_age_seconds',
+    'Time since an article last became visible.',
+    flow,
+    ({ newest }) => (newest === null ? null : Math.max(0, (Date.now() - newest.getTime()) / 1_000)),
   )
   gauge(
     'pages_open',
@@ -41,10 +50,16 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
       set({ waits_for: 'normalise' }, pages.stored)
     },
   )
-  gauge('embeddings_open', 'Articles without a vector: promised for later, or due.', ['state'], flow, (set, flow) => {
-    set({ state: 'promised' }, flow.embeddings.promised)
-    set({ state: 'due' }, flow.embeddings.due)
-  })
+  gauge(
+    'embeddings_open',
+    'Articles without a vector: promised for later, or due.',
+    ['state'],
+    flow,
+    (set, flow) => {
+      set({ state: 'promised' }, flow.embeddings.promised)
+      set({ state: 'due' }, flow.embeddings.due)
+    },
+  )
   gauge(
     'oldest_work_seconds',
     'How long the oldest work of a stage has been waiting.',
@@ -54,11 +69,17 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
       for (const [stage, age] of Object.entries(oldest(flow))) set({ stage }, age)
     },
   )
-  gauge('queue_messages', 'Messages in the work queues.', ['queue', 'state'], counts, (set, all) => {
-    for (const queue of QUEUE_NAMES) {
-      for (const state of STATES) set({ queue, state }, all[queue][state])
-    }
-  })
+  gauge(
+    'queue_messages',
+    'Messages in the work queues.',
+    ['queue', 'state'],
+    counts,
+    (set, all) => {
+      for (const queue of QUEUE_NAMES) {
+        for (const state of STATES) set({ queue, state }, all[queue][state])
+      }
+    },
+  )
   gauge(
     'quarantine',
     'What failed for good, by kind and reason.',
@@ -72,7 +93,10 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const satisfies (keyof QueueCounts)[]
 
-const oldest = ({ pages, embeddings }: Flow) => ({ normalise: pages.oldest, embed: embeddings.oldest })
+const oldest = ({ pages, embeddings }: Flow) => ({
+  normalise: pages.oldest,
+  embed: embeddings.oldest,
+})
 
 /**
  * Shows the machines and the roles of their servers as metrics. Figures are read at each scrape,
@@ -80,11 +104,17 @@ const oldest = ({ pages, embeddings }: Flow) => ({ normalise: pages.oldest, embe
  */
 export function observeMachines(pool: Pool, config: RedisSettings): void {
   const hosts = shared(() => readHosts(pool))
-  gauge('processes', 'Processes that are connected to the database.', ['host', 'of'], hosts, (set, all) => {
-    for (const { host, ...counts } of all) {
-      for (const [of, count] of Object.entries(counts)) set({ host, of }, count)
-    }
-  })
+  gauge(
+    'processes',
+    'Processes that are connected to the database.',
+    ['host', 'of'],
+    hosts,
+    (set, all) => {
+      for (const { host, ...counts } of all) {
+        for (const [of, count] of Object.entries(counts)) set({ host, of }, count)
+      }
+    },
+  )
   observePostgres(pool)
   observeRedis(config)
 }
@@ -98,14 +128,33 @@ function observePostgres(pool: Pool): void {
     postgres,
     (set, { role, host }) => set({ role, host: host ?? '' }, 1),
   )
-  figure('postgres_standbys', 'Servers that follow the database.', postgres, ({ standbys }) => standbys.length)
+  figure(
+    'postgres_standbys',
+    'Servers that follow the database.',
+    postgres,
+    ({ standbys }) => standbys.length,
+  )
   observeLag('bytes', 'Log that a standby has not replayed yet.', postgres, one => one.lagBytes)
-  observeLag('seconds', 'Time between a commit and its replay on a standby.', postgres, one => one.lagSeconds)
-  gauge('postgres_slot_held_bytes', 'Log that a replication slot keeps.', ['slot'], postgres, (set, { slots }) => {
-    for (const { name, heldBytes } of slots) set({ slot: name }, heldBytes)
-  })
-  figure('postgres_archive_failing', 'Whether the last try to archive the log failed.', postgres, ({ archive }) =>
-    archive === null ? null : Number(archive.failing),
+  observeLag(
+    'seconds',
+    'Time between a commit and its replay on a standby.',
+    postgres,
+    one => one.lagSeconds,
+  )
+  gauge(
+    'postgres_slot_held_bytes',
+    'Log that a replication slot keeps.',
+    ['slot'],
+    postgres,
+    (set, { slots }) => {
+      for (const { name, heldBytes } of slots) set({ slot: name }, heldBytes)
+    },
+  )
+  figure(
+    'postgres_archive_failing',
+    'Whether the last try to archive the log failed.',
+    postgres,
+    ({ archive }) => (archive === null ? null : Number(archive.failing)),
   )
 }
 
@@ -116,12 +165,19 @@ function observeLag(
   postgres: () => Promise<PostgresServers>,
   of: (standby: Standby) => number | null,
 ): void {
-  gauge(`postgres_standby_lag_${unit}`, help, ['standby', 'host'], postgres, (set, { standbys }) => {
-    for (const standby of standbys) {
-      const lag = of(standby)
-      if (standby.name !== null && lag !== null) set({ standby: standby.name, host: standby.host ?? '' }, lag)
-    }
-  })
+  gauge(
+    `postgres_standby_lag_${unit}`,
+    help,
+    ['standby', 'host'],
+    postgres,
+    (set, { standbys }) => {
+      for (const standby of standbys) {
+        const lag = of(standby)
+        if (standby.name !== null && lag !== null)
+          set({ standby: standby.name, host: standby.host ?? '' }, lag)
+      }
+    },
+  )
 }
 
 function observeRedis(config: RedisSettings): void {
@@ -141,9 +197,15 @@ function observeRedis(config: RedisSettings): void {
     redis,
     one => one?.replicas.filter(({ online }) => online).length ?? null,
   )
-  gauge('redis_replica_lag_bytes', 'What a replica of Redis has not taken yet.', ['host'], redis, (set, one) => {
-    for (const { host, lagBytes } of one?.replicas ?? []) set({ host }, lagBytes)
-  })
+  gauge(
+    'redis_replica_lag_bytes',
+    'What a replica of Redis has not taken yet.',
+    ['host'],
+    redis,
+    (set, one) => {
+      for (const { host, lagBytes } of one?.replicas ?? []) set({ host }, lagBytes)
+    },
+  )
 }
 
 /**
@@ -175,7 +237,12 @@ export function observeVectorNodes(pool: Pool, config: MachineSettings): void {
 /** Shows the nodes of OpenSearch as metrics. Only services with its password can call this. */
 export function observeArchive(config: ArchiveConfig): void {
   const health = shared(() => readHealth(config))
-  figure('archive_nodes', 'Nodes of the OpenSearch that has the archive index.', health, one => one?.nodes ?? null)
+  figure(
+    'archive_nodes',
+    'Nodes of the OpenSearch that has the archive index.',
+    health,
+    one => one?.nodes ?? null,
+  )
   figure(
     'archive_copies_unassigned',
     'Copies of shards of the archive index that no node has.',

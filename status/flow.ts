@@ -1,5 +1,11 @@
 import { readIndexSize } from '../search/indexer.ts'
-import type { Flow, LagHour, QuarantineCount, Quarantined, RunningFleet } from '../shared/figures.ts'
+import type {
+  Flow,
+  LagHour,
+  QuarantineCount,
+  Quarantined,
+  RunningFleet,
+} from '../shared/figures.ts'
 import { type Pool, readRow } from '../shared/postgres/pool.ts'
 import { countOf, olderOf, SERVICES } from './machines.ts'
 

@@ -23,14 +23,24 @@ const SILENT_UNKNOWN = 7 * 86_400_000
 
 /** The health of every active outlet, by domain. */
 export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
-  const [rows, origins, latest] = await Promise.all([readRows(pool), readOutletOrigins(pool), readLatestDays(pool)])
+  const [rows, origins, latest] = await Promise.all([
+    readRows(pool),
+    readOutletOrigins(pool),
+    readLatestDays(pool),
+  ])
   return rows.map(({ outletNo, silence, gaps, gapFrom, gapTo, ...row }) => {
     const days = latest.get(outletNo) ?? []
     const keeps = keptOf(days, row.blocks)
     return {
-      ...{ ...row, kept: keeps, origins: origins.get(row.domain) ?? NO_ORIGINS, days },
+      ...row,
+      kept: keeps,
+      origins: origins.get(row.domain) ?? NO_ORIGINS,
+      days,
       health: healthOf(row, silence ?? 0, keeps),
-      gaps: gaps === null || gapFrom === null || gapTo === null ? null : { count: gaps, from: gapFrom, to: gapTo },
+      gaps:
+        gaps === null || gapFrom === null || gapTo === null
+          ? null
+          : { count: gaps, from: gapFrom, to: gapTo },
     }
   })
 }
@@ -51,12 +61,17 @@ function keptOf(days: OutletDay[], blocks: OutletHealth['blocks']): KeptPages | 
     if (reason !== 'language') reasons.set(reason, (reasons.get(reason) ?? 0) + n)
   }
   const sum = (counts: number[]) => counts.reduce((all, n) => all + n, 0)
-  const [alone, refused] = [sum(days.map(day => day.alone)), sum([...reasons.values()])]
+  const alone = sum(days.map(day => day.alone))
+  const refused = sum([...reasons.values()])
   const pages = alone + refused
   const of = sum(days.map(day => day.indexed)) + refused
   if (pages < FEWEST_KEPT || pages <= of * KEPT_SHARE) return null
   const [most] = [...reasons].sort(([, a], [, b]) => b - a)
-  return { pages, of, reason: most !== undefined && refused > alone ? most[0] : (blocks[0]?.kind ?? 'feed alone') }
+  return {
+    pages,
+    of,
+    reason: most !== undefined && refused > alone ? most[0] : (blocks[0]?.kind ?? 'feed alone'),
+  }
 }
 
 async function readRows(pool: Pool): Promise<Row[]> {
@@ -98,7 +113,9 @@ async function readRows(pool: Pool): Promise<Row[]> {
 }
 
 /** How many outlets have each state of health. */
-export function outletCounts(outlets: Pick<OutletHealth, 'health'>[]): Record<OutletHealth['health'], number> {
+export function outletCounts(
+  outlets: Pick<OutletHealth, 'health'>[],
+): Record<OutletHealth['health'], number> {
   const counts = { healthy: 0, silent: 0, blocked: 0, failing: 0 }
   for (const { health } of outlets) counts[health] += 1
   return counts
@@ -140,19 +157,29 @@ interface Row extends Omit<OutletHealth, 'health' | 'gaps' | 'kept' | 'origins' 
  * never polled counts as healthy.
  */
 function healthOf(
-  { feeds, failingFeeds, blocks, rhythm }: Pick<OutletHealth, 'feeds' | 'failingFeeds' | 'blocks' | 'rhythm'>,
+  {
+    feeds,
+    failingFeeds,
+    blocks,
+    rhythm,
+  }: Pick<OutletHealth, 'feeds' | 'failingFeeds' | 'blocks' | 'rhythm'>,
   silence: number,
   kept: KeptPages | null,
 ): OutletHealth['health'] {
   if (feeds > 0 && failingFeeds === feeds) return 'failing'
   // An outlet with a paywall sells its articles. It does not try to block us.
-  if (kept !== null && kept.reason !== 'paywall' && blocks.some(({ kind }) => kind === kept.reason)) return 'blocked'
-  const bearable = rhythm === null ? SILENT_UNKNOWN : Math.max(rhythm * SILENT_INTERVALS, SILENT_MIN)
+  if (kept !== null && kept.reason !== 'paywall' && blocks.some(({ kind }) => kind === kept.reason))
+    return 'blocked'
+  const bearable =
+    rhythm === null ? SILENT_UNKNOWN : Math.max(rhythm * SILENT_INTERVALS, SILENT_MIN)
   return silence > bearable ? 'silent' : 'healthy'
 }
 
 /** How much of the crawl one outlet may use in a day (UTC); see the settings. */
-export type Budget = Pick<Config, 'CRAWL_OUTLET_HOSTS' | 'CRAWL_OUTLET_PAGES' | 'CRAWL_OUTLET_BYTES'>
+export type Budget = Pick<
+  Config,
+  'CRAWL_OUTLET_HOSTS' | 'CRAWL_OUTLET_PAGES' | 'CRAWL_OUTLET_BYTES'
+>
 
 /** How much of each budget an outlet has used today; 1: all of it. */
 export const budgetsUsed = (

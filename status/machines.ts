@@ -11,7 +11,10 @@ import { readCollections } from '../shared/vectors/registry.ts'
 
 export type MachineSettings = QdrantSettings & RedisSettings & ArchiveIndexSettings
 
-export async function readMachines(db: Pick<Pool, 'query'>, config: MachineSettings): Promise<Machines> {
+export async function readMachines(
+  db: Pick<Pool, 'query'>,
+  config: MachineSettings,
+): Promise<Machines> {
   const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)
   const [hosts, postgres, vectors, redis, archiveIndex] = await Promise.all([
     orNull(readHosts(db)),
@@ -24,7 +27,10 @@ export async function readMachines(db: Pick<Pool, 'query'>, config: MachineSetti
 }
 
 /** The nodes of Qdrant, with the shards of the serving collection. */
-export async function readVectors(db: Pick<Pool, 'query'>, config: MachineSettings): Promise<VectorNodes | null> {
+export async function readVectors(
+  db: Pick<Pool, 'query'>,
+  config: MachineSettings,
+): Promise<VectorNodes | null> {
   const [serving] = await readCollections(db)
   return readVectorNodes(config, serving?.name ?? null)
 }
@@ -88,7 +94,9 @@ type ArchiveIndexSettings = ArchiveConfig & Pick<Config, 'OPENSEARCH_RECENT'>
 /** @returns null: no search uses an archive index, and no setting names one */
 async function readArchiveIndex(db: Pick<Pool, 'query'>, config: ArchiveIndexSettings) {
   const health = readHealth(config).catch(() => null)
-  const { rows } = await db.query<{ indices: number; articles: number; known: number }>(READ_ARCHIVE)
+  const { rows } = await db.query<{ indices: number; articles: number; known: number }>(
+    READ_ARCHIVE,
+  )
   const { indices, articles, known } = rows[0]!
   if (indices === 0 && config.OPENSEARCH_URL.length === 0) return null
   // Articles without a stored segment are not due, because the archive takes only articles that

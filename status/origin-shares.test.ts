@@ -12,7 +12,11 @@ await pool.query(`
 async function count(outlet: string, ago: number, dates: Record<string, number>): Promise<void> {
   const rows = [
     ...Object.entries(dates).map(([source, articles]) => ({ field: 'date', source, articles })),
-    { field: 'title', source: 'json-ld', articles: Object.values(dates).reduce((sum, n) => sum + n, 0) },
+    {
+      field: 'title',
+      source: 'json-ld',
+      articles: Object.values(dates).reduce((sum, n) => sum + n, 0),
+    },
   ]
   for (const { field, source, articles } of rows) {
     await pool.query(
@@ -35,15 +39,20 @@ t.test('the latest day with enough articles is compared with the week before', a
   await count('few', 1, { line: 9 })
   await count('new', 1, { line: 20 })
   const origins = await readOutletOrigins(pool)
-  t.strictSame(origins.get('falls.example')?.falls, [{ field: 'date', source: 'json-ld', before: 1, now: 0.2 }])
-  for (const outlet of ['rises', 'few', 'new']) t.strictSame(origins.get(`${outlet}.example`)?.falls, [], outlet)
+  t.strictSame(origins.get('falls.example')?.falls, [
+    { field: 'date', source: 'json-ld', before: 1, now: 0.2 },
+  ])
+  for (const outlet of ['rises', 'few', 'new'])
+    t.strictSame(origins.get(`${outlet}.example`)?.falls, [], outlet)
 })
 
 t.test('shares are those of eight days, the most frequent source first', async t => {
   await count('rises', 9, { address: 1_000 })
   const { shares = [] } = (await readOutletOrigins(pool)).get('rises.example') ?? {}
   t.strictSame(
-    shares.filter(({ field }) => field === 'date').map(({ source, share }) => [source, Math.round(share * 110)]),
+    shares
+      .filter(({ field }) => field === 'date')
+      .map(({ source, share }) => [source, Math.round(share * 110)]),
     [
       ['meta', 90],
       ['json-ld', 20],
@@ -62,14 +71,17 @@ t.test('counts are kept for thirty days', async t => {
   t.strictSame(rows, [{ ago: 30 }])
 })
 
-t.test('articles without a text, a date or authors are a fall of the source that named them', async t => {
-  const before = { text: { page: 50 }, authors: { meta: 40, none: 10 } }
-  const now = { text: { page: 5, none: 15 }, authors: { none: 20 } }
-  t.strictSame(fallsOf(before, now), [
-    { field: 'authors', source: 'meta', before: 0.8, now: 0 },
-    { field: 'text', source: 'page', before: 1, now: 0.25 },
-  ])
-})
+t.test(
+  'articles without a text, a date or authors are a fall of the source that named them',
+  async t => {
+    const before = { text: { page: 50 }, authors: { meta: 40, none: 10 } }
+    const now = { text: { page: 5, none: 15 }, authors: { none: 20 } }
+    t.strictSame(fallsOf(before, now), [
+      { field: 'authors', source: 'meta', before: 0.8, now: 0 },
+      { field: 'text', source: 'page', before: 1, now: 0.25 },
+    ])
+  },
+)
 
 t.test('a change to a source of equal or higher trust is no fall', async t => {
   t.strictSame(fallsOf({ date: { meta: 100 } }, { date: { 'json-ld': 20 } }), [])
@@ -78,8 +90,17 @@ t.test('a change to a source of equal or higher trust is no fall', async t => {
 })
 
 t.test('few articles and small falls prove nothing', async t => {
-  t.strictSame(fallsOf({ date: { 'json-ld': 6, line: 4 } }, { date: { 'json-ld': 3, line: 7 } }), [])
-  t.strictSame(fallsOf({ date: { 'json-ld': 9_000, line: 1_000 } }, { date: { 'json-ld': 7_000, line: 3_000 } }), [])
+  t.strictSame(
+    fallsOf({ date: { 'json-ld': 6, line: 4 } }, { date: { 'json-ld': 3, line: 7 } }),
+    [],
+  )
+  t.strictSame(
+    fallsOf(
+      { date: { 'json-ld': 9_000, line: 1_000 } },
+      { date: { 'json-ld': 7_000, line: 3_000 } },
+    ),
+    [],
+  )
   t.strictSame(fallsOf({}, { date: { line: 20 } }), [])
   t.strictSame(fallsOf({ date: { line: 20 } }, {}), [])
 })

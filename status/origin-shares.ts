@@ -47,7 +47,8 @@ function originsOf(rows: Row[]): OutletOrigins {
   )
   const counts = (when: 'all' | 'now' | 'before') => {
     const found: SourceCounts = {}
-    for (const { field, source, [when]: n } of known) found[field] = { ...found[field], [source]: n }
+    for (const { field, source, [when]: n } of known)
+      found[field] = { ...found[field], [source]: n }
     return found
   }
   const enough = total(counts('before')) >= ENOUGH
@@ -99,16 +100,22 @@ const DEVIATIONS = 4
  */
 export const fallsOf = (before: SourceCounts, now: SourceCounts): Fall[] =>
   FIELDS.flatMap(field => {
-    const [earlier, later] = [before[field] ?? {}, now[field] ?? {}]
+    const earlier = before[field] ?? {}
+    const later = now[field] ?? {}
     const trusted = TRUST[field].map((_, at) => TRUST[field].slice(0, at + 1).flat())
-    const fell = trusted.some(sources => isFall(sum(earlier, sources), sum(earlier), sum(later, sources), sum(later)))
+    const fell = trusted.some(sources =>
+      isFall(sum(earlier, sources), sum(earlier), sum(later, sources), sum(later)),
+    )
     return fell ? [{ field, ...greatestLoss(earlier, later) }] : []
   })
 
 type Named = Partial<Record<Source, number>>
 
 const sum = (named: Named, sources?: Source[]): number =>
-  (sources?.map(source => named[source]) ?? Object.values(named)).reduce<number>((all, n) => all + (n ?? 0), 0)
+  (sources?.map(source => named[source]) ?? Object.values(named)).reduce<number>(
+    (all, n) => all + (n ?? 0),
+    0,
+  )
 
 function isFall(partBefore: number, before: number, partNow: number, now: number): boolean {
   if (before === 0 || now === 0) return false

@@ -35,26 +35,33 @@ export interface Status {
  * Reads the state from Postgres and the store of the queues. Counts every row, which takes long
  * with millions of rows.
  */
-export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, config: MachineSettings): Promise<Status> {
-  const [flow, embedded, pages, reasons, newest, counts, outlets, gaps, machines] = await Promise.all([
-    readFlow(pool),
-    pool.query<{ n: number }>('select count(*)::int as n from embeddings where embedded_at is not null'),
-    pool.query<{ done: number; refused: number }>(
-      `select count(*) filter (where state = 'done')::int as done, count(*) filter (where state = 'refused')::int as refused
+export async function readStatus(
+  pool: Pool,
+  queues: Pick<Queues, 'counts'>,
+  config: MachineSettings,
+): Promise<Status> {
+  const [flow, embedded, pages, reasons, newest, counts, outlets, gaps, machines] =
+    await Promise.all([
+      readFlow(pool),
+      pool.query<{ n: number }>(
+        'select count(*)::int as n from embeddings where embedded_at is not null',
+      ),
+      pool.query<{ done: number; refused: number }>(
+        `select count(*) filter (where state = 'done')::int as done, count(*) filter (where state = 'refused')::int as refused
          from pages`,
-    ),
-    pool.query<{ reason: string; n: number }>(
-      `select coalesce(reason, 'unknown') as reason, count(*)::int as n
+      ),
+      pool.query<{ reason: string; n: number }>(
+        `select coalesce(reason, 'unknown') as reason, count(*)::int as n
          from pages where state in ('refused', 'failed') group by 1 order by 2 desc, 1 limit 20`,
-    ),
-    pool.query<{ ingested_at: Date | null; published_at: Date | null }>(
-      'select max(ingested_at) as ingested_at, max(published_at) as published_at from articles',
-    ),
-    usesRedis(config) ? queues.counts().catch(() => null) : queues.counts(),
-    outletHealth(pool),
-    readGaps(pool),
-    readMachines(pool, config),
-  ])
+      ),
+      pool.query<{ ingested_at: Date | null; published_at: Date | null }>(
+        'select max(ingested_at) as ingested_at, max(published_at) as published_at from articles',
+      ),
+      usesRedis(config) ? queues.counts().catch(() => null) : queues.counts(),
+      outletHealth(pool),
+      readGaps(pool),
+      readMachines(pool, config),
+    ])
   const { oldest: _, ...embeddings } = flow.embeddings
   const { waiting, stored } = flow.pages
   const { done = 0, refused = 0 } = pages.rows[0] ?? {}
@@ -63,7 +70,13 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     articles: flow.articles,
     embedded: embedded.rows[0]?.n ?? 0,
     embeddings,
-    pages: { waiting: waiting + stored, done, refused, failed: flow.pages.failed, resting: flow.pages.resting },
+    pages: {
+      waiting: waiting + stored,
+      done,
+      refused,
+      failed: flow.pages.failed,
+      resting: flow.pages.resting,
+    },
     feeds: flow.feeds,
     reasons: Object.fromEntries(reasons.rows.map(({ reason, n }) => [reason, n])),
     queues: counts && withDelayed(counts, embeddings.promised),

@@ -46,16 +46,27 @@ export async function readSurroundings(
   const [disk, clockAhead, names, schema, databaseFull, index, certificates] = await Promise.all([
     orNull(readDisk(config.DATA_DIR)),
     orNull(pool === null ? undefined : readClock(pool)),
-    orNull(readNames(options.hosts ?? (pool === null ? [] : await hostsOfFeeds(pool).catch(() => [])))),
+    orNull(
+      readNames(options.hosts ?? (pool === null ? [] : await hostsOfFeeds(pool).catch(() => []))),
+    ),
     orNull(pool === null ? undefined : readSchema(pool)),
     orNull(pool === null ? undefined : isFull(pool)),
     orNull(pool === null ? undefined : glance(pool)),
     orNull(thoroughly ? readCertificates(config, pool) : undefined),
   ])
-  const memory = { free: process.availableMemory(), total: process.constrainedMemory() || totalmem() }
+  const memory = {
+    free: process.availableMemory(),
+    total: process.constrainedMemory() || totalmem(),
+  }
   memory.total = Math.min(memory.total, totalmem())
   return {
-    ...{ disk, memory, clockAhead, names, schema, databaseFull, index },
+    disk,
+    memory,
+    clockAhead,
+    names,
+    schema,
+    databaseFull,
+    index,
     certificates: certificates ?? [],
   }
 }
@@ -68,7 +79,10 @@ const first = new Map<string, { free: number; at: number; ino: number }>()
 /** The fewest ms between two readings from which a rate is computed. */
 const LEAST_MEASURED = 1_800_000
 
-const glance = async (pool: Pool) => [...(await glanceAtIndex(pool)), ...(await glanceAtArchive(pool))]
+const glance = async (pool: Pool) => [
+  ...(await glanceAtIndex(pool)),
+  ...(await glanceAtArchive(pool)),
+]
 
 async function readDisk(folder: string): Promise<Surroundings['disk']> {
   const ino = statSync(folder, { throwIfNoEntry: false })?.ino
@@ -76,12 +90,16 @@ async function readDisk(folder: string): Promise<Surroundings['disk']> {
   if (known !== undefined && ino !== known.ino) return { folder, free: 0, total: 0, daysLeft: null }
   if (ino === undefined) return null
   const { bavail, blocks, bsize } = await statfs(folder)
-  const [free, total, now] = [bavail * bsize, blocks * bsize, Date.now()]
+  const free = bavail * bsize
+  const total = blocks * bsize
+  const now = Date.now()
   const before = known ?? { free, at: now, ino }
   first.set(folder, before)
   const taken = before.free - free
   const daysLeft =
-    now - before.at < LEAST_MEASURED || taken <= 0 ? null : ((now - before.at) * free) / taken / 86_400_000
+    now - before.at < LEAST_MEASURED || taken <= 0
+      ? null
+      : ((now - before.at) * free) / taken / 86_400_000
   return { folder, free, total, daysLeft }
 }
 
@@ -106,7 +124,9 @@ async function readSchema(pool: Pool): Promise<Surroundings['schema']> {
     "select case when to_regclass('migrations') is null then 0 else -1 end as number",
   )
   if (rows[0]?.number === 0) return { database: 0, checkout: SCHEMA }
-  const known = await pool.query<{ number: number }>('select coalesce(max(number), 0) as number from migrations')
+  const known = await pool.query<{ number: number }>(
+    'select coalesce(max(number), 0) as number from migrations',
+  )
   return { database: known.rows[0]!.number, checkout: SCHEMA }
 }
 
@@ -133,10 +153,14 @@ async function hostsOfFeeds(pool: Pool): Promise<string[]> {
 
 /** @returns null: no host has a name that a name server could resolve */
 async function readNames(hosts: string[]): Promise<Surroundings['names']> {
-  const named = [...new Set(hosts)].filter(host => isIP(host.replace(/^\[|\]$/g, '')) === 0 && host !== 'localhost')
+  const named = [...new Set(hosts)].filter(
+    host => isIP(host.replace(/^\[|\]$/g, '')) === 0 && host !== 'localhost',
+  )
   const asked = named.slice(0, NAMES)
   if (asked.length === 0) return null
-  const failed = (await Promise.all(asked.map(async host => ((await resolves(host)) ? [] : [host])))).flat()
+  const failed = (
+    await Promise.all(asked.map(async host => ((await resolves(host)) ? [] : [host])))
+  ).flat()
   const nobody = `perscope-${randomBytes(6).toString('hex')}.invalid`
   const lie = (await resolves(nobody)) ? nobody : null
   return { asked: asked.length, failed: failed.length, example: failed[0] ?? '', lie }
@@ -153,16 +177,25 @@ const resolves = (host: string): Promise<boolean> =>
     () => false,
   )
 
-async function readCertificates(config: SurroundingsConfig, pool: Pool | null): Promise<Surroundings['certificates']> {
+async function readCertificates(
+  config: SurroundingsConfig,
+  pool: Pool | null,
+): Promise<Surroundings['certificates']> {
   const servers = [
-    ...(['QDRANT_URL', 'EMBEDDINGS_URL', 'PUBLIC_URL'] as const).map(name => [name, config[name]] as const),
+    ...(['QDRANT_URL', 'EMBEDDINGS_URL', 'PUBLIC_URL'] as const).map(
+      name => [name, config[name]] as const,
+    ),
     ...config.OPENSEARCH_URL.map(url => ['OPENSEARCH_URL', url] as const),
   ].filter(([, url]) => url.startsWith('https:'))
   const ends = await Promise.all([
-    ...servers.map(async ([of, url]) => [of, await endOfCertificate(new URL(url)).catch(() => null)] as const),
+    ...servers.map(
+      async ([of, url]) => [of, await endOfCertificate(new URL(url)).catch(() => null)] as const,
+    ),
     ...(pool === null ? [] : [endOfPostgres(pool).then(end => ['DATABASE_URL', end] as const)]),
   ])
-  return ends.flatMap(([of, end]) => (end === null ? [] : [{ of, daysLeft: (end - Date.now()) / 86_400_000 }]))
+  return ends.flatMap(([of, end]) =>
+    end === null ? [] : [{ of, daysLeft: (end - Date.now()) / 86_400_000 }],
+  )
 }
 
 /** When a server's certificate ends, in ms since 1970. The signature is not checked. */
@@ -170,7 +203,13 @@ const endOfCertificate = ({ hostname, port }: URL): Promise<number | null> =>
   new Promise((resolve, reject) => {
     const host = hostname.replace(/^\[|\]$/g, '')
     const name = isIP(host) === 0 ? { servername: host } : {}
-    const socket = connect({ host, port: Number(port || 443), ...name, rejectUnauthorized: false, timeout: PATIENCE })
+    const socket = connect({
+      host,
+      port: Number(port || 443),
+      ...name,
+      rejectUnauthorized: false,
+      timeout: PATIENCE,
+    })
     socket.once('secureConnect', () => {
       resolve(endOf(socket))
       socket.destroy()
@@ -184,7 +223,9 @@ async function endOfPostgres(pool: Pool): Promise<number | null> {
   try {
     const connection: unknown = Reflect.get(client, 'connection')
     const stream: unknown =
-      typeof connection === 'object' && connection !== null ? Reflect.get(connection, 'stream') : null
+      typeof connection === 'object' && connection !== null
+        ? Reflect.get(connection, 'stream')
+        : null
     return stream instanceof TLSSocket ? endOf(stream) : null
   } finally {
     client.release()

@@ -19,7 +19,8 @@ const WHOLE = new Intl.NumberFormat('en-GB')
 export const number = (n: number): string =>
   n < 1_000_000 ? WHOLE.format(n) : `${(n / 1_000_000).toFixed(n < 10_000_000 ? 2 : 1)} M`
 
-export const plural = (n: number, one: string, many = `${one}s`): string => `${number(n)} ${n === 1 ? one : many}`
+export const plural = (n: number, one: string, many = `${one}s`): string =>
+  `${number(n)} ${n === 1 ? one : many}`
 
 /** Writes bytes in one unit of thousands: "512 B", "1.2 MB". */
 export function bytes(n: number): string {
@@ -36,7 +37,8 @@ export function span(seconds: number): string {
   return `${short(seconds / 86_400)} days`
 }
 
-const short = (n: number) => (n < 10 ? String(Math.round(n * 10) / 10) : WHOLE.format(Math.round(n)))
+const short = (n: number) =>
+  n < 10 ? String(Math.round(n * 10) / 10) : WHOLE.format(Math.round(n))
 
 /** The time since an instant. `now` is in ms, by the server's clock. */
 export const ago = (instant: string | Date, now: number): string =>
@@ -48,7 +50,9 @@ const percent = (share: number) => `${Math.round(share * 100)} %`
 function completenessInWords({ named, indexed, share, second }: OutletCompleteness): string {
   if (named === 0) return 'nothing named'
   const both = `${number(indexed)} of ${number(named)}`
-  return share === null ? `${both}${second === null ? ', counted once' : ''}` : `${both} (${Math.floor(share * 100)} %)`
+  return share === null
+    ? `${both}${second === null ? ', counted once' : ''}`
+    : `${both} (${Math.floor(share * 100)} %)`
 }
 
 /** How complete the latest days of an outlet are: "today 312 of 318 (98 %)". */
@@ -70,14 +74,30 @@ export function mannersInWords(manners: Manners | undefined): string {
 
 /** The problems of an outlet that an operator should know. */
 export function troublesOf(outlet: OutletHealth<string | Date>, now: number): string[] {
-  const { feeds, failingFeeds, failures, error, blocks, rights, licence, putOff, late, restsUntil, gaps, origins } =
-    outlet
+  const {
+    feeds,
+    failingFeeds,
+    failures,
+    error,
+    blocks,
+    rights,
+    licence,
+    putOff,
+    late,
+    restsUntil,
+    gaps,
+    origins,
+  } = outlet
   return [
-    failingFeeds > 0 ? `${failingFeeds} of ${plural(feeds, 'feed')} failing, ${failures} in a row: ${error ?? ''}` : '',
+    failingFeeds > 0
+      ? `${failingFeeds} of ${plural(feeds, 'feed')} failing, ${failures} in a row: ${error ?? ''}`
+      : '',
     blocks.map(({ kind, pages }) => `${kind} ${number(pages)}×`).join(', '),
     rights.length === 0 ? '' : `states ${rights.map(right => rightInWords(right, now)).join(', ')}`,
     licence === null || rights.length === 0 ? '' : `licensed: ${licence}`,
-    gaps === null ? '' : `a feed rolled on unseen ${number(gaps.count)}×, last ${ago(gaps.to, now)}`,
+    gaps === null
+      ? ''
+      : `a feed rolled on unseen ${number(gaps.count)}×, last ${ago(gaps.to, now)}`,
     late > 0 ? `${plural(late, 'page')} late${restsUntil === null ? '' : ', rests'}` : '',
     putOff > 0 ? `${plural(putOff, 'page')} on new hosts put off` : '',
     origins.falls.map(fall => `worse sources of ${fallInWords(fall)}`).join(', '),
@@ -94,7 +114,9 @@ const fallInWords = ({ field, source, before, now }: OutletOrigins['falls'][numb
 
 /** For fields whose sources differ between outlets: the most frequent source. */
 export function sourcesOf({ origins }: OutletHealth<string | Date>): string {
-  const main = ['date', 'authors', 'text'].flatMap(field => origins.shares.find(share => share.field === field) ?? [])
+  const main = ['date', 'authors', 'text'].flatMap(
+    field => origins.shares.find(share => share.field === field) ?? [],
+  )
   return main.map(({ field, source, share }) => `${field} ${source} ${percent(share)}`).join(', ')
 }
 
@@ -116,7 +138,9 @@ export function serversInWords(machines: Machines): { server: string; lines: Ser
     { server: 'Redis', lines: redis && redisLines(redis) },
     { server: 'Archive index', lines: archiveIndex && archiveLines(archiveIndex) },
   ]
-  return servers.flatMap(({ server, lines }) => (lines === null ? [] : { server, lines: lines.filter(isLine) }))
+  return servers.flatMap(({ server, lines }) =>
+    lines === null ? [] : { server, lines: lines.filter(isLine) },
+  )
 }
 
 /** Lines of a server; false: no line is needed. */
@@ -125,7 +149,14 @@ const isLine = (line: ServerLine | false) => line !== false
 
 type Known<Part extends keyof Machines> = NonNullable<Machines[Part]>
 
-function postgresLines({ host, role, mayLook, standbys, slots, archive }: Known<'postgres'>): Lines {
+function postgresLines({
+  host,
+  role,
+  mayLook,
+  standbys,
+  slots,
+  archive,
+}: Known<'postgres'>): Lines {
   const hidden = 'How far standbys are is hidden from this account: grant pg_monitor to it.'
   return [
     { what: host ?? 'local socket', more: role },
@@ -168,7 +199,8 @@ function vectorLines({ nodes, unreachable, shards }: Known<'vectors'>): Lines {
       what: `${plural(shards.length, 'shard')} in ${plural(copies.length, 'copy', 'copies')}`,
       ...(idle.length === 0 && { more: 'all active' }),
     },
-    idle.length > 0 && bad(idle.map(({ node, state }) => `${node} ${state.toLowerCase()}`).join(', ')),
+    idle.length > 0 &&
+      bad(idle.map(({ node, state }) => `${node} ${state.toLowerCase()}`).join(', ')),
     unreachable.length > 0 && bad(`not reached: ${unreachable.join(', ')}`),
   ]
 }
@@ -202,7 +234,8 @@ function archiveLines({ indices, articles, backlog, health }: Known<'archiveInde
  * is no archive index.
  */
 export function isOneMachine({ hosts, postgres, vectors, redis, archiveIndex }: Machines): boolean {
-  const hasStandbys = postgres !== null && (postgres.role === 'standby' || postgres.standbys.length > 0)
+  const hasStandbys =
+    postgres !== null && (postgres.role === 'standby' || postgres.standbys.length > 0)
   // A slot or a log archive is no second machine, but it can fill the disk of the only machine.
   const keepsLog = postgres !== null && (postgres.slots.length > 0 || postgres.archive !== null)
   const hasNodes = vectors !== null && vectors.nodes.length > 0

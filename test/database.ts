@@ -35,7 +35,8 @@ export async function createTestDatabase(test?: Pick<Test, 'teardown'>) {
     /** Rows of one statement, on a connection of its own, with a superuser's rights. */
     query,
     /** Rows of a table, with its conditions: `count("pages where state = 'done'")`. */
-    count: async (from: string) => Number((await query(`select count(*)::int as n from ${from}`))[0]?.n),
+    count: async (from: string) =>
+      Number((await query(`select count(*)::int as n from ${from}`))[0]?.n),
     /** Removes it, connections or not. */
     drop: () =>
       // Only a superuser may end what autovacuum does there.
@@ -49,7 +50,9 @@ export async function createTestDatabase(test?: Pick<Test, 'teardown'>) {
 }
 
 /** The same with a pool, both until the test ends. */
-export async function createTestPool(test: Pick<Test, 'teardown'>): Promise<{ database: TestDatabase; pool: Pool }> {
+export async function createTestPool(
+  test: Pick<Test, 'teardown'>,
+): Promise<{ database: TestDatabase; pool: Pool }> {
   const database = await createTestDatabase(test)
   const pool = createPool(database.url, 'test', () => {}, PATIENT)
   test.teardown(() => pool.end())
@@ -57,7 +60,11 @@ export async function createTestPool(test: Pick<Test, 'teardown'>): Promise<{ da
 }
 
 /** Holds what a statement locks, until what it returns is called. */
-export async function holdLock(pool: Pool, sql: string, values: unknown[] = []): Promise<() => Promise<void>> {
+export async function holdLock(
+  pool: Pool,
+  sql: string,
+  values: unknown[] = [],
+): Promise<() => Promise<void>> {
   const holder = await pool.connect()
   await holder.query('begin; set local idle_in_transaction_session_timeout = 0')
   await holder.query(sql, values)
@@ -100,7 +107,9 @@ async function makeTemplate(server: string): Promise<void> {
  */
 function superuserOf(server: string): string {
   const superuser = process.env.TEST_SUPERUSER_URL ?? ''
-  return URL.canParse(superuser) && new URL(superuser).host === new URL(server).host ? superuser : server
+  return URL.canParse(superuser) && new URL(superuser).host === new URL(server).host
+    ? superuser
+    : server
 }
 
 let ownServer: Promise<string> | undefined
@@ -125,8 +134,16 @@ async function startOwnServer(): Promise<string> {
  *
  * @param limit ms, to connect and for the answer
  */
-export async function ask<Row extends pg.QueryResultRow>(url: string, sql: string, limit = 10_000): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: limit, query_timeout: limit })
+export async function ask<Row extends pg.QueryResultRow>(
+  url: string,
+  sql: string,
+  limit = 10_000,
+): Promise<Row[]> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: limit,
+    query_timeout: limit,
+  })
   client.on('error', () => {})
   try {
     await client.connect()
@@ -136,11 +153,17 @@ export async function ask<Row extends pg.QueryResultRow>(url: string, sql: strin
   }
 }
 
-const onServer = <T>(server: string, work: (client: pg.Client) => Promise<T>, database = 'postgres'): Promise<T> =>
-  withDatabase(inDatabase(server, database), work)
+const onServer = <T>(
+  server: string,
+  work: (client: pg.Client) => Promise<T>,
+  database = 'postgres',
+): Promise<T> => withDatabase(inDatabase(server, database), work)
 
 /** Works with a connection to a database. */
-export async function withDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
   await client.connect()

@@ -56,12 +56,18 @@ export function createFleet(env: Record<string, string>, test?: Pick<Test, 'tear
     /** Starts one more process of a service, with settings of its own on top of the fleet's. */
     async start(service: ServiceName, extra: Record<string, string> = {}) {
       const port = service === 'api' ? (extra.PORT ?? String(await freePort())) : ''
-      const child = spawn(process.execPath, [new URL(`../services/${service}/main.ts`, import.meta.url).pathname], {
-        env: { ...environment, ...(port ? { PORT: port } : {}), ...extra },
-        stdio: ['ignore', 'ignore', 'pipe'],
-      })
+      const child = spawn(
+        process.execPath,
+        [new URL(`../services/${service}/main.ts`, import.meta.url).pathname],
+        {
+          env: { ...environment, ...(port ? { PORT: port } : {}), ...extra },
+          stdio: ['ignore', 'ignore', 'pipe'],
+        },
+      )
       const log = heard(child.stderr)
-      const exited = new Promise<number | null>(resolve => child.once('exit', code => resolve(code)))
+      const exited = new Promise<number | null>(resolve =>
+        child.once('exit', code => resolve(code)),
+      )
       const member: Member = { service, process: child, log, exited }
       members.push(member)
       if (service === 'api') {
@@ -101,13 +107,23 @@ export async function startFleet(t: Pick<Test, 'teardown'>, env: Record<string, 
 }
 
 /** Runs a script of the repository as a person would; returns what it printed. */
-export async function runScript(env: NodeJS.ProcessEnv, name: string, ...args: string[]): Promise<string> {
+export async function runScript(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  ...args: string[]
+): Promise<string> {
   const file = new URL(`../scripts/${name}.ts`, import.meta.url).pathname
-  const { stdout } = await run(process.execPath, [file, ...args], { env, maxBuffer: 512 * 1024 * 1024 })
+  const { stdout } = await run(process.execPath, [file, ...args], {
+    env,
+    maxBuffer: 512 * 1024 * 1024,
+  })
   return stdout
 }
 
-export async function syncCatalogue(env: NodeJS.ProcessEnv, catalogue: { outlets: object[] }): Promise<void> {
+export async function syncCatalogue(
+  env: NodeJS.ProcessEnv,
+  catalogue: { outlets: object[] },
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'perscope-outlets-'))
   await writeFile(join(folder, 'outlets.json'), JSON.stringify(catalogue))
   await runScript(env, 'outlets', 'sync', join(folder, 'outlets.json'))
@@ -120,7 +136,15 @@ export async function makeKey(
   name: string,
   ...more: string[]
 ): Promise<Record<'id' | 'key', string>> {
-  const options = ['--countries', 'NL,BE,LU', '--history-days', '3650', '--rate', '1000000', ...more]
+  const options = [
+    '--countries',
+    'NL,BE,LU',
+    '--history-days',
+    '3650',
+    '--rate',
+    '1000000',
+    ...more,
+  ]
   return JSON.parse(await runScript(env, 'keys', 'create', '--name', name, ...options))
 }
 
@@ -143,12 +167,17 @@ export async function listen(server: Server, address = '127.0.0.1', port = 0): P
 }
 
 /** A mail server that keeps what it is sent, as text with its headers. */
-export async function startMailSink(test: Pick<Test, 'teardown'>): Promise<{ url: string; mails: string[] }> {
+export async function startMailSink(
+  test: Pick<Test, 'teardown'>,
+): Promise<{ url: string; mails: string[] }> {
   const mails: string[] = []
   const sink = new SMTPServer({
-    ...{ disabledCommands: ['AUTH', 'STARTTLS'], logger: false },
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    logger: false,
     onData(stream, _session, done) {
-      void text(stream).then(mail => done(null, void mails.push(mail.replaceAll('=\r\n', '').replaceAll('=3D', '='))))
+      void text(stream).then(mail =>
+        done(null, void mails.push(mail.replaceAll('=\r\n', '').replaceAll('=3D', '='))),
+      )
     },
   })
   const port = await listen(sink.server)

@@ -40,16 +40,25 @@ export async function findJdk(peer: string, running: Reporting): Promise<string 
   const { family, signal, report } = running
   const installed = await readdir('/usr/lib/jvm').catch(() => [])
   const onPath = (process.env.PATH ?? '').split(delimiter).map(folder => join(folder, '..'))
-  const homes = [process.env.JAVA_HOME ?? '', ...onPath, ...installed.sort().map(name => `/usr/lib/jvm/${name}`)]
+  const homes = [
+    process.env.JAVA_HOME ?? '',
+    ...onPath,
+    ...installed.sort().map(name => `/usr/lib/jvm/${name}`),
+  ]
   for (const home of homes) {
     // A JRE has no compiler.
     if (home === '' || !existsSync(join(home, 'bin', 'javac'))) continue
     const { output } = await runTool(join(home, 'bin', 'java'), ['-version'], {
-      ...{ family, signal, within: VERSION_MS, cwd: '/' },
+      family,
+      signal,
+      within: VERSION_MS,
+      cwd: '/',
     })
     if (Number(/version "(\d+)/.exec(output)?.[1] ?? 0) >= JAVA_VERSION) return home
   }
-  report(`${peer} is left out: there is no JDK ${JAVA_VERSION} or newer; install one, or name one in JAVA_HOME.`)
+  report(
+    `${peer} is left out: there is no JDK ${JAVA_VERSION} or newer; install one, or name one in JAVA_HOME.`,
+  )
   return null
 }
 
@@ -74,14 +83,21 @@ export async function fetchArtifact(
     report(`Getting ${artifact.coordinates} from Maven …`)
     const { code, output } = await runTool(
       'mvn',
-      ['--quiet', '--batch-mode', COPY, `-Dartifact=${artifact.coordinates}`, `-DoutputDirectory=${unchecked}`],
+      [
+        '--quiet',
+        '--batch-mode',
+        COPY,
+        `-Dartifact=${artifact.coordinates}`,
+        `-DoutputDirectory=${unchecked}`,
+      ],
       { family, signal, within: DOWNLOAD_MS, cwd: unchecked },
     )
     const copied = join(unchecked, artifact.file)
     if (code !== 0) throw new Error(/\[ERROR\] (.*)/.exec(output)?.[1] ?? 'Maven failed')
     const hash = createHash('sha256')
     await pipeline(createReadStream(copied), hash)
-    if (hash.digest('hex') !== artifact.sha256) throw new Error(`${artifact.file} is another file than expected`)
+    if (hash.digest('hex') !== artifact.sha256)
+      throw new Error(`${artifact.file} is another file than expected`)
     await rename(copied, path)
     return path
   } catch (error) {
@@ -95,4 +111,5 @@ export async function fetchArtifact(
   }
 }
 
-const sentence = (error: unknown) => String(error instanceof Error ? error.message : error).replace(/\.$/, '')
+const sentence = (error: unknown) =>
+  String(error instanceof Error ? error.message : error).replace(/\.$/, '')

@@ -11,7 +11,11 @@ import t, { type Test } from 'tap'
 const [file = '', ...tests] = process.argv.slice(2).map(path => pathToFileURL(path).href)
 const OURS = /^file:(?!.*\/node_modules\/).*\.ts$/
 /** What a test imports as tap is the test that holds it. */
-const now: { round: number; source: string; test: Test | null } = { round: 0, source: '', test: null }
+const now: { round: number; source: string; test: Test | null } = {
+  round: 0,
+  source: '',
+  test: null,
+}
 Object.assign(globalThis, { mutation: now })
 
 registerHooks({
@@ -29,8 +33,12 @@ registerHooks({
 
 /** Skips the subtests that follow a failed one. */
 function endsEarly(test: Test): Test {
-  const run = test.test.bind(test) as (name: string, about: (one: Test) => unknown) => Promise<unknown>
-  const early: typeof run = (name, about) => run(name, one => (test.counts.fail > 0 ? one.end() : about(one)))
+  const run = test.test.bind(test) as (
+    name: string,
+    about: (one: Test) => unknown,
+  ) => Promise<unknown>
+  const early: typeof run = (name, about) =>
+    run(name, one => (test.counts.fail > 0 ? one.end() : about(one)))
   return Object.assign(test, { test: early })
 }
 

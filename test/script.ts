@@ -36,10 +36,15 @@ export function startScript(
   input: string | Readable = '',
 ) {
   const path = program.includes('/') ? program : `scripts/${program}.ts`
-  const child = spawn(process.execPath, [new URL(`../${path}`, import.meta.url).pathname, ...args], {
-    env: { ...process.env, ...env },
-  })
-  let [out, err] = ['', '']
+  const child = spawn(
+    process.execPath,
+    [new URL(`../${path}`, import.meta.url).pathname, ...args],
+    {
+      env: { ...process.env, ...env },
+    },
+  )
+  let out = ''
+  let err = ''
   child.stdout.setEncoding('utf8').on('data', part => {
     out += part
   })
@@ -50,12 +55,15 @@ export function startScript(
   child.stdin.on('error', () => {})
   if (typeof input === 'string') child.stdin.end(input)
   else input.pipe(child.stdin)
-  const ended = new Promise<Ran>(resolve => child.once('close', code => resolve({ code, out, err })))
+  const ended = new Promise<Ran>(resolve =>
+    child.once('close', code => resolve({ code, out, err })),
+  )
   return { child, out: () => out, err: () => err, ended }
 }
 
 /** Runs it to its end. */
-export const runScript = (...started: Parameters<typeof startScript>): Promise<Ran> => startScript(...started).ended
+export const runScript = (...started: Parameters<typeof startScript>): Promise<Ran> =>
+  startScript(...started).ended
 
 /**
  * Runs a test file unchanged, with other settings.
@@ -64,9 +72,13 @@ export const runScript = (...started: Parameters<typeof startScript>): Promise<R
  * @returns the end of its output when it failed; null: it passed
  */
 export async function failureOf(file: string, env: Record<string, string>): Promise<string | null> {
-  const { code, out, err } = await runScript(`test/${file}.test.ts`, [], { TAP_TIMEOUT: '900', ...env })
+  const { code, out, err } = await runScript(`test/${file}.test.ts`, [], {
+    TAP_TIMEOUT: '900',
+    ...env,
+  })
   return code === 0 ? null : (out + err).slice(-4_000)
 }
 
 /** The objects of lines of JSON. */
-export const jsonLines = (text: string) => text.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))
+export const jsonLines = (text: string) =>
+  text.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))

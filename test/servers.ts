@@ -14,7 +14,11 @@ export type TestServers = Awaited<ReturnType<typeof startTestServers>>
  * @param options.servers which; all of them by default. Qdrant alone is up in a third of a second
  */
 export async function startTestServers(
-  options: { servers?: readonly ServerName[]; report?: (sentence: string) => void; signal?: AbortSignal } = {},
+  options: {
+    servers?: readonly ServerName[]
+    report?: (sentence: string) => void
+    signal?: AbortSignal
+  } = {},
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'perscope-test-'))
   // mkdtemp's folders are closed to everybody else, and as root the database runs as another user.
@@ -25,7 +29,12 @@ export async function startTestServers(
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
   }
   try {
-    const servers = await startServers(dataDir, { report: () => {}, throwaway: true, keepTrying: true, ...options })
+    const servers = await startServers(dataDir, {
+      report: () => {},
+      throwaway: true,
+      keepTrying: true,
+      ...options,
+    })
     return {
       addresses: servers.addresses,
       /** DATABASE_URL with the rights of a superuser. */

@@ -8,7 +8,8 @@ import { until } from './fleet.ts'
  * @param log what the process has written to standard error
  */
 export async function spin(pid: number, log: () => string): Promise<void> {
-  const addresses = () => [...log().matchAll(/^Debugger listening on (ws:\S+)$/gm)].map(([, address = '']) => address)
+  const addresses = () =>
+    [...log().matchAll(/^Debugger listening on (ws:\S+)$/gm)].map(([, address = '']) => address)
   const before = addresses().length
   process.kill(pid, 'SIGUSR1')
   await until(

@@ -43,7 +43,11 @@ export function run({ rows, signal }: BenchOptions): Promise<Figures> {
     const figures: Figures = { rows: built.rows, ...measureComputing(built.corpus) }
     if (built.seconds !== null) figures.import_per_s = Math.round(built.rows / built.seconds.insert)
     return withDatabase(built.url, async database => {
-      Object.assign(figures, await measurePass(bench, built, database), await measureGroups(database))
+      Object.assign(
+        figures,
+        await measurePass(bench, built, database),
+        await measureGroups(database),
+      )
       return { ...figures, ...(await measureApi(bench, built, database)) }
     })
   }
@@ -72,7 +76,10 @@ function edited(corpus: GeneratedCorpus, rows: number): GeneratedCorpus {
     const end = own.slice(60, random.below(200))
     return { ...dated, body: [...own.slice(0, random.below(60)), ...kept, ...end].join(' ') }
   }
-  return { ...corpus, articles: (from, to) => corpus.articles(from, to).map((one, n) => edit(one, from + n)) }
+  return {
+    ...corpus,
+    articles: (from, to) => corpus.articles(from, to).map((one, n) => edit(one, from + n)),
+  }
 }
 
 /**
@@ -94,13 +101,29 @@ function measureComputing(corpus: GeneratedCorpus): Figures {
  * Times the pass over all articles: an import of no articles finds the groups of those that are
  * stored.
  */
-async function measurePass(bench: Bench, { url, rows }: BuiltCorpus, database: pg.Client): Promise<Figures> {
+async function measurePass(
+  bench: Bench,
+  { url, rows }: BuiltCorpus,
+  database: pg.Client,
+): Promise<Figures> {
   await database.query('truncate copy_sketches, copies_due')
-  await database.query('update copies_state set rules = $1, seq = 0, version = version + 1', [RULES])
-  const args = ['--max-semi-space-size=16', new URL('../../scripts/import.ts', import.meta.url).pathname, '-']
-  const child = spawn(process.execPath, args, { env: { ...process.env, DATABASE_URL: url }, stdio: 'ignore' })
+  await database.query('update copies_state set rules = $1, seq = 0, version = version + 1', [
+    RULES,
+  ])
+  const args = [
+    '--max-semi-space-size=16',
+    new URL('../../scripts/import.ts', import.meta.url).pathname,
+    '-',
+  ]
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, DATABASE_URL: url },
+    stdio: 'ignore',
+  })
   const start = performance.now()
-  let [memory, cpu, ordered, whole] = [0, 0, 0, 0]
+  let memory = 0
+  let cpu = 0
+  let ordered = 0
+  let whole = 0
   while (child.exitCode === null) {
     bench.signal.throwIfAborted()
     memory = Math.max(memory, Math.round(memoryMb([child.pid!])))
@@ -113,7 +136,8 @@ async function measurePass(bench: Bench, { url, rows }: BuiltCorpus, database: p
   return {
     pass_ordered_ms: rounded(ordered / (rows * ORDERED), 3),
     pass_any_order_ms: rounded((whole - ordered) / (rows * (1 - ORDERED)), 3),
-    ...{ pass_memory_mb: memory, pass_cpu_ms: rounded(cpu / rows, 3) },
+    pass_memory_mb: memory,
+    pass_cpu_ms: rounded(cpu / rows, 3),
   }
 }
 
@@ -146,7 +170,9 @@ async function measureGroups(database: pg.Client): Promise<Figures> {
     after = rows.at(-1)!.seq
     for (const { seq, at, outlet, body } of rows) {
       const set = judge(body)!
-      const near = new Set([...set].flatMap(shingle => having.get(shingle)?.map(one => one.at) ?? []))
+      const near = new Set(
+        [...set].flatMap(shingle => having.get(shingle)?.map(one => one.at) ?? []),
+      )
       for (const one of [...near].map(place => sample[place]!)) {
         if (seq >= one.truth || Math.abs(at - one.at) > WEEK) continue
         if (areCopies(one.set, set, outlet === one.outlet)) one.truth = seq
@@ -155,15 +181,24 @@ async function measureGroups(database: pg.Client): Promise<Figures> {
   }
   const members = sample.filter(({ seq, truth }) => truth !== seq)
   const told = sample.filter(({ seq, first }) => first !== seq)
-  const right = (some: typeof sample) => some.filter(({ first, truth }) => first === truth).length / some.length
-  return { sample_members: members.length, precision: rounded(right(told), 4), recall: rounded(right(members), 4) }
+  const right = (some: typeof sample) =>
+    some.filter(({ first, truth }) => first === truth).length / some.length
+  return {
+    sample_members: members.length,
+    precision: rounded(right(told), 4),
+    recall: rounded(right(members), 4),
+  }
 }
 
 /**
  * Times whole requests: for the copies of an article, for counts of articles, and for counts of
  * texts.
  */
-function measureApi(bench: Bench, { url, corpus }: BuiltCorpus, database: pg.Client): Promise<Figures> {
+function measureApi(
+  bench: Bench,
+  { url, corpus }: BuiltCorpus,
+  database: pg.Client,
+): Promise<Figures> {
   return withApi(bench, url, {}, async ({ base }) => {
     const client = createClient(base, await benchKey(database, null), 1)
     const { rows } = await database.query<{ id: string }>(
@@ -180,14 +215,23 @@ function measureApi(bench: Bench, { url, corpus }: BuiltCorpus, database: pg.Cli
     }
     for (const [n, { id }] of rows.entries()) {
       const { words } = corpus.vocabularies[random.one(['nl', 'fr', 'de'] as const)]
-      const q = n % 10 === 0 ? '' : `&q=${words[n % 2 === 0 ? 160 + random.below(80) : 1_200 + random.below(1_800)]}`
+      const q =
+        n % 10 === 0
+          ? ''
+          : `&q=${words[n % 2 === 0 ? 160 + random.below(80) : 1_200 + random.below(1_800)]}`
       await ask('copies', `copies?id=${id}`)
-      const counts = [() => ask('articles', `counts?by=week${q}`), () => ask('texts', `counts?by=week&texts=true${q}`)]
+      const counts = [
+        () => ask('articles', `counts?by=week${q}`),
+        () => ask('texts', `counts?by=week&texts=true${q}`),
+      ]
       for (const count of n % 4 < 2 ? counts : counts.toReversed()) await count()
     }
     await client.close()
-    const figures: Figures = { texts_p95_ratio: rounded(quantile(times.texts, 0.95) / quantile(times.articles, 0.95)) }
-    for (const [name, some] of Object.entries(times)) Object.assign(figures, quantiles(`${name}_`, some.slice(20)))
+    const figures: Figures = {
+      texts_p95_ratio: rounded(quantile(times.texts, 0.95) / quantile(times.articles, 0.95)),
+    }
+    for (const [name, some] of Object.entries(times))
+      Object.assign(figures, quantiles(`${name}_`, some.slice(20)))
     return figures
   })
 }

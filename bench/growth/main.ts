@@ -30,7 +30,12 @@ export function run({ signal, ...options }: BenchOptions): Promise<Figures> {
   const rows = options.rows ?? ROWS
   const words = options.words ?? WORDS
   const measure = async (servers: Bench): Promise<Figures> => {
-    const small = await buildCorpus(servers.server, Math.max(1, Math.round(rows / SMALLER)), signal, words)
+    const small = await buildCorpus(
+      servers.server,
+      Math.max(1, Math.round(rows / SMALLER)),
+      signal,
+      words,
+    )
     const large = await buildCorpus(servers.server, rows, signal, words)
     const figures: Figures = { rows, words }
     const rounds: Record<string, Figures[]> = { small: [], large: [] }
@@ -43,16 +48,27 @@ export function run({ signal, ...options }: BenchOptions): Promise<Figures> {
       for (const [name, built] of corpora) {
         say(`Round ${round}, the ${name} corpus …`)
         const bench = { ...servers, ...built }
-        rounds[name]!.push({ ...(await measureClasses(bench)), ...(await measureStart(bench, ENV)) })
+        rounds[name]!.push({
+          ...(await measureClasses(bench)),
+          ...(await measureStart(bench, ENV)),
+        })
       }
     }
-    for (const [name, seen] of Object.entries(rounds)) Object.assign(figures, prefixed(name, means(seen)))
+    for (const [name, seen] of Object.entries(rounds))
+      Object.assign(figures, prefixed(name, means(seen)))
     for (const figure of ['p50', 'p95', 'again_p50', 'again_p95', 'warm_p95'])
-      figures[`growth_${figure}`] = rounded(figures[`large_${figure}_ms`]! / figures[`small_${figure}_ms`]!)
+      figures[`growth_${figure}`] = rounded(
+        figures[`large_${figure}_ms`]! / figures[`small_${figure}_ms`]!,
+      )
     return figures
   }
   return withServers('growth', 'bench-search', signal, measure, ['postgres'])
 }
 
 const means = (rounds: Figures[]): Figures =>
-  Object.fromEntries(Object.keys(rounds[0] ?? {}).map(name => [name, rounded(mean(rounds.map(round => round[name]!)))]))
+  Object.fromEntries(
+    Object.keys(rounds[0] ?? {}).map(name => [
+      name,
+      rounded(mean(rounds.map(round => round[name]!))),
+    ]),
+  )

@@ -16,7 +16,8 @@ export function scoreAuthors({ set, url, authors, meta }: ReadPage, count: Count
   if (authors === null) return
   const host = new URL(url).hostname.replace(/^www\./, '')
   const label = fold(host.split('.').at(-2) ?? '').replaceAll(' ', '')
-  const isOwn = (name: string) => label.length >= 3 && fold(name).replaceAll(' ', '').includes(label)
+  const isOwn = (name: string) =>
+    label.length >= 3 && fold(name).replaceAll(' ', '').includes(label)
   const found = setOf(authorChoice(meta, null, { name: host, domain: host })?.value ?? [])
   const people = setOf(authors.filter(name => !NO_PERSON.test(name.trim()) && !isOwn(name)))
   count(`authors_${set}_as_stated`, found === setOf(authors))

@@ -43,7 +43,8 @@ export function scoreDate({ set, html, url, date, meta }: ReadPage, count: Count
 /** Whether the minute is the true one. A true date without an offset is on the page's own clock. */
 function isMinute(found: Date, date: string): boolean {
   const written = date.replace(' ', 'T')
-  if (/[+-]\d\d:\d\d$/.test(written)) return Math.abs(found.getTime() - Date.parse(written)) < 60_000
+  if (/[+-]\d\d:\d\d$/.test(written))
+    return Math.abs(found.getTime() - Date.parse(written)) < 60_000
   return written.startsWith(localTime(found))
 }
 
@@ -61,8 +62,15 @@ const PIECE = 1_000
 
 function isWritten(html: string, url: string, day: string): boolean {
   for (let at = -PIECE; at < html.length; at += PIECE) {
-    const piece = at < 0 ? url : html.slice(at, at + PIECE + 100).replace(/&nbsp;|<[^>]*>/g, match => ` ${match} `)
-    if (findDates(piece).some(({ year, month, day: of }) => Date.UTC(year, month - 1, of) === Date.parse(day)))
+    const piece =
+      at < 0
+        ? url
+        : html.slice(at, at + PIECE + 100).replace(/&nbsp;|<[^>]*>/g, match => ` ${match} `)
+    if (
+      findDates(piece).some(
+        ({ year, month, day: of }) => Date.UTC(year, month - 1, of) === Date.parse(day),
+      )
+    )
       return true
   }
   return false

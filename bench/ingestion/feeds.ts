@@ -29,7 +29,14 @@ export async function measureFeeds(data: string): Promise<Figures> {
 }
 
 async function measureReading(data: string) {
-  const figures = { files: 0, read: 0, read_rowanmanning: 0, read_feedsmith: 0, errors: 0, slowest_ms: 0 }
+  const figures = {
+    files: 0,
+    read: 0,
+    read_rowanmanning: 0,
+    read_feedsmith: 0,
+    errors: 0,
+    slowest_ms: 0,
+  }
   for (const file of await feedFiles(data)) {
     const text = await readText(file)
     figures.files += 1
@@ -53,19 +60,30 @@ async function measureEquality(data: string): Promise<Figures> {
     const wanted = goFeedEntries(await readFile(expected, 'utf8'))
     if (wanted === null) continue
     const entries = (await parseFeed(await readText(file), null))?.entries ?? []
-    const ours = entries.map(({ title, link, id, published, authors }) => ({ title, link, id, published, authors }))
+    const ours = entries.map(({ title, link, id, published, authors }) => ({
+      title,
+      link,
+      id,
+      published,
+      authors,
+    }))
     const isEqual = isDeepStrictEqual(ours, wanted)
     files.push({ hasEntries: wanted.length > 0, isEqual })
     if (!isEqual) say(`differs from gofeed: ${file}`)
   }
   const figuresOf = (name: string, of: typeof files) => {
     const equal = of.filter(({ isEqual }) => isEqual).length
-    return { [`${name}equal`]: equal, [`${name}equal_share`]: of.length === 0 ? 0 : rounded(equal / of.length, 4) }
+    return {
+      [`${name}equal`]: equal,
+      [`${name}equal_share`]: of.length === 0 ? 0 : rounded(equal / of.length, 4),
+    }
   }
   const withEntries = files.filter(({ hasEntries }) => hasEntries)
   return {
-    ...{ gofeed_files: files.length, ...figuresOf('gofeed_', files) },
-    ...{ gofeed_with_entries: withEntries.length, ...figuresOf('gofeed_with_entries_', withEntries) },
+    gofeed_files: files.length,
+    ...figuresOf('gofeed_', files),
+    gofeed_with_entries: withEntries.length,
+    ...figuresOf('gofeed_with_entries_', withEntries),
   }
 }
 
@@ -76,17 +94,22 @@ async function measureEquality(data: string): Promise<Figures> {
 async function pairs(set: string): Promise<[string, string][]> {
   const files = new Set(await filesBelow(set))
   return [...files].flatMap((file): [string, string][] => {
-    const expected = file.endsWith('.xml') ? file.replace(/xml$/, 'json') : file.replace(/\.json$/, '_expected.json')
+    const expected = file.endsWith('.xml')
+      ? file.replace(/xml$/, 'json')
+      : file.replace(/\.json$/, '_expected.json')
     return expected !== file && files.has(expected) ? [[file, expected]] : []
   })
 }
 
 async function feedFiles(data: string): Promise<string[]> {
-  const sets = (await readdir(data).catch(() => [])).filter(name => name.startsWith('feeds-')).sort()
+  const sets = (await readdir(data).catch(() => []))
+    .filter(name => name.startsWith('feeds-'))
+    .sort()
   if (sets.length === 0) say(`skipped: no set feeds-* in ${data}`)
   const files = new Set((await Promise.all(sets.map(set => filesBelow(join(data, set))))).flat())
   return [...files].filter(
-    file => !NO_FEED.test(file) && !(file.endsWith('.json') && files.has(file.replace(/json$/, 'xml'))),
+    file =>
+      !NO_FEED.test(file) && !(file.endsWith('.json') && files.has(file.replace(/json$/, 'xml'))),
   )
 }
 
@@ -123,7 +146,11 @@ function goFeedEntries(json: string) {
     return null
   }
   if (!isRecord(feed)) return null
-  const entries = Array.isArray(feed.entries) ? feed.entries : Array.isArray(feed.items) ? feed.items : []
+  const entries = Array.isArray(feed.entries)
+    ? feed.entries
+    : Array.isArray(feed.items)
+      ? feed.items
+      : []
   return entries.filter(isRecord).map(readEntry)
 }
 
@@ -137,7 +164,14 @@ function readEntry(entry: Record<string, unknown>) {
     title: text(entry.title),
     link: first(entry.link, entry.url, atomLink(entry.links), entry.external_url),
     id: first(entry.id, isRecord(guid) ? guid.value : guid),
-    published: first(published, pubDate, date_published, list(dublinCore.date)[0], updated, date_modified),
+    published: first(
+      published,
+      pubDate,
+      date_published,
+      list(dublinCore.date)[0],
+      updated,
+      date_modified,
+    ),
     authors: authorsOf(entry, dublinCore),
   }
 }
@@ -159,6 +193,7 @@ function authorsOf(entry: Record<string, unknown>, dublinCore: Record<string, un
   return (most.length > 0 ? most : podcast).filter(name => name !== null)
 }
 
-const text = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
+const text = (value: unknown) =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : null
 const list = (value: unknown): unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]

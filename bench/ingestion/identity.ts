@@ -32,7 +32,9 @@ export async function measureAddresses(data: string): Promise<Figures> {
   const rows = await readSet<{ url: string }>(data, 'urls-real-benelux/urls.jsonl')
   if (rows.length === 0) return {}
   const distinct = [...new Set(rows.map(row => row.url))].filter(url => readAddress(url) !== null)
-  const one = distinct.filter(url => VARIANTS.every(variant => addressKey(variant(url)) === addressKey(url)))
+  const one = distinct.filter(url =>
+    VARIANTS.every(variant => addressKey(variant(url)) === addressKey(url)),
+  )
   return {
     identity_addresses: distinct.length,
     identity_variants_one: percent(one.length, distinct.length),

@@ -16,7 +16,12 @@ type Row = Record<string, string>
  */
 export async function measureLanguage(data: string): Promise<Figures> {
   const figures: Figures = {}
-  const measure = async (figure: string, language: Language, texts: string[], outletLanguages = [...LANGUAGES]) => {
+  const measure = async (
+    figure: string,
+    language: Language,
+    texts: string[],
+    outletLanguages = [...LANGUAGES],
+  ) => {
     const right = await countDetected(texts, language, outletLanguages)
     if (texts.length > 0) figures[`language_${figure}`] = percent(right, texts.length)
   }
@@ -47,9 +52,14 @@ export async function measureLanguage(data: string): Promise<Figures> {
   return { ...figures, ...(await measureRefusal()) }
 }
 
-async function countDetected(texts: string[], language: Language | null, outletLanguages: Language[]): Promise<number> {
+async function countDetected(
+  texts: string[],
+  language: Language | null,
+  outletLanguages: Language[],
+): Promise<number> {
   let count = 0
-  for (const title of texts) if ((await detectLanguage({ title, body: null, outletLanguages })) === language) count += 1
+  for (const title of texts)
+    if ((await detectLanguage({ title, body: null, outletLanguages })) === language) count += 1
   return count
 }
 
@@ -69,7 +79,9 @@ async function measureRefusal(): Promise<Figures> {
   for (const length of [60, 200, 1000]) {
     const texts: string[] = []
     for (const file of (await readdir(folder)).filter(file => !OURS.test(file))) {
-      const text = (await readFile(new URL(file, folder), 'utf8')).replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+      const text = (await readFile(new URL(file, folder), 'utf8'))
+        .replace(/<[^>]+>/g, ' ')
+        .replace(/\s+/g, ' ')
       texts.push(...pieces(text.slice(Math.min(1000, text.length / 2)), length, PIECES))
     }
     const refused = await countDetected(texts, null, [...LANGUAGES])
@@ -102,8 +114,13 @@ const VOCABULARIES = { nl: 'dutch', fr: 'french', de: 'german', en: 'english' } 
 export async function measureStems(data: string): Promise<Figures> {
   const figures: Figures = {}
   for (const language of ['nl', 'fr', 'de', 'en'] as const) {
-    const pairs = await readSet<[string, string]>(data, `stem-snowball/${VOCABULARIES[language]}.jsonl.gz`)
-    const right = pairs.filter(([word, published]) => foldWord(stem(language, foldWord(word))) === foldWord(published))
+    const pairs = await readSet<[string, string]>(
+      data,
+      `stem-snowball/${VOCABULARIES[language]}.jsonl.gz`,
+    )
+    const right = pairs.filter(
+      ([word, published]) => foldWord(stem(language, foldWord(word))) === foldWord(published),
+    )
     if (pairs.length > 0) figures[`stems_${language}`] = percent(right.length, pairs.length)
   }
   return figures

@@ -12,7 +12,13 @@ import { measureThroughput } from './throughput.ts'
  */
 export async function run(options: BenchOptions): Promise<Figures> {
   const figures: Figures = {}
-  for (const measure of [measureFeeds, measurePages, measureLanguage, measureStems, measureAddresses]) {
+  for (const measure of [
+    measureFeeds,
+    measurePages,
+    measureLanguage,
+    measureStems,
+    measureAddresses,
+  ]) {
     if (options.signal.aborted) return figures
     say(`${measure.name} …`)
     Object.assign(figures, await measure(options.data))

@@ -3,7 +3,11 @@ import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { readPageText } from '../../services/normaliser/text/page-text.ts'
-import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../test/normaliser/interstitials.ts'
+import {
+  ANNOUNCED,
+  ANNOUNCED_AT,
+  INTERSTITIAL_EXAMPLES,
+} from '../../test/normaliser/interstitials.ts'
 import { type Figures, percent, rounded, say, sum } from '../figures.ts'
 import { scoreAuthors } from './authors.ts'
 import { scoreDate } from './dates.ts'
@@ -18,8 +22,10 @@ import { type Count, type ReadPage, SETS, truePages } from './truth.ts'
  */
 export async function measurePages(data: string): Promise<Figures> {
   const counted = new Map<string, boolean[]>()
-  const count: Count = (figure, is) => void (counted.get(figure)?.push(is) ?? counted.set(figure, [is]))
-  const [texts, scoreIdentity] = [createTextScore(), createIdentityScore(count)]
+  const count: Count = (figure, is) =>
+    void (counted.get(figure)?.push(is) ?? counted.set(figure, [is]))
+  const texts = createTextScore()
+  const scoreIdentity = createIdentityScore(count)
   const real = { articles: 0, taken: 0 }
   const times: number[] = []
   for (const set of SETS) {
@@ -41,7 +47,10 @@ export async function measurePages(data: string): Promise<Figures> {
     ...texts.figures(),
     ...(times.length > 0 && { text_cpu_ms: rounded(sum(times) / times.length, 1) }),
     interstitials_recognised: recognised(),
-    ...(real.articles > 0 && { interstitials_articles: real.articles, interstitials_false: real.taken }),
+    ...(real.articles > 0 && {
+      interstitials_articles: real.articles,
+      interstitials_false: real.taken,
+    }),
     ...figuresOf(counted),
   }
 }
@@ -68,7 +77,12 @@ function recognised(): number {
   const right = INTERSTITIAL_EXAMPLES.filter(({ kind, html, finalUrl = ANNOUNCED_AT }) => {
     const page = readPageText(parsePage(html))
     const { signs } = readMetadata(parsePage(html), finalUrl)
-    const announced = { url: ANNOUNCED_AT, finalUrl, feedTitle: ANNOUNCED, outletDomain: 'dagkoerier.example' }
+    const announced = {
+      url: ANNOUNCED_AT,
+      finalUrl,
+      feedTitle: ANNOUNCED,
+      outletDomain: 'dagkoerier.example',
+    }
     const interstitial = recogniseInterstitial({ ...announced, html, page, signs })
     return (interstitial ?? (openingOf(page, false).paywalled ? 'paywall' : null)) === kind
   })
@@ -79,7 +93,10 @@ function recognised(): number {
  * Counts real articles that the normaliser takes for an interstitial. The feed's title is the
  * article's title, another title, or absent.
  */
-function countTaken({ set, file, url, html, title, found, meta }: ReadPage, real: { articles: number; taken: number }) {
+function countTaken(
+  { set, file, url, html, title, found, meta }: ReadPage,
+  real: { articles: number; taken: number },
+) {
   for (const feedTitle of new Set([title, 'Liveblog', null])) {
     const given = { url, finalUrl: url, feedTitle, outletDomain: new URL(url).hostname }
     const interstitial = recogniseInterstitial({ ...given, html, page: found, signs: meta.signs })

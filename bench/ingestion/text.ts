@@ -8,11 +8,21 @@ import type { ReadPage } from './truth.ts'
  * pages.
  */
 const MISJUDGED = {
-  lists: ['de/Focus_2023_04_28', 'de/Gamestar_2024_04_28', 'de/RuhrNachrichten_2024_05_03', 'de/WinFuture_2024_04_29'],
+  lists: [
+    'de/Focus_2023_04_28',
+    'de/Gamestar_2024_04_28',
+    'de/RuhrNachrichten_2024_05_03',
+    'de/WinFuture_2024_04_29',
+  ],
   box: ['de/Hessenschau_2024_04_27'],
   note: ['uk/EveningStandard_2024_10_24'],
   quotation: ['uk/Metro_2024_07_17'],
-  opening: ['uk/Nature_2025_11_04', 'uk/TheIndependent_2024_11_22', 'us/CNBC_2023_04_28', 'us/FoxNews_2023_04_28'],
+  opening: [
+    'uk/Nature_2025_11_04',
+    'uk/TheIndependent_2024_11_22',
+    'us/CNBC_2023_04_28',
+    'us/FoxNews_2023_04_28',
+  ],
 }
 const misjudged = new Set(Object.values(MISJUDGED).flat())
 
@@ -57,7 +67,10 @@ export function createTextScore(): { add(page: ReadPage): void; figures(): Figur
 
 const fundusFigures = (pages: { f1: number; isSameStart: boolean }[], ending: string): Figures => ({
   [`text_f1_fundus${ending}`]: rounded(mean(pages.map(({ f1 }) => f1)), 4),
-  [`snippet_fundus${ending}`]: rounded(mean(pages.map(({ isSameStart }) => Number(isSameStart))), 4),
+  [`snippet_fundus${ending}`]: rounded(
+    mean(pages.map(({ isSameStart }) => Number(isSameStart))),
+    4,
+  ),
 })
 
 /**
@@ -69,7 +82,11 @@ interface Overlap {
   onlyTrue: number
 }
 
-function addPieces(pieces: Overlap, text: { with: string[]; without: string[] }, found: string): void {
+function addPieces(
+  pieces: Overlap,
+  text: { with: string[]; without: string[] },
+  found: string,
+): void {
   const right = text.with.filter(piece => found.includes(spaced(piece))).length
   pieces.both += right
   pieces.onlyTrue += text.with.length - right
@@ -80,17 +97,23 @@ const f1Of = ({ both, onlyFound, onlyTrue }: Overlap) =>
   both === 0 ? 0 : (2 * both) / (2 * both + onlyFound + onlyTrue)
 
 function meanF1(pages: Overlap[]): number {
-  const precision = mean(pages.filter(page => page.both + page.onlyFound > 0).map(p => p.both / (p.both + p.onlyFound)))
-  const recall = mean(pages.filter(page => page.both + page.onlyTrue > 0).map(p => p.both / (p.both + p.onlyTrue)))
+  const precision = mean(
+    pages.filter(page => page.both + page.onlyFound > 0).map(p => p.both / (p.both + p.onlyFound)),
+  )
+  const recall = mean(
+    pages.filter(page => page.both + page.onlyTrue > 0).map(p => p.both / (p.both + p.onlyTrue)),
+  )
   return precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall)
 }
 
 /** Compares two texts by their runs of `length` words. The order of the runs does not count. */
 function overlapOf(truth: string, found: string, length: number): Overlap {
-  const [expected, got] = [runsOf(truth, length), runsOf(found, length)]
+  const expected = runsOf(truth, length)
+  const got = runsOf(found, length)
   const overlap: Overlap = { both: 0, onlyFound: 0, onlyTrue: 0 }
   for (const run of new Set([...expected.keys(), ...got.keys()])) {
-    const [a, b] = [expected.get(run) ?? 0, got.get(run) ?? 0]
+    const a = expected.get(run) ?? 0
+    const b = got.get(run) ?? 0
     overlap.both += Math.min(a, b)
     overlap.onlyFound += Math.max(0, b - a)
     overlap.onlyTrue += Math.max(0, a - b)

@@ -67,7 +67,9 @@ function measure(url: string, count: number, signal: AbortSignal): Promise<Figur
     const service = await startNormaliser({ config, log: createLogger('bench', 'error') })
     const until = async (most: number): Promise<number> => {
       for (;;) {
-        const { rows } = await database.query("select count(*)::int as open from pages where state = 'stored'")
+        const { rows } = await database.query(
+          "select count(*)::int as open from pages where state = 'stored'",
+        )
         if (rows[0].open <= most || signal.aborted) return rows[0].open
         await sleep(20)
       }
@@ -75,13 +77,17 @@ function measure(url: string, count: number, signal: AbortSignal): Promise<Figur
     // During the first pages the process starts threads and compiles code, so those pages do not
     // count.
     const before = await until(count * 0.9)
-    const [start, used] = [performance.now(), process.cpuUsage()]
+    const start = performance.now()
+    const used = process.cpuUsage()
     const ordinary = await watchEventLoop(() => until(0))
     const seconds = (performance.now() - start) / 1_000
     const { user, system } = process.cpuUsage(used)
-    const [composing, indexing] = [await sumOf('perscope_compose_seconds'), await sumOf('perscope_index_batch_seconds')]
+    const composing = await sumOf('perscope_compose_seconds')
+    const indexing = await sumOf('perscope_index_batch_seconds')
     const atLimits = await watchEventLoop(async () => {
-      await database.query("update pages set state = 'stored', next_try_at = now() where state = 'waiting'")
+      await database.query(
+        "update pages set state = 'stored', next_try_at = now() where state = 'waiting'",
+      )
       await until(0)
     })
     await service.stop()
@@ -125,7 +131,10 @@ async function watchEventLoop(work: () => Promise<unknown>): Promise<Figures> {
 
 async function sumOf(name: string): Promise<number> {
   const metric = await registry.getSingleMetric(name)?.get()
-  return metric?.values.find(value => 'metricName' in value && value.metricName === `${name}_sum`)?.value ?? 0
+  return (
+    metric?.values.find(value => 'metricName' in value && value.metricName === `${name}_sum`)
+      ?.value ?? 0
+  )
 }
 
 /** A page to store, and the domain of its outlet. */
@@ -156,7 +165,13 @@ function store(url: string, pages: Copy[], state: 'stored' | 'waiting'): Promise
            select outlet_no, $2, $2, $1, $3, $5 from outlet returning page_no)
          insert into page_sources (page_no, final_url, status, content_type, body, fetched_at)
          select page_no, $2, 200, 'text/html', $4, now() from page`,
-        [page.domain, page.url, JSON.stringify({ url: page.url, title: page.title }), gzipSync(page.html), state],
+        [
+          page.domain,
+          page.url,
+          JSON.stringify({ url: page.url, title: page.title }),
+          gzipSync(page.html),
+          state,
+        ],
       )
     }
   })
@@ -179,12 +194,24 @@ async function measureStages(pages: TruePage[]): Promise<Figures> {
   const one = async (page: TruePage) => {
     const { url, title } = page
     const bytes = Buffer.from(page.html)
-    const html = await timed('encoding', () => decodeText(bytes, { contentType: null, kind: 'html' }))
+    const html = await timed('encoding', () =>
+      decodeText(bytes, { contentType: null, kind: 'html' }),
+    )
     const tree = await timed('markup', () => parsePage(html))
     const text = await timed('text', () => readPageText(tree))
     const meta = await timed('metadata', () => readMetadata(tree, url))
-    const served = { url, finalUrl: url, feedTitle: title, outletDomain: OUTLET.domain, html, page: text }
-    await timed('interstitials', () => [recogniseInterstitial({ ...served, signs: meta.signs }), openingOf(text, null)])
+    const served = {
+      url,
+      finalUrl: url,
+      feedTitle: title,
+      outletDomain: OUTLET.domain,
+      html,
+      page: text,
+    }
+    await timed('interstitials', () => [
+      recogniseInterstitial({ ...served, signs: meta.signs }),
+      openingOf(text, null),
+    ])
     const body = text.paragraphs.join('\n\n')
     const headline = (await timed('metadata', () => titleChoice(meta, null, OUTLET)?.value)) ?? ''
     await timed('dates', () => dateChoice(meta, null, OUTLET, body, new Date()))
@@ -197,7 +224,9 @@ async function measureStages(pages: TruePage[]): Promise<Figures> {
   times.clear()
   for (const page of pages) await one(page)
   const total = sum([...times.values()])
-  return Object.fromEntries([...times].map(([stage, time]) => [`share_${stage}`, rounded((time / total) * 100, 1)]))
+  return Object.fromEntries(
+    [...times].map(([stage, time]) => [`share_${stage}`, rounded((time / total) * 100, 1)]),
+  )
 }
 
 /**
@@ -218,7 +247,9 @@ function heavyPages(prose: string[]): Copy[] {
     `${article}<p>${'f&uuml;r die Br&uuml;cke &amp; '.repeat(320_000)}</p>`,
   ]
   return bodies.map((body, number) => ({
-    ...{ domain: HEAVY, url: `https://${HEAVY}/${number}`, title },
+    domain: HEAVY,
+    url: `https://${HEAVY}/${number}`,
+    title,
     html: `<!doctype html><html lang="de"><head><title>${title}</title></head><body><article><h1>${title}</h1>${body}</article></body></html>`,
   }))
 }

@@ -50,7 +50,14 @@ export async function* truePages(data: string, set: PageSet): AsyncGenerator<Tru
     const bytes = await unpacked(join(folder, entry.file))
     // Bytes that are not UTF-8 are read as Windows-1252.
     const html = new TextDecoder(isUtf8(bytes) ? 'utf-8' : 'windows-1252').decode(bytes)
-    yield { set, file: entry.file, url: entry.url, html, ...NOTHING_STATED, ...(await page(entry, folder)) }
+    yield {
+      set,
+      file: entry.file,
+      url: entry.url,
+      html,
+      ...NOTHING_STATED,
+      ...(await page(entry, folder)),
+    }
   }
 }
 
@@ -88,7 +95,8 @@ const LISTED: Reader = {
     title: title || null,
     // The sets also contain impossible dates, such as a 29th month.
     date: date && /^\d{4}-\d{2}-\d{2}$/.test(date) && !Number.isNaN(Date.parse(date)) ? date : null,
-    authors: author == null ? null : author.split(/;|,| & | und | et /).flatMap(name => name.trim() || []),
+    authors:
+      author == null ? null : author.split(/;|,| & | und | et /).flatMap(name => name.trim() || []),
     text: pieces === undefined ? null : { with: pieces, without },
   }),
 }
@@ -97,7 +105,10 @@ const READERS: Record<PageSet, Reader> = {
   aeb: {
     async list(folder) {
       const truths: Record<string, Entry> = await readPacked(join(folder, 'ground-truth.json.gz'))
-      return Object.entries(truths).map(([name, truth]) => ({ ...truth, file: `html/${name}.html.gz` }))
+      return Object.entries(truths).map(([name, truth]) => ({
+        ...truth,
+        file: `html/${name}.html.gz`,
+      }))
     },
     page: ({ articleBody: whole = '' }) => ({ text: { whole } }),
   },
@@ -120,14 +131,24 @@ interface FundusTruth {
  */
 async function fundusTruth(entry: Entry, folder: string): Promise<Truth> {
   const { country, publisher, crawl_date = '', truth_versions = [] } = entry
-  const versions: Record<string, FundusTruth> = await readPacked(join(folder, `${country}/${publisher}.truth.json.gz`))
+  const versions: Record<string, FundusTruth> = await readPacked(
+    join(folder, `${country}/${publisher}.truth.json.gz`),
+  )
   const crawled = Date.parse(`${crawl_date.replace(' ', 'T')}Z`) + 86_400_000
   const dateOf = ({ publishing_date = '' }: FundusTruth) => Date.parse(publishing_date)
-  const dated = truth_versions.map(version => versions[version] ?? {}).filter(truth => dateOf(truth) <= crawled)
+  const dated = truth_versions
+    .map(version => versions[version] ?? {})
+    .filter(truth => dateOf(truth) <= crawled)
   const truth = dated.toSorted((a, b) => dateOf(a) - dateOf(b)).at(-1)
   const { title = null, publishing_date: date = null, authors = null, body } = truth ?? {}
-  const parts = body?.sections.flatMap(({ headline, paragraphs }) => [...headline, ...paragraphs]) ?? []
-  return { title, date, authors, text: body ? { whole: [...body.summary, ...parts].join('\n\n') } : null }
+  const parts =
+    body?.sections.flatMap(({ headline, paragraphs }) => [...headline, ...paragraphs]) ?? []
+  return {
+    title,
+    date,
+    authors,
+    text: body ? { whole: [...body.summary, ...parts].join('\n\n') } : null,
+  }
 }
 
 const unpacked = async (file: string): Promise<Buffer> => gunzipSync(await readFile(file))

@@ -8,7 +8,14 @@ import { registerServing } from '../../shared/vectors/registry.ts'
 import { withDatabase } from '../../test/database.ts'
 import { type ApiProcess, benchKey, withApi } from '../api.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
-import { type Answer, type Asking, atSteadyRate, type Client, createClient, inTurn } from '../load.ts'
+import {
+  type Answer,
+  type Asking,
+  atSteadyRate,
+  type Client,
+  createClient,
+  inTurn,
+} from '../load.ts'
 import type { BenchOptions } from '../main.ts'
 import { type BuiltCorpus, buildCorpus } from '../search/build.ts'
 import { createRandom, type Random } from '../search/generator.ts'
@@ -49,12 +56,17 @@ export function run(options: BenchOptions): Promise<Figures> {
     const rows = options.rows ?? ROWS
     const built = await buildCorpus(bench.server, rows, options.signal)
     say('Copying the corpus …')
-    return inNewDatabase(bench, `${new URL(built.url).pathname.slice(1)}_mixed`, built.url, async url => {
-      await addVectors(bench, url, rows)
-      const { addresses, settings } = bench.servers
-      const env = { ...addresses, ...settings, DATABASE_URL: url, LOG_LEVEL: 'warn' }
-      return withApi(bench, url, { env }, api => measure(api, { ...built, url }, options))
-    })
+    return inNewDatabase(
+      bench,
+      `${new URL(built.url).pathname.slice(1)}_mixed`,
+      built.url,
+      async url => {
+        await addVectors(bench, url, rows)
+        const { addresses, settings } = bench.servers
+        const env = { ...addresses, ...settings, DATABASE_URL: url, LOG_LEVEL: 'warn' }
+        return withApi(bench, url, { env }, api => measure(api, { ...built, url }, options))
+      },
+    )
   })
 }
 
@@ -77,7 +89,11 @@ async function addVectors({ servers }: Bench, url: string, rows: number): Promis
   })
 }
 
-async function measure(api: ApiProcess, copy: BuiltCorpus, options: BenchOptions): Promise<Figures> {
+async function measure(
+  api: ApiProcess,
+  copy: BuiltCorpus,
+  options: BenchOptions,
+): Promise<Figures> {
   const { url, rows, corpus, classes } = copy
   const { rate, signal } = options
   const key = await withDatabase(url, database => benchKey(database, null))
@@ -132,13 +148,21 @@ async function measure(api: ApiProcess, copy: BuiltCorpus, options: BenchOptions
  * Starts a process that writes articles for a number of seconds. Returns when that process has
  * begun to write.
  */
-async function startWriter(url: string, rows: number, from: number, seconds: number, signal: AbortSignal) {
+async function startWriter(
+  url: string,
+  rows: number,
+  from: number,
+  seconds: number,
+  signal: AbortSignal,
+) {
   const numbers = [rows, from, WRITTEN, seconds].map(String)
   const child = fork(new URL('./writer.ts', import.meta.url), [url, ...numbers], { signal })
   const ended = new AbortController()
   child.once('exit', () => ended.abort(new Error('The writer ended before it was done.')))
   await once(child, 'message', { signal: ended.signal })
-  const result = once(child, 'message', { signal: ended.signal }).then(([written]): Written => written)
+  const result = once(child, 'message', { signal: ended.signal }).then(
+    ([written]): Written => written,
+  )
   return { result: result.finally(() => child.kill()) }
 }
 
@@ -160,7 +184,11 @@ async function askFor(
   seconds: number,
   signal: AbortSignal,
 ): Promise<Answered> {
-  const answered: Answered = { requests: 0, failures: 0, times: new Map(KINDS.map(kind => [kind, []])) }
+  const answered: Answered = {
+    requests: 0,
+    failures: 0,
+    times: new Map(KINDS.map(kind => [kind, []])),
+  }
   const begun = performance.now()
   const one = async (due: number) => {
     const { kind, read, ...request } = next()
@@ -191,7 +219,9 @@ function figuresOf({ times }: Answered): Figures {
   for (const [kind, minutes] of times) {
     const all = minutes.flat()
     // The last minute is not complete, so it does not count.
-    const byMinute = minutes.slice(0, Math.max(1, minutes.length - 1)).map(some => quantile(some, 0.99))
+    const byMinute = minutes
+      .slice(0, Math.max(1, minutes.length - 1))
+      .map(some => quantile(some, 0.99))
     say(`p99 of ${kind} by minute: ${byMinute.map(ms => ms.toFixed(1)).join(' ')} ms`)
     const ratio = rounded(quantile(byMinute, 1) / quantile(byMinute, 0.5))
     Object.assign(figures, quantiles(`${kind}_`, all, [0.5, 0.99]))
@@ -229,7 +259,12 @@ interface NextRequest extends Asking {
  * @param seed of the random choice. Each phase needs its own, or its questions would have been
  * asked before
  */
-function createRequests(searches: string[], words: string[], newest: string, seed: number): () => NextRequest {
+function createRequests(
+  searches: string[],
+  words: string[],
+  newest: string,
+  seed: number,
+): () => NextRequest {
   const random = createRandom(seed)
   const readers = Array.from({ length: READERS }, () => ({ after: newest, etag: '' }))
   const question = (from: Random) => Array.from({ length: 6 }, () => from.one(words)).join(' ')
@@ -239,7 +274,12 @@ function createRequests(searches: string[], words: string[], newest: string, see
   const hundred = KINDS.flatMap(kind => Array.from({ length: SHARES[kind] }, () => kind))
   const poll = (): NextRequest => {
     const reader = random.one(readers)
-    const asked = { sort: 'ingested_at', order: 'asc', ingested_after: reader.after, per_page: '100' }
+    const asked = {
+      sort: 'ingested_at',
+      order: 'asc',
+      ingested_after: reader.after,
+      per_page: '100',
+    }
     return {
       kind: 'poll',
       path: `/v1/articles?${new URLSearchParams(asked)}`,

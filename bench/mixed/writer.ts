@@ -23,7 +23,11 @@ export interface Written {
 const [url = '', ...numbers] = process.argv.slice(2)
 const [rows = 0, from = 0, perSecond = 0, seconds = 0] = numbers.map(Number)
 const pool = createPool(url, 'bench writer', () => {})
-const articleWriter = openArticleWriter({ pool, indexer: openIndexer(pool, SEGMENT_THREAD), embedDelay: 7_200_000 })
+const articleWriter = openArticleWriter({
+  pool,
+  indexer: openIndexer(pool, SEGMENT_THREAD),
+  embedDelay: 7_200_000,
+})
 
 /** When a connection was taken from the pool, and whether a batch's transaction uses it. */
 const taken = new WeakMap<Client, { at: number; batch: boolean }>()

@@ -63,7 +63,8 @@ export async function buildCorpus(
     for (let from = articles; from < rows; from += PART) {
       signal.throwIfAborted()
       await importer.add(corpus.articles(from, Math.min(from + PART, rows)))
-      if ((from - articles) % 50_000 === 0) say(`${from} of ${rows} articles after ${secondsSince(start)} s`)
+      if ((from - articles) % 50_000 === 0)
+        say(`${from} of ${rows} articles after ${secondsSince(start)} s`)
     }
     await importer.flush()
     const insert = secondsSince(start)
@@ -101,7 +102,12 @@ function readState(url: string): Promise<{ articles: number; whole: boolean }> {
 async function recipe(edited: unknown): Promise<string> {
   const hash = createHash('sha256').update(await readFile(new URL('generator.ts', import.meta.url)))
   hash.update(String(edited ?? ''))
-  for (const folder of ['infra/migrations/', 'search/analysis/', 'search/segment/', 'search/store/']) {
+  for (const folder of [
+    'infra/migrations/',
+    'search/analysis/',
+    'search/segment/',
+    'search/store/',
+  ]) {
     const place = new URL(`../../${folder}`, import.meta.url)
     for (const file of (await readdir(place)).sort()) {
       if (/(?<!\.test)\.(ts|sql)$/.test(file)) hash.update(await readFile(new URL(file, place)))

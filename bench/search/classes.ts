@@ -34,8 +34,15 @@ export function searchOf(parameters: Record<string, string>): Search {
   const { question, order, perPage } = request
   if (question.search === 'semantic') throw new Error('The classes hold no search by meaning.')
   const { match, searchIn, sort } = question
-  const filter = filterOf({ request, countries: request.countries ?? [...COUNTRIES], historyStart: HISTORY })
-  return { path: `/v1/articles?${asked}`, query: { ...filter, match, searchIn, sort, order, perPage } }
+  const filter = filterOf({
+    request,
+    countries: request.countries ?? [...COUNTRIES],
+    historyStart: HISTORY,
+  })
+  return {
+    path: `/v1/articles?${asked}`,
+    query: { ...filter, match, searchIn, sort, order, perPage },
+  }
 }
 
 /** Makes the parameters of a request's match, or the parameters of its filter. */
@@ -54,7 +61,11 @@ function classesOf(
         const random = createRandom(matchName.length * 1_000 + filterName.length)
         const query = () => searchOf({ ...match(random), search_in, ...filter(random) })
         const queries = Array.from({ length: queriesEach }, query)
-        return { name: `${matchName} · ${search_in} · ${filterName}`, queries, deep: filterName.endsWith('deep page') }
+        return {
+          name: `${matchName} · ${search_in} · ${filterName}`,
+          queries,
+          deep: filterName.endsWith('deep page'),
+        }
       }),
     ),
   )
@@ -62,7 +73,9 @@ function classesOf(
 
 /** All classes of matches, scopes and filters, with some queries for each. */
 export const queryClasses = (corpus: GeneratedCorpus, queriesEach: number): QueryClass[] =>
-  classesOf(matches(corpus), filters(corpus), queriesEach).filter(one => !one.name.startsWith('listing · title ·'))
+  classesOf(matches(corpus), filters(corpus), queriesEach).filter(
+    one => !one.name.startsWith('listing · title ·'),
+  )
 
 /**
  * Classes that search for parts of names, alone and beside words. A query with a drawn name is
@@ -131,8 +144,10 @@ function matches({ vocabularies }: GeneratedCorpus): Record<string, Make> {
     })
   }
   const all: Record<string, Make> = { listing: () => ({}) }
-  for (const [name, pattern] of Object.entries(ANY)) all[name] = random => keyword(written(pattern, random))
-  for (const [name, pattern] of Object.entries(BOOLEAN)) all[name] = random => boolean(written(pattern, random))
+  for (const [name, pattern] of Object.entries(ANY))
+    all[name] = random => keyword(written(pattern, random))
+  for (const [name, pattern] of Object.entries(BOOLEAN))
+    all[name] = random => boolean(written(pattern, random))
   return all
 }
 
@@ -155,10 +170,15 @@ function filters(corpus: GeneratedCorpus): Record<string, Make> {
       const day = dayOf(corpus.start + random.next() * (corpus.end - corpus.start))
       return { published_after: day, published_before: day }
     },
-    'five years': () => ({ published_after: dayOf(corpus.start), published_before: dayOf(corpus.end) }),
+    'five years': () => ({
+      published_after: dayOf(corpus.start),
+      published_before: dayOf(corpus.end),
+    }),
     'by ingested_at': () => ({ sort: 'ingested_at' }),
     'polling the last day': () => ({
-      ...{ sort: 'ingested_at', order: 'asc', per_page: '100' },
+      sort: 'ingested_at',
+      order: 'asc',
+      per_page: '100',
       ingested_after: new Date(corpus.end - DAY).toISOString(),
     }),
     'nothing left': () => ({ country: 'NL', language: 'lb' }),
@@ -172,7 +192,8 @@ const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
  * `q`, alone and beside a part of a name. Each query draws its own words.
  */
 export function hardClasses(corpus: GeneratedCorpus, queriesEach: number): QueryClass[] {
-  const from = (random: Random) => corpus.vocabularies[random.one(['nl', 'nl', 'fr', 'de'] as const)].words
+  const from = (random: Random) =>
+    corpus.vocabularies[random.one(['nl', 'nl', 'fr', 'de'] as const)].words
   /**
    * Sixty words of a language between two ranks, each once, in random order. They are more than fit
    * into `q`.
@@ -182,8 +203,12 @@ export function hardClasses(corpus: GeneratedCorpus, queriesEach: number): Query
   const stopWords = (random: Random) =>
     shuffled([...new Set(Object.values(STOP_WORDS).flatMap(words => [...words]))], random)
   const letters = (random: Random) => shuffled([...LETTERS], random)
-  const pairs = (words: string[]) => words.flatMap((word, at) => (at % 2 === 1 ? [`"${words[at - 1]} ${word}"`] : []))
-  const without = (random: Random, parts: string[]) => [random.one(from(random)), ...parts.map(part => `-${part}`)]
+  const pairs = (words: string[]) =>
+    words.flatMap((word, at) => (at % 2 === 1 ? [`"${words[at - 1]} ${word}"`] : []))
+  const without = (random: Random, parts: string[]) => [
+    random.one(from(random)),
+    ...parts.map(part => `-${part}`),
+  ]
   const hard: Record<string, Make> = {
     'any of the common words': random => keyword(fitted(drawn(random, 100, 600))),
     'any of the rare words': random => keyword(fitted(drawn(random, 5_000, 55_000))),
@@ -192,9 +217,14 @@ export function hardClasses(corpus: GeneratedCorpus, queriesEach: number): Query
     'a phrase of stop words': random => boolean(`"${fitted(stopWords(random), LONGEST - 2)}"`),
     'phrases of two common words': random => boolean(fitted(pairs(drawn(random, 40, 240)))),
     'a word without letters': random => boolean(fitted(without(random, letters(random)))),
-    'a word without phrases': random => boolean(fitted(without(random, pairs(drawn(random, 0, 240))))),
+    'a word without phrases': random =>
+      boolean(fitted(without(random, pairs(drawn(random, 0, 240))))),
   }
-  return classesOf(hard, { alone: () => ({}), 'part of a name': () => ({ author: 'jan' }) }, queriesEach)
+  return classesOf(
+    hard,
+    { alone: () => ({}), 'part of a name': () => ({ author: 'jan' }) },
+    queriesEach,
+  )
 }
 
 /** The length of the longest `q` that the contract allows, in characters. */

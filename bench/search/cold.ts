@@ -19,7 +19,11 @@ import { timed, withIndex } from './measure.ts'
  * restarts two processes under load.
  */
 export async function measureCold(bench: SearchBench): Promise<Figures> {
-  return { ...(await measureStart(bench)), ...(await measureHard(bench)), ...(await measureRolling(bench)) }
+  return {
+    ...(await measureStart(bench)),
+    ...(await measureHard(bench)),
+    ...(await measureRolling(bench)),
+  }
 }
 
 const keyOf = ({ url }: SearchBench) => withDatabase(url, database => benchKey(database, null))
@@ -37,7 +41,10 @@ const FIRST = 20
  * @param env settings of the process
  * @returns also the MB of memory of the process, when it is ready and at the end
  */
-export async function measureStart(bench: SearchBench, env: Record<string, string> = {}): Promise<Figures> {
+export async function measureStart(
+  bench: SearchBench,
+  env: Record<string, string> = {},
+): Promise<Figures> {
   const { rows, classes } = bench
   // After this many seconds, a process must be as fast as a warm one.
   const settledAfter = rows > MILLION ? 10 : 5
@@ -75,10 +82,14 @@ const p95 = (asked: Asked[]) => rounded(quantile(timesOf(asked), 0.95))
  * largest.
  */
 function worstRatio(classes: QueryClass[], settled: Asked[], warm: Asked[]): number {
-  const kinds = new Map(classes.flatMap(one => one.queries.map(({ path }) => [path, one.name.split(' · ')[0]!])))
+  const kinds = new Map(
+    classes.flatMap(one => one.queries.map(({ path }) => [path, one.name.split(' · ')[0]!])),
+  )
   const byKind = (asked: Asked[]) => Map.groupBy(asked, one => kinds.get(one.path)!)
   const later = byKind(warm)
-  return rounded(Math.max(...[...byKind(settled)].map(([kind, own]) => p95(own) / p95(later.get(kind) ?? []))))
+  return rounded(
+    Math.max(...[...byKind(settled)].map(([kind, own]) => p95(own) / p95(later.get(kind) ?? []))),
+  )
 }
 
 /** Queries of each hard class. */
@@ -89,9 +100,16 @@ const QUERIES = 3
  * posting lists, so that it reads the words each time. Another index keeps its lists.
  */
 async function measureHard({ url, signal, corpus, classes }: SearchBench): Promise<Figures> {
-  const light = classes.filter(one => /^(listing|medium|rare) · .* · (first page|ascending)$/.test(one.name))
+  const light = classes.filter(one =>
+    /^(listing|medium|rare) · .* · (first page|ascending)$/.test(one.name),
+  )
   const beside = light.flatMap(one => one.queries)
-  const all = { first: [] as number[], again: [] as number[], stall: [] as number[], statements: [] as number[] }
+  const all = {
+    first: [] as number[],
+    again: [] as number[],
+    stall: [] as number[],
+    statements: [] as number[],
+  }
   const during: number[] = []
   let alone: number[] = []
   const measure = async (keeping: SearchIndex, forgetful: SearchIndex, pool: Pool) => {
@@ -112,7 +130,9 @@ async function measureHard({ url, signal, corpus, classes }: SearchBench): Promi
       all.stall.push(first.stallMs)
     }
   }
-  await withIndex(url, keeping => withIndex(url, (forgetful, pool) => measure(keeping, forgetful, pool), FORGETFUL))
+  await withIndex(url, keeping =>
+    withIndex(url, (forgetful, pool) => measure(keeping, forgetful, pool), FORGETFUL),
+  )
   return {
     ...quantiles('hard_first_', all.first),
     hard_first_worst_ms: rounded(Math.max(...all.first)),
@@ -169,12 +189,17 @@ async function measureRolling(bench: SearchBench): Promise<Figures> {
     await api.load(key, searches, 1, { requests: 2_000 })
     const asked: Asked[] = []
     const ended = new AbortController()
-    const loaded = atSteadyRate(PER_SECOND, AbortSignal.any([bench.signal, ended.signal]), async at => {
-      const { path } = searches[asked.length % searches.length]!
-      const { status } = await client.ask({ path })
-      asked.push({ path, at, ms: performance.now() - at, status })
-    })
-    let [from, to] = [0, 0]
+    const loaded = atSteadyRate(
+      PER_SECOND,
+      AbortSignal.any([bench.signal, ended.signal]),
+      async at => {
+        const { path } = searches[asked.length % searches.length]!
+        const { status } = await client.ask({ path })
+        asked.push({ path, at, ms: performance.now() - at, status })
+      },
+    )
+    let from = 0
+    let to = 0
     try {
       await pause(QUIET)
       from = performance.now()

@@ -139,7 +139,8 @@ const SYLLABLES =
 
 function inventWord(random: Random, rank: number): string {
   let word = ''
-  for (let at = 0; at < (rank < 2_000 ? 2 : 3) + random.below(2); at++) word += random.one(SYLLABLES)
+  for (let at = 0; at < (rank < 2_000 ? 2 : 3) + random.below(2); at++)
+    word += random.one(SYLLABLES)
   return random.chance(0.3) ? `${word}${random.one(['n', 's', 't', 'en', 'er'])}` : word
 }
 
@@ -154,7 +155,10 @@ function makeOutlets(): Outlet[] {
       domain: `${title.toLowerCase().replaceAll(' ', '-')}.example`,
       country: random.one(COUNTRIES_OF[language]),
       language,
-      authors: Array.from({ length: 40 }, () => `${inventWord(random, 0)} ${inventWord(random, 9_999)}`),
+      authors: Array.from(
+        { length: 40 },
+        () => `${inventWord(random, 0)} ${inventWord(random, 9_999)}`,
+      ),
     }
   })
 }
@@ -175,7 +179,10 @@ const PARTICLES = ['van', 'van', 'van de', 'van den', 'de', 'de', 'le', 'ten', '
 
 function makePeople(): People {
   const random = createRandom(77)
-  const given = [...COMMON_GIVEN, ...Array.from({ length: 1_500 }, () => capital(inventWord(random, 0)))]
+  const given = [
+    ...COMMON_GIVEN,
+    ...Array.from({ length: 1_500 }, () => capital(inventWord(random, 0))),
+  ]
   return {
     given,
     family: Array.from({ length: 40_000 }, () => capital(inventWord(random, 9_999))),

@@ -34,7 +34,8 @@ interface Measured {
 export const measureHttp = (bench: SearchBench, requests: number | null): Promise<Figures> =>
   withDatabase(bench.url, async database => {
     const searches = shuffled(bench.classes.flatMap(one => one.queries))
-    const [withoutQuota, key] = [await benchKey(database, null), await benchKey(database, 2_000_000_000)]
+    const withoutQuota = await benchKey(database, null)
+    const key = await benchKey(database, 2_000_000_000)
     const figures: Figures = await withApi(bench, bench.url, {}, async api => {
       const free = { api, key: withoutQuota, searches }
       const counted = { api, key, searches }
@@ -83,7 +84,11 @@ const searchCpu = (url: string, searches: Search[]): Promise<number> =>
   })
 
 /** Measures requests a second, their times and their processor time, by number of connections. */
-async function measureRates({ api, key, searches }: Measured, name: string, connections: number[]): Promise<Figures> {
+async function measureRates(
+  { api, key, searches }: Measured,
+  name: string,
+  connections: number[],
+): Promise<Figures> {
   const figures: Figures = {}
   for (const number of connections) {
     const { perSecond, asked, cpu } = await api.load(key, searches, number, { seconds: SECONDS })
@@ -108,9 +113,13 @@ async function measureForms({ api, key, searches }: Measured): Promise<Figures> 
   for (let round = 0; round <= ROUNDS; round++) {
     for (const [name, seen] of rounds) {
       const [form, encoding] = name.split('_')
-      const headers: Record<string, string> = encoding === undefined ? {} : { 'accept-encoding': encoding }
+      const headers: Record<string, string> =
+        encoding === undefined ? {} : { 'accept-encoding': encoding }
       const operation = form === 'rss' ? '/v1/articles.rss' : '/v1/articles'
-      const own = searches.map(({ path }) => ({ path: path.replace('/v1/articles', operation), headers }))
+      const own = searches.map(({ path }) => ({
+        path: path.replace('/v1/articles', operation),
+        headers,
+      }))
       seen.push(await api.load(key, own, 8, { requests: own.length }))
     }
   }
@@ -139,7 +148,11 @@ const POLL_SECONDS = 10
  * that the client has. It measures their processor time and their statements, by number of
  * connections. When requests of a key come together, they share statements.
  */
-async function measurePolls({ api, key }: Measured, name: string, database: Queryable): Promise<Figures> {
+async function measurePolls(
+  { api, key }: Measured,
+  name: string,
+  database: Queryable,
+): Promise<Figures> {
   const polls = await findPolls(api.base, key)
   const figures: Figures = {}
   for (const connections of CONNECTIONS) {
@@ -170,7 +183,11 @@ async function findPolls(base: string, key: string): Promise<Asking[]> {
   const polls: Asking[] = ['', '&q=brug', '&country=NL'].map(more => ({
     path: `/v1/articles?sort=ingested_at&order=asc&ingested_after=${after}${more}`,
   }))
-  for (const path of ['/v1/articles?country=NL', '/v1/articles?q=brug&per_page=100', '/v1/articles.rss?country=BE'])
+  for (const path of [
+    '/v1/articles?country=NL',
+    '/v1/articles?q=brug&per_page=100',
+    '/v1/articles.rss?country=BE',
+  ])
     polls.push({ path, headers: { 'if-none-match': (await client.ask({ path })).etag } })
   await client.close()
   return polls

@@ -48,32 +48,50 @@ export async function measureImport(bench: SearchBench): Promise<Figures> {
   const folder = await mkdtemp(join(tmpdir(), 'perscope-import-'))
   await chmod(folder, 0o755)
   say('Copying the corpus …')
-  const measured = inNewDatabase(bench, `${new URL(bench.url).pathname.slice(1)}_written`, bench.url, async url => {
-    const env = { ...process.env, DATABASE_URL: url, EMBED_DELAY: '2h' }
-    const file = join(folder, 'corpus.ndjson')
-    let from = rows
-    const next: NextImport = async (count, ...args) => {
-      await pipeline(Readable.from(linesOf(corpus, from, count)), createWriteStream(file))
-      from += count
-      return async () => (await timed(() => runScript(env, 'import', file, ...args))) / 1_000
-    }
-    const seconds = await (await next(articles))()
-    const start = performance.now()
-    const output = await runScript(env, 'reindex', '--json', '--from', new Date(corpus.end).toJSON())
-    const reindexed: { articles?: number } = JSON.parse(output)
-    return {
-      import_per_s: Math.round(articles / seconds),
-      reindex_per_s: Math.round(((reindexed.articles ?? 0) * 1_000) / (performance.now() - start)),
-      ...(await measureBeside(bench, url, articles, next)),
-    }
-  })
+  const measured = inNewDatabase(
+    bench,
+    `${new URL(bench.url).pathname.slice(1)}_written`,
+    bench.url,
+    async url => {
+      const env = { ...process.env, DATABASE_URL: url, EMBED_DELAY: '2h' }
+      const file = join(folder, 'corpus.ndjson')
+      let from = rows
+      const next: NextImport = async (count, ...args) => {
+        await pipeline(Readable.from(linesOf(corpus, from, count)), createWriteStream(file))
+        from += count
+        return async () => (await timed(() => runScript(env, 'import', file, ...args))) / 1_000
+      }
+      const seconds = await (await next(articles))()
+      const start = performance.now()
+      const output = await runScript(
+        env,
+        'reindex',
+        '--json',
+        '--from',
+        new Date(corpus.end).toJSON(),
+      )
+      const reindexed: { articles?: number } = JSON.parse(output)
+      return {
+        import_per_s: Math.round(articles / seconds),
+        reindex_per_s: Math.round(
+          ((reindexed.articles ?? 0) * 1_000) / (performance.now() - start),
+        ),
+        ...(await measureBeside(bench, url, articles, next)),
+      }
+    },
+  )
   return measured.finally(() => rm(folder, { recursive: true, force: true }))
 }
 
 /**
  * Measures searches without an import and beside imports. This process warms up, as an API does.
  */
-const measureBeside = ({ classes, signal }: SearchBench, url: string, articles: number, next: NextImport) =>
+const measureBeside = (
+  { classes, signal }: SearchBench,
+  url: string,
+  articles: number,
+  next: NextImport,
+) =>
   withIndex(url, async (index): Promise<Figures> => {
     await index.warm(repeatEvery)
     const searches = classes.flatMap(one => one.queries)
@@ -99,7 +117,10 @@ const measureBeside = ({ classes, signal }: SearchBench, url: string, articles: 
     }
     const alone = await read(AbortSignal.timeout(ALONE * 1_000), true)
     const fast = await beside(await next(articles), true)
-    const slow = await beside(await next(Math.min(articles, GENTLE_ARTICLES), '--rate', `${RATE}`), true)
+    const slow = await beside(
+      await next(Math.min(articles, GENTLE_ARTICLES), '--rate', `${RATE}`),
+      true,
+    )
     const clientsAlone = await read(AbortSignal.timeout(ALONE * 1_000), false)
     const clients = await beside(await next(articles), false)
     return {

@@ -15,12 +15,21 @@ const ROWS = 100_000
  * Postgres of the bench's own, and answers a page with its total. When options name parts, it
  * measures those parts instead.
  */
-export function run({ peers, importing, http, cold, requests, signal, ...options }: BenchOptions): Promise<Figures> {
+export function run({
+  peers,
+  importing,
+  http,
+  cold,
+  requests,
+  signal,
+  ...options
+}: BenchOptions): Promise<Figures> {
   const rows = options.rows ?? ROWS
   const measure = async (servers: Bench): Promise<Figures> => {
     const bench = { ...servers, ...(await buildCorpus(servers.server, rows, signal)) }
     const figures: Figures = { rows }
-    if (bench.seconds !== null) Object.assign(figures, { insert_s: bench.seconds.insert, index_s: bench.seconds.index })
+    if (bench.seconds !== null)
+      Object.assign(figures, { insert_s: bench.seconds.insert, index_s: bench.seconds.index })
     if (peers !== null) Object.assign(figures, await comparePeers(bench, peers))
     if (importing) Object.assign(figures, await measureImport(bench))
     if (http) Object.assign(figures, await measureHttp(bench, requests))

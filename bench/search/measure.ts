@@ -53,7 +53,8 @@ export async function measureQuery(
     page = await index.search(query, after, { state })
   }
   const runs: number[] = []
-  for (let run = 0; run < RUNS; run++) runs.push(await timed(() => index.search(query, after, { state })))
+  for (let run = 0; run < RUNS; run++)
+    runs.push(await timed(() => index.search(query, after, { state })))
   return { ms: quantile(runs, 0.5), coldMs, page, after }
 }
 
@@ -80,7 +81,8 @@ export async function withIndex<T>(
  * `again` of queries that were asked before
  */
 export async function measureClasses({ url, classes, signal }: SearchBench): Promise<Figures> {
-  const measured = (caches: Partial<CacheSizes>) => withIndex(url, index => measureAll(index, classes, signal), caches)
+  const measured = (caches: Partial<CacheSizes>) =>
+    withIndex(url, index => measureAll(index, classes, signal), caches)
   // This index forgets how many matches a query had, so that only the words are in memory.
   const results = await measured({ counts: 1 })
   const again = (await measured({})).flatMap(one => one.times)
@@ -104,7 +106,11 @@ interface MeasuredClass {
 }
 
 /** Measures each class. It also prints the median and the slowest query of the class. */
-async function measureAll(index: SearchIndex, classes: QueryClass[], signal: AbortSignal): Promise<MeasuredClass[]> {
+async function measureAll(
+  index: SearchIndex,
+  classes: QueryClass[],
+  signal: AbortSignal,
+): Promise<MeasuredClass[]> {
   const results: MeasuredClass[] = []
   for (const { name, queries, deep } of classes) {
     signal.throwIfAborted()
@@ -124,7 +130,9 @@ async function measureAll(index: SearchIndex, classes: QueryClass[], signal: Abo
  */
 export async function measureNames({ url, corpus, signal }: SearchBench): Promise<Figures> {
   const days = { by: 'day', zone: timeZoneNamed('Europe/Brussels')! } as const
-  const unread = await withIndex(url, index => timed(() => index.search(searchOf({ author: 'van' }).query)))
+  const unread = await withIndex(url, index =>
+    timed(() => index.search(searchOf({ author: 'van' }).query)),
+  )
   return withIndex(url, async index => {
     await index.warm(repeatEvery)
     const classes = nameClasses(corpus, QUERIES)

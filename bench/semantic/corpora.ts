@@ -45,7 +45,9 @@ export interface Place {
 /** The number of articles that have no vector yet. */
 export const notEmbedded = (database: string): Promise<number> =>
   withDatabase(database, async client => {
-    const { rows } = await client.query('select count(*)::int as n from embeddings where embedded_at is null')
+    const { rows } = await client.query(
+      'select count(*)::int as n from embeddings where embedded_at is null',
+    )
     return rows[0].n
   })
 
@@ -74,7 +76,9 @@ const text = (row: Row, field: string): string => String(row[field] ?? '').trim(
 const CORPORA: Record<string, Reading> = {
   /** NTREX-128: 52 news documents in five languages. The question is the headline. */
   ntrex: {
-    ...{ file: 'parallel-ntrex128/ntrex-en-nl-fr-de-lb.jsonl.gz', languages: LANGUAGES, sample: Infinity },
+    file: 'parallel-ntrex128/ntrex-en-nl-fr-de-lb.jsonl.gz',
+    languages: LANGUAGES,
+    sample: Infinity,
     articles: rows =>
       [...Map.groupBy(rows, row => text(row, 'doc'))].flatMap(([item, lines]) =>
         LANGUAGES.map(language => {
@@ -88,7 +92,9 @@ const CORPORA: Record<string, Reading> = {
    * question.
    */
   sib: {
-    ...{ file: 'parallel-sib200/sib200-en-nl-fr-de-lb.jsonl.gz', languages: LANGUAGES, sample: 100 },
+    file: 'parallel-sib200/sib200-en-nl-fr-de-lb.jsonl.gz',
+    languages: LANGUAGES,
+    sample: 100,
     articles: rows =>
       rows.flatMap(row =>
         LANGUAGES.map(language => {
@@ -102,11 +108,15 @@ const CORPORA: Record<string, Reading> = {
    * questions about them.
    */
   xquad: {
-    ...{ file: 'qa-xquad-de-en/xquad-de-en.jsonl.gz', languages: ['en', 'de'], sample: 200 },
+    file: 'qa-xquad-de-en/xquad-de-en.jsonl.gz',
+    languages: ['en', 'de'],
+    sample: 200,
     articles: rows =>
       rows.flatMap(row =>
         (['en', 'de'] as const).map(language => ({
-          ...{ item: `${row.article}-${row.p}`, language, title: text(row, 'title').replaceAll('_', ' ') },
+          item: `${row.article}-${row.p}`,
+          language,
+          title: text(row, 'title').replaceAll('_', ' '),
           body: text(row, `context_${language}`),
           asked: (row.questions as Row[]).map(question => text(question, language)),
         })),
@@ -117,10 +127,15 @@ const CORPORA: Record<string, Reading> = {
    * about them.
    */
   piaf: {
-    ...{ file: 'qa-piaf-fr/piaf-v1.0.jsonl.gz', languages: ['fr'], sample: 300 },
+    file: 'qa-piaf-fr/piaf-v1.0.jsonl.gz',
+    languages: ['fr'],
+    sample: 300,
     articles: rows =>
       rows.map(row => ({
-        ...{ item: `${row.title}-${row.p}`, language: 'fr', title: text(row, 'title'), body: text(row, 'context') },
+        item: `${row.title}-${row.p}`,
+        language: 'fr',
+        title: text(row, 'title'),
+        body: text(row, 'context'),
         asked: row.questions as string[],
       })),
   },
@@ -129,14 +144,24 @@ const CORPORA: Record<string, Reading> = {
    * and as a question.
    */
   parliament: {
-    ...{ file: 'corpus-be-parliament-2020/be_parliament_2020.jsonl.gz', languages: ['nl', 'fr'], sample: Infinity },
+    file: 'corpus-be-parliament-2020/be_parliament_2020.jsonl.gz',
+    languages: ['nl', 'fr'],
+    sample: Infinity,
     articles(rows) {
-      const distinct = [...Map.groupBy(rows, row => String(row.dup_group)).values()].map(group => group[0]!)
+      const distinct = [...Map.groupBy(rows, row => String(row.dup_group)).values()].map(
+        group => group[0]!,
+      )
       return every(distinct, 200).flatMap(row =>
         (['nl', 'fr'] as const).map(language => {
           const whole = text(row, language)
           const title = /^.{20,190}?[.?!](?=\s|[A-Z])/su.exec(whole)?.[0] ?? whole.slice(0, 120)
-          return { item: text(row, 'id'), language, title, body: whole.slice(title.length), asked: [title] }
+          return {
+            item: text(row, 'id'),
+            language,
+            title,
+            body: whole.slice(title.length),
+            asked: [title],
+          }
         }),
       )
     },
@@ -164,5 +189,8 @@ export async function readCorpora(data: string): Promise<Corpus[]> {
 /** Picks a number of items from a list, evenly spread. */
 function every<T>(all: T[], count: number): T[] {
   const step = Math.max(1, all.length / count)
-  return Array.from({ length: Math.min(count, all.length) }, (_, index) => all[Math.floor(index * step)]!)
+  return Array.from(
+    { length: Math.min(count, all.length) },
+    (_, index) => all[Math.floor(index * step)]!,
+  )
 }

@@ -7,7 +7,15 @@ import { type Figures, mean, rounded, say } from '../figures.ts'
 import { type Client, createClient } from '../load.ts'
 import type { BenchOptions } from '../main.ts'
 import { benchFolder, withServers } from '../servers.ts'
-import { type AskPage, type Corpus, domainOf, idOf, notEmbedded, type Place, readCorpora } from './corpora.ts'
+import {
+  type AskPage,
+  type Corpus,
+  domainOf,
+  idOf,
+  notEmbedded,
+  type Place,
+  readCorpora,
+} from './corpora.ts'
 import { measureRelated } from './related.ts'
 import { measureScale } from './scale.ts'
 
@@ -25,36 +33,51 @@ export async function run(options: BenchOptions): Promise<Figures> {
   if (options.related) return measureRelated(options)
   const folder = benchFolder('bench-semantic')
   await rm(folder, { recursive: true, force: true })
-  const measured = withServers('semantic', 'bench-semantic', signal, async ({ servers, server }) => {
-    const fleet = createFleet({ ...servers.settings, EMBED_DELAY: '0', LOG_LEVEL: 'warn' })
-    try {
-      await migrate(server)
-      const metricsPort = await freePort()
-      await fleet.start('api', { METRICS_PORT: String(metricsPort) })
-      await fleet.start('embedder')
-      const { key } = await fleet.makeKey('bench')
-      const client = createClient(fleet.base(), key)
-      const place: Place = { fleet, client, ask: askPages(client), database: server, folder, servers, metricsPort }
-      const [ntrex, ...others] = await readCorpora(data)
-      if (ntrex?.name !== 'ntrex') {
-        say(`The corpora are not in ${data}; name their folder with --data.`)
-        return {}
+  const measured = withServers(
+    'semantic',
+    'bench-semantic',
+    signal,
+    async ({ servers, server }) => {
+      const fleet = createFleet({ ...servers.settings, EMBED_DELAY: '0', LOG_LEVEL: 'warn' })
+      try {
+        await migrate(server)
+        const metricsPort = await freePort()
+        await fleet.start('api', { METRICS_PORT: String(metricsPort) })
+        await fleet.start('embedder')
+        const { key } = await fleet.makeKey('bench')
+        const client = createClient(fleet.base(), key)
+        const place: Place = {
+          fleet,
+          client,
+          ask: askPages(client),
+          database: server,
+          folder,
+          servers,
+          metricsPort,
+        }
+        const [ntrex, ...others] = await readCorpora(data)
+        if (ntrex?.name !== 'ntrex') {
+          say(`The corpora are not in ${data}; name their folder with --data.`)
+          return {}
+        }
+        const figures = await measureNews(ntrex, place)
+        if (rows !== null) return { ...figures, ...(await measureScale(rows, place)) }
+        await embedCorpora(others, place)
+        for (const corpus of others) Object.assign(figures, await measureCorpus(place.ask, corpus))
+        return figures
+      } finally {
+        await fleet.stop()
       }
-      const figures = await measureNews(ntrex, place)
-      if (rows !== null) return { ...figures, ...(await measureScale(rows, place)) }
-      await embedCorpora(others, place)
-      for (const corpus of others) Object.assign(figures, await measureCorpus(place.ask, corpus))
-      return figures
-    } finally {
-      await fleet.stop()
-    }
-  })
+    },
+  )
   return measured.finally(() => rm(folder, { recursive: true, force: true }))
 }
 
 function askPages(client: Client): AskPage {
   return async parameters => {
-    const { status, body } = await client.ask({ path: `/v1/articles?${new URLSearchParams(parameters)}` })
+    const { status, body } = await client.ask({
+      path: `/v1/articles?${new URLSearchParams(parameters)}`,
+    })
     if (status !== 200) throw new Error(`The API answers ${status}: ${body}`)
     const page: { articles: { id: string }[] } = JSON.parse(body.toString())
     return page.articles.map(({ id }) => id)
@@ -67,7 +90,8 @@ function askPages(client: Client): AskPage {
  */
 const search = (mode: string, text: string) => ({
   // The longest query that clients can send has 191 code points.
-  ...{ search: mode, q: [...text.normalize('NFC').trim()].slice(0, 191).join('').trim() },
+  search: mode,
+  q: [...text.normalize('NFC').trim()].slice(0, 191).join('').trim(),
   ...(mode === 'keyword' && { search_in: 'title_body' }),
 })
 
@@ -84,7 +108,8 @@ async function measureNews(ntrex: Corpus, place: Place): Promise<Figures> {
       const versions = new Set(ntrex.languages.map(version => idOf(ntrex.name, item, version)))
       return hits.filter(id => versions.has(id)).length / versions.size
     })
-    for (const [language, all] of shares) figures[`${prefix}versions_at_10_${language}`] = rounded(mean(all), 3)
+    for (const [language, all] of shares)
+      figures[`${prefix}versions_at_10_${language}`] = rounded(mean(all), 3)
   }
   return { ...figures, ...(await measureCorpus(place.ask, ntrex)) }
 }
@@ -96,7 +121,8 @@ async function byKey<K extends string, T extends Record<K, string>>(
   work: (task: T) => Promise<number>,
 ): Promise<Map<string, number[]>> {
   const values = new Map<string, number[]>()
-  for (const task of tasks) values.set(task[key], [...(values.get(task[key]) ?? []), await work(task)])
+  for (const task of tasks)
+    values.set(task[key], [...(values.get(task[key]) ?? []), await work(task)])
   return values
 }
 
@@ -104,7 +130,10 @@ async function byKey<K extends string, T extends Record<K, string>>(
  * Measures how well questions in one language find articles in another: the MRR among the first 100
  * results.
  */
-async function measureCorpus(ask: AskPage, { name, articles, languages, questions }: Corpus): Promise<Figures> {
+async function measureCorpus(
+  ask: AskPage,
+  { name, articles, languages, questions }: Corpus,
+): Promise<Figures> {
   // When an article's own headline is the query, every kind of search finds the article. Such a
   // question does not count.
   const headlines = new Set(articles.map(({ title }) => title))
@@ -113,11 +142,17 @@ async function measureCorpus(ask: AskPage, { name, articles, languages, question
     .filter(({ language, found, text }) => language !== found || !headlines.has(text))
   const ranks = (mode: string) =>
     byKey(tasks, 'pair', async ({ item, found, text }) => {
-      const hits = await ask({ ...search(mode, text), outlet: domainOf(name, found), per_page: '100' })
+      const hits = await ask({
+        ...search(mode, text),
+        outlet: domainOf(name, found),
+        per_page: '100',
+      })
       return hits.indexOf(idOf(name, item, found)) + 1
     })
-  const [bySemantics, byWords] = [await ranks('semantic'), await ranks('keyword')]
-  const share = (of: number[], limit: number) => mean(of.map(rank => (rank > 0 && rank <= limit ? 1 : 0)))
+  const bySemantics = await ranks('semantic')
+  const byWords = await ranks('keyword')
+  const share = (of: number[], limit: number) =>
+    mean(of.map(rank => (rank > 0 && rank <= limit ? 1 : 0)))
   const figures: Figures = {}
   for (const [pair, all] of bySemantics) {
     const found = {
@@ -126,7 +161,8 @@ async function measureCorpus(ask: AskPage, { name, articles, languages, question
       mrr: mean(all.map(rank => (rank > 0 ? 1 / rank : 0))),
       keyword_recall_at_10: share(byWords.get(pair) ?? [], 10),
     }
-    for (const [figure, value] of Object.entries(found)) figures[`${figure}_${name}_${pair}`] = rounded(value, 3)
+    for (const [figure, value] of Object.entries(found))
+      figures[`${figure}_${name}_${pair}`] = rounded(value, 3)
   }
   return figures
 }
@@ -139,12 +175,28 @@ const COUNTRY_OF: Record<Language, Country> = { nl: 'NL', en: 'NL', fr: 'BE', de
  * have the same time, so that only their match decides the order. Returns the seconds that this
  * took.
  */
-async function embedCorpora(corpora: Corpus[], { fleet, database, folder }: Place): Promise<number> {
+async function embedCorpora(
+  corpora: Corpus[],
+  { fleet, database, folder }: Place,
+): Promise<number> {
   const lines = corpora.flatMap(({ name, articles }) =>
     articles.map(({ item, language, title, body }) => {
-      const [id, domain] = [idOf(name, item, language), domainOf(name, language)]
-      const own = { id, url: `https://${domain}/${id}`, title, body, language, country: COUNTRY_OF[language] }
-      return JSON.stringify({ ...own, authors: [], outlet: { name: domain, domain }, published_at: PUBLISHED })
+      const id = idOf(name, item, language)
+      const domain = domainOf(name, language)
+      const own = {
+        id,
+        url: `https://${domain}/${id}`,
+        title,
+        body,
+        language,
+        country: COUNTRY_OF[language],
+      }
+      return JSON.stringify({
+        ...own,
+        authors: [],
+        outlet: { name: domain, domain },
+        published_at: PUBLISHED,
+      })
     }),
   )
   const file = join(folder, 'corpora.ndjson')

@@ -60,29 +60,44 @@ export async function measureRelated({ data, signal }: BenchOptions): Promise<Fi
   )
 }
 
-async function measure(rows: Row[], data: string, settings: object, signal: AbortSignal): Promise<Figures> {
-  const embeddings = openEmbeddings(sourceOf(readConfig({ ...settings })), { passageTimeout: TIMEOUT })
+async function measure(
+  rows: Row[],
+  data: string,
+  settings: object,
+  signal: AbortSignal,
+): Promise<Figures> {
+  const embeddings = openEmbeddings(sourceOf(readConfig({ ...settings })), {
+    passageTimeout: TIMEOUT,
+  })
   const embed: Embed = async article => {
     const passages = passagesOf(article)
     const texts = passages.map(({ text }) => text)
     return articleVector(
       passages,
-      await embeddings.embedPassages(texts, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)])),
+      await embeddings.embedPassages(
+        texts,
+        AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]),
+      ),
     )
   }
   const judged = await judge(rows, embed)
   const isWithin = ({ languages }: Judged) => languages.slice(0, 2) === languages.slice(3)
   const groups = Map.groupBy(judged, ({ languages }) => languages)
-  const own = [...groups.keys()].filter(key => groups.get(key)!.filter(({ isSame }) => isSame).length >= ENOUGH)
+  const own = [...groups.keys()].filter(
+    key => groups.get(key)!.filter(({ isSame }) => isSame).length >= ENOUGH,
+  )
   const from = (half: boolean): SameEvent => ({
     pooled: thresholdFrom(judged.filter(one => one.half === half)),
-    of: Object.fromEntries(own.map(key => [key, thresholdFrom(groups.get(key)!.filter(one => one.half === half))])),
+    of: Object.fromEntries(
+      own.map(key => [key, thresholdFrom(groups.get(key)!.filter(one => one.half === half))]),
+    ),
   })
   const sets = new Map([true, false].map(half => [half, from(half)]))
   const of = (set: SameEvent | undefined, key: string) => set?.of[key] ?? set?.pooled ?? 1
   const figures: Figures = {}
   for (const key of [...own, 'pooled']) {
-    const [one, other] = [of(sets.get(true), key), of(sets.get(false), key)]
+    const one = of(sets.get(true), key)
+    const other = of(sets.get(false), key)
     figures[`threshold_${key}`] = rounded((one + other) / 2)
     say(`${key}: ${one} from the one half, ${other} from the other`)
   }
@@ -95,7 +110,9 @@ async function measure(rows: Row[], data: string, settings: object, signal: Abor
   say('pairs: on the same event, shown, right of these (95 %), found of the first (95 %)')
   for (const [name, pairs] of reported) {
     const same = pairs.filter(({ isSame }) => isSame).length
-    const shown = pairs.filter(({ languages, closeness, half }) => closeness >= of(sets.get(!half), languages))
+    const shown = pairs.filter(
+      ({ languages, closeness, half }) => closeness >= of(sets.get(!half), languages),
+    )
     const right = shown.filter(({ isSame }) => isSame).length
     say([name, same, shown.length, inWords(right, shown.length), inWords(right, same)].join('\t'))
     figures[`right_${name}`] = rounded(right / shown.length, 3)
@@ -123,7 +140,8 @@ async function judge(rows: Row[], embed: Embed): Promise<Judged[]> {
  */
 function splitText(text: string): { title: string; body: string } {
   const whole = text.trim()
-  const title = /^[^\n]{10,200}?(?=\n| {2})/u.exec(whole)?.[0] ?? whole.slice(0, whole.lastIndexOf(' ', 110))
+  const title =
+    /^[^\n]{10,200}?(?=\n| {2})/u.exec(whole)?.[0] ?? whole.slice(0, whole.lastIndexOf(' ', 110))
   return { title: title.trim(), body: whole.slice(title.length).trim() }
 }
 
@@ -170,15 +188,19 @@ function thresholdFrom(half: Judged[]): number {
 
 /** Fits the chance that a pair is on the same event to its closeness (Newton's method). */
 function regression(pairs: Judged[]): (closeness: number) => number {
-  let [bias, slope] = [0, 0]
+  let bias = 0
+  let slope = 0
   const chance = (closeness: number) => 1 / (1 + Math.exp(-bias - slope * closeness))
   for (let round = 0; round < 30; round++) {
     const errors = pairs.map(({ closeness, isSame }) => Number(isSame) - chance(closeness))
     const weights = pairs.map(({ closeness }) => chance(closeness) * (1 - chance(closeness)))
     const of = (values: number[], power: number) =>
       sum(values.map((value, at) => value * pairs[at]!.closeness ** power))
-    const [a, b, c] = [of(weights, 0) + 1e-3, of(weights, 1), of(weights, 2) + 1e-3]
-    const [f, g] = [of(errors, 0) - 1e-3 * bias, of(errors, 1) - 1e-3 * slope]
+    const a = of(weights, 0) + 1e-3
+    const b = of(weights, 1)
+    const c = of(weights, 2) + 1e-3
+    const f = of(errors, 0) - 1e-3 * bias
+    const g = of(errors, 1) - 1e-3 * slope
     const determinant = a * c - b * b
     bias += (c * f - b * g) / determinant
     slope += (a * g - b * f) / determinant
@@ -189,10 +211,13 @@ function regression(pairs: Judged[]): (closeness: number) => number {
 /** A share, with its 95 % interval (Wilson 1927). */
 function inWords(part: number, whole: number): string {
   if (whole === 0) return '–'
-  const [share, z] = [part / whole, 1.96]
+  const share = part / whole
+  const z = 1.96
   const middle = share + (z * z) / (2 * whole)
   const half = z * Math.sqrt((share * (1 - share)) / whole + (z * z) / (4 * whole * whole))
-  const [low, high] = [middle - half, middle + half].map(bound => (bound / (1 + (z * z) / whole)).toFixed(2))
+  const [low, high] = [middle - half, middle + half].map(bound =>
+    (bound / (1 + (z * z) / whole)).toFixed(2),
+  )
   return `${share.toFixed(3)} (${low} – ${high})`
 }
 
@@ -225,7 +250,9 @@ async function measureCrowd(data: string, embed: Embed, same: SameEvent | null):
       const shown = asked.map(({ item, vector }) =>
         all
           .filter(
-            one => one.language === found && product(one.vector, vector) >= (thresholdOf(same, language, found) ?? 1),
+            one =>
+              one.language === found &&
+              product(one.vector, vector) >= (thresholdOf(same, language, found) ?? 1),
           )
           .map(one => ({
             isOwn: one.item === item,
@@ -235,7 +262,10 @@ async function measureCrowd(data: string, embed: Embed, same: SameEvent | null):
       const flat = shown.flat()
       const own = shown.filter(some => some.some(({ isOwn }) => isOwn)).length
       figures[`reach_${language}_${found}`] = rounded(own / asked.length, 3)
-      figures[`right_${language}_${found}`] = rounded(flat.filter(({ isSame }) => isSame).length / flat.length, 3)
+      figures[`right_${language}_${found}`] = rounded(
+        flat.filter(({ isSame }) => isSame).length / flat.length,
+        3,
+      )
     }
   }
   return figures

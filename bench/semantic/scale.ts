@@ -45,13 +45,17 @@ export function measureScale(rows: number, place: Place): Promise<Figures> {
   const settings = readConfig({ ...place.servers.settings })
   const { ask } = openQdrant(settings, PATIENCE)
   return withDatabase(place.database, async database => {
-    const served = await database.query(`select name from vector_collections where state = 'serving'`)
+    const served = await database.query(
+      `select name from vector_collections where state = 'serving'`,
+    )
     const { name } = served.rows[0]
     // The collection contains only the vectors of NTREX, some hundred.
     const collection_name: string = name
     const some = { collection_name, limit: 1_000, with_vector: true, with_payload: false }
     const { data } = await ask(({ api, via }) => api.scrollPoints(some, via))
-    const real = (data.result?.points ?? []).flatMap(({ vector }) => (isVector(vector) ? [vector] : []))
+    const real = (data.result?.points ?? []).flatMap(({ vector }) =>
+      isVector(vector) ? [vector] : [],
+    )
     const start = performance.now()
     const seconds = () => Math.round((performance.now() - start) / 1_000)
     await generateArticles(database, rows)
@@ -61,13 +65,20 @@ export function measureScale(rows: number, place: Place): Promise<Figures> {
     const state = () => ask(({ api, via }) => api.getCollection({ collection_name }, via))
     while ((await state()).data.result?.status !== 'green') await pause(1_000)
     figures.index_s = seconds()
-    Object.assign(figures, await measureRecall(openVectorStore(settings, PATIENCE), ask, name, real))
+    Object.assign(
+      figures,
+      await measureRecall(openVectorStore(settings, PATIENCE), ask, name, real),
+    )
     Object.assign(figures, await measureSpeed(place, 11))
     // Generated articles have no text, so looking for copies would say nothing about them. The
     // bench marks them as judged.
-    await database.query('insert into copy_sketches (seq, id) select seq, id from articles on conflict do nothing')
+    await database.query(
+      'insert into copy_sketches (seq, id) select seq, id from articles on conflict do nothing',
+    )
     await database.query('update copies_state set seq = (select max(seq) from articles)')
-    const { rows: generated } = await database.query("select id from articles where id like 'generated-%'")
+    const { rows: generated } = await database.query(
+      "select id from articles where id like 'generated-%'",
+    )
     Object.assign(figures, await measureRelated(generated, place))
 
     const file = join(place.folder, 'filling.ndjson')
@@ -75,15 +86,23 @@ export function measureScale(rows: number, place: Place): Promise<Figures> {
     await place.fleet.script('import', file)
     const before = await notEmbedded(place.database)
     const began = performance.now()
-    for (const [figure, value] of Object.entries(await measureSpeed(place, 12))) figures[`${figure}_filling`] = value
+    for (const [figure, value] of Object.entries(await measureSpeed(place, 12)))
+      figures[`${figure}_filling`] = value
     const left = await notEmbedded(place.database)
-    if (left === 0) say('The embedder was through before the searches were: the figures while filling are too good.')
-    figures.articles_per_second_beside_searches = rounded(((before - left) * 1_000) / (performance.now() - began), 1)
+    if (left === 0)
+      say(
+        'The embedder was through before the searches were: the figures while filling are too good.',
+      )
+    figures.articles_per_second_beside_searches = rounded(
+      ((before - left) * 1_000) / (performance.now() - began),
+      1,
+    )
     return figures
   })
 }
 
-const isVector = (value: unknown): value is number[] => Array.isArray(value) && typeof value[0] === 'number'
+const isVector = (value: unknown): value is number[] =>
+  Array.isArray(value) && typeof value[0] === 'number'
 
 const FIRST_DAY = Date.UTC(2021, 0, 1)
 const FIVE_YEARS = 5 * 365 * 86_400_000
@@ -141,8 +160,14 @@ async function measureRecall(vectors: VectorStore, ask: Ask, name: string, real:
     shares[kind].push(found.filter(({ seq }) => truth.has(String(seq))).length / truth.size)
   }
   const all = Object.values(shares).flat()
-  const means = Object.entries(shares).map(([kind, some]) => [`recall_at_500_${kind}`, rounded(mean(some), 4)])
-  const figures = { recall_at_500: rounded(mean(all), 4), recall_at_500_worst: rounded(Math.min(...all), 3) }
+  const means = Object.entries(shares).map(([kind, some]) => [
+    `recall_at_500_${kind}`,
+    rounded(mean(some), 4),
+  ])
+  const figures = {
+    recall_at_500: rounded(mean(all), 4),
+    recall_at_500_worst: rounded(Math.min(...all), 3),
+  }
   return { ...figures, ...Object.fromEntries(means) }
 }
 
@@ -158,14 +183,18 @@ async function measureSpeed(place: Place, seed: number): Promise<Figures> {
   const before = await read(place)
   await inTurn(CLIENTS, ended.signal, async () => {
     const q = Array.from({ length: 6 }, () => random.one(words)).join(' ')
-    if (times.push(await timed(() => place.ask({ search: 'semantic', q }))) === SEARCHES) ended.abort()
+    if (times.push(await timed(() => place.ask({ search: 'semantic', q }))) === SEARCHES)
+      ended.abort()
   })
   const after = await read(place)
   const figures = quantiles('', times)
   for (const step of STEPS) {
     const own = after.steps.filter(one => one.step === step)
     const earlier = before.steps.filter(one => one.step === step)
-    const counts = own.map(({ bound, count }, at) => ({ bound, count: count - (earlier[at]?.count ?? 0) }))
+    const counts = own.map(({ bound, count }, at) => ({
+      bound,
+      count: count - (earlier[at]?.count ?? 0),
+    }))
     for (const part of [0.5, 0.95]) {
       const bound = counts.find(({ count }) => count >= part * counts.at(-1)!.count)?.bound ?? 0
       figures[`${step}_p${part * 100}_ms`] = rounded(bound, 1)
@@ -193,7 +222,10 @@ async function measureRelated(generated: { id: string }[], { client }: Place): P
     })
     if (times.push(took) === (WARM_UP + 2) * SEARCHES) ended.abort()
   })
-  return { ...quantiles('related_', times.slice(WARM_UP * SEARCHES)), related_shown: rounded(shown / times.length, 1) }
+  return {
+    ...quantiles('related_', times.slice(WARM_UP * SEARCHES)),
+    related_shown: rounded(shown / times.length, 1),
+  }
 }
 
 /**
@@ -211,7 +243,8 @@ async function read({ metricsPort, folder, servers }: Place) {
     }),
   )
   const running = processes()
-  const spent = (isOwn: (one: (typeof running)[number]) => boolean) => sum(running.filter(isOwn).map(one => one.ms))
+  const spent = (isOwn: (one: (typeof running)[number]) => boolean) =>
+    sum(running.filter(isOwn).map(one => one.ms))
   const postgres = running.find(({ command }) => command.includes(`-D ${folder}/postgres`))?.pid
   const processor: Figures = {
     api: Number(/^process_cpu_seconds_total(?:\{.*\})? (\S+)$/m.exec(text)?.[1]) * 1_000,

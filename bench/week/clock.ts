@@ -67,7 +67,13 @@ const NORMALISED = 2_000
 export function live<H>(outlets: Outlet[], policy: Policy<H>): Lived[] {
   const looks = () => new Int32Array(WEEK / LOOK + 1)
   const week = (): Lived => ({
-    ...{ articles: [], missed: 0, fleeting: 0, gaps: 0, shortestPause: Infinity, due: looks(), stored: looks() },
+    articles: [],
+    missed: 0,
+    fleeting: 0,
+    gaps: 0,
+    shortestPause: Infinity,
+    due: looks(),
+    stored: looks(),
     requests: { feeds: 0, unchanged: 0, pages: 0 },
   })
   const lived = Array.from({ length: WEEKS }, week)
@@ -78,7 +84,8 @@ export function live<H>(outlets: Outlet[], policy: Policy<H>): Lived[] {
   return lived
 }
 
-const weekOf = (lived: Lived[], time: number) => lived[Math.min(lived.length - 1, Math.floor((time - START) / WEEK))]!
+const weekOf = (lived: Lived[], time: number) =>
+  lived[Math.min(lived.length - 1, Math.floor((time - START) / WEEK))]!
 
 /** A document, and what the policy has learned about it. */
 interface Polled<H> {
@@ -90,9 +97,16 @@ interface Polled<H> {
 }
 
 /** Polls the documents of an outlet. Returns when each article was found; Infinity: never. */
-function pollOutlet<H>({ published, documents }: Outlet, policy: Policy<H>, lived: Lived[], start: number): number[] {
+function pollOutlet<H>(
+  { published, documents }: Outlet,
+  policy: Policy<H>,
+  lived: Lived[],
+  start: number,
+): number[] {
   const found: number[] = published.map(() => Infinity)
-  const all = documents.map((document): Polled<H> => ({ document, habits: null, due: start, seen: 0 }))
+  const all = documents.map(
+    (document): Polled<H> => ({ document, habits: null, due: start, seen: 0 }),
+  )
   const end = START + lived.length * WEEK
   for (;;) {
     const polled = all.reduce((a, b) => (a.due <= b.due ? a : b))
@@ -103,7 +117,13 @@ function pollOutlet<H>({ published, documents }: Outlet, policy: Policy<H>, live
 }
 
 /** Makes one poll. Returns the ms until the next one. */
-function poll<H>(polled: Polled<H>, found: number[], now: number, policy: Policy<H>, week: Lived): number {
+function poll<H>(
+  polled: Polled<H>,
+  found: number[],
+  now: number,
+  policy: Policy<H>,
+  week: Lived,
+): number {
   const { document, seen } = polled
   week.requests.feeds += 1
   while (polled.seen < found.length && document.shown[polled.seen]! <= now) polled.seen += 1

@@ -10,7 +10,8 @@ interface Habits {
 }
 
 const SMOOTHING = 0.3
-const [MIN, MAX] = [MINUTE, 60 * MINUTE]
+const MIN = MINUTE
+const MAX = 60 * MINUTE
 
 /**
  * The former rule, for comparison. It waits a quarter of the feed's article interval, or a quarter

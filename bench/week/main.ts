@@ -32,18 +32,24 @@ export async function run({ rows, signal }: BenchOptions): Promise<Figures> {
   const [one, ...others] = all
   const speed = Math.round(((SEEDS.length + 1) * 2 * WEEKS * WEEK) / (performance.now() - since))
   return {
-    ...{ speed, per_day: perDay, ...one!.figures },
+    speed,
+    per_day: perDay,
+    ...one!.figures,
     ...prefixed('former', one!.former),
     ...prefixed('first_week', one!.first),
     ...prefixed('newspapers', newspapers.figures),
     ...prefixed('newspapers_former', newspapers.former),
-    ...Object.assign({}, ...others.map(({ figures }, index) => prefixed(`seed_${SEEDS[index + 1]}`, figures))),
+    ...Object.assign(
+      {},
+      ...others.map(({ figures }, index) => prefixed(`seed_${SEEDS[index + 1]}`, figures)),
+    ),
   }
 }
 
 /** The figures of the first week and those of the last week. */
 function figuresOf(lived: Lived[]): [Figures, Figures] {
-  const [first, last] = [lived[0]!, lived.at(-1)!]
+  const first = lived[0]!
+  const last = lived.at(-1)!
   const half = START + (WEEKS - 0.5) * WEEK
   const { articles, missed, fleeting, gaps, requests, shortestPause, due, stored } = last
   const p95 = (isPart: (published: number) => boolean) =>
@@ -51,12 +57,20 @@ function figuresOf(lived: Lived[]): [Figures, Figures] {
   return [
     { ...lagsOf(first.articles), feeds: first.requests.feeds },
     {
-      ...{ published: articles.length + missed + fleeting, missed, ...lagsOf(articles) },
+      published: articles.length + missed + fleeting,
+      missed,
+      ...lagsOf(articles),
       // If lags grow over the week, the crawler does not keep up.
       lag_first_half_p95_min: p95(published => published < half),
       lag_second_half_p95_min: p95(published => published >= half),
-      ...{ missed_unseen: missed, missed_waiting: 0, missed_fleeting: fleeting, gaps, ...requests },
-      ...{ due_p50: quantile([...due], 0.5), due_worst: quantile([...due], 1), stored_worst: quantile([...stored], 1) },
+      missed_unseen: missed,
+      missed_waiting: 0,
+      missed_fleeting: fleeting,
+      gaps,
+      ...requests,
+      due_p50: quantile([...due], 0.5),
+      due_worst: quantile([...due], 1),
+      stored_worst: quantile([...stored], 1),
       shortest_pause_s: rounded(shortestPause / 1_000),
     },
   ]
@@ -65,5 +79,10 @@ function figuresOf(lived: Lived[]): [Figures, Figures] {
 function lagsOf(articles: Lived['articles']): Figures {
   const sorted = articles.map(({ lag }) => lag / MINUTE)
   const lag = (part: number) => rounded(quantile(sorted, part))
-  return { lag_p50_min: lag(0.5), lag_p95_min: lag(0.95), lag_p99_min: lag(0.99), lag_worst_min: lag(1) }
+  return {
+    lag_p50_min: lag(0.5),
+    lag_p95_min: lag(0.95),
+    lag_p99_min: lag(0.99),
+    lag_worst_min: lag(1),
+  }
 }

@@ -49,7 +49,9 @@ const NEWSPAPERS = (place: number) => 1 / (place + 8)
  * Articles by the hour. They begin at six, most come after nine, and the peak is between four and
  * five in the afternoon (azernis, publication times of eleven German publishers, 2023).
  */
-const BY_HOUR = [4, 3, 2, 2, 4, 10, 26, 36, 42, 58, 64, 66, 62, 64, 70, 76, 84, 70, 58, 48, 40, 30, 18, 8]
+const BY_HOUR = [
+  4, 3, 2, 2, 4, 10, 26, 36, 42, 58, 64, 66, 62, 64, 70, 76, 84, 70, 58, 48, 40, 30, 18, 8,
+]
 /**
  * Articles by the day, from Monday on. Wednesdays have 56 % more than Saturdays, which have the
  * fewest (azernis, six publishers in 2021).
@@ -97,7 +99,9 @@ export const WEEKS = 4
  * @param perDay about how many articles all outlets publish on a Wednesday
  */
 export function makeOutlets(seed: number, perDay: number, newspapers: boolean): Outlet[] {
-  const shares = Array.from({ length: OUTLETS }, (_, place) => (newspapers ? NEWSPAPERS : FEW_LARGE)(place))
+  const shares = Array.from({ length: OUTLETS }, (_, place) =>
+    (newspapers ? NEWSPAPERS : FEW_LARGE)(place),
+  )
   const total = shares.reduce((sum, share) => sum + share, 0)
   const chance = createRandom(seed, 'week events')
   const events = Array.from({ length: EVENTS * WEEKS }, () => START + chance.next() * WEEKS * WEEK)
@@ -121,7 +125,8 @@ function publish(random: Random, daily: number, holiday: number, events: number[
   // Articles that follow others have followers, too.
   for (let at = 0; at < times.length; at += 1) {
     const followers = poisson(random, FOLLOWERS)
-    for (let left = followers; left > 0; left -= 1) times.push(times[at]! + exponential(random, FOLLOWS_AFTER))
+    for (let left = followers; left > 0; left -= 1)
+      times.push(times[at]! + exponential(random, FOLLOWS_AFTER))
   }
   const end = START + WEEKS * WEEK
   return times
@@ -140,11 +145,15 @@ function* plannedArticles(random: Random, daily: number, holiday: number): Gener
   const sum = hours.reduce((all, hour) => all + hour, 0)
   const atWeekends = daily < 5 && random.chance(0.4) ? 0.1 : 1
   const onHoliday = random.chance(0.8) ? HOLIDAY : 1
-  const prints = daily > 20 && random.chance(PRINTS) ? Math.min(random.between(0.15, 0.3), MOST_PRINTED / daily) : 0
+  const prints =
+    daily > 20 && random.chance(PRINTS)
+      ? Math.min(random.between(0.15, 0.3), MOST_PRINTED / daily)
+      : 0
   const paper = { at: random.between(0, 6.5) * HOUR, takes: random.between(2, 10) * MINUTE }
   for (let day = 0; day < WEEKS * 7; day += 1) {
     const midnight = START + day * DAY
-    const factor = BY_DAY[day % 7]! * (day % 7 >= 5 ? atWeekends : 1) * (midnight === holiday ? onHoliday : 1)
+    const factor =
+      BY_DAY[day % 7]! * (day % 7 >= 5 ? atWeekends : 1) * (midnight === holiday ? onHoliday : 1)
     const articles = daily * factor * (1 - FOLLOWERS)
     for (const [hour, share] of hours.entries()) {
       yield* spread(random, (articles * (1 - prints) * share) / sum, midnight + hour * HOUR, HOUR)
@@ -161,7 +170,8 @@ function* spread(random: Random, mean: number, from: number, length: number): Ge
 /** Draws small means by Knuth's method, and large ones by the normal distribution. */
 function poisson(random: Random, mean: number): number {
   if (mean > 50) {
-    const normal = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
+    const normal =
+      Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
     return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal))
   }
   let count = -1
@@ -194,7 +204,8 @@ function makeDocument(random: Random, room: number | null, published: number[]):
   const cached = random.chance(0.25) ? random.pick([1, 5, 5, 15, 15, 60]) * MINUTE : 1
   const hinted = cached === 1 && random.chance(0.2) ? random.pick([5, 10, 30, 60]) * MINUTE : 0
   const phase = random.next()
-  const next = (time: number, step: number) => Math.ceil((time - phase * step) / step) * step + phase * step
+  const next = (time: number, step: number) =>
+    Math.ceil((time - phase * step) / step) * step + phase * step
   const shown = published.map(time => next(next(time, every), cached))
   return { room, shown, freshAt: now => (cached === 1 ? hinted : next(now + 1, cached) - now) }
 }

@@ -84,7 +84,11 @@ async function account(name: string): Promise<Owner | null> {
  */
 export async function ownerCan(owner: Owner, test: '-x' | '-r', path: string): Promise<boolean> {
   try {
-    await run('/bin/sh', ['-c', `test ${test} "$1"`, 'sh', path], { uid: owner.uid, gid: owner.gid, cwd: '/' })
+    await run('/bin/sh', ['-c', `test ${test} "$1"`, 'sh', path], {
+      uid: owner.uid,
+      gid: owner.gid,
+      cwd: '/',
+    })
     return true
   } catch {
     return false
@@ -95,7 +99,11 @@ export async function ownerCan(owner: Owner, test: '-x' | '-r', path: string): P
  * Checks that `owner`, the account of the server `what`, can enter `folder`.
  * @throws Problem that names the folder that cannot be entered
  */
-export async function checkPassage(owner: Owner | null, folder: string, what: string): Promise<void> {
+export async function checkPassage(
+  owner: Owner | null,
+  folder: string,
+  what: string,
+): Promise<void> {
   if (owner === null || (await ownerCan(owner, '-x', folder))) return
   const way: string[] = []
   for (let step = folder; way[0] !== step; step = dirname(step)) way.unshift(step)

@@ -1,10 +1,29 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { constants, existsSync } from 'node:fs'
-import { access, chmod, lstat, mkdir, open, readdir, realpath, rm, stat, statfs } from 'node:fs/promises'
+import {
+  access,
+  chmod,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  realpath,
+  rm,
+  stat,
+  statfs,
+} from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { KEYED_SERVERS, PORTS } from '../../shared/config/embedded.ts'
-import { diskProblem, errorCode, notAFolder, Problem, readRecord, secretIn, writeWhole } from './files.ts'
+import {
+  diskProblem,
+  errorCode,
+  notAFolder,
+  Problem,
+  readRecord,
+  secretIn,
+  writeWhole,
+} from './files.ts'
 import { lockFile } from './lock.ts'
 
 /*
@@ -76,7 +95,8 @@ async function closeToOthers(path: string): Promise<void> {
   if ((mode & 0o002) === 0) return
   // The sticky bit marks a folder that is meant for all, such as /tmp.
   const isShared = (mode & 0o1000) !== 0
-  if (!isShared && uid === process.getuid?.() && (await isOursAlone(path, uid))) return chmod(path, mode & 0o7775)
+  if (!isShared && uid === process.getuid?.() && (await isOursAlone(path, uid)))
+    return chmod(path, mode & 0o7775)
   throw new Problem(
     `DATA_DIR ${path} can be written to by every account (mode ${(mode & 0o7777).toString(8)}), and is shared with others; set DATA_DIR to a folder of your own.`,
   )
@@ -130,7 +150,8 @@ async function tryWriting(path: string): Promise<void> {
     await rm(probe, { force: true })
   }
   const { bavail, bsize } = await statfs(path)
-  if (bavail * bsize < LEAST_FREE_BYTES) throw diskProblem('ENOSPC', path) ?? new Problem('The disk is full.')
+  if (bavail * bsize < LEAST_FREE_BYTES)
+    throw diskProblem('ENOSPC', path) ?? new Problem('The disk is full.')
 }
 
 /**
@@ -146,7 +167,11 @@ const HIGHEST = 32_767
  * @param report called with a sentence when a port had to change
  * @param name of the file in `dataDir`
  */
-export async function rememberedPorts(dataDir: string, report: (sentence: string) => void, name = PORTS) {
+export async function rememberedPorts(
+  dataDir: string,
+  report: (sentence: string) => void,
+  name = PORTS,
+) {
   const file = join(dataDir, name)
   const known = await readRecord(file)
   return {
@@ -160,7 +185,9 @@ export async function rememberedPorts(dataDir: string, report: (sentence: string
       const taken = Object.values(known)
       const port = await freePort(candidate => !taken.includes(candidate))
       if (typeof before === 'number') {
-        report(`Port ${before}, where ${name} listened before, is taken by another program; it now listens on ${port}.`)
+        report(
+          `Port ${before}, where ${name} listened before, is taken by another program; it now listens on ${port}.`,
+        )
       }
       known[name] = port
       await writeWhole(file, `${JSON.stringify(known, null, 2)}\n`, 0o644)
@@ -177,7 +204,9 @@ export async function freePort(allowed: (port: number) => boolean = () => true):
     const port = randomInt(LOWEST, HIGHEST + 1)
     if (allowed(port) && (await isFree(port))) return port
   }
-  throw new Problem(`No free port was found between ${LOWEST} and ${HIGHEST} on 127.0.0.1; end some servers first.`)
+  throw new Problem(
+    `No free port was found between ${LOWEST} and ${HIGHEST} on 127.0.0.1; end some servers first.`,
+  )
 }
 
 /**
@@ -190,7 +219,8 @@ export const refusalOf = (port: number, host: string): Promise<string> =>
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve('')))
   })
 
-export const isFree = async (port: number): Promise<boolean> => (await refusalOf(port, '127.0.0.1')) === ''
+export const isFree = async (port: number): Promise<boolean> =>
+  (await refusalOf(port, '127.0.0.1')) === ''
 
 /**
  * The key of an embedded server. It needs one, because every account of the machine can reach its

@@ -46,10 +46,15 @@ interface Supervision {
  *
  * @throws Problem when it cannot be made: no Python, no venv module, another platform, no network
  */
-export async function makeEnvironment(environment: PythonEnvironment, running: Supervision): Promise<void> {
+export async function makeEnvironment(
+  environment: PythonEnvironment,
+  running: Supervision,
+): Promise<void> {
   const { folder, requirements, name, instead } = environment
   if (process.platform !== 'linux' || !environment.processors.includes(process.arch))
-    throw new Problem(`There is no package of ${name} for ${process.platform} ${process.arch}: ${instead}.`)
+    throw new Problem(
+      `There is no package of ${name} for ${process.platform} ${process.arch}: ${instead}.`,
+    )
   const wanted = createHash('sha256')
     .update(await readFile(requirements))
     .digest('hex')
@@ -61,7 +66,8 @@ export async function makeEnvironment(environment: PythonEnvironment, running: S
     )
     if (lock.held) {
       try {
-        if (!(await isWhole(environment, wanted))) await build(environment, wanted, deadline, running)
+        if (!(await isWhole(environment, wanted)))
+          await build(environment, wanted, deadline, running)
         return
       } finally {
         lock.release()
@@ -109,8 +115,18 @@ async function build(
     if (made.code !== 0) throw new Problem(withoutVenv(environment, made.output))
     report(`Installing ${name} in ${basename(folder)} (once, about ${size}) …`)
     const installed = await run(join(aside, 'bin', 'python'), [
-      ...['-m', 'pip', 'install', '--require-hashes', '--only-binary', ':all:', '--no-deps'],
-      ...['--disable-pip-version-check', '--no-input', '--quiet', '-r', requirements],
+      '-m',
+      'pip',
+      'install',
+      '--require-hashes',
+      '--only-binary',
+      ':all:',
+      '--no-deps',
+      '--disable-pip-version-check',
+      '--no-input',
+      '--quiet',
+      '-r',
+      requirements,
     ])
     if (installed.code !== 0) {
       const reason = installed.timedOut ? 'it took too long' : lastLine(installed.output)
@@ -133,7 +149,9 @@ async function build(
 function cannotMake({ folder, name, instead }: PythonEnvironment, error: unknown): never {
   if (error instanceof Problem) throw error
   const why = describe(error)
-  throw new Problem(`The Python environment of ${name} cannot be made in ${folder} (${why}): ${instead}.`)
+  throw new Problem(
+    `The Python environment of ${name} cannot be made in ${folder} (${why}): ${instead}.`,
+  )
 }
 
 const withoutVenv = ({ name, instead }: PythonEnvironment, output: string): string =>
@@ -141,6 +159,7 @@ const withoutVenv = ({ name, instead }: PythonEnvironment, output: string): stri
     ? `python3 has no venv module for ${name}; install it ("apt-get install python3-venv" on Debian): ${instead}.`
     : `python3 could not make an environment for ${name} (${lastLine(output)}): ${instead}.`
 
-const lastLine = (output: string) => output.trim().split('\n').at(-1)?.trim().replace(/\.$/, '') ?? ''
+const lastLine = (output: string) =>
+  output.trim().split('\n').at(-1)?.trim().replace(/\.$/, '') ?? ''
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

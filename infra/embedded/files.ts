@@ -17,17 +17,24 @@ export const errorCode = (error: unknown): string =>
  * server. Null: it is of no known kind.
  */
 export function diskProblem(error: unknown, dataDir: string): Problem | null {
-  const text = typeof error === 'string' ? error : `${errorCode(error)} ${error instanceof Error ? error.message : ''}`
+  const text =
+    typeof error === 'string'
+      ? error
+      : `${errorCode(error)} ${error instanceof Error ? error.message : ''}`
   if (/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded/i.test(text)) {
     return new Problem(
       `The disk that holds DATA_DIR ${dataDir} is full; free some space there, or set DATA_DIR to a folder on another disk.`,
     )
   }
   if (/EROFS|Read-only file system/i.test(text))
-    return new Problem(`DATA_DIR ${dataDir} is on a read-only disk; set DATA_DIR to a folder that can be written.`)
+    return new Problem(
+      `DATA_DIR ${dataDir} is on a read-only disk; set DATA_DIR to a folder that can be written.`,
+    )
   if (/ENOTDIR|EEXIST/.test(text)) return new Problem(notAFolder(dataDir))
   if (/EACCES|EPERM/.test(text))
-    return new Problem(`DATA_DIR ${dataDir} cannot be written by this user; set DATA_DIR to a folder of your own.`)
+    return new Problem(
+      `DATA_DIR ${dataDir} cannot be written by this user; set DATA_DIR to a folder of your own.`,
+    )
   return null
 }
 

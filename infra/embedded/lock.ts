@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
@@ -8,7 +17,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { errorCode, Problem } from './files.ts'
 
 /** `held`: the lock lasts until `release`, or until every process that has `fd` open has ended. */
-type Lock = { held: true; fd: number; release(): void } | { held: false; holder: string; host: string }
+type Lock =
+  | { held: true; fd: number; release(): void }
+  | { held: false; holder: string; host: string }
 
 const ATTEMPTS = 5
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants
@@ -71,7 +82,9 @@ async function checkOwner(fd: number, path: string): Promise<void> {
   const folder = await stat(dirname(path))
   const own = process.getuid?.() ?? uid
   if (uid !== own && uid !== folder.uid)
-    throw new Problem(`${path} belongs to another user, who could keep us out; remove it, or set another DATA_DIR.`)
+    throw new Problem(
+      `${path} belongs to another user, who could keep us out; remove it, or set another DATA_DIR.`,
+    )
   if ((mode & 0o077) !== 0) fchmodSync(fd, 0o600)
 }
 
@@ -95,7 +108,9 @@ async function flock(fd: number, path: string): Promise<boolean> {
   try {
     const [code]: unknown[] = await once(tool, 'exit')
     if (code === 0 || code === 1) return code === 0
-    throw new Problem(`${path} is on a disk that cannot lock files (flock ended with ${code}); take a local disk.`)
+    throw new Problem(
+      `${path} is on a disk that cannot lock files (flock ended with ${code}); take a local disk.`,
+    )
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error
     throw new Problem(`There is no flock to lock ${path} with; install util-linux.`)
@@ -116,7 +131,9 @@ function readNote(path: string): { holder: string; host: string } {
   const buffer = Buffer.alloc(1_024)
   const fd = openSync(path, constants.O_RDONLY | O_NOFOLLOW)
   try {
-    const [holder, host] = buffer.toString('utf8', 0, readSync(fd, buffer, 0, buffer.length, 0)).split('\n')
+    const [holder, host] = buffer
+      .toString('utf8', 0, readSync(fd, buffer, 0, buffer.length, 0))
+      .split('\n')
     return { holder: holder || 'another process', host: host || 'another host' }
   } finally {
     closeSync(fd)
@@ -138,7 +155,11 @@ const RETRY_MS = 200
  * @param name the server's name in sentences
  * @throws Problem when an earlier server does not end
  */
-export async function lockData(path: string, name: string, signal: AbortSignal): Promise<Lock & { held: true }> {
+export async function lockData(
+  path: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<Lock & { held: true }> {
   const end = Date.now() + PATIENCE_MS
   for (;;) {
     const lock = await lockFile(path, `${name} of process ${process.pid}`)

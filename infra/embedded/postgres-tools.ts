@@ -33,7 +33,10 @@ export async function postgresTools(
   if (await isVersion(own, server)) return own
   const instead = `install pg_dump and pg_restore of Postgres ${server} (Debian: postgresql-client-${server})`
   if (String(server) !== MAJOR) throw new Problem(`The server is Postgres ${server}; ${instead}.`)
-  if (tls) throw new Problem(`DATABASE_URL asks for TLS, which the programs of PyPI do not know; ${instead}.`)
+  if (tls)
+    throw new Problem(
+      `DATABASE_URL asks for TLS, which the programs of PyPI do not know; ${instead}.`,
+    )
   return toolsIn(join(await postgresPrograms(instead, options), 'bin'))
 }
 

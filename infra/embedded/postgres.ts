@@ -1,6 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
-import { chown, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { totalmem } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
@@ -26,7 +36,11 @@ import { runTool } from './supervision/tool.ts'
 export const PROGRAM_PARTS = ['bin/postgres', 'lib/libpq.so.5', 'share/postgresql/postgres.bki']
 
 /** Starts Postgres on `port`, with a cluster under `DATA_DIR`. */
-export async function startPostgres(starting: Starting, port: number, owner: Owner | null): Promise<Addresses> {
+export async function startPostgres(
+  starting: Starting,
+  port: number,
+  owner: Owner | null,
+): Promise<Addresses> {
   const { dataDir, throwaway, family } = starting
   const { folder, version } = await postgresPackage()
   const programs = await openPrograms(folder, PROGRAM_PARTS, `postgres-${version}`, dataDir, owner)
@@ -37,7 +51,11 @@ export async function startPostgres(starting: Starting, port: number, owner: Own
   await starting.run({
     name: 'Postgres',
     command: join(programs, 'bin', 'postgres'),
-    args: ['-D', cluster.folder, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    args: [
+      '-D',
+      cluster.folder,
+      ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
     cwd: cluster.folder,
     env: ENVIRONMENT,
     owner,
@@ -77,7 +95,12 @@ type Cluster = Awaited<ReturnType<typeof openCluster>>
  * Opens the cluster under `dataDir`, or makes it. A new cluster is made under another name and then
  * renamed, so that an unfinished cluster is never used.
  */
-async function openCluster(starting: Starting, programs: string, owner: Owner | null, lock: number) {
+async function openCluster(
+  starting: Starting,
+  programs: string,
+  owner: Owner | null,
+  lock: number,
+) {
   const { dataDir } = starting
   const folder = join(dataDir, 'postgres')
   const superuser = await passwordIn(join(dataDir, SUPERUSER_PASSWORD))
@@ -87,7 +110,9 @@ async function openCluster(starting: Starting, programs: string, owner: Owner | 
     // This code never leaves an unfinished cluster here. So another program made this folder, or
     // the disk is damaged.
     if ((await readdir(folder).catch(() => [])).length > 0)
-      throw new Problem(`${folder} is not empty and holds no Postgres data; move it away and start again.`)
+      throw new Problem(
+        `${folder} is not empty and holds no Postgres data; move it away and start again.`,
+      )
     await makeCluster(starting, folder, superuser, programs, owner, lock)
   } else if (version !== MAJOR) {
     throw new Problem(
@@ -96,7 +121,9 @@ async function openCluster(starting: Starting, programs: string, owner: Owner | 
   }
   const { uid } = await stat(folder)
   if (uid !== (owner?.uid ?? process.getuid?.() ?? uid))
-    throw new Problem(`${folder} belongs to another user; start as the user who made it, or set another DATA_DIR.`)
+    throw new Problem(
+      `${folder} belongs to another user; start as the user who made it, or set another DATA_DIR.`,
+    )
   return { folder, superuser, owner: await passwordIn(join(dataDir, ACCOUNT_PASSWORD)) }
 }
 
@@ -104,7 +131,9 @@ const wrongOwner =
   (folder: string) =>
   (error: unknown): never => {
     if (errorCode(error) !== 'EACCES') throw error
-    throw new Problem(`${folder} cannot be read by this user; start as the user who made it, or set another DATA_DIR.`)
+    throw new Problem(
+      `${folder} cannot be read by this user; start as the user who made it, or set another DATA_DIR.`,
+    )
   }
 
 const passwordIn = (file: string): Promise<string> =>
@@ -113,7 +142,8 @@ const passwordIn = (file: string): Promise<string> =>
 /** Removes the unfinished cluster of an earlier owner of `DATA_DIR` that was killed. */
 async function removeUnfinished(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
-    if (/^postgres\.new\b/.test(name)) await rm(join(dataDir, name), { recursive: true, force: true })
+    if (/^postgres\.new\b/.test(name))
+      await rm(join(dataDir, name), { recursive: true, force: true })
   }
 }
 
@@ -133,10 +163,20 @@ async function makeCluster(
   const { code, output } = await runTool(
     join(programs, 'bin', 'initdb'),
     [
-      ...['-D', aside, '-U', SUPERUSER, `--pwfile=${passwordFile}`, '-A', 'scram-sha-256'],
+      '-D',
+      aside,
+      '-U',
+      SUPERUSER,
+      `--pwfile=${passwordFile}`,
+      '-A',
+      'scram-sha-256',
       // With these options, sorting and lower case are the same on every machine, even with other
       // locales.
-      ...['-E', 'UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
       // With checksums, a damaged page causes an error instead of a wrong answer.
       '--data-checksums',
       ...(throwaway ? ['--no-sync'] : []),
@@ -145,7 +185,10 @@ async function makeCluster(
   )
   if (code !== 0) {
     const lastWords = output.trim().split('\n').slice(-3).join(' ')
-    throw diskProblem(output, dataDir) ?? new Problem(`Postgres could not make its data folder: ${lastWords}`)
+    throw (
+      diskProblem(output, dataDir) ??
+      new Problem(`Postgres could not make its data folder: ${lastWords}`)
+    )
   }
   await rm(passwordFile)
   await rename(aside, folder)
@@ -163,7 +206,8 @@ const SEGMENT_BYTES = 16 * 1024 * 1024
 const addressOf = (account: string, password: string, port: number, database: string): string =>
   `postgres://${account}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`
 
-const databaseUrl = ({ owner }: Cluster, port: number): string => addressOf(ACCOUNT, owner, port, DATABASE)
+const databaseUrl = ({ owner }: Cluster, port: number): string =>
+  addressOf(ACCOUNT, owner, port, DATABASE)
 
 /**
  * Ends the processes that a killed server left, and removes its `postmaster.pid`. Its backends may
@@ -181,9 +225,13 @@ async function clearStale(folder: string): Promise<void> {
 async function makeDatabase(cluster: Cluster, port: number): Promise<boolean> {
   await asSuperuser(cluster, port, 'postgres', async client => {
     // A standby has the objects of its primary, and accepts no writes.
-    const { rows: servers } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+    const { rows: servers } = await client.query<{ standby: boolean }>(
+      'select pg_is_in_recovery() as standby',
+    )
     if (servers[0]?.standby === true) return
-    const { rows: accounts } = await client.query('select from pg_roles where rolname = $1', [ACCOUNT])
+    const { rows: accounts } = await client.query('select from pg_roles where rolname = $1', [
+      ACCOUNT,
+    ])
     if (accounts.length === 0) await client.query(`create role ${ACCOUNT}`)
     // The password has no quotes. With pg_monitor, `npm run status` can show standbys and their
     // lag.
@@ -226,11 +274,16 @@ async function asSuperuser(
 /** The reason why Postgres did not start, found in its log. */
 function explainPostgres(log: string, dataDir: string, port: number): Problem | null {
   if (/Address already in use/.test(log))
-    return new Problem(`Port ${port} on 127.0.0.1 is taken by another program; end that one, and start again.`)
+    return new Problem(
+      `Port ${port} on 127.0.0.1 is taken by another program; end that one, and start again.`,
+    )
   // On a full disk the log may be empty, so the free space is checked.
   const { bavail, bsize } = statfsSync(dataDir)
   if (bavail * bsize < SEGMENT_BYTES) return diskProblem('ENOSPC', dataDir)
-  return diskProblem(/No space left on device|Disk quota exceeded|Read-only file system/.exec(log)?.[0] ?? '', dataDir)
+  return diskProblem(
+    /No space left on device|Disk quota exceeded|Read-only file system/.exec(log)?.[0] ?? '',
+    dataDir,
+  )
 }
 
 const MB = 1024 * 1024
@@ -248,7 +301,11 @@ function machineMemory(): number {
  *
  * @param throwaway for tests: little memory, and a crash of the machine may lose data
  */
-function postgresSettings(port: number, memory: number, throwaway: boolean): Record<string, string | number> {
+function postgresSettings(
+  port: number,
+  memory: number,
+  throwaway: boolean,
+): Record<string, string | number> {
   const quarter = Math.floor(memory / 4 / MB)
   return {
     port,
@@ -294,7 +351,9 @@ export async function postgresPackage(): Promise<{ folder: string; version: stri
     )
   }
   await restoreLinks(root)
-  const { version }: { version: string } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  const { version }: { version: string } = JSON.parse(
+    await readFile(join(root, 'package.json'), 'utf8'),
+  )
   return { folder: join(root, 'native'), version }
 }
 

@@ -64,8 +64,11 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
     const settings = await startAll(running, options.servers ?? ['postgres', 'qdrant', 'model'])
     const { QDRANT_API_KEY, EMBEDDINGS_API_KEY, ...addresses } = settings
     return {
-      ...{ addresses, settings, lost: running.lost },
-      ...{ supervise: running.starting.run, family: running.starting.family },
+      addresses,
+      settings,
+      lost: running.lost,
+      supervise: running.starting.run,
+      family: running.starting.family,
       /** Ends all servers, in less than 11 s. */
       stop: () => stop(running),
       /** Kills all servers. */
@@ -96,7 +99,11 @@ async function createGroup(path: string, options: ServerOptions) {
   const supervised: Supervised[] = []
   const locks: { release(): void }[] = []
   const starting: Starting = {
-    ...{ dataDir: path, throwaway, family, signal, report },
+    dataDir: path,
+    throwaway,
+    family,
+    signal,
+    report,
     logOf: server => join(path, 'logs', `${server}.log`),
     async lock(server, name) {
       const lock = await lockData(join(path, `${server}.lock`), name, signal)
@@ -104,7 +111,14 @@ async function createGroup(path: string, options: ServerOptions) {
       return lock.fd
     },
     async run(program) {
-      const one = await supervise(program, { family, report, signal, giveUpAfter, onLost, background: throwaway })
+      const one = await supervise(program, {
+        family,
+        report,
+        signal,
+        giveUpAfter,
+        onLost,
+        background: throwaway,
+      })
       supervised.push(one)
       return one
     },
@@ -112,7 +126,10 @@ async function createGroup(path: string, options: ServerOptions) {
   return { starting, supervised, locks, interrupted, lost }
 }
 
-async function startAll({ starting, interrupted }: Group, servers: readonly ServerName[]): Promise<Addresses & Keys> {
+async function startAll(
+  { starting, interrupted }: Group,
+  servers: readonly ServerName[],
+): Promise<Addresses & Keys> {
   const { dataDir, report } = starting
   await mkdir(join(dataDir, 'logs'), { recursive: true })
   const ports = await rememberedPorts(dataDir, report)
@@ -131,7 +148,10 @@ async function startAll({ starting, interrupted }: Group, servers: readonly Serv
 }
 
 /** For a server that only semantic search needs: reports why it is missing, and continues. */
-const optional = ({ signal, report }: Starting, start: Promise<Addresses & Keys>): Promise<Addresses & Keys> =>
+const optional = (
+  { signal, report }: Starting,
+  start: Promise<Addresses & Keys>,
+): Promise<Addresses & Keys> =>
   start.catch(error => {
     if (!(error instanceof Problem) || signal.aborted) throw error
     report(error.message)
@@ -149,7 +169,10 @@ async function stop({ starting, supervised, locks, interrupted }: Group): Promis
  * Like `Promise.all`. But when one fails, it interrupts the others and waits for them, so that none
  * continues to run.
  */
-async function allOrFirstError<T>(starts: Promise<T>[], interrupted: AbortController): Promise<T[]> {
+async function allOrFirstError<T>(
+  starts: Promise<T>[],
+  interrupted: AbortController,
+): Promise<T[]> {
   try {
     return await Promise.all(starts)
   } catch (error) {
@@ -190,8 +213,10 @@ async function startModel(starting: Starting, port: number): Promise<Addresses &
     args: ['-E', '-s', '-B', SCRIPT, '--host', '127.0.0.1', '--port', String(port)],
     cwd: folder,
     env: {
-      ...{ PATH: process.env.PATH, LC_ALL: 'C.UTF-8' },
-      ...{ MODEL_KEY: key, MODEL_ACCOUNT: account ? String(account.uid) : '' },
+      PATH: process.env.PATH,
+      LC_ALL: 'C.UTF-8',
+      MODEL_KEY: key,
+      MODEL_ACCOUNT: account ? String(account.uid) : '',
     },
     // There is no owner: when root starts the server, it loads Python and then changes to its
     // account itself. That account may have no right to read Python's files.
@@ -205,14 +230,21 @@ async function startModel(starting: Starting, port: number): Promise<Addresses &
   return { EMBEDDINGS_URL: embeddingsUrl(port), EMBEDDINGS_API_KEY: key }
 }
 
-const isOk = (address: string) => async () => (await fetch(address, { signal: AbortSignal.timeout(2_000) })).ok
+const isOk = (address: string) => async () =>
+  (await fetch(address, { signal: AbortSignal.timeout(2_000) })).ok
 
 /** Starts Qdrant on `port`, on loopback, with a key, without telemetry, its data in `DATA_DIR`. */
 async function startQdrant(starting: Starting, port: number): Promise<Addresses & Keys> {
   const { dataDir } = starting
   const owner = accountOf('qdrant')
   await checkPassage(owner, dataDir, 'Qdrant')
-  const programs = await openPrograms(await qdrantPackage(), ['bin/qdrant'], `qdrant-${QDRANT_VERSION}`, dataDir, owner)
+  const programs = await openPrograms(
+    await qdrantPackage(),
+    ['bin/qdrant'],
+    `qdrant-${QDRANT_VERSION}`,
+    dataDir,
+    owner,
+  )
   const lock = await starting.lock('qdrant', 'Qdrant')
   const key = await serverKey(dataDir, 'qdrant')
   const folder = join(dataDir, 'qdrant')
@@ -229,8 +261,11 @@ async function startQdrant(starting: Starting, port: number): Promise<Addresses 
     cwd: folder,
     // The key is not in the configuration, because every account can read the configuration.
     env: {
-      ...{ PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
-      ...{ QDRANT__SERVICE__HOST: '127.0.0.1', QDRANT__SERVICE__API_KEY: key },
+      PATH: process.env.PATH,
+      LC_ALL: 'C',
+      TZ: 'UTC',
+      QDRANT__SERVICE__HOST: '127.0.0.1',
+      QDRANT__SERVICE__API_KEY: key,
     },
     owner,
     lock,
@@ -271,11 +306,15 @@ export async function qdrantPackage(): Promise<string> {
     folder = dirname(require.resolve(`${PACKAGE}/package.json`))
   } catch (error) {
     if (errorCode(error) !== 'MODULE_NOT_FOUND') throw error
-    throw new Problem(`There is no embedded Qdrant for ${process.platform} ${process.arch}: ${instead}.`)
+    throw new Problem(
+      `There is no embedded Qdrant for ${process.platform} ${process.arch}: ${instead}.`,
+    )
   }
   const hash = createHash('sha256')
   await pipeline(createReadStream(join(folder, 'bin', 'qdrant')), hash)
   if (hash.digest('hex') !== SHA256)
-    throw new Problem(`The Qdrant in ${PACKAGE} is not the binary that was reviewed, and is not run: ${instead}.`)
+    throw new Problem(
+      `The Qdrant in ${PACKAGE} is not the binary that was reviewed, and is not run: ${instead}.`,
+    )
   return folder
 }

@@ -38,7 +38,10 @@ const IDLE = '10min'
 export async function migrate(databaseUrl: string, { mayBeUnfinished = false } = {}) {
   // `restore` looks for sessions of this name. The time limits end the session of a migration that
   // hangs, and release its lock.
-  const options = startupOptions({ idle_session_timeout: IDLE, idle_in_transaction_session_timeout: IDLE })
+  const options = startupOptions({
+    idle_session_timeout: IDLE,
+    idle_in_transaction_session_timeout: IDLE,
+  })
   const settings = { application_name: 'perscope migrate', connectionTimeoutMillis: 5_000, options }
   const client = new HeardClient({ connectionString: databaseUrl, ...settings })
   await client.connect()
@@ -66,7 +69,9 @@ async function applyFiles(client: pg.Client): Promise<string[]> {
   const newest = await countOf(client, 'select max(number) from migrations')
   const files = await migrationFiles()
   if (newest > numberOf(files.at(-1) ?? '0'))
-    throw new Error(`The database is at migration ${newest}, newer than this checkout; update the checkout.`)
+    throw new Error(
+      `The database is at migration ${newest}, newer than this checkout; update the checkout.`,
+    )
   refuseOlder(newest)
   const missing = files.filter(file => numberOf(file) > newest)
   // An empty database gets the whole first schema or, if this process is killed, nothing.
@@ -106,13 +111,17 @@ async function applyTogether(client: pg.Client, files: readonly string[]): Promi
           for (const statement of statementsOf(sql)) await client.query(statement)
           await client.query('begin')
         } else await client.query(sql)
-        await client.query('insert into migrations (number, name) values ($1, $2)', [numberOf(file), file])
+        await client.query('insert into migrations (number, name) values ($1, $2)', [
+          numberOf(file),
+          file,
+        ])
       }
       return void (await client.query('commit'))
     } catch (error) {
       await client.query('rollback')
       const isLocked = error instanceof Error && 'code' in error && LOCKED.includes(error.code)
-      if (!isLocked) throw new Error(`Migration ${file} failed: ${describe(error)}`, { cause: error })
+      if (!isLocked)
+        throw new Error(`Migration ${file} failed: ${describe(error)}`, { cause: error })
       if (left === 0)
         throw new Error(
           `Migration ${file} did not get its locks, because a long query or transaction uses the tables; end it (pg_stat_activity) and migrate again.`,
@@ -134,7 +143,12 @@ const LOCK_TRIES = 24
 const LOCK_PAUSE = 3_000
 
 async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
-  const boss = new PgBoss({ connectionString: databaseUrl, max: 2, supervise: false, schedule: false })
+  const boss = new PgBoss({
+    connectionString: databaseUrl,
+    max: 2,
+    supervise: false,
+    schedule: false,
+  })
   boss.on('error', () => {}) // the calls below report the error
   await boss.start()
   try {
@@ -148,9 +162,15 @@ async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
     await boss.createQueue(ALERTS, {
       // A message has one job. When its process is killed, another process can take the message
       // after half a minute.
-      ...{ policy: 'exclusive', expireInSeconds: 30, deleteAfterSeconds: 600, deadLetter: DEAD_ALERTS },
+      policy: 'exclusive',
+      expireInSeconds: 30,
+      deleteAfterSeconds: 600,
+      deadLetter: DEAD_ALERTS,
       // The retries last longer than a day. The notifier gives up earlier, by the clock.
-      ...{ retryLimit: 1_000, retryDelay: 5, retryBackoff: true, retryDelayMax: 600 },
+      retryLimit: 1_000,
+      retryDelay: 5,
+      retryBackoff: true,
+      retryDelayMax: 600,
     })
   } finally {
     await boss.stop({ graceful: false })

@@ -39,7 +39,12 @@ export async function* readAll(db: Queryable, options: ExportOptions): Parts {
   const text = `${selectLines(options)}
   where ${IN_ORDER}`
   for (let after = 0n; ; ) {
-    const { rows } = await db.query<{ seq: bigint; line: string }>(text, [after, last, options.ingestedAfter, PART])
+    const { rows } = await db.query<{ seq: bigint; line: string }>(text, [
+      after,
+      last,
+      options.ingestedAfter,
+      PART,
+    ])
     const end = rows.at(-1)
     if (end === undefined) return
     after = end.seq
@@ -64,7 +69,11 @@ export async function* readFound<Query, Position>(
   { body, copies }: Pick<ExportOptions, 'body' | 'copies'>,
 ): Parts {
   const text = `${selectLines({ body, copies })}\n  ${LISTED}`
-  for (let position: Position | null = null, isFirst = true; isFirst || position !== null; isFirst = false) {
+  for (
+    let position: Position | null = null, isFirst = true;
+    isFirst || position !== null;
+    isFirst = false
+  ) {
     const page: FoundPage<Position> = await index.search(query, position)
     position = page.next
     if (page.rows.length === 0) continue
@@ -98,7 +107,8 @@ const IN_ORDER = `a.seq > $1::bigint and a.seq <= $2::bigint and ($3::timestampt
   order by a.seq limit $4::int`
 
 // $1 numbers of articles. Index: the primary key.
-const LISTED = 'join unnest($1::bigint[]) with ordinality as wanted (seq, place) on wanted.seq = a.seq order by place'
+const LISTED =
+  'join unnest($1::bigint[]) with ordinality as wanted (seq, place) on wanted.seq = a.seq order by place'
 
 // SQL: a line for each article. Postgres formats the times here, so that they read
 // `2026-11-21T08:30:00.000Z` in every session's time zone.
@@ -131,7 +141,9 @@ const COPIES = `,
         join article_texts o using (seq), unnest(o.agencies) agency order by 1)`
 
 /** The search that selects articles. */
-export type Selected = { kind: 'words'; query: ArticleQuery } | { kind: 'meaning'; query: SemanticQuery }
+export type Selected =
+  | { kind: 'words'; query: ArticleQuery }
+  | { kind: 'meaning'; query: SemanticQuery }
 
 /** How many articles a page of the selecting search has. */
 const PAGE = 100
@@ -139,7 +151,10 @@ const PAGE = 100
 /** The API's filters as options of `export`. */
 export const SELECTION_OPTIONS: Record<string, Option> = {
   ...queryOptions(['sort', 'order', 'per_page']),
-  search: { about: 'how q is read; semantic finds the nearest 500 articles', value: 'keyword|boolean|semantic' },
+  search: {
+    about: 'how q is read; semantic finds the nearest 500 articles',
+    value: 'keyword|boolean|semantic',
+  },
 }
 
 /**
@@ -151,7 +166,9 @@ export const SELECTION_OPTIONS: Record<string, Option> = {
  * @throws UsageError naming the option
  */
 export function readSelection(options: CommandContext['options']): Selected | null {
-  const given = Object.keys(options).filter(name => name in SELECTION_OPTIONS && name !== 'ingested-after')
+  const given = Object.keys(options).filter(
+    name => name in SELECTION_OPTIONS && name !== 'ingested-after',
+  )
   if (given.length === 0) return null
   const request = readOptions(options)
   const { question } = request
@@ -161,14 +178,22 @@ export function readSelection(options: CommandContext['options']): Selected | nu
     const asked = { text: question.q, planCountries: [...COUNTRIES], sort: 'relevance' as const }
     return { kind: 'meaning', query: { ...filter, ...asked, order: 'desc', perPage: PAGE } }
   }
-  const asked = { match: question.match, searchIn: question.searchIn, sort: 'published_at', order: 'asc' } as const
+  const asked = {
+    match: question.match,
+    searchIn: question.searchIn,
+    sort: 'published_at',
+    order: 'asc',
+  } as const
   return { kind: 'words', query: { ...filter, ...asked, perPage: PAGE } }
 }
 
 export const FORMATS = ['ndjson', 'csv', 'parquet'] as const
 export type FormatName = (typeof FORMATS)[number]
 
-export function createFormat(name: FormatName, having: Pick<ExportOptions, 'body' | 'copies'>): ExportFormat {
+export function createFormat(
+  name: FormatName,
+  having: Pick<ExportOptions, 'body' | 'copies'>,
+): ExportFormat {
   switch (name) {
     case 'ndjson':
       // Control characters are escaped, as in CSV; a JSON parser returns the same values.
@@ -202,7 +227,10 @@ interface ExportFormat {
 /** The columns of CSV and of Parquet, in one order. */
 const columnsWith = ({ body, copies }: Pick<ExportOptions, 'body' | 'copies'>) =>
   CSV_COLUMNS.filter(
-    name => name !== 'relevance' && (body || name !== 'body') && (copies || (name !== 'first' && name !== 'agencies')),
+    name =>
+      name !== 'relevance' &&
+      (body || name !== 'body') &&
+      (copies || (name !== 'first' && name !== 'agencies')),
   )
 
 /** Groups of rows are built in memory, so a group is written when it has this many characters. */

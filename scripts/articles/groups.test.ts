@@ -5,44 +5,63 @@ import { openArticleReader } from './reader.ts'
 
 const line = (number: number) =>
   JSON.stringify({
-    ...{ url: `https://dagkoerier.example/${number}`, title: `Titel ${number}`, body: '<p>Eén.</p><p>Twee.</p>' },
-    ...{ outlet: { domain: 'dagkoerier.example' }, language: 'nl', country: 'NL', published_at: '2024-02-29' },
+    url: `https://dagkoerier.example/${number}`,
+    title: `Titel ${number}`,
+    body: '<p>Eén.</p><p>Twee.</p>',
+    outlet: { domain: 'dagkoerier.example' },
+    language: 'nl',
+    country: 'NL',
+    published_at: '2024-02-29',
   })
 
 async function readAll(text: string, prepare: boolean): Promise<Group[]> {
   const reader = openArticleReader({ prepare })
   t.teardown(() => reader.close())
   const groups: Group[] = []
-  for await (const group of readGroups(Readable.from([Buffer.from(text)]), reader)) groups.push(group)
+  for await (const group of readGroups(Readable.from([Buffer.from(text)]), reader))
+    groups.push(group)
   return groups
 }
 
 t.test('threads read articles in groups, and everything stays in its order', async t => {
   const bad = new Set([1, 400, 401, 1_999])
-  const text = Array.from({ length: 2_000 }, (_, at) => (bad.has(at + 1) ? '{' : line(at + 1))).join('\n')
+  const text = Array.from({ length: 2_000 }, (_, at) =>
+    bad.has(at + 1) ? '{' : line(at + 1),
+  ).join('\n')
   const groups = await readAll(text, true)
   t.same(
     groups.flatMap(group => group.articles.map(article => article.title)),
-    Array.from({ length: 2_000 }, (_, at) => at + 1).flatMap(number => (bad.has(number) ? [] : [`Titel ${number}`])),
+    Array.from({ length: 2_000 }, (_, at) => at + 1).flatMap(number =>
+      bad.has(number) ? [] : [`Titel ${number}`],
+    ),
   )
   const badLines = groups.flatMap(group => group.bad.map(one => one.number))
   t.same(badLines, [...bad])
   t.ok(groups.length > 3)
   t.equal(groups.at(-1)?.end, Buffer.byteLength(text))
   const article = groups[0]!.articles[0]!
-  t.match(article, { publishedAt: new Date('2024-02-29'), prepared: { units: 'Titel 2Eén.\n\nTwee.'.length } })
+  t.match(article, {
+    publishedAt: new Date('2024-02-29'),
+    prepared: { units: 'Titel 2Eén.\n\nTwee.'.length },
+  })
 })
 
 t.test('texts have the limits of pages, and names are bounded by line', async t => {
   const marks = '\u0301'.repeat(80_000)
-  const bounded = { title: `a${marks} woord`, body: `b${marks} ${'woord '.repeat(400_000)}`, plain: true }
+  const bounded = {
+    title: `a${marks} woord`,
+    body: `b${marks} ${'woord '.repeat(400_000)}`,
+    plain: true,
+  }
   const lines = [
     { ...bounded, authors: [`a${marks}`] },
     { authors: Array(101).fill('Jan') },
     { authors: ['x'.repeat(301)] },
     { outlet: { name: 'x'.repeat(301) } },
   ]
-  const text = lines.map((fields, at) => JSON.stringify({ ...JSON.parse(line(at)), ...fields })).join('\n')
+  const text = lines
+    .map((fields, at) => JSON.stringify({ ...JSON.parse(line(at)), ...fields }))
+    .join('\n')
   const [group] = await readAll(text, true)
   const { prepared } = group!.articles[0]!
   t.same(group!.articles[0]!.authors, [`a${'\u0301'.repeat(30)}`])
@@ -67,7 +86,9 @@ t.test('threads hand texts over as they are stored', async t => {
   const [group] = await readAll(lines, true)
   const read = group!.articles.map(({ prepared }) => {
     const { title, body, snippet, words } = prepared!
-    return [title, body, snippet, words.title, words.body].map(text => text && Buffer.from(text).toString())
+    return [title, body, snippet, words.title, words.body].map(
+      text => text && Buffer.from(text).toString(),
+    )
   })
   t.same(read, [
     ['Eén', 'Eén.\n\nTwee.', 'Eén. Twee.', '\neen\n', '\neen\ntwee\n'],
@@ -76,24 +97,31 @@ t.test('threads hand texts over as they are stored', async t => {
   ])
 })
 
-t.test('a slip in the name of a field that is absent is a bad line; other unknown fields are ignored', async t => {
-  const article = JSON.parse(line(1))
-  const { title, outlet, ...rest } = article
-  const lines = [
-    { ...rest, outlet, titel: title },
-    { ...rest, title, outlet: { nmae: 'x' } },
-    { ...article, publishedAt: '2026-01-01T00:00:00Z', published_at: undefined },
-    { ...article, uri: 'x', section: 'Sport' },
-  ]
-  const [group] = await readAll(lines.map(one => JSON.stringify(one)).join('\n'), false)
-  const meant = ['field titel; did you mean title', 'nmae; did you mean name', 'publishedAt; did you mean published_at']
-  const reasons = group?.bad.map(({ reason }) => reason)
-  t.match(
-    reasons,
-    meant.map(words => new RegExp(words)),
-  )
-  t.equal(group?.articles.length, 1)
-})
+t.test(
+  'a slip in the name of a field that is absent is a bad line; other unknown fields are ignored',
+  async t => {
+    const article = JSON.parse(line(1))
+    const { title, outlet, ...rest } = article
+    const lines = [
+      { ...rest, outlet, titel: title },
+      { ...rest, title, outlet: { nmae: 'x' } },
+      { ...article, publishedAt: '2026-01-01T00:00:00Z', published_at: undefined },
+      { ...article, uri: 'x', section: 'Sport' },
+    ]
+    const [group] = await readAll(lines.map(one => JSON.stringify(one)).join('\n'), false)
+    const meant = [
+      'field titel; did you mean title',
+      'nmae; did you mean name',
+      'publishedAt; did you mean published_at',
+    ]
+    const reasons = group?.bad.map(({ reason }) => reason)
+    t.match(
+      reasons,
+      meant.map(words => new RegExp(words)),
+    )
+    t.equal(group?.articles.length, 1)
+  },
+)
 
 t.test('a dry run prepares no texts', async t => {
   const [group] = await readAll(line(1), false)
@@ -130,7 +158,9 @@ t.test('a slow pipe gives its articles and its bad lines before a group is full'
   }
   const groups: string[] = []
   for await (const { articles, bad } of readGroups(Readable.from(slow()), reader)) {
-    groups.push([...articles.map(({ title }) => title), ...bad.map(({ number }) => `line ${number}`)].join())
+    groups.push(
+      [...articles.map(({ title }) => title), ...bad.map(({ number }) => `line ${number}`)].join(),
+    )
     goOn()
   }
   t.same(groups, ['Titel 1,line 2', 'Titel 3'])

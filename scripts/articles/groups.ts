@@ -29,7 +29,10 @@ const SILENCE = 500
  * Reads articles in groups, in their order. The reader's threads read the next groups while the
  * caller indexes one.
  */
-export async function* readGroups(stream: AsyncIterable<Buffer>, reader: ArticleReader): AsyncGenerator<Group> {
+export async function* readGroups(
+  stream: AsyncIterable<Buffer>,
+  reader: ArticleReader,
+): AsyncGenerator<Group> {
   const reading: Promise<Group>[] = []
   for await (const unread of orSilence(gather(stream), SILENCE)) {
     if (unread === null) {
@@ -73,9 +76,11 @@ async function* gather(stream: AsyncIterable<Buffer>): AsyncGenerator<UnreadGrou
     }
     const { number, text, end } = line
     group.end = end
-    if (text === null) group.tooLong.push({ number, reason: `it is longer than ${LONGEST_LINE} bytes.` })
+    if (text === null)
+      group.tooLong.push({ number, reason: `it is longer than ${LONGEST_LINE} bytes.` })
     else if (text.trim() !== '') group.lines.push({ number, text })
-    if (group.lines.length + group.tooLong.length < GROUP.lines && end - start < GROUP.bytes) continue
+    if (group.lines.length + group.tooLong.length < GROUP.lines && end - start < GROUP.bytes)
+      continue
     yield group
     group = { lines: [], tooLong: [], end }
     start = end
@@ -91,7 +96,10 @@ export async function* orSilence<T>(items: AsyncIterable<T>, ms: number): AsyncG
     for (;;) {
       coming ??= iterator.next()
       const silence = new AbortController()
-      const item = await Promise.race([coming, sleep(ms, null, { signal: silence.signal }).catch(() => null)])
+      const item = await Promise.race([
+        coming,
+        sleep(ms, null, { signal: silence.signal }).catch(() => null),
+      ])
       silence.abort()
       if (item === null) {
         yield null
@@ -125,14 +133,21 @@ export interface Line {
  * is removed). No line takes more memory than `limit` bytes. A null in the stream means a pause,
  * and is passed on.
  */
-export async function* readLines(stream: AsyncIterable<Buffer | null>, limit: number): AsyncGenerator<Line | null> {
+export async function* readLines(
+  stream: AsyncIterable<Buffer | null>,
+  limit: number,
+): AsyncGenerator<Line | null> {
   const decoder = new TextDecoder()
   let number = 1
   let end = 0
   let parts: Buffer[] = []
   let length = 0
   const finish = (): Line => {
-    const line = { number, end, text: length > limit ? null : decoder.decode(Buffer.concat(parts)).replace(/\r$/, '') }
+    const line = {
+      number,
+      end,
+      text: length > limit ? null : decoder.decode(Buffer.concat(parts)).replace(/\r$/, ''),
+    }
     number++
     parts = []
     length = 0

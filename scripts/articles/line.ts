@@ -47,7 +47,9 @@ export function parseArticle(line: string, latest: number): NewArticle {
   const url = address(text(fields, 'url'))
   const id = fields.id ?? undefined
   if (id !== undefined && (typeof id !== 'string' || !ID.test(id)))
-    throw new BadLine('id must be 1 to 128 printable ASCII characters without spaces; leave it out to be given one.')
+    throw new BadLine(
+      'id must be 1 to 128 printable ASCII characters without spaces; leave it out to be given one.',
+    )
   const article: NewArticle = {
     url,
     addresses: [addressKey(url)],
@@ -62,18 +64,35 @@ export function parseArticle(line: string, latest: number): NewArticle {
   article.agencies = agenciesOf(agencyEvidence(article))
   if (id !== undefined) article.id = id
   if (fields.rights !== undefined && fields.rights !== null) article.rights = rights(fields.rights)
-  if (article.rights?.bounded) article.snippet = typeof fields.snippet === 'string' ? snippetOf(fields.snippet) : null
+  if (article.rights?.bounded)
+    article.snippet = typeof fields.snippet === 'string' ? snippetOf(fields.snippet) : null
   if (fields.ingested_at !== undefined) article.ingestedAt = instant(fields, 'ingested_at')
   if ((article.ingestedAt?.getTime() ?? 0) > latest)
-    throw new BadLine('ingested_at lies in the future; write null if it is not known, or leave it out for now.')
+    throw new BadLine(
+      'ingested_at lies in the future; write null if it is not known, or leave it out for now.',
+    )
   return article
 }
 
 type Fields = Record<string, unknown>
 
 const FIELDS = [
-  ...['id', 'url', 'title', 'body', 'plain', 'published_at', 'ingested_at', 'authors', 'outlet', 'language'],
-  ...['country', 'rights', 'snippet', 'relevance', 'first', 'agencies'],
+  'id',
+  'url',
+  'title',
+  'body',
+  'plain',
+  'published_at',
+  'ingested_at',
+  'authors',
+  'outlet',
+  'language',
+  'country',
+  'rights',
+  'snippet',
+  'relevance',
+  'first',
+  'agencies',
 ]
 
 /**
@@ -143,11 +162,15 @@ function outlet(value: unknown): ArticleOutlet {
   if (!isRecord(value)) throw new BadLine('outlet must be an object with name and domain.')
   const part = (name: 'name' | 'domain') => {
     const written = value[name] ?? null
-    if (written !== null && typeof written !== 'string') throw new BadLine(`outlet.${name} must be text or null.`)
+    if (written !== null && typeof written !== 'string')
+      throw new BadLine(`outlet.${name} must be text or null.`)
     return written === null ? null : shortName(storable(written).trim(), `outlet.${name}`) || null
   }
   const domain = part('domain')
-  return { name: part('name'), domain: domain === null ? null : domain.toLowerCase().replace(/^www\./, '') }
+  return {
+    name: part('name'),
+    domain: domain === null ? null : domain.toLowerCase().replace(/^www\./, ''),
+  }
 }
 
 function rights(value: unknown): ArticleRights {
@@ -165,13 +188,15 @@ function instant(fields: Fields, name: string): Date | null {
   const value = fields[name] ?? null
   if (value === null) return null
   const at = typeof value === 'string' ? readInstant(value) : null
-  if (at === null) throw new BadLine(`${name} must be null or a date-time such as 2026-11-21T08:30:00Z.`)
+  if (at === null)
+    throw new BadLine(`${name} must be null or a date-time such as 2026-11-21T08:30:00Z.`)
   if (at.getUTCFullYear() > LAST_YEAR)
     throw new BadLine(`${name} lies after ${LAST_YEAR}; write null if it is not known.`)
   return at
 }
 
-const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?\s?(Z|[+-]\d{2}:?\d{2})?)?$/i
+const TIME =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?\s?(Z|[+-]\d{2}:?\d{2})?)?$/i
 
 /**
  * Reads an ISO 8601 date or date-time, from the year 1 on. A time without an offset is in UTC.
@@ -181,8 +206,11 @@ export function readInstant(text: string): Date | null {
   const match = TIME.exec(text.trim())
   if (match === null) return null
   const [, day = '', time = '00:00', seconds = ':00', offset = 'Z'] = match
-  const at = new Date(`${day}T${time}${seconds}${offset.toUpperCase().replace(/(\d\d)(\d\d)$/, '$1:$2')}`)
+  const at = new Date(
+    `${day}T${time}${seconds}${offset.toUpperCase().replace(/(\d\d)(\d\d)$/, '$1:$2')}`,
+  )
   // `Date` turns 30 February into a day of March.
-  const exists = Number(day.slice(8)) <= 28 || new Date(`${day}T00:00Z`).toJSON()?.startsWith(day) === true
+  const exists =
+    Number(day.slice(8)) <= 28 || new Date(`${day}T00:00Z`).toJSON()?.startsWith(day) === true
   return exists && at.getUTCFullYear() >= 1 ? at : null
 }

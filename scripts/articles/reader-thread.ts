@@ -29,7 +29,9 @@ function handOver(articles: NewArticle[], bad: ReadResult['bad']) {
   const encoder = createEncoder()
   for (const article of articles) encoder.add(prepareText(article))
   const { texts, buffer } = encoder.finish()
-  const prepared = articles.map((article, index): NewArticle => ({ ...article, body: null, prepared: texts[index]! }))
+  const prepared = articles.map(
+    (article, index): NewArticle => ({ ...article, body: null, prepared: texts[index]! }),
+  )
   const result: ReadResult = { articles: prepared, bad }
   return move({ [transferableSymbol]: [buffer], [valueSymbol]: result })
 }

@@ -42,7 +42,12 @@ const MEMORY = 1_024
 /** Starts threads that work on texts for a command. One core is left to the command. */
 export function openTextThreads<Task extends object, Result>(worker: URL) {
   const threads = Math.min(Math.max(availableParallelism() - 1, 1), MOST_THREADS)
-  const { run, close } = openThreads<Task, Result>({ worker, threads, timeout: TIMEOUT, memory: MEMORY })
+  const { run, close } = openThreads<Task, Result>({
+    worker,
+    threads,
+    timeout: TIMEOUT,
+    memory: MEMORY,
+  })
   return { threads, run, close }
 }
 
@@ -51,6 +56,12 @@ export function openTextThreads<Task extends object, Result>(worker: URL) {
  * @param ahead ms by which the clock of the database is ahead of ours
  */
 export function openArticleReader({ prepare, ahead = 0 }: { prepare: boolean; ahead?: number }) {
-  const { threads, run, close } = openTextThreads<ReadTask, ReadResult>(new URL('./reader-thread.ts', import.meta.url))
-  return { threads, read: (lines: LineToRead[]) => run({ lines, prepare, latest: Date.now() + ahead }), close }
+  const { threads, run, close } = openTextThreads<ReadTask, ReadResult>(
+    new URL('./reader-thread.ts', import.meta.url),
+  )
+  return {
+    threads,
+    read: (lines: LineToRead[]) => run({ lines, prepare, latest: Date.now() + ahead }),
+    close,
+  }
 }

@@ -10,10 +10,14 @@ import { heard, until } from '../../test/fleet.ts'
 t.test('an import waits for a Postgres that is away, and goes on', async t => {
   const database = await createTestDatabase(t)
   const link = await openLinkTo(database.url)
-  const command = spawn(process.execPath, [fileURLToPath(new URL('../import.ts', import.meta.url)), '-'], {
-    env: { ...process.env, DATABASE_URL: link.url, EMBED_DELAY: '1d' },
-    stdio: ['pipe', 'ignore', 'pipe'],
-  })
+  const command = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('../import.ts', import.meta.url)), '-'],
+    {
+      env: { ...process.env, DATABASE_URL: link.url, EMBED_DELAY: '1d' },
+      stdio: ['pipe', 'ignore', 'pipe'],
+    },
+  )
   t.teardown(async () => {
     command.kill('SIGKILL')
     await link.close()

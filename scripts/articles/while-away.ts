@@ -19,7 +19,8 @@ export async function whileAway<T>(
       return await work()
     } catch (error) {
       if (!isTransient(error) || signal.aborted) throw error
-      if (deadline === null) say(`Postgres is away; waiting for it, at most ${PATIENCE_MS / 60_000} minutes.`)
+      if (deadline === null)
+        say(`Postgres is away; waiting for it, at most ${PATIENCE_MS / 60_000} minutes.`)
       deadline ??= Date.now() + PATIENCE_MS
       if (Date.now() > deadline) throw error
       await sleep(PAUSE_MS)

@@ -3,7 +3,14 @@ import type { Config } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { counted } from '../../shared/log/printable.ts'
 import { UNWANTED } from '../../shared/plans/alerts.ts'
-import { countOf, type Pool, type Queryable, readValue, transaction, UNFINISHED } from '../../shared/postgres/pool.ts'
+import {
+  countOf,
+  type Pool,
+  type Queryable,
+  readValue,
+  transaction,
+  UNFINISHED,
+} from '../../shared/postgres/pool.ts'
 import { sentenceOf, UsageError } from '../../shared/process/command.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'
@@ -36,7 +43,9 @@ export async function checkNobodyConnected(db: Queryable, command: string): Prom
   )
   if (rows.length === 0) return
   const names = rows.map(({ name }) => name).join(', ')
-  throw new UsageError(`Perscope runs on this database (${names}); end npm start, or all services, first.`)
+  throw new UsageError(
+    `Perscope runs on this database (${names}); end npm start, or all services, first.`,
+  )
 }
 
 /**
@@ -65,7 +74,11 @@ export async function goOn(pool: Pool, seen: Date | null) {
     await client.query('delete from semantic_sets')
     await client.query(`drop schema if exists ${UNFINISHED} cascade`)
     const { articles = 0, last = null } = before.rows[0] ?? {}
-    return { articles, last: last?.toISOString() ?? null, clock: after.rows[0]?.clock.toISOString() ?? '' }
+    return {
+      articles,
+      last: last?.toISOString() ?? null,
+      clock: after.rows[0]?.clock.toISOString() ?? '',
+    }
   })
 }
 
@@ -110,7 +123,14 @@ export async function begin(pool: Pool, schema: number): Promise<void> {
  * of a database. A change of any of them changes rows of the catalogues.
  */
 const CATALOGS = [
-  ...['pg_class', 'pg_attribute', 'pg_attrdef', 'pg_constraint', 'pg_namespace', 'pg_proc', 'pg_trigger', 'pg_type'],
+  'pg_class',
+  'pg_attribute',
+  'pg_attrdef',
+  'pg_constraint',
+  'pg_namespace',
+  'pg_proc',
+  'pg_trigger',
+  'pg_type',
 ]
 
 // Tables of other accounts are left out, because the file cannot write to them, either.
@@ -150,7 +170,8 @@ export async function holdMoment(pool: Pool) {
     // The catalogues are compared, too, because they show whether the tables are still the same
     // ones.
     for (const table of [...CATALOGS, ...rows.map(({ name }) => name)]) {
-      if ((await readValue(client, digestOf(table))) !== (await readValue(pool, digestOf(table)))) return false
+      if ((await readValue(client, digestOf(table))) !== (await readValue(pool, digestOf(table))))
+        return false
     }
     return true
   }
@@ -212,7 +233,8 @@ export async function compareVectors(
 ): Promise<string> {
   const [serving] = await readCollections(pool)
   if (!serving) return 'No article was embedded; embedders begin by themselves.'
-  if (config.QDRANT_URL === '') return 'QDRANT_URL is not set, so vectors were not compared; embedders do so at start.'
+  if (config.QDRANT_URL === '')
+    return 'QDRANT_URL is not set, so vectors were not compared; embedders do so at start.'
   const vectors = openVectorStore(config)
   try {
     if ((await vectors.count(serving.name)) === null)

@@ -62,7 +62,13 @@ export async function describeBackup({ pgRestore }: PostgresTools, file: string)
   const numbers = rowsOf(text, 'migrations').map(row => Number(row.number))
   const articles = Number(rowsOf(text, 'ingest_clock')[0]?.last_seq)
   const id = rowsOf(text, 'installation')[0]?.id ?? ''
-  if (!day || !time || !Number.isSafeInteger(postgres) || !Number.isSafeInteger(articles) || numbers.length === 0)
+  if (
+    !day ||
+    !time ||
+    !Number.isSafeInteger(postgres) ||
+    !Number.isSafeInteger(articles) ||
+    numbers.length === 0
+  )
     throw new Error(`${file} is no backup of Perscope.`)
   return {
     made_at: new Date(`${day}T${time}Z`).toISOString(),
@@ -75,7 +81,8 @@ export async function describeBackup({ pgRestore }: PostgresTools, file: string)
 
 function unreadable(file: string, error: unknown): Error {
   const said = error instanceof Error ? error.message : ''
-  if (/unsupported version/.test(said)) return new Error(`${file} is of a newer Postgres than the server.`)
+  if (/unsupported version/.test(said))
+    return new Error(`${file} is of a newer Postgres than the server.`)
   return new Error(`${file} is damaged or was cut: pg_restore cannot read it.`, { cause: error })
 }
 
@@ -84,10 +91,14 @@ function unreadable(file: string, error: unknown): Error {
  */
 function rowsOf(text: string, table: string): Record<string, string>[] {
   const [, head = '', rows = ''] =
-    new RegExp(`^COPY public\\.${table} \\(([^)]*)\\) FROM stdin;\\n([^]*?)^\\\\\\.$`, 'm').exec(text) ?? []
+    new RegExp(`^COPY public\\.${table} \\(([^)]*)\\) FROM stdin;\\n([^]*?)^\\\\\\.$`, 'm').exec(
+      text,
+    ) ?? []
   const columns = head.split(', ')
   const lines = rows.split('\n').filter(line => line !== '')
-  return lines.map(line => Object.fromEntries(line.split('\t').map((value, at) => [columns[at] ?? '', value])))
+  return lines.map(line =>
+    Object.fromEntries(line.split('\t').map((value, at) => [columns[at] ?? '', value])),
+  )
 }
 
 interface Working {
@@ -98,13 +109,24 @@ interface Working {
 
 /** Writes one consistent moment of the database to a file, while everything continues to run. */
 export function dump(working: Working, file: string): Promise<void> {
-  const args = ['--format=custom', '--compress=1', '--no-unlogged-table-data', '--lock-wait-timeout=30s', '--verbose']
+  const args = [
+    '--format=custom',
+    '--compress=1',
+    '--no-unlogged-table-data',
+    '--lock-wait-timeout=30s',
+    '--verbose',
+  ]
   const passing = [
     ...PASSING.map(table => `--exclude-table-data=${table}`),
     ...QUEUE_SCHEMAS.map(schema => `--exclude-schema=${schema}`),
   ]
   const { url, env } = toolConnection(working.databaseUrl, 'perscope backup')
-  return work(working.signal, working.tools.pgDump, [...args, ...passing, `--file=${file}`, url], env)
+  return work(
+    working.signal,
+    working.tools.pgDump,
+    [...args, ...passing, `--file=${file}`, url],
+    env,
+  )
 }
 
 /**
@@ -112,8 +134,15 @@ export function dump(working: Working, file: string): Promise<void> {
  *
  * @throws when it is damaged or cut
  */
-export async function checkWhole({ pgRestore }: PostgresTools, file: string, signal: AbortSignal): Promise<void> {
-  await run(pgRestore, ['--file=/dev/null', file], { signal, env: { ...process.env, LC_ALL: 'C' } }).catch(error => {
+export async function checkWhole(
+  { pgRestore }: PostgresTools,
+  file: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await run(pgRestore, ['--file=/dev/null', file], {
+    signal,
+    env: { ...process.env, LC_ALL: 'C' },
+  }).catch(error => {
     throw signal.aborted ? error : unreadable(file, error)
   })
 }
@@ -124,8 +153,20 @@ export async function checkWhole({ pgRestore }: PostgresTools, file: string, sig
  */
 export function load(working: Working, file: string): Promise<void> {
   const { url, env } = toolConnection(working.databaseUrl, 'perscope restore')
-  const args = ['--clean', '--if-exists', '--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges']
-  return work(working.signal, working.tools.pgRestore, [...args, '--verbose', `--dbname=${url}`, file], env)
+  const args = [
+    '--clean',
+    '--if-exists',
+    '--single-transaction',
+    '--exit-on-error',
+    '--no-owner',
+    '--no-privileges',
+  ]
+  return work(
+    working.signal,
+    working.tools.pgRestore,
+    [...args, '--verbose', `--dbname=${url}`, file],
+    env,
+  )
 }
 
 /**
@@ -134,7 +175,12 @@ export function load(working: Working, file: string): Promise<void> {
  *
  * @throws an error with the first error message of the tool
  */
-async function work(signal: AbortSignal, tool: string, args: string[], env: NodeJS.ProcessEnv): Promise<void> {
+async function work(
+  signal: AbortSignal,
+  tool: string,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
   await run(tool, args, { env, signal, maxBuffer: MOST_TEXT }).catch(error => {
     const lines = String(error.stderr ?? '')
       .trim()
@@ -148,11 +194,18 @@ async function work(signal: AbortSignal, tool: string, args: string[], env: Node
  * Arguments and environment for the connection of a Postgres tool. The password is in the
  * environment, because every account of the machine can see arguments.
  */
-function toolConnection(databaseUrl: string, name: string): { url: string; env: NodeJS.ProcessEnv } {
+function toolConnection(
+  databaseUrl: string,
+  name: string,
+): { url: string; env: NodeJS.ProcessEnv } {
   const url = new URL(databaseUrl)
   const password = decodeURIComponent(url.password)
   url.password = ''
-  const env = { ...process.env, PGAPPNAME: name, ...(password === '' ? {} : { PGPASSWORD: password }) }
+  const env = {
+    ...process.env,
+    PGAPPNAME: name,
+    ...(password === '' ? {} : { PGPASSWORD: password }),
+  }
   return { url: url.href, env }
 }
 
@@ -162,6 +215,8 @@ export function toolsFor(
   server: number,
   { signal, say }: { signal: AbortSignal; say(sentence: string): void },
 ): Promise<PostgresTools> {
-  const asksForTls = !['disable', 'allow', 'prefer', null].includes(new URL(databaseUrl).searchParams.get('sslmode'))
+  const asksForTls = !['disable', 'allow', 'prefer', null].includes(
+    new URL(databaseUrl).searchParams.get('sslmode'),
+  )
   return postgresTools(server, { tls: asksForTls, signal, report: say })
 }

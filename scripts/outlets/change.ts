@@ -11,7 +11,12 @@ import {
   sharedFeeds,
 } from '../../shared/outlets/catalogue.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { type CommandContext, type Option, textOf, UsageError } from '../../shared/process/command.ts'
+import {
+  type CommandContext,
+  type Option,
+  textOf,
+  UsageError,
+} from '../../shared/process/command.ts'
 import { confirm } from '../terminal/terminal.ts'
 import { type Synced, syncOutlets } from './sync.ts'
 
@@ -33,7 +38,11 @@ export async function sync(context: CommandContext, pool: Pool, file: string): P
 }
 
 /** Adds the outlets of a file, or the one that the options describe; all others stay. */
-export async function add(context: CommandContext, pool: Pool, fileOrDomain: string): Promise<void> {
+export async function add(
+  context: CommandContext,
+  pool: Pool,
+  fileOrDomain: string,
+): Promise<void> {
   const described = hasEntry(context.options)
   if (!described && !existsSync(fileOrDomain)) {
     throw new UsageError(
@@ -48,11 +57,16 @@ export async function add(context: CommandContext, pool: Pool, fileOrDomain: str
 }
 
 /** Removes outlets from the catalogue; their articles stay. */
-export async function remove(context: CommandContext, pool: Pool, written: string[]): Promise<void> {
+export async function remove(
+  context: CommandContext,
+  pool: Pool,
+  written: string[],
+): Promise<void> {
   const domains = written.map(domain => domain.toLowerCase().replace(/^www\.(?=[^.]+\.)/, ''))
   const { kept } = await syncOutlets(pool, [], { dryRun: true, remove: [] })
   const unknown = domains.find(domain => !kept.includes(domain))
-  if (unknown !== undefined) throw new UsageError(`No outlet ${unknown} is crawled; list shows those that are.`)
+  if (unknown !== undefined)
+    throw new UsageError(`No outlet ${unknown} is crawled; list shows those that are.`)
   const dryRun = context.options['dry-run'] === true
   report(context, await syncOutlets(pool, [], { dryRun, remove: domains }), dryRun)
 }
@@ -72,14 +86,23 @@ function tell({ say }: CommandContext, { outlets, notes }: Catalogue): Outlet[] 
 }
 
 /** @throws UsageError when the person at the terminal disagrees */
-async function consent({ options, signal }: CommandContext, file: string, removed: string[]): Promise<void> {
+async function consent(
+  { options, signal }: CommandContext,
+  file: string,
+  removed: string[],
+): Promise<void> {
   if (options.yes === true) return
   const sentence = `${file} does not name ${counted(removed.length, 'outlet')} that ${removed.length === 1 ? 'is' : 'are'} crawled now: ${named(removed)}.`
-  const answer = await confirm(`${sentence} Stop crawling ${removed.length === 1 ? 'it' : 'them'}?`, signal)
-  if (answer === false) throw new UsageError('Nothing was changed. To keep these outlets, use add FILE instead.')
+  const answer = await confirm(
+    `${sentence} Stop crawling ${removed.length === 1 ? 'it' : 'them'}?`,
+    signal,
+  )
+  if (answer === false)
+    throw new UsageError('Nothing was changed. To keep these outlets, use add FILE instead.')
 }
 
-const named = (domains: string[]) => `${domains.slice(0, NAMES).join(', ')}${domains.length > NAMES ? ' …' : ''}`
+const named = (domains: string[]) =>
+  `${domains.slice(0, NAMES).join(', ')}${domains.length > NAMES ? ' …' : ''}`
 
 function report({ say }: CommandContext, synced: Synced, dryRun: boolean): void {
   const { added, changed, removed, kept, unchanged, feeds, shared } = synced

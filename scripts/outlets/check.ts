@@ -44,7 +44,11 @@ export async function checkOutlets(
   }
   const queue = [...outlets]
   const work = async () => {
-    for (let outlet = queue.shift(); outlet !== undefined && !signal.aborted; outlet = queue.shift()) {
+    for (
+      let outlet = queue.shift();
+      outlet !== undefined && !signal.aborted;
+      outlet = queue.shift()
+    ) {
       const checked = await checkOutlet(trial, outlet, earlier.get(outlet.domain) ?? [], note)
       if (checked === null) return
       done.set(outlet.domain, checked)
@@ -56,11 +60,20 @@ export async function checkOutlets(
 }
 
 /** Null: the check was interrupted. */
-async function checkOutlet(trial: Trial, outlet: Outlet, earlier: string[], report: (result: CheckedFeed) => void) {
+async function checkOutlet(
+  trial: Trial,
+  outlet: Outlet,
+  earlier: string[],
+  report: (result: CheckedFeed) => void,
+) {
   const { domain, feeds, sitemaps } = outlet
   const tried: CheckedFeed[] = []
   for (const url of new Set([...feeds, ...sitemaps, ...earlier])) {
-    const result = await checkFeed(trial, { domain, url, listed: feeds.includes(url) || sitemaps.includes(url) })
+    const result = await checkFeed(trial, {
+      domain,
+      url,
+      listed: feeds.includes(url) || sitemaps.includes(url),
+    })
     if (trial.signal.aborted) return null
     tried.push(result)
     report(result)
@@ -81,8 +94,12 @@ function judgeOutlet(outlet: Outlet, tried: CheckedFeed[], found: CheckedFeed[])
   const listed = tried.filter(feed => feed.listed)
   const byUrl = new Map(listed.map(feed => [feed.url, feed]))
   const kept = (urls: string[]) => urls.flatMap(url => addressToKeep(url, byUrl.get(url)) ?? [])
-  const isSitemap = ({ format }: CheckedFeed) => format?.startsWith('sitemap') || format === 'news sitemap'
-  const feeds = unique([...kept(outlet.feeds), ...found.filter(feed => !isSitemap(feed)).map(addressOf)])
+  const isSitemap = ({ format }: CheckedFeed) =>
+    format?.startsWith('sitemap') || format === 'news sitemap'
+  const feeds = unique([
+    ...kept(outlet.feeds),
+    ...found.filter(feed => !isSitemap(feed)).map(addressOf),
+  ])
   const sitemaps = unique([...kept(outlet.sitemaps), ...found.filter(isSitemap).map(addressOf)])
   const before = [...outlet.feeds, ...outlet.sitemaps]
   const after = [...feeds, ...sitemaps.filter(url => !feeds.includes(url))]
@@ -96,7 +113,10 @@ function judgeOutlet(outlet: Outlet, tried: CheckedFeed[], found: CheckedFeed[])
         ? 'unclear'
         : 'gone'
   const checked = {
-    ...{ domain: outlet.domain, result, feeds, sitemaps: sitemaps.filter(url => !feeds.includes(url)) },
+    domain: outlet.domain,
+    result,
+    feeds,
+    sitemaps: sitemaps.filter(url => !feeds.includes(url)),
     /** Addresses without a feed: those of the catalogue, then those that earlier checks dropped. */
     dropped: tried.filter(({ dead, listed, ok }) => (listed ? dead : !ok)).map(({ url }) => url),
     /** Addresses that the check found, or to which a listed address has moved permanently. */
@@ -114,9 +134,13 @@ function addressToKeep(url: string, checked: CheckedFeed | undefined): string | 
  * The address of a feed that was read. A permanent redirect changes it, any other redirect does
  * not.
  */
-const addressOf = ({ url, moved, permanent }: CheckedFeed) => (permanent && moved !== null ? moved : url)
+const addressOf = ({ url, moved, permanent }: CheckedFeed) =>
+  permanent && moved !== null ? moved : url
 
-function outletSentence({ result, found }: { result: string; found: string[] }, listed: CheckedFeed[]): string {
+function outletSentence(
+  { result, found }: { result: string; found: string[] },
+  listed: CheckedFeed[],
+): string {
   const read = listed.filter(({ ok }) => ok).length
   const dead = listed.filter(feed => feed.dead).map(({ url }) => url)
   const unclear = listed.filter(feed => !feed.ok && !feed.dead)
@@ -131,7 +155,13 @@ function outletSentence({ result, found }: { result: string; found: string[] }, 
 const unique = (urls: string[]) => [...new Set(urls)]
 
 /** A summary, then one line for each outlet. Outlets that need most work come first. */
-export function checkTable({ feeds, outlets }: { feeds: CheckedFeed[]; outlets: CheckedOutlet[] }): string {
+export function checkTable({
+  feeds,
+  outlets,
+}: {
+  feeds: CheckedFeed[]
+  outlets: CheckedOutlet[]
+}): string {
   const listed = feeds.filter(feed => feed.listed)
   const read = listed.filter(({ ok }) => ok)
   const alive = new Set(feeds.filter(({ ok }) => ok).map(({ domain }) => domain))
@@ -175,7 +205,12 @@ const outletsOf = (catalogue: unknown): unknown[] =>
  * @param day of the check, `YYYY-MM-DD`
  * @throws UsageError when no outlet could be read, because the network is then probably down
  */
-export async function writeCatalogue(to: FileHandle, text: string, checked: CheckedOutlet[], day: string) {
+export async function writeCatalogue(
+  to: FileHandle,
+  text: string,
+  checked: CheckedOutlet[],
+  day: string,
+) {
   if (!checked.some(({ result }) => result === 'works' || result === 'corrected'))
     throw new UsageError('No outlet could be read, so nothing was written: is there a network?')
   const catalogue: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
@@ -187,7 +222,12 @@ export async function writeCatalogue(to: FileHandle, text: string, checked: Chec
     const { feeds, sitemaps, result } = found
     const dropped = found.dropped.slice(0, MOST_DROPPED)
     const tried = { on: day, result, ...(dropped.length > 0 ? { dropped } : {}) }
-    return { ...outlet, feeds, ...(sitemaps.length > 0 || 'sitemaps' in outlet ? { sitemaps } : {}), tried }
+    return {
+      ...outlet,
+      feeds,
+      ...(sitemaps.length > 0 || 'sitemaps' in outlet ? { sitemaps } : {}),
+      tried,
+    }
   })
   const whole = `${JSON.stringify({ ...(isRecord(catalogue) ? catalogue : {}), outlets: corrected }, null, 2)}\n`
   await to.truncate(0)

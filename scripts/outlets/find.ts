@@ -38,7 +38,15 @@ export interface CheckedFeed {
 /** The result of one feed, without its address. */
 type Findings = Pick<CheckedFeed, 'ok' | 'detail'> & Partial<CheckedFeed>
 
-const UNKNOWN = { status: null, format: null, named: 0, newest: null, moved: null, permanent: false, dead: false }
+const UNKNOWN = {
+  status: null,
+  format: null,
+  named: 0,
+  newest: null,
+  moved: null,
+  permanent: false,
+  dead: false,
+}
 
 /** Tries one address once. */
 export const checkFeed = async (
@@ -55,12 +63,21 @@ async function tryFeed(trial: Trial, url: string): Promise<Findings> {
   }
 }
 
-async function describe({ answer, url, permanent }: Answered, from: string, { config, parser }: Trial) {
+async function describe(
+  { answer, url, permanent }: Answered,
+  from: string,
+  { config, parser }: Trial,
+) {
   const { status } = answer
   const moved = url.href === new URL(from).href ? null : url.href
   const at = { status, moved, permanent: moved !== null && permanent }
   if (status !== 200)
-    return { ok: false, ...at, detail: `it answers ${status}`, dead: status === 404 || status === 410 }
+    return {
+      ok: false,
+      ...at,
+      detail: `it answers ${status}`,
+      dead: status === 404 || status === 410,
+    }
   const type = answer.headers['content-type'] ?? null
   const bytes = await gunzipFile(answer.body, config.CRAWL_MAX_BYTES)
   const feed = await parser.parse({ bytes, contentType: type, url: url.href }, url.host)
@@ -68,7 +85,8 @@ async function describe({ answer, url, permanent }: Answered, from: string, { co
     const detail = `no feed, but ${type ?? 'something without a type'}`
     // A temporary redirect to another site may lead to a consent page. The feed may still exist for
     // other visitors.
-    if (at.permanent || isSameSite(new URL(from), url)) return { ok: false, ...at, detail, dead: true }
+    if (at.permanent || isSameSite(new URL(from), url))
+      return { ok: false, ...at, detail, dead: true }
     return { ok: false, ...at, detail: `${detail} of ${url.host}, as consent pages are` }
   }
   const { format, total: named, newest } = feed
@@ -85,7 +103,15 @@ const isSameSite = (one: URL, other: URL): boolean =>
   one.host === other.host || (getDomain(one.hostname) ?? one.host) === getDomain(other.hostname)
 
 /** The paths at which content systems usually have their feeds and news sitemaps. */
-const USUAL_PLACES = ['/feed/', '/rss.xml', '/rss', '/feed.xml', '/atom.xml', '/news-sitemap.xml', '/sitemap.xml']
+const USUAL_PLACES = [
+  '/feed/',
+  '/rss.xml',
+  '/rss',
+  '/feed.xml',
+  '/atom.xml',
+  '/news-sitemap.xml',
+  '/sitemap.xml',
+]
 /** The most addresses that are tried for one outlet, besides those of the catalogue. */
 const MOST_TRIES = 12
 /** The most links of the home page, and the most lines of robots.txt, that are tried. */
@@ -110,7 +136,9 @@ export async function findFeeds(
   const home = homeOf(outlet)
   const links = await linksOf(trial, home)
   const anchor = links.at
-  const seen = new Set(known.flatMap(({ url, moved }) => [url, ...(moved === null ? [] : [moved])]).map(addressKey))
+  const seen = new Set(
+    known.flatMap(({ url, moved }) => [url, ...(moved === null ? [] : [moved])]).map(addressKey),
+  )
   const found: CheckedFeed[] = []
   let tries = 0
   const tryAll = async (addresses: string[], isEnough: () => boolean) => {
@@ -128,7 +156,10 @@ export async function findFeeds(
   await tryAll(links.feeds, () => found.length >= wanted)
   const sitemaps = sitemapsOf(await trial.robotsText(anchor), anchor.href)
   sitemaps.sort((a, b) => Number(isOfNews(b)) - Number(isOfNews(a)))
-  await tryAll([...new Set(sitemaps.map(({ href }) => href))].slice(0, MOST_NAMED), () => found.length > 0)
+  await tryAll(
+    [...new Set(sitemaps.map(({ href }) => href))].slice(0, MOST_NAMED),
+    () => found.length > 0,
+  )
   const readable = known.some(({ ok }) => ok)
   if (!readable)
     await tryAll(
@@ -151,7 +182,10 @@ async function linksOf(trial: Trial, home: URL): Promise<{ feeds: string[]; at: 
   try {
     const { answer, url } = await trial.get(home)
     if (answer.status !== 200) return { feeds: [], at: home }
-    const text = decodeText(answer.body, { contentType: answer.headers['content-type'] ?? null, kind: 'html' })
+    const text = decodeText(answer.body, {
+      contentType: answer.headers['content-type'] ?? null,
+      kind: 'html',
+    })
     return { feeds: feedLinks(text.slice(0, HEAD), url.href), at: url }
   } catch {
     return { feeds: [], at: home }
@@ -165,7 +199,8 @@ function feedLinks(html: string, base: string): string[] {
     onopentag(name, { rel = '', type = '', href = '' }) {
       if (name !== 'link' || !/\balternate\b/i.test(rel) || !FEED_TYPE.test(type)) return
       const url = readAddress(href, base)
-      if (url !== null && !/comments?\b|reacties|commentaires/i.test(url.pathname)) found.add(url.href)
+      if (url !== null && !/comments?\b|reacties|commentaires/i.test(url.pathname))
+        found.add(url.href)
     },
   })
   parser.end(html)

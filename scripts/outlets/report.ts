@@ -35,10 +35,14 @@ interface Host {
 
 /** @returns null: no such outlet */
 export async function readReport(db: Queryable, domain: string, config: Config) {
-  const { rows } = await db.query<{ outletNo: number; name: string; domain: string; licence: string | null }>(
-    'select outlet_no as "outletNo", name, domain, licence from outlets where domain = $1',
-    [domain],
-  )
+  const { rows } = await db.query<{
+    outletNo: number
+    name: string
+    domain: string
+    licence: string | null
+  }>('select outlet_no as "outletNo", name, domain, licence from outlets where domain = $1', [
+    domain,
+  ])
   const [outlet] = rows
   if (outlet === undefined) return null
   const wanted = { outlets: [outlet.outletNo], from: dayAgo(DAYS - 1), to: dayAgo(0) }
@@ -46,16 +50,23 @@ export async function readReport(db: Queryable, domain: string, config: Config) 
   return {
     outlet,
     crawler: {
-      ...{ userAgent, from: config.CRAWL_FROM, token: productToken(userAgent) },
+      userAgent,
+      from: config.CRAWL_FROM,
+      token: productToken(userAgent),
       about: PUBLIC_URL === '' ? null : new URL(BOT_PATH, PUBLIC_URL).href,
     },
     limits: {
-      ...{ pauseMs: config.CRAWL_HOST_DELAY, pagesADay: config.CRAWL_OUTLET_PAGES, tdm: config.RIGHTS_TDM },
-      ...{ bytesADay: config.CRAWL_OUTLET_BYTES, shortestPollMs: config.POLL_INTERVAL_MIN },
+      pauseMs: config.CRAWL_HOST_DELAY,
+      pagesADay: config.CRAWL_OUTLET_PAGES,
+      tdm: config.RIGHTS_TDM,
+      bytesADay: config.CRAWL_OUTLET_BYTES,
+      shortestPollMs: config.POLL_INTERVAL_MIN,
     },
     feeds: (await db.query<Feed>(FEEDS, [outlet.outletNo])).rows,
     hosts: (await db.query<Host>(HOSTS, [outlet.outletNo])).rows,
-    rights: (await db.query<{ signal: string; source: string; pages: number }>(RIGHTS, [outlet.outletNo])).rows,
+    rights: (
+      await db.query<{ signal: string; source: string; pages: number }>(RIGHTS, [outlet.outletNo])
+    ).rows,
     days: await readDays(db, { by: 'day', ...wanted }),
     sum: (await readDays(db, { by: 'outlet', ...wanted }))[0] ?? null,
   }
@@ -84,7 +95,16 @@ const RIGHTS = `
 const PATHS = 5
 
 /** The report as Markdown, for a publisher: in plain words, without names of our tables. */
-export function reportPage({ outlet, crawler, limits, feeds, hosts, rights, days, sum }: Report): string {
+export function reportPage({
+  outlet,
+  crawler,
+  limits,
+  feeds,
+  hosts,
+  rights,
+  days,
+  sum,
+}: Report): string {
   const pause = span(limits.pauseMs / 1_000)
   return [
     `# How ${crawler.token} reads ${outlet.name}`,
@@ -102,12 +122,17 @@ export function reportPage({ outlet, crawler, limits, feeds, hosts, rights, days
     list(feeds.map(feedLine)),
     table(
       ['day', 'requests', 'unchanged (304)', 'failed', 'sent to us', 'reads of feeds'],
-      [...days.map(day => askedRow(day.day ?? '', day)), ...(sum === null ? [] : [askedRow('all', sum)])],
+      [
+        ...days.map(day => askedRow(day.day ?? '', day)),
+        ...(sum === null ? [] : [askedRow('all', sum)]),
+      ],
     ),
     '## What was obeyed',
     list([
       ...hosts.map(hostLine),
-      ...rights.map(({ signal, source, pages }) => `${signal} (${source}): on ${plural(pages, 'page')}`),
+      ...rights.map(
+        ({ signal, source, pages }) => `${signal} (${source}): on ${plural(pages, 'page')}`,
+      ),
       rights.length === 0 ? 'Rights in headers, meta tags and tdmrep.json: none was stated' : '',
       `Text and data mining where it is reserved: ${outlet.licence === null ? TDM[limits.tdm] : 'by your licence'}`,
       'No paywall, login or block is passed: such a page is known by its feed alone',
@@ -116,7 +141,9 @@ export function reportPage({ outlet, crawler, limits, feeds, hosts, rights, days
     sum === null ? 'Nothing is known yet.' : list(articleLines(sum)),
     '## How to refuse',
     `In robots.txt, and nothing is asked any more within a day:\n\n\`\`\`\nUser-agent: ${crawler.token}\nDisallow: /\n\`\`\``,
-    crawler.about === null ? '' : `Everything else that is obeyed, and our contact: ${crawler.about}`,
+    crawler.about === null
+      ? ''
+      : `Everything else that is obeyed, and our contact: ${crawler.about}`,
   ]
     .filter(part => part !== '')
     .join('\n\n')
@@ -136,7 +163,11 @@ const list = (lines: string[]) =>
 
 function table(head: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map((_, at) => (at === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
+  return [
+    line(head),
+    line(head.map((_, at) => (at === 0 ? '---' : '---:'))),
+    ...rows.map(line),
+  ].join('\n')
 }
 
 const feedLine = ({ url, kind, everyMs, lastRead, error }: Feed) =>
@@ -154,7 +185,8 @@ function hostLine({ host, crawlDelayMs, forbidden, unreachable }: Host): string 
   if (unreachable) return `${host}: its robots.txt does not answer, so nothing is asked${delay}`
   if (forbidden === null) return `${host}: its robots.txt was not read in the last day${delay}`
   if (forbidden.length === 0) return `${host}: its robots.txt forbids us nothing${delay}`
-  const more = forbidden.length > PATHS ? ` and ${plural(forbidden.length - PATHS, 'more path')}` : ''
+  const more =
+    forbidden.length > PATHS ? ` and ${plural(forbidden.length - PATHS, 'more path')}` : ''
   const paths = forbidden.slice(0, PATHS).map(path => `\`${path}\``)
   return `${host}: its robots.txt forbids us ${paths.join(', ')}${more}${delay}`
 }

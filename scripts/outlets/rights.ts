@@ -14,7 +14,13 @@ import {
   signalInWords,
   withFiles,
 } from '../../shared/outlets/rights.ts'
-import { readStops, type Stop, type Stopped, stopsInWords, TDM_VALUES } from '../../shared/outlets/stopped-pages.ts'
+import {
+  readStops,
+  type Stop,
+  type Stopped,
+  stopsInWords,
+  TDM_VALUES,
+} from '../../shared/outlets/stopped-pages.ts'
 import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
@@ -27,7 +33,10 @@ import { columns } from '../terminal/terminal.ts'
  */
 
 /** Says what each value of RIGHTS_TDM stops. */
-export async function showStops({ config, options, print, say }: CommandContext, pool: Pool): Promise<void> {
+export async function showStops(
+  { config, options, print, say }: CommandContext,
+  pool: Pool,
+): Promise<void> {
   const stops = await readStops(pool)
   const now = config.RIGHTS_TDM
   if (options.json === true) {
@@ -40,10 +49,15 @@ export async function showStops({ config, options, print, say }: CommandContext,
 }
 
 const rowOf = ({ domain, signal, stops, licence }: Stop) =>
-  [domain, signal, ...TDM_VALUES.map(value => cellOf(stops[value]!)), licence ?? ''].map(printableLine)
+  [domain, signal, ...TDM_VALUES.map(value => cellOf(stops[value]!)), licence ?? ''].map(
+    printableLine,
+  )
 
 function cellOf({ refused, wordsAlone }: Stopped): string {
-  const words = [refused > 0 ? `${refused} not indexed` : '', wordsAlone > 0 ? `${wordsAlone} without vector` : '']
+  const words = [
+    refused > 0 ? `${refused} not indexed` : '',
+    wordsAlone > 0 ? `${wordsAlone} without vector` : '',
+  ]
   return words.filter(Boolean).join(', ') || '–'
 }
 
@@ -58,11 +72,19 @@ const PART = 1_000
  * stops new articles leaves old articles their title and text (decision 24), but neither snippet
  * nor vector. Parts with `data-nosnippet` are unknown for old pages.
  */
-export async function applyRights(context: CommandContext, pool: Pool, domain: string): Promise<void> {
+export async function applyRights(
+  context: CommandContext,
+  pool: Pool,
+  domain: string,
+): Promise<void> {
   const { config, options, print, say, signal } = context
-  const { rows } = await pool.query<Outlet>('select outlet_no, licence from outlets where domain = $1', [domain])
+  const { rows } = await pool.query<Outlet>(
+    'select outlet_no, licence from outlets where domain = $1',
+    [domain],
+  )
   const [outlet] = rows
-  if (outlet === undefined) throw new UsageError(`No outlet has the domain ${domain}; list shows those that are known.`)
+  if (outlet === undefined)
+    throw new UsageError(`No outlet has the domain ${domain}; list shows those that are known.`)
   const dryRun = options.apply !== true || options['dry-run'] === true
   const usual = await usualSignals(pool, outlet.outlet_no)
   const { judge, unread } = createJudge(pool, rightsRules(config), outlet, usual)
@@ -80,7 +102,8 @@ export async function applyRights(context: CommandContext, pool: Pool, domain: s
   }
   const done = !dryRun && !signal.aborted
   const setting = config.RIGHTS_TDM
-  if (options.json === true) print(JSON.stringify({ domain, tdm: setting, ...counts, usual, unread: unread(), done }))
+  if (options.json === true)
+    print(JSON.stringify({ domain, tdm: setting, ...counts, usual, unread: unread(), done }))
   const signals = usual.map(signalInWords).join(', ') || 'nothing'
   say(
     printableLine(
@@ -88,20 +111,29 @@ export async function applyRights(context: CommandContext, pool: Pool, domain: s
     ),
   )
   if (unread().length > 0)
-    say(`No file is known of ${unread().slice(0, 5).join(', ')}: they were not asked of late, and may state more.`)
-  const [blanked, removed] = [counted(counts.snippets, 'snippet'), counted(counts.vectors, 'vector')]
+    say(
+      `No file is known of ${unread().slice(0, 5).join(', ')}: they were not asked of late, and may state more.`,
+    )
+  const blanked = counted(counts.snippets, 'snippet')
+  const removed = counted(counts.vectors, 'vector')
   const articles = counted(counts.articles, 'article')
   if (dryRun) return say(`Of ${articles}, --apply bounds ${blanked} and removes ${removed}.`)
-  say(`Of ${articles}, bounded ${blanked} and removed ${removed}${done ? '' : '; interrupted, run it again'}.`)
+  say(
+    `Of ${articles}, bounded ${blanked} and removed ${removed}${done ? '' : '; interrupted, run it again'}.`,
+  )
 }
 
 /**
  * @throws UsageError when vectors may have to be removed, but the address of the vector store is
  * not set
  */
-async function createWriter(pool: Pool, config: CommandContext['config']): Promise<(bounds: Bound[]) => Promise<void>> {
+async function createWriter(
+  pool: Pool,
+  config: CommandContext['config'],
+): Promise<(bounds: Bound[]) => Promise<void>> {
   const collections = await readCollections(pool)
-  if (collections.length > 0 && config.QDRANT_URL === '') throw new UsageError('Set QDRANT_URL: vectors are to go.')
+  if (collections.length > 0 && config.QDRANT_URL === '')
+    throw new UsageError('Set QDRANT_URL: vectors are to go.')
   const vectors = openVectorStore(config)
   return async bounds => {
     await transaction(pool, client => boundArticles(client, bounds))
@@ -111,7 +143,8 @@ async function createWriter(pool: Pool, config: CommandContext['config']): Promi
     for (const { name } of collections) await vectors.remove(name, silent)
     // Candidate sets with these articles are deleted. Their cursors end, and clients repeat their
     // questions.
-    if (silent.length > 0) await pool.query('delete from semantic_sets where seqs && $1::bigint[]', [silent])
+    if (silent.length > 0)
+      await pool.query('delete from semantic_sets where seqs && $1::bigint[]', [silent])
   }
 }
 
@@ -158,7 +191,12 @@ const nextArticles = async (db: Queryable, domain: string, after: bigint) =>
   (await db.query<Article>(NEXT, [domain, after, PART])).rows
 
 /** Decides what may be done with an article at present. It remembers hosts without files. */
-function createJudge(pool: Pool, rules: ReturnType<typeof rightsRules>, { licence }: Outlet, usual: Signal[]) {
+function createJudge(
+  pool: Pool,
+  rules: ReturnType<typeof rightsRules>,
+  { licence }: Outlet,
+  usual: Signal[],
+) {
   const hosts = new Map<string, ReturnType<typeof filesOf>>()
   const isOfPage = ({ source }: Signal) => source === 'header' || source === 'meta'
   const isLicensed = Boolean(licence)
@@ -187,7 +225,11 @@ async function filesOf(db: Queryable, host: string) {
     'select tdm, robots is not null as known from hosts where host = $1',
     [host],
   )
-  return { rules: rows[0]?.tdm ?? [], stated: await recallStated(db, host), known: rows[0]?.known ?? false }
+  return {
+    rules: rows[0]?.tdm ?? [],
+    stated: await recallStated(db, host),
+    known: rows[0]?.known ?? false,
+  }
 }
 
 /** An article with the bounds that its rights set. */
@@ -201,11 +243,18 @@ export interface Bound {
   hasVector: boolean
 }
 
-function boundOf({ seq, id, pageNo, snippet }: Article, { refusedBy, snippet: limit, wordsAloneBy }: Rights): Bound {
+function boundOf(
+  { seq, id, pageNo, snippet }: Article,
+  { refusedBy, snippet: limit, wordsAloneBy }: Rights,
+): Bound {
   const most = refusedBy === null ? limit : 0
   return {
-    ...{ seq, id, pageNo, snippet: most === null ? snippet : snippetOf(snippet, most) },
-    ...{ isBounded: most !== null, hasVector: refusedBy === null && wordsAloneBy === null },
+    seq,
+    id,
+    pageNo,
+    snippet: most === null ? snippet : snippetOf(snippet, most),
+    isBounded: most !== null,
+    hasVector: refusedBy === null && wordsAloneBy === null,
   }
 }
 
@@ -219,8 +268,10 @@ export async function boundArticles(client: Client, bounds: Bound[]): Promise<vo
      select * from unnest($1::text[], $2::boolean[], $3::boolean[], $4::bigint[], $5::bigint[]) order by 1
      on conflict (id) do update set article_seq = excluded.article_seq, snippet = r.snippet or excluded.snippet, vector = r.vector and excluded.vector`,
     [
-      ...[bounds.map(({ id }) => id), bounds.map(({ isBounded }) => isBounded)],
-      ...[bounds.map(({ hasVector }) => hasVector), bounds.map(({ pageNo }) => pageNo)],
+      bounds.map(({ id }) => id),
+      bounds.map(({ isBounded }) => isBounded),
+      bounds.map(({ hasVector }) => hasVector),
+      bounds.map(({ pageNo }) => pageNo),
       bounds.map(({ seq }) => seq),
     ],
   )
@@ -232,7 +283,9 @@ export async function boundArticles(client: Client, bounds: Bound[]): Promise<vo
     [shortened.map(({ seq }) => seq), shortened.map(({ snippet }) => snippet)],
   )
   const silent = bounds.filter(({ hasVector }) => !hasVector)
-  await client.query('delete from embeddings where seq = any ($1::bigint[])', [silent.map(({ seq }) => seq)])
+  await client.query('delete from embeddings where seq = any ($1::bigint[])', [
+    silent.map(({ seq }) => seq),
+  ])
   await leaveGroups(
     client,
     silent.map(({ seq }) => seq),

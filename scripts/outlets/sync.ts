@@ -1,5 +1,12 @@
 import { type Outlet, type SharedFeed, sharedFeeds } from '../../shared/outlets/catalogue.ts'
-import { type Client, type Pool, type Queryable, readRow, readValue, transaction } from '../../shared/postgres/pool.ts'
+import {
+  type Client,
+  type Pool,
+  type Queryable,
+  readRow,
+  readValue,
+  transaction,
+} from '../../shared/postgres/pool.ts'
 
 /** The changes of a sync. */
 export type Synced = Awaited<ReturnType<typeof syncOutlets>>
@@ -105,7 +112,10 @@ async function syncFeeds(client: Client, outletNo: number, { feeds, sitemaps }: 
       where not feeds.active`,
     [outletNo, urls, urls.map((_, index) => (index < feeds.length ? 'feed' : 'sitemap')), hosts],
   )
-  const removed = await client.query(`${FORGET} where outlet_no = $1 and active and url <> all($2)`, [outletNo, urls])
+  const removed = await client.query(
+    `${FORGET} where outlet_no = $1 and active and url <> all($2)`,
+    [outletNo, urls],
+  )
   return { added: added.rowCount ?? 0, removed: removed.rowCount ?? 0 }
 }
 
@@ -129,7 +139,9 @@ async function removeOthers(
   const numbers = leaving.map(({ outlet_no }) => outlet_no)
   await client.query('update outlets set active = false where outlet_no = any($1)', [numbers])
   const feeds = await client.query(`${FORGET} where outlet_no = any($1) and active`, [numbers])
-  await client.query('delete from sitemap_parts p using feeds f where f.feed_no = p.feed_no and not f.active')
+  await client.query(
+    'delete from sitemap_parts p using feeds f where f.feed_no = p.feed_no and not f.active',
+  )
   await client.query("delete from pages where outlet_no = any($1) and state = 'waiting'", [numbers])
   synced.removed.push(...leaving.map(({ domain }) => domain))
   synced.kept.push(...others.rows.flatMap(({ domain }) => (leaves(domain) ? [] : domain)))

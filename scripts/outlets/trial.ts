@@ -8,7 +8,11 @@ import {
 } from '../../services/crawler/fetch/connector.ts'
 import { followAll, freshTrack } from '../../services/crawler/fetch/polite-get.ts'
 import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
-import { asFailure, type FailureKind, RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
+import {
+  asFailure,
+  type FailureKind,
+  RequestFailure,
+} from '../../services/crawler/fetch/request-failure.ts'
 import { isAllowed, type RobotsRules, readRobots } from '../../services/crawler/fetch/robots.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { productToken } from '../../shared/outlets/rights.ts'
@@ -42,7 +46,10 @@ export function openTrial(config: Config, signal: AbortSignal) {
     if (answer instanceof RequestFailure) throw new Error(whyNotAsked(answer))
     if (answer.status >= 500 || answer.status === 429)
       throw new Error(`robots.txt answers ${answer.status}, so nothing may be fetched`)
-    return readRobots(answer.status < 300 ? answer.body.toString('utf8') : '', productToken(config.CRAWL_USER_AGENT))
+    return readRobots(
+      answer.status < 300 ? answer.body.toString('utf8') : '',
+      productToken(config.CRAWL_USER_AGENT),
+    )
   }
   const askAllowed: Ask = async (url, cookie) => {
     const { rules, crawlDelay } = await rulesOf(url)
@@ -50,7 +57,9 @@ export function openTrial(config: Config, signal: AbortSignal) {
     return ask(url, cookie, Math.min(crawlDelay ?? 0, LONGEST_PAUSE))
   }
   return {
-    ...{ config, parser, signal },
+    config,
+    parser,
+    signal,
     /**
      * Fetches an address. Obeys robots.txt and follows redirects.
      * @throws Error with a sentence that says why there is no answer
@@ -59,18 +68,29 @@ export function openTrial(config: Config, signal: AbortSignal) {
     /** The text of a host's robots.txt; empty when the host has none, or does not answer. */
     async robotsText(url: URL) {
       const answer = await robotsAnswer(url)
-      return !(answer instanceof RequestFailure) && answer.status < 300 ? answer.body.toString('utf8') : ''
+      return !(answer instanceof RequestFailure) && answer.status < 300
+        ? answer.body.toString('utf8')
+        : ''
     },
     close: () => parser.close(),
   }
 }
 
 /** Kinds of failures before a request was sent. */
-const NOT_ASKED: ReadonlySet<FailureKind> = new Set(['private-address', 'port', 'held', 'name', 'connection', 'tls'])
+const NOT_ASKED: ReadonlySet<FailureKind> = new Set([
+  'private-address',
+  'port',
+  'held',
+  'name',
+  'connection',
+  'tls',
+])
 
 /** The reason why nothing may be fetched from a host whose robots.txt could not be read. */
 const whyNotAsked = ({ kind, message }: RequestFailure) =>
-  NOT_ASKED.has(kind) ? message : `robots.txt does not answer, so nothing may be fetched: ${message}`
+  NOT_ASKED.has(kind)
+    ? message
+    : `robots.txt does not answer, so nothing may be fetched: ${message}`
 
 type Ask = (url: URL, cookie: string, pause?: number) => Promise<FetchedResponse>
 
@@ -89,7 +109,8 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
     const before = ends.get(host)
     const asking = (async () => {
       await before?.turn.catch(() => {})
-      const free = (ends.get(host)?.at ?? Number.NEGATIVE_INFINITY) + Math.max(config.CRAWL_HOST_DELAY, pause)
+      const free =
+        (ends.get(host)?.at ?? Number.NEGATIVE_INFINITY) + Math.max(config.CRAWL_HOST_DELAY, pause)
       await sleep(Math.max(0, free - performance.now()), undefined, { signal })
       try {
         return await request(
@@ -122,7 +143,8 @@ async function follow(from: URL, ask: Ask) {
   let permanent = true
   const fetched = await followAll(track, from, async url => {
     const answer = await ask(url, track.cookies.headerFor(url))
-    if (answer.status >= 300 && answer.status < 400) permanent &&= answer.status === 301 || answer.status === 308
+    if (answer.status >= 300 && answer.status < 400)
+      permanent &&= answer.status === 301 || answer.status === 308
     return { kind: 'answer', answer, url }
   })
   if (fetched.kind === 'answer') return { ...fetched, permanent }

@@ -16,11 +16,16 @@ type Task = 'fill' | 'release' | 'empty'
  * Fills the archive index in OpenSearch, drops the segments that it replaces, or empties it. After
  * an interruption the same command continues.
  */
-export async function reindexArchive(context: CommandContext, pool: Pool, rate: number | null): Promise<number> {
+export async function reindexArchive(
+  context: CommandContext,
+  pool: Pool,
+  rate: number | null,
+): Promise<number> {
   const { config, options, print, say } = context
   const task = taskOf(options)
   const settings = archiveSettingsOf(config)
-  if (settings === null) throw new UsageError('Set OPENSEARCH_URL to the addresses of the nodes, comma-separated.')
+  if (settings === null)
+    throw new UsageError('Set OPENSEARCH_URL to the addresses of the nodes, comma-separated.')
   const archive = openArchiveWriter(pool, settings, {
     size: INDEX_ARTICLES,
     recent: BigInt(config.OPENSEARCH_RECENT),
@@ -36,10 +41,15 @@ export async function reindexArchive(context: CommandContext, pool: Pool, rate: 
       return 0
     }
     const result = await archive.exclusively(() => run(context, archive, task, rate))
-    if (result === null) throw new UsageError('Another process fills or empties the archive index; wait for it.')
+    if (result === null)
+      throw new UsageError('Another process fills or empties the archive index; wait for it.')
     const { articles, done } = result
     if (options.json === true) print(JSON.stringify({ what: 'archive', articles, done }))
-    say(done ? summary(task, articles) : `Interrupted after ${counted(articles, 'article')}; the same command goes on.`)
+    say(
+      done
+        ? summary(task, articles)
+        : `Interrupted after ${counted(articles, 'article')}; the same command goes on.`,
+    )
     return done ? 0 : 1
   } finally {
     await archive.close()
@@ -47,17 +57,26 @@ export async function reindexArchive(context: CommandContext, pool: Pool, rate: 
 }
 
 function taskOf(options: CommandContext['options']): Task {
-  const others = ['vectors', 'outlet', 'language', 'from', 'to'].filter(name => options[name] !== undefined)
+  const others = ['vectors', 'outlet', 'language', 'from', 'to'].filter(
+    name => options[name] !== undefined,
+  )
   if (others.length > 0) throw new UsageError(`--archive and --${others[0]} do not go together.`)
   if (options.release === true && options.empty === true)
     throw new UsageError('--release and --empty contradict each other; write one of them.')
   return options.release === true ? 'release' : options.empty === true ? 'empty' : 'fill'
 }
 
-async function run({ options, signal }: CommandContext, archive: ArchiveWriter, task: Task, rate: number | null) {
+async function run(
+  { options, signal }: CommandContext,
+  archive: ArchiveWriter,
+  task: Task,
+  rate: number | null,
+) {
   if (options.restart === true && task === 'fill') await archive.markStale()
   const limit = createRateLimit(rate, signal)
-  const bar = articlesBar(task === 'fill' ? await archive.countDue() : await archive.countReleased(task))
+  const bar = articlesBar(
+    task === 'fill' ? await archive.countDue() : await archive.countReleased(task),
+  )
   let articles = 0
   try {
     const done = await archive[task](async more => {

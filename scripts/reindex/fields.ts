@@ -16,13 +16,20 @@ const SNIPPETS = 200
  */
 export const reindexSnippets = (work: Work): Promise<boolean> =>
   inParts(work, SNIPPETS, async seqs => {
-    const { rows } = await work.pool.query<{ seq: bigint; snippet: string | null; body: string | null }>(TEXTS, [seqs])
+    const { rows } = await work.pool.query<{
+      seq: bigint
+      snippet: string | null
+      body: string | null
+    }>(TEXTS, [seqs])
     const changed = rows
       .map(({ seq, snippet, body }) => ({ seq, before: snippet, snippet: snippetOf(body) }))
       .filter(({ before, snippet }) => before !== snippet)
     if (changed.length === 0) return true
     await transaction(work.pool, async client => {
-      await client.query(WRITE, [changed.map(({ seq }) => seq), changed.map(({ snippet }) => snippet)])
+      await client.query(WRITE, [
+        changed.map(({ seq }) => seq),
+        changed.map(({ snippet }) => snippet),
+      ])
       await raiseWordsVersion(client)
     })
     return true
@@ -68,7 +75,12 @@ export async function reindexVectors(work: Work): Promise<boolean> {
 }
 
 /** Waits until at most `most` articles wait for the embedders; false when interrupted. */
-async function queueIsShort(db: Queryable, most: number, say: (sentence: string) => void, signal: AbortSignal) {
+async function queueIsShort(
+  db: Queryable,
+  most: number,
+  say: (sentence: string) => void,
+  signal: AbortSignal,
+) {
   let lowest = Infinity
   let since = performance.now()
   while (!signal.aborted) {

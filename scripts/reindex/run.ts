@@ -13,7 +13,8 @@ const WHAT = ['vectors', 'snippets', 'copies'] as const
 export function selectionOf(options: CommandContext['options']) {
   const from = instantOf('--from', textOf(options, 'from'))
   const to = instantOf('--to', textOf(options, 'to'))
-  if (from !== null && to !== null && from >= to) throw new UsageError('--from must lie before --to.')
+  if (from !== null && to !== null && from >= to)
+    throw new UsageError('--from must lie before --to.')
   return {
     what: WHAT.find(what => options[what] === true) ?? ('words' as const),
     outlet: textOf(options, 'outlet')?.toLowerCase() ?? null,
@@ -35,7 +36,8 @@ function languageOf(text: string | undefined): Language | null {
 function instantOf(name: string, text: string | undefined): Date | null {
   if (text === undefined) return null
   const instant = readInstant(text)
-  if (instant === null) throw new UsageError(`${name} is a date or time, as 2026-11-01 or 2026-11-01T08:00:00Z.`)
+  if (instant === null)
+    throw new UsageError(`${name} is a date or time, as 2026-11-01 or 2026-11-01T08:00:00Z.`)
   return instant
 }
 
@@ -45,10 +47,12 @@ export type Chosen = Awaited<ReturnType<typeof lookUpOutlet>>
 /** @throws UsageError when the outlet has no article */
 export async function lookUpOutlet(db: Queryable, selection: Selection) {
   if (selection.outlet === null) return { selection, publisherNos: null }
-  const { rows } = await db.query<{ publisher_no: number }>('select publisher_no from publishers where domain = $1', [
-    selection.outlet,
-  ])
-  if (rows.length === 0) throw new UsageError(`No article is of an outlet with the domain ${selection.outlet}.`)
+  const { rows } = await db.query<{ publisher_no: number }>(
+    'select publisher_no from publishers where domain = $1',
+    [selection.outlet],
+  )
+  if (rows.length === 0)
+    throw new UsageError(`No article is of an outlet with the domain ${selection.outlet}.`)
   return { selection, publisherNos: rows.map(row => row.publisher_no) }
 }
 
@@ -61,12 +65,25 @@ export async function chosenSeqs(
   limit: number,
 ): Promise<bigint[]> {
   const { language, from, to } = selection
-  const { rows } = await db.query<{ seq: bigint }>(CHOSEN, [after, last, publisherNos, language, from, to, limit])
+  const { rows } = await db.query<{ seq: bigint }>(CHOSEN, [
+    after,
+    last,
+    publisherNos,
+    language,
+    from,
+    to,
+    limit,
+  ])
   return rows.map(row => row.seq)
 }
 
 /** The number of chosen articles after `after` up to `last`. */
-export async function countChosen(db: Queryable, { selection, publisherNos }: Chosen, after: bigint, last: bigint) {
+export async function countChosen(
+  db: Queryable,
+  { selection, publisherNos }: Chosen,
+  after: bigint,
+  last: bigint,
+) {
   const { language, from, to } = selection
   const values = [after, last, publisherNos, language, from, to, null]
   return countOf(db, `select count(*)::int from (${CHOSEN}) as chosen`, values)

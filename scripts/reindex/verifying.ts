@@ -19,10 +19,22 @@ const [REINDEX, RESTORE] = ['npm run reindex', 'npm run restore'] as const
  * intended.
  */
 const MENDS = {
-  ...{ ranges: REINDEX, segments: REINDEX, words: REINDEX, names: REINDEX, leftovers: REINDEX },
-  ...{ archive: `${REINDEX} -- --archive`, stamps: 'npm run recovered', vectors: 'a restart of the embedder' },
-  ...{ clock: RESTORE, articles: RESTORE, identity: RESTORE, days: RESTORE, promises: RESTORE },
-  ...{ copies: `${REINDEX} -- --copies`, feeds: 'npm run keys -- feed revoke', unpromised: null },
+  ranges: REINDEX,
+  segments: REINDEX,
+  words: REINDEX,
+  names: REINDEX,
+  leftovers: REINDEX,
+  archive: `${REINDEX} -- --archive`,
+  stamps: 'npm run recovered',
+  vectors: 'a restart of the embedder',
+  clock: RESTORE,
+  articles: RESTORE,
+  identity: RESTORE,
+  days: RESTORE,
+  promises: RESTORE,
+  copies: `${REINDEX} -- --copies`,
+  feeds: 'npm run keys -- feed revoke',
+  unpromised: null,
 } satisfies Record<IndexKind | 'archive' | 'vectors' | 'copies' | 'feeds', string | null>
 
 type Kind = keyof typeof MENDS
@@ -34,11 +46,15 @@ export type Report = ReturnType<typeof createReport>
 
 /** Collects differences: the number of each kind, and the first ones in full. */
 export function createReport() {
-  const kinds = new Map<Kind, { kind: Kind; count: number; examples: string[]; mend: string | null }>()
+  const kinds = new Map<
+    Kind,
+    { kind: Kind; count: number; examples: string[]; mend: string | null }
+  >()
   /** The parts that were not compared, each with the reason. */
   const notes: string[] = []
   return {
-    ...{ kinds, notes },
+    kinds,
+    notes,
     found(kind: Kind, text: string, more = 0): void {
       const all = kinds.get(kind) ?? { kind, count: 0, examples: [], mend: MENDS[kind] }
       kinds.set(kind, all)
@@ -58,7 +74,11 @@ export function createReport() {
 type Extent = Pick<VerifyWork, 'sample' | 'progress' | 'signal'>
 
 /** Compares the index, or a sample of it, with the articles. Threads tokenise. */
-async function verifyWith(pool: Pool, { found }: Pick<Report, 'found'>, extent: Extent): Promise<Verified> {
+async function verifyWith(
+  pool: Pool,
+  { found }: Pick<Report, 'found'>,
+  extent: Extent,
+): Promise<Verified> {
   for (const text of await glanceAtArchive(pool)) found('archive', text)
   const { tokenise, close } = openTokeniser()
   return verifyIndex({ pool, tokenise, found, ...extent }).finally(close)
@@ -71,9 +91,15 @@ async function verifyWith(pool: Pool, { found }: Pick<Report, 'found'>, extent: 
 const LOOKS = [verifyVectors, verifyCopies, verifyFeeds]
 
 /** Compares the index, and all other data that is derived from articles. */
-export async function verifyAll(pool: Pool, config: QdrantSettings, report: Report, extent: Extent): Promise<Verified> {
+export async function verifyAll(
+  pool: Pool,
+  config: QdrantSettings,
+  report: Report,
+  extent: Extent,
+): Promise<Verified> {
   const verified = await verifyWith(pool, report, extent)
-  for (const look of LOOKS) if (!extent.signal.aborted) await look(pool, report, config, extent.signal)
+  for (const look of LOOKS)
+    if (!extent.signal.aborted) await look(pool, report, config, extent.signal)
   return verified
 }
 
@@ -82,15 +108,23 @@ export async function verifyAll(pool: Pool, config: QdrantSettings, report: Repo
  * embedded. Embedders may run meanwhile. A collection that is being filled lacks articles by
  * design, and embedders compare it once it serves.
  */
-async function verifyVectors(pool: Pool, report: Report, config: QdrantSettings, signal: AbortSignal): Promise<void> {
+async function verifyVectors(
+  pool: Pool,
+  report: Report,
+  config: QdrantSettings,
+  signal: AbortSignal,
+): Promise<void> {
   const [serving, filling] = await readCollections(pool)
   if (!serving) return
-  if (filling) report.notes.push(`Vectors of ${filling.name} were not compared: no search uses them yet.`)
+  if (filling)
+    report.notes.push(`Vectors of ${filling.name} were not compared: no search uses them yet.`)
   const vectors = openVectorStore(config)
   try {
     for await (const { wrong, isLost } of compareVectors(pool, vectors, serving.name, signal)) {
       const named = wrong.slice(0, EXAMPLES)
-      const what = isLost ? 'is embedded, and Qdrant lacks its vector' : 'has a vector of another, or no promise of one'
+      const what = isLost
+        ? 'is embedded, and Qdrant lacks its vector'
+        : 'has a vector of another, or no promise of one'
       const sure = isLost ? named : await stillThere(vectors, serving.name, named)
       for (const seq of sure) report.found('vectors', `article ${seq} ${what}`)
       const more = wrong.length - named.length
@@ -108,7 +142,11 @@ async function verifyVectors(pool: Pool, report: Report, config: QdrantSettings,
  * Returns the articles that still have their vector after two seconds. A process that withdraws a
  * promise removes the vector a moment later.
  */
-async function stillThere(vectors: VectorStore, collection: string, seqs: bigint[]): Promise<bigint[]> {
+async function stillThere(
+  vectors: VectorStore,
+  collection: string,
+  seqs: bigint[],
+): Promise<bigint[]> {
   await pause(2_000)
   const first = await Promise.all(seqs.map(seq => vectors.seqs(collection, seq, 1)))
   return seqs.filter((seq, at) => first[at]?.seqs[0] === seq)
@@ -123,7 +161,12 @@ const COPIES = 2_000
 const COPIES_AT_ONCE = 50
 
 /** Compares a sample of the groups of copies with the texts. */
-async function verifyCopies(pool: Pool, report: Report, _config: QdrantSettings, signal: AbortSignal): Promise<void> {
+async function verifyCopies(
+  pool: Pool,
+  report: Report,
+  _config: QdrantSettings,
+  signal: AbortSignal,
+): Promise<void> {
   const { rows } = await pool.query<{ seq: bigint }>(
     `select distinct 1 + floor(random() * last_seq)::bigint as seq from ingest_clock, generate_series(1, $1)`,
     [COPIES],
@@ -161,9 +204,17 @@ const PROOF = 4
  *
  * @returns whether nothing differs
  */
-export async function prove(pool: Pool, say: (sentence: string) => void, signal: AbortSignal): Promise<boolean> {
+export async function prove(
+  pool: Pool,
+  say: (sentence: string) => void,
+  signal: AbortSignal,
+): Promise<boolean> {
   const report = createReport()
-  await verifyWith(pool, report, { sample: { count: PROOF, seed: Date.now() }, progress() {}, signal })
+  await verifyWith(pool, report, {
+    sample: { count: PROOF, seed: Date.now() },
+    progress() {},
+    signal,
+  })
   for (const line of report.isSound() ? [] : report.lines()) say(line)
   return report.isSound()
 }

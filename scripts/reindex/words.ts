@@ -23,7 +23,10 @@ export async function reindexWords(work: Work): Promise<boolean> {
   }
 }
 
-async function rebuildWords({ pool, chosen, run, limit, tell, signal }: Work, tokeniser: Tokeniser): Promise<boolean> {
+async function rebuildWords(
+  { pool, chosen, run, limit, tell, signal }: Work,
+  tokeniser: Tokeniser,
+): Promise<boolean> {
   const { rebuild } = openIndexer(pool, SEGMENT_THREAD)
   await rebuild.names(signal)
   const progress: Progress = { articles: 0, segments: 0 }
@@ -36,7 +39,13 @@ async function rebuildWords({ pool, chosen, run, limit, tell, signal }: Work, to
   }
   /** @returns the number up to which all articles are done; null when it was interrupted */
   const segment = async (range: SegmentRange): Promise<bigint | null> => {
-    const seqs = await chosenSeqs(pool, chosen, max(doneTo, range.first - 1n), min(run.last, range.last), 65_536)
+    const seqs = await chosenSeqs(
+      pool,
+      chosen,
+      max(doneTo, range.first - 1n),
+      min(run.last, range.last),
+      65_536,
+    )
     if (seqs.length === 0) return range.last
     const whole = await rebuild.segment(range, {
       tokeniser,

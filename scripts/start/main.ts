@@ -2,7 +2,11 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type DataDirectory, openDataDirectory, rememberedPorts } from '../../infra/embedded/data-directory.ts'
+import {
+  type DataDirectory,
+  openDataDirectory,
+  rememberedPorts,
+} from '../../infra/embedded/data-directory.ts'
 import { writeWhole } from '../../infra/embedded/files.ts'
 import { MAJOR } from '../../infra/embedded/postgres.ts'
 import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
@@ -53,7 +57,9 @@ await runCommand(
     const ending = new AbortController()
     const ended = AbortSignal.any([signal, ending.signal])
     whenParentIsGone(() => ending.abort())
-    watchEventLoop({ name: 'start', limit: config.EVENT_LOOP_TIMEOUT, words: 'sentence' }, error => say(error.message))
+    watchEventLoop({ name: 'start', limit: config.EVENT_LOOP_TIMEOUT, words: 'sentence' }, error =>
+      say(error.message),
+    )
     const dataDir = await openDataDirectory(config.DATA_DIR, `npm start (process ${process.pid})`)
     try {
       await checkPort(config)
@@ -88,7 +94,12 @@ async function run(start: Start): Promise<void> {
   // Closed in reverse order: services, sample outlets, connections, servers.
   await using open = new AsyncDisposableStack()
   print('Starting the servers …')
-  const servers = await startServers(dataDir, { servers: missingServers(config), report, signal, keepTrying: true })
+  const servers = await startServers(dataDir, {
+    servers: missingServers(config),
+    report,
+    signal,
+    keepTrying: true,
+  })
   process.on('exit', servers.kill)
   open.defer(servers.stop)
   signal.addEventListener('abort', () => {
@@ -128,7 +139,8 @@ async function run(start: Start): Promise<void> {
 
 /** Embedded servers replace servers whose address is not configured. */
 function missingServers(config: Config): ServerName[] {
-  const hosted = config.EMBEDDINGS_URL !== '' || config.EMBEDDINGS_API === 'hf' || config.HF_TOKEN !== ''
+  const hosted =
+    config.EMBEDDINGS_URL !== '' || config.EMBEDDINGS_API === 'hf' || config.HF_TOKEN !== ''
   return [
     ...(config.DATABASE_URL === '' ? (['postgres'] as const) : []),
     ...(config.QDRANT_URL === '' ? (['qdrant'] as const) : []),
@@ -137,9 +149,14 @@ function missingServers(config: Config): ServerName[] {
 }
 
 /** The environment of the services. Settings of the user take precedence. */
-function serviceEnvironment({ config, dataDir }: Start, servers: EmbeddedServers): NodeJS.ProcessEnv {
+function serviceEnvironment(
+  { config, dataDir }: Start,
+  servers: EmbeddedServers,
+): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {
-    ...{ ...process.env, ...servers.settings, DATA_DIR: dataDir.path },
+    ...process.env,
+    ...servers.settings,
+    DATA_DIR: dataDir.path,
     // One process of the API for each core.
     WEB_CONCURRENCY: process.env.WEB_CONCURRENCY?.trim() || '0',
   }
@@ -154,7 +171,11 @@ function serviceEnvironment({ config, dataDir }: Start, servers: EmbeddedServers
 }
 
 /** The services as programs, and the address of each service's metrics for people. */
-async function servicePrograms(env: NodeJS.ProcessEnv, dataDir: string, report: (sentence: string) => void) {
+async function servicePrograms(
+  env: NodeJS.ProcessEnv,
+  dataDir: string,
+  report: (sentence: string) => void,
+) {
   const ports = await rememberedPorts(dataDir, report)
   const programs: Program[] = []
   const metrics: string[] = []

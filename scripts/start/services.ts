@@ -6,7 +6,14 @@ import { fetch } from 'undici'
 import { accountOf, checkPassage } from '../../infra/embedded/accounts.ts'
 import { refusalOf } from '../../infra/embedded/data-directory.ts'
 import { CHECKOUT } from '../../infra/embedded/environment.ts'
-import { errorCode, Problem, readIfThere, readRecord, secretIn, writeWhole } from '../../infra/embedded/files.ts'
+import {
+  errorCode,
+  Problem,
+  readIfThere,
+  readRecord,
+  secretIn,
+  writeWhole,
+} from '../../infra/embedded/files.ts'
 import { askHttp, type Program } from '../../infra/embedded/supervision/supervise.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import type { Config } from '../../shared/config/config.ts'
@@ -79,7 +86,9 @@ export function serviceProgram(
  */
 function lastSentence(name: ServiceName, log: string): Problem | null {
   const lines = log.split('\n')
-  const said = lines.findLast(line => line.startsWith(`${name}: `)) ?? lines.findLast(line => /^\w*Error\b/.test(line))
+  const said =
+    lines.findLast(line => line.startsWith(`${name}: `)) ??
+    lines.findLast(line => /^\w*Error\b/.test(line))
   return said ? new Problem(said) : null
 }
 
@@ -100,7 +109,12 @@ export async function readyMadeKey(pool: Pool, dataDir: string): Promise<string>
   const known = (await readIfThere(file))?.trim()
   if (known && (await findKey(pool, known))) return known
   const history = { kind: 'fixed', at: new Date('1990-01-01T00:00:00Z') } as const
-  const { secret } = await createKey(pool, 'npm start', { countries: [...COUNTRIES], history, rate: RATE, quota: null })
+  const { secret } = await createKey(pool, 'npm start', {
+    countries: [...COUNTRIES],
+    history,
+    rate: RATE,
+    quota: null,
+  })
   await writeWhole(file, `${secret}\n`)
   return secret
 }
@@ -115,9 +129,14 @@ export async function checkPort({ HOST: host, PORT: port }: Config): Promise<voi
   if (code === '') return
   const instead = 'set PORT to another one'
   if (code === 'EADDRINUSE')
-    throw new Problem(`Port ${port} on ${host} is in use by another program; end that, or ${instead}.`)
-  if (code === 'EACCES') throw new Problem(`Port ${port} needs more rights than this user has; ${instead}, above 1023.`)
-  throw new Problem(`The API cannot listen on ${host} (${code}); set HOST to an address of this machine.`)
+    throw new Problem(
+      `Port ${port} on ${host} is in use by another program; end that, or ${instead}.`,
+    )
+  if (code === 'EACCES')
+    throw new Problem(`Port ${port} needs more rights than this user has; ${instead}, above 1023.`)
+  throw new Problem(
+    `The API cannot listen on ${host} (${code}); set HOST to an address of this machine.`,
+  )
 }
 
 /** @throws Problem when the catalogue cannot be read; its contents are checked when it is loaded */
@@ -125,15 +144,20 @@ export async function checkCatalogue(file: string): Promise<void> {
   try {
     JSON.parse(await readFile(file, 'utf8'))
   } catch (error) {
-    const why = error instanceof SyntaxError ? 'is not JSON' : `cannot be read (${errorCode(error)})`
-    throw new Problem(`OUTLETS is ${file}, which ${why}; name a catalogue such as infra/outlets/benelux.json.`)
+    const why =
+      error instanceof SyntaxError ? 'is not JSON' : `cannot be read (${errorCode(error)})`
+    throw new Problem(
+      `OUTLETS is ${file}, which ${why}; name a catalogue such as infra/outlets/benelux.json.`,
+    )
   }
 }
 
 /** Reports when the services will keep root's rights. Each service also logs this. */
 export async function checkRights(report: (sentence: string) => void): Promise<void> {
   await checkPassage(accountOf('services'), CHECKOUT, 'Each service').catch((error: Error) => {
-    report(`${error.message.replace(/, or set DATA_DIR.*/, '')}; until then the services keep root's rights.`)
+    report(
+      `${error.message.replace(/, or set DATA_DIR.*/, '')}; until then the services keep root's rights.`,
+    )
   })
 }
 
@@ -187,7 +211,8 @@ export async function loadOutlets(options: {
   const loaded = Object.values(await readRecord(state)).filter(domain => typeof domain === 'string')
   const { removed, kept, shared } = await syncOutlets(pool, outlets, { remove: loaded })
   await writeWhole(state, `${JSON.stringify(outlets.map(({ domain }) => domain))}\n`)
-  if (removed.length > 0) report(`No longer crawled, because the catalogue does not name them: ${removed.join(', ')}.`)
+  if (removed.length > 0)
+    report(`No longer crawled, because the catalogue does not name them: ${removed.join(', ')}.`)
   if (kept.length > 0) {
     report(
       `Outlets outside the catalogue are crawled too: ${kept.join(', ')}. "npm run outlets -- remove DOMAIN" removes one.`,

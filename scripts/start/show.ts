@@ -52,7 +52,10 @@ export async function showSearches(options: Shown): Promise<void> {
 
 type Offered = ReturnType<typeof offeredSearches>
 
-function offeredSearches({ json, rss, semantic }: ReturnType<typeof searches>, env: NodeJS.ProcessEnv) {
+function offeredSearches(
+  { json, rss, semantic }: ReturnType<typeof searches>,
+  env: NodeJS.ProcessEnv,
+) {
   const byMeaning = Boolean(env.QDRANT_URL && (env.EMBEDDINGS_URL || env.HF_TOKEN))
   const needsVectors = byMeaning && /^0+(ms|s|m|h|d)?$/.test(env.EMBED_DELAY ?? '')
   return {
@@ -66,7 +69,11 @@ function offeredSearches({ json, rss, semantic }: ReturnType<typeof searches>, e
 }
 
 /** @returns the searches that find nothing until the end of the wait */
-async function untilFound(options: Shown, { awaited, needsVectors }: Offered, key: string): Promise<Search[]> {
+async function untilFound(
+  options: Shown,
+  { awaited, needsVectors }: Offered,
+  key: string,
+): Promise<Search[]> {
   const { config, pool, progress, signal } = options
   let last = await readCounts(pool)
   const again = last.articles > 0
@@ -78,7 +85,8 @@ async function untilFound(options: Shown, { awaited, needsVectors }: Offered, ke
     if (inWords(counts) !== inWords(last)) changedAt = Date.now()
     last = counts
     progress.show(counts)
-    const still = Date.now() - changedAt > STILL_MS && (!needsVectors || counts.embedded === counts.articles)
+    const still =
+      Date.now() - changedAt > STILL_MS && (!needsVectors || counts.embedded === counts.articles)
     const isLate = Date.now() - began > LONGEST_WAIT_MS
     if (again || still || isLate || config.OUTLETS !== '') {
       const silent = await silentAmong(awaited, key)
@@ -97,7 +105,9 @@ function printSearches(
 ): void {
   print('')
   print(`Perscope is up at ${base}`)
-  const shown: ShownKey = onTerminal ? { kind: 'itself', key } : { kind: 'file', path: keyFile(dataDir) }
+  const shown: ShownKey = onTerminal
+    ? { kind: 'itself', key }
+    : { kind: 'file', path: keyFile(dataDir) }
   print(`To search in a browser: ${explorerAddress(base, shown)}`)
   print(onTerminal ? `Key: ${key}` : `Key: in the file ${keyFile(dataDir)}`)
   for (const search of awaited) {
@@ -112,11 +122,15 @@ function printSearches(
 }
 
 function printAddresses({ config, env, dataDir, metrics, print }: Shown, base: string): void {
-  const password = onTerminal ? `password ${env.OPERATOR_KEY}` : `password in the file ${operatorKeyFile(dataDir)}`
+  const password = onTerminal
+    ? `password ${env.OPERATOR_KEY}`
+    : `password in the file ${operatorKeyFile(dataDir)}`
   print(
     `\nFor operators: ${base}/status (any name, ${config.OPERATOR_KEY === '' ? password : 'your OPERATOR_KEY as password'})`,
   )
-  print(`Metrics for Prometheus: ${metrics.join(', ')}; its settings: ${join(dataDir, 'prometheus.yml')}`)
+  print(
+    `Metrics for Prometheus: ${metrics.join(', ')}; its settings: ${join(dataDir, 'prometheus.yml')}`,
+  )
   print(`Its data is in ${dataDir}, the logs of its parts in ${dataDir}/logs. Ctrl-C ends it.\n`)
 }
 
@@ -147,7 +161,10 @@ const WORDS = {
  * The three searches that show what the API does: by words as JSON, by language as a feed, by
  * meaning.
  */
-export function searches(base: string, kind: keyof typeof WORDS): { json: Search; rss: Search; semantic: Search } {
+export function searches(
+  base: string,
+  kind: keyof typeof WORDS,
+): { json: Search; rss: Search; semantic: Search } {
   const { keyword, language, meaning } = WORDS[kind]
   const words = keyword === '' ? '' : `q=${keyword}&search_in=title_body&`
   return {
@@ -171,7 +188,10 @@ export function searches(base: string, kind: keyof typeof WORDS): { json: Search
 
 function inJson(body: string): boolean {
   const page: unknown = JSON.parse(body)
-  return typeof page === 'object' && page !== null && 'articles' in page && Array.isArray(page.articles)
+  return typeof page === 'object' &&
+    page !== null &&
+    'articles' in page &&
+    Array.isArray(page.articles)
     ? page.articles.length > 0
     : false
 }

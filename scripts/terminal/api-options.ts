@@ -2,7 +2,12 @@ import type { ArticlesQuery } from '../../clients/typescript/src/index.ts'
 import { ApiError } from '../../services/api/contract/errors.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../../services/api/contract/parameters.ts'
 import { type ArticlesRequest, readSearch } from '../../services/api/contract/request.ts'
-import { type CommandContext, type Option, textOf, UsageError } from '../../shared/process/command.ts'
+import {
+  type CommandContext,
+  type Option,
+  textOf,
+  UsageError,
+} from '../../shared/process/command.ts'
 
 /**
  * The API's parameters as options of a script, made from the API's own table: `--search-in`,
@@ -10,10 +15,12 @@ import { type CommandContext, type Option, textOf, UsageError } from '../../shar
  */
 export const queryOptions = (without: readonly string[] = []): Record<string, Option> =>
   Object.fromEntries(
-    PARAMETERS.filter(([name]) => name !== 'cursor' && !without.includes(name)).map(([name, parameter]) => [
-      name.replaceAll('_', '-'),
-      { about: parameter.about.replaceAll('`', ''), value: placeholderOf(parameter) },
-    ]),
+    PARAMETERS.filter(([name]) => name !== 'cursor' && !without.includes(name)).map(
+      ([name, parameter]) => [
+        name.replaceAll('_', '-'),
+        { about: parameter.about.replaceAll('`', ''), value: placeholderOf(parameter) },
+      ],
+    ),
   )
 
 const PARAMETERS: [name: string, Parameter][] = Object.entries(EXPLORE_PARAMETERS)

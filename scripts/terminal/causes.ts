@@ -30,7 +30,9 @@ export async function serversAway(config: Config, pool: Pool): Promise<Missing> 
     ...(unset.includes('EMBEDDINGS_URL') ? {} : { model: () => askModel(config) }),
   }
   const away = await missingAmong(questions)
-  return missingAmong(Object.fromEntries(Object.entries(questions).filter(([name]) => name in away)))
+  return missingAmong(
+    Object.fromEntries(Object.entries(questions).filter(([name]) => name in away)),
+  )
 }
 
 async function askModel(config: Config): Promise<void> {
@@ -52,7 +54,9 @@ export async function causesNow(config: Config, pool: Pool, thoroughly: boolean)
   const watched = { pool, queues, config, missing: () => serversAway(config, pool) }
   try {
     const facts = await readFacts(watched, memory, thoroughly)
-    const waits = Object.values(facts.queues ?? {}).some(({ waiting, active }) => waiting > 0 && active === 0)
+    const waits = Object.values(facts.queues ?? {}).some(
+      ({ waiting, active }) => waiting > 0 && active === 0,
+    )
     if (thoroughly && waits) {
       await new Promise(resolve => setTimeout(resolve, LOOK_AGAIN))
       const counts = await queues.counts().catch(() => ({}))
@@ -73,8 +77,14 @@ export async function causesBefore(config: Config): Promise<Cause[]> {
 
 /** The facts without a database: all are unknown. */
 export const NOTHING = {
-  ...{ flow: null, running: null, machines: null, queues: null, outlets: null, quarantine: null },
-  ...{ missing: [], unread: [] },
+  flow: null,
+  running: null,
+  machines: null,
+  queues: null,
+  outlets: null,
+  quarantine: null,
+  missing: [],
+  unread: [],
 }
 
 async function hostsIn(catalogue: string): Promise<string[]> {

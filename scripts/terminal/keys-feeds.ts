@@ -2,7 +2,13 @@ import { tokenInAddress } from '../../services/api/feeds/feed-address.ts'
 import { printableLine } from '../../shared/log/printable.ts'
 import { type KeptSearch, listSearches } from '../../shared/plans/kept-searches.ts'
 import { type ApiKey, listKeys } from '../../shared/plans/keys.ts'
-import { feedOfToken, listFeeds, revokeAllFeeds, revokeFeed, type SearchFeed } from '../../shared/plans/search-feeds.ts'
+import {
+  feedOfToken,
+  listFeeds,
+  revokeAllFeeds,
+  revokeFeed,
+  type SearchFeed,
+} from '../../shared/plans/search-feeds.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
 
@@ -18,7 +24,10 @@ export const FEED_USAGE = [
  * `npm run keys -- feed …`: the feeds of a key, which is named by its id or its name. To revoke a
  * feed, name its id, or its address if the id is unknown.
  */
-export async function runFeed({ positionals, options, print, say }: CommandContext, pool: Pool): Promise<void> {
+export async function runFeed(
+  { positionals, options, print, say }: CommandContext,
+  pool: Pool,
+): Promise<void> {
   const [, verb = '', named, surplus] = positionals
   if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many; see --help.`)
   switch (verb) {
@@ -27,7 +36,8 @@ export async function runFeed({ positionals, options, print, say }: CommandConte
       return print(options.json === true ? JSON.stringify(feeds.map(described)) : feedTable(feeds))
     }
     case 'revoke': {
-      if (options.all !== true) return say(`Revoked ${await revoke(pool, named)}; its readers are told so from now on.`)
+      if (options.all !== true)
+        return say(`Revoked ${await revoke(pool, named)}; its readers are told so from now on.`)
       const key = await keyNamed(pool, named, `feed ${verb}`)
       const feeds = await revokeAllFeeds(pool, key.id)
       return say(`Revoked ${feeds} of ${key.name}; their readers are told so from now on.`)
@@ -38,12 +48,17 @@ export async function runFeed({ positionals, options, print, say }: CommandConte
 }
 
 /** `npm run keys -- searches KEY`: the kept searches of a key. */
-export async function runSearches({ positionals, options, print }: CommandContext, pool: Pool): Promise<void> {
+export async function runSearches(
+  { positionals, options, print }: CommandContext,
+  pool: Pool,
+): Promise<void> {
   const [, named, surplus] = positionals
   if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many; see --help.`)
   const kept = await listSearches(pool, (await keyNamed(pool, named, 'searches')).id)
   const plain = ({ createdAt, feed, ...one }: KeptSearch) => ({
-    ...{ ...one, created_at: createdAt.toISOString(), feed: feed?.id ?? null },
+    ...one,
+    created_at: createdAt.toISOString(),
+    feed: feed?.id ?? null,
   })
   if (options.json === true) return print(JSON.stringify(kept.map(plain)))
   const line = ({ id, name, search, feed }: KeptSearch) =>
@@ -53,7 +68,8 @@ export async function runSearches({ positionals, options, print }: CommandContex
 
 /** Revokes a feed and returns its id. */
 async function revoke(pool: Pool, named: string | undefined): Promise<string> {
-  if (named === undefined) throw new UsageError('Name the feed by its id or address: npm run keys -- feed revoke FEED.')
+  if (named === undefined)
+    throw new UsageError('Name the feed by its id or address: npm run keys -- feed revoke FEED.')
   const token = tokenInAddress(named)
   const id = token === null ? named : await feedOfToken(pool, token)
   if (id === null || !(await revokeFeed(pool, id)))
@@ -63,7 +79,8 @@ async function revoke(pool: Pool, named: string | undefined): Promise<string> {
 
 /** The valid key that has this id or name. */
 async function keyNamed(pool: Pool, named: string | undefined, verb: string): Promise<ApiKey> {
-  if (named === undefined) throw new UsageError(`Name the key by its id or name: npm run keys -- ${verb} KEY.`)
+  if (named === undefined)
+    throw new UsageError(`Name the key by its id or name: npm run keys -- ${verb} KEY.`)
   const inForce = (await listKeys(pool)).filter(key => key.revokedAt === null)
   const found = inForce.filter(key => key.id === named)
   const candidates = found.length > 0 ? found : inForce.filter(key => key.name === named)
@@ -98,6 +115,8 @@ function feedTable(feeds: SearchFeed[]): string {
 }
 
 const use = ({ requests, lastUsedAt }: SearchFeed): string =>
-  lastUsedAt === null ? 'never used' : `${requests.toLocaleString('en')} × used, last ${minute(lastUsedAt)}`
+  lastUsedAt === null
+    ? 'never used'
+    : `${requests.toLocaleString('en')} × used, last ${minute(lastUsedAt)}`
 
 const minute = (time: Date): string => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`

@@ -46,7 +46,8 @@ const CHOSEN = `
     and ($3::bigint[] is null or p.page_no = any ($3::bigint[]))`
 
 const isOpen = (page: string) => `${page}.state in ('waiting', 'stored')`
-const ORDER = "p.state <> 'failed', case when p.state = 'refused' then p.finished_at end desc, p.next_try_at, p.page_no"
+const ORDER =
+  "p.state <> 'failed', case when p.state = 'refused' then p.finished_at end desc, p.next_try_at, p.page_no"
 
 const valuesOf = ({ outlet, state, numbers }: PageChoice) => [outlet, state, numbers]
 
@@ -54,7 +55,11 @@ const valuesOf = ({ outlet, state, numbers }: PageChoice) => [outlet, state, num
  * Open pages: failed ones first, then by the time of their next try. Refused pages: the latest
  * first.
  */
-export async function listPages(db: Queryable, choice: PageChoice, limit: number): Promise<ListedPage[]> {
+export async function listPages(
+  db: Queryable,
+  choice: PageChoice,
+  limit: number,
+): Promise<ListedPage[]> {
   const { rows } = await db.query<ListedPage>(
     `select 'page:' || p.page_no as id, o.domain as outlet, p.url, p.state, p.reason, p.detail, p.attempts,
             case when ${isOpen('p')} then p.next_try_at end as "nextTry",
@@ -118,7 +123,9 @@ export function pagesTable(pages: ListedPage[], now: Date): string {
     page.url,
     why(page, now),
   ])
-  return columns([['id', 'state', 'next try', 'tried', 'outlet', 'address', 'why'], ...rows].map(cleaned))
+  return columns(
+    [['id', 'state', 'next try', 'tried', 'outlet', 'address', 'why'], ...rows].map(cleaned),
+  )
 }
 
 const cleaned = (row: string[]) => row.map(printableLine)

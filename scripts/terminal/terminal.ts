@@ -6,9 +6,11 @@ import { printable } from '../../shared/log/printable.ts'
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = []
   for (const row of rows) {
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length)
+    for (const [column, cell] of row.entries())
+      widths[column] = Math.max(widths[column] ?? 0, cell.length)
   }
-  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
+  const line = (row: readonly string[]) =>
+    row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
   return rows.map(row => line(row).trimEnd()).join('\n')
 }
 
@@ -47,18 +49,28 @@ export const articlesBar = (total: number): ProgressBar =>
  * @param size total bytes; null: unknown
  */
 export function importBar(size: number | null): ProgressBar {
-  if (size === null) return progressBar(0, '{articles} articles · {duration_formatted}', { articles: 0 })
-  return progressBar(size, '{bar} {percentage}% · {articles} articles · {eta_formatted} left', { articles: 0 })
+  if (size === null)
+    return progressBar(0, '{articles} articles · {duration_formatted}', { articles: 0 })
+  return progressBar(size, '{bar} {percentage}% · {articles} articles · {eta_formatted} left', {
+    articles: 0,
+  })
 }
 
 /** A bar over outlets; null: nobody watches. */
 export const outletsBar = (total: number | null): ProgressBar =>
   progressBar(total, '{bar} {value} of {total} outlets · {eta_formatted} left')
 
-function progressBar(total: number | null, format: string, fields: Record<string, number | string> = {}): ProgressBar {
+function progressBar(
+  total: number | null,
+  format: string,
+  fields: Record<string, number | string> = {},
+): ProgressBar {
   const plain = (sentence: string) => void process.stderr.write(`${printable(sentence)}\n`)
   if (!process.stderr.isTTY || total === null) return { update() {}, say: plain, stop() {} }
-  const bar = new SingleBar({ format, stream: process.stderr, hideCursor: true }, Presets.shades_classic)
+  const bar = new SingleBar(
+    { format, stream: process.stderr, hideCursor: true },
+    Presets.shades_classic,
+  )
   bar.start(total, 0, fields)
   return {
     update: (done, now = {}) => bar.update(done, now),

@@ -15,12 +15,15 @@ t.test('assertions are counted; a file that breaks off is a failure', async t =>
     rmSync(folder, { recursive: true, force: true })
   })
   const files = {
-    'good.test.ts': "import t from 'tap'\nt.test('good', async t => { t.ok(1); t.ok(2); t.comment('12 of 12') })\n",
-    'bad.test.ts': "import t from 'tap'\nt.test('bad', async t => { t.ok(1); t.equal(1, 2, 'one is two') })\n",
+    'good.test.ts':
+      "import t from 'tap'\nt.test('good', async t => { t.ok(1); t.ok(2); t.comment('12 of 12') })\n",
+    'bad.test.ts':
+      "import t from 'tap'\nt.test('bad', async t => { t.ok(1); t.equal(1, 2, 'one is two') })\n",
     'broken.test.ts': "import t from 'tap'\nt.ok(1)\nprocess.exit(3)\n",
     'silent.test.ts': 'process.exit(0)\n',
     'unreadable.test.ts': 'const = 1\n',
-    'skipping.test.ts': "import t from 'tap'\nt.test('maybe', { skip: 'no redis-server' }, async t => { t.ok(1) })\n",
+    'skipping.test.ts':
+      "import t from 'tap'\nt.test('maybe', { skip: 'no redis-server' }, async t => { t.ok(1) })\n",
     'nervous.test.ts': `import { existsSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 t.ok(existsSync('${folder}/tried'), 'not at once')
@@ -37,10 +40,12 @@ t.ok(1); t.comment('left ' + left.pid)
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
   const run = async (...names: (keyof typeof files)[]) => {
     const lines: string[] = []
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TAP')))
+    const env = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !name.startsWith('TAP')),
+    )
     const counts = await runFiles(
       names.map(name => join(folder, name)),
-      { ...{ env, family }, signal: new AbortController().signal, print: line => void lines.push(line) },
+      { env, family, signal: new AbortController().signal, print: line => void lines.push(line) },
     )
     return { counts, text: lines.join('\n') }
   }
@@ -62,7 +67,11 @@ t.ok(1); t.comment('left ' + left.pid)
 
   const nervous = await run('nervous.test.ts', 'good.test.ts')
   t.same(nervous.counts, { passed: 3, failed: 0 }, 'red beside others, green alone')
-  t.match(nervous.text, /FAILED .*nervous.*not at once.*ok, alone .*nervous/s, 'its first failure is shown')
+  t.match(
+    nervous.text,
+    /FAILED .*nervous.*not at once.*ok, alone .*nervous/s,
+    'its first failure is shown',
+  )
 
   const skipping = await run('skipping.test.ts')
   t.same(skipping.counts, { passed: 0, failed: 0 })
@@ -70,15 +79,21 @@ t.ok(1); t.comment('left ' + left.pid)
 
   const leaving = await run('leaving.test.ts')
   t.same(leaving.counts, { passed: 1, failed: 0 })
-  t.ok(process.kill(Number(/left (\d+)/.exec(leaving.text)?.[1]), 'SIGKILL'), 'what a file leaves behind still runs')
+  t.ok(
+    process.kill(Number(/left (\d+)/.exec(leaving.text)?.[1]), 'SIGKILL'),
+    'what a file leaves behind still runs',
+  )
 })
 
-t.test('a report without its sum has failed, and so has one that ended with an error after it', async t => {
-  t.equal(readReport('TAP version 14\n# Subtest: a\n    ok 1 - x\n', 0).failed, 1)
-  t.equal(readReport('1..1\n# { total: 1, pass: 1 }\n', 1).failed, 1)
-  t.equal(readReport('1..1\n# { total: 1, pass: 1 }\n', null).failed, 1)
-  t.equal(readReport('1..1\n# { total: 1, pass: 1 }\n', 0).failed, 0)
-})
+t.test(
+  'a report without its sum has failed, and so has one that ended with an error after it',
+  async t => {
+    t.equal(readReport('TAP version 14\n# Subtest: a\n    ok 1 - x\n', 0).failed, 1)
+    t.equal(readReport('1..1\n# { total: 1, pass: 1 }\n', 1).failed, 1)
+    t.equal(readReport('1..1\n# { total: 1, pass: 1 }\n', null).failed, 1)
+    t.equal(readReport('1..1\n# { total: 1, pass: 1 }\n', 0).failed, 0)
+  },
+)
 
 const QUICK = 'search/query/parse.test.ts'
 const SERVER = 'test/search/oracle.test.ts'

@@ -55,7 +55,10 @@ export async function runFiles(
     const began = Date.now()
     const seconds = LIMIT_S[groupOf(file)]
     const { code, output, timedOut } = await runTool(process.execPath, [file], {
-      ...{ family, signal, cwd: process.cwd(), keep: KEPT_OUTPUT },
+      family,
+      signal,
+      cwd: process.cwd(),
+      keep: KEPT_OUTPUT,
       within: (seconds + GRACE_S) * 1_000,
       env: { ...env, TAP_TIMEOUT: String(seconds) },
     })
@@ -63,7 +66,9 @@ export async function runFiles(
     const again = reports.has(file) ? ', alone' : ''
     reports.set(file, report)
     const took = `${((Date.now() - began) / 1_000).toFixed(1)} s`
-    print(`[${reports.size}/${files.length}] ${report.failed > 0 ? 'FAILED' : 'ok'}${again} ${file} ${took}`)
+    print(
+      `[${reports.size}/${files.length}] ${report.failed > 0 ? 'FAILED' : 'ok'}${again} ${file} ${took}`,
+    )
     for (const line of details(report, timedOut)) print(`    ${line}`)
   }
   async function work(): Promise<void> {
@@ -72,7 +77,8 @@ export async function runFiles(
   await Promise.all(Array.from({ length: jobsOf(files) }, work))
   const red = [...reports].flatMap(([file, { failed }]) => (failed > 0 ? [file] : []))
   if (files.length > 1 && red.length <= TRIED_ALONE) for (const file of red) await runOne(file)
-  const sum = (of: keyof TestCounts) => [...reports.values()].reduce((total, report) => total + report[of], 0)
+  const sum = (of: keyof TestCounts) =>
+    [...reports.values()].reduce((total, report) => total + report[of], 0)
   return { passed: sum('passed'), failed: sum('failed') }
 }
 
@@ -92,19 +98,24 @@ type Report = ReturnType<typeof readReport>
 export function readReport(text: string, code: number | null) {
   const lines = text.split('\n')
   const sum = lines.findLast(line => /^# \{ total: \d+/.test(line))
-  const counted = (name: string) => Number(new RegExp(`\\b${name}: (\\d+)`).exec(sum ?? '')?.[1] ?? 0)
+  const counted = (name: string) =>
+    Number(new RegExp(`\\b${name}: (\\d+)`).exec(sum ?? '')?.[1] ?? 0)
   const failed = counted('fail')
   const brokenOff = sum === undefined || (code !== 0 && failed === 0)
-  const passed = sum === undefined ? lines.filter(line => /^ +ok \d+/.test(line)).length : counted('pass')
+  const passed =
+    sum === undefined ? lines.filter(line => /^ +ok \d+/.test(line)).length : counted('pass')
   return {
     passed,
     failed: brokenOff ? failed + 1 : failed,
     /** Comments from `t.comment`, such as measurements. */
-    comments: lines.filter(line => /^\s*# (?!Subtest|time=|\{ total)/.test(line)).map(line => line.trim()),
+    comments: lines
+      .filter(line => /^\s*# (?!Subtest|time=|\{ total)/.test(line))
+      .map(line => line.trim()),
     /** Skipped tests, and the reasons. */
     skipped: lines.flatMap(line => / # SKIP ?(.*)$/i.exec(line)?.[0].trim() ?? []),
     /** The failures with their context: names of the tests around them, differences, places. */
-    failures: failed > 0 || brokenOff ? lines.filter(line => line.trim() !== '' && !isNoise(line)) : [],
+    failures:
+      failed > 0 || brokenOff ? lines.filter(line => line.trim() !== '' && !isNoise(line)) : [],
   }
 }
 
@@ -114,10 +125,16 @@ const isNoise = (line: string) => /^\s*(ok \d+|\d+\.\.\d+$|# time=|TAP version)/
 /**
  * Runs a check (types, style) of the installed tools. Prints its output only when the check fails.
  */
-export async function check(name: string, args: readonly string[], print: (line: string) => void): Promise<TestCounts> {
+export async function check(
+  name: string,
+  args: readonly string[],
+  print: (line: string) => void,
+): Promise<TestCounts> {
   const began = Date.now()
   const [tool, ...rest] = args
-  const output = await promisify(execFile)(`node_modules/.bin/${tool}`, rest, { maxBuffer: KEPT_OUTPUT }).then(
+  const output = await promisify(execFile)(`node_modules/.bin/${tool}`, rest, {
+    maxBuffer: KEPT_OUTPUT,
+  }).then(
     () => null,
     ({ message, stdout, stderr }) => `${stdout}${stderr}`.trimEnd() || message,
   )

@@ -31,16 +31,21 @@ export interface Selection {
  * The files to run, group by group; a group without files is left out. Parts of paths choose among
  * quick and slow files. A long file needs `--long` or its whole path.
  */
-export function selectFiles(files: readonly string[], { all, long, parts }: Selection): [Group, string[]][] {
+export function selectFiles(
+  files: readonly string[],
+  { all, long, parts }: Selection,
+): [Group, string[]][] {
   const wanted = GROUPS.slice(0, long ? 3 : all || parts.length > 0 ? 2 : 1)
   const named = new Set(parts.map(part => resolve(part)))
   const isChosen = (file: string) =>
     named.has(resolve(file)) ||
-    (wanted.includes(groupOf(file)) && (parts.length === 0 || parts.some(part => file.includes(part))))
+    (wanted.includes(groupOf(file)) &&
+      (parts.length === 0 || parts.some(part => file.includes(part))))
   const chosen = files.filter(isChosen).sort(longestFirst)
-  return GROUPS.map((group): [Group, string[]] => [group, chosen.filter(file => groupOf(file) === group)]).filter(
-    ([, members]) => members.length > 0,
-  )
+  return GROUPS.map((group): [Group, string[]] => [
+    group,
+    chosen.filter(file => groupOf(file) === group),
+  ]).filter(([, members]) => members.length > 0)
 }
 
 /** Files with real servers take longest. They start first, so that the short ones fill the gaps. */

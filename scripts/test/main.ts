@@ -22,11 +22,17 @@ onStopSignal(
 whenParentIsGone(() => stopping.abort())
 
 if (process.argv.includes('--help') || process.argv.includes('-h')) {
-  print('Installs what is missing, then checks types and style and runs the tests on servers of their own.\n')
+  print(
+    'Installs what is missing, then checks types and style and runs the tests on servers of their own.\n',
+  )
   print('Usage: npm test [-- [--all | --long] [PART …]]\n')
   print('  --all   also the slow tests (*.slow.test.ts), after the quick ones: npm run test:all')
-  print('  --long  also the slow and the long tests (*.long.test.ts), an hour or more: npm run test:long')
-  print('  PART    only the quick and slow test files whose path holds it, without types and style;')
+  print(
+    '  --long  also the slow and the long tests (*.long.test.ts), an hour or more: npm run test:long',
+  )
+  print(
+    '  PART    only the quick and slow test files whose path holds it, without types and style;',
+  )
   print('          a long file needs --long or its whole path')
   process.exit(0)
 }
@@ -57,7 +63,9 @@ try {
     for (const [group, files] of groups) {
       const began = Date.now()
       add(await runFiles(files, { env, print, family: servers.family, signal: stopping.signal }))
-      print(`${counted(files.length, `${group} test file`)} took ${Math.round((Date.now() - began) / 1_000)} s.`)
+      print(
+        `${counted(files.length, `${group} test file`)} took ${Math.round((Date.now() - began) / 1_000)} s.`,
+      )
     }
   } finally {
     await servers.stop()

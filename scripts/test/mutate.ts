@@ -29,8 +29,14 @@ const LONGEST_MS = 60_000
 const LONGEST_RUN_MS = 60 * 60_000
 
 const SWAPS: Record<string, string> = {
-  ...{ '<': '<=', '<=': '<', '>': '>=', '>=': '>' },
-  ...{ '===': '!==', '!==': '===', '&&': '||', '||': '&&' },
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '===': '!==',
+  '!==': '===',
+  '&&': '||',
+  '||': '&&',
 }
 const DROPPED = /^(?:Expression|If|Throw|Break|Continue|While|For|ForOf)Statement$/
 
@@ -47,10 +53,15 @@ interface Mutant {
 await runCommand(
   {
     name: 'mutate',
-    about: 'Changes pure files one thing at a time, and names the changes that their tests do not see.',
+    about:
+      'Changes pure files one thing at a time, and names the changes that their tests do not see.',
     usage: ['[--file PATH …]'],
     options: {
-      file: { multiple: true, value: 'PATH', about: 'only this file; listed in mutants.json or not' },
+      file: {
+        multiple: true,
+        value: 'PATH',
+        about: 'only this file; listed in mutants.json or not',
+      },
     },
   },
   async ({ options, print, say, signal }) => {
@@ -67,13 +78,20 @@ await runCommand(
       const result = await tryFile(file, known[file] ?? {}, until, signal)
       results.push(result)
       const { mutants, tried, seen, survivors, stale, seconds } = result
-      say(`[${at + 1}/${files.length}] ${file}: ${seen} of ${tried} seen, ${mutants - tried} not tried, ${seconds} s`)
+      say(
+        `[${at + 1}/${files.length}] ${file}: ${seen} of ${tried} seen, ${mutants - tried} not tried, ${seconds} s`,
+      )
       for (const { line, text } of survivors) print(`${file}:${line} survived: ${text}`)
-      for (const text of stale) print(`${file}: take this out of mutants.json, it is seen or gone: ${text}`)
+      for (const text of stale)
+        print(`${file}: take this out of mutants.json, it is seen or gone: ${text}`)
     }
-    const sum = (of: 'tried' | 'seen' | 'excused') => results.reduce((all, result) => all + result[of], 0)
-    const score = Math.round((1_000 * sum('seen')) / Math.max(1, sum('tried') - sum('excused'))) / 10
-    print(`${score} %: ${sum('seen')} of ${sum('tried')} seen, ${sum('excused')} excused by mutants.json.`)
+    const sum = (of: 'tried' | 'seen' | 'excused') =>
+      results.reduce((all, result) => all + result[of], 0)
+    const score =
+      Math.round((1_000 * sum('seen')) / Math.max(1, sum('tried') - sum('excused'))) / 10
+    print(
+      `${score} %: ${sum('seen')} of ${sum('tried')} seen, ${sum('excused')} excused by mutants.json.`,
+    )
     return results.some(({ survivors, stale }) => survivors.length + stale.length > 0) ? 1 : 0
   },
 )
@@ -82,7 +100,12 @@ await runCommand(
  * Tries the changes of a file until a time. `stale`: listed changes that the test notices or that
  * are gone.
  */
-async function tryFile(file: string, known: Record<string, string>, until: number, signal: AbortSignal) {
+async function tryFile(
+  file: string,
+  known: Record<string, string>,
+  until: number,
+  signal: AbortSignal,
+) {
   const source = readFileSync(file, 'utf8')
   const mutants = mutantsOf(source)
   const began = Date.now()
@@ -101,7 +124,11 @@ async function tryFile(file: string, known: Record<string, string>, until: numbe
       let passed = await runner.passes(mutant.source, within)
       // A listed survivor may have failed by chance, or on a busy machine.
       const isDoubtful = !passed && mutant.text in known
-      if (n % CHANGES_OF_A_PROCESS === 0 || isDoubtful || !(passed || (await runner.passes(source, within)))) {
+      if (
+        n % CHANGES_OF_A_PROCESS === 0 ||
+        isDoubtful ||
+        !(passed || (await runner.passes(source, within)))
+      ) {
         runner.end()
         runner = start()
         if (passed === false || isDoubtful) passed = await runner.passes(mutant.source, within)
@@ -118,7 +145,14 @@ async function tryFile(file: string, known: Record<string, string>, until: numbe
   const stale = Object.keys(known).filter(text => text !== 'tests' && !left.has(text))
   const counts = { mutants: mutants.length, tried, seen: tried - survived.length }
   const seconds = Math.round((Date.now() - began) / 1_000)
-  return { file, ...counts, excused: survived.length - unseen.length, survivors: unseen, stale, seconds }
+  return {
+    file,
+    ...counts,
+    excused: survived.length - unseen.length,
+    survivors: unseen,
+    stale,
+    seconds,
+  }
 }
 
 /** A process that tries changes of a file, until one of them ends it or takes too long. */
@@ -143,7 +177,13 @@ function startRunner(file: string, tests: string[], signal: AbortSignal) {
 type Node = Record<string, unknown> & { type: string; start: number; end: number }
 
 function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value && 'end' in value
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'type' in value &&
+    'start' in value &&
+    'end' in value
+  )
 }
 
 /** The nodes below a node, without types and without nodes that are left out. */
@@ -152,7 +192,8 @@ function* nodesOf(value: unknown, source: string): Generator<Node> {
   if (!isNode(value) || isLeftOut(value, source.slice(value.start, value.end))) return
   const isType = value.type.startsWith('TS')
   if (!isType) yield value
-  for (const child of isType ? [value.expression] : Object.values(value)) yield* nodesOf(child, source)
+  for (const child of isType ? [value.expression] : Object.values(value))
+    yield* nodesOf(child, source)
 }
 
 function isLeftOut({ type, async }: Node, text: string): boolean {
@@ -171,8 +212,13 @@ function mutantsOf(source: string): Mutant[] {
     const line = source.slice(0, start).split('\n').length
     const mutated = `${source.slice(0, start)}${by}${source.slice(end)}`
     const lineOf = (text: string) => text.split('\n')[line - 1]!.trim()
-    const [was, is] = [lineOf(source), lineOf(mutated)]
-    mutants.push({ line, text: by === ';' && source.startsWith(was, start) ? `without: ${was}` : is, source: mutated })
+    const was = lineOf(source)
+    const is = lineOf(mutated)
+    mutants.push({
+      line,
+      text: by === ';' && source.startsWith(was, start) ? `without: ${was}` : is,
+      source: mutated,
+    })
   }
   return mutants
 }
@@ -181,7 +227,8 @@ function mutantsOf(source: string): Mutant[] {
 function changeOf(node: Node, source: string): [number, number, string] | null {
   const { type, start, end, value, operator, left } = node
   if (type === 'NumericLiteral' && source.slice(start - 7, start) === '? -1 : ') return null
-  if (type === 'NumericLiteral') return [start, end, value === 0 ? '1' : value === 1 ? '0' : String(2 * Number(value))]
+  if (type === 'NumericLiteral')
+    return [start, end, value === 0 ? '1' : value === 1 ? '0' : String(2 * Number(value))]
   if (type === 'BooleanLiteral') return [start, end, String(value !== true)]
   if (DROPPED.test(type)) return [start, end, ';']
   const swapped = SWAPS[String(operator)]

@@ -26,7 +26,8 @@ export function hashWords(list: string) {
     ends = new Int32Array(length * 2)
     hashes = new Uint32Array(length * 2)
   }
-  const [wordEnds, wordHashes] = [ends, hashes]
+  const wordEnds = ends
+  const wordHashes = hashes
   let count = 0
   let hash = HASH_SEED
   for (let at = 1; at < length; at++) {
@@ -69,7 +70,8 @@ export function codeUnits(text: string): Uint16Array {
 const hashStep = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193)
 
 /** The hash of two neighbouring words, from their own hashes. The order counts. */
-export const pairHash = (first: number, second: number): number => finishHash(Math.imul(first, 0x9e3779b1) ^ second)
+export const pairHash = (first: number, second: number): number =>
+  finishHash(Math.imul(first, 0x9e3779b1) ^ second)
 
 export function finishHash(hash: number): number {
   let mixed = hash ^ (hash >>> 16)

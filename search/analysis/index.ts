@@ -138,7 +138,8 @@ export const listedStopWords = (language: Language): { base: string[]; added: st
   added: ADDED[language].trim().split(/\s+/),
 })
 
-const folded = (language: Language): ReadonlySet<string> => new Set(words(BASE[language] + ADDED[language]))
+const folded = (language: Language): ReadonlySet<string> =>
+  new Set(words(BASE[language] + ADDED[language]))
 
 /** The stop words of each language, folded. */
 export const STOP_WORDS: Record<Language, ReadonlySet<string>> = {
@@ -183,7 +184,8 @@ export function wordListOf(text: string): string {
  * Makes a word list: words with line breaks before, between and after them. A text contains a
  * phrase if its word list contains the phrase's word list.
  */
-export const wordList = (list: string[]): string => (list.length === 0 ? '\n' : `\n${list.join('\n')}\n`)
+export const wordList = (list: string[]): string =>
+  list.length === 0 ? '\n' : `\n${list.join('\n')}\n`
 
 /** The words of a word list, in order. */
 export const wordsOf = (list: string): string[] => list.split('\n').filter(word => word !== '')
@@ -240,7 +242,11 @@ function writeWords(text: string): string | null {
     }
     if (folded === 0) continue
     if (folded === UNREAD) FOLDED[read[at]!] = foldedUnit(read[at]!)
-    for (let kind = kindAt(normal, at, read[at]); kind !== SEPARATOR; kind = kindAt(normal, at, read[at]))
+    for (
+      let kind = kindAt(normal, at, read[at]);
+      kind !== SEPARATOR;
+      kind = kindAt(normal, at, read[at])
+    )
       at += kind === PAIR ? 2 : 1
     to = writeFolded(normal.slice(start, at), from, end - at)
     if (to < 0) return null

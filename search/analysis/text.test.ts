@@ -14,22 +14,29 @@ t.test('decision 33: a snippet is the first 200 code points with single spaces',
 })
 
 t.test('decision 33: a snippet ends with a whole grapheme', async t => {
-  t.equal(snippetOf(`${'a'.repeat(200)}\u0301b`), 'a'.repeat(199), 'its accent would be one too many')
+  t.equal(
+    snippetOf(`${'a'.repeat(200)}\u0301b`),
+    'a'.repeat(199),
+    'its accent would be one too many',
+  )
   t.equal(snippetOf(`${'a'.repeat(199)}👨‍👩‍👧b`), 'a'.repeat(199))
   t.equal(snippetOf(`a${' '.repeat(201)}${'a'.repeat(198)}\u0301b`), `a ${'a'.repeat(197)}`)
   t.equal(snippetOf(`${'a'.repeat(195)}👨‍👩‍👧b`), `${'a'.repeat(195)}👨‍👩‍👧`)
 })
 
-t.test('a text is cut after a whole word, or within one that is longer, never within a pair', async t => {
-  for (const [text, most, cut] of [
-    ['de brug', 7, 'de brug'],
-    ['de brug', 6, 'de'],
-    ['brug', 3, 'bru'],
-    ['a😀', 2, 'a'],
-  ] as const)
-    t.equal(cutText(text, most), cut)
-  t.same(TEXT_LIMITS, { title: 2_000, body: 2_000_000 })
-})
+t.test(
+  'a text is cut after a whole word, or within one that is longer, never within a pair',
+  async t => {
+    for (const [text, most, cut] of [
+      ['de brug', 7, 'de brug'],
+      ['de brug', 6, 'de'],
+      ['brug', 3, 'bru'],
+      ['a😀', 2, 'a'],
+    ] as const)
+      t.equal(cutText(text, most), cut)
+    t.same(TEXT_LIMITS, { title: 2_000, body: 2_000_000 })
+  },
+)
 
 t.test('a letter keeps thirty marks, and all else stays', async t => {
   const words = 'Zoë cafe\u0301 “Ja” الحكومة 新聞検索'.repeat(20)

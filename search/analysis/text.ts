@@ -17,7 +17,8 @@ export function snippetOf(body: string | null, allowed: number = SNIPPET_LENGTH)
   const most = Math.min(allowed, SNIPPET_LENGTH)
   const first = collapsed(body.slice(0, SNIPPET_LENGTH * 2)).slice(0, most + 1)
   // Below U+0300 each code unit is a grapheme of its own, so the text can be cut anywhere.
-  if (first.length > most && !/[^\0-\u02ff]/.test(first)) return first.slice(0, most).trimEnd() || null
+  if (first.length > most && !/[^\0-\u02ff]/.test(first))
+    return first.slice(0, most).trimEnd() || null
   // The first part of the body, which is long enough for any snippet.
   const text = collapsed(body).slice(0, SNIPPET_LENGTH * 8)
   if (text === '') return null
@@ -55,7 +56,9 @@ const MOST_MARKS = 30
  * marks took five seconds.
  */
 export function boundMarks(text: string): string {
-  return hasLongRun(text) ? text.replace(/\p{M}+/gu, run => [...run].slice(0, MOST_MARKS).join('')) : text
+  return hasLongRun(text)
+    ? text.replace(/\p{M}+/gu, run => [...run].slice(0, MOST_MARKS).join(''))
+    : text
 }
 
 /**
@@ -67,7 +70,8 @@ function hasLongRun(text: string): boolean {
   const isHigh = (at: number) => text.charCodeAt(at) >= 0x300
   for (let at = MOST_MARKS; at < text.length; at += MOST_MARKS + 1) {
     if (!isHigh(at)) continue
-    let [start, end] = [at, at + 1]
+    let start = at
+    let end = at + 1
     while (isHigh(start - 1)) start--
     while (isHigh(end)) end++
     if (end - start > MOST_MARKS) return true

@@ -8,20 +8,24 @@ import { foldAny, foldName, foldWord, hasLetterOrDigit, wordRuns, words } from '
 import WORDS from './words.json' with { type: 'json' }
 
 t.test('decision 16: one way to cut a text into words', async t => {
-  for (const [text = '', ...expected] of WORDS.cut) t.same(words(text), expected, JSON.stringify(text))
+  for (const [text = '', ...expected] of WORDS.cut)
+    t.same(words(text), expected, JSON.stringify(text))
 })
 
-t.test('decision 16: what is folded folds to itself, and words with places are those of the text', async () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), written => {
-      const found = words(written)
-      for (const word of found) assert.equal(foldWord(word), word, JSON.stringify(written))
-      const placed = wordRuns(written.normalize('NFC')).map(({ word }) => word)
-      assert.deepEqual(placed, found)
-    }),
-    { numRuns: 2_000 },
-  )
-})
+t.test(
+  'decision 16: what is folded folds to itself, and words with places are those of the text',
+  async () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), written => {
+        const found = words(written)
+        for (const word of found) assert.equal(foldWord(word), word, JSON.stringify(written))
+        const placed = wordRuns(written.normalize('NFC')).map(({ word }) => word)
+        assert.deepEqual(placed, found)
+      }),
+      { numRuns: 2_000 },
+    )
+  },
+)
 t.test('decision 16: case, accents as written, and hyphenation never matter', async () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[a-zéèüöçß0-9 ]{0,30}$/), written => {
@@ -74,7 +78,8 @@ t.test('a Latin letter is folded alike wherever it stands', async t => {
   for (let first = 0; first < 0x260; first++) {
     for (let second = 0; second < 0x260; second += 1 + (first % 7)) {
       const word = String.fromCharCode(first, second)
-      if (foldWord(word) !== foldAny(word)) t.equal(foldWord(word), foldAny(word), JSON.stringify(word))
+      if (foldWord(word) !== foldAny(word))
+        t.equal(foldWord(word), foldAny(word), JSON.stringify(word))
     }
   }
 })

@@ -21,7 +21,12 @@ export function words(text: string): string[] {
     if (start < 0) continue
     const written = normal.slice(start, at)
     // Nearly every word of a text is plain. A plain word needs no folding.
-    const word = kinds === PLAIN ? written : kinds <= (PLAIN | CAPITAL) ? written.toLowerCase() : foldWord(written)
+    const word =
+      kinds === PLAIN
+        ? written
+        : kinds <= (PLAIN | CAPITAL)
+          ? written.toLowerCase()
+          : foldWord(written)
     if (word !== '') found.push(word)
     start = -1
     kinds = 0
@@ -33,7 +38,8 @@ export function words(text: string): string[] {
  * Whether a search for a text is possible (decision 19): the text needs a letter or a digit. A
  * combining mark alone is neither.
  */
-export const hasLetterOrDigit = (text: string): boolean => /(?!ʼ)[\p{L}\p{Nd}⁰¹²³⁴-⁹₀-₉]/u.test(text)
+export const hasLetterOrDigit = (text: string): boolean =>
+  /(?!ʼ)[\p{L}\p{Nd}⁰¹²³⁴-⁹₀-₉]/u.test(text)
 
 /**
  * Kinds of code units, as bits. The kinds of a word are the kinds of all its code units together.
@@ -105,7 +111,16 @@ export function wordRuns(text: string): WordRun[] {
  * because NFKD makes it and an `n` of `ŉ`.
  */
 const LETTERS: Record<string, string> = {
-  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i', ʼ: '' },
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+  ʼ: '',
 }
 
 /**

@@ -22,7 +22,10 @@ export type SearchAnswer = ReturnType<typeof readAnswer>
 export function readAnswer(answer: unknown, isScored: boolean) {
   const { timed_out: timedOut, _shards: shards, hits, aggregations } = recordOf(answer)
   if (timedOut !== false || recordOf(shards).failed !== 0)
-    throw new ArchiveFailure('OpenSearch answered with a part of the matches; see the health of its shards.', null)
+    throw new ArchiveFailure(
+      'OpenSearch answered with a part of the matches; see the health of its shards.',
+      null,
+    )
   const { total, hits: list } = recordOf(hits ?? {})
   const aggregation = (name: string) => recordOf(recordOf(aggregations)[name])
   return {
@@ -67,7 +70,8 @@ function newestOf({ dated, undated }: Record<string, unknown>): number {
 
 function keyOf(key: Record<string, unknown>): CompositeBucket['key'] {
   const read: Record<string, number | string> = {}
-  for (const [name, value] of Object.entries(key)) read[name] = typeof value === 'number' ? value : String(value)
+  for (const [name, value] of Object.entries(key))
+    read[name] = typeof value === 'number' ? value : String(value)
   return read
 }
 
@@ -89,4 +93,7 @@ export function numberOf(value: unknown): number {
 }
 
 const strange = () =>
-  new ArchiveFailure('OpenSearch answered in a form that is not understood; is OPENSEARCH_URL its address?', null)
+  new ArchiveFailure(
+    'OpenSearch answered in a form that is not understood; is OPENSEARCH_URL its address?',
+    null,
+  )

@@ -1,5 +1,11 @@
 import { type Collector, minuteOf, type PageOrder, type Question } from '../execute/collector.ts'
-import { type Elsewhere, type IndexPart, nowhere, TextsElsewhere, type Verify } from '../execute/index-parts.ts'
+import {
+  type Elsewhere,
+  type IndexPart,
+  nowhere,
+  TextsElsewhere,
+  type Verify,
+} from '../execute/index-parts.ts'
 import {
   type Ahead,
   type DocFilter,
@@ -17,7 +23,12 @@ import { SegmentsChanged } from '../store/segment-store.ts'
 import { type NameField, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
 import { COUNTRIES } from '../vocabulary.ts'
 import { type CompositeBucket, readAnswer, type SearchAnswer } from './answers.ts'
-import { type ArchiveClient, ArchiveMissing, type ArchiveSettings, openArchiveClient } from './client.ts'
+import {
+  type ArchiveClient,
+  ArchiveMissing,
+  type ArchiveSettings,
+  openArchiveClient,
+} from './client.ts'
 import { LAST } from './documents.ts'
 import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from './state.ts'
 
@@ -42,17 +53,23 @@ const EACH = 5_000
  * @param settings null: the address of OpenSearch is not set
  * @param failed called when the archive fails to answer a search
  */
-export function openArchive(db: Queryable, settings: ArchiveSettings | null, failed = () => {}): Elsewhere {
+export function openArchive(
+  db: Queryable,
+  settings: ArchiveSettings | null,
+  failed = () => {},
+): Elsewhere {
   if (settings === null) return nowhere(missing => new ArchiveMissing(missing))
   const client = openArchiveClient(settings)
   return {
     async at(version) {
       const own = await readArchiveMeta(db)
-      if (own.version !== version) throw new SegmentsChanged('segments were replaced during a search')
+      if (own.version !== version)
+        throw new SegmentsChanged('segments were replaced during a search')
       const isCurrent = async () => (await readArchiveMeta(db)).version === version
       return {
         covered: own.covered,
-        part: (plan, order, verify) => archivePart(client, own, plan, order, { isCurrent, failed, verify }),
+        part: (plan, order, verify) =>
+          archivePart(client, own, plan, order, { isCurrent, failed, verify }),
       }
     },
     close: client.close,
@@ -122,7 +139,8 @@ function archivePart(
         if (error instanceof TooFrequent) throw error
         // A request also fails when its index was replaced and deleted meanwhile. The search then
         // starts again with the new index.
-        if (!(await told.isCurrent())) throw new SegmentsChanged('the archive changed during a search')
+        if (!(await told.isCurrent()))
+          throw new SegmentsChanged('the archive changed during a search')
         told.failed()
         throw error
       }
@@ -170,8 +188,11 @@ const PAGE = 10_000
 
 /** Asks for a page of documents. Of each document, OpenSearch returns only `seq`. */
 const OPEN_PAGE = {
-  ...{ size: PAGE, track_total_hits: false, sort: [{ seq: 'asc' }] },
-  ...{ stored_fields: '_none_', docvalue_fields: ['seq'] },
+  size: PAGE,
+  track_total_hits: false,
+  sort: [{ seq: 'asc' }],
+  stored_fields: '_none_',
+  docvalue_fields: ['seq'],
 }
 
 /** An aggregation whose buckets come in pages. */
@@ -193,7 +214,12 @@ interface ArchiveQuestion {
 }
 
 function questionOf(aggregations: readonly Question[]): ArchiveQuestion {
-  const question: ArchiveQuestion = { page: null, body: { size: 0, track_total_hits: false }, pages: [], take() {} }
+  const question: ArchiveQuestion = {
+    page: null,
+    body: { size: 0, track_total_hits: false },
+    pages: [],
+    take() {},
+  }
   const takes: ArchiveQuestion['take'][] = []
   const aggs: Record<string, Clause> = {}
   aggregations.forEach((aggregation, index) => {
@@ -217,7 +243,9 @@ function questionOf(aggregations: readonly Question[]): ArchiveQuestion {
         })
         break
       case 'terms':
-        aggs[name] = { filters: { filters: aggregation.terms.map(term => clauseOf({ kind: 'term', term })) } }
+        aggs[name] = {
+          filters: { filters: aggregation.terms.map(term => clauseOf({ kind: 'term', term })) },
+        }
         takes.push(answer => aggregation.take(answer.counts(name)))
         break
       case 'outlets':
@@ -228,7 +256,10 @@ function questionOf(aggregations: readonly Question[]): ArchiveQuestion {
         })
         break
       case 'names':
-        question.pages.push(namesOf('outlet', 'publisher', aggregation), namesOf('author', 'author_nos', aggregation))
+        question.pages.push(
+          namesOf('outlet', 'publisher', aggregation),
+          namesOf('author', 'author_nos', aggregation),
+        )
         break
     }
   })
@@ -245,13 +276,18 @@ function pageBody({ sort, order, position, wanted, scored }: PageOrder): Record<
   return {
     size: wanted,
     sort: [{ [field]: order }, ...(scored ? [{ _score: 'desc' }] : []), { id: order }],
-    ...(last === undefined ? {} : { search_after: [value, ...(scored ? [last.score] : []), last.id] }),
+    ...(last === undefined
+      ? {}
+      : { search_after: [value, ...(scored ? [last.score] : []), last.id] }),
     stored_fields: '_none_',
     docvalue_fields: ['seq'],
   }
 }
 
-function timesOf({ axis, starts }: Extract<Question, { kind: 'times' }>, name: string): Record<string, Clause> {
+function timesOf(
+  { axis, starts }: Extract<Question, { kind: 'times' }>,
+  name: string,
+): Record<string, Clause> {
   const field = axis === 'published_at' ? 'published' : 'ingested'
   const ranges = Array.from(starts.subarray(1), (to, bucket) => ({ from: starts[bucket]!, to }))
   return {
@@ -264,14 +300,25 @@ function timesOf({ axis, starts }: Extract<Question, { kind: 'times' }>, name: s
 const sourceOf = (field: string): Clause => ({ [field]: { terms: { field } } })
 
 /** Counts articles by the number of their outlet or author, and by country. */
-const namesOf = (field: NameField, source: string, { take }: Extract<Question, { kind: 'names' }>): Pages => ({
+const namesOf = (
+  field: NameField,
+  source: string,
+  { take }: Extract<Question, { kind: 'names' }>,
+): Pages => ({
   name: field,
   sources: [sourceOf(source), sourceOf('country')],
   aggs: NEWEST,
   take({ key, count, newest }) {
-    const countries = COUNTRIES.reduce((bits, one, bit) => (one === key.country ? bits | (1 << bit) : bits), 0)
+    const countries = COUNTRIES.reduce(
+      (bits, one, bit) => (one === key.country ? bits | (1 << bit) : bits),
+      0,
+    )
     const minute = minuteOf(newest)
-    take(field, Number(key[source]), { articles: count, countries, newest: COUNTRIES.map(() => minute) })
+    take(field, Number(key[source]), {
+      articles: count,
+      countries,
+      newest: COUNTRIES.map(() => minute),
+    })
   },
 })
 
@@ -333,10 +380,14 @@ const anyOf = (clauses: Clause[]): Clause =>
 
 /** Terms of one field become one clause, because the number of clauses has a limit. */
 function orClauses(nodes: QueryNode[]): Clause[] {
-  const terms = nodes.flatMap(node => (node.kind === 'term' && parseNameTerm(node.term) === null ? [node.term] : []))
+  const terms = nodes.flatMap(node =>
+    node.kind === 'term' && parseNameTerm(node.term) === null ? [node.term] : [],
+  )
   const others = nodes.filter(node => node.kind !== 'term' || parseNameTerm(node.term) !== null)
   const byField = Map.groupBy(terms.map(fieldOf), ({ field }) => field)
-  const sets = [...byField].map(([field, own]): Clause => ({ terms: { [field]: own.map(({ value }) => value) } }))
+  const sets = [...byField].map(
+    ([field, own]): Clause => ({ terms: { [field]: own.map(({ value }) => value) } }),
+  )
   return [...sets, ...others.map(clauseOf)]
 }
 
@@ -359,7 +410,9 @@ function termClause(term: string): Clause {
 function fieldOf(term: string): { field: 'title' | 'terms' | 'publisher'; value: string } {
   if (term[0] === 'P') return { field: 'publisher', value: term.slice(1) }
   const word = parseWordTerm(term)
-  return word?.kind === 'word' && word.inTitle ? { field: 'title', value: word.of } : { field: 'terms', value: term }
+  return word?.kind === 'word' && word.inTitle
+    ? { field: 'title', value: word.of }
+    : { field: 'terms', value: term }
 }
 
 /**
@@ -368,7 +421,10 @@ function fieldOf(term: string): { field: 'title' | 'terms' | 'publisher'; value:
  * @param extents of all indices of the request. A condition that all their articles meet is left
  *   out.
  */
-function filterClauses({ bounds, watermark, above }: DocFilter, extents: readonly Extent[]): Clause[] {
+function filterClauses(
+  { bounds, watermark, above }: DocFilter,
+  extents: readonly Extent[],
+): Clause[] {
   const { published, undatedSince, ingested } = bounds
   const clauses: Clause[] = [{ range: { seq: { gt: Number(above), lte: Number(watermark) } } }]
   const isWithin = extents.every(
@@ -388,7 +444,8 @@ function filterClauses({ bounds, watermark, above }: DocFilter, extents: readonl
     }
     clauses.push(undatedSince === null ? dated : anyOf([dated, undated]))
   }
-  if (ingested !== null) clauses.push({ range: { ingested: { gte: ingested.from, lt: ingested.to } } })
+  if (ingested !== null)
+    clauses.push({ range: { ingested: { gte: ingested.from, lt: ingested.to } } })
   return clauses
 }
 

@@ -83,14 +83,26 @@ interface Node {
   avoidedUntil: number
 }
 
-export function openArchiveClient({ nodes, user, password, timeout, trust, refusalOf }: ArchiveSettings) {
+export function openArchiveClient({
+  nodes,
+  user,
+  password,
+  timeout,
+  trust,
+  refusalOf,
+}: ArchiveSettings) {
   const all: Node[] = nodes.map(address => {
     const { origin, pathname } = new URL(address)
-    const options = { connections: CONNECTIONS, allowH2: false, connect: { timeout: CONNECT_MS, ...trust } }
+    const options = {
+      connections: CONNECTIONS,
+      allowH2: false,
+      connect: { timeout: CONNECT_MS, ...trust },
+    }
     return { pool: new Pool(origin, options), base: pathname.replace(/\/$/, ''), avoidedUntil: 0 }
   })
   const headers: Record<string, string> = { 'content-type': 'application/json' }
-  if (user !== '') headers.authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+  if (user !== '')
+    headers.authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
   let turn = 0
 
   const nextNode = (): Node => {
@@ -100,7 +112,10 @@ export function openArchiveClient({ nodes, user, password, timeout, trust, refus
     return inTurn.find(node => node.avoidedUntil <= now) ?? inTurn[0]!
   }
   /** @returns the answer; or the failure, when another try may succeed */
-  const attempt = async (request: ArchiveRequest, left: number): Promise<{ answer: unknown } | ArchiveFailure> => {
+  const attempt = async (
+    request: ArchiveRequest,
+    left: number,
+  ): Promise<{ answer: unknown } | ArchiveFailure> => {
     const node = nextNode()
     try {
       return { answer: await ask(node, headers, request, Math.min(left, request.each ?? left)) }
@@ -147,7 +162,10 @@ async function ask(
   within: number,
 ): Promise<unknown> {
   const answer = await pool.request({
-    ...{ method, path: base + path, headers, body: body ?? null },
+    method,
+    path: base + path,
+    headers,
+    body: body ?? null,
     signal: AbortSignal.timeout(Math.ceil(within)),
   })
   const text = await answer.body.text()
@@ -161,9 +179,14 @@ const refusal = (status: number, text: string, method: string, path: string) =>
     status,
   )
 
-function failureOf(error: unknown, { method, path }: ArchiveRequest, refusal: string | null): ArchiveFailure {
+function failureOf(
+  error: unknown,
+  { method, path }: ArchiveRequest,
+  refusal: string | null,
+): ArchiveFailure {
   if (error instanceof ArchiveFailure) return error
-  if (refusal !== null) return new ArchiveFailure(`OpenSearch was not asked. ${refusal}`, null, error)
+  if (refusal !== null)
+    return new ArchiveFailure(`OpenSearch was not asked. ${refusal}`, null, error)
   const why = reasonOf(error)
   return new ArchiveFailure(
     `OpenSearch does not answer ${method} ${path.slice(0, EXCERPT)} (${why}); see whether its nodes at OPENSEARCH_URL run.`,

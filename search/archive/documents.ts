@@ -92,8 +92,14 @@ export function documentOf(article: SegmentSource, words: ArticleWords, names: N
   const body = wordsOf(words.body)
   const outlet = names.outlet(publisherNo)
   return {
-    ...{ seq: Number(seq), id, country, publisher: publisherNo, author_nos: authorNos },
-    ...(published === null ? { newest: -LAST, oldest: LAST } : { published, newest: published, oldest: published }),
+    seq: Number(seq),
+    id,
+    country,
+    publisher: publisherNo,
+    author_nos: authorNos,
+    ...(published === null
+      ? { newest: -LAST, oldest: LAST }
+      : { published, newest: published, oldest: published }),
     ...(ingested === null ? {} : { ingested }),
     terms: [...filterTermsOf(article), ...termsOf(language, title, body)],
     title: textOf(title),

@@ -47,7 +47,8 @@ export function createSender({
     )
     for (const article of articles) {
       const own = words.get(article.seq)
-      if (own === undefined) throw new Error(`article ${article.seq} has no words; run "npm run reindex" first`)
+      if (own === undefined)
+        throw new Error(`article ${article.seq} has no words; run "npm run reindex" first`)
       extend(filled, article)
       yield `{"index":{"_id":"${article.seq}"}}\n${JSON.stringify(documentOf(article, own, named))}\n`
     }
@@ -101,7 +102,10 @@ function createPipe(send: (body: string) => Promise<void>) {
   }
 }
 
-function extend(filled: Filled, { published, ingested }: { published: number | null; ingested: number | null }): void {
+function extend(
+  filled: Filled,
+  { published, ingested }: { published: number | null; ingested: number | null },
+): void {
   filled.published = including(filled.published, published)
   filled.ingested = including(filled.ingested, ingested)
   if (published === null) filled.undated++
@@ -117,12 +121,17 @@ function including(span: Filled['published'], time: number | null): Filled['publ
 async function sendBulk(client: ArchiveClient, index: string, body: string): Promise<void> {
   const path = `/${writingAlias(index)}/_bulk?require_alias=true&filter_path=errors,items.*.status,items.*.error.reason`
   for (let attempt = 1; ; attempt++) {
-    const answer = recordOf(await client.send({ method: 'POST', path, body, within: WITHIN, each: EACH }))
+    const answer = recordOf(
+      await client.send({ method: 'POST', path, body, within: WITHIN, each: EACH }),
+    )
     if (answer.errors === false) return
     const { status, reason } = firstRefusal(answer.items)
     const isBusy = status === 429 || status === 503
     if (!isBusy || attempt === TRIES)
-      throw new ArchiveFailure(`OpenSearch refused an article of ${index} (${status}: ${reason}).`, status)
+      throw new ArchiveFailure(
+        `OpenSearch refused an article of ${index} (${status}: ${reason}).`,
+        status,
+      )
     await pause(500 * 2 ** attempt)
   }
 }
@@ -130,7 +139,8 @@ async function sendBulk(client: ArchiveClient, index: string, body: string): Pro
 function firstRefusal(items: unknown): { status: number; reason: string } {
   for (const item of Array.isArray(items) ? items : []) {
     const { status, error } = recordOf(recordOf(item).index)
-    if (typeof status === 'number' && status >= 300) return { status, reason: String(recordOf(error ?? {}).reason) }
+    if (typeof status === 'number' && status >= 300)
+      return { status, reason: String(recordOf(error ?? {}).reason) }
   }
   return { status: 0, reason: 'no reason was given' }
 }
@@ -148,12 +158,17 @@ const WITHIN_INDICES = 120_000
 const writingAlias = (index: string) => `${index}-w`
 
 /** Makes an index, unless it exists. */
-export async function createIndex(client: ArchiveClient, name: string, shape: IndexShape): Promise<void> {
+export async function createIndex(
+  client: ArchiveClient,
+  name: string,
+  shape: IndexShape,
+): Promise<void> {
   try {
     const body = JSON.stringify({ ...indexBody(shape), aliases: { [writingAlias(name)]: {} } })
     await client.send({ method: 'PUT', path: `/${name}`, body, within: WITHIN_INDICES })
   } catch (error) {
-    const isThere = error instanceof ArchiveFailure && error.message.includes('resource_already_exists_exception')
+    const isThere =
+      error instanceof ArchiveFailure && error.message.includes('resource_already_exists_exception')
     if (!isThere) throw error
   }
 }
@@ -175,27 +190,49 @@ const isMissing = (error: unknown) => error instanceof ArchiveFailure && error.s
  *
  * @throws ArchiveFailure when a shard was not refreshed, or an article is missing
  */
-export async function makeSearchable(client: ArchiveClient, name: string, range: SegmentRange): Promise<void> {
+export async function makeSearchable(
+  client: ArchiveClient,
+  name: string,
+  range: SegmentRange,
+): Promise<void> {
   const { _shards: shards } = recordOf(
     await client.send({ method: 'POST', path: `/${name}/_refresh`, within: WITHIN_INDICES }),
   )
   const { failed, successful } = recordOf(shards)
   if (failed !== 0 || numberOf(successful) < 1)
-    throw new ArchiveFailure(`A shard of ${name} was not refreshed; the same command goes on.`, null)
+    throw new ArchiveFailure(
+      `A shard of ${name} was not refreshed; the same command goes on.`,
+      null,
+    )
   if (await hasAll(client, name, range)) return
-  throw new ArchiveFailure(`${name} misses articles that were put into it; the same command builds it anew.`, null)
+  throw new ArchiveFailure(
+    `${name} misses articles that were put into it; the same command builds it anew.`,
+    null,
+  )
 }
 
 /** Whether an index has every article of a range. */
-export async function hasAll(client: ArchiveClient, name: string, { first, last }: SegmentRange): Promise<boolean> {
+export async function hasAll(
+  client: ArchiveClient,
+  name: string,
+  { first, last }: SegmentRange,
+): Promise<boolean> {
   const query = { range: { seq: { gte: Number(first), lte: Number(last) } } }
   try {
     const path = `/${name}/_count`
     const answer = recordOf(
-      await client.send({ method: 'POST', path, body: JSON.stringify({ query }), within: WITHIN_INDICES }),
+      await client.send({
+        method: 'POST',
+        path,
+        body: JSON.stringify({ query }),
+        within: WITHIN_INDICES,
+      }),
     )
     if (recordOf(answer._shards).failed !== 0)
-      throw new ArchiveFailure(`A shard of ${name} is away; run the same command when OpenSearch is whole.`, null)
+      throw new ArchiveFailure(
+        `A shard of ${name} is away; run the same command when OpenSearch is whole.`,
+        null,
+      )
     // `seq` has no gaps, so the number of documents tells whether one is missing.
     return numberOf(answer.count) === Number(last - first) + 1
   } catch (error) {

@@ -1,4 +1,11 @@
-import { type Client, type Pool, type Queryable, readValue, transaction, whileLocked } from '../postgres.ts'
+import {
+  type Client,
+  type Pool,
+  type Queryable,
+  readValue,
+  transaction,
+  whileLocked,
+} from '../postgres.ts'
 import type { SegmentMeta, SegmentRange } from '../store/segment-store.ts'
 
 /*
@@ -10,7 +17,8 @@ import type { SegmentMeta, SegmentRange } from '../store/segment-store.ts'
  * An index of the archive, as a search knows it. The articles from `first` to `last` are searchable
  * in it.
  */
-export interface ArchiveIndex extends Pick<SegmentMeta, 'first' | 'last' | 'published' | 'ingested' | 'undated'> {
+export interface ArchiveIndex
+  extends Pick<SegmentMeta, 'first' | 'last' | 'published' | 'ingested' | 'undated'> {
   name: string
 }
 
@@ -98,12 +106,17 @@ export function openArchiveStore(pool: Pool) {
 
     /** Marks serving indices, so that the next run builds them anew. */
     async markStale(names: readonly string[]) {
-      await pool.query('update archive_indices set analysis = 0 where name = any ($1::text[])', [names])
+      await pool.query('update archive_indices set analysis = 0 where name = any ($1::text[])', [
+        names,
+      ])
     },
 
     /** Retires indices that serve no search. */
     async retire(names: readonly string[]) {
-      await pool.query("update archive_indices set state = 'retired' where name = any ($1::text[])", [names])
+      await pool.query(
+        "update archive_indices set state = 'retired' where name = any ($1::text[])",
+        [names],
+      )
     },
 
     /** Retires all indices, so that no search uses the archive. */
@@ -124,7 +137,8 @@ export function openArchiveStore(pool: Pool) {
     releaseNext: () => changing(pool, releaseNext),
 
     /** Articles up to this `seq` have no segment, because only the archive has them; 0: none. */
-    readReleasedTo: async () => (await readValue<bigint>(pool, 'select released_to from segments_version'))!,
+    readReleasedTo: async () =>
+      (await readValue<bigint>(pool, 'select released_to from segments_version'))!,
 
     /**
      * Notes up to which `seq` segments are still released. The caller's transaction also stores a
@@ -178,7 +192,10 @@ function indexOf(row: MetaRow, name: string): ArchiveIndex {
   const span = (first: Date | null, last: Date | null) =>
     first === null || last === null ? null : { first: first.getTime(), last: last.getTime() }
   return {
-    ...{ name, first: row.first_seq, last: row.filled_to, undated: Number(row.undated) },
+    name,
+    first: row.first_seq,
+    last: row.filled_to,
+    undated: Number(row.undated),
     published: span(row.first_published, row.last_published),
     ingested: span(row.first_ingested, row.last_ingested),
   }

@@ -9,7 +9,14 @@ import { openReads, partsOf, type SegmentRange } from '../store/segment-store.ts
 import { numberOf, recordOf } from './answers.ts'
 import { type ArchiveClient, type ArchiveSettings, openArchiveClient } from './client.ts'
 import { ANALYSIS, type IndexShape } from './documents.ts'
-import { createIndex, createSender, deleteIndex, hasAll, makeSearchable, type Sender } from './send.ts'
+import {
+  createIndex,
+  createSender,
+  deleteIndex,
+  hasAll,
+  makeSearchable,
+  type Sender,
+} from './send.ts'
 import { type ArchiveIndexState, type ArchiveStore, openArchiveStore } from './state.ts'
 
 /*
@@ -38,7 +45,11 @@ type Worked = (articles: number) => Promise<void>
 /** Fills and empties the archive. */
 export type ArchiveWriter = ReturnType<typeof openArchiveWriter>
 
-export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options: ArchiveWriterOptions) {
+export function openArchiveWriter(
+  pool: Pool,
+  settings: ArchiveSettings,
+  options: ArchiveWriterOptions,
+) {
   const client = openArchiveClient(settings)
   const store = openArchiveStore(pool)
   const { recent, segment = SEGMENT_SIZES.merged } = options
@@ -59,7 +70,16 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
     async fill(worked: Worked, signal: AbortSignal) {
       const source = postgresArticles(openReads(pool))
       const { prefix } = settings
-      return fillArchive({ ...options, client, store, source, prefix, worked, signal, until: await until() })
+      return fillArchive({
+        ...options,
+        client,
+        store,
+        source,
+        prefix,
+        worked,
+        signal,
+        until: await until(),
+      })
     },
     /** Marks every index, so that `fill` builds it anew. */
     async markStale() {
@@ -93,7 +113,11 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
       const released = Number(await store.readReleasedTo())
       if (task === 'empty') return released
       const all = await store.readIndices()
-      return all.reduce((most, one) => Math.max(most, one.state === 'serving' ? Number(one.filledTo) - released : 0), 0)
+      return all.reduce(
+        (most, one) =>
+          Math.max(most, one.state === 'serving' ? Number(one.filledTo) - released : 0),
+        0,
+      )
     },
     /**
      * Runs work while no other process changes the archive. @returns null: another process changes
@@ -136,7 +160,11 @@ async function fillArchive(run: Filling): Promise<boolean> {
 }
 
 /** How many articles a run would send: all articles of stale indices, and the new ones. */
-async function countDue({ client, store, until }: Pick<Filling, 'client' | 'store' | 'until'>): Promise<number> {
+async function countDue({
+  client,
+  store,
+  until,
+}: Pick<Filling, 'client' | 'store' | 'until'>): Promise<number> {
   await findDamage({ client, store })
   const all = await store.readIndices()
   const stale = all.filter(one => one.state === 'serving' && one.analysis !== ANALYSIS)
@@ -146,7 +174,10 @@ async function countDue({ client, store, until }: Pick<Filling, 'client' | 'stor
 }
 
 /** Deletes retired indices, because no search uses them. */
-async function deleteRetired({ client, store }: Pick<Filling, 'client' | 'store'>): Promise<number> {
+async function deleteRetired({
+  client,
+  store,
+}: Pick<Filling, 'client' | 'store'>): Promise<number> {
   const retired = (await store.readIndices()).filter(one => one.state === 'retired')
   for (const { name } of retired) {
     await deleteIndex(client, name)
@@ -171,7 +202,9 @@ async function findDamage({ client, store }: Pick<Filling, 'client' | 'store'>):
 /** Builds an index anew beside the old one. The old one serves until the new one is complete. */
 async function rebuild(run: Filling, sender: Sender, old: ArchiveIndexState): Promise<boolean> {
   const { store } = run
-  const begun = (await store.readIndices()).filter(one => one.state === 'building' && one.first === old.first)
+  const begun = (await store.readIndices()).filter(
+    one => one.state === 'building' && one.first === old.first,
+  )
   const usable = begun.find(one => one.analysis === ANALYSIS && one.last >= old.filledTo)
   await store.retire(begun.filter(one => one !== usable).map(one => one.name))
   const index = usable ?? (await addIndex(run, old, 'building'))
@@ -196,7 +229,10 @@ async function extend(run: Filling, sender: Sender): Promise<boolean> {
 }
 
 const coveredBy = (all: ArchiveIndexState[]): bigint =>
-  all.reduce((covered, one) => (one.state === 'serving' && one.filledTo > covered ? one.filledTo : covered), 0n)
+  all.reduce(
+    (covered, one) => (one.state === 'serving' && one.filledTo > covered ? one.filledTo : covered),
+    0n,
+  )
 
 async function addIndex(
   { client, store, shards, replicas, prefix }: Filling,
@@ -206,14 +242,26 @@ async function addIndex(
   // Every name is used once. So a search cannot mistake a new index for the old one of the same
   // range.
   const name = `${prefix}-${first}-${randomBytes(4).toString('hex')}`
-  const index: ArchiveIndexState = { name, first, last, filledTo: first - 1n, state, analysis: ANALYSIS }
+  const index: ArchiveIndexState = {
+    name,
+    first,
+    last,
+    filledTo: first - 1n,
+    state,
+    analysis: ANALYSIS,
+  }
   await store.add(index)
   await createIndex(client, name, { shards, replicas })
   return index
 }
 
 /** Fills an index up to a `seq`, and lets searches find the articles step by step. */
-async function fillIndex(run: Filling, sender: Sender, index: ArchiveIndexState, to: bigint): Promise<boolean> {
+async function fillIndex(
+  run: Filling,
+  sender: Sender,
+  index: ArchiveIndexState,
+  to: bigint,
+): Promise<boolean> {
   const { client, store, shards, replicas, step = STEP, signal } = run
   // An interrupted run may have noted the index in Postgres before it made the index in OpenSearch.
   if (index.filledTo < index.first) await createIndex(client, index.name, { shards, replicas })
@@ -234,7 +282,13 @@ async function fillIndex(run: Filling, sender: Sender, index: ArchiveIndexState,
  * @param worked told of articles that have a segment again
  * @returns false: it was interrupted; the next call goes on
  */
-async function restoreSegments(pool: Pool, store: ArchiveStore, size: bigint, worked: Worked, signal: AbortSignal) {
+async function restoreSegments(
+  pool: Pool,
+  store: ArchiveStore,
+  size: bigint,
+  worked: Worked,
+  signal: AbortSignal,
+) {
   const writer = openSegmentWriter(pool)
   const source = postgresArticles(openReads(pool))
   for (;;) {

@@ -57,18 +57,23 @@ t.test('a merged segment replaces the segments that it was made from, key by key
   t.equal(cache.stats().used, 2 * PART + ENTRY_BYTES)
 })
 
-t.test('the limit holds, and the least recently used key is dropped with all its segments', async t => {
-  const cache = createCacheBySegment<string>(ROOM)
-  const segments = Array.from({ length: 10 }, (_, no) => segmentOf(no, BigInt(no * 10 + 1), BigInt(no * 10 + 10)))
-  for (let key = 0; key < 100; key++) {
-    for (const segment of segments) {
-      cache.set({ segment, key: `${key}` }, `${key}`, VALUE)
-      if (cache.stats().used > ROOM) t.fail(`${cache.stats().used} bytes`)
-      cache.get({ segment, key: '0' })
+t.test(
+  'the limit holds, and the least recently used key is dropped with all its segments',
+  async t => {
+    const cache = createCacheBySegment<string>(ROOM)
+    const segments = Array.from({ length: 10 }, (_, no) =>
+      segmentOf(no, BigInt(no * 10 + 1), BigInt(no * 10 + 10)),
+    )
+    for (let key = 0; key < 100; key++) {
+      for (const segment of segments) {
+        cache.set({ segment, key: `${key}` }, `${key}`, VALUE)
+        if (cache.stats().used > ROOM) t.fail(`${cache.stats().used} bytes`)
+        cache.get({ segment, key: '0' })
+      }
     }
-  }
-  for (const segment of segments) {
-    t.equal(cache.get({ segment, key: '0' }), '0')
-    t.equal(cache.get({ segment, key: '1' }), undefined)
-  }
-})
+    for (const segment of segments) {
+      t.equal(cache.get({ segment, key: '0' }), '0')
+      t.equal(cache.get({ segment, key: '1' }), undefined)
+    }
+  },
+)

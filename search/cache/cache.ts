@@ -29,7 +29,8 @@ export function createCache<K extends {}, V extends {}>(limit: number) {
   return {
     get: (key: K): V | undefined => cache.get(key)?.value,
     /** A value that is larger than the limit is not kept. */
-    set: (key: K, value: V, bytes: number) => void cache.set(key, { value }, { size: bytes + ENTRY_BYTES }),
+    set: (key: K, value: V, bytes: number) =>
+      void cache.set(key, { value }, { size: bytes + ENTRY_BYTES }),
     keys: () => cache.keys(),
     stats: (): CacheStats => ({ limit: maxSize, used: cache.calculatedSize }),
   }
@@ -47,7 +48,8 @@ const MB = 1 << 20
  * @param memory bytes of the machine, or of the container where it has a limit
  */
 export function defaultCacheSizes(memory = availableMemory()) {
-  const share = (part: number, most: number) => Math.min(most, Math.max(4 * MB, Math.floor(memory / part)))
+  const share = (part: number, most: number) =>
+    Math.min(most, Math.max(4 * MB, Math.floor(memory / part)))
   return {
     /**
      * Posting lists and their bitmaps. In a million articles, the lists of a frequent term take 128
@@ -106,7 +108,8 @@ interface Part<V> {
 export function createCacheBySegment<V>(limit: number) {
   const entries = createCache<string, Entry<V>>(limit)
   return {
-    get: ({ segment, key }: OfSegment): V | undefined => entries.get(key)?.bySegment.get(segment.no)?.value,
+    get: ({ segment, key }: OfSegment): V | undefined =>
+      entries.get(key)?.bySegment.get(segment.no)?.value,
 
     /** Looks a key up once, for many segments. The result is valid until the caller next awaits. */
     ofKey(key: string) {
@@ -116,7 +119,12 @@ export function createCacheBySegment<V>(limit: number) {
 
     set({ segment, key }: OfSegment, value: V, bytes: number): void {
       const before = entries.get(key)
-      const part = { value, bytes: bytes + ENTRY_BYTES, first: Number(segment.first), last: Number(segment.last) }
+      const part = {
+        value,
+        bytes: bytes + ENTRY_BYTES,
+        first: Number(segment.first),
+        last: Number(segment.last),
+      }
       const bySegment = before?.bySegment ?? new Map<number, Part<V>>()
       let sum = (before?.bytes ?? 0) + part.bytes
       // A merge replaces segments. A search that uses the new segment never asks for the old ones

@@ -12,7 +12,13 @@ import {
   sizeOf,
   type TermDictionary,
 } from '../store/segment-store.ts'
-import { type Cache, type CacheSizes, createCache, createCacheBySegment, createCountCache } from './cache.ts'
+import {
+  type Cache,
+  type CacheSizes,
+  createCache,
+  createCacheBySegment,
+  createCountCache,
+} from './cache.ts'
 
 /*
  * Keeps the parts of segments that searches have read: columns, posting lists, dictionaries and
@@ -63,7 +69,8 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
       const known = lists.get({ segment, key: term })
       if (known !== undefined) return known
       const own = columns.get(segment.no)
-      if (own !== undefined && isFiltered(term) && lacks(own.terms, hashOf(term))) return emptySet(sizeOf(segment))
+      if (own !== undefined && isFiltered(term) && lacks(own.terms, hashOf(term)))
+        return emptySet(sizeOf(segment))
       return prefetchedList(segment, term)
     },
 
@@ -139,7 +146,11 @@ async function readThrough(
  *
  * @param version null: the segments are not used yet, so they belong to no version
  */
-async function readLists(store: SegmentStore, wanted: ListKey[], version: bigint | null): Promise<DocIdSet[]> {
+async function readLists(
+  store: SegmentStore,
+  wanted: ListKey[],
+  version: bigint | null,
+): Promise<DocIdSet[]> {
   const blocks = await store.readBuckets(wanted, version)
   const pace = createPace()
   const lists: DocIdSet[] = []
@@ -173,7 +184,9 @@ export async function readSegmentAhead(
   small: number,
   latestTerms: (most: number) => string[],
 ): Promise<(ReadSegment & { columns: Columns | null; bytes: number }) | null> {
-  const columns = segment.imported ? { columns: null, bytes: 0 } : await store.readColumnsAhead(segment.no)
+  const columns = segment.imported
+    ? { columns: null, bytes: 0 }
+    : await store.readColumnsAhead(segment.no)
   if (columns === null) return null
   const read: ReadSegment =
     sizeOf(segment) <= small
@@ -215,12 +228,15 @@ function createPrefetch(store: SegmentStore) {
       const current = goal
       const missing = current?.segments.find(segment => !parts.hasDictionary(segment))
       if (current === null || missing === undefined) return
-      const dictionary = await store.readDictionary(missing, current.version).catch((error: unknown) => {
-        warnOnce(error, current.version)
-        return null
-      })
+      const dictionary = await store
+        .readDictionary(missing, current.version)
+        .catch((error: unknown) => {
+          warnOnce(error, current.version)
+          return null
+        })
       if (dictionary !== null) {
-        if (goal?.segments.some(segment => segment.no === missing.no)) parts.add(missing, { dictionary, lists: null })
+        if (goal?.segments.some(segment => segment.no === missing.no))
+          parts.add(missing, { dictionary, lists: null })
       } else if (goal === current) {
         // The segment was replaced, or the database is away. The next search sets a new goal. Until
         // then searches read the lists that they need.
@@ -244,7 +260,8 @@ function createPrefetch(store: SegmentStore) {
      */
     follow(meta: IndexMeta, articles: number): void {
       const { version } = meta
-      if (closed || version < newest || (goal?.version === version && goal.articles === articles)) return
+      if (closed || version < newest || (goal?.version === version && goal.articles === articles))
+        return
       const wanted = newestSegments(meta, articles)
       if (version > newest) parts.prune(meta, wanted)
       newest = version
@@ -335,8 +352,10 @@ function createPrefetchedParts() {
 
     bytes(): number {
       let sum = 0
-      for (const { blocks, starts } of dictionaries.values()) sum += blocks.length + starts.byteLength
-      for (const { byTerm } of lists.values()) for (const list of byTerm.values()) sum += bytesOf(list)
+      for (const { blocks, starts } of dictionaries.values())
+        sum += blocks.length + starts.byteLength
+      for (const { byTerm } of lists.values())
+        for (const list of byTerm.values()) sum += bytesOf(list)
       return sum
     },
   }

@@ -3,7 +3,9 @@ import type { ArticleSource, Author, StoredArticle } from '../store/article-sour
 import type { ArticleOutlet } from '../vocabulary.ts'
 import { type Cache, type CacheSizes, createCache, together } from './cache.ts'
 
-export type StoredArticles<A extends KeptArticle = KeptArticle> = ReturnType<typeof createStoredArticles<A>>
+export type StoredArticles<A extends KeptArticle = KeptArticle> = ReturnType<
+  typeof createStoredArticles<A>
+>
 
 /**
  * Articles as they are shown (Lucene: stored fields), kept in memory. Visible articles hardly
@@ -60,7 +62,10 @@ export function createStoredArticles<A extends KeptArticle>(
       const found = seqs.map(seq => (wordsVersion > version ? undefined : cache.get(Number(seq))))
       const missing = seqs.filter((_, index) => found[index] === undefined)
       if (missing.length > 0) {
-        const articles = await nameAndKeep(await source.readStored(missing, wordsVersion), wordsVersion)
+        const articles = await nameAndKeep(
+          await source.readStored(missing, wordsVersion),
+          wordsVersion,
+        )
         const bySeq = new Map(articles.map(article => [article.seq, article]))
         seqs.forEach((seq, index) => {
           found[index] ??= bySeq.get(seq)
@@ -108,7 +113,8 @@ export interface ArticleForm<A extends KeptArticle> {
 export const ROWS: ArticleForm<ArticleRow> = {
   make: row => row,
   /** Texts at two bytes a character; the fields, dates and authors take some 500 bytes more. */
-  bytesOf: ({ title, url, snippet }) => 500 + 2 * (title.length + url.length + (snippet?.length ?? 0)),
+  bytesOf: ({ title, url, snippet }) =>
+    500 + 2 * (title.length + url.length + (snippet?.length ?? 0)),
 }
 
 /** Outlets and authors as articles show them, by number. */
@@ -137,7 +143,10 @@ export function createNameCache(source: ArticleSource, limit: number) {
         readThrough(outlets, publisherNos, missing => source.readOutlets(missing)),
         readThrough(authors, authorNos, missing => source.readAuthors(missing)),
       ])
-      return { outlet: (no: number) => outletsByNo.get(no)!, author: (no: number) => authorsByNo.get(no)! }
+      return {
+        outlet: (no: number) => outletsByNo.get(no)!,
+        author: (no: number) => authorsByNo.get(no)!,
+      }
     },
     stats: () => together([outlets.stats(), authors.stats()]),
   }

@@ -3,7 +3,9 @@ import { promisify } from 'node:util'
 import t from 'tap'
 
 const run = async (name: string) =>
-  (await promisify(execFile)(process.execPath, [`${import.meta.dirname}/${name}.ts`])).stdout.split('\n')
+  (await promisify(execFile)(process.execPath, [`${import.meta.dirname}/${name}.ts`])).stdout.split(
+    '\n',
+  )
 
 t.test('ten articles are indexed and found', async t => {
   const lines = await run('ten-articles')

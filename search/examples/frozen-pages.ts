@@ -11,7 +11,9 @@ import { article, query, withEngine } from './opened.ts'
 await withEngine(async ({ writer, index }) => {
   let written = 0
   const write = async (count: number) => {
-    await writer.write(Array.from({ length: count }, () => article(++written, `Bericht ${written}`)))
+    await writer.write(
+      Array.from({ length: count }, () => article(++written, `Bericht ${written}`)),
+    )
   }
   await write(12)
   let position: Position | null = null

@@ -1,7 +1,13 @@
 import { createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase } from '../../test/database.ts'
-import { type ArticleQuery, NO_FILTERS, openIndex, parseKeyword, SEARCH_SETTINGS } from '../index.ts'
+import {
+  type ArticleQuery,
+  NO_FILTERS,
+  openIndex,
+  parseKeyword,
+  SEARCH_SETTINGS,
+} from '../index.ts'
 import { openIndexer } from '../indexer.ts'
 import type { NewArticle } from '../indexing/new-article.ts'
 import { openArticleWriter } from '../indexing/writer.ts'
@@ -10,7 +16,9 @@ import { openArticleWriter } from '../indexing/writer.ts'
  * Runs `work` with a writer and an index in a new database, and drops the database afterwards. The
  * database is on the server of DATABASE_URL, or on a server that is started for the example.
  */
-export async function withEngine(work: (engine: ReturnType<typeof openEngine>) => Promise<void>): Promise<void> {
+export async function withEngine(
+  work: (engine: ReturnType<typeof openEngine>) => Promise<void>,
+): Promise<void> {
   const database = await createTestDatabase()
   const engine = openEngine(database.url)
   try {
@@ -23,7 +31,9 @@ export async function withEngine(work: (engine: ReturnType<typeof openEngine>) =
 
 /** Opens the engine. The engine needs a pool, and the module of a thread that makes segments. */
 function openEngine(url: string) {
-  const pool = createPool(url, 'example', error => console.error(error.message), { settings: SEARCH_SETTINGS })
+  const pool = createPool(url, 'example', error => console.error(error.message), {
+    settings: SEARCH_SETTINGS,
+  })
   const indexer = openIndexer(pool, SEGMENT_THREAD)
   const index = openIndex(pool)
   return {
@@ -40,9 +50,15 @@ function openEngine(url: string) {
 export function article(number: number, title: string, body: string | null = null): NewArticle {
   const url = `https://example.org/${number}`
   return {
-    ...{ url, addresses: [url], title, body, publishedAt: new Date(Date.UTC(2026, 0, number)) },
-    ...{ authors: ['Jan Jansen'], outlet: { name: 'Voorbeeld', domain: 'example.org' } },
-    ...{ language: 'nl', country: 'NL' },
+    url,
+    addresses: [url],
+    title,
+    body,
+    publishedAt: new Date(Date.UTC(2026, 0, number)),
+    authors: ['Jan Jansen'],
+    outlet: { name: 'Voorbeeld', domain: 'example.org' },
+    language: 'nl',
+    country: 'NL',
   }
 }
 

@@ -21,10 +21,13 @@ const TITLES = [
 
 await withEngine(async ({ writer, index }) => {
   const results = await writer.write(TITLES.map((title, at) => article(at + 1, title)))
-  console.log(`${results.filter(({ outcome }) => outcome === 'indexed').length} articles were indexed.`)
+  console.log(
+    `${results.filter(({ outcome }) => outcome === 'indexed').length} articles were indexed.`,
+  )
   for (const q of ['brug', 'maas', 'fietsers brug']) {
     const { total, rows } = await index.search(query(q))
     console.log(`${q}: ${total} found`)
-    for (const { title, publishedAt } of rows) console.log(`  ${publishedAt?.toISOString().slice(0, 10)} ${title}`)
+    for (const { title, publishedAt } of rows)
+      console.log(`  ${publishedAt?.toISOString().slice(0, 10)} ${title}`)
   }
 })

@@ -5,7 +5,15 @@ import { type Axis, EMPTY_SPAN, type Sort, type TimeBounds } from '../query/filt
 import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import { firstAtLeast } from '../segment/columns.ts'
-import { arraySet, type DocIdSet, difference, docsOf, intersection, passing, rangeSet } from '../segment/doc-id-set.ts'
+import {
+  arraySet,
+  type DocIdSet,
+  difference,
+  docsOf,
+  intersection,
+  passing,
+  rangeSet,
+} from '../segment/doc-id-set.ts'
 import { countBetween, countCommon } from '../segment/postings-builder.ts'
 import { filterTerms, TERMS } from '../terms.ts'
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../vocabulary.ts'
@@ -62,7 +70,11 @@ interface BreakdownCollector extends Collector {
  * @param bounds of the times of all matches, cut to days that have articles; null: nothing matches
  * @throws TooManyBuckets
  */
-export function createBreakdown(breakdown: Breakdown, sort: Sort, bounds: TimeBounds | null): BreakdownCollector {
+export function createBreakdown(
+  breakdown: Breakdown,
+  sort: Sort,
+  bounds: TimeBounds | null,
+): BreakdownCollector {
   switch (breakdown.by) {
     case 'outlet':
       return byOutlet()
@@ -75,7 +87,12 @@ export function createBreakdown(breakdown: Breakdown, sort: Sort, bounds: TimeBo
   }
 }
 
-function byTime(unit: TimeUnit, zone: TimeZone, sort: Sort, bounds: TimeBounds | null): BreakdownCollector {
+function byTime(
+  unit: TimeUnit,
+  zone: TimeZone,
+  sort: Sort,
+  bounds: TimeBounds | null,
+): BreakdownCollector {
   const axis = sort === 'ingested_at' ? sort : 'published_at'
   const span = (axis === 'published_at' ? bounds?.published : bounds?.ingested) ?? EMPTY_SPAN
   const { keys, starts } = timeBuckets(span, unit, zone)
@@ -118,11 +135,13 @@ function byOutlet(): BreakdownCollector {
         const outlet = names.outlet(no)
         const same = JSON.stringify([outlet.name, outlet.domain])
         const known = outlets.get(same)
-        if (known === undefined) outlets.set(same, { key: outlet.name ?? outlet.domain ?? '', count, outlet })
+        if (known === undefined)
+          outlets.set(same, { key: outlet.name ?? outlet.domain ?? '', count, outlet })
         else known.count += count
       }
       const all = highestFirst([...outlets.values()])
-      const [data, others] = [all.slice(0, MOST_OUTLETS), all.slice(MOST_OUTLETS)]
+      const data = all.slice(0, MOST_OUTLETS)
+      const others = all.slice(MOST_OUTLETS)
       return { total: sum(all), data, other: sum(others), undated: 0 }
     },
   }
@@ -239,7 +258,10 @@ function membersOf(offsets: Uint16Array, lowest: number, seqs: Float64Array): Se
   const to = firstAtLeast(seqs, seqs.length, lowest + placeAt.length)
   for (let place = from; place < to; place++) placeAt[seqs[place]! - lowest] = place + 1
   const docs = Uint16Array.from(offsets.keys()).filter(doc => placeAt[offsets[doc]!]! > 0)
-  const found = { set: arraySet(docs, offsets.length), places: Uint32Array.from(offsets, at => placeAt[at]! - 1) }
+  const found = {
+    set: arraySet(docs, offsets.length),
+    places: Uint32Array.from(offsets, at => placeAt[at]! - 1),
+  }
   bySegment.set(offsets, found)
   return found
 }
@@ -322,7 +344,13 @@ function createTimeCollector(axis: Axis, starts: Float64Array) {
       if (axis === 'published_at' && dated !== null && matches.kind === 'bitmap') {
         undated += countBetween(matches, dated, matches.size)
         countInOrder(matches, published, dated, starts, counts)
-      } else undated += countByValue(docsOf(matches), axis === 'published_at' ? published : ingested, starts, counts)
+      } else
+        undated += countByValue(
+          docsOf(matches),
+          axis === 'published_at' ? published : ingested,
+          starts,
+          counts,
+        )
     },
   } satisfies Collector & Record<string, unknown>
 }
@@ -347,9 +375,15 @@ function countInOrder(
 }
 
 /** @returns how many documents have no time */
-function countByValue(docs: Uint16Array, values: Float64Array, starts: Float64Array, counts: Float64Array): number {
+function countByValue(
+  docs: Uint16Array,
+  values: Float64Array,
+  starts: Float64Array,
+  counts: Float64Array,
+): number {
   const last = counts.length - 1
-  const [first, end] = [starts[0]!, starts[counts.length]!]
+  const first = starts[0]!
+  const end = starts[counts.length]!
   const perMs = counts.length / (end - first)
   let undated = 0
   for (let at = 0; at < docs.length; at++) {
@@ -370,7 +404,8 @@ function countByValue(docs: Uint16Array, values: Float64Array, starts: Float64Ar
 function createOutletCollector() {
   let counts = new Int32Array(1 << 10)
   const add = (no: number, count: number) => {
-    if (no >= counts.length) counts = grown(counts, new Int32Array(2 ** Math.ceil(Math.log2(no + 1))))
+    if (no >= counts.length)
+      counts = grown(counts, new Int32Array(2 ** Math.ceil(Math.log2(no + 1))))
     counts[no]! += count
   }
   return {

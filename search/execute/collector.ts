@@ -78,7 +78,12 @@ export type Question =
   /** The number of matches; counted up to `limit`. */
   | { kind: 'count'; limit: number; take(count: number): void }
   /** Matches by bucket of time: bucket n lasts from `starts[n]` to before `starts[n + 1]`. */
-  | { kind: 'times'; axis: Axis; starts: Float64Array; take(counts: readonly number[], undated: number): void }
+  | {
+      kind: 'times'
+      axis: Axis
+      starts: Float64Array
+      take(counts: readonly number[], undated: number): void
+    }
   /** How many matches have each of the terms. All of them are terms of filters. */
   | { kind: 'terms'; terms: readonly string[]; take(counts: readonly number[]): void }
   /** Matches, with each text counted once (`breakdown.ts`). Only segments can answer this. */
@@ -103,4 +108,5 @@ export interface NameUse {
 export const MINUTE = 60_000
 
 /** @param ms NaN: not known; the result is then lower than every other time */
-export const minuteOf = (ms: number): number => (Number.isNaN(ms) ? -(2 ** 31) : Math.floor(ms / MINUTE))
+export const minuteOf = (ms: number): number =>
+  Number.isNaN(ms) ? -(2 ** 31) : Math.floor(ms / MINUTE)

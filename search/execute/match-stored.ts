@@ -9,7 +9,15 @@ import type { ArticleSource } from '../store/article-source.ts'
 import { type IndexMeta, type ListKey, type SegmentMeta, sizeOf } from '../store/segment-store.ts'
 import type { Collector, Question, SegmentReader } from './collector.ts'
 import type { IndexPart } from './index-parts.ts'
-import { type Ahead, applyFilter, inOrder, type MatchOrder, passingPart, type SearchPlan, valuesOf } from './plan.ts'
+import {
+  type Ahead,
+  applyFilter,
+  inOrder,
+  type MatchOrder,
+  passingPart,
+  type SearchPlan,
+  valuesOf,
+} from './plan.ts'
 import { compile, type SegmentMatches, type TwoPhaseMatches, verifyMatches } from './two-phase.ts'
 
 /*
@@ -26,7 +34,11 @@ interface StoredContext {
 }
 
 /** The stored segments as a part of the index. A search matches them in its own order. */
-export function storedSegments(context: StoredContext, plan: SearchPlan, order: MatchOrder): IndexPart {
+export function storedSegments(
+  context: StoredContext,
+  plan: SearchPlan,
+  order: MatchOrder,
+): IndexPart {
   const ahead = inOrder(context.meta.segments, order, plan.filter)
   return {
     startsAt: ahead[0]?.startsAt ?? null,
@@ -58,7 +70,13 @@ async function matchAhead(
     open = open.slice(batch.length)
     const segments = batch.map(one => one.segment)
     const found = await matchSegments(context, segments, plan)
-    const matches = await verifyMatches(context.source, context.cache, found, plan.verification, context.meta.version)
+    const matches = await verifyMatches(
+      context.source,
+      context.cache,
+      found,
+      plan.verification,
+      context.meta.version,
+    )
     known.add(found, matches)
     count += await collectFrom(context, batch, found, matches, collectors)
     for (const segment of segments) seenArticles += sizeOf(segment)
@@ -104,7 +122,8 @@ async function collectFrom(
 ): Promise<number> {
   const terms = collectors.flatMap(collector => collector.terms ?? [])
   const segments = batch.map(one => one.segment)
-  const lists = terms.length === 0 ? [] : await readTerms(context.cache, segments, terms, context.meta.version)
+  const lists =
+    terms.length === 0 ? [] : await readTerms(context.cache, segments, terms, context.meta.version)
   const pace = createPace()
   let count = 0
   for (const [index, { segment, columns }] of found.entries()) {
@@ -191,7 +210,8 @@ async function matchSegments(
   { node, filter }: SearchPlan,
 ): Promise<SegmentMatches[]> {
   const columns = await cache.columns(segments, meta.version)
-  const matches = node === null ? null : await evaluate(cache, segments, columns, node, meta.version)
+  const matches =
+    node === null ? null : await evaluate(cache, segments, columns, node, meta.version)
   const pace = createPace()
   const found: SegmentMatches[] = []
   for (const [index, segment] of segments.entries()) {
@@ -203,7 +223,10 @@ async function matchSegments(
       segment,
       columns: own,
       isWhole: passed.count === candidates.count,
-      matches: { confirmed: exact ? passed : applyFilter(confirmed, segment, own, filter), candidates: passed },
+      matches: {
+        confirmed: exact ? passed : applyFilter(confirmed, segment, own, filter),
+        candidates: passed,
+      },
     })
     if (pace.isDue()) await pace.rest()
   }
@@ -276,7 +299,8 @@ type Counter = Collector & { question: Extract<Question, { kind: 'count' }> }
 
 /** Separates the collectors that only count from the others. */
 function partition(collectors: readonly Collector[]): [Counter[], Collector[]] {
-  const isCounter = (collector: Collector): collector is Counter => collector.question.kind === 'count'
+  const isCounter = (collector: Collector): collector is Counter =>
+    collector.question.kind === 'count'
   return [collectors.filter(isCounter), collectors.filter(collector => !isCounter(collector))]
 }
 
@@ -318,7 +342,11 @@ function openKnownCounts(
       for (const [index, one] of found.entries()) {
         const { no } = one.segment
         const before = counts.get(no)
-        const learned = learnedFrom(one, matches[index]!, passingPart(one.segment, one.columns, filter))
+        const learned = learnedFrom(
+          one,
+          matches[index]!,
+          passingPart(one.segment, one.columns, filter),
+        )
         if (learned === null || before?.[learned.all === null ? 'dated' : 'all'] != null) continue
         counts.set(no, learned)
         grown = true
@@ -346,7 +374,11 @@ function learnedFrom(
   const { allIngested, dated } = columns
   if (isWhole || part === 'all') {
     const all = matches.count
-    return { all, dated: segment.undated === 0 ? all : countBetween(matches, 0, dated), allIngested }
+    return {
+      all,
+      dated: segment.undated === 0 ? all : countBetween(matches, 0, dated),
+      allIngested,
+    }
   }
   return part === null ? null : { all: null, dated: matches.count, allIngested }
 }

@@ -212,7 +212,12 @@ function addFirst(hits: Hit[], matches: DocIdSet, segment: SegmentReader, page: 
  * The documents that can stand on the page, from a segment in order of publication. Documents
  * without a date come last in both orders.
  */
-function docsInOrder(matches: DocIdSet, values: Float64Array, dated: number, page: PageOrder): number[] {
+function docsInOrder(
+  matches: DocIdSet,
+  values: Float64Array,
+  dated: number,
+  page: PageOrder,
+): number[] {
   const { order, position, wanted, scored } = page
   const { size } = matches
   const backwards = order === 'desc'
@@ -228,7 +233,8 @@ function docsInOrder(matches: DocIdSet, values: Float64Array, dated: number, pag
     last = value
     return true
   }
-  const within = (from: number, to: number, isTie: boolean) => walkRange(matches, from, to, backwards, take(isTie))
+  const within = (from: number, to: number, isTie: boolean) =>
+    walkRange(matches, from, to, backwards, take(isTie))
 
   const after = position === null ? undefined : position.last.value
   if (after === null) {
@@ -237,7 +243,8 @@ function docsInOrder(matches: DocIdSet, values: Float64Array, dated: number, pag
   }
   if (after === undefined) within(0, dated, false)
   else {
-    const [tieFrom, tieTo] = [firstAtLeast(values, dated, after), firstAtLeast(values, dated, after + 1)]
+    const tieFrom = firstAtLeast(values, dated, after)
+    const tieTo = firstAtLeast(values, dated, after + 1)
     within(tieFrom, tieTo, true)
     if (backwards) within(0, tieFrom, false)
     else within(tieTo, dated, false)
@@ -246,7 +253,13 @@ function docsInOrder(matches: DocIdSet, values: Float64Array, dated: number, pag
   return docs
 }
 
-function walkRange(set: DocIdSet, from: number, to: number, backwards: boolean, visit: (doc: number) => boolean): void {
+function walkRange(
+  set: DocIdSet,
+  from: number,
+  to: number,
+  backwards: boolean,
+  visit: (doc: number) => boolean,
+): void {
   if (from >= to) return
   walk(set, backwards, doc => {
     if (doc < from) return !backwards
@@ -263,7 +276,12 @@ const work = new Float64Array(65_536)
  * blocks of a stored segment by their first keys. It stops when no later block can hold a document
  * of the page.
  */
-function docsByValue(matches: DocIdSet, values: Float64Array, page: PageOrder, isStored: boolean): number[] {
+function docsByValue(
+  matches: DocIdSet,
+  values: Float64Array,
+  page: PageOrder,
+  isStored: boolean,
+): number[] {
   const { order, position, wanted } = page
   const sign = order === 'asc' ? 1 : -1
   const after = position === null ? -Infinity : keyOf(position.last.value ?? Number.NaN, sign)
@@ -331,14 +349,17 @@ function zonesOf(values: Float64Array, sign: number): Zones {
   let zones = known.get(sign)
   if (zones === undefined) {
     const count = Math.ceil(values.length / BLOCK)
-    const [first, last] = [new Float64Array(count).fill(Infinity), new Float64Array(count).fill(-Infinity)]
+    const first = new Float64Array(count).fill(Infinity)
+    const last = new Float64Array(count).fill(-Infinity)
     for (let doc = 0; doc < values.length; doc++) {
       const block = Math.floor(doc / BLOCK)
       const key = keyOf(values[doc]!, sign)
       if (key < first[block]!) first[block] = key
       if (key > last[block]!) last[block] = key
     }
-    const blocks = Array.from(first.keys()).sort((a, b) => (first[a] === first[b] ? 0 : first[a]! - first[b]!))
+    const blocks = Array.from(first.keys()).sort((a, b) =>
+      first[a] === first[b] ? 0 : first[a]! - first[b]!,
+    )
     zones = { first, last, blocks }
     known.set(sign, zones)
   }

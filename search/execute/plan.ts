@@ -1,7 +1,13 @@
 import type { MemorySegment } from '../memory/memory-segment.ts'
 import type { ArticleQuery, Position } from '../query/article-query.ts'
 import { has } from '../query/expression.ts'
-import { cutToDays, type DocValues, indexFilters, type TimeBounds, timeBoundsOf } from '../query/filters.ts'
+import {
+  cutToDays,
+  type DocValues,
+  indexFilters,
+  type TimeBounds,
+  timeBoundsOf,
+} from '../query/filters.ts'
 import { planMatch, type ScoringTerm } from '../query/match.ts'
 import { and, type Expression, type QueryNode } from '../query/parse.ts'
 import { type Columns, firstAtLeast } from '../segment/columns.ts'
@@ -60,7 +66,9 @@ export function planSearch(
   const clauses = [...(node === null ? [] : [node]), ...filters]
   return {
     node: clauses.length === 0 ? null : and(clauses),
-    nameTerms: filters.flatMap(one => (one.kind === 'term' && parseNameTerm(one.term) !== null ? [one.term] : [])),
+    nameTerms: filters.flatMap(one =>
+      one.kind === 'term' && parseNameTerm(one.term) !== null ? [one.term] : [],
+    ),
     filter: { bounds, watermark, above },
     verification,
     reading: verification !== null && has(verification, ['near']) ? createReading() : null,
@@ -71,7 +79,9 @@ export function planSearch(
 /** NEAR would have to read the words of more articles than `MOST_READ`. */
 export class TooFrequent extends Error {
   constructor() {
-    super(`NEAR would read more than ${MOST_READ} articles. Its words are too frequent, add a word.`)
+    super(
+      `NEAR would read more than ${MOST_READ} articles. Its words are too frequent, add a word.`,
+    )
   }
 }
 
@@ -142,10 +152,13 @@ export function inOrder<S extends Extent>(
       const span = sort === 'published_at' ? segment.published : segment.ingested
       const follows = span !== null && (ascending ? span.last >= after : span.first <= after)
       if (follows) return [{ segment, startsAt: ascending ? span.first : span.last }]
-      const undated = sort === 'published_at' && filter.bounds.undatedSince !== null && segment.undated > 0
+      const undated =
+        sort === 'published_at' && filter.bounds.undatedSince !== null && segment.undated > 0
       return undated ? [{ segment, startsAt: end }] : []
     })
-    .sort((a, b) => (a.startsAt === b.startsAt ? 0 : ascending === a.startsAt < b.startsAt ? -1 : 1))
+    .sort((a, b) =>
+      a.startsAt === b.startsAt ? 0 : ascending === a.startsAt < b.startsAt ? -1 : 1,
+    )
 }
 
 /** Conditions on matches besides terms: times and visibility. */
@@ -185,7 +198,8 @@ export function passingPart(
   const ingested = allIngested ? segment.ingested : null
   if (segment.last > watermark || segment.first <= above) return null
   if (published !== null && !isWithin(published, bounds.published)) return null
-  if (bounds.ingested !== null && (ingested === null || !isWithin(ingested, bounds.ingested))) return null
+  if (bounds.ingested !== null && (ingested === null || !isWithin(ingested, bounds.ingested)))
+    return null
   if (undated === 0) return 'all'
   if (bounds.undatedSince === null) return 'dated'
   if (ingested === null) return null
@@ -193,20 +207,31 @@ export function passingPart(
   return ingested.last < bounds.undatedSince ? 'dated' : null
 }
 
-const isWithin = (span: { first: number; last: number }, { from, to }: { from: number; to: number }) =>
-  span.first >= from && span.last < to
+const isWithin = (
+  span: { first: number; last: number },
+  { from, to }: { from: number; to: number },
+) => span.first >= from && span.last < to
 
 /** The documents of a set that pass the filter. */
-export function applyFilter(set: DocIdSet, segment: SegmentMeta, columns: Columns, filter: DocFilter): DocIdSet {
+export function applyFilter(
+  set: DocIdSet,
+  segment: SegmentMeta,
+  columns: Columns,
+  filter: DocFilter,
+): DocIdSet {
   if (set.count === 0 || passingPart(segment, columns, filter) === 'all') return set
   const { dated, size } = columns
   const { published, undatedSince } = filter.bounds
   // The times of most segments lie within the bounds, so most segments need no search here.
-  const from = columns.earliest >= published.from ? 0 : firstAtLeast(columns.published, dated, published.from)
-  const to = columns.latest < published.to ? dated : firstAtLeast(columns.published, dated, published.to)
+  const from =
+    columns.earliest >= published.from ? 0 : firstAtLeast(columns.published, dated, published.from)
+  const to =
+    columns.latest < published.to ? dated : firstAtLeast(columns.published, dated, published.to)
   const undated = undatedMatches(segment, columns, undatedSince)
   const whole = from === 0 && to === dated && undated !== 'none'
-  let passed = whole ? set : ranges(set, from, Math.max(from, to), undated === 'none' ? size : dated)
+  let passed = whole
+    ? set
+    : ranges(set, from, Math.max(from, to), undated === 'none' ? size : dated)
   if (undated === 'some') {
     const { ingested } = columns
     // A comparison with NaN, the missing time, is false.
@@ -220,7 +245,11 @@ export function applyFilter(set: DocIdSet, segment: SegmentMeta, columns: Column
 }
 
 /** Which documents without a date of publication pass the filter: those ingested since a time. */
-function undatedMatches(segment: SegmentMeta, { allIngested }: Columns, since: number | null): 'all' | 'some' | 'none' {
+function undatedMatches(
+  segment: SegmentMeta,
+  { allIngested }: Columns,
+  since: number | null,
+): 'all' | 'some' | 'none' {
   if (segment.undated === 0) return 'all'
   const { ingested } = segment
   if (since === null || ingested === null || ingested.last < since) return 'none'
@@ -228,12 +257,19 @@ function undatedMatches(segment: SegmentMeta, { allIngested }: Columns, since: n
 }
 
 /** Tests of single documents. Conditions that hold for the whole segment get no test. */
-function testsOf(segment: SegmentMeta, columns: Columns, filter: DocFilter): ((doc: number) => boolean)[] {
+function testsOf(
+  segment: SegmentMeta,
+  columns: Columns,
+  filter: DocFilter,
+): ((doc: number) => boolean)[] {
   const { bounds, watermark, above } = filter
   const { ingested, allIngested, offsets } = columns
   const tests: ((doc: number) => boolean)[] = []
   const span = bounds.ingested
-  if (span !== null && !(allIngested && segment.ingested!.first >= span.from && segment.ingested!.last < span.to)) {
+  if (
+    span !== null &&
+    !(allIngested && segment.ingested!.first >= span.from && segment.ingested!.last < span.to)
+  ) {
     // Comparisons with NaN, the missing time, are false.
     tests.push(doc => ingested[doc]! >= span.from && ingested[doc]! < span.to)
   }

@@ -5,7 +5,15 @@ import { createPace } from '../pace.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import { isWithin, type TimeBounds } from '../query/filters.ts'
 import type { QueryNode } from '../query/parse.ts'
-import { type DocIdSet, difference, docsOf, intersection, passing, rangeSet, union } from '../segment/doc-id-set.ts'
+import {
+  type DocIdSet,
+  difference,
+  docsOf,
+  intersection,
+  passing,
+  rangeSet,
+  union,
+} from '../segment/doc-id-set.ts'
 import type { IndexState } from '../store/segment-store.ts'
 import type { Collector, SegmentReader } from './collector.ts'
 import type { IndexPart, IndexParts, SearchSizes, StoredMeta } from './index-parts.ts'
@@ -54,7 +62,14 @@ export async function searchPage<A extends KeptArticle>(
   // The second page and later ones show the total of the first page, so they count nothing.
   const count = createCountCollector(position === null ? sizes.cap : 0)
   const meta = await index.metaOf(snapshot.version)
-  await collectMatches(index, { snapshot, meta, plan }, { sort, order, position }, [top, count], count.limit, sizes)
+  await collectMatches(
+    index,
+    { snapshot, meta, plan },
+    { sort, order, position },
+    [top, count],
+    count.limit,
+    sizes,
+  )
   const ties = tieBreakers(index, plan.scoring, meta.version)
   const hits = await firstInOrder(top.hits(), wanted, query, position, ties)
   const rows = await index.stored.read(
@@ -74,7 +89,12 @@ export async function searchPage<A extends KeptArticle>(
     next: isLastPage
       ? null
       : // A score that was not read decides nothing, because no other match has the same value.
-        { watermark, total, estimate, last: { value: last.value, score: last.score ?? 0, id: end.id } },
+        {
+          watermark,
+          total,
+          estimate,
+          last: { value: last.value, score: last.score ?? 0, id: end.id },
+        },
   }
 }
 
@@ -155,7 +175,9 @@ async function collectMatches(
   const parts = [
     storedSegments({ ...index, meta }, { ...plan, filter: { ...plan.filter, above } }, matchOrder),
     elsewhere.part(plan, matchOrder, async seqs =>
-      plan.verification === null ? seqs : index.source.verify(seqs, plan.verification, meta.version),
+      plan.verification === null
+        ? seqs
+        : index.source.verify(seqs, plan.verification, meta.version),
     ),
   ]
   const [inMemory] = await Promise.all([
@@ -219,7 +241,13 @@ export function createCountCollector(limit: number) {
  */
 export function createNumberCollector(limit: number) {
   const seqs: bigint[] = []
-  const page = { sort: 'ingested_at', order: 'asc', position: null, wanted: limit, scored: false } as const
+  const page = {
+    sort: 'ingested_at',
+    order: 'asc',
+    position: null,
+    wanted: limit,
+    scored: false,
+  } as const
   return {
     /** In ascending order. */
     seqs: () => seqs.sort((a, b) => (a < b ? -1 : 1)),
@@ -248,7 +276,8 @@ async function matchMemory(
   const pace = createPace()
   const nameLists = nameTerms.length === 0 ? null : await names.ofMemory(nameTerms, segments)
   const named = (segment: MemorySegment): Evaluated => ({
-    ...{ documents: segment.documents, phrase: segment.phrase },
+    documents: segment.documents,
+    phrase: segment.phrase,
     list: term => nameLists?.(segment, term) ?? segment.list(term),
     near(asked, among) {
       reading?.(among.count)
@@ -258,7 +287,8 @@ async function matchMemory(
   for (const segment of segments) {
     // A segment may grow during the pause. Matching reads it up to the watermark.
     if (pace.isDue()) await pace.rest()
-    const [from, to] = [docsUpTo(segment, above), docsUpTo(segment, filter.watermark)]
+    const from = docsUpTo(segment, above)
+    const to = docsUpTo(segment, filter.watermark)
     if (from >= to) continue
     const { length } = segment.documents
     const found = node === null ? rangeSet(from, to, length) : evaluate(node, named(segment))
@@ -325,7 +355,8 @@ function evaluate(node: QueryNode, segment: Evaluated, within: DocIdSet | null =
       return conjunction(node.of, segment, within)
     case 'andNot':
       return node.not.reduce(
-        (found, clause) => (found.count === 0 ? found : difference(found, evaluate(clause, segment, found))),
+        (found, clause) =>
+          found.count === 0 ? found : difference(found, evaluate(clause, segment, found)),
         evaluate(node.of, segment, within),
       )
   }
@@ -338,7 +369,8 @@ function evaluate(node: QueryNode, segment: Evaluated, within: DocIdSet | null =
 function conjunction(clauses: QueryNode[], segment: Evaluated, within: DocIdSet | null): DocIdSet {
   const [first, ...more] = cheapFirst(clauses)
   return more.reduce(
-    (found, clause) => (found.count === 0 ? found : intersection(found, evaluate(clause, segment, found))),
+    (found, clause) =>
+      found.count === 0 ? found : intersection(found, evaluate(clause, segment, found)),
     evaluate(first!, segment, within),
   )
 }

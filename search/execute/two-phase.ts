@@ -52,7 +52,8 @@ type Evaluate = (lists: PostingLists, size: number, within: DocIdSet | null) => 
  */
 const isFew = (set: DocIdSet) => set.kind === 'array' && set.count * 64 <= set.size
 
-const limitTo = (set: DocIdSet, within: DocIdSet | null) => (within === null ? set : intersection(within, set))
+const limitTo = (set: DocIdSet, within: DocIdSet | null) =>
+  within === null ? set : intersection(within, set)
 
 const isExact = ({ confirmed, candidates }: TwoPhaseMatches) =>
   confirmed === candidates || confirmed.count === candidates.count
@@ -104,7 +105,8 @@ function disjunction(clauses: Evaluate[]): Evaluate {
 /**
  * Puts clauses with phrases last, because they may leave documents undecided and need more lists.
  */
-export const cheapFirst = (clauses: QueryNode[]) => clauses.toSorted((a, b) => phrasesOf(a) - phrasesOf(b))
+export const cheapFirst = (clauses: QueryNode[]) =>
+  clauses.toSorted((a, b) => phrasesOf(a) - phrasesOf(b))
 
 /** How many phrases a query has. NEAR counts as a phrase. */
 function phrasesOf(node: QueryNode): number {
@@ -264,12 +266,19 @@ function canHaveAll(terms: PairTerms[], lists: PostingLists, size: number): bool
   const pairs = terms.map(pair => lists(pair.own)).filter(pair => pair !== null)
   if (pairs.length < terms.length) return false
   // A list that several rare pairs share is short.
-  const bounds = pairs.map((pair, at) => (pair.count > 0 ? pair : (lists(terms[at]!.otherwise[0]) ?? emptySet(size))))
+  const bounds = pairs.map((pair, at) =>
+    pair.count > 0 ? pair : (lists(terms[at]!.otherwise[0]) ?? emptySet(size)),
+  )
   return intersectionOf(bounds).count > 0
 }
 
 /** Each of these sets contains every document that has all pairs, and possibly more documents. */
-function pairBounds(pairs: DocIdSet[], terms: PairTerms[], lists: PostingLists, size: number): DocIdSet[] {
+function pairBounds(
+  pairs: DocIdSet[],
+  terms: PairTerms[],
+  lists: PostingLists,
+  size: number,
+): DocIdSet[] {
   return pairs.flatMap((pair, at) =>
     pair.count > 0 ? [pair] : terms[at]!.otherwise.map(term => lists(term) ?? emptySet(size)),
   )
@@ -314,7 +323,8 @@ function titlePhrase(words: string[]): Evaluate {
   }
 }
 
-const wordPairs = (words: string[]): [string, string][] => words.slice(1).map((word, at) => [words[at]!, word])
+const wordPairs = (words: string[]): [string, string][] =>
+  words.slice(1).map((word, at) => [words[at]!, word])
 
 /** The matches of a segment, as posting lists and columns decide them. */
 export interface SegmentMatches {
@@ -338,22 +348,31 @@ export async function verifyMatches(
   verification: Expression | null,
   version: bigint,
 ): Promise<DocIdSet[]> {
-  if (found.every(({ matches }) => isExact(matches))) return found.map(one => one.matches.candidates)
+  if (found.every(({ matches }) => isExact(matches)))
+    return found.map(one => one.matches.candidates)
   const key = JSON.stringify(verification)
   const states = found.map(one => stateOf(one, cache, key))
   const seqs = states.flatMap(({ of, unknown }) => seqsOf(of, unknown))
   const passed = new Set(
-    verification === null || seqs.length === 0 ? [] : await source.verify(seqs, verification, version),
+    verification === null || seqs.length === 0
+      ? []
+      : await source.verify(seqs, verification, version),
   )
   return states.map(({ of, open, known, unknown }) => {
     const { segment, columns, matches } = of
     if (open.count === 0) return matches.candidates
-    const matching = passing(unknown, doc => passed.has(segment.first + BigInt(columns.offsets[doc]!)))
+    const matching = passing(unknown, doc =>
+      passed.has(segment.first + BigInt(columns.offsets[doc]!)),
+    )
     const yes = union([known.yes, matching], open.size)
     if (unknown.count > 0) {
       const no = union([known.no, difference(unknown, matching)], open.size)
       const verified = { yes: ownCopy(yes), no: ownCopy(no) }
-      cache.verified.set({ segment, key }, verified, bytesOf(verified.yes) + bytesOf(verified.no) + key.length)
+      cache.verified.set(
+        { segment, key },
+        verified,
+        bytesOf(verified.yes) + bytesOf(verified.no) + key.length,
+      )
     }
     return union([matches.confirmed, intersection(open, yes)], open.size)
   })

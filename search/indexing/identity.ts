@@ -41,7 +41,8 @@ interface Claimant {
 export async function claimIdentities(client: Client, articles: NewArticle[]): Promise<Claim[]> {
   const { claimants, claimantOf } = gather(articles)
   await claimAddresses(client, claimants)
-  for (let salt = 0; claimants.some(one => !one.known && !one.settled); salt++) await claimIds(client, claimants, salt)
+  for (let salt = 0; claimants.some(one => !one.known && !one.settled); salt++)
+    await claimIds(client, claimants, salt)
   return claimsOf(claimantOf)
 }
 
@@ -70,7 +71,9 @@ function claimsOf(claimantOf: Claimant[]): Claim[] {
 function noteKnown(claimants: Claimant[], knownAs: ReadonlyMap<string, string>): void {
   for (const claimant of claimants) {
     const { outlet, addresses } = claimant
-    const id = addresses.map(address => knownAs.get(keyOf({ outlet, address }))).find(found => found !== undefined)
+    const id = addresses
+      .map(address => knownAs.get(keyOf({ outlet, address })))
+      .find(found => found !== undefined)
     if (id !== undefined) Object.assign(claimant, { id, known: true })
   }
 }
@@ -82,7 +85,9 @@ function gather(articles: NewArticle[]): { claimants: Claimant[]; claimantOf: Cl
     const outlet = outletKey(article.outlet)
     const [own] = article.addresses
     if (own === undefined)
-      throw new TypeError(`an article without an address cannot be told from others: ${article.url}`)
+      throw new TypeError(
+        `an article without an address cannot be told from others: ${article.url}`,
+      )
     const keys = article.addresses.map(address => `${outlet}\0${address}`)
     let claimant = keys.map(key => byAddress.get(key)).find(found => found !== undefined)
     if (claimant === undefined) {
@@ -110,11 +115,15 @@ async function claimAddresses(client: Client, claimants: Claimant[]): Promise<vo
   if (added.rows.length === rows.length) return
   const present = await client.query<AddressRow>(READ_ADDRESSES, columns(rows).slice(0, 2))
   const isAdded = new Set(added.rows.map(keyOf))
-  const knownAs = new Map(present.rows.filter(row => !isAdded.has(keyOf(row))).map(row => [keyOf(row), row.id]))
+  const knownAs = new Map(
+    present.rows.filter(row => !isAdded.has(keyOf(row))).map(row => [keyOf(row), row.id]),
+  )
   noteKnown(claimants, knownAs)
   // `ADD_ADDRESSES` stored new aliases of known articles under new ids. They move to the ids of the
   // known articles.
-  const moved = addressRows(claimants.filter(one => one.known)).filter(row => isAdded.has(keyOf(row)))
+  const moved = addressRows(claimants.filter(one => one.known)).filter(row =>
+    isAdded.has(keyOf(row)),
+  )
   if (moved.length > 0) await client.query(MOVE_ADDRESSES, columns(moved))
 }
 
@@ -148,7 +157,9 @@ interface AddressRow {
 const keyOf = ({ outlet, address }: Omit<AddressRow, 'id'>) => `${outlet}\0${address}`
 
 function addressRows(claimants: Claimant[]): AddressRow[] {
-  return claimants.flatMap(({ outlet, addresses, id }) => addresses.map(address => ({ outlet, address, id })))
+  return claimants.flatMap(({ outlet, addresses, id }) =>
+    addresses.map(address => ({ outlet, address, id })),
+  )
 }
 
 const columns = (rows: AddressRow[]) => columnsOf(rows, ['outlet', 'address', 'id'])
@@ -295,19 +306,27 @@ interface AuthorRow {
   folded_name: string
 }
 
-const publisherKey = (outlet: string, name: string | null) => (name === null ? outlet : `${outlet}\0${name}`)
+const publisherKey = (outlet: string, name: string | null) =>
+  name === null ? outlet : `${outlet}\0${name}`
 
 /**
  * Adds rows until all exist. A row that another process adds at the same moment is neither ours nor
  * visible yet, so the loop asks again. Names are sorted, so that two processes with the same names
  * never wait for each other.
  */
-async function addUntilAllAreThere<T>(wanted: Map<string, T>, add: (rows: T[]) => Promise<[string, number][]>) {
+async function addUntilAllAreThere<T>(
+  wanted: Map<string, T>,
+  add: (rows: T[]) => Promise<[string, number][]>,
+) {
   const found = new Map<string, number>()
   for (let attempt = 0; found.size < wanted.size; attempt++) {
     if (attempt === 10)
-      throw new Error('Names of outlets or authors could not be added; the database drops what it accepts.')
-    const missing = [...wanted].filter(([key]) => !found.has(key)).sort(([a], [b]) => (a < b ? -1 : 1))
+      throw new Error(
+        'Names of outlets or authors could not be added; the database drops what it accepts.',
+      )
+    const missing = [...wanted]
+      .filter(([key]) => !found.has(key))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
     for (const [key, no] of await add(missing.map(([, row]) => row))) found.set(key, no)
   }
   return found

@@ -185,7 +185,10 @@ function createSegmentWriter(parts: PatientParts) {
         }
         if (claims === 'too slow') slowUntil = performance.now() + RESTS * holdsClock
         // `written` has already been told of the known articles.
-        built = claims === 'too slow' ? { ...built, known: 0 } : await build(await prepare(built.inputs, claims))
+        built =
+          claims === 'too slow'
+            ? { ...built, known: 0 }
+            : await build(await prepare(built.inputs, claims))
       }
       written({ indexed: 0, known: built.known })
       if (built.ahead !== null) await removeUnused(pool, built.ahead)
@@ -194,7 +197,8 @@ function createSegmentWriter(parts: PatientParts) {
   }
 }
 
-const unitsOf = (article: NewArticle) => article.prepared?.units ?? article.title.length + (article.body?.length ?? 0)
+const unitsOf = (article: NewArticle) =>
+  article.prepared?.units ?? article.title.length + (article.body?.length ?? 0)
 
 /** Articles that shall become one segment. */
 interface Prepared {
@@ -236,7 +240,11 @@ async function buildSegment({ indexer }: ImportParts, prepared: Prepared): Promi
   return { ...prepared, ahead, at: performance.now() }
 }
 
-function sourceOf(row: IdentifiedArticle, { country, language }: NewArticle, seq: bigint): SegmentSource {
+function sourceOf(
+  row: IdentifiedArticle,
+  { country, language }: NewArticle,
+  seq: bigint,
+): SegmentSource {
   const { id, publishedAt, publisherNo, authorNos } = row
   return {
     seq,
@@ -272,7 +280,10 @@ async function useSegment(parts: PatientParts, built: Built, segment: AheadSegme
   const attempt = async () => {
     await indexer.imported.cover()
     const using = transaction(pool, async client => {
-      tried = await useWithin(client, built, segment, { embedAt: new Date(Date.now() + embedDelay), holdsClock })
+      tried = await useWithin(client, built, segment, {
+        embedAt: new Date(Date.now() + embedDelay),
+        holdsClock,
+      })
     })
     await minding(pool, using, holdsClock).catch(async error => {
       if (error.code === TIMED_OUT) throw new TooSlow()
@@ -292,13 +303,16 @@ async function useSegment(parts: PatientParts, built: Built, segment: AheadSegme
 }
 
 /** If this fails, another process removes the segment some minutes later. */
-const removeUnused = (pool: Pool, segment: AheadSegment) => removeAhead(pool, segment).catch(() => {})
+const removeUnused = (pool: Pool, segment: AheadSegment) =>
+  removeAhead(pool, segment).catch(() => {})
 
 class OtherClaims extends Error {
   override name = 'OtherClaims'
   readonly claims: Claim[]
   constructor(claims: Claim[]) {
-    super('other processes have written some of the articles, or removed the segment, or names have other numbers')
+    super(
+      'other processes have written some of the articles, or removed the segment, or names have other numbers',
+    )
     this.claims = claims
   }
 }
@@ -324,7 +338,10 @@ async function useWithin(
     const { publisherNo, authorNos } = namesOf(inputs[at]!)
     const { id, known } = claims[at]!
     return (
-      !known && id === article.id && publisherNo === article.publisherNo && `${authorNos}` === `${article.authorNos}`
+      !known &&
+      id === article.id &&
+      publisherNo === article.publisherNo &&
+      `${authorNos}` === `${article.authorNos}`
     )
   })
   if (!isAsBuilt) throw new OtherClaims(claims)
@@ -349,7 +366,11 @@ async function useWithin(
     }),
   )
   const ingested = rows.map(row => row.ingestedAt?.getTime() ?? null)
-  await useImported(client, segment, { first: base + 1n, columns: ingestedInto(columns, ingested), ingested })
+  await useImported(client, segment, {
+    first: base + 1n,
+    columns: ingestedInto(columns, ingested),
+    ingested,
+  })
   return rows
 }
 

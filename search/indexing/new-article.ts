@@ -48,7 +48,9 @@ export interface ArticleRights {
 }
 
 /** The result for a `NewArticle`: a new row, or a known row that stays as it is. */
-export type Indexed = { outcome: 'indexed'; seq: bigint; id: string } | { outcome: 'known'; id: string }
+export type Indexed =
+  | { outcome: 'indexed'; seq: bigint; id: string }
+  | { outcome: 'known'; id: string }
 
 /**
  * The values in the index that depend on an article's text alone. `Text` is a string, or its bytes
@@ -71,7 +73,8 @@ export function prepareText(article: Pick<NewArticle, 'title' | 'body' | 'snippe
   const title = cutText(storable(article.title), TEXT_LIMITS.title)
   const body = article.body === null ? null : cutText(storable(article.body), TEXT_LIMITS.body)
   const units = title.length + (body?.length ?? 0)
-  const snippet = article.snippet === undefined ? snippetOf(body) : article.snippet && storable(article.snippet)
+  const snippet =
+    article.snippet === undefined ? snippetOf(body) : article.snippet && storable(article.snippet)
   return { title, body, snippet, words: indexText(title, body), units }
 }
 
@@ -79,7 +82,8 @@ export function prepareText(article: Pick<NewArticle, 'title' | 'body' | 'snippe
  * Removes characters that Postgres cannot store: NUL, and halves of surrogate pairs. Also bounds
  * combining marks, because searches normalise the stored text.
  */
-export const storable = (text: string): string => boundMarks(text.replaceAll('\0', ' ').toWellFormed())
+export const storable = (text: string): string =>
+  boundMarks(text.replaceAll('\0', ' ').toWellFormed())
 
 /** A prepared text in UTF-8, as Postgres takes it. */
 type EncodedText = PreparedText<Uint8Array>

@@ -61,7 +61,11 @@ const leastOf = (flushed: bigint) => flushed / 4n
  * @param last `seq` of the last article of the import
  * @returns null: there are too few articles
  */
-export function remainderToFlush(stored: SegmentRange[], last: bigint, { flushed }: SegmentSizes): SegmentRange | null {
+export function remainderToFlush(
+  stored: SegmentRange[],
+  last: bigint,
+  { flushed }: SegmentSizes,
+): SegmentRange | null {
   const covered = stored.at(-1)?.last ?? 0n
   return last > covered && last - covered >= leastOf(flushed) ? { first: covered + 1n, last } : null
 }
@@ -72,7 +76,10 @@ export function remainderToFlush(stored: SegmentRange[], last: bigint, { flushed
  * once or twice. Imports store segments of any length, so each run begins where the run before
  * ended.
  */
-export function mergesDue(stored: SegmentRange[], { flushed, merged }: SegmentSizes): SegmentRange[] {
+export function mergesDue(
+  stored: SegmentRange[],
+  { flushed, merged }: SegmentSizes,
+): SegmentRange[] {
   const due: SegmentRange[] = []
   let run: { first: bigint; last: bigint; parts: number } | null = null
   const close = () => {
@@ -86,7 +93,8 @@ export function mergesDue(stored: SegmentRange[], { flushed, merged }: SegmentSi
       continue
     }
     if (run !== null && last - run.first + 1n > merged) close()
-    run = run === null ? { first, last, parts: 1 } : { first: run.first, last, parts: run.parts + 1 }
+    run =
+      run === null ? { first, last, parts: 1 } : { first: run.first, last, parts: run.parts + 1 }
     if (run.last - run.first + 1n + flushed > merged) close()
   }
   return due
@@ -113,6 +121,9 @@ export function partOfTime(
   { newest, covered }: { newest: bigint; covered: bigint },
   { flushed, merged }: SegmentSizes,
 ): number {
-  const isLate = kind === 'flush' ? newest - range.first + 1n >= 2n * flushed : covered - range.last >= merged / 2n
+  const isLate =
+    kind === 'flush'
+      ? newest - range.first + 1n >= 2n * flushed
+      : covered - range.last >= merged / 2n
   return isLate ? 1 : GENTLE
 }

@@ -51,12 +51,14 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
    * `covered`: articles up to this `seq` had a stored segment at the last look. `newest`: the `seq`
    * of the last call of `notify`.
    */
-  let [covered, newest] = [0n, 0n]
+  let covered = 0n
+  let newest = 0n
   /**
    * The scheduler looks at the database again when an article with this `seq` exists: once for
    * flushes, once for merges.
    */
-  let [nextLook, nextMergeLook] = [0n, 0n]
+  let nextLook = 0n
+  let nextMergeLook = 0n
   let flushing: Promise<void> | null = null
   /** 'again': another merge was requested during the running merge. */
   let merging: 'no' | 'yes' | 'again' = 'no'
@@ -148,7 +150,8 @@ function createThreads(pool: Pool, module: string, events: SegmentEvents) {
   const threadOf = (key: ThreadKey): SegmentThread => {
     // A merge is rare. Its hundreds of megabytes are freed when its thread ends.
     const data = { lowPriority: key !== 'all' && key !== 'import', opensThread: key === 'import' }
-    const thread = threads.get(key) ?? createSegmentThread(module, data, key === 'merge' ? 0 : KEEP_ALIVE)
+    const thread =
+      threads.get(key) ?? createSegmentThread(module, data, key === 'merge' ? 0 : KEEP_ALIVE)
     threads.set(key, thread)
     return thread
   }
@@ -174,7 +177,11 @@ function createThreads(pool: Pool, module: string, events: SegmentEvents) {
       const start = performance.now()
       const { ahead, failure } = await threadOf('import').run({ url, articles })
       if (ahead === null) throw new SegmentError(failure)
-      events.made({ kind: 'import', articles: articles.sources.length, ms: performance.now() - start })
+      events.made({
+        kind: 'import',
+        articles: articles.sources.length,
+        ms: performance.now() - start,
+      })
       return ahead
     },
     cover: (last: bigint) => run('import', { kinds: ['flush'], waitFor: ['flush'], flushTo: last }),
@@ -262,7 +269,11 @@ type SegmentThread = ReturnType<typeof createSegmentThread>
  * @param keepAlive ms to keep the idle thread. A new thread spends a third of its first half minute
  *   on compiling.
  */
-function createSegmentThread(module: string, data: Omit<SegmentThreadData, 'makesSegments'>, keepAlive: number) {
+function createSegmentThread(
+  module: string,
+  data: Omit<SegmentThreadData, 'makesSegments'>,
+  keepAlive: number,
+) {
   let worker: Worker | null = null
   /**
    * Resolves when the thread has loaded its modules or has ended. It reports the loading with the

@@ -8,7 +8,11 @@ import type { ShingleThread } from '../segment/shingle-thread.ts'
 import { createVocabulary, type Vocabulary } from '../segment/word-ids.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
-import { idsDigest, openSegmentWriter, type SegmentWriter } from '../store/postgres-segment-writer.ts'
+import {
+  idsDigest,
+  openSegmentWriter,
+  type SegmentWriter,
+} from '../store/postgres-segment-writer.ts'
 import {
   type NewSegment,
   type NumberedSegment,
@@ -17,7 +21,14 @@ import {
   type SegmentRange,
   type SegmentWork,
 } from '../store/segment-store.ts'
-import { mergesDue, nextFlush, partOfTime, remainderToFlush, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
+import {
+  mergesDue,
+  nextFlush,
+  partOfTime,
+  remainderToFlush,
+  SEGMENT_SIZES,
+  type SegmentSizes,
+} from './policy.ts'
 
 /*
  * A flush makes a segment of new articles. A merge makes one segment of several. Each segment is
@@ -76,7 +87,11 @@ export interface MadeSegment {
  *
  * @returns the number of segments made
  */
-export async function makeSegments(pool: Pool, sizes: SegmentSizes = SEGMENT_SIZES, options: MakeOptions = {}) {
+export async function makeSegments(
+  pool: Pool,
+  sizes: SegmentSizes = SEGMENT_SIZES,
+  options: MakeOptions = {},
+) {
   const store = { writer: openSegmentWriter(pool), source: postgresArticles(openReads(pool)) }
   let made = 0
   for (let more = -1; more !== 0; made += more) more = await makeFirst(store, sizes, options)
@@ -106,16 +121,28 @@ interface Store {
  *
  * @returns how many segments were made
  */
-async function makeNext(store: Store, sizes: SegmentSizes, kind: SegmentWork, options: MakeOptions): Promise<number> {
+async function makeNext(
+  store: Store,
+  sizes: SegmentSizes,
+  kind: SegmentWork,
+  options: MakeOptions,
+): Promise<number> {
   const wait = options.waitFor?.includes(kind) === true
-  const made = await store.writer.exclusively(kind, wait, () => makeRun(store, sizes, kind, options))
+  const made = await store.writer.exclusively(kind, wait, () =>
+    makeRun(store, sizes, kind, options),
+  )
   return made ?? 0
 }
 
 /** ms between two looks for new articles while a stored segment waits for its use. */
 const LOOK_AGAIN = 100
 
-async function makeRun(store: Store, sizes: SegmentSizes, kind: SegmentWork, options: MakeOptions): Promise<number> {
+async function makeRun(
+  store: Store,
+  sizes: SegmentSizes,
+  kind: SegmentWork,
+  options: MakeOptions,
+): Promise<number> {
   const { ahead = 0, gently = false } = options
   let stored: Stored | null = null
   const useStored = async () => {
@@ -132,7 +159,8 @@ async function makeRun(store: Store, sizes: SegmentSizes, kind: SegmentWork, opt
         await useStored()
         stored = await storeBuilt(store.writer, kind, built, { ...options, brake })
         made++
-        if (ahead === 0 || gently || kind === 'merge' || made >= sizes.merged / sizes.flushed) return made
+        if (ahead === 0 || gently || kind === 'merge' || made >= sizes.merged / sizes.flushed)
+          return made
       } else if (isWaiting(stored)) await pause(LOOK_AGAIN)
       else if (stored === null) return made
       else await useStored()
@@ -165,7 +193,9 @@ async function storeBuilt(
   { ahead = 0, onMade = () => {}, knownWords, brake }: MakeOptions & { brake: Brake },
 ): Promise<Stored> {
   const number =
-    ahead > 0 ? await writer.prepare(kind, segment, brake) : await writer.replace(segment, { brake, expects })
+    ahead > 0
+      ? await writer.prepare(kind, segment, brake)
+      : await writer.replace(segment, { brake, expects })
   if (texts !== null) knownWords?.keep(number, texts, segment)
   const now = performance.now()
   const made: MadeSegment = { kind, articles: segment.articles.length, ms: now - start }
@@ -213,7 +243,8 @@ async function nextDue(
       : (nextFlush(stored, flushTo, sizes) ?? remainderToFlush(stored, flushTo, sizes))
   const range = kind === 'flush' ? flush() : (mergesDue(stored, sizes)[0] ?? null)
   if (range === null) return null
-  const partOf = (last: bigint, covered: bigint) => partOfTime(kind, range, { newest: last, covered }, sizes)
+  const partOf = (last: bigint, covered: bigint) =>
+    partOfTime(kind, range, { newest: last, covered }, sizes)
   return {
     range,
     isPart: kind === 'flush' && range.last - range.first + 1n < sizes.merged,
@@ -246,9 +277,14 @@ async function build(
   const articles = await readSources(source, range, brake)
   const known = knownWords?.take(replaced) ?? null
   const words = known?.reduce((sum, texts) => sum + texts.words.length, 0)
-  const builder = createSegmentBuilder(articles, range.first, { brake, words, vocabulary: knownWords?.vocabulary })
+  const builder = createSegmentBuilder(articles, range.first, {
+    brake,
+    words,
+    vocabulary: knownWords?.vocabulary,
+  })
   if (known === null) {
-    for await (const { seq, title, body } of source.readWords(range)) builder.addWords(seq, title, body)
+    for await (const { seq, title, body } of source.readWords(range))
+      builder.addWords(seq, title, body)
   } else {
     for (const texts of known) {
       builder.addTexts(texts)
@@ -258,13 +294,25 @@ async function build(
   // Many articles may have come meanwhile, for instance from an import, so the segment may be late.
   if (ownBrake !== noBrake && (await isLate())) ownBrake = noBrake
   const texts = isPart && knownWords !== undefined ? builder.knownTexts() : null
-  return { built: { segment: { range, articles, built: await builder.build(shingles) }, expects, texts, start }, brake }
+  return {
+    built: {
+      segment: { range, articles, built: await builder.build(shingles) },
+      expects,
+      texts,
+      start,
+    },
+    brake,
+  }
 }
 
 /** How many articles one statement reads. */
 const SOURCES_PER_STATEMENT = 2_048n
 
-async function readSources(source: ArticleSource, range: SegmentRange, brake: Brake): Promise<SegmentSource[]> {
+async function readSources(
+  source: ArticleSource,
+  range: SegmentRange,
+  brake: Brake,
+): Promise<SegmentSource[]> {
   const articles: SegmentSource[] = []
   for (const part of partsOf(range, SOURCES_PER_STATEMENT)) {
     brake()
@@ -277,7 +325,8 @@ async function readSources(source: ArticleSource, range: SegmentRange, brake: Br
 export async function segmentOf(source: ArticleSource, range: SegmentRange): Promise<NewSegment> {
   const articles = await source.readSources(range)
   const builder = createSegmentBuilder(articles, range.first)
-  for await (const { seq, title, body } of source.readWords(range)) builder.addWords(seq, title, body)
+  for await (const { seq, title, body } of source.readWords(range))
+    builder.addWords(seq, title, body)
   return { range, articles, built: await builder.build() }
 }
 
@@ -319,7 +368,8 @@ export function createKnownWords(): KnownWords {
   }
   return {
     get vocabulary() {
-      if (known.size === 0 && vocabulary.words.size > LARGEST_VOCABULARY) vocabulary = createVocabulary()
+      if (known.size === 0 && vocabulary.words.size > LARGEST_VOCABULARY)
+        vocabulary = createVocabulary()
       return vocabulary
     },
     keep(segmentNo, texts, { range, articles }) {

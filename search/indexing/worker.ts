@@ -28,7 +28,9 @@ export function serveSegments(openPool: (url: string) => Pool): void {
   if (workerData.lowPriority) lowerPriority()
   if (workerData.opensThread) shingles = openShingleThread()
   parentPort?.on('message', ({ id, task }: Question) => {
-    void run(openPool(task.url), task).then(result => parentPort?.postMessage({ id, result } satisfies Answer))
+    void run(openPool(task.url), task).then(result =>
+      parentPort?.postMessage({ id, result } satisfies Answer),
+    )
   })
   // This runs after all modules have run, even those that import this module.
   setImmediate(async () => {
@@ -46,7 +48,10 @@ let shingles: ShingleThread | undefined
 async function run(pool: Pool, task: Task): Promise<TaskResult> {
   const made: MadeSegment[] = []
   try {
-    const ahead = 'articles' in task ? await buildImported(pool, task.articles) : await makeDue(pool, task, made)
+    const ahead =
+      'articles' in task
+        ? await buildImported(pool, task.articles)
+        : await makeDue(pool, task, made)
     return { made, ahead, failure: null }
   } catch (error) {
     return { made, ahead: null, failure: failureOf(error) }
@@ -55,7 +60,11 @@ async function run(pool: Pool, task: Task): Promise<TaskResult> {
   }
 }
 
-async function makeDue(pool: Pool, { url: _, keepsWords, ...options }: MakeTask, made: MadeSegment[]): Promise<null> {
+async function makeDue(
+  pool: Pool,
+  { url: _, keepsWords, ...options }: MakeTask,
+  made: MadeSegment[],
+): Promise<null> {
   if (keepsWords) knownWords ??= createKnownWords()
   const words = keepsWords && knownWords ? { knownWords, shingles } : {}
   await makeSegments(pool, SEGMENT_SIZES, { ...options, ...words, onMade: one => made.push(one) })
@@ -63,7 +72,10 @@ async function makeDue(pool: Pool, { url: _, keepsWords, ...options }: MakeTask,
 }
 
 /** Builds the segment of an import and stores it ahead: searches do not use it yet. */
-async function buildImported(pool: Pool, { sources, titles, bodies }: ImportedArticles): Promise<AheadSegment> {
+async function buildImported(
+  pool: Pool,
+  { sources, titles, bodies }: ImportedArticles,
+): Promise<AheadSegment> {
   knownWords ??= createKnownWords()
   const builder = createSegmentBuilder(sources, 1n, { vocabulary: knownWords.vocabulary })
   sources.forEach(({ seq }, at) => {

@@ -131,8 +131,15 @@ export const HOLDS_CLOCK = 60_000
  * @param limit ms for which such a process may be stopped. It is ended within one and a half times
  *   the limit. By default that is before the statements of a writer reach their time limit of 60 s.
  */
-export async function minding<T>(pool: Pool, work: Promise<T>, limit = HOLDS_CLOCK / 2): Promise<T> {
-  const looking = setInterval(() => void pool.query(END_STOPPED, [limit]).catch(() => {}), limit / 2)
+export async function minding<T>(
+  pool: Pool,
+  work: Promise<T>,
+  limit = HOLDS_CLOCK / 2,
+): Promise<T> {
+  const looking = setInterval(
+    () => void pool.query(END_STOPPED, [limit]).catch(() => {}),
+    limit / 2,
+  )
   return await work.finally(() => clearInterval(looking))
 }
 
@@ -156,7 +163,9 @@ async function insertBatch(
 ): Promise<Indexed[]> {
   const insert = async (client: Client): Promise<Indexed[]> => {
     const claims = await claimIdentities(client, articles)
-    const outcomes = claims.map(({ id, known }): WrittenOutcome => ({ outcome: known ? 'known' : 'indexed', id }))
+    const outcomes = claims.map(
+      ({ id, known }): WrittenOutcome => ({ outcome: known ? 'known' : 'indexed', id }),
+    )
     await within?.(client, outcomes, articles)
     const unknown = articles.filter((_, at) => !claims[at]!.known)
     if (unknown.length === 0) return withNumbers(outcomes, 0n)
@@ -186,7 +195,9 @@ async function insertBatch(
 
 function withNumbers(outcomes: WrittenOutcome[], first: bigint): Indexed[] {
   let next = first
-  return outcomes.map(({ outcome, id }) => (outcome === 'known' ? { outcome, id } : { outcome, id, seq: next++ }))
+  return outcomes.map(({ outcome, id }) =>
+    outcome === 'known' ? { outcome, id } : { outcome, id, seq: next++ },
+  )
 }
 
 /**
@@ -208,7 +219,8 @@ export function createPartitionRoom(pool: Pool) {
     },
     note(results: Indexed[]) {
       for (const result of results) {
-        if (known !== null && result.outcome === 'indexed' && result.seq > known.last) known.last = result.seq
+        if (known !== null && result.outcome === 'indexed' && result.seq > known.last)
+          known.last = result.seq
       }
     },
     last: () => known?.last ?? 0n,
@@ -321,7 +333,11 @@ export async function takeNumbers(
   limit: number,
 ): Promise<TakenNumbers> {
   await insertNumbered(client, [], new Date(0), { base: 0n, stamp: new Date(0) })
-  const { rows } = await client.query<TakenNumbers>(TAKE_NUMBERS, [articles, stamps - 1, String(limit)])
+  const { rows } = await client.query<TakenNumbers>(TAKE_NUMBERS, [
+    articles,
+    stamps - 1,
+    String(limit),
+  ])
   return rows[0]!
 }
 
@@ -347,7 +363,11 @@ export type IdentifiedArticle = PreparedArticle & { id: string }
 /** A column of the inserted articles: its name, its type, and a function that gives its value. */
 type Column =
   | [name: string, type: 'text', of: (one: IdentifiedArticle) => string | Uint8Array | null]
-  | [name: string, type: 'bigint' | 'boolean' | 'int' | 'timestamptz', of: (one: IdentifiedArticle) => unknown]
+  | [
+      name: string,
+      type: 'bigint' | 'boolean' | 'int' | 'timestamptz',
+      of: (one: IdentifiedArticle) => unknown,
+    ]
 
 const COLUMNS: readonly Column[] = [
   ['id', 'text', one => one.id],
@@ -364,14 +384,20 @@ const COLUMNS: readonly Column[] = [
   ['url', 'text', one => one.url],
   ['snippet', 'text', one => one.snippet],
   ['body', 'text', one => one.body],
-  ['agencies', 'text', one => (one.agencies.length === 0 ? null : `{${one.agencies.map(name => `"${name}"`)}}`)],
+  [
+    'agencies',
+    'text',
+    one => (one.agencies.length === 0 ? null : `{${one.agencies.map(name => `"${name}"`)}}`),
+  ],
   ['page_no', 'bigint', one => one.pageNo],
   ['bounded', 'boolean', one => one.rights.bounded],
   ['vector', 'boolean', one => one.rights.vector],
 ]
 
 const valuesOf = (articles: IdentifiedArticle[], embedAt: Date): unknown[] => [
-  ...COLUMNS.map(([, type, of]) => (type === 'text' ? textArray(articles.map(of)) : articles.map(of))),
+  ...COLUMNS.map(([, type, of]) =>
+    type === 'text' ? textArray(articles.map(of)) : articles.map(of),
+  ),
   embedAt,
 ]
 
@@ -459,10 +485,15 @@ export async function ensurePartitions(pool: Pool, lastSeq: bigint): Promise<big
   for (let number = lastSeq / PARTITION_SIZE; number <= needed; number++) {
     const name = `articles_p${number}`
     await transaction(pool, async client => {
-      const { rows } = await client.query<{ present: boolean }>('select to_regclass($1) is not null as present', [name])
+      const { rows } = await client.query<{ present: boolean }>(
+        'select to_regclass($1) is not null as present',
+        [name],
+      )
       if (rows[0]?.present === true) return
       await client.query('select pg_advisory_xact_lock($1)', [PARTITION_LOCK])
-      await client.query(`create table if not exists ${name} (like articles including all, primary key (seq))`)
+      await client.query(
+        `create table if not exists ${name} (like articles including all, primary key (seq))`,
+      )
       await client.query(attachPartition(name, number * PARTITION_SIZE))
     })
   }

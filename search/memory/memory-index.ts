@@ -64,7 +64,8 @@ export function createMemoryIndex(
       { covered, last, wordsVersion }: { covered: bigint; last: bigint; wordsVersion: bigint },
       sizes: MemorySizes = MEMORY_SIZES,
     ): Promise<readonly MemorySegment[]> {
-      if (state !== null && wordsVersion < state.wordsVersion) throw new SegmentsChanged('words were indexed anew')
+      if (state !== null && wordsVersion < state.wordsVersion)
+        throw new SegmentsChanged('words were indexed anew')
       if (state === null || state.last < covered || state.wordsVersion !== wordsVersion) {
         state = emptyState(covered, wordsVersion)
       }
@@ -116,7 +117,11 @@ function dropStored(state: State, covered: bigint): void {
  */
 const ARTICLES_PER_READ = 64n
 
-async function addAll(state: State, articles: UnflushedArticle[], sizes: MemorySizes): Promise<void> {
+async function addAll(
+  state: State,
+  articles: UnflushedArticle[],
+  sizes: MemorySizes,
+): Promise<void> {
   const pace = createPace()
   for (const { source, words } of articles) {
     segmentFor(state, source.seq, sizes).add(source, words.title, words.body)

@@ -5,13 +5,23 @@ import type { ScoringTerm } from '../query/match.ts'
 import type { Leaf, Near } from '../query/parse.ts'
 import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
-import { arraySet, type DocIdSet, emptySet, has, intersection, passing } from '../segment/doc-id-set.ts'
+import {
+  arraySet,
+  type DocIdSet,
+  emptySet,
+  has,
+  intersection,
+  passing,
+} from '../segment/doc-id-set.ts'
 import { createWordIds } from '../segment/word-ids.ts'
 import { filterTerms, LONGEST_WORD, parseWordTerm, TERMS, type WordTerm } from '../terms.ts'
 import type { Language } from '../vocabulary.ts'
 
 /** The fields of an article that a segment keeps, besides its words and times. */
-export type MemoryDocument = Pick<SegmentSource, 'seq' | 'id' | 'publisherNo' | 'authorNos' | 'language'>
+export type MemoryDocument = Pick<
+  SegmentSource,
+  'seq' | 'id' | 'publisherNo' | 'authorNos' | 'language'
+>
 
 /**
  * At most 65,536 consecutive new articles in memory, indexed by their words. A segment grows at its
@@ -87,7 +97,8 @@ export function createMemorySegment(termIds: TermIds) {
       return passing(among, doc => {
         const { language } = documents[doc]!
         const own =
-          sidesOf.get(language) ?? sides.map(side => side.map(leaf => lengthIn(texts.ids, termIds, leaf, language)))
+          sidesOf.get(language) ??
+          sides.map(side => side.map(leaf => lengthIn(texts.ids, termIds, leaf, language)))
         sidesOf.set(language, own)
         const body = texts.bodyStart(doc)
         const isInTitle = isNear(own, most, texts.titleStart(doc), body)
@@ -98,14 +109,22 @@ export function createMemorySegment(termIds: TermIds) {
 }
 
 /** Does the same as `lengthAt` of `holds.ts`, but compares ids of words. */
-function lengthIn(ids: () => Int32Array, termIds: TermIds, leaf: Leaf, language: Language): LengthAt {
+function lengthIn(
+  ids: () => Int32Array,
+  termIds: TermIds,
+  leaf: Leaf,
+  language: Language,
+): LengthAt {
   if (leaf.kind === 'phrase') {
     const phrase = leaf.words.map(word => termIds.word(TERMS.word(word)))
-    return at => (phrase.every((word, n) => word >= 0 && ids()[at + n] === word) ? phrase.length : 0)
+    return at =>
+      phrase.every((word, n) => word >= 0 && ids()[at + n] === word) ? phrase.length : 0
   }
   const { word } = leaf
   const isStopWord = STOP_WORDS[language].has(word)
-  const wanted = isStopWord ? termIds.word(TERMS.word(word)) : termIds.stem(TERMS.stem(language, stem(language, word)))
+  const wanted = isStopWord
+    ? termIds.word(TERMS.word(word))
+    : termIds.stem(TERMS.stem(language, stem(language, word)))
   const found = (at: number) => (isStopWord ? ids()[at]! : termIds.stemOf(ids()[at]!, language))
   return at => (wanted >= 0 && found(at) === wanted ? 1 : 0)
 }
@@ -127,14 +146,18 @@ function createFilterPostings() {
 }
 
 /** The scores of some documents, in their order. */
-export function scoreInMemory(hits: { segment: MemorySegment; doc: number }[], scoring: ScoringTerm[]): number[] {
+export function scoreInMemory(
+  hits: { segment: MemorySegment; doc: number }[],
+  scoring: ScoringTerm[],
+): number[] {
   const listsOf = new Map<MemorySegment, DocIdSet[]>()
   return hits.map(({ segment, doc }) => {
     const lists = listsOf.get(segment) ?? scoring.map(one => segment.list(one.term))
     listsOf.set(segment, lists)
     const { language } = segment.documents[doc]!
     return scoring.reduce(
-      (score, one, index) => (one.language === language && has(lists[index]!, doc) ? score + one.weight : score),
+      (score, one, index) =>
+        one.language === language && has(lists[index]!, doc) ? score + one.weight : score,
       0,
     )
   })
@@ -147,7 +170,8 @@ function createTextPostings(texts: ReturnType<typeof createTexts>, termIds: Term
   return {
     add(doc: number, language: Language): void {
       const ids = texts.ids()
-      const [body, end] = [texts.bodyStart(doc), texts.end(doc)]
+      const body = texts.bodyStart(doc)
+      const end = texts.end(doc)
       for (let at = texts.titleStart(doc); at < end; at++) {
         const word = ids[at]!
         const isNew = lists.word.add(word, doc)
@@ -322,7 +346,8 @@ export function createTermIds() {
     read(list: string, visit: (word: number) => void): void {
       wordIds.read(list, visit)
       for (; measured < wordIds.size; measured++) {
-        if (wordIds.length(measured) > LONGEST_WORD) long.set(TERMS.word(wordIds.text(measured)), measured)
+        if (wordIds.length(measured) > LONGEST_WORD)
+          long.set(TERMS.word(wordIds.text(measured)), measured)
       }
     },
     /** The id of a word, by its term; −1: no article in memory has the word. */

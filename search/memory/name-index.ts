@@ -34,7 +34,10 @@ export type NameIndex = ReturnType<typeof createNameIndex>
  *
  * @param limit bytes of the kept results
  */
-export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<NameBatch>, limit: number) {
+export function createNameIndex(
+  readNames: (wanted: NamesWanted) => Promise<NameBatch>,
+  limit: number,
+) {
   const texts = createNameTexts()
   const parts = createPartSearch(texts, limit)
   let all: Promise<void> | null = null
@@ -150,10 +153,13 @@ function createNameTexts() {
   let starts = new Uint32Array(1 << 10)
   /** By number: the place of its first name + 1; 0: the number was not read, −1: it has no name. */
   let firsts = new Int32Array(1 << 10)
-  let [size, used, highest] = [0, 0, 0]
+  let size = 0
+  let used = 0
+  let highest = 0
 
   const note = (no: number) => {
-    if (no >= firsts.length) firsts = grown(firsts, new Int32Array(Math.max(no + 1, firsts.length * 2)))
+    if (no >= firsts.length)
+      firsts = grown(firsts, new Int32Array(Math.max(no + 1, firsts.length * 2)))
     if (firsts[no] === 0) firsts[no] = -1
     highest = Math.max(highest, no)
   }

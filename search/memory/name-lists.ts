@@ -2,7 +2,14 @@ import { together } from '../cache/cache.ts'
 import { createPace, SHORT_TURN } from '../pace.ts'
 import { hasBit } from '../segment/arrays.ts'
 import type { Columns } from '../segment/columns.ts'
-import { bitmapSet, type DocIdSet, docsOf, lastingArray, passing, rangeSet } from '../segment/doc-id-set.ts'
+import {
+  bitmapSet,
+  type DocIdSet,
+  docsOf,
+  lastingArray,
+  passing,
+  rangeSet,
+} from '../segment/doc-id-set.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { type NameField, parseNameTerm } from '../terms.ts'
 import type { MemoryDocument, MemorySegment } from './memory-segment.ts'
@@ -67,13 +74,20 @@ export function createNameLists(source: ArticleSource, limit: number) {
         const test = tests.get(term)
         if (test === undefined) return null
         const { documents } = segment
-        return passing(rangeSet(0, documents.length, documents.length), doc => test(documents[doc]!))
+        return passing(rangeSet(0, documents.length, documents.length), doc =>
+          test(documents[doc]!),
+        )
       }
     },
 
     stats() {
-      const [a, b] = [fields.outlet.index.stats(), fields.author.index.stats()]
-      return { names: a.names + b.names, bytes: a.bytes + b.bytes, parts: together([a.parts, b.parts]) }
+      const a = fields.outlet.index.stats()
+      const b = fields.author.index.stats()
+      return {
+        names: a.names + b.names,
+        bytes: a.bytes + b.bytes,
+        parts: together([a.parts, b.parts]),
+      }
     },
   }
 }

@@ -61,7 +61,8 @@ function createTimeZone(name: string, format: Intl.DateTimeFormat): TimeZone {
   const spansOfYear = (year: number): OffsetSpan[] => {
     const known = years.get(year)
     if (known !== undefined) return known
-    const [start, end] = [Date.UTC(year, 0), Date.UTC(year + 1, 0)]
+    const start = Date.UTC(year, 0)
+    const end = Date.UTC(year + 1, 0)
     const spans: OffsetSpan[] = [{ from: start, to: end, offset: offsetOf(start) }]
     for (let at = start; at < end; at += STEP) {
       const next = Math.min(at + STEP, end - 1)
@@ -96,7 +97,8 @@ function createTimeZone(name: string, format: Intl.DateTimeFormat): TimeZone {
  * pass the test too.
  */
 function firstTime(from: number, to: number, passes: (time: number) => boolean): number {
-  let [low, high] = [from, to]
+  let low = from
+  let high = to
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2)
     if (passes(middle)) high = middle
@@ -150,7 +152,8 @@ export class TooManyBuckets extends Error {
 export function timeBuckets(span: TimeSpan, unit: TimeUnit, zone: TimeZone): TimeBuckets {
   if (span.from >= span.to) return { keys: [], starts: new Float64Array(1) }
   const tooLong = (one: TimeUnit) => (span.to - span.from) / LENGTHS[one] > MOST_BUCKETS
-  if (tooLong(unit)) throw new TooManyBuckets(unit, TIME_UNITS.find(one => !tooLong(one)) ?? 'month')
+  if (tooLong(unit))
+    throw new TooManyBuckets(unit, TIME_UNITS.find(one => !tooLong(one)) ?? 'month')
   // A bucket may begin before the span and end after it.
   const spans = zone.spans(span.from - LENGTHS.month - 4 * DAY, span.to + LENGTHS.month + 4 * DAY)
   return unit === 'hour' ? hours(span, spans) : calendarUnits(span, unit, spans)
@@ -188,7 +191,11 @@ function hours(span: TimeSpan, spans: OffsetSpan[]): TimeBuckets {
   return list.end(end)
 }
 
-function calendarUnits(span: TimeSpan, unit: Exclude<TimeUnit, 'hour'>, spans: OffsetSpan[]): TimeBuckets {
+function calendarUnits(
+  span: TimeSpan,
+  unit: Exclude<TimeUnit, 'hour'>,
+  spans: OffsetSpan[],
+): TimeBuckets {
   const { first, next, key } = CALENDAR[unit]
   const list = createList()
   const { offset } = spans.find(one => one.to > span.from)!
@@ -270,7 +277,9 @@ export function offsetFormat(timeZone: string): Intl.DateTimeFormat | null {
  * the end of a text such as `11/23/2026, GMT+01:00`. `GMT` alone is 0.
  */
 export function offsetAt(instant: number, format: Intl.DateTimeFormat): number {
-  const [, sign, hours, minutes, seconds] = /GMT(?:([+-])(\d+):(\d+)(?::(\d+))?)?$/.exec(format.format(instant)) ?? []
-  const offset = ((Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds ?? 0)) * 1_000
+  const [, sign, hours, minutes, seconds] =
+    /GMT(?:([+-])(\d+):(\d+)(?::(\d+))?)?$/.exec(format.format(instant)) ?? []
+  const offset =
+    ((Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds ?? 0)) * 1_000
   return sign === '-' ? -offset : offset
 }

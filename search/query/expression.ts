@@ -1,5 +1,12 @@
 import { hasLetterOrDigit, words } from '../analysis/tokens.ts'
-import { type Expression, LETTER, type Leaf, type Near, type Parsed, QUERY_PROBLEMS } from './parse.ts'
+import {
+  type Expression,
+  LETTER,
+  type Leaf,
+  type Near,
+  type Parsed,
+  QUERY_PROBLEMS,
+} from './parse.ts'
 
 /*
  * The language of `search=expression` (decision 45).
@@ -40,7 +47,8 @@ const EXPRESSION_PROBLEMS = {
   open: 'What opens at character N is not closed; write another quotation mark, or ).',
   close: 'The parenthesis at character N closes nothing.',
   lacking: 'The operator at character N lacks words beside it; operators written small are words.',
-  wildcard: 'No * or ? can stand in a word, as at character N; write ~ before a word for all its forms.',
+  wildcard:
+    'No * or ? can stand in a word, as at character N; write ~ before a word for all its forms.',
   excludes: 'What begins at character N only excludes; name what must appear, as in (a NOT b).',
   operand:
     'The operand at character N does not fit: ~ takes one word, NEAR two words, ~words or phrases, or some of these joined by OR in parentheses.',
@@ -77,7 +85,9 @@ export function parseExpression(q: string): ParsedExpression {
     // U+02BC counts as an apostrophe, and not as a letter (decision 44).
     const text = signs.map(({ sign }) => (sign === 'ʼ' ? "'" : sign)).join('')
     const tokens = tokensOf(text)
-    return tokens.length === 0 ? nothing : { ok: true, match: { kind: 'expression', tree: treeOf(tokens) } }
+    return tokens.length === 0
+      ? nothing
+      : { ok: true, match: { kind: 'expression', tree: treeOf(tokens) } }
   } catch (error) {
     if (!(error instanceof Misread)) throw error
     const { problem, message } = error
@@ -105,7 +115,9 @@ export function inFull(node: Expression): string {
     case 'and':
       return [node.of.map(grouped).join(' AND '), ...node.not.map(grouped)].join(' NOT ')
     case 'near':
-      return node.sides.map(side => (side.length > 1 ? `(${either(side)})` : either(side))).join(` NEAR/${node.most} `)
+      return node.sides
+        .map(side => (side.length > 1 ? `(${either(side)})` : either(side)))
+        .join(` NEAR/${node.most} `)
     case 'forms':
       return `${node.inTitle ? 'title:' : ''}~${node.word}`
     case 'phrase': {
@@ -240,8 +252,10 @@ function createReader(tokens: Token[]) {
   }
 }
 
-const isOf = <K extends Token['kind']>(token: Token | undefined, kind: K): token is Extract<Token, { kind: K }> =>
-  token?.kind === kind
+const isOf = <K extends Token['kind']>(
+  token: Token | undefined,
+  kind: K,
+): token is Extract<Token, { kind: K }> => token?.kind === kind
 
 type Reader = ReturnType<typeof createReader>
 
@@ -252,7 +266,8 @@ type Reader = ReturnType<typeof createReader>
 function readOr(reader: Reader, owner: Token | null): Part {
   const first = readAnd(reader, owner)
   const parts = [first]
-  for (let or = reader.take('or'); or !== null; or = reader.take('or')) parts.push(readAnd(reader, or))
+  for (let or = reader.take('or'); or !== null; or = reader.take('or'))
+    parts.push(readAnd(reader, or))
   if (parts.length === 1) return first
   const excluding = parts.find(part => part.excludes)
   if (excluding !== undefined) throw new Misread('excludes', excluding.index)
@@ -269,8 +284,10 @@ function readAnd(reader: Reader, owner: Token | null): Part {
     parts.push(readNear(reader, and))
   }
   if (parts.length === 1) return first
-  const nodes = (excludes: boolean) => parts.filter(part => part.excludes === excludes).map(part => part.node)
-  const [of, not] = [nodes(false), nodes(true)]
+  const nodes = (excludes: boolean) =>
+    parts.filter(part => part.excludes === excludes).map(part => part.node)
+  const of = nodes(false)
+  const not = nodes(true)
   const { index } = first
   return of.length === 0
     ? { node: { kind: 'or', of: not }, excludes: true, index }
@@ -285,7 +302,11 @@ function readNear(reader: Reader, owner: Token | null): Part {
   const chain = reader.peek()
   if (chain?.kind === 'near') throw new Misread('operand', chain.index)
   const { inTitle } = reader
-  return { node: { kind: 'near', sides, most: near.most, inTitle }, excludes: false, index: left.index }
+  return {
+    node: { kind: 'near', sides, most: near.most, inTitle },
+    excludes: false,
+    index: left.index,
+  }
 }
 
 function sideOf({ node, excludes, index }: Part, { inTitle }: Reader): Leaf[] {
@@ -296,7 +317,8 @@ function sideOf({ node, excludes, index }: Part, { inTitle }: Reader): Leaf[] {
   })
 }
 
-const tightened = <N extends Expression>(node: N): N => ('loose' in node ? { ...node, loose: false } : node)
+const tightened = <N extends Expression>(node: N): N =>
+  'loose' in node ? { ...node, loose: false } : node
 
 function readNot(reader: Reader, owner: Token | null): Part {
   const not = reader.take('not')
@@ -333,7 +355,11 @@ function readOperand(reader: Reader, owner: Token | null): Part {
     const { node, index } = readOperand(reader, forms)
     if (node.kind !== 'phrase' || !node.loose) throw new Misread('operand', index)
     const of = node.words.map((word): Leaf => ({ kind: 'forms', word, inTitle }))
-    return { node: of.length === 1 ? of[0]! : { kind: 'and', of, not: [] }, excludes: false, index: forms.index }
+    return {
+      node: of.length === 1 ? of[0]! : { kind: 'and', of, not: [] },
+      excludes: false,
+      index: forms.index,
+    }
   }
   throw missing(reader.peek(), owner)
 }
@@ -341,7 +367,9 @@ function readOperand(reader: Reader, owner: Token | null): Part {
 /** Makes the error for a missing operand of an operator or of a parenthesis. */
 function missing(found: Token | undefined, owner: Token | null): Misread {
   if (owner?.kind === 'open' && found?.kind !== 'close') {
-    return found === undefined ? new Misread('open', owner.index) : new Misread('lacking', found.index)
+    return found === undefined
+      ? new Misread('open', owner.index)
+      : new Misread('lacking', found.index)
   }
   if (owner !== null) return new Misread('lacking', owner.index)
   return new Misread(found?.kind === 'close' ? 'close' : 'lacking', found?.index ?? 0)
@@ -353,7 +381,11 @@ function settled(node: Expression): Expression {
     case 'phrase': {
       const { words, inTitle, loose } = node
       if (!loose || words.length === 1) return { kind: 'phrase', words, inTitle }
-      return { kind: 'and', of: words.map(word => ({ kind: 'phrase', words: [word], inTitle })), not: [] }
+      return {
+        kind: 'and',
+        of: words.map(word => ({ kind: 'phrase', words: [word], inTitle })),
+        not: [],
+      }
     }
     case 'and':
       return { kind: 'and', of: node.of.map(settled), not: node.not.map(settled) }

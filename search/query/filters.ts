@@ -75,7 +75,9 @@ const byTimeBounds = () => null
 const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
   countries: {
     inIndex: ({ countries }) =>
-      countries.length < COUNTRIES.length ? or(countries.map(one => term(TERMS.country(one)))) : null,
+      countries.length < COUNTRIES.length
+        ? or(countries.map(one => term(TERMS.country(one))))
+        : null,
     onArticle:
       ({ countries }) =>
       article =>
@@ -87,7 +89,8 @@ const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
   },
   hasAuthor: {
     inIndex: ({ hasAuthor }) => (hasAuthor === null ? null : term(TERMS.hasAuthor(hasAuthor))),
-    onArticle: ({ hasAuthor }) => (hasAuthor === null ? null : article => article.authorNos.length > 0 === hasAuthor),
+    onArticle: ({ hasAuthor }) =>
+      hasAuthor === null ? null : article => article.authorNos.length > 0 === hasAuthor,
   },
   author: {
     inIndex: ({ author }) => (author === null ? null : term(TERMS.authorPart(foldName(author)))),
@@ -109,17 +112,20 @@ const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
     },
   },
   outlets: {
-    inIndex: ({ outlets }, publishers) => outlets && or(publishers.map(no => term(TERMS.publisher(no)))),
+    inIndex: ({ outlets }, publishers) =>
+      outlets && or(publishers.map(no => term(TERMS.publisher(no)))),
     onArticle({ outlets }) {
       if (outlets === null) return null
-      return (article, names) => outlets.includes(names.outlet(article.publisherNo).domain?.toLowerCase() ?? '')
+      return (article, names) =>
+        outlets.includes(names.outlet(article.publisherNo).domain?.toLowerCase() ?? '')
     },
   },
   reach: {
     inIndex: byTimeBounds,
     onArticle(filter) {
       const bounds = timeBoundsOf(filter)
-      return ({ published, ingested }) => isWithin(bounds, published ?? Number.NaN, ingested ?? Number.NaN)
+      return ({ published, ingested }) =>
+        isWithin(bounds, published ?? Number.NaN, ingested ?? Number.NaN)
     },
   },
   // `timeBoundsOf` reads this filter together with the reach.
@@ -195,11 +201,15 @@ export function timeBoundsOf({ reach, ingestedAfter, sort }: TimeFilter): TimeBo
   const { historyStart, publishedAfter, publishedBefore } = reach
   const from = Math.max(historyStart.getTime(), publishedAfter?.getTime() ?? -Infinity)
   // Times have milliseconds, so "up to and including" is "before the next millisecond".
-  const to = publishedBefore === null ? Infinity : publishedBefore.at.getTime() + (publishedBefore.exclusive ? 0 : 1)
+  const to =
+    publishedBefore === null
+      ? Infinity
+      : publishedBefore.at.getTime() + (publishedBefore.exclusive ? 0 : 1)
   const needsIngested = ingestedAfter !== null || sort === 'ingested_at'
   return {
     published: { from, to },
-    undatedSince: publishedAfter === null && publishedBefore === null ? historyStart.getTime() : null,
+    undatedSince:
+      publishedAfter === null && publishedBefore === null ? historyStart.getTime() : null,
     ingested: needsIngested ? { from: ingestedAfter?.getTime() ?? -Infinity, to: Infinity } : null,
   }
 }
@@ -225,7 +235,9 @@ export function cutToDays(
 }
 
 const cut = (span: TimeSpan, days: TimeSpan | null): TimeSpan =>
-  days === null ? EMPTY_SPAN : { from: Math.max(span.from, days.from), to: Math.min(span.to, days.to) }
+  days === null
+    ? EMPTY_SPAN
+    : { from: Math.max(span.from, days.from), to: Math.min(span.to, days.to) }
 
 /**
  * Whether an article's times lie within the bounds.
@@ -233,7 +245,11 @@ const cut = (span: TimeSpan, days: TimeSpan | null): TimeSpan =>
  * @param at its time of publication; NaN: it has none. Comparisons with NaN are false.
  * @param entered its time of ingestion; NaN: it has none
  */
-export function isWithin({ published, undatedSince, ingested }: TimeBounds, at: number, entered: number): boolean {
+export function isWithin(
+  { published, undatedSince, ingested }: TimeBounds,
+  at: number,
+  entered: number,
+): boolean {
   if (Number.isNaN(at)) {
     if (undatedSince === null || !(entered >= undatedSince)) return false
   } else if (at < published.from || at >= published.to) return false

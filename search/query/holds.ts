@@ -12,7 +12,10 @@ interface Text {
 export function holds(node: Expression, text: Text, language: Language): boolean {
   switch (node.kind) {
     case 'and':
-      return node.of.every(one => holds(one, text, language)) && !node.not.some(one => holds(one, text, language))
+      return (
+        node.of.every(one => holds(one, text, language)) &&
+        !node.not.some(one => holds(one, text, language))
+      )
     case 'or':
       return node.of.some(one => holds(one, text, language))
     default:

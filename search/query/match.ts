@@ -3,7 +3,16 @@ import { stem } from '../analysis/stems.ts'
 import { TERMS } from '../terms.ts'
 import { LANGUAGES, type Language } from '../vocabulary.ts'
 import type { ArticleQuery } from './article-query.ts'
-import { and, andNot, type Expression, type Leaf, type Match, or, type QueryNode, term } from './parse.ts'
+import {
+  and,
+  andNot,
+  type Expression,
+  type Leaf,
+  type Match,
+  or,
+  type QueryNode,
+  term,
+} from './parse.ts'
 
 type Scope = ArticleQuery['searchIn']
 
@@ -34,7 +43,11 @@ export interface ScoringTerm {
  * @param languages the languages that the filters allow; stems of other languages are not looked
  *   up. null: all
  */
-export function planMatch(match: Match, scope: Scope, languages: readonly Language[] | null): MatchPlan {
+export function planMatch(
+  match: Match,
+  scope: Scope,
+  languages: readonly Language[] | null,
+): MatchPlan {
   switch (match.kind) {
     case 'all':
       return { node: null, verification: null, scoring: [] }
@@ -70,7 +83,9 @@ function analyse(language: Language, words: string[]) {
 
 function clausesOf({ language, stems, written }: AnalysedWords, scope: Scope): QueryNode[] {
   if (written.length === 0) return stems.map(one => term(stemTerm(scope)(language, one)))
-  return [and([term(TERMS.language(language)), or(written.map(word => term(wordTerm(scope)(word))))])]
+  return [
+    and([term(TERMS.language(language)), or(written.map(word => term(wordTerm(scope)(word))))]),
+  ]
 }
 
 /**
@@ -79,7 +94,11 @@ function clausesOf({ language, stems, written }: AnalysedWords, scope: Scope): Q
  */
 const WEIGHTS = { found: 10_000, inTitle: 100, asWritten: 1 } as const
 
-function scoringTerms({ language, stems, written }: AnalysedWords, words: string[], scope: Scope): ScoringTerm[] {
+function scoringTerms(
+  { language, stems, written }: AnalysedWords,
+  words: string[],
+  scope: Scope,
+): ScoringTerm[] {
   const wholeText = scope === 'title_body'
   const scoring: ScoringTerm[] = []
   const add = (text: string, weight: number) => scoring.push({ language, term: text, weight })
@@ -91,13 +110,18 @@ function scoringTerms({ language, stems, written }: AnalysedWords, words: string
     add(wordTerm(scope)(one), WEIGHTS.found)
     if (wholeText) add(TERMS.titleWord(one), WEIGHTS.inTitle)
   }
-  for (const word of words) if (!STOP_WORDS[language].has(word)) add(wordTerm(scope)(word), WEIGHTS.asWritten)
+  for (const word of words)
+    if (!STOP_WORDS[language].has(word)) add(wordTerm(scope)(word), WEIGHTS.asWritten)
   return scoring
 }
 
 const phraseLeaf = (words: string[]): Leaf => ({ kind: 'phrase', words, inTitle: false })
 
-function planTree(tree: Expression, scope: Scope, languages: readonly Language[] | null): MatchPlan {
+function planTree(
+  tree: Expression,
+  scope: Scope,
+  languages: readonly Language[] | null,
+): MatchPlan {
   const verification: Expression = JSON.parse(JSON.stringify(tree), (name, value) =>
     name === 'inTitle' ? value || scope === 'title' : value,
   )
@@ -114,7 +138,9 @@ function nodeOf(tree: Expression, languages: readonly Language[]): QueryNode {
         : { kind: 'phrase', words, scope: scopeOf(tree) }
     }
     case 'forms':
-      return or(languages.flatMap(language => clausesOf(analyse(language, [tree.word]), scopeOf(tree))))
+      return or(
+        languages.flatMap(language => clausesOf(analyse(language, [tree.word]), scopeOf(tree))),
+      )
     case 'near':
       return { kind: 'near', of: and(tree.sides.map(side => or(nodes(side)))), near: tree }
     case 'and':

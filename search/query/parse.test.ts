@@ -6,27 +6,42 @@ import CASES from './cases.json' with { type: 'json' }
 import { type ExpressionProblem, parseExpression } from './expression.ts'
 import { holds } from './holds.ts'
 import { planMatch } from './match.ts'
-import { and, andNot, type Expression, or, parseBoolean, parseKeyword, QUERY_PROBLEMS, term } from './parse.ts'
+import {
+  and,
+  andNot,
+  type Expression,
+  or,
+  parseBoolean,
+  parseKeyword,
+  QUERY_PROBLEMS,
+  term,
+} from './parse.ts'
 
 /** The required phrases, then the excluded ones with a minus, each as one text. */
 function read(q: string): string[] | 'refused' {
   const parsed = parseBoolean(q)
   if (!parsed.ok || parsed.match.kind !== 'boolean') return 'refused'
   const { required, excluded } = parsed.match
-  return [...required.map(words => words.join(' ')), ...excluded.map(words => `-${words.join(' ')}`)]
+  return [
+    ...required.map(words => words.join(' ')),
+    ...excluded.map(words => `-${words.join(' ')}`),
+  ]
 }
 
 t.test('decision 18: words, phrases and exclusions', async t => {
   for (const [q, expected] of CASES.boolean as [string, string[]][]) t.same(read(q), expected, q)
 })
 
-t.test('decision 18: an unbalanced quote, and exclusions alone, are refused with a sentence', async t => {
-  for (const q of ['"a', 'a "b" "', '-"a', '-a', '-a -"b c"', '"" -a', '-a ½']) {
-    const parsed = parseBoolean(q)
-    t.equal(parsed.ok, false, q)
-    if (!parsed.ok) t.match(parsed.errors, [/^[A-Z].*\.$/], q)
-  }
-})
+t.test(
+  'decision 18: an unbalanced quote, and exclusions alone, are refused with a sentence',
+  async t => {
+    for (const q of ['"a', 'a "b" "', '-"a', '-a', '-a -"b c"', '"" -a', '-a ½']) {
+      const parsed = parseBoolean(q)
+      t.equal(parsed.ok, false, q)
+      if (!parsed.ok) t.match(parsed.errors, [/^[A-Z].*\.$/], q)
+    }
+  },
+)
 
 t.test('decision 19: without a letter or digit nothing is searched for', async t => {
   for (const q of ['', '-', '""', '"-" (½)', '\u0301']) {
@@ -36,17 +51,22 @@ t.test('decision 19: without a letter or digit nothing is searched for', async t
   }
 })
 
-t.test('decision 17: a keyword query is its words, each once; signs of the grammar are punctuation', async t => {
-  t.same(parseKeyword('"De Fiets" -de FIETS, cœur'), {
-    ok: true,
-    match: { kind: 'keyword', words: ['de', 'fiets', 'coeur'] },
-  })
-  t.match(parseKeyword('fiets'), { match: { words: ['fiets'] } })
-  t.equal(parseKeyword('\uff9e').ok, false, 'a letter that makes no word')
-})
+t.test(
+  'decision 17: a keyword query is its words, each once; signs of the grammar are punctuation',
+  async t => {
+    t.same(parseKeyword('"De Fiets" -de FIETS, cœur'), {
+      ok: true,
+      match: { kind: 'keyword', words: ['de', 'fiets', 'coeur'] },
+    })
+    t.match(parseKeyword('fiets'), { match: { words: ['fiets'] } })
+    t.equal(parseKeyword('\uff9e').ok, false, 'a letter that makes no word')
+  },
+)
 
 t.test('a tree has no node that says nothing', async t => {
-  const [a, b, c] = [term('a'), term('b'), term('c')]
+  const a = term('a')
+  const b = term('b')
+  const c = term('c')
   t.same([and([a]), or([a]), andNot(a, [])], [a, a, a])
   t.same(and([and([a, b]), c]), { kind: 'and', of: [a, b, c] })
   t.same(and([or([a, b]), c]), { kind: 'and', of: [{ kind: 'or', of: [a, b] }, c] })
@@ -99,18 +119,39 @@ t.test('a text holds an expression, or does not', async t => {
 t.test('the first letter of a term says of which kind it is', async t => {
   for (const [term, ...wanted] of CASES.terms as [string, object | null, object | null][])
     t.same([parseWordTerm(term), parseNameTerm(term)], wanted, term)
-  t.same([TERMS.word('x'.repeat(255)).length, TERMS.word('x'.repeat(256)).length], [255, 65], 'a digest')
-  t.same([59_999, 60_000, Number.NaN].map(minuteOf), [0, 1, -(2 ** 31)], 'an article without a time comes first')
+  t.same(
+    [TERMS.word('x'.repeat(255)).length, TERMS.word('x'.repeat(256)).length],
+    [255, 65],
+    'a digest',
+  )
+  t.same(
+    [59_999, 60_000, Number.NaN].map(minuteOf),
+    [0, 1, -(2 ** 31)],
+    'an article without a time comes first',
+  )
   const article = { country: 'NL', language: 'nl', publisherNo: 1 } as const
-  t.same([filterTerms({ ...article, authorNos: [] })[2], filterTerms({ ...article, authorNos: [7] })[2]], ['H0', 'H1'])
+  t.same(
+    [filterTerms({ ...article, authorNos: [] })[2], filterTerms({ ...article, authorNos: [7] })[2]],
+    ['H0', 'H1'],
+  )
 })
 
 t.test('a query is planned as terms, and their weights', async t => {
   const readers = { keyword: parseKeyword, boolean: parseBoolean, expression: parseExpression }
   for (const [mode, q, scope, languages, wanted] of CASES.plans as Plan[]) {
     const parsed = readers[mode](q)
-    t.same(parsed.ok && planMatch(parsed.match, scope, languages), wanted, `${mode} ${q} in ${scope}, ${languages}`)
+    t.same(
+      parsed.ok && planMatch(parsed.match, scope, languages),
+      wanted,
+      `${mode} ${q} in ${scope}, ${languages}`,
+    )
   }
 })
 
-type Plan = ['keyword' | 'boolean' | 'expression', string, 'title_body' | 'title', Language[] | null, object]
+type Plan = [
+  'keyword' | 'boolean' | 'expression',
+  string,
+  'title_body' | 'title',
+  Language[] | null,
+  object,
+]

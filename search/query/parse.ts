@@ -62,13 +62,15 @@ export type ParsedQuery = Parsed<Match>
 export const QUERY_PROBLEMS = {
   nothing: 'Write at least one letter or digit.',
   openQuote: 'A quotation mark is not closed; write another " after the phrase.',
-  onlyExclusions: 'A query of exclusions alone finds nothing; name at least one word that must appear.',
+  onlyExclusions:
+    'A query of exclusions alone finds nothing; name at least one word that must appear.',
 } as const
 
 /** Parses `q` of a keyword search: its words, each once (decisions 16, 17, 19). */
 export function parseKeyword(q: string): ParsedQuery {
   const found = [...new Set(words(q))]
-  if (!hasLetterOrDigit(q) || found.length === 0) return { ok: false, errors: [QUERY_PROBLEMS.nothing] }
+  if (!hasLetterOrDigit(q) || found.length === 0)
+    return { ok: false, errors: [QUERY_PROBLEMS.nothing] }
   return { ok: true, match: { kind: 'keyword', words: found } }
 }
 
@@ -99,7 +101,10 @@ export function parseBoolean(q: string): ParsedQuery {
   if (required.size === 0) {
     return { ok: false, errors: [QUERY_PROBLEMS.onlyExclusions] }
   }
-  return { ok: true, match: { kind: 'boolean', required: [...required.values()], excluded: [...excluded.values()] } }
+  return {
+    ok: true,
+    match: { kind: 'boolean', required: [...required.values()], excluded: [...excluded.values()] },
+  }
 }
 
 /** Characters that can begin or end a word, for a class of a regular expression. */

@@ -61,7 +61,10 @@ export function readVarint(reader: Reader): number {
 }
 
 /** Copies an array into a larger one. Returns the larger one. */
-export function grown<T extends Int32Array | Uint32Array | Uint16Array | Uint8Array | Float64Array>(from: T, to: T): T {
+export function grown<T extends Int32Array | Uint32Array | Uint16Array | Uint8Array | Float64Array>(
+  from: T,
+  to: T,
+): T {
   to.set(from)
   return to
 }
@@ -105,7 +108,8 @@ export function fill(bits: Uint32Array, from: number, to: number): void {
 /** Sets in `target` the bits that `source` has from `from` to before `to`. */
 export function copyBits(source: Uint32Array, target: Uint32Array, from: number, to: number): void {
   if (from >= to) return
-  const [first, last] = [from >>> 5, (to - 1) >>> 5]
+  const first = from >>> 5
+  const last = (to - 1) >>> 5
   for (let at = first; at <= last; at++) {
     let word = source[at]!
     if (at === first) word &= -1 << (from & 31)
@@ -141,10 +145,15 @@ export const lowestBit = (word: number) => 31 - Math.clz32(word & -word)
  * is counted (Harley and Seal; Warren, Hacker's Delight, 2nd ed., 5-1).
  */
 export function countBits(bits: Uint32Array, words: number): number {
-  let [ones, twos, fours, eights, at] = [0, 0, 0, 0, 0]
+  let ones = 0
+  let twos = 0
+  let fours = 0
+  let eights = 0
+  let at = 0
   for (; at + 8 <= words; at += 8) {
     // `| 0` makes signed words. V8 keeps these as integers, which are faster than floats.
-    let [a, b] = [bits[at]! | 0, bits[at + 1]! | 0]
+    let a = bits[at]! | 0
+    let b = bits[at + 1]! | 0
     let sum = ones ^ a
     const twosA = (ones & a) | (sum & b)
     ones = sum ^ b

@@ -61,9 +61,13 @@ export function encodePart(
 }
 
 /** Joins the buckets of two parts. Leaves out empty buckets. */
-export function bucketsOf(first: EncodedPart, second: EncodedPart): { bucket: number; block: Buffer }[] {
+export function bucketsOf(
+  first: EncodedPart,
+  second: EncodedPart,
+): { bucket: number; block: Buffer }[] {
   const buckets: { bucket: number; block: Buffer }[] = []
-  const of = ({ bytes, starts }: EncodedPart, bucket: number) => bytes.subarray(starts[bucket], starts[bucket + 1])
+  const of = ({ bytes, starts }: EncodedPart, bucket: number) =>
+    bytes.subarray(starts[bucket], starts[bucket + 1])
   for (let bucket = 0; bucket + 1 < first.starts.length; bucket++) {
     const block = Buffer.concat([of(first, bucket), of(second, bucket)])
     if (block.length > 0) buckets.push({ bucket, block })

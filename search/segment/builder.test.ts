@@ -27,13 +27,22 @@ function fillBuilder(size: number, length: number, rule?: number) {
   const articles = Array.from({ length: size }, (_, doc): SegmentSource => {
     const seq = BigInt(doc + 1)
     return {
-      ...{ seq, id: `id${doc}`, published: doc, ingested: doc, publisherNo: 1, authorNos: [] },
-      ...{ country: 'NL', language: 'nl' },
+      seq,
+      id: `id${doc}`,
+      published: doc,
+      ingested: doc,
+      publisherNo: 1,
+      authorNos: [],
+      country: 'NL',
+      language: 'nl',
     }
   })
   const builder = createSegmentBuilder(articles, 1n, { rule })
   const truth: Record<'words' | 'pairs' | 'titlePairs' | 'triples', Truth> = {
-    ...{ words: new Map(), pairs: new Map(), titlePairs: new Map(), triples: new Map() },
+    words: new Map(),
+    pairs: new Map(),
+    titlePairs: new Map(),
+    triples: new Map(),
   }
   const word = createWords(2_000)
   for (let doc = 0; doc < size; doc++) {
@@ -78,7 +87,8 @@ for (const { size, body, rule, enough, met } of [
     const list = listsOf(await builder.build(), size)
     const sizeOf = (word: string) => truth.words.get(word)!.size
     const frequent = (pair: string) => isFrequent(truth.pairs.get(pair)!.size, size)
-    const meets = ([first = '', second = '']: string[]) => sizeOf(first) * sizeOf(second) >= met * size
+    const meets = ([first = '', second = '']: string[]) =>
+      sizeOf(first) * sizeOf(second) >= met * size
     const isTerm = (pair: string) => truth.pairs.get(pair)!.size >= enough || meets(pair.split(' '))
     const wrong: string[] = []
     const seen = { own: 0, met: 0, shared: 0 }
@@ -90,34 +100,57 @@ for (const { size, body, rule, enough, met } of [
       const isListed = docs.size >= enough || isMet
       seen[isListed ? (docs.size < enough ? 'met' : 'own') : 'shared']++
       const others = isListed || shared === null ? docs : new Set(list(shared))
-      if (list(own).join() !== (isListed ? [...docs].join() : '') || [...docs].some(doc => !others.has(doc)))
+      if (
+        list(own).join() !== (isListed ? [...docs].join() : '') ||
+        [...docs].some(doc => !others.has(doc))
+      )
         wrong.push(own)
     }
     for (const [pair, docs] of truth.pairs) {
       const [first = '', second = ''] = pair.split(' ')
-      check(docs, SHINGLES.pair(first, second), SHINGLES.sharedPair(first, second), meets([first, second]))
+      check(
+        docs,
+        SHINGLES.pair(first, second),
+        SHINGLES.sharedPair(first, second),
+        meets([first, second]),
+      )
     }
     for (const [pair, docs] of truth.titlePairs) {
       const [first = '', second = ''] = pair.split(' ')
       if (docs.size >= enough) check(docs, SHINGLES.titlePair(first, second), '')
     }
-    t.ok(seen.own > 6 && seen.shared > 3, `${seen.own} pairs with lists of their own, ${seen.shared} with others'`)
-    t.ok(body < 300 || seen.met > 3, `${seen.met} pairs with lists of their own because their words meet often`)
+    t.ok(
+      seen.own > 6 && seen.shared > 3,
+      `${seen.own} pairs with lists of their own, ${seen.shared} with others'`,
+    )
+    t.ok(
+      body < 300 || seen.met > 3,
+      `${seen.met} pairs with lists of their own because their words meet often`,
+    )
     Object.assign(seen, { own: 0, shared: 0 })
     for (const [triple, docs] of truth.triples) {
       const [first = '', second = '', third = ''] = triple.split(' ')
       const pairs = [`${first} ${second}`, `${second} ${third}`]
-      const [own, shared] = [SHINGLES.triple(first, second, third), SHINGLES.sharedTriple(first, second, third)]
-      if (pairs.every(rule > 0 ? isTerm : frequent)) check(docs, own, pairs.every(frequent) ? shared : null)
+      const own = SHINGLES.triple(first, second, third)
+      const shared = SHINGLES.sharedTriple(first, second, third)
+      if (pairs.every(rule > 0 ? isTerm : frequent))
+        check(docs, own, pairs.every(frequent) ? shared : null)
     }
-    t.ok(seen.own > 2 && seen.shared > 2, `${seen.own} triples with lists of their own, ${seen.shared} with others'`)
+    t.ok(
+      seen.own > 2 && seen.shared > 2,
+      `${seen.own} triples with lists of their own, ${seen.shared} with others'`,
+    )
     t.same(wrong, [])
   })
 }
 
-t.test('a segment is the same when a thread of its own makes its shingles, each for its own question', async t => {
-  const thread = openShingleThread()
-  const sizes = [300, 2_000]
-  const built = await Promise.all(sizes.map(size => fillBuilder(size, 30).builder.build(thread)))
-  for (const [at, size] of sizes.entries()) t.same(built[at], await fillBuilder(size, 30).builder.build())
-})
+t.test(
+  'a segment is the same when a thread of its own makes its shingles, each for its own question',
+  async t => {
+    const thread = openShingleThread()
+    const sizes = [300, 2_000]
+    const built = await Promise.all(sizes.map(size => fillBuilder(size, 30).builder.build(thread)))
+    for (const [at, size] of sizes.entries())
+      t.same(built[at], await fillBuilder(size, 30).builder.build())
+  },
+)

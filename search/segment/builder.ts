@@ -3,8 +3,19 @@ import { filterTerms, TERMS } from '../terms.ts'
 import type { Country, Language } from '../vocabulary.ts'
 import { release } from './arrays.ts'
 import { bucketBitsOf, bucketsOf, encodePart, termLists } from './buckets.ts'
-import { columnsOf, createTermFilterBuilder, documentOrder, encodeColumns, type SegmentArticle } from './columns.ts'
-import { createNumbers, type DictionaryBuilder, type KnownTexts, type SegmentTexts } from './postings-builder.ts'
+import {
+  columnsOf,
+  createTermFilterBuilder,
+  documentOrder,
+  encodeColumns,
+  type SegmentArticle,
+} from './columns.ts'
+import {
+  createNumbers,
+  type DictionaryBuilder,
+  type KnownTexts,
+  type SegmentTexts,
+} from './postings-builder.ts'
 import { encodeShingles, type ShingleThread } from './shingle-thread.ts'
 import { SHINGLE_RULE } from './shingles.ts'
 import { createVocabulary, memoised, NO_STEM, type Vocabulary } from './word-ids.ts'
@@ -46,7 +57,12 @@ interface BuilderOptions {
 export function createSegmentBuilder(
   articles: SegmentSource[],
   firstSeq: bigint,
-  { brake = noBrake, vocabulary = createVocabulary(), words, rule = SHINGLE_RULE }: BuilderOptions = {},
+  {
+    brake = noBrake,
+    vocabulary = createVocabulary(),
+    words,
+    rule = SHINGLE_RULE,
+  }: BuilderOptions = {},
 ) {
   const documents = articles.toSorted(documentOrder)
   const docOf = new Map(documents.map((article, doc) => [article.seq, doc]))
@@ -159,7 +175,8 @@ function addWordTerms(
     const stems = ofStem(language)
     const titleStems = ofTitleStem(language)
     let count = 0
-    if ((end - texts.titleStarts[doc]!) * 4 > found.length) found = new Int32Array((end - texts.titleStarts[doc]!) * 4)
+    if ((end - texts.titleStarts[doc]!) * 4 > found.length)
+      found = new Int32Array((end - texts.titleStarts[doc]!) * 4)
     for (let at = texts.titleStarts[doc]!; at < end; at++) {
       const word = words[at]!
       if (latest[word] === doc && at >= body) continue

@@ -50,13 +50,19 @@ export interface SegmentArticle {
 
 /** The order of documents in a segment. */
 export function documentOrder(a: SegmentArticle, b: SegmentArticle): number {
-  const [x, y] = [a.published ?? Infinity, b.published ?? Infinity]
+  const x = a.published ?? Infinity
+  const y = b.published ?? Infinity
   if (x !== y) return x < y ? -1 : 1
   return a.id < b.id ? -1 : 1
 }
 
 /** @param articles sorted by `documentOrder` */
-export function columnsOf(articles: SegmentArticle[], firstSeq: bigint, terms: TermFilter, rule: number): Columns {
+export function columnsOf(
+  articles: SegmentArticle[],
+  firstSeq: bigint,
+  terms: TermFilter,
+  rule: number,
+): Columns {
   const authorStarts = new Uint32Array(articles.length + 1)
   articles.forEach((article, doc) => {
     authorStarts[doc + 1] = authorStarts[doc]! + article.authorNos.length
@@ -101,12 +107,25 @@ const HEADER = 4
  * aligned.
  */
 export function encodeColumns(columns: Columns): Buffer {
-  const header = Uint32Array.of(columns.size, columns.dated, columns.authors.length, columns.terms.length)
+  const header = Uint32Array.of(
+    columns.size,
+    columns.dated,
+    columns.authors.length,
+    columns.terms.length,
+  )
   const { published, ingested, publishers, authorStarts, authors, offsets, terms, rule } = columns
   return Buffer.concat(
-    [header, published, ingested, publishers, authorStarts, authors, offsets, terms, Uint8Array.of(rule)].map(
-      array => new Uint8Array(array.buffer, array.byteOffset, array.byteLength),
-    ),
+    [
+      header,
+      published,
+      ingested,
+      publishers,
+      authorStarts,
+      authors,
+      offsets,
+      terms,
+      Uint8Array.of(rule),
+    ].map(array => new Uint8Array(array.buffer, array.byteOffset, array.byteLength)),
   )
 }
 
@@ -194,7 +213,10 @@ export function createTermFilterBuilder() {
  * @param hash `hashOf` the term. `isFiltered` must be true for the term.
  */
 export function lacks(filter: TermFilter, hash: number): boolean {
-  return filter.length > 0 && !eachBit(filter, hash, bit => ((filter[bit >>> 3]! >>> (bit & 7)) & 1) === 1)
+  return (
+    filter.length > 0 &&
+    !eachBit(filter, hash, bit => ((filter[bit >>> 3]! >>> (bit & 7)) & 1) === 1)
+  )
 }
 
 /** Visits the bits of a term until `visit` returns false. Returns true if `visit` never did. */
@@ -202,6 +224,7 @@ function eachBit(filter: TermFilter, hash: number, visit: (bit: number) => boole
   const bits = filter.length * 8
   // Double hashing (Kirsch and Mitzenmacher): two hashes give the places of all probes.
   const step = finishHash(hash ^ 0x9e3779b1)
-  for (let probe = 0, at = hash; probe < PROBES; probe++, at = (at + step) >>> 0) if (!visit(at % bits)) return false
+  for (let probe = 0, at = hash; probe < PROBES; probe++, at = (at + step) >>> 0)
+    if (!visit(at % bits)) return false
   return true
 }

@@ -41,7 +41,13 @@ export function arraySet(docs: Uint16Array, size: number): DocIdSet {
  * looked up in it again and again.
  */
 export function lastingArray(docs: Uint16Array, size: number): DocIdSet {
-  return { kind: 'array', size, count: docs.length, docs, lookup: isSparse(docs.length, size) ? undefined : null }
+  return {
+    kind: 'array',
+    size,
+    count: docs.length,
+    docs,
+    lookup: isSparse(docs.length, size) ? undefined : null,
+  }
 }
 
 export function bitmapSet(bits: Uint32Array, size: number): DocIdSet {
@@ -112,7 +118,8 @@ export function ranges(set: DocIdSet, from: number, to: number, rest: number): D
     const start = lowerBound(docs, from)
     const end = lowerBound(docs, to, start)
     const tail = lowerBound(docs, rest, end)
-    if (tail === docs.length) return end - start === docs.length ? set : arraySet(docs.subarray(start, end), set.size)
+    if (tail === docs.length)
+      return end - start === docs.length ? set : arraySet(docs.subarray(start, end), set.size)
     if (start === end) return arraySet(docs.subarray(tail), set.size)
     const kept = new Uint16Array(end - start + docs.length - tail)
     kept.set(docs.subarray(start, end))
@@ -128,9 +135,11 @@ export function ranges(set: DocIdSet, from: number, to: number, rest: number): D
 export function intersection(a: DocIdSet, b: DocIdSet): DocIdSet {
   if (a.count === a.size) return b
   if (b.count === b.size) return a
-  if (a.kind === 'array') return b.kind === 'bitmap' ? withBit(a.docs, b.bits, 1, a.size) : common(a, b)
+  if (a.kind === 'array')
+    return b.kind === 'bitmap' ? withBit(a.docs, b.bits, 1, a.size) : common(a, b)
   if (b.kind === 'array') return withBit(b.docs, a.bits, 1, a.size)
-  const [bits, others] = [a.bits, b.bits]
+  const bits = a.bits
+  const others = b.bits
   for (let at = 0; at < bits.length; at++) work[at] = bits[at]! & others[at]!
   return fromWork(a.size)
 }
@@ -143,7 +152,9 @@ export function intersectionOf(sets: DocIdSet[]): DocIdSet {
   if (sets.length === 1) return sets[0]!
   if (sets.length === 2) return intersection(sets[0]!, sets[1]!)
   const sorted = sets.toSorted((a, b) => a.count - b.count)
-  const [first, ...more] = sorted.flatMap(set => (set.kind === 'bitmap' && set.count < set.size ? [set.bits] : []))
+  const [first, ...more] = sorted.flatMap(set =>
+    set.kind === 'bitmap' && set.count < set.size ? [set.bits] : [],
+  )
   if (first === undefined || more.length < sets.length - 1) return sorted.reduce(intersection)
   work.set(first)
   for (const bits of more) for (let at = 0; at < bits.length; at++) work[at] = work[at]! & bits[at]!
@@ -153,7 +164,8 @@ export function intersectionOf(sets: DocIdSet[]): DocIdSet {
 /** The documents of `a` that are not in `b`. */
 export function difference(a: DocIdSet, b: DocIdSet): DocIdSet {
   if (a.count === 0 || b.count === 0) return a
-  if (a.kind === 'array') return b.kind === 'bitmap' ? withBit(a.docs, b.bits, 0, a.size) : without(a, b)
+  if (a.kind === 'array')
+    return b.kind === 'bitmap' ? withBit(a.docs, b.bits, 0, a.size) : without(a, b)
   work.set(a.bits)
   if (b.kind === 'bitmap') {
     const { bits } = b
@@ -212,7 +224,8 @@ function sparseUnion(sets: DocIdSet[], most: number, size: number): DocIdSet {
   for (let at = 0; at <= last; at++) {
     for (let words = seenWords[at]!; words !== 0; words &= words - 1) {
       const word = (at << 5) + lowestBit(words)
-      for (let bits = seen[word]!; bits !== 0; bits &= bits - 1) arena[end++] = (word << 5) + lowestBit(bits)
+      for (let bits = seen[word]!; bits !== 0; bits &= bits - 1)
+        arena[end++] = (word << 5) + lowestBit(bits)
       seen[word] = 0
     }
     seenWords[at] = 0
@@ -270,7 +283,8 @@ function walkBackwards(bits: Uint32Array, visit: (doc: number) => boolean): void
 function filtered(docs: Uint16Array, size: number, test: (doc: number) => boolean): DocIdSet {
   reserve(docs.length)
   // This takes the room before the test runs, because the test may also write to the arena.
-  const [kept, start] = [arena, used]
+  const kept = arena
+  const start = used
   used += docs.length
   let end = start
   for (let at = 0; at < docs.length; at++) if (test(docs[at]!)) kept[end++] = docs[at]!
@@ -303,7 +317,8 @@ function common(a: ArraySet, b: ArraySet): DocIdSet {
   const { size } = a
   const [less, more] = a.count <= b.count ? [a, b] : [b, a]
   if (more.lookup !== undefined) return withBit(less.docs, lookupOf(more), 1, size)
-  const [few, many] = [less.docs, more.docs]
+  const few = less.docs
+  const many = more.docs
   reserve(few.length)
   let end = used
   if (few.length * SEARCH_COST < many.length) {

@@ -66,7 +66,8 @@ export function createPostings() {
       const size = total()
       // A counting sort is linear. It is also stable, so documents stay in order.
       const starts = new Uint32Array(count + 1)
-      for (let list = 0; list < count; list++) starts[list + 1] = starts[list]! + heads[list * 2 + 1]!
+      for (let list = 0; list < count; list++)
+        starts[list + 1] = starts[list]! + heads[list * 2 + 1]!
       const docs = new Uint16Array(size)
       const next = starts.slice()
       runs.starts.push(size)
@@ -131,7 +132,8 @@ export function countCommon(a: DocIdSet, b: DocIdSet): number {
     return count
   }
   if (a.kind === 'array' && b.kind === 'array') return intersection(a, b).count
-  const [docs, bitmap] = a.kind === 'array' ? [a.docs, b] : b.kind === 'array' ? [b.docs, a] : [[], a]
+  const [docs, bitmap] =
+    a.kind === 'array' ? [a.docs, b] : b.kind === 'array' ? [b.docs, a] : [[], a]
   let count = 0
   for (const doc of docs) if (has(bitmap, doc)) count++
   return count
@@ -141,11 +143,14 @@ export function countCommon(a: DocIdSet, b: DocIdSet): number {
 export function countBetween(set: DocIdSet, from: number, to: number): number {
   if (from >= to) return 0
   if (set.count === set.size) return to - from
-  return set.kind === 'bitmap' ? bitsBetween(set.bits, from, to) : lowerBound(set.docs, to) - lowerBound(set.docs, from)
+  return set.kind === 'bitmap'
+    ? bitsBetween(set.bits, from, to)
+    : lowerBound(set.docs, to) - lowerBound(set.docs, from)
 }
 
 function bitsBetween(bits: Uint32Array, from: number, to: number): number {
-  const [first, last] = [from >>> 5, (to - 1) >>> 5]
+  const first = from >>> 5
+  const last = (to - 1) >>> 5
   const head = -1 << (from & 31)
   const tail = -1 >>> (31 - ((to - 1) & 31))
   if (first === last) return bitsOf(bits[first]! & head & tail)

@@ -1,5 +1,12 @@
 import { hashOf } from '../analysis/hashes.ts'
-import { nameBytes, type Reader, readVarint, varintBytes, writeName, writeVarint } from './arrays.ts'
+import {
+  nameBytes,
+  type Reader,
+  readVarint,
+  varintBytes,
+  writeName,
+  writeVarint,
+} from './arrays.ts'
 import { bitmapSet, type DocIdSet, lastingArray } from './doc-id-set.ts'
 
 /*
@@ -37,9 +44,17 @@ export function entryBytes(term: string, list: ListedDocs, size: number): number
  *
  * @returns the place after the entry
  */
-export function writeEntry(buffer: Buffer, at: number, term: string, list: ListedDocs, size: number): number {
+export function writeEntry(
+  buffer: Buffer,
+  at: number,
+  term: string,
+  list: ListedDocs,
+  size: number,
+): number {
   const start = writeVarint(buffer, writeName(buffer, at, term), bodyBytes(list, size))
-  return isDense(list, size) ? writeBitmap(buffer, start, list, size) : writeGaps(buffer, start, list)
+  return isDense(list, size)
+    ? writeBitmap(buffer, start, list, size)
+    : writeGaps(buffer, start, list)
 }
 
 /** The first bytes of the entry of a term. */
@@ -66,7 +81,12 @@ function bodyBytes(list: ListedDocs, size: number): number {
   return bytes
 }
 
-function writeBitmap(buffer: Buffer, start: number, { docs, from, to }: ListedDocs, size: number): number {
+function writeBitmap(
+  buffer: Buffer,
+  start: number,
+  { docs, from, to }: ListedDocs,
+  size: number,
+): number {
   buffer[start] = BITMAP
   const bits = start + 1
   const end = bits + bitmapBytes(size)
@@ -127,7 +147,8 @@ export function readBucket(bucket: Buffer, size: number): Map<string, DocIdSet> 
  * with the same letters.
  */
 function isAt(bucket: Buffer, at: number, start: Buffer): boolean {
-  for (let index = start.length - 1; index >= 0; index--) if (bucket[at + index] !== start[index]) return false
+  for (let index = start.length - 1; index >= 0; index--)
+    if (bucket[at + index] !== start[index]) return false
   return true
 }
 

@@ -1,5 +1,12 @@
 import { once } from 'node:events'
-import { isMainThread, MessageChannel, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
+import {
+  isMainThread,
+  MessageChannel,
+  type MessagePort,
+  parentPort,
+  Worker,
+  workerData,
+} from 'node:worker_threads'
 import { type Brake, noBrake } from '../pace.ts'
 import { release } from './arrays.ts'
 import { type EncodedPart, encodePart } from './buckets.ts'
@@ -13,8 +20,12 @@ import { type Words, type WordTexts, wordsOf } from './word-ids.ts'
  */
 
 /** Encodes the shingles of a segment. Frees the memory of its words. */
-export const encodeShingles = (texts: SegmentTexts, words: Words, rule: number, brake: Brake): EncodedPart =>
-  encodePart(texts.ends.length, brake, shingleLists(texts, words, brake, rule))
+export const encodeShingles = (
+  texts: SegmentTexts,
+  words: Words,
+  rule: number,
+  brake: Brake,
+): EncodedPart => encodePart(texts.ends.length, brake, shingleLists(texts, words, brake, rule))
 
 interface Question {
   texts: Omit<SegmentTexts, 'words'> & { words: Int32Array<ArrayBuffer> }
@@ -38,7 +49,11 @@ export function openShingleThread() {
      * Resolves when the thread has loaded its modules. Node crashes if the thread is ended before.
      */
     loaded: once(worker, 'message'),
-    async encode({ words, ...texts }: SegmentTexts, vocabulary: WordTexts, rule: number): Promise<EncodedPart> {
+    async encode(
+      { words, ...texts }: SegmentTexts,
+      vocabulary: WordTexts,
+      rule: number,
+    ): Promise<EncodedPart> {
       const { port1, port2 } = new MessageChannel()
       const question: Question = {
         texts: { ...texts, words: words.view().slice() },

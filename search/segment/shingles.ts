@@ -2,7 +2,12 @@ import { hashOf, pairHash, sortHashes } from '../analysis/hashes.ts'
 import type { Brake } from '../pace.ts'
 import { TERMS } from '../terms.ts'
 import { release } from './arrays.ts'
-import { createNumbers, type Numbers, type SegmentTexts, type TermLists } from './postings-builder.ts'
+import {
+  createNumbers,
+  type Numbers,
+  type SegmentTexts,
+  type TermLists,
+} from './postings-builder.ts'
 import type { Words } from './word-ids.ts'
 
 /*
@@ -47,7 +52,8 @@ export const SHINGLES = {
   titlePair: TERMS.titlePair,
   triple: TERMS.triple,
   /** The shared list of a pair that has no list of its own. */
-  sharedPair: (first: string, second: string) => sharedPair(pairHash(hashOf(first), hashOf(second))),
+  sharedPair: (first: string, second: string) =>
+    sharedPair(pairHash(hashOf(first), hashOf(second))),
   sharedTriple: (first: string, second: string, third: string) =>
     sharedTriple(pairHash(pairHash(hashOf(first), hashOf(second)), hashOf(third))),
 } as const
@@ -71,7 +77,12 @@ function sharedName(kind: 'Q' | 'R', list: number): string {
  * Makes the posting lists of pairs, of pairs in titles, and of triples. Frees the memory of
  * `texts.words`.
  */
-export function shingleLists(texts: SegmentTexts, wordIds: Words, brake: Brake, rule: number): TermLists[] {
+export function shingleLists(
+  texts: SegmentTexts,
+  wordIds: Words,
+  brake: Brake,
+  rule: number,
+): TermLists[] {
   const { part, met, triples } = RULES[rule] ?? RULES[SHINGLE_RULE]!
   const size = texts.ends.length
   const enough = atLeast(size, part)
@@ -79,21 +90,34 @@ export function shingleLists(texts: SegmentTexts, wordIds: Words, brake: Brake, 
   const { words } = places
   const word = (at: number) => wordIds.text(words[at]!)
   const pairs = listGroups(places, enough, brake, {
-    ...{ length: 2, parts: words, inTitle: false, met: met * size, isShared: null },
+    length: 2,
+    parts: words,
+    inTitle: false,
+    met: met * size,
+    isShared: null,
     term: at => SHINGLES.pair(word(at - 1), word(at)),
   })
   // Searches for other pairs in titles use the lists of the whole texts.
   const titlePairs = listGroups(places, enough, brake, {
-    ...{ length: 2, parts: words, inTitle: true, met: Infinity, isShared: () => false },
+    length: 2,
+    parts: words,
+    inTitle: true,
+    met: Infinity,
+    isShared: () => false,
     term: at => SHINGLES.titlePair(word(at - 1), word(at)),
   })
   release(titlePairs.at)
   // Triples are made of pairs that are terms. Rare triples of two frequent pairs share lists. Other
   // rare triples need no list, because few documents have both of their pairs.
-  const isFrequentPair = (group: number) => group >= 0 && pairs.documents(group) >= atLeast(size, FREQUENT)
-  const parts = triples === 'listed' ? pairs.at : pairs.at.map(group => (isFrequentPair(group) ? group : -1))
+  const isFrequentPair = (group: number) =>
+    group >= 0 && pairs.documents(group) >= atLeast(size, FREQUENT)
+  const parts =
+    triples === 'listed' ? pairs.at : pairs.at.map(group => (isFrequentPair(group) ? group : -1))
   const ofTriples = listGroups(places, enough, brake, {
-    ...{ length: 3, parts, inTitle: false, met: Infinity },
+    length: 3,
+    parts,
+    inTitle: false,
+    met: Infinity,
     isShared: at => isFrequentPair(parts[at - 1]!) && isFrequentPair(parts[at]!),
     term: at => SHINGLES.triple(word(at - 2), word(at - 1), word(at)),
   })
@@ -111,7 +135,10 @@ interface Places {
   frequencies: Int32Array
 }
 
-function placesOf({ words, titleStarts, bodyStarts, ends }: SegmentTexts, { size, hash }: Words): Places {
+function placesOf(
+  { words, titleStarts, bodyStarts, ends }: SegmentTexts,
+  { size, hash }: Words,
+): Places {
   const before = words.view()
   const inOrder = new Int32Array(before.length)
   const starts = new Int32Array(ends.length * 2 + 1)
@@ -211,7 +238,13 @@ function spread(places: Places, kind: Kind, at: Int32Array, brake: Brake): Sprea
 }
 
 /** Writes the hash of each group to `at`. Returns where the parts of `Spread` begin. */
-function countHashes(places: Places, kind: Kind, at: Int32Array, mask: number, brake: Brake): Uint32Array {
+function countHashes(
+  places: Places,
+  kind: Kind,
+  at: Int32Array,
+  mask: number,
+  brake: Brake,
+): Uint32Array {
   const { words, starts: texts, hashes } = places
   const { parts, length, inTitle } = kind
   const starts = new Uint32Array(mask + 2)
@@ -242,8 +275,18 @@ function listGroups(places: Places, enough: number, brake: Brake, kind: Kind) {
   const { entries, starts, bits } = spread(places, kind, at, brake)
   at.fill(-1)
   const docs = new Uint16Array(entries.length / 2)
-  const lists: Lists = { at, docs, bits, ends: createNumbers(), firsts: createNumbers(), shared: createNumbers() }
-  const largest = starts.reduce((most, start, part) => Math.max(most, start - (starts[part - 1] ?? 0)), 0)
+  const lists: Lists = {
+    at,
+    docs,
+    bits,
+    ends: createNumbers(),
+    firsts: createNumbers(),
+    shared: createNumbers(),
+  }
+  const largest = starts.reduce(
+    (most, start, part) => Math.max(most, start - (starts[part - 1] ?? 0)),
+    0,
+  )
   const scratch = createScratch(largest / 2, SHARED_LISTS >>> bits)
   for (let part = 0; part + 1 < starts.length; part++) {
     brake()
@@ -252,7 +295,11 @@ function listGroups(places: Places, enough: number, brake: Brake, kind: Kind) {
     addLists(kind, count, slice, part, lists, scratch)
   }
   release(entries)
-  return { at, documents: (list: number) => lists.ends.at(list) - startOf(lists, list), lists: inOrder(lists, kind) }
+  return {
+    at,
+    documents: (list: number) => lists.ends.at(list) - startOf(lists, list),
+    lists: inOrder(lists, kind),
+  }
 }
 
 /** The lists of all parts. A list may be empty. */
@@ -283,7 +330,12 @@ function inOrder(lists: Lists, { length, term }: Kind): TermLists {
     if (ends.at(list) > startOf(lists, list)) keys[count++] = firsts.at(list) * MOST_LISTS + list
   }
   const order = sortHashes(keys.subarray(0, count))
-  const found: TermLists = { names: [], docs, starts: new Uint32Array(count), ends: new Uint32Array(count) }
+  const found: TermLists = {
+    names: [],
+    docs,
+    starts: new Uint32Array(count),
+    ends: new Uint32Array(count),
+  }
   for (let at = 0; at < count; at++) {
     const list = order[at]! % MOST_LISTS
     found.starts[at] = startOf(lists, list)
@@ -347,15 +399,20 @@ function findGroups(
   slots.fill(0, 0, 3 * mask + 3)
   latest.fill(0, 0, size)
   documents.fill(0, 0, size)
-  let [doc, count] = [0, 0]
+  let doc = 0
+  let count = 0
   for (let at = 0; at < size; at++) {
     const place = placeOf(entries[at * 2 + 1]!)
     while (place >= texts[doc * 2 + 2]!) doc++
     docs[at] = doc
     if (groups[at]! < 0) continue
-    const [first, second] = [parts[place - 1]!, words[place]!]
+    const first = parts[place - 1]!
+    const second = words[place]!
     let slot = (entries[at * 2]! >>> bits) & mask
-    while (slots[slot * 3 + 2] !== 0 && (slots[slot * 3] !== first || slots[slot * 3 + 1] !== second))
+    while (
+      slots[slot * 3 + 2] !== 0 &&
+      (slots[slot * 3] !== first || slots[slot * 3 + 1] !== second)
+    )
       slot = (slot + 1) & mask
     if (slots[slot * 3 + 2] === 0) {
       slots[slot * 3] = first
@@ -368,7 +425,8 @@ function findGroups(
     latest[group] = doc + 1
   }
   for (let at = 0; at < size; at++) {
-    if (groups[at]! >= 0 && documents[groups[at]!]! < enough && entries[at * 2 + 1]! >= 0) groups[at] = -1
+    if (groups[at]! >= 0 && documents[groups[at]!]! < enough && entries[at * 2 + 1]! >= 0)
+      groups[at] = -1
   }
   return count
 }
@@ -400,7 +458,14 @@ function markLikely(entries: Int32Array, enough: number, bits: number, groups: I
  * Makes the lists of a part: those that groups share, then those of `count` groups. Each document
  * stands in a list once.
  */
-function addLists(kind: Kind, count: number, entries: Int32Array, part: number, out: Lists, scratch: Scratch): void {
+function addLists(
+  kind: Kind,
+  count: number,
+  entries: Int32Array,
+  part: number,
+  out: Lists,
+  scratch: Scratch,
+): void {
   const { bits, at: groupAt, ends, docs: allDocs } = out
   const { isShared } = kind
   const { docs, groups, latest, documents, firsts } = scratch
@@ -415,7 +480,8 @@ function addLists(kind: Kind, count: number, entries: Int32Array, part: number, 
     if (list >= 0) {
       list += own
       groupAt[place] = base + list
-    } else if (isShared === null || isShared(place)) list = (entries[at * 2]! & (SHARED_LISTS - 1)) >>> bits
+    } else if (isShared === null || isShared(place))
+      list = (entries[at * 2]! & (SHARED_LISTS - 1)) >>> bits
     groups[at] = -1
     if (list < 0 || latest[list] === docs[at]! + 1) continue
     groups[at] = list

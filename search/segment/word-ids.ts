@@ -91,7 +91,8 @@ export function createWordIds() {
       }
     },
     /** The id of a word; −1: the word has no id. */
-    find: (word: string): number => slots[slotOf(hashOf(word) | 0, codeUnits(word), 0, word.length) + 1]! - 1,
+    find: (word: string): number =>
+      slots[slotOf(hashOf(word) | 0, codeUnits(word), 0, word.length) + 1]! - 1,
     text: texts.text,
     texts: (): WordTexts => ({ ...texts.arrays(), hashes: hashes.slice(0, size) }),
     /** The length of the word in UTF-16 code units. */
@@ -141,7 +142,8 @@ function createWordTexts() {
     stands(word: number, source: Uint16Array, from: number, to: number): boolean {
       const start = startOf(ends, word)
       if (ends[word]! - start !== to - from) return false
-      for (let at = from, unit = start; at < to; at++, unit++) if (units[unit] !== source[at]) return false
+      for (let at = from, unit = start; at < to; at++, unit++)
+        if (units[unit] !== source[at]) return false
       return true
     },
     text: (word: number) => (strings[word] ??= textOf(bytes, ends, word)),

@@ -14,10 +14,12 @@ const TYPES = { text: 25, bytea: 17 } as const
 const HEADER = 20
 
 /** A parameter of the type `text[]`. Values that are bytes are texts in UTF-8. */
-export const textArray = (values: readonly (string | Uint8Array | null)[]): Buffer => binaryArray(TYPES.text, values)
+export const textArray = (values: readonly (string | Uint8Array | null)[]): Buffer =>
+  binaryArray(TYPES.text, values)
 
 /** A parameter of the type `bytea[]`. */
-export const byteaArray = (values: readonly Uint8Array[]): Buffer => binaryArray(TYPES.bytea, values)
+export const byteaArray = (values: readonly Uint8Array[]): Buffer =>
+  binaryArray(TYPES.bytea, values)
 
 function binaryArray(type: number, values: readonly (string | Uint8Array | null)[]): Buffer {
   const buffer = Buffer.allocUnsafe(values.reduce((sum, value) => sum + 4 + room(value), HEADER))

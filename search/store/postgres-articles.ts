@@ -18,7 +18,13 @@ import type {
   StoredArticle,
   UnflushedArticle,
 } from './article-source.ts'
-import { type IndexReads, newestOf, partsOf, type SegmentRange, SegmentsChanged } from './segment-store.ts'
+import {
+  type IndexReads,
+  newestOf,
+  partsOf,
+  type SegmentRange,
+  SegmentsChanged,
+} from './segment-store.ts'
 
 /**
  * Reads articles from Postgres: tables `articles`, `article_words`, `article_texts`,
@@ -43,13 +49,19 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
 
     async readIds(seqs) {
       const statement = { name: 'search-ids', text: IDS, values: [seqs] }
-      const rows = await reads.rows<{ seq: bigint; id: string }>(statement, { lastSeq: newestOf(seqs) })
+      const rows = await reads.rows<{ seq: bigint; id: string }>(statement, {
+        lastSeq: newestOf(seqs),
+      })
       return new Map(rows.map(row => [row.seq, row.id]))
     },
 
     async readOutlets(publisherNos) {
       const statement = { text: OUTLETS, values: [publisherNos] }
-      const rows = await reads.rows<ArticleOutlet & { no: number }>(statement, {}, hasAll(publisherNos))
+      const rows = await reads.rows<ArticleOutlet & { no: number }>(
+        statement,
+        {},
+        hasAll(publisherNos),
+      )
       return new Map(rows.map(({ no, name, domain }) => [no, { name, domain }]))
     },
 
@@ -101,7 +113,9 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
 
 /** `seq` of the newest article. */
 async function readNewest(reads: IndexReads): Promise<bigint> {
-  const [row] = await reads.newest<{ last: bigint }>({ text: 'select last_seq as last from ingest_clock' })
+  const [row] = await reads.newest<{ last: bigint }>({
+    text: 'select last_seq as last from ingest_clock',
+  })
   return row!.last
 }
 
@@ -109,7 +123,8 @@ async function readNewest(reads: IndexReads): Promise<bigint> {
  * Whether there is a row for each number. The numbers come from articles, so the primary has all
  * rows. A standby that lags may lack some.
  */
-const hasAll = (nos: number[]) => (rows: { no: number }[]) => new Set(rows.map(row => row.no)).size >= new Set(nos).size
+const hasAll = (nos: number[]) => (rows: { no: number }[]) =>
+  new Set(rows.map(row => row.no)).size >= new Set(nos).size
 
 interface NamesRow {
   nos: Buffer | null
@@ -158,15 +173,26 @@ function sourcesOf({ seqs, ids, published, ingested, ...columns }: SourceColumns
   }))
 }
 
-type NewRow = SegmentSource & Pick<StoredArticle, 'title' | 'url' | 'snippet'> & { inTitle: string; inBody: string }
+type NewRow = SegmentSource &
+  Pick<StoredArticle, 'title' | 'url' | 'snippet'> & { inTitle: string; inBody: string }
 
-function unflushedArticleOf({ inTitle, inBody, title, url, snippet, ...source }: NewRow): UnflushedArticle {
+function unflushedArticleOf({
+  inTitle,
+  inBody,
+  title,
+  url,
+  snippet,
+  ...source
+}: NewRow): UnflushedArticle {
   const date = (time: number | null) => (time === null ? null : new Date(time))
   return {
     source,
     words: { seq: source.seq, title: inTitle, body: inBody },
     stored: {
-      ...{ ...source, title, url, snippet },
+      ...source,
+      title,
+      url,
+      snippet,
       published_at: date(source.published),
       ingested_at: date(source.ingested),
     },
@@ -192,9 +218,11 @@ const STORED = `
 const IDS = 'select seq, id from articles where seq = any ($1::bigint[])'
 
 // $1 numbers. Index: the primary key.
-const OUTLETS = 'select publisher_no as no, name, domain from publishers where publisher_no = any ($1::int[])'
+const OUTLETS =
+  'select publisher_no as no, name, domain from publishers where publisher_no = any ($1::int[])'
 // $1 domains. Index: publishers_outlet_name_key.
-const PUBLISHERS = 'select publisher_no as no from publishers where outlet = any ($1::text[]) order by 1'
+const PUBLISHERS =
+  'select publisher_no as no from publishers where outlet = any ($1::text[]) order by 1'
 const AUTHORS = 'select author_no as no, id, name from authors where author_no = any ($1::int[])'
 
 /**
@@ -212,7 +240,11 @@ function namesStatement(field: NameField, byNo: boolean): string {
   const condition = byNo ? `${no} = any ($1::int[])` : `${no} > $1 order by ${no} limit $2`
   const [nos, all, columns] =
     field === 'outlet'
-      ? ['int4send(no) || int4send(no)', "folded_name || E'\\n' || folded_domain", `${FOLDED_NAME}, folded_domain`]
+      ? [
+          'int4send(no) || int4send(no)',
+          "folded_name || E'\\n' || folded_domain",
+          `${FOLDED_NAME}, folded_domain`,
+        ]
       : ['int4send(no)', 'folded_name', FOLDED_NAME]
   return `
     select string_agg(${nos}, '') as nos, convert_to(string_agg(${all} || E'\\n', ''), 'UTF8') as names
@@ -251,14 +283,24 @@ const DAYS = `
     json_build_object('published_at', ${daysOf('published_at')}, 'ingested_at', ${daysOf('ingested_at')}) as days
   from ingest_clock`
 
-async function verify(reads: IndexReads, seqs: bigint[], verification: Expression, version: bigint): Promise<bigint[]> {
+async function verify(
+  reads: IndexReads,
+  seqs: bigint[],
+  verification: Expression,
+  version: bigint,
+): Promise<bigint[]> {
   if (has(verification, ['near', 'forms'])) return verifyHere(reads, seqs, verification, version)
   const lists: string[] = []
   const text = `select seq from article_words where seq = any ($1::bigint[]) and ${conditionOf(verification, lists)}`
   // A connection keeps a named statement until it ends, so only common forms get a name.
   const isCommon = lists.length <= 4 && !has(verification, ['or'])
-  const name = isCommon ? { name: `search-verify-${createHash('md5').update(text).digest('hex')}` } : {}
-  const rows = await reads.rows<{ seq: bigint }>({ ...name, text, values: [seqs, ...lists] }, { version })
+  const name = isCommon
+    ? { name: `search-verify-${createHash('md5').update(text).digest('hex')}` }
+    : {}
+  const rows = await reads.rows<{ seq: bigint }>(
+    { ...name, text, values: [seqs, ...lists] },
+    { version },
+  )
   return rows.map(row => row.seq)
 }
 
@@ -268,7 +310,8 @@ async function verify(reads: IndexReads, seqs: bigint[], verification: Expressio
  * @param lists values of the other parameters. This function adds to them.
  */
 function conditionOf(node: Expression, lists: string[]): string {
-  const conditions = (nodes: Expression[], not: string) => nodes.map(one => `${not}${conditionOf(one, lists)}`)
+  const conditions = (nodes: Expression[], not: string) =>
+    nodes.map(one => `${not}${conditionOf(one, lists)}`)
   switch (node.kind) {
     case 'and':
       return `(${[...conditions(node.of, ''), ...conditions(node.not, 'not ')].join(' and ')})`
@@ -293,13 +336,25 @@ const WORDS = `
  * Reads the words and verifies them in this process, because Postgres knows neither forms of words
  * nor places.
  */
-async function verifyHere(reads: IndexReads, seqs: bigint[], verification: Expression, version: bigint) {
+async function verifyHere(
+  reads: IndexReads,
+  seqs: bigint[],
+  verification: Expression,
+  version: bigint,
+) {
   const passed: bigint[] = []
   const pace = createPace()
   for (let from = 0; from < seqs.length; from += VERIFIED) {
-    const statement = { name: 'search-words', text: WORDS, values: [seqs.slice(from, from + VERIFIED)] }
-    for (const { seq, title, body, language } of await reads.rows<WordsRow>(statement, { version })) {
-      if (holds(verification, { title: wordsOf(title), body: wordsOf(body) }, language)) passed.push(seq)
+    const statement = {
+      name: 'search-words',
+      text: WORDS,
+      values: [seqs.slice(from, from + VERIFIED)],
+    }
+    for (const { seq, title, body, language } of await reads.rows<WordsRow>(statement, {
+      version,
+    })) {
+      if (holds(verification, { title: wordsOf(title), body: wordsOf(body) }, language))
+        passed.push(seq)
       if (pace.isDue()) await pace.rest()
     }
   }
@@ -352,7 +407,11 @@ export async function readTexts(db: Queryable, seqs: bigint[]): Promise<ArticleT
  * @param first included
  * @param last included
  */
-export async function readTextsAndWords(db: Queryable, first: bigint, last: bigint): Promise<TextAndWords[]> {
+export async function readTextsAndWords(
+  db: Queryable,
+  first: bigint,
+  last: bigint,
+): Promise<TextAndWords[]> {
   const { rows } = await db.query<TextAndWords>(
     `select seq, t.title, t.body, coalesce(w.title, '') as title_words, coalesce(w.body, '') as body_words
      from article_texts t left join article_words w using (seq) where seq between $1 and $2`,
@@ -394,10 +453,11 @@ export async function foldNamesAgain(db: Queryable, signal: AbortSignal): Promis
   ]) {
     for (let after: number | undefined = 0; after !== undefined && !signal.aborted; ) {
       // Index: the primary key.
-      const { rows }: { rows: { no: number; name: string | null; folded_name: string }[] } = await db.query(
-        `select ${key} as no, name, folded_name from ${table} where ${key} > $1 order by ${key} limit 4096`,
-        [after],
-      )
+      const { rows }: { rows: { no: number; name: string | null; folded_name: string }[] } =
+        await db.query(
+          `select ${key} as no, name, folded_name from ${table} where ${key} > $1 order by ${key} limit 4096`,
+          [after],
+        )
       const changed = rows.filter(({ name, folded_name }) => foldName(name ?? '') !== folded_name)
       await db.query(
         `update ${table} set folded_name = n.folded from unnest($1::int[], $2::text[]) as n (no, folded) where ${key} = n.no`,

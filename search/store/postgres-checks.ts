@@ -88,12 +88,18 @@ export type Found = (kind: IndexKind, text: string, more?: number) => void
  * Reports the differences that statements on whole tables find. @param waiting articles that may
  * have no segment yet
  */
-export async function checkTables(db: Queryable, extent: 'quick' | 'all', waiting: bigint, found: Found) {
+export async function checkTables(
+  db: Queryable,
+  extent: 'quick' | 'all',
+  waiting: bigint,
+  found: Found,
+) {
   for (const check of extent === 'quick' ? QUICK : [...QUICK, ...WHOLE]) {
     const { rows } = await db.query<{ kind: IndexKind; text: string; count: number }>(`
       select kind, text, count(*) over ()::int as count
       from (${check.replace('WAITING', String(waiting))}) as faults (kind, text) order by text limit ${NAMED}`)
-    for (const [at, { kind, text, count }] of rows.entries()) found(kind, text, at === 0 ? count - rows.length : 0)
+    for (const [at, { kind, text, count }] of rows.entries())
+      found(kind, text, at === 0 ? count - rows.length : 0)
   }
 }
 
@@ -106,7 +112,15 @@ export interface NumberedRow {
   title: string | null
   body: string | null
   /** Name and domain, in the stored form and in the stored folded form. */
-  outlet: [outlet: string, name: string | null, domain: string | null, folded: string, foldedDomain: string] | null
+  outlet:
+    | [
+        outlet: string,
+        name: string | null,
+        domain: string | null,
+        folded: string,
+        foldedDomain: string,
+      ]
+    | null
   authors: [id: string, outlet: string, name: string, folded: string][]
   faults: [kind: IndexKind, text: string][]
 }
@@ -115,7 +129,10 @@ export interface NumberedRow {
 const ROWS = 256n
 
 /** The stored data of every `seq` in a range. */
-export async function* readNumbered(client: Client, range: SegmentRange): AsyncGenerator<NumberedRow[]> {
+export async function* readNumbered(
+  client: Client,
+  range: SegmentRange,
+): AsyncGenerator<NumberedRow[]> {
   for (const { first, last } of partsOf(range, ROWS)) {
     yield (await client.query<NumberedRow>(NUMBERED_ROWS, [first, last])).rows
   }
@@ -132,11 +149,31 @@ const NUMBERED_ROWS = `
       fault('articles', 'are not there', `a.seq is null and n.seq <= ${CLOCK}`),
       fault('articles', 'have no text', 'a.seq is not null and t.seq is null'),
       fault('words', 'have no words', 'a.seq is not null and w.seq is null'),
-      fault('articles', 'are of an outlet that is not there', 'a.seq is not null and outlet is null'),
-      fault('articles', 'have authors that are not there', `cardinality(a.author_nos) <> json_array_length(authors)`),
-      fault('stamps', 'have later times than the clock', 'a.ingested_at > (select last_at from ingest_clock)'),
-      fault('promises', 'are promised a vector and are not there', 'e.seq is not null and a.seq is null'),
-      fault('promises', 'are promised a vector, which their outlet reserves', 'e.seq is not null and r.id is not null'),
+      fault(
+        'articles',
+        'are of an outlet that is not there',
+        'a.seq is not null and outlet is null',
+      ),
+      fault(
+        'articles',
+        'have authors that are not there',
+        `cardinality(a.author_nos) <> json_array_length(authors)`,
+      ),
+      fault(
+        'stamps',
+        'have later times than the clock',
+        'a.ingested_at > (select last_at from ingest_clock)',
+      ),
+      fault(
+        'promises',
+        'are promised a vector and are not there',
+        'e.seq is not null and a.seq is null',
+      ),
+      fault(
+        'promises',
+        'are promised a vector, which their outlet reserves',
+        'e.seq is not null and r.id is not null',
+      ),
       fault(
         'unpromised',
         'get no vector: given up, or their promise was lost',

@@ -1,6 +1,14 @@
 import { hash } from 'node:crypto'
 import { type Brake, noBrake } from '../pace.ts'
-import { type Client, keepingAlive, locking, type Pool, type Queryable, transaction, withSession } from '../postgres.ts'
+import {
+  type Client,
+  keepingAlive,
+  locking,
+  type Pool,
+  type Queryable,
+  transaction,
+  withSession,
+} from '../postgres.ts'
 import type { BuiltSegment, SegmentSource } from '../segment/builder.ts'
 import { byteaArray } from './binary-arrays.ts'
 import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork } from './segment-store.ts'
@@ -93,11 +101,15 @@ export function openSegmentWriter(pool: Pool, holdsLock = HOLDS_LOCK) {
      *
      * @returns its number; no other segment gets it, except after a failover
      */
-    async replace(segment: NewSegment, { brake = noBrake, expects, within }: ReplaceOptions = {}): Promise<number> {
+    async replace(
+      segment: NewSegment,
+      { brake = noBrake, expects, within }: ReplaceOptions = {},
+    ): Promise<number> {
       return await transaction(pool, async client => {
         // The caller's work may leave the transaction idle for longer than the pool allows. A
         // stopped process still loses its transaction.
-        if (within) await client.query(`set local idle_in_transaction_session_timeout = '${holdsLock.merge}'`)
+        if (within)
+          await client.query(`set local idle_in_transaction_session_timeout = '${holdsLock.merge}'`)
         await within?.(client)
         // The kind can be any, because no other process sees this segment before it is used.
         const { no } = await storeAhead(client, 'merge', segment, brake)
@@ -159,7 +171,8 @@ export function openSegmentWriter(pool: Pool, holdsLock = HOLDS_LOCK) {
     withoutWriters: <T>(work: () => Promise<T>): Promise<T> =>
       withSession(pool, holdsLock.flush, session =>
         keepingAlive(session, async () => {
-          for (const lock of [LOCKS.merge, LOCKS.flush]) await session.query('select pg_advisory_lock($1)', [lock])
+          for (const lock of [LOCKS.merge, LOCKS.flush])
+            await session.query('select pg_advisory_lock($1)', [lock])
           return await work()
         }),
       ),
@@ -192,11 +205,10 @@ export async function storeAhead(
   const number = rows[0]!.segment_no
   for (const part of parts(built.buckets)) {
     brake()
-    await client.query('insert into segment_buckets select $1, * from unnest($2::int[], $3::bytea[])', [
-      number,
-      part.map(one => one.bucket),
-      byteaArray(part.map(one => one.block)),
-    ])
+    await client.query(
+      'insert into segment_buckets select $1, * from unnest($2::int[], $3::bytea[])',
+      [number, part.map(one => one.bucket), byteaArray(part.map(one => one.block))],
+    )
   }
   const published = extent(articles.map(article => article.published))
   const ingested = extent(articles.map(article => article.ingested))
@@ -238,7 +250,9 @@ export const digestOf = (first: string, last: string): string => `(
 async function refuseOthers(client: Client, segmentNo: number, before: bigint): Promise<void> {
   const { rowCount } = await client.query(HOLDS_OTHERS, [segmentNo, before])
   if (rowCount !== 0)
-    throw new Error(`segment ${segmentNo} was made of other articles than those it would stand for; it is not used`)
+    throw new Error(
+      `segment ${segmentNo} was made of other articles than those it would stand for; it is not used`,
+    )
 }
 
 /**
@@ -246,7 +260,11 @@ async function refuseOthers(client: Client, segmentNo: number, before: bigint): 
  *
  * @param expects numbers of the segments to replace. Throws when the range has other segments.
  */
-export async function replaceSegments(client: Client, segmentNo: number, expects: number[] | undefined): Promise<void> {
+export async function replaceSegments(
+  client: Client,
+  segmentNo: number,
+  expects: number[] | undefined,
+): Promise<void> {
   await refuseOthers(client, segmentNo, 0n)
   await lockSegments(client)
   const { rows } = await client.query<SegmentRange>(RANGE_AHEAD, [segmentNo])
@@ -257,16 +275,18 @@ export async function replaceSegments(client: Client, segmentNo: number, expects
   // process may have stored newer segments. Older data must not replace them.
   const overlapping = await client.query(OVERLAPPING, [range.first, range.last])
   if ((expects !== undefined && replaced.join() !== expects.join()) || overlapping.rowCount !== 0)
-    throw new Error('another process stored segments of the same articles; the next attempt starts from those')
+    throw new Error(
+      'another process stored segments of the same articles; the next attempt starts from those',
+    )
   const used = await client.query(USE, [segmentNo])
   // If the new segment was removed, this keeps the old ones. Otherwise their articles would be in
   // no segment.
   if (used.rowCount !== 1) throw new Error(REMOVED)
   // Removes the row of the used segment, and rows that a killed process left for the same articles.
-  await client.query("delete from segments_ahead where kind <> 'import' and first_seq >= $1 and last_seq <= $2", [
-    range.first,
-    range.last,
-  ])
+  await client.query(
+    "delete from segments_ahead where kind <> 'import' and first_seq >= $1 and last_seq <= $2",
+    [range.first, range.last],
+  )
 }
 
 /**
@@ -282,13 +302,19 @@ export async function lockSegments(client: Client): Promise<void> {
  *
  * @returns its columns; null: the segment was removed
  */
-export async function lockImported(client: Client, { no, storedAt }: AheadSegment): Promise<Buffer | null> {
+export async function lockImported(
+  client: Client,
+  { no, storedAt }: AheadSegment,
+): Promise<Buffer | null> {
   const { rows } = await client.query<{ columns: Buffer }>(LOCK_IMPORTED, [no, storedAt])
   return rows[0]?.columns ?? null
 }
 
 export async function removeAhead(db: Queryable, { no, storedAt }: AheadSegment): Promise<void> {
-  await db.query('delete from segments_ahead where segment_no = $1 and stored_at = $2', [no, storedAt])
+  await db.query('delete from segments_ahead where segment_no = $1 and stored_at = $2', [
+    no,
+    storedAt,
+  ])
 }
 
 /**
@@ -310,7 +336,9 @@ export async function useImported(
 
 /** Articles up to this `seq` have a segment; 0: there is no segment. */
 export async function readCovered(db: Queryable): Promise<bigint> {
-  const { rows } = await db.query<{ last: bigint }>('select coalesce(max(last_seq), 0)::bigint as last from segments')
+  const { rows } = await db.query<{ last: bigint }>(
+    'select coalesce(max(last_seq), 0)::bigint as last from segments',
+  )
   return rows[0]!.last
 }
 
@@ -421,7 +449,8 @@ const UNUSED = `
     and not exists (select from segments where segment_no = no)
     and not exists (select from segments_ahead where segment_no = no)`
 
-const NEXT_NUMBER = "select nextval(pg_get_serial_sequence('segments', 'segment_no'))::int as segment_no"
+const NEXT_NUMBER =
+  "select nextval(pg_get_serial_sequence('segments', 'segment_no'))::int as segment_no"
 
 /** The columns that `segments` and `segments_ahead` have in common. */
 const COLUMNS = `segment_no, first_seq, last_seq, bucket_bits,
@@ -442,13 +471,15 @@ const HOLDS_OTHERS = `
     and digest is distinct from ${digestOf('$2::bigint + first_seq', '$2::bigint + last_seq')}`
 
 // $1 number
-const RANGE_AHEAD = 'select first_seq as first, last_seq as last from segments_ahead where segment_no = $1 for update'
+const RANGE_AHEAD =
+  'select first_seq as first, last_seq as last from segments_ahead where segment_no = $1 for update'
 
 // $1 $2 range. Finds segments that have articles of the range.
 const OVERLAPPING = 'select from segments where last_seq >= $1 and first_seq <= $2'
 
 // $1 number, $2 moment
-const LOCK_IMPORTED = 'select columns from segments_ahead where segment_no = $1 and stored_at = $2 for update'
+const LOCK_IMPORTED =
+  'select columns from segments_ahead where segment_no = $1 and stored_at = $2 for update'
 
 // $1 number, $2 `seq` before its first article, $3 $4 ingested, $5 columns
 const USE_IMPORTED = `
@@ -463,7 +494,8 @@ const USE = `
   select ${COLUMNS} from segments_ahead where segment_no = $1`
 
 function extent(times: (number | null)[]): [Date | null, Date | null] {
-  let [first, last] = [Infinity, -Infinity]
+  let first = Infinity
+  let last = -Infinity
   for (const time of times) {
     if (time === null) continue
     if (time < first) first = time

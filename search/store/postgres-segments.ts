@@ -22,7 +22,11 @@ import {
  * must not choose a sequential scan because a table is small, and must not plan again for each
  * search.
  */
-export const SEARCH_SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan', jit: 'off' }
+export const SEARCH_SETTINGS = {
+  enable_seqscan: 'off',
+  plan_cache_mode: 'force_generic_plan',
+  jit: 'off',
+}
 
 /** Reads segments from Postgres: tables `segments`, `segment_buckets`, `segments_version`. */
 export function openSegmentStore(reads: IndexReads): SegmentStore {
@@ -41,7 +45,11 @@ export function openSegmentStore(reads: IndexReads): SegmentStore {
 
     async readColumns(segmentNos, version) {
       const statement = { name: 'search-columns', text: COLUMNS, values: [segmentNos] }
-      const rows = await readAt<Versioned & { segment_no: number | null; columns: Buffer }>(reads, statement, version)
+      const rows = await readAt<Versioned & { segment_no: number | null; columns: Buffer }>(
+        reads,
+        statement,
+        version,
+      )
       return rows.flatMap(({ segment_no: no, columns }) =>
         no === null ? [] : [{ no, columns: decodeColumns(columns), bytes: columns.length }],
       )
@@ -50,7 +58,9 @@ export function openSegmentStore(reads: IndexReads): SegmentStore {
     async readBuckets(keys, version) {
       const blocks: (Buffer | undefined)[] = []
       for (let from = 0; from < keys.length; from += KEYS_PER_STATEMENT) {
-        blocks.push(...(await readBuckets(reads, keys.slice(from, from + KEYS_PER_STATEMENT), version)))
+        blocks.push(
+          ...(await readBuckets(reads, keys.slice(from, from + KEYS_PER_STATEMENT), version)),
+        )
       }
       return blocks
     },
@@ -62,7 +72,9 @@ export function openSegmentStore(reads: IndexReads): SegmentStore {
     async readColumnsAhead(segmentNo) {
       const statement = { name: 'search-columns-ahead', text: COLUMNS_AHEAD, values: [segmentNo] }
       const [row] = await reads.newest<{ columns: Buffer }>(statement)
-      return row === undefined ? null : { columns: decodeColumns(row.columns), bytes: row.columns.length }
+      return row === undefined
+        ? null
+        : { columns: decodeColumns(row.columns), bytes: row.columns.length }
     },
 
     async isStored(segmentNo) {
@@ -92,7 +104,11 @@ async function readBuckets(reads: IndexReads, keys: ListKey[], version: bigint |
     keys.map(({ term }) => startOf(term)),
   ]
   const statement = { name: 'search-buckets', text: BUCKETS, values }
-  const rows = await readAt<Versioned & { place: number | null; block: Buffer }>(reads, statement, version)
+  const rows = await readAt<Versioned & { place: number | null; block: Buffer }>(
+    reads,
+    statement,
+    version,
+  )
   const blocks: (Buffer | undefined)[] = keys.map(() => undefined)
   for (const { place, block } of rows) if (place !== null) blocks[place - 1] = block
   return blocks
@@ -107,7 +123,11 @@ interface Versioned {
  *
  * @param version null: any version, read on the primary, for a segment that is not used yet
  */
-async function readAt<Row extends Versioned>(reads: IndexReads, statement: Statement, version: bigint | null) {
+async function readAt<Row extends Versioned>(
+  reads: IndexReads,
+  statement: Statement,
+  version: bigint | null,
+) {
   if (version === null) return reads.newest<Row>(statement)
   const rows = await reads.rows<Row>(statement, { version }, isOf(version))
   expectVersion(version, rows[0]?.version)
@@ -206,7 +226,11 @@ async function readDictionary(reads: IndexReads, segment: SegmentMeta, version: 
   for (let from = 0; from < buckets; from += BUCKETS_PER_STATEMENT) {
     const values = [segment.no, from, from + BUCKETS_PER_STATEMENT - 1]
     const statement = { name: 'search-dictionary', text: DICTIONARY, values }
-    const rows = await readAt<Versioned & { bucket: number | null; block: Buffer }>(reads, statement, version)
+    const rows = await readAt<Versioned & { bucket: number | null; block: Buffer }>(
+      reads,
+      statement,
+      version,
+    )
     for (const { bucket, block } of rows) {
       if (bucket === null) continue
       startUpTo(bucket)

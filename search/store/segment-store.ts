@@ -97,7 +97,10 @@ export interface SegmentStore {
   /** All present segments. Their version may be newer than `version`. */
   readMeta(version: bigint): Promise<IndexMeta>
   /** Columns of segments, with the bytes that they take in memory. */
-  readColumns(segmentNos: number[], version: bigint): Promise<{ no: number; columns: Columns; bytes: number }[]>
+  readColumns(
+    segmentNos: number[],
+    version: bigint,
+  ): Promise<{ no: number; columns: Columns; bytes: number }[]>
   /**
    * For each key, the bucket of its term, in the order of the keys. undefined: the segment does not
    * have the term.
@@ -163,7 +166,11 @@ export interface Standbys {
    *
    * @returns null: no standby has the state, or none answers. The caller then asks the primary.
    */
-  rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Row[] | null>
+  rows<Row>(
+    statement: Statement,
+    needed: NeededState,
+    isWhole?: IsWhole<Row>,
+  ): Promise<Row[] | null>
 }
 
 /** Runs the statements of searches. Every statement names the state that it needs. */
@@ -191,7 +198,10 @@ export function openReads(primary: Queryable, standbys?: Standbys, waitFor = jus
   return {
     newest,
     rows: async <Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>) => {
-      const rows = await waitFor(`${statement.name ?? UNNAMED} of a standby`, standbys.rows(statement, needed, isWhole))
+      const rows = await waitFor(
+        `${statement.name ?? UNNAMED} of a standby`,
+        standbys.rows(statement, needed, isWhole),
+      )
       return rows ?? (await newest<Row>(statement))
     },
   }

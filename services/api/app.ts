@@ -1,14 +1,32 @@
-import express, { type Express, type Request, type RequestHandler, type Response, type Router } from 'express'
+import express, {
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+  type Router,
+} from 'express'
 import type { SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { openTextGroups } from '../../shared/copies/text-groups.ts'
 import { modelNamed } from '../../shared/embeddings/models.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { accessOf, chargeMonth, checkKey, checkQuota, limitRate, withPermitOf } from './access/access.ts'
+import {
+  accessOf,
+  chargeMonth,
+  checkKey,
+  checkQuota,
+  limitRate,
+  withPermitOf,
+} from './access/access.ts'
 import { type Admissions, createAdmissions, createDoor } from './access/admissions.ts'
 import type { AddressLock } from './access/lock.ts'
-import { createCountPermits, createQuestionPermits, createSearchPermits, type Permits } from './access/permits.ts'
+import {
+  createCountPermits,
+  createQuestionPermits,
+  createSearchPermits,
+  type Permits,
+} from './access/permits.ts'
 import { agentDoor } from './agents/door.ts'
 import type { Answers } from './agents/tools.ts'
 import { type Asked, answerArticles, createStandingAnswers } from './articles/articles.ts'
@@ -18,7 +36,12 @@ import type { CursorSecret } from './contract/cursor.ts'
 import { ApiError } from './contract/errors.ts'
 import { rawQueryOf } from './contract/query-string.ts'
 import { type ReadRequest, readRequest, readSearch } from './contract/request.ts'
-import { ARTICLE_PAGE, ARTICLE_PATH, answerArticle, answerRelated } from './explore/article-by-id.ts'
+import {
+  ARTICLE_PAGE,
+  ARTICLE_PATH,
+  answerArticle,
+  answerRelated,
+} from './explore/article-by-id.ts'
 import { answerCompleteness } from './explore/completeness.ts'
 import { answerCopies } from './explore/copies.ts'
 import { answerCounts, createMeaning } from './explore/counts.ts'
@@ -30,7 +53,15 @@ import { FEED_PATH } from './feeds/feed-address.ts'
 import { answerFeed, type FeedIdentity } from './feeds/rss.ts'
 import { askedFeed, checkToken, countFeedRequest, countInMinuteOfKey } from './feeds/token.ts'
 import { trustProxy } from './http/address.ts'
-import { type Answer, type Content, createSender, notesOf, refuseMethod, refusePath, sendError } from './http/answer.ts'
+import {
+  type Answer,
+  type Content,
+  createSender,
+  notesOf,
+  refuseMethod,
+  refusePath,
+  sendError,
+} from './http/answer.ts'
 import { readBody } from './http/body.ts'
 import { healthPages, type Readiness } from './http/health.ts'
 import { observe } from './http/observe.ts'
@@ -90,7 +121,12 @@ export function createApp(parts: Parts): Express {
   app.use(readingAlone(webPages()))
   app.use(readingAlone(botPage(config)))
   app.use(readingAlone(wellKnownPages(config, parts.publicUrl)))
-  const citations = citing({ ...tools, ...identityOf(tools), model: config.EMBEDDINGS_MODEL, page: explorerWith })
+  const citations = citing({
+    ...tools,
+    ...identityOf(tools),
+    model: config.EMBEDDINGS_MODEL,
+    page: explorerWith,
+  })
   app.get(CITE_PAGE, pageSecurity(), citations.page)
   if (parts.operators) app.use(parts.operators)
 
@@ -117,19 +153,29 @@ export function createApp(parts: Parts): Express {
   // A request gets here only where OPERATOR_KEY is not set.
   app.all('/status', sayInPlace('The pages for operators are off: OPERATOR_KEY is not set.'))
   app.all([FEED_PATH, CITE_PAGE], refuseMethod())
-  app.all('/metrics', sayInPlace('Metrics are not on this port, but on METRICS_PORT of each process.'))
+  app.all(
+    '/metrics',
+    sayInPlace('Metrics are not on this port, but on METRICS_PORT of each process.'),
+  )
   app.use(refusePath)
   app.use(sendError(tools.note))
   return app
 }
 
 /** Adds the paths beside the contract that need a key. */
-function addExplored(app: Express, operations: ReturnType<typeof operationsOf>, citations: ReturnType<typeof citing>) {
+function addExplored(
+  app: Express,
+  operations: ReturnType<typeof operationsOf>,
+  citations: ReturnType<typeof citing>,
+) {
   app.route([ARTICLE_PAGE, '/searches']).get(refusePath).all(refuseMethod())
   app.route('/explore/articles').get(operations.beside.list).all(refuseMethod())
   app.route('/explore/articles.rss').get(operations.beside.feed).all(refuseMethod())
   app.route(ARTICLE_PATH).get(operations.article).all(refuseMethod())
-  app.route('/explore/citations').post(readBody(SEARCH_LIMITS.body), citations.make).all(refuseMethod('POST'))
+  app
+    .route('/explore/citations')
+    .post(readBody(SEARCH_LIMITS.body), citations.make)
+    .all(refuseMethod('POST'))
   app.route(CITE_FILE).get(citations.file).all(refuseMethod())
   for (const name of ['copies', 'counts', 'coverage', 'matches', 'related', 'suggestions'] as const)
     app.route(`/explore/${name}`).get(operations[name]).all(refuseMethod())
@@ -148,7 +194,9 @@ function newApp(config: Config): Express {
 }
 
 const identityOf = ({ config, publicUrl }: Parts): FeedIdentity => ({
-  ...{ serviceName: config.SERVICE_NAME, publicUrl, namespace: config.FEED_NAMESPACE_URL },
+  serviceName: config.SERVICE_NAME,
+  publicUrl,
+  namespace: config.FEED_NAMESPACE_URL,
 })
 
 /** The answers that both programs and agents get. */
@@ -232,7 +280,12 @@ function readingAlone(pages: Router): RequestHandler {
 function tell(tools: Tools, answer: (asking: Asking) => Promise<Content>): RequestHandler {
   return async (request, response) => {
     checkQuota(response)
-    await tools.send(request, response, await answer(askingOf(tools, request, response)), async () => {})
+    await tools.send(
+      request,
+      response,
+      await answer(askingOf(tools, request, response)),
+      async () => {},
+    )
   }
 }
 
@@ -250,14 +303,17 @@ const COMPRESSED_MEMORY = 16 * 2 ** 20
 /** The parts and functions that operations need. */
 function toolsOf(parts: Parts, admissions: Admissions) {
   const { config, log, index, semantic } = parts
-  const [permits, questionPermits] = [createSearchPermits(config), createQuestionPermits(config)]
+  const permits = createSearchPermits(config)
+  const questionPermits = createQuestionPermits(config)
   return {
     ...parts,
     send: createSender(COMPRESSED_MEMORY),
     note: notesOf(log),
     /** The index, and permits of the key, for the searches of a request. */
     searchesOf: (response: Response): Searches => ({
-      ...{ index, semantic, state: response.locals.indexState },
+      index,
+      semantic,
+      state: response.locals.indexState,
       withPermit: withPermitOf(permits, response),
       withQuestionPermit: withPermitOf(questionPermits, response),
     }),

@@ -26,5 +26,8 @@ function numberOfProcesses(setting: number): number {
   if (setting !== 0) return setting
   const limit = process.constrainedMemory()
   const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem()
-  return Math.max(1, Math.min(availableParallelism(), MOST_BY_ITSELF, Math.floor(memory / MEMORY_OF_EACH)))
+  return Math.max(
+    1,
+    Math.min(availableParallelism(), MOST_BY_ITSELF, Math.floor(memory / MEMORY_OF_EACH)),
+  )
 }

@@ -76,9 +76,17 @@ interface Processes {
  *
  * It reports health and metrics of all. SIGUSR2 replaces the processes one after another.
  */
-export async function startPrimary({ config, log }: ServiceContext, count: number): Promise<RunningService> {
+export async function startPrimary(
+  { config, log }: ServiceContext,
+  count: number,
+): Promise<RunningService> {
   // With `--inspect`, each process takes a free port.
-  cluster.setupPrimary({ exec: MAIN, args: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'], inspectPort: 0 })
+  cluster.setupPrimary({
+    exec: MAIN,
+    args: [],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    inspectPort: 0,
+  })
   const sets = { all: new Set<ApiProcess>(), serving: new Set<ApiProcess>() }
   const processes: Processes = { count, config, log, ...sets, stopping: false, replacing: false }
   process.on('exit', () => {
@@ -156,7 +164,14 @@ function launch({ count, config, all, serving }: Processes, number: string): Api
   worker.on('message', (message: unknown) => {
     if (message === WARM) warm.resolve(true)
   })
-  const one: ApiProcess = { number, worker, listens: listens.promise, warm: warm.promise, ended, isReplaced: false }
+  const one: ApiProcess = {
+    number,
+    worker,
+    listens: listens.promise,
+    warm: warm.promise,
+    ended,
+    isReplaced: false,
+  }
   all.add(one)
   return one
 }
@@ -213,7 +228,10 @@ async function replaceAll(processes: Processes): Promise<void> {
   log.info('replacing the processes one after another')
   for (const one of [...serving]) {
     if (await replace(processes, one)) continue
-    log.error({ process: one.number }, 'a successor did not start; the processes that are left stay')
+    log.error(
+      { process: one.number },
+      'a successor did not start; the processes that are left stay',
+    )
     break
   }
   processes.replacing = false
@@ -270,7 +288,9 @@ async function ask(one: ApiProcess): Promise<ProcessReport | null> {
 async function missingAmong({ serving }: Processes): Promise<Missing> {
   if (serving.size === 0) return { processes: 'none is running' }
   const all = await Promise.all(
-    [...serving].map(async one => (await ask(one))?.missing ?? { [`process ${one.number}`]: 'does not answer' }),
+    [...serving].map(
+      async one => (await ask(one))?.missing ?? { [`process ${one.number}`]: 'does not answer' },
+    ),
   )
   return Object.assign({}, ...all)
 }
@@ -293,5 +313,7 @@ function mergedMetrics(texts: string[]): string {
       metrics.set(name, known)
     }
   }
-  return [...metrics.values()].map(({ heading, samples }) => `${[heading, ...samples].join('\n')}\n`).join('\n')
+  return [...metrics.values()]
+    .map(({ heading, samples }) => `${[heading, ...samples].join('\n')}\n`)
+    .join('\n')
 }

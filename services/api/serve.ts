@@ -1,7 +1,12 @@
 import { createSecretKey } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openArchive } from '../../search/archive/archive.ts'
-import { type CacheSizes, defaultCacheSizes, openIndexOf, type SearchIndex } from '../../search/index.ts'
+import {
+  type CacheSizes,
+  defaultCacheSizes,
+  openIndexOf,
+  type SearchIndex,
+} from '../../search/index.ts'
 import { archiveSettingsOf } from '../../shared/config/archive.ts'
 import { type Config, publicUrlOf } from '../../shared/config/config.ts'
 import { waitFor } from '../../shared/log/context.ts'
@@ -50,7 +55,11 @@ export async function serve(context: ProcessContext, processes: number): Promise
   const index = openApiIndex(servers, config, processes)
   observeIndex(index, config.OPENSEARCH_URL.length === 0 ? Infinity : config.OPENSEARCH_RECENT)
   observeArchive(config)
-  const opened = { ...servers, index, semantic: await openSemanticSearch(config, servers.pool, index, log) }
+  const opened = {
+    ...servers,
+    index,
+    semantic: await openSemanticSearch(config, servers.pool, index, log),
+  }
   const api = await startApi(config, log, opened, processes)
   tellPrimary?.(api)
   // The process already answers searches. A request for a page waits until the pages are made.
@@ -85,7 +94,12 @@ export interface OpenedSearch extends Servers {
  *
  * @param processes that share the port with this one, itself included
  */
-export async function startApi(config: Config, log: Logger, opened: OpenedSearch, processes = 1): Promise<RunningApi> {
+export async function startApi(
+  config: Config,
+  log: Logger,
+  opened: OpenedSearch,
+  processes = 1,
+): Promise<RunningApi> {
   const { pool, history, standbys, index, semantic } = opened
   // This is read first, so that a wrong value stops the start before the database answers.
   const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
@@ -98,9 +112,20 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const prepare = () => prepareAdmissions(pool, config.DATABASE_POOL)
   const warmUp = startWarmUp(index, log, { prepare })
   const readiness = { required, semantic: () => semantic.missing(), warmUp }
-  const pages = config.OPERATOR_KEY === '' ? null : await operatorPages({ config, log, lock, readiness })
+  const pages =
+    config.OPERATOR_KEY === '' ? null : await operatorPages({ config, log, lock, readiness })
   const operators = pages?.router ?? null
-  const app = createApp({ config, log, ...opened, lock, strangers, cursorSecret, publicUrl, readiness, operators })
+  const app = createApp({
+    config,
+    log,
+    ...opened,
+    lock,
+    strangers,
+    cursorSecret,
+    publicUrl,
+    readiness,
+    operators,
+  })
   const server = createHttpServer(app, connectionLimits(processes, isBehindProxy))
   // The process waits here until its index is warm, but not for ever. A small index is warm at
   // once, so `/readyz` is 200 from the first moment on. A process that joins others waits longer,
@@ -109,7 +134,11 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const port = await listen(server, config)
   if (processNumber() === null) log.info({ host: config.HOST, port }, 'listening')
 
-  const outage = createOutageLog(log, 'could not sweep failed attempts', 'failed attempts are swept again')
+  const outage = createOutageLog(
+    log,
+    'could not sweep failed attempts',
+    'failed attempts are swept again',
+  )
   const sweeper = repeatEvery(SWEEP_INTERVAL, () => lock.sweep(), { first: SWEEP_INTERVAL, outage })
 
   const telling = startTelling(pool, index, log)
@@ -195,7 +224,11 @@ const ASK = { text: 'select 1', query_timeout: READY_TIMEOUT }
  *
  * @param processes that share the port with this one, itself included
  */
-export function openApiIndex(servers: Servers, config: Config, processes = 1): SearchIndex<ShownArticle> {
+export function openApiIndex(
+  servers: Servers,
+  config: Config,
+  processes = 1,
+): SearchIndex<ShownArticle> {
   const { pool, history, standbys } = servers
   const open = () => {
     const one: SearchIndex<ShownArticle> = openIndexOf(pool, SHOWN_ARTICLES, {
@@ -204,7 +237,8 @@ export function openApiIndex(servers: Servers, config: Config, processes = 1): S
       elsewhere: openArchive(pool, archiveSettingsOf(config), () => archiveFailures.inc()),
       async waitFor(name, work) {
         const done = await waitFor(name, work)
-        if (index !== one) throw Object.assign(new Error('the primary has changed'), { code: UNDONE })
+        if (index !== one)
+          throw Object.assign(new Error('the primary has changed'), { code: UNDONE })
         return done
       },
     })
@@ -232,7 +266,10 @@ export function openApiIndex(servers: Servers, config: Config, processes = 1): S
  */
 const UNDONE = '57P01'
 
-const archiveFailures = counter('archive_failures_total', 'Searches that the archive index failed to answer in time.')
+const archiveFailures = counter(
+  'archive_failures_total',
+  'Searches that the archive index failed to answer in time.',
+)
 
 /**
  * Sizes of the caches: parts of SEARCH_CACHE, or what fits the machine's memory.
@@ -245,8 +282,12 @@ function cacheSizesOf(config: Config, processes: number): CacheSizes {
   const scale = (config.SEARCH_CACHE > 0 ? config.SEARCH_CACHE / fitting : 1) / processes
   const size = (bytes: number) => Math.floor(bytes * scale)
   return {
-    ...{ postings: size(postings), columns: size(columns), verified: size(verified) },
-    ...{ counts: size(counts), articles: size(articles), names: size(names) },
+    postings: size(postings),
+    columns: size(columns),
+    verified: size(verified),
+    counts: size(counts),
+    articles: size(articles),
+    names: size(names),
   }
 }
 

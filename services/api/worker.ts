@@ -30,7 +30,8 @@ interface ProcessAnswer {
 const isOrder = (message: unknown): message is Order =>
   isRecord(message) && ['end', 'retire', 'ask'].includes(String(message.kind))
 
-export const isAnswer = (message: unknown): message is ProcessAnswer => isRecord(message) && message.kind === 'answer'
+export const isAnswer = (message: unknown): message is ProcessAnswer =>
+  isRecord(message) && message.kind === 'answer'
 
 /** ms in which a replaced process asks its clients to connect again. */
 const FAREWELL = 2_000
@@ -66,7 +67,11 @@ export function obeyPrimary({ end }: Pick<ProcessContext, 'end'>): (served: Serv
 
   async function answer(id: number): Promise<void> {
     const missing = (await served?.missing()) ?? { start: 'not finished' }
-    send({ kind: 'answer', id, report: { metrics: await registry.metrics(), missing } } satisfies ProcessAnswer)
+    send({
+      kind: 'answer',
+      id,
+      report: { metrics: await registry.metrics(), missing },
+    } satisfies ProcessAnswer)
   }
   return running => {
     served = running

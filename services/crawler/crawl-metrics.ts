@@ -9,13 +9,20 @@ import { type Budget, budgetsUsed, outletHealth } from '../../status/health.ts'
  */
 export function observeOutlets(pool: Pool, budget: Budget): void {
   const outlets = shared(() => outletHealth(pool))
-  const outlet = (name: string, help: string, more: string[], figures: (outlet: OutletHealth) => Figure[]) =>
+  const outlet = (
+    name: string,
+    help: string,
+    more: string[],
+    figures: (outlet: OutletHealth) => Figure[],
+  ) =>
     gauge(`outlet_${name}`, help, ['outlet', ...more], outlets, (set, all) => {
       for (const one of all) {
-        for (const [value, labels] of figures(one)) if (value !== null) set({ ...labels, outlet: one.domain }, value)
+        for (const [value, labels] of figures(one))
+          if (value !== null) set({ ...labels, outlet: one.domain }, value)
       }
     })
-  const since = (time: Date | undefined | null) => (time ? Math.max(0, (Date.now() - time.getTime()) / 1_000) : null)
+  const since = (time: Date | undefined | null) =>
+    time ? Math.max(0, (Date.now() - time.getTime()) / 1_000) : null
 
   gauge('outlets', 'Outlets by health.', ['health'], outlets, (set, all) => {
     for (const health of ['healthy', 'silent', 'blocked', 'failing'] as const) {
@@ -24,16 +31,29 @@ export function observeOutlets(pool: Pool, budget: Budget): void {
   })
   const silence = 'Time since an outlet last named a new address.'
   outlet('silence_seconds', silence, [], ({ lastNew }) => [[since(lastNew)]])
-  outlet('failures', 'Polls in a row that failed, of an outlet’s worst feed.', [], ({ failures }) => [[failures]])
-  const gap = 'Time since a feed of an outlet last rolled on between two polls, if in the last seven days.'
+  outlet(
+    'failures',
+    'Polls in a row that failed, of an outlet’s worst feed.',
+    [],
+    ({ failures }) => [[failures]],
+  )
+  const gap =
+    'Time since a feed of an outlet last rolled on between two polls, if in the last seven days.'
   outlet('gap_age_seconds', gap, [], ({ gaps }) => [[since(gaps?.to)]])
-  const late = 'Pages that did not answer in time; an answer halves the number. From three on the outlet rests.'
+  const late =
+    'Pages that did not answer in time; an answer halves the number. From three on the outlet rests.'
   outlet('late_pages', late, [], one => [[one.late]])
   const blocked = 'Pages that an outlet refused to serve, if any in the last day.'
-  outlet('blocked_pages', blocked, ['kind'], ({ blocks }) => blocks.map(({ kind, pages }) => [pages, { kind }]))
-  const share = 'Share of an outlet’s pages of two days that are refused or come from the feed alone, above a fifth.'
-  outlet('kept_share', share, ['reason'], ({ kept }) => (kept ? [[kept.pages / kept.of, { reason: kept.reason }]] : []))
-  const used = 'Share of a day’s budget (UTC) that an outlet has used. At 1, its other pages wait for the next day.'
+  outlet('blocked_pages', blocked, ['kind'], ({ blocks }) =>
+    blocks.map(({ kind, pages }) => [pages, { kind }]),
+  )
+  const share =
+    'Share of an outlet’s pages of two days that are refused or come from the feed alone, above a fifth.'
+  outlet('kept_share', share, ['reason'], ({ kept }) =>
+    kept ? [[kept.pages / kept.of, { reason: kept.reason }]] : [],
+  )
+  const used =
+    'Share of a day’s budget (UTC) that an outlet has used. At 1, its other pages wait for the next day.'
   outlet('budget_used', used, ['budget'], one =>
     Object.entries(budgetsUsed(one, budget)).map(([name, share]) => [share, { budget: name }]),
   )
@@ -51,7 +71,9 @@ type Figure = [value: number | null, labels?: Record<string, string>]
  * `outcome`: the page's new state, then the reason if there is one: `stored`, `refused: robots`,
  * `waiting: cut` …
  */
-export const pagesFetched = counter('pages_fetched_total', 'Pages fetched, by outcome.', ['outcome'])
+export const pagesFetched = counter('pages_fetched_total', 'Pages fetched, by outcome.', [
+  'outcome',
+])
 export const pagesDiscovered = counter(
   'pages_discovered_total',
   'Addresses that no feed of the outlet had named before.',

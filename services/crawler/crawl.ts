@@ -13,7 +13,8 @@ import { boundLongWaits } from './hosts/permits.ts'
 const CONNECT_TIMEOUT = 10_000
 
 /** The parts that a crawler is made of. Tests replace `trust` and `parser`. */
-export interface CrawlParts extends Pick<Crawl, 'config' | 'pool' | 'queues' | 'log' | 'stopping' | 'ending'> {
+export interface CrawlParts
+  extends Pick<Crawl, 'config' | 'pool' | 'queues' | 'log' | 'stopping' | 'ending'> {
   trust?: Trust
   parser?: FeedParser
 }
@@ -22,8 +23,12 @@ export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlPa
   const { config, pool, log } = parts
   const rule = addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS, introducesItself(config))
   return {
-    ...{ ...parts, trust, backlogged: false },
-    ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
+    ...parts,
+    trust,
+    backlogged: false,
+    held: { pages: new Set(), feeds: new Set() },
+    brimming: new Set(),
+    domains: new Set(),
     asked: createUnsavedDays(),
     leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
     beginLongWait: boundLongWaits(config.CRAWL_CONCURRENCY),

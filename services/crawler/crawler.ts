@@ -21,7 +21,14 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
   const { pool, queues, watch } = openWorker('crawler', { config, log })
   const stopping = new AbortController()
   const ending = new AbortController()
-  const crawl = createCrawl({ config, pool, queues, log, stopping: stopping.signal, ending: ending.signal })
+  const crawl = createCrawl({
+    config,
+    pool,
+    queues,
+    log,
+    stopping: stopping.signal,
+    ending: ending.signal,
+  })
   if (!introducesItself(config)) log.warn(`feeds and pages on the web are ${HELD}`)
   const dispatcher = startDispatcher(crawl)
   const maintenance = startMaintenance(crawl)
@@ -85,7 +92,11 @@ const NEVER_TRIED = 8 * 86_400_000
  *
  * @returns the number of removed sources
  */
-export async function removeOldSources(pool: Pool, keep: number, stopping: AbortSignal): Promise<number> {
+export async function removeOldSources(
+  pool: Pool,
+  keep: number,
+  stopping: AbortSignal,
+): Promise<number> {
   // A page is not given up while it waits for the outlet's budget, for the end of the outlet's
   // rest, or for the operator. Nor is it given up because the crawler was away: its next try, or
   // the time from which its host is free, must be less than a day ago.
@@ -133,6 +144,10 @@ async function removeOldMemories(pool: Pool): Promise<void> {
     [MOST_REMEMBERED],
   )
   await removeOldCounts(pool)
-  await pool.query("update hosts set robots = null where robots <> '' and robots_until < now() - interval '1 day'")
-  await pool.query("update hosts set tdm = null where tdm is not null and tdm_until < now() - interval '1 day'")
+  await pool.query(
+    "update hosts set robots = null where robots <> '' and robots_until < now() - interval '1 day'",
+  )
+  await pool.query(
+    "update hosts set tdm = null where tdm is not null and tdm_until < now() - interval '1 day'",
+  )
 }

@@ -60,7 +60,8 @@ export async function countDays(pool: Pool, days = OPEN_DAYS): Promise<void> {
 }
 
 /** Columns of `outlet_days` that each count of a day replaces. */
-const COUNTED = 'feeds second named indexed alone reasons refused lost unfetched waiting first_page'.split(' ')
+const COUNTED =
+  'feeds second named indexed alone reasons refused lost unfetched waiting first_page'.split(' ')
 
 /**
  * The first run counts only this many of the latest pages, because a count of all could take longer
@@ -114,9 +115,10 @@ const COUNT = `
 
 /** Removes the addresses that were counted and never fetched, once their day is final. */
 export async function removeCounted(pool: Pool): Promise<void> {
-  await pool.query(`delete from unfetched_addresses where day < (now() at time zone 'UTC')::date - $1::int`, [
-    OPEN_DAYS,
-  ])
+  await pool.query(
+    `delete from unfetched_addresses where day < (now() at time zone 'UTC')::date - $1::int`,
+    [OPEN_DAYS],
+  )
 }
 
 /** ms between two saves. */
@@ -132,7 +134,15 @@ const LOAD = 50
  * Saves the counts of this process, and counts the two latest days. Maintenance counts the other
  * days.
  */
-export function startDays({ pool, asked, log }: { pool: Pool; asked: UnsavedDays; log: Logger }): Repeated {
+export function startDays({
+  pool,
+  asked,
+  log,
+}: {
+  pool: Pool
+  asked: UnsavedDays
+  log: Logger
+}): Repeated {
   let next = 0
   const work = async () => {
     await asked.save(pool)
@@ -143,6 +153,10 @@ export function startDays({ pool, asked, log }: { pool: Pool; asked: UnsavedDays
       next = begun + Math.max(COUNT_EVERY, LOAD * (performance.now() - begun))
     })
   }
-  const outage = createOutageLog(log, 'could not count the days of outlets', 'days are counted again')
+  const outage = createOutageLog(
+    log,
+    'could not count the days of outlets',
+    'days are counted again',
+  )
   return repeatEvery(EVERY, work, { first: EVERY, outage })
 }

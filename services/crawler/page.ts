@@ -74,7 +74,9 @@ async function tdmVerdict(
   page: WaitingPage,
   url: URL,
   isAsked = false,
-): Promise<Tdm | (Extract<Verdict, { kind: 'put back' }> & { host: string; rule: TdmRule | null })> {
+): Promise<
+  Tdm | (Extract<Verdict, { kind: 'put back' }> & { host: string; rule: TdmRule | null })
+> {
   const rules = await tdmRulesOf(crawl, visit, page.outletNo, url, isAsked)
   if (Array.isArray(rules)) return { kind: 'rule', host: url.host, rule: ruleFor(rules, url) }
   if (rules.kind === 'interrupted') return rules
@@ -105,18 +107,27 @@ async function withTdm(
  * of stored bytes.
  */
 async function settle(crawl: Crawl, page: WaitingPage, verdict: Verdict): Promise<number> {
-  const { became, bytes, many } = await savePage(crawl.pool, page, verdict, crawl.config.CRAWL_RETRY_MIN)
-  const reason = 'reason' in verdict ? verdict.reason : 'block' in verdict ? verdict.block : undefined
+  const { became, bytes, many } = await savePage(
+    crawl.pool,
+    page,
+    verdict,
+    crawl.config.CRAWL_RETRY_MIN,
+  )
+  const reason =
+    'reason' in verdict ? verdict.reason : 'block' in verdict ? verdict.block : undefined
   pagesFetched.inc({ outcome: reason === undefined ? became : `${became}: ${reason}` })
   const named = { page: String(page.pageNo), url: page.url, became }
   crawl.log.info(reason === undefined ? named : { ...named, reason }, 'fetched')
-  if ((became === 'stored' || became === 'blocked') && !many) await notifyNormaliser(crawl, page.pageNo)
+  if ((became === 'stored' || became === 'blocked') && !many)
+    await notifyNormaliser(crawl, page.pageNo)
   return bytes
 }
 
 /** Refuses an address on the host of another outlet of the catalogue. */
 const refusedAsAnothers = ({ host }: URL, domain: string): Verdict => ({
-  ...{ kind: 'refuse', reason: 'other outlet', detail: `${host} is a host of ${domain}` },
+  kind: 'refuse',
+  reason: 'other outlet',
+  detail: `${host} is a host of ${domain}`,
 })
 
 /**
@@ -127,11 +138,14 @@ const refusedAsAnothers = ({ host }: URL, domain: string): Verdict => ({
  */
 async function ofOwnHost(pool: Pool, page: WaitingPage, verdict: Verdict): Promise<Verdict> {
   if (verdict.kind !== 'store' && verdict.kind !== 'store without body') return verdict
-  const [named, answered] = [new URL(page.url), new URL(verdict.url)]
+  const named = new URL(page.url)
+  const answered = new URL(verdict.url)
   const owner = await readOwnership(pool, page.outletNo, answered)
   if (owner.of === 'another outlet') return refusedAsAnothers(answered, owner.domain)
-  const ofNamed = named.host === answered.host ? owner : await readOwnership(pool, page.outletNo, named)
-  if (ofNamed.of !== 'nobody') return owner.of === 'outlet' ? verdict : { ...verdict, foreign: 'answered' }
+  const ofNamed =
+    named.host === answered.host ? owner : await readOwnership(pool, page.outletNo, named)
+  if (ofNamed.of !== 'nobody')
+    return owner.of === 'outlet' ? verdict : { ...verdict, foreign: 'answered' }
   if (owner.of === 'outlet') return { ...verdict, foreign: 'named' }
   if (verdict.kind === 'store') return { ...verdict, foreign: 'both' }
   const detail = `${answered.host} shows no page (${verdict.block}), and is no host of the outlet; see "hosts" in the catalogue`
@@ -148,13 +162,20 @@ async function ofOwnHost(pool: Pool, page: WaitingPage, verdict: Verdict): Promi
 async function spendTry(
   { pool, config, held }: Crawl,
   outletNo: number,
-  { fetched, kept, took }: { fetched: Exclude<Fetched, { kind: 'interrupted' }>; kept: number; took: number },
+  {
+    fetched,
+    kept,
+    took,
+  }: { fetched: Exclude<Fetched, { kind: 'interrupted' }>; kept: number; took: number },
 ): Promise<void> {
   const isSlow = took >= config.CRAWL_TIMEOUT / 2
   const reason = fetched.kind === 'failure' ? fetched.reason : null
   // When a robots.txt is already known not to answer, it was not requested, and the try took no
   // time.
-  const isUnasked = fetched.kind === 'busy' || reason === 'held' || (fetched.kind === 'robots unreachable' && !isSlow)
+  const isUnasked =
+    fetched.kind === 'busy' ||
+    reason === 'held' ||
+    (fetched.kind === 'robots unreachable' && !isSlow)
   if (isUnasked) return
   const bytes = fetched.kind === 'answer' ? kept || fetched.answer.body.length : 0
   // An address that robots.txt forbids costs no request. It still counts, because crawl memory
@@ -175,7 +196,10 @@ async function spendTry(
 async function unzipped(fetched: Fetched, maxBytes: number): Promise<Fetched> {
   if (fetched.kind !== 'answer') return fetched
   try {
-    return { ...fetched, answer: { ...fetched.answer, body: await gunzipFile(fetched.answer.body, maxBytes) } }
+    return {
+      ...fetched,
+      answer: { ...fetched.answer, body: await gunzipFile(fetched.answer.body, maxBytes) },
+    }
   } catch (error) {
     const { kind, message } = asFailure(error)
     return { kind: 'failure', reason: kind, detail: message }

@@ -23,13 +23,20 @@ interface Saved {
 }
 
 /** Saves a verdict if the page still waits. So a verdict that is saved twice has one effect. */
-export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, retryMin: number): Promise<Saved> {
+export async function savePage(
+  pool: Pool,
+  page: WaitingPage,
+  verdict: Verdict,
+  retryMin: number,
+): Promise<Saved> {
   const nothing = { bytes: 0, many: false }
   switch (verdict.kind) {
     case 'store': {
       const body = await compress(verdict.body)
       const stored = await store(pool, page, verdict, body)
-      return stored === null ? { became: 'known', ...nothing } : { became: 'stored', bytes: body.length, ...stored }
+      return stored === null
+        ? { became: 'known', ...nothing }
+        : { became: 'stored', bytes: body.length, ...stored }
     }
     case 'store without body':
       return transaction(pool, async client => {
@@ -95,8 +102,16 @@ async function store(
             body = excluded.body, fetched_at = excluded.fetched_at, rights = excluded.rights
      returning exists (select from pages where state = 'stored' and outlet_no = $6 offset $7) as many`,
     [
-      ...[page.pageNo, url, status, shortHeader(contentType), body, page.outletNo, CALLED_AT_ONCE],
-      foreign === undefined ? null : JSON.stringify({ foreign, ...(foreign === 'both' ? NO_WORDS : {}) }),
+      page.pageNo,
+      url,
+      status,
+      shortHeader(contentType),
+      body,
+      page.outletNo,
+      CALLED_AT_ONCE,
+      foreign === undefined
+        ? null
+        : JSON.stringify({ foreign, ...(foreign === 'both' ? NO_WORDS : {}) }),
       rights === null ? null : JSON.stringify(rights),
     ],
   )

@@ -48,7 +48,10 @@ const TRIES_WITHOUT_AN_END = 3
  * Decides about a page from the outcome of a try.
  * @param attempts tries before this one
  */
-export function judge(fetched: Exclude<Fetched, { kind: 'interrupted' }>, attempts: number): Verdict {
+export function judge(
+  fetched: Exclude<Fetched, { kind: 'interrupted' }>,
+  attempts: number,
+): Verdict {
   switch (fetched.kind) {
     case 'answer':
       return judgeAnswer(fetched.answer, fetched.url.href, attempts)
@@ -62,12 +65,20 @@ export function judge(fetched: Exclude<Fetched, { kind: 'interrupted' }>, attemp
       // The redirects would end only with a cookie that needs a browser. So the outlet refuses the
       // page to us.
       return {
-        ...{ kind: 'store without body', status: 302, url: fetched.url.href, contentType: null, rights: null },
+        kind: 'store without body',
+        status: 302,
+        url: fetched.url.href,
+        contentType: null,
+        rights: null,
         block: 'cookies',
       }
     case 'failure':
       if (fetched.reason === 'held') return { kind: 'put back', wait: HELD_FOR, reason: 'held' }
-      if (fetched.reason === 'private-address' || fetched.reason === 'port' || fetched.reason === 'too-large')
+      if (
+        fetched.reason === 'private-address' ||
+        fetched.reason === 'port' ||
+        fetched.reason === 'too-large'
+      )
         return { kind: 'refuse', reason: fetched.reason, detail: fetched.detail }
       return { kind: 'retry', reason: fetched.reason, detail: fetched.detail }
   }
@@ -80,17 +91,22 @@ function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Ve
   if (block !== null) return { kind: 'store without body', status, url, contentType, rights, block }
   if (status === 410) return { kind: 'refuse', reason: 'gone', detail: 'the outlet answers 410' }
   // The feed may name a page before the caches of its outlet have it.
-  if (status === 404) return { kind: 'retry', reason: 'gone', detail: 'the outlet answers 404', end: 'refused' }
-  if (status === 429) return { kind: 'retry', reason: 'too many requests', detail: 'the outlet answers 429' }
+  if (status === 404)
+    return { kind: 'retry', reason: 'gone', detail: 'the outlet answers 404', end: 'refused' }
+  if (status === 429)
+    return { kind: 'retry', reason: 'too many requests', detail: 'the outlet answers 429' }
   if (status < 200 || status > 299)
     return {
       kind: 'retry',
       reason: status < 500 ? 'refused request' : 'server error',
       detail: `the outlet answers ${status}`,
     }
-  if (status === 206) return { kind: 'retry', reason: 'cut', detail: 'the outlet sent a part that nobody asked for' }
-  if (answer.body.length === 0) return { kind: 'retry', reason: 'cut', detail: 'the answer is empty' }
-  if (!isHtml(contentType, answer.body)) return { kind: 'refuse', reason: 'not-html', detail: contentType }
+  if (status === 206)
+    return { kind: 'retry', reason: 'cut', detail: 'the outlet sent a part that nobody asked for' }
+  if (answer.body.length === 0)
+    return { kind: 'retry', reason: 'cut', detail: 'the answer is empty' }
+  if (!isHtml(contentType, answer.body))
+    return { kind: 'refuse', reason: 'not-html', detail: contentType }
   if (!answer.framed && attempts + 1 < TRIES_WITHOUT_AN_END && !hasEnd(answer.body))
     return { kind: 'retry', reason: 'cut', detail: 'the connection ended before the page did' }
   return { kind: 'store', status, url, contentType, rights, body: answer.body }
@@ -101,13 +117,22 @@ function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Ve
  * recognised by the normaliser.
  */
 function blockOf({ status, headers }: FetchedResponse): string | null {
-  if (headers['cf-mitigated'] === 'challenge' || headers['x-amzn-waf-action'] !== undefined) return 'challenge'
-  if (status === 403 && (headers['x-datadome'] !== undefined || /datadome/i.test(headers.server ?? '')))
+  if (headers['cf-mitigated'] === 'challenge' || headers['x-amzn-waf-action'] !== undefined)
+    return 'challenge'
+  if (
+    status === 403 &&
+    (headers['x-datadome'] !== undefined || /datadome/i.test(headers.server ?? ''))
+  )
     return 'challenge'
   return BLOCKS[status] ?? null
 }
 
-const BLOCKS: Record<number, string> = { 401: 'login', 402: 'paywall', 403: 'forbidden', 451: 'legal' }
+const BLOCKS: Record<number, string> = {
+  401: 'login',
+  402: 'paywall',
+  403: 'forbidden',
+  451: 'legal',
+}
 
 /** Whether a body is HTML, by its type, or by its beginning when the type is vague or wrong. */
 function isHtml(contentType: string | null, body: Buffer): boolean {
@@ -115,10 +140,16 @@ function isHtml(contentType: string | null, body: Buffer): boolean {
   const start = body.subarray(0, 2_048).toString('latin1')
   if (/^(%PDF-|\u0089PNG|GIF8|RIFF|\u00ff\u00d8\u00ff)/.test(start)) return false
   if (type === 'text/html' || type === 'application/xhtml+xml') return true
-  if (type !== '' && !/^(text\/plain|application\/octet-stream|(text|application)\/xml|unknown\/.*)$/.test(type))
+  if (
+    type !== '' &&
+    !/^(text\/plain|application\/octet-stream|(text|application)\/xml|unknown\/.*)$/.test(type)
+  )
     return false
   // Text in UTF-16 has a zero beside every letter.
-  return /<!doctype\s+html|<(html|head|body|article|meta|title)[\s>]/i.test(start.replaceAll('\0', ''))
+  return /<!doctype\s+html|<(html|head|body|article|meta|title)[\s>]/i.test(
+    start.replaceAll('\0', ''),
+  )
 }
 
-const hasEnd = (body: Buffer) => /<\/html\s*>/i.test(body.subarray(-4_096).toString('latin1').replaceAll('\0', ''))
+const hasEnd = (body: Buffer) =>
+  /<\/html\s*>/i.test(body.subarray(-4_096).toString('latin1').replaceAll('\0', ''))

@@ -51,7 +51,11 @@ export function startDispatcher(crawl: Crawl): Repeated {
     // free.
     while (permits.free() === 0 && (await permits.untilFree(closing))) await claim()
   }
-  const outage = createOutageLog(crawl.log, 'could not read due work from the database', 'due work is read again')
+  const outage = createOutageLog(
+    crawl.log,
+    'could not read due work from the database',
+    'due work is read again',
+  )
   const repeated = repeatEvery(TICK, tick, { outage })
   return {
     async close() {
@@ -64,17 +68,27 @@ export function startDispatcher(crawl: Crawl): Repeated {
 /** The visits of this process; each holds one of CRAWL_CONCURRENCY permits. */
 function openPermits(crawl: Crawl) {
   const running = new Set<Promise<void>>()
-  const outage = createOutageLog(crawl.log, 'visits fail: the database is away or full', 'visits succeed again')
+  const outage = createOutageLog(
+    crawl.log,
+    'visits fail: the database is away or full',
+    'visits succeed again',
+  )
   const make = async (visit: Visit) => {
     try {
       // Every log line of a visit carries the visit's name, as the lines of a job carry the job's
       // name.
-      await withLogContext({ job: `visit-${visit.host}-${visit.number}` }, () => visitHost(crawl, visit))
+      await withLogContext({ job: `visit-${visit.host}-${visit.number}` }, () =>
+        visitHost(crawl, visit),
+      )
       outage.over()
     } catch (error) {
       // The work is still due, and is claimed again when Postgres answers.
       if (isTransient(error)) outage.met(error)
-      else crawl.log.error({ host: visit.host, err: error instanceof Error ? error.message : error }, 'a visit failed')
+      else
+        crawl.log.error(
+          { host: visit.host, err: error instanceof Error ? error.message : error },
+          'a visit failed',
+        )
     }
   }
   return {
@@ -99,7 +113,11 @@ function openPermits(crawl: Crawl) {
 async function noteBacklog(crawl: Crawl): Promise<void> {
   const backlogged = await isBacklogged(crawl.pool, BACKLOG)
   if (backlogged !== crawl.backlogged) {
-    crawl.log.info(backlogged ? 'too many pages wait for the normaliser: none are fetched' : 'pages are fetched again')
+    crawl.log.info(
+      backlogged
+        ? 'too many pages wait for the normaliser: none are fetched'
+        : 'pages are fetched again',
+    )
   }
   crawl.backlogged = backlogged
 }
@@ -110,7 +128,13 @@ export async function claimVisits(crawl: Crawl, most: number): Promise<Visit[]> 
   crawl.held = await readHeld(pool, config, brimming)
   if (most <= 0) return []
   const pages = !crawl.backlogged
-  return claimHosts(pool, leases, { pages, held: crawl.held, domains, delay: config.CRAWL_HOST_DELAY, most })
+  return claimHosts(pool, leases, {
+    pages,
+    held: crawl.held,
+    domains,
+    delay: config.CRAWL_HOST_DELAY,
+    most,
+  })
 }
 
 /**
@@ -145,7 +169,12 @@ export async function visitHost(crawl: Crawl, visit: Visit): Promise<void> {
     let served: number | null = null
     while (goOn && performance.now() < end && visit.alive() && !crawl.stopping.aborted) {
       const pages = !crawl.backlogged
-      const work = await nextWork(crawl.pool, visit.host, { pages, held: crawl.held, feedFirst, served })
+      const work = await nextWork(crawl.pool, visit.host, {
+        pages,
+        held: crawl.held,
+        feedFirst,
+        served,
+      })
       if (work === null) break
       feedFirst = work.kind === 'page'
       if (work.kind === 'page') served = work.page.outletNo
@@ -164,17 +193,29 @@ export async function visitHost(crawl: Crawl, visit: Visit): Promise<void> {
 async function doWork(crawl: Crawl, visit: Visit, work: Work): Promise<boolean> {
   try {
     return work.kind === 'feed'
-      ? await withInHand({ kind: 'feed', numbers: [work.feed.feedNo] }, () => pollFeed(crawl, visit, work.feed))
-      : await withInHand({ kind: 'page', numbers: [work.page.pageNo] }, () => fetchPage(crawl, visit, work.page))
+      ? await withInHand({ kind: 'feed', numbers: [work.feed.feedNo] }, () =>
+          pollFeed(crawl, visit, work.feed),
+        )
+      : await withInHand({ kind: 'page', numbers: [work.page.pageNo] }, () =>
+          fetchPage(crawl, visit, work.page),
+        )
   } catch (error) {
     if (isTransient(error)) throw error
     const detail = describe(error)
     const names =
-      work.kind === 'feed' ? { feed: work.feed.url } : { page: String(work.page.pageNo), url: work.page.url }
+      work.kind === 'feed'
+        ? { feed: work.feed.url }
+        : { page: String(work.page.pageNo), url: work.page.url }
     crawl.log.error({ ...names, err: detail }, 'a feed or page made the crawler fail')
     const { pool, config } = crawl
     if (work.kind === 'feed') await saveFailure(pool, work.feed, detail, {}, config)
-    else await savePage(pool, work.page, { kind: 'retry', reason: 'crawler error', detail }, config.CRAWL_RETRY_MIN)
+    else
+      await savePage(
+        pool,
+        work.page,
+        { kind: 'retry', reason: 'crawler error', detail },
+        config.CRAWL_RETRY_MIN,
+      )
     return true
   }
 }

@@ -32,7 +32,8 @@ const BODY = 4_000
 
 /** Reads articles by their numbers, in that order. Deleted articles are left out. */
 export const readEmbeddable = async (db: Queryable, seqs: bigint[]): Promise<EmbeddableArticle[]> =>
-  (await db.query<EmbeddableArticle>({ name: 'embed-articles', text: READ, values: [seqs, BODY] })).rows
+  (await db.query<EmbeddableArticle>({ name: 'embed-articles', text: READ, values: [seqs, BODY] }))
+    .rows
 
 const ms = (time: string) => `floor(extract(epoch from ${time}) * 1000)::float8`
 
@@ -46,7 +47,11 @@ const READ = `
   order by e.seq`
 
 /** Removes the due embeddings of deleted articles. */
-export async function forgetGone(db: Queryable, seqs: bigint[], there: EmbeddableArticle[]): Promise<void> {
+export async function forgetGone(
+  db: Queryable,
+  seqs: bigint[],
+  there: EmbeddableArticle[],
+): Promise<void> {
   if (seqs.length === there.length) return
   await db.query(
     `delete from embeddings e where e.seq = any ($1::bigint[]) and not exists (select from articles a where a.seq = e.seq)`,

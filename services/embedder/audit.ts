@@ -22,14 +22,23 @@ export async function auditCollection(
 ): Promise<void> {
   if (collection.state !== 'serving') return
   await whileLocked(pool, AUDIT_LOCK, async () => {
-    let [lost, stray] = [0, 0]
-    for await (const { wrong, isLost, since } of compareVectors(pool, vectors, collection.name, signal)) {
+    let lost = 0
+    let stray = 0
+    for await (const { wrong, isLost, since } of compareVectors(
+      pool,
+      vectors,
+      collection.name,
+      signal,
+    )) {
       if (isLost) lost += (await pool.query(MARK_LOST, [wrong, since])).rowCount ?? 0
       else stray += wrong.length
       if (!isLost) await vectors.remove(collection.name, wrong)
     }
     if (lost + stray > 0)
-      log.warn({ lost, stray }, 'the vector store lacked vectors, or held vectors of removed articles')
+      log.warn(
+        { lost, stray },
+        'the vector store lacked vectors, or held vectors of removed articles',
+      )
   })
 }
 
@@ -44,7 +53,12 @@ const MARK_LOST = `
  * of such an article: after a failover, another article may have the number. It skips articles that
  * were embedded after `since`.
  */
-export async function* compareVectors(pool: Pool, vectors: VectorStore, name: string, signal?: AbortSignal) {
+export async function* compareVectors(
+  pool: Pool,
+  vectors: VectorStore,
+  name: string,
+  signal?: AbortSignal,
+) {
   const since = (await readValue<Date>(pool, 'select clock_timestamp()'))!
   for (let from: bigint | null = 0n; from !== null && !signal?.aborted; ) {
     const page: Awaited<ReturnType<VectorStore['seqs']>> = await vectors.seqs(name, from, PAGE)
@@ -52,7 +66,13 @@ export async function* compareVectors(pool: Pool, vectors: VectorStore, name: st
     if (stray.size > 0) yield { wrong: [...stray], isLost: false, since }
     const own = page.seqs.filter(seq => !stray.has(seq))
     for (let after: bigint | undefined = from - 1n; after !== undefined; ) {
-      const lost: bigint[] = await readColumn<bigint>(pool, LOST, [after, page.next, since, own, PAGE])
+      const lost: bigint[] = await readColumn<bigint>(pool, LOST, [
+        after,
+        page.next,
+        since,
+        own,
+        PAGE,
+      ])
       if (lost.length > 0) yield { wrong: lost, isLost: true, since }
       // Lost articles are read in batches, because a lost collection may have millions.
       after = lost.length < PAGE ? undefined : lost.at(-1)
@@ -65,8 +85,14 @@ export async function* compareVectors(pool: Pool, vectors: VectorStore, name: st
  * Removes vectors of articles that were deleted, removed from search by meaning, or undone by a
  * failover, while they were embedded.
  */
-export async function removeStray(pool: Pool, vectors: VectorStore, collection: string, articles: EmbeddableArticle[]) {
-  const [seqs, ids] = [articles.map(({ seq }) => seq), articles.map(({ id }) => id)]
+export async function removeStray(
+  pool: Pool,
+  vectors: VectorStore,
+  collection: string,
+  articles: EmbeddableArticle[],
+) {
+  const seqs = articles.map(({ seq }) => seq)
+  const ids = articles.map(({ id }) => id)
   await vectors.remove(collection, await strayAmong(pool, seqs, ids))
 }
 

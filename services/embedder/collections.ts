@@ -8,7 +8,12 @@ import { createOutageLog } from '../../shared/log/outage.ts'
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
-import { beginAnew, type Collection, readCollections, registerServing } from '../../shared/vectors/registry.ts'
+import {
+  beginAnew,
+  type Collection,
+  readCollections,
+  registerServing,
+} from '../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../shared/vectors/store.ts'
 import { auditCollection } from './audit.ts'
 
@@ -56,7 +61,11 @@ export function openEmbeddingCollections(
   log: Logger,
 ) {
   const state: State = {
-    ...{ config, configured: sourceOf(config), pool, vectors, log },
+    config,
+    configured: sourceOf(config),
+    pool,
+    vectors,
+    log,
     opened: new Map(),
     pointed: '',
   }
@@ -83,7 +92,8 @@ export function openEmbeddingCollections(
 
 async function openAll(state: State): Promise<EmbeddingCollection[]> {
   const collections = await readCollections(state.pool)
-  if (!collections.some(({ state }) => state === 'serving')) collections.unshift(await registerConfigured(state))
+  if (!collections.some(({ state }) => state === 'serving'))
+    collections.unshift(await registerConfigured(state))
   const targets: EmbeddingCollection[] = []
   for (const collection of collections) {
     targets.push(await open(state, collection))
@@ -95,7 +105,8 @@ async function openAll(state: State): Promise<EmbeddingCollection[]> {
 /** Registers a serving collection for the configured model. */
 async function registerConfigured({ config, configured, pool }: State): Promise<Collection> {
   const { name: model } = configured.model
-  const dimensions = configured.model.dimensions ?? (await measureDimensions(configured, config.EMBEDDINGS_TIMEOUT))
+  const dimensions =
+    configured.model.dimensions ?? (await measureDimensions(configured, config.EMBEDDINGS_TIMEOUT))
   const name = collectionName(config.QDRANT_COLLECTION, model)
   return registerServing(pool, { name, model, recipe: RECIPE, dimensions })
 }
@@ -118,7 +129,8 @@ async function open(state: State, registered: Collection): Promise<EmbeddingColl
   const isNew = await vectors.ensure(registered.name, registered.dimensions)
   if (!isNew) await warnOfLayout(state, registered.name)
   if (isNew && registered.state === 'serving') await auditCollection(pool, vectors, registered, log)
-  const collection = isNew && registered.state === 'filling' ? await beginAnew(pool, registered) : registered
+  const collection =
+    isNew && registered.state === 'filling' ? await beginAnew(pool, registered) : registered
   const target = {
     collection,
     embeddings: openEmbeddings(sourceOf(config, collection), {
@@ -235,7 +247,11 @@ export function watchCollections(
     nextAudit = Date.now() + AUDIT
   }
 
-  const outage = createOutageLog(log, 'could not check the vector store', 'the vector store is checked again')
+  const outage = createOutageLog(
+    log,
+    'could not check the vector store',
+    'the vector store is checked again',
+  )
   const looks = repeatEvery(LOOK, look, { outage })
   return {
     // Waits for a running check, but at most `LAST_WORDS`, because the vector store may hang.

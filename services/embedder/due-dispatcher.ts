@@ -34,7 +34,11 @@ export function startDueDispatcher(
     await queues.add('embed', messages)
   }
 
-  const outage = createOutageLog(log, 'could not queue due embeddings', 'due embeddings are queued again')
+  const outage = createOutageLog(
+    log,
+    'could not queue due embeddings',
+    'due embeddings are queued again',
+  )
   return repeatEvery(TICK, dispatch, { outage })
 }
 
@@ -54,7 +58,11 @@ const CLAIM = 30_000
  */
 export async function claimDue(db: Queryable, limit: number): Promise<bigint[]> {
   if (limit <= 0) return []
-  return readColumn<bigint>(db, { name: 'embed-claim-due', text: CLAIM_DUE, values: [CLAIM, limit] })
+  return readColumn<bigint>(db, {
+    name: 'embed-claim-due',
+    text: CLAIM_DUE,
+    values: [CLAIM, limit],
+  })
 }
 
 /**

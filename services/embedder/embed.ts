@@ -5,7 +5,13 @@ import { EmbeddingFailure } from '../../shared/embeddings/source.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog, type OutageLog } from '../../shared/log/outage.ts'
 import { counter, histogram, LAG_BUCKETS } from '../../shared/metrics.ts'
-import { isTransient, type Pool, type Queryable, readRow, readValue } from '../../shared/postgres/pool.ts'
+import {
+  isTransient,
+  type Pool,
+  type Queryable,
+  readRow,
+  readValue,
+} from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { withInHand } from '../../shared/process/ends.ts'
 import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
@@ -17,7 +23,11 @@ import { VectorFailure, type VectorStore } from '../../shared/vectors/store.ts'
 import { openWorker } from '../../status/cause-watch.ts'
 import { observeVectorNodes } from '../../status/fleet-metrics.ts'
 import { type EmbeddableArticle, forgetGone, namesOf, readEmbeddable } from './articles.ts'
-import { type EmbeddingCollections, openEmbeddingCollections, watchCollections } from './collections.ts'
+import {
+  type EmbeddingCollections,
+  openEmbeddingCollections,
+  watchCollections,
+} from './collections.ts'
 import { startDueDispatcher, takeInHand } from './due-dispatcher.ts'
 import { storeEverywhere } from './store.ts'
 
@@ -45,13 +55,20 @@ const OUTAGE_PAUSE = 3_000
  * remaining articles are released, and the attempt does not count. An article that the model or the
  * vector store refuses is separated from its group and tried again, a few times.
  */
-export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: AbortSignal): Promise<void> {
+export async function embedBatch(
+  embedder: Embedder,
+  numbers: bigint[],
+  signal: AbortSignal,
+): Promise<void> {
   const { pool, outage } = embedder
   const open = await takeInHand(pool, numbers, IN_HAND)
   const articles = await readEmbeddable(pool, open)
   await forgetGone(pool, open, articles)
   let left = articles
-  const keep = setInterval(() => void takeInHand(pool, numbersOf(left), IN_HAND).catch(() => {}), IN_HAND / 3)
+  const keep = setInterval(
+    () => void takeInHand(pool, numbersOf(left), IN_HAND).catch(() => {}),
+    IN_HAND / 3,
+  )
   try {
     while (left.length > 0) {
       signal.throwIfAborted()
@@ -80,7 +97,12 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
 const numbersOf = (articles: EmbeddableArticle[]) => articles.map(({ seq }) => seq)
 
 /** @param suspected the group failed before, while model and vector store worked */
-async function embedGroup(embedder: Embedder, group: EmbeddableArticle[], signal: AbortSignal, suspected = false) {
+async function embedGroup(
+  embedder: Embedder,
+  group: EmbeddableArticle[],
+  signal: AbortSignal,
+  suspected = false,
+) {
   const { pool, embeddingCollections, vectors, log, outage } = embedder
   try {
     await withInHand({ kind: 'embedding', numbers: numbersOf(group) }, () =>
@@ -92,7 +114,8 @@ async function embedGroup(embedder: Embedder, group: EmbeddableArticle[], signal
       log.info({ ...namesOf(article), ms: Date.now() - article.dueAt }, 'embedded')
     }
   } catch (error) {
-    if (signal.aborted || !(error instanceof EmbeddingFailure || error instanceof VectorFailure)) throw error
+    if (signal.aborted || !(error instanceof EmbeddingFailure || error instanceof VectorFailure))
+      throw error
     await blame(embedder, group, error, signal, suspected)
   }
 }
@@ -111,7 +134,8 @@ async function blame(
   suspected: boolean,
 ): Promise<void> {
   const { pool, log } = embedder
-  if (error instanceof EmbeddingFailure && error.retryAfter !== null) throw new Outage(error.message)
+  if (error instanceof EmbeddingFailure && error.retryAfter !== null)
+    throw new Outage(error.message)
   if (error instanceof VectorFailure && error.kind === 'missing') {
     log.warn({ err: error.message }, 'the vector store has lost a collection')
     // If this fails, the next try of the articles restores again.
@@ -190,13 +214,21 @@ const PAUSES = [2_000, 15_000]
  * Records that the model or the vector store refused an article. The embedder tries the article
  * again later, and puts it in quarantine after the third refusal.
  */
-async function refuse(db: Queryable, article: EmbeddableArticle, why: string, log: Logger): Promise<void> {
+async function refuse(
+  db: Queryable,
+  article: EmbeddableArticle,
+  why: string,
+  log: Logger,
+): Promise<void> {
   const values = [article.seq, why.slice(0, 500), PAUSES, PAUSES.length + 1]
-  const { attempts, failed = false } = (await readRow<{ attempts: number; failed: boolean }>(db, REFUSE, values)) ?? {}
+  const { attempts, failed = false } =
+    (await readRow<{ attempts: number; failed: boolean }>(db, REFUSE, values)) ?? {}
   articlesRefused.inc({ outcome: failed ? 'quarantined' : 'again' })
   log.warn(
     { ...namesOf(article), attempts, err: why },
-    failed ? 'an article cannot be embedded; see `npm run queues -- list`' : 'an article was refused',
+    failed
+      ? 'an article cannot be embedded; see `npm run queues -- list`'
+      : 'an article was refused',
   )
 }
 
@@ -210,11 +242,16 @@ const REFUSE = `
   where seq = $1 and embedded_at is null
   returning attempts, failed_at is not null as failed`
 
-const articlesEmbedded = counter('articles_embedded_total', 'Articles whose vector is stored, and noted in Postgres.')
+const articlesEmbedded = counter(
+  'articles_embedded_total',
+  'Articles whose vector is stored, and noted in Postgres.',
+)
 /** `outcome`: again, quarantined */
-const articlesRefused = counter('articles_refused_total', 'Articles that the model or the vector store refused.', [
-  'outcome',
-])
+const articlesRefused = counter(
+  'articles_refused_total',
+  'Articles that the model or the vector store refused.',
+  ['outcome'],
+)
 const outages = counter(
   'embed_outages_total',
   'Batches given back because the model or the vector store did not answer.',
@@ -254,7 +291,11 @@ export async function startEmbedder({ config, log }: ServiceContext): Promise<Ru
     'embed',
     async ({ seqs }, signal) => {
       try {
-        await embedBatch({ pool, vectors, embeddingCollections, log, outage }, seqs.map(BigInt), signal)
+        await embedBatch(
+          { pool, vectors, embeddingCollections, log, outage },
+          seqs.map(BigInt),
+          signal,
+        )
       } catch (error) {
         // The articles are still due, and are queued again when Postgres answers.
         if (!isTransient(error)) throw error
@@ -301,7 +342,10 @@ export async function startMaintenance(boss: PgBoss, pool: Pool, log: Logger): P
   await boss.schedule(MAINTENANCE, EVERY_MINUTE)
   await boss.work(MAINTENANCE, { pollingIntervalSeconds: 10 }, async () => {
     try {
-      await ensurePartitions(pool, (await readValue<bigint>(pool, 'select last_seq from ingest_clock')) ?? 0n)
+      await ensurePartitions(
+        pool,
+        (await readValue<bigint>(pool, 'select last_seq from ingest_clock')) ?? 0n,
+      )
     } catch (error) {
       log.warn({ err: sentenceOf(error) }, 'maintenance failed')
     }

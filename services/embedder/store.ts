@@ -25,7 +25,12 @@ async function vectorsOf(
       vectors.push(...(await embeddings.embedPassages(some, signal)))
       portion.inTime()
     } catch (error) {
-      if (signal.aborted || !(error instanceof EmbeddingFailure) || error.late === null || some.length === 1)
+      if (
+        signal.aborted ||
+        !(error instanceof EmbeddingFailure) ||
+        error.late === null ||
+        some.length === 1
+      )
         throw error
       portion.late()
     }
@@ -46,7 +51,13 @@ export async function storeIn(
   const made = await vectorsOf(target, articles, signal)
   await vectors.upsert(
     target.collection.name,
-    articles.map(({ seq, id, country, coveredAt }, index) => ({ seq, id, country, coveredAt, vector: made[index]! })),
+    articles.map(({ seq, id, country, coveredAt }, index) => ({
+      seq,
+      id,
+      country,
+      coveredAt,
+      vector: made[index]!,
+    })),
   )
 }
 
@@ -76,7 +87,11 @@ export async function storeEverywhere(
  * Records that the articles are embedded, except those that a failover has undone. Returns false
  * and records nothing when a new collection was registered meanwhile, which lacks them.
  */
-const noteEmbedded = (pool: Pool, articles: EmbeddableArticle[], done: Set<string>): Promise<boolean> =>
+const noteEmbedded = (
+  pool: Pool,
+  articles: EmbeddableArticle[],
+  done: Set<string>,
+): Promise<boolean> =>
   transaction(pool, async client => {
     const collections = await holdCollections(client)
     if (collections.some(({ name }) => !done.has(name))) return false

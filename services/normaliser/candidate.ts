@@ -46,7 +46,8 @@ export function choiceOf<T>(
   isSame: (a: T, b: T) => boolean,
 ): Choice<T> {
   const confirmed = others.some(
-    other => other.source !== best.source && other.against === null && isSame(other.value, best.value),
+    other =>
+      other.source !== best.source && other.against === null && isSame(other.value, best.value),
   )
   return { value: best.value, origin: originOf(best.source, confirmed) }
 }

@@ -74,7 +74,8 @@ interface Refused {
 
 /** The rules of rights under the default settings, for callers without settings of their own. */
 export const DEFAULT_RULES = rightsRules({
-  ...{ CRAWL_USER_AGENT: SETTINGS.CRAWL_USER_AGENT.default, RIGHTS_TDM: SETTINGS.RIGHTS_TDM.default },
+  CRAWL_USER_AGENT: SETTINGS.CRAWL_USER_AGENT.default,
+  RIGHTS_TDM: SETTINGS.RIGHTS_TDM.default,
 })
 
 /**
@@ -95,7 +96,11 @@ export async function composeArticle(
   const reading = readStored(page, fed, { now, rules, repeated, template })
   const { interstitial, meta, texts, rights } = reading
   const refused = (reason: Refusal, detail: string): Refused => ({
-    ...{ kind: 'refused', reason, detail, interstitial, rights },
+    kind: 'refused',
+    reason,
+    detail,
+    interstitial,
+    rights,
   })
   if (rights.refusedBy !== null) return refused('rights', refusalInWords(rights.refusedBy))
   if (isNowhere(page, reading)) return refused('not-an-article', NOWHERE)
@@ -112,7 +117,8 @@ export async function composeArticle(
     declared: [...meta.languages, entry?.language ?? ''].filter(tag => tag !== ''),
   }
   const language = await detectLanguage(question)
-  if (language === null) return refused('language', 'It is in none of the languages that are indexed.')
+  if (language === null)
+    return refused('language', 'It is in none of the languages that are indexed.')
   const date = dateChoice(meta, entry, outlet, own?.value ?? '', now)
   const authors = authorChoice(meta, entry, outlet)
   const titles = new Set([title.value, fed ?? title.value])
@@ -124,7 +130,8 @@ export async function composeArticle(
     body,
     ...snippetWithin(reading, text, entry),
     publishedAt: date?.value ?? null,
-    ...{ authors: authors?.value ?? [], agencies: agenciesOf(pageAgencies(meta, entry, body)) },
+    authors: authors?.value ?? [],
+    agencies: agenciesOf(pageAgencies(meta, entry, body)),
     outlet: { name: outlet.name, domain: outlet.domain },
     language,
     country: outlet.country,
@@ -142,8 +149,11 @@ export async function composeArticle(
     interstitial,
     lesson: interstitial === null ? lessonOf(reading.paragraphs) : null,
     fingerprint:
-      own === null ? null : textFingerprint(strange ? `${title.value} ${own.value}` : own.value, { titled, strange }),
-    ...{ titled, rights },
+      own === null
+        ? null
+        : textFingerprint(strange ? `${title.value} ${own.value}` : own.value, { titled, strange }),
+    titled,
+    rights,
   }
 }
 
@@ -158,7 +168,11 @@ const withoutTitle = (interstitial: InterstitialKind | null): [Refusal, string] 
  * Makes a snippet when the outlet allows less than the usual one, which is the beginning of the
  * text.
  */
-function snippetWithin({ rights, unshown }: PageReading, text: Candidate<string> | null, entry: FeedEntry | null) {
+function snippetWithin(
+  { rights, unshown }: PageReading,
+  text: Candidate<string> | null,
+  entry: FeedEntry | null,
+) {
   const most = Math.min(rights.snippet ?? SNIPPET_LENGTH, SNIPPET_LENGTH)
   const marked = [entry?.content, entry?.summary].some(fed => /data-nosnippet/i.test(fed ?? ''))
   if (text === null || (most === SNIPPET_LENGTH && unshown.size === 0 && !marked)) return {}
@@ -194,14 +208,18 @@ function reveals(text: string, unshown: PageReading['unshown']): boolean {
  * Whether no address of a page can be its article's: the feed named an address on a foreign host,
  * and this address leads to no article of the outlet.
  */
-function isNowhere({ foreign, body, url, finalUrl }: StoredPage, { interstitial, meta }: PageReading): boolean {
+function isNowhere(
+  { foreign, body, url, finalUrl }: StoredPage,
+  { interstitial, meta }: PageReading,
+): boolean {
   if (foreign !== 'named') return false
   // An interstitial may stand in the article's place, under its address.
   const isInstead = body === null || (interstitial !== null && INSTEAD.has(interstitial))
   return isInstead ? isNoArticle(new URL(finalUrl)) : meta.url === url
 }
 const INSTEAD = new Set<InterstitialKind>(['forbidden', 'challenge', 'cookie wall'])
-const NOWHERE = 'The address that the feed names is on no host of the outlet, and leads to none of its articles.'
+const NOWHERE =
+  'The address that the feed names is on no host of the outlet, and leads to none of its articles.'
 
 /**
  * The page without untrusted parts: when a foreign host answered, the texts of the feed are left
@@ -214,7 +232,11 @@ export function believedPage(page: StoredPage, meta: PageMetadata): StoredPage {
     : page
 }
 
-function identityOf({ url, finalUrl, foreign, outlet }: StoredPage, meta: PageMetadata, language: string): Identity {
+function identityOf(
+  { url, finalUrl, foreign, outlet }: StoredPage,
+  meta: PageMetadata,
+  language: string,
+): Identity {
   // An address on a foreign host is not the article's when only the feed names it. Otherwise, a
   // feed could publish its own text under an address of another site.
   const isElsewhere = foreign === 'named' || foreign === 'both'
@@ -231,7 +253,9 @@ function identityOf({ url, finalUrl, foreign, outlet }: StoredPage, meta: PageMe
 /** Whether another text of the page contains the beginning of the chosen text. */
 function isRepeated({ source, value }: Candidate<string>, texts: Candidate<string>[]): boolean {
   const opening = value.slice(0, OPENING).replace(/\s+/g, ' ').trim()
-  return texts.some(other => other.source !== source && other.value.replace(/\s+/g, ' ').includes(opening))
+  return texts.some(
+    other => other.source !== source && other.value.replace(/\s+/g, ' ').includes(opening),
+  )
 }
 /**
  * The length of the beginning that `isRepeated` looks for, in characters. That is about a sentence.
@@ -271,18 +295,35 @@ const REFUSALS = new Set([401, 402, 403, 407, 429, 451])
 export function readStored(
   page: StoredPage,
   feedTitle: string | null,
-  { repeated, template, now, rules }: { repeated: boolean; template: Template | null; now: Date; rules: RightsRules },
+  {
+    repeated,
+    template,
+    now,
+    rules,
+  }: { repeated: boolean; template: Template | null; now: Date; rules: RightsRules },
 ): PageReading {
   const isLicensed = Boolean(page.outlet.licence)
   const ofHeader = (headers: RightsHeaders | null) =>
-    readRights({ headers, metas: new Map(), licences: [], hasUnshown: false, isLicensed }, rules, now)
+    readRights(
+      { headers, metas: new Map(), licences: [], hasUnshown: false, isLicensed },
+      rules,
+      now,
+    )
   const ofHeaders = ofHeader(page.rights)
   // Rules for robots on an interstitial apply only to the interstitial. A reservation of text and
   // data mining (TDM) comes from the outlet, so it also applies to the article.
   const ofInterstitial = ofHeader({ ...page.rights, 'x-robots-tag': [] })
-  const nothing = (interstitial: InterstitialKind | null, rights = ofInterstitial): PageReading => ({
-    ...{ interstitial, meta: readMetadata(parsePage(''), page.url), texts: [], paragraphs: [], boilerplate: [] },
-    ...{ rights, unshown: new Map() },
+  const nothing = (
+    interstitial: InterstitialKind | null,
+    rights = ofInterstitial,
+  ): PageReading => ({
+    interstitial,
+    meta: readMetadata(parsePage(''), page.url),
+    texts: [],
+    paragraphs: [],
+    boilerplate: [],
+    rights,
+    unshown: new Map(),
   })
   if (REFUSALS.has(page.status)) return nothing('forbidden')
   if (page.body === null || page.body.length === 0) return nothing(null)
@@ -305,13 +346,23 @@ export function readStored(
   })
   if (interstitial !== null) return nothing(interstitial)
   const stated = { headers: page.rights, metas: meta.named, licences: meta.licences }
-  const rights = readRights({ ...stated, hasUnshown: read.unshown.size > 0, isLicensed }, rules, now)
+  const rights = readRights(
+    { ...stated, hasUnshown: read.unshown.size > 0, isLicensed },
+    rules,
+    now,
+  )
   if (repeated) return nothing('repeated text', rights)
 
   const { paragraphs, paywalled } = openingOf(read, meta.free)
   const parts = partedBy(template, paragraphs)
   const text = parts.own.join('\n\n') || null
-  const reading = { meta, paragraphs, boilerplate: parts.boilerplate, rights, unshown: read.unshown }
+  const reading = {
+    meta,
+    paragraphs,
+    boilerplate: parts.boilerplate,
+    rights,
+    unshown: read.unshown,
+  }
   if (paywalled) return { ...reading, interstitial: 'paywall', texts: shown(text) }
   return { ...reading, interstitial: null, texts: ranked(text, meta) }
 }
@@ -334,7 +385,9 @@ function ranked(text: string | null, meta: PageMetadata): Candidate<string>[] {
 /** The text of `articleBody`, which some systems escape once more than HTML needs. */
 function plainOf(body: string): string | null {
   const text = plainText(body)
-  return text !== null && /<\/(?:p|div|h[1-6]|li|strong|em)>|<br\s*\/?>/i.test(text) ? plainText(text) : text
+  return text !== null && /<\/(?:p|div|h[1-6]|li|strong|em)>|<br\s*\/?>/i.test(text)
+    ? plainText(text)
+    : text
 }
 
 const NOT_LONGER = 'not three times as long as the text on the page, or too short'

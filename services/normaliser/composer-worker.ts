@@ -21,10 +21,18 @@ export interface ComposeTask {
  * Composes one page in a thread. The thread also splits the text into words. In the service, this
  * work would block the event loop.
  */
-export default async function compose({ begun, page, now, ...options }: Timed<ComposeTask>): Promise<Composition> {
+export default async function compose({
+  begun,
+  page,
+  now,
+  ...options
+}: Timed<ComposeTask>): Promise<Composition> {
   await loadModels()
   begin(begun)
   const composition = await composeArticle(page, now, options)
   if (composition.kind === 'refused') return composition
-  return { ...composition, article: { ...composition.article, prepared: prepareText(composition.article) } }
+  return {
+    ...composition,
+    article: { ...composition.article, prepared: prepareText(composition.article) },
+  }
 }

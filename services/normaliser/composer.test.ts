@@ -41,7 +41,9 @@ t.test('the time that a page waits for a thread does not count', async t => {
   const composer = openComposer({ threads: 1, timeout: 3_000, worker })
   t.teardown(() => composer.close())
   await composer.compose(page('good'))
-  const results = await Promise.all(Array.from({ length: 5 }, () => composer.compose(page('sleep'))))
+  const results = await Promise.all(
+    Array.from({ length: 5 }, () => composer.compose(page('sleep'))),
+  )
   t.equal(results.length, 5)
 })
 
@@ -62,7 +64,9 @@ t.test('a page that waits for a thread is given up when the service stops', asyn
   stopping.abort(new Error('stopping'))
   await t.rejects(second, { message: 'stopping' })
   await first
-  await t.rejects(composer.compose(page('good'), { signal: stopping.signal }), { message: 'stopping' })
+  await t.rejects(composer.compose(page('good'), { signal: stopping.signal }), {
+    message: 'stopping',
+  })
   const third = composer.compose(page('hang')).catch((error: unknown) => error)
   await composer.close()
   t.ok((await third) instanceof ComposeError)
@@ -71,16 +75,21 @@ t.test('a page that waits for a thread is given up when the service stops', asyn
 t.test('a megabyte of text costs the event loop no tenth of a second', async t => {
   const composer = openComposer({ threads: 1, timeout: 110_000 })
   t.teardown(() => composer.close())
-  const sentence = (at: number) => `De brug over de Maas blijft dicht, zegt bewoner ${at} van huis ${at * 7}.`
+  const sentence = (at: number) =>
+    `De brug over de Maas blijft dicht, zegt bewoner ${at} van huis ${at * 7}.`
   const text = Array.from({ length: 18_000 }, (_, at) => `<p>${sentence(at)}</p>`).join('')
   const html = `<html lang="nl"><head><title>Brug dicht</title></head><body><article><h1>Brug dicht</h1>${text}</article></body></html>`
   t.ok(html.length > 1_000_000)
   const longestTurn = watchTurns()
-  const composition = await composer.compose({ ...page('https://n.example/brug'), body: Buffer.from(html) })
+  const composition = await composer.compose({
+    ...page('https://n.example/brug'),
+    body: Buffer.from(html),
+  })
   const longest = longestTurn()
   t.equal(composition.kind, 'article')
   t.ok(
-    composition.kind === 'article' && (composition.article.prepared?.words.body.length ?? 0) > 200_000,
+    composition.kind === 'article' &&
+      (composition.article.prepared?.words.body.length ?? 0) > 200_000,
     'its words are cut',
   )
   t.ok(longest < 100, `${longest} ms`)

@@ -46,14 +46,18 @@ interface ComposerOptions {
 }
 
 export const composerOptions = (config: Config): ComposerOptions => ({
-  ...{ threads: config.NORMALISE_THREADS, timeout: config.NORMALISE_TIMEOUT, rules: rightsRules(config) },
+  threads: config.NORMALISE_THREADS,
+  timeout: config.NORMALISE_TIMEOUT,
+  rules: rightsRules(config),
 })
 
 export function openComposer(options: ComposerOptions) {
   const { threads, timeout, memory = MEMORY, rules = DEFAULT_RULES } = options
   const pool = openThreads<ComposeTask, Composition>({
     worker: options.worker ?? new URL('./composer-worker.ts', import.meta.url),
-    ...{ threads, timeout, memory },
+    threads,
+    timeout,
+    memory,
   })
   const queue = createFairQueue(threads)
 
@@ -73,11 +77,16 @@ export function openComposer(options: ComposerOptions) {
      * @param outlet the outlet whose turn this is; the time of the thread counts for it
      * @throws the signal's reason when it aborts before a thread is free
      */
-    inTurn: <T>(outlet: string | number, work: (compose: Compose) => Promise<T>, signal?: AbortSignal) =>
-      queue.take(outlet, () => work(compose), signal),
+    inTurn: <T>(
+      outlet: string | number,
+      work: (compose: Compose) => Promise<T>,
+      signal?: AbortSignal,
+    ) => queue.take(outlet, () => work(compose), signal),
     /** Composes one page in its outlet's turn. */
-    compose: (page: StoredPage, { signal, ...options }: ComposeOptions & { signal?: AbortSignal } = {}) =>
-      queue.take(page.outlet.domain, () => compose(page, options), signal),
+    compose: (
+      page: StoredPage,
+      { signal, ...options }: ComposeOptions & { signal?: AbortSignal } = {},
+    ) => queue.take(page.outlet.domain, () => compose(page, options), signal),
     /** Ends all threads at once. Pages that are being composed fail. */
     close: () => pool.close(),
   }

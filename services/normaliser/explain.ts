@@ -69,11 +69,24 @@ export async function explainPage(
   const believed = believedPage(page, reading.meta)
   const { entry, outlet } = believed
   const { article } = composition
-  const explain = (field: Field, value: string | null, candidates: ShownCandidate[]): FieldExplanation => {
+  const explain = (
+    field: Field,
+    value: string | null,
+    candidates: ShownCandidate[],
+  ): FieldExplanation => {
     const origin = composition.origins[field]
-    return { origin, value: value === null ? null : shortened(value), why: why(origin, candidates), candidates }
+    return {
+      origin,
+      value: value === null ? null : shortened(value),
+      why: why(origin, candidates),
+      candidates,
+    }
   }
-  const language = { source: composition.origins.language.source, value: article.language, against: null }
+  const language = {
+    source: composition.origins.language.source,
+    value: article.language,
+    against: null,
+  }
   return {
     outcome: 'article',
     ...stated,
@@ -99,24 +112,39 @@ export async function explainPage(
   }
 }
 
-function datesOf(reading: PageReading, { entry, outlet }: StoredPage, now: Date): Iterable<Candidate<Moment>> {
+function datesOf(
+  reading: PageReading,
+  { entry, outlet }: StoredPage,
+  now: Date,
+): Iterable<Candidate<Moment>> {
   const text = bestOf(reading.texts)?.value ?? ''
   return dateCandidates(reading.meta, entry, text, readingOf(reading.meta, outlet, now))
 }
 
-function* authorsOf({ meta }: PageReading, { entry, outlet }: StoredPage): Generator<Candidate<string[]>> {
+function* authorsOf(
+  { meta }: PageReading,
+  { entry, outlet }: StoredPage,
+): Generator<Candidate<string[]>> {
   const { stated, shown } = authorCandidates(meta, entry, outlet)
   yield* stated
   yield* shown()
 }
 
 /** Equal candidates of one source are shown once. */
-function shown<T>(candidates: Iterable<Candidate<T>>, inWords: (value: T) => string = String): ShownCandidate[] {
+function shown<T>(
+  candidates: Iterable<Candidate<T>>,
+  inWords: (value: T) => string = String,
+): ShownCandidate[] {
   const known = new Map<string, ShownCandidate>()
   let isOpen = true
   for (const { source, value, against } of candidates) {
     if (known.size >= SHOWN) break
-    const candidate = { source, value: shortened(inWords(value)), against, chosen: isOpen && against === null }
+    const candidate = {
+      source,
+      value: shortened(inWords(value)),
+      against,
+      chosen: isOpen && against === null,
+    }
     const key = JSON.stringify([source, candidate.value])
     if (known.has(key)) continue
     known.set(key, candidate)
@@ -136,7 +164,9 @@ function momentInWords({ date, instant }: Moment): string {
 function why(origin: Origin, candidates: ShownCandidate[]): string {
   const at = candidates.findIndex(({ chosen }) => chosen)
   if (origin.source === NO_ORIGIN.source || at < 0)
-    return candidates.length === 0 ? 'No source gives one.' : 'Something speaks against every candidate.'
+    return candidates.length === 0
+      ? 'No source gives one.'
+      : 'Something speaks against every candidate.'
   const rank =
     at === 0
       ? 'It ranks first'

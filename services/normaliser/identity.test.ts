@@ -8,7 +8,13 @@ const article = 'https://www.dagkoerier.example/nieuws/2026/11/brug-over-de-maas
 const key = 'dagkoerier.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456'
 
 /** A page at its own address, without a redirect unless one is given. */
-function sight(parts: { url?: string; finalUrl?: string; canonical?: string; amp?: string; languages?: Languages }) {
+function sight(parts: {
+  url?: string
+  finalUrl?: string
+  canonical?: string
+  amp?: string
+  languages?: Languages
+}) {
   const url = parts.url ?? article
   return identify({ url, finalUrl: url, outlet, ...parts })
 }
@@ -23,11 +29,23 @@ t.test('decision 37: the same article by several ways is one', async t => {
   const canonical = article
   const ways: [string, Parameters<typeof sight>[0]][] = [
     ['tracking parameters', { url: `${article}?utm_source=rss&fbclid=x` }],
-    ['AMP page with a canonical link', { url: 'https://amp.dagkoerier.example/x/123456', canonical }],
-    ['short address with a redirect', { url: 'https://dgk.example/Xy12', finalUrl: `${article}?utm_medium=share` }],
+    [
+      'AMP page with a canonical link',
+      { url: 'https://amp.dagkoerier.example/x/123456', canonical },
+    ],
+    [
+      'short address with a redirect',
+      { url: 'https://dgk.example/Xy12', finalUrl: `${article}?utm_medium=share` },
+    ],
     ['feed proxy', { url: 'https://feeds.proxy.example/~r/dk/~3/abc', finalUrl: article }],
-    ['canonical link, relative', { url: 'https://www.dagkoerier.example/-/123456', canonical: article.slice(30) }],
-    ['canonical link on a sister host', { url: 'https://regio.dagkoerier.example/artikel/123456', canonical }],
+    [
+      'canonical link, relative',
+      { url: 'https://www.dagkoerier.example/-/123456', canonical: article.slice(30) },
+    ],
+    [
+      'canonical link on a sister host',
+      { url: 'https://regio.dagkoerier.example/artikel/123456', canonical },
+    ],
   ]
   for (const [name, way] of ways) t.ok(one({}, way), name)
   const amp = 'https://www.dagkoerier.example/mobiel/123456'
@@ -51,7 +69,10 @@ t.test('decision 37: a canonical link that cannot be this article’s is not bel
     ['index file', 'https://dagkoerier.example/index.html'],
     ['section', 'https://www.dagkoerier.example/nieuws/'],
     ['deeper section', 'https://www.dagkoerier.example/nieuws/binnenland'],
-    ['another domain', 'https://www.zusterkrant.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456'],
+    [
+      'another domain',
+      'https://www.zusterkrant.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456',
+    ],
     ['consent page', 'https://consent.dagkoerier.example/collect?to=123456'],
     ['login', 'https://www.dagkoerier.example/login'],
     ['error page', '/404.html'],
@@ -64,7 +85,8 @@ t.test('decision 37: a canonical link that cannot be this article’s is not bel
     ['another', '/nieuws/2026/11/undefined/'],
     ['too long', `https://www.dagkoerier.example/${'a'.repeat(2100)}`],
   ]
-  for (const [name, canonical] of links) t.same(sight({ canonical }), { url: article, addresses: [key] }, name)
+  for (const [name, canonical] of links)
+    t.same(sight({ canonical }), { url: article, addresses: [key] }, name)
 })
 
 t.test('decision 37: a shorter canonical link that names an article is believed', async t => {
@@ -85,18 +107,21 @@ const twins = [
   { language: 'x-default', href: article },
 ]
 
-t.test('hreflang twins are two articles, also where one names the other as its canonical form', async t => {
-  const french = twins[0]?.href ?? ''
-  const languages = { own: 'fr', twins }
-  const own = sight({ url: french, canonical: article, languages })
-  t.same(own, { url: french, addresses: ['dagkoerier.example/actu/pont-ferme-sur-la-meuse'] })
-  // When the page's own list lacks the page, the language of its text counts.
-  const amp = 'https://www.dagkoerier.example/lecture/pont-ferme-sur-la-meuse'
-  const unlisted = sight({ url: amp, canonical: article, amp: article, languages })
-  t.same(unlisted.addresses, ['dagkoerier.example/lecture/pont-ferme-sur-la-meuse'])
-  t.equal(sight({ url: amp, canonical: french, languages }).url, french)
-  t.equal(sight({ url: french, canonical: french, languages: { own: 'nl', twins } }).url, french)
-})
+t.test(
+  'hreflang twins are two articles, also where one names the other as its canonical form',
+  async t => {
+    const french = twins[0]?.href ?? ''
+    const languages = { own: 'fr', twins }
+    const own = sight({ url: french, canonical: article, languages })
+    t.same(own, { url: french, addresses: ['dagkoerier.example/actu/pont-ferme-sur-la-meuse'] })
+    // When the page's own list lacks the page, the language of its text counts.
+    const amp = 'https://www.dagkoerier.example/lecture/pont-ferme-sur-la-meuse'
+    const unlisted = sight({ url: amp, canonical: article, amp: article, languages })
+    t.same(unlisted.addresses, ['dagkoerier.example/lecture/pont-ferme-sur-la-meuse'])
+    t.equal(sight({ url: amp, canonical: french, languages }).url, french)
+    t.equal(sight({ url: french, canonical: french, languages: { own: 'nl', twins } }).url, french)
+  },
+)
 
 t.test('forms of one language for two countries are one article', async t => {
   const flemish = article.replace('/nieuws/', '/vlaanderen/')
@@ -104,20 +129,40 @@ t.test('forms of one language for two countries are one article', async t => {
     { language: 'nl-BE', href: flemish },
     { language: 'nl-NL', href: article },
   ]
-  t.equal(sight({ url: flemish, canonical: article, languages: { own: 'nl', twins: both } }).url, article)
+  t.equal(
+    sight({ url: flemish, canonical: article, languages: { own: 'nl', twins: both } }).url,
+    article,
+  )
 })
 
 t.test('a canonical link whose address names another language is not believed', async t => {
   for (const [url, canonical] of [
-    ['https://www.dagkoerier.example/fr/2026/pont-ferme-123', 'https://www.dagkoerier.example/nl/2026/pont-ferme-123'],
-    ['https://fr.dagkoerier.example/2026/pont-ferme-123', 'https://nl.dagkoerier.example/2026/pont-ferme-123'],
-    ['https://dagkoerier.example/a-b-c-123?lang=fr', 'https://dagkoerier.example/a-b-c-123?lang=nl'],
+    [
+      'https://www.dagkoerier.example/fr/2026/pont-ferme-123',
+      'https://www.dagkoerier.example/nl/2026/pont-ferme-123',
+    ],
+    [
+      'https://fr.dagkoerier.example/2026/pont-ferme-123',
+      'https://nl.dagkoerier.example/2026/pont-ferme-123',
+    ],
+    [
+      'https://dagkoerier.example/a-b-c-123?lang=fr',
+      'https://dagkoerier.example/a-b-c-123?lang=nl',
+    ],
     ['https://dagkoerier.example/FR-be/a-b-c-123', 'https://dagkoerier.example/nl-be/a-b-c-123'],
   ] as const)
     t.equal(sight({ url, canonical }).addresses.length, 1, url)
   const french = 'https://www.dagkoerier.example/fr/2026/pont-ferme-123'
-  t.equal(sight({ url: `${french}/print`, canonical: french }).url, french, 'one of the same language is')
-  t.equal(sight({ url: article, canonical: french }).url, french, 'and one that says nothing of its own')
+  t.equal(
+    sight({ url: `${french}/print`, canonical: french }).url,
+    french,
+    'one of the same language is',
+  )
+  t.equal(
+    sight({ url: article, canonical: french }).url,
+    french,
+    'and one that says nothing of its own',
+  )
 })
 
 t.test('decision 37: redirects that end where many articles end do not make them one', async t => {
@@ -136,23 +181,36 @@ t.test('decision 37: redirects that end where many articles end do not make them
   }
 })
 
-t.test('decision 37: two blogs of one provider, two ports of one machine are different sites', async t => {
-  const keys = (url: string, canonical: string) => sight({ url, canonical }).addresses
-  t.same(keys('https://a.blogspot.com/x-y-z', 'https://b.blogspot.com/x-y-z'), ['a.blogspot.com/x-y-z'])
-  const local = 'http://127.0.0.1:8001/nieuws/artikel-1'
-  t.same(keys(local, 'http://127.0.0.1:8002/nieuws/artikel-2'), ['127.0.0.1:8001/nieuws/artikel-1'])
-  t.equal(keys(local, '/nieuws/artikel-3')[0], '127.0.0.1:8001/nieuws/artikel-3')
-  t.same(keys('http://krant:9000/a/artikel-1', 'http://ander/a/artikel-1'), ['krant:9000/a/artikel-1'])
-})
+t.test(
+  'decision 37: two blogs of one provider, two ports of one machine are different sites',
+  async t => {
+    const keys = (url: string, canonical: string) => sight({ url, canonical }).addresses
+    t.same(keys('https://a.blogspot.com/x-y-z', 'https://b.blogspot.com/x-y-z'), [
+      'a.blogspot.com/x-y-z',
+    ])
+    const local = 'http://127.0.0.1:8001/nieuws/artikel-1'
+    t.same(keys(local, 'http://127.0.0.1:8002/nieuws/artikel-2'), [
+      '127.0.0.1:8001/nieuws/artikel-1',
+    ])
+    t.equal(keys(local, '/nieuws/artikel-3')[0], '127.0.0.1:8001/nieuws/artikel-3')
+    t.same(keys('http://krant:9000/a/artikel-1', 'http://ander/a/artikel-1'), [
+      'krant:9000/a/artikel-1',
+    ])
+  },
+)
 
-t.test('with any claims of a page, its own address is among the keys and nothing throws', async () => {
-  fc.assert(
-    fc.property(
-      fc.webUrl({ withQueryParameters: true }),
-      fc.oneof(fc.string(), fc.webUrl()),
-      fc.oneof(fc.string(), fc.webUrl()),
-      (url, finalUrl, canonical) => identify({ url, finalUrl, canonical, outlet }).addresses.includes(addressKey(url)),
-    ),
-    { numRuns: 1000 },
-  )
-})
+t.test(
+  'with any claims of a page, its own address is among the keys and nothing throws',
+  async () => {
+    fc.assert(
+      fc.property(
+        fc.webUrl({ withQueryParameters: true }),
+        fc.oneof(fc.string(), fc.webUrl()),
+        fc.oneof(fc.string(), fc.webUrl()),
+        (url, finalUrl, canonical) =>
+          identify({ url, finalUrl, canonical, outlet }).addresses.includes(addressKey(url)),
+      ),
+      { numRuns: 1000 },
+    )
+  },
+)

@@ -49,7 +49,8 @@ export interface Identity {
  */
 export function identify(sighting: Sighting): Identity {
   const named = readAddress(sighting.url)
-  if (named === null) throw new TypeError(`the page's own address is not http(s): ${sighting.url.slice(0, 100)}`)
+  if (named === null)
+    throw new TypeError(`the page's own address is not http(s): ${sighting.url.slice(0, 100)}`)
   const arrived = believableEnd(named, readAddress(sighting.finalUrl))
   const believable = (written: string | null | undefined) => {
     const link = believableLink(arrived, written)
@@ -59,7 +60,9 @@ export function identify(sighting: Sighting): Identity {
   const canonical = believable(sighting.canonical)
   const amp = believable(sighting.amp)
   const own = canonical ?? arrived
-  const keys = [own, arrived, named, amp].filter(url => url !== null).map(url => addressKey(url.href))
+  const keys = [own, arrived, named, amp]
+    .filter(url => url !== null)
+    .map(url => addressKey(url.href))
   return { url: cleanAddress(own), addresses: [...new Set(keys)] }
 }
 
@@ -69,7 +72,9 @@ export function identify(sighting: Sighting): Identity {
  */
 function believableEnd(named: URL, end: URL | null): URL {
   if (end === null || end.href === named.href) return named
-  const astray = isNoArticle(end) || (sameSite(named, end) ? isSectionOf(end, named) : leadsToNoArticle(named, end))
+  const astray =
+    isNoArticle(end) ||
+    (sameSite(named, end) ? isSectionOf(end, named) : leadsToNoArticle(named, end))
   return astray && !isNoArticle(named) ? named : end
 }
 
@@ -98,14 +103,18 @@ function sameSite(a: URL, b: URL): boolean {
 /** Addresses that many articles share. Such an address identifies no article. */
 
 const INTERSTITIAL_PATHS = new Set([
-  ...'consent cookiewall cookie-wall cookies privacy privacy-gate privacygate privacy-wall gdpr'.split(' '),
+  ...'consent cookiewall cookie-wall cookies privacy privacy-gate privacygate privacy-wall gdpr'.split(
+    ' ',
+  ),
   ...'sso oauth 404 geoblock captcha challenge paywall'.split(' '),
   ...allWords(rules => rules.interstitials.paths),
 ])
-const INTERSTITIAL_HOSTS = /^(?:consent|myprivacy|privacy|cookies?|login|sso|auth|account|accounts|id|validate|geo)\./
+const INTERSTITIAL_HOSTS =
+  /^(?:consent|myprivacy|privacy|cookies?|login|sso|auth|account|accounts|id|validate|geo)\./
 
 /** Remains of templates without a value: `{{slug}}`, `null`. */
-const UNFILLED = /^(?:null|undefined|NaN|\[object(?: |%20)[Oo]bject\])$|\{\{|%7[Bb]%7[Bb]|\$\{|\$%7[Bb]|<%|%3[Cc]%/
+const UNFILLED =
+  /^(?:null|undefined|NaN|\[object(?: |%20)[Oo]bject\])$|\{\{|%7[Bb]%7[Bb]|\$\{|\$%7[Bb]|<%|%3[Cc]%/
 
 /** Whether the address is a site's root, or a page for consent, login or errors. */
 export function isNoArticle(url: URL): boolean {
@@ -114,7 +123,9 @@ export function isNoArticle(url: URL): boolean {
   if (parts.some(part => UNFILLED.test(part))) return true
   if (INTERSTITIAL_HOSTS.test(url.hostname) && getDomain(url.hostname) !== url.hostname) return true
   const first = (parts[0] ?? '').toLowerCase().replace(/\.(?:html?|php|aspx?)$/, '')
-  return INTERSTITIAL_PATHS.has(first) && (parts.length === 1 || !namesAnArticle(parts.at(-1) ?? ''))
+  return (
+    INTERSTITIAL_PATHS.has(first) && (parts.length === 1 || !namesAnArticle(parts.at(-1) ?? ''))
+  )
 }
 
 /**
@@ -140,14 +151,18 @@ function leadsToNoArticle(article: URL, end: URL): boolean {
 }
 
 const namesAnArticle = (segment: string): boolean =>
-  /\d{3,}/.test(segment) || segment.split(/[-_+]|%20/).length >= 3 || /\.(?:html?|php|aspx?)$/i.test(segment)
+  /\d{3,}/.test(segment) ||
+  segment.split(/[-_+]|%20/).length >= 3 ||
+  /\.(?:html?|php|aspx?)$/i.test(segment)
 
 /**
  * Whether a root with parameters is an article: `/?p=123` and `/?123` on sites without readable
  * addresses.
  */
 const rootNamesAnArticle = (url: URL): boolean =>
-  /[?&](?:(?:p|id|art|article|artikel|nid|aid|newsid|story|storyid)=\w*)?\d+(?:[&=]|$)/i.test(url.search)
+  /[?&](?:(?:p|id|art|article|artikel|nid|aid|newsid|story|storyid)=\w*)?\d+(?:[&=]|$)/i.test(
+    url.search,
+  )
 
 const segments = (url: URL): string[] =>
   url.pathname.split('/').filter(part => part !== '' && !/^index\.\w+$/i.test(part))
@@ -170,7 +185,9 @@ function isInAnotherLanguage(link: URL, page: URL[], { own, twins }: Languages):
   const stated = statedLanguages(twins, page[0] ?? link)
   const ofLink = stated.get(addressKey(link.href))
   if (ofLink !== undefined) {
-    const ofPage = page.map(url => stated.get(addressKey(url.href))).find(found => found !== undefined)
+    const ofPage = page
+      .map(url => stated.get(addressKey(url.href)))
+      .find(found => found !== undefined)
     const mine = ofPage ?? new Set([primaryOf(own)])
     return ![...ofLink].some(language => mine.has(language))
   }
@@ -203,6 +220,8 @@ const MARKS = {
 /** The language in an address: `fr.krant.example`, `/fr/…`, `?lang=fr`. */
 function markedLanguage(url: URL): string | null {
   const mark =
-    MARKS.path.exec(url.pathname)?.[1] ?? MARKS.query.exec(url.search)?.[1] ?? MARKS.host.exec(url.hostname)?.[1]
+    MARKS.path.exec(url.pathname)?.[1] ??
+    MARKS.query.exec(url.search)?.[1] ??
+    MARKS.host.exec(url.hostname)?.[1]
   return mark?.toLowerCase() ?? null
 }

@@ -2,7 +2,11 @@ import type { NewArticle } from '../../search/types.ts'
 import { counter, histogram, LAG_BUCKETS } from '../../shared/metrics.ts'
 
 /** `outcome`: indexed, known, refused:…, retry:…, failed:… */
-export const pagesNormalised = counter('pages_normalised_total', 'Stored pages, by what became of them.', ['outcome'])
+export const pagesNormalised = counter(
+  'pages_normalised_total',
+  'Stored pages, by what became of them.',
+  ['outcome'],
+)
 export const composeSeconds = histogram(
   'compose_seconds',
   'Time that one page kept a thread.',
@@ -13,11 +17,16 @@ export const batchSeconds = histogram(
   'Time of one such transaction.',
   [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
 )
-const articlesIndexed = counter('articles_indexed_total', 'Articles that have become visible to searches.', [
-  'country',
-  'language',
-])
-const indexLag = histogram('index_lag_seconds', 'Time from the publication of an article to its indexing.', LAG_BUCKETS)
+const articlesIndexed = counter(
+  'articles_indexed_total',
+  'Articles that have become visible to searches.',
+  ['country', 'language'],
+)
+const indexLag = histogram(
+  'index_lag_seconds',
+  'Time from the publication of an article to its indexing.',
+  LAG_BUCKETS,
+)
 
 /**
  * Counts an article that has just become visible. An article without a time of publication has no
@@ -25,5 +34,6 @@ const indexLag = histogram('index_lag_seconds', 'Time from the publication of an
  */
 export function observeArticle({ country, language, publishedAt }: NewArticle): void {
   articlesIndexed.inc({ country, language })
-  if (publishedAt !== null) indexLag.observe(Math.max(0, (Date.now() - publishedAt.getTime()) / 1_000))
+  if (publishedAt !== null)
+    indexLag.observe(Math.max(0, (Date.now() - publishedAt.getTime()) / 1_000))
 }

@@ -40,14 +40,20 @@ export interface Normaliser {
  *
  * @param signal aborted when the service stops: a page without a thread is then due again at once
  */
-export async function normalisePage(normaliser: Normaliser, pageNo: bigint, signal: AbortSignal): Promise<void> {
+export async function normalisePage(
+  normaliser: Normaliser,
+  pageNo: bigint,
+  signal: AbortSignal,
+): Promise<void> {
   const { pool, log, outage } = normaliser
   try {
     const outletNo = await outletOf(pool, pageNo)
     if (outletNo === null) return
     const composed = await compose(normaliser, pageNo, outletNo, signal)
     if (composed === null) return
-    const end = await withInHand(held(pageNo), () => bringToEnd(normaliser, composed)).finally(composed.release)
+    const end = await withInHand(held(pageNo), () => bringToEnd(normaliser, composed)).finally(
+      composed.release,
+    )
     outage.over()
     pagesNormalised.inc({ outcome: end.outcome })
     log.info({ page: String(pageNo), url: composed.url, ...end }, 'normalised')
@@ -56,10 +62,15 @@ export async function normalisePage(normaliser: Normaliser, pageNo: bigint, sign
     // The page is still stored. The sweeper calls it again when Postgres answers.
     if (isTransient(error)) return outage.met(error)
     const { failure, message } =
-      error instanceof ComposeError ? error : { failure: 'indexing' as const, message: describe(error) }
+      error instanceof ComposeError
+        ? error
+        : { failure: 'indexing' as const, message: describe(error) }
     const again = await finishFailed(pool, pageNo, { failure, message })
     pagesNormalised.inc({ outcome: `${again ? 'retry' : 'failed'}: ${failure}` })
-    log.warn({ page: String(pageNo), failure, err: message }, again ? 'a page failed' : 'a page is put into quarantine')
+    log.warn(
+      { page: String(pageNo), failure, err: message },
+      again ? 'a page failed' : 'a page is put into quarantine',
+    )
   }
 }
 
@@ -109,7 +120,12 @@ function compose(
             (await served.isRepeated({ outletNo, pageNo, titled: first.titled, fingerprint }))
           const composition = repeated ? await composePage(page, { repeated, template }) : first
           composed = {
-            ...{ pageNo, outletNo, url: page.url, composition, fingerprint, release },
+            pageNo,
+            outletNo,
+            url: page.url,
+            composition,
+            fingerprint,
+            release,
             teaches: teaches(pageNo, taught),
           }
           return composed

@@ -61,7 +61,10 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   const indexer = openIndexer(pool, SEGMENT_THREAD, segmentEvents(log))
   const writer = openArticleWriter({ pool, indexer, embedDelay: config.EMBED_DELAY })
   const normaliser: Normaliser = {
-    ...{ pool, log, composer, pagesInMemory: createSemaphore(config.NORMALISE_THREADS * 8 + 8) },
+    pool,
+    log,
+    composer,
+    pagesInMemory: createSemaphore(config.NORMALISE_THREADS * 8 + 8),
     outage: createOutageLog(log, 'pages have to wait', 'pages are finished again'),
     served: openServedTexts(pool),
     index: createBatcher(
@@ -92,19 +95,30 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
 }
 
 /** Logs at the start how many pages `RIGHTS_TDM` stops, or that the database cannot be read. */
-async function tellStops(pool: Pool, config: Pick<Config, 'RIGHTS_TDM'>, log: Logger): Promise<void> {
+async function tellStops(
+  pool: Pool,
+  config: Pick<Config, 'RIGHTS_TDM'>,
+  log: Logger,
+): Promise<void> {
   try {
     const sentence = stopsInWords(await readStops(pool), config)
     if (sentence !== null) log.warn(sentence)
   } catch (error) {
-    log.warn({ detail: describe(error) }, 'what RIGHTS_TDM stops is not known now; `npm run outlets -- rights` tells')
+    log.warn(
+      { detail: describe(error) },
+      'what RIGHTS_TDM stops is not known now; `npm run outlets -- rights` tells',
+    )
   }
 }
 
 const weightOf = ({ article }: Finished) => article.title.length + (article.body?.length ?? 0)
 
 /** Indexes at most `BATCH` articles and marks their pages as done, in one transaction. */
-export async function indexBatch(writer: ArticleWriter, log: Logger, finished: Finished[]): Promise<Indexed[]> {
+export async function indexBatch(
+  writer: ArticleWriter,
+  log: Logger,
+  finished: Finished[],
+): Promise<Indexed[]> {
   const measured = batchSeconds.startTimer()
   let signals: NewSignal[] = []
   const articles = finished.map(({ article }) => article)

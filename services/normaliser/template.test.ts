@@ -19,9 +19,14 @@ t.test('a line that some pages repeat stays: a wire text, a series', async t => 
   t.same(partedBy(template, page(99, OFFER)).boilerplate, [])
   const series = taughtBy([...pages(5, 0, OFFER), ...pages(20, 10)])
   t.same(partedBy(series, page(99, OFFER)).boilerplate, [], 'a fifth of the pages')
-  const shared = (holding: number) => taughtBy([...pages(holding, 0, OFFER), ...pages(20 - holding, 50)])
+  const shared = (holding: number) =>
+    taughtBy([...pages(holding, 0, OFFER), ...pages(20 - holding, 50)])
   t.same(partedBy(shared(5), page(99, OFFER)).boilerplate, [], 'a quarter of the pages')
-  t.same(partedBy(shared(6), page(99, OFFER)).boilerplate, [OFFER], 'three pages in ten make boilerplate')
+  t.same(
+    partedBy(shared(6), page(99, OFFER)).boilerplate,
+    [OFFER],
+    'three pages in ten make boilerplate',
+  )
 })
 
 t.test('a text that is mostly what other pages hold stays whole', async t => {
@@ -31,7 +36,11 @@ t.test('a text that is mostly what other pages hold stays whole', async t => {
   t.same(partedBy(template, report), { own: report, boilerplate: [] })
   const ownOf = (length: number) => 'x'.repeat(length)
   const half = Math.ceil(OFFER.length / 2)
-  t.same(partedBy(template, [ownOf(half), OFFER]).boilerplate, [OFFER], 'a third of its own is enough')
+  t.same(
+    partedBy(template, [ownOf(half), OFFER]).boilerplate,
+    [OFFER],
+    'a third of its own is enough',
+  )
   t.same(partedBy(template, [ownOf(half - 1), OFFER]).boilerplate, [], 'less is not')
 })
 
@@ -41,11 +50,16 @@ t.test('a new template wins, and the old one is forgotten', async t => {
   const revised = taughtBy(pages(64, 100, NEW), old)
   t.same(partedBy(revised, page(999, NEW)).boilerplate, [NEW])
   const later = taughtBy(pages(128, 200, NEW), revised)
-  t.same(partedBy(later, page(999, OFFER)).boilerplate, [], 'a line of the old template is text again')
+  t.same(
+    partedBy(later, page(999, OFFER)).boilerplate,
+    [],
+    'a line of the old template is text again',
+  )
 })
 
 t.test('a template stays small, whatever an outlet serves, and keeps what repeats', async t => {
-  const long = (n: number) => Array.from({ length: 500 }, (_, line) => `Regel ${line} van bericht ${n}.`)
+  const long = (n: number) =>
+    Array.from({ length: 500 }, (_, line) => `Regel ${line} van bericht ${n}.`)
   const texts = Array.from({ length: 40 }, (_, n) => [...long(n), OFFER])
   const template = taughtBy(texts)
   t.ok(JSON.stringify(template).length < 6_000)
@@ -63,11 +77,18 @@ t.test('the same pages in one order teach the same, also by way of the database'
 })
 
 t.test('how many pages teach, what they leave, and when counts are halved', async t => {
-  const boilerplateOf = (template: Template | null) => partedBy(template, page(99, OFFER)).boilerplate
-  t.same([null, taughtBy(pages(9, 0, OFFER)), taughtBy(pages(10, 0, OFFER))].map(boilerplateOf), [[], [], [OFFER]])
-  const mixed = (holding: number) => taughtBy([...pages(holding, 0, OFFER), ...pages(10 - holding, 50)])
+  const boilerplateOf = (template: Template | null) =>
+    partedBy(template, page(99, OFFER)).boilerplate
+  t.same([null, taughtBy(pages(9, 0, OFFER)), taughtBy(pages(10, 0, OFFER))].map(boilerplateOf), [
+    [],
+    [],
+    [OFFER],
+  ])
+  const mixed = (holding: number) =>
+    taughtBy([...pages(holding, 0, OFFER), ...pages(10 - holding, 50)])
   t.same([4, 5].map(mixed).map(boilerplateOf), [[], [OFFER]])
-  const beside = (length: number) => partedBy(taughtBy(pages(10, 0, `${OFFER}!`)), ['x'.repeat(length), `${OFFER}!`])
+  const beside = (length: number) =>
+    partedBy(taughtBy(pages(10, 0, `${OFFER}!`)), ['x'.repeat(length), `${OFFER}!`])
   t.same(
     [39, 40].map(length => beside(length).boilerplate.length),
     [0, 1],
@@ -78,7 +99,11 @@ t.test('how many pages teach, what they leave, and when counts are halved', asyn
   const half = taughtBy([...pages(62, 0, OFFER), page(70, 'Een reeks.'), page(71, 'Een reeks.')])
   t.same([half.pages, Object.values(half.lines)], [32, [31, 1]])
   const [a, b, again] = [['a'], ['b'], ['a']].map(lessonOf)
-  t.same(Object.keys(taughtBy([['a'], ['b'], ['a']]).lines), [...b!, ...a!], 'the latest line stands last')
+  t.same(
+    Object.keys(taughtBy([['a'], ['b'], ['a']]).lines),
+    [...b!, ...a!],
+    'the latest line stands last',
+  )
   t.same([again, lessonOf(['De brug.'])], [a, ['lvtg3fk']], 'stored digests stay')
   const first = [
     [1n, 63],

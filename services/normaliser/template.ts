@@ -29,9 +29,12 @@ const BOILERPLATE_SHARE = 0.3
  * @returns its own paragraphs, and those that other pages of the outlet also contain
  */
 export function partedBy(template: Template | null, paragraphs: string[]) {
-  const boilerplate = paragraphs.filter(text => template !== null && isBoilerplate(template, digestOf(text)))
+  const boilerplate = paragraphs.filter(
+    text => template !== null && isBoilerplate(template, digestOf(text)),
+  )
   const own = paragraphs.filter(text => !boilerplate.includes(text))
-  if (boilerplate.length === 0 || lengthOf(boilerplate) > 2 * lengthOf(own)) return { own: paragraphs, boilerplate: [] }
+  if (boilerplate.length === 0 || lengthOf(boilerplate) > 2 * lengthOf(own))
+    return { own: paragraphs, boilerplate: [] }
   return { own, boilerplate }
 }
 
@@ -89,12 +92,20 @@ export function learn(template: Template, lesson: string[]): Template {
 function bounded(lines: Template['lines']): Template['lines'] {
   const order = Object.entries(lines).map(([line, count], at) => ({ line, count, at }))
   const kept = order.toSorted((a, b) => b.count - a.count || b.at - a.at).slice(0, LINES)
-  return Object.fromEntries(kept.toSorted((a, b) => a.at - b.at).map(({ line, count }) => [line, count]))
+  return Object.fromEntries(
+    kept.toSorted((a, b) => a.at - b.at).map(({ line, count }) => [line, count]),
+  )
 }
 
 function halved({ pages, lines }: Template): Template {
-  const counts = Object.entries(lines).map(([line, count]): [string, number] => [line, Math.floor(count / 2)])
-  return { pages: Math.floor(pages / 2), lines: Object.fromEntries(counts.filter(([, count]) => count > 0)) }
+  const counts = Object.entries(lines).map(([line, count]): [string, number] => [
+    line,
+    Math.floor(count / 2),
+  ])
+  return {
+    pages: Math.floor(pages / 2),
+    lines: Object.fromEntries(counts.filter(([, count]) => count > 0)),
+  }
 }
 
 /**
@@ -103,7 +114,8 @@ function halved({ pages, lines }: Template): Template {
  */
 function digestOf(text: string): string {
   let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  for (let at = 0; at < text.length; at += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
   return `l${(hash >>> 0).toString(36)}`
 }
 
@@ -130,8 +142,13 @@ interface Row {
  * Updates the templates of outlets with the lines of their pages. Call it in the transaction that
  * marks the pages as done, so that each page counts once. Rows are locked in order of the outlets.
  */
-export async function teach(client: Client, pages: { outletNo: number; lesson: string[] | null }[]): Promise<void> {
-  const outlets = [...new Set(pages.filter(({ lesson }) => lesson !== null).map(({ outletNo }) => outletNo))]
+export async function teach(
+  client: Client,
+  pages: { outletNo: number; lesson: string[] | null }[],
+): Promise<void> {
+  const outlets = [
+    ...new Set(pages.filter(({ lesson }) => lesson !== null).map(({ outletNo }) => outletNo)),
+  ]
   outlets.sort((a, b) => a - b)
   if (outlets.length === 0) return
   const { rows } = await client.query<Row>(
@@ -140,7 +157,11 @@ export async function teach(client: Client, pages: { outletNo: number; lesson: s
   )
   const known = new Map(rows.map(row => [row.outlet_no, row]))
   const taught = outlets.map(outletNo => {
-    const before = known.get(outletNo) ?? { outlet_no: outletNo, pages: 0, template: EMPTY_TEMPLATE }
+    const before = known.get(outletNo) ?? {
+      outlet_no: outletNo,
+      pages: 0,
+      template: EMPTY_TEMPLATE,
+    }
     const after = { ...before }
     for (const page of pages) {
       if (page.outletNo !== outletNo || page.lesson === null) continue
@@ -177,6 +198,9 @@ export async function readTemplates(db: Queryable): Promise<Map<string, LearnedT
     'select domain, outlet_no, pages, template from outlet_templates join outlets using (outlet_no)',
   )
   return new Map(
-    rows.map(({ domain, pages, template }) => [domain, { pages, boilerplate: boilerplateCount(template) }]),
+    rows.map(({ domain, pages, template }) => [
+      domain,
+      { pages, boilerplate: boilerplateCount(template) },
+    ]),
   )
 }

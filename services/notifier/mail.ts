@@ -15,9 +15,13 @@ export function openMail(config: Config) {
   const base = publicUrlOf(config)
   const transport = createTransport({
     url: config.SMTP_URL,
-    ...{ connectionTimeout: ANSWERS, greetingTimeout: ANSWERS, socketTimeout: ANSWERS, dnsTimeout: ANSWERS },
+    connectionTimeout: ANSWERS,
+    greetingTimeout: ANSWERS,
+    socketTimeout: ANSWERS,
+    dnsTimeout: ANSWERS,
     // With these options, no text in an article can make the library read a file or an address.
-    ...{ disableFileAccess: true, disableUrlAccess: true },
+    disableFileAccess: true,
+    disableUrlAccess: true,
   })
   const from = config.SMTP_FROM || `alerts@${new URL(base).hostname}`
   return {
@@ -27,7 +31,9 @@ export function openMail(config: Config) {
       const confirm = `${base}/confirm/${token('confirm', alert)}`
       const { subject, lines } = contentOf(message, config.SERVICE_NAME, confirm, unsubscribe)
       const mail = {
-        ...{ from: { name: config.SERVICE_NAME, address: from }, to: alert.to.slice('mailto:'.length), subject },
+        from: { name: config.SERVICE_NAME, address: from },
+        to: alert.to.slice('mailto:'.length),
+        subject,
         messageId: `<${message.id}@${new URL(base).hostname}>`,
         headers: {
           'List-Unsubscribe': `<${unsubscribe}>`,
@@ -55,8 +61,12 @@ function contentOf(message: Message, service: string, confirm: string, unsubscri
   const { name } = message.search
   if (message.type === 'ask') {
     const lines: Line[] = [
-      { text: `Somebody asked ${service} to tell this address what is new to the search "${name}".` },
-      { text: 'If you want that, follow this link within 24 hours. Otherwise do nothing: nothing else will come.' },
+      {
+        text: `Somebody asked ${service} to tell this address what is new to the search "${name}".`,
+      },
+      {
+        text: 'If you want that, follow this link within 24 hours. Otherwise do nothing: nothing else will come.',
+      },
       { text: 'Tell me what is new', url: confirm },
     ]
     return { subject: oneLine(`${service}: do you want to be told about "${name}"?`), lines }
@@ -68,7 +78,10 @@ function contentOf(message: Message, service: string, confirm: string, unsubscri
     ...(message.more > 0 ? [{ text: `And ${message.more} more.` }] : []),
     { text: 'No more mail of this search', url: unsubscribe },
   ]
-  return { subject: oneLine(message.type === 'test' ? `${name}: a test` : `${name}: ${count} new`), lines }
+  return {
+    subject: oneLine(message.type === 'test' ? `${name}: a test` : `${name}: ${count} new`),
+    lines,
+  }
 }
 
 const articleLine = ({ title, url, outlet, published_at }: ToldArticle): Line => ({
@@ -83,7 +96,9 @@ const oneLine = (text: string) => text.replace(/\s+/g, ' ').slice(0, 200)
 const escaped = (text: string) => text.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`)
 
 const htmlOf = ({ text, url }: Line): string =>
-  url === undefined ? `<p>${escaped(text)}</p>` : `<p><a href="${escaped(url)}">${escaped(text)}</a></p>`
+  url === undefined
+    ? `<p>${escaped(text)}</p>`
+    : `<p><a href="${escaped(url)}">${escaped(text)}</a></p>`
 
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0

@@ -69,7 +69,7 @@ export async function readMessage(pool: Pool, id: string): Promise<ReadMessage |
   }
   const alert = { id: row.alert_id, to: row.told_to }
   const search = { id: row.search_id, name: row.name }
-  return { ...{ id, type: row.kind, search, more: row.more, seqs: row.seqs.map(BigInt) }, alert, key }
+  return { id, type: row.kind, search, more: row.more, seqs: row.seqs.map(BigInt), alert, key }
 }
 
 /**
@@ -82,7 +82,9 @@ export async function composed(
 ): Promise<Message | null> {
   const { countries, history } = key.key.plan
   const start =
-    history.kind === 'fixed' ? history.at.getTime() : Math.floor(Date.now() / DAY) * DAY - history.days * DAY
+    history.kind === 'fixed'
+      ? history.at.getTime()
+      : Math.floor(Date.now() / DAY) * DAY - history.days * DAY
   const rows = seqs.length === 0 ? [] : await index.articles(seqs)
   const shown = rows.filter(
     ({ country, publishedAt, ingestedAt }) =>
@@ -96,7 +98,11 @@ export async function composed(
  * Records a delivery. In the same transaction the alert moves on to its new place, and the key pays
  * for the message.
  */
-export function noteDelivered(pool: Pool, { id, type, alert, key }: ReadMessage, costs: boolean): Promise<void> {
+export function noteDelivered(
+  pool: Pool,
+  { id, type, alert, key }: ReadMessage,
+  costs: boolean,
+): Promise<void> {
   return transaction(pool, async client => {
     // The alert is locked first, as in all transactions that change or end it, so that no two can
     // deadlock.
@@ -125,6 +131,10 @@ const FAIL = `
    where alert_id = $1 returning rests is not null as rests`
 
 /** Records a failure. @returns whether the alert rests now */
-export async function noteFailed(pool: Pool, { alert }: ReadMessage, why: string): Promise<boolean> {
+export async function noteFailed(
+  pool: Pool,
+  { alert }: ReadMessage,
+  why: string,
+): Promise<boolean> {
   return (await readValue<boolean>(pool, FAIL, [alert.id, why, RESTS_AFTER])) ?? true
 }

@@ -37,7 +37,10 @@ const OF_A_KEY = 4
 const KEPT = 7 * 86_400_000
 
 const delivered = counter('alerts_delivered_total', 'Messages of alerts that arrived.')
-const failed = counter('alerts_failed_total', 'Attempts to deliver a message of an alert that failed.')
+const failed = counter(
+  'alerts_failed_total',
+  'Attempts to deliver a message of an alert that failed.',
+)
 
 interface Sender {
   pool: Pool
@@ -54,8 +57,14 @@ interface Sender {
 export async function startNotifier({ config, log }: ServiceContext): Promise<RunningService> {
   const { pool, queues, postgres, watch } = openWorker('notifier', { config, log })
   const boss = await startBoss(config.DATABASE_URL, postgres)
-  const [webhooks, mail] = [openWebhooks(config), openMail(config)]
-  const sender = { pool, index: { articles: (seqs: bigint[]) => readArticles(pool, seqs) }, webhooks, mail }
+  const webhooks = openWebhooks(config)
+  const mail = openMail(config)
+  const sender = {
+    pool,
+    index: { articles: (seqs: bigint[]) => readArticles(pool, seqs) },
+    webhooks,
+    mail,
+  }
   await boss.work<{ message: string }>(
     ALERTS,
     { localConcurrency: AT_ONCE, localGroupConcurrency: OF_A_KEY, pollingIntervalSeconds: 0.5 },
@@ -63,7 +72,11 @@ export async function startNotifier({ config, log }: ServiceContext): Promise<Ru
       for (const { data } of jobs) await send(sender, boss, data.message)
     },
   )
-  const outage = createOutageLog(log, 'could not queue messages of alerts', 'messages of alerts are queued again')
+  const outage = createOutageLog(
+    log,
+    'could not queue messages of alerts',
+    'messages of alerts are queued again',
+  )
   const dispatcher = repeatEvery(TICK, () => dispatch(pool, boss), { outage })
   const { missing, causes } = watch()
   return {
@@ -104,13 +117,23 @@ async function dispatch(pool: Pool, boss: PgBoss): Promise<void> {
   if (rows.length > 0)
     await boss.insert(
       ALERTS,
-      rows.map(({ message, key }) => ({ data: { message }, singletonKey: message, group: { id: key } })),
+      rows.map(({ message, key }) => ({
+        data: { message },
+        singletonKey: message,
+        group: { id: key },
+      })),
     )
-  await pool.query("delete from alert_messages where delivered_at < now() - $1 * interval '1 ms'", [KEPT])
+  await pool.query("delete from alert_messages where delivered_at < now() - $1 * interval '1 ms'", [
+    KEPT,
+  ])
 }
 
 /** @throws NotDelivered the message is tried again later */
-async function send({ pool, index, webhooks, mail }: Sender, boss: PgBoss, id: string): Promise<void> {
+async function send(
+  { pool, index, webhooks, mail }: Sender,
+  boss: PgBoss,
+  id: string,
+): Promise<void> {
   const message = await readMessage(pool, id)
   if (message === null) return
   const body = await composed(index, message)
@@ -124,11 +147,16 @@ async function send({ pool, index, webhooks, mail }: Sender, boss: PgBoss, id: s
     failed.inc()
     if (!(await noteFailed(pool, message, error.message))) throw error
     // The alert rests now. Its articles wait until it continues; any other message is dropped.
-    await pool.query("delete from alert_messages where message_id = $1 and kind <> 'articles'", [id])
+    await pool.query("delete from alert_messages where message_id = $1 and kind <> 'articles'", [
+      id,
+    ])
     await boss.send(DEAD_ALERTS, { message: id, why: error.message }, { singletonKey: id })
   }
 
-  async function deliver(message: ReadMessage, body: NonNullable<Awaited<ReturnType<typeof composed>>>): Promise<void> {
+  async function deliver(
+    message: ReadMessage,
+    body: NonNullable<Awaited<ReturnType<typeof composed>>>,
+  ): Promise<void> {
     const { alert } = message
     const secrets = await loadAlertSecrets(pool)
     if (!alert.to.startsWith('mailto:')) {

@@ -18,7 +18,12 @@ export class NotDelivered extends Error {
  * redirect, and connects only to public addresses, unless ALERT_HOSTS names the host.
  */
 export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS' | 'CRAWL_USER_AGENT'>) {
-  const options = { connect: { timeout: ANSWERS }, headersTimeout: ANSWERS, bodyTimeout: ANSWERS, connections: 4 }
+  const options = {
+    connect: { timeout: ANSWERS },
+    headersTimeout: ANSWERS,
+    bodyTimeout: ANSWERS,
+    connections: 4,
+  }
   const own = new Agent(options)
   const strangers = new Agent({ ...options, connect: guarded() })
   return {
@@ -36,7 +41,9 @@ export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS' | 'CRAWL_USER_AG
       const signal = AbortSignal.timeout(ANSWERS)
       const sent = { method: 'POST' as const, headers, body: message.body, dispatcher, signal }
       const answer = await request(to, sent).catch((error: unknown) => {
-        throw new NotDelivered(signal.aborted ? `It did not answer within ${ANSWERS / 1_000} s.` : reasonOf(error))
+        throw new NotDelivered(
+          signal.aborted ? `It did not answer within ${ANSWERS / 1_000} s.` : reasonOf(error),
+        )
       })
       // The text of the answer is not needed.
       await answer.body.dump({ limit: 65_536 }).catch(() => {})
@@ -48,7 +55,10 @@ export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS' | 'CRAWL_USER_AG
 }
 
 /** `v1,` and HMAC-SHA256 of id, time and body, with the bytes of the secret. */
-function signatureOf({ id, body, secret }: { id: string; body: string; secret: string }, timestamp: string): string {
+function signatureOf(
+  { id, body, secret }: { id: string; body: string; secret: string },
+  timestamp: string,
+): string {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
 }

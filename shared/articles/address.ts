@@ -48,9 +48,12 @@ export function readTarget(text: string, base?: string): URL | null {
 export function addressKey(address: string): string {
   const url = readAddress(address)
   if (url === null)
-    throw new TypeError(`not an http(s) address of at most ${ADDRESS_LIMIT} characters: ${address.slice(0, 100)}`)
+    throw new TypeError(
+      `not an http(s) address of at most ${ADDRESS_LIMIT} characters: ${address.slice(0, 100)}`,
+    )
   const real = outOfAmpCache(url) ?? url
-  const key = keyHost(real) + keyPath(real.pathname) + keyQuery(real.search) + keyFragment(real.hash)
+  const key =
+    keyHost(real) + keyPath(real.pathname) + keyQuery(real.search) + keyFragment(real.hash)
   if (key.length <= KEY_LIMIT) return key
   return `${keyHost(real)}/~${createHash('sha256').update(key).digest('hex')}`
 }
@@ -64,8 +67,11 @@ export function cleanAddress(url: URL): string {
   clean.hash = keyFragment(clean.hash)
   clean.username = ''
   clean.password = ''
-  const kept = parameters(clean.search).filter(({ name, value }) => !isTracking(decode(name), decode(value)))
-  if (kept.length < clean.search.slice(1).split('&').length) clean.search = kept.map(({ raw }) => raw).join('&')
+  const kept = parameters(clean.search).filter(
+    ({ name, value }) => !isTracking(decode(name), decode(value)),
+  )
+  if (kept.length < clean.search.slice(1).split('&').length)
+    clean.search = kept.map(({ raw }) => raw).join('&')
   return clean.href
 }
 
@@ -80,7 +86,9 @@ function outOfAmpCache(url: URL): URL | null {
     : /^(?:www\.)?google\.[a-z.]+$/.test(url.hostname)
       ? /^\/amp\/(s\/)?(.+)$/.exec(url.pathname)
       : null
-  return path === null ? null : readAddress(`${path[1] ? 'https' : 'http'}://${path[2]}${url.search}`)
+  return path === null
+    ? null
+    : readAddress(`${path[1] ? 'https' : 'http'}://${path[2]}${url.search}`)
 }
 
 function keyHost(url: URL): string {
@@ -88,7 +96,8 @@ function keyHost(url: URL): string {
   for (;;) {
     const bare = host.replace(/^(?:www|m|mobile|mobiel|amp)\./, '')
     // Without `www.`, the names `www.nl` and `www.localhost` would be no domains, so `www.` stays.
-    if (bare === host || getDomain(bare) === null) return url.port === '' ? host : `${host}:${url.port}`
+    if (bare === host || getDomain(bare) === null)
+      return url.port === '' ? host : `${host}:${url.port}`
     host = bare
   }
 }
@@ -132,7 +141,9 @@ const parameters = (search: string): { raw: string; name: string; value: string 
     .filter(raw => raw !== '')
     .map(raw => {
       const at = raw.indexOf('=')
-      return at < 0 ? { raw, name: raw, value: '' } : { raw, name: raw.slice(0, at), value: raw.slice(at + 1) }
+      return at < 0
+        ? { raw, name: raw, value: '' }
+        : { raw, name: raw.slice(0, at), value: raw.slice(at + 1) }
     })
 
 /**
@@ -162,35 +173,120 @@ function decode(text: string): string {
  * names are those that campaign and analytics tools document, in lower case.
  */
 
-const PREFIXES = `utm_ mtm_ pk_ piwik_ matomo_ hsa_ at_ ns_ wt_ wt. mc_ fb_ ga_ guce_ sfmc_ oly_ vero_ elq sara_ soc_
+const PREFIXES =
+  `utm_ mtm_ pk_ piwik_ matomo_ hsa_ at_ ns_ wt_ wt. mc_ fb_ ga_ guce_ sfmc_ oly_ vero_ elq sara_ soc_
   __hs _hs _x_tr_ __cf_chl_ trk_ tblci amp_ itm_`.split(/\s+/)
 
 /**
  * Parameters of AT Internet, by their full names, because other parameters also begin with `xt`.
  */
-const XT = new Set(['xtor', 'xtref', 'xtmc', 'xtcr', 'xtatc', 'xtnp', 'xts', 'xtsite', 'xtloc', 'xtdt'])
+const XT = new Set([
+  'xtor',
+  'xtref',
+  'xtmc',
+  'xtcr',
+  'xtatc',
+  'xtnp',
+  'xts',
+  'xtsite',
+  'xtloc',
+  'xtdt',
+])
 
 const NAMES = new Set([
   // click identifiers
-  ...['fbclid', 'gclid', 'gclsrc', 'dclid', 'gbraid', 'wbraid', 'msclkid', 'yclid', 'twclid', 'ttclid', 'li_fat_id'],
-  ...['igshid', 'igsh', 'epik', 'rb_clickid', 'dicbo', 'srsltid', 'irclickid', 'cjevent', 'wickedid', 'ysclid'],
+  'fbclid',
+  'gclid',
+  'gclsrc',
+  'dclid',
+  'gbraid',
+  'wbraid',
+  'msclkid',
+  'yclid',
+  'twclid',
+  'ttclid',
+  'li_fat_id',
+  'igshid',
+  'igsh',
+  'epik',
+  'rb_clickid',
+  'dicbo',
+  'srsltid',
+  'irclickid',
+  'cjevent',
+  'wickedid',
+  'ysclid',
   // analytics, newsletters, shares
-  ...['_ga', '_gl', 'mkt_tok', 's_cid', 's_kwcid', 'cmp', 'cmpid', 'cmpsrc', 'campaign_id', 'icid', 'ocid', 'ncid'],
-  ...['intcid', 'gepc', 'mbid', 'cndid', 'smid', 'smtyp', 'emci', 'emdi', 'ceid', 'et_cid', 'et_rid', 'nwsltr'],
-  ...['ref_src', 'ref_url', '__twitter_impression', '_branch_match_id', 'guccounter', 'ito', 'spm', 'scm', 'mkevt'],
-  ...['xing_share', 'share_id', 'sharetype', 'shareid', 'referrer', 'referer', 'trk', 'action_object_map', 'wtmc'],
-  ...['action_type_map', 'action_ref_map', 'obref', 'oborigurl', 'npo_cid', '_openstat', 'rssfeed'],
+  '_ga',
+  '_gl',
+  'mkt_tok',
+  's_cid',
+  's_kwcid',
+  'cmp',
+  'cmpid',
+  'cmpsrc',
+  'campaign_id',
+  'icid',
+  'ocid',
+  'ncid',
+  'intcid',
+  'gepc',
+  'mbid',
+  'cndid',
+  'smid',
+  'smtyp',
+  'emci',
+  'emdi',
+  'ceid',
+  'et_cid',
+  'et_rid',
+  'nwsltr',
+  'ref_src',
+  'ref_url',
+  '__twitter_impression',
+  '_branch_match_id',
+  'guccounter',
+  'ito',
+  'spm',
+  'scm',
+  'mkevt',
+  'xing_share',
+  'share_id',
+  'sharetype',
+  'shareid',
+  'referrer',
+  'referer',
+  'trk',
+  'action_object_map',
+  'wtmc',
+  'action_type_map',
+  'action_ref_map',
+  'obref',
+  'oborigurl',
+  'npo_cid',
+  '_openstat',
+  'rssfeed',
   // sessions and cookie tests
-  ...['phpsessid', 'jsessionid', 'aspsessionid', 'sessionid', 'cookie_check', 'cookiecheck', 'nocache', 'cachebuster'],
+  'phpsessid',
+  'jsessionid',
+  'aspsessionid',
+  'sessionid',
+  'cookie_check',
+  'cookiecheck',
+  'nocache',
+  'cachebuster',
   // the AMP form of the same page
-  ...['outputtype', 'amp'],
+  'outputtype',
+  'amp',
 ])
 
 /**
  * With a word as its value (`?ref=rss`), such a parameter tracks. With a number (`?ref=12345`), it
  * identifies the article.
  */
-const NAMES_WITH_A_WORD = new Set('ref source src from partner via rss share shared medium origin'.split(' '))
+const NAMES_WITH_A_WORD = new Set(
+  'ref source src from partner via rss share shared medium origin'.split(' '),
+)
 
 /** Whether a parameter does not help to identify the article. Name and value are decoded. */
 function isTracking(name: string, value: string): boolean {

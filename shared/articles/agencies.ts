@@ -8,7 +8,8 @@ const NAMES: Record<string, string> = {
   dpa: 'dpa, deutsche presse agentur, dpa afx, dpa infocom',
   Reuters: 'reuters, thomson reuters, reuters health',
   AP: 'ap, associated press',
-  'Keystone-SDA': 'keystone sda, keystone ats, keystone sda ats, sda, ats, sda ats, agence telegraphique suisse',
+  'Keystone-SDA':
+    'keystone sda, keystone ats, keystone sda ats, sda, ats, sda ats, agence telegraphique suisse',
   APA: 'apa, austria presse agentur',
   PA: 'pa, pa media, press association',
   ANSA: 'ansa',
@@ -29,7 +30,9 @@ const NAMES: Record<string, string> = {
 }
 
 const BY_NAME = new Map(
-  Object.entries(NAMES).flatMap(([agency, all]) => all.split(', ').map(name => [name, agency] as const)),
+  Object.entries(NAMES).flatMap(([agency, all]) =>
+    all.split(', ').map(name => [name, agency] as const),
+  ),
 )
 /**
  * Names that are also ordinary words or other abbreviations. They count as agencies only in
@@ -49,7 +52,8 @@ export interface AgencyEvidence {
 
 const LABEL =
   /^(?:(?:door|von|by|par|vun|from|via|bron|sources?|quellen?|quell|tekst|texte?|with|met|mit|mat|avec|the|la|le|l|agentur|agentschap|persbureau|redactie|redaktion|rédaction|naar|nach)(?:\s*:\s*|[\s']+|$))+/iu
-const BETWEEN = /[/,;|&+·•()[\]\n]|\s[–—-]\s|[–—]|\s(?:en|et|und|and|a|an|met|mit|mat|avec|with|via|from)\s/iu
+const BETWEEN =
+  /[/,;|&+·•()[\]\n]|\s[–—-]\s|[–—]|\s(?:en|et|und|and|a|an|met|mit|mat|avec|with|via|from)\s/iu
 
 /** The agency that a part of a byline names; null: none, or something else stands in the part. */
 function agencyIn(part: string): string | null {
@@ -59,7 +63,9 @@ function agencyIn(part: string): string | null {
     .replace(/[\s.:]+$|\s+[\d.: ]+=?$/, '')
   const folded = words(name).join(' ')
   const agency = name.includes('©') ? null : (BY_NAME.get(folded) ?? null) // © credits a picture
-  return agency !== null && CAPITALS.has(folded) && !/^(?:\p{Lu}+|Novum)$/u.test(name.trim()) ? null : agency
+  return agency !== null && CAPITALS.has(folded) && !/^(?:\p{Lu}+|Novum)$/u.test(name.trim())
+    ? null
+    : agency
 }
 
 /** Text that may stand beside an agency: initials, a date, or who edited. */
@@ -103,7 +109,13 @@ const BEFORE_DASH = /^(?:[^,()–—]{2,40},\s*)?([\p{L}/ -]{2,30}?)\s+[-–—]
  *
  * @param body paragraphs, separated by blank lines
  */
-export function agencyEvidence({ authors, body }: { authors: string[]; body: string | null }): AgencyEvidence[] {
+export function agencyEvidence({
+  authors,
+  body,
+}: {
+  authors: string[]
+  body: string | null
+}): AgencyEvidence[] {
   const evidence = authors.flatMap(author => evidenceOf('by-line', author, agenciesBeside(author)))
   const paragraphs = (body ?? '').split(/\n+/).filter(one => one.trim() !== '')
   for (const paragraph of paragraphs.slice(0, FIRST)) {
@@ -116,14 +128,20 @@ export function agencyEvidence({ authors, body }: { authors: string[]; body: str
   for (const paragraph of paragraphs.slice(-LAST)) {
     const tail = paragraph.trim().slice(-LONGEST)
     const inside = /(?:\([^()]{2,60}\)|\[[^[\]]{2,60}\])[\s.]*$/u.exec(tail)?.[0]
-    const said = inside ?? (tail.length < LONGEST && paragraphs.indexOf(paragraph) >= FIRST ? tail : '')
+    const said =
+      inside ?? (tail.length < LONGEST && paragraphs.indexOf(paragraph) >= FIRST ? tail : '')
     evidence.push(...evidenceOf('either end', said, agenciesAlone(said)))
   }
   return evidence
 }
 
-export const evidenceOf = (signal: AgencySignal, words: string, agencies: string[]): AgencyEvidence[] =>
-  agencies.map(agency => ({ agency, signal, words: words.trim() }))
+export const evidenceOf = (
+  signal: AgencySignal,
+  words: string,
+  agencies: string[],
+): AgencyEvidence[] => agencies.map(agency => ({ agency, signal, words: words.trim() }))
 
 /** The agencies of the evidence, each once. */
-export const agenciesOf = (evidence: AgencyEvidence[]): string[] => [...new Set(evidence.map(({ agency }) => agency))]
+export const agenciesOf = (evidence: AgencyEvidence[]): string[] => [
+  ...new Set(evidence.map(({ agency }) => agency)),
+]

@@ -1,6 +1,12 @@
 import type { ArticleRow, Country } from '../../search/types.ts'
 
-export { type ArticleOutlet, COUNTRIES, type Country, LANGUAGES, type Language } from '../../search/vocabulary.ts'
+export {
+  type ArticleOutlet,
+  COUNTRIES,
+  type Country,
+  LANGUAGES,
+  type Language,
+} from '../../search/vocabulary.ts'
 
 /**
  * A date without an offset is read in the time zone of its country, unless the catalogue gives

@@ -21,7 +21,9 @@ export const CSV_COLUMNS = [
 export type CsvColumn = (typeof CSV_COLUMNS)[number]
 
 /** An article as the API or `export` writes it. Authors are names, or objects with a `name`. */
-export type CsvArticle = Partial<Record<Exclude<CsvColumn, 'outlet_name' | 'outlet_domain'> | 'outlet', unknown>>
+export type CsvArticle = Partial<
+  Record<Exclude<CsvColumn, 'outlet_name' | 'outlet_domain'> | 'outlet', unknown>
+>
 
 export const csvHead = (columns: readonly CsvColumn[]): string => `${columns.join(',')}\r\n`
 
@@ -55,7 +57,9 @@ export const namesOf = (authors: unknown): unknown[] =>
   Array.isArray(authors) ? authors.map(author => memberOf(author, 'name') ?? author) : []
 
 const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : null
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : null
 
 /**
  * A cell. A spreadsheet treats a text that begins with `=`, `+`, `-` or `@` as a formula. Outlets

@@ -14,7 +14,10 @@ export function createParquet(columns: readonly CsvColumn[]) {
   let group: CsvArticle[] = []
 
   async function writeGroup(): Promise<void> {
-    const columnData = columns.map(name => ({ name, data: group.map(article => cellOf(article, name)) }))
+    const columnData = columns.map(name => ({
+      name,
+      data: group.map(article => cellOf(article, name)),
+    }))
     if (group.length > 0) await parquet.write({ columnData, rowGroupSize: group.length })
     group = []
   }
@@ -62,11 +65,17 @@ const schemaOf = (columns: readonly CsvColumn[]): Schema => [
 const isTime = (name: CsvColumn) => name === 'published_at' || name === 'ingested_at'
 
 const text = (name: string): Schema[number] => ({
-  ...{ name, type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
+  name,
+  type: 'BYTE_ARRAY',
+  converted_type: 'UTF8',
+  repetition_type: 'OPTIONAL',
 })
 
 const time = (name: string): Schema[number] => ({
-  ...{ name, type: 'INT64', converted_type: 'TIMESTAMP_MILLIS', repetition_type: 'OPTIONAL' },
+  name,
+  type: 'INT64',
+  converted_type: 'TIMESTAMP_MILLIS',
+  repetition_type: 'OPTIONAL',
   // `isAdjustedToUTC` states UTC. Without it, DuckDB reads a time without a zone.
   logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
 })

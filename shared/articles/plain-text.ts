@@ -68,10 +68,21 @@ function ofPlain(text: string): string {
 
 const nothing = () => {}
 const UNHEARD: TokenizerCallbacks = {
-  ...{ onattribdata: nothing, onattribentity: nothing, onattribend: nothing, onattribname: nothing },
-  ...{ oncdata: nothing, onclosetag: nothing, oncomment: nothing, ondeclaration: nothing, onend: nothing },
-  ...{ onopentagend: nothing, onopentagname: nothing, onprocessinginstruction: nothing, onselfclosingtag: nothing },
-  ...{ ontext: nothing, ontextentity: nothing },
+  onattribdata: nothing,
+  onattribentity: nothing,
+  onattribend: nothing,
+  onattribname: nothing,
+  oncdata: nothing,
+  onclosetag: nothing,
+  oncomment: nothing,
+  ondeclaration: nothing,
+  onend: nothing,
+  onopentagend: nothing,
+  onopentagname: nothing,
+  onprocessinginstruction: nothing,
+  onselfclosingtag: nothing,
+  ontext: nothing,
+  ontextentity: nothing,
 }
 
 function tokenize(source: string, heard: Partial<TokenizerCallbacks>): void {

@@ -18,8 +18,18 @@ export interface ArchiveConfig {
 export function archiveSettingsOf(config: ArchiveConfig): ArchiveSettings | null {
   const { OPENSEARCH_URL: nodes, OPENSEARCH_INDEX: prefix } = config
   if (!/^[a-z\d][a-z\d_-]{0,99}$/.test(prefix))
-    throw new Error(`OPENSEARCH_INDEX is "${prefix}"; write at most 100 lower-case letters, digits, - and _.`)
+    throw new Error(
+      `OPENSEARCH_INDEX is "${prefix}"; write at most 100 lower-case letters, digits, - and _.`,
+    )
   if (nodes.length === 0) return null
   const { OPENSEARCH_USER: user, OPENSEARCH_PASSWORD: password, SEARCH_TIMEOUT: timeout } = config
-  return { nodes, user, password, prefix, timeout, trust: trustOf(config), refusalOf: certificateRefusal }
+  return {
+    nodes,
+    user,
+    password,
+    prefix,
+    timeout,
+    trust: trustOf(config),
+    refusalOf: certificateRefusal,
+  }
 }

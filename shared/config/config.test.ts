@@ -25,8 +25,12 @@ t.test('a wrong value is refused with its name and the values that are allowed',
     message: /PORT is "65536"; write a whole number from 0 to 65535/,
   })
   t.throws(() => readConfig({ PORT: '80a' }), ConfigError)
-  t.throws(() => readConfig({ EMBED_DELAY: '2 hours' }), { message: /EMBED_DELAY .* 500ms, 30s, 5m or 2h/ })
-  t.throws(() => readConfig({ RIGHTS_TDM: 'no' }), { message: 'RIGHTS_TDM is "no"; write refuse, index-only, ignore.' })
+  t.throws(() => readConfig({ EMBED_DELAY: '2 hours' }), {
+    message: /EMBED_DELAY .* 500ms, 30s, 5m or 2h/,
+  })
+  t.throws(() => readConfig({ RIGHTS_TDM: 'no' }), {
+    message: 'RIGHTS_TDM is "no"; write refuse, index-only, ignore.',
+  })
   t.throws(() => readConfig({ DATABASE_URL: 'localhost' }), { message: /DATABASE_URL/ })
 })
 
@@ -48,7 +52,8 @@ t.test('each address has a scheme that its server speaks', async t => {
     t.equal(String(readConfig({ [name]: right })[name]), right)
   }
   t.throws(() => readConfig({ REDIS_URL: 'localhost:6379' }), {
-    message: 'REDIS_URL is "localhost:6379"; write a whole address that begins with redis:// or rediss://.',
+    message:
+      'REDIS_URL is "localhost:6379"; write a whole address that begins with redis:// or rediss://.',
   })
 })
 
@@ -57,23 +62,41 @@ t.test('a password in a mistyped address is not shown', async t => {
   t.throws(() => readConfig({ DATABASE_URL: '//me:secret@db' }), { message: /^(?!.*secret)/ })
 })
 
-t.test('an unknown name with a prefix of ours is found, the rest of the environment is let be', async t => {
-  t.same(settingsWithoutUse({ CRAWL_DELAY: '1s', EMBED_DELAY: '0', PATH: '/bin', NODE_ENV: 'x' }), [
-    'There is no setting CRAWL_DELAY; see docs/configuration.md.',
-  ])
-  for (const [slip, meant] of [
-    ['DATABASE_POOLS', 'DATABASE_POOL'],
-    ['DATABASE_URI', 'DATABASE_URL'],
-    ['PUBLICURL', 'PUBLIC_URL'],
-    ['LOG_LEVL', 'LOG_LEVEL'],
-    ['PROT', 'PORT'],
-    ['EMBED_DEALY', 'EMBED_DELAY'],
-  ] as const)
-    t.same(settingsWithoutUse({ [slip]: '1' }), [`There is no setting ${slip}; did you mean ${meant}?`])
-  t.same(settingsWithoutUse({ GH_TOKEN: 'x', CI_TOKEN: 'x', HOSTNAME: 'x', HOME: '/', PWD: '/' }), [])
-  const former = ['CRAWL_ARCHIVE_DOCUMENTS', 'CRAWL_RECHECK', 'SEARCH_CACHE_POSTINGS', 'QUESTION_CACHE']
-  t.equal(settingsWithoutUse(Object.fromEntries(former.map(name => [name, 'x']))).length, former.length, 'what is gone')
-})
+t.test(
+  'an unknown name with a prefix of ours is found, the rest of the environment is let be',
+  async t => {
+    t.same(
+      settingsWithoutUse({ CRAWL_DELAY: '1s', EMBED_DELAY: '0', PATH: '/bin', NODE_ENV: 'x' }),
+      ['There is no setting CRAWL_DELAY; see docs/configuration.md.'],
+    )
+    for (const [slip, meant] of [
+      ['DATABASE_POOLS', 'DATABASE_POOL'],
+      ['DATABASE_URI', 'DATABASE_URL'],
+      ['PUBLICURL', 'PUBLIC_URL'],
+      ['LOG_LEVL', 'LOG_LEVEL'],
+      ['PROT', 'PORT'],
+      ['EMBED_DEALY', 'EMBED_DELAY'],
+    ] as const)
+      t.same(settingsWithoutUse({ [slip]: '1' }), [
+        `There is no setting ${slip}; did you mean ${meant}?`,
+      ])
+    t.same(
+      settingsWithoutUse({ GH_TOKEN: 'x', CI_TOKEN: 'x', HOSTNAME: 'x', HOME: '/', PWD: '/' }),
+      [],
+    )
+    const former = [
+      'CRAWL_ARCHIVE_DOCUMENTS',
+      'CRAWL_RECHECK',
+      'SEARCH_CACHE_POSTINGS',
+      'QUESTION_CACHE',
+    ]
+    t.equal(
+      settingsWithoutUse(Object.fromEntries(former.map(name => [name, 'x']))).length,
+      former.length,
+      'what is gone',
+    )
+  },
+)
 
 t.test('a secret or an address may stand in a file', async t => {
   const folder = t.testdir({
@@ -83,10 +106,16 @@ t.test('a secret or an address may stand in a file', async t => {
     empty: '\n',
     long: 'x'.repeat(70_000),
   })
-  const config = readConfig({ QDRANT_API_KEY_FILE: `${folder}/key`, DATABASE_URL_FILE: `${folder}/address` })
+  const config = readConfig({
+    QDRANT_API_KEY_FILE: `${folder}/key`,
+    DATABASE_URL_FILE: `${folder}/address`,
+  })
   t.equal(config.QDRANT_API_KEY, 's3cret-key')
   t.equal(config.DATABASE_URL, 'postgres://me:pw@db/x')
-  t.equal(readConfig({ QDRANT_API_KEY: 'own', QDRANT_API_KEY_FILE: `${folder}/none` }).QDRANT_API_KEY, 'own')
+  t.equal(
+    readConfig({ QDRANT_API_KEY: 'own', QDRANT_API_KEY_FILE: `${folder}/none` }).QDRANT_API_KEY,
+    'own',
+  )
   for (const [file, reason] of [
     ['none', /there is no such file/],
     ['two', /more than one line/],
@@ -95,14 +124,28 @@ t.test('a secret or an address may stand in a file', async t => {
     ['.', /it is no file/],
   ] as const) {
     const message = new RegExp(`^QDRANT_API_KEY_FILE .*${reason.source}; write the path`)
-    t.throws(() => readConfig({ QDRANT_API_KEY_FILE: `${folder}/${file}` }), { name: 'ConfigError', message }, file)
+    t.throws(
+      () => readConfig({ QDRANT_API_KEY_FILE: `${folder}/${file}` }),
+      { name: 'ConfigError', message },
+      file,
+    )
   }
-  t.match(settingsWithoutUse({ QDRANT_API_KEY_FILE: 'x', CRAWL_HOST_DELAY_FILE: 'x', DATABASE_URL_FILE: 'x' }), [
-    /setting CRAWL_HOST_DELAY_FILE;/,
-  ])
-  t.match(settingsWithoutUse({ REDIS_PASSWORD_FILE: 'x', REDIS_SENTINEL_PASSWORD_FILE: 'x', QDRANT_REPLICA: '2' }), [
-    /setting QDRANT_REPLICA; did you mean QDRANT_REPLICAS/,
-  ])
+  t.match(
+    settingsWithoutUse({
+      QDRANT_API_KEY_FILE: 'x',
+      CRAWL_HOST_DELAY_FILE: 'x',
+      DATABASE_URL_FILE: 'x',
+    }),
+    [/setting CRAWL_HOST_DELAY_FILE;/],
+  )
+  t.match(
+    settingsWithoutUse({
+      REDIS_PASSWORD_FILE: 'x',
+      REDIS_SENTINEL_PASSWORD_FILE: 'x',
+      QDRANT_REPLICA: '2',
+    }),
+    [/setting QDRANT_REPLICA; did you mean QDRANT_REPLICAS/],
+  )
 })
 
 t.test('the file of authorities goes into the addresses of Postgres that ask for TLS', async t => {
@@ -113,7 +156,10 @@ t.test('the file of authorities goes into the addresses of Postgres that ask for
   const TLS_CA_FILE = `${folder}/ca`
   const read = (DATABASE_URL: string) => readConfig({ DATABASE_URL, TLS_CA_FILE }).DATABASE_URL
   const named = `sslrootcert=${encodeURIComponent(TLS_CA_FILE)}`
-  t.equal(read('postgres://u:p@db/x?sslmode=verify-full'), `postgres://u:p@db/x?sslmode=verify-full&${named}`)
+  t.equal(
+    read('postgres://u:p@db/x?sslmode=verify-full'),
+    `postgres://u:p@db/x?sslmode=verify-full&${named}`,
+  )
   for (const same of [
     'postgres://u:p@db/x',
     'postgres://u:p@db/x?sslmode=disable',
@@ -125,7 +171,9 @@ t.test('the file of authorities goes into the addresses of Postgres that ask for
     name: 'ConfigError',
     message: /TLS_CA_FILE .* no certificate in PEM form; write/,
   })
-  t.throws(() => readConfig({ TLS_CA_FILE: `${folder}/nothing` }), { message: /there is no such file/ })
+  t.throws(() => readConfig({ TLS_CA_FILE: `${folder}/nothing` }), {
+    message: /there is no such file/,
+  })
 })
 
 t.test('addresses of standbys are a list, which may stand in a file', async t => {
@@ -144,7 +192,8 @@ t.test('addresses of standbys are a list, which may stand in a file', async t =>
 t.test('durations are written with a unit, or as a bare 0', async t => {
   const durations = ['500ms', '30s', '5m', '2h', '7d', '1.5s', '0'].map(parseDuration)
   t.same(durations, [500, 30_000, 300_000, 7_200_000, 604_800_000, 1_500, 0])
-  for (const text of ['', '5', '-1s', '2 h', '1h30m', 's', '1e3s']) t.equal(parseDuration(text), null, text)
+  for (const text of ['', '5', '-1s', '2 h', '1h30m', 's', '1e3s'])
+    t.equal(parseDuration(text), null, text)
   const sizes = ['0', '512kB', '64MB', '1.5GB', '5', '-1MB'].map(parseBytes)
   t.same(sizes, [0, 524_288, 67_108_864, 1_610_612_736, null, null])
 })

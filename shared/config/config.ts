@@ -4,7 +4,9 @@ import { OWN_PREFIXES, SETTINGS, type Setting, type SettingValue } from './setti
 import { readAuthority, withAuthority } from './tls.ts'
 import { parseBytes, parseDuration, readSecretFile } from './values.ts'
 
-export type Config = { readonly [K in keyof typeof SETTINGS]: SettingValue<(typeof SETTINGS)[K]['type']> }
+export type Config = {
+  readonly [K in keyof typeof SETTINGS]: SettingValue<(typeof SETTINGS)[K]['type']>
+}
 
 /** A setting with an invalid value. The message is one sentence that says what to write instead. */
 export class ConfigError extends Error {
@@ -37,7 +39,9 @@ function trustAuthority(values: Record<string, string | number | string[]>): voi
   const file = resolve(named)
   const read = readAuthority(file)
   if ('problem' in read)
-    throw new ConfigError(`TLS_CA_FILE is "${named}", and ${read.problem}; write the path of a file with certificates.`)
+    throw new ConfigError(
+      `TLS_CA_FILE is "${named}", and ${read.problem}; write the path of a file with certificates.`,
+    )
   for (const [name, value] of Object.entries(values)) {
     if (typeof value === 'string') values[name] = withAuthority(value, file)
     else if (Array.isArray(value)) values[name] = value.map(one => withAuthority(one, file))
@@ -57,7 +61,9 @@ export const settingsWithoutUse = (env: NodeJS.ProcessEnv = process.env): string
       // HF_TOKEN. So in short names only one letter may differ.
       const meant = nearestName(name, Object.keys(SETTINGS), name.length < 10 ? 1 : 2)
       if (meant === null && !OWN_PREFIXES.some(prefix => name.startsWith(prefix))) return []
-      return [`There is no setting ${name}; ${meant ? `did you mean ${meant}?` : 'see docs/configuration.md.'}`]
+      return [
+        `There is no setting ${name}; ${meant ? `did you mean ${meant}?` : 'see docs/configuration.md.'}`,
+      ]
     })
 
 const FILE = '_FILE'
@@ -76,7 +82,9 @@ function fileOf(name: string, setting: Setting, env: NodeJS.ProcessEnv): string 
   if (path === undefined || path === '') return null
   const read = readSecretFile(path)
   if ('problem' in read)
-    throw new ConfigError(`${name}${FILE} is "${path}", and ${read.problem}; write the path of a file with one line.`)
+    throw new ConfigError(
+      `${name}${FILE} is "${path}", and ${read.problem}; write the path of a file with one line.`,
+    )
   return read.secret
 }
 
@@ -84,12 +92,16 @@ function readSetting(name: string, setting: Setting, text: string): string | num
   switch (setting.type) {
     case 'duration': {
       const ms = parseDuration(text)
-      if (ms === null) throw new ConfigError(`${name} is "${text}"; write a duration such as 500ms, 30s, 5m or 2h.`)
+      if (ms === null)
+        throw new ConfigError(
+          `${name} is "${text}"; write a duration such as 500ms, 30s, 5m or 2h.`,
+        )
       return ms
     }
     case 'bytes': {
       const bytes = parseBytes(text)
-      if (bytes === null) throw new ConfigError(`${name} is "${text}"; write a size such as 64MB or 2GB.`)
+      if (bytes === null)
+        throw new ConfigError(`${name} is "${text}"; write a size such as 64MB or 2GB.`)
       return bytes
     }
     case 'integer':
@@ -105,7 +117,11 @@ function readSetting(name: string, setting: Setting, text: string): string | num
       if (text !== '') checkAddresses(name, setting, text, [text])
       return text
     case 'secret':
-      if (setting.min !== undefined && text !== '' && (text.length < setting.min || !TOKEN.test(text))) {
+      if (
+        setting.min !== undefined &&
+        text !== '' &&
+        (text.length < setting.min || !TOKEN.test(text))
+      ) {
         throw new ConfigError(
           `${name} cannot be used; write at least ${setting.min} letters, digits and -._~+/ that nobody can guess.`,
         )
@@ -125,9 +141,17 @@ function oneOf(name: string, values: readonly string[], text: string): string {
   throw new ConfigError(`${name} is "${text}"; write ${values.join(', ')}.`)
 }
 
-function checkAddresses(name: string, { schemes }: Setting, text: string, items: string[]): string[] {
+function checkAddresses(
+  name: string,
+  { schemes }: Setting,
+  text: string,
+  items: string[],
+): string[] {
   const may = schemes?.map(scheme => `${scheme}://`)
-  if (items.every(item => URL.canParse(item) && (may?.some(start => item.startsWith(start)) ?? true))) return items
+  if (
+    items.every(item => URL.canParse(item) && (may?.some(start => item.startsWith(start)) ?? true))
+  )
+    return items
   const example = may === undefined ? 'with its scheme' : `that begins with ${may.join(' or ')}`
   throw new ConfigError(`${name} is "${redact(text)}"; write a whole address ${example}.`)
 }
@@ -145,7 +169,11 @@ const TOKEN = /^[\w.~+/-]{1,500}$/
 const redact = (text: string) => text.replace(/:[^:@/]*@/g, ':***@')
 
 /** The address of the API as clients write it, without a slash at its end. */
-export function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>): string {
+export function publicUrlOf({
+  PUBLIC_URL,
+  HOST,
+  PORT,
+}: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>): string {
   const host = HOST.includes(':') ? `[${HOST}]` : HOST
   return (PUBLIC_URL || `http://${host}:${PORT}`).replace(/\/+$/, '')
 }

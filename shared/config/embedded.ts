@@ -42,7 +42,9 @@ function loopbackPort(address: string): number | null {
 function portOf(name: string, dataDir: string): unknown {
   try {
     const ports: unknown = JSON.parse(textOf(join(dataDir, PORTS)))
-    return typeof ports === 'object' && ports !== null ? Object.entries(ports).find(([key]) => key === name)?.[1] : null
+    return typeof ports === 'object' && ports !== null
+      ? Object.entries(ports).find(([key]) => key === name)?.[1]
+      : null
   } catch {
     return null
   }
@@ -67,11 +69,27 @@ export const RUNNING = 'env'
 
 /** The settings in `RUNNING`. Some are keys of services, so only the owner may read the file. */
 const KEPT = [
-  ...['DATABASE_URL', 'REDIS_URL', 'QDRANT_URL', 'QDRANT_API_KEY', 'QDRANT_COLLECTION'],
-  ...['REDIS_SENTINELS', 'REDIS_SENTINEL_NAME', 'TLS_CA_FILE'],
-  ...['QDRANT_SHARDS', 'QDRANT_REPLICAS', 'QDRANT_WRITE_CONSISTENCY'],
-  ...['EMBEDDINGS_URL', 'EMBEDDINGS_API_KEY', 'EMBEDDINGS_API', 'EMBEDDINGS_MODEL', 'EMBED_DELAY'],
-  ...['CRAWL_ALLOW_PRIVATE', 'HOST', 'PORT', 'PUBLIC_URL', 'METRICS_HOST'],
+  'DATABASE_URL',
+  'REDIS_URL',
+  'QDRANT_URL',
+  'QDRANT_API_KEY',
+  'QDRANT_COLLECTION',
+  'REDIS_SENTINELS',
+  'REDIS_SENTINEL_NAME',
+  'TLS_CA_FILE',
+  'QDRANT_SHARDS',
+  'QDRANT_REPLICAS',
+  'QDRANT_WRITE_CONSISTENCY',
+  'EMBEDDINGS_URL',
+  'EMBEDDINGS_API_KEY',
+  'EMBEDDINGS_API',
+  'EMBEDDINGS_MODEL',
+  'EMBED_DELAY',
+  'CRAWL_ALLOW_PRIVATE',
+  'HOST',
+  'PORT',
+  'PUBLIC_URL',
+  'METRICS_HOST',
 ]
 
 /** The lines of the file `RUNNING`. */
@@ -93,7 +111,10 @@ export const envLines = (settings: Readonly<Record<string, string | undefined>>)
  * none runs. Also returns `env` when it has its own DATABASE_URL, so that the settings of two
  * systems are never mixed.
  */
-export function settingsBeside(dataDir: string, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+export function settingsBeside(
+  dataDir: string,
+  env: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
   if (env.DATABASE_URL?.trim()) return env
   const text = textOf(join(dataDir, RUNNING))
   if (text === '') return env

@@ -17,8 +17,14 @@ const port = lineOf('port')
 const bytes = lineOf('bytes')
 const duration = lineOf('duration')
 const secret = (about: string) => lineOf('secret')('', about)
-const url = (schemes: readonly string[], about: string) => ({ ...lineOf('url')('', about), schemes })
-const urls = (schemes: readonly string[], about: string) => ({ ...lineOf('urls')('', about), schemes })
+const url = (schemes: readonly string[], about: string) => ({
+  ...lineOf('url')('', about),
+  schemes,
+})
+const urls = (schemes: readonly string[], about: string) => ({
+  ...lineOf('urls')('', about),
+  schemes,
+})
 const integer = (fallback: number, [min, max]: [number, number], about: string) => ({
   ...lineOf('integer')(String(fallback), about),
   min,
@@ -54,7 +60,11 @@ export const SETTINGS = {
     'Beginning of the names of its collections; another for each system on one Qdrant.',
   ),
   QDRANT_SHARDS: integer(1, [1, 1_000], 'Shards of a new collection.'),
-  QDRANT_REPLICAS: integer(1, [1, 100], 'Copies of each shard of a new collection, each on another node.'),
+  QDRANT_REPLICAS: integer(
+    1,
+    [1, 100],
+    'Copies of each shard of a new collection, each on another node.',
+  ),
   QDRANT_WRITE_CONSISTENCY: integer(
     1,
     [1, 100],
@@ -76,7 +86,11 @@ export const SETTINGS = {
   ),
   OPENSEARCH_SHARDS: integer(1, [1, 100], 'Shards of a new index.'),
   OPENSEARCH_REPLICAS: integer(1, [0, 10], 'Further copies of each shard of a new index.'),
-  OPENSEARCH_RECENT: integer(1_000_000, [0, 1_000_000_000], 'Newest articles that stay out of the archive index.'),
+  OPENSEARCH_RECENT: integer(
+    1_000_000,
+    [0, 1_000_000_000],
+    'Newest articles that stay out of the archive index.',
+  ),
   DATA_DIR: text('.data', 'Where the embedded servers keep their data.'),
   OUTLETS: text('', 'Catalogue that `npm start` crawls. Empty: the sample outlets.'),
 
@@ -93,10 +107,15 @@ export const SETTINGS = {
     'Address of that port, which asks for no key: let none but your own network reach it.',
   ),
   OPERATOR_KEY: {
-    ...secret('Opens `/status` on the API; at least 24 letters, digits and `-._~+/`. Empty: there is no such page.'),
+    ...secret(
+      'Opens `/status` on the API; at least 24 letters, digits and `-._~+/`. Empty: there is no such page.',
+    ),
     min: 24,
   },
-  PUBLIC_URL: url(HTTP, 'Address of the API as its clients write it. Empty: taken from HOST and PORT.'),
+  PUBLIC_URL: url(
+    HTTP,
+    'Address of the API as its clients write it. Empty: taken from HOST and PORT.',
+  ),
   SERVICE_NAME: text('Perscope', 'Name of the service in feeds and pages.'),
   FEED_NAMESPACE_URL: {
     type: 'url',
@@ -105,7 +124,10 @@ export const SETTINGS = {
   },
   CORS_ORIGINS: list('', 'Origins that browsers may call the API from, comma-separated.'),
   API_KEY: secret('Key that `npm run poll` sends. Empty: the one that `npm start` made.'),
-  TRUST_PROXY: text('', 'Proxies whose X-Forwarded-For is believed: a number of hops, or addresses and ranges.'),
+  TRUST_PROXY: text(
+    '',
+    'Proxies whose X-Forwarded-For is believed: a number of hops, or addresses and ranges.',
+  ),
   AUTH_LOCK_FAILURES: integer(10, [1, 1_000_000], 'Failed keys from one address that lock it.'),
   AUTH_LOCK_WINDOW: duration('5m', 'Time in which they are counted.'),
   AUTH_LOCK_DURATION: duration('15m', 'How long the lock holds.'),
@@ -133,15 +155,28 @@ export const SETTINGS = {
     'Server that sends the mail of alerts, as `smtps://name:password@mail.example`. Empty: alerts send no mail.',
   ),
   SMTP_FROM: text('', 'Sender of that mail. Empty: `alerts@` and the host of PUBLIC_URL.'),
-  CRAWL_ALLOW_PRIVATE: list('', 'Private address ranges that the crawler may enter, as `127.0.0.0/8`.'),
+  CRAWL_ALLOW_PRIVATE: list(
+    '',
+    'Private address ranges that the crawler may enter, as `127.0.0.0/8`.',
+  ),
   CRAWL_PORTS: list(
     '80,443,8080,8443',
     'Ports of public addresses that the crawler may ask; ranges of CRAWL_ALLOW_PRIVATE are open on every port.',
   ),
-  CRAWL_HOST_DELAY: duration('1s', 'Pause between two requests to one host; a longer Crawl-delay wins.'),
+  CRAWL_HOST_DELAY: duration(
+    '1s',
+    'Pause between two requests to one host; a longer Crawl-delay wins.',
+  ),
   CRAWL_TIMEOUT: duration('20s', 'Longest one request may take, redirects apart.'),
-  CRAWL_MAX_BYTES: integer(10_485_760, [1000, 268_435_456], 'Longest answer, decompressed, that is read.'),
-  CRAWL_RETRY_MIN: duration('1m', 'First pause before a failed page is tried again; doubles, ends after a day.'),
+  CRAWL_MAX_BYTES: integer(
+    10_485_760,
+    [1000, 268_435_456],
+    'Longest answer, decompressed, that is read.',
+  ),
+  CRAWL_RETRY_MIN: duration(
+    '1m',
+    'First pause before a failed page is tried again; doubles, ends after a day.',
+  ),
   CRAWL_CONCURRENCY: integer(16, [1, 512], 'Hosts one crawler process visits at a time.'),
   CRAWL_OUTLET_HOSTS: integer(
     300,
@@ -192,11 +227,16 @@ export const SETTINGS = {
   EMBEDDINGS_API_KEY: secret(
     'Bearer token for EMBEDDINGS_URL alone; that of the embedded model is found in DATA_DIR. Empty: EMBEDDINGS_TOKEN.',
   ),
-  EMBEDDINGS_TOKEN: secret('Bearer token for the endpoint, also for one that `reembed --url` names.'),
+  EMBEDDINGS_TOKEN: secret(
+    'Bearer token for the endpoint, also for one that `reembed --url` names.',
+  ),
   HF_TOKEN: secret('Token for Hugging Face Inference Providers.'),
   EMBEDDINGS_TIMEOUT: duration('30s', 'Longest a batch of passages may take.'),
 
-  EVENT_LOOP_TIMEOUT: duration('1m', 'A process whose event loop stands still for so long ends itself; 0: never.'),
+  EVENT_LOOP_TIMEOUT: duration(
+    '1m',
+    'A process whose event loop stands still for so long ends itself; 0: never.',
+  ),
   LOG_LEVEL: text('info', '`trace`, `debug`, `info`, `warn`, `error` or `silent`.'),
 } as const satisfies Record<string, Setting>
 
@@ -228,7 +268,11 @@ export interface Setting {
  * The type of a setting's value after reading: durations are in milliseconds, sizes in bytes, lists
  * have no empty elements.
  */
-export type SettingValue<T extends Setting['type']> = T extends 'integer' | 'port' | 'duration' | 'bytes'
+export type SettingValue<T extends Setting['type']> = T extends
+  | 'integer'
+  | 'port'
+  | 'duration'
+  | 'bytes'
   ? number
   : T extends 'list' | 'urls'
     ? string[]

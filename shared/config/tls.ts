@@ -27,7 +27,10 @@ export function readAuthority(path: string): { certificates: string } | { proble
  * Reads the file that a setting names. @returns its text, or half a sentence that says why there is
  * none
  */
-export function readSmallFile(path: string, mostBytes: number): { text: string } | { problem: string } {
+export function readSmallFile(
+  path: string,
+  mostBytes: number,
+): { text: string } | { problem: string } {
   try {
     // Refuses a pipe, because reading from it could block for ever.
     const stat = statSync(path)
@@ -74,7 +77,8 @@ const CHECKED = ['require', 'verify-ca', 'verify-full']
 export function withAuthority(address: string, file: string): string {
   if (!/^postgres(ql)?:/.test(address) || !URL.canParse(address)) return address
   const { searchParams } = new URL(address)
-  if (!CHECKED.includes(searchParams.get('sslmode') ?? '') || searchParams.has('sslrootcert')) return address
+  if (!CHECKED.includes(searchParams.get('sslmode') ?? '') || searchParams.has('sslrootcert'))
+    return address
   return `${address}&sslrootcert=${encodeURIComponent(file)}`
 }
 

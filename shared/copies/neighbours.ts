@@ -57,7 +57,11 @@ function runOf(sketches: Sketch[]): Run {
   sketches.forEach(({ sample }, place) => {
     for (const hash of sample) keys[end++] = hash * RUN + place
   })
-  return indexed({ seqs: sketches.map(({ seq }) => seq), shingles: sketches.map(one => one.shingles), keys })
+  return indexed({
+    seqs: sketches.map(({ seq }) => seq),
+    shingles: sketches.map(one => one.shingles),
+    keys,
+  })
 }
 
 function merged(a: Run, b: Run): Run {
@@ -71,7 +75,11 @@ function merged(a: Run, b: Run): Run {
 }
 
 /** Adds to `found` the articles of a run that may be copies of a sketch. */
-function addFrom({ seqs, shingles, keys, starts, begun, shift }: Run, sketch: Sketch, found: Set<number>): void {
+function addFrom(
+  { seqs, shingles, keys, starts, begun, shift }: Run,
+  sketch: Sketch,
+  found: Set<number>,
+): void {
   const counts = new Map<number, number>()
   for (const hash of sketch.sample) {
     const beginning = hash >>> (shift - 4)
@@ -100,7 +108,10 @@ const EMPTY_DAY = 100
 const FEW = 16
 
 const bytesOf = (runs: Run[]) =>
-  runs.reduce((sum, run) => sum + run.keys.byteLength + 1.5 * run.starts.byteLength + 32 * run.seqs.length, EMPTY_DAY)
+  runs.reduce(
+    (sum, run) => sum + run.keys.byteLength + 1.5 * run.starts.byteLength + 32 * run.seqs.length,
+    EMPTY_DAY,
+  )
 
 // $1 day, $2 after, $3 RUN. Index: copy_sketches_day.
 const OF_DAY = `
@@ -121,7 +132,11 @@ export function createNeighbours(db: Queryable) {
     if (known !== undefined) return yield* known
     let read: Run[] | null = []
     for (let after = 0, isLast = false; !isLast; ) {
-      const { rows } = await db.query<Omit<Sketch, 'sample'> & { sample: Buffer }>(OF_DAY, [day, after, RUN])
+      const { rows } = await db.query<Omit<Sketch, 'sample'> & { sample: Buffer }>(OF_DAY, [
+        day,
+        after,
+        RUN,
+      ])
       const run = runOf(withSamples(rows))
       readForEach += rows.length
       isLast = rows.length < RUN
@@ -146,7 +161,9 @@ export function createNeighbours(db: Queryable) {
         addFrom(own, sketch, found[at]!)
       })
       const asked = new Set(
-        sketches.flatMap(({ day }) => Array.from({ length: 2 * DAYS + 1 }, (_, n) => day - DAYS + n)),
+        sketches.flatMap(({ day }) =>
+          Array.from({ length: 2 * DAYS + 1 }, (_, n) => day - DAYS + n),
+        ),
       )
       for (const day of [...asked].sort((a, b) => a - b)) {
         for await (const run of runsOf(day)) {
@@ -181,20 +198,26 @@ export function createNeighbours(db: Queryable) {
   }
 }
 
-const isToMerge = (a: Run, b: Run) => a.seqs.length < 2 * b.seqs.length && a.seqs.length + b.seqs.length <= RUN
+const isToMerge = (a: Run, b: Run) =>
+  a.seqs.length < 2 * b.seqs.length && a.seqs.length + b.seqs.length <= RUN
 
 /**
  * The bytes of a sample, as Postgres stores them: the lowest byte of a number comes first, as in
  * x64 and ARM processors.
  */
-export const toBytes = ({ buffer, byteOffset, byteLength }: Uint32Array) => Buffer.from(buffer, byteOffset, byteLength)
+export const toBytes = ({ buffer, byteOffset, byteLength }: Uint32Array) =>
+  Buffer.from(buffer, byteOffset, byteLength)
 
 /**
  * Decodes the samples of rows. All samples share one buffer, because many small buffers would
  * fragment the memory.
  */
-function withSamples<T extends { sample: Buffer }>(rows: T[]): (Omit<T, 'sample'> & { sample: Uint32Array })[] {
-  const all = new Uint32Array(Uint8Array.from(Buffer.concat(rows.map(({ sample }) => sample))).buffer)
+function withSamples<T extends { sample: Buffer }>(
+  rows: T[],
+): (Omit<T, 'sample'> & { sample: Uint32Array })[] {
+  const all = new Uint32Array(
+    Uint8Array.from(Buffer.concat(rows.map(({ sample }) => sample))).buffer,
+  )
   let end = 0
   return rows.map(row => {
     const start = end

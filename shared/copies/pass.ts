@@ -1,6 +1,14 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { type Client, type Pool, readColumn, readRow, readValue, transaction, whileLocked } from '../postgres/pool.ts'
+import {
+  type Client,
+  type Pool,
+  readColumn,
+  readRow,
+  readValue,
+  transaction,
+  whileLocked,
+} from '../postgres/pool.ts'
 import { createNeighbours, type Sketch, toBytes } from './neighbours.ts'
 import { areCopies, judge, RULES, sampleOf, WEEK } from './shingles.ts'
 
@@ -97,7 +105,9 @@ export function openCopyGroups(pool: Pool) {
     const version = await store(pool, state, to, seqs, placed)
     if (version !== null) {
       known = version
-      placer.add(placed.articles.flatMap(({ seq, sketch }) => (!placed.before.has(seq) && sketch) || []))
+      placer.add(
+        placed.articles.flatMap(({ seq, sketch }) => (!placed.before.has(seq) && sketch) || []),
+      )
     }
     return true
   }
@@ -105,7 +115,11 @@ export function openCopyGroups(pool: Pool) {
   async function nextBatches(after: number): Promise<number[][]> {
     const batches: number[][] = []
     for (let most = placer.isReadingMuch() ? TOGETHER : 1; batches.length < most; ) {
-      const next = await readColumn<number>(pool, NEXT, [batches.at(-1)?.at(-1) ?? after, BATCH, BATCH_BYTES])
+      const next = await readColumn<number>(pool, NEXT, [
+        batches.at(-1)?.at(-1) ?? after,
+        BATCH,
+        BATCH_BYTES,
+      ])
       if (next.length === 0) break
       batches.push(next)
     }
@@ -126,7 +140,10 @@ export function openCopyGroups(pool: Pool) {
         for (let more = true; more && !signal.aborted; ) {
           const start = performance.now()
           more = await step()
-          if (share < 1) await sleep((performance.now() - start) * (1 / share - 1), null, { signal }).catch(() => {})
+          if (share < 1)
+            await sleep((performance.now() - start) * (1 / share - 1), null, { signal }).catch(
+              () => {},
+            )
         }
       })
     },
@@ -157,7 +174,12 @@ function createPlacer(pool: Pool) {
     const shingles = at === null ? null : judge(body)
     if (at === null || shingles === null) return null
     exact.keep(seq, shingles)
-    return { seq, day: Math.floor(at / 86_400_000), shingles: shingles.length, sample: sampleOf(shingles) }
+    return {
+      seq,
+      day: Math.floor(at / 86_400_000),
+      shingles: shingles.length,
+      sample: sampleOf(shingles),
+    }
   }
 
   /**
@@ -166,10 +188,14 @@ function createPlacer(pool: Pool) {
    */
   async function firstOf(article: Article, near: Candidate[]): Promise<number> {
     const firsts = near
-      .filter(({ seq, first, at }) => seq < article.seq && first === seq && Math.abs(at! - article.at!) <= WEEK)
+      .filter(
+        ({ seq, first, at }) =>
+          seq < article.seq && first === seq && Math.abs(at! - article.at!) <= WEEK,
+      )
       .sort((a, b) => a.seq - b.seq)
     for (const { seq, outlet } of firsts) {
-      const [own, other] = [await exact.of(article.seq), await exact.of(seq)]
+      const own = await exact.of(article.seq)
+      const other = await exact.of(seq)
       if (own && other && areCopies(own, other, outlet === article.outlet)) return seq
     }
     return article.seq
@@ -199,7 +225,8 @@ function createPlacer(pool: Pool) {
       // The articles of these batches start without a group. Groups that the database has for them
       // do not count.
       const now = new Map<number, Candidate>(stored.map(one => [one.seq, one]))
-      for (const { sketch: _, ...article } of articles) now.set(article.seq, { ...article, first: null })
+      for (const { sketch: _, ...article } of articles)
+        now.set(article.seq, { ...article, first: null })
       for (const { seq, sketch } of articles) {
         if (sketch === null) continue
         const article = now.get(seq)!
@@ -230,7 +257,10 @@ const BODIES = `
 
 /** The distinct shingles of articles. Keeps those that were requested last. */
 function createExact(pool: Pool) {
-  const kept = new LRUCache<number, Float64Array>({ maxSize: EXACT, sizeCalculation: one => 100 + one.byteLength })
+  const kept = new LRUCache<number, Float64Array>({
+    maxSize: EXACT,
+    sizeCalculation: one => 100 + one.byteLength,
+  })
   const keep = (seq: number, shingles: Float64Array) => void kept.set(seq, shingles)
   return {
     keep,
@@ -240,7 +270,8 @@ function createExact(pool: Pool) {
       const missing = seqs.filter(seq => !kept.has(seq))
       if (missing.length === 0) return
       const values = [missing, BATCH, AHEAD_BYTES]
-      for (const { seq, body } of (await pool.query<{ seq: number; body: string }>(BODIES, values)).rows) {
+      for (const { seq, body } of (await pool.query<{ seq: number; body: string }>(BODIES, values))
+        .rows) {
         const shingles = judge(body)
         if (shingles !== null) keep(seq, shingles)
         await setImmediate()
@@ -250,7 +281,9 @@ function createExact(pool: Pool) {
     async of(seq: number): Promise<Float64Array | null> {
       const known = kept.get(seq)
       if (known !== undefined) return known
-      const shingles = judge(await readValue(pool, 'select body from article_texts where seq = $1', [seq]))
+      const shingles = judge(
+        await readValue(pool, 'select body from article_texts where seq = $1', [seq]),
+      )
       if (shingles !== null) keep(seq, shingles)
       return shingles
     },
@@ -299,7 +332,12 @@ const STEP = '1 + floor(random() * 1000000)::int'
  * Notes how far the pass is. @returns the new version; null: another process has changed the groups
  * meanwhile, so this pass must not store its groups
  */
-const moveFrom = (client: Client, version: number, rules: number, seq: number): Promise<number | null> =>
+const moveFrom = (
+  client: Client,
+  version: number,
+  rules: number,
+  seq: number,
+): Promise<number | null> =>
   readValue<number>(
     client,
     `update copies_state set rules = $2, seq = $3, version = version + ${STEP} where version = $1 returning version::float8`,
@@ -316,12 +354,20 @@ interface Placed {
 }
 
 /** Stores the groups of a batch. Writes only rows that have changed. */
-function store(pool: Pool, state: State, to: number, seqs: number[], placed: Placed): Promise<number | null> {
+function store(
+  pool: Pool,
+  state: State,
+  to: number,
+  seqs: number[],
+  placed: Placed,
+): Promise<number | null> {
   const { articles, before, nearOf } = placed
   const isFirst = ({ seq, first }: { seq: number; first: number | null }) => seq === first
   const known = articles.filter(({ seq }) => seq <= state.seq)
   const became = known.filter(one => isFirst(one) && before.get(one.seq) !== one.seq)
-  const ended = known.filter(one => !isFirst(one) && before.get(one.seq) === one.seq).map(({ seq }) => seq)
+  const ended = known
+    .filter(one => !isFirst(one) && before.get(one.seq) === one.seq)
+    .map(({ seq }) => seq)
   const later = became.flatMap(({ seq }) => [...nearOf.get(seq)!].filter(one => one > seq))
   return transaction(pool, async client => {
     const version = await moveFrom(client, state.version, RULES, to)
@@ -330,8 +376,11 @@ function store(pool: Pool, state: State, to: number, seqs: number[], placed: Pla
     await client.query(DUE_AGAIN, [later])
     await client.query(MEMBERS_DUE, [ended])
     const { rowCount } = await client.query(WRITE, [
-      ...[articles.map(({ seq }) => seq), articles.map(({ id }) => id), articles.map(({ first }) => first)],
-      ...[articles.map(({ sketch }) => sketch?.day), articles.map(({ sketch }) => sketch?.shingles)],
+      articles.map(({ seq }) => seq),
+      articles.map(({ id }) => id),
+      articles.map(({ first }) => first),
+      articles.map(({ sketch }) => sketch?.day),
+      articles.map(({ sketch }) => sketch?.shingles),
       articles.map(({ sketch }) => sketch && toBytes(sketch.sample)),
     ])
     if (known.length > 0 && rowCount !== 0) await client.query(CHANGED)
@@ -386,8 +435,12 @@ export async function checkGroups(client: Client, drawn: bigint[]): Promise<stri
     Omit<Sketch, 'sample'> & { stored: string | null; first: number | null; sample: Buffer | null }
   >(KEPT, [seqs])
   const firsts = kept.flatMap(({ first }) => first ?? [])
-  const { rows: read } = await client.query<Article & { body: string | null }>(BATCH_OF, [[...seqs, ...firsts]])
-  const texts = new Map(read.map(one => [one.seq, { ...one, set: one.at === null ? null : judge(one.body) }]))
+  const { rows: read } = await client.query<Article & { body: string | null }>(BATCH_OF, [
+    [...seqs, ...firsts],
+  ])
+  const texts = new Map(
+    read.map(one => [one.seq, { ...one, set: one.at === null ? null : judge(one.body) }]),
+  )
   const { rows: own } = await client.query<{ seq: number }>(
     'select seq::float8 as seq from copy_sketches where seq = first_seq and seq = any ($1::bigint[])',
     [firsts],
@@ -398,11 +451,15 @@ export async function checkGroups(client: Client, drawn: bigint[]): Promise<stri
     const one = texts.get(first ?? -1)
     const fault = (what: string) => [`article ${seq} ${what}`]
     if (text === undefined) return []
-    if (stored !== text.id) return fault(stored === null ? 'has no row' : `stands under the id ${stored}`)
-    if ((text.set === null) !== (first === null)) return fault('is judged otherwise than its text says')
+    if (stored !== text.id)
+      return fault(stored === null ? 'has no row' : `stands under the id ${stored}`)
+    if ((text.set === null) !== (first === null))
+      return fault('is judged otherwise than its text says')
     if (text.set === null) return []
     if (!isSketchOf(text, { day, shingles, sample })) return fault('has the sketch of another text')
-    return first === seq || isCopy(text, areFirst.has(first!) ? one : undefined) ? [] : fault(`is no copy of ${first}`)
+    return first === seq || isCopy(text, areFirst.has(first!) ? one : undefined)
+      ? []
+      : fault(`is no copy of ${first}`)
   })
 }
 

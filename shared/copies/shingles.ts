@@ -39,7 +39,8 @@ const RULED_OUT = [
 
 /** The hashes of the folded words of a body, without the lines that do not count. */
 export function copyWords(body: string): Uint32Array {
-  const isRuledOut = (line: string) => line.length <= LONGEST_LINE && RULED_OUT.some(rule => rule.test(line.trim()))
+  const isRuledOut = (line: string) =>
+    line.length <= LONGEST_LINE && RULED_OUT.some(rule => rule.test(line.trim()))
   const lines = body.split(/[\r\n]+/).filter(line => !isRuledOut(line))
   const { hashes, count } = hashWords(wordListOf(lines.join('\n')))
   return hashes.slice(0, count)
@@ -84,8 +85,9 @@ export function judge(body: string | null): Float64Array | null {
 
 function countCommon(a: Float64Array, b: Float64Array): number {
   let common = 0
-  for (let [i, j] = [0, 0]; i < a.length && j < b.length; ) {
-    const [left, right] = [a[i]!, b[j]!]
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    const left = a[i]!
+    const right = b[j]!
     if (left === right) common++
     if (left <= right) i++
     if (right <= left) j++
@@ -98,11 +100,13 @@ export const sharedOf = (a: Float64Array, b: Float64Array) =>
   countCommon(a, b) / Math.max(1, Math.min(a.length, b.length))
 
 /** Whether a text has a shingle. */
-export const hasShingle = (set: Float64Array, shingle: number): boolean => set[placeOf(set, shingle)] === shingle
+export const hasShingle = (set: Float64Array, shingle: number): boolean =>
+  set[placeOf(set, shingle)] === shingle
 
 /** The place of the first number in `sorted` that is not below `number`. */
 export function placeOf(sorted: Float64Array, number: number): number {
-  let [low, high] = [0, sorted.length]
+  let low = 0
+  let high = sorted.length
   while (low < high) {
     const middle = (low + high) >>> 1
     if (sorted[middle]! < number) low = middle + 1
@@ -156,7 +160,8 @@ function leastOf(shingles: number): number {
   const common = Math.ceil(shingles * 0.6)
   // The powers below would become too small for a float. For such numbers, the normal distribution
   // is close enough.
-  if (common > 1_000) return Math.floor(common / EACH - 3.3 * Math.sqrt((common * (EACH - 1)) / EACH ** 2))
+  if (common > 1_000)
+    return Math.floor(common / EACH - 3.3 * Math.sqrt((common * (EACH - 1)) / EACH ** 2))
   let least = 0
   let missed = 0
   for (let chance = (1 - 1 / EACH) ** common; missed + chance <= MISSED; ) {

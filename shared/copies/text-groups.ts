@@ -61,7 +61,10 @@ export function openTextGroups(pool: Pool): () => Promise<TextGroups> {
 
 /** Whether the only difference is that groups of later articles were added. */
 const isLater = (now: State, before: State) =>
-  now.rules === before.rules && now.changed === before.changed && now.seq >= before.seq && now.version >= before.version
+  now.rules === before.rules &&
+  now.changed === before.changed &&
+  now.seq >= before.seq &&
+  now.version >= before.version
 
 interface Member {
   seq: number
@@ -89,7 +92,7 @@ function withMembers({ seqs, groups, count }: TextGroups, members: Member[]): Te
     seqs: new Float64Array(seqs.length + added.length),
     groups: new Uint32Array(seqs.length + added.length),
   }
-  for (let [at, old, next] = [0, 0, 0]; at < merged.seqs.length; at++) {
+  for (let at = 0, old = 0, next = 0; at < merged.seqs.length; at++) {
     const isOld = next === added.length || (old < seqs.length && seqs[old]! < added[next]!.seq)
     merged.seqs[at] = isOld ? seqs[old]! : added[next]!.seq
     merged.groups[at] = isOld ? groups[old++]! : numbers.get(added[next++]!.first)!

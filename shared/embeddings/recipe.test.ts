@@ -11,7 +11,11 @@ t.test('an article is its headline and the beginning of its body', async t => {
   t.ok((body?.text.length ?? 0) <= 500 && body?.text.endsWith('woord'), 'cut between words')
   t.equal(passagesOf({ title: 'Kop', body: 'x'.repeat(900) })[1]?.text.length, 500)
   const bodyOf = (body: string) => passagesOf({ title: 'Kop', body })[1]?.text.length
-  const ends = [`${'x'.repeat(430)} y`, `${'x'.repeat(450)} ${'y'.repeat(49)}`, `${'x'.repeat(400)} ${'y'.repeat(200)}`]
+  const ends = [
+    `${'x'.repeat(430)} y`,
+    `${'x'.repeat(450)} ${'y'.repeat(49)}`,
+    `${'x'.repeat(400)} ${'y'.repeat(200)}`,
+  ]
   t.same(ends.map(bodyOf), [432, 500, 500], 'whole where it is short, at a space where one is near')
 })
 
@@ -19,7 +23,8 @@ t.test('its vector is the mean of theirs, of length 1', async t => {
   const passages = passagesOf({ title: 'a', body: 'b' })
   t.same(articleVector([{ text: 'a', weight: 1 }], [[3, 4]]), [0.6, 0.8])
   const right = [1, 0]
-  for (const number of articleVector(passages, [right, [0, 1]])) t.ok(Math.abs(number - Math.SQRT1_2) < 1e-12)
+  for (const number of articleVector(passages, [right, [0, 1]]))
+    t.ok(Math.abs(number - Math.SQRT1_2) < 1e-12)
   t.same(articleVector(passages, [right, [-1, 0]]), right, 'opposites do not cancel out')
 })
 
@@ -44,7 +49,12 @@ t.test('directions are taken out of a vector, at any lengths and angles', async 
 t.test('the embedded model has a measured bias, an unknown one has none', async t => {
   t.equal(modelNamed('intfloat/multilingual-E5-small').bias.length, 10)
   t.match(biasVersion('intfloat/multilingual-e5-small'), /^[0-9a-f]{12}$/)
-  t.match(modelNamed('some/model'), { dimensions: null, queryPrefix: '', maxCharacters: 1_500, bias: [] })
+  t.match(modelNamed('some/model'), {
+    dimensions: null,
+    queryPrefix: '',
+    maxCharacters: 1_500,
+    bias: [],
+  })
   for (const [name, card] of CARDS as [string, object][]) t.match(modelNamed(name), card)
 })
 

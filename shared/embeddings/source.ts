@@ -37,12 +37,20 @@ export class EmbeddingFailure extends Error {
 const NOT_THE_TEXT = new Set([401, 402, 403, 404, 405, 407, 408, 425, 429, 502, 503, 504])
 
 /** Makes the failure of an HTTP answer other than 2xx. */
-export function failureOf(status: number, retryAfter: string | null, detail: string): EmbeddingFailure {
+export function failureOf(
+  status: number,
+  retryAfter: string | null,
+  detail: string,
+): EmbeddingFailure {
   const kind = NOT_THE_TEXT.has(status) ? 'unavailable' : 'refused'
   const reason = detail.replace(/\s+/g, ' ').trim().slice(0, 200)
-  return new EmbeddingFailure(kind, `The embedding endpoint answers ${status}${reason ? `: ${reason}` : ''}.`, {
-    retryAfter: readRetryAfter(retryAfter),
-  })
+  return new EmbeddingFailure(
+    kind,
+    `The embedding endpoint answers ${status}${reason ? `: ${reason}` : ''}.`,
+    {
+      retryAfter: readRetryAfter(retryAfter),
+    },
+  )
 }
 
 export const APIS = ['openai', 'tei', 'hf'] as const
@@ -63,4 +71,8 @@ export interface Source {
  * Makes vectors of texts in one request. `kind`: some models embed a search term differently from
  * other texts.
  */
-export type Ask = (texts: string[], kind: 'query' | 'passage', signal: AbortSignal) => Promise<number[][]>
+export type Ask = (
+  texts: string[],
+  kind: 'query' | 'passage',
+  signal: AbortSignal,
+) => Promise<number[][]>

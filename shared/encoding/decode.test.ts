@@ -9,10 +9,18 @@ const page = (charset: string | null, text: string) =>
 const TEXT = 'Zoë à l’école: 5 € voor “één” Straße, déi schéinst Lëtzebuerger Nouvellen'
 const LATIN = 'Zoë à l’école: 5 € voor “één” Straße'
 
-for (const [name, encoding, contentType, source] of DOCUMENTS.texts as [string, string, string | null, string][]) {
+for (const [name, encoding, contentType, source] of DOCUMENTS.texts as [
+  string,
+  string,
+  string | null,
+  string,
+][]) {
   t.test(name, async t => {
     const kind = source.startsWith('<rss') || source.startsWith('<?xml') ? 'xml' : 'html'
-    t.equal(decodeText(iconv.encode(source, encoding), { contentType, kind }), source.replace(/^\ufeff/, ''))
+    t.equal(
+      decodeText(iconv.encode(source, encoding), { contentType, kind }),
+      source.replace(/^\ufeff/, ''),
+    )
   })
 }
 
@@ -49,10 +57,17 @@ t.test('the beginning of a document tells whether it is UTF-16', async t => {
 })
 
 t.test('noise comes back as some text', async t => {
-  t.type(decodeText(Buffer.from(Array.from({ length: 4096 }, (_, at) => (at * 7919) % 256)), html), 'string')
+  t.type(
+    decodeText(Buffer.from(Array.from({ length: 4096 }, (_, at) => (at * 7919) % 256)), html),
+    'string',
+  )
 })
 
 t.test('bytes in the middle of a larger buffer are read from where they begin', async t => {
   const large = Buffer.from(`junk${page(null, TEXT)}junk`)
-  t.ok(decodeText(new Uint8Array(large.buffer, large.byteOffset + 4, large.length - 8), html).endsWith('</html>'))
+  t.ok(
+    decodeText(new Uint8Array(large.buffer, large.byteOffset + 4, large.length - 8), html).endsWith(
+      '</html>',
+    ),
+  )
 })

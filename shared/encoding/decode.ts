@@ -10,11 +10,16 @@ import iconv from 'iconv-lite'
  * @param options.contentType the Content-Type header, null without one
  * @param options.kind where to look for a declaration: `<meta charset>` or `<?xml encoding?>`
  */
-export function decodeText(bytes: Uint8Array, options: { contentType: string | null; kind: 'html' | 'xml' }): string {
+export function decodeText(
+  bytes: Uint8Array,
+  options: { contentType: string | null; kind: 'html' | 'xml' },
+): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const labels = [headerLabel(options.contentType), declaredLabel(buffer, options.kind)]
   const known = labels.flatMap(label => (label === null ? [] : (canonicalLabel(label) ?? [])))
-  return iconv.decode(buffer, chooseEncoding(buffer, known), { stripBOM: true }).replaceAll('\u0000', '')
+  return iconv
+    .decode(buffer, chooseEncoding(buffer, known), { stripBOM: true })
+    .replaceAll('\u0000', '')
 }
 
 /**
@@ -70,7 +75,8 @@ function withoutCutCharacter(buffer: Buffer): Buffer {
   for (let back = 1; back <= Math.min(3, buffer.length); back += 1) {
     const byte = buffer[buffer.length - back] ?? 0
     if (byte < 0x80) return buffer
-    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? buffer.subarray(0, -back) : buffer
+    if (byte >= 0xc0)
+      return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? buffer.subarray(0, -back) : buffer
   }
   return buffer
 }
@@ -83,8 +89,11 @@ function mostlyUtf8(buffer: Buffer): boolean {
 
 /** Labels that are often misspelt, with the right label. */
 const SAME_AS: Record<string, string> = {
-  ...{ 'utf-8-sig': 'utf-8', utf8mb4: 'utf-8' },
-  ...{ 'iso-88591': 'windows-1252', 'latin-1': 'windows-1252', ansi: 'windows-1252' },
+  'utf-8-sig': 'utf-8',
+  utf8mb4: 'utf-8',
+  'iso-88591': 'windows-1252',
+  'latin-1': 'windows-1252',
+  ansi: 'windows-1252',
 }
 
 /**
@@ -125,7 +134,9 @@ const PROLOGUE = 8_192
  */
 function declaredLabel(buffer: Buffer, kind: 'html' | 'xml'): string | null {
   const prologue = buffer.toString('latin1', 0, PROLOGUE)
-  const xml = /^[^<]{0,16}<\?xml\b[^>]{0,200}?\bencoding\s*=\s*["']\s*([^"']{1,40})["']/i.exec(prologue)?.[1]
+  const xml = /^[^<]{0,16}<\?xml\b[^>]{0,200}?\bencoding\s*=\s*["']\s*([^"']{1,40})["']/i.exec(
+    prologue,
+  )?.[1]
   if (xml !== undefined) return xml
   if (kind === 'xml') return null
   const markup = prologue.replace(/<!--[\s\S]*?-->/g, '')
@@ -133,7 +144,8 @@ function declaredLabel(buffer: Buffer, kind: 'html' | 'xml'): string | null {
 }
 
 /** How many UTF-16 units the matches of a pattern have in total. */
-const lengthOf = (text: string, pattern: RegExp): number => text.match(pattern)?.join('').length ?? 0
+const lengthOf = (text: string, pattern: RegExp): number =>
+  text.match(pattern)?.join('').length ?? 0
 
 /**
  * A score for decoded text, to compare two decodings of the same bytes. Letters beyond ASCII raise

@@ -24,11 +24,17 @@ t.test('lines that may wait keep their place before those that may not', async t
   const found = await messages(`
     patient.info('1'); patient.info('2'); log.info('3'); patient.info('4')
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), 2_000)`)
-  t.strictSame(found, ['1', '2', '3', '4'], 'the last one was written before the process was killed')
+  t.strictSame(
+    found,
+    ['1', '2', '3', '4'],
+    'the last one was written before the process was killed',
+  )
 })
 
 t.test('a line that may not wait is written before a process is killed', async t => {
-  const found = await messages(`patient.info('1'); log.info('2'); process.kill(process.pid, 'SIGKILL')`)
+  const found = await messages(
+    `patient.info('1'); log.info('2'); process.kill(process.pid, 'SIGKILL')`,
+  )
   t.strictSame(found, ['1', '2'])
 })
 

@@ -14,7 +14,11 @@ export type { Logger }
  *
  * @param number tells processes of the same service apart; every line has it as `process`
  */
-export const createLogger = (service: string, level: string, number: string | null = null): Logger =>
+export const createLogger = (
+  service: string,
+  level: string,
+  number: string | null = null,
+): Logger =>
   pino(
     {
       level,
@@ -83,7 +87,10 @@ function createDestination(): DestinationStream {
   return lines
 }
 
-const linesLost = counter('log_lines_lost_total', 'Lines of the log that could not be written, as on a full disk.')
+const linesLost = counter(
+  'log_lines_lost_total',
+  'Lines of the log that could not be written, as on a full disk.',
+)
 const STDERR = 2
 /** ms to wait for a reader of the log that is too slow. */
 const SLOW_READER = 100

@@ -22,7 +22,12 @@ const ASK = 1_500
  * @param ask called every few seconds during an outage, for callers that cannot notice its end
  *   themselves
  */
-export function createOutageLog(log: Logger, begins: string, ends: string, ask?: () => Promise<unknown>) {
+export function createOutageLog(
+  log: Logger,
+  begins: string,
+  ends: string,
+  ask?: () => Promise<unknown>,
+) {
   let since: number | null = null
   let last = 0
   let told = 0
@@ -58,7 +63,10 @@ export function createOutageLog(log: Logger, begins: string, ends: string, ask?:
       const err = certificateRefusal(error) ?? describe(error)
       if (isNew || now - told >= REMIND) {
         told = now
-        log.warn({ err, ...(isNew ? {} : { seconds: Math.round((now - since) / 1_000), failures }) }, begins)
+        log.warn(
+          { err, ...(isNew ? {} : { seconds: Math.round((now - since) / 1_000), failures }) },
+          begins,
+        )
       } else log.debug({ err }, begins)
       askSoon()
     },

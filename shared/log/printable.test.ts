@@ -9,7 +9,9 @@ t.test('whatever is thrown is described in words', async t => {
       throw new Error('no')
     },
   }
-  const fetched = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') })
+  const fetched = new TypeError('fetch failed', {
+    cause: new Error('connect ECONNREFUSED 127.0.0.1:1'),
+  })
   for (const [thrown, words] of [
     [new Error('The disk is full.'), 'The disk is full.'],
     ['a word', 'a word'],
@@ -25,7 +27,10 @@ t.test('whatever is thrown is described in words', async t => {
     [7, '7'],
     [true, 'true'],
     [10n, '10'],
-    ...[undefined, null, {}, '', circle, fails, Symbol('s'), () => {}].map(odd => [odd, 'an error without a message']),
+    ...[undefined, null, {}, '', circle, fails, Symbol('s'), () => {}].map(odd => [
+      odd,
+      'an error without a message',
+    ]),
   ] as const) {
     t.equal(describe(thrown), words)
     t.notMatch(describe(thrown), /\[object|undefined/)

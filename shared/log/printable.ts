@@ -10,7 +10,9 @@ const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16
 
 /** Escapes a text for terminals. Line breaks and tabs stay. */
 export const printable = (text: string): string =>
-  text.replace(CONTROL, character => (character === '\n' || character === '\t' ? character : escaped(character)))
+  text.replace(CONTROL, character =>
+    character === '\n' || character === '\t' ? character : escaped(character),
+  )
 
 /** Escapes a text that must stay within a line. Line breaks and tabs are escaped too. */
 export const printableLine = (text: string): string => text.replace(CONTROL, escaped)
@@ -32,10 +34,12 @@ const NO_WORDS = 'an error without a message'
 
 function wordsOf(error: unknown): string {
   if (typeof error === 'string') return error.trim()
-  if (typeof error === 'number' || typeof error === 'bigint' || typeof error === 'boolean') return `${error}`
+  if (typeof error === 'number' || typeof error === 'bigint' || typeof error === 'boolean')
+    return `${error}`
   if (typeof error !== 'object' || error === null) return ''
   if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0])
-  const message = 'message' in error && typeof error.message === 'string' ? error.message.trim() : ''
+  const message =
+    'message' in error && typeof error.message === 'string' ? error.message.trim() : ''
   const cause = 'cause' in error ? error.cause : undefined
   if ((message === '' || message === 'fetch failed') && cause !== undefined) return describe(cause)
   if (message !== '') return message

@@ -26,7 +26,11 @@ t.test('feeds and sitemaps may be empty or absent; www. is taken off with a note
       'dagkoerier.example has neither feeds nor sitemaps: nothing of it is crawled.',
     ],
   })
-  const feeds = ['http://dagkoerier.example/rss', 'http://dagkoerier.example/rss', 'HTTP://127.0.0.1:8081/x.xml']
+  const feeds = [
+    'http://dagkoerier.example/rss',
+    'http://dagkoerier.example/rss',
+    'HTTP://127.0.0.1:8081/x.xml',
+  ]
   t.same(read({ ...OUTLET, feeds, sitemaps: [] }).outlets[0]?.feeds, [
     'http://dagkoerier.example/rss',
     'http://127.0.0.1:8081/x.xml',
@@ -37,15 +41,21 @@ t.test('feeds and sitemaps may be empty or absent; www. is taken off with a note
 })
 
 t.test('mistakes are reported with the outlet’s and the field’s name', async t => {
-  t.same(problems({ ...OUTLET, country: 'DE' }), ['dagkoerier.example: country must be one of NL, BE, LU.'])
+  t.same(problems({ ...OUTLET, country: 'DE' }), [
+    'dagkoerier.example: country must be one of NL, BE, LU.',
+  ])
   t.same(problems({ ...OUTLET, languages: ['nl', 'fy'] }), [
     'dagkoerier.example: languages 1 must be one of nl, fr, de, lb, en.',
   ])
   t.same(problems({ ...OUTLET, timeZone: 'Amsterdam' }), [
     'dagkoerier.example: timeZone is "Amsterdam"; write an IANA name such as Europe/Amsterdam.',
   ])
-  t.match(problems({ ...OUTLET, feeds: ['ftp://x'] }), [/"ftp:\/\/x" is no address that can be fetched/])
-  t.match(problems({ ...OUTLET, feeds: ['https://['] }), [/"https:\/\/\[" is no address that can be fetched/])
+  t.match(problems({ ...OUTLET, feeds: ['ftp://x'] }), [
+    /"ftp:\/\/x" is no address that can be fetched/,
+  ])
+  t.match(problems({ ...OUTLET, feeds: ['https://['] }), [
+    /"https:\/\/\[" is no address that can be fetched/,
+  ])
   t.same(problems({ name: 'X' }), [
     'outlet 1 (X): domain is missing.',
     'outlet 1 (X): country is missing.',
@@ -63,36 +73,47 @@ t.test('mistakes are reported with the outlet’s and the field’s name', async
   t.throws(() => readCatalogue('[]'), /write \{"outlets"/)
 })
 
-t.test('a field takes its longest value and no longer one; who is untried, or shares a feed, is told', async t => {
-  const list = (length: number) => Array.from({ length }, (_, at) => `http://a.example/${at}`)
-  const hosts = (length: number) => Array.from({ length }, (_, at) => `h${at}.example`)
-  for (const [field, right, wrong] of [
-    ['name', 'a'.repeat(200), 'a'.repeat(201)],
-    ['licence', 'a'.repeat(200), 'a'.repeat(201)],
-    ['domain', 'a'.repeat(253), 'a'.repeat(254)],
-    ['hosts', hosts(50), hosts(51)],
-    ['languages', ['nl'], []],
-    ['feeds', list(200), list(201)],
-    ['sections', list(200), list(201)],
-    ['sections', ['a'.repeat(200)], ['a'.repeat(201)]],
-  ] as const) {
-    t.same(
-      [right, wrong].map(value => problems({ ...OUTLET, [field]: value }).length),
-      [0, 1],
-      field,
+t.test(
+  'a field takes its longest value and no longer one; who is untried, or shares a feed, is told',
+  async t => {
+    const list = (length: number) => Array.from({ length }, (_, at) => `http://a.example/${at}`)
+    const hosts = (length: number) => Array.from({ length }, (_, at) => `h${at}.example`)
+    for (const [field, right, wrong] of [
+      ['name', 'a'.repeat(200), 'a'.repeat(201)],
+      ['licence', 'a'.repeat(200), 'a'.repeat(201)],
+      ['domain', 'a'.repeat(253), 'a'.repeat(254)],
+      ['hosts', hosts(50), hosts(51)],
+      ['languages', ['nl'], []],
+      ['feeds', list(200), list(201)],
+      ['sections', list(200), list(201)],
+      ['sections', ['a'.repeat(200)], ['a'.repeat(201)]],
+    ] as const) {
+      t.same(
+        [right, wrong].map(value => problems({ ...OUTLET, [field]: value }).length),
+        [0, 1],
+        field,
+      )
+    }
+    const written = ['B.example', 'www.a.example', OUTLET.domain]
+    const { outlets, notes } = read({ ...OUTLET, feeds: list(1), hosts: written, tried: null })
+    t.same(outlets[0]?.hosts, ['a.example', 'b.example'])
+    t.match(notes, [/^1 outlet is marked as untried/])
+    t.match(
+      read({ ...OUTLET, tried: null }, { ...OUTLET, domain: 'b.example', tried: null }).notes.at(
+        -1,
+      ),
+      /^2 outlets are/,
     )
-  }
-  const written = ['B.example', 'www.a.example', OUTLET.domain]
-  const { outlets, notes } = read({ ...OUTLET, feeds: list(1), hosts: written, tried: null })
-  t.same(outlets[0]?.hosts, ['a.example', 'b.example'])
-  t.match(notes, [/^1 outlet is marked as untried/])
-  t.match(
-    read({ ...OUTLET, tried: null }, { ...OUTLET, domain: 'b.example', tried: null }).notes.at(-1),
-    /^2 outlets are/,
-  )
-  t.same(read({ ...OUTLET, feeds: list(1), tried: {} }).notes, [])
-  const feeds = ['c', 'a', 'b'].map(domain => ({ domain, url: `http${domain === 'a' ? 's' : ''}://x.example/f` }))
-  const [shared, ...others] = sharedFeeds([...feeds, { domain: 'a', url: 'http://x.example/g' }])
-  t.same([shared, others], [{ url: 'http://x.example/f', domains: ['a', 'b', 'c'] }, []])
-  t.match(shared && sharedFeedSentence(shared), /^a, b and c name the same feed http:\/\/x\.example\/f:/)
-})
+    t.same(read({ ...OUTLET, feeds: list(1), tried: {} }).notes, [])
+    const feeds = ['c', 'a', 'b'].map(domain => ({
+      domain,
+      url: `http${domain === 'a' ? 's' : ''}://x.example/f`,
+    }))
+    const [shared, ...others] = sharedFeeds([...feeds, { domain: 'a', url: 'http://x.example/g' }])
+    t.same([shared, others], [{ url: 'http://x.example/f', domains: ['a', 'b', 'c'] }, []])
+    t.match(
+      shared && sharedFeedSentence(shared),
+      /^a, b and c name the same feed http:\/\/x\.example\/f:/,
+    )
+  },
+)

@@ -99,7 +99,9 @@ interface Written extends Omit<Outlet, 'feeds' | 'sitemaps'> {
   sitemaps?: string[]
 }
 
-const validate = new Ajv({ allErrors: true, strict: true }).compile<{ outlets: Written[] }>(CATALOGUE_SCHEMA)
+const validate = new Ajv({ allErrors: true, strict: true }).compile<{ outlets: Written[] }>(
+  CATALOGUE_SCHEMA,
+)
 
 /**
  * Reads a catalogue: `{"outlets": [{"name", "domain", "hosts", "country", "languages", "timeZone",
@@ -114,7 +116,8 @@ export function readCatalogue(text: string) {
   } catch (error) {
     throw new CatalogueError([`The file is not JSON: ${describe(error)}`])
   }
-  if (!validate(file)) throw new CatalogueError((validate.errors ?? []).map(error => sentence(error, file)))
+  if (!validate(file))
+    throw new CatalogueError((validate.errors ?? []).map(error => sentence(error, file)))
   const notes: string[] = []
   const problems: string[] = []
   const outlets = file.outlets.map(written => {
@@ -122,10 +125,13 @@ export function readCatalogue(text: string) {
     if (domain !== written.domain.toLowerCase())
       notes.push(`${written.name}: the domain is kept as ${domain}, without "www.".`)
     if (offsetFormat(written.timeZone) === null) {
-      problems.push(`${domain}: timeZone is "${written.timeZone}"; write an IANA name such as Europe/Amsterdam.`)
+      problems.push(
+        `${domain}: timeZone is "${written.timeZone}"; write an IANA name such as Europe/Amsterdam.`,
+      )
     }
     for (const address of [...(written.feeds ?? []), ...(written.sitemaps ?? [])]) {
-      if (readAddress(address) === null) problems.push(`${domain}: "${address}" is no address that can be fetched.`)
+      if (readAddress(address) === null)
+        problems.push(`${domain}: "${address}" is no address that can be fetched.`)
     }
     const unknown = Object.keys(written).filter(field => !(field in OUTLET_FIELDS))
     for (const field of unknown) notes.push(`${domain}: the field "${field}" means nothing here.`)
@@ -141,7 +147,9 @@ export function readCatalogue(text: string) {
       feeds: unique(written.feeds),
       // An address in both lists is polled once, because the crawler recognises the type of a
       // document.
-      sitemaps: unique(written.sitemaps).filter(address => !unique(written.feeds).includes(address)),
+      sitemaps: unique(written.sitemaps).filter(
+        address => !unique(written.feeds).includes(address),
+      ),
     }
   })
   for (const { domain } of duplicates(outlets))
@@ -170,9 +178,12 @@ function sentence(error: ErrorObject, file: unknown): string {
   const [, , index, ...field] = error.instancePath.split('/')
   if (index === undefined) return 'The file is no catalogue; write {"outlets": [ … ]}.'
   const allowed: unknown = error.params.allowedValues
-  const expected = Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : (error.message ?? 'is wrong')
+  const expected = Array.isArray(allowed)
+    ? `must be one of ${allowed.join(', ')}`
+    : (error.message ?? 'is wrong')
   const missing: unknown = error.params.missingProperty
-  if (typeof missing === 'string') return `${nameOf(file, Number(index))}: ${[...field, missing].join(' ')} is missing.`
+  if (typeof missing === 'string')
+    return `${nameOf(file, Number(index))}: ${[...field, missing].join(' ')} is missing.`
   return `${nameOf(file, Number(index))}: ${[...field, ''].join(' ')}${expected}.`
 }
 
@@ -208,12 +219,17 @@ export interface SharedFeed {
  */
 export const sharedFeeds = (feeds: Iterable<{ domain: string; url: string }>): SharedFeed[] =>
   [...Map.groupBy(feeds, ({ url }) => addressKey(url)).values()]
-    .map(same => ({ url: same[0]!.url, domains: [...new Set(same.map(({ domain }) => domain))].sort() }))
+    .map(same => ({
+      url: same[0]!.url,
+      domains: [...new Set(same.map(({ domain }) => domain))].sort(),
+    }))
     .filter(({ domains }) => domains.length > 1)
 
 /** All feeds and sitemaps of a catalogue. */
 export const feedsOf = (outlets: readonly Outlet[]): { domain: string; url: string }[] =>
-  outlets.flatMap(({ domain, feeds, sitemaps }) => [...feeds, ...sitemaps].map(url => ({ domain, url })))
+  outlets.flatMap(({ domain, feeds, sitemaps }) =>
+    [...feeds, ...sitemaps].map(url => ({ domain, url })),
+  )
 
 /** A warning about a shared feed, for the author of the catalogue. */
 export function sharedFeedSentence({ url, domains }: SharedFeed): string {

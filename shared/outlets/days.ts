@@ -29,11 +29,17 @@ export type DaySum = { outletNo: number | null; day: string | null } & OutletCom
  * Sums the days of outlets, the oldest first. Leaves out days without figures. A day on which an
  * outlet answered no poll stays, because it may be a gap.
  */
-export async function readDays(db: Queryable, { by, outlets, from, to }: Wanted): Promise<DaySum[]> {
+export async function readDays(
+  db: Queryable,
+  { by, outlets, from, to }: Wanted,
+): Promise<DaySum[]> {
   const { rows } = await db.query<Row>(sumsBy(KEYS[by]), [outlets, from, to])
   return rows.map(({ reasons, seconded, sitemaps, days, ...row }) => {
     const second = seconded === false || (seconded === null && sitemaps === 0) ? null : row.second
-    const share = second === null || row.named === 0 ? null : Math.floor((1_000 * row.indexed) / row.named) / 1_000
+    const share =
+      second === null || row.named === 0
+        ? null
+        : Math.floor((1_000 * row.indexed) / row.named) / 1_000
     return { ...row, second, refused: reasons, share, gap: isGap(row, days) }
   })
 }
@@ -60,7 +66,10 @@ const USUAL = 0.05
  * Whether more is missing than usual. Addresses that still wait are not missing. Among hundreds of
  * outlets one always fails, and that alone makes no gap in the sum of all outlets.
  */
-const isGap = (row: Pick<Row, 'named' | 'refused' | 'lost' | 'unfetched' | 'unread' | 'rolled'>, days: number) =>
+const isGap = (
+  row: Pick<Row, 'named' | 'refused' | 'lost' | 'unfetched' | 'unread' | 'rolled'>,
+  days: number,
+) =>
   row.unread > days * USUAL ||
   row.rolled > days * USUAL ||
   row.refused + row.lost + row.unfetched > Math.max(1, row.named * USUAL)
@@ -96,12 +105,18 @@ const sumsBy = (key: string) => `
 const DAY = 86_400_000
 
 /** The UTC date of `days` days ago. */
-export const dayAgo = (days: number): string => new Date(Date.now() - days * DAY).toISOString().slice(0, 10)
+export const dayAgo = (days: number): string =>
+  new Date(Date.now() - days * DAY).toISOString().slice(0, 10)
 
 /** Today and yesterday for each outlet, by its number. The latest day comes first. */
 export async function readLatestDays(db: Queryable): Promise<Map<number, OutletDay[]>> {
   const byOutlet = new Map<number, OutletDay[]>()
-  const days = await readDays(db, { by: 'outlet and day', outlets: null, from: dayAgo(1), to: dayAgo(0) })
+  const days = await readDays(db, {
+    by: 'outlet and day',
+    outlets: null,
+    from: dayAgo(1),
+    to: dayAgo(0),
+  })
   for (const { outletNo, day, ...sum } of days.reverse()) {
     if (outletNo === null || day === null) continue
     byOutlet.set(outletNo, [...(byOutlet.get(outletNo) ?? []), { day, ...sum }])

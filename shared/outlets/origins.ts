@@ -56,16 +56,24 @@ export type Origins = Record<Field, Origin>
 
 /** Writes two characters for each field: the letter of its source, then 1 to 3 for its sureness. */
 export const writeOrigins = (origins: Origins): string =>
-  FIELDS.map(field => `${SOURCES[origins[field].source]}${SURENESS.indexOf(origins[field].sure) + 1}`).join('')
+  FIELDS.map(
+    field => `${SOURCES[origins[field].source]}${SURENESS.indexOf(origins[field].sure) + 1}`,
+  ).join('')
 
 /** Reads what `writeOrigins` wrote; null for any other text. */
 export function readOrigins(written: string): Origins | null {
-  const [title, date, authors, text, language] = FIELDS.map((_, at) => readOrigin(written.slice(at * 2, at * 2 + 2)))
-  return title && date && authors && text && language ? { title, date, authors, text, language } : null
+  const [title, date, authors, text, language] = FIELDS.map((_, at) =>
+    readOrigin(written.slice(at * 2, at * 2 + 2)),
+  )
+  return title && date && authors && text && language
+    ? { title, date, authors, text, language }
+    : null
 }
 
 function readOrigin(pair: string): Origin | null {
-  const source = Object.keys(SOURCES).find(name => isSource(name) && SOURCES[name] === pair.charAt(0))
+  const source = Object.keys(SOURCES).find(
+    name => isSource(name) && SOURCES[name] === pair.charAt(0),
+  )
   const sure = SURENESS[Number(pair.slice(1)) - 1]
   return source === undefined || !isSource(source) || sure === undefined ? null : { source, sure }
 }
@@ -77,7 +85,10 @@ export const isSource = (name: string): name is Source => name in SOURCES
  * that indexes the articles. Rows are written in the order of the key, so that two writers cannot
  * deadlock.
  */
-export async function countOrigins(client: Client, articles: { outletNo: number; origins: Origins }[]): Promise<void> {
+export async function countOrigins(
+  client: Client,
+  articles: { outletNo: number; origins: Origins }[],
+): Promise<void> {
   if (articles.length === 0) return
   const named = articles.flatMap(({ outletNo, origins }) =>
     FIELDS.map(field => ({ outletNo, field, source: origins[field].source })),
@@ -88,7 +99,11 @@ export async function countOrigins(client: Client, articles: { outletNo: number;
        from unnest($1::int[], $2::text[], $3::text[]) as n (outlet_no, field, source)
       group by 1, 2, 3, 4 order by 1, 2, 3, 4
      on conflict (outlet_no, day, field, source) do update set articles = o.articles + excluded.articles`,
-    [named.map(({ outletNo }) => outletNo), named.map(({ field }) => field), named.map(({ source }) => source)],
+    [
+      named.map(({ outletNo }) => outletNo),
+      named.map(({ field }) => field),
+      named.map(({ source }) => source),
+    ],
   )
 }
 
@@ -96,5 +111,8 @@ export async function countOrigins(client: Client, articles: { outletNo: number;
 const KEPT = 30
 
 export async function removeOldCounts(db: Queryable): Promise<void> {
-  await db.query(`delete from outlet_origins where day < (now() at time zone 'UTC')::date - $1::int`, [KEPT])
+  await db.query(
+    `delete from outlet_origins where day < (now() at time zone 'UTC')::date - $1::int`,
+    [KEPT],
+  )
 }

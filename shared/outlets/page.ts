@@ -34,11 +34,19 @@ export interface FeedEntry {
 
 /** Replaces the feed's data about a page on a foreign host. */
 export const NO_WORDS = {
-  ...{ title: null, summary: null, content: null, authors: [], published: null, language: null },
+  title: null,
+  summary: null,
+  content: null,
+  authors: [],
+  published: null,
+  language: null,
 } satisfies Partial<FeedEntry>
 
 /** An entry with all of its fields. A missing field becomes null or empty. */
-export const wholeEntry = (entry: { [K in keyof FeedEntry]?: FeedEntry[K] | null }, url: string): FeedEntry => ({
+export const wholeEntry = (
+  entry: { [K in keyof FeedEntry]?: FeedEntry[K] | null },
+  url: string,
+): FeedEntry => ({
   url: entry.url ?? url,
   guid: entry.guid ?? null,
   title: entry.title ?? null,

@@ -29,7 +29,9 @@ const HEADERS = ['x-robots-tag', 'tdm-reservation', 'tdm-policy', 'content-usage
  * names have the statements of the host's files about the page. For tdmrep.json: its reservation,
  * then its policy. For robots.txt: statements of uses, and addresses of licences.
  */
-export type RightsHeaders = Partial<Record<(typeof HEADERS)[number] | typeof TDM_FILE | typeof ROBOTS_FILE, string[]>>
+export type RightsHeaders = Partial<
+  Record<(typeof HEADERS)[number] | typeof TDM_FILE | typeof ROBOTS_FILE, string[]>
+>
 
 /** Adds the statements of a host's files about a page to the headers of the page. */
 export function withFiles(
@@ -38,7 +40,9 @@ export function withFiles(
   stated: string[],
 ): RightsHeaders | null {
   const files: RightsHeaders = {
-    ...(rule !== null && { [TDM_FILE]: rule.policy === null ? [rule.reservation] : [rule.reservation, rule.policy] }),
+    ...(rule !== null && {
+      [TDM_FILE]: rule.policy === null ? [rule.reservation] : [rule.reservation, rule.policy],
+    }),
     ...(stated.length > 0 && { [ROBOTS_FILE]: stated }),
   }
   return headers === null && Object.keys(files).length === 0 ? null : { ...headers, ...files }
@@ -52,19 +56,26 @@ const MOST_HEADERS = 20
 const LONGEST = 1_000
 
 /** The links of a header that lead to a licence or to the article's own address (RFC 8288). */
-const STATED_LINK = /<[^<>]{1,1000}>[^<>]{0,200};\s*rel\s*=\s*(?:"[^"<>]{0,100})?\b(?:license|canonical)\b/gi
+const STATED_LINK =
+  /<[^<>]{1,1000}>[^<>]{0,200};\s*rel\s*=\s*(?:"[^"<>]{0,100})?\b(?:license|canonical)\b/gi
 
 /** The addresses of a page's `Link` headers with this relation. */
 export const linksOf = (headers: RightsHeaders | null, relation: string): string[] =>
-  (headers?.link ?? []).flatMap(link => (link.toLowerCase().endsWith(relation) ? link.slice(1, link.indexOf('>')) : []))
+  (headers?.link ?? []).flatMap(link =>
+    link.toLowerCase().endsWith(relation) ? link.slice(1, link.indexOf('>')) : [],
+  )
 
 /** Selects the headers that state rights from all headers of an answer; null: there are none. */
-export function rightsHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): RightsHeaders | null {
+export function rightsHeaders(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): RightsHeaders | null {
   const kept: RightsHeaders = {}
   for (const [written, value] of Object.entries(headers)) {
     const name = HEADERS.find(name => name === written.toLowerCase())
     if (name === undefined || value === undefined) continue
-    const values = [value].flat().flatMap(one => (name === 'link' ? (one.match(STATED_LINK) ?? []) : one))
+    const values = [value]
+      .flat()
+      .flatMap(one => (name === 'link' ? (one.match(STATED_LINK) ?? []) : one))
     if (values.length === 0) continue
     kept[name] = values.slice(0, MOST_HEADERS).map(one => one.slice(0, LONGEST))
   }
@@ -77,7 +88,8 @@ export function rightsHeaders(headers: Readonly<Record<string, string | string[]
  * `Mozilla/5.0 (compatible; PerscopeBot/1.0; +https://…)`.
  */
 export function productToken(userAgent: string): string {
-  const [, name] = /\bcompatible;\s*([^\s/;()]+)/i.exec(userAgent) ?? /^\s*([^\s/]+)/.exec(userAgent) ?? []
+  const [, name] =
+    /\bcompatible;\s*([^\s/;()]+)/i.exec(userAgent) ?? /^\s*([^\s/]+)/.exec(userAgent) ?? []
   return name?.toLowerCase() ?? '*'
 }
 
@@ -107,9 +119,16 @@ export interface Rights {
 export const signalInWords = ({ signal, source }: Signal) => `${signal} (${source})`
 
 /** Why there is no article, for the `detail` of the page. */
-export const refusalInWords = (signal: Signal) => `Its outlet keeps it out of indexes: ${signalInWords(signal)}.`
+export const refusalInWords = (signal: Signal) =>
+  `Its outlet keeps it out of indexes: ${signalInWords(signal)}.`
 
-export const NO_RIGHTS_STATED: Rights = { refusedBy: null, snippet: null, wordsAloneBy: null, mayKeep: true, seen: [] }
+export const NO_RIGHTS_STATED: Rights = {
+  refusedBy: null,
+  snippet: null,
+  wordsAloneBy: null,
+  mayKeep: true,
+  seen: [],
+}
 
 /** The settings by which signals are read. */
 export type RightsRules = ReturnType<typeof rightsRules>
@@ -140,7 +159,11 @@ interface Stated {
  */
 export function readRights(stated: Stated, { agent, tdm }: RightsRules, now: Date): Rights {
   const signals = new Map<string, Signal>()
-  for (const one of [...robotsSignals(stated, agent), ...tdmSignals(stated), ...usageSignals(stated)])
+  for (const one of [
+    ...robotsSignals(stated, agent),
+    ...tdmSignals(stated),
+    ...usageSignals(stated),
+  ])
     signals.set(signalInWords(one), one)
   return rightsOf([...signals.values()], tdm, stated.isLicensed, now)
 }
@@ -152,7 +175,8 @@ export function readRights(stated: Stated, { agent, tdm }: RightsRules, now: Dat
  * @param tdm RIGHTS_TDM
  */
 export function rightsOf(signals: Signal[], tdm: string, isLicensed: boolean, now: Date): Rights {
-  const first = (test: (signal: string) => boolean) => signals.find(({ signal }) => test(signal)) ?? null
+  const first = (test: (signal: string) => boolean) =>
+    signals.find(({ signal }) => test(signal)) ?? null
   const isOver = (signal: string) => {
     const [, until] = /^unavailable_after:(.*)$/.exec(signal) ?? []
     return until !== undefined && Date.parse(until) <= now.getTime()
@@ -165,7 +189,8 @@ export function rightsOf(signals: Signal[], tdm: string, isLicensed: boolean, no
   const reserved = last?.signal === 'tdm-reservation:1' ? last : null
   const isOutweighed = isLicensed || tdm === 'ignore'
   const unsearched = first(signal => signal === 'search=n') ?? (tdm === 'refuse' ? reserved : null)
-  const unread = first(signal => /^ai-(?:input|use)=n$/.test(signal)) ?? (tdm === 'index-only' ? reserved : null)
+  const unread =
+    first(signal => /^ai-(?:input|use)=n$/.test(signal)) ?? (tdm === 'index-only' ? reserved : null)
   return {
     refusedBy:
       first(signal => signal === 'noindex' || signal === 'none' || isOver(signal)) ??
@@ -180,14 +205,18 @@ export function rightsOf(signals: Signal[], tdm: string, isLicensed: boolean, no
 /** Robots rules that have a meaning here, and two that only the operator sees. */
 function* robotsSignals({ headers, metas, hasUnshown }: Stated, agent: string): Generator<Signal> {
   const named = ['robots', agent].flatMap(name => metas.get(name) ?? [])
-  for (const [source, lists] of [['header', headers?.['x-robots-tag'] ?? []] as const, ['meta', named] as const]) {
+  for (const [source, lists] of [
+    ['header', headers?.['x-robots-tag'] ?? []] as const,
+    ['meta', named] as const,
+  ]) {
     for (const { name, value } of lists.flatMap(list => [...rulesIn(list, agent)])) {
       const until = name === 'unavailable_after' ? instantOf(value) : null
       if (PLAIN.has(name)) yield { signal: name, source }
       if (until !== null) yield { signal: `${name}:${until.toISOString()}`, source }
       // -1 means "no limit", and very many pages have it. It is ignored, like a value that is no
       // number.
-      if (name === 'max-snippet' && /^\d{1,9}$/.test(value)) yield { signal: `${name}:${value}`, source }
+      if (name === 'max-snippet' && /^\d{1,9}$/.test(value))
+        yield { signal: `${name}:${value}`, source }
     }
   }
   if (hasUnshown) yield { signal: 'data-nosnippet', source: 'element' }
@@ -232,12 +261,17 @@ function* usageSignals({ headers, licences }: Stated): Generator<Signal> {
 
 /** A signal with a value that the outlet wrote as free text. */
 export const valued = (name: string, text: string, source: Signal['source']): Signal => ({
-  ...{ signal: `${name}:${text.slice(0, LONGEST).replaceAll('\0', '').toWellFormed()}`, source },
+  signal: `${name}:${text.slice(0, LONGEST).replaceAll('\0', '').toWellFormed()}`,
+  source,
 })
 
 /** The uses that have a meaning here, with our name for each. */
 const USES: Record<string, string> = {
-  ...{ search: 'search', 'ai-input': 'ai-input', 'ai-use': 'ai-use', 'train-ai': 'train-ai', 'ai-train': 'train-ai' },
+  search: 'search',
+  'ai-input': 'ai-input',
+  'ai-use': 'ai-use',
+  'train-ai': 'train-ai',
+  'ai-train': 'train-ai',
 }
 
 /**
@@ -246,7 +280,8 @@ const USES: Record<string, string> = {
  */
 const usesIn = (statement: string): string[] =>
   statement.split(',').flatMap(member => {
-    const [, name = '', value = ''] = /^\s*([a-z-]+)\s*=\s*(y|n|yes|no)\s*(?:;.*)?$/.exec(member) ?? []
+    const [, name = '', value = ''] =
+      /^\s*([a-z-]+)\s*=\s*(y|n|yes|no)\s*(?:;.*)?$/.exec(member) ?? []
     return Object.hasOwn(USES, name) ? [`${USES[name]}=${value[0]}`] : []
   })
 
@@ -260,8 +295,16 @@ interface Rule {
 }
 
 /** Rules that have a value after a colon. Any other word before a colon is the name of a robot. */
-const VALUED = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview'])
-const DIRECTIVES = new Set([...VALUED, ...'noindex none nosnippet noarchive nofollow index follow all'.split(' ')])
+const VALUED = new Set([
+  'unavailable_after',
+  'max-snippet',
+  'max-image-preview',
+  'max-video-preview',
+])
+const DIRECTIVES = new Set([
+  ...VALUED,
+  ...'noindex none nosnippet noarchive nofollow index follow all'.split(' '),
+])
 /** The part before the comma of a date that has one: `Wed, 25 Nov 2026`, `Nov 25, 2026`. */
 const HALF_A_DATE = /^(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*|[a-z]{3,9}\.? \d{1,2})$/
 
@@ -283,7 +326,8 @@ function* rulesIn(list: string, agent: string): Generator<Rule> {
     const isHalf = name === 'unavailable_after' && HALF_A_DATE.test(rest)
     if (isHalf) at += 1
     if (!isOurs) continue
-    if (name === 'unavailable_after') yield { name, value: isHalf ? `${rest} ${parts[at]?.trim()}` : rest }
+    if (name === 'unavailable_after')
+      yield { name, value: isHalf ? `${rest} ${parts[at]?.trim()}` : rest }
     else yield* (name === '' ? rest : `${name}:${rest}`).split(/\s+/).map(ruleOf)
   }
 }
@@ -294,7 +338,8 @@ function ruleOf(word: string): Rule {
   return { name, value }
 }
 
-const isOurName = (name: string, agent: string) => name === '*' || name === 'robots' || productToken(name) === agent
+const isOurName = (name: string, agent: string) =>
+  name === '*' || name === 'robots' || productToken(name) === agent
 
 /**
  * Whether a rule is for us. `Google Bot: noindex` names another robot. `noindex max-snippet:20`
@@ -348,7 +393,8 @@ export interface NewSignal {
 const FEW_VALUES = /^(?:tdm-reservation:|[^:]*$)/
 
 /** The name under which a signal is counted. It includes the value if the signal has few values. */
-export const nameOf = (signal: string) => (FEW_VALUES.test(signal) ? signal : signal.split(':', 1)[0]!)
+export const nameOf = (signal: string) =>
+  FEW_VALUES.test(signal) ? signal : signal.split(':', 1)[0]!
 
 /**
  * Counts the signals of pages for their outlets. The caller runs this in the transaction that
@@ -357,7 +403,10 @@ export const nameOf = (signal: string) => (FEW_VALUES.test(signal) ? signal : si
  *
  * @returns signals that their outlet had not sent for a week, or never
  */
-export async function noteSignals(db: Queryable, pages: { outletNo: number; seen: Signal[] }[]): Promise<NewSignal[]> {
+export async function noteSignals(
+  db: Queryable,
+  pages: { outletNo: number; seen: Signal[] }[],
+): Promise<NewSignal[]> {
   const all = pages.flatMap(({ outletNo, seen }) => seen.map(signal => ({ outletNo, ...signal })))
   if (all.length === 0) return []
   const { rows } = await db.query<NewSignal & { is_new: boolean }>(

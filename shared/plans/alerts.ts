@@ -4,7 +4,13 @@ import { isIP } from 'node:net'
 import { type TimeZone, timeZoneNamed } from '../../search/query/calendar.ts'
 import { addressRule } from '../addresses.ts'
 import type { Config } from '../config/config.ts'
-import { loadSharedSecret, type Pool, type Queryable, readRow, readValue } from '../postgres/pool.ts'
+import {
+  loadSharedSecret,
+  type Pool,
+  type Queryable,
+  readRow,
+  readValue,
+} from '../postgres/pool.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
 import { changeKept } from './search-feeds.ts'
 
@@ -105,7 +111,11 @@ export function putAlert(
     )
     if (rowCount === 0) return null
     const { to, when, zone } = terms
-    const before = await readValue<string>(client, 'select told_to from search_alerts where search_id = $1', [searchId])
+    const before = await readValue<string>(
+      client,
+      'select told_to from search_alerts where search_id = $1',
+      [searchId],
+    )
     const due = nextTime(when, zone, new Date())
     const isMail = to.startsWith('mailto:')
     const id = `alert_${randomBytes(8).toString('hex')}`
@@ -113,7 +123,10 @@ export function putAlert(
     const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
     // Removes undelivered messages to the previous address. The alert finds their articles again.
     if (before !== null && before !== to) {
-      await client.query('delete from alert_messages where alert_id = $1 and delivered_at is null', [alert.id])
+      await client.query(
+        'delete from alert_messages where alert_id = $1 and delivered_at is null',
+        [alert.id],
+      )
     }
     if (alert.confirmedAt === null) await client.query(ASKS, [alert.id, keyId, messageId()])
     return alert
@@ -121,7 +134,10 @@ export function putAlert(
 }
 
 export async function endAlert(db: Queryable, keyId: string, searchId: string): Promise<void> {
-  await db.query('delete from search_alerts where search_id = $1 and key_id = $2', [searchId, keyId])
+  await db.query('delete from search_alerts where search_id = $1 and key_id = $2', [
+    searchId,
+    keyId,
+  ])
 }
 
 export const messageId = (): string => `msg_${randomBytes(16).toString('hex')}`
@@ -165,8 +181,10 @@ const MAIL =
  * Whether an address is on a host that the operator has allowed in ALERT_HOSTS, as `host` or
  * `host:port`.
  */
-export const isOwn = ({ hostname, host }: URL, { ALERT_HOSTS }: Pick<Config, 'ALERT_HOSTS'>): boolean =>
-  ALERT_HOSTS.some(one => [hostname, host].includes(one.toLowerCase()))
+export const isOwn = (
+  { hostname, host }: URL,
+  { ALERT_HOSTS }: Pick<Config, 'ALERT_HOSTS'>,
+): boolean => ALERT_HOSTS.some(one => [hostname, host].includes(one.toLowerCase()))
 
 export const PUBLIC = addressRule([], ['443'])
 
@@ -182,21 +200,25 @@ export async function readAddress(
   const text = written.trim()
   if (/^mailto:/i.test(text)) {
     const mail = MAIL.exec(text)?.[1]
-    if (mail === undefined) return { why: 'Write one address, as mailto:name@example.org, without anything else.' }
+    if (mail === undefined)
+      return { why: 'Write one address, as mailto:name@example.org, without anything else.' }
     return config.SMTP_URL === '' ? { why: 'This server sends no mail.' } : { to: `mailto:${mail}` }
   }
   const url = text.length <= 2_000 && URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol))
     return { why: 'Write an address that begins with https:// or mailto:.' }
-  if (url.username !== '' || url.password !== '') return { why: 'Write the address without a name or a password.' }
+  if (url.username !== '' || url.password !== '')
+    return { why: 'Write the address without a name or a password.' }
   url.hash = ''
   if (isOwn(url, config)) return { to: url.href }
-  if (url.protocol === 'http:') return { why: 'Write an address that begins with https://: http is read on its way.' }
+  if (url.protocol === 'http:')
+    return { why: 'Write an address that begins with https://: http is read on its way.' }
   if (url.port !== '') return { why: 'Leave the port out: only 443 is asked.' }
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const found = isIP(host) ? [{ address: host }] : await resolve(host)
   if (found === null) return { why: `The host ${host} has no address.` }
-  if (!found.some(({ address }) => PUBLIC.isPublic(address))) return { why: `The host ${host} has no public address.` }
+  if (!found.some(({ address }) => PUBLIC.isPublic(address)))
+    return { why: `The host ${host} has no public address.` }
   return { to: url.href }
 }
 
@@ -217,7 +239,8 @@ export type LinkPurpose = 'confirm' | 'unsubscribe'
  */
 export async function loadAlertSecrets(db: Queryable) {
   const secret = await loadSharedSecret(db, 'alerts')
-  const made = (...parts: string[]) => createHmac('sha256', secret).update(JSON.stringify(parts)).digest()
+  const made = (...parts: string[]) =>
+    createHmac('sha256', secret).update(JSON.stringify(parts)).digest()
   const tokenOf = (purpose: LinkPurpose, { id, to }: Pick<Alert, 'id' | 'to'>): string =>
     `${id.slice('alert_'.length)}${made(purpose, id, to).toString('base64url')}`
   return {
@@ -226,11 +249,16 @@ export async function loadAlertSecrets(db: Queryable) {
     /** Finds the alert of a token; null: no alert has this token. */
     async open(purpose: LinkPurpose, token: string): Promise<Alert | null> {
       const id = `alert_${token.slice(0, 16)}`
-      const alert = await readRow<Alert>(db, `select ${COLUMNS} from search_alerts where alert_id = $1`, [id])
+      const alert = await readRow<Alert>(
+        db,
+        `select ${COLUMNS} from search_alerts where alert_id = $1`,
+        [id],
+      )
       if (alert === undefined) return null
       // This compares texts, because the last letter of base64url has bits without meaning, and
       // decoding would ignore them.
-      const [given, own] = [Buffer.from(token), Buffer.from(tokenOf(purpose, alert))]
+      const given = Buffer.from(token)
+      const own = Buffer.from(tokenOf(purpose, alert))
       return given.length === own.length && timingSafeEqual(given, own) ? alert : null
     },
   }
@@ -243,7 +271,11 @@ export const ASKED_FOR = DAY
 export const UNWANTED = 'The owner of the address wants no more of it.'
 
 /** Stores what the owner of an address decided. */
-export async function answerOwner(db: Queryable, purpose: LinkPurpose, { id }: Alert): Promise<void> {
+export async function answerOwner(
+  db: Queryable,
+  purpose: LinkPurpose,
+  { id }: Alert,
+): Promise<void> {
   if (purpose === 'confirm') {
     await db.query(
       `update search_alerts a set confirmed_at = coalesce(a.confirmed_at, now()), rests = null from search_alerts own

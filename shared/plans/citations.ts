@@ -51,12 +51,19 @@ const COLUMNS = `encode(digest, 'hex') as digest, search, countries, since, wate
  * @param articles in ascending order of `seq`
  * @throws TooManyCitations
  */
-export function keepCitation(pool: Pool, keyId: string, made: NewCitation, articles: CitedNumber[]) {
+export function keepCitation(
+  pool: Pool,
+  keyId: string,
+  made: NewCitation,
+  articles: CitedNumber[],
+) {
   return changeKept(pool, keyId, async client => {
     const known = await findCitation(client, made.digest)
     if (known !== null) return { citation: known, isNew: false }
     // Index: citations_key
-    const before = await countOf(client, 'select count(*)::int from citations where key_id = $1', [keyId])
+    const before = await countOf(client, 'select count(*)::int from citations where key_id = $1', [
+      keyId,
+    ])
     if (before >= MAX_CITATIONS)
       throw new TooManyCitations(`A key may make ${MAX_CITATIONS} citations, and this one has.`)
     // Another key may cite the same search at this moment. The insert then waits for that row, and
@@ -66,9 +73,19 @@ export function keepCitation(pool: Pool, keyId: string, made: NewCitation, artic
        values (decode($1, 'hex'), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::bigint[], $13::int[])
        on conflict do nothing`,
       [
-        ...[made.digest, keyId, made.search, made.countries, made.since, made.watermark, made.asOf, made.rules],
-        ...[made.model, made.bias, articles.length],
-        ...[articles.map(({ seq }) => seq), articles.map(({ mark }) => mark)],
+        made.digest,
+        keyId,
+        made.search,
+        made.countries,
+        made.since,
+        made.watermark,
+        made.asOf,
+        made.rules,
+        made.model,
+        made.bias,
+        articles.length,
+        articles.map(({ seq }) => seq),
+        articles.map(({ mark }) => mark),
       ],
     )
     return { citation: (await findCitation(client, made.digest))!, isNew: rowCount === 1 }
@@ -85,7 +102,10 @@ export async function findCitation(db: Queryable, digest: string): Promise<Citat
 const PART = 500
 
 /** The articles of a citation in ascending order of `seq`, at most `PART` at a time. */
-export async function* readCited(db: Queryable, { digest, articles }: Citation): AsyncGenerator<CitedNumber[]> {
+export async function* readCited(
+  db: Queryable,
+  { digest, articles }: Citation,
+): AsyncGenerator<CitedNumber[]> {
   for (let from = 1; from <= articles; from += PART) {
     const { rows } = await db.query<CitedNumber>(
       `select unnest(seqs[$2:$3]) as seq, unnest(marks[$2:$3]) as mark from citations where digest = decode($1, 'hex')`,

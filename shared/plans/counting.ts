@@ -45,7 +45,10 @@ select allowed, used_in_minute as used, left_of_minute as left from counted`
 
 /** Counts one request of a key that was already checked. Null when the key is gone. */
 export async function countInMinute(db: Queryable, keyId: string): Promise<CountedMinute | null> {
-  return (await readRow<CountedMinute>(db, { name: 'count-minute', text: COUNT, values: [keyId] })) ?? null
+  return (
+    (await readRow<CountedMinute>(db, { name: 'count-minute', text: COUNT, values: [keyId] })) ??
+    null
+  )
 }
 
 /** The month of a key, by the database's clock (UTC). */

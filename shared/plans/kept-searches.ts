@@ -40,7 +40,10 @@ export async function listSearches(db: Queryable, keyId: string): Promise<KeptSe
     `select ${COLUMNS} from kept_searches where key_id = $1 order by position, created_at, search_id`,
     [keyId],
   )
-  return rows.map(row => ({ ...row, feed: feeds.find(({ searchId }) => searchId === row.id) ?? null }))
+  return rows.map(row => ({
+    ...row,
+    feed: feeds.find(({ searchId }) => searchId === row.id) ?? null,
+  }))
 }
 
 async function findSearch(db: Queryable, keyId: string, id: string): Promise<KeptSearch | null> {
@@ -57,7 +60,11 @@ const KEEP = `
  *
  * @throws TooManySearches
  */
-export function keepSearch(pool: Pool, keyId: string, { name, search }: Described): Promise<KeptSearch | null> {
+export function keepSearch(
+  pool: Pool,
+  keyId: string,
+  { name, search }: Described,
+): Promise<KeptSearch | null> {
   return changeKept(pool, keyId, async client => {
     await listSearches(client, keyId)
     await makeRoomForSearch(client, keyId)
@@ -83,7 +90,9 @@ export function changeSearch(
     if (before === null) return null
     const { name, search, position } = { ...before, ...given }
     const [first, last, step] =
-      position < before.position ? [position, before.position - 1, 1] : [before.position + 1, position, -1]
+      position < before.position
+        ? [position, before.position - 1, 1]
+        : [before.position + 1, position, -1]
     await client.query(
       'update kept_searches set position = position + $4 where key_id = $1 and position between $2 and $3',
       [keyId, first, last, step],
@@ -100,11 +109,10 @@ export function changeSearch(
         [id],
       )
     }
-    await client.query('update search_feeds set title = $2, search = $3 where search_id = $1 and revoked_at is null', [
-      id,
-      name,
-      search,
-    ])
+    await client.query(
+      'update search_feeds set title = $2, search = $3 where search_id = $1 and revoked_at is null',
+      [id, name, search],
+    )
     return findSearch(client, keyId, id)
   })
 }
@@ -124,7 +132,10 @@ export async function endFeedOf(db: Queryable, keyId: string, id: string): Promi
 export async function removeSearch(pool: Pool, keyId: string, id: string): Promise<boolean> {
   const removed = await changeKept(pool, keyId, async (client: Client) => {
     await endFeedOf(client, keyId, id)
-    return client.query('delete from kept_searches where search_id = $1 and key_id = $2', [id, keyId])
+    return client.query('delete from kept_searches where search_id = $1 and key_id = $2', [
+      id,
+      keyId,
+    ])
   })
   return removed?.rowCount === 1
 }
@@ -142,12 +153,17 @@ export function giveFeed(
   return changeKept(pool, keyId, async client => {
     const kept = await findSearch(client, keyId, id)
     if (kept === null) return null
-    const given = (await listFeedsWithTokens(client, keyId)).find(({ feed }) => feed.searchId === id)
+    const given = (await listFeedsWithTokens(client, keyId)).find(
+      ({ feed }) => feed.searchId === id,
+    )
     if (given) return { isNew: false, given }
     // A feed that `listFeedsWithTokens` does not list has an address that nobody can compute, so it
     // ends.
     await endFeedOf(client, keyId, id)
     await client.query('update kept_searches set of_feed = false where search_id = $1', [id])
-    return { isNew: true, given: await insertFeed(client, keyId, { ...kept, title: kept.name, searchId: id }) }
+    return {
+      isNew: true,
+      given: await insertFeed(client, keyId, { ...kept, title: kept.name, searchId: id }),
+    }
   })
 }

@@ -85,7 +85,11 @@ const LIST = `
 /** All keys, the oldest first, revoked keys included. */
 export async function listKeys(db: Queryable): Promise<ListedKey[]> {
   const { rows } = await db.query<KeyRow & Omit<ListedKey, keyof ApiKey>>(LIST)
-  return rows.map(row => ({ ...fromRow(row), lastUsedAt: row.lastUsedAt, usedThisMonth: row.usedThisMonth }))
+  return rows.map(row => ({
+    ...fromRow(row),
+    lastUsedAt: row.lastUsedAt,
+    usedThisMonth: row.usedThisMonth,
+  }))
 }
 
 /** A key and its use of the month; null: its plan has no quota. */
@@ -167,7 +171,11 @@ const planColumns = ({ countries, history, rate, quota }: Plan): unknown[] => [
 ]
 
 /** The key that a statement returns; null: it returns no row. */
-async function readKey(db: Queryable, statement: string, values: unknown[]): Promise<ApiKey | null> {
+async function readKey(
+  db: Queryable,
+  statement: string,
+  values: unknown[],
+): Promise<ApiKey | null> {
   const row = await readRow<KeyRow>(db, statement, values)
   return row ? fromRow(row) : null
 }

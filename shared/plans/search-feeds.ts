@@ -66,7 +66,11 @@ export class TooManySearches extends Error {
  * Changes the kept searches, feeds or citations of a key. A lock makes such changes run one after
  * another, so that they stay within the limits. Null when the key does not exist or was revoked.
  */
-export const changeKept = <T>(pool: Pool, keyId: string, work: (client: Client) => Promise<T>): Promise<T | null> =>
+export const changeKept = <T>(
+  pool: Pool,
+  keyId: string,
+  work: (client: Client) => Promise<T>,
+): Promise<T | null> =>
   transaction(pool, async client => {
     const { rowCount } = await client.query(
       'select from api_keys where id = $1 and revoked_at is null for no key update',
@@ -146,10 +150,13 @@ delete from kept_searches where search_id in (
  * @throws TooManySearches
  */
 export async function makeRoomForSearch(client: Client, keyId: string): Promise<void> {
-  const kept = await countOf(client, 'select count(*)::int from kept_searches where key_id = $1', [keyId])
+  const kept = await countOf(client, 'select count(*)::int from kept_searches where key_id = $1', [
+    keyId,
+  ])
   if (kept < MAX_SEARCHES) return
   const { rowCount } = await client.query(MAKE_ROOM, [keyId])
-  if (rowCount === 0) throw new TooManySearches(`A key may keep ${MAX_SEARCHES} searches; remove one first.`)
+  if (rowCount === 0)
+    throw new TooManySearches(`A key may keep ${MAX_SEARCHES} searches; remove one first.`)
 }
 
 /** @throws TooManyFeeds */
@@ -197,7 +204,11 @@ export async function listFeedsWithTokens(db: Queryable, keyId: string): Promise
  * @param keyId only a feed of this key is ended; null: of any key
  * @returns false: there is no such feed
  */
-export async function revokeFeed(db: Queryable, feedId: string, keyId: string | null = null): Promise<boolean> {
+export async function revokeFeed(
+  db: Queryable,
+  feedId: string,
+  keyId: string | null = null,
+): Promise<boolean> {
   const { rowCount } = await db.query(
     `update search_feeds set revoked_at = coalesce(revoked_at, now())
      where feed_id = $1 and ($2::text is null or key_id = $2)`,
@@ -223,7 +234,9 @@ export const feedOfToken = (db: Queryable, token: string): Promise<string | null
  * The result for an address: an active feed with its key, or an ended feed. A feed also ends when
  * its key is revoked.
  */
-type FoundFeed = { ended: true } | { ended: false; id: string; title: string; search: string; access: FoundKey }
+type FoundFeed =
+  | { ended: true }
+  | { ended: false; id: string; title: string; search: string; access: FoundKey }
 
 // One statement reads feed, key, month and the columns of `Beside`, because every request waits for
 // it. $1 token_hash. Index: search_feeds_token_hash_key
@@ -255,10 +268,21 @@ export async function findFeed<State>(
   beside: Beside,
 ): Promise<(FoundFeed & { beside: State }) | null> {
   const hash = hashSecret(token)
-  const row = await readRow<FoundRow & State>(db, { name: 'find-feed', text: FIND(beside), values: [hash] })
+  const row = await readRow<FoundRow & State>(db, {
+    name: 'find-feed',
+    text: FIND(beside),
+    values: [hash],
+  })
   if (!row || !timingSafeEqual(row.token_hash, hash)) return null
   if (row.feed_revoked_at !== null || row.revoked_at !== null) return { ended: true, beside: row }
-  return { ended: false, id: row.feed_id, title: row.title, search: row.search, access: foundKey(row), beside: row }
+  return {
+    ended: false,
+    id: row.feed_id,
+    title: row.title,
+    search: row.search,
+    access: foundKey(row),
+    beside: row,
+  }
 }
 
 // The commit does not wait for the disk. A crash of the server may lose the counts of the last
@@ -290,7 +314,8 @@ const makeNonce = (): Buffer => randomBytes(32)
 async function loadTokenMaker(db: Queryable): Promise<TokenMaker> {
   const secret = await loadSharedSecret(db, 'feeds')
   return ({ feedId, keyId, nonce }) =>
-    PREFIX + createHmac('sha256', secret).update(`${feedId} ${keyId} `).update(nonce).digest('base64url')
+    PREFIX +
+    createHmac('sha256', secret).update(`${feedId} ${keyId} `).update(nonce).digest('base64url')
 }
 
 /** Whether a text has the form of a token. Other texts need no look into the database. */

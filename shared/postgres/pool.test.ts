@@ -12,28 +12,39 @@ import { listen, until } from '../../test/fleet.ts'
 import { readConfig } from '../config/config.ts'
 import { createLogger } from '../log/logger.ts'
 import { openQueues } from '../queues/queues.ts'
-import { createPool, isTransient, keepingAlive, locking, transaction, whileLocked, withSession } from './pool.ts'
+import {
+  createPool,
+  isTransient,
+  keepingAlive,
+  locking,
+  transaction,
+  whileLocked,
+  withSession,
+} from './pool.ts'
 
-t.test('a server whose host has vanished is given up, and the connection is not used again', async t => {
-  const database = await createTestDatabase(t)
-  const link = await openLinkTo(database.url)
-  const pool = createPool(link.url, 'test', () => {}, { ...PATIENT, max: 1, queryTimeout: 2_000 })
-  t.teardown(async () => {
-    await link.close()
-    await pool.end()
-  })
-  await pool.query('select 1')
-  link.silence()
-  const lost = transaction(pool, client => client.query('select 2'))
-  const error: unknown = await lost.then(
-    () => null,
-    (reason: unknown) => reason,
-  )
-  t.ok(isTransient(error), 'the work may be tried again')
-  t.equal(pool.totalCount, 0)
-  link.mend()
-  t.equal((await pool.query('select 3')).rowCount, 1)
-})
+t.test(
+  'a server whose host has vanished is given up, and the connection is not used again',
+  async t => {
+    const database = await createTestDatabase(t)
+    const link = await openLinkTo(database.url)
+    const pool = createPool(link.url, 'test', () => {}, { ...PATIENT, max: 1, queryTimeout: 2_000 })
+    t.teardown(async () => {
+      await link.close()
+      await pool.end()
+    })
+    await pool.query('select 1')
+    link.silence()
+    const lost = transaction(pool, client => client.query('select 2'))
+    const error: unknown = await lost.then(
+      () => null,
+      (reason: unknown) => reason,
+    )
+    t.ok(isTransient(error), 'the work may be tried again')
+    t.equal(pool.totalCount, 0)
+    link.mend()
+    t.equal((await pool.query('select 3')).rowCount, 1)
+  },
+)
 
 t.test('a connection that is lost at its first statement ends no process', async t => {
   const database = await createTestDatabase(t)
@@ -52,7 +63,10 @@ t.test('a connection that is lost at its first statement ends no process', async
   })
   const url = Object.assign(new URL(database.url), { port: await listen(proxy) }).href
   const pool = createPool(url, 'test', () => {}, PATIENT)
-  const queues = openQueues({ ...readConfig({}), DATABASE_URL: url }, createLogger('test', 'silent'))
+  const queues = openQueues(
+    { ...readConfig({}), DATABASE_URL: url },
+    createLogger('test', 'silent'),
+  )
   const workers: ReturnType<typeof queues.work>[] = []
   t.teardown(async () => {
     for (const worker of workers) await worker.close(true)
@@ -63,7 +77,8 @@ t.test('a connection that is lost at its first statement ends no process', async
   const asks = {
     'the pool verifies it': () => pool.query('select 1'),
     'a queue reads its schema': () => queues.counts(),
-    'a worker starts': async () => void workers.push(queues.work('embed', async () => {}, { concurrency: 1 })),
+    'a worker starts': async () =>
+      void workers.push(queues.work('embed', async () => {}, { concurrency: 1 })),
   }
   for (const [name, ask] of Object.entries(asks)) {
     cuts = 1
@@ -76,60 +91,76 @@ t.test('a connection that is lost at its first statement ends no process', async
   }
 })
 
-t.test('the server asks whether our host is still there, so that a lost host gives up its locks', async t => {
-  const database = await createTestDatabase(t)
-  const pool = createPool(database.url, 'test', () => {}, { ...PATIENT, settings: { jit: 'off' } })
-  t.teardown(() => pool.end())
-  const { rows } = await pool.query<{ idle: string; jit: string }>(
-    "select current_setting('tcp_keepalives_idle') as idle, current_setting('jit') as jit",
-  )
-  t.same(rows, [{ idle: '10', jit: 'off' }])
-})
+t.test(
+  'the server asks whether our host is still there, so that a lost host gives up its locks',
+  async t => {
+    const database = await createTestDatabase(t)
+    const pool = createPool(database.url, 'test', () => {}, {
+      ...PATIENT,
+      settings: { jit: 'off' },
+    })
+    t.teardown(() => pool.end())
+    const { rows } = await pool.query<{ idle: string; jit: string }>(
+      "select current_setting('tcp_keepalives_idle') as idle, current_setting('jit') as jit",
+    )
+    t.same(rows, [{ idle: '10', jit: 'off' }])
+  },
+)
 
-t.test('a standby is refused where the primary should be, and the work may be tried again', async t => {
-  const folder = await mkdtemp(join(tmpdir(), 'perscope-test-'))
-  await chmod(folder, 0o755)
-  const dataDir = await openDataDirectory(folder, `a test (process ${process.pid})`)
-  const start = () => startServers(dataDir, { servers: ['postgres'], report: () => {}, throwaway: true })
-  await (await start()).stop()
-  // Makes a standby without a primary. It never becomes a primary.
-  await writeFile(join(dataDir.path, 'postgres', 'standby.signal'), '')
-  const servers = await start()
-  const url = servers.addresses.DATABASE_URL ?? ''
-  const pool = createPool(url, 'test', () => {}, PATIENT)
-  const reading = createPool(url, 'test', () => {}, { ...PATIENT, mayBeStandby: true })
-  t.teardown(async () => {
-    await pool.end()
-    await reading.end()
-    await servers.stop()
-    dataDir.release()
-    await rm(folder, { recursive: true, force: true })
-  })
-  const error: unknown = await pool.query('select 1').catch((reason: unknown) => reason)
-  t.ok(isTransient(error), 'the work may be tried again')
-  t.match(error, { message: /is a standby/ })
-  t.equal((await reading.query('select 1')).rowCount, 1)
-})
+t.test(
+  'a standby is refused where the primary should be, and the work may be tried again',
+  async t => {
+    const folder = await mkdtemp(join(tmpdir(), 'perscope-test-'))
+    await chmod(folder, 0o755)
+    const dataDir = await openDataDirectory(folder, `a test (process ${process.pid})`)
+    const start = () =>
+      startServers(dataDir, { servers: ['postgres'], report: () => {}, throwaway: true })
+    await (await start()).stop()
+    // Makes a standby without a primary. It never becomes a primary.
+    await writeFile(join(dataDir.path, 'postgres', 'standby.signal'), '')
+    const servers = await start()
+    const url = servers.addresses.DATABASE_URL ?? ''
+    const pool = createPool(url, 'test', () => {}, PATIENT)
+    const reading = createPool(url, 'test', () => {}, { ...PATIENT, mayBeStandby: true })
+    t.teardown(async () => {
+      await pool.end()
+      await reading.end()
+      await servers.stop()
+      dataDir.release()
+      await rm(folder, { recursive: true, force: true })
+    })
+    const error: unknown = await pool.query('select 1').catch((reason: unknown) => reason)
+    t.ok(isTransient(error), 'the work may be tried again')
+    t.match(error, { message: /is a standby/ })
+    t.equal((await reading.query('select 1')).rowCount, 1)
+  },
+)
 
-t.test('a session that is lost while it holds a lock ends neither the work nor the process', async t => {
-  const { pool, database } = await createTestPool(t)
-  const { query } = database
-  const holders = `from pg_locks where locktype = 'advisory' and objid = 7
+t.test(
+  'a session that is lost while it holds a lock ends neither the work nor the process',
+  async t => {
+    const { pool, database } = await createTestPool(t)
+    const { query } = database
+    const holders = `from pg_locks where locktype = 'advisory' and objid = 7
     and database = (select oid from pg_database where datname = current_database())`
-  const done = await whileLocked(pool, 7n, async () => {
-    await query(`select pg_terminate_backend(pid) ${holders}`)
-    await until(async () => (await query(`select ${holders}`)).length === 0, 10_000)
-    return 'done'
-  })
-  t.equal(done, 'done')
-  t.equal(await whileLocked(pool, 7n, async () => 'again'), 'again')
-})
+    const done = await whileLocked(pool, 7n, async () => {
+      await query(`select pg_terminate_backend(pid) ${holders}`)
+      await until(async () => (await query(`select ${holders}`)).length === 0, 10_000)
+      return 'done'
+    })
+    t.equal(done, 'done')
+    t.equal(await whileLocked(pool, 7n, async () => 'again'), 'again')
+  },
+)
 
 t.test('a session that falls silent loses its lock to others', async t => {
   const { pool } = await createTestPool(t)
   const done = await withSession(pool, '200ms', session =>
     locking(session, 8n, false, async () => {
-      await until(async () => (await whileLocked(pool, 8n, async () => 'theirs')) === 'theirs', 10_000)
+      await until(
+        async () => (await whileLocked(pool, 8n, async () => 'theirs')) === 'theirs',
+        10_000,
+      )
       return 'ours'
     }),
   )

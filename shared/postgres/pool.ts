@@ -142,7 +142,8 @@ export function createPool(
   options: PoolOptions = {},
 ): Pool {
   const statementTimeout = options.statementTimeout ?? 60_000
-  const queryTimeout = options.queryTimeout ?? (statementTimeout === 0 ? undefined : statementTimeout + LATE)
+  const queryTimeout =
+    options.queryTimeout ?? (statementTimeout === 0 ? undefined : statementTimeout + LATE)
   const pool = new pg.Pool({
     Client: HeardClient,
     connectionString: url,
@@ -175,7 +176,12 @@ const refuseOthers =
       )
       .then(({ rows: [found] }) => {
         if (found?.standby) done(new StandbyError())
-        else done(found?.unfinished && !mayBeUnfinished ? new UnusableDatabaseError(RESTORE_DID_NOT_END) : undefined)
+        else
+          done(
+            found?.unfinished && !mayBeUnfinished
+              ? new UnusableDatabaseError(RESTORE_DID_NOT_END)
+              : undefined,
+          )
       }, done)
   }
 
@@ -219,7 +225,8 @@ export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (/^(08|53|57P0|40001|40P01|25006|25P0[34]|55P03)/.test(code)) return true
-  if (/^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENETUNREACH|ENOENT)/.test(code)) return true
+  if (/^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENETUNREACH|ENOENT)/.test(code))
+    return true
   return /Connection terminated|Query read timeout|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(
     error.message,
   )
@@ -231,7 +238,9 @@ export function isTransient(error: unknown): boolean {
  * @param pool returns the pool of these connections, once it is open
  */
 export const postgresOutageLog = (log: Logger, pool: () => Pool): OutageLog =>
-  createOutageLog(log, 'lost connections to Postgres', 'Postgres answers again', () => pool().query('select 1'))
+  createOutageLog(log, 'lost connections to Postgres', 'Postgres answers again', () =>
+    pool().query('select 1'),
+  )
 
 /**
  * A secret of 256 bits that all processes share. The first process that needs it makes it. Postgres
@@ -243,7 +252,10 @@ export async function loadSharedSecret(
   db: Queryable,
   name: 'cursor' | 'feeds' | 'alerts' | `history ${string}`,
 ): Promise<Buffer> {
-  await db.query('insert into secrets (name, value) values ($1, $2) on conflict do nothing', [name, randomBytes(32)])
+  await db.query('insert into secrets (name, value) values ($1, $2) on conflict do nothing', [
+    name,
+    randomBytes(32),
+  ])
   const value = await readValue<Buffer>(db, 'select value from secrets where name = $1', [name])
   if (!value) throw new Error(`The secret "${name}" was removed a moment ago; try again.`)
   return value

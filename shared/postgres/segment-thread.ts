@@ -8,7 +8,10 @@ export const SEGMENT_THREAD = import.meta.url
 
 serveSegments(url => createPool(url, 'indexer', () => {}, { max: 2, statementTimeout: 0 }))
 
-const failures = counter('index_segment_failures_total', 'Segments of the index that could not be made.')
+const failures = counter(
+  'index_segment_failures_total',
+  'Segments of the index that could not be made.',
+)
 
 /** Logs each segment that was made. Logs and counts failures. */
 export const segmentEvents = (log: Pick<Logger, 'info' | 'warn'>): SegmentEvents => ({

@@ -60,9 +60,15 @@ export class UsageError extends Error {
  *
  * @returns null: the option was not given
  */
-export function wholeNumber(option: string, value: unknown, most: number, least = 1): number | null {
+export function wholeNumber(
+  option: string,
+  value: unknown,
+  most: number,
+  least = 1,
+): number | null {
   if (typeof value !== 'string') return null
-  if (/^\d{1,10}$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value)
+  if (/^\d{1,10}$/.test(value) && Number(value) >= least && Number(value) <= most)
+    return Number(value)
   throw new UsageError(`--${option} is "${value}"; write a whole number from ${least} to ${most}.`)
 }
 
@@ -79,7 +85,10 @@ export function textOf(options: CommandContext['options'], name: string): string
  * Runs a script: `--help`, options, configuration, signals, and errors as one sentence. Exit codes:
  * the number that `work` returns, otherwise 0; 1: the work failed; 2: wrong use.
  */
-export async function runCommand(command: Command, work: (context: CommandContext) => Promise<unknown>): Promise<void> {
+export async function runCommand(
+  command: Command,
+  work: (context: CommandContext) => Promise<unknown>,
+): Promise<void> {
   const stopping = new AbortController()
   onStopSignal(
     () => stopping.abort(),
@@ -142,7 +151,8 @@ const missingSetting = (name: string, config: Config): UsageError =>
  */
 export function sentenceOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return sentenceOf(error.errors[0])
-  if (error instanceof TypeError && error.message === 'fetch failed' && error.cause) return sentenceOf(error.cause)
+  if (error instanceof TypeError && error.message === 'fetch failed' && error.cause)
+    return sentenceOf(error.cause)
   const refusal = certificateRefusal(error)
   if (refusal !== null) return refusal
   if (error instanceof Error) {
@@ -150,7 +160,9 @@ export function sentenceOf(error: unknown): string {
     if ('code' in error && error.code === 'ECONNREFUSED')
       return `Nothing answers there (${message}); start it, or mend the address.`
     if (!('code' in error) || (error.code !== 'EISDIR' && !('path' in error))) return message
-    return ON_FILES[String(error.code)]?.(message, 'path' in error ? String(error.path) : '') ?? message
+    return (
+      ON_FILES[String(error.code)]?.(message, 'path' in error ? String(error.path) : '') ?? message
+    )
   }
   return describe(error).split('\n')[0]!
 }
@@ -168,15 +180,23 @@ const ON_FILES: Record<string, (message: string, path: string) => string> = {
 function parse(command: Command) {
   const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } }
   for (const [name, option] of Object.entries(command.options ?? {})) {
-    options[name] = { type: option.value === undefined ? 'boolean' : 'string', multiple: option.multiple ?? false }
+    options[name] = {
+      type: option.value === undefined ? 'boolean' : 'string',
+      multiple: option.multiple ?? false,
+    }
   }
   try {
     const { values, positionals } = parseArgs({ options, allowPositionals: true })
-    return { values: values as Record<string, string | boolean | string[] | undefined>, positionals }
+    return {
+      values: values as Record<string, string | boolean | string[] | undefined>,
+      positionals,
+    }
   } catch (error) {
     // Removes Node's advice on arguments that begin with a dash, because it does not apply to our
     // commands.
-    throw new UsageError(`${sentenceOf(error).split('. To specify')[0]!.replace(/\.$/, '')}. See --help.`)
+    throw new UsageError(
+      `${sentenceOf(error).split('. To specify')[0]!.replace(/\.$/, '')}. See --help.`,
+    )
   }
 }
 
@@ -186,7 +206,8 @@ function help(command: Command): string {
     command.about,
     '',
     ...usages.map(
-      (usage, index) => `${index === 0 ? 'Usage:' : '      '} npm run ${command.name}${usage ? ` -- ${usage}` : ''}`,
+      (usage, index) =>
+        `${index === 0 ? 'Usage:' : '      '} npm run ${command.name}${usage ? ` -- ${usage}` : ''}`,
     ),
     '',
   ]

@@ -72,7 +72,8 @@ interface Note {
 export function noteEnd(databaseUrl: string, error: unknown): void {
   const blamed = storage.getStore()
   const held = (blamed === undefined ? [...all] : [blamed]).map(({ kind, numbers }) => ({
-    ...{ kind, numbers: numbers.map(String) },
+    kind,
+    numbers: numbers.map(String),
   }))
   if (held.length === 0) return
   const note: Note = { databaseUrl, held, why: printableLine(describe(error).slice(0, 500)) }
@@ -85,7 +86,11 @@ export function noteEnd(databaseUrl: string, error: unknown): void {
 }
 
 async function write({ databaseUrl, why, held }: Note): Promise<void> {
-  const pool = createPool(databaseUrl, 'end', () => {}, { max: 1, connectTimeout: LIMIT, queryTimeout: LIMIT })
+  const pool = createPool(databaseUrl, 'end', () => {}, {
+    max: 1,
+    connectTimeout: LIMIT,
+    queryTimeout: LIMIT,
+  })
   for (const { kind, numbers } of held) await pool.query(NOTES[kind], [numbers, why, RESTS])
   await pool.end()
 }

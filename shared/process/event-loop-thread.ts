@@ -37,7 +37,10 @@ const timer = setInterval(() => {
 async function end(): Promise<void> {
   const calls = await withTimeLimit(callsInHand(), PLACE_MS, () => [])
   const place = calls.length > 0 ? ` in ${calls[0]}` : ''
-  say(`the event loop stood still for ${(looks * BEAT_MS) / 1_000} s${place}; the process ends itself`, calls)
+  say(
+    `the event loop stood still for ${(looks * BEAT_MS) / 1_000} s${place}; the process ends itself`,
+    calls,
+  )
   process.kill(process.pid, 'SIGKILL')
   // In a container, the kernel does not let the first process kill itself.
   await pause(BEAT_MS)

@@ -30,14 +30,28 @@ export interface Watch {
  * @param onError called when the thread cannot start; the process goes on without it
  */
 export function watchEventLoop(
-  { name, number = null, limit, words }: Pick<Watch, 'name' | 'words'> & { number?: string | null; limit: number },
+  {
+    name,
+    number = null,
+    limit,
+    words,
+  }: Pick<Watch, 'name' | 'words'> & { number?: string | null; limit: number },
   onError: (error: Error) => void,
 ): void {
   if (limit === 0) return
   const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   setInterval(() => Atomics.add(beats, 0, 1), BEAT_MS).unref()
-  const watch: Watch = { name, number, words, looks: Math.ceil(limit / BEAT_MS), beats: beats.buffer }
+  const watch: Watch = {
+    name,
+    number,
+    words,
+    looks: Math.ceil(limit / BEAT_MS),
+    beats: beats.buffer,
+  }
   // `execArgv` is empty, because threads refuse some flags of the process.
-  const thread = new Worker(new URL('event-loop-thread.ts', import.meta.url), { workerData: watch, execArgv: [] })
+  const thread = new Worker(new URL('event-loop-thread.ts', import.meta.url), {
+    workerData: watch,
+    execArgv: [],
+  })
   thread.on('error', onError).unref()
 }

@@ -12,7 +12,11 @@ export type HealthServer = Awaited<ReturnType<typeof startHealthServer>>
  * Limits, in ms. There are few clients, and they are near. A connection that sends no request, or
  * does not read its answer, is closed, so that others can connect.
  */
-const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 2_000 }
+const TIMEOUTS = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 2_000,
+}
 const SILENCE = 30_000
 const CONNECTIONS = 256
 
@@ -39,12 +43,16 @@ export async function startHealthServer(
     try {
       if (isForeign(host, request.headers.host)) return void response.writeHead(421).end()
       if (path === '/healthz')
-        return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}')
+        return void response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end('{"status":"ok"}')
       if (path === '/readyz') {
         const gaps = await look()
         const ready = Object.keys(gaps).length === 0
         response.writeHead(ready ? 200 : 503, { 'content-type': 'application/json' })
-        return void response.end(JSON.stringify({ status: ready ? 'ok' : 'missing', missing: gaps }))
+        return void response.end(
+          JSON.stringify({ status: ready ? 'ok' : 'missing', missing: gaps }),
+        )
       }
       if (path === '/metrics') {
         const text = await metrics()
@@ -87,10 +95,18 @@ function isForeign(host: string, named = 'localhost'): boolean {
 
 /** Shows the result of `/readyz` as metrics. Both gauges share one check. */
 function observeReadiness(look: () => Promise<Missing>): void {
-  figure('ready', 'Whether all that the process needs answers.', look, gaps => Number(Object.keys(gaps).length === 0))
-  gauge('missing', 'Dependencies of the process that do not answer.', ['dependency'], look, (set, gaps) => {
-    for (const dependency of Object.keys(gaps)) set({ dependency }, 1)
-  })
+  figure('ready', 'Whether all that the process needs answers.', look, gaps =>
+    Number(Object.keys(gaps).length === 0),
+  )
+  gauge(
+    'missing',
+    'Dependencies of the process that do not answer.',
+    ['dependency'],
+    look,
+    (set, gaps) => {
+      for (const dependency of Object.keys(gaps)) set({ dependency }, 1)
+    },
+  )
 }
 
 /** How many ms a dependency has to answer. */
@@ -102,12 +118,16 @@ const ANSWER_TIME = 2_000
  *
  * @param questions by the dependency's name
  */
-export async function missingAmong(questions: Record<string, () => Promise<unknown>>): Promise<Missing> {
+export async function missingAmong(
+  questions: Record<string, () => Promise<unknown>>,
+): Promise<Missing> {
   const asked = Object.entries(questions).map(async ([name, ask]) => {
     const answered = ask().then(() => null, reasonOf)
     return [name, await withTimeLimit(answered, ANSWER_TIME, () => SILENT)] as const
   })
-  return Object.fromEntries((await Promise.all(asked)).flatMap(([name, why]) => (why === null ? [] : [[name, why]])))
+  return Object.fromEntries(
+    (await Promise.all(asked)).flatMap(([name, why]) => (why === null ? [] : [[name, why]])),
+  )
 }
 
 const SILENT = 'does not answer'

@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, cpSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -43,7 +52,11 @@ interface Start {
 }
 
 /** Runs the program of a checkout until it ends. */
-async function start(root: string, env: Record<string, string> = {}, account = OWN): Promise<Start> {
+async function start(
+  root: string,
+  env: Record<string, string> = {},
+  account = OWN,
+): Promise<Start> {
   const options = { env: { PATH: process.env.PATH, NODE_DEBUG_NATIVE: 'COMPILE_CACHE', ...env } }
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
@@ -54,17 +67,21 @@ async function start(root: string, env: Record<string, string> = {}, account = O
   return { ...JSON.parse(said), wasKept: /module\.ts was accepted/.test(stderr + stdout) }
 }
 
-const folderIn = (root: string, account = OWN) => join(root, 'node_modules/.cache/perscope', String(account))
+const folderIn = (root: string, account = OWN) =>
+  join(root, 'node_modules/.cache/perscope', String(account))
 
-t.test('the second start takes its code from the cache, and a changed module is compiled anew', async t => {
-  const root = checkout(t)
-  t.same(await start(root), { folder: folderIn(root), answer: 42, wasKept: false })
-  t.same(await start(root), { folder: folderIn(root), answer: 42, wasKept: true })
-  t.equal(lstatSync(folderIn(root)).mode & 0o777, 0o700, 'nobody else looks in')
-  writeFileSync(join(root, 'module.ts'), 'export const answer: number = 43')
-  t.same(await start(root), { folder: folderIn(root), answer: 43, wasKept: false })
-  t.match(await start(root), { answer: 43, wasKept: true })
-})
+t.test(
+  'the second start takes its code from the cache, and a changed module is compiled anew',
+  async t => {
+    const root = checkout(t)
+    t.same(await start(root), { folder: folderIn(root), answer: 42, wasKept: false })
+    t.same(await start(root), { folder: folderIn(root), answer: 42, wasKept: true })
+    t.equal(lstatSync(folderIn(root)).mode & 0o777, 0o700, 'nobody else looks in')
+    writeFileSync(join(root, 'module.ts'), 'export const answer: number = 43')
+    t.same(await start(root), { folder: folderIn(root), answer: 43, wasKept: false })
+    t.match(await start(root), { answer: 43, wasKept: true })
+  },
+)
 
 /** Changes after which the folder for compiled code must not be used. */
 const UNFIT: Record<string, (root: string) => void> = {
@@ -86,14 +103,20 @@ for (const [name, make] of Object.entries(UNFIT)) {
   })
 }
 
-t.test('coverage is counted without the cache, and NODE_COMPILE_CACHE names another one', async t => {
-  const root = checkout(t)
-  await start(root)
-  t.match(await start(root, { NODE_V8_COVERAGE: join(root, 'coverage') }), { folder: null, wasKept: false })
-  const own = { NODE_COMPILE_CACHE: join(root, 'own') }
-  t.match(await start(root, own), { folder: null, wasKept: false })
-  t.match(await start(root, own), { folder: null, wasKept: true })
-})
+t.test(
+  'coverage is counted without the cache, and NODE_COMPILE_CACHE names another one',
+  async t => {
+    const root = checkout(t)
+    await start(root)
+    t.match(await start(root, { NODE_V8_COVERAGE: join(root, 'coverage') }), {
+      folder: null,
+      wasKept: false,
+    })
+    const own = { NODE_COMPILE_CACHE: join(root, 'own') }
+    t.match(await start(root, own), { folder: null, wasKept: false })
+    t.match(await start(root, own), { folder: null, wasKept: true })
+  },
+)
 
 t.test('root makes the folder of the account that it changes to', { skip: asRoot }, async t => {
   const root = checkout(t)
@@ -101,5 +124,9 @@ t.test('root makes the folder of the account that it changes to', { skip: asRoot
   t.same(await start(root, {}, OTHER), { ...own, wasKept: false })
   t.same(await start(root, {}, OTHER), { ...own, wasKept: true })
   t.match(lstatSync(folderIn(root, OTHER)), { uid: OTHER, gid: OTHER })
-  t.same(await start(root), { folder: folderIn(root), answer: 42, wasKept: false }, 'root takes nothing of it')
+  t.same(
+    await start(root),
+    { folder: folderIn(root), answer: 42, wasKept: false },
+    'root takes nothing of it',
+  )
 })

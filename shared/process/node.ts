@@ -26,7 +26,8 @@ const FOLDERS = join(MODULES, '.cache', 'perscope')
 export function keepCompiled(): void {
   const account = process.geteuid?.()
   // With cached code, V8 counts calls less precisely. So measurements of coverage use no cache.
-  if (account === undefined || process.env.NODE_V8_COVERAGE || getCompileCacheDir() !== undefined) return
+  if (account === undefined || process.env.NODE_V8_COVERAGE || getCompileCacheDir() !== undefined)
+    return
   if (!makeCompiledFolder(account)) return
   const folder = folderOf(account)
   const { status } = enableCompileCache(folder)
@@ -87,4 +88,5 @@ export const joinsOthers = () => process.connected && process.env[PROCESS_JOINS]
  * The number of this process among those that share a service behind one port. null: the process
  * runs the service by itself, or is the primary.
  */
-export const processNumber = (): string | null => (process.connected ? (process.env[PROCESS_NUMBER] ?? null) : null)
+export const processNumber = (): string | null =>
+  process.connected ? (process.env[PROCESS_NUMBER] ?? null) : null

@@ -86,7 +86,8 @@ function isPassable(folder: string): boolean {
   }
 }
 
-const isForbidden = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'EACCES'
+const isForbidden = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === 'EACCES'
 
 /** The first port that needs no rights of root. */
 export function firstOpenPort(): number {

@@ -38,7 +38,9 @@ export interface RunningService {
 }
 
 /** Imports the modules of a service, and returns the function that starts it. */
-export type LoadService = (config: Config) => Promise<(context: ProcessContext) => Promise<RunningService>>
+export type LoadService = (
+  config: Config,
+) => Promise<(context: ProcessContext) => Promise<RunningService>>
 
 /**
  * Runs one service of the fleet: configuration, logs, health and metrics on their own port, and an
@@ -155,7 +157,10 @@ async function stop(service: Service, signal: string, log: Logger): Promise<void
 function endOnUnhandledError(log: Logger, databaseUrl: string): void {
   const die = (error: unknown) => {
     log.fatal(
-      { err: error instanceof Error ? { message: error.message, stack: error.stack } : describe(error) },
+      {
+        err:
+          error instanceof Error ? { message: error.message, stack: error.stack } : describe(error),
+      },
       'ending',
     )
     noteEnd(databaseUrl, error)

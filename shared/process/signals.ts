@@ -9,7 +9,10 @@ const SAME_WISH_MS = 250
  * Calls `first` at the first SIGINT, SIGTERM or SIGHUP, and `again` at every later one. `again`
  * should end the process at once. SIGHUP means a closed terminal. It ends Node even under `nohup`.
  */
-export function onStopSignal(first: (signal: NodeJS.Signals) => void, again: (signal: NodeJS.Signals) => void): void {
+export function onStopSignal(
+  first: (signal: NodeJS.Signals) => void,
+  again: (signal: NodeJS.Signals) => void,
+): void {
   let last: number | undefined
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {

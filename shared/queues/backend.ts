@@ -24,7 +24,12 @@ export type QueueName = keyof QueueMessages
 export const QUEUE_NAMES = ['normalise', 'embed'] as const satisfies QueueName[]
 
 type Handler = (job: Job) => Promise<void>
-type WorkerSettings = { concurrency: number; lockDuration: number; stalledInterval: number; maxStalledCount: number }
+type WorkerSettings = {
+  concurrency: number
+  lockDuration: number
+  stalledInterval: number
+  maxStalledCount: number
+}
 
 /** The methods that queues in both stores have. */
 type JobQueue = Pick<Queue, 'addBulk' | 'getJobCounts' | 'drain' | 'close'>
@@ -77,7 +82,8 @@ const ANSWER = 10_000
 
 function inRedis(config: RedisSettings, onError: (error: Error) => void) {
   // A producer soon fails with an error. A worker waits until Redis is back.
-  const [asking, waiting] = [redisConnection(config, false), redisConnection(config, true)]
+  const asking = redisConnection(config, false)
+  const waiting = redisConnection(config, true)
   return {
     async openQueue(name: string): Promise<JobQueue> {
       const queue = new Queue(name, { connection: asking })
@@ -118,14 +124,19 @@ function inTime(queue: Queue): JobQueue {
 /** Replaces ioredis's error for a command without a connection by a clear sentence. */
 function sayAway(error: unknown): never {
   if (error instanceof Error && error.message.includes('enableOfflineQueue'))
-    throw new Error('The Redis of the queues is not connected; the connection is tried again.', { cause: error })
+    throw new Error('The Redis of the queues is not connected; the connection is tried again.', {
+      cause: error,
+    })
   throw error
 }
 
 function inPostgres(url: string, onError: (error: Error) => void) {
   // For each queue and each worker: up to three connections. A worker has another one that listens.
   const connection = {
-    ...{ connectionString: url, schema: QUEUE_SCHEMA, max: 3, application_name: 'perscope queues' },
+    connectionString: url,
+    schema: QUEUE_SCHEMA,
+    max: 3,
+    application_name: 'perscope queues',
     Client: HeardClient,
     // BullMQ sends notifications, and transactions with notifications commit one after another. If
     // each commit waited for the disk and a standby, a standby 200 ms away would limit this to five
@@ -138,7 +149,12 @@ function inPostgres(url: string, onError: (error: Error) => void) {
     startWorker: (name: string, handler: Handler, settings: WorkerSettings) =>
       runWhenReady(
         () =>
-          new PatientPostgresWorker(name, handler, { connection, autorun: false, runRetryDelay: RETRY, ...settings }),
+          new PatientPostgresWorker(name, handler, {
+            connection,
+            autorun: false,
+            runRetryDelay: RETRY,
+            ...settings,
+          }),
         onError,
       ),
   }
@@ -167,7 +183,10 @@ const REACH_AGAIN = 500
  */
 
 /** Makes a queue. If it cannot reach its store, closes it and throws the reason. */
-async function openReady<T extends Opened>(make: () => T, onError: (error: Error) => void): Promise<T> {
+async function openReady<T extends Opened>(
+  make: () => T,
+  onError: (error: Error) => void,
+): Promise<T> {
   const opened = make()
   opened.on('error', onError)
   try {

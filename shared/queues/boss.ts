@@ -16,7 +16,8 @@ export function createBoss(databaseUrl: string, onError: (error: Error) => void)
     application_name: 'perscope maintenance',
     max: 3,
     // The work of a killed process goes to another process within this time.
-    ...{ superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 },
+    superviseIntervalSeconds: 10,
+    monitorIntervalSeconds: 10,
     migrate: false,
     createSchema: false,
   })

@@ -41,8 +41,11 @@ export type Queues = ReturnType<typeof openQueues>
  * `REDIS_SENTINELS`, otherwise Postgres.
  */
 export function openQueues(config: QueueSettings, log: Logger) {
-  const outage = createOutageLog(log, 'the queues are out of reach', 'the queues are in reach again', () =>
-    backend.ask(),
+  const outage = createOutageLog(
+    log,
+    'the queues are out of reach',
+    'the queues are in reach again',
+    () => backend.ask(),
   )
   const backend: Backend = createBackend(config, outage.met)
   return {
@@ -59,7 +62,12 @@ export function openQueues(config: QueueSettings, log: Logger) {
           data,
           // A message only says that there is work (a doorbell). It is removed when it is done or
           // has failed. Otherwise the next message with the same key would be dropped.
-          opts: { jobId: `${name}-${key}`, removeOnComplete: true, removeOnFail: true, attempts: 1 },
+          opts: {
+            jobId: `${name}-${key}`,
+            removeOnComplete: true,
+            removeOnFail: true,
+            attempts: 1,
+          },
         })),
       )
     },

@@ -1,13 +1,20 @@
 import t from 'tap'
 import { redisConnection, usesRedis } from './redis.ts'
 
-const SENTINELS = { REDIS_URL: '', REDIS_SENTINEL_NAME: 'perscope', REDIS_SENTINELS: ['10.0.0.1', 'two:7', '[::1]:8'] }
+const SENTINELS = {
+  REDIS_URL: '',
+  REDIS_SENTINEL_NAME: 'perscope',
+  REDIS_SENTINELS: ['10.0.0.1', 'two:7', '[::1]:8'],
+}
 
 t.test('an address or Sentinels lead to Redis', async t => {
   t.notOk(usesRedis({ REDIS_URL: '' }))
   t.ok(usesRedis({ REDIS_URL: 'redis://one' }))
   t.ok(usesRedis(SENTINELS))
-  t.match(redisConnection({ REDIS_URL: 'redis://one' }, true), { url: 'redis://one', maxRetriesPerRequest: null })
+  t.match(redisConnection({ REDIS_URL: 'redis://one' }, true), {
+    url: 'redis://one',
+    maxRetriesPerRequest: null,
+  })
   t.match(redisConnection({ ...SENTINELS, REDIS_URL: 'redis://one' }, true), {
     url: undefined,
     name: 'perscope',
@@ -31,7 +38,10 @@ t.test('entries that cannot be used are refused with what to write', async t => 
       message: /^REDIS_SENTINELS (?!.*secret).*write host:port/,
     })
   }
-  t.throws(() => redisConnection({ ...SENTINELS, REDIS_SENTINELS: ['rediss://one', 'two'] }, true), {
-    message: /before all or none/,
-  })
+  t.throws(
+    () => redisConnection({ ...SENTINELS, REDIS_SENTINELS: ['rediss://one', 'two'] }, true),
+    {
+      message: /before all or none/,
+    },
+  )
 })

@@ -12,7 +12,11 @@ export type RedisSettings = Pick<Config, 'REDIS_URL'> &
   Partial<
     Pick<
       Config,
-      'REDIS_SENTINELS' | 'REDIS_SENTINEL_NAME' | 'REDIS_SENTINEL_PASSWORD' | 'REDIS_PASSWORD' | 'TLS_CA_FILE'
+      | 'REDIS_SENTINELS'
+      | 'REDIS_SENTINEL_NAME'
+      | 'REDIS_SENTINEL_PASSWORD'
+      | 'REDIS_PASSWORD'
+      | 'TLS_CA_FILE'
     >
   >
 
@@ -72,7 +76,9 @@ export function redisConnection(config: RedisSettings, waits: boolean): RedisOpt
     // of another network, and that their certificates do not have.
     updateSentinels: false,
     // Without these options, ioredis keeps commands for ever while no Sentinel answers.
-    ...(waits ? { maxRetriesPerRequest: null } : { maxRetriesPerRequest: 1, enableOfflineQueue: false }),
+    ...(waits
+      ? { maxRetriesPerRequest: null }
+      : { maxRetriesPerRequest: 1, enableOfflineQueue: false }),
     ...(sentinels.secure ? { tls: trust, sentinelTLS: trust, enableTLSForSentinelMode: true } : {}),
   } satisfies ClientOptions
 }
@@ -95,7 +101,13 @@ function readSentinels(list: string[]): Sentinels | null {
   const urls = list.map(text => {
     const whole = text.includes('://') ? text : `redis://${text}`
     const url = URL.canParse(whole) ? new URL(whole) : null
-    if (url === null || !/^rediss?:$/.test(url.protocol) || url.hostname === '' || url.username || url.password) {
+    if (
+      url === null ||
+      !/^rediss?:$/.test(url.protocol) ||
+      url.hostname === '' ||
+      url.username ||
+      url.password
+    ) {
       throw new ConfigError(
         'REDIS_SENTINELS has an entry that cannot be used; write host:port or rediss://host:port, without a password.',
       )
@@ -104,7 +116,9 @@ function readSentinels(list: string[]): Sentinels | null {
   })
   const secure = urls.filter(({ protocol }) => protocol === 'rediss:').length
   if (secure > 0 && secure < urls.length)
-    throw new ConfigError('REDIS_SENTINELS mixes entries with and without rediss://; write it before all or none.')
+    throw new ConfigError(
+      'REDIS_SENTINELS mixes entries with and without rediss://; write it before all or none.',
+    )
   return {
     hosts: urls.map(({ hostname, port }) => ({
       host: hostname.replace(/^\[(.*)\]$/, '$1'),
@@ -147,7 +161,8 @@ export async function readRedis(config: RedisSettings): Promise<RedisServers | n
 
 /** Reads the section "replication" of Redis' INFO. */
 function replicationOf(info: string): Omit<RedisServers, 'host'> {
-  const fieldOf = (name: string, text: string) => new RegExp(`(?:^|,)${name}[:=]([^,\r\n]*)`, 'm').exec(text)?.[1]
+  const fieldOf = (name: string, text: string) =>
+    new RegExp(`(?:^|,)${name}[:=]([^,\r\n]*)`, 'm').exec(text)?.[1]
   const written = Number(fieldOf('master_repl_offset', info) ?? 0)
   const replicas = Array.from(info.matchAll(/^slave\d+:(.*)$/gm), ([, fields = '']) => ({
     host: `${fieldOf('ip', fields)}:${fieldOf('port', fields)}`,

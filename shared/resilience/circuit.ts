@@ -35,7 +35,13 @@ interface CircuitState {
  *   not count.
  */
 export function createCircuit(name: string, counts: (error: unknown) => boolean) {
-  const state: CircuitState = { failuresInARow: 0, nextPause: PAUSE, openUntil: 0, trying: false, reason: '' }
+  const state: CircuitState = {
+    failuresInARow: 0,
+    nextPause: PAUSE,
+    openUntil: 0,
+    trying: false,
+    reason: '',
+  }
   return {
     /** Why calls are refused, and for how many more ms; null: calls are allowed. */
     obstacle: () => obstacleOf(state),
@@ -45,7 +51,10 @@ export function createCircuit(name: string, counts: (error: unknown) => boolean)
      */
     async run<T>(work: () => Promise<T>): Promise<T> {
       const blocked = obstacleOf(state)
-      if (blocked) throw new CircuitOpen(`${name} failed a moment ago (${blocked.reason}); it is tried again soon.`)
+      if (blocked)
+        throw new CircuitOpen(
+          `${name} failed a moment ago (${blocked.reason}); it is tried again soon.`,
+        )
       const isTrial = state.failuresInARow >= FAILURES
       if (isTrial) state.trying = true
       try {

@@ -20,5 +20,8 @@ export function readRetryAfter(
   const until = /[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(until)) return null
   const serverTime = Date.parse(date ?? '')
-  return Math.min(Math.max(0, until - (Number.isNaN(serverTime) ? now : serverTime)), LONGEST_RETRY_AFTER)
+  return Math.min(
+    Math.max(0, until - (Number.isNaN(serverTime) ? now : serverTime)),
+    LONGEST_RETRY_AFTER,
+  )
 }

@@ -4,7 +4,8 @@
  */
 export type Begun = Int32Array<SharedArrayBuffer>
 
-export const createBegun = (): Begun => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+export const createBegun = (): Begun =>
+  new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
 
 /** Sets the flag; the thread calls this. */
 export function begin(begun: Begun): void {

@@ -79,7 +79,8 @@ function openAccount(state: FairQueueState, key: string | number): Account {
   const known = state.accounts.get(key)
   const account = known ?? { used: state.level, last: USUAL, running: 0, slowUntil: 0, line: [] }
   if (known === undefined) state.accounts.set(key, account)
-  if (account.line.length === 0 && account.running === 0) account.used = Math.max(account.used, state.level)
+  if (account.line.length === 0 && account.running === 0)
+    account.used = Math.max(account.used, state.level)
   return account
 }
 

@@ -35,7 +35,12 @@ export type Threads<Task, Result> = ReturnType<typeof openThreads<Task, Result>>
  *   replaced.
  * @param options.memory MB of heap that a task may use. A task that uses more ends only its thread.
  */
-export function openThreads<Task, Result>(options: { worker: URL; threads: number; timeout: number; memory: number }) {
+export function openThreads<Task, Result>(options: {
+  worker: URL
+  threads: number
+  timeout: number
+  memory: number
+}) {
   const { worker, threads, timeout, memory } = options
   const pool = new Piscina<Timed<Task>, Result>({
     filename: worker.href,
@@ -43,7 +48,11 @@ export function openThreads<Task, Result>(options: { worker: URL; threads: numbe
     maxThreads: threads,
     concurrentTasksPerWorker: 1,
     idleTimeout: 60_000,
-    resourceLimits: { maxOldGenerationSizeMb: memory, maxYoungGenerationSizeMb: 64, stackSizeMb: 8 },
+    resourceLimits: {
+      maxOldGenerationSizeMb: memory,
+      maxYoungGenerationSizeMb: 64,
+      stackSizeMb: 8,
+    },
   })
   // When a thread dies, its task gets the error too. Without this listener the error would end the
   // process.
@@ -72,8 +81,13 @@ export function openThreads<Task, Result>(options: { worker: URL; threads: numbe
   }
 }
 
-function failureOf(error: unknown, late: boolean, limits: { timeout: number; memory: number }): ThreadError {
-  if (late) return new ThreadError('timeout', `It kept a thread for more than ${limits.timeout} ms.`, error)
+function failureOf(
+  error: unknown,
+  late: boolean,
+  limits: { timeout: number; memory: number },
+): ThreadError {
+  if (late)
+    return new ThreadError('timeout', `It kept a thread for more than ${limits.timeout} ms.`, error)
   const message = describe(error)
   if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
     return new ThreadError('memory', `It needs more than ${limits.memory} MB.`, error)

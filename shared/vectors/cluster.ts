@@ -12,14 +12,19 @@ const TIMEOUT = 3_000
  * @param collection the collection whose shards are read; null: no shards
  * @returns null: there is no Qdrant
  */
-export async function readVectorNodes(config: QdrantSettings, collection: string | null): Promise<VectorNodes | null> {
+export async function readVectorNodes(
+  config: QdrantSettings,
+  collection: string | null,
+): Promise<VectorNodes | null> {
   if (config.QDRANT_URL === '') return null
   const { ask } = openQdrant(config, TIMEOUT)
   return ask(async ({ api, via }) => {
     const { result: cluster } = (await api.clusterStatus({}, via)).data
     if (cluster?.status !== 'enabled') return { nodes: [], unreachable: [], shards: [] }
     // Ids are larger than JavaScript numbers can represent. As text they stay exact.
-    const hosts = new Map(Object.entries(cluster.peers).map(([id, peer]) => [id, hostOf(peer?.uri ?? '')]))
+    const hosts = new Map(
+      Object.entries(cluster.peers).map(([id, peer]) => [id, hostOf(peer?.uri ?? '')]),
+    )
     return {
       nodes: [...hosts.values()].sort(),
       unreachable: Object.keys(cluster.message_send_failures).map(hostOf).sort(),
@@ -43,7 +48,10 @@ async function readShards(
   return [...Map.groupBy(copies, ({ shard_id }) => shard_id)]
     .map(([shard, all]) => ({
       shard,
-      copies: all.map(({ peer_id, state }) => ({ node: hosts.get(String(peer_id)) ?? 'a node that left', state })),
+      copies: all.map(({ peer_id, state }) => ({
+        node: hosts.get(String(peer_id)) ?? 'a node that left',
+        state,
+      })),
     }))
     .sort((a, b) => a.shard - b.shard)
 }

@@ -30,8 +30,14 @@ t.test('a question without an answer is asked again, and the first one is given 
 
 t.test('a question that fails is asked again, unless the answer would be the same', async t => {
   let asked = 0
-  const ask = createSecondTry({ after: MINUTE, limit: MINUTE, most: 1, again: error => error !== 'no' })
-  const failing = (error: unknown) => () => (++asked === 1 ? Promise.reject(error) : Promise.resolve(asked))
+  const ask = createSecondTry({
+    after: MINUTE,
+    limit: MINUTE,
+    most: 1,
+    again: error => error !== 'no',
+  })
+  const failing = (error: unknown) => () =>
+    ++asked === 1 ? Promise.reject(error) : Promise.resolve(asked)
   t.equal(await ask(failing('lost')), 2)
   asked = 0
   t.equal(await ask(failing('no')).catch(error => error), 'no')

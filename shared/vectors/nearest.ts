@@ -12,7 +12,10 @@ import { type NearArticle, VectorFailure } from './store.ts'
  *
  * @throws QdrantAnswer, or the error of the connection
  */
-export type AskNearest = (collection: string, question: Record<string, unknown>) => Promise<NearArticle[]>
+export type AskNearest = (
+  collection: string,
+  question: Record<string, unknown>,
+) => Promise<NearArticle[]>
 
 export interface QdrantAddress {
   /** Scheme and host, without the port. */
@@ -64,7 +67,12 @@ export function openNearest(
     'content-type': 'application/json',
     ...(QDRANT_API_KEY === '' ? {} : { 'api-key': QDRANT_API_KEY }),
   }
-  const secondTry = createSecondTry({ after: timeout * PATIENCE, limit: timeout, most: SECOND_TRIES, again: isPassing })
+  const secondTry = createSecondTry({
+    after: timeout * PATIENCE,
+    limit: timeout,
+    most: SECOND_TRIES,
+    again: isPassing,
+  })
   const post = async (collection: string, question: string, signal: AbortSignal) => {
     const { statusCode, body } = await request(
       `${origin}:${port}${prefix}/collections/${encodeURIComponent(collection)}/points/query`,
@@ -85,7 +93,8 @@ export function openNearest(
     const text = await secondTry(signal => post(collection, asked, signal))
     const answer: unknown = JSON.parse(text)
     const points = isRecord(answer) && isRecord(answer.result) ? answer.result.points : null
-    if (!Array.isArray(points) || !points.every(isPoint)) throw new QdrantAnswer(502, 'something that holds no points')
+    if (!Array.isArray(points) || !points.every(isPoint))
+      throw new QdrantAnswer(502, 'something that holds no points')
     return points.map(({ id, score }) => ({ seq: BigInt(id), score }))
   }
 }
@@ -100,9 +109,15 @@ const isPoint = (value: unknown): value is { id: number; score: number } =>
 export function vectorFailure(error: unknown): VectorFailure {
   if (error instanceof VectorFailure) return error
   if (error instanceof CircuitOpen) return new VectorFailure('unavailable', error.message)
-  const status = error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : null
+  const status =
+    error instanceof Error && 'status' in error && typeof error.status === 'number'
+      ? error.status
+      : null
   const said = status === null ? sentenceOf(rootOf(error)) : `${status} ${detailOf(error)}`.trim()
-  if (status === 404) return new VectorFailure('missing', `Qdrant has no such collection (${said}).`, { cause: error })
+  if (status === 404)
+    return new VectorFailure('missing', `Qdrant has no such collection (${said}).`, {
+      cause: error,
+    })
   if (status === 400 || status === 409 || status === 413 || status === 422)
     return new VectorFailure('refused', `Qdrant refuses: ${said}.`, { cause: error })
   return new VectorFailure('unavailable', `Qdrant does not answer (${said}).`, { cause: error })

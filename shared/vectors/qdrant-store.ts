@@ -10,10 +10,19 @@ import {
   PAYLOAD_INDEXES,
   searchParameters,
 } from './registry.ts'
-import { type ArticleVector, type NearArticle, type Reach, VectorFailure, type VectorStore } from './store.ts'
+import {
+  type ArticleVector,
+  type NearArticle,
+  type Reach,
+  VectorFailure,
+  type VectorStore,
+} from './store.ts'
 
 /** @param timeout ms that a request may take. Use a short time if a user waits. */
-export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout = 15_000): VectorStore {
+export function openVectorStore(
+  config: QdrantSettings & LayoutSettings,
+  timeout = 15_000,
+): VectorStore {
   const { ask, obstacle } = openQdrant(config, timeout)
   const layout = layoutOf(config)
   return {
@@ -28,7 +37,11 @@ export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout
     around: (collection, seq, reach, limit, least) =>
       ask(({ nearest }) =>
         nearest(collection, {
-          ...{ query: Number(seq), limit, filter: reachFilter(reach), with_payload: false, with_vector: false },
+          query: Number(seq),
+          limit,
+          filter: reachFilter(reach),
+          with_payload: false,
+          with_vector: false,
           // Qdrant's graph has links of its own between vectors of near days. So the walk misses
           // few vectors without ACORN, which takes several times as long. With one country alone it
           // would miss too many.
@@ -43,11 +56,17 @@ export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout
     remove: (collection, seqs) =>
       ask(async ({ api, via }) => {
         if (seqs.length === 0) return
-        await api.deletePoints({ collection_name: collection, wait: true, points: seqs.map(Number) }, via)
+        await api.deletePoints(
+          { collection_name: collection, wait: true, points: seqs.map(Number) },
+          via,
+        )
       }),
     point: (alias, collection) => ask(server => pointAlias(server, alias, collection)),
     drop: collection =>
-      ask(async ({ api, via }) => void (await api.deleteCollection({ collection_name: collection }, via))),
+      ask(
+        async ({ api, via }) =>
+          void (await api.deleteCollection({ collection_name: collection }, via)),
+      ),
   }
 }
 
@@ -60,18 +79,30 @@ const NO_POINT = 'No point with id'
  */
 const CREATION = 5
 
-async function ensureCollection(ask: Ask, collection: string, dimensions: number, layout: Layout): Promise<boolean> {
+async function ensureCollection(
+  ask: Ask,
+  collection: string,
+  dimensions: number,
+  layout: Layout,
+): Promise<boolean> {
   const name = { collection_name: collection }
-  const exists = () => ask(async ({ api, via }) => (await api.collectionExists(name, via)).data.result?.exists === true)
+  const exists = () =>
+    ask(
+      async ({ api, via }) => (await api.collectionExists(name, via)).data.result?.exists === true,
+    )
   const isNew = !(await exists())
   if (isNew) {
     try {
       await ask(({ api, via }) =>
-        api.createCollection({ ...name, ...COLLECTION(dimensions), ...layout, timeout: CREATION }, via),
+        api.createCollection(
+          { ...name, ...COLLECTION(dimensions), ...layout, timeout: CREATION },
+          via,
+        ),
       )
     } catch (error) {
       // Another process has made the collection meanwhile.
-      if (!(error instanceof VectorFailure) || error.kind !== 'refused' || !(await exists())) throw error
+      if (!(error instanceof VectorFailure) || error.kind !== 'refused' || !(await exists()))
+        throw error
     }
   }
   // The process that made the collection may have died before it made the indexes. An existing
@@ -97,7 +128,9 @@ async function compareLayout(ask: Ask, collection: string, wanted: Layout): Prom
 }
 
 async function countVectors(ask: Ask, collection: string): Promise<number | null> {
-  const counted = ask(({ api, via }) => api.countPoints({ collection_name: collection, exact: true }, via))
+  const counted = ask(({ api, via }) =>
+    api.countPoints({ collection_name: collection, exact: true }, via),
+  )
   const answer = await unlessMissing(counted)
   return answer === null ? null : resultOf(answer.data.result).count
 }
@@ -112,7 +145,11 @@ async function unlessMissing<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-async function upsertVectors({ api, via }: Server, collection: string, vectors: ArticleVector[]): Promise<void> {
+async function upsertVectors(
+  { api, via }: Server,
+  collection: string,
+  vectors: ArticleVector[],
+): Promise<void> {
   if (vectors.length === 0) return
   await api.upsertPoints(
     {
@@ -150,7 +187,13 @@ async function findNearest(
 
 async function readSeqs({ api, via }: Server, collection: string, from: bigint, limit: number) {
   const { data } = await api.scrollPoints(
-    { collection_name: collection, offset: Number(from), limit, with_payload: ['id'], with_vector: false },
+    {
+      collection_name: collection,
+      offset: Number(from),
+      limit,
+      with_payload: ['id'],
+      with_vector: false,
+    },
     via,
   )
   const page = resultOf(data.result)
@@ -168,7 +211,9 @@ async function pointAlias({ api, via }: Server, alias: string, collection: strin
   await api.updateAliases(
     {
       actions: [
-        ...(aliases.some(one => one.alias_name === alias) ? [{ delete_alias: { alias_name: alias } }] : []),
+        ...(aliases.some(one => one.alias_name === alias)
+          ? [{ delete_alias: { alias_name: alias } }]
+          : []),
         { create_alias: { alias_name: alias, collection_name: collection } },
       ],
     },
@@ -178,7 +223,8 @@ async function pointAlias({ api, via }: Server, alias: string, collection: strin
 
 /** The result of an answer. By Qdrant's description of its API, the result may be missing. */
 function resultOf<T>(result: T | undefined): T {
-  if (result === undefined) throw new VectorFailure('unavailable', 'Qdrant answers without a result.')
+  if (result === undefined)
+    throw new VectorFailure('unavailable', 'Qdrant answers without a result.')
   return result
 }
 

@@ -7,7 +7,8 @@ import { openNearest, type QdrantAddress, vectorFailure } from './nearest.ts'
 import { VectorFailure } from './store.ts'
 
 /** The settings that lead to Qdrant. */
-export type QdrantSettings = Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'> & Partial<Pick<Config, 'TLS_CA_FILE'>>
+export type QdrantSettings = Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'> &
+  Partial<Pick<Config, 'TLS_CA_FILE'>>
 
 /** Two ways to send requests to Qdrant: its own client, and `nearest`. */
 export type Server = ReturnType<typeof openServer>
@@ -22,20 +23,31 @@ const CONNECTIONS = 25
 export function openQdrant(
   config: QdrantSettings,
   timeout: number,
-): { ask: Ask /** Why Qdrant is not asked at present; null: it is asked. */; obstacle: () => Obstacle | null } {
+): {
+  ask: Ask /** Why Qdrant is not asked at present; null: it is asked. */
+  obstacle: () => Obstacle | null
+} {
   if (config.QDRANT_URL === '') {
     return {
-      ask: () => Promise.reject(new VectorFailure('unavailable', 'There is no vector store; set QDRANT_URL.')),
+      ask: () =>
+        Promise.reject(
+          new VectorFailure('unavailable', 'There is no vector store; set QDRANT_URL.'),
+        ),
       obstacle: () => ({ reason: 'QDRANT_URL is not set', wait: 60_000 }),
     }
   }
   const server = openServer(config, timeout)
-  const circuit = createCircuit('Qdrant', error => error instanceof VectorFailure && error.kind === 'unavailable')
+  const circuit = createCircuit(
+    'Qdrant',
+    error => error instanceof VectorFailure && error.kind === 'unavailable',
+  )
   return {
     obstacle: circuit.obstacle,
     async ask(work) {
       try {
-        return await circuit.run(() => work(server).catch(error => Promise.reject(vectorFailure(error))))
+        return await circuit.run(() =>
+          work(server).catch(error => Promise.reject(vectorFailure(error))),
+        )
       } catch (error) {
         throw vectorFailure(error)
       }
@@ -45,7 +57,11 @@ export function openQdrant(
 
 function openServer(config: QdrantSettings, timeout: number) {
   const trust = trustOf({ TLS_CA_FILE: config.TLS_CA_FILE ?? '' })
-  const dispatcher = new Agent({ connections: CONNECTIONS, allowH2: false, connect: { timeout, ...trust } })
+  const dispatcher = new Agent({
+    connections: CONNECTIONS,
+    allowH2: false,
+    connect: { timeout, ...trust },
+  })
   const address = addressOf(config)
   // Qdrant's client calls the global `fetch`. Node's own `fetch` ends the process when a server
   // closes a connection early, so undici's `fetch` replaces it.
@@ -63,7 +79,11 @@ function openServer(config: QdrantSettings, timeout: number) {
   }
 }
 
-const createClient = ({ QDRANT_API_KEY }: QdrantSettings, { origin, port, prefix }: QdrantAddress, timeout: number) =>
+const createClient = (
+  { QDRANT_API_KEY }: QdrantSettings,
+  { origin, port, prefix }: QdrantAddress,
+  timeout: number,
+) =>
   new QdrantClient({
     url: origin,
     port,
@@ -88,5 +108,9 @@ const createClient = ({ QDRANT_API_KEY }: QdrantSettings, { origin, port, prefix
 function addressOf({ QDRANT_URL }: QdrantSettings): QdrantAddress {
   const url = new URL(QDRANT_URL)
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 6333)
-  return { origin: `${url.protocol}//${url.hostname}`, port, prefix: url.pathname.replace(/\/+$/, '') }
+  return {
+    origin: `${url.protocol}//${url.hostname}`,
+    port,
+    prefix: url.pathname.replace(/\/+$/, ''),
+  }
 }

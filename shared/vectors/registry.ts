@@ -114,7 +114,10 @@ const BREADTH = { whole: { inSight: 0.6, compared: 1.2 }, part: { inSight: 0.6, 
 const SPARSE = 0.4
 
 /** @param part whether the search has a filter by country */
-export function searchParameters(limit: number, { exact, part }: { exact: boolean; part: boolean }) {
+export function searchParameters(
+  limit: number,
+  { exact, part }: { exact: boolean; part: boolean },
+) {
   if (exact) return { exact: true }
   const { inSight, compared } = part ? BREADTH.part : BREADTH.whole
   return {
@@ -124,13 +127,19 @@ export function searchParameters(limit: number, { exact, part }: { exact: boolea
   }
 }
 
-export type LayoutSettings = Partial<Pick<Config, 'QDRANT_SHARDS' | 'QDRANT_REPLICAS' | 'QDRANT_WRITE_CONSISTENCY'>>
+export type LayoutSettings = Partial<
+  Pick<Config, 'QDRANT_SHARDS' | 'QDRANT_REPLICAS' | 'QDRANT_WRITE_CONSISTENCY'>
+>
 
 /** How a collection lies on the nodes of a Qdrant cluster. The names of the fields are Qdrant's. */
 export type Layout = ReturnType<typeof layoutOf>
 
 /** The layout of new collections. */
-export const layoutOf = ({ QDRANT_SHARDS = 1, QDRANT_REPLICAS = 1, QDRANT_WRITE_CONSISTENCY = 1 }: LayoutSettings) => ({
+export const layoutOf = ({
+  QDRANT_SHARDS = 1,
+  QDRANT_REPLICAS = 1,
+  QDRANT_WRITE_CONSISTENCY = 1,
+}: LayoutSettings) => ({
   shard_number: QDRANT_SHARDS,
   replication_factor: QDRANT_REPLICAS,
   write_consistency_factor: QDRANT_WRITE_CONSISTENCY,

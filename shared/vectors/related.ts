@@ -77,14 +77,20 @@ export async function readSubjects(
   const [name, which, value] = Array.isArray(asked)
     ? ['related-subjects', 'a.seq = any ($1::bigint[])', asked]
     : ['related-subject', asked.ids, asked.id]
-  return (await db.query<Row>({ name, text: subjects(which), values: [value, countries, since] })).rows
+  return (await db.query<Row>({ name, text: subjects(which), values: [value, countries, since] }))
+    .rows
 }
 
 /**
  * Chooses the articles on the same event as `subject`, one of each group of copies. Articles in
  * other languages come first, then those of other outlets, then the closest.
  */
-export function chooseRelated(subject: Subject, near: NearArticle[], rows: Row[], same: SameEvent | null): Related[] {
+export function chooseRelated(
+  subject: Subject,
+  near: NearArticle[],
+  rows: Row[],
+  same: SameEvent | null,
+): Related[] {
   const scores = new Map(near.map(({ seq, score }) => [seq, score]))
   const groups = new Set([subject.group])
   return rows

@@ -67,7 +67,11 @@ export interface VectorStore {
    * @returns `ids`: of the articles of which the vectors were made; '': an earlier version stored
    *   the vector. `next`: where the next call begins; null at the end
    */
-  seqs(collection: string, from: bigint, limit: number): Promise<{ seqs: bigint[]; ids: string[]; next: bigint | null }>
+  seqs(
+    collection: string,
+    from: bigint,
+    limit: number,
+  ): Promise<{ seqs: bigint[]; ids: string[]; next: bigint | null }>
   remove(collection: string, seqs: bigint[]): Promise<void>
   /** Makes an alias stand for a collection, in one step. */
   point(alias: string, collection: string): Promise<void>
@@ -94,7 +98,11 @@ export class VectorFailure extends Error {
   override name = 'VectorFailure'
   readonly kind: 'unavailable' | 'refused' | 'missing'
 
-  constructor(kind: 'unavailable' | 'refused' | 'missing', message: string, options: { cause?: unknown } = {}) {
+  constructor(
+    kind: 'unavailable' | 'refused' | 'missing',
+    message: string,
+    options: { cause?: unknown } = {},
+  ) {
     super(message, options)
     this.kind = kind
   }

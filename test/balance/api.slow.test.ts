@@ -11,7 +11,10 @@ else {
   t.teardown(() => balanced.stop())
   /** Clients that ask on a connection each. */
   const load = (clients = 4) => {
-    const agents = Array.from({ length: clients }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+    const agents = Array.from(
+      { length: clients },
+      () => new Agent({ keepAlive: true, maxSockets: 1 }),
+    )
     const headers = { authorization: `Bearer ${balanced.secret}` }
     return askOn(async client => {
       // HAProxy allows an address 500 requests a second.
@@ -19,7 +22,8 @@ else {
       return statusOf({ port: balanced.port, path: '/v1/articles', agent: agents[client], headers })
     }, clients)
   }
-  const served = (number: 0 | 1) => balanced.apis[number].log().match(/"msg":"request"/g)?.length ?? 0
+  const served = (number: 0 | 1) =>
+    balanced.apis[number].log().match(/"msg":"request"/g)?.length ?? 0
 
   t.test('both APIs answer', async t => {
     const asked = load()
@@ -27,10 +31,22 @@ else {
     await asked.stop()
     t.same(asked.failed(), [])
     t.ok(served(0) > 0 && served(1) > 0, `${served(0)} and ${served(1)} requests`)
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'limits' } })
-    const headers = { authorization: `Bearer ${balanced.secret}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'limits' },
+    })
+    const headers = {
+      authorization: `Bearer ${balanced.secret}`,
+      'content-type': 'application/json',
+    }
     for (let call = 0; call < 6; call++) {
-      const told = await fetch(`http://127.0.0.1:${balanced.port}/mcp`, { method: 'POST', body, headers })
+      const told = await fetch(`http://127.0.0.1:${balanced.port}/mcp`, {
+        method: 'POST',
+        body,
+        headers,
+      })
       t.match(await told.json(), { result: { structuredContent: { data: { plan: {} } } } })
     }
     const logs = () => balanced.apis.map(({ log }) => log().match(/"tool":"limits"/g)?.length ?? 0)
@@ -100,9 +116,14 @@ else {
       })
     }
     const answers = []
-    for (let i = 0; i < 4; i++) answers.push(await guess('127.0.0.5', { 'x-forwarded-for': `10.1.1.${i}` }))
+    for (let i = 0; i < 4; i++)
+      answers.push(await guess('127.0.0.5', { 'x-forwarded-for': `10.1.1.${i}` }))
     t.same(answers, [401, 401, 401, 429])
-    t.equal(await guess('127.0.0.6', { 'x-forwarded-for': '127.0.0.5' }), 401, 'another client is not locked')
+    t.equal(
+      await guess('127.0.0.6', { 'x-forwarded-for': '127.0.0.5' }),
+      401,
+      'another client is not locked',
+    )
   })
 
   t.test('the address of a feed is in no log of HAProxy', async t => {

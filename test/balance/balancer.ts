@@ -20,7 +20,11 @@ export const WITHOUT_HAPROXY = haproxy instanceof MissingProgram ? haproxy.messa
 export async function startBalanced(env: Record<string, string> = {}) {
   const database = await createTestDatabase()
   const fleet = createFleet({
-    ...{ DATABASE_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '', TRUST_PROXY: '127.0.0.1', ...env },
+    DATABASE_URL: database.url,
+    QDRANT_URL: '',
+    EMBEDDINGS_URL: '',
+    TRUST_PROXY: '127.0.0.1',
+    ...env,
   })
   const { key: secret } = await fleet.makeKey('balanced')
   const ports = [String(await freePort()), String(await freePort())] as const
@@ -28,7 +32,12 @@ export async function startBalanced(env: Record<string, string> = {}) {
   const apis: [Member, Member] = [await startApi(0), await startApi(1)]
   const proxy = await startProxy(ports)
   const balanced = {
-    ...{ port: proxy.port, apis, secret, log: proxy.log, reload: proxy.reload, marked: proxy.marks },
+    port: proxy.port,
+    apis,
+    secret,
+    log: proxy.log,
+    reload: proxy.reload,
+    marked: proxy.marks,
     /** Ends one API, or kills it. */
     async end(number: 0 | 1, signal: NodeJS.Signals) {
       apis[number].process.kill(signal)
@@ -52,15 +61,20 @@ export async function startBalanced(env: Record<string, string> = {}) {
 }
 
 async function startProxy(apis: readonly [string, string]) {
-  const [port, figures] = [await freePort(), await freePort()]
+  const port = await freePort()
+  const figures = await freePort()
   const file = fileURLToPath(new URL('../../infra/ha/haproxy/api.cfg', import.meta.url))
   // -W: a process that serves, and one that replaces it, as systemd runs it.
   if (haproxy instanceof MissingProgram) throw haproxy
   const child: ChildProcess = spawn(haproxy.command, ['-W', '-f', file], {
     env: {
       ...haproxy.env,
-      ...{ PATH: process.env.PATH, API_1: `127.0.0.1:${apis[0]}`, API_2: `127.0.0.1:${apis[1]}`, API_LOG: 'stdout' },
-      ...{ API_BIND: `:${port}`, API_FIGURES_BIND: `127.0.0.1:${figures}` },
+      PATH: process.env.PATH,
+      API_1: `127.0.0.1:${apis[0]}`,
+      API_2: `127.0.0.1:${apis[1]}`,
+      API_LOG: 'stdout',
+      API_BIND: `:${port}`,
+      API_FIGURES_BIND: `127.0.0.1:${figures}`,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -30,7 +30,9 @@ t.test('articles are imported, searched, made a table and drawn', { skip }, asyn
   const notebook: { cells: { cell_type: string; source: string[] }[] } = JSON.parse(
     readFileSync(join(CHECKOUT, 'docs/analysis.ipynb'), 'utf8'),
   )
-  const cells = notebook.cells.filter(cell => cell.cell_type === 'code').map(({ source }) => source.join(''))
+  const cells = notebook.cells
+    .filter(cell => cell.cell_type === 'code')
+    .map(({ source }) => source.join(''))
   const program = `${cells.join('\n\n')}\n`
   t.equal(program, blocksOf('docs/analysis.md', 'python')[0], 'the notebook has the printed steps')
   const sh = (script: string) =>

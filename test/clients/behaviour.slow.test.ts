@@ -29,15 +29,28 @@ t.test('errors are classes with the code, the parameters and the request', async
   const away = await thrown(client.search({ q: 'trein', search: 'semantic' }))
   if (!(away instanceof perscope.SemanticUnavailableError)) throw away
   t.equal(away.retryAfter, 30)
-  t.type(await thrown(client.poll({ q: 'trein', search: 'semantic' }).next()), perscope.PerscopeError)
+  t.type(
+    await thrown(client.poll({ q: 'trein', search: 'semantic' }).next()),
+    perscope.PerscopeError,
+  )
 })
 
 t.test('arguments are checked before anything is sent, and no message shows the key', async t => {
-  for (const url of ['', 'news.example', 'ftp://news.example', 'https://a:b@news.example', 'http://x/?q=1']) {
+  for (const url of [
+    '',
+    'news.example',
+    'ftp://news.example',
+    'https://a:b@news.example',
+    'http://x/?q=1',
+  ]) {
     t.throws(() => perscope.createClient({ url, key }), perscope.PerscopeError, url)
   }
   for (const wrong of ['', ' ', 'psk_se cret', 'psk_se\ncret', 'psk_secrét']) {
-    t.throws(() => perscope.createClient({ url: api.base, key: wrong }), { message: /^(?!.*cr)/ }, wrong)
+    t.throws(
+      () => perscope.createClient({ url: api.base, key: wrong }),
+      { message: /^(?!.*cr)/ },
+      wrong,
+    )
   }
   t.throws(() => perscope.createClient({ url: api.base, key, timeout: 0 }), perscope.PerscopeError)
   for (const url of [`${api.base}/`, `${api.base}/v1`, ` ${api.base}/v1/\n`]) {
@@ -47,7 +60,11 @@ t.test('arguments are checked before anything is sent, and no message shows the 
 
 t.test('a 4xx is not repeated', async t => {
   const waits: number[] = []
-  const client = perscope.createClient({ url: api.base, key: 'psk_none', onWait: ms => waits.push(ms) })
+  const client = perscope.createClient({
+    url: api.base,
+    key: 'psk_none',
+    onWait: ms => waits.push(ms),
+  })
   for (let i = 0; i < 3; i++) t.type(await thrown(client.search()), perscope.KeyError)
   t.type(await thrown(client.search()), perscope.LockedError)
   t.strictSame(waits, [])
@@ -55,7 +72,11 @@ t.test('a 4xx is not repeated', async t => {
 
 t.test('what is broken off is asked again, what stays silent ends', async t => {
   const reasons: unknown[] = []
-  const client = perscope.createClient({ url: road.url, key, onWait: (_, reason) => reasons.push(reason) })
+  const client = perscope.createClient({
+    url: road.url,
+    key,
+    onWait: (_, reason) => reasons.push(reason),
+  })
   road.next('break', 'break')
   t.equal((await client.search()).status, 'ok')
   t.equal(reasons.length, 2)
@@ -63,11 +84,15 @@ t.test('what is broken off is asked again, what stays silent ends', async t => {
   road.next('silence', 'silence')
   const hasty = perscope.createClient({ url: road.url, key, retries: 1, timeout: 300 })
   t.type(await thrown(hasty.search()), perscope.NoAnswerError)
-  const shown = await thrown(perscope.createClient({ url: 'http://127.0.0.1:9', key, retries: 0 }).search())
+  const shown = await thrown(
+    perscope.createClient({ url: 'http://127.0.0.1:9', key, retries: 0 }).search(),
+  )
   t.type(shown, perscope.NoAnswerError)
   const stopping = AbortSignal.timeout(200)
   road.next('silence')
-  const stopped = await thrown(perscope.createClient({ url: road.url, key, signal: stopping }).search())
+  const stopped = await thrown(
+    perscope.createClient({ url: road.url, key, signal: stopping }).search(),
+  )
   t.equal(stopped, stopping.reason, 'a signal ends it with its own reason')
 })
 
@@ -76,7 +101,12 @@ t.test('whatever else answers, the error is a PerscopeError with its own sentenc
   t.teardown(() => foreign.close())
   for (const [fate, kind, sentence] of FOREIGN_ANSWERS) {
     const client = perscope.createClient({ url: `${foreign.url}/${fate}`, key, retries: 0 })
-    const asked = [client.search(), client.feed(), client.counts({ by: 'day' }), client.poll().next()]
+    const asked = [
+      client.search(),
+      client.feed(),
+      client.counts({ by: 'day' }),
+      client.poll().next(),
+    ]
     for (const error of await Promise.all(asked.map(thrown))) {
       t.type(error, perscope.PerscopeError, fate)
       t.match(error, { name: kind, message: sentence }, fate)
@@ -130,7 +160,9 @@ t.test('a poll has each article once, though the road breaks', async t => {
     }
   }
   for (let batch = 0; batch < 4; batch++) {
-    await api.index(Array.from({ length: 30 }, (_, i) => ({ title: `Partij ${batch} nummer ${i}` })))
+    await api.index(
+      Array.from({ length: 30 }, (_, i) => ({ title: `Partij ${batch} nummer ${i}` })),
+    )
     road.next('pass', 'break')
     await round()
   }
@@ -160,7 +192,11 @@ t.test('a state belongs to its search', async t => {
 t.test('a minute that is used up is waited out, as long as Retry-After says', async t => {
   const { secret } = await api.issue({ rate: 3 })
   const waits: [number, unknown][] = []
-  const client = perscope.createClient({ url: api.base, key: secret, onWait: (...wait) => waits.push(wait) })
+  const client = perscope.createClient({
+    url: api.base,
+    key: secret,
+    onWait: (...wait) => waits.push(wait),
+  })
   for (let i = 0; i < 4; i++) await client.search({ per_page: 1 })
   t.equal(waits.length, 1)
   const [ms, reason] = waits[0]!

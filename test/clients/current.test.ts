@@ -4,7 +4,11 @@ import t, { type Test } from 'tap'
 import type * as declared from '../../clients/typescript/src/declarations.d.ts'
 import type * as client from '../../clients/typescript/src/index.ts'
 import { openApiDocument } from '../../services/api/contract/openapi.ts'
-import type { ArticleObject, ErrorObject, PageEnvelope } from '../../services/api/contract/resources.ts'
+import type {
+  ArticleObject,
+  ErrorObject,
+  PageEnvelope,
+} from '../../services/api/contract/resources.ts'
 import type { RELATED_SCHEMA } from '../../services/api/explore/article-by-id.ts'
 import type { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
 import type { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
@@ -12,8 +16,16 @@ import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { examplesOf } from './examples.ts'
 
 const ARTICLE: ArticleObject = {
-  ...{ id: 'a', title: 'A', url: 'https://x.example', snippet: null, published_at: null, ingested_at: null },
-  ...{ authors: [], outlet: { name: null, domain: null }, language: 'nl', country: 'NL' },
+  id: 'a',
+  title: 'A',
+  url: 'https://x.example',
+  snippet: null,
+  published_at: null,
+  ingested_at: null,
+  authors: [],
+  outlet: { name: null, domain: null },
+  language: 'nl',
+  country: 'NL',
 }
 
 /** A type of a contract file: each field with its type and whether it may be absent. */
@@ -33,25 +45,36 @@ interface Schema extends Values {
   required?: string[]
 }
 
-const source = (path: string) => readFileSync(new URL(`../../clients/${path}`, import.meta.url), 'utf8')
+const source = (path: string) =>
+  readFileSync(new URL(`../../clients/${path}`, import.meta.url), 'utf8')
 
 function typescriptFields(name: string): Map<string, Field> {
   const text = source('typescript/src/contract.ts')
-  const body = new RegExp(`^export interface ${name} \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(text)?.[1] ?? ''
+  const body =
+    new RegExp(`^export interface ${name} \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(text)?.[1] ?? ''
   const fields = body.matchAll(/^ {2}(\w+)(\??):([\s\S]*?)(?=^ {2}(?:\w|\/\*)|(?![\s\S]))/gm)
-  return new Map([...fields].map(([, field = '', mark, type = '']) => [field, { type, isOptional: mark === '?' }]))
+  return new Map(
+    [...fields].map(([, field = '', mark, type = '']) => [
+      field,
+      { type, isOptional: mark === '?' },
+    ]),
+  )
 }
 
 /** A class, or two: Python 3.10 cannot mark single fields as optional. */
 function pythonFields(name: string): Map<string, Field> {
   const text = source('python/src/perscope/_contract.py')
-  const classes = text.matchAll(new RegExp(`^class (_?${name})\\((.*)\\):\\n([\\s\\S]*?)(?=^\\S|(?![\\s\\S]))`, 'gm'))
+  const classes = text.matchAll(
+    new RegExp(`^class (_?${name})\\((.*)\\):\\n([\\s\\S]*?)(?=^\\S|(?![\\s\\S]))`, 'gm'),
+  )
   return new Map(
     [...classes].flatMap(([, , bases = '', body = '']) =>
-      [...body.matchAll(/^ {4}(\w+): (.*)$/gm)].map(([, field = '', type = '']): [string, Field] => [
-        field,
-        { type, isOptional: bases.includes('total=False') },
-      ]),
+      [...body.matchAll(/^ {4}(\w+): (.*)$/gm)].map(
+        ([, field = '', type = '']): [string, Field] => [
+          field,
+          { type, isOptional: bases.includes('total=False') },
+        ],
+      ),
     ),
   )
 }
@@ -73,13 +96,20 @@ t.test('the types of both clients are what the OpenAPI document says', async t =
   ] as const) {
     for (const name of ['Language', 'Country']) {
       const type = new RegExp(`${name} = (.*)`).exec(
-        source(client === 'python' ? 'python/src/perscope/_contract.py' : 'typescript/src/contract.ts'),
+        source(
+          client === 'python' ? 'python/src/perscope/_contract.py' : 'typescript/src/contract.ts',
+        ),
       )?.[1]
       t.same(type?.match(/\w\w(?=["'])/g), enums[name]?.enum, `${client}: ${name}`)
     }
     const asked =
-      client === 'python' ? new Map([...fieldsOf('ArticlesQuery'), ...fieldsOf('ArticlesParameters')]) : null
-    compare(t, `${client}: parameters`, asked ?? fieldsOf('ArticlesParameters'), { properties, required: [] })
+      client === 'python'
+        ? new Map([...fieldsOf('ArticlesQuery'), ...fieldsOf('ArticlesParameters')])
+        : null
+    compare(t, `${client}: parameters`, asked ?? fieldsOf('ArticlesParameters'), {
+      properties,
+      required: [],
+    })
     for (const [name, schema] of schemas) {
       if (schema.enum) continue
       compare(t, `${client}: ${name}`, fieldsOf(name === 'Error' ? 'ErrorObject' : name), schema)
@@ -87,7 +117,12 @@ t.test('the types of both clients are what the OpenAPI document says', async t =
   }
 })
 
-function compare(t: Test, name: string, fields: Map<string, Field>, { properties = {}, required = [] }: Schema): void {
+function compare(
+  t: Test,
+  name: string,
+  fields: Map<string, Field>,
+  { properties = {}, required = [] }: Schema,
+): void {
   t.same([...fields.keys()].sort(), Object.keys(properties).sort(), name)
   for (const [field, schema] of Object.entries(properties)) {
     const { type, isOptional } = fields.get(field) ?? { type: '', isOptional: null }
@@ -101,13 +136,26 @@ function compare(t: Test, name: string, fields: Map<string, Field>, { properties
 
 t.test('the written types take the answers of the API', async t => {
   // The compiler holds this: what the API sends is what a client gets.
-  const page: PageEnvelope = { status: 'ok', total_results: 1, next_cursor: null, articles: [ARTICLE] }
+  const page: PageEnvelope = {
+    status: 'ok',
+    total_results: 1,
+    next_cursor: null,
+    articles: [ARTICLE],
+  }
   const counts: FromSchema<typeof COUNTS_SCHEMA> = {
-    ...{ status: 'ok', by: 'outlet', total: 1, other: 0, undated: 0 },
+    status: 'ok',
+    by: 'outlet',
+    total: 1,
+    other: 0,
+    undated: 0,
     data: [{ key: 'x', count: 1, outlet: { name: 'x', domain: null } }],
   }
   const error: ErrorObject = { status: 'error', code: 'internal_error', message: 'No.' }
-  t.ok([page satisfies client.Page, ARTICLE satisfies client.Article, error satisfies client.ErrorObject])
+  t.ok([
+    page satisfies client.Page,
+    ARTICLE satisfies client.Article,
+    error satisfies client.ErrorObject,
+  ])
   t.ok(counts satisfies client.Counts)
   const told: FromSchema<typeof COPIES_SCHEMA>['data'] = [
     { id: 'x', first: 'y', agencies: [], copies: [{ article: ARTICLE, shared: 1 }], own_words: 0 },
@@ -127,8 +175,14 @@ t.test('the declarations that are shipped are what the program exports', async t
 t.test('both packages have one version', async t => {
   const { version } = JSON.parse(source('typescript/package.json'))
   t.match(source('python/pyproject.toml'), `\nversion = "${version}"\n`)
-  for (const path of ['typescript/README.md', 'python/README.md', '../docs/analysis.md', '../docs/explore.md'])
-    for (const [, named] of source(path).matchAll(/perscope-(\d[\w.]*\d)\b/g)) t.equal(named, version, path)
+  for (const path of [
+    'typescript/README.md',
+    'python/README.md',
+    '../docs/analysis.md',
+    '../docs/explore.md',
+  ])
+    for (const [, named] of source(path).matchAll(/perscope-(\d[\w.]*\d)\b/g))
+      t.equal(named, version, path)
 })
 
 t.test('the READMEs have examples of every operation', async t => {

@@ -8,22 +8,40 @@ import type { TestApi } from '../contract/api.ts'
 export function blocksOf(path: string, fence: string): string[] {
   const page = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
   const blocks = page.matchAll(new RegExp(`^( *)\`\`\`${fence}\n([\\s\\S]*?)^ *\`\`\`$`, 'gm'))
-  return [...blocks].map(([, indent, code = '']) => code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
+  return [...blocks].map(([, indent, code = '']) =>
+    code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  )
 }
 
 export const examplesOf = (client: 'typescript' | 'python', fence: string): string[] =>
   blocksOf(`clients/${client}/README.md`, fence)
 
 /** The steps of a README that install its package, for one API and one key. */
-export const installationOf = (client: 'typescript' | 'python', base: string, key: string): string =>
+export const installationOf = (
+  client: 'typescript' | 'python',
+  base: string,
+  key: string,
+): string =>
   (examplesOf(client, 'sh')[0] ?? '').replace('http://127.0.0.1:8080', base).replace('psk_…', key)
 
 /** Programs that the explorer writes for searches which find the articles of `indexNews`. */
 export const codesOf = (base: string, language: CodeLanguage): string[] =>
   [
     NEW_SEARCH,
-    { ...NEW_SEARCH, q: '"de trein"', mode: 'boolean' as const, countries: ['BE' as const], hasAuthor: false },
-    { ...NEW_SEARCH, q: 'trein', languages: ['nl' as const, 'fr' as const], outlet: `De Dag`, order: 'asc' as const },
+    {
+      ...NEW_SEARCH,
+      q: '"de trein"',
+      mode: 'boolean' as const,
+      countries: ['BE' as const],
+      hasAuthor: false,
+    },
+    {
+      ...NEW_SEARCH,
+      q: 'trein',
+      languages: ['nl' as const, 'fr' as const],
+      outlet: `De Dag`,
+      order: 'asc' as const,
+    },
   ].map(search => codeOf(search, base, language))
 
 /**

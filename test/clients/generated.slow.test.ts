@@ -23,7 +23,15 @@ if (typeof tools !== 'string') t.teardown(tools.remove)
 
 const PACKAGES = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'typescript@5.9.3']
 const project = join(folder, 'typescript')
-const npm = ['install', '--prefix', project, '--no-audit', '--no-fund', '--ignore-scripts', ...PACKAGES]
+const npm = [
+  'install',
+  '--prefix',
+  project,
+  '--no-audit',
+  '--no-fund',
+  '--ignore-scripts',
+  ...PACKAGES,
+]
 const skip = await run('npm', npm, { timeout: 240_000 }).then(
   () => false,
   error => `${PACKAGES.join(', ')} cannot be installed here: ${String(error).split('\n')[0]}`,
@@ -31,12 +39,23 @@ const skip = await run('npm', npm, { timeout: 240_000 }).then(
 
 t.test('openapi-python-client', { skip: typeof tools === 'string' && tools }, async t => {
   if (typeof tools === 'string') return
-  const from = ['generate', '--path', 'openapi.json', '--output-path', 'generated', '--meta', 'none']
+  const from = [
+    'generate',
+    '--path',
+    'openapi.json',
+    '--output-path',
+    'generated',
+    '--meta',
+    'none',
+  ]
   const { stdout: said } = await run(tools.program('openapi-python-client'), from, { cwd: folder })
   t.notMatch(said, /Unsupported|parsing|ERROR/, 'it takes the whole document')
   const script = join(folder, 'ask.py')
   await copyFile(new URL('./generated.py', import.meta.url), script)
-  const { stdout, stderr } = await run(tools.program('python'), [script], { cwd: folder, env }).catch(error => error)
+  const { stdout, stderr } = await run(tools.program('python'), [script], {
+    cwd: folder,
+    env,
+  }).catch(error => error)
   t.equal(stdout, 'held\n', stderr)
 })
 
@@ -72,16 +91,31 @@ console.log('held')
 t.test('openapi-typescript', { skip }, async t => {
   await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
   const bin = (name: string) => join(project, 'node_modules/.bin', name)
-  await run(bin('openapi-typescript'), [join(folder, 'openapi.json'), '-o', 'generated.ts'], { cwd: project })
+  await run(bin('openapi-typescript'), [join(folder, 'openapi.json'), '-o', 'generated.ts'], {
+    cwd: project,
+  })
   await writeFile(join(project, 'ask.ts'), PROGRAM)
   const compilerOptions = {
-    ...{ strict: true, noEmit: true, module: 'nodenext', target: 'es2022', skipLibCheck: true },
-    ...{ lib: ['es2022', 'dom'], types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
+    strict: true,
+    noEmit: true,
+    module: 'nodenext',
+    target: 'es2022',
+    skipLibCheck: true,
+    lib: ['es2022', 'dom'],
+    types: ['node'],
+    typeRoots: [join(ROOT, 'node_modules/@types')],
     allowImportingTsExtensions: true,
   }
-  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['ask.ts'] }))
-  const { stdout: problems } = await run(bin('tsc'), ['-p', project], { cwd: project }).catch(error => error)
+  await writeFile(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['ask.ts'] }),
+  )
+  const { stdout: problems } = await run(bin('tsc'), ['-p', project], { cwd: project }).catch(
+    error => error,
+  )
   t.equal(problems, '')
-  const { stdout, stderr } = await run(process.execPath, ['ask.ts'], { cwd: project, env }).catch(error => error)
+  const { stdout, stderr } = await run(process.execPath, ['ask.ts'], { cwd: project, env }).catch(
+    error => error,
+  )
   t.equal(stdout, 'held\n', stderr)
 })

@@ -15,11 +15,20 @@ const { secret } = await api.issue({ countries: ['NL', 'BE'] })
 await indexNews(api)
 const folder = t.testdir()
 const python = join(folder, 'venv/bin/python')
-const env = { ...process.env, PERSCOPE_URL: api.base, PERSCOPE_KEY: secret, PIP_DISABLE_PIP_VERSION_CHECK: '1' }
-const pip = (...words: string[]) => run(python, ['-m', 'pip', 'install', '--quiet', ...words], { cwd: folder, env })
+const env = {
+  ...process.env,
+  PERSCOPE_URL: api.base,
+  PERSCOPE_KEY: secret,
+  PIP_DISABLE_PIP_VERSION_CHECK: '1',
+}
+const pip = (...words: string[]) =>
+  run(python, ['-m', 'pip', 'install', '--quiet', ...words], { cwd: folder, env })
 const wheel = `${api.base}/clients/${Object.keys(PACKAGES).find(name => name.endsWith('.whl'))}`
 // The steps of the README, then what the checks below need.
-const skip = await run('sh', ['-ec', installationOf('python', api.base, secret)], { cwd: folder, env })
+const skip = await run('sh', ['-ec', installationOf('python', api.base, secret)], {
+  cwd: folder,
+  env,
+})
   .then(() => pip('mypy==2.1.0', 'pandas-stubs==3.0.0.260204', 'matplotlib==3.10.9'))
   .then(
     () => false,
@@ -38,19 +47,30 @@ t.test('it installs from the running API, without PyPI', { skip }, async t => {
     env: { ...env, PYTHONPATH: 'alone' },
   })
   t.match(stdout, /\/alone\/perscope\/__init__\.py ok\n$/)
-  t.match((await run(python, ['-m', 'pip', 'check'])).stdout, /No broken requirements/, 'it names what it needs')
+  t.match(
+    (await run(python, ['-m', 'pip', 'check'])).stdout,
+    /No broken requirements/,
+    'it names what it needs',
+  )
 })
 
 t.test('printed programs pass a strict type checker', { skip }, async t => {
   const [analysis = ''] = blocksOf('docs/analysis.md', 'python')
   await writeFile(join(folder, 'analysis.py'), analysis)
   const files = [...examples.map(({ file }) => file), 'analysis.py']
-  const { stdout } = await run(python, ['-m', 'mypy', '--strict', ...files], { cwd: folder }).catch(error => error)
+  const { stdout } = await run(python, ['-m', 'mypy', '--strict', ...files], { cwd: folder }).catch(
+    error => error,
+  )
   t.match(stdout, /^Success/)
 })
 
 t.test('the examples of its README and of the explorer run', { skip }, t =>
-  runExamples(t, api, examples, async file => (await run(python, [file], { cwd: folder, env })).stdout),
+  runExamples(
+    t,
+    api,
+    examples,
+    async file => (await run(python, [file], { cwd: folder, env })).stdout,
+  ),
 )
 
 t.test('waits, errors, polls and added fields, on a road that breaks', { skip }, async t => {
@@ -60,7 +80,9 @@ t.test('waits, errors, polls and added fields, on a road that breaks', { skip },
   const script = new URL('./behaviour.py', import.meta.url).pathname
   const foreign = await openForeign()
   t.teardown(() => foreign.close())
-  const PERSCOPE_FOREIGN = JSON.stringify(FOREIGN_ANSWERS.map(([fate, kind, { source }]) => [fate, kind, source]))
+  const PERSCOPE_FOREIGN = JSON.stringify(
+    FOREIGN_ANSWERS.map(([fate, kind, { source }]) => [fate, kind, source]),
+  )
   for (const name of ['arguments', 'errors', 'foreign', 'pages', 'poll', 'waits']) {
     if (name === 'pages') road.always('add-field')
     if (name === 'poll') {

@@ -18,11 +18,18 @@ export async function openRoad(target: string) {
   const passed: Passage[] = []
   const server = createServer((asked, answer) => {
     const fate = fates.shift() ?? usual
-    const passage: Passage = { path: asked.url ?? '', etag: asked.headers['if-none-match'], status: null }
+    const passage: Passage = {
+      path: asked.url ?? '',
+      etag: asked.headers['if-none-match'],
+      status: null,
+    }
     passed.push(passage)
     if (fate === 'silence') return
     // What is to be changed must come as text.
-    const headers = { ...asked.headers, ...(fate === 'add-field' ? { 'accept-encoding': 'identity' } : {}) }
+    const headers = {
+      ...asked.headers,
+      ...(fate === 'add-field' ? { 'accept-encoding': 'identity' } : {}),
+    }
     const onward = request(target + passage.path, { method: asked.method, headers, agent: false })
     onward.on('response', answered => {
       if (fate === 'break') return breakOff(answered, answer)
@@ -73,7 +80,11 @@ async function hand(answered: IncomingMessage, answer: ServerResponse, fate: Fat
 
 /** What stands where the API should, by path; what the clients make of it, and its sentence. */
 export const FOREIGN_ANSWERS = [
-  ['login', 'ForeignAnswerError', /answers 200 with text\/html that is no answer of the API; is a proxy or a login/],
+  [
+    'login',
+    'ForeignAnswerError',
+    /answers 200 with text\/html that is no answer of the API; is a proxy or a login/,
+  ],
   ['other-json', 'ForeignAnswerError', /answers 200 with application\/json that is no answer/],
   ['empty', 'ForeignAnswerError', /answers 204 with no content type that is no answer/],
   [
@@ -95,12 +106,17 @@ export async function openForeign(): Promise<{ url: string; close(): Promise<voi
     if (fate === 'login') answer.setHeader('content-type', 'text/html').end('<h1>Log in</h1>')
     else if (fate === 'other-json') answer.writeHead(200, json).end('{"data":[]}')
     else if (fate === 'empty') answer.writeHead(204).end()
-    else if (fate === 'redirect') answer.writeHead(302, { location: 'https://login.example/?from=secret' }).end()
+    else if (fate === 'redirect')
+      answer.writeHead(302, { location: 'https://login.example/?from=secret' }).end()
     else if (fate === 'half') answer.writeHead(200, json).end('{"status":"ok","articles":[{"id"')
-    else if (fate === 'bad-gzip') answer.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end('no gzip')
+    else if (fate === 'bad-gzip')
+      answer.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end('no gzip')
     else if (fate === 'strange-error')
       answer.writeHead(403, json).end('{"code":"gateway","message":"Go away.","errors":{"a":"b"}}')
-    else answer.writeHead(200, { ...json, 'content-length': '1000' }).end('{"status":', () => answer.destroy())
+    else
+      answer
+        .writeHead(200, { ...json, 'content-length': '1000' })
+        .end('{"status":', () => answer.destroy())
   })
   const port = await listen(server)
   return { url: `http://127.0.0.1:${port}`, close: () => closeServer(server) }

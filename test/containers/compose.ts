@@ -24,12 +24,15 @@ export function readCompose(variables: Record<string, string>): Record<string, C
 
 /** `${NAME}`, `${NAME:-default}`, `${NAME-default}`, `${NAME:?complaint}` and `$$`. */
 function interpolate(text: string, variables: Record<string, string>): string {
-  return text.replace(/\$\$|\$\{(\w+)(?:(:?)([-?])([^}]*))?\}/g, (whole, name, colon, kind, rest) => {
-    if (whole === '$$') return '$'
-    const value = variables[name]
-    const isSet = colon === ':' ? (value ?? '') !== '' : value !== undefined
-    if (isSet || kind === undefined) return value ?? ''
-    if (kind === '?') throw new Error(`${name}: ${rest}`)
-    return rest
-  })
+  return text.replace(
+    /\$\$|\$\{(\w+)(?:(:?)([-?])([^}]*))?\}/g,
+    (whole, name, colon, kind, rest) => {
+      if (whole === '$$') return '$'
+      const value = variables[name]
+      const isSet = colon === ':' ? (value ?? '') !== '' : value !== undefined
+      if (isSet || kind === undefined) return value ?? ''
+      if (kind === '?') throw new Error(`${name}: ${rest}`)
+      return rest
+    },
+  )
 }

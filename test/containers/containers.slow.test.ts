@@ -9,7 +9,18 @@ import { heard } from '../fleet.ts'
 import { buildah, buildImage, CHECKOUT, createContainer, lacksContainers } from './image.ts'
 
 /** Commands that need what a container does not have, or that only a checkout runs. */
-const NOT_IN_IMAGE = ['start', 'test', 'test:all', 'test:long', 'check', 'format', 'bench', 'chaos', 'fleet', 'mutate']
+const NOT_IN_IMAGE = [
+  'start',
+  'test',
+  'test:all',
+  'test:long',
+  'check',
+  'format',
+  'bench',
+  'chaos',
+  'fleet',
+  'mutate',
+]
 
 t.test('the image', { skip: lacksContainers }, async t => {
   await buildImage()
@@ -40,20 +51,28 @@ t.test('the image', { skip: lacksContainers }, async t => {
       '-c',
       'find / -xdev -type d -writable -not -path "/proc/*" -not -path "/dev/*"',
     ])
-    for (const place of places.out.trim().split('\n')) t.match(place, /^\/(tmp|var\/tmp|run\/lock|exchange)/, place)
+    for (const place of places.out.trim().split('\n'))
+      t.match(place, /^\/(tmp|var\/tmp|run\/lock|exchange)/, place)
   })
 
   await t.test('runs the services of docker-compose.yml', async t => {
     const program = fileURLToPath(new URL('fleet.ts', import.meta.url))
     const inside = `ip link set lo up; exec "${process.execPath}" "${program}"`
-    const child = spawn('unshare', ['--net', 'sh', '-c', inside], { cwd: CHECKOUT, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn('unshare', ['--net', 'sh', '-c', inside], {
+      cwd: CHECKOUT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     const errors = heard(child.stderr)
     for await (const line of createInterface({ input: child.stdout })) {
       const { check, ok, detail } = JSON.parse(line)
       t.ok(ok, check, ok ? {} : { detail })
       if (/size|seconds/.test(check)) t.comment(`${check}: ${detail}`)
     }
-    t.equal(child.exitCode ?? (await new Promise(resolve => child.once('exit', resolve))), 0, errors())
+    t.equal(
+      child.exitCode ?? (await new Promise(resolve => child.once('exit', resolve))),
+      0,
+      errors(),
+    )
   })
   await buildah('rmi', '--force', 'localhost/perscope-test')
 })

@@ -24,7 +24,9 @@ const OURS = ['api', 'crawler', 'normaliser', 'embedder'] as const
 const opened: (() => Promise<unknown>)[] = []
 
 const say = (check: string, ok: boolean, detail: unknown = '') =>
-  void process.stdout.write(`${JSON.stringify({ check, ok, detail: String(detail).slice(-2_000) })}\n`)
+  void process.stdout.write(
+    `${JSON.stringify({ check, ok, detail: String(detail).slice(-2_000) })}\n`,
+  )
 
 const checkOf = ({ healthcheck }: ComposeService) => {
   const [kind, ...words] = healthcheck?.test ?? []
@@ -56,7 +58,11 @@ const here =
 
 /** Postgres, Redis, Qdrant and the model at the addresses that the file names. */
 async function startServers(folder: string): Promise<Record<string, ComposeService>> {
-  const tools = await postgresTools(18, { tls: false, signal: new AbortController().signal, report: () => {} })
+  const tools = await postgresTools(18, {
+    tls: false,
+    signal: new AbortController().signal,
+    report: () => {},
+  })
   const PATH = `${dirname(tools.pgDump)}:${process.env.PATH}`
   const machine = await createMachine(folder)
   await machine.initialise(join(folder, 'postgres'), 'postgres')
@@ -64,10 +70,20 @@ async function startServers(folder: string): Promise<Record<string, ComposeServi
   opened.push(() => postgres.stop())
   const servers = await startTestServers({ servers: ['qdrant', 'model'] })
   opened.push(() => servers.stop())
-  const { QDRANT_URL = '', EMBEDDINGS_URL = '', QDRANT_API_KEY = '', EMBEDDINGS_API_KEY = '' } = servers.settings
+  const {
+    QDRANT_URL = '',
+    EMBEDDINGS_URL = '',
+    QDRANT_API_KEY = '',
+    EMBEDDINGS_API_KEY = '',
+  } = servers.settings
   const services = readCompose({
-    ...{ POSTGRES_PASSWORD: PASSWORD, REDIS_PASSWORD: PASSWORD, QDRANT_API_KEY, EMBEDDINGS_API_KEY },
-    ...{ CRAWL_ALLOW_PRIVATE: '127.0.0.0/8', CRAWL_HOST_DELAY: '100ms', EMBED_DELAY: '0' },
+    POSTGRES_PASSWORD: PASSWORD,
+    REDIS_PASSWORD: PASSWORD,
+    QDRANT_API_KEY,
+    EMBEDDINGS_API_KEY,
+    CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
+    CRAWL_HOST_DELAY: '100ms',
+    EMBED_DELAY: '0',
   })
   for (const name of ['redis', 'qdrant', 'embeddings'] as const)
     say(`${name} is dead before it starts`, !(await here({})(checkOf(services[name] ?? {}))))
@@ -80,7 +96,9 @@ async function startServers(folder: string): Promise<Record<string, ComposeServi
     opened.push(() => link.close())
   }
   const account = { PATH, PGHOST: '127.0.0.1', ...services.postgres?.environment }
-  await run('bash', [join(CHECKOUT, 'infra/postgres-account.sh')], { env: { ...process.env, ...account } })
+  await run('bash', [join(CHECKOUT, 'infra/postgres-account.sh')], {
+    env: { ...process.env, ...account },
+  })
   const [program = '', ...words] = services.redis?.command ?? []
   const redis = spawn(program, [...words, '--dir', folder], { stdio: 'ignore' })
   opened.push(async () => redis.kill())
@@ -92,8 +110,14 @@ async function startServers(folder: string): Promise<Record<string, ComposeServi
 }
 
 /** Starts each service by itself: it becomes healthy by the file's own check, and ends in order. */
-async function startOneByOne(container: Container, services: Record<string, ComposeService>): Promise<void> {
-  const migrate = container.start(services.migrate?.command ?? [], services.migrate?.environment ?? {})
+async function startOneByOne(
+  container: Container,
+  services: Record<string, ComposeService>,
+): Promise<void> {
+  const migrate = container.start(
+    services.migrate?.command ?? [],
+    services.migrate?.environment ?? {},
+  )
   say('migrate ends well', (await migrate.ended) === 0, migrate.log())
   for (const name of OURS) {
     const service = services[name] ?? {}
@@ -113,9 +137,17 @@ async function startOneByOne(container: Container, services: Record<string, Comp
 /**
  * A fleet of one each indexes the sample outlets and answers a search; every command does its work.
  */
-async function useFleet(container: Container, services: Record<string, ComposeService>, exchange: string) {
+async function useFleet(
+  container: Container,
+  services: Record<string, ComposeService>,
+  exchange: string,
+) {
   const env = { ...services.api?.environment, HOST: '127.0.0.1' }
-  const command = async (check: string, words: string[], isRight: (out: string) => boolean = () => true) => {
+  const command = async (
+    check: string,
+    words: string[],
+    isRight: (out: string) => boolean = () => true,
+  ) => {
     const [file = '', ...rest] = words
     // As the guide's `perscope` does.
     const one = container.start(['npm', 'run', '-s', basename(file, '.ts'), '--', ...rest], env)
@@ -131,7 +163,10 @@ async function useFleet(container: Container, services: Record<string, ComposeSe
   // The services share the network here. Each needs a port of its own for metrics.
   for (const name of OURS) {
     processes.push(
-      container.start(services[name]?.command ?? [], { ...services[name]?.environment, METRICS_PORT: '0' }),
+      container.start(services[name]?.command ?? [], {
+        ...services[name]?.environment,
+        METRICS_PORT: '0',
+      }),
     )
   }
   const made = await command('keys create', [
@@ -151,25 +186,38 @@ async function useFleet(container: Container, services: Record<string, ComposeSe
     () => true,
     () => false,
   )
-  say('the sample outlets are found', isFound, processes.map(one => one.log().slice(-500)).join('\n'))
+  say(
+    'the sample outlets are found',
+    isFound,
+    processes.map(one => one.log().slice(-500)).join('\n'),
+  )
   for (const name of Object.keys(PACKAGES)) {
     const { status } = await fetch(`http://127.0.0.1:8080/clients/${name}`)
     say(`it serves ${name}`, status === 200, String(status))
   }
   await command('status', ['scripts/status.ts', '--json'], out => JSON.parse(out).articles > 20)
   const asking = { ...env, API_KEY: key, PUBLIC_URL: 'http://127.0.0.1:8080' }
-  const poll = container.start(['node', 'scripts/poll.ts', '--once', '--place', '/tmp/place'], asking)
+  const poll = container.start(
+    ['node', 'scripts/poll.ts', '--once', '--place', '/tmp/place'],
+    asking,
+  )
   say('poll', (await poll.ended) === 0 && poll.out() !== '', poll.log())
   await command('export', ['scripts/export.ts', '--body'], out => out.split('\n').length > 20)
   const exported = await command('export again', ['scripts/export.ts', '--body'])
   await writeFile(join(exchange, 'articles.ndjson'), exported)
   await command('import', ['scripts/import.ts', '/mnt/articles.ndjson'])
   await command('explain', ['scripts/explain.ts', JSON.parse(exported.split('\n')[0] ?? '').id])
-  for (const name of ['queues', 'keys', 'outlets']) await command(`${name} list`, [`scripts/${name}.ts`, 'list'])
+  for (const name of ['queues', 'keys', 'outlets'])
+    await command(`${name} list`, [`scripts/${name}.ts`, 'list'])
   await command('reindex', ['scripts/reindex.ts'])
-  await command('backup', ['scripts/backup.ts', '/mnt/whole.backup', '--json'], out => JSON.parse(out).articles > 20)
+  await command(
+    'backup',
+    ['scripts/backup.ts', '/mnt/whole.backup', '--json'],
+    out => JSON.parse(out).articles > 20,
+  )
   const refused = container.start(['node', 'scripts/backup.ts', 'whole.backup'], env)
-  const isRefused = (await refused.ended) === 1 && refused.log().includes('in a container one in a mounted folder')
+  const isRefused =
+    (await refused.ended) === 1 && refused.log().includes('in a container one in a mounted folder')
   say('a backup without a mounted folder says what to do', isRefused, refused.log())
   for (const one of processes.reverse()) await one.stop()
   await command('restore', ['scripts/restore.ts', '/mnt/whole.backup', '--yes', '--json'])

@@ -9,7 +9,11 @@ import { run } from '../script.ts'
 
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 /** The base image stays here for the next run. */
-const STORAGE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'perscope', 'containers')
+const STORAGE = join(
+  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+  'perscope',
+  'containers',
+)
 const NAME = 'localhost/perscope-test'
 /** Why the image cannot be built here; false: it can. */
 export const lacksContainers: string | false =
@@ -30,7 +34,12 @@ function pathOf(program: string): string | null {
 }
 
 const words = (...args: string[]) => [
-  ...['--root', join(STORAGE, 'root'), '--runroot', join(STORAGE, 'run'), '--storage-driver', 'vfs'],
+  '--root',
+  join(STORAGE, 'root'),
+  '--runroot',
+  join(STORAGE, 'run'),
+  '--storage-driver',
+  'vfs',
   ...args,
 ]
 
@@ -41,17 +50,31 @@ export async function buildah(...args: string[]): Promise<string> {
 
 /** Builds infra/Dockerfile, upon a base image that is made once. */
 export async function buildImage(): Promise<void> {
-  const [, base = ''] = /^FROM (\S+)/m.exec(readFileSync(join(CHECKOUT, 'infra/Dockerfile'), 'utf8')) ?? []
+  const [, base = ''] =
+    /^FROM (\S+)/m.exec(readFileSync(join(CHECKOUT, 'infra/Dockerfile'), 'utf8')) ?? []
   const whole = `docker.io/library/${base}`
   await mkdir(STORAGE, { recursive: true })
   const images = await buildah('images', '--format', '{{.Name}}:{{.Tag}}').catch(() => '')
   if (!images.split('\n').includes(whole)) {
     const script = fileURLToPath(new URL('base.sh', import.meta.url))
     const npm = pathOf('npm') ?? ''
-    const linked = join(dirname(npm), await readlink(npm).catch(() => '../lib/node_modules/npm/bin/npm-cli.js'))
+    const linked = join(
+      dirname(npm),
+      await readlink(npm).catch(() => '../lib/node_modules/npm/bin/npm-cli.js'),
+    )
     await run(script, [STORAGE, whole, process.execPath, dirname(dirname(linked))])
   }
-  await buildah('build', '--isolation', 'chroot', '--pull-never', '-t', NAME, '-f', 'infra/Dockerfile', '.')
+  await buildah(
+    'build',
+    '--isolation',
+    'chroot',
+    '--pull-never',
+    '-t',
+    NAME,
+    '-f',
+    'infra/Dockerfile',
+    '.',
+  )
 }
 
 /** A container of the image, and what runs in it. */
@@ -103,11 +126,23 @@ export async function createContainer(hosts: string, exchange: string) {
      */
     start(command: readonly string[], env: Record<string, string>) {
       const given = Object.entries(env).map(([name, value]) => `${name}=${value}`)
-      const inside = ['-c', READ_ONLY, 'sh', folder, hosts, exchange, '-i', ...own, ...given, ...command]
+      const inside = [
+        '-c',
+        READ_ONLY,
+        'sh',
+        folder,
+        hosts,
+        exchange,
+        '-i',
+        ...own,
+        ...given,
+        ...command,
+      ]
       const child = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', ...inside], {
         stdio: ['ignore', 'pipe', 'pipe'],
       })
-      const [out, log] = [heard(child.stdout), heard(child.stdout, child.stderr)]
+      const out = heard(child.stdout)
+      const log = heard(child.stdout, child.stderr)
       const ended = new Promise<number | null>(resolve => child.once('close', resolve))
       return {
         out,

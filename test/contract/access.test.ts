@@ -9,7 +9,10 @@ const { secret } = await api.issue()
 /** A request from an address of the test's choosing, so that locks do not meet. */
 const from = (address: string, authorization?: string, path = '/v1/articles', base = api.base) =>
   ask(`${base}${path}`, null, {
-    headers: { 'X-Forwarded-For': address, ...(authorization === undefined ? {} : { Authorization: authorization }) },
+    headers: {
+      'X-Forwarded-For': address,
+      ...(authorization === undefined ? {} : { Authorization: authorization }),
+    },
   })
 
 const REFUSED = {
@@ -29,7 +32,11 @@ for (const [code, sent] of Object.entries(REFUSED)) {
     const challenge = `Bearer realm="perscope"${code === 'invalid_token' ? ', error="invalid_token"' : ''}`
     for (const [index, authorization] of sent.entries()) {
       const { status, headers, json } = await from(`192.0.2.${10 + index}`, authorization)
-      t.match([status, json], [401, { status: 'error', code }], authorization?.replaceAll(secret, 'KEY') ?? 'none')
+      t.match(
+        [status, json],
+        [401, { status: 'error', code }],
+        authorization?.replaceAll(secret, 'KEY') ?? 'none',
+      )
       t.equal(headers.get('www-authenticate'), challenge)
       const hasWord = /^bearer/i.test(authorization ?? 'bearer') || code === 'missing_token'
       t.equal(/The word Bearer is missing/.test(json.message), !hasWord, json.message)
@@ -43,7 +50,10 @@ t.test('RFC 7235: the scheme is read in any case', async t => {
 
 t.test('decision 1: a key in the query is no key', async t => {
   const { json } = await from('192.0.2.31', undefined, `/v1/articles?access_token=${secret}`)
-  t.match(json, { code: 'missing_token', message: /key in the address is not read, and now stands in logs/ })
+  t.match(json, {
+    code: 'missing_token',
+    message: /key in the address is not read, and now stands in logs/,
+  })
   t.notMatch((await from('192.0.2.31')).json.message, /address/)
 })
 
@@ -91,16 +101,18 @@ t.test('decision 3: failures count for five minutes, each from its own time', as
      where address = $1`,
     [address],
   )
-  for (let i = 0; i < 6; i++) t.equal((await from(address, 'Bearer wrong')).status, 401, 'five no longer count')
+  for (let i = 0; i < 6; i++)
+    t.equal((await from(address, 'Bearer wrong')).status, 401, 'five no longer count')
   t.equal((await from(address, 'Bearer wrong')).status, 429)
 })
 
 t.test('decision 3: when the lock ends, counting begins anew', async t => {
   const address = '198.51.100.6'
   for (let i = 0; i < 11; i++) await from(address, 'Bearer wrong')
-  await api.pool.query("update auth_failures set locked_until = now() - interval '1 second' where address = $1", [
-    address,
-  ])
+  await api.pool.query(
+    "update auth_failures set locked_until = now() - interval '1 second' where address = $1",
+    [address],
+  )
   for (let i = 0; i < 10; i++) t.equal((await from(address, 'Bearer wrong')).status, 401)
   t.equal((await from(address, 'Bearer wrong')).status, 429)
 })
@@ -110,25 +122,39 @@ t.test('a wrong key from a locked address writes nothing', async t => {
   for (let i = 0; i < 10; i++) await from(address, 'Bearer wrong')
   // Every write of a row makes another version of it.
   const version = async () =>
-    (await api.pool.query('select xmin, ctid, xmax from auth_failures where address = $1', [address])).rows
+    (
+      await api.pool.query('select xmin, ctid, xmax from auth_failures where address = $1', [
+        address,
+      ])
+    ).rows
   const before = await version()
   for (let i = 0; i < 20; i++) t.equal((await from(address, `Bearer wrong${i}`)).status, 429)
   t.strictSame(await version(), before)
 })
 
-t.test('decision 3: of a hundred wrong keys at once in two processes exactly ten count; others are served', async t => {
-  const blocked = '198.51.100.9'
-  await from(blocked, 'Bearer wrong')
-  const bases = [api.base, (await api.another()).base]
-  const release = await holdLock(api.pool, 'select from auth_failures where address = $1 for update', [blocked])
-  const attempts = Array.from({ length: 100 }, (_, i) => from(blocked, 'Bearer wrong', '/v1/articles', bases[i % 2]))
-  for (let i = 0; i < 5; i++) t.equal((await from('198.51.100.10', `Bearer ${secret}`)).status, 200)
-  t.equal((await from('198.51.100.11', 'Bearer wrong')).status, 401)
-  await release()
-  const statuses = (await Promise.all(attempts)).map(({ status }) => status)
-  t.equal(statuses.filter(status => status === 401).length, 9)
-  t.equal(statuses.filter(status => status === 429).length, 91)
-})
+t.test(
+  'decision 3: of a hundred wrong keys at once in two processes exactly ten count; others are served',
+  async t => {
+    const blocked = '198.51.100.9'
+    await from(blocked, 'Bearer wrong')
+    const bases = [api.base, (await api.another()).base]
+    const release = await holdLock(
+      api.pool,
+      'select from auth_failures where address = $1 for update',
+      [blocked],
+    )
+    const attempts = Array.from({ length: 100 }, (_, i) =>
+      from(blocked, 'Bearer wrong', '/v1/articles', bases[i % 2]),
+    )
+    for (let i = 0; i < 5; i++)
+      t.equal((await from('198.51.100.10', `Bearer ${secret}`)).status, 200)
+    t.equal((await from('198.51.100.11', 'Bearer wrong')).status, 401)
+    await release()
+    const statuses = (await Promise.all(attempts)).map(({ status }) => status)
+    t.equal(statuses.filter(status => status === 401).length, 9)
+    t.equal(statuses.filter(status => status === 429).length, 91)
+  },
+)
 
 t.test('decision 3: without TRUST_PROXY nobody names their own address', async t => {
   const direct = await api.another({ TRUST_PROXY: '', AUTH_LOCK_FAILURES: '3' })
@@ -153,7 +179,9 @@ t.test('two changes of one key at the same time both hold', async t => {
       updateKey(api.pool, key.id, { plan: { rate: 2 } }),
       updateKey(api.pool, key.id, { plan: { quota: 2 } }),
     ])
-    const { rows } = await api.pool.query('select rate, quota from api_keys where id = $1', [key.id])
+    const { rows } = await api.pool.query('select rate, quota from api_keys where id = $1', [
+      key.id,
+    ])
     t.same(rows, [{ rate: 2, quota: 2 }])
   }
 })

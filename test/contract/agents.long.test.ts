@@ -22,28 +22,34 @@ const { json } = await api.ask(secret, '/v1/articles?per_page=100')
 const url = new URL('/mcp', api.base)
 const headers = { Authorization: `Bearer ${secret}` }
 
-t.test("the SDK's own client walks 1,000 articles, and finds every answer within its schema", async t => {
-  const client = new Client({ name: 'walk', version: '1' })
-  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }))
-  const { tools } = await client.listTools()
-  t.equal(tools.length, 6)
-  const ids = new Set<string>()
-  let cursor: string | null = null
-  do {
-    const args: Record<string, unknown> = { per_page: 100, ...(cursor === null ? {} : { cursor }) }
-    const answer = await client.callTool({ name: 'search_news', arguments: args })
-    const page = answer.structuredContent as typeof json
-    if (cursor === null) t.strictSame(page.articles, json.articles)
-    for (const { id } of page.articles) ids.add(id)
-    cursor = page.next_cursor
-  } while (cursor !== null)
-  t.equal(ids.size, ARTICLES)
-  const others = { count_news: { by: 'day' }, list_copies: {}, completeness: {}, limits: {} }
-  for (const [name, args] of Object.entries(others))
-    t.notOk((await client.callTool({ name, arguments: args })).isError, name)
-  t.ok((await client.callTool({ name: 'search_news', arguments: { per_page: 0 } })).isError)
-  await client.close()
-})
+t.test(
+  "the SDK's own client walks 1,000 articles, and finds every answer within its schema",
+  async t => {
+    const client = new Client({ name: 'walk', version: '1' })
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }))
+    const { tools } = await client.listTools()
+    t.equal(tools.length, 6)
+    const ids = new Set<string>()
+    let cursor: string | null = null
+    do {
+      const args: Record<string, unknown> = {
+        per_page: 100,
+        ...(cursor === null ? {} : { cursor }),
+      }
+      const answer = await client.callTool({ name: 'search_news', arguments: args })
+      const page = answer.structuredContent as typeof json
+      if (cursor === null) t.strictSame(page.articles, json.articles)
+      for (const { id } of page.articles) ids.add(id)
+      cursor = page.next_cursor
+    } while (cursor !== null)
+    t.equal(ids.size, ARTICLES)
+    const others = { count_news: { by: 'day' }, list_copies: {}, completeness: {}, limits: {} }
+    for (const [name, args] of Object.entries(others))
+      t.notOk((await client.callTool({ name, arguments: args })).isError, name)
+    t.ok((await client.callTool({ name: 'search_news', arguments: { per_page: 0 } })).isError)
+    await client.close()
+  },
+)
 
 const WALK = `
 import asyncio, json, sys, httpx2
@@ -66,11 +72,15 @@ asyncio.run(walk(*sys.argv[1:]))
 `
 const python = await installPython('mcp==2.3.0')
 
-t.test('the Python SDK walks 1,000 articles', { skip: typeof python === 'string' ? python : false }, async t => {
-  if (typeof python === 'string') return
-  t.teardown(python.remove)
-  const program = join(python.folder, 'walk.py')
-  await writeFile(program, WALK)
-  const { stdout } = await run(python.program('python'), [program, url.href, secret])
-  t.same(JSON.parse(stdout), { tools: 6, ids: ARTICLES, wrong: true })
-})
+t.test(
+  'the Python SDK walks 1,000 articles',
+  { skip: typeof python === 'string' ? python : false },
+  async t => {
+    if (typeof python === 'string') return
+    t.teardown(python.remove)
+    const program = join(python.folder, 'walk.py')
+    await writeFile(program, WALK)
+    const { stdout } = await run(python.program('python'), [program, url.href, secret])
+    t.same(JSON.parse(stdout), { tools: 6, ids: ARTICLES, wrong: true })
+  },
+)

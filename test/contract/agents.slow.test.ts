@@ -9,7 +9,9 @@ import { listen } from '../fleet.ts'
 import { startTestApi } from './api.ts'
 
 /** The official suite, `@modelcontextprotocol/conformance`. */
-const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
+const PACKAGE = createRequire(import.meta.url).resolve(
+  '@modelcontextprotocol/conformance/package.json',
+)
 const SUITE = join(PACKAGE, '../dist/index.js')
 
 /** Scenarios for servers that do not apply, by the reason. */

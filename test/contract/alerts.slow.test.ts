@@ -31,7 +31,9 @@ async function startReceiver(test: Pick<Test, 'teardown'>) {
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const part of request.setEncoding('utf8')) body += part
-    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+    )
     received.push({ headers, body, json: JSON.parse(body) })
     const answer = await fate.next()
     if (answer !== 'hang') response.writeHead(answer, { location: '/elsewhere' }).end('ok')
@@ -51,7 +53,8 @@ await Promise.all([fleet.start('api', { PORT }), fleet.start('notifier')])
 const indexer = openIndexer(pool, SEGMENT_THREAD)
 const writer = openArticleWriter({ pool, indexer, embedDelay: 3_600_000 })
 let numbered = 0
-const index = (...titles: string[]) => writer.write(titles.map(title => newArticle(++numbered, { title })))
+const index = (...titles: string[]) =>
+  writer.write(titles.map(title => newArticle(++numbered, { title })))
 
 const change = (secret: string, method: string, path: string, body?: unknown) =>
   ask(`${fleet.base()}/explore/searches${path}`, secret, sent(method, body))
@@ -62,76 +65,99 @@ const keep = async (secret: string, search: string, terms?: object) => {
   return { id, alert }
 }
 const used = async (keyId: string) =>
-  (await pool.query<{ used: number }>('select used from quota_months where key_id = $1', [keyId])).rows[0]?.used ?? 0
+  (await pool.query<{ used: number }>('select used from quota_months where key_id = $1', [keyId]))
+    .rows[0]?.used ?? 0
 
-t.test('what is new is told once, in order, signed, and each message costs one of the month', async t => {
-  const { received, titles, url } = await startReceiver(t)
-  const { secret, key } = await issue({ quota: 10 })
-  await index('brug van vroeger')
-  const { id, alert } = await keep(secret, 'q=brug', { to: url, when: 'at once' })
-  t.match(alert, {
-    status: 201,
-    json: { data: { to: url, when: 'at once', time_zone: 'UTC', state: 'on', secret: /^whsec_/ } },
-  })
-  const wanted = Array.from({ length: 180 }, (_, at) => `brug ${at}`)
-  await index(...wanted, 'iets anders')
-  await until(() => titles().length >= wanted.length, 40_000, fleet.logs)
-  t.same(titles(), wanted)
-  for (const { headers, body, json } of received) {
-    t.match(new Webhook(alert!.json.data.secret).verify(body, headers), json)
-    t.match(json, { id: headers['webhook-id'], type: 'articles', search: { id, name: 'Bruggen' } })
-    t.ok(json.articles.length <= 100)
-  }
-  t.equal(received[0]!.json.more, wanted.length - received[0]!.json.articles.length)
-  await until(async () => (await used(key.id)) === received.length, 20_000, fleet.logs)
-  t.match((await change(secret, 'GET', '')).json.data[0].alert, { state: 'on', reason: null, delivered_at: /^20/ })
-  await change(secret, 'PATCH', `/${id}`, { search: 'q=sluis' })
-  const before = received.length
-  await index('sluis', 'brug')
-  await until(() => received.length > before, 60_000, fleet.logs)
-  const last = received.at(-1)!.json.articles.map(({ title }) => title)
-  t.same(last, ['sluis'], 'a changed search goes on from its place')
-  // After a failover, another article may have the number.
-  await pool.query("update article_texts set title = 'een andere sluis' where title = 'sluis'")
-  const again = `update alert_messages set delivered_at = null, try_at = now()
+t.test(
+  'what is new is told once, in order, signed, and each message costs one of the month',
+  async t => {
+    const { received, titles, url } = await startReceiver(t)
+    const { secret, key } = await issue({ quota: 10 })
+    await index('brug van vroeger')
+    const { id, alert } = await keep(secret, 'q=brug', { to: url, when: 'at once' })
+    t.match(alert, {
+      status: 201,
+      json: {
+        data: { to: url, when: 'at once', time_zone: 'UTC', state: 'on', secret: /^whsec_/ },
+      },
+    })
+    const wanted = Array.from({ length: 180 }, (_, at) => `brug ${at}`)
+    await index(...wanted, 'iets anders')
+    await until(() => titles().length >= wanted.length, 40_000, fleet.logs)
+    t.same(titles(), wanted)
+    for (const { headers, body, json } of received) {
+      t.match(new Webhook(alert!.json.data.secret).verify(body, headers), json)
+      t.match(json, {
+        id: headers['webhook-id'],
+        type: 'articles',
+        search: { id, name: 'Bruggen' },
+      })
+      t.ok(json.articles.length <= 100)
+    }
+    t.equal(received[0]!.json.more, wanted.length - received[0]!.json.articles.length)
+    await until(async () => (await used(key.id)) === received.length, 20_000, fleet.logs)
+    t.match((await change(secret, 'GET', '')).json.data[0].alert, {
+      state: 'on',
+      reason: null,
+      delivered_at: /^20/,
+    })
+    await change(secret, 'PATCH', `/${id}`, { search: 'q=sluis' })
+    const before = received.length
+    await index('sluis', 'brug')
+    await until(() => received.length > before, 60_000, fleet.logs)
+    const last = received.at(-1)!.json.articles.map(({ title }) => title)
+    t.same(last, ['sluis'], 'a changed search goes on from its place')
+    // After a failover, another article may have the number.
+    await pool.query("update article_texts set title = 'een andere sluis' where title = 'sluis'")
+    const again = `update alert_messages set delivered_at = null, try_at = now()
     where message_id = '${received.at(-1)!.json.id}' and delivered_at is not null`
-  await until(async () => (await pool.query(again)).rowCount === 1, 20_000, fleet.logs)
-  await until(() => titles().at(-1) === 'een andere sluis', 20_000, fleet.logs)
-  t.equal((await change(secret, 'DELETE', `/${id}/alert`)).status, 204)
-})
+    await until(async () => (await pool.query(again)).rowCount === 1, 20_000, fleet.logs)
+    await until(() => titles().at(-1) === 'een andere sluis', 20_000, fleet.logs)
+    t.equal((await change(secret, 'DELETE', `/${id}/alert`)).status, 204)
+  },
+)
 
-t.test('nothing is lost while services are killed and the receiver hangs, fails and is gone', async t => {
-  const { received, fate, titles, url } = await startReceiver(t)
-  const { secret } = await issue()
-  await keep(secret, 'q=kade', { to: url, when: 'at once' })
-  const fates = [500, 'hang', 302, 500, 200, 503] as const
-  let at = 0
-  fate.next = () => fates[at++ % fates.length]!
-  const wanted: string[] = []
-  for (let round = 0; round < 6; round++) {
-    const title = `kade ${round}`
-    wanted.push(title)
-    await index(title)
-    const service = round % 2 === 0 ? 'notifier' : 'api'
-    const running = fleet.members.filter(one => one.service === service).at(-1)!
-    running.process.kill('SIGKILL')
-    await running.exited
-    await fleet.start(service, service === 'api' ? { PORT } : {})
-  }
-  fate.next = () => 200
-  await until(() => wanted.every(title => titles().includes(title)), 200_000, fleet.logs)
-  const byId = Map.groupBy(received, ({ json }) => json.id)
-  for (const same of byId.values())
-    for (const { body } of same) t.equal(body, same[0]!.body, 'what is repeated is the same')
-  t.same([...new Set(titles())], wanted, 'in order')
-})
+t.test(
+  'nothing is lost while services are killed and the receiver hangs, fails and is gone',
+  async t => {
+    const { received, fate, titles, url } = await startReceiver(t)
+    const { secret } = await issue()
+    await keep(secret, 'q=kade', { to: url, when: 'at once' })
+    const fates = [500, 'hang', 302, 500, 200, 503] as const
+    let at = 0
+    fate.next = () => fates[at++ % fates.length]!
+    const wanted: string[] = []
+    for (let round = 0; round < 6; round++) {
+      const title = `kade ${round}`
+      wanted.push(title)
+      await index(title)
+      const service = round % 2 === 0 ? 'notifier' : 'api'
+      const running = fleet.members.filter(one => one.service === service).at(-1)!
+      running.process.kill('SIGKILL')
+      await running.exited
+      await fleet.start(service, service === 'api' ? { PORT } : {})
+    }
+    fate.next = () => 200
+    await until(() => wanted.every(title => titles().includes(title)), 200_000, fleet.logs)
+    const byId = Map.groupBy(received, ({ json }) => json.id)
+    for (const same of byId.values())
+      for (const { body } of same) t.equal(body, same[0]!.body, 'what is repeated is the same')
+    t.same([...new Set(titles())], wanted, 'in order')
+  },
+)
 
 t.test('an address is refused with a reason', async t => {
   const { secret } = await issue()
   const { id } = await keep(secret, 'q=brug')
   for (const [terms, said] of [
-    [{ to: 'http://example.org/', when: 'at once' }, /"to":\["Write an address that begins with https/],
-    [{ to: 'https://10.1.2.3/', when: 'at once' }, /"to":\["The host 10.1.2.3 has no public address/],
+    [
+      { to: 'http://example.org/', when: 'at once' },
+      /"to":\["Write an address that begins with https/,
+    ],
+    [
+      { to: 'https://10.1.2.3/', when: 'at once' },
+      /"to":\["The host 10.1.2.3 has no public address/,
+    ],
     [{ to: 'https://[::1]/', when: 'at once' }, /no public address/],
     [{ to: 'https://localhost/', when: 'at once' }, /no public address/],
     [{ to: 'https://a:b@example.org/', when: 'at once' }, /without a name/],
@@ -149,60 +175,86 @@ t.test('an address is refused with a reason', async t => {
     t.equal(status, 422, JSON.stringify(terms))
     t.match(text, said)
   }
-  const meaning = await keep(secret, 'search=semantic&q=water', { to: 'http://127.0.0.1/', when: 'at once' })
+  const meaning = await keep(secret, 'search=semantic&q=water', {
+    to: 'http://127.0.0.1/',
+    when: 'at once',
+  })
   t.match(meaning.alert, { status: 422, json: { errors: { search: [/by meaning/] } } })
-  t.equal((await change(secret, 'PUT', '/search_0/alert', { to: 'http://127.0.0.1/', when: 'at once' })).status, 404)
+  t.equal(
+    (await change(secret, 'PUT', '/search_0/alert', { to: 'http://127.0.0.1/', when: 'at once' }))
+      .status,
+    404,
+  )
 })
 
-t.test('a used-up month delays, a smaller plan rests, a revoked key ends, and an operator looks', async t => {
-  const { received, fate, url } = await startReceiver(t)
-  const { secret, key } = await issue({ quota: 0 })
-  const { id } = await keep(secret, 'country=NL,BE&q=dijk', { to: url, when: 'at once' })
-  await index('dijk een')
-  const open = async () => (await pool.query('select from alert_messages where delivered_at is null')).rowCount
-  await until(async () => (await open()) === 1, 60_000, fleet.logs)
-  await pool.query('update alert_messages set try_at = now() where delivered_at is null')
-  const alerts = (...args: string[]) => runScript('alerts', args, { DATABASE_URL: database.url })
-  const [mine] = (await alerts('list', '--json')).out
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line))
-    .filter(one => one.key === key.id)
-  t.match(mine, { state: 'on', open_messages: 1, search: id })
-  t.equal(received.length, 0, 'a used-up month delays it')
-  await updateKey(pool, key.id, { plan: { quota: null } })
-  await pool.query('update alert_messages set try_at = now() where delivered_at is null')
-  await until(() => received.length === 1, 60_000, fleet.logs)
-  t.match(await alerts('test', mine.id), { code: 0 })
-  await until(() => received.length === 2, 60_000, fleet.logs)
-  t.match(received[1]!.json, { type: 'test', articles: [], more: 0 })
+t.test(
+  'a used-up month delays, a smaller plan rests, a revoked key ends, and an operator looks',
+  async t => {
+    const { received, fate, url } = await startReceiver(t)
+    const { secret, key } = await issue({ quota: 0 })
+    const { id } = await keep(secret, 'country=NL,BE&q=dijk', { to: url, when: 'at once' })
+    await index('dijk een')
+    const open = async () =>
+      (await pool.query('select from alert_messages where delivered_at is null')).rowCount
+    await until(async () => (await open()) === 1, 60_000, fleet.logs)
+    await pool.query('update alert_messages set try_at = now() where delivered_at is null')
+    const alerts = (...args: string[]) => runScript('alerts', args, { DATABASE_URL: database.url })
+    const [mine] = (await alerts('list', '--json')).out
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+      .filter(one => one.key === key.id)
+    t.match(mine, { state: 'on', open_messages: 1, search: id })
+    t.equal(received.length, 0, 'a used-up month delays it')
+    await updateKey(pool, key.id, { plan: { quota: null } })
+    await pool.query('update alert_messages set try_at = now() where delivered_at is null')
+    await until(() => received.length === 1, 60_000, fleet.logs)
+    t.match(await alerts('test', mine.id), { code: 0 })
+    await until(() => received.length === 2, 60_000, fleet.logs)
+    t.match(received[1]!.json, { type: 'test', articles: [], more: 0 })
 
-  fate.next = () => 500
-  await index('dijk twee')
-  await until(() => received.length > 2, 60_000, fleet.logs)
-  const longAgo = "failing_since = now() - interval '25 hours'"
-  await pool.query(`update search_alerts set ${longAgo} where alert_id = '${mine.id}'`)
-  await until(async () => (await change(secret, 'GET', '')).json.data[0].alert.state === 'rests', 120_000, fleet.logs)
-  t.match((await change(secret, 'GET', '')).json.data[0].alert.reason, /^It has failed for a day: It answered 500\.$/)
-  t.match((await alerts('list')).out, /rests, 1 to be sent/)
-  fate.next = () => 200
-  const [last] = received.slice(-1)
-  t.match(await alerts('retry', mine.id), { code: 0, err: /try again: 1/ })
-  await until(() => received.at(-1) !== last, 60_000, fleet.logs)
-  t.equal(received.at(-1)!.json.id, last!.json.id)
+    fate.next = () => 500
+    await index('dijk twee')
+    await until(() => received.length > 2, 60_000, fleet.logs)
+    const longAgo = "failing_since = now() - interval '25 hours'"
+    await pool.query(`update search_alerts set ${longAgo} where alert_id = '${mine.id}'`)
+    await until(
+      async () => (await change(secret, 'GET', '')).json.data[0].alert.state === 'rests',
+      120_000,
+      fleet.logs,
+    )
+    t.match(
+      (await change(secret, 'GET', '')).json.data[0].alert.reason,
+      /^It has failed for a day: It answered 500\.$/,
+    )
+    t.match((await alerts('list')).out, /rests, 1 to be sent/)
+    fate.next = () => 200
+    const [last] = received.slice(-1)
+    t.match(await alerts('retry', mine.id), { code: 0, err: /try again: 1/ })
+    await until(() => received.at(-1) !== last, 60_000, fleet.logs)
+    t.equal(received.at(-1)!.json.id, last!.json.id)
 
-  await updateKey(pool, key.id, { plan: { countries: ['NL'] } })
-  await index('dijk drie')
-  await until(async () => (await change(secret, 'GET', '')).json.data[0].alert.state === 'rests', 60_000, fleet.logs)
-  t.match((await change(secret, 'GET', '')).json.data[0].alert.reason, /covers NL, not BE/)
-  t.match((await change(secret, 'PATCH', `/${id}`, { search: 'country=NL&q=dijk' })).json.data.alert, { state: 'on' })
-  await revokeKey(pool, key.id)
-  t.notMatch((await alerts('list')).out, mine.id)
-})
+    await updateKey(pool, key.id, { plan: { countries: ['NL'] } })
+    await index('dijk drie')
+    await until(
+      async () => (await change(secret, 'GET', '')).json.data[0].alert.state === 'rests',
+      60_000,
+      fleet.logs,
+    )
+    t.match((await change(secret, 'GET', '')).json.data[0].alert.reason, /covers NL, not BE/)
+    t.match(
+      (await change(secret, 'PATCH', `/${id}`, { search: 'country=NL&q=dijk' })).json.data.alert,
+      { state: 'on' },
+    )
+    await revokeKey(pool, key.id)
+    t.notMatch((await alerts('list')).out, mine.id)
+  },
+)
 
 t.test('mail comes once its owner has followed a link, and ends by one click', async t => {
   const { mails, url } = await startMailSink(t)
-  const [API, mailed] = [String(await freePort()), { SMTP_URL: url, SMTP_FROM: 'alerts@news.example' }]
+  const API = String(await freePort())
+  const mailed = { SMTP_URL: url, SMTP_FROM: 'alerts@news.example' }
   const base = `http://127.0.0.1:${API}`
   const others = fleet.members.filter(({ service }) => service === 'notifier')
   for (const { process } of others) process.kill('SIGKILL')
@@ -211,9 +263,12 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
     fleet.start('notifier', { ...mailed, PUBLIC_URL: base }),
   ])
   const { secret, key } = await issue({ quota: 9 })
-  const send = (method: string, path: string, body?: unknown) => ask(`${base}${path}`, secret, sent(method, body))
-  const { id } = (await send('POST', '/explore/searches', { search: 'q=veer', name: 'Veer <b>' })).json.data
-  const put = (to = 'mailto:lezer@example.org') => send('PUT', `/explore/searches/${id}/alert`, { to, when: 'at once' })
+  const send = (method: string, path: string, body?: unknown) =>
+    ask(`${base}${path}`, secret, sent(method, body))
+  const { id } = (await send('POST', '/explore/searches', { search: 'q=veer', name: 'Veer <b>' }))
+    .json.data
+  const put = (to = 'mailto:lezer@example.org') =>
+    send('PUT', `/explore/searches/${id}/alert`, { to, when: 'at once' })
   t.match(await put(), { status: 201, json: { data: { state: 'asked', secret: undefined } } })
   await put()
   await index('veer een & <i>')
@@ -222,7 +277,11 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
   await new Promise(resolve => setTimeout(resolve, 5_000))
   t.equal(mails.length, 1, 'one mail asks, and nothing is told')
   t.equal((await fetch(confirm, { method: 'HEAD' })).status, 200)
-  t.equal((await fetch(`${confirm.slice(0, -1)}${confirm.endsWith('A') ? 'B' : 'A'}`)).status, 404, 'a forged link')
+  t.equal(
+    (await fetch(`${confirm.slice(0, -1)}${confirm.endsWith('A') ? 'B' : 'A'}`)).status,
+    404,
+    'a forged link',
+  )
   t.match(await (await fetch(confirm)).text(), /From now on/)
   await until(() => mails.length === 2, 60_000, fleet.logs)
   t.match(mails[1], /^Subject: Veer <b>: 1 new/m)
@@ -230,7 +289,11 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
   t.match(mails[1], /^List-Unsubscribe-Post: List-Unsubscribe=One-Click/m)
   await until(async () => (await used(key.id)) === 1, 20_000, fleet.logs)
   const unsubscribe = /^List-Unsubscribe:\s*<(.*)>/m.exec(mails[1]!)![1]!
-  t.match(await (await fetch(unsubscribe)).text(), /<form method="post">/, 'to look at the link ends nothing')
+  t.match(
+    await (await fetch(unsubscribe)).text(),
+    /<form method="post">/,
+    'to look at the link ends nothing',
+  )
   t.match((await send('GET', '/explore/searches')).json.data[0].alert, { state: 'on' })
   const clicked = await fetch(unsubscribe, {
     method: 'POST',
@@ -239,7 +302,10 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
   t.equal(clicked.status, 200)
   await index('veer twee')
   await put()
-  t.match((await send('GET', '/explore/searches')).json.data[0].alert, { state: 'rests', reason: /wants no more/ })
+  t.match((await send('GET', '/explore/searches')).json.data[0].alert, {
+    state: 'rests',
+    reason: /wants no more/,
+  })
 
   for (let round = 0; round < 5; round++) {
     await put('mailto:Ander@example.org')
@@ -249,66 +315,82 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
   await pool.query(`insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at)
     select 'msg_early', alert_id, 'articles', array[1::bigint], 0, seq, at from search_alerts where key_id = '${key.id}'`)
   await new Promise(resolve => setTimeout(resolve, 6_000))
-  t.equal(mails.filter(mail => /^To: lezer/m.test(mail)).length, 2, 'who refused is asked and told nothing')
-  const asks = 'select told_to, count(*)::int as n from alert_asks where not refused group by 1 order by 1'
+  t.equal(
+    mails.filter(mail => /^To: lezer/m.test(mail)).length,
+    2,
+    'who refused is asked and told nothing',
+  )
+  const asks =
+    'select told_to, count(*)::int as n from alert_asks where not refused group by 1 order by 1'
   t.same(await database.query(asks), [
     { told_to: 'mailto:ander@example.org', n: 3 },
     { told_to: 'mailto:lezer@example.org', n: 1 },
   ])
-  for (const link of [confirm, unsubscribe]) t.notOk(fleet.logs().includes(link.slice(-40)), 'no log has a link')
+  for (const link of [confirm, unsubscribe])
+    t.notOk(fleet.logs().includes(link.slice(-40)), 'no log has a link')
 })
 
-t.test('receivers of one key that hang hold at most four of the places of the notifier', async t => {
-  const { received, fate, url } = await startReceiver(t)
-  fate.next = () => 'hang'
-  const { secret } = await issue()
-  for (let n = 0; n < 20; n++) await keep(secret, 'q=haven', { to: url, when: 'at once' })
-  await index('haven')
-  await until(() => received.length > 0, 60_000)
-  await new Promise(resolve => setTimeout(resolve, 5_000))
-  t.equal(await database.count("pgboss.job where name = 'alerts' and state = 'active'"), 4)
-})
+t.test(
+  'receivers of one key that hang hold at most four of the places of the notifier',
+  async t => {
+    const { received, fate, url } = await startReceiver(t)
+    fate.next = () => 'hang'
+    const { secret } = await issue()
+    for (let n = 0; n < 20; n++) await keep(secret, 'q=haven', { to: url, when: 'at once' })
+    await index('haven')
+    await until(() => received.length > 0, 60_000)
+    await new Promise(resolve => setTimeout(resolve, 5_000))
+    t.equal(await database.count("pgboss.job where name = 'alerts' and state = 'active'"), 4)
+  },
+)
 
-t.test('a change meets a message on its way: nothing is lost, and neither waits for the other for ever', async t => {
-  const { received, fate, titles, url } = await startReceiver(t)
-  const { secret, key } = await issue()
-  const { id } = await keep(secret, 'q=gracht', { to: url, when: 'at once' })
-  const release = await holdLock(pool, 'lock table segments_version in access exclusive mode')
-  await index('iets')
-  const isLooking = async () =>
-    (await pool.query("select from search_alerts where search_id = $1 and due_at > now() + interval '20 s'", [id]))
-      .rowCount === 1
-  await until(isLooking, 60_000, fleet.logs)
-  await changeSearch(pool, key.id, id, { search: 'q=singel' })
-  await index('singel een')
-  await release()
-  await until(() => titles().includes('singel een'), 90_000, fleet.logs)
+t.test(
+  'a change meets a message on its way: nothing is lost, and neither waits for the other for ever',
+  async t => {
+    const { received, fate, titles, url } = await startReceiver(t)
+    const { secret, key } = await issue()
+    const { id } = await keep(secret, 'q=gracht', { to: url, when: 'at once' })
+    const release = await holdLock(pool, 'lock table segments_version in access exclusive mode')
+    await index('iets')
+    const isLooking = async () =>
+      (
+        await pool.query(
+          "select from search_alerts where search_id = $1 and due_at > now() + interval '20 s'",
+          [id],
+        )
+      ).rowCount === 1
+    await until(isLooking, 60_000, fleet.logs)
+    await changeSearch(pool, key.id, id, { search: 'q=singel' })
+    await index('singel een')
+    await release()
+    await until(() => titles().includes('singel een'), 90_000, fleet.logs)
 
-  const answer = Promise.withResolvers<number>()
-  fate.next = () => answer.promise
-  await index('singel twee')
-  await until(() => received.length === 2, 60_000, fleet.logs)
-  const client = await pool.connect()
-  await client.query('begin')
-  await client.query('update search_alerts set failure = null where search_id = $1', [id])
-  answer.resolve(200)
-  await until(async () => (await lockWaits(pool)) > 0, 30_000)
-  await client.query(
-    'delete from alert_messages using search_alerts a where a.search_id = $1 and alert_messages.alert_id = a.alert_id',
-    [id],
-  )
-  await client.query('commit')
-  client.release()
-  await until(() => received.length === 3, 60_000, fleet.logs)
-  t.same(titles(), ['singel een', 'singel twee', 'singel twee'])
+    const answer = Promise.withResolvers<number>()
+    fate.next = () => answer.promise
+    await index('singel twee')
+    await until(() => received.length === 2, 60_000, fleet.logs)
+    const client = await pool.connect()
+    await client.query('begin')
+    await client.query('update search_alerts set failure = null where search_id = $1', [id])
+    answer.resolve(200)
+    await until(async () => (await lockWaits(pool)) > 0, 30_000)
+    await client.query(
+      'delete from alert_messages using search_alerts a where a.search_id = $1 and alert_messages.alert_id = a.alert_id',
+      [id],
+    )
+    await client.query('commit')
+    client.release()
+    await until(() => received.length === 3, 60_000, fleet.logs)
+    t.same(titles(), ['singel een', 'singel twee', 'singel twee'])
 
-  const { id: daily } = await keep(secret, 'q=kanaal', { to: url, when: '03:30' })
-  await index(...Array.from({ length: 1_150 }, (_, at) => `kanaal ${at}`))
-  await pool.query('update search_alerts set due_at = now() where search_id = $1', [daily])
-  await until(() => received.length === 4, 60_000, fleet.logs)
-  const { articles, more } = received[3]!.json
-  t.same([articles.length, more], [100, 1_050], 'a digest counts what it does not tell')
-})
+    const { id: daily } = await keep(secret, 'q=kanaal', { to: url, when: '03:30' })
+    await index(...Array.from({ length: 1_150 }, (_, at) => `kanaal ${at}`))
+    await pool.query('update search_alerts set due_at = now() where search_id = $1', [daily])
+    await until(() => received.length === 4, 60_000, fleet.logs)
+    const { articles, more } = received[3]!.json
+    t.same([articles.length, more], [100, 1_050], 'a digest counts what it does not tell')
+  },
+)
 
 t.test('a digest comes once in a day, also where the clock of the database is ahead', async t => {
   const { database } = await createTestPool(t)
@@ -348,6 +430,9 @@ t.test('a digest comes once in a local day, also when clocks change', t => {
     '2026-10-25T00:30',
     '2026-10-26T01:30',
   ])
-  t.same(days('00:00', 'Pacific/Apia', '2026-01-01T09:00:00Z', 2), ['2026-01-01T11:00', '2026-01-02T11:00'])
+  t.same(days('00:00', 'Pacific/Apia', '2026-01-01T09:00:00Z', 2), [
+    '2026-01-01T11:00',
+    '2026-01-02T11:00',
+  ])
   t.end()
 })

@@ -39,7 +39,9 @@ export const PLAN: Plan = {
 
 /** With an archive, where tests run on one. */
 const ARCHIVE_SETTINGS: Record<string, string> =
-  TEST_ARCHIVE === null ? {} : { OPENSEARCH_URL: TEST_ARCHIVE.nodes.join(), OPENSEARCH_INDEX: TEST_ARCHIVE.prefix }
+  TEST_ARCHIVE === null
+    ? {}
+    : { OPENSEARCH_URL: TEST_ARCHIVE.nodes.join(), OPENSEARCH_INDEX: TEST_ARCHIVE.prefix }
 
 /** Semantic search when no model is configured. */
 export const noSemanticSearch: SemanticSearch<ShownArticle> = {
@@ -69,7 +71,10 @@ export async function startTestApi(
   indexOf = openApiIndex,
 ) {
   const database = await createTestDatabase()
-  const addresses = { DATABASE_URL: database.url, DATABASE_READ_URL: readUrlsOf(database.url).join() }
+  const addresses = {
+    DATABASE_URL: database.url,
+    DATABASE_READ_URL: readUrlsOf(database.url).join(),
+  }
   const config = readConfig({
     PORT: '0',
     LOG_LEVEL: 'silent',
@@ -95,7 +100,14 @@ export async function startTestApi(
     /** Another API on the same database. */
     async another(more: Record<string, string> = {}) {
       const other = await start(
-        readConfig({ PORT: '0', LOG_LEVEL: 'silent', ...ARCHIVE_SETTINGS, ...env, ...more, ...addresses }),
+        readConfig({
+          PORT: '0',
+          LOG_LEVEL: 'silent',
+          ...ARCHIVE_SETTINGS,
+          ...env,
+          ...more,
+          ...addresses,
+        }),
       )
       others.add(other)
       return {
@@ -108,7 +120,8 @@ export async function startTestApi(
     },
     issue: (plan?: Partial<Plan>) => createKey(pool, 'test', { ...PLAN, ...plan }),
     /** Asks with a key; `path` with its query. */
-    ask: (secret: string | null, path: string, init?: RequestInit) => ask(`${api.base}${path}`, secret, init),
+    ask: (secret: string | null, path: string, init?: RequestInit) =>
+      ask(`${api.base}${path}`, secret, init),
     /** Makes articles visible. Missing fields get defaults. */
     async index(articles: (Partial<NewArticle> & { title: string })[]) {
       const complete = articles.map(article => completed(article, ++numbered))
@@ -134,7 +147,11 @@ export async function startTrains(test: Pick<Test, 'teardown'>) {
   const at = (time: string) => ({ publishedAt: new Date(time) })
   const outlet = { name: 'L’Écho', domain: 'echo.example' }
   await api.index([
-    { title: 'Trein rijdt weer', ...at('2026-03-29T00:30:00Z'), authors: ['Jan Jansen', 'Zoë Müller'] },
+    {
+      title: 'Trein rijdt weer',
+      ...at('2026-03-29T00:30:00Z'),
+      authors: ['Jan Jansen', 'Zoë Müller'],
+    },
     { title: 'Trein staat stil', ...at('2026-03-29T01:30:00Z'), authors: ['Jan Janssens'] },
     { title: 'Le train', language: 'fr', country: 'BE', ...at('2026-03-31T22:30:00Z'), outlet },
     { title: 'Trein zonder datum', publishedAt: null, authors: ['Jan Jansen'] },
@@ -143,16 +160,25 @@ export async function startTrains(test: Pick<Test, 'teardown'>) {
 }
 
 /** A request with a body as pages send it: as JSON; a text as it stands. */
-export const sent = (method: string, body?: unknown, headers: Record<string, string> = {}): RequestInit =>
+export const sent = (
+  method: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): RequestInit =>
   body === undefined
     ? { method }
     : {
-        ...{ method, headers: { 'Content-Type': 'application/json', ...headers } },
+        method,
+        headers: { 'Content-Type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }
 
 /** One request on a connection of its own, its answer read whole. */
-export async function ask(url: string, secret: string | null, init: RequestInit = {}): Promise<Answered> {
+export async function ask(
+  url: string,
+  secret: string | null,
+  init: RequestInit = {},
+): Promise<Answered> {
   const headers = new Headers(init.headers)
   if (secret !== null) headers.set('Authorization', `Bearer ${secret}`)
   const response = await fetch(url, { ...init, headers })

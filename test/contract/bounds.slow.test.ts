@@ -16,17 +16,23 @@ const title = 'Sluis aan kade'
 
 async function fill(from: number, to: number): Promise<void> {
   for (let at = from; at < to; at += 1_000) {
-    await importer.add(Array.from({ length: Math.min(1_000, to - at) }, (_, n) => newArticle(at + n, { title })))
+    await importer.add(
+      Array.from({ length: Math.min(1_000, to - at) }, (_, n) => newArticle(at + n, { title })),
+    )
   }
   await importer.flush()
 }
 
 t.test('NEAR reads 50,000 articles, and asks for a word where there are more', async t => {
-  const near = () => ask(secret, '/explore/articles?search=expression&q=kade+NEAR/1+sluis&per_page=1')
+  const near = () =>
+    ask(secret, '/explore/articles?search=expression&q=kade+NEAR/1+sluis&per_page=1')
   await fill(0, 50_000)
   t.match(await near(), { status: 200, json: { articles: [{ title }] } })
   await index([{ title }])
-  t.match(await near(), { status: 422, json: { errors: { q: [/more than 50000 articles.*add a word/] } } })
+  t.match(await near(), {
+    status: 422,
+    json: { errors: { q: [/more than 50000 articles.*add a word/] } },
+  })
 })
 
 t.test('a citation has 100,000 articles, and is refused where there are more', async t => {

@@ -11,7 +11,11 @@ import { type Answered, ask, sent, startTestApi } from './api.ts'
 const api = await startTestApi(t, { SERVICE_NAME: 'Nieuws & Co' })
 const HOSTILE = ['=1+1', "'=x", '-a;=b', ";'q", '@"comma,";+', "''", 'plain-id']
 await api.index([
-  ...HOSTILE.map((id, at) => ({ id, title: `Brug <b>${at}</b> "é" ${id}`, authors: at % 2 ? ['A, B', '=C'] : [] })),
+  ...HOSTILE.map((id, at) => ({
+    id,
+    title: `Brug <b>${at}</b> "é" ${id}`,
+    authors: at % 2 ? ['A, B', '=C'] : [],
+  })),
   { id: 'fr', title: 'Brug: le pont', language: 'fr', country: 'BE' },
   { id: 'old', title: 'Brug van vroeger', publishedAt: new Date('2021-01-01T00:00:00Z') },
   {
@@ -29,7 +33,11 @@ const cite = (key: string | null, search: unknown, base = api) =>
 const sha = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** The digest by the document, of what `/v1` shows on its pages. */
-async function naiveDigest(key: string, search: string, [spelled, countries, first]: [string, string, string]) {
+async function naiveDigest(
+  key: string,
+  search: string,
+  [spelled, countries, first]: [string, string, string],
+) {
   const lines: string[] = []
   for (let cursor = ''; ; ) {
     const { json } = await api.ask(key, `/v1/articles?${search}&per_page=2${cursor}`)
@@ -42,7 +50,9 @@ async function naiveDigest(key: string, search: string, [spelled, countries, fir
     cursor = `&cursor=${json.next_cursor}`
   }
   const sorted = lines.sort((a, b) => (a.split('\t')[0]! < b.split('\t')[0]! ? -1 : 1))
-  return sha(['perscope-citation/1', spelled, countries, first, ...sorted].map(line => `${line}\n`).join(''))
+  return sha(
+    ['perscope-citation/1', spelled, countries, first, ...sorted].map(line => `${line}\n`).join(''),
+  )
 }
 
 const START = '2020-01-01T00:00:00.000Z'
@@ -62,97 +72,141 @@ t.test('the address of a citation is the digest that docs/citations.md defines',
     t.equal(made.status, 201 - (search.startsWith('per_page') ? 1 : 0), search)
     t.equal(made.json.search, spelled ?? made.json.search)
     const asked = search.replace(/per_page=3&/, '')
-    t.equal(made.json.digest, await naiveDigest(secret, asked, [made.json.search, countries, first]), written)
+    t.equal(
+      made.json.digest,
+      await naiveDigest(secret, asked, [made.json.search, countries, first]),
+      written,
+    )
     t.equal(made.json.address, `/cite/${made.json.digest}`)
     t.equal(made.headers.get('location'), made.json.address)
     t.strictSame((await cite(secret, search)).json, made.json)
   }
 })
 
-t.test('another key with the same bounds has the same address; bounds that the search names do not count', async t => {
-  const other = await api.issue({ countries: ['NL', 'BE'], history: { kind: 'fixed', at: new Date('2021-03-01') } })
-  const narrow = 'country=NL&published_after=2021-06-01&q=brug'
-  const [mine, theirs] = [await cite(secret, narrow), await cite(other.secret, narrow)]
-  t.same([mine.status, theirs.status, theirs.json.address], [201, 200, mine.json.address])
-  const [wide, less] = [await cite(secret, 'q=brug'), await cite(other.secret, 'q=brug')]
-  t.not(wide.json.address, less.json.address)
-  t.equal(less.json.count, wide.json.count - 1)
-  t.strictSame(less.json.reach, { countries: ['NL', 'BE'], since: '2021-03-01T00:00:00.000Z' })
-  const { rows } = await api.pool.query('select count(*)::int as n from citations where key_id = $1', [other.key.id])
-  t.equal(rows[0].n, 1, 'only the first citing counts')
-})
+t.test(
+  'another key with the same bounds has the same address; bounds that the search names do not count',
+  async t => {
+    const other = await api.issue({
+      countries: ['NL', 'BE'],
+      history: { kind: 'fixed', at: new Date('2021-03-01') },
+    })
+    const narrow = 'country=NL&published_after=2021-06-01&q=brug'
+    const mine = await cite(secret, narrow)
+    const theirs = await cite(other.secret, narrow)
+    t.same([mine.status, theirs.status, theirs.json.address], [201, 200, mine.json.address])
+    const wide = await cite(secret, 'q=brug')
+    const less = await cite(other.secret, 'q=brug')
+    t.not(wide.json.address, less.json.address)
+    t.equal(less.json.count, wide.json.count - 1)
+    t.strictSame(less.json.reach, { countries: ['NL', 'BE'], since: '2021-03-01T00:00:00.000Z' })
+    const { rows } = await api.pool.query(
+      'select count(*)::int as n from citations where key_id = $1',
+      [other.key.id],
+    )
+    t.equal(rows[0].n, 1, 'only the first citing counts')
+  },
+)
 
 const file = async (address: string, format: string, key = secret): Promise<Answered> =>
   api.ask(key, `${address}.${format}`)
 
-t.test('the Python of the document recomputes the digest from the CSV, whatever the ids are', async t => {
-  const python = /```python\n(.*?)```/s.exec(read('docs/citations.md'))![1]!
-  t.ok(python.trim().split('\n').length <= 15)
-  const folder = t.testdir({ 'verify.py': python })
-  const verified = async (csv: string) => {
-    await writeFile(join(folder, 'cited.csv'), csv)
-    const files = [join(folder, 'verify.py'), join(folder, 'cited.csv')]
-    const { status, stdout } = spawnSync('python3', files, { encoding: 'utf8' })
-    return { code: status, out: stdout }
-  }
-  const { address, digest, count } = (await cite(secret, 'q=brug')).json
-  const csv = await file(address, 'csv')
-  t.match(csv.headers.get('content-disposition'), /^attachment; filename=perscope-[0-9a-f]{12}\.csv$/)
-  t.strictSame(await verified(csv.text), { code: 0, out: `${digest} equal\n` })
-  for (const cell of csv.text.split(/[,;\r\n]/)) t.notMatch(cell, /^"?[=+@-]/, 'no cell is a formula')
-  const [head, ...records] = csv.text.trimEnd().split('\r\n')
-  t.equal(records.length, count)
-  t.strictSame(await verified([head, ...records.reverse(), ''].join('\r\n')), { code: 0, out: `${digest} equal\n` })
-  t.equal((await verified([head, ...records.slice(1), ''].join('\r\n'))).code, 1)
-  t.equal((await verified(csv.text.replace(/2021-01-01T00/, '2021-01-01T01'))).code, 1)
-  const empty = (await cite(secret, 'q=nergens')).json
-  t.equal((await verified((await file(empty.address, 'csv')).text)).out, `${empty.digest} equal\n`)
-  const less = await api.issue({ countries: ['BE'] })
-  const part = await verified((await file(address, 'csv', less.secret)).text)
-  t.same([part.code, / differs; 9 articles are not in the file/.test(part.out)], [1, true])
-})
+t.test(
+  'the Python of the document recomputes the digest from the CSV, whatever the ids are',
+  async t => {
+    const python = /```python\n(.*?)```/s.exec(read('docs/citations.md'))![1]!
+    t.ok(python.trim().split('\n').length <= 15)
+    const folder = t.testdir({ 'verify.py': python })
+    const verified = async (csv: string) => {
+      await writeFile(join(folder, 'cited.csv'), csv)
+      const files = [join(folder, 'verify.py'), join(folder, 'cited.csv')]
+      const { status, stdout } = spawnSync('python3', files, { encoding: 'utf8' })
+      return { code: status, out: stdout }
+    }
+    const { address, digest, count } = (await cite(secret, 'q=brug')).json
+    const csv = await file(address, 'csv')
+    t.match(
+      csv.headers.get('content-disposition'),
+      /^attachment; filename=perscope-[0-9a-f]{12}\.csv$/,
+    )
+    t.strictSame(await verified(csv.text), { code: 0, out: `${digest} equal\n` })
+    for (const cell of csv.text.split(/[,;\r\n]/))
+      t.notMatch(cell, /^"?[=+@-]/, 'no cell is a formula')
+    const [head, ...records] = csv.text.trimEnd().split('\r\n')
+    t.equal(records.length, count)
+    t.strictSame(await verified([head, ...records.reverse(), ''].join('\r\n')), {
+      code: 0,
+      out: `${digest} equal\n`,
+    })
+    t.equal((await verified([head, ...records.slice(1), ''].join('\r\n'))).code, 1)
+    t.equal((await verified(csv.text.replace(/2021-01-01T00/, '2021-01-01T01'))).code, 1)
+    const empty = (await cite(secret, 'q=nergens')).json
+    t.equal(
+      (await verified((await file(empty.address, 'csv')).text)).out,
+      `${empty.digest} equal\n`,
+    )
+    const less = await api.issue({ countries: ['BE'] })
+    const part = await verified((await file(address, 'csv', less.secret)).text)
+    t.same([part.code, / differs; 9 articles are not in the file/.test(part.out)], [1, true])
+  },
+)
 
-t.test('files have the articles of the citation that the plan covers, and count the others (decision 46)', async t => {
-  const { address, count } = (await cite(secret, 'q=brug')).json
-  const { json } = await file(address, 'json')
-  const shown = (await api.ask(secret, '/v1/articles?q=brug&per_page=100')).json.articles
-  const byId = (articles: { id: string }[]) => articles.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  t.same([json.count, json.outside], [count, 0])
-  t.strictSame(byId(json.articles), byId(shown))
-  await api.index([{ id: 'later', title: 'Brug van later' }])
-  t.strictSame((await file(address, 'json')).json, json, 'what comes later is not in it')
-  const less = await api.issue({ countries: ['NL'], history: { kind: 'fixed', at: new Date('2022-01-01') } })
-  const part = (await file(address, 'json', less.secret)).json
-  t.same([part.outside, part.articles.length], [2, count - 2])
-  const none = await api.issue({ countries: ['LU'] })
-  t.same((await file(address, 'json', none.secret)).json.articles, [])
-  const bib = (await file(address, 'bib')).text
-  t.equal(bib.match(/^@misc\{[\w.:-]+,$/gm)?.length, count)
-  t.match(bib, /author = \{\{A, B\} and \{=C\}\}/)
-  const ris = (await file(address, 'ris')).text
-  t.equal(ris.match(/^TY {2}- NEWS\r$/gm)?.length, count)
-  t.equal(ris.match(/^ER {2}- \r$/gm)?.length, count)
-  for (const format of ['json', 'csv', 'bib', 'ris']) {
-    t.equal((await api.ask(null, `${address}.${format}`)).status, 401)
-    t.equal((await api.ask(secret, `${address}.${format}?q=a`)).status, 422)
-    t.equal((await api.ask(secret, `/cite/${'0'.repeat(64)}.${format}`)).status, 404)
-    const head = await api.ask(secret, `${address}.${format}`, { method: 'HEAD' })
-    t.same([head.status, head.text], [200, ''])
-  }
-})
+t.test(
+  'files have the articles of the citation that the plan covers, and count the others (decision 46)',
+  async t => {
+    const { address, count } = (await cite(secret, 'q=brug')).json
+    const { json } = await file(address, 'json')
+    const shown = (await api.ask(secret, '/v1/articles?q=brug&per_page=100')).json.articles
+    const byId = (articles: { id: string }[]) => articles.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    t.same([json.count, json.outside], [count, 0])
+    t.strictSame(byId(json.articles), byId(shown))
+    await api.index([{ id: 'later', title: 'Brug van later' }])
+    t.strictSame((await file(address, 'json')).json, json, 'what comes later is not in it')
+    const less = await api.issue({
+      countries: ['NL'],
+      history: { kind: 'fixed', at: new Date('2022-01-01') },
+    })
+    const part = (await file(address, 'json', less.secret)).json
+    t.same([part.outside, part.articles.length], [2, count - 2])
+    const none = await api.issue({ countries: ['LU'] })
+    t.same((await file(address, 'json', none.secret)).json.articles, [])
+    const bib = (await file(address, 'bib')).text
+    t.equal(bib.match(/^@misc\{[\w.:-]+,$/gm)?.length, count)
+    t.match(bib, /author = \{\{A, B\} and \{=C\}\}/)
+    const ris = (await file(address, 'ris')).text
+    t.equal(ris.match(/^TY {2}- NEWS\r$/gm)?.length, count)
+    t.equal(ris.match(/^ER {2}- \r$/gm)?.length, count)
+    for (const format of ['json', 'csv', 'bib', 'ris']) {
+      t.equal((await api.ask(null, `${address}.${format}`)).status, 401)
+      t.equal((await api.ask(secret, `${address}.${format}?q=a`)).status, 422)
+      t.equal((await api.ask(secret, `/cite/${'0'.repeat(64)}.${format}`)).status, 404)
+      const head = await api.ask(secret, `${address}.${format}`, { method: 'HEAD' })
+      t.same([head.status, head.text], [200, ''])
+    }
+  },
+)
 
 t.test('the page is open: search, date, count, digest, and how to cite', async t => {
-  const { address, url, digest, count, cited_at } = (await cite(secret, 'q=brug&outlet=%3C%2Fscript%3E')).json
+  const { address, url, digest, count, cited_at } = (
+    await cite(secret, 'q=brug&outlet=%3C%2Fscript%3E')
+  ).json
   const page = await api.ask(null, address)
   t.equal(page.status, 200)
   t.match(page.headers.get('content-security-policy'), /script-src 'self'/)
   const block = (type: string) =>
     JSON.parse(new RegExp(`<script type="${type}">(.*?)</script>`, 's').exec(page.text)![1]!)
-  t.match(block('application/ld\\+json'), { '@type': 'Dataset', '@id': url, dateCreated: cited_at, version: digest })
+  t.match(block('application/ld\\+json'), {
+    '@type': 'Dataset',
+    '@id': url,
+    dateCreated: cited_at,
+    version: digest,
+  })
   const data = block('application/json')
   t.match(data, { digest, count, search: 'q=brug&outlet=%3C%2Fscript%3E' })
   for (const text of [data.line, data.bibtex, data.ris]) t.match(text, url)
-  t.match(data.bibtex, /^@misc\{perscope-[0-9a-f]{12},\n {2}title = \{\{0 articles of the search "q=brug\\&outlet/)
+  t.match(
+    data.bibtex,
+    /^@misc\{perscope-[0-9a-f]{12},\n {2}title = \{\{0 articles of the search "q=brug\\&outlet/,
+  )
   t.equal((await api.ask(null, `/cite/${'f'.repeat(64)}`)).json.code, 'not_found')
   const html = { headers: { Accept: 'text/html' } }
   const none = await api.ask(null, `/cite/${'f'.repeat(64)}`, html)
@@ -199,26 +253,34 @@ t.test('what is refused', async t => {
   t.equal((await cite(own, 'q=vroeger')).json.code, 'quota_exceeded')
 })
 
-t.test('two citings at once, in two processes, with writers beside: one row, and one 201', async t => {
-  const other = await api.another()
-  const second = {
-    ...api,
-    ask: (key: string | null, path: string, init?: RequestInit) => ask(`${other.base}${path}`, key, init),
-  }
-  const keys = [secret, (await api.issue()).secret]
-  const writing = (async () => {
-    for (let n = 0; n < 20; n++) await api.index([{ title: `Sluis ${n}` }])
-  })()
-  const citings = Array.from({ length: 24 }, (_, n) => cite(keys[n % 2]!, 'q=sluis', n % 3 === 0 ? second : api))
-  const made = (await Promise.all(citings)).concat(await Promise.all([cite(secret, 'q=sluis')]))
-  await writing
-  const byAddress = Map.groupBy(made, ({ json }) => json.address)
-  for (const [address, citings] of byAddress) {
-    t.equal(citings.filter(({ status }) => status === 201).length, 1, address)
-    const { json } = await api.ask(keys[1]!, `${address}.json`)
-    const numbers = json.articles.map(({ title }: { title: string }) => Number(title.slice(6)))
-    t.strictSame(numbers, [...numbers.keys()], 'all up to a moment, and nothing after it')
-  }
-  const { rows } = await api.pool.query("select count(*)::int as n from citations where search = 'q=sluis'")
-  t.equal(rows[0].n, byAddress.size)
-})
+t.test(
+  'two citings at once, in two processes, with writers beside: one row, and one 201',
+  async t => {
+    const other = await api.another()
+    const second = {
+      ...api,
+      ask: (key: string | null, path: string, init?: RequestInit) =>
+        ask(`${other.base}${path}`, key, init),
+    }
+    const keys = [secret, (await api.issue()).secret]
+    const writing = (async () => {
+      for (let n = 0; n < 20; n++) await api.index([{ title: `Sluis ${n}` }])
+    })()
+    const citings = Array.from({ length: 24 }, (_, n) =>
+      cite(keys[n % 2]!, 'q=sluis', n % 3 === 0 ? second : api),
+    )
+    const made = (await Promise.all(citings)).concat(await Promise.all([cite(secret, 'q=sluis')]))
+    await writing
+    const byAddress = Map.groupBy(made, ({ json }) => json.address)
+    for (const [address, citings] of byAddress) {
+      t.equal(citings.filter(({ status }) => status === 201).length, 1, address)
+      const { json } = await api.ask(keys[1]!, `${address}.json`)
+      const numbers = json.articles.map(({ title }: { title: string }) => Number(title.slice(6)))
+      t.strictSame(numbers, [...numbers.keys()], 'all up to a moment, and nothing after it')
+    }
+    const { rows } = await api.pool.query(
+      "select count(*)::int as n from citations where search = 'q=sluis'",
+    )
+    t.equal(rows[0].n, byAddress.size)
+  },
+)

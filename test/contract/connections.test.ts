@@ -14,7 +14,11 @@ const key = `Authorization: Bearer ${secret}\r\n`
 const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`
 
 /** A server of the API's kind until the test ends, and a port of it. */
-async function serve(test: Test, listener: RequestListener, limits: Parameters<typeof createHttpServer>[1] = {}) {
+async function serve(
+  test: Test,
+  listener: RequestListener,
+  limits: Parameters<typeof createHttpServer>[1] = {},
+) {
   const server = createHttpServer(listener, limits)
   test.teardown(() => server.close())
   return { server, port: await listen(server) }
@@ -24,10 +28,16 @@ async function serve(test: Test, listener: RequestListener, limits: Parameters<t
 const SOON = 10_000
 
 t.test('a CONNECT has its answer, and its connection ends though the peer holds it', async t => {
-  t.match((await sendRaw(api.base, 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')).text, /^HTTP\/1\.1 401 .*missing_token/s)
+  t.match(
+    (await sendRaw(api.base, 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')).text,
+    /^HTTP\/1\.1 401 .*missing_token/s,
+  )
   const { text } = await sendRaw(api.base, `CONNECT x:1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`)
   t.match(text, /^HTTP\/1\.1 404 /)
-  const after = await sendRaw(api.base, `${request('/v1/articles', key)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
+  const after = await sendRaw(
+    api.base,
+    `${request('/v1/articles', key)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`,
+  )
   const answered = answersIn(after.text).map(({ status }) => status)
   t.strictSame(answered, [200], 'after another request it goes without')
 })
@@ -68,13 +78,22 @@ t.test('no header is dropped in silence', async t => {
     request('/v1/articles', `${many(HTTP_LIMITS.headers - 3)}Connection: close\r\n${key}`),
   )
   t.match(taken.text, /^HTTP\/1\.1 200 /, 'the key is the hundredth')
-  const refused = await sendRaw(api.base, request('/v1/articles', `${many(HTTP_LIMITS.headers - 1)}${key}`))
+  const refused = await sendRaw(
+    api.base,
+    request('/v1/articles', `${many(HTTP_LIMITS.headers - 1)}${key}`),
+  )
   t.match(refused.text, /^HTTP\/1\.1 431 [\s\S]*"status":"error"/)
 })
 
 t.test('nobody is asked for a body', async t => {
-  for (const headers of ['100-continue\r\nContent-Length: 1000000000', '200-maybe\r\nConnection: close']) {
-    const { text } = await sendRaw(api.base, request('/v1/articles', `${key}Expect: ${headers}\r\n`))
+  for (const headers of [
+    '100-continue\r\nContent-Length: 1000000000',
+    '200-maybe\r\nConnection: close',
+  ]) {
+    const { text } = await sendRaw(
+      api.base,
+      request('/v1/articles', `${key}Expect: ${headers}\r\n`),
+    )
     t.match(text, /^HTTP\/1\.1 200 [\s\S]*\r\nConnection: close\r\n/, headers)
   }
 })
@@ -153,32 +172,43 @@ t.test('neither one address nor idle connections can shut others out', async t =
   for (const socket of [...greedy, ...others, late]) socket.destroy()
 })
 
-t.test('half-open connections of four addresses keep nobody out, nor those of one its neighbours', async t => {
-  const bounds = { connections: 16, connectionsPerAddress: 4 }
-  const { port } = await serve(t, (_request, response) => void response.end('x'), bounds)
-  const sockets: Socket[] = []
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-  })
-  const open = async (localAddress: string, bytes: string): Promise<Socket> => {
-    const socket = connect({ port, host: '127.0.0.1', localAddress })
-    sockets.push(socket)
-    socket.on('error', () => {}).write(bytes)
-    await once(socket, 'connect')
-    return socket
-  }
-  for (const n of [2, 3, 4, 5]) {
-    for (const bytes of ['', 'GET /slow HTTP/1.1\r\n', '', '']) await open(`127.0.0.${n}`, bytes)
-  }
-  const answered: Socket[] = []
-  // As many as there are places, and a neighbour at an address whose places are all taken.
-  for (const n of [2, 2, 6, 6, 6, 6, 7, 7, 7, 7, 8, 8]) {
-    const socket = await open(`127.0.0.${n}`, request('/'))
-    t.match(await Promise.race([once(socket, 'data'), once(socket, 'close')]), [/^HTTP\/1\.1 200/], `127.0.0.${n}`)
-    answered.push(socket)
-  }
-  t.equal(answered.filter(socket => !socket.destroyed).length, 12, 'those that were answered stay')
-})
+t.test(
+  'half-open connections of four addresses keep nobody out, nor those of one its neighbours',
+  async t => {
+    const bounds = { connections: 16, connectionsPerAddress: 4 }
+    const { port } = await serve(t, (_request, response) => void response.end('x'), bounds)
+    const sockets: Socket[] = []
+    t.teardown(() => {
+      for (const socket of sockets) socket.destroy()
+    })
+    const open = async (localAddress: string, bytes: string): Promise<Socket> => {
+      const socket = connect({ port, host: '127.0.0.1', localAddress })
+      sockets.push(socket)
+      socket.on('error', () => {}).write(bytes)
+      await once(socket, 'connect')
+      return socket
+    }
+    for (const n of [2, 3, 4, 5]) {
+      for (const bytes of ['', 'GET /slow HTTP/1.1\r\n', '', '']) await open(`127.0.0.${n}`, bytes)
+    }
+    const answered: Socket[] = []
+    // As many as there are places, and a neighbour at an address whose places are all taken.
+    for (const n of [2, 2, 6, 6, 6, 6, 7, 7, 7, 7, 8, 8]) {
+      const socket = await open(`127.0.0.${n}`, request('/'))
+      t.match(
+        await Promise.race([once(socket, 'data'), once(socket, 'close')]),
+        [/^HTTP\/1\.1 200/],
+        `127.0.0.${n}`,
+      )
+      answered.push(socket)
+    }
+    t.equal(
+      answered.filter(socket => !socket.destroyed).length,
+      12,
+      'those that were answered stay',
+    )
+  },
+)
 
 t.test('who leaves is known to have left by the requests that wait behind others, too', async t => {
   const begun: ServerResponse[] = []
@@ -189,7 +219,9 @@ t.test('who leaves is known to have left by the requests that wait behind others
   const socket = connect(port, '127.0.0.1')
   socket.write(request('/first') + request('/second'))
   await both.promise
-  const closed = begun.map(response => once(response, 'close', { signal: AbortSignal.timeout(SOON) }))
+  const closed = begun.map(response =>
+    once(response, 'close', { signal: AbortSignal.timeout(SOON) }),
+  )
   socket.destroy()
   await Promise.all(closed)
   const destroyed = begun.map(response => response.destroyed)

@@ -28,11 +28,18 @@ if (browserPath === undefined) {
       const { page, heard, close } = await open({ viewport: { width, height: 844 }, colorScheme })
       await page.waitForSelector('#beyond .opblock')
       const top = (selector: string) =>
-        page.evaluate(`document.querySelector('${selector}').getBoundingClientRect().top`).then(Number)
+        page
+          .evaluate(`document.querySelector('${selector}').getBoundingClientRect().top`)
+          .then(Number)
       t.ok((await top('.opblock')) < (await top('#guide')))
       t.ok((await top('.opblock')) < 1.5 * 844, 'on the second screen at the latest')
-      t.ok(Number(await page.evaluate('document.documentElement.scrollWidth')) <= width, 'nothing sticks out')
-      const background = String(await page.evaluate('getComputedStyle(document.body).backgroundColor'))
+      t.ok(
+        Number(await page.evaluate('document.documentElement.scrollWidth')) <= width,
+        'nothing sticks out',
+      )
+      const background = String(
+        await page.evaluate('getComputedStyle(document.body).backgroundColor'),
+      )
       t.equal(/rgb\(2\d\d/.test(background), colorScheme === 'light')
       t.match(await page.locator('.steps').innerText(), `PERSCOPE_URL=${api.base}`)
       t.strictSame(heard, [], 'nothing from elsewhere, no complaint')

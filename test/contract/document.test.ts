@@ -14,7 +14,12 @@ const api = await startTestApi(t, { SERVICE_NAME: 'Nieuws' })
 const { secret } = await api.issue({ countries: ['NL', 'BE'] })
 await api.index([
   { title: 'Alles', body: 'Een tekst.', authors: ['Anna de Wit'] },
-  { title: 'Niets', publishedAt: null, ingestedAt: null, outlet: { name: null, domain: 'x.example' } },
+  {
+    title: 'Niets',
+    publishedAt: null,
+    ingestedAt: null,
+    outlet: { name: null, domain: 'x.example' },
+  },
   { title: 'Sans texte', language: 'fr', country: 'BE' },
 ])
 const document = (await api.ask(null, '/v1/openapi.json')).json
@@ -29,9 +34,13 @@ t.test('the OpenAPI documents of both kinds of operations are 3.1 and linted cle
     return file
   })
   const redocly = new URL('../../node_modules/.bin/redocly', import.meta.url).pathname
-  const { stdout } = await run(redocly, ['lint', '--extends=recommended', '--format=json', ...files], {
-    env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-  })
+  const { stdout } = await run(
+    redocly,
+    ['lint', '--extends=recommended', '--format=json', ...files],
+    {
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    },
+  )
   t.equal(stdout.match(/"problems": \[\]/g)?.length, 2, stdout)
 })
 
@@ -52,7 +61,9 @@ t.test('it has both operations, every parameter with its bounds, every code', as
     t.equal(parameters[name].schema.items.$ref, `#/components/schemas/${schema}`)
     t.equal(schemas.Article.properties[name].$ref, `#/components/schemas/${schema}`)
   }
-  const inlined = JSON.stringify(document).match(/"enum":\["(NL|nl|keyword|title|published_at|asc|yes)"/g)
+  const inlined = JSON.stringify(document).match(
+    /"enum":\["(NL|nl|keyword|title|published_at|asc|yes)"/g,
+  )
   t.equal(inlined?.length, 7, 'each stands once')
   t.strictSame(schemas.Error.properties.code.enum, Object.keys(ERRORS))
   const names = (path: string) =>
@@ -84,14 +95,18 @@ t.test('its patterns mean the same to readers that know no Unicode classes', asy
     pattern?: string
     anyOf?: Patterned[]
   }
-  for (const [name, parameter] of Object.entries<{ schema: Patterned }>(document.components.parameters)) {
+  for (const [name, parameter] of Object.entries<{ schema: Patterned }>(
+    document.components.parameters,
+  )) {
     const schema = parameter.schema.anyOf?.[0] ?? parameter.schema
     if (schema.pattern === undefined) continue
     patterns++
     for (const flags of ['', 'u']) {
       const pattern = new RegExp(schema.pattern, flags)
       t.ok(
-        pattern.test(examples[name] ?? (name === 'ingested_after' ? '1900-01-01T00:00:00Z' : 'café 語 "x" -½')),
+        pattern.test(
+          examples[name] ?? (name === 'ingested_after' ? '1900-01-01T00:00:00Z' : 'café 語 "x" -½'),
+        ),
         name,
       )
       t.notOk(pattern.test(name.includes('ed_') ? '1899-12-31' : '\0'), name)
@@ -106,7 +121,13 @@ const isPage = ajv.compile(PAGE_SCHEMA)
 const isError = ajv.compile(ERROR_SCHEMA)
 
 t.test('the contract: pages are as the document says', async t => {
-  for (const query of ['', 'per_page=1', 'q=niets', 'published_before=1990-01-01', 'sort=ingested_at']) {
+  for (const query of [
+    '',
+    'per_page=1',
+    'q=niets',
+    'published_before=1990-01-01',
+    'sort=ingested_at',
+  ]) {
     const { json } = await api.ask(secret, `/v1/articles?${query}`)
     t.ok(isPage(json), JSON.stringify(isPage.errors))
   }
@@ -127,25 +148,28 @@ t.test('the contract: pages are as the document says', async t => {
   t.equal(second.snippet, null)
 })
 
-t.test('decision 38: there is one version; decision 39: below it are the two operations and nothing else', async t => {
-  for (const path of [
-    '/v1',
-    '/v1/',
-    '/v1/docs',
-    '/v1/status',
-    '/v1/counts',
-    '/v1/explorer',
-    '/v1/feeds',
-    '/v1/articles/',
-    '/articles',
-    '/v0/articles',
-    '/v2/articles',
-    '/v1.0/articles',
-  ]) {
-    const { status, json } = await api.ask(secret, path)
-    t.strictSame([status, json.code], [404, 'not_found'], path)
-  }
-})
+t.test(
+  'decision 38: there is one version; decision 39: below it are the two operations and nothing else',
+  async t => {
+    for (const path of [
+      '/v1',
+      '/v1/',
+      '/v1/docs',
+      '/v1/status',
+      '/v1/counts',
+      '/v1/explorer',
+      '/v1/feeds',
+      '/v1/articles/',
+      '/articles',
+      '/v0/articles',
+      '/v2/articles',
+      '/v1.0/articles',
+    ]) {
+      const { status, json } = await api.ask(secret, path)
+      t.strictSame([status, json.code], [404, 'not_found'], path)
+    }
+  },
+)
 
 t.test('decision 14: an article with neither time is never served', async t => {
   const { json } = await api.ask(secret, '/v1/articles')
@@ -166,62 +190,76 @@ t.test('decision 7: errors are as the document says, with the status that it nam
   }
 })
 
-t.test('the reference page and all it needs come from here, under a policy that allows nothing else', async t => {
-  const page = await api.ask(null, '/docs')
-  t.match(page.headers.get('content-type'), /^text\/html/)
-  const policy = page.headers.get('content-security-policy') ?? ''
-  t.match(policy, /default-src 'none'/)
-  t.notMatch(policy, /unsafe-eval|https?:|script-src[^;]*unsafe/)
-  t.equal(page.headers.get('x-content-type-options'), 'nosniff')
-  t.equal(page.headers.get('referrer-policy'), 'no-referrer')
-  t.match(page.text, /<title>Nieuws API<\/title>/)
-  const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
-    .map(match => match[1] ?? '')
-    .filter(to => !/^(data:|#)/.test(to) && !to.endsWith('docs/changes'))
-  t.ok(files.length >= 4)
-  for (const file of files) {
-    t.notMatch(file, /^(https?:)?\/\//)
-    t.equal((await api.ask(null, `/${file}`)).status, 200, file)
-  }
-})
+t.test(
+  'the reference page and all it needs come from here, under a policy that allows nothing else',
+  async t => {
+    const page = await api.ask(null, '/docs')
+    t.match(page.headers.get('content-type'), /^text\/html/)
+    const policy = page.headers.get('content-security-policy') ?? ''
+    t.match(policy, /default-src 'none'/)
+    t.notMatch(policy, /unsafe-eval|https?:|script-src[^;]*unsafe/)
+    t.equal(page.headers.get('x-content-type-options'), 'nosniff')
+    t.equal(page.headers.get('referrer-policy'), 'no-referrer')
+    t.match(page.text, /<title>Nieuws API<\/title>/)
+    const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
+      .map(match => match[1] ?? '')
+      .filter(to => !/^(data:|#)/.test(to) && !to.endsWith('docs/changes'))
+    t.ok(files.length >= 4)
+    for (const file of files) {
+      t.notMatch(file, /^(https?:)?\/\//)
+      t.equal((await api.ask(null, `/${file}`)).status, 200, file)
+    }
+  },
+)
 
 t.test('/bot says in five languages who crawls and how to refuse it', async t => {
   const { status, headers, text } = await api.ask(null, '/bot')
   t.equal(status, 200)
   t.match(headers.get('content-type'), /^text\/html/)
-  for (const language of ['nl', 'fr', 'de', 'lb', 'en']) t.match(text, `<section lang="${language}" id="${language}">`)
-  t.equal(text.split('User-agent: perscopebot\nDisallow: /').length, 6, 'each with the name that robots.txt needs')
+  for (const language of ['nl', 'fr', 'de', 'lb', 'en'])
+    t.match(text, `<section lang="${language}" id="${language}">`)
+  t.equal(
+    text.split('User-agent: perscopebot\nDisallow: /').length,
+    6,
+    'each with the name that robots.txt needs',
+  )
   t.match(text, 'bot@perscope.example')
   t.equal((await api.ask('x', '/bot', { method: 'POST' })).status, 401)
 })
 
-t.test('what programs ask every site for is open, and so are the changes and the present package', async t => {
-  const text = async (path: string, type: RegExp) => {
-    const { status, headers, text } = await api.ask(null, path)
-    t.match([status, headers.get('content-type')], [200, type], path)
-    t.equal((await api.ask(null, path, { method: 'POST' })).status, 401, path)
-    return text
-  }
-  const robots = await text('/robots.txt', /^text\/plain/)
-  for (const line of ['User-agent: *', 'Allow: /docs', 'Disallow: /']) t.ok(robots.split('\n').includes(line), line)
-  const models = await text('/llms.txt', /^text\/plain/)
-  for (const [, path] of models.matchAll(/\]\((.*?)\)/g))
-    t.equal((await api.ask(null, `${path}`)).status, 200, path ?? '')
-  t.match(await text('/docs/agents.md', /^text\/markdown/), '/mcp')
-  const security = await text('/.well-known/security.txt', /^text\/plain; charset=utf-8$/)
-  t.match(security, /^Contact: https:\/\/news\.example\/bot$/m, 'RFC 9116 §2.5.3')
-  t.match(security, /^Canonical: https:\/\/news\.example\/\.well-known\/security\.txt$/m)
-  const ahead = Date.parse(/^Expires: (.*Z)$/m.exec(security)?.[1] ?? '') - Date.now()
-  t.ok(ahead > 100 * 86_400_000 && ahead < 365 * 86_400_000, 'less than a year ahead (§2.5.5)')
-  t.match(await text('/favicon.ico', /^image\/svg\+xml/), /<svg/)
-  const page = await text('/docs/changes', /^text\/html/)
-  const sections = [...readFileSync('CHANGELOG.md', 'utf8').matchAll(/^## (.*)$/gm)].map(([, title]) => title)
-  t.ok(sections.length >= 3)
-  for (const title of sections) t.match(page, `<h2>${title}</h2>`)
-  t.match(page, /<li><strong><code>\/v1<\/code> does not break\.<\/strong>/)
-  t.notMatch(page, /\*\*|`/)
-  const [present, numbered] = await Promise.all(
-    ['perscope.tgz', Object.keys(PACKAGES)[0]].map(name => api.ask(null, `/clients/${name}`)),
-  )
-  t.match([present?.status, present?.text], [200, numbered?.text])
-})
+t.test(
+  'what programs ask every site for is open, and so are the changes and the present package',
+  async t => {
+    const text = async (path: string, type: RegExp) => {
+      const { status, headers, text } = await api.ask(null, path)
+      t.match([status, headers.get('content-type')], [200, type], path)
+      t.equal((await api.ask(null, path, { method: 'POST' })).status, 401, path)
+      return text
+    }
+    const robots = await text('/robots.txt', /^text\/plain/)
+    for (const line of ['User-agent: *', 'Allow: /docs', 'Disallow: /'])
+      t.ok(robots.split('\n').includes(line), line)
+    const models = await text('/llms.txt', /^text\/plain/)
+    for (const [, path] of models.matchAll(/\]\((.*?)\)/g))
+      t.equal((await api.ask(null, `${path}`)).status, 200, path ?? '')
+    t.match(await text('/docs/agents.md', /^text\/markdown/), '/mcp')
+    const security = await text('/.well-known/security.txt', /^text\/plain; charset=utf-8$/)
+    t.match(security, /^Contact: https:\/\/news\.example\/bot$/m, 'RFC 9116 §2.5.3')
+    t.match(security, /^Canonical: https:\/\/news\.example\/\.well-known\/security\.txt$/m)
+    const ahead = Date.parse(/^Expires: (.*Z)$/m.exec(security)?.[1] ?? '') - Date.now()
+    t.ok(ahead > 100 * 86_400_000 && ahead < 365 * 86_400_000, 'less than a year ahead (§2.5.5)')
+    t.match(await text('/favicon.ico', /^image\/svg\+xml/), /<svg/)
+    const page = await text('/docs/changes', /^text\/html/)
+    const sections = [...readFileSync('CHANGELOG.md', 'utf8').matchAll(/^## (.*)$/gm)].map(
+      ([, title]) => title,
+    )
+    t.ok(sections.length >= 3)
+    for (const title of sections) t.match(page, `<h2>${title}</h2>`)
+    t.match(page, /<li><strong><code>\/v1<\/code> does not break\.<\/strong>/)
+    t.notMatch(page, /\*\*|`/)
+    const [present, numbered] = await Promise.all(
+      ['perscope.tgz', Object.keys(PACKAGES)[0]].map(name => api.ask(null, `/clients/${name}`)),
+    )
+    t.match([present?.status, present?.text], [200, numbered?.text])
+  },
+)

@@ -15,8 +15,11 @@ const isSuggestions = ajv.compile(SUGGESTIONS_SCHEMA)
 const isCompleteness = ajv.compile(COMPLETENESS_SCHEMA)
 const completeness = (query: string, key = secret) => api.ask(key, `/explore/coverage?${query}`)
 
-const [FIRST, SECOND, THIRD] = [dayAgo(5), dayAgo(4), dayAgo(3)]
-const FIGURES = 'day, polls, sitemaps, requests, feeds, second, named, indexed, alone, reasons, refused, lost'
+const FIRST = dayAgo(5)
+const SECOND = dayAgo(4)
+const THIRD = dayAgo(3)
+const FIGURES =
+  'day, polls, sitemaps, requests, feeds, second, named, indexed, alone, reasons, refused, lost'
 
 await api.pool.query(
   `with outlet as (
@@ -39,12 +42,29 @@ t.test('completeness says what we have of what outlets named, by day and by outl
   t.equal(status, 200, text)
   t.ok(isCompleteness(json), JSON.stringify(isCompleteness.errors))
   t.match(json.data, [
-    { day: FIRST, named: 323, named_by_feeds: 325, named_by_sitemaps: null, indexed: 317, share: null, unread: 0 },
+    {
+      day: FIRST,
+      named: 323,
+      named_by_feeds: 325,
+      named_by_sitemaps: null,
+      indexed: 317,
+      share: null,
+      unread: 0,
+    },
     { day: SECOND, named: 4, named_by_sitemaps: 2, share: 1, unread: 1, gap: true },
     { day: THIRD, named: 0, share: null, unread: 2, gap: true },
   ])
-  const one = await completeness(`outlet=dagkoerier&published_after=${FIRST}&published_before=${SECOND}T08:00:00Z`)
-  const ofFirst = { named: 318, named_by_sitemaps: 316, indexed: 312, feed_alone: 4, refused: { gone: 5 }, lost: 1 }
+  const one = await completeness(
+    `outlet=dagkoerier&published_after=${FIRST}&published_before=${SECOND}T08:00:00Z`,
+  )
+  const ofFirst = {
+    named: 318,
+    named_by_sitemaps: 316,
+    indexed: 312,
+    feed_alone: 4,
+    refused: { gone: 5 },
+    lost: 1,
+  }
   t.match(one.json.data, [
     { ...ofFirst, share: 0.981, gap: false },
     { day: SECOND, named: 4, indexed: 4, share: 1, gap: false },
@@ -54,7 +74,9 @@ t.test('completeness says what we have of what outlets named, by day and by outl
     { outlet: { domain: 'dagkoerier.example' }, named: 322, share: 0.981 },
     { outlet: { domain: 'echo.example' }, named: 5, share: null, unread: 1 },
   ])
-  const exact = await completeness(`by=outlet&outlets=ECHO.example,nobody.nl&published_after=${FIRST}`)
+  const exact = await completeness(
+    `by=outlet&outlets=ECHO.example,nobody.nl&published_after=${FIRST}`,
+  )
   t.match(exact.json.data, { length: 1, 0: { outlet: { domain: 'echo.example' } } })
   t.notMatch(text, 'requests', 'how an outlet was asked is for its operator')
   const again = { headers: { 'If-None-Match': headers.get('etag')! } }
@@ -63,13 +85,20 @@ t.test('completeness says what we have of what outlets named, by day and by outl
 
 t.test('completeness is held to the plan, and costs one of the minute alone', async t => {
   const narrow = await api.issue({
-    ...{ countries: ['BE'], history: { kind: 'fixed', at: new Date(`${FIRST}T06:00:00Z`) }, rate: 20, quota: 5 },
+    countries: ['BE'],
+    history: { kind: 'fixed', at: new Date(`${FIRST}T06:00:00Z`) },
+    rate: 20,
+    quota: 5,
   })
   const ask = (query: string) => completeness(query, narrow.secret)
   t.match((await ask(`published_after=${FIRST}`)).json, { code: 'history_not_included' })
   t.match((await ask('country=NL')).json, { code: 'country_not_included' })
   const whole = await ask(`by=outlet&published_after=${FIRST}T06:00:00Z&published_before=${SECOND}`)
-  t.match(whole.json.data, [{ outlet: { domain: 'echo.example' }, named: 0 }], 'the first day is not whole')
+  t.match(
+    whole.json.data,
+    [{ outlet: { domain: 'echo.example' }, named: 0 }],
+    'the first day is not whole',
+  )
   t.equal(whole.headers.get('x-quota-remaining'), '5')
   t.same((await ask('outlet=dagkoerier')).json.data, [])
   t.match((await completeness('published_after=2024-01-01')).json, {
@@ -86,41 +115,57 @@ async function suggested(query: string, key = secret) {
   return answer.json.data?.map((one: { value: string }) => one.value) ?? answer.json
 }
 
-t.test('suggestions are names that the filters find, those that begin with the text first', async t => {
-  // Names are read at most once a second.
-  await until(async () => (await suggested('field=author&q=jan')).length > 0, 30_000)
-  const answer = await api.ask(secret, '/explore/suggestions?field=author&q=jan')
-  t.ok(isSuggestions(answer.json), JSON.stringify(isSuggestions.errors))
-  t.same(await suggested('field=author&q=JÁN'), ['Jan Jansen', 'Jan Janssens'])
-  t.same(await suggested('field=author&q=muller'), ['Zoë Müller'])
-  for (const part of ['echo', "l'e", 'L´E', 'lʼé']) t.same(await suggested(`field=outlet&q=${part}`), ['L’Écho'])
-  t.same(await suggested('field=outlet&q=.example'), ['dagkoerier.example', 'echo.example'])
-  t.same(await suggested('field=author&q=nobody'), [])
-  const narrow = await api.issue({ countries: ['BE'] })
-  t.same(await suggested('field=outlet&q=.example', narrow.secret), ['echo.example'])
-  t.match(await suggested('field=title'), { code: 'invalid_request', errors: { field: [/./], q: [/./] } })
-  t.match(await suggested('field=author&q=%CC%81'), { errors: { q: [/visible/] } })
-})
+t.test(
+  'suggestions are names that the filters find, those that begin with the text first',
+  async t => {
+    // Names are read at most once a second.
+    await until(async () => (await suggested('field=author&q=jan')).length > 0, 30_000)
+    const answer = await api.ask(secret, '/explore/suggestions?field=author&q=jan')
+    t.ok(isSuggestions(answer.json), JSON.stringify(isSuggestions.errors))
+    t.same(await suggested('field=author&q=JÁN'), ['Jan Jansen', 'Jan Janssens'])
+    t.same(await suggested('field=author&q=muller'), ['Zoë Müller'])
+    for (const part of ['echo', "l'e", 'L´E', 'lʼé'])
+      t.same(await suggested(`field=outlet&q=${part}`), ['L’Écho'])
+    t.same(await suggested('field=outlet&q=.example'), ['dagkoerier.example', 'echo.example'])
+    t.same(await suggested('field=author&q=nobody'), [])
+    const narrow = await api.issue({ countries: ['BE'] })
+    t.same(await suggested('field=outlet&q=.example', narrow.secret), ['echo.example'])
+    t.match(await suggested('field=title'), {
+      code: 'invalid_request',
+      errors: { field: [/./], q: [/./] },
+    })
+    t.match(await suggested('field=author&q=%CC%81'), { errors: { q: [/visible/] } })
+  },
+)
 
-t.test('a suggestion tells nothing of an outlet or author of countries that the plan does not have', async t => {
-  const named = (domain: string, author: string) => ({ outlet: { name: 'De Ster', domain }, authors: [author] })
-  await api.index([
-    { title: 'Een', ...named('ster-nl.example', 'ZOË STERREN') },
-    { title: 'Twee', ...named('ster-nl.example', 'ZOË STERREN') },
-    { title: 'Drie', country: 'BE', ...named('ster-be.example', 'Zoe Sterren') },
-  ])
-  await setTimeout(1_100) // the names of a small index are read again after a second, at the first question
-  const narrow = await api.issue({ countries: ['BE'] })
-  const { json } = await api.ask(narrow.secret, '/explore/suggestions?field=outlet&q=ster')
-  t.same(json.data, [{ value: 'De Ster', outlet: { name: 'De Ster', domain: 'ster-be.example' } }])
-  t.same(await suggested('field=author&q=sterren', narrow.secret), ['Zoe Sterren'])
-  t.same(await suggested('field=author&q=sterren'), ['ZOË STERREN'], 'once')
-})
+t.test(
+  'a suggestion tells nothing of an outlet or author of countries that the plan does not have',
+  async t => {
+    const named = (domain: string, author: string) => ({
+      outlet: { name: 'De Ster', domain },
+      authors: [author],
+    })
+    await api.index([
+      { title: 'Een', ...named('ster-nl.example', 'ZOË STERREN') },
+      { title: 'Twee', ...named('ster-nl.example', 'ZOË STERREN') },
+      { title: 'Drie', country: 'BE', ...named('ster-be.example', 'Zoe Sterren') },
+    ])
+    await setTimeout(1_100) // the names of a small index are read again after a second, at the first question
+    const narrow = await api.issue({ countries: ['BE'] })
+    const { json } = await api.ask(narrow.secret, '/explore/suggestions?field=outlet&q=ster')
+    t.same(json.data, [
+      { value: 'De Ster', outlet: { name: 'De Ster', domain: 'ster-be.example' } },
+    ])
+    t.same(await suggested('field=author&q=sterren', narrow.secret), ['Zoe Sterren'])
+    t.same(await suggested('field=author&q=sterren'), ['ZOË STERREN'], 'once')
+  },
+)
 
 t.test('a suggestion tells nothing of articles before the history of the plan', async t => {
   const of = (year: number, author: string) => ({
     ...at(`${year}-06-01T00:00:00Z`),
-    ...{ outlet: { name: `Avondblad ${year}`, domain: `avondblad-${year}.example` }, authors: [author] },
+    outlet: { name: `Avondblad ${year}`, domain: `avondblad-${year}.example` },
+    authors: [author],
   })
   await api.index([
     { title: 'Oud', ...of(2022, 'Willem Ouderling') },
@@ -139,56 +184,74 @@ const MATCHES = [
   ['en', 'floods', 'A flood', 'Flooding and floods.', ['flood'], 2],
   ['lb', 'Schoulen', 'D’Schoul', 'Schoulen an d’Schoul.', ['schoul'], 2],
 ] as const
-t.test('decision 42: words are found by stems in each language; places in the text are counted, not shown', async t => {
-  const outlet = { name: 'Stammen', domain: 'stammen.example' }
-  await api.index(MATCHES.map(([language, , title, body]) => ({ title, body, language, outlet })))
-  for (const [language, q, title, , words, places] of MATCHES) {
-    const query = new URLSearchParams({ q, language, outlet: 'stammen', search_in: 'title_body' })
-    const { json: page } = await api.ask(secret, `/v1/articles?${query}`)
-    t.equal(page.articles[0]?.title, title)
-    const { status, json, text } = await api.ask(secret, `/explore/matches?${query}`)
-    t.equal(status, 200)
-    t.match(json.data, [{ id: page.articles[0].id, words: [] }])
-    const hasAll = words.every(word => json.data[0].words.includes(word))
-    t.ok(hasAll, `${language}: ${json.data[0].words}`)
-    t.ok(json.data[0].places >= places, `${language}: ${json.data[0].places} places`)
-    t.notMatch(text, 'staat stil', 'no passage')
-  }
-})
+t.test(
+  'decision 42: words are found by stems in each language; places in the text are counted, not shown',
+  async t => {
+    const outlet = { name: 'Stammen', domain: 'stammen.example' }
+    await api.index(MATCHES.map(([language, , title, body]) => ({ title, body, language, outlet })))
+    for (const [language, q, title, , words, places] of MATCHES) {
+      const query = new URLSearchParams({ q, language, outlet: 'stammen', search_in: 'title_body' })
+      const { json: page } = await api.ask(secret, `/v1/articles?${query}`)
+      t.equal(page.articles[0]?.title, title)
+      const { status, json, text } = await api.ask(secret, `/explore/matches?${query}`)
+      t.equal(status, 200)
+      t.match(json.data, [{ id: page.articles[0].id, words: [] }])
+      const hasAll = words.every(word => json.data[0].words.includes(word))
+      t.ok(hasAll, `${language}: ${json.data[0].words}`)
+      t.ok(json.data[0].places >= places, `${language}: ${json.data[0].places} places`)
+      t.notMatch(text, 'staat stil', 'no passage')
+    }
+  },
+)
 
 t.test('places of phrases, stop words, titles alone, and what a plan does not have', async t => {
-  const ask = async (query: string, key = secret) => (await api.ask(key, `/explore/matches?${query}`)).json
+  const ask = async (query: string, key = secret) =>
+    (await api.ask(key, `/explore/matches?${query}`)).json
   t.same((await ask('q=%22bus+staat%22&search=boolean&search_in=title_body&outlet=stammen')).data, [
-    { id: (await api.ask(secret, '/v1/articles?q=bussen')).json.articles[0].id, words: [], places: 1, first: 0.1 },
+    {
+      id: (await api.ask(secret, '/v1/articles?q=bussen')).json.articles[0].id,
+      words: [],
+      places: 1,
+      first: 0.1,
+    },
   ])
-  t.equal((await ask('q=de+bus&search_in=title_body&outlet=stammen&language=nl')).data[0].places, 2, '"de" is none')
+  t.equal(
+    (await ask('q=de+bus&search_in=title_body&outlet=stammen&language=nl')).data[0].places,
+    2,
+    '"de" is none',
+  )
   t.match((await ask('q=bus&outlet=stammen')).data[0], { places: 0, first: null }, 'titles alone')
   const { secret: other } = await api.issue({ countries: ['LU'] })
   t.same((await ask('q=bus&search_in=title_body', other)).data, [])
   t.equal((await ask('q=bus&cursor=x')).code, 'invalid_request')
 })
 
-t.test('matches cost what a search costs, and the texts of a page have a bound together', async t => {
-  const outlet = { name: 'Lang', domain: 'lang.example' }
-  await api.index(
-    [...Array(6)].map((_, n) => ({
-      ...{ title: `Lang ${n}`, body: `${'brug '.repeat(20_000)}${'woord '.repeat(20_000)}`, outlet },
-      ...at(`2026-04-0${6 - n}T08:00:00Z`),
-    })),
-  )
-  const { secret: limited } = await api.issue({ quota: 3 })
-  const path = '/explore/matches?q=brug&search_in=title_body&outlet=lang.example'
-  const whole = await api.ask(limited, path)
-  t.equal(whole.headers.get('x-quota-remaining'), '2')
-  const places = whole.json.data.map((one: { places: number | null }) => one.places)
-  t.same(places, [...Array(5).fill(20_000), null], 'the sixth begins after a million characters')
-  t.match((await api.ask(limited, `${path.replace('brug', 'woord')}&per_page=1`)).json.data, [
-    { places: 16_666, first: 0.5 },
-  ])
-  t.equal(whole.json.data[5].first, null)
-  await api.ask(limited, path)
-  t.equal((await api.ask(limited, path)).json.code, 'quota_exceeded')
-})
+t.test(
+  'matches cost what a search costs, and the texts of a page have a bound together',
+  async t => {
+    const outlet = { name: 'Lang', domain: 'lang.example' }
+    await api.index(
+      [...Array(6)].map((_, n) => ({
+        title: `Lang ${n}`,
+        body: `${'brug '.repeat(20_000)}${'woord '.repeat(20_000)}`,
+        outlet,
+        ...at(`2026-04-0${6 - n}T08:00:00Z`),
+      })),
+    )
+    const { secret: limited } = await api.issue({ quota: 3 })
+    const path = '/explore/matches?q=brug&search_in=title_body&outlet=lang.example'
+    const whole = await api.ask(limited, path)
+    t.equal(whole.headers.get('x-quota-remaining'), '2')
+    const places = whole.json.data.map((one: { places: number | null }) => one.places)
+    t.same(places, [...Array(5).fill(20_000), null], 'the sixth begins after a million characters')
+    t.match((await api.ask(limited, `${path.replace('brug', 'woord')}&per_page=1`)).json.data, [
+      { places: 16_666, first: 0.5 },
+    ])
+    t.equal(whole.json.data[5].first, null)
+    await api.ask(limited, path)
+    t.equal((await api.ask(limited, path)).json.code, 'quota_exceeded')
+  },
+)
 
 t.test('an article by its id is that of /v1, for whoever has it in the plan', async t => {
   const odd = 'a/b?c%d&"#~'
@@ -198,13 +261,19 @@ t.test('an article by its id is that of /v1, for whoever has it in the plan', as
   const ask = (id: string, init?: RequestInit, key = limited, more = '') =>
     api.ask(key, `/explore/articles/${encodeURIComponent(id)}${more}`, init)
   t.ok(articles.length > 9 && articles.some(({ id }: { id: string }) => id === odd))
-  for (const article of articles) t.strictSame((await ask(article.id)).json, { status: 'ok', data: article })
+  for (const article of articles)
+    t.strictSame((await ask(article.id)).json, { status: 'ok', data: article })
   const whole = await ask(odd)
   t.ok(ajv.validate(ARTICLE_ANSWER_SCHEMA, whole.json), ajv.errorsText())
   t.match(await ask(odd, { method: 'HEAD' }), { status: 200, text: '' })
-  t.equal((await ask(odd, { headers: { 'If-None-Match': whole.headers.get('etag')! } })).status, 304)
+  t.equal(
+    (await ask(odd, { headers: { 'If-None-Match': whole.headers.get('etag')! } })).status,
+    304,
+  )
   const french = await api.issue({ countries: ['BE'] })
-  const late = await api.issue({ history: { kind: 'fixed', at: new Date('2025-05-01T00:00:00.001Z') } })
+  const late = await api.issue({
+    history: { kind: 'fixed', at: new Date('2025-05-01T00:00:00.001Z') },
+  })
   const none = { status: 404, json: { code: 'not_found', message: /no article/ } }
   for (const key of [french.secret, late.secret]) t.match(await ask(odd, {}, key), none)
   t.match(await ask('nothing'), none)
@@ -214,13 +283,25 @@ t.test('an article by its id is that of /v1, for whoever has it in the plan', as
   })
   t.equal((await ask(odd, { method: 'POST' })).status, 405)
   const paid =
-    Number(whole.headers.get('x-quota-remaining')) - Number((await ask(odd)).headers.get('x-quota-remaining'))
+    Number(whole.headers.get('x-quota-remaining')) -
+    Number((await ask(odd)).headers.get('x-quota-remaining'))
   t.equal(paid, 3, 'no error costs of the month')
 })
 
 t.test('decision 45: beside the contract a search answers as in it', async t => {
-  const queries = ['', 'q=trein', 'q=trein -weer&search=boolean', 'q=train&search_in=title_body&sort=ingested_at']
-  const others = ['q=rails&search=semantic', 'q=&per_page=1&country[]=BE,NL', 'outlet=echo', 'x=1', 'q="']
+  const queries = [
+    '',
+    'q=trein',
+    'q=trein -weer&search=boolean',
+    'q=train&search_in=title_body&sort=ingested_at',
+  ]
+  const others = [
+    'q=rails&search=semantic',
+    'q=&per_page=1&country[]=BE,NL',
+    'outlet=echo',
+    'x=1',
+    'q="',
+  ]
   for (const query of [...queries, ...others]) {
     const [own, other] = await Promise.all(
       ['/v1', '/explore'].map(root => api.ask(secret, `${root}/articles?${query}`)),
@@ -240,13 +321,17 @@ t.test('decision 45: beside the contract a search answers as in it', async t => 
 })
 
 t.test('outlets names exact domains, outside the contract alone', async t => {
-  const total = async (query: string) => (await api.ask(secret, `/explore/articles?${query}`)).json.total_results
+  const total = async (query: string) =>
+    (await api.ask(secret, `/explore/articles?${query}`)).json.total_results
   t.equal(await total('outlets[]=nobody.nl&outlets=ECHO.example,echo.example&outlet=écho'), 1)
   t.equal(await total('outlets=,'), await total(''))
   t.equal((await api.ask(secret, '/explore/counts?by=outlet&outlets=echo.example')).json.total, 1)
   const wrong = Array.from({ length: 51 }, (_, n) => `d${n}.nl`).join()
   for (const outlets of ['https://echo.example', 'echo', '.nl', wrong]) {
-    t.match((await api.ask(secret, `/explore/articles?outlets=${outlets}`)).json.errors.outlets[0], /^Write .*\.$/)
+    t.match(
+      (await api.ask(secret, `/explore/articles?outlets=${outlets}`)).json.errors.outlets[0],
+      /^Write .*\.$/,
+    )
   }
   const unknown = await api.ask(secret, '/v1/articles?outlets=echo.example')
   t.strictSame([unknown.status, Object.keys(unknown.json.errors)], [422, ['outlets']])
@@ -256,41 +341,65 @@ t.test('outlets names exact domains, outside the contract alone', async t => {
   t.equal(foreign.status, 422, 'a cursor of another question')
 })
 
-t.test('decision 45: search=expression is served beside the contract, and nowhere in it', async t => {
-  await api.index([
-    { title: 'Kade vernieuwd', body: 'De gemeente herstelt de oude kade bij de sluis.', language: 'nl' },
-    { title: 'Sluis dicht', body: 'De kade blijft open. Bij de sluizen wordt gewerkt.', language: 'nl' },
-  ])
-  const ask = (q: string, more = '', path = 'articles') =>
-    api.ask(secret, `/explore/${path}?search=expression&q=${encodeURIComponent(q)}${more}`)
-  const titles = async (q: string) => (await ask(q)).json.articles.map((one: { title: string }) => one.title).sort()
-  const [first, second] = ['Kade vernieuwd', 'Sluis dicht']
-  t.strictSame(await titles('kade sluis'), [first, second], 'in title and text')
-  t.strictSame(await titles('~sluis NEAR/2 kade -title:(dicht OR gesloten)'), [first], 'more: random.test.ts')
-  const page = await ask('sluis', '&per_page=1')
-  t.equal((await ask('sluis', `&per_page=1&cursor=${page.json.next_cursor}`)).json.articles.length, 1)
-  t.equal((await ask('kade', `&per_page=1&cursor=${page.json.next_cursor}`)).status, 422)
-  t.match((await ask('~sluis "oude kade" OR dicht', '', 'matches')).json.data, [
-    { words: ['sluis', 'sluizen'], places: 1, first: 0.6 },
-    { words: ['sluis'], places: 2, first: 0.4 },
-  ])
-  t.equal((await ask('sluis NOT dicht', '&by=language', 'counts')).json.total, 1)
-  t.equal((await ask('sluis', '', 'copies')).json.data.length, 2)
-  const feed = await ask('sluis', '&country=NL', 'articles.rss')
-  t.match(feed.text, /\/explore\/articles\.rss\?q=sluis&amp;search=expression&amp;country=NL"/)
-  const longest = '𠀀'.repeat(1_000)
-  t.strictSame((await ask(longest)).json.articles, [])
-  for (const q of [`${longest}b`, 'a (b', 'kade NEAR/3 sluis NEAR/3 dicht', '½']) {
-    const { status, json } = await ask(q)
-    t.strictSame([status, Object.keys(json.errors)], [422, ['q']])
-  }
-  t.equal((await ask('kade', '&sort=relevance')).status, 422)
-  t.equal((await api.ask(secret, `/explore/articles?q=${'a'.repeat(192)}`)).status, 422, 'words as in the contract')
-  for (const path of ['articles', 'articles.rss']) {
-    const [own, other] = await Promise.all(
-      ['expression', 'other'].map(search => api.ask(secret, `/v1/${path}?q=a&search=${search}`)),
+t.test(
+  'decision 45: search=expression is served beside the contract, and nowhere in it',
+  async t => {
+    await api.index([
+      {
+        title: 'Kade vernieuwd',
+        body: 'De gemeente herstelt de oude kade bij de sluis.',
+        language: 'nl',
+      },
+      {
+        title: 'Sluis dicht',
+        body: 'De kade blijft open. Bij de sluizen wordt gewerkt.',
+        language: 'nl',
+      },
+    ])
+    const ask = (q: string, more = '', path = 'articles') =>
+      api.ask(secret, `/explore/${path}?search=expression&q=${encodeURIComponent(q)}${more}`)
+    const titles = async (q: string) =>
+      (await ask(q)).json.articles.map((one: { title: string }) => one.title).sort()
+    const first = 'Kade vernieuwd'
+    const second = 'Sluis dicht'
+    t.strictSame(await titles('kade sluis'), [first, second], 'in title and text')
+    t.strictSame(
+      await titles('~sluis NEAR/2 kade -title:(dicht OR gesloten)'),
+      [first],
+      'more: random.test.ts',
     )
-    t.equal(own?.status, 422)
-    t.strictSame(own?.json, other?.json)
-  }
-})
+    const page = await ask('sluis', '&per_page=1')
+    t.equal(
+      (await ask('sluis', `&per_page=1&cursor=${page.json.next_cursor}`)).json.articles.length,
+      1,
+    )
+    t.equal((await ask('kade', `&per_page=1&cursor=${page.json.next_cursor}`)).status, 422)
+    t.match((await ask('~sluis "oude kade" OR dicht', '', 'matches')).json.data, [
+      { words: ['sluis', 'sluizen'], places: 1, first: 0.6 },
+      { words: ['sluis'], places: 2, first: 0.4 },
+    ])
+    t.equal((await ask('sluis NOT dicht', '&by=language', 'counts')).json.total, 1)
+    t.equal((await ask('sluis', '', 'copies')).json.data.length, 2)
+    const feed = await ask('sluis', '&country=NL', 'articles.rss')
+    t.match(feed.text, /\/explore\/articles\.rss\?q=sluis&amp;search=expression&amp;country=NL"/)
+    const longest = '𠀀'.repeat(1_000)
+    t.strictSame((await ask(longest)).json.articles, [])
+    for (const q of [`${longest}b`, 'a (b', 'kade NEAR/3 sluis NEAR/3 dicht', '½']) {
+      const { status, json } = await ask(q)
+      t.strictSame([status, Object.keys(json.errors)], [422, ['q']])
+    }
+    t.equal((await ask('kade', '&sort=relevance')).status, 422)
+    t.equal(
+      (await api.ask(secret, `/explore/articles?q=${'a'.repeat(192)}`)).status,
+      422,
+      'words as in the contract',
+    )
+    for (const path of ['articles', 'articles.rss']) {
+      const [own, other] = await Promise.all(
+        ['expression', 'other'].map(search => api.ask(secret, `/v1/${path}?q=a&search=${search}`)),
+      )
+      t.equal(own?.status, 422)
+      t.strictSame(own?.json, other?.json)
+    }
+  },
+)

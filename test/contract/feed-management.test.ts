@@ -36,7 +36,10 @@ t.test('OPML shows the addresses of all feeds of the key', async t => {
 })
 
 t.test('a search is held against the rules of /v1/articles.rss', async t => {
-  const { secret } = await api.issue({ countries: ['NL'], history: { kind: 'fixed', at: new Date('2025-01-01') } })
+  const { secret } = await api.issue({
+    countries: ['NL'],
+    history: { kind: 'fixed', at: new Date('2025-01-01') },
+  })
   for (const search of [
     'cursor=abc',
     'limit=10',
@@ -63,7 +66,11 @@ t.test('letters beyond ASCII may be written as they are', async t => {
   const { secret } = await api.issue()
   const { json } = await make(secret, { search: 'q=café 😀 €#&outlet=Zoë' })
   t.equal(json.search, 'q=caf%C3%A9+%F0%9F%98%80+%E2%82%AC%23&outlet=Zo%C3%AB')
-  t.equal((await make(secret, { search: json.search })).json.search, json.search, 'the one spelling stays')
+  t.equal(
+    (await make(secret, { search: json.search })).json.search,
+    json.search,
+    'the one spelling stays',
+  )
 })
 
 const wrong: [about: string, body: string, status: number, said: RegExp][] = [
@@ -113,7 +120,10 @@ t.test('only JSON, and uncompressed', async t => {
     { 'Content-Encoding': 'gzip' },
   ])
     t.equal((await make(secret, body, headers)).status, 415, JSON.stringify(headers))
-  t.equal((await make(secret, body, { 'Content-Type': 'application/json; charset=utf-8' })).status, 201)
+  t.equal(
+    (await make(secret, body, { 'Content-Type': 'application/json; charset=utf-8' })).status,
+    201,
+  )
   const latin = await api.ask(secret, '/explore/feeds', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -122,30 +132,42 @@ t.test('only JSON, and uncompressed', async t => {
   t.equal(latin.status, 422)
 })
 
-t.test('operations and addresses take no parameters, so no filter is ignored in silence', async t => {
-  const { secret } = await api.issue()
-  const { json: feed } = await make(secret, { search: 'q=brug' })
-  for (const [method, path] of [
-    ['GET', '/explore/feeds'],
-    ['POST', '/explore/feeds'],
-    ['GET', '/explore/feeds.opml'],
-    ['DELETE', `/explore/feeds/${feed.id}`],
-    ['GET', pathOf(feed.url)],
-  ] as const) {
-    const { status, json } = await api.ask(secret, `${path}?title=Bridges&q`, { method })
-    t.equal(status, 422, `${method} ${path}`)
-    t.match(json, { code: 'invalid_request', errors: { title: [/takes no parameters/], q: [/./] } })
-  }
-  t.equal((await list(secret)).length, 1, 'the feed has not ended')
-})
+t.test(
+  'operations and addresses take no parameters, so no filter is ignored in silence',
+  async t => {
+    const { secret } = await api.issue()
+    const { json: feed } = await make(secret, { search: 'q=brug' })
+    for (const [method, path] of [
+      ['GET', '/explore/feeds'],
+      ['POST', '/explore/feeds'],
+      ['GET', '/explore/feeds.opml'],
+      ['DELETE', `/explore/feeds/${feed.id}`],
+      ['GET', pathOf(feed.url)],
+    ] as const) {
+      const { status, json } = await api.ask(secret, `${path}?title=Bridges&q`, { method })
+      t.equal(status, 422, `${method} ${path}`)
+      t.match(json, {
+        code: 'invalid_request',
+        errors: { title: [/takes no parameters/], q: [/./] },
+      })
+    }
+    t.equal((await list(secret)).length, 1, 'the feed has not ended')
+  },
+)
 
 t.test(`a key has ${MAX_FEEDS} feeds at most, also when they are made at once`, async t => {
   const { secret, key } = await api.issue()
-  const answers = await Promise.all(Array.from({ length: MAX_FEEDS + 20 }, () => make(secret, { search: '' })))
+  const answers = await Promise.all(
+    Array.from({ length: MAX_FEEDS + 20 }, () => make(secret, { search: '' })),
+  )
   t.equal(answers.filter(({ status }) => status === 201).length, MAX_FEEDS)
-  t.match(answers.find(({ status }) => status === 409)?.json, { code: 'too_many_feeds', message: /revoke one/ })
+  t.match(answers.find(({ status }) => status === 409)?.json, {
+    code: 'too_many_feeds',
+    message: /revoke one/,
+  })
   t.equal((await list(secret)).length, MAX_FEEDS)
-  const stored = () => countOf(api.pool, 'select count(*)::int from search_feeds where key_id = $1', [key.id])
+  const stored = () =>
+    countOf(api.pool, 'select count(*)::int from search_feeds where key_id = $1', [key.id])
   for (let i = 0; i < MAX_FEEDS + 5; i++) {
     const [oldest] = await list(secret)
     await api.ask(secret, `/explore/feeds/${oldest.id}`, { method: 'DELETE' })
@@ -158,14 +180,21 @@ t.test(`a key has ${MAX_FEEDS} feeds at most, also when they are made at once`, 
 const post = (secret: string, headers: string[], ...parts: string[]) =>
   new Promise<string>((resolve, reject) => {
     const socket = connect(Number(new URL(api.base).port), '127.0.0.1')
-    const lines = ['Host: x', `Authorization: Bearer ${secret}`, 'Content-Type: application/json', ...headers]
+    const lines = [
+      'Host: x',
+      `Authorization: Bearer ${secret}`,
+      'Content-Type: application/json',
+      ...headers,
+    ]
     let text = ''
     socket.setEncoding('utf8').on('data', async part => {
       text += part
       // The rest is sent once it is asked for.
       if (/^HTTP\/1\.1 100 /.test(text)) socket.write(parts.splice(0).join(''))
     })
-    socket.once('close', () => resolve(text)).once('error', error => (text === '' ? reject(error) : resolve(text)))
+    socket
+      .once('close', () => resolve(text))
+      .once('error', error => (text === '' ? reject(error) : resolve(text)))
     socket.write(`POST /explore/feeds HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
     if (!headers.includes('Expect: 100-continue')) socket.write(parts.splice(0).join(''))
   })
@@ -210,18 +239,31 @@ t.test('a thousand members that do not exist are an answer of fifty', async t =>
   t.equal(Object.keys(json.errors).length, 50)
 })
 
-t.test('origins that are configured may make and revoke feeds, and change nothing else', async t => {
-  const open = await api.another({ CORS_ORIGINS: 'https://reader.example' })
-  const preflight = async (path: string, origin = 'https://reader.example') => {
-    const headers = { Origin: origin, 'Access-Control-Request-Method': 'POST' }
-    const response = await fetch(`${open.base}${path}`, { method: 'OPTIONS', headers })
-    return { status: response.status, methods: response.headers.get('access-control-allow-methods') }
-  }
-  t.same(await preflight('/explore/feeds'), { status: 204, methods: 'GET,HEAD,POST,DELETE' })
-  t.same(await preflight('/explore/feeds/feed_0'), { status: 204, methods: 'GET,HEAD,POST,DELETE' })
-  t.same(await preflight('/v1/articles'), { status: 204, methods: 'GET,HEAD' })
-  t.equal((await preflight('/explore/feeds', 'https://other.example')).status, 401, 'for no other origin')
-})
+t.test(
+  'origins that are configured may make and revoke feeds, and change nothing else',
+  async t => {
+    const open = await api.another({ CORS_ORIGINS: 'https://reader.example' })
+    const preflight = async (path: string, origin = 'https://reader.example') => {
+      const headers = { Origin: origin, 'Access-Control-Request-Method': 'POST' }
+      const response = await fetch(`${open.base}${path}`, { method: 'OPTIONS', headers })
+      return {
+        status: response.status,
+        methods: response.headers.get('access-control-allow-methods'),
+      }
+    }
+    t.same(await preflight('/explore/feeds'), { status: 204, methods: 'GET,HEAD,POST,DELETE' })
+    t.same(await preflight('/explore/feeds/feed_0'), {
+      status: 204,
+      methods: 'GET,HEAD,POST,DELETE',
+    })
+    t.same(await preflight('/v1/articles'), { status: 204, methods: 'GET,HEAD' })
+    t.equal(
+      (await preflight('/explore/feeds', 'https://other.example')).status,
+      401,
+      'for no other origin',
+    )
+  },
+)
 
 t.test('answers fit the OpenAPI document, and every error that was met is in it', async t => {
   const { paths, fits } = await documented(api)
@@ -238,8 +280,14 @@ t.test('answers fit the OpenAPI document, and every error that was met is in it'
     [await make(secret, 'x'.repeat(41_000)), paths['/explore/feeds'].post],
     [await make(secret, '', { 'Content-Type': 'text/plain' }), paths['/explore/feeds'].post],
     [await make(null, '{}'), paths['/explore/feeds'].post],
-    [await api.ask(secret, '/explore/feeds/feed_0', { method: 'DELETE' }), paths['/explore/feeds/{id}'].delete],
-    [await api.ask(secret, '/explore/feeds/feed_0?x', { method: 'DELETE' }), paths['/explore/feeds/{id}'].delete],
+    [
+      await api.ask(secret, '/explore/feeds/feed_0', { method: 'DELETE' }),
+      paths['/explore/feeds/{id}'].delete,
+    ],
+    [
+      await api.ask(secret, '/explore/feeds/feed_0?x', { method: 'DELETE' }),
+      paths['/explore/feeds/{id}'].delete,
+    ],
     [await api.ask(secret, '/explore/feeds?x'), paths['/explore/feeds'].get],
     [await api.ask(secret, '/explore/feeds.opml?x'), paths['/explore/feeds.opml'].get],
     [await read(pathOf(made.json.url)), paths['/feeds/{token}.{format}'].get],

@@ -43,7 +43,14 @@ async function subscribe(name: string) {
   const belgium = await make('country=BE', 'Belgie')
   const opml = join(own, 'feeds.opml')
   await writeFile(opml, (await api.ask(secret, '/explore/feeds.opml')).text)
-  const env = { ...process.env, HOME: own, XDG_CONFIG_HOME: own, XDG_DATA_HOME: own, TERM: 'dumb', LC_ALL: 'C.UTF-8' }
+  const env = {
+    ...process.env,
+    HOME: own,
+    XDG_CONFIG_HOME: own,
+    XDG_DATA_HOME: own,
+    TERM: 'dumb',
+    LC_ALL: 'C.UTF-8',
+  }
   return {
     own,
     opml,
@@ -72,7 +79,8 @@ async function unchanged(): Promise<number> {
 const skip = await missing('newsboat', '-v')
 t.test('newsboat imports the OPML, reads the feeds, and asks conditionally', { skip }, async t => {
   const { own, opml, dutch, belgium, env, revoke } = await subscribe('newsboat')
-  const [urls, cache] = [join(own, 'urls'), join(own, 'cache.db')]
+  const urls = join(own, 'urls')
+  const cache = join(own, 'cache.db')
   const newsboat = (...args: string[]) =>
     run('newsboat', ['-C', '/dev/null', '-u', urls, '-c', cache, ...args], { env })
   await writeFile(urls, '')
@@ -122,18 +130,22 @@ print(json.dumps({
   'items': [[e.id, e.link, e.get('author')] for e in found.entries],
 }))
 `
-t.test('decision 31: feedparser (Python) reads the address, and asks conditionally', { skip: noPython }, async t => {
-  if (typeof tools === 'string') return
-  t.teardown(tools.remove)
-  const { belgium } = await subscribe('feedparser')
-  const { stdout } = await run(tools.program('python'), ['-c', READER, belgium.url])
-  const found = JSON.parse(stdout)
-  t.match(found, {
-    bozo: '',
-    version: 'rss20',
-    title: 'Belgie',
-    link: `${base}/?country=BE`,
-    status: [200, 304],
-  })
-  t.equal(found.items.at(-1).length, 3)
-})
+t.test(
+  'decision 31: feedparser (Python) reads the address, and asks conditionally',
+  { skip: noPython },
+  async t => {
+    if (typeof tools === 'string') return
+    t.teardown(tools.remove)
+    const { belgium } = await subscribe('feedparser')
+    const { stdout } = await run(tools.program('python'), ['-c', READER, belgium.url])
+    const found = JSON.parse(stdout)
+    t.match(found, {
+      bozo: '',
+      version: 'rss20',
+      title: 'Belgie',
+      link: `${base}/?country=BE`,
+      status: [200, 304],
+    })
+    t.equal(found.items.at(-1).length, 3)
+  },
+)

@@ -7,10 +7,19 @@ import { sendRaw } from './raw.ts'
 
 const { database, pool } = await createTestPool(t)
 const metricsPort = await freePort()
-const fleet = createFleet({ DATABASE_URL: database.url, LOG_LEVEL: 'trace', METRICS_PORT: String(metricsPort) }, t)
-const plan = { countries: ['NL' as const], history: { kind: 'rolling' as const, days: 30 }, rate: 1_000, quota: 9 }
+const fleet = createFleet(
+  { DATABASE_URL: database.url, LOG_LEVEL: 'trace', METRICS_PORT: String(metricsPort) },
+  t,
+)
+const plan = {
+  countries: ['NL' as const],
+  history: { kind: 'rolling' as const, days: 30 },
+  rate: 1_000,
+  quota: 9,
+}
 const { key } = await createKey(pool, 'test', plan)
-const make = async (search: string): Promise<FeedWithToken> => (await createFeed(pool, key.id, { search, title: 'x' }))!
+const make = async (search: string): Promise<FeedWithToken> =>
+  (await createFeed(pool, key.id, { search, title: 'x' }))!
 
 t.test('the token of a feed is in no log line, metric or error', async t => {
   const api = await fleet.start('api')
@@ -43,7 +52,10 @@ t.test('the token of a feed is in no log line, metric or error', async t => {
     const head = `GET /x/../feeds/${token}.rss HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
     answers.push((await sendRaw(fleet.base(), head)).text)
   }
-  await until(() => (api.log().match(/"msg":"request"/g) ?? []).length >= answers.length / 2, 60_000)
+  await until(
+    () => (api.log().match(/"msg":"request"/g) ?? []).length >= answers.length / 2,
+    60_000,
+  )
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   t.match(metrics, /perscope_api_request_seconds_count\{[^}]*operation="feed"/)
   for (const token of tokens) {

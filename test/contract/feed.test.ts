@@ -3,7 +3,10 @@ import RssParser from 'rss-parser'
 import t from 'tap'
 import { ask, startTestApi } from './api.ts'
 
-const api = await startTestApi(t, { SERVICE_NAME: 'Nieuws & Co', FEED_NAMESPACE_URL: 'https://news.example/ns' })
+const api = await startTestApi(t, {
+  SERVICE_NAME: 'Nieuws & Co',
+  FEED_NAMESPACE_URL: 'https://news.example/ns',
+})
 const { secret } = await api.issue()
 
 await api.index([
@@ -15,8 +18,17 @@ await api.index([
     outlet: { name: 'Le Courrier', domain: 'courrier.example' },
   },
   { title: 'Zonder datum', publishedAt: null },
-  { title: 'Zonder naam', outlet: { name: null, domain: 'naamloos.example' }, country: 'LU', language: 'lb' },
-  { title: 'Bel \x07 en smiley 😀', body: 'Een lange tekst.', url: 'https://dagkoerier.example/a?b=1&c=2' },
+  {
+    title: 'Zonder naam',
+    outlet: { name: null, domain: 'naamloos.example' },
+    country: 'LU',
+    language: 'lb',
+  },
+  {
+    title: 'Bel \x07 en smiley 😀',
+    body: 'Een lange tekst.',
+    url: 'https://dagkoerier.example/a?b=1&c=2',
+  },
 ])
 
 /** What `rss-parser` does not name itself. An element without attributes is its text. */
@@ -26,7 +38,9 @@ interface Item {
   country?: string
 }
 const parser = new RssParser<object, Item>({
-  customFields: { item: [['pc:outlet', 'outlet', { keepArray: true }], ['pc:country', 'country'], 'author'] },
+  customFields: {
+    item: [['pc:outlet', 'outlet', { keepArray: true }], ['pc:country', 'country'], 'author'],
+  },
 })
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: XML cannot carry it
@@ -52,8 +66,14 @@ t.test('the contract: the feed is the JSON operation, row by row', async t => {
       t.equal(item.title, carried(article.title))
       t.equal(item.link, article.url)
       t.equal(item.guid, article.id)
-      t.equal(item.pubDate, article.published_at === null ? undefined : new Date(article.published_at).toUTCString())
-      t.equal(item.author, article.authors.map(({ name }: { name: string }) => name).join(', ') || undefined)
+      t.equal(
+        item.pubDate,
+        article.published_at === null ? undefined : new Date(article.published_at).toUTCString(),
+      )
+      t.equal(
+        item.author,
+        article.authors.map(({ name }: { name: string }) => name).join(', ') || undefined,
+      )
       t.equal(item.country, article.country)
       const [first] = item.outlet ?? []
       const outlet = typeof first === 'string' ? { _: first } : first
@@ -74,12 +94,15 @@ t.test('the contract: the channel, by the settings of the service', async t => {
   t.match(text, 'xmlns:pc="https://news.example/ns"')
 })
 
-t.test('decision 30: nothing changes, no byte changes, also where a process has another address', async t => {
-  const other = await api.another({ PUBLIC_URL: 'https://elsewhere.example' })
-  const first = await api.ask(secret, '/v1/articles.rss?q=brug')
-  await new Promise(resolve => setTimeout(resolve, 1_100))
-  for (const { base } of [api, other]) {
-    const headers = { 'If-None-Match': first.headers.get('etag') ?? '' }
-    t.equal((await ask(`${base}/v1/articles.rss?q=brug`, secret, { headers })).status, 304)
-  }
-})
+t.test(
+  'decision 30: nothing changes, no byte changes, also where a process has another address',
+  async t => {
+    const other = await api.another({ PUBLIC_URL: 'https://elsewhere.example' })
+    const first = await api.ask(secret, '/v1/articles.rss?q=brug')
+    await new Promise(resolve => setTimeout(resolve, 1_100))
+    for (const { base } of [api, other]) {
+      const headers = { 'If-None-Match': first.headers.get('etag') ?? '' }
+      t.equal((await ask(`${base}/v1/articles.rss?q=brug`, secret, { headers })).status, 304)
+    }
+  },
+)

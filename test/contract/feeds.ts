@@ -29,7 +29,10 @@ export async function documented({ ask }: Pick<TestApi, 'ask'>) {
   const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, uri: true } })
   ajv.addSchema({ $id: 'document', components })
   const fits = (test: Test, schema: string, value: unknown) =>
-    test.ok(ajv.validate({ $ref: `document#/components/schemas/${schema}` }, value), `${schema}: ${ajv.errorsText()}`)
+    test.ok(
+      ajv.validate({ $ref: `document#/components/schemas/${schema}` }, value),
+      `${schema}: ${ajv.errorsText()}`,
+    )
   return { paths, fits }
 }
 

@@ -12,34 +12,54 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const BESIDE =
   /^(search\/(archive\/archive|memory\/(memory-index|name-index|name-lists))|services\/api\/searches\/telling|shared\/(process\/repeat|log\/outage|resilience\/time-limit))\.ts$/
 /** What only runs where a row or a list is not in memory, or while the index is read ahead. */
-const COLD = ['/arrays.ts', '/search/store/postgres-articles.ts', '/search/store/postgres-segments.ts', '/warm-up.ts']
+const COLD = [
+  '/arrays.ts',
+  '/search/store/postgres-articles.ts',
+  '/search/store/postgres-segments.ts',
+  '/warm-up.ts',
+]
 
-t.test('a warm request runs through the files that docs/architecture.md lists, and no others', async t => {
-  const [, after = ''] = read('docs/architecture.md').split('## A request, file by file\n')
-  const section = after.split('\n## ')[0] ?? ''
-  const named = [...section.matchAll(/`([^`]+\.ts)`/g)].map(([, file]) => `/${file}`)
-  const api = await startTestApi(t)
-  const { secret } = await api.issue()
-  await api.index(['De brug is open', 'De brug is dicht', 'Het weer'].map(title => ({ title, body: `${title}.` })))
-  await makeTestSegments(api.pool, { flushed: 2n, merged: 8n })
-  await api.index([{ title: 'Een brug' }])
-  const ask = () => api.ask(secret, '/v1/articles?q=brug&search_in=title_body&per_page=2')
-  for (let warm = 0; warm < 3; warm++) t.match(await ask(), { json: { total_results: 3 } })
-  const session = new Session()
-  session.connect()
-  await session.post('Profiler.enable')
-  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
-  await session.post('Profiler.takePreciseCoverage')
-  await ask()
-  const { result } = await session.post('Profiler.takePreciseCoverage')
-  session.disconnect()
-  const run = result
-    .filter(({ url, functions }) => url.startsWith('file:') && functions.some(({ ranges }) => ranges[0]!.count > 0))
-    .map(({ url }) => relative(ROOT, fileURLToPath(url)))
-    .filter(file => /^(search|services|shared)\//.test(file) && !BESIDE.test(file))
-  t.same(run.filter(file => !named.some(name => `/${file}`.endsWith(name))).sort(), [], 'not on the page')
-  const idle = named.filter(name => !run.some(file => `/${file}`.endsWith(name)))
-  const unused = idle.filter(name => !COLD.includes(name))
-  t.same(unused, [], 'on the page, and not run')
-  t.match(section, `runs through ${new Set(named).size - COLD.length} files`)
-})
+t.test(
+  'a warm request runs through the files that docs/architecture.md lists, and no others',
+  async t => {
+    const [, after = ''] = read('docs/architecture.md').split('## A request, file by file\n')
+    const section = after.split('\n## ')[0] ?? ''
+    const named = [...section.matchAll(/`([^`]+\.ts)`/g)].map(([, file]) => `/${file}`)
+    const api = await startTestApi(t)
+    const { secret } = await api.issue()
+    await api.index(
+      ['De brug is open', 'De brug is dicht', 'Het weer'].map(title => ({
+        title,
+        body: `${title}.`,
+      })),
+    )
+    await makeTestSegments(api.pool, { flushed: 2n, merged: 8n })
+    await api.index([{ title: 'Een brug' }])
+    const ask = () => api.ask(secret, '/v1/articles?q=brug&search_in=title_body&per_page=2')
+    for (let warm = 0; warm < 3; warm++) t.match(await ask(), { json: { total_results: 3 } })
+    const session = new Session()
+    session.connect()
+    await session.post('Profiler.enable')
+    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+    await session.post('Profiler.takePreciseCoverage')
+    await ask()
+    const { result } = await session.post('Profiler.takePreciseCoverage')
+    session.disconnect()
+    const run = result
+      .filter(
+        ({ url, functions }) =>
+          url.startsWith('file:') && functions.some(({ ranges }) => ranges[0]!.count > 0),
+      )
+      .map(({ url }) => relative(ROOT, fileURLToPath(url)))
+      .filter(file => /^(search|services|shared)\//.test(file) && !BESIDE.test(file))
+    t.same(
+      run.filter(file => !named.some(name => `/${file}`.endsWith(name))).sort(),
+      [],
+      'not on the page',
+    )
+    const idle = named.filter(name => !run.some(file => `/${file}`.endsWith(name)))
+    const unused = idle.filter(name => !COLD.includes(name))
+    t.same(unused, [], 'on the page, and not run')
+    t.match(section, `runs through ${new Set(named).size - COLD.length} files`)
+  },
+)

@@ -19,9 +19,16 @@ function shown(id: string): string {
   return html.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
 }
 
-const samples = sampleArticles().map(({ title, paragraphs, language, publishedAt, outlet: { domain, country } }) => ({
-  ...{ title, body: paragraphs.join(' '), language, country, publishedAt, outlet: { name: domain, domain } },
-}))
+const samples = sampleArticles().map(
+  ({ title, paragraphs, language, publishedAt, outlet: { domain, country } }) => ({
+    title,
+    body: paragraphs.join(' '),
+    language,
+    country,
+    publishedAt,
+    outlet: { name: domain, domain },
+  }),
+)
 await api.index(samples)
 
 t.test('the first request finds sample articles', async t => {
@@ -30,7 +37,11 @@ t.test('the first request finds sample articles', async t => {
   const { stdout } = await run('sh', ['-c', `${command} --silent`], { env })
   const answer = JSON.parse(stdout)
   t.equal(answer.total_results, PAGE_EXAMPLE.total_results)
-  t.ok(answer.articles.some(({ title }: { title: string }) => title === PAGE_EXAMPLE.articles[0]?.title))
+  t.ok(
+    answer.articles.some(
+      ({ title }: { title: string }) => title === PAGE_EXAMPLE.articles[0]?.title,
+    ),
+  )
   t.strictSame(Object.keys(answer.articles[0]), Object.keys(PAGE_EXAMPLE.articles[0]!))
 })
 
@@ -42,25 +53,33 @@ t.test('the first search of the README finds sample articles', async t => {
 })
 
 const needs = ['curl', 'jq']
-const missing = (await Promise.all(needs.map(program => succeeds(run(program, ['--version']))))).indexOf(false)
+const missing = (
+  await Promise.all(needs.map(program => succeeds(run(program, ['--version']))))
+).indexOf(false)
 const skip = missing < 0 ? false : `no ${needs[missing]} on this machine`
-t.test('the poll with curl as it is shown prints each article once, over several runs', { skip }, async t => {
-  const folder = t.testdir({ 'poll.sh': shown('example-curl') })
-  const poll = async () => {
-    const { stdout } = await run('sh', ['poll.sh'], { cwd: folder, env })
-    return stdout.split('\n').filter(line => line !== '')
-  }
-  const first = await poll()
-  t.strictSame(
-    first.map(line => line.split('\t')[1]).sort(),
-    (await api.pool.query<{ id: string }>('select id from articles')).rows.map(row => row.id).sort(),
-  )
-  t.strictSame(first, [...first].sort(), 'oldest first')
-  t.strictSame(await poll(), [], 'nothing is new')
-  await api.index([{ title: 'Nieuw' }, { title: 'Tegelijk', publishedAt: null }])
-  t.strictSame((await poll()).map(line => line.split('\t')[2]).sort(), ['Nieuw', 'Tegelijk'])
-  t.strictSame(await poll(), [])
-})
+t.test(
+  'the poll with curl as it is shown prints each article once, over several runs',
+  { skip },
+  async t => {
+    const folder = t.testdir({ 'poll.sh': shown('example-curl') })
+    const poll = async () => {
+      const { stdout } = await run('sh', ['poll.sh'], { cwd: folder, env })
+      return stdout.split('\n').filter(line => line !== '')
+    }
+    const first = await poll()
+    t.strictSame(
+      first.map(line => line.split('\t')[1]).sort(),
+      (await api.pool.query<{ id: string }>('select id from articles')).rows
+        .map(row => row.id)
+        .sort(),
+    )
+    t.strictSame(first, [...first].sort(), 'oldest first')
+    t.strictSame(await poll(), [], 'nothing is new')
+    await api.index([{ title: 'Nieuw' }, { title: 'Tegelijk', publishedAt: null }])
+    t.strictSame((await poll()).map(line => line.split('\t')[2]).sort(), ['Nieuw', 'Tegelijk'])
+    t.strictSame(await poll(), [])
+  },
+)
 
 t.test('the polls in TypeScript and Python are those of the READMEs, which are run', async t => {
   for (const [client, fence] of [

@@ -14,7 +14,11 @@ const open = await startTestApi(t, {
   AUTH_LOCK_FAILURES: '3',
   TRUST_PROXY: '1',
 })
-const closed = await startTestApi(t, { AUTH_LOCK_FAILURES: '3', TRUST_PROXY: '1', PUBLIC_URL: 'http://news.example' })
+const closed = await startTestApi(t, {
+  AUTH_LOCK_FAILURES: '3',
+  TRUST_PROXY: '1',
+  PUBLIC_URL: 'http://news.example',
+})
 
 /** Name and value of every header in the order of the alphabet, as the server wrote them. */
 function headersOf(
@@ -26,7 +30,9 @@ function headersOf(
       response.resume()
       const lines: string[] = []
       for (let at = 0; at < response.rawHeaders.length; at += 2) {
-        lines.push(`${response.rawHeaders[at]}: ${steady(response.rawHeaders[at]!, response.rawHeaders[at + 1]!)}`)
+        lines.push(
+          `${response.rawHeaders[at]}: ${steady(response.rawHeaders[at]!, response.rawHeaders[at + 1]!)}`,
+        )
       }
       response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: lines.sort() }))
     })
@@ -47,23 +53,29 @@ const STEADY: Record<string, [form: RegExp, name: string]> = {
 const steady = (name: string, value: string) => value.replace(...(STEADY[name] ?? [/^$/, '']))
 
 for (const [name, api] of Object.entries({ open, closed })) {
-  t.test(`the headers of every kind of answer, byte for byte: CORS ${name === 'open' ? 'on' : 'off'}`, async t => {
-    const keys: Record<string, string> = { wrong: 'wrong' }
-    for (const [key, plan] of Object.entries({
-      plain: {},
-      counted: { quota: 100 },
-      spent: { quota: 0 },
-      narrow: { rate: 1 },
-    }))
-      keys[key] = (await api.issue(plan)).secret
-    await api.ask(keys.narrow ?? '', '/v1/articles')
-    await api.index([{ title: 'Een brug', body: 'Over de brug. '.repeat(200) }])
-    const written: Record<string, string[]> = WRITTEN[name === 'open' ? 'corsOn' : 'corsOff']
-    for (const { title, key, ...asked } of WRITTEN.requests) {
-      const authorization = key === undefined ? {} : { authorization: `Bearer ${keys[key]}` }
-      const found = await headersOf(api, { ...asked, headers: { ...asked.headers, ...authorization } })
-      const expected = [...WRITTEN.everyAnswer, ...(written[title] ?? [])]
-      t.strictSame([`${found.status}`, ...found.headers].sort(), expected.sort(), title)
-    }
-  })
+  t.test(
+    `the headers of every kind of answer, byte for byte: CORS ${name === 'open' ? 'on' : 'off'}`,
+    async t => {
+      const keys: Record<string, string> = { wrong: 'wrong' }
+      for (const [key, plan] of Object.entries({
+        plain: {},
+        counted: { quota: 100 },
+        spent: { quota: 0 },
+        narrow: { rate: 1 },
+      }))
+        keys[key] = (await api.issue(plan)).secret
+      await api.ask(keys.narrow ?? '', '/v1/articles')
+      await api.index([{ title: 'Een brug', body: 'Over de brug. '.repeat(200) }])
+      const written: Record<string, string[]> = WRITTEN[name === 'open' ? 'corsOn' : 'corsOff']
+      for (const { title, key, ...asked } of WRITTEN.requests) {
+        const authorization = key === undefined ? {} : { authorization: `Bearer ${keys[key]}` }
+        const found = await headersOf(api, {
+          ...asked,
+          headers: { ...asked.headers, ...authorization },
+        })
+        const expected = [...WRITTEN.everyAnswer, ...(written[title] ?? [])]
+        t.strictSame([`${found.status}`, ...found.headers].sort(), expected.sort(), title)
+      }
+    },
+  )
 }

@@ -9,7 +9,10 @@ const world = await createWorld(t)
 const issue = (quota: number | null) => createKey(world.pool, 'test', { ...PLAN, quota })
 
 await world.index(
-  Array.from({ length: 5 }, (_, n) => ({ title: `water ${n}`, outlet: { name: 'De Dag', domain: 'dag.example' } })),
+  Array.from({ length: 5 }, (_, n) => ({
+    title: `water ${n}`,
+    outlet: { name: 'De Dag', domain: 'dag.example' },
+  })),
 )
 await world.fleet.start('embedder')
 await world.embedded(5, 90_000)
@@ -18,7 +21,8 @@ await world.embedded(5, 90_000)
  * Searches of either kind of answer that read the sets of semantic search. All others find what
  * they need in memory.
  */
-const slowPath = (n: number) => `${['/v1/articles', '/v1/articles.rss'][n % 2]}?search=semantic&q=water+${n}`
+const slowPath = (n: number) =>
+  `${['/v1/articles', '/v1/articles.rss'][n % 2]}?search=semantic&q=water+${n}`
 
 /** Locks the sets of semantic search. The returned function unlocks them. */
 async function holdSets(): Promise<() => Promise<void>> {
@@ -30,8 +34,14 @@ async function holdSets(): Promise<() => Promise<void>> {
 t.test('slow searches of one key leave connections for all others', async t => {
   await world.fleet.start('api')
   const base = world.fleet.base()
-  const [slow, other] = [await issue(null), await issue(null)]
-  const quick = ['/v1/articles', '/v1/articles?q=water', '/v1/articles.rss', '/v1/articles?outlet=dag']
+  const slow = await issue(null)
+  const other = await issue(null)
+  const quick = [
+    '/v1/articles',
+    '/v1/articles?q=water',
+    '/v1/articles.rss',
+    '/v1/articles?outlet=dag',
+  ]
   for (const path of quick) t.equal((await ask(base + path, other.secret)).status, 200, path)
 
   const release = await holdSets()
@@ -46,7 +56,11 @@ t.test('slow searches of one key leave connections for all others', async t => {
   }
   t.ok((await lockWaits(world.pool)) < world.config.DATABASE_POOL / 2)
   await release()
-  t.strictSame([...new Set((await Promise.all(searches)).map(({ status }) => status))], [200], 'none was refused')
+  t.strictSame(
+    [...new Set((await Promise.all(searches)).map(({ status }) => status))],
+    [200],
+    'none was refused',
+  )
 })
 
 t.test('questions that wait for the model hold up no other search of their key', async t => {
@@ -63,7 +77,9 @@ t.test('questions that wait for the model hold up no other search of their key',
   for (let round = 0; round < 20 && beside === 0; round++) {
     let answered = 0
     const questions = [1, 2, 3, 4].map(n =>
-      ask(`${base}/v1/articles?search=semantic&q=beside+${round}+${n}`, secret).finally(() => answered++),
+      ask(`${base}/v1/articles?search=semantic&q=beside+${round}+${n}`, secret).finally(
+        () => answered++,
+      ),
     )
     await until(() => answered > 0 || world.model.underWay === 4, 30_000)
     for (const path of ['/v1/articles?q=water', '/v1/articles.rss?q=water']) {
@@ -78,39 +94,51 @@ t.test('questions that wait for the model hold up no other search of their key',
 for (const [what, lock, path] of [
   ['whose minute is busy', 'select from rate_windows where key_id = $1 for update', '/v1/articles'],
   ['whose month is busy', 'select from quota_months where key_id = $1 for update', '/v1/articles'],
-  ['that asks for much completeness', 'lock table outlet_days in access exclusive mode', '/explore/coverage'],
+  [
+    'that asks for much completeness',
+    'lock table outlet_days in access exclusive mode',
+    '/explore/coverage',
+  ],
 ] as const) {
   t.test(`a key ${what} leaves connections for all others`, async t => {
     const base = world.fleet.base()
-    const [busy, other] = [await issue(1_000), await issue(1_000)]
-    for (const { secret } of [busy, other]) t.equal((await ask(`${base}/v1/articles`, secret)).status, 200)
+    const busy = await issue(1_000)
+    const other = await issue(1_000)
+    for (const { secret } of [busy, other])
+      t.equal((await ask(`${base}/v1/articles`, secret)).status, 200)
     const release = await holdLock(world.pool, lock, lock.includes('$1') ? [busy.key.id] : [])
     const requests = Array.from({ length: 30 }, () => ask(base + path, busy.secret))
     // One statement counts all that came together.
     await until(async () => (await lockWaits(world.pool)) >= 1, 60_000)
-    for (let i = 0; i < 5; i++) t.equal((await ask(`${base}/v1/articles`, other.secret)).status, 200)
+    for (let i = 0; i < 5; i++)
+      t.equal((await ask(`${base}/v1/articles`, other.secret)).status, 200)
     t.ok((await lockWaits(world.pool)) < world.config.DATABASE_POOL / 2)
     await release()
     t.strictSame([...new Set((await Promise.all(requests)).map(({ status }) => status))], [200])
   })
 }
 
-t.test('who waits for a turn too long is answered as who searches too long, and pays nothing', async t => {
-  const member = await world.fleet.start('api', { SEARCH_TIMEOUT: '1s' })
-  const base = `http://127.0.0.1:${portOf(member.log())}`
-  const { secret } = await issue(100)
-  const release = await holdSets()
-  const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => ask(base + slowPath(2 * n), secret)))
-  for (const { status, json, headers } of answers) {
-    t.equal(status, 500)
-    t.equal(json.code, 'internal_error')
-    t.equal(headers.get('x-quota-remaining'), '100')
-  }
-  const hadNoTurn = answers.some(({ json }) => /came before/.test(json.message))
-  t.ok(hadNoTurn, 'some had no turn')
-  await release()
-  t.equal((await ask(base + slowPath(0), secret)).status, 200, 'no turn is lost')
-})
+t.test(
+  'who waits for a turn too long is answered as who searches too long, and pays nothing',
+  async t => {
+    const member = await world.fleet.start('api', { SEARCH_TIMEOUT: '1s' })
+    const base = `http://127.0.0.1:${portOf(member.log())}`
+    const { secret } = await issue(100)
+    const release = await holdSets()
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => ask(base + slowPath(2 * n), secret)),
+    )
+    for (const { status, json, headers } of answers) {
+      t.equal(status, 500)
+      t.equal(json.code, 'internal_error')
+      t.equal(headers.get('x-quota-remaining'), '100')
+    }
+    const hadNoTurn = answers.some(({ json }) => /came before/.test(json.message))
+    t.ok(hadNoTurn, 'some had no turn')
+    await release()
+    t.equal((await ask(base + slowPath(0), secret)).status, 200, 'no turn is lost')
+  },
+)
 
 /** The port in the API's log. */
 function portOf(log: string): number {

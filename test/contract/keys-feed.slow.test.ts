@@ -7,7 +7,8 @@ import { PLAN, startTestApi } from './api.ts'
 const api = await startTestApi(t)
 await api.index([{ title: 'De brug is dicht' }])
 
-const keys = (...args: string[]) => runScript('keys', args, { DATABASE_URL: api.config.DATABASE_URL })
+const keys = (...args: string[]) =>
+  runScript('keys', args, { DATABASE_URL: api.config.DATABASE_URL })
 const issue = async (name: string) => (await createKey(api.pool, name, PLAN)).key
 const read = (url: string) => api.ask(null, new URL(url).pathname)
 
@@ -25,16 +26,28 @@ t.test('feed list shows the feeds of a key, and no address', async t => {
   t.match(JSON.parse(listed.out), [{ id: feed.id, key: key.id, requests: 1 }])
   t.notMatch(listed.out, 'psf_')
   const table = await keys('feed', 'list', 'Een lezer')
-  t.match(table.out, /^feed_\w+ {2}Bruggen\n {2}q=brug&country=NL {2}made .* UTC, 1 × used, last .* UTC\n$/)
+  t.match(
+    table.out,
+    /^feed_\w+ {2}Bruggen\n {2}q=brug&country=NL {2}made .* UTC, 1 × used, last .* UTC\n$/,
+  )
 })
 
 t.test('a leaked feed is revoked by its address, and all of a key at once', async t => {
   const key = await issue('Lek')
-  const [one, two, three] = [await make(key.id), await make(key.id), await make(key.id)]
-  t.match(await keys('feed', 'revoke', one.url), { code: 0, out: '', err: `Revoked ${one.id}; its readers` })
+  const one = await make(key.id)
+  const two = await make(key.id)
+  const three = await make(key.id)
+  t.match(await keys('feed', 'revoke', one.url), {
+    code: 0,
+    out: '',
+    err: `Revoked ${one.id}; its readers`,
+  })
   t.equal((await read(one.url)).status, 410)
   t.equal((await read(two.url)).status, 200)
-  t.match((await keys('rotate', key.id)).err, /Its feeds \(2\) keep their addresses; .* feed revoke key_\w+ --all/)
+  t.match(
+    (await keys('rotate', key.id)).err,
+    /Its feeds \(2\) keep their addresses; .* feed revoke key_\w+ --all/,
+  )
   t.equal((await read(two.url)).status, 200)
   t.match((await keys('feed', 'revoke', 'Lek', '--all')).err, /Revoked 2 of Lek/)
   for (const { url } of [two, three]) t.equal((await read(url)).status, 410)

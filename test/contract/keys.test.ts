@@ -4,7 +4,8 @@ import { ask, startTestApi } from './api.ts'
 
 const api = await startTestApi(t)
 
-const keys = (...args: string[]) => runScript('keys', args, { DATABASE_URL: api.config.DATABASE_URL })
+const keys = (...args: string[]) =>
+  runScript('keys', args, { DATABASE_URL: api.config.DATABASE_URL })
 const json = async (...args: string[]) => JSON.parse((await keys(...args)).out)
 const PLAN = ['--countries', 'nl, BE', '--history-start', '2024-01-01', '--rate', '60']
 
@@ -34,10 +35,24 @@ t.test('create prints the key once, and it works', async t => {
 })
 
 t.test('a rolling history, and no quota', async t => {
-  const made = await json('create', '--name', 'Rol', '--countries', 'LU', '--history-days', '365', '--rate', '5')
+  const made = await json(
+    'create',
+    '--name',
+    'Rol',
+    '--countries',
+    'LU',
+    '--history-days',
+    '365',
+    '--rate',
+    '5',
+  )
   t.match(made, { countries: ['LU'], history: { days: 365 }, quota: null })
   t.notOk((await api.ask(made.key, '/v1/articles')).headers.has('x-quota-limit'))
-  t.match(JSON.parse((await keys('list')).out).at(-1), { id: made.id, used_this_month: null }, 'nobody counts it')
+  t.match(
+    JSON.parse((await keys('list')).out).at(-1),
+    { id: made.id, used_this_month: null },
+    'nobody counts it',
+  )
 })
 
 t.test('decision 21: update, rotate and revoke count in every running process at once', async t => {
@@ -51,7 +66,14 @@ t.test('decision 21: update, rotate and revoke count in every running process at
   t.strictSame(await both(made.key), twice(403, '60'))
   const change = ['--countries', 'LU', '--rate', '7', '--history-days', '30', '--quota', '9']
   const updated = await json('update', made.id, ...change)
-  t.match(updated, { id: made.id, name: 'Wissel', countries: ['LU'], rate: 7, quota: 9, history: { days: 30 } })
+  t.match(updated, {
+    id: made.id,
+    name: 'Wissel',
+    countries: ['LU'],
+    rate: 7,
+    quota: 9,
+    history: { days: 30 },
+  })
   t.strictSame(await both(made.key), twice(200, '7'))
   t.equal((await api.ask(made.key, '/v1/articles?country=LU')).headers.get('x-quota-limit'), '9')
   t.equal((await json('update', made.id, '--no-quota')).quota, null)
@@ -71,8 +93,16 @@ const wrong: [args: string[], sentence: RegExp, code: number][] = [
   [[], /create, list, update, rotate, revoke, searches or feed/, 2],
   [['create', '--name', 'x'], /needs --name, --countries/, 2],
   [['create', '--name', 'x', ...PLAN, '--history-days', '3'], /not both/, 2],
-  [['create', '--name', 'x', '--countries', 'NL,DE', '--history-days', '3', '--rate', '1'], /"DE"/, 2],
-  [['create', '--name', 'x', '--countries', 'NL', '--history-days', '3', '--rate', '0'], /--rate/, 2],
+  [
+    ['create', '--name', 'x', '--countries', 'NL,DE', '--history-days', '3', '--rate', '1'],
+    /"DE"/,
+    2,
+  ],
+  [
+    ['create', '--name', 'x', '--countries', 'NL', '--history-days', '3', '--rate', '0'],
+    /--rate/,
+    2,
+  ],
   [['update', 'key_0'], /what to change/, 2],
   [['revoke', 'key_0'], /no key key_0/, 1],
   [['create', '--colour', 'red'], /--colour/, 2],

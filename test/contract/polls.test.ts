@@ -16,7 +16,8 @@ const api = await startTestApi(t, {}, noSemanticSearch, async url => {
 })
 const { secret } = await api.issue()
 await api.index(Array.from({ length: 5 }, (_, n) => ({ title: `Een brug ${n}` })))
-const newest: string = (await api.ask(secret, '/v1/articles?sort=ingested_at&per_page=1')).json.articles[0].ingested_at
+const newest: string = (await api.ask(secret, '/v1/articles?sort=ingested_at&per_page=1')).json
+  .articles[0].ingested_at
 const later = new Date(Date.parse(newest) + 1).toISOString()
 const EMPTY = `/v1/articles?sort=ingested_at&order=asc&ingested_after=${later}`
 
@@ -65,18 +66,23 @@ t.test('a poll with nothing new takes one statement', async t => {
 })
 
 t.test('requests of one key that come together share statements', async t => {
-  const { admit } = await statementsOf(() => Promise.all(Array.from({ length: 40 }, () => api.ask(secret, EMPTY))))
+  const { admit } = await statementsOf(() =>
+    Promise.all(Array.from({ length: 40 }, () => api.ask(secret, EMPTY))),
+  )
   t.ok(admit !== undefined && admit < 40, `${admit} statements for 40 requests`)
 })
 
-t.test('decision 23: what was a poll with nothing new has the article at once when there is one', async t => {
-  const old = await tagOf('/v1/articles.rss')
-  t.equal((await api.ask(secret, EMPTY)).json.total_results, 0)
-  await api.index([{ title: 'Nog een brug' }])
-  const found = await api.ask(secret, EMPTY)
-  const titles = found.json.articles.map(({ title }: { title: string }) => title)
-  t.strictSame(titles, ['Nog een brug'])
-  const feed = await api.ask(secret, '/v1/articles.rss', { headers: { 'If-None-Match': old } })
-  t.equal(feed.status, 200)
-  t.match(feed.text, /Nog een brug/)
-})
+t.test(
+  'decision 23: what was a poll with nothing new has the article at once when there is one',
+  async t => {
+    const old = await tagOf('/v1/articles.rss')
+    t.equal((await api.ask(secret, EMPTY)).json.total_results, 0)
+    await api.index([{ title: 'Nog een brug' }])
+    const found = await api.ask(secret, EMPTY)
+    const titles = found.json.articles.map(({ title }: { title: string }) => title)
+    t.strictSame(titles, ['Nog een brug'])
+    const feed = await api.ask(secret, '/v1/articles.rss', { headers: { 'If-None-Match': old } })
+    t.equal(feed.status, 200)
+    t.match(feed.text, /Nog een brug/)
+  },
+)

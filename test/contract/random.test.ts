@@ -5,7 +5,11 @@ const QUESTIONS = 80
 
 // Held here: decision 22 and decisions 9–15, 21, page by page and as a feed.
 t.test('random requests in all spellings answer as a naive oracle does', async t => {
-  const { differences, answered, refused, found } = await askOverHttp(t, Number(process.env.SEED ?? 4), QUESTIONS)
+  const { differences, answered, refused, found } = await askOverHttp(
+    t,
+    Number(process.env.SEED ?? 4),
+    QUESTIONS,
+  )
   t.comment(`${answered} answered with ${found} articles, ${refused} refused`)
   t.same(differences.slice(0, 3), [])
   t.ok(answered > QUESTIONS / 2 && found > 500, `${answered} answered with ${found} articles`)

@@ -20,5 +20,8 @@ export function answersIn(text: string): { status: number; body: string }[] {
   return text
     .split(/(?=HTTP\/1\.1 \d{3} )/)
     .filter(part => part !== '')
-    .map(part => ({ status: Number(part.slice(9, 12)), body: part.slice(part.indexOf('\r\n\r\n') + 4) }))
+    .map(part => ({
+      status: Number(part.slice(9, 12)),
+      body: part.slice(part.indexOf('\r\n\r\n') + 4),
+    }))
 }

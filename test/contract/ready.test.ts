@@ -5,7 +5,11 @@ import { startTestApi } from './api.ts'
 
 t.test('/readyz says no while the index is read into memory, and yes when it is', async t => {
   const api = await startTestApi(t)
-  t.match((await api.ask(null, '/readyz')).json, { status: 'degraded', warm: true }, 'an empty index is warm')
+  t.match(
+    (await api.ask(null, '/readyz')).json,
+    { status: 'degraded', warm: true },
+    'an empty index is warm',
+  )
   await api.index([{ title: 'Een bericht' }])
   // New articles cannot be read meanwhile.
   const release = await holdLock(api.pool, 'lock table article_words in access exclusive mode')

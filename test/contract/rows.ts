@@ -3,13 +3,28 @@ import type { ArticleRow } from '../../search/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 
 /** Texts that JSON and XML write in a way of their own, half a surrogate pair among them. */
-const HARD = ['"\\/', '\u2028\u2029', '\ud800x', '\udc00', '\0\x07\x1b\x7f\x85', '😀é', ']]>&<', '\r\n\t', '\ufffe', '']
+const HARD = [
+  '"\\/',
+  '\u2028\u2029',
+  '\ud800x',
+  '\udc00',
+  '\0\x07\x1b\x7f\x85',
+  '😀é',
+  ']]>&<',
+  '\r\n\t',
+  '\ufffe',
+  '',
+]
 
 const text = fc
-  .array(fc.oneof(fc.constantFrom(...HARD), fc.string({ unit: 'binary', maxLength: 20 })), { maxLength: 4 })
+  .array(fc.oneof(fc.constantFrom(...HARD), fc.string({ unit: 'binary', maxLength: 20 })), {
+    maxLength: 4,
+  })
   .map(parts => parts.join(''))
 
-const time = fc.option(fc.date({ noInvalidDate: true, min: new Date('1900-01-01'), max: new Date('2100-01-01') }))
+const time = fc.option(
+  fc.date({ noInvalidDate: true, min: new Date('1900-01-01'), max: new Date('2100-01-01') }),
+)
 
 /** A row with the relevance that a search by meaning adds. */
 export type ListedRow = ArticleRow & { relevance?: number }
@@ -30,7 +45,9 @@ export const LISTED_ROW: fc.Arbitrary<ListedRow> = fc
     country: fc.constantFrom(...COUNTRIES),
     relevance: fc.option(fc.nat(10_000)),
   })
-  .map(({ relevance, ...row }) => (relevance === null ? row : { ...row, relevance: relevance / 10_000 }))
+  .map(({ relevance, ...row }) =>
+    relevance === null ? row : { ...row, relevance: relevance / 10_000 },
+  )
 
 /** A row of one article. */
 export const ROW: ListedRow = {

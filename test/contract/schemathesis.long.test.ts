@@ -11,11 +11,22 @@ const tools = await installPython('schemathesis==4.32.5')
 const skip = typeof tools === 'string' ? tools : false
 
 /** Output and verdict of Schemathesis; `--report` and colours off. */
-function schemathesis({ program, folder }: PythonTools, args: string[]): Promise<{ ok: boolean; output: string }> {
-  const options = { cwd: folder, timeout: 1_500_000, maxBuffer: 1 << 26, env: { ...process.env, NO_COLOR: '1' } }
+function schemathesis(
+  { program, folder }: PythonTools,
+  args: string[],
+): Promise<{ ok: boolean; output: string }> {
+  const options = {
+    cwd: folder,
+    timeout: 1_500_000,
+    maxBuffer: 1 << 26,
+    env: { ...process.env, NO_COLOR: '1' },
+  }
   return new Promise(resolve => {
-    execFile(program('schemathesis'), ['--no-color', 'run', ...args], options, (error, stdout, stderr) =>
-      resolve({ ok: error === null, output: stdout + stderr }),
+    execFile(
+      program('schemathesis'),
+      ['--no-color', 'run', ...args],
+      options,
+      (error, stdout, stderr) => resolve({ ok: error === null, output: stdout + stderr }),
     )
   })
 }
@@ -29,7 +40,10 @@ type ChangedSchema = { type?: string; enum?: string[]; pattern?: string; anyOf?:
 /** The parts of the document that are changed below. */
 interface ChangedDocument {
   components: {
-    parameters: Record<'search' | 'q' | 'outlet' | 'author' | 'sort' | 'per_page', { schema: ChangedSchema }>
+    parameters: Record<
+      'search' | 'q' | 'outlet' | 'author' | 'sort' | 'per_page',
+      { schema: ChangedSchema }
+    >
   }
   paths: Record<string, { get: { parameters: { $ref?: string }[] } }>
 }
@@ -54,7 +68,9 @@ t.test('schemathesis finds nothing', { skip }, async t => {
   const base = world.fleet.base()
   const seed = Math.floor(Math.random() * 2 ** 31)
   const common = ['--url', base, '-H', `Authorization: Bearer ${secret}`, '--seed', String(seed)]
-  const document: ChangedDocument = JSON.parse(await (await fetch(`${base}/v1/openapi.json`)).text())
+  const document: ChangedDocument = JSON.parse(
+    await (await fetch(`${base}/v1/openapi.json`)).text(),
+  )
   const file = join(tools.folder, 'openapi.json')
 
   await t.test('every answer is as the document says, whatever is asked', async t => {
@@ -94,7 +110,14 @@ t.test('schemathesis finds nothing', { skip }, async t => {
       get.parameters = get.parameters.filter(({ $ref = '' }) => !dependent.includes($ref))
     }
     await writeFile(file, JSON.stringify(document))
-    const result = await schemathesis(tools, [file, ...common, '-n', '300', '--checks', 'positive_data_acceptance'])
+    const result = await schemathesis(tools, [
+      file,
+      ...common,
+      '-n',
+      '300',
+      '--checks',
+      'positive_data_acceptance',
+    ])
     t.ok(result.ok, `seed ${seed}: ${told(result)}`)
     t.comment(`seed ${seed}: ${told(result)}`)
   })

@@ -22,7 +22,11 @@ t.test('a search becomes a feed that needs no key', async t => {
     url: /^https:\/\/news\.example\/feeds\/psf_[\w-]{43}\.rss$/,
   })
   const address = made.json.url.slice(0, -'rss'.length)
-  t.strictSame(made.json.urls, { rss: made.json.url, atom: `${address}atom`, json: `${address}json` })
+  t.strictSame(made.json.urls, {
+    rss: made.json.url,
+    atom: `${address}atom`,
+    json: `${address}json`,
+  })
   t.equal(made.headers.get('cache-control'), 'no-store')
   const feed = await read(pathOf(made.json.url))
   t.equal(feed.status, 200)
@@ -37,7 +41,8 @@ t.test('a search becomes a feed that needs no key', async t => {
 
 t.test('a feed answers what /v1/articles.rss answers, but for links and sources', async t => {
   const { secret } = await api.issue()
-  const withoutLinks = (xml: string) => xml.replace(/^ {4}<(link>|atom:link ).*\n|^ {6}<source .*\n/gm, '')
+  const withoutLinks = (xml: string) =>
+    xml.replace(/^ {4}<(link>|atom:link ).*\n|^ {6}<source .*\n/gm, '')
   for (const search of [
     '',
     'q=brug',
@@ -91,7 +96,11 @@ for (const format of ['rss', 'atom', 'json'] as const) {
     t.equal(head.status, 200)
     t.equal(head.text, '')
     t.equal(head.headers.get('etag'), etag)
-    t.equal(head.headers.get('x-quota-remaining'), '7', 'each of 200 and 304 costs one of the month, as in /v1')
+    t.equal(
+      head.headers.get('x-quota-remaining'),
+      '7',
+      'each of 200 and 304 costs one of the month, as in /v1',
+    )
     t.equal(head.headers.get('referrer-policy'), 'no-referrer')
     t.equal(head.headers.get('x-robots-tag'), 'noindex, nofollow')
     t.equal(head.headers.get('cache-control'), 'private, no-cache')
@@ -102,14 +111,23 @@ t.test("the key's plan, minute and month hold for its feeds", async t => {
   const issued = await api.issue({ rate: 5, quota: 2 })
   const path = pathOf((await make(issued.secret, { search: 'country=BE' })).json.url)
   t.equal((await read(path)).headers.get('x-quota-remaining'), '1')
-  t.equal((await api.ask(issued.secret, '/v1/articles')).headers.get('x-quota-remaining'), '0', 'one month for both')
+  t.equal(
+    (await api.ask(issued.secret, '/v1/articles')).headers.get('x-quota-remaining'),
+    '0',
+    'one month for both',
+  )
   t.equal((await read(path)).json.code, 'quota_exceeded')
   t.equal((await read(path)).json.code, 'quota_exceeded')
   t.equal((await read(path)).json.code, 'rate_limit_exceeded', 'one minute for both')
   t.equal((await api.ask(issued.secret, '/v1/articles')).json.code, 'rate_limit_exceeded')
-  t.match(await api.pool.query('select requests::int from search_feeds where key_id = $1', [issued.key.id]), {
-    rows: [{ requests: 3 }],
-  })
+  t.match(
+    await api.pool.query('select requests::int from search_feeds where key_id = $1', [
+      issued.key.id,
+    ]),
+    {
+      rows: [{ requests: 3 }],
+    },
+  )
   await updateKey(api.pool, issued.key.id, { plan: { countries: ['NL'], rate: 100, quota: null } })
   const refused = await read(path)
   t.equal(refused.status, 403)
@@ -118,8 +136,10 @@ t.test("the key's plan, minute and month hold for its feeds", async t => {
 
 t.test('a feed ends with its key, and when it is revoked', async t => {
   const issued = await api.issue()
-  const [one, two] = [await make(issued.secret, { search: '' }), await make(issued.secret, { search: '' })]
-  const revoke = (id: string, secret = issued.secret) => api.ask(secret, `/explore/feeds/${id}`, { method: 'DELETE' })
+  const one = await make(issued.secret, { search: '' })
+  const two = await make(issued.secret, { search: '' })
+  const revoke = (id: string, secret = issued.secret) =>
+    api.ask(secret, `/explore/feeds/${id}`, { method: 'DELETE' })
   const stranger = await api.issue()
   t.equal((await revoke(one.json.id, stranger.secret)).status, 404, 'not by another key')
   t.equal((await read(pathOf(one.json.url))).status, 200)
@@ -143,7 +163,13 @@ t.test('a wrong token is throttled as a wrong key is', async t => {
   const made = await make(secret, { search: '' })
   const from = { 'X-Forwarded-For': '198.51.100.1' }
   const guess = `/feeds/psf_${'A'.repeat(43)}.rss`
-  for (const path of [guess, '/feeds/x.rss', '/feeds/%ff.rss', '/feeds/psf%5F.atom', '/feeds/.rss.json']) {
+  for (const path of [
+    guess,
+    '/feeds/x.rss',
+    '/feeds/%ff.rss',
+    '/feeds/psf%5F.atom',
+    '/feeds/.rss.json',
+  ]) {
     const { status, json, headers } = await read(path, from)
     t.equal(status, 404, path)
     t.equal(json.code, 'not_found')
@@ -170,50 +196,83 @@ t.test('the readers of a feed that has ended are not locked out', async t => {
 })
 
 t.test('a tag of one feed gives nothing of another away', async t => {
-  const [wide, narrow] = [await api.issue(), await api.issue({ countries: ['BE'] })]
-  const [one, other] = [await make(wide.secret, { search: '' }), await make(narrow.secret, { search: '' })]
+  const wide = await api.issue()
+  const narrow = await api.issue({ countries: ['BE'] })
+  const one = await make(wide.secret, { search: '' })
+  const other = await make(narrow.secret, { search: '' })
   const etag = (await read(pathOf(one.json.url))).headers.get('etag') ?? ''
   const asked = await read(pathOf(other.json.url), { 'If-None-Match': etag })
   t.equal(asked.status, 200)
   t.equal(parseRssFeed(asked.text).items?.length, 1)
   await updateKey(api.pool, wide.key.id, { plan: { countries: ['BE'] } })
-  t.equal((await read(pathOf(one.json.url), { 'If-None-Match': etag })).status, 200, 'nor what the plan has lost')
+  t.equal(
+    (await read(pathOf(one.json.url), { 'If-None-Match': etag })).status,
+    200,
+    'nor what the plan has lost',
+  )
   await revokeKey(api.pool, wide.key.id)
-  t.equal((await read(pathOf(one.json.url), { 'If-None-Match': '*' })).status, 410, 'an error is never 304')
+  t.equal(
+    (await read(pathOf(one.json.url), { 'If-None-Match': '*' })).status,
+    410,
+    'an error is never 304',
+  )
 })
 
-t.test('a token that is nearly right is wrong, and so is a key for a token or a token for a key', async t => {
-  const { secret } = await api.issue()
-  const path = pathOf((await make(secret, { search: '' })).json.url)
-  const token = path.slice('/feeds/'.length, -'.rss'.length)
-  const swapped = [...token]
-    .map(letter => (/[a-z]/.test(letter) ? letter.toUpperCase() : letter.toLowerCase()))
-    .join('')
-  const from = { 'X-Forwarded-For': '198.51.100.20' }
-  for (const near of [token.slice(0, -1), `${token}A`, `${token}%00`, swapped, token.slice(4), `${token}.rss`, secret])
-    t.equal((await read(`/feeds/${near}.rss`, from)).status, 404, near.replaceAll(token, 'TOKEN'))
-  t.equal((await read(`/feeds/${token}.xml`, from)).status, 401, 'no format of ours')
-  for (const path of ['/v1/articles', '/explore/feeds.opml'])
-    t.equal((await api.ask(token, path, { headers: from })).json.code, 'invalid_token')
-})
+t.test(
+  'a token that is nearly right is wrong, and so is a key for a token or a token for a key',
+  async t => {
+    const { secret } = await api.issue()
+    const path = pathOf((await make(secret, { search: '' })).json.url)
+    const token = path.slice('/feeds/'.length, -'.rss'.length)
+    const swapped = [...token]
+      .map(letter => (/[a-z]/.test(letter) ? letter.toUpperCase() : letter.toLowerCase()))
+      .join('')
+    const from = { 'X-Forwarded-For': '198.51.100.20' }
+    for (const near of [
+      token.slice(0, -1),
+      `${token}A`,
+      `${token}%00`,
+      swapped,
+      token.slice(4),
+      `${token}.rss`,
+      secret,
+    ])
+      t.equal((await read(`/feeds/${near}.rss`, from)).status, 404, near.replaceAll(token, 'TOKEN'))
+    t.equal((await read(`/feeds/${token}.xml`, from)).status, 401, 'no format of ours')
+    for (const path of ['/v1/articles', '/explore/feeds.opml'])
+      t.equal((await api.ask(token, path, { headers: from })).json.code, 'invalid_token')
+  },
+)
 
-t.test('a feed holds 100 articles unless its search says otherwise, and none is signed by the service', async t => {
-  const other = await startFeedApi(t)
-  await other.index(Array.from({ length: 120 }, (_, i) => ({ title: `Sluis ${i}`, authors: i === 119 ? ['Eva'] : [] })))
-  const { secret } = await other.issue()
-  const of = async (search: string, format: string) =>
-    (await other.read(pathOf((await other.make(secret, { search })).json.urls[format]))).text
-  const count = (xml: string, mark: string) => xml.split(mark).length - 1
-  t.equal(count((await other.ask(secret, '/v1/articles.rss?q=sluis')).text, '<item>'), 25)
-  t.equal(count(await of('q=sluis&per_page=7', 'rss'), '<item>'), 7)
-  const rss = await of('q=sluis', 'rss')
-  t.equal(count(rss, '<item>'), 100)
-  t.equal(parseRssFeed(rss).link, 'https://news.example/?q=sluis&search_in=title')
-  t.equal(count(rss, '<source url="https://dagkoerier.example/">De Dagkoerier</source>'), 100)
-  t.notMatch((await other.ask(secret, '/v1/articles.rss?q=sluis')).text, '<source')
-  const atom = await of('q=sluis', 'atom')
-  t.match([count(atom, '<name>De Dagkoerier</name>'), count(atom, '<name>Eva</name>')], [99, 1])
-  const json = parseJsonFeed(await of('q=sluis', 'json'))
-  t.equal(json.items?.length, 100)
-  t.match([json.authors, json.items?.filter(item => item.authors).length], [undefined, 1], 'no author of the feed')
-})
+t.test(
+  'a feed holds 100 articles unless its search says otherwise, and none is signed by the service',
+  async t => {
+    const other = await startFeedApi(t)
+    await other.index(
+      Array.from({ length: 120 }, (_, i) => ({
+        title: `Sluis ${i}`,
+        authors: i === 119 ? ['Eva'] : [],
+      })),
+    )
+    const { secret } = await other.issue()
+    const of = async (search: string, format: string) =>
+      (await other.read(pathOf((await other.make(secret, { search })).json.urls[format]))).text
+    const count = (xml: string, mark: string) => xml.split(mark).length - 1
+    t.equal(count((await other.ask(secret, '/v1/articles.rss?q=sluis')).text, '<item>'), 25)
+    t.equal(count(await of('q=sluis&per_page=7', 'rss'), '<item>'), 7)
+    const rss = await of('q=sluis', 'rss')
+    t.equal(count(rss, '<item>'), 100)
+    t.equal(parseRssFeed(rss).link, 'https://news.example/?q=sluis&search_in=title')
+    t.equal(count(rss, '<source url="https://dagkoerier.example/">De Dagkoerier</source>'), 100)
+    t.notMatch((await other.ask(secret, '/v1/articles.rss?q=sluis')).text, '<source')
+    const atom = await of('q=sluis', 'atom')
+    t.match([count(atom, '<name>De Dagkoerier</name>'), count(atom, '<name>Eva</name>')], [99, 1])
+    const json = parseJsonFeed(await of('q=sluis', 'json'))
+    t.equal(json.items?.length, 100)
+    t.match(
+      [json.authors, json.items?.filter(item => item.authors).length],
+      [undefined, 1],
+      'no author of the feed',
+    )
+  },
+)

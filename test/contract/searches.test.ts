@@ -20,19 +20,33 @@ const titles = async (url: string) =>
   [...(await api.read(pathOf(url))).text.matchAll(/<title>(.*)<\/title>/g)].length - 1
 
 t.test('a search is kept, changed, moved and removed, by its key alone', async t => {
-  const [{ secret }, stranger] = [await api.issue({ countries: ['NL', 'BE'] }), await api.issue()]
-  const first = await ask(secret, 'POST', 'searches', { search: 'country=nl&q=brug', name: ' Bruggen ' })
+  const { secret } = await api.issue({ countries: ['NL', 'BE'] })
+  const stranger = await api.issue()
+  const first = await ask(secret, 'POST', 'searches', {
+    search: 'country=nl&q=brug',
+    name: ' Bruggen ',
+  })
   t.equal(first.status, 201)
   t.equal(first.headers.get('cache-control'), 'no-store')
   const { id, created_at } = first.json.data
   t.strictSame(first.json, {
     status: 'ok',
-    data: { id, name: 'Bruggen', search: 'q=brug&country=NL', position: 0, created_at, feed: null, alert: null },
+    data: {
+      id,
+      name: 'Bruggen',
+      search: 'q=brug&country=NL',
+      position: 0,
+      created_at,
+      feed: null,
+      alert: null,
+    },
   })
   t.match(id, /^search_[0-9a-f]{16}$/)
-  const [second, third] = [await keep(secret, 'q=sluis'), await keep(secret, 'search=semantic&q=water')]
+  const second = await keep(secret, 'q=sluis')
+  const third = await keep(secret, 'search=semantic&q=water')
   t.match(second, { name: 'Nieuws & Co: q=sluis', position: 1 })
-  const names = async () => (await kept(secret)).map((one: { id: string }) => [id, second.id, third.id].indexOf(one.id))
+  const names = async () =>
+    (await kept(secret)).map((one: { id: string }) => [id, second.id, third.id].indexOf(one.id))
   for (const [moved, position, order] of [
     [third.id, 0, [2, 0, 1]],
     [third.id, 1, [0, 2, 1]],
@@ -45,7 +59,10 @@ t.test('a search is kept, changed, moved and removed, by its key alone', async t
     t.same(await names(), order)
   }
   t.match((await ask(secret, 'PATCH', `searches/${id}`, { name: 'é', search: 'q=a' })).json.data, {
-    ...{ id, name: 'é', search: 'q=a', created_at },
+    id,
+    name: 'é',
+    search: 'q=a',
+    created_at,
   })
   for (const [method, path] of [
     ['PATCH', `searches/${id}`],
@@ -64,30 +81,36 @@ t.test('a search is kept, changed, moved and removed, by its key alone', async t
   t.equal((await ask(secret, 'GET', `searches/${id}`)).headers.get('allow'), 'PATCH, DELETE')
 })
 
-t.test('a feed hangs on a kept search: it follows every change under one address, and ends with it', async t => {
-  const { secret } = await api.issue()
-  const made = (await api.make(secret, { search: 'q=brug', title: 'Bruggen' })).json
-  const [one] = await kept(secret)
-  t.match(one, { name: 'Bruggen', search: 'q=brug', feed: { id: made.id, title: 'Bruggen' } })
-  t.equal(await titles(made.url), 2)
-  await ask(secret, 'PATCH', `searches/${one.id}`, { search: 'q=pont', name: 'Ponts' })
-  t.equal(await titles(made.url), 1)
-  t.match(await api.list(secret), [{ id: made.id, title: 'Ponts', search: 'q=pont' }])
-  const again = await ask(secret, 'PUT', `searches/${one.id}/feed`)
-  t.match(again, { status: 200, json: { data: { id: made.id, url: made.url, urls: made.urls } } })
-  t.equal((await ask(secret, 'DELETE', `searches/${one.id}/feed`)).status, 204)
-  t.match(await kept(secret), [{ id: one.id, feed: null }])
-  t.equal((await api.read(pathOf(made.url))).status, 410)
-  const other = await ask(secret, 'PUT', `searches/${one.id}/feed`)
-  t.equal(other.status, 201)
-  t.not(other.json.data.url, made.url)
-  await ask(secret, 'DELETE', `searches/${one.id}`)
-  t.equal((await api.read(pathOf(other.json.data.url))).status, 410)
-})
+t.test(
+  'a feed hangs on a kept search: it follows every change under one address, and ends with it',
+  async t => {
+    const { secret } = await api.issue()
+    const made = (await api.make(secret, { search: 'q=brug', title: 'Bruggen' })).json
+    const [one] = await kept(secret)
+    t.match(one, { name: 'Bruggen', search: 'q=brug', feed: { id: made.id, title: 'Bruggen' } })
+    t.equal(await titles(made.url), 2)
+    await ask(secret, 'PATCH', `searches/${one.id}`, { search: 'q=pont', name: 'Ponts' })
+    t.equal(await titles(made.url), 1)
+    t.match(await api.list(secret), [{ id: made.id, title: 'Ponts', search: 'q=pont' }])
+    const again = await ask(secret, 'PUT', `searches/${one.id}/feed`)
+    t.match(again, { status: 200, json: { data: { id: made.id, url: made.url, urls: made.urls } } })
+    t.equal((await ask(secret, 'DELETE', `searches/${one.id}/feed`)).status, 204)
+    t.match(await kept(secret), [{ id: one.id, feed: null }])
+    t.equal((await api.read(pathOf(made.url))).status, 410)
+    const other = await ask(secret, 'PUT', `searches/${one.id}/feed`)
+    t.equal(other.status, 201)
+    t.not(other.json.data.url, made.url)
+    await ask(secret, 'DELETE', `searches/${one.id}`)
+    t.equal((await api.read(pathOf(other.json.data.url))).status, 410)
+  },
+)
 
 t.test('feeds of before, and of processes of an older version, become kept searches', async t => {
   const { secret, key } = await api.issue()
-  const feeds = [await api.make(secret, { search: 'q=a' }), await api.make(secret, { search: 'q=b', title: 'B' })]
+  const feeds = [
+    await api.make(secret, { search: 'q=a' }),
+    await api.make(secret, { search: 'q=b', title: 'B' }),
+  ]
   await api.pool.query('delete from kept_searches where key_id = $1', [key.id])
   await keep(secret, 'q=c')
   const list = await Promise.all(Array.from({ length: 5 }, () => kept(secret)))
@@ -102,10 +125,15 @@ t.test('feeds of before, and of processes of an older version, become kept searc
 t.test(`a key keeps ${MAX_SEARCHES} searches, also when they come at once`, async t => {
   const { secret, key } = await api.issue()
   const answers = await Promise.all(
-    Array.from({ length: MAX_SEARCHES + 10 }, () => ask(secret, 'POST', 'searches', { search: '' })),
+    Array.from({ length: MAX_SEARCHES + 10 }, () =>
+      ask(secret, 'POST', 'searches', { search: '' }),
+    ),
   )
   t.equal(answers.filter(({ status }) => status === 201).length, MAX_SEARCHES)
-  t.match(answers.find(({ status }) => status === 409)?.json, { code: 'too_many_searches', message: /remove one/ })
+  t.match(answers.find(({ status }) => status === 409)?.json, {
+    code: 'too_many_searches',
+    message: /remove one/,
+  })
   t.equal((await api.make(secret, { search: '' })).json.code, 'too_many_searches')
   const all = await listSearches(api.pool, key.id)
   t.same(
@@ -137,7 +165,10 @@ t.test('bodies are held to the rules of feeds', async t => {
     t.equal(refused.status, status, refused.text)
     t.match(refused.text, said)
   }
-  const plain = await api.ask(secret, '/explore/searches', { method: 'POST', body: '{"search":""}' })
+  const plain = await api.ask(secret, '/explore/searches', {
+    method: 'POST',
+    body: '{"search":""}',
+  })
   t.equal(plain.status, 415)
   t.equal((await ask(null, 'GET', 'searches')).status, 401)
   t.equal((await kept(secret)).length, 1)
@@ -161,8 +192,11 @@ t.test('after a search that is refused, no further search of the request begins'
     return new Proxy(index, { get })
   })
   const { secret } = await own.issue()
-  const post = (path: string, body: object) => own.ask(secret, `/explore/searches${path}`, sent('POST', body))
-  const all = await Promise.all(Array.from({ length: 20 }, (_, n) => post('', { search: `q=brug${n}` })))
+  const post = (path: string, body: object) =>
+    own.ask(secret, `/explore/searches${path}`, sent('POST', body))
+  const all = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => post('', { search: `q=brug${n}` })),
+  )
   const since = (mark: unknown) =>
     post('/new', { marks: Object.fromEntries(all.map(({ json }) => [json.data.id, mark])) })
   const { json } = await since(null)
@@ -174,7 +208,8 @@ t.test('after a search that is refused, no further search of the request begins'
 t.test('what is new is exact, for every mark, in memory and in segments', async t => {
   const other = await startFeedApi(t)
   const { secret } = await other.issue({ quota: 1 })
-  const of = (path: string, body: unknown, by = secret) => other.ask(by, `/explore/${path}`, sent('POST', body))
+  const of = (path: string, body: unknown, by = secret) =>
+    other.ask(by, `/explore/${path}`, sent('POST', body))
   const ids: string[] = []
   for (const [search] of SEARCHES) ids.push((await of('searches', { search })).json.data.id)
   const since = async (mark: string | null) =>
@@ -188,7 +223,11 @@ t.test('what is new is exact, for every mark, in memory and in segments', async 
       { length: 7 },
       (_, at) => ['de brug is dicht', 'brug de', 'le pont', 'iets'][(round * 3 + at * at) % 4]!,
     )
-    await other.index(titles.map(title => (title === 'le pont' ? { title, country: 'BE', language: 'fr' } : { title })))
+    await other.index(
+      titles.map(title =>
+        title === 'le pont' ? { title, country: 'BE', language: 'fr' } : { title },
+      ),
+    )
     for (const one of after) one.push(...titles)
     if (round === 3) await makeTestSegments(other.pool, { flushed: 8n, merged: 16n })
     for (const [at, mark] of marks.entries()) {
@@ -203,12 +242,18 @@ t.test('what is new is exact, for every mark, in memory and in segments', async 
     after.push([])
   }
   // What is imported with times of its own is not new.
-  await other.index([{ title: 'de brug van vroeger', ingestedAt: new Date('2026-01-01T00:00:00Z') }])
+  await other.index([
+    { title: 'de brug van vroeger', ingestedAt: new Date('2026-01-01T00:00:00Z') },
+  ])
   const nothing = ids.map(() => ({ new: 0 }))
   t.match(await since(marks.at(-1)!), nothing)
   await other.index(Array.from({ length: 1_002 }, () => ({ title: 'brug' })))
   t.match(await since(marks.at(-1)!), [{ new: 999, more: true }])
-  t.equal((await other.ask(secret, '/explore/limits')).json.data.month.used, 0, 'it costs nothing of the month')
+  t.equal(
+    (await other.ask(secret, '/explore/limits')).json.data.month.used,
+    0,
+    'it costs nothing of the month',
+  )
 
   const meaning = (await of('searches', { search: 'search=semantic&q=water' })).json.data.id
   const stranger = await other.issue()
@@ -227,9 +272,13 @@ t.test('what is new is exact, for every mark, in memory and in segments', async 
   }
   t.match((await of('searches/new', {})).json.errors, { marks: [/Write an object/] })
   t.match((await of('searches/new', { marks: [] })).json.errors, { marks: [/Write an object/] })
-  await updateKey(other.pool, (await other.pool.query('select id from api_keys where quota = 1')).rows[0].id, {
-    plan: { countries: ['NL'] },
-  })
+  await updateKey(
+    other.pool,
+    (await other.pool.query('select id from api_keys where quota = 1')).rows[0].id,
+    {
+      plan: { countries: ['NL'] },
+    },
+  )
   t.match((await of('searches/new', { marks: { [ids[3]!]: null } })).json, {
     code: 'country_not_included',
     message: ids[3],
@@ -238,7 +287,11 @@ t.test('what is new is exact, for every mark, in memory and in segments', async 
   const restarted = await other.another()
   const again = sent('POST', { marks: { [ids[0]!]: marks[0]! } })
   const ended = await askApi(`${restarted.base}/explore/searches/new`, secret, again)
-  t.match(ended, { status: 422, json: { errors: { marks: [/has ended/] } } }, 'npm run recovered ends all marks')
+  t.match(
+    ended,
+    { status: 422, json: { errors: { marks: [/has ended/] } } },
+    'npm run recovered ends all marks',
+  )
 })
 
 t.test('limits cost one of the minute, and are told when the month is used up', async t => {
@@ -247,15 +300,26 @@ t.test('limits cost one of the minute, and are told when the month is used up', 
   const { status, json, headers } = await ask(secret, 'GET', 'limits')
   t.equal(status, 200)
   t.match(json.data, {
-    plan: { countries: ['BE'], history_start: '2020-01-01T00:00:00.000Z', history_days: null, rate: 3, quota: 1 },
+    plan: {
+      countries: ['BE'],
+      history_start: '2020-01-01T00:00:00.000Z',
+      history_days: null,
+      rate: 3,
+      quota: 1,
+    },
     minute: { limit: 3, remaining: 1 },
     month: { limit: 1, used: 1, remaining: 0, reset: Number(headers.get('x-quota-reset')) },
   })
   t.equal(json.data.month.period, headers.get('x-quota-period'))
   const left = json.data.minute.reset - Date.now() / 1_000
   t.ok(left > 0 && left <= 61, `${left} s`)
-  await updateKey(api.pool, key.id, { plan: { quota: null, history: { kind: 'rolling', days: 1 } } })
-  t.match((await ask(secret, 'GET', 'limits')).json.data, { plan: { history_days: 1, quota: null }, month: null })
+  await updateKey(api.pool, key.id, {
+    plan: { quota: null, history: { kind: 'rolling', days: 1 } },
+  })
+  t.match((await ask(secret, 'GET', 'limits')).json.data, {
+    plan: { history_days: 1, quota: null },
+    month: null,
+  })
   t.equal((await ask(secret, 'GET', 'limits')).status, 429)
 })
 
@@ -279,5 +343,7 @@ t.test('npm run keys -- searches shows what a key keeps', async t => {
   const show = (...args: string[]) =>
     runScript('keys', ['searches', ...args], { DATABASE_URL: api.config.DATABASE_URL })
   t.equal((await show(key.id)).out, `${id}  Bruggen\n  q=brug\n`)
-  t.match(JSON.parse((await show(key.id, '--json')).out), [{ id, name: 'Bruggen', search: 'q=brug', feed: null }])
+  t.match(JSON.parse((await show(key.id, '--json')).out), [
+    { id, name: 'Bruggen', search: 'q=brug', feed: null },
+  ])
 })

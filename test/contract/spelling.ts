@@ -35,18 +35,33 @@ export function spell(random: Random, asked: Asked): string {
   add('ingested_after', ingestedAfter && instant(random, ingestedAfter, false))
   add('sort', unless('published_at', asked.sort))
   add('order', unless('desc', asked.order))
-  add('per_page', asked.perPage === 25 && random.chance(0.7) ? null : random.pick(['', '0']) + asked.perPage)
+  add(
+    'per_page',
+    asked.perPage === 25 && random.chance(0.7) ? null : random.pick(['', '0']) + asked.perPage,
+  )
   return random.shuffled(pairs).join('&')
 }
 
 /** Repeated, bracketed, comma-separated, and any mixture. */
-function list(random: Random, pairs: string[], name: string, values: readonly string[] | null): void {
-  let left = values === null ? [] : random.shuffled(random.chance(0.2) ? [...values, values[0]!] : [...values])
+function list(
+  random: Random,
+  pairs: string[],
+  name: string,
+  values: readonly string[] | null,
+): void {
+  let left =
+    values === null
+      ? []
+      : random.shuffled(random.chance(0.2) ? [...values, values[0]!] : [...values])
   while (left.length > 0) {
     const taken = left.slice(0, 1 + random.below(left.length))
     left = left.slice(taken.length)
-    const written = taken.map(value => random.pick(['', ' ']) + cased(random, value)).join(random.pick([',', ',,']))
-    pairs.push(`${name}${random.pick(['', '[]', '%5B%5D'])}=${encoded(random, written + random.pick(['', '', ',']))}`)
+    const written = taken
+      .map(value => random.pick(['', ' ']) + cased(random, value))
+      .join(random.pick([',', ',,']))
+    pairs.push(
+      `${name}${random.pick(['', '[]', '%5B%5D'])}=${encoded(random, written + random.pick(['', '', ',']))}`,
+    )
   }
 }
 
@@ -54,7 +69,8 @@ const DAY = 86_400_000
 
 function upperBound(random: Random, { at, exclusive }: { at: Date; exclusive: boolean }): string {
   // "Before midnight" is the day that ends there; else the last millisecond let in.
-  if (exclusive && at.getTime() % DAY === 0) return new Date(at.getTime() - 1).toISOString().slice(0, 10)
+  if (exclusive && at.getTime() % DAY === 0)
+    return new Date(at.getTime() - 1).toISOString().slice(0, 10)
   return instant(random, exclusive ? new Date(at.getTime() - 1) : at, false)
 }
 
@@ -66,7 +82,10 @@ function instant(random: Random, at: Date, days: boolean): string {
   const time = at.getTime() % 1_000 === 0 && random.chance(0.5) ? local.slice(0, -4) : local
   const sign = minutes < 0 ? '-' : '+'
   const offset = `${sign}${new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16)}`
-  return time.replace('T', random.pick(['T', 't', ' '])) + (minutes === 0 ? random.pick(['Z', 'z', '']) : offset)
+  return (
+    time.replace('T', random.pick(['T', 't', ' '])) +
+    (minutes === 0 ? random.pick(['Z', 'z', '']) : offset)
+  )
 }
 
 function cased(random: Random, value: string): string {
@@ -75,5 +94,7 @@ function cased(random: Random, value: string): string {
 
 function encoded(random: Random, value: string): string {
   const text = encodeURIComponent(random.chance(0.2) ? value.normalize('NFD') : value)
-  return random.chance(0.5) ? text.replaceAll('%20', '+') : text.replace(/%[0-9A-F]{2}/g, byte => byte.toLowerCase())
+  return random.chance(0.5)
+    ? text.replaceAll('%20', '+')
+    : text.replace(/%[0-9A-F]{2}/g, byte => byte.toLowerCase())
 }

@@ -10,11 +10,12 @@ const decisions = [...page.matchAll(/^### Decision (\d+): /gm)].map(([, number])
 
 /** The numbers in "decision 22", "decisions 9–15, 21 to 23". */
 function numbersIn(text: string): number[] {
-  return [...text.matchAll(/\bdecisions? (\d+(?:(?:, | and |, and | to |–)\d+)*)/gi)].flatMap(([, list = '']) =>
-    list.split(/, and |, | and /).flatMap(one => {
-      const [first = 0, last = first] = one.split(/ to |–/).map(Number)
-      return Array.from({ length: last - first + 1 }, (_, index) => first + index)
-    }),
+  return [...text.matchAll(/\bdecisions? (\d+(?:(?:, | and |, and | to |–)\d+)*)/gi)].flatMap(
+    ([, list = '']) =>
+      list.split(/, and |, | and /).flatMap(one => {
+        const [first = 0, last = first] = one.split(/ to |–/).map(Number)
+        return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+      }),
   )
 }
 
@@ -40,15 +41,27 @@ t.test('every decision has a test that names it by itself', async t => {
 })
 
 t.test('every decision that the code names is on the page', async t => {
-  const files = await Promise.all(sourceFiles().map(async file => ({ file, numbers: numbersIn(await read(file)) })))
+  const files = await Promise.all(
+    sourceFiles().map(async file => ({ file, numbers: numbersIn(await read(file)) })),
+  )
   t.ok(files.some(({ numbers }) => numbers.length > 0))
   for (const { file, numbers } of files)
-    for (const number of numbers) if (!decisions.includes(number)) t.fail(`${file} names decision ${number}`)
+    for (const number of numbers)
+      if (!decisions.includes(number)) t.fail(`${file} names decision ${number}`)
 })
 
 /** Programs and SQL of this checkout. */
 function sourceFiles(): string[] {
-  const folders = ['search', 'services', 'shared', 'status', 'scripts', 'infra/migrations', 'bench', 'test']
+  const folders = [
+    'search',
+    'services',
+    'shared',
+    'status',
+    'scripts',
+    'infra/migrations',
+    'bench',
+    'test',
+  ]
   return folders.flatMap(folder =>
     readdirSync(new URL(`../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
       .filter(name => /\.(ts|mjs|sql)$/.test(name))

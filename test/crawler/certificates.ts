@@ -1,4 +1,11 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
+import {
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto'
 
 /** A certificate with its key, as PEM, as servers of tests use it. */
 export type Certified = ReturnType<typeof certify>
@@ -30,7 +37,10 @@ export function certify(options: CertificateOptions) {
     integer(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
     nameOf(options.issuer?.name ?? options.name),
-    sequence(time(new Date('2020-01-01T00:00:00Z')), time(options.until ?? new Date('2049-01-01T00:00:00Z'))),
+    sequence(
+      time(new Date('2020-01-01T00:00:00Z')),
+      time(options.until ?? new Date('2049-01-01T00:00:00Z')),
+    ),
     nameOf(options.name),
     publicKey.export({ type: 'spki', format: 'der' }),
     tagged(0xa3, sequence(...extensionsOf(options))),
@@ -38,14 +48,21 @@ export function certify(options: CertificateOptions) {
   const der = sequence(body, algorithm, bits(sign('sha256', body, issuerKey)))
   // An empty line would end the certificate.
   const lines = der.toString('base64').match(/.{1,64}/g) ?? []
-  const certificate = ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
+  const certificate = [
+    '-----BEGIN CERTIFICATE-----',
+    ...lines,
+    '-----END CERTIFICATE-----',
+    '',
+  ].join('\n')
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   return { certificate, key, x509: new X509Certificate(certificate), name: options.name }
 }
 
 function extensionsOf({ authority = false, hosts = [], issuerAt }: CertificateOptions): Buffer[] {
   const extension = (oid: string, value: Buffer) => sequence(object(oid), tagged(0x04, value))
-  const extensions = [extension('2.5.29.19', sequence(...(authority ? [tagged(0x01, Buffer.from([0xff]))] : [])))]
+  const extensions = [
+    extension('2.5.29.19', sequence(...(authority ? [tagged(0x01, Buffer.from([0xff]))] : []))),
+  ]
   if (hosts.length > 0) extensions.push(extension('2.5.29.17', sequence(...hosts.map(hostName))))
   if (issuerAt !== undefined) {
     const access = sequence(object('1.3.6.1.5.5.7.48.2'), tagged(0x86, Buffer.from(issuerAt)))
@@ -66,13 +83,16 @@ const signatureOf = (key: KeyObject) =>
     ? sequence(object('1.2.840.113549.1.1.11'), Buffer.from([5, 0]))
     : sequence(object('1.2.840.10045.4.3.2'))
 
-const nameOf = (name: string) => sequence(tagged(0x31, sequence(object('2.5.4.3'), tagged(0x0c, Buffer.from(name)))))
+const nameOf = (name: string) =>
+  sequence(tagged(0x31, sequence(object('2.5.4.3'), tagged(0x0c, Buffer.from(name)))))
 
-const time = (date: Date) => tagged(0x18, Buffer.from(`${date.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`))
+const time = (date: Date) =>
+  tagged(0x18, Buffer.from(`${date.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`))
 
 function tagged(tag: number, content: Buffer): Buffer {
   const { length } = content
-  const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+  const size =
+    length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
   return Buffer.concat([Buffer.from([tag, ...size]), content])
 }
 

@@ -54,7 +54,13 @@ export async function startCrawl(
   const queues = openQueues(config, log)
   const never = new AbortController().signal
   const crawl = createCrawl({
-    ...{ config, pool, queues, log, stopping: never, ending: never, trust: createTrust(authorities) },
+    config,
+    pool,
+    queues,
+    log,
+    stopping: never,
+    ending: never,
+    trust: createTrust(authorities),
     ...(parsing === undefined ? {} : { parser: openFeedParser(parsing) }),
   })
   let feeds = 0
@@ -66,7 +72,9 @@ export async function startCrawl(
     /** The stored body of a page, decompressed. */
     async body(url: string) {
       const text = 'select body from page_sources join pages using (page_no) where url = $1'
-      return String(gunzipSync((await pool.query<{ body: Buffer }>(text, [url])).rows[0]?.body ?? ''))
+      return String(
+        gunzipSync((await pool.query<{ body: Buffer }>(text, [url])).rows[0]?.body ?? ''),
+      )
     },
     /** The feeds in the order of their addresses. */
     feeds: () => readFeeds(pool),
@@ -88,7 +96,9 @@ export async function startCrawl(
     /** Makes every feed, or every waiting page, due now. */
     async hurry(what: 'feeds' | 'pages') {
       await pool.query(
-        what === 'feeds' ? 'update feeds set next_poll_at = now()' : 'update pages set next_try_at = now()',
+        what === 'feeds'
+          ? 'update feeds set next_poll_at = now()'
+          : 'update pages set next_try_at = now()',
       )
     },
     /** The same, and visits them. */
@@ -112,7 +122,10 @@ export async function startCrawl(
      */
     async fetch(site: Site, links: string[], ms?: number) {
       const feed = `/feed-${++feeds}.xml`
-      site.on(feed, rss(...links.map(link => (link.startsWith('http') ? link : site.origin + link))))
+      site.on(
+        feed,
+        rss(...links.map(link => (link.startsWith('http') ? link : site.origin + link))),
+      )
       await run.outlets({ 'x.example': [site.origin + feed] })
       await run.workOff(ms)
     },
@@ -139,8 +152,15 @@ export async function startCrawl(
 
 /** An outlet of a catalogue, on the hosts of its feeds. */
 export const outletOf = (domain: string, feeds: string[], more: Partial<Outlet> = {}): Outlet => ({
-  ...{ name: domain, domain, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam' },
-  ...{ feeds, sitemaps: [], hosts: feeds.map(url => new URL(url).hostname), ...more },
+  name: domain,
+  domain,
+  country: 'NL',
+  languages: ['nl'],
+  timeZone: 'Europe/Amsterdam',
+  feeds,
+  sitemaps: [],
+  hosts: feeds.map(url => new URL(url).hostname),
+  ...more,
 })
 
 /** Polls of feeds that a test does not wait for. */
@@ -170,7 +190,8 @@ export async function startScene(
 }
 
 /** So many hosts, which the crawler tells apart. */
-export const addresses = (count: number) => Array.from({ length: count }, (_, at) => `127.0.7.${at + 1}`)
+export const addresses = (count: number) =>
+  Array.from({ length: count }, (_, at) => `127.0.7.${at + 1}`)
 
 /** So many pages of a site; their addresses. */
 export function manyPages(site: Site, count: number, text = 'nieuws', name = 'p'): string[] {
@@ -195,7 +216,11 @@ async function readFeeds(pool: Pool) {
   const ms = (from: string) => `(extract(epoch from next_poll_at - ${from}) * 1000)::float8`
   const { rows } = await pool.query<
     Record<'failures' | 'gaps' | 'wait' | 'pause', number> &
-      Record<'url' | 'error' | 'etag', string | null> & { url: string; parsing: boolean; last_success_at: Date | null }
+      Record<'url' | 'error' | 'etag', string | null> & {
+        url: string
+        parsing: boolean
+        last_success_at: Date | null
+      }
   >(
     `select url, failures, gaps, last_error as error, etag, parsing, last_success_at,
             ${ms('clock_timestamp()')} as wait, ${ms('last_success_at')} as pause from feeds where active order by url`,
@@ -212,7 +237,12 @@ async function workOff(crawl: Crawl, ms?: number, isDone?: () => Promise<boolean
   while (performance.now() < end) {
     if (await isDone?.()) return
     const visits = await claimVisits(crawl, AT_ONCE)
-    if (ms === undefined && visits.length === 0 && !(await isDueSoon(crawl.pool, !crawl.backlogged))) return
+    if (
+      ms === undefined &&
+      visits.length === 0 &&
+      !(await isDueSoon(crawl.pool, !crawl.backlogged))
+    )
+      return
     await Promise.all(visits.map(visit => visitHost(crawl, visit)))
     if (visits.length === 0) await new Promise(resolve => setTimeout(resolve, 20))
   }
@@ -234,12 +264,16 @@ async function isDueSoon(pool: Pool, pages: boolean): Promise<boolean> {
 export function rss(
   ...items: (
     | string
-    | Partial<Record<'link' | 'title' | 'description' | 'content:encoded' | 'guid' | 'pubDate', string>>
+    | Partial<
+        Record<'link' | 'title' | 'description' | 'content:encoded' | 'guid' | 'pubDate', string>
+      >
   )[]
 ): string {
   const written = items.map(item => {
     const fields = typeof item === 'string' ? { link: item, title: `Over ${item}` } : item
-    const elements = Object.entries(fields).map(([name, text]) => `<${name}><![CDATA[${text}]]></${name}>`)
+    const elements = Object.entries(fields).map(
+      ([name, text]) => `<${name}><![CDATA[${text}]]></${name}>`,
+    )
     return `<item>${elements.join('')}</item>`
   })
   return `<?xml version="1.0"?><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><title>Nieuws</title>${written.join('')}</channel></rss>`
@@ -249,9 +283,12 @@ export const sitemap = (...urls: string[]) =>
   `<urlset>${urls.map(url => `<url><loc>${url}</loc></url>`).join('')}</urlset>`
 
 /** A news sitemap. */
-export function newsSitemap(...pages: { url: string; title: string; published?: string; language?: string }[]): string {
+export function newsSitemap(
+  ...pages: { url: string; title: string; published?: string; language?: string }[]
+): string {
   const written = pages.map(({ url, title, published, language = 'nl' }) => {
-    const date = published === undefined ? '' : `<n:publication_date>${published}</n:publication_date>`
+    const date =
+      published === undefined ? '' : `<n:publication_date>${published}</n:publication_date>`
     const publication = `<n:publication><n:name>X</n:name><n:language>${language}</n:language></n:publication>`
     // The title of a picture is not that of the article.
     const picture = '<i:image><i:title>Foto</i:title></i:image>'
@@ -264,7 +301,10 @@ export function newsSitemap(...pages: { url: string; title: string; published?: 
 export const sitemapIndex = (...parts: (string | [url: string, modified: string])[]) =>
   `<sitemapindex>${parts
     .map(part => (typeof part === 'string' ? [part] : part))
-    .map(([url, at]) => `<sitemap><loc>${url}</loc>${at === undefined ? '' : `<lastmod>${at}</lastmod>`}</sitemap>`)
+    .map(
+      ([url, at]) =>
+        `<sitemap><loc>${url}</loc>${at === undefined ? '' : `<lastmod>${at}</lastmod>`}</sitemap>`,
+    )
     .join('')}</sitemapindex>`
 
 export const html = (text: string) =>

@@ -15,7 +15,10 @@ t.test('an unchanged feed is not sent again', async t => {
   t.same(await published(), ['/a', '/b'])
   t.equal(site.to('/feed.xml')[0]?.headers['if-none-match'], undefined)
   await poll()
-  t.match(site.to('/feed.xml')[1]?.headers, { 'if-none-match': '"1"', 'if-modified-since': MODIFIED })
+  t.match(site.to('/feed.xml')[1]?.headers, {
+    'if-none-match': '"1"',
+    'if-modified-since': MODIFIED,
+  })
   site.on('/feed.xml', tagged('"2"', rss(at('/c'), at('/a'))))
   await poll()
   t.same(await published(), ['/a', '/b', '/c'])
@@ -32,44 +35,65 @@ t.test('promise 1: an ETag is never kept without the addresses that came with it
   t.same(await published(), ['/lost-1', '/lost-2'])
 })
 
-t.test('decision 37: one address by several ways is one page, with the entry that says most', async t => {
-  await run.forget()
-  await run.outlets({ 'x.example': [at('/main.xml'), at('/full.xml')], 'y.example': [at('/main.xml')] })
-  site.on(
-    '/main.xml',
-    rss(
-      { link: at('/a/?utm_source=rss'), title: 'A' },
-      { link: at('/b?id=1'), title: 'B' },
-      { link: at('/b?id=2'), title: 'B' },
-    ),
-  )
-  site.on('/full.xml', rss({ link: at('/a#top'), title: 'A', description: 'kort', 'content:encoded': '<p>lang</p>' }))
-  await poll()
-  await poll()
-  const pages = await run.pages()
-  t.same(pages.map(({ url, domain }) => [domain, url.slice(site.origin.length)]).sort(), [
-    ['x.example', '/a/?utm_source=rss'],
-    ['x.example', '/b?id=1'],
-    ['x.example', '/b?id=2'],
-    ['y.example', '/a/?utm_source=rss'],
-    ['y.example', '/b?id=1'],
-    ['y.example', '/b?id=2'],
-  ])
-  const ofX = pages.find(({ url, domain }) => domain === 'x.example' && url.includes('/a/'))
-  t.match(ofX, { entry: { content: '<p>lang</p>', title: 'A' } })
-  const ofY = pages.find(({ url, domain }) => domain === 'y.example' && url.includes('/a/'))
-  t.match(ofY, { entry: { content: null } })
-})
+t.test(
+  'decision 37: one address by several ways is one page, with the entry that says most',
+  async t => {
+    await run.forget()
+    await run.outlets({
+      'x.example': [at('/main.xml'), at('/full.xml')],
+      'y.example': [at('/main.xml')],
+    })
+    site.on(
+      '/main.xml',
+      rss(
+        { link: at('/a/?utm_source=rss'), title: 'A' },
+        { link: at('/b?id=1'), title: 'B' },
+        { link: at('/b?id=2'), title: 'B' },
+      ),
+    )
+    site.on(
+      '/full.xml',
+      rss({
+        link: at('/a#top'),
+        title: 'A',
+        description: 'kort',
+        'content:encoded': '<p>lang</p>',
+      }),
+    )
+    await poll()
+    await poll()
+    const pages = await run.pages()
+    t.same(pages.map(({ url, domain }) => [domain, url.slice(site.origin.length)]).sort(), [
+      ['x.example', '/a/?utm_source=rss'],
+      ['x.example', '/b?id=1'],
+      ['x.example', '/b?id=2'],
+      ['y.example', '/a/?utm_source=rss'],
+      ['y.example', '/b?id=1'],
+      ['y.example', '/b?id=2'],
+    ])
+    const ofX = pages.find(({ url, domain }) => domain === 'x.example' && url.includes('/a/'))
+    t.match(ofX, { entry: { content: '<p>lang</p>', title: 'A' } })
+    const ofY = pages.find(({ url, domain }) => domain === 'y.example' && url.includes('/a/'))
+    t.match(ofY, { entry: { content: null } })
+  },
+)
 
-t.test('distinct articles with one GUID are several; one article with a new GUID is one', async t => {
-  await only(['/feed.xml'])
-  site.on(
-    '/feed.xml',
-    rss({ link: at('/1'), guid: 'same' }, { link: at('/2'), guid: 'same' }, { link: at('/2'), guid: 'changed' }),
-  )
-  await poll()
-  t.same(await published(), ['/1', '/2'])
-})
+t.test(
+  'distinct articles with one GUID are several; one article with a new GUID is one',
+  async t => {
+    await only(['/feed.xml'])
+    site.on(
+      '/feed.xml',
+      rss(
+        { link: at('/1'), guid: 'same' },
+        { link: at('/2'), guid: 'same' },
+        { link: at('/2'), guid: 'changed' },
+      ),
+    )
+    await poll()
+    t.same(await published(), ['/1', '/2'])
+  },
+)
 
 t.test('a feed that fails is asked less and less often, and says why', async t => {
   const feeds = ['/broken.xml', '/page.html', '/fine.xml'].map(at)
@@ -93,31 +117,36 @@ t.test('a feed that fails is asked less and less often, and says why', async t =
   ])
 })
 
-t.test('Cache-Control: a feed is not asked again while its answer is fresh, a 304 included, within limits', async t => {
-  await only(['/cached.xml'])
-  let cacheControl = 'max-age=1260'
-  site.on('/cached.xml', (request, response) => {
-    const headers = { etag: '"c"', 'cache-control': cacheControl, age: '60' }
-    if (request.headers['if-none-match'] === '"c"') return void response.writeHead(304, headers).end()
-    response.writeHead(200, headers).end(rss(at('/fresh')))
-  })
-  const wait = async () => {
-    await poll()
-    return Math.round((await run.feed())!.pause / 60_000)
-  }
-  t.equal(await wait(), 20)
-  cacheControl = 'max-age=7260'
-  t.equal(await wait(), 30, 'no longer than half of POLL_INTERVAL_MAX')
-  cacheControl = 'no-cache, max-age=1260'
-  t.ok((await wait()) < 20)
-})
+t.test(
+  'Cache-Control: a feed is not asked again while its answer is fresh, a 304 included, within limits',
+  async t => {
+    await only(['/cached.xml'])
+    let cacheControl = 'max-age=1260'
+    site.on('/cached.xml', (request, response) => {
+      const headers = { etag: '"c"', 'cache-control': cacheControl, age: '60' }
+      if (request.headers['if-none-match'] === '"c"')
+        return void response.writeHead(304, headers).end()
+      response.writeHead(200, headers).end(rss(at('/fresh')))
+    })
+    const wait = async () => {
+      await poll()
+      return Math.round((await run.feed())!.pause / 60_000)
+    }
+    t.equal(await wait(), 20)
+    cacheControl = 'max-age=7260'
+    t.equal(await wait(), 30, 'no longer than half of POLL_INTERVAL_MAX')
+    cacheControl = 'no-cache, max-age=1260'
+    t.ok((await wait()) < 20)
+  },
+)
 
 t.test('how much a feed brings is learned from its dates and its polls, and kept', async t => {
   await only(['/busy.xml', '/quiet.xml'])
   const dated = (path: string, from: number, hours: number) =>
     rss(
       ...Array.from({ length: 20 }, (_, place) => ({
-        ...{ link: at(`${path}/${from - place}`), title: `Over ${from - place}` },
+        link: at(`${path}/${from - place}`),
+        title: `Over ${from - place}`,
         pubDate: new Date(Date.now() - place * hours * 3_600_000).toUTCString(),
       })),
     )
@@ -127,7 +156,9 @@ t.test('how much a feed brings is learned from its dates and its polls, and kept
   await poll()
   t.ok((await wait('/busy.xml')) < 10)
   t.equal(await wait('/quiet.xml'), 60)
-  await run.pool.query(`update feeds set habits = habits || jsonb_build_object('at', (habits->>'at')::float8 - 600000)`)
+  await run.pool.query(
+    `update feeds set habits = habits || jsonb_build_object('at', (habits->>'at')::float8 - 600000)`,
+  )
   site.on('/quiet.xml', dated('/q', 30, 200))
   await poll()
   t.ok((await wait('/quiet.xml')) < 40, 'ten articles in ten minutes are news')
@@ -152,57 +183,79 @@ t.test('a feed cut short is tried again, not believed', async t => {
   t.equal((await run.feed())!.etag, null, 'but asked for again in full')
 })
 
-t.test('a sitemap index: recent parts are read, gzip or not, each in its turn and conditionally', async t => {
-  await only(['/index.xml'])
-  const date = '2026-11-20T10:00:00+01:00'
-  const news = (...paths: string[]) =>
-    newsSitemap(...paths.map(path => ({ url: at(path), title: `Over ${path}`, published: date })))
-  site.on(
-    '/index.xml',
-    tagged(
-      '"i"',
-      sitemapIndex([at('/old.xml'), '2020-01-01'], [at('/new.xml.gz'), '2026-11-20T12:00:00Z'], at('/live.xml')),
-    ),
-  )
-  site.on('/old.xml', news('/old'))
-  site.on('/new.xml.gz', reply(200, { 'content-type': 'application/gzip' }, gzipSync(news('/new'))))
-  site.on('/live.xml', tagged('"l1"', news('/live-1')))
-  await poll()
-  t.same(await published(), ['/live-1', '/new'])
-  t.match((await run.pages())[1], {
-    entry: { title: 'Over /new', published: '2026-11-20T10:00:00+01:00', language: 'nl' },
-  })
-  site.on('/live.xml', tagged('"l2"', news('/live-2', '/live-1')))
-  await poll()
-  const shown = await published()
-  t.same(shown, ['/live-1', '/live-2', '/new'], 'a part without a date is asked again though the index is unchanged')
-  t.equal(site.to('/live.xml').at(-1)?.headers['if-none-match'], '"l1"')
-  t.equal(site.to('/new.xml.gz').length, 1, 'one whose date is the same is not')
-  t.equal(site.to('/old.xml').length, 0)
-  const { rows } = await run.pool.query<{ news: boolean }>('select last_new_at is not null as news from feeds')
-  t.equal(rows[0]?.news, true)
-})
+t.test(
+  'a sitemap index: recent parts are read, gzip or not, each in its turn and conditionally',
+  async t => {
+    await only(['/index.xml'])
+    const date = '2026-11-20T10:00:00+01:00'
+    const news = (...paths: string[]) =>
+      newsSitemap(...paths.map(path => ({ url: at(path), title: `Over ${path}`, published: date })))
+    site.on(
+      '/index.xml',
+      tagged(
+        '"i"',
+        sitemapIndex(
+          [at('/old.xml'), '2020-01-01'],
+          [at('/new.xml.gz'), '2026-11-20T12:00:00Z'],
+          at('/live.xml'),
+        ),
+      ),
+    )
+    site.on('/old.xml', news('/old'))
+    site.on(
+      '/new.xml.gz',
+      reply(200, { 'content-type': 'application/gzip' }, gzipSync(news('/new'))),
+    )
+    site.on('/live.xml', tagged('"l1"', news('/live-1')))
+    await poll()
+    t.same(await published(), ['/live-1', '/new'])
+    t.match((await run.pages())[1], {
+      entry: { title: 'Over /new', published: '2026-11-20T10:00:00+01:00', language: 'nl' },
+    })
+    site.on('/live.xml', tagged('"l2"', news('/live-2', '/live-1')))
+    await poll()
+    const shown = await published()
+    t.same(
+      shown,
+      ['/live-1', '/live-2', '/new'],
+      'a part without a date is asked again though the index is unchanged',
+    )
+    t.equal(site.to('/live.xml').at(-1)?.headers['if-none-match'], '"l1"')
+    t.equal(site.to('/new.xml.gz').length, 1, 'one whose date is the same is not')
+    t.equal(site.to('/old.xml').length, 0)
+    const { rows } = await run.pool.query<{ news: boolean }>(
+      'select last_new_at is not null as news from feeds',
+    )
+    t.equal(rows[0]?.news, true)
+  },
+)
 
 const sitemapOf = (...paths: string[]) => sitemap(...paths.map(at))
 
-t.test('a part of a sitemap index that failed is asked again, though the index is unchanged', async t => {
-  await only(['/index.xml'])
-  const day = `${new Date().toISOString().slice(0, 10)}T`
-  site.on(
-    '/index.xml',
-    tagged('"i"', sitemapIndex([at('/fine.xml'), `${day}00:00Z`], [at('/fails.xml'), `${day}12:00Z`])),
-  )
-  site.on('/fine.xml', sitemapOf('/fine'))
-  site.on('/fails.xml', reply(500))
-  await poll()
-  t.same(await published(), ['/fine'])
-  site.on('/fails.xml', sitemapOf('/late'))
-  await poll()
-  t.same(await published(), ['/fine', '/late'])
-  await poll()
-  t.equal(site.to('/index.xml').at(-1)?.headers['if-none-match'], '"i"')
-  t.equal(site.to('/fine.xml').length, 5, 'nor does midnight prove that its day changed nothing')
-})
+t.test(
+  'a part of a sitemap index that failed is asked again, though the index is unchanged',
+  async t => {
+    await only(['/index.xml'])
+    const day = `${new Date().toISOString().slice(0, 10)}T`
+    site.on(
+      '/index.xml',
+      tagged(
+        '"i"',
+        sitemapIndex([at('/fine.xml'), `${day}00:00Z`], [at('/fails.xml'), `${day}12:00Z`]),
+      ),
+    )
+    site.on('/fine.xml', sitemapOf('/fine'))
+    site.on('/fails.xml', reply(500))
+    await poll()
+    t.same(await published(), ['/fine'])
+    site.on('/fails.xml', sitemapOf('/late'))
+    await poll()
+    t.same(await published(), ['/fine', '/late'])
+    await poll()
+    t.equal(site.to('/index.xml').at(-1)?.headers['if-none-match'], '"i"')
+    t.equal(site.to('/fine.xml').length, 5, 'nor does midnight prove that its day changed nothing')
+  },
+)
 
 t.test('a sitemap index with more recent parts than one poll reads is read in several', async t => {
   await only(['/big-index.xml'])
@@ -224,16 +277,19 @@ t.test('a sitemap index with more recent parts than one poll reads is read in se
   t.same(paths, ['/big-index.xml'], 'each part once')
 })
 
-t.test('an index inside an index is read again, though it is unchanged: its parts may have news', async t => {
-  await only(['/outer.xml'])
-  site.on('/outer.xml', sitemapIndex(at('/inner.xml')))
-  site.on('/inner.xml', tagged('"n"', sitemapIndex(at('/today.xml'))))
-  site.on('/today.xml', sitemapOf('/today-1'))
-  await poll()
-  site.on('/today.xml', sitemapOf('/today-2', '/today-1'))
-  await poll()
-  t.same(await published(), ['/today-1', '/today-2'])
-})
+t.test(
+  'an index inside an index is read again, though it is unchanged: its parts may have news',
+  async t => {
+    await only(['/outer.xml'])
+    site.on('/outer.xml', sitemapIndex(at('/inner.xml')))
+    site.on('/inner.xml', tagged('"n"', sitemapIndex(at('/today.xml'))))
+    site.on('/today.xml', sitemapOf('/today-1'))
+    await poll()
+    site.on('/today.xml', sitemapOf('/today-2', '/today-1'))
+    await poll()
+    t.same(await published(), ['/today-1', '/today-2'])
+  },
+)
 
 t.test('pages are fetched between feeds that are always due', async t => {
   await only(['/busy.xml'])
@@ -248,7 +304,9 @@ t.test('pages are fetched between feeds that are always due', async t => {
     `create function always_due() returns trigger language plpgsql as
      $$ begin new.next_poll_at = clock_timestamp() - interval '1 s'; return new; end $$`,
   )
-  await run.pool.query('create trigger always_due before update on feeds for each row execute function always_due()')
+  await run.pool.query(
+    'create trigger always_due before update on feeds for each row execute function always_due()',
+  )
   run.crawl.backlogged = false
   await run.again('feeds')
   const paths = site.seen.map(({ path }) => path)
@@ -257,29 +315,40 @@ t.test('pages are fetched between feeds that are always due', async t => {
   t.equal(polls, 20)
 })
 
-t.test('a feed that left the catalogue is no longer asked; one that comes back is read from the beginning', async t => {
-  await only(['/feed.xml'])
-  site.on('/feed.xml', tagged('"1"', rss(at('/a'))))
-  await poll()
-  const before = site.to('/feed.xml').length
-  await run.outlets({})
-  t.same(await published(), [], 'what nobody fetched yet is forgotten')
-  await poll()
-  t.equal(site.to('/feed.xml').length, before)
-  await catalogue(['/feed.xml'])
-  await poll()
-  t.same(await published(), ['/a'])
-})
+t.test(
+  'a feed that left the catalogue is no longer asked; one that comes back is read from the beginning',
+  async t => {
+    await only(['/feed.xml'])
+    site.on('/feed.xml', tagged('"1"', rss(at('/a'))))
+    await poll()
+    const before = site.to('/feed.xml').length
+    await run.outlets({})
+    t.same(await published(), [], 'what nobody fetched yet is forgotten')
+    await poll()
+    t.equal(site.to('/feed.xml').length, before)
+    await catalogue(['/feed.xml'])
+    await poll()
+    t.same(await published(), ['/a'])
+  },
+)
 
 t.test('the licence of a feed is told with its latest value, and counted once', async t => {
   await only(['/feed.xml'])
   const licensed = (address: string, path: string) =>
     rss(at(path)).replace('<title>', `<atom:link rel="license" href="${address}"/><title>`)
   for (const version of [3, 4]) {
-    site.on('/feed.xml', licensed(`https://creativecommons.org/licenses/by/${version}.0/`, `/by-${version}`))
+    site.on(
+      '/feed.xml',
+      licensed(`https://creativecommons.org/licenses/by/${version}.0/`, `/by-${version}`),
+    )
     await poll()
   }
   t.same((await run.pool.query('select signal, source, pages, value from outlet_rights')).rows, [
-    { signal: 'licence', source: 'feed', pages: 1, value: 'https://creativecommons.org/licenses/by/4.0/' },
+    {
+      signal: 'licence',
+      source: 'feed',
+      pages: 1,
+      value: 'https://creativecommons.org/licenses/by/4.0/',
+    },
   ])
 })

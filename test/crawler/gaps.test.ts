@@ -25,57 +25,76 @@ function pages(path: string, all: string[]): void {
   for (let n = 0; n * 2 <= all.length; n += 1)
     site.on(
       n === 0 ? path : `${path}?page=${n + 1}`,
-      n * 2 === all.length ? atom([]) : atom(all.slice(n * 2, n * 2 + 2), 'next', `${path}?page=${n + 2}`),
+      n * 2 === all.length
+        ? atom([])
+        : atom(all.slice(n * 2, n * 2 + 2), 'next', `${path}?page=${n + 2}`),
     )
 }
 
 const show = (paths: string[]) => rss(...paths.map(at))
 const map = (paths: string[]) => sitemap(...paths.map(at))
 
-t.test('a feed that shows none of the known entries has rolled on; it is logged and shown', async t => {
-  const lines: { msg: string; feed: string; from: string; to: string }[] = []
-  run.crawl.log = pino({ level: 'info' }, { write: line => void lines.push(JSON.parse(line)) })
-  await only(['/feed.xml'])
-  site.on('/feed.xml', show(['/c', '/b', '/a']))
-  await poll()
-  t.same(await gaps(), [0], 'everything is new in the first poll')
-  t.match(await outletHealth(run.pool), [{ gaps: null }])
-  site.on('/feed.xml', show(['/e', '/d', '/c']))
-  await poll()
-  t.same(await gaps(), [0], 'one known entry is enough')
+t.test(
+  'a feed that shows none of the known entries has rolled on; it is logged and shown',
+  async t => {
+    const lines: { msg: string; feed: string; from: string; to: string }[] = []
+    run.crawl.log = pino({ level: 'info' }, { write: line => void lines.push(JSON.parse(line)) })
+    await only(['/feed.xml'])
+    site.on('/feed.xml', show(['/c', '/b', '/a']))
+    await poll()
+    t.same(await gaps(), [0], 'everything is new in the first poll')
+    t.match(await outletHealth(run.pool), [{ gaps: null }])
+    site.on('/feed.xml', show(['/e', '/d', '/c']))
+    await poll()
+    t.same(await gaps(), [0], 'one known entry is enough')
 
-  const seen = await lastSuccess()
-  site.on('/feed.xml', show(['/i', '/h', '/g']))
-  await poll()
-  t.same(await gaps(), [1])
-  const [outlet] = await outletHealth(run.pool)
-  t.same(outlet?.gaps?.from, seen, 'the gap began when the feed was last read')
-  t.ok(outlet?.gaps && outlet.gaps.to > seen && outlet.gaps.to <= (await lastSuccess()))
-  t.equal(outlet?.health, 'healthy')
-  await poll()
-  t.same(await gaps(), [1], 'the same entries are known now')
-  site.on('/feed.xml', show(['/m', '/l']))
-  await poll()
-  t.same(await gaps(), [2])
+    const seen = await lastSuccess()
+    site.on('/feed.xml', show(['/i', '/h', '/g']))
+    await poll()
+    t.same(await gaps(), [1])
+    const [outlet] = await outletHealth(run.pool)
+    t.same(outlet?.gaps?.from, seen, 'the gap began when the feed was last read')
+    t.ok(outlet?.gaps && outlet.gaps.to > seen && outlet.gaps.to <= (await lastSuccess()))
+    t.equal(outlet?.health, 'healthy')
+    await poll()
+    t.same(await gaps(), [1], 'the same entries are known now')
+    site.on('/feed.xml', show(['/m', '/l']))
+    await poll()
+    t.same(await gaps(), [2])
 
-  observeOutlets(run.pool, run.crawl.config)
-  const [age] = (await registry.getSingleMetric('perscope_outlet_gap_age_seconds')?.get())?.values ?? []
-  t.match(age, { labels: { outlet: 'x.example' }, value: Number })
-  const said = lines.filter(({ msg }) => msg.startsWith('a feed rolled on'))
-  t.equal(said.length, 2)
-  t.match(said[0], { feed: at('/feed.xml'), from: seen.toISOString(), to: outlet?.gaps?.to.toISOString() })
-})
+    observeOutlets(run.pool, run.crawl.config)
+    const [age] =
+      (await registry.getSingleMetric('perscope_outlet_gap_age_seconds')?.get())?.values ?? []
+    t.match(age, { labels: { outlet: 'x.example' }, value: Number })
+    const said = lines.filter(({ msg }) => msg.startsWith('a feed rolled on'))
+    t.equal(said.length, 2)
+    t.match(said[0], {
+      feed: at('/feed.xml'),
+      from: seen.toISOString(),
+      to: outlet?.gaps?.to.toISOString(),
+    })
+  },
+)
 
 t.test('npm run outlets -- list and npm run status show it for seven days', async t => {
   await run.pool.query("update feeds set gap_to = now() - interval '3 hours'")
   t.match(await command('outlets', 'list'), /a feed rolled on unseen 2×, last 3(\.0)? h ago/)
-  t.match(JSON.parse(await command('outlets', 'list', '--json')), { gaps: { count: 2, from: String, to: String } })
-  t.match(await command('status'), /gaps +in the last seven days 1 feed of 1 outlet rolled on unseen, 2×, last at 20/)
-  t.match(JSON.parse(await command('status', '--json')), { gaps: { feeds: 1, outlets: 1, count: 2, latest: String } })
+  t.match(JSON.parse(await command('outlets', 'list', '--json')), {
+    gaps: { count: 2, from: String, to: String },
+  })
+  t.match(
+    await command('status'),
+    /gaps +in the last seven days 1 feed of 1 outlet rolled on unseen, 2×, last at 20/,
+  )
+  t.match(JSON.parse(await command('status', '--json')), {
+    gaps: { feeds: 1, outlets: 1, count: 2, latest: String },
+  })
 
   await run.pool.query("update feeds set gap_to = now() - interval '8 days'")
   t.notMatch(await command('outlets', 'list'), 'rolled on')
-  t.match(JSON.parse(await command('status', '--json')), { gaps: { feeds: 0, outlets: 0, count: 0, latest: null } })
+  t.match(JSON.parse(await command('status', '--json')), {
+    gaps: { feeds: 0, outlets: 0, count: 0, latest: null },
+  })
   site.on('/feed.xml', show(['/q', '/p']))
   await poll()
   t.same(await gaps(), [1], 'counted anew')
@@ -87,23 +106,26 @@ async function command(name: string, ...words: string[]): Promise<string> {
   return (await runScript(name, words, { DATABASE_URL, QDRANT_URL: '', OPENSEARCH_URL: '' })).out
 }
 
-t.test('known articles at new addresses are a gap only where one may be younger than the poll before', async t => {
-  await only(['/feed.xml'])
-  const dated = (paths: string[], days: number) => {
-    const pubDate = new Date(Date.now() - days * 86_400_000).toUTCString()
-    return rss(...paths.map(path => ({ link: at(path), title: `Over ${path}`, pubDate })))
-  }
-  for (const [paths, days, expected] of [
-    [['/m/1', '/m/2'], 3, 0],
-    [['/n/1', '/n/2'], 3, 0],
-    [['/o/1', '/o/2'], 0.5, 1],
-    [['/p/1', '/p/2'], 3, 1],
-  ] as const) {
-    site.on('/feed.xml', dated([...paths], days))
-    await poll()
-    t.same(await gaps(), [expected], paths.join())
-  }
-})
+t.test(
+  'known articles at new addresses are a gap only where one may be younger than the poll before',
+  async t => {
+    await only(['/feed.xml'])
+    const dated = (paths: string[], days: number) => {
+      const pubDate = new Date(Date.now() - days * 86_400_000).toUTCString()
+      return rss(...paths.map(path => ({ link: at(path), title: `Over ${path}`, pubDate })))
+    }
+    for (const [paths, days, expected] of [
+      [['/m/1', '/m/2'], 3, 0],
+      [['/n/1', '/n/2'], 3, 0],
+      [['/o/1', '/o/2'], 0.5, 1],
+      [['/p/1', '/p/2'], 3, 1],
+    ] as const) {
+      site.on('/feed.xml', dated([...paths], days))
+      await poll()
+      t.same(await gaps(), [expected], paths.join())
+    }
+  },
+)
 
 t.test('one entry, an empty feed, a feed that comes back and a sitemap prove no gap', async t => {
   await only(['/one.xml', '/empty.xml', '/left.xml', '/map.xml'])
@@ -151,50 +173,57 @@ t.test('promise 1: a crash before the commit loses neither the entries nor the g
   t.same(await gaps(), [1])
 })
 
-t.test('a feed in pages closes its gap where an older page overlaps, and has one where none does', async t => {
-  await only(['/paged.xml'])
-  pages('/paged.xml', ['/b', '/a'])
-  await poll()
-  t.equal(site.to('/paged.xml?page=2').length, 0, 'without a gap no older page is read')
-  pages('/paged.xml', ['/f', '/e', '/d', '/c', '/b', '/a'])
-  await poll()
-  t.equal((await run.pages()).length, 6)
-  t.same(await gaps(), [0], 'the third page held a known entry')
+t.test(
+  'a feed in pages closes its gap where an older page overlaps, and has one where none does',
+  async t => {
+    await only(['/paged.xml'])
+    pages('/paged.xml', ['/b', '/a'])
+    await poll()
+    t.equal(site.to('/paged.xml?page=2').length, 0, 'without a gap no older page is read')
+    pages('/paged.xml', ['/f', '/e', '/d', '/c', '/b', '/a'])
+    await poll()
+    t.equal((await run.pages()).length, 6)
+    t.same(await gaps(), [0], 'the third page held a known entry')
 
-  pages('/paged.xml', ['/z-4', '/z-3', '/z-2', '/z-1'])
-  await poll()
-  t.same(await gaps(), [1], 'the last page was reached, and nothing of it was known')
+    pages('/paged.xml', ['/z-4', '/z-3', '/z-2', '/z-1'])
+    await poll()
+    t.same(await gaps(), [1], 'the last page was reached, and nothing of it was known')
 
-  const endless = Array.from({ length: 60 }, (_, n) => `/n-${n}`)
-  pages('/paged.xml', endless)
-  await poll()
-  t.same(await gaps(), [2])
-  t.equal((await run.pages()).length, 6 + 4 + 42, 'the feed and twenty older pages')
-})
+    const endless = Array.from({ length: 60 }, (_, n) => `/n-${n}`)
+    pages('/paged.xml', endless)
+    await poll()
+    t.same(await gaps(), [2])
+    t.equal((await run.pages()).length, 6 + 4 + 42, 'the feed and twenty older pages')
+  },
+)
 
-t.test('entries that were found since a gap do not close it, and a page that failed is read again', async t => {
-  await only(['/moving.xml'])
-  const all = (newest: string, count: number) => Array.from({ length: count }, (_, n) => `/${newest}-${count - n}`)
-  pages('/moving.xml', all('a', 2))
-  await poll()
-  pages('/moving.xml', [...all('b', 8), ...all('a', 2)])
-  site.on('/moving.xml?page=4', reply(503))
-  await poll()
-  t.same(await gaps(), [0])
-  const { rows } = await run.pool.query<{ wait: number }>(
-    'select extract(epoch from next_poll_at - last_polled_at)::float8 as wait from feeds',
-  )
-  t.equal(Math.round(rows[0]?.wait ?? 0), 60, 'the next poll comes soon')
-  // Two new entries push the others on: the pages that come next show what was found meanwhile.
-  pages('/moving.xml', [...all('c', 2), ...all('b', 8), ...all('a', 2)])
-  await poll()
-  t.same(await gaps(), [0], 'the last page reaches back before the gap')
-  t.equal((await run.pages()).length, 12)
-  pages('/moving.xml', [...all('d', 2), ...all('c', 2)])
-  const before = site.to('/moving.xml?page=2').length
-  await poll()
-  t.equal(site.to('/moving.xml?page=2').length, before + 1, 'a new gap: the old one is closed')
-})
+t.test(
+  'entries that were found since a gap do not close it, and a page that failed is read again',
+  async t => {
+    await only(['/moving.xml'])
+    const all = (newest: string, count: number) =>
+      Array.from({ length: count }, (_, n) => `/${newest}-${count - n}`)
+    pages('/moving.xml', all('a', 2))
+    await poll()
+    pages('/moving.xml', [...all('b', 8), ...all('a', 2)])
+    site.on('/moving.xml?page=4', reply(503))
+    await poll()
+    t.same(await gaps(), [0])
+    const { rows } = await run.pool.query<{ wait: number }>(
+      'select extract(epoch from next_poll_at - last_polled_at)::float8 as wait from feeds',
+    )
+    t.equal(Math.round(rows[0]?.wait ?? 0), 60, 'the next poll comes soon')
+    // Two new entries push the others on: the pages that come next show what was found meanwhile.
+    pages('/moving.xml', [...all('c', 2), ...all('b', 8), ...all('a', 2)])
+    await poll()
+    t.same(await gaps(), [0], 'the last page reaches back before the gap')
+    t.equal((await run.pages()).length, 12)
+    pages('/moving.xml', [...all('d', 2), ...all('c', 2)])
+    const before = site.to('/moving.xml?page=2').length
+    await poll()
+    t.equal(site.to('/moving.xml?page=2').length, before + 1, 'a new gap: the old one is closed')
+  },
+)
 
 t.test('one gap has each page read once, also where pages lead in a circle', async t => {
   await only(['/circle.xml'])
@@ -218,26 +247,31 @@ t.test('one gap has each page read once, also where pages lead in a circle', asy
   t.equal(site.to('/circle.xml?page=3').length, 2)
 })
 
-t.test('JSON Feed: next_url closes a gap, a page that is given up does not, and never fails its feed', async t => {
-  await only(['/live.json'])
-  const json = (paths: string[], next?: string) =>
-    JSON.stringify({
-      ...{ version: 'https://jsonfeed.org/version/1', items: paths.map(path => ({ id: at(path) })), next_url: next },
-    })
-  site.on('/live.json', json(['/o-2', '/o-1']))
-  await poll()
-  site.on('/live.json', json(['/o-6', '/o-5'], '/older.json'))
-  site.on('/older.json', json(['/o-4', '/o-3', '/o-2']))
-  await poll()
-  t.same(await gaps(), [0])
-  t.ok(await run.page(at('/o-3')))
+t.test(
+  'JSON Feed: next_url closes a gap, a page that is given up does not, and never fails its feed',
+  async t => {
+    await only(['/live.json'])
+    const json = (paths: string[], next?: string) =>
+      JSON.stringify({
+        version: 'https://jsonfeed.org/version/1',
+        items: paths.map(path => ({ id: at(path) })),
+        next_url: next,
+      })
+    site.on('/live.json', json(['/o-2', '/o-1']))
+    await poll()
+    site.on('/live.json', json(['/o-6', '/o-5'], '/older.json'))
+    site.on('/older.json', json(['/o-4', '/o-3', '/o-2']))
+    await poll()
+    t.same(await gaps(), [0])
+    t.ok(await run.page(at('/o-3')))
 
-  site.on('/live.json', json(['/p-2', '/p-1'], '/broken.json'))
-  site.on('/broken.json', 'no feed')
-  for (let n = 0; n < 4; n += 1) await poll()
-  t.same(await gaps(), [0], 'it may be read yet')
-  t.match(await run.feeds(), [{ failures: 0, parsing: false }])
-  await poll()
-  t.same(await gaps(), [1])
-  t.equal(site.to('/broken.json').length, 5)
-})
+    site.on('/live.json', json(['/p-2', '/p-1'], '/broken.json'))
+    site.on('/broken.json', 'no feed')
+    for (let n = 0; n < 4; n += 1) await poll()
+    t.same(await gaps(), [0], 'it may be read yet')
+    t.match(await run.feeds(), [{ failures: 0, parsing: false }])
+    await poll()
+    t.same(await gaps(), [1])
+    t.equal(site.to('/broken.json').length, 5)
+  },
+)

@@ -4,13 +4,24 @@ import t from 'tap'
 import { removeOldSources } from '../../services/crawler/crawler.ts'
 import { nextWork } from '../../services/crawler/hosts/due.ts'
 import { claimVisits, visitHost } from '../../services/crawler/visits.ts'
-import { addresses, html, manyPages, rss, sitemap, sitemapIndex, startScene, type TestCrawl } from './crawl.ts'
+import {
+  addresses,
+  html,
+  manyPages,
+  rss,
+  sitemap,
+  sitemapIndex,
+  startScene,
+  type TestCrawl,
+} from './crawl.ts'
 import { redirect, reply } from './site.ts'
 
 const knownHosts = async ({ pool }: TestCrawl) =>
-  (await pool.query<{ host: string }>("select host from hosts where host like '127.0.7.%' order by 1")).rows.map(
-    ({ host }) => host,
-  )
+  (
+    await pool.query<{ host: string }>(
+      "select host from hosts where host like '127.0.7.%' order by 1",
+    )
+  ).rows.map(({ host }) => host)
 const spent = async ({ pool }: TestCrawl) => {
   const { rows } = await pool.query<{ hosts: number; pages: number; bytes: number }>(
     'select sum(hosts)::int as hosts, sum(pages)::int as pages, sum(bytes)::float8 as bytes from outlet_loads',
@@ -35,20 +46,30 @@ t.test('so does the host that a robots.txt is redirected to', async t => {
   await run.fetch(site, [`${second?.origin}/p`])
   t.equal((await knownHosts(run)).length, 2)
   t.equal((third?.seen.length ?? 0) + (fourth?.seen.length ?? 0), 0)
-  t.match(await run.page(`${second?.origin}/p`), { state: 'waiting', reason: 'host busy' }, 'and nothing is lost')
+  t.match(
+    await run.page(`${second?.origin}/p`),
+    { state: 'waiting', reason: 'host busy' },
+    'and nothing is lost',
+  )
 })
 
-t.test('a robots.txt costs its outlet bytes, and leaves the disk when it counts no more', async t => {
-  const { run, site } = await startScene(t, addresses(1))
-  const rules = Array.from({ length: 4_000 }, () => `Disallow: /${randomBytes(40).toString('hex')}`)
-  site.on('/robots.txt', `User-agent: *\n${rules.join('\n')}`)
-  await run.fetch(site, [])
-  t.ok((await spent(run)).bytes > 300_000, 'bytes')
-  await run.pool.query("update hosts set robots_until = now() - interval '2 days'")
-  await removeOldSources(run.pool, 86_400_000, new AbortController().signal)
-  const { rows } = await run.pool.query('select robots from hosts')
-  t.same(rows, [{ robots: null }])
-})
+t.test(
+  'a robots.txt costs its outlet bytes, and leaves the disk when it counts no more',
+  async t => {
+    const { run, site } = await startScene(t, addresses(1))
+    const rules = Array.from(
+      { length: 4_000 },
+      () => `Disallow: /${randomBytes(40).toString('hex')}`,
+    )
+    site.on('/robots.txt', `User-agent: *\n${rules.join('\n')}`)
+    await run.fetch(site, [])
+    t.ok((await spent(run)).bytes > 300_000, 'bytes')
+    await run.pool.query("update hosts set robots_until = now() - interval '2 days'")
+    await removeOldSources(run.pool, 86_400_000, new AbortController().signal)
+    const { rows } = await run.pool.query('select robots from hosts')
+    t.same(rows, [{ robots: null }])
+  },
+)
 
 t.test('an entry that grows while its page waits costs its outlet bytes', async t => {
   const { run, site } = await startScene(t, addresses(1))
@@ -57,7 +78,10 @@ t.test('an entry that grows while its page waits costs its outlet bytes', async 
   await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
   await run.poll()
   const before = await spent(run)
-  site.on('/feed.xml', rss(...links.map(link => ({ link, 'content:encoded': 'tekst '.repeat(20_000) }))))
+  site.on(
+    '/feed.xml',
+    rss(...links.map(link => ({ link, 'content:encoded': 'tekst '.repeat(20_000) }))),
+  )
   await run.again('feeds')
   t.ok((await spent(run)).bytes - before.bytes > 6 * 120_000)
 })
@@ -73,7 +97,9 @@ t.test('what an outlet writes into a header is kept short and printable', async 
   const { run, site } = await startScene(t, addresses(1))
   site.on('/film', reply(200, { 'content-type': `video/\u009b31m${'x'.repeat(15_000)}` }, 'film'))
   await run.fetch(site, [`${site.origin}/film`])
-  const { rows } = await run.pool.query<{ detail: string }>("select detail from pages where state = 'refused'")
+  const { rows } = await run.pool.query<{ detail: string }>(
+    "select detail from pages where state = 'refused'",
+  )
   t.match(rows[0]?.detail, /^video\//)
   t.ok((rows[0]?.detail.length ?? 0) <= 500)
   t.notMatch(rows[0]?.detail, /\p{Cc}/u)
@@ -92,7 +118,9 @@ t.test('what is remembered of a sitemap index does not grow for ever', async t =
   site.on('/part.xml', sitemap())
   await run.again('feeds')
   await removeOldSources(run.pool, 86_400_000, new AbortController().signal)
-  const { rows } = await run.pool.query<{ parts: number }>('select count(*)::int as parts from sitemap_parts')
+  const { rows } = await run.pool.query<{ parts: number }>(
+    'select count(*)::int as parts from sitemap_parts',
+  )
   t.ok((rows[0]?.parts ?? 0) <= 400, String(rows[0]?.parts))
 })
 
@@ -118,18 +146,26 @@ t.test('outlets that share a host take turns, also where a visit makes one reque
   const honest = manyPages(site, 16, 'honest', 'honest')
   site.on('/greedy.xml', rss(...greedy))
   site.on('/honest.xml', rss(...honest))
-  await run.outlets({ 'a.example': [`${site.origin}/greedy.xml`], 'z.example': [`${site.origin}/honest.xml`] })
+  await run.outlets({
+    'a.example': [`${site.origin}/greedy.xml`],
+    'z.example': [`${site.origin}/honest.xml`],
+  })
   await run.poll()
   run.crawl.backlogged = false
   // Chance decides whose turn it is.
   for (let visit = 0; visit < 12; visit += 1) {
     const work = await nextWork(run.pool, site.host, {
-      ...{ pages: true, held: run.crawl.held, feedFirst: false, served: null },
+      pages: true,
+      held: run.crawl.held,
+      feedFirst: false,
+      served: null,
     })
     if (work?.kind !== 'page') break
     await run.pool.query("update pages set state = 'stored' where page_no = $1", [work.page.pageNo])
   }
-  const stored = (await run.pages()).filter(({ domain, state }) => domain === 'z.example' && state === 'stored')
+  const stored = (await run.pages()).filter(
+    ({ domain, state }) => domain === 'z.example' && state === 'stored',
+  )
   t.ok(stored.length >= 1, `${stored.length} of twelve visits`)
   await run.workOff()
   const order = site.seen.flatMap(({ path }) => /^\/(greedy|honest)\//.exec(path)?.[1] ?? [])
@@ -142,8 +178,14 @@ t.test('outlets that share a host take turns, also where a visit makes one reque
  * Hosts that want a minute between two requests, each with a page that is redirected within it; how
  * their visits end.
  */
-async function visitPausing(t: { teardown(end: () => unknown): void }, outlets: string[], concurrency: string) {
-  const { run, sites } = await startScene(t, addresses(outlets.length), { CRAWL_CONCURRENCY: concurrency })
+async function visitPausing(
+  t: { teardown(end: () => unknown): void },
+  outlets: string[],
+  concurrency: string,
+) {
+  const { run, sites } = await startScene(t, addresses(outlets.length), {
+    CRAWL_CONCURRENCY: concurrency,
+  })
   const feeds: Record<string, string[]> = {}
   for (const [at, site] of sites.entries()) {
     site.on('/feed.xml', rss(`${site.origin}/a`))
@@ -153,11 +195,14 @@ async function visitPausing(t: { teardown(end: () => unknown): void }, outlets: 
   }
   await run.outlets(feeds)
   await run.poll()
-  await run.pool.query("update hosts set crawl_delay = 60000, free_at = 'epoch', tdm_until = 'infinity'")
+  await run.pool.query(
+    "update hosts set crawl_delay = 60000, free_at = 'epoch', tdm_until = 'infinity'",
+  )
   const stop = new AbortController()
   const crawl = { ...run.crawl, backlogged: false, stopping: stop.signal }
   const visits = (await claimVisits(crawl, sites.length)).map(visit => visitHost(crawl, visit))
-  const putBack = async () => (await run.pages()).filter(({ reason }) => reason === 'host busy').length
+  const putBack = async () =>
+    (await run.pages()).filter(({ reason }) => reason === 'host busy').length
   for (let waited = 0; (await putBack()) === 0 && waited < 20_000; waited += 100) await sleep(100)
   for (const site of sites) while (site.to('/a').length === 0) await sleep(100)
   await sleep(1_000)

@@ -13,7 +13,10 @@ import { requests } from './requests.ts'
 const root = certify({ name: 'Root of the tests', issuer: null, authority: true })
 const own = certify({ name: 'krant.example', issuer: root, hosts: ['127.0.0.1'] })
 const trust = createTrust([root.certificate])
-const { get, failing } = requests(guardedConnector(addressRule(['127.0.0.0/8'], ['443']), 5_000, trust), 20_000)
+const { get, failing } = requests(
+  guardedConnector(addressRule(['127.0.0.0/8'], ['443']), 5_000, trust),
+  20_000,
+)
 
 type Serve = (stream: ServerHttp2Stream, path: string) => void
 
@@ -36,13 +39,23 @@ async function speak(t: Test, serve: Serve): Promise<string> {
 
 t.test('HTTP/2 is spoken with servers that prefer it, and read like any other answer', async t => {
   const origin = await speak(t, (stream, path) => {
-    if (path === '/moved') return void stream.respond({ ':status': 301, location: '/b' }, { endStream: true })
+    if (path === '/moved')
+      return void stream.respond({ ':status': 301, location: '/b' }, { endStream: true })
     stream.additionalHeaders({ ':status': 103, link: '</x>; rel=preload' })
-    stream.respond({ ':status': 200, 'content-encoding': 'br', etag: '"1"', 'content-type': 'text/html' })
+    stream.respond({
+      ':status': 200,
+      'content-encoding': 'br',
+      etag: '"1"',
+      'content-type': 'text/html',
+    })
     stream.end(brotliCompressSync('tekst'))
   })
   const answer = await get(`${origin}/a`)
-  t.match(answer, { status: 200, framed: false, headers: { etag: '"1"', 'content-type': 'text/html' } })
+  t.match(answer, {
+    status: 200,
+    framed: false,
+    headers: { etag: '"1"', 'content-type': 'text/html' },
+  })
   t.equal(answer.body.toString(), 'tekst')
   t.match(await get(`${origin}/moved`), { status: 301, headers: { location: '/b' } })
 })
@@ -84,16 +97,19 @@ t.test('a body cut short is never taken for a whole one', async t => {
     { name: `${name}, with a length`, ending, head: OK_LONG },
   ])
   for (const { name, ending, head } of cases) {
-    const server = createServer({ key: own.key, cert: own.certificate, ALPNProtocols: ['h2'] }, socket => {
-      socket.on('error', () => {})
-      socket.once('data', () => {
-        socket.write(Buffer.concat([SETTINGS, head, HALF]))
-        setTimeout(() => {
-          socket.write(Buffer.concat(ending))
-          if (!name.includes('stream')) socket.end()
-        }, 50)
-      })
-    })
+    const server = createServer(
+      { key: own.key, cert: own.certificate, ALPNProtocols: ['h2'] },
+      socket => {
+        socket.on('error', () => {})
+        socket.once('data', () => {
+          socket.write(Buffer.concat([SETTINGS, head, HALF]))
+          setTimeout(() => {
+            socket.write(Buffer.concat(ending))
+            if (!name.includes('stream')) socket.end()
+          }, 50)
+        })
+      },
+    )
     const answer = await get(`https://127.0.0.1:${await listen(server)}`).catch(error => error)
     if (answer instanceof RequestFailure) t.match(answer.kind, /^(cut|connection|protocol)$/, name)
     else t.ok(head === OK && !answer.framed, `${name}: known as possibly cut`)
@@ -122,7 +138,8 @@ t.test('no more is read than the limit, whatever it is', async t => {
   const body = await speak(t, stream => {
     stream.respond({ ':status': 200 })
     const more = () => {
-      if (!stream.destroyed && !stream.closed) stream.write('x'.repeat(10_000), () => setImmediate(more))
+      if (!stream.destroyed && !stream.closed)
+        stream.write('x'.repeat(10_000), () => setImmediate(more))
     }
     more()
   })
@@ -130,11 +147,16 @@ t.test('no more is read than the limit, whatever it is', async t => {
   const interim = await speak(t, stream => {
     const timer = setInterval(() => {
       if (stream.destroyed || stream.closed) return clearInterval(timer)
-      for (let n = 0; n < 50; n += 1) stream.additionalHeaders({ ':status': 103, 'x-a': `${Math.random()}`.repeat(50) })
+      for (let n = 0; n < 50; n += 1)
+        stream.additionalHeaders({ ':status': 103, 'x-a': `${Math.random()}`.repeat(50) })
     }, 1)
     stream.on('close', () => clearInterval(timer))
   })
-  t.match(await failing(interim, { timeout: 60_000 }), /^(too-large|protocol|connection)$/, 'interim answers')
+  t.match(
+    await failing(interim, { timeout: 60_000 }),
+    /^(too-large|protocol|connection)$/,
+    'interim answers',
+  )
   const long = await speak(t, stream =>
     stream.respond({ ':status': 200, 'x-long': 'x'.repeat(80_000) }, { endStream: true }),
   )
@@ -158,7 +180,8 @@ t.test('a body in frames of a byte is given up, and one in small frames read', a
 t.test('an outlet that speaks HTTP/2 is crawled, one request at a time', async t => {
   const run = await startCrawl({ CRAWL_TIMEOUT: '20s' }, undefined, [root.certificate])
   t.teardown(() => run.close())
-  let [open, most] = [0, 0]
+  let open = 0
+  let most = 0
   const origin = await speak(t, (stream, path) => {
     open += 1
     most = Math.max(most, open)
@@ -169,7 +192,9 @@ t.test('an outlet that speaks HTTP/2 is crawled, one request at a time', async t
     if (path === '/feed.xml') stream.respond({ ':status': 200, 'content-type': 'application/xml' })
     else if (named.includes(path)) stream.respond({ ':status': 200, 'content-type': 'text/html' })
     else return void stream.respond({ ':status': 404 }, { endStream: true })
-    stream.end(path === '/feed.xml' ? rss(...named.map(name => origin + name)) : html('een artikel'))
+    stream.end(
+      path === '/feed.xml' ? rss(...named.map(name => origin + name)) : html('een artikel'),
+    )
   })
   await run.outlets({ 'krant.example': [`${origin}/feed.xml`] })
   await run.workOff()

@@ -1,4 +1,7 @@
-import parse, { type ParsedFeed, type ParseTask } from '../../services/crawler/feeds/parsing/parse.ts'
+import parse, {
+  type ParsedFeed,
+  type ParseTask,
+} from '../../services/crawler/feeds/parsing/parse.ts'
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
 

@@ -5,13 +5,18 @@ import { listPages, retryPages } from '../../scripts/terminal/pages.ts'
 import { html, startScene } from './crawl.ts'
 import { cutShort, redirect, reply } from './site.ts'
 
-const scene = await startScene(t, ['127.0.0.1', '127.0.0.2', '127.0.0.7'], { CRAWL_FROM: 'bot@x.example' })
+const scene = await startScene(t, ['127.0.0.1', '127.0.0.2', '127.0.0.7'], {
+  CRAWL_FROM: 'bot@x.example',
+})
 const { run, site, at } = scene
-const [other, host] = [scene.sites[1]!, scene.sites[2]!]
+const other = scene.sites[1]!
+const host = scene.sites[2]!
 const crawl = (...paths: string[]) => run.fetch(site, paths)
 /** Visits what waits as if it had been tried first more than a day ago. */
 const dayLater = async () => {
-  await run.pool.query("update pages set first_tried_at = now() - interval '24 hours 1 second' where state = 'waiting'")
+  await run.pool.query(
+    "update pages set first_tried_at = now() - interval '24 hours 1 second' where state = 'waiting'",
+  )
   await run.again('pages')
 }
 const HTML = { 'content-type': 'text/html' }
@@ -22,77 +27,109 @@ t.test('a page is stored with what it was served as, and promised to the normali
   site.on('/a.html', reply(200, { 'content-type': type, 'content-encoding': 'gzip' }, zipped))
   await crawl('/a.html?utm_source=rss')
   const page = await run.page(at('/a.html?utm_source=rss'))
-  t.match(page, { state: 'stored', status: 200, finalUrl: at('/a.html?utm_source=rss'), attempts: 0, hasBody: true })
-  t.same((await run.pool.query('select content_type from page_sources')).rows, [{ content_type: type }])
+  t.match(page, {
+    state: 'stored',
+    status: 200,
+    finalUrl: at('/a.html?utm_source=rss'),
+    attempts: 0,
+    hasBody: true,
+  })
+  t.same((await run.pool.query('select content_type from page_sources')).rows, [
+    { content_type: type },
+  ])
   t.notOk(site.to('/a.html?utm_source=rss')[0]?.headers.cookie)
-  t.match(site.seen[0]?.headers['user-agent'], /^PerscopeBot\/1\.0 \(\+https?:\/\/.*@/, 'with a contact')
+  t.match(
+    site.seen[0]?.headers['user-agent'],
+    /^PerscopeBot\/1\.0 \(\+https?:\/\/.*@/,
+    'with a contact',
+  )
   t.equal(site.seen[0]?.headers.from, 'bot@x.example')
 })
 
 t.test('headers that state rights are stored with their page, each for itself', async t => {
   const rights = {
-    ...{ 'x-robots-tag': ['otherbot: noindex', 'nosnippet'], 'tdm-reservation': ['1'] },
+    'x-robots-tag': ['otherbot: noindex', 'nosnippet'],
+    'tdm-reservation': ['1'],
     'content-usage': ['train-ai=n', 'search=y'],
   }
   site.on('/rights.html', reply(200, { ...rights, ...HTML }, html('Met rechten.')))
   await crawl('/rights.html')
-  const { rows } = await run.pool.query("select rights from page_sources where final_url like '%/rights.html'")
+  const { rows } = await run.pool.query(
+    "select rights from page_sources where final_url like '%/rights.html'",
+  )
   t.same(rows, [{ rights }])
 })
 
-t.test('a host’s tdmrep.json is read once a day, before its pages, and its rule stands with each', async t => {
-  const free = { location: '/vrij', 'tdm-reservation': 0 }
-  host.on('/.well-known/tdmrep.json', JSON.stringify([free, { location: '/', 'tdm-reservation': 1 }]))
-  for (const path of ['/vrij/1', '/a', '/b']) host.on(path, html(path))
-  site.on('/way', redirect(`${host.origin}/b`))
-  host.on('/robots.txt', 'User-agent: *\nContent-Usage: /vrij train-ai=n')
-  await crawl(`${host.origin}/vrij/1`, `${host.origin}/a`, '/way')
-  const stored = () =>
-    run.pool.query('select final_url, rights from page_sources where final_url like $1 order by 1', [`${host.origin}%`])
-  const rightsOf = async (end: string) => (await stored()).rows.find(row => row.final_url.endsWith(end))?.rights
-  const reserved = { 'tdmrep.json': ['1'] }
-  t.same((await stored()).rows, [
-    { final_url: `${host.origin}/a`, rights: reserved },
-    { final_url: `${host.origin}/b`, rights: reserved },
-    { final_url: `${host.origin}/vrij/1`, rights: { 'tdmrep.json': ['0'], 'robots.txt': ['train-ai=n'] } },
-  ])
-  t.equal(host.to('/.well-known/tdmrep.json').length, 1)
-  t.equal(host.seen[0]?.path, '/robots.txt', 'robots.txt comes first')
-  for (const [name, status, text] of [
-    ['failure', 500, ''],
-    ['refusal', 403, '[]'],
-    ['cut', 200, '[{'],
-    ['challenge', 200, '<html>'],
-  ] as const) {
+t.test(
+  'a host’s tdmrep.json is read once a day, before its pages, and its rule stands with each',
+  async t => {
+    const free = { location: '/vrij', 'tdm-reservation': 0 }
+    host.on(
+      '/.well-known/tdmrep.json',
+      JSON.stringify([free, { location: '/', 'tdm-reservation': 1 }]),
+    )
+    for (const path of ['/vrij/1', '/a', '/b']) host.on(path, html(path))
+    site.on('/way', redirect(`${host.origin}/b`))
+    host.on('/robots.txt', 'User-agent: *\nContent-Usage: /vrij train-ai=n')
+    await crawl(`${host.origin}/vrij/1`, `${host.origin}/a`, '/way')
+    const stored = () =>
+      run.pool.query(
+        'select final_url, rights from page_sources where final_url like $1 order by 1',
+        [`${host.origin}%`],
+      )
+    const rightsOf = async (end: string) =>
+      (await stored()).rows.find(row => row.final_url.endsWith(end))?.rights
+    const reserved = { 'tdmrep.json': ['1'] }
+    t.same((await stored()).rows, [
+      { final_url: `${host.origin}/a`, rights: reserved },
+      { final_url: `${host.origin}/b`, rights: reserved },
+      {
+        final_url: `${host.origin}/vrij/1`,
+        rights: { 'tdmrep.json': ['0'], 'robots.txt': ['train-ai=n'] },
+      },
+    ])
+    t.equal(host.to('/.well-known/tdmrep.json').length, 1)
+    t.equal(host.seen[0]?.path, '/robots.txt', 'robots.txt comes first')
+    for (const [name, status, text] of [
+      ['failure', 500, ''],
+      ['refusal', 403, '[]'],
+      ['cut', 200, '[{'],
+      ['challenge', 200, '<html>'],
+    ] as const) {
+      await run.pool.query("update hosts set tdm_until = 'epoch'")
+      host.on('/.well-known/tdmrep.json', reply(status, {}, text))
+      host.on(`/${name}`, html(name))
+      await crawl(`${host.origin}/${name}`)
+      t.same(await rightsOf(name), reserved, `a ${name} keeps the last rules`)
+    }
+    site.on('/way-2', redirect(`${host.origin}/e`))
+    host.on('/e', html('e'))
+    const pace =
+      "update hosts set tdm_until = 'epoch', crawl_delay = $2, free_at = now() where host = $1"
+    await run.pool.query(pace, [host.host, 120_000])
+    await crawl('/way-2')
+    t.same(await rightsOf('/e'), reserved, 'and so does a host that may not be asked yet')
+    await run.pool.query(pace, [host.host, null])
     await run.pool.query("update hosts set tdm_until = 'epoch'")
-    host.on('/.well-known/tdmrep.json', reply(status, {}, text))
-    host.on(`/${name}`, html(name))
-    await crawl(`${host.origin}/${name}`)
-    t.same(await rightsOf(name), reserved, `a ${name} keeps the last rules`)
-  }
-  site.on('/way-2', redirect(`${host.origin}/e`))
-  host.on('/e', html('e'))
-  const pace = "update hosts set tdm_until = 'epoch', crawl_delay = $2, free_at = now() where host = $1"
-  await run.pool.query(pace, [host.host, 120_000])
-  await crawl('/way-2')
-  t.same(await rightsOf('/e'), reserved, 'and so does a host that may not be asked yet')
-  await run.pool.query(pace, [host.host, null])
-  await run.pool.query("update hosts set tdm_until = 'epoch'")
-  host.on('/.well-known/tdmrep.json', reply(404))
-  host.on('/c', html('c'))
-  await crawl(`${host.origin}/c`)
-  t.equal(await rightsOf('/c'), null, 'and a file that is gone reserves nothing')
-})
+    host.on('/.well-known/tdmrep.json', reply(404))
+    host.on('/c', html('c'))
+    await crawl(`${host.origin}/c`)
+    t.equal(await rightsOf('/c'), null, 'and a file that is gone reserves nothing')
+  },
+)
 
 t.test('what the outlet refuses goes to the normaliser without a body', async t => {
-  for (const status of [401, 402, 403, 451]) site.on(`/status-${status}`, reply(status, HTML, 'wall'))
+  for (const status of [401, 402, 403, 451])
+    site.on(`/status-${status}`, reply(status, HTML, 'wall'))
   site.on('/challenge', reply(503, { 'cf-mitigated': 'challenge' }))
   await crawl('/status-401', '/status-402', '/status-403', '/status-451', '/challenge')
   for (const status of [401, 402, 403, 451]) {
     t.match(await run.page(at(`/status-${status}`)), { state: 'stored', status, hasBody: false })
   }
   t.match(await run.page(at('/challenge')), { state: 'stored', status: 503, hasBody: false })
-  const { rows } = await run.pool.query<{ kind: string }>('select kind from outlet_blocks order by kind')
+  const { rows } = await run.pool.query<{ kind: string }>(
+    'select kind from outlet_blocks order by kind',
+  )
   const kinds = rows.map(({ kind }) => kind)
   t.same(kinds, ['challenge', 'forbidden', 'legal', 'login', 'paywall'])
 })
@@ -110,56 +147,76 @@ t.test('what is gone, or no page, is refused for good', async t => {
   t.match(await run.page('http://10.1.2.3/secret'), { state: 'refused', reason: 'private-address' })
 })
 
-t.test('a failed page is tried again by itself, later and later, and then is as if nothing had been', async t => {
-  site.on('/flaky', reply(500, HTML, html('not yet')))
-  site.on('/cut', cutShort(HTML, html('cut').padEnd(1_000)))
-  site.on('/slow', () => {})
-  await crawl('/flaky', '/cut', '/slow')
-  for (const [path, reason] of [
-    ['/flaky', 'server error'],
-    ['/cut', 'cut'],
-    ['/slow', 'time-out'],
-  ] as const) {
-    const page = await run.page(at(path))
-    t.match(page, { state: 'waiting', reason, attempts: 1, hasBody: false }, path)
-    t.ok(page && page.wait > 50_000 && page.wait <= 60_000, 'CRAWL_RETRY_MIN')
-  }
-  await run.again('pages')
-  const again = await run.page(at('/flaky'))
-  t.ok(again && again.attempts === 2 && again.wait > 110_000 && again.wait <= 120_000, 'doubled')
-  site.on('/flaky', html('at last'))
-  await run.again('pages')
-  t.match(await run.page(at('/flaky')), { state: 'stored', attempts: 0, reason: null })
+t.test(
+  'a failed page is tried again by itself, later and later, and then is as if nothing had been',
+  async t => {
+    site.on('/flaky', reply(500, HTML, html('not yet')))
+    site.on('/cut', cutShort(HTML, html('cut').padEnd(1_000)))
+    site.on('/slow', () => {})
+    await crawl('/flaky', '/cut', '/slow')
+    for (const [path, reason] of [
+      ['/flaky', 'server error'],
+      ['/cut', 'cut'],
+      ['/slow', 'time-out'],
+    ] as const) {
+      const page = await run.page(at(path))
+      t.match(page, { state: 'waiting', reason, attempts: 1, hasBody: false }, path)
+      t.ok(page && page.wait > 50_000 && page.wait <= 60_000, 'CRAWL_RETRY_MIN')
+    }
+    await run.again('pages')
+    const again = await run.page(at('/flaky'))
+    t.ok(again && again.attempts === 2 && again.wait > 110_000 && again.wait <= 120_000, 'doubled')
+    site.on('/flaky', html('at last'))
+    await run.again('pages')
+    t.match(await run.page(at('/flaky')), { state: 'stored', attempts: 0, reason: null })
 
-  await dayLater()
-  t.match(await run.page(at('/cut')), { state: 'failed', reason: 'cut' })
-})
+    await dayLater()
+    t.match(await run.page(at('/cut')), { state: 'failed', reason: 'cut' })
+  },
+)
 
-t.test('404 of an address that a feed has just named is tried again for a day; 410 is final', async t => {
-  site.on('/over', reply(410, HTML, html('there')))
-  await crawl('/early', '/withdrawn', '/over')
-  for (const path of ['/early', '/withdrawn']) {
-    const page = await run.page(at(path))
-    t.match(page, { state: 'waiting', reason: 'gone', attempts: 1 }, path)
-    t.ok(page && page.wait > 50_000 && page.wait <= 60_000, 'CRAWL_RETRY_MIN')
-  }
-  t.match(await run.page(at('/over')), { state: 'refused', reason: 'gone' })
-  t.equal(site.to('/over').length, 1)
-  site.on('/early', html('there'))
-  await run.again('pages')
-  t.match(await run.page(at('/early')), { state: 'stored', attempts: 0, reason: null })
+t.test(
+  '404 of an address that a feed has just named is tried again for a day; 410 is final',
+  async t => {
+    site.on('/over', reply(410, HTML, html('there')))
+    await crawl('/early', '/withdrawn', '/over')
+    for (const path of ['/early', '/withdrawn']) {
+      const page = await run.page(at(path))
+      t.match(page, { state: 'waiting', reason: 'gone', attempts: 1 }, path)
+      t.ok(page && page.wait > 50_000 && page.wait <= 60_000, 'CRAWL_RETRY_MIN')
+    }
+    t.match(await run.page(at('/over')), { state: 'refused', reason: 'gone' })
+    t.equal(site.to('/over').length, 1)
+    site.on('/early', html('there'))
+    await run.again('pages')
+    t.match(await run.page(at('/early')), { state: 'stored', attempts: 0, reason: null })
 
-  await dayLater()
-  t.match(await run.page(at('/withdrawn')), { state: 'refused', reason: 'gone' }, 'an outlet that withdraws is obeyed')
-  const refused = { outlet: null, state: 'refused', numbers: null } as const
-  const withdrawn = (await listPages(run.pool, refused, 9)).filter(({ url }) => url === at('/withdrawn'))
-  t.match(withdrawn, [{ reason: 'gone', detail: 'the outlet answers 404', nextTry: null }])
-  site.on('/withdrawn', html('there'))
-  const id = (await listPages(run.pool, refused, 9)).find(({ url }) => url === at('/withdrawn'))?.id ?? ''
-  t.equal(await retryPages(run.pool, { outlet: null, state: null, numbers: [id.slice('page:'.length)] }), 1)
-  await run.workOff()
-  t.match(await run.page(at('/withdrawn')), { state: 'stored' })
-})
+    await dayLater()
+    t.match(
+      await run.page(at('/withdrawn')),
+      { state: 'refused', reason: 'gone' },
+      'an outlet that withdraws is obeyed',
+    )
+    const refused = { outlet: null, state: 'refused', numbers: null } as const
+    const withdrawn = (await listPages(run.pool, refused, 9)).filter(
+      ({ url }) => url === at('/withdrawn'),
+    )
+    t.match(withdrawn, [{ reason: 'gone', detail: 'the outlet answers 404', nextTry: null }])
+    site.on('/withdrawn', html('there'))
+    const id =
+      (await listPages(run.pool, refused, 9)).find(({ url }) => url === at('/withdrawn'))?.id ?? ''
+    t.equal(
+      await retryPages(run.pool, {
+        outlet: null,
+        state: null,
+        numbers: [id.slice('page:'.length)],
+      }),
+      1,
+    )
+    await run.workOff()
+    t.match(await run.page(at('/withdrawn')), { state: 'stored' })
+  },
+)
 
 t.test('a part of a page, sent unasked for, is not taken for the whole', async t => {
   site.on('/part', reply(206, { ...HTML, 'content-range': 'bytes 0-9/99' }, html('part')))
@@ -183,7 +240,9 @@ t.test('a page that is compressed without saying so is read all the same', async
 
 t.test('a page that only the end of the connection ended is whole when it has its end', async t => {
   site.on('/whole', (_request, response) => closeDelimited(response.socket, html('whole')))
-  site.on('/no-end', (_request, response) => closeDelimited(response.socket, '<!doctype html><p>never any end'))
+  site.on('/no-end', (_request, response) =>
+    closeDelimited(response.socket, '<!doctype html><p>never any end'),
+  )
   await crawl('/whole', '/no-end')
   t.match(await run.page(at('/whole')), { state: 'stored' })
   t.match(await run.page(at('/no-end')), { state: 'waiting', reason: 'cut' })
@@ -209,7 +268,17 @@ t.test('redirects are followed, to other hosts too, and never in a circle or for
   // Raw UTF-8, as some servers send it.
   to('/accent', Buffer.from('/caf\u00e9').toString('latin1'))
   site.on('/caf%C3%A9', html('caf\u00e9'))
-  await crawl('/r', '/accent', '/circle', '/hop0', '/private', '/port', '/named', '/script', '/closed')
+  await crawl(
+    '/r',
+    '/accent',
+    '/circle',
+    '/hop0',
+    '/private',
+    '/port',
+    '/named',
+    '/script',
+    '/closed',
+  )
   t.match(await run.page(at('/r')), { state: 'stored', finalUrl: `${other.origin}/there` })
   t.match(await run.page(at('/accent')), { state: 'stored', finalUrl: at('/caf%C3%A9') })
   t.match(await run.page(at('/circle')), { state: 'waiting', reason: 'redirects' })
@@ -220,38 +289,53 @@ t.test('redirects are followed, to other hosts too, and never in a circle or for
   t.match(await run.page(at('/named')), { state: 'stored', finalUrl: `${other.origin}/named` })
   t.equal(other.to('/named')[0]?.headers.authorization, undefined)
   t.match(await run.page(at('/script')), { state: 'waiting', reason: 'redirects' })
-  t.match(await run.page(at('/closed')), { state: 'refused', reason: 'robots' }, 're-checked after the redirect')
+  t.match(
+    await run.page(at('/closed')),
+    { state: 'refused', reason: 'robots' },
+    're-checked after the redirect',
+  )
   t.equal(other.to('/closed/1').length, 0)
   to('/hop5', '/hop6')
   await crawl('/hop0?again')
-  t.match(await run.page(at('/hop0?again')), { state: 'waiting', reason: 'redirects' }, 'six are too many')
+  t.match(
+    await run.page(at('/hop0?again')),
+    { state: 'waiting', reason: 'redirects' },
+    'six are too many',
+  )
 })
 
-t.test('a redirect is followed where its host wants long pauses: a later visit would be redirected again', async t => {
-  // As robots.txt would have it, but for the requests of other tests.
-  site.on('/moved', async (_request, response) => {
-    await run.pool.query('update hosts set crawl_delay = 6000 where host = $1', [site.host])
-    response.writeHead(301, { location: '/moved-here' }).end()
-  })
-  site.on('/moved-here', async () => {
-    await run.pool.query('update hosts set crawl_delay = null where host = $1', [site.host])
-    return html('here')
-  })
-  await crawl('/moved')
-  await run.workOff(60_000, async () => (await run.page(at('/moved')))?.state === 'stored')
-  t.match(await run.page(at('/moved')), { state: 'stored', finalUrl: at('/moved-here') })
-  t.equal(site.to('/moved').length, 1)
-  await run.pool.query("update hosts set crawl_delay = null, free_at = 'epoch'")
-})
+t.test(
+  'a redirect is followed where its host wants long pauses: a later visit would be redirected again',
+  async t => {
+    // As robots.txt would have it, but for the requests of other tests.
+    site.on('/moved', async (_request, response) => {
+      await run.pool.query('update hosts set crawl_delay = 6000 where host = $1', [site.host])
+      response.writeHead(301, { location: '/moved-here' }).end()
+    })
+    site.on('/moved-here', async () => {
+      await run.pool.query('update hosts set crawl_delay = null where host = $1', [site.host])
+      return html('here')
+    })
+    await crawl('/moved')
+    await run.workOff(60_000, async () => (await run.page(at('/moved')))?.state === 'stored')
+    t.match(await run.page(at('/moved')), { state: 'stored', finalUrl: at('/moved-here') })
+    t.equal(site.to('/moved').length, 1)
+    await run.pool.query("update hosts set crawl_delay = null, free_at = 'epoch'")
+  },
+)
 
 t.test('Retry-After is obeyed, and holds for the whole host', async t => {
   site.on('/busy', reply(429, { 'retry-after': '2' }))
   site.on('/next', html('next'))
   await crawl('/busy', '/next')
-  const [busy, next] = [site.to('/busy')[0], site.to('/next')[0]]
+  const busy = site.to('/busy')[0]
+  const next = site.to('/next')[0]
   t.match(await run.page(at('/busy')), { state: 'waiting', reason: 'too many requests' })
   t.match(await run.page(at('/next')), { state: 'stored' })
-  t.ok(busy && next && next.from - busy.from >= 2_000, `${(next?.from ?? 0) - (busy?.from ?? 0)} ms`)
+  t.ok(
+    busy && next && next.from - busy.from >= 2_000,
+    `${(next?.from ?? 0) - (busy?.from ?? 0)} ms`,
+  )
 })
 
 function closeDelimited(socket: Socket | null, body: string): void {

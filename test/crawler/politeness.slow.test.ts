@@ -9,7 +9,9 @@ const DELAY = 150
  * Two outlets on three hosts, whose pages send visitors from one to another; every request counts.
  */
 async function startSites(): Promise<Site[]> {
-  const sites = await Promise.all(['127.0.0.1', '127.0.0.2', '127.0.0.3'].map(address => startSite(address)))
+  const sites = await Promise.all(
+    ['127.0.0.1', '127.0.0.2', '127.0.0.3'].map(address => startSite(address)),
+  )
   for (const [index, site] of sites.entries()) {
     const next = sites[(index + 1) % sites.length]
     const paths: string[] = []
@@ -22,7 +24,10 @@ async function startSites(): Promise<Site[]> {
     // A slow one: the next request must wait for its end too.
     site.on('/page/5', (_request, response) => setTimeout(() => response.end(html('slow')), 400))
     site.on('/feed.xml', rss(...paths.map(path => site.origin + path)))
-    site.on('/more.xml', rss(...paths.slice(3).map(path => `${site.origin}${path}?utm_source=more`)))
+    site.on(
+      '/more.xml',
+      rss(...paths.slice(3).map(path => `${site.origin}${path}?utm_source=more`)),
+    )
   }
   return sites
 }
@@ -41,7 +46,8 @@ t.test('one rate per host over all workers and processes, whatever happens to th
     outletOf(`outlet${index}.example`, [`${origin}/feed.xml`, `${origin}/more.xml`], { hosts: [] }),
   )
   await fleet.sync({ outlets })
-  const [first, second] = [await fleet.start('crawler'), await fleet.start('crawler')]
+  const first = await fleet.start('crawler')
+  const second = await fleet.start('crawler')
 
   const stored = () => database.count("pages where state = 'stored'")
   await until(async () => (await stored()) > 5, 60_000)

@@ -23,7 +23,10 @@ const GZIP_HEADER = gzipSync('').subarray(0, 10)
 const TEXT = 'een artikel '.repeat(500)
 const site = await startSite()
 t.teardown(() => site.close())
-const { get, failing } = requests(guardedConnector(addressRule(['127.0.0.0/8'], PORTS), 1_000), 2_000)
+const { get, failing } = requests(
+  guardedConnector(addressRule(['127.0.0.0/8'], PORTS), 1_000),
+  2_000,
+)
 const closed = requests(guardedConnector(addressRule([], PORTS), 1_000), 2_000)
 
 /**
@@ -100,10 +103,16 @@ t.test('a server that closes while the body waits to be read ends no process', a
     ] as const) {
       const head = `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-encoding: gzip\r\n${length}\r\n`
       const { server, url } = await raw(head, 'stay')
-      server.on('connection', socket => socket.once('data', () => setTimeout(() => socket.end(body), 5)))
+      server.on('connection', socket =>
+        socket.once('data', () => setTimeout(() => socket.end(body), 5)),
+      )
       // The parser waits for decompression, and that for a thread.
       const busy = Array.from({ length: 4 }, () => promisify(pbkdf2)('', '', 200_000, 64, 'sha512'))
-      t.equal(await failing(url, { maxBytes: 1_000_000, timeout: 5_000 }), end, `${size} bytes, ${length}`)
+      t.equal(
+        await failing(url, { maxBytes: 1_000_000, timeout: 5_000 }),
+        end,
+        `${size} bytes, ${length}`,
+      )
       await Promise.all(busy)
       server.close()
     }
@@ -131,30 +140,43 @@ t.test('no more is read than the limit, before and after decompression', async t
     site.on(`/bomb-${coding}`, reply(200, { 'content-encoding': coding }, bomb))
     t.equal(await failing(`${site.origin}/bomb-${coding}`), 'too-large', coding)
   }
-  site.on('/bomb-of-bombs', reply(200, { 'content-encoding': 'br, zstd' }, zstdCompressSync(bombs.br)))
+  site.on(
+    '/bomb-of-bombs',
+    reply(200, { 'content-encoding': 'br, zstd' }, zstdCompressSync(bombs.br)),
+  )
   site.on('/endless', pour('x'.repeat(10_000)))
   // Empty blocks: megabytes of gzip without a byte of text, and the rest of the member.
-  const empty = Buffer.concat([GZIP_HEADER, Buffer.alloc(5_000_000, Buffer.from([0, 0, 0, 255, 255]))])
+  const empty = Buffer.concat([
+    GZIP_HEADER,
+    Buffer.alloc(5_000_000, Buffer.from([0, 0, 0, 255, 255])),
+  ])
   site.on('/bomb-of-nothing', reply(200, { 'content-encoding': 'gzip, gzip' }, gzipSync(empty)))
   for (const path of ['/long', '/bomb-of-bombs', '/bomb-of-nothing', '/endless'])
     t.equal(await failing(site.origin + path), 'too-large', path)
 })
 
-t.test('a body in chunks of a byte costs little memory, and one in small chunks is read', async t => {
-  const chunks = (size: number, count: number) => `${size.toString(16)}\r\n${'a'.repeat(size)}\r\n`.repeat(count)
-  const answer = (body: string, more = '') =>
-    `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n${more}\r\n${body}0\r\n\r\n`
-  const bytes = await raw(answer(chunks(1, 500_000)), 'stay')
-  const before = process.memoryUsage().rss
-  // Chunks that wait for the reader are joined: a slow reader has the whole body.
-  const end = await failing(bytes.url, { maxBytes: 1_000_000, timeout: 20_000 })
-  t.ok(end === 'too-large' || end === 200, `${end}`)
-  t.ok(process.memoryUsage().rss - before < 100_000_000, 'a buffer for each would take hundreds of megabytes')
-  bytes.server.close()
-  const small = await raw(answer(chunks(16, 5_000)), 'stay')
-  t.equal((await get(small.url)).body.length, 80_000)
-  small.server.close()
-})
+t.test(
+  'a body in chunks of a byte costs little memory, and one in small chunks is read',
+  async t => {
+    const chunks = (size: number, count: number) =>
+      `${size.toString(16)}\r\n${'a'.repeat(size)}\r\n`.repeat(count)
+    const answer = (body: string, more = '') =>
+      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n${more}\r\n${body}0\r\n\r\n`
+    const bytes = await raw(answer(chunks(1, 500_000)), 'stay')
+    const before = process.memoryUsage().rss
+    // Chunks that wait for the reader are joined: a slow reader has the whole body.
+    const end = await failing(bytes.url, { maxBytes: 1_000_000, timeout: 20_000 })
+    t.ok(end === 'too-large' || end === 200, `${end}`)
+    t.ok(
+      process.memoryUsage().rss - before < 100_000_000,
+      'a buffer for each would take hundreds of megabytes',
+    )
+    bytes.server.close()
+    const small = await raw(answer(chunks(16, 5_000)), 'stay')
+    t.equal((await get(small.url)).body.length, 80_000)
+    small.server.close()
+  },
+)
 
 t.test('what goes on for ever beside the body is not read for ever', async t => {
   const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
@@ -206,27 +228,31 @@ t.test('failures say what they are', async t => {
   t.equal(await failing(url), 'protocol')
 })
 
-t.test('private addresses are refused, written in whatever way, and open only where the operator says', async t => {
-  const { port } = site
-  const written = '127.0.0.1 localhost 0.0.0.0 127.1 2130706433 0x7f000001 [::1] [::ffff:127.0.0.1] [::]'
-  for (const host of written.split(' ')) {
-    t.equal(await closed.failing(`http://${host}:${port}/`), 'private-address', host)
-  }
-  const others = `10.0.0.1 172.16.3.4 192.168.1.1 169.254.169.254 100.64.0.1 168.63.129.16 [::ffff:168.63.129.16] 224.0.0.1 198.18.0.1
+t.test(
+  'private addresses are refused, written in whatever way, and open only where the operator says',
+  async t => {
+    const { port } = site
+    const written =
+      '127.0.0.1 localhost 0.0.0.0 127.1 2130706433 0x7f000001 [::1] [::ffff:127.0.0.1] [::]'
+    for (const host of written.split(' ')) {
+      t.equal(await closed.failing(`http://${host}:${port}/`), 'private-address', host)
+    }
+    const others = `10.0.0.1 172.16.3.4 192.168.1.1 169.254.169.254 100.64.0.1 168.63.129.16 [::ffff:168.63.129.16] 224.0.0.1 198.18.0.1
     [fe80::1] [fd00::1] [64:ff9b::7f00:1] [2002:7f00:1::] [::7f00:1] [::127.0.0.1] [::ffff:0:7f00:1] [2001:0:1:2::1] [4000::1] [1::1]`
-  for (const host of others.split(/\s+/)) {
-    t.equal(await failing(`http://${host}/`), 'private-address', `${host}, not in 127.0.0.0/8`)
-  }
-  site.on('/', 'open')
-  t.equal((await get(`${site.origin}/`)).body.toString(), 'open')
-  t.equal((await get(`http://localhost:${port}/`)).status, 200)
-  t.throws(() => addressRule(['10.0.0.0/33'], PORTS), { name: 'ConfigError' })
-  t.throws(() => addressRule(['everything'], PORTS), { name: 'ConfigError' })
-  const rule = addressRule(['10.1.2.3'], PORTS)
-  t.equal(rule.isOpened('10.1.2.3'), true)
-  t.equal(rule.isOpened('::ffff:10.1.2.3'), true)
-  t.equal(rule.isOpened('10.1.2.4'), false)
-})
+    for (const host of others.split(/\s+/)) {
+      t.equal(await failing(`http://${host}/`), 'private-address', `${host}, not in 127.0.0.0/8`)
+    }
+    site.on('/', 'open')
+    t.equal((await get(`${site.origin}/`)).body.toString(), 'open')
+    t.equal((await get(`http://localhost:${port}/`)).status, 200)
+    t.throws(() => addressRule(['10.0.0.0/33'], PORTS), { name: 'ConfigError' })
+    t.throws(() => addressRule(['everything'], PORTS), { name: 'ConfigError' })
+    const rule = addressRule(['10.1.2.3'], PORTS)
+    t.equal(rule.isOpened('10.1.2.3'), true)
+    t.equal(rule.isOpened('::ffff:10.1.2.3'), true)
+    t.equal(rule.isOpened('10.1.2.4'), false)
+  },
+)
 
 t.test('IANA: of IPv6 only global unicast is public, and nothing that stands for IPv4', async t => {
   const rule = addressRule([], PORTS)
@@ -244,23 +270,30 @@ t.test('IANA: of IPv6 only global unicast is public, and nothing that stands for
     ff02::1 192.0.2.1 198.51.100.1 203.0.113.1 192.88.99.1 255.255.255.255 0.0.0.1`
   for (const address of special.split(/\s+/)) t.equal(rule.isPublic(address), false, address)
 })
-t.test('public addresses are asked on the ports of the web only, opened ranges on every one', async t => {
-  for (const port of [1, 22, 25, 3306, 5432, 6379, 8081, 65535]) {
-    t.equal(await failing(`http://93.184.216.34:${port}/`), 'port', String(port))
-    t.equal(await failing(`http://[2606:2800:220:1::1]:${port}/`), 'port', String(port))
-  }
-  const rule = addressRule([], PORTS)
-  const isOpen = [80, 443, 8080, 8443, 8081].map(port => rule.isPublicPort(port))
-  t.same(isOpen, [true, true, true, true, false])
-  t.equal(await failing(`http://10.0.0.1:22/`), 'private-address', 'a closed address is none on any port')
-  for (const port of ['0', '65536', 'http', '1-2', '-1']) {
-    t.throws(() => addressRule([], [port]), { name: 'ConfigError', message: /CRAWL_PORTS/ })
-  }
-  site.on('/any-port', 'open')
-  t.notOk(PORTS.includes(String(site.port)))
-  t.equal((await get(`${site.origin}/any-port`)).status, 200)
-  t.equal((await get(`http://localhost:${site.port}/any-port`)).status, 200)
-})
+t.test(
+  'public addresses are asked on the ports of the web only, opened ranges on every one',
+  async t => {
+    for (const port of [1, 22, 25, 3306, 5432, 6379, 8081, 65535]) {
+      t.equal(await failing(`http://93.184.216.34:${port}/`), 'port', String(port))
+      t.equal(await failing(`http://[2606:2800:220:1::1]:${port}/`), 'port', String(port))
+    }
+    const rule = addressRule([], PORTS)
+    const isOpen = [80, 443, 8080, 8443, 8081].map(port => rule.isPublicPort(port))
+    t.same(isOpen, [true, true, true, true, false])
+    t.equal(
+      await failing(`http://10.0.0.1:22/`),
+      'private-address',
+      'a closed address is none on any port',
+    )
+    for (const port of ['0', '65536', 'http', '1-2', '-1']) {
+      t.throws(() => addressRule([], [port]), { name: 'ConfigError', message: /CRAWL_PORTS/ })
+    }
+    site.on('/any-port', 'open')
+    t.notOk(PORTS.includes(String(site.port)))
+    t.equal((await get(`${site.origin}/any-port`)).status, 200)
+    t.equal((await get(`http://localhost:${site.port}/any-port`)).status, 200)
+  },
+)
 
 t.test('a request that is no longer wanted when the connection stands is not made', async t => {
   site.on('/late', 'x')

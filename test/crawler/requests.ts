@@ -7,7 +7,10 @@ type Limits = Partial<Parameters<typeof request>[3]>
 export function requests(connect: Parameters<typeof request>[2], timeout: number) {
   const get = (url: string, limits: Limits = {}): Promise<FetchedResponse> =>
     request(new URL(url), { 'user-agent': 'test' }, connect, {
-      ...{ timeout, maxBytes: 100_000, signal: new AbortController().signal, wanted: () => true },
+      timeout,
+      maxBytes: 100_000,
+      signal: new AbortController().signal,
+      wanted: () => true,
       ...limits,
     })
   /** The kind of failure that a request ends in; the status of one that does not fail. */

@@ -23,7 +23,8 @@ async function published(t: Test, robots: Parameters<Site['on']>[1] | null, ...p
 }
 
 t.test('robots.txt is asked for first, once, and obeyed', async t => {
-  const robots = 'User-agent: *\nDisallow: /\n\nUser-agent: PerscopeBot\nDisallow: /prive/\nAllow: /prive/open'
+  const robots =
+    'User-agent: *\nDisallow: /\n\nUser-agent: PerscopeBot\nDisallow: /prive/\nAllow: /prive/open'
   const { site, at } = await published(t, robots, '/a', '/prive/b', '/prive/open')
   await run.workOff()
   t.equal(site.seen[0]?.path, '/robots.txt')
@@ -46,39 +47,48 @@ t.test('RFC 9309 §2.3.1.3: without one, everything is allowed', async t => {
   }
 })
 
-t.test('RFC 9309 §2.3.1.4: while it does not answer, nothing is fetched; when it does, everything is', async t => {
-  for (const [name, robots] of Object.entries({
-    'a server error': reply(503),
-    'too many requests': reply(429),
-    'a file that is not sent': reply(304),
-    'a cut answer': cutShort({}, 'User-agent: *\nAllow: /'.padEnd(60)),
-    'no answer at all': (request: IncomingMessage) => request.socket.destroy(),
-  })) {
-    const { site, at } = await published(t, robots, '/a')
-    await run.workOff(1_200)
-    await run.workOff(30_000, async () => site.seen.length >= 2)
-    t.same([...new Set(site.seen.map(({ path }) => path))], ['/robots.txt'], name)
-    t.ok(site.seen.length >= 2 && site.seen.length <= 4, `tried again with longer pauses: ${site.seen.length} times`)
-    t.match(await outletHealth(run.pool), [{ health: 'failing', error: /robots\.txt/ }])
-    site.on('/robots.txt', 'User-agent: *\nAllow: /')
-    await run.workOff(30_000, async () => (await run.page(at('/a')))?.state === 'stored')
-    t.match(await run.page(at('/a')), { state: 'stored' }, name)
-    t.match(await outletHealth(run.pool), [{ health: 'healthy', error: null }])
-  }
-})
+t.test(
+  'RFC 9309 §2.3.1.4: while it does not answer, nothing is fetched; when it does, everything is',
+  async t => {
+    for (const [name, robots] of Object.entries({
+      'a server error': reply(503),
+      'too many requests': reply(429),
+      'a file that is not sent': reply(304),
+      'a cut answer': cutShort({}, 'User-agent: *\nAllow: /'.padEnd(60)),
+      'no answer at all': (request: IncomingMessage) => request.socket.destroy(),
+    })) {
+      const { site, at } = await published(t, robots, '/a')
+      await run.workOff(1_200)
+      await run.workOff(30_000, async () => site.seen.length >= 2)
+      t.same([...new Set(site.seen.map(({ path }) => path))], ['/robots.txt'], name)
+      t.ok(
+        site.seen.length >= 2 && site.seen.length <= 4,
+        `tried again with longer pauses: ${site.seen.length} times`,
+      )
+      t.match(await outletHealth(run.pool), [{ health: 'failing', error: /robots\.txt/ }])
+      site.on('/robots.txt', 'User-agent: *\nAllow: /')
+      await run.workOff(30_000, async () => (await run.page(at('/a')))?.state === 'stored')
+      t.match(await run.page(at('/a')), { state: 'stored' }, name)
+      t.match(await outletHealth(run.pool), [{ health: 'healthy', error: null }])
+    }
+  },
+)
 
-t.test('RFC 9309 §2.3.1.2: its redirects are followed, to another host in that host’s turn', async t => {
-  const other = await startSite('127.0.0.2')
-  t.teardown(() => other.close())
-  other.on('/robots.txt', 'User-agent: *\nDisallow: /b')
-  const { at } = await published(t, redirect(`${other.origin}/robots.txt`, 301), '/a', '/b')
-  await run.workOff()
-  t.match(await run.page(at('/a')), { state: 'stored' })
-  t.match(await run.page(at('/b')), { state: 'refused', reason: 'robots' })
-  const circle = await published(t, redirect('/robots.txt'), '/a')
-  await run.workOff()
-  t.match(await run.page(circle.at('/a')), { state: 'stored' }, 'too many count as none')
-})
+t.test(
+  'RFC 9309 §2.3.1.2: its redirects are followed, to another host in that host’s turn',
+  async t => {
+    const other = await startSite('127.0.0.2')
+    t.teardown(() => other.close())
+    other.on('/robots.txt', 'User-agent: *\nDisallow: /b')
+    const { at } = await published(t, redirect(`${other.origin}/robots.txt`, 301), '/a', '/b')
+    await run.workOff()
+    t.match(await run.page(at('/a')), { state: 'stored' })
+    t.match(await run.page(at('/b')), { state: 'refused', reason: 'robots' })
+    const circle = await published(t, redirect('/robots.txt'), '/a')
+    await run.workOff()
+    t.match(await run.page(circle.at('/a')), { state: 'stored' }, 'too many count as none')
+  },
+)
 
 t.test('a feed that robots.txt forbids is not read, and the outlet fails', async t => {
   const { site } = await published(t, 'User-agent: *\nDisallow: /feed', '/a')
@@ -97,19 +107,22 @@ t.test('a longer Crawl-delay wins over CRAWL_HOST_DELAY', async t => {
   }
 })
 
-t.test('RFC 9309 §2.5: of one that is larger than any page may be, the first 500 KiB hold', async t => {
-  const lines = 'Allow: /archief/aflevering\n'.repeat(420_000)
-  const robots = `User-agent: *\nDisallow: /a\n${lines}Disallow: /b\n`
-  const answers: Record<string, Handler> = {
-    plain: reply(200, {}, robots),
-    gzip: reply(200, { 'content-encoding': 'gzip' }, gzipSync(robots)),
-    brotli: reply(200, { 'content-encoding': 'br' }, brotliCompressSync(robots)),
-    endless: pour(lines, robots),
-  }
-  for (const [name, answer] of Object.entries(answers)) {
-    const { at } = await published(t, answer, '/a', '/b')
-    await run.workOff()
-    t.match(await run.page(at('/a')), { state: 'refused', reason: 'robots' }, name)
-    t.match(await run.page(at('/b')), { state: 'stored' }, name)
-  }
-})
+t.test(
+  'RFC 9309 §2.5: of one that is larger than any page may be, the first 500 KiB hold',
+  async t => {
+    const lines = 'Allow: /archief/aflevering\n'.repeat(420_000)
+    const robots = `User-agent: *\nDisallow: /a\n${lines}Disallow: /b\n`
+    const answers: Record<string, Handler> = {
+      plain: reply(200, {}, robots),
+      gzip: reply(200, { 'content-encoding': 'gzip' }, gzipSync(robots)),
+      brotli: reply(200, { 'content-encoding': 'br' }, brotliCompressSync(robots)),
+      endless: pour(lines, robots),
+    }
+    for (const [name, answer] of Object.entries(answers)) {
+      const { at } = await published(t, answer, '/a', '/b')
+      await run.workOff()
+      t.match(await run.page(at('/a')), { state: 'refused', reason: 'robots' }, name)
+      t.match(await run.page(at('/b')), { state: 'stored' }, name)
+    }
+  },
+)

@@ -40,7 +40,9 @@ export const tagged =
   ({ headers }, response) =>
     headers['if-none-match'] === etag
       ? response.writeHead(304, { etag }).end()
-      : response.writeHead(200, { 'content-type': 'application/xml', etag, 'last-modified': MODIFIED }).end(body)
+      : response
+          .writeHead(200, { 'content-type': 'application/xml', etag, 'last-modified': MODIFIED })
+          .end(body)
 
 /** Half of the bytes that were promised, then the end. */
 export const cutShort =
@@ -66,7 +68,9 @@ export const pour =
 
 /** Begins a page, and never goes on. */
 export const begin: Handler = (_request, response) =>
-  response.writeHead(200, { 'content-type': 'text/html' }).write('<!doctype html><p>Het nieuws van vandaag')
+  response
+    .writeHead(200, { 'content-type': 'text/html' })
+    .write('<!doctype html><p>Het nieuws van vandaag')
 
 /** Sends one byte now and then, for ever. */
 export const drip: Handler = (_request, response) => {
@@ -86,7 +90,13 @@ export async function startSite(address = '127.0.0.1', tls: ServerOptions | null
   const seen: Seen[] = []
   const answer: RequestListener = async (request, response) => {
     const path = request.url ?? '/'
-    const visit: Seen = { path, headers: request.headers, from: performance.now(), until: OPEN, answered: false }
+    const visit: Seen = {
+      path,
+      headers: request.headers,
+      from: performance.now(),
+      until: OPEN,
+      answered: false,
+    }
     seen.push(visit)
     const end = (answered: boolean) => {
       if (visit.until === OPEN) Object.assign(visit, { until: performance.now(), answered })
@@ -164,7 +174,8 @@ export function breachesOf({ host, seen }: Site, pause: number): string[] {
       return `${when} while ${open.path} was not answered yet.`
     const ended = seen.slice(0, at).filter(({ until }) => until <= from)
     const last = ended.toSorted((a, b) => a.until - b.until).at(-1)
-    if (!last?.answered || from - last.until >= pause || last.until - last.from >= PATIENCE_MS) return []
+    if (!last?.answered || from - last.until >= pause || last.until - last.from >= PATIENCE_MS)
+      return []
     const [gap, took] = [from - last.until, last.until - last.from].map(ms => ms.toFixed(1))
     return `${when}, ${gap} ms after ${last.path} was answered in ${took} ms.`
   })

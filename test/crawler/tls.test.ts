@@ -29,10 +29,15 @@ function publish(path: string, certificate: X509Certificate): string {
 /** Polls one feed of one outlet, and fetches its pages. What became of both. */
 async function crawlOf(origin: string): Promise<{ error: string | null; pages: string[] }> {
   await run.forget()
-  await run.pool.query("update hosts set free_at = 'epoch', robots_until = 'epoch', robots_blocked = false")
+  await run.pool.query(
+    "update hosts set free_at = 'epoch', robots_until = 'epoch', robots_blocked = false",
+  )
   await run.outlets({ 'krant.example': [`${origin}/feed.xml`] })
   await run.workOff()
-  return { error: (await run.feed())?.error ?? null, pages: (await run.pages()).map(({ state }) => state) }
+  return {
+    error: (await run.feed())?.error ?? null,
+    pages: (await run.pages()).map(({ state }) => state),
+  }
 }
 
 /**
@@ -40,7 +45,13 @@ async function crawlOf(origin: string): Promise<{ error: string | null; pages: s
  *
  * @param chain the certificates that the server sends after its own
  */
-async function krant(t: Test, own: Certified, chain: Certified[] = [], options: ServerOptions = {}, address?: string) {
+async function krant(
+  t: Test,
+  own: Certified,
+  chain: Certified[] = [],
+  options: ServerOptions = {},
+  address?: string,
+) {
   const cert = [own, ...chain].map(({ certificate }) => certificate).join('')
   const site = await startSite(address, { key: own.key, cert, ...options })
   t.teardown(() => site.close())
@@ -49,53 +60,77 @@ async function krant(t: Test, own: Certified, chain: Certified[] = [], options: 
   return site
 }
 
-t.test('an incomplete chain: the missing certificates are fetched once, in the turns of their host', async t => {
-  const first = middle('First')
-  const second = middle('Second', { issuer: first, issuerAt: publish('/first.crt', first.x509) })
-  const own = leaf({ issuer: second, issuerAt: publish('/second.crt', second.x509) })
-  const site = await krant(t, own)
-  t.same(await crawlOf(site.origin), { error: null, pages: ['stored'] })
-  t.same(authority.seen.map(({ path }) => path).sort(), ['/first.crt', '/second.crt'])
-  const { rows } = await run.pool.query<{ hosts: number; bytes: string; permits: string }>(
-    `select l.hosts, l.bytes, (select count(*) from hosts where host = $1 and permit is null and free_at > 'epoch') as permits
+t.test(
+  'an incomplete chain: the missing certificates are fetched once, in the turns of their host',
+  async t => {
+    const first = middle('First')
+    const second = middle('Second', { issuer: first, issuerAt: publish('/first.crt', first.x509) })
+    const own = leaf({ issuer: second, issuerAt: publish('/second.crt', second.x509) })
+    const site = await krant(t, own)
+    t.same(await crawlOf(site.origin), { error: null, pages: ['stored'] })
+    t.same(authority.seen.map(({ path }) => path).sort(), ['/first.crt', '/second.crt'])
+    const { rows } = await run.pool.query<{ hosts: number; bytes: string; permits: string }>(
+      `select l.hosts, l.bytes, (select count(*) from hosts where host = $1 and permit is null and free_at > 'epoch') as permits
        from outlet_loads l`,
-    [authority.host],
-  )
-  t.match(rows, [{ hosts: 1, permits: '1' }], 'the host counts for the outlet, and had a permit')
-  t.ok(Number(rows[0]?.bytes) > 500)
-  t.same(await crawlOf(site.origin), { error: null, pages: ['stored'] })
-  t.equal(authority.seen.length, 2, 'they are remembered')
-  const sibling = await krant(t, leaf({ issuer: second }), [], {}, '127.0.0.2')
-  t.same(await crawlOf(sibling.origin), { error: null, pages: ['stored'] }, 'and fill the gaps of other chains')
-})
+      [authority.host],
+    )
+    t.match(rows, [{ hosts: 1, permits: '1' }], 'the host counts for the outlet, and had a permit')
+    t.ok(Number(rows[0]?.bytes) > 500)
+    t.same(await crawlOf(site.origin), { error: null, pages: ['stored'] })
+    t.equal(authority.seen.length, 2, 'they are remembered')
+    const sibling = await krant(t, leaf({ issuer: second }), [], {}, '127.0.0.2')
+    t.same(
+      await crawlOf(sibling.origin),
+      { error: null, pages: ['stored'] },
+      'and fill the gaps of other chains',
+    )
+  },
+)
 
-t.test('an incomplete chain that cannot be completed says so, and is tried once an hour', async t => {
-  const lonely = middle('Lonely')
-  const foreign = certify({ name: 'Foreign', issuer: stranger, authority: true })
-  const none = certify({ name: 'No authority', issuer: root })
-  const issuers: [string, ReturnType<typeof certify>, string | undefined][] = [
-    ['names no address', lonely, undefined],
-    ['nothing is there', lonely, `http://${authority.host}/nothing.crt`],
-    ['another certificate is there', lonely, publish('/other.crt', foreign.x509)],
-    ['a root of others signed it', foreign, publish('/foreign.crt', foreign.x509)],
-    ['the root itself is there, and is not trusted', stranger, publish('/stranger.crt', stranger.x509)],
-    ['the issuer is no authority', none, publish('/none.crt', none.x509)],
-    ['no certificate is there', lonely, `http://${authority.host}/text.crt`],
-    ['it never ends', lonely, `http://${authority.host}/endless.crt`],
-    ['it is private', lonely, 'http://10.0.0.1/private.crt'],
-    ['it needs TLS', lonely, 'https://127.0.0.9/tls.crt'],
-  ]
-  authority.on('/text.crt', 'no certificate')
-  authority.on('/endless.crt', pour('x'.repeat(10_000)))
-  for (const [name, issuer, issuerAt] of issuers) {
-    const site = await krant(t, leaf({ issuer, ...(issuerAt === undefined ? {} : { issuerAt }) }), [], {}, '127.0.0.3')
-    t.match(await crawlOf(site.origin), { error: /does not send all certificates/, pages: [] }, name)
-    const before = authority.seen.length
-    await crawlOf(site.origin)
-    t.equal(authority.seen.length, before, `${name}: not again`)
-    t.same(site.seen, [], 'nothing was asked over such a connection')
-  }
-})
+t.test(
+  'an incomplete chain that cannot be completed says so, and is tried once an hour',
+  async t => {
+    const lonely = middle('Lonely')
+    const foreign = certify({ name: 'Foreign', issuer: stranger, authority: true })
+    const none = certify({ name: 'No authority', issuer: root })
+    const issuers: [string, ReturnType<typeof certify>, string | undefined][] = [
+      ['names no address', lonely, undefined],
+      ['nothing is there', lonely, `http://${authority.host}/nothing.crt`],
+      ['another certificate is there', lonely, publish('/other.crt', foreign.x509)],
+      ['a root of others signed it', foreign, publish('/foreign.crt', foreign.x509)],
+      [
+        'the root itself is there, and is not trusted',
+        stranger,
+        publish('/stranger.crt', stranger.x509),
+      ],
+      ['the issuer is no authority', none, publish('/none.crt', none.x509)],
+      ['no certificate is there', lonely, `http://${authority.host}/text.crt`],
+      ['it never ends', lonely, `http://${authority.host}/endless.crt`],
+      ['it is private', lonely, 'http://10.0.0.1/private.crt'],
+      ['it needs TLS', lonely, 'https://127.0.0.9/tls.crt'],
+    ]
+    authority.on('/text.crt', 'no certificate')
+    authority.on('/endless.crt', pour('x'.repeat(10_000)))
+    for (const [name, issuer, issuerAt] of issuers) {
+      const site = await krant(
+        t,
+        leaf({ issuer, ...(issuerAt === undefined ? {} : { issuerAt }) }),
+        [],
+        {},
+        '127.0.0.3',
+      )
+      t.match(
+        await crawlOf(site.origin),
+        { error: /does not send all certificates/, pages: [] },
+        name,
+      )
+      const before = authority.seen.length
+      await crawlOf(site.origin)
+      t.equal(authority.seen.length, before, `${name}: not again`)
+      t.same(site.seen, [], 'nothing was asked over such a connection')
+    }
+  },
+)
 
 t.test('certificates that no browser accepts are a failure that says why', async t => {
   const expired = await krant(t, leaf({ until: new Date('2021-01-01T00:00:00Z') }))
@@ -109,17 +144,25 @@ t.test('certificates that no browser accepts are a failure that says why', async
   for (const site of [expired, own, others, misnamed]) t.same(site.seen, [])
 })
 
-t.test('old servers: TLS 1.2 with RSA keys and ciphers of its first days; older versions are refused', async t => {
-  const rsa = leaf({ rsa: true })
-  for (const ciphers of ['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES256-SHA', 'AES128-SHA']) {
-    const site = await krant(t, rsa, [], { maxVersion: 'TLSv1.2', ciphers })
-    t.same(await crawlOf(site.origin), { error: null, pages: ['stored'] }, ciphers)
-  }
-  const ancient = await krant(t, rsa, [], {
-    ...{ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
-  })
-  t.match(await crawlOf(ancient.origin), { error: /no secure connection could be made/, pages: [] })
-})
+t.test(
+  'old servers: TLS 1.2 with RSA keys and ciphers of its first days; older versions are refused',
+  async t => {
+    const rsa = leaf({ rsa: true })
+    for (const ciphers of ['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES256-SHA', 'AES128-SHA']) {
+      const site = await krant(t, rsa, [], { maxVersion: 'TLSv1.2', ciphers })
+      t.same(await crawlOf(site.origin), { error: null, pages: ['stored'] }, ciphers)
+    }
+    const ancient = await krant(t, rsa, [], {
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    })
+    t.match(await crawlOf(ancient.origin), {
+      error: /no secure connection could be made/,
+      pages: [],
+    })
+  },
+)
 
 t.test('authorities of the operator are trusted: NODE_EXTRA_CA_CERTS', async t => {
   const own = certify({ name: 'krant.example', issuer: root })
@@ -129,9 +172,13 @@ t.test('authorities of the operator are trusted: NODE_EXTRA_CA_CERTS', async t =
     import { createTrust } from ${JSON.stringify(new URL('../../services/crawler/fetch/certificates.ts', import.meta.url))}
     console.log(createTrust().isIssuedByAuthority(new X509Certificate(process.env.OWN)))`
   const run = async (env: Record<string, string>) => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
-      env: { ...process.env, OWN: own.certificate, ...env },
-    })
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '-e', program],
+      {
+        env: { ...process.env, OWN: own.certificate, ...env },
+      },
+    )
     return stdout.trim()
   }
   t.equal(await run({}), 'false')

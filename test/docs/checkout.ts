@@ -13,7 +13,8 @@ const DATA = /^(infra\/outlets\/sample|test\/golden)\//
 export function filesOf(folder = ROOT): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return entry.name.startsWith('.') || FOREIGN.has(entry.name) ? [] : filesOf(path)
+    if (entry.isDirectory())
+      return entry.name.startsWith('.') || FOREIGN.has(entry.name) ? [] : filesOf(path)
     return [relative(ROOT, path)]
   })
 }
@@ -70,4 +71,5 @@ export function withoutComments(file: string): string {
     .join('\n')
 }
 
-const linesOf = (text: string): Line[] => text.split('\n').map((line, index) => ({ number: index + 1, text: line }))
+const linesOf = (text: string): Line[] =>
+  text.split('\n').map((line, index) => ({ number: index + 1, text: line }))

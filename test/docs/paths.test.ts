@@ -1,7 +1,15 @@
 import { posix } from 'node:path'
 import t from 'tap'
 import { SETTINGS } from '../../shared/config/settings.ts'
-import { commentLines, comments, documents, filesOf, programs, read, withoutComments } from './checkout.ts'
+import {
+  commentLines,
+  comments,
+  documents,
+  filesOf,
+  programs,
+  read,
+  withoutComments,
+} from './checkout.ts'
 
 /*
  * Documents and comments name only files, folders, npm scripts, settings and columns that exist.
@@ -23,7 +31,9 @@ const texts = new Map([
 /** Where these texts hold a name that `isDead`. */
 function dead(pattern: RegExp, isDead: (name: string, file: string) => boolean): string[] {
   return [...texts].flatMap(([file, text]) =>
-    [...text.matchAll(pattern)].flatMap(([, name = '']) => (isDead(name, file) ? [`${file} names ${name}`] : [])),
+    [...text.matchAll(pattern)].flatMap(([, name = '']) =>
+      isDead(name, file) ? [`${file} names ${name}`] : [],
+    ),
   )
 }
 
@@ -31,7 +41,13 @@ const exists = (path: string) => files.includes(path) || folders.has(path.replac
 /** Stands for any name. */
 const isPlaceholder = (path: string) => /\b(NAME|FILE|PATH|PART)\b/.test(path)
 /** Settings of Node and tap, and a file beside the test data. */
-const OF_OTHERS = new Set(['UV_THREADPOOL_SIZE', 'OPENSEARCH_JAVA_OPTS', 'TAP_GREP', 'TAP_TIMEOUT', 'INDEX.md'])
+const OF_OTHERS = new Set([
+  'UV_THREADPOOL_SIZE',
+  'OPENSEARCH_JAVA_OPTS',
+  'TAP_GREP',
+  'TAP_TIMEOUT',
+  'INDEX.md',
+])
 const TOP = 'search|services|shared|scripts|infra|bench|test|docs'
 
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
@@ -48,7 +64,11 @@ t.test('paths from the root of the checkout', async t => {
 t.test('names of our files, with or without folders before them', async t => {
   const pattern = /(?<![\w./…:-])((?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:ts|mjs|sql|md|py))\b/g
   t.strictSame(
-    dead(pattern, name => !OF_OTHERS.has(name) && !files.some(file => file === name || file.endsWith(`/${name}`))),
+    dead(
+      pattern,
+      name =>
+        !OF_OTHERS.has(name) && !files.some(file => file === name || file.endsWith(`/${name}`)),
+    ),
     [],
   )
 })
@@ -86,7 +106,9 @@ t.test('links to a heading', async t => {
       [...read(file).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)#([^)\s]+)\)/g)].flatMap(
         ([link, name, anchor = '']) => {
           const target = name ? posix.join(posix.dirname(file), name) : file
-          return target.endsWith('.md') && !anchorsOf(read(target)).has(anchor) ? [`${file} links to ${link}`] : []
+          return target.endsWith('.md') && !anchorsOf(read(target)).has(anchor)
+            ? [`${file} links to ${link}`]
+            : []
         },
       ),
     ),
@@ -114,7 +136,10 @@ t.test('settings and constants', async t => {
   // Comments and examples may name constants of others, but none that looks like a setting of ours.
   const isOurs = (name: string, file: string) =>
     prefixes.has(name.split('_')[0]) || (file.endsWith('.md') && read(file).includes(`\`${name}`))
-  const unknown = dead(pattern, (name, file) => isOurs(name, file) && !known.has(name) && !OF_OTHERS.has(name))
+  const unknown = dead(
+    pattern,
+    (name, file) => isOurs(name, file) && !known.has(name) && !OF_OTHERS.has(name),
+  )
   t.strictSame(unknown, [])
 })
 
@@ -124,12 +149,18 @@ t.test('tables and their columns', async t => {
     .map(withoutComments)
     .join('\n')
   const tables = new Set(
-    [...sql.matchAll(/create (?:unlogged )?table (?:if not exists )?(\w+)/g)].map(([, name]) => name),
+    [...sql.matchAll(/create (?:unlogged )?table (?:if not exists )?(\w+)/g)].map(
+      ([, name]) => name,
+    ),
   )
   t.strictSame(
     dead(/`(\w+\.\w+)`/g, name => {
       const [table, column] = name.split('.')
-      return tables.has(table) && !/^(ts|md|sql)$/.test(column ?? '') && !new RegExp(`\\b${column}\\b`).test(sql)
+      return (
+        tables.has(table) &&
+        !/^(ts|md|sql)$/.test(column ?? '') &&
+        !new RegExp(`\\b${column}\\b`).test(sql)
+      )
     }),
     [],
   )
@@ -149,7 +180,9 @@ t.test('docs/schema.md has every table and index', async t => {
         t.fail(`${file} makes ${name}, of which docs/schema.md says nothing`)
   }
   // Tables are also made by the program that migrates, and partitions while the system runs.
-  const makers = files.filter(file => /^(infra|shared)\/migrations\/.*\.(sql|ts)$/.test(file)).map(withoutComments)
+  const makers = files
+    .filter(file => /^(infra|shared)\/migrations\/.*\.(sql|ts)$/.test(file))
+    .map(withoutComments)
   for (const [heading] of page.matchAll(/^### .*$/gm))
     for (const [, name = ''] of heading.matchAll(/`(\w+)`/g))
       t.ok(
@@ -169,18 +202,25 @@ const rows = ['README.md', 'docs/commands.md', 'CONTRIBUTING.md'].flatMap(file =
 /** The first cells name commands: `npm start`, `npm run -s export > FILE`. */
 const listed = new Set(
   rows
-    .flatMap(row => [...(row.split(' | ')[0] ?? '').matchAll(/\bnpm (?:run )?(?:-s )?([a-z][a-z:-]*)/g)])
+    .flatMap(row => [
+      ...(row.split(' | ')[0] ?? '').matchAll(/\bnpm (?:run )?(?:-s )?([a-z][a-z:-]*)/g),
+    ])
     .map(([, name]) => name),
 )
 
-t.test('every command of package.json is in a table of README.md, docs/commands.md or CONTRIBUTING.md', async t => {
-  const unlisted = Object.keys(scripts).filter(name => !listed.has(name))
-  t.strictSame(unlisted, [])
-})
+t.test(
+  'every command of package.json is in a table of README.md, docs/commands.md or CONTRIBUTING.md',
+  async t => {
+    const unlisted = Object.keys(scripts).filter(name => !listed.has(name))
+    t.strictSame(unlisted, [])
+  },
+)
 
 t.test('every program in scripts/ is a command of package.json, or part of one', async t => {
   const programs = filesOf().filter(file => /^scripts\/[\w-]+\.(ts|mjs)$/.test(file))
-  const run = new Set(Object.values(scripts).flatMap(command => command.replaceAll(' ./', ' ').split(' ')))
+  const run = new Set(
+    Object.values(scripts).flatMap(command => command.replaceAll(' ./', ' ').split(' ')),
+  )
   // `bootstrap.mjs` is imported by `npm start` and `npm test`.
   const unknown = programs.filter(file => !run.has(file) && file !== 'scripts/bootstrap.mjs')
   t.ok(programs.length > 20)
@@ -191,7 +231,9 @@ const COLUMNS = 100
 
 t.test(`comments wrap at ${COLUMNS} columns`, async t => {
   t.ok(programs().length > 500)
-  for (const file of programs().filter(name => /^(bench|scripts|search|services|shared|test|web)\//.test(name))) {
+  for (const file of programs().filter(name =>
+    /^(bench|scripts|search|services|shared|test|web)\//.test(name),
+  )) {
     for (const { number, text } of commentLines(file)) {
       // A line with an address may be longer.
       if (text.length > COLUMNS && !/:\/\/|\S{60}/.test(text))

@@ -65,26 +65,44 @@ export async function chaos(options: ChaosOptions): Promise<Verdict> {
     cleanUp.push(() => pool.end())
     const verdict = await run(options, folder, site, machine, pool)
     await writeFile(join(folder, 'verdict.json'), JSON.stringify(verdict, null, 2))
-    if (verdict.ok && !options.keep) cleanUp.unshift(() => rm(folder, { recursive: true, force: true }))
+    if (verdict.ok && !options.keep)
+      cleanUp.unshift(() => rm(folder, { recursive: true, force: true }))
     return verdict
   } finally {
     for (const step of cleanUp.reverse()) await step().catch((error: Error) => say(error.message))
   }
 }
 
-async function run(options: ChaosOptions, folder: string, site: Site, machine: Machine, pool: Pool) {
+async function run(
+  options: ChaosOptions,
+  folder: string,
+  site: Site,
+  machine: Machine,
+  pool: Pool,
+) {
   const { seed, seconds, say, signal } = options
   const outages = createOutages()
   const findings = createFindings(sentence => say(`  ! ${sentence}`))
   const scene: Scene = { machine, outages, findings, random: createRandom(seed, 'scene') }
-  const client = createClient(machine.apis, await prepare(options, machine, folder, site), outages, findings)
+  const client = createClient(
+    machine.apis,
+    await prepare(options, machine, folder, site),
+    outages,
+    findings,
+  )
   for (const [service, count] of FLEET) {
     for (let number = 0; number < count; number++) await machine.start(service, number)
   }
   for (const index of machine.apis.keys()) {
-    await until(() => machine.answers.api(index), 60_000, `api-${index} does not start; see ${folder}/logs.`)
+    await until(
+      () => machine.answers.api(index),
+      60_000,
+      `api-${index} does not start; see ${folder}/logs.`,
+    )
   }
-  say(`The fleet is up; faults of seed ${seed} for ${seconds} s. Everything of this run is in ${folder}.`)
+  say(
+    `The fleet is up; faults of seed ${seed} for ${seconds} s. Everything of this run is in ${folder}.`,
+  )
 
   const began = Date.now()
   site.publish(options.rate)
@@ -110,7 +128,15 @@ async function run(options: ChaosOptions, folder: string, site: Site, machine: M
   await catchUp(readers.pollers, pool)
   await readers.stop()
   clearInterval(teller)
-  const held = await judge({ site, machine, pool, outages, findings, reading: readers, imported: options.imported })
+  const held = await judge({
+    site,
+    machine,
+    pool,
+    outages,
+    findings,
+    reading: readers,
+    imported: options.imported,
+  })
   const sentences = findings.sentences()
   return {
     ok: sentences.length === 0 && !signal.aborted,

@@ -20,7 +20,10 @@ export function createFindings(tell: (sentence: string) => void) {
     },
     sentences() {
       const more = [...kinds].filter(([, count]) => count > MOST_OF_A_KIND)
-      return [...all, ...more.map(([kind, count]) => `… and ${count - MOST_OF_A_KIND} more like “${kind}”.`)]
+      return [
+        ...all,
+        ...more.map(([kind, count]) => `… and ${count - MOST_OF_A_KIND} more like “${kind}”.`),
+      ]
     },
   }
 }
@@ -49,6 +52,9 @@ export function createOutages() {
      * Whether something that needed `parts` from `from` to `to` (ms since 1970) may have failed.
      */
     excuse: (parts: readonly Part[], from: number, to: number = Date.now()) =>
-      outages.some(outage => from <= outage.to && to >= outage.from && parts.some(part => outage.parts.includes(part))),
+      outages.some(
+        outage =>
+          from <= outage.to && to >= outage.from && parts.some(part => outage.parts.includes(part)),
+      ),
   }
 }

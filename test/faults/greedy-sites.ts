@@ -34,7 +34,10 @@ export async function startSites(greed: Greed) {
   for (let outlet = 0; outlet < HONEST; outlet += 1)
     honest.push(
       await startOutlet(closing, `honest${outlet}`, [`127.20.0.${outlet + 1}`], ARTICLES, number =>
-        articlePage(`Raad ${outlet} spreekt over plan ${number}`, `plan ${number} van gemeente ${outlet}`),
+        articlePage(
+          `Raad ${outlet} spreekt over plan ${number}`,
+          `plan ${number} van gemeente ${outlet}`,
+        ),
       ),
     )
   const big = (number: number) =>
@@ -46,7 +49,9 @@ export async function startSites(greed: Greed) {
       await startTarpits(closing, greed.tarpits),
       await startOutlet(closing, 'big', ['127.22.0.2'], greed.big, big),
       await startOutlet(closing, 'bomb', ['127.22.0.3'], greed.bombs, bomb),
-      await startOutlet(closing, 'endless', four, greed.endless / 4, (_number, ...given) => begin(...given)),
+      await startOutlet(closing, 'endless', four, greed.endless / 4, (_number, ...given) =>
+        begin(...given),
+      ),
     ],
     close: async () => void (await Promise.all(closing.map(close => close()))),
   }
@@ -94,11 +99,17 @@ function bomb(number: number): string {
   const references = Array.from({ length: 50 }, () =>
     Array.from({ length: 50 }, () => Array.from({ length: 5 }, () => ({ '@id': '#a' }))),
   )
-  const authors = Array.from({ length: 50 }, (_, at) => `Jan Smit de ${at}e van Amsterdam, journalist`)
+  const authors = Array.from(
+    { length: 50 },
+    (_, at) => `Jan Smit de ${at}e van Amsterdam, journalist`,
+  )
   const data = [
     { '@type': 'NewsArticle', headline: `Bericht ${number}`, author: references },
     { '@id': '#a', name: authors },
   ]
   const script = `<script type="application/ld+json">${JSON.stringify({ '@graph': data })}</script>`
-  return articlePage(`Bericht ${number}`, `bericht ${number}`).replace('</head>', `${script}</head>`)
+  return articlePage(`Bericht ${number}`, `bericht ${number}`).replace(
+    '</head>',
+    `${script}</head>`,
+  )
 }

@@ -9,14 +9,28 @@ const HEAD_START = 15_000
 /** ms that the honest outlets may take at most. */
 const LIMIT = 200_000
 
-t.test('twenty honest outlets have their articles in twice the time at most beside four greedy ones', async t => {
-  const sites = await startSites({ tarpits: 250, big: 200, bigBytes: 2_000_000, bombs: 200, endless: 40 })
-  t.teardown(() => sites.close())
-  const alone = await timeOf(sites, [])
-  const beside = await timeOf(sites, sites.greedy)
-  t.comment(`alone ${Math.round(alone.took)} ms, beside greedy outlets ${Math.round(beside.took)} ms\n${beside.greedy}`)
-  t.ok(beside.took <= 2 * alone.took, `${Math.round(beside.took)} ms instead of ${Math.round(alone.took)} ms`)
-})
+t.test(
+  'twenty honest outlets have their articles in twice the time at most beside four greedy ones',
+  async t => {
+    const sites = await startSites({
+      tarpits: 250,
+      big: 200,
+      bigBytes: 2_000_000,
+      bombs: 200,
+      endless: 40,
+    })
+    t.teardown(() => sites.close())
+    const alone = await timeOf(sites, [])
+    const beside = await timeOf(sites, sites.greedy)
+    t.comment(
+      `alone ${Math.round(alone.took)} ms, beside greedy outlets ${Math.round(beside.took)} ms\n${beside.greedy}`,
+    )
+    t.ok(
+      beside.took <= 2 * alone.took,
+      `${Math.round(beside.took)} ms instead of ${Math.round(alone.took)} ms`,
+    )
+  },
+)
 
 /**
  * Lets one crawler and one normaliser work off the honest outlets.
@@ -24,12 +38,19 @@ t.test('twenty honest outlets have their articles in twice the time at most besi
  * @param greedy outlets that have had time to fill every queue
  * @returns ms that the articles took, and the state of the greedy outlets then, in words
  */
-async function timeOf({ honest }: Sites, greedy: object[]): Promise<{ took: number; greedy: string }> {
+async function timeOf(
+  { honest }: Sites,
+  greedy: object[],
+): Promise<{ took: number; greedy: string }> {
   const { CRAWL_ALLOW_PRIVATE } = QUICK_CRAWL
   const database = await createTestDatabase()
   const fleet = createFleet({
-    ...{ DATABASE_URL: database.url, CRAWL_ALLOW_PRIVATE, CRAWL_HOST_DELAY: '500ms', LOG_LEVEL: 'warn' },
-    ...{ CRAWL_TIMEOUT: '6s', NORMALISE_TIMEOUT: '8s' },
+    DATABASE_URL: database.url,
+    CRAWL_ALLOW_PRIVATE,
+    CRAWL_HOST_DELAY: '500ms',
+    LOG_LEVEL: 'warn',
+    CRAWL_TIMEOUT: '6s',
+    NORMALISE_TIMEOUT: '8s',
   })
   const stored = "articles a join article_texts t using (seq) where t.url like 'http://127.20.%'"
   try {

@@ -24,7 +24,11 @@ t.test('services that start before Postgres wait for it, say so once, and then w
     t.ok(lines <= 5, `${lines} lines of the ${service}`)
   }
   door.mend()
-  await until(async () => (await database.count("pages where state = 'done'")) === 1, 60_000, fleet.logs)
+  await until(
+    async () => (await database.count("pages where state = 'done'")) === 1,
+    60_000,
+    fleet.logs,
+  )
   await until(() => fleet.members.every(({ log }) => /"started"/.test(log())), 60_000)
   t.equal((await api).log().match(/Waiting\./g)?.length, 1, 'one of several processes says it')
 })

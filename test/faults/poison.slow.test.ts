@@ -28,7 +28,9 @@ const status = async () => JSON.parse(await fleet.script('status', '--json'))
 
 /** Removes the pauses between tries. */
 async function hurry(): Promise<void> {
-  await pool.query("update pages set next_try_at = now() - interval '3 s' where state = 'stored' and attempts > 0")
+  await pool.query(
+    "update pages set next_try_at = now() - interval '3 s' where state = 'stored' and attempts > 0",
+  )
   await pool.query(
     "update embeddings set claimed_until = null where attempts > 0 and failed_at is null and claimed_until < now() + interval '20 s'",
   )
@@ -46,36 +48,53 @@ async function poisoned(...poison: string[]): Promise<void> {
   await until(lies, 180_000, fleet.logs)
 }
 
-const [refused = 0n, spoiled = 0n] = await world.index([{ title: 'this will be refused' }, { title: 'spoiled' }])
+const [refused = 0n, spoiled = 0n] = await world.index([
+  { title: 'this will be refused' },
+  { title: 'spoiled' },
+])
 qdrant.spoiled.add(Number(spoiled))
 const pages = ['goed 1', HANGS, 'goed 2', CRASHES, 'goed 3', 'goed 4'].map((about, at) => ({
   path: `/nieuws/${at}`,
   html: articlePage(`Raad spreekt over ${at}`, about),
   title: `Raad spreekt over ${at}`,
 }))
-const numbers = await storePages({ query: async (sql, values) => (await pool.query(sql, values)).rows }, pages)
-const [hanging, crashing] = [`page:${numbers[1]}`, `page:${numbers[3]}`]
+const numbers = await storePages(
+  { query: async (sql, values) => (await pool.query(sql, values)).rows },
+  pages,
+)
+const hanging = `page:${numbers[1]}`
+const crashing = `page:${numbers[3]}`
 const ids = [hanging, crashing, `embedding:${refused}`, `embedding:${spoiled}`].sort()
 const normaliser = await fleet.start('normaliser', { NODE_OPTIONS: `--import ${HOOK}` })
 await fleet.start('embedder')
 await poisoned(...ids)
 
-t.test('good pages beside poison are embedded; poison is listed with its reason after three tries', async t => {
-  await world.embedded(4, 150_000)
-  const lines = await listed()
-  t.same(lines.map(({ id }) => id).sort(), ids)
-  const reasons = Object.fromEntries(
-    lines.map(({ id, reason, detail, attempts }) => [id, { reason, detail, attempts }]),
-  )
-  t.match(reasons[hanging], { reason: 'timeout', attempts: 3 })
-  t.match(reasons[crashing], { reason: 'error', attempts: 3 })
-  t.match(reasons[`embedding:${refused}`], { detail: /I will not read this/, attempts: 3 })
-  t.match(reasons[`embedding:${spoiled}`], { detail: /Qdrant refuses: .*dimension/i, attempts: 3 })
-  const table = await script('list')
-  for (const id of ids) t.match(table, id)
-  t.match(await status(), { pages: { failed: 2 }, embeddings: { failed: 2 }, reasons: { timeout: 1, error: 1 } })
-  t.match(await fleet.script('status'), /embedded .*failed 2\n[\s\S]*pages .*failed 2\n/)
-})
+t.test(
+  'good pages beside poison are embedded; poison is listed with its reason after three tries',
+  async t => {
+    await world.embedded(4, 150_000)
+    const lines = await listed()
+    t.same(lines.map(({ id }) => id).sort(), ids)
+    const reasons = Object.fromEntries(
+      lines.map(({ id, reason, detail, attempts }) => [id, { reason, detail, attempts }]),
+    )
+    t.match(reasons[hanging], { reason: 'timeout', attempts: 3 })
+    t.match(reasons[crashing], { reason: 'error', attempts: 3 })
+    t.match(reasons[`embedding:${refused}`], { detail: /I will not read this/, attempts: 3 })
+    t.match(reasons[`embedding:${spoiled}`], {
+      detail: /Qdrant refuses: .*dimension/i,
+      attempts: 3,
+    })
+    const table = await script('list')
+    for (const id of ids) t.match(table, id)
+    t.match(await status(), {
+      pages: { failed: 2 },
+      embeddings: { failed: 2 },
+      reasons: { timeout: 1, error: 1 },
+    })
+    t.match(await fleet.script('status'), /embedded .*failed 2\n[\s\S]*pages .*failed 2\n/)
+  },
+)
 
 t.test('a dry run changes nothing, and a page that is still poison comes back', async t => {
   t.same(JSON.parse(await script('retry', '--all', '--dry-run', '--json')), {
@@ -84,7 +103,11 @@ t.test('a dry run changes nothing, and a page that is still poison comes back', 
     dry_run: true,
   })
   t.equal((await pool.query("select from pages where state = 'failed'")).rowCount, 2)
-  t.same(JSON.parse(await script('retry', crashing, '--json')), { action: 'retry', count: 1, dry_run: false })
+  t.same(JSON.parse(await script('retry', crashing, '--json')), {
+    action: 'retry',
+    count: 1,
+    dry_run: false,
+  })
   await poisoned(crashing)
 })
 
@@ -98,7 +121,10 @@ t.test('once the cause is mended, given back poison is indexed and embedded', as
     where embedded_at is not null and title in ('Raad spreekt over 1', 'spoiled')`
   await until(async () => (await pool.query(mended)).rowCount === 2, 120_000, fleet.logs)
   const left = (await listed()).map(({ id }) => id)
-  t.notOk(left.includes(hanging) || left.includes(`embedding:${spoiled}`), 'neither is in quarantine')
+  t.notOk(
+    left.includes(hanging) || left.includes(`embedding:${spoiled}`),
+    'neither is in quarantine',
+  )
 })
 
 t.test('poison can be given up, and work queues can be emptied', async t => {
@@ -106,11 +132,19 @@ t.test('poison can be given up, and work queues can be emptied', async t => {
   const { articles, embedded, embeddings } = await status()
   t.match(JSON.parse(await script(...drain, '--dry-run')), { count: 1, dry_run: true })
   t.match(JSON.parse(await script(...drain)), { count: 1, dry_run: false })
-  t.match(await status(), { articles, embedded, embeddings: { failed: embeddings.failed - 1, due: 0 } })
+  t.match(await status(), {
+    articles,
+    embedded,
+    embeddings: { failed: embeddings.failed - 1, due: 0 },
+  })
   t.match(await readFlow(pool), { embedded }, 'words alone find it')
   const { rows } = await pool.query('select vector, article_seq as seq from article_rights')
   t.same(rows, [{ vector: false, seq: refused }])
   for (const name of ['normalise', 'embed'])
-    t.match(JSON.parse(await script('drain', name, '--dry-run', '--json')), { queue: name, count: 0, dry_run: true })
+    t.match(JSON.parse(await script('drain', name, '--dry-run', '--json')), {
+      queue: name,
+      count: 0,
+      dry_run: true,
+    })
   t.match(await script('--help'), /list \[--json\][\s\S]*retry ID[\s\S]*drain/)
 })

@@ -33,14 +33,20 @@ const CATCH_UP_MS = 15_000
  * moves any more.
  * @returns whether it got there
  */
-export async function drain(pool: Pool, published: number, imported: number, signal: AbortSignal): Promise<boolean> {
+export async function drain(
+  pool: Pool,
+  published: number,
+  imported: number,
+  signal: AbortSignal,
+): Promise<boolean> {
   let best = 0
   let since = Date.now()
   while (!signal.aborted) {
     const progress = await readProgress(pool)
     if (progress) {
       const { articles, embedded, open } = progress
-      if (articles >= published + imported && embedded >= articles - imported && open === 0) return true
+      if (articles >= published + imported && embedded >= articles - imported && open === 0)
+        return true
       const moved = articles + embedded - open
       if (moved !== best) since = Date.now()
       best = moved
@@ -59,5 +65,6 @@ export async function catchUp(pollers: readonly LimitedPoller[], pool: Pool): Pr
   const expected = (limit: string | null) =>
     rows.reduce((sum, { country, n }) => (limit === null || limit === country ? sum + n : sum), 0)
   const end = Date.now() + CATCH_UP_MS
-  while (pollers.some(({ seen, country }) => seen.size < expected(country)) && Date.now() < end) await sleep(200)
+  while (pollers.some(({ seen, country }) => seen.size < expected(country)) && Date.now() < end)
+    await sleep(200)
 }

@@ -16,7 +16,13 @@ export async function proveChaos(
     say: sentence => t.comment(sentence),
   })
   for (const finding of verdict.findings) t.fail(finding)
-  t.ok(verdict.ok, `nothing was lost in ${options.seconds} s; logs are in ${verdict.folder} otherwise`)
-  t.ok(verdict.published > 0 && verdict.sequences > 0 && verdict.requests.asked > 0, 'something was tried')
+  t.ok(
+    verdict.ok,
+    `nothing was lost in ${options.seconds} s; logs are in ${verdict.folder} otherwise`,
+  )
+  t.ok(
+    verdict.published > 0 && verdict.sequences > 0 && verdict.requests.asked > 0,
+    'something was tried',
+  )
   return verdict
 }

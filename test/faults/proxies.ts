@@ -31,7 +31,9 @@ async function startProxy(real: string, { change, late, onGivenUp }: Passing) {
       const answer = await fetch(new URL(url, real), { method, headers, ...body })
       const bytes = Buffer.from(await answer.arrayBuffer())
       await sleep(late?.(Date.now() - began) ?? 0)
-      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(bytes)
+      response
+        .writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+        .end(bytes)
     } catch {
       response.destroy()
     }

@@ -11,7 +11,10 @@ export type Random = ReturnType<typeof createRandom>
  * another's; absent: the seed has one alone
  */
 export function createRandom(seed: number, stream?: string) {
-  let state = stream === undefined ? seed | 0 : createHash('sha256').update(`${seed} ${stream}`).digest().readUInt32LE()
+  let state =
+    stream === undefined
+      ? seed | 0
+      : createHash('sha256').update(`${seed} ${stream}`).digest().readUInt32LE()
   /** From 0 up to, not including, 1. */
   function next(): number {
     state = (state + 0x6d2b79f5) | 0
@@ -27,7 +30,9 @@ export function createRandom(seed: number, stream?: string) {
     return picked
   }
   return {
-    ...{ next, below, pick },
+    next,
+    below,
+    pick,
     between: (low: number, high: number) => low + next() * (high - low),
     chance: (share: number) => next() < share,
     /** A part of a list, in its order, at least one. */

@@ -7,5 +7,11 @@ const verdict = await proveChaos({ seconds: 60, seed: 33260, redis: false, rate:
 
 // The seed is chosen for these; another list of kinds needs another seed.
 const kinds = new Set(verdict.faults.map(({ kind }) => kind))
-for (const kind of ['kill crawler', 'pause normaliser', 'kill embedder', 'kill postgres', 'lose machine'])
+for (const kind of [
+  'kill crawler',
+  'pause normaliser',
+  'kill embedder',
+  'kill postgres',
+  'lose machine',
+])
   t.ok(kinds.has(kind), kind)

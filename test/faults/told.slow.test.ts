@@ -69,7 +69,10 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
   const redis = await startRedis()
   t.teardown(() => redis.stop())
   const PORT = String(await freePort())
-  const fleet = createFleet({ DATABASE_URL: url, REDIS_URL: redis.url ?? '', ALERT_HOSTS: '127.0.0.1' }, t)
+  const fleet = createFleet(
+    { DATABASE_URL: url, REDIS_URL: redis.url ?? '', ALERT_HOSTS: '127.0.0.1' },
+    t,
+  )
   const start = (service: ServiceName) => fleet.start(service, service === 'api' ? { PORT } : {})
   await Promise.all((['api', 'notifier', 'notifier'] as const).map(start))
   const { secret } = await createKey(pool, 'test', PLAN)
@@ -124,11 +127,14 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
     await superuser(
       `update alert_messages set try_at = try_at - interval '${span}', created_at = created_at - interval '${span}'`,
     )
-    await superuser(`update pgboss.job set start_after = start_after - interval '${span}' where state < 'active'`)
+    await superuser(
+      `update pgboss.job set start_after = start_after - interval '${span}' where state < 'active'`,
+    )
   }
   const kill = async (service: ServiceName) => {
     const running = fleet.members.filter(
-      ({ service: own, process }) => own === service && process.exitCode === null && process.signalCode === null,
+      ({ service: own, process }) =>
+        own === service && process.exitCode === null && process.signalCode === null,
     )
     const one = random.pick(running)
     one.process.kill('SIGKILL')
@@ -172,7 +178,12 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
     },
   }
   const names = Object.keys(acts) as (keyof typeof acts)[]
-  const history = random.shuffled([...names, ...Array<'write'>(3).fill('write'), 'kill a notifier', 'restart Postgres'])
+  const history = random.shuffled([
+    ...names,
+    ...Array<'write'>(3).fill('write'),
+    'kill a notifier',
+    'restart Postgres',
+  ])
   for (const name of history as (keyof typeof acts)[]) {
     t.comment(name)
     await acts[name]()
@@ -187,7 +198,10 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
   ]
   const counted = (alert: { id: string }) => {
     const messages = new Map(toldTo(alert).map(message => [message.id, message]))
-    return [...messages.values()].reduce((sum, { articles, more }) => sum + articles.length + more, 0)
+    return [...messages.values()].reduce(
+      (sum, { articles, more }) => sum + articles.length + more,
+      0,
+    )
   }
   // What hangs has failed by then; what failed for a day rests, until an operator has it try again.
   await pause(11_000)
@@ -206,11 +220,21 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
   }
   if (!isAll()) t.comment(fleet.logs())
   for (const alert of alerts) {
-    if (alert.when === 'at once') t.strictSame(titlesTo(alert), expected(alert), `${alert.word}: all, in order`)
-    else t.equal(counted(alert), expected(alert).length, `${alert.word}: a digest tells or counts each once`)
+    if (alert.when === 'at once')
+      t.strictSame(titlesTo(alert), expected(alert), `${alert.word}: all, in order`)
+    else
+      t.equal(
+        counted(alert),
+        expected(alert).length,
+        `${alert.word}: a digest tells or counts each once`,
+      )
   }
   for (const [id, same] of Map.groupBy(received, message => message.id)) {
-    t.equal(new Set(same.map(one => JSON.stringify({ ...one, path: '' }))).size, 1, `${id} is repeated as it was`)
+    t.equal(
+      new Set(same.map(one => JSON.stringify({ ...one, path: '' }))).size,
+      1,
+      `${id} is repeated as it was`,
+    )
   }
   const copies = received.flatMap(({ id, path, search, articles }) =>
     articles.map(({ title }) => ({ id, of: `${path} ${search.id} ${title}` })),

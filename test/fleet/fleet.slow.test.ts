@@ -30,7 +30,8 @@ t.test('what a killed run has left is removed by the next one', async t => {
     env: { ...process.env, TMPDIR: folder },
     stdio: 'ignore',
   })
-  const runFolder = () => listed(folder).find(name => name.startsWith(`perscope-fleet-${runner.pid}-`))
+  const runFolder = () =>
+    listed(folder).find(name => name.startsWith(`perscope-fleet-${runner.pid}-`))
   const hasHosts = () => listed(join(folder, runFolder() ?? '')).includes('three')
   await until(() => hasHosts() || runner.exitCode !== null, 60_000)
   t.ok(hasHosts(), 'the run has begun')
@@ -47,6 +48,8 @@ t.test('what a killed run has left is removed by the next one', async t => {
   t.teardown(() => box.close(false))
   t.notOk(runFolder(), 'its folder is gone')
   await until(() => processesBelow(folder).every(pid => pid === process.pid), 20_000)
-  const left = [...listed('/run/netns'), ...listed('/sys/class/net')].filter(name => name.includes(`${runner.pid}`))
+  const left = [...listed('/run/netns'), ...listed('/sys/class/net')].filter(name =>
+    name.includes(`${runner.pid}`),
+  )
   t.same(left, [], 'its namespaces and links are gone')
 })

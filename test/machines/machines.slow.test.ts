@@ -58,16 +58,32 @@ const [master, replica] = redis.map(({ url }) => url)
 const box = await openBox(() => {}, 'loopback')
 keep({ stop: () => box.close(false) })
 const nodes = await startQdrant(box, [await box.addHost('first'), await box.addHost('second')])
-const [{ url: QDRANT_URL }, lost] = [nodes[0]!, nodes[1]!]
+const { url: QDRANT_URL } = nodes[0]!
+const lost = nodes[1]!
 await fetch(`${QDRANT_URL}/collections/${COLLECTION}`, {
   method: 'PUT',
   headers: { 'content-type': 'application/json', 'api-key': QDRANT_API_KEY },
-  body: JSON.stringify({ vectors: { size: 4, distance: 'Cosine' }, shard_number: 2, replication_factor: 2 }),
+  body: JSON.stringify({
+    vectors: { size: 4, distance: 'Cosine' },
+    shard_number: 2,
+    replication_factor: 2,
+  }),
 })
 await registerServing(pool, { name: COLLECTION, model: 'test', recipe: 1, dimensions: 4 })
 const servers = { QDRANT_URL, QDRANT_API_KEY, REDIS_URL: master ?? '' }
-const archive = { OPENSEARCH_USER: '', OPENSEARCH_PASSWORD: '', OPENSEARCH_INDEX: 'test', OPENSEARCH_RECENT: 0 }
-const config: MachineSettings = { ...servers, ...archive, OPENSEARCH_URL: [], SEARCH_TIMEOUT: 5_000, TLS_CA_FILE: '' }
+const archive = {
+  OPENSEARCH_USER: '',
+  OPENSEARCH_PASSWORD: '',
+  OPENSEARCH_INDEX: 'test',
+  OPENSEARCH_RECENT: 0,
+}
+const config: MachineSettings = {
+  ...servers,
+  ...archive,
+  OPENSEARCH_URL: [],
+  SEARCH_TIMEOUT: 5_000,
+  TLS_CA_FILE: '',
+}
 const read = () => readMachines(pool, config)
 
 /** Reads again and again until what it shows is as it should be. */
@@ -87,7 +103,9 @@ t.test('the primary names its standbys, how far they are, and what it keeps for 
   await shows(({ postgres }) => postgres?.standbys[0]?.lagBytes === 0)
   const { postgres } = await read()
   t.match(postgres, { role: 'primary', mayLook: true, host: '127.0.0.1' })
-  t.match(postgres?.standbys, [{ name: 'second', host: '127.0.0.1', state: 'streaming', sync: false }])
+  t.match(postgres?.standbys, [
+    { name: 'second', host: '127.0.0.1', state: 'streaming', sync: false },
+  ])
   t.match(postgres?.slots, [{ name: 'second', active: true, lost: false }])
   await standby.query('select pg_wal_replay_pause()')
   await primary.query('create table written as select generate_series(1, 100000) as i')
@@ -105,14 +123,28 @@ t.test('the primary names its standbys, how far they are, and what it keeps for 
 t.test('the archive index says how many articles it has, and how many are due', async t => {
   t.equal((await read()).archiveIndex, null)
   // Nobody answers there: what Postgres knows is shown all the same.
-  const set = { ...config, OPENSEARCH_URL: [`http://127.0.0.1:${await freePort()}`], OPENSEARCH_RECENT: 10 }
-  t.same((await readMachines(pool, set)).archiveIndex, { indices: 0, articles: 0, backlog: 0, health: null })
+  const set = {
+    ...config,
+    OPENSEARCH_URL: [`http://127.0.0.1:${await freePort()}`],
+    OPENSEARCH_RECENT: 10,
+  }
+  t.same((await readMachines(pool, set)).archiveIndex, {
+    indices: 0,
+    articles: 0,
+    backlog: 0,
+    health: null,
+  })
   await primary.query(`insert into archive_indices (name, first_seq, last_seq, filled_to, state, analysis)
     values ('one', 1, 50, 50, 'serving', 1), ('two', 51, 100, 60, 'serving', 1), ('old', 1, 90, 90, 'retired', 1)`)
   await primary.query('update ingest_clock set last_seq = 100')
   await primary.query(`insert into segments (first_seq, last_seq, bucket_bits, undated, columns)
     values (1, 95, 0, 0, '')`)
-  t.same((await readMachines(pool, set)).archiveIndex, { indices: 2, articles: 60, backlog: 30, health: null })
+  t.same((await readMachines(pool, set)).archiveIndex, {
+    indices: 2,
+    articles: 60,
+    backlog: 30,
+    health: null,
+  })
   t.same((await read()).archiveIndex, { indices: 2, articles: 60, backlog: 35, health: null })
   await primary.query('delete from segments')
   await primary.query('delete from archive_indices')
@@ -126,22 +158,28 @@ t.test('a standby that is asked says that it is one', async t => {
   t.match(postgres, { role: 'standby', standbys: [] })
 })
 
-t.test('an account without the right to look learns how many standbys there are, and that it may not', async t => {
-  await primary.query('create role plain login')
-  const url = new URL(primary.url)
-  url.username = 'plain'
-  const other = createPool(url.href, 'test', () => {}, PATIENT)
-  t.teardown(() => other.end())
-  const { postgres } = await readMachines(other, { ...config, QDRANT_URL: '', REDIS_URL: '' })
-  t.equal(postgres?.mayLook, false)
-  t.equal(postgres?.standbys.length, 1)
-  t.equal(postgres?.standbys[0]?.lagBytes, null)
-})
+t.test(
+  'an account without the right to look learns how many standbys there are, and that it may not',
+  async t => {
+    await primary.query('create role plain login')
+    const url = new URL(primary.url)
+    url.username = 'plain'
+    const other = createPool(url.href, 'test', () => {}, PATIENT)
+    t.teardown(() => other.end())
+    const { postgres } = await readMachines(other, { ...config, QDRANT_URL: '', REDIS_URL: '' })
+    t.equal(postgres?.mayLook, false)
+    t.equal(postgres?.standbys.length, 1)
+    t.equal(postgres?.standbys[0]?.lagBytes, null)
+  },
+)
 
 t.test('each process is counted where it runs', async t => {
   const far = await openLinkTo(primary.url, undefined, '127.0.0.9')
   t.teardown(far.close)
-  const pools = [createPool(far.url, 'crawler', () => {}, PATIENT), createPool(primary.url, 'api', () => {}, PATIENT)]
+  const pools = [
+    createPool(far.url, 'crawler', () => {}, PATIENT),
+    createPool(primary.url, 'api', () => {}, PATIENT),
+  ]
   for (const one of pools) t.teardown(() => one.end())
   for (const one of pools) await one.query('select 1')
   t.match((await read()).hosts, [
@@ -178,7 +216,13 @@ t.test('Qdrant names its nodes and the copies of its shards; one that is lost sh
 const skip = !browserPath && 'no chromium on this machine'
 t.test('the page shows all of it, on every screen', { skip }, async t => {
   const metrics = String(await freePort())
-  const env = { DATABASE_URL: primary.url, EMBEDDINGS_URL: '', OPERATOR_KEY: KEY, LOG_LEVEL: 'warn', ...servers }
+  const env = {
+    DATABASE_URL: primary.url,
+    EMBEDDINGS_URL: '',
+    OPERATOR_KEY: KEY,
+    LOG_LEVEL: 'warn',
+    ...servers,
+  }
   const fleet = keep(createFleet(env))
   await fleet.start('api')
   const far = await openLinkTo(primary.url, undefined, '127.0.0.9')
@@ -199,14 +243,18 @@ t.test('the page shows all of it, on every screen', { skip }, async t => {
     const section = seen.page.getByRole('region', { name: 'Machines' })
     await section.getByText('standby, commits wait for it, up to date').waitFor()
     const text = await section.innerText()
-    t.match(text, /127\.0\.0\.9[\s\S]*archive of the log fails[\s\S]*2 nodes[\s\S]*2 shards in 4 copies/)
+    t.match(
+      text,
+      /127\.0\.0\.9[\s\S]*archive of the log fails[\s\S]*2 nodes[\s\S]*2 shards in 4 copies/,
+    )
     t.match(
       await seen.page.locator('.problems').innerText(),
       /Postgres cannot archive its log:[\s\S]*Qdrant does not reach 127/,
     )
     t.ok((await overhang(seen.page)) <= 0, 'nothing sticks out')
     t.strictSame(await axe(seen.page), [])
-    if (process.env.PICTURES) await section.screenshot({ path: join(process.env.PICTURES, `machines-${width}.png`) })
+    if (process.env.PICTURES)
+      await section.screenshot({ path: join(process.env.PICTURES, `machines-${width}.png`) })
     await seen.close()
   }
   const shown = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
@@ -218,9 +266,15 @@ t.test('the page shows all of it, on every screen', { skip }, async t => {
   t.match(shown, /^perscope_postgres_archive_failing\{service="embedder"\} 1$/m)
   t.match(shown, /^perscope_vector_nodes_unreachable\{service="embedder"\} 1$/m)
   t.match(shown, /^perscope_redis_replicas\{service="embedder"\} 1$/m)
-  t.match(shown, /^perscope_postgres_role\{role="primary",host="127\.0\.0\.1",service="embedder"\} 1$/m)
+  t.match(
+    shown,
+    /^perscope_postgres_role\{role="primary",host="127\.0\.0\.1",service="embedder"\} 1$/m,
+  )
   t.match(shown, /^perscope_redis_role\{role="master",host="127\.0\.0\.1",service="embedder"\} 1$/m)
   const { machines } = JSON.parse(await fleet.script('status', '--json'))
   t.match(machines, { postgres: { role: 'primary' }, redis: { role: 'master' } })
-  t.match(await fleet.script('status'), /postgres +127\.0\.0\.1 primary; 127\.0\.0\.1 standby, commits wait for it/)
+  t.match(
+    await fleet.script('status'),
+    /postgres +127\.0\.0\.1 primary; 127\.0\.0\.1 standby, commits wait for it/,
+  )
 })

@@ -24,9 +24,9 @@ async function emptyDatabase(t: Test): Promise<[TestDatabase, pg.Client]> {
 }
 
 const tablesOf = async (database: TestDatabase) =>
-  (await database.query("select tablename from pg_tables where schemaname = 'public' order by 1")).map(
-    ({ tablename }) => tablename,
-  )
+  (
+    await database.query("select tablename from pg_tables where schemaname = 'public' order by 1")
+  ).map(({ tablename }) => tablename)
 
 /** Columns, indexes, triggers and functions of ours. */
 const objectsOf = async (database: TestDatabase) =>
@@ -63,69 +63,100 @@ const TO_FIRST_SCHEMA = `
   drop table citations;
   delete from migrations where number > ${FIRST_SCHEMA}`
 
-t.test('a database of the first schema, with articles and segments, is brought up and works', async t => {
-  const database = await createTestDatabase(t)
-  const write = async (first: number, count: number, work: (pool: Pool) => Promise<unknown>) => {
-    const pool = createPool(database.url, 'test', () => {}, PATIENT)
-    const indexer = openIndexer(pool, SEGMENT_THREAD)
-    await openArticleWriter({ pool, indexer, embedDelay: 0 }).write(shortArticles(first, count))
-    await work(pool)
-    await indexer.close()
-    await pool.end()
-  }
-  await write(0, 80, async pool => {
-    await makeSegments(pool, FEW)
-    await pool.query(
-      `insert into article_rights (id, snippet, vector) select id, true, false from articles where seq = 7`,
+t.test(
+  'a database of the first schema, with articles and segments, is brought up and works',
+  async t => {
+    const database = await createTestDatabase(t)
+    const write = async (first: number, count: number, work: (pool: Pool) => Promise<unknown>) => {
+      const pool = createPool(database.url, 'test', () => {}, PATIENT)
+      const indexer = openIndexer(pool, SEGMENT_THREAD)
+      await openArticleWriter({ pool, indexer, embedDelay: 0 }).write(shortArticles(first, count))
+      await work(pool)
+      await indexer.close()
+      await pool.end()
+    }
+    await write(0, 80, async pool => {
+      await makeSegments(pool, FEW)
+      await pool.query(
+        `insert into article_rights (id, snippet, vector) select id, true, false from articles where seq = 7`,
+      )
+    })
+    const [plain, client] = await emptyDatabase(t)
+    await client.query(
+      'create table migrations (number int primary key, name text not null, applied_at timestamptz)',
     )
-  })
-  const [plain, client] = await emptyDatabase(t)
-  await client.query('create table migrations (number int primary key, name text not null, applied_at timestamptz)')
-  for (const file of await migrationFiles())
-    if (Number(file.slice(0, 4)) <= FIRST_SCHEMA)
-      await client.query(await readFile(new URL(`../../infra/migrations/${file}`, import.meta.url), 'utf8'))
-  await database.query(TO_FIRST_SCHEMA)
-  t.strictSame(await objectsOf(database), await objectsOf(plain), 'it is of the first schema')
+    for (const file of await migrationFiles())
+      if (Number(file.slice(0, 4)) <= FIRST_SCHEMA)
+        await client.query(
+          await readFile(new URL(`../../infra/migrations/${file}`, import.meta.url), 'utf8'),
+        )
+    await database.query(TO_FIRST_SCHEMA)
+    t.strictSame(await objectsOf(database), await objectsOf(plain), 'it is of the first schema')
 
-  const added = (await migrationFiles()).filter(file => Number(file.slice(0, 4)) > FIRST_SCHEMA)
-  t.strictSame(await migrate(database.url), { applied: added, version: SCHEMA })
-  t.strictSame(await objectsOf(database), await objectsOf(await createTestDatabase(t)))
-  const digests = () =>
-    database.query('select digest is null as old, sum(last_seq - first_seq + 1)::int as n from segments group by 1')
-  t.strictSame(await digests(), [{ old: true, n: 80 }])
-  t.strictSame(await database.query('select article_seq::int as seq from article_rights'), [{ seq: 7 }])
-  await write(100, 80, async pool => {
-    await makeSegments(pool, FEW)
-    t.strictSame((await digests()).find(({ old }) => !old)?.n, 96, 'what is made or merged from now on has one')
-    t.strictSame(await glanceAtIndex(pool), [])
-  })
-})
+    const added = (await migrationFiles()).filter(file => Number(file.slice(0, 4)) > FIRST_SCHEMA)
+    t.strictSame(await migrate(database.url), { applied: added, version: SCHEMA })
+    t.strictSame(await objectsOf(database), await objectsOf(await createTestDatabase(t)))
+    const digests = () =>
+      database.query(
+        'select digest is null as old, sum(last_seq - first_seq + 1)::int as n from segments group by 1',
+      )
+    t.strictSame(await digests(), [{ old: true, n: 80 }])
+    t.strictSame(await database.query('select article_seq::int as seq from article_rights'), [
+      { seq: 7 },
+    ])
+    await write(100, 80, async pool => {
+      await makeSegments(pool, FEW)
+      t.strictSame(
+        (await digests()).find(({ old }) => !old)?.n,
+        96,
+        'what is made or merged from now on has one',
+      )
+      t.strictSame(await glanceAtIndex(pool), [])
+    })
+  },
+)
 
-t.test('a database of an older schema, or of a newer one than this checkout, is refused', async t => {
-  const database = await createTestDatabase(t)
-  await database.query('delete from migrations where number > 28')
-  const older = `The database is at migration 28, and upgrades begin at ${FIRST_SCHEMA}; first run \`npm run migrate\` of a version that ends with migration ${FIRST_SCHEMA}.`
-  await t.rejects(migrate(database.url), { message: older })
-  for (const service of ['services/api/main.ts', 'services/crawler/main.ts']) {
-    const { code, err } = await runScript(service, [], { DATABASE_URL: database.url, REDIS_URL: '', QDRANT_URL: '' })
-    t.equal(code, 1)
-    t.ok(err.includes(older), err)
-  }
-  await database.query("insert into migrations (number, name) values (9999, 'of the future')")
-  await t.rejects(migrate(database.url), { message: /is at migration 9999, newer than this checkout/ })
-})
+t.test(
+  'a database of an older schema, or of a newer one than this checkout, is refused',
+  async t => {
+    const database = await createTestDatabase(t)
+    await database.query('delete from migrations where number > 28')
+    const older = `The database is at migration 28, and upgrades begin at ${FIRST_SCHEMA}; first run \`npm run migrate\` of a version that ends with migration ${FIRST_SCHEMA}.`
+    await t.rejects(migrate(database.url), { message: older })
+    for (const service of ['services/api/main.ts', 'services/crawler/main.ts']) {
+      const { code, err } = await runScript(service, [], {
+        DATABASE_URL: database.url,
+        REDIS_URL: '',
+        QDRANT_URL: '',
+      })
+      t.equal(code, 1)
+      t.ok(err.includes(older), err)
+    }
+    await database.query("insert into migrations (number, name) values (9999, 'of the future')")
+    await t.rejects(migrate(database.url), {
+      message: /is at migration 9999, newer than this checkout/,
+    })
+  },
+)
 
-t.test('a migration that waits for a lock soon gives up, for those behind it, and tries again', async t => {
-  const [database, client] = await emptyDatabase(t)
-  await client.query(
-    'create table migrations (number int primary key, name text not null, applied_at timestamptz default now())',
-  )
-  await client.query('begin; lock table migrations in share mode')
-  const migrated = migrate(database.url)
-  const waits = async () =>
-    (await client.query("select from pg_locks where not granted and relation = 'migrations'::regclass")).rowCount !== 0
-  await until(waits, 60_000)
-  await until(async () => !(await waits()), 60_000)
-  await client.query('commit')
-  t.equal((await migrated).version, SCHEMA)
-})
+t.test(
+  'a migration that waits for a lock soon gives up, for those behind it, and tries again',
+  async t => {
+    const [database, client] = await emptyDatabase(t)
+    await client.query(
+      'create table migrations (number int primary key, name text not null, applied_at timestamptz default now())',
+    )
+    await client.query('begin; lock table migrations in share mode')
+    const migrated = migrate(database.url)
+    const waits = async () =>
+      (
+        await client.query(
+          "select from pg_locks where not granted and relation = 'migrations'::regclass",
+        )
+      ).rowCount !== 0
+    await until(waits, 60_000)
+    await until(async () => !(await waits()), 60_000)
+    await client.query('commit')
+    t.equal((await migrated).version, SCHEMA)
+  },
+)

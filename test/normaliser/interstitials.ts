@@ -1,4 +1,7 @@
-import { type InterstitialKind, recogniseInterstitial } from '../../services/normaliser/interstitials/interstitials.ts'
+import {
+  type InterstitialKind,
+  recogniseInterstitial,
+} from '../../services/normaliser/interstitials/interstitials.ts'
 import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
@@ -27,7 +30,10 @@ const page = (title: string, body: string, head = '') =>
  * @param written its name, the title and the texts; the last text is what must not become an
  * article's. `interstitials.json` has them by kind, in five languages
  */
-function example(kind: InterstitialKind, [name, title = '', ...texts]: string[]): InterstitialExample {
+function example(
+  kind: InterstitialKind,
+  [name, title = '', ...texts]: string[],
+): InterstitialExample {
   const body = `<main><h1>${title}</h1>${texts.map(text => (text.startsWith('<') ? text : `<p>${text}</p>`)).join('')}</main>`
   return { name: `${kind}: ${name}`, kind, html: page(title, body), says: texts.at(-1)! }
 }
@@ -39,8 +45,16 @@ const paywall = (heading: string, says: string) =>
     '<script type="application/ld+json">{"@context":"https://schema.org","@type":"NewsArticle","isAccessibleForFree":false}</script>',
   )
 
-const OWN_HOST = ['a host of its own', 'Privacy', 'Lees onze artikelen nadat u een keuze hebt gemaakt.']
-const FRONT = ['the front page', 'De Dagkoerier: het laatste nieuws', 'Een lange aankondiging. '.repeat(40)]
+const OWN_HOST = [
+  'a host of its own',
+  'Privacy',
+  'Lees onze artikelen nadat u een keuze hebt gemaakt.',
+]
+const FRONT = [
+  'the front page',
+  'De Dagkoerier: het laatste nieuws',
+  'Een lange aankondiging. '.repeat(40),
+]
 const CONSENT =
   'https://myprivacy.uitgever.example/consent?siteKey=abc&callbackUrl=https%3A%2F%2Fwww.dagkoerier.example'
 
@@ -66,5 +80,7 @@ export function interstitialOf(
   const outletDomain = new URL(url).hostname.replace(/^www\./, '')
   const found = recogniseInterstitial({ url, finalUrl, html, page, signs, feedTitle, outletDomain })
   if (found !== null) return found
-  return openingOf(page, html.includes('"isAccessibleForFree":false') ? false : null).paywalled ? 'paywall' : null
+  return openingOf(page, html.includes('"isAccessibleForFree":false') ? false : null).paywalled
+    ? 'paywall'
+    : null
 }

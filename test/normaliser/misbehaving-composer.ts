@@ -6,7 +6,11 @@ import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
 
 /** A thread for tests: it does what the page's address says, in place of composing. */
-export default async function misbehave({ page, now, begun }: Timed<ComposeTask>): Promise<Composition> {
+export default async function misbehave({
+  page,
+  now,
+  begun,
+}: Timed<ComposeTask>): Promise<Composition> {
   begin(begun)
   switch (page.url) {
     case 'hang':

@@ -8,26 +8,47 @@ import type { FeedEntry, StoredPage } from '../../shared/outlets/page.ts'
 const URL = 'https://dagkoerier.example/a/1'
 
 export const OUTLET: StoredPage['outlet'] = {
-  ...{ name: 'De Dagkoerier', domain: 'dagkoerier.example', country: 'BE', languages: ['nl'] },
-  ...{ timeZone: 'Europe/Brussels', feeds: [], sitemaps: [] },
+  name: 'De Dagkoerier',
+  domain: 'dagkoerier.example',
+  country: 'BE',
+  languages: ['nl'],
+  timeZone: 'Europe/Brussels',
+  feeds: [],
+  sitemaps: [],
 }
 
 export const feedEntry = (given: Partial<FeedEntry> = {}): FeedEntry => ({
-  ...{ url: URL, guid: null, title: null, summary: null, content: null, authors: [] },
-  ...{ published: null, language: null, ...given },
+  url: URL,
+  guid: null,
+  title: null,
+  summary: null,
+  content: null,
+  authors: [],
+  published: null,
+  language: null,
+  ...given,
 })
 
 export function storedPage(body: string | null, given: Partial<StoredPage> = {}): StoredPage {
   const { url = URL } = given
   return {
-    ...{ pageId: 1n, url, finalUrl: url, status: 200, contentType: 'text/html; charset=utf-8', rights: null },
+    pageId: 1n,
+    url,
+    finalUrl: url,
+    status: 200,
+    contentType: 'text/html; charset=utf-8',
+    rights: null,
     body: body === null ? null : Buffer.from(body),
-    ...{ fetchedAt: new Date('2026-11-20T12:00:00Z'), entry: null, outlet: OUTLET, ...given },
+    fetchedAt: new Date('2026-11-20T12:00:00Z'),
+    entry: null,
+    outlet: OUTLET,
+    ...given,
   }
 }
 
 /** Data as pages hold them for search engines. */
-export const jsonLd = (data: unknown) => `<script type="application/ld+json">${JSON.stringify(data)}</script>`
+export const jsonLd = (data: unknown) =>
+  `<script type="application/ld+json">${JSON.stringify(data)}</script>`
 
 export const metaOf = (html: string, url = URL) => readMetadata(parsePage(html), url)
 
@@ -38,6 +59,9 @@ export function examples(name: string): Map<string, string[][]> {
     .slice(0, -1)
   const rows = lines.map(line => line.split('\t'))
   return new Map(
-    [...Map.groupBy(rows, ([kind = '']) => kind)].map(([kind, own]) => [kind, own.map(row => row.slice(1))]),
+    [...Map.groupBy(rows, ([kind = '']) => kind)].map(([kind, own]) => [
+      kind,
+      own.map(row => row.slice(1)),
+    ]),
   )
 }

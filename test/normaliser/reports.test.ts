@@ -60,10 +60,11 @@ const REPORTS: Record<string, Report> = {
     body: `<article><h1>${TITLE}</h1>${PROSE.map((text, at) => `<div class="RichText r${at}"><p>${text}</p></div><div class="ad"><iframe src="/ad"></iframe></div>`).join('')}</article>`,
     expected: { body: PROSE.join('\n\n') },
   },
-  'mozilla/readability#379, adbar/trafilatura#304: the article is split into sections for advertisements': {
-    body: `<h1>${TITLE}</h1>${[0, 2].map(at => `<div class="longform--container"><div class="longform--content"><p>${PROSE[at]}</p><p>${PROSE[at + 1]}</p></div></div><aside><p>Advertentie</p></aside>`).join('')}`,
-    expected: { body: PROSE.join('\n\n') },
-  },
+  'mozilla/readability#379, adbar/trafilatura#304: the article is split into sections for advertisements':
+    {
+      body: `<h1>${TITLE}</h1>${[0, 2].map(at => `<div class="longform--container"><div class="longform--content"><p>${PROSE[at]}</p><p>${PROSE[at + 1]}</p></div></div><aside><p>Advertentie</p></aside>`).join('')}`,
+      expected: { body: PROSE.join('\n\n') },
+    },
   'obsidianmd/obsidian-clipper#308: most of a sentence is a link': {
     body: `<article><h1>${TITLE}</h1><p>${PROSE[0]}</p><p>Dat <a href="/1">heeft het agentschap dinsdag bekendgemaakt na een inspectie van de pijlers onder het</a> wegdek.</p><p>${PROSE[2]}</p><p>${PROSE[3]}</p></article>`,
     expected: { body: PROSE.join('\n\n') },
@@ -107,11 +108,13 @@ const REPORTS: Record<string, Report> = {
   },
 }
 
-for (const [report, { head = '', data, body = `<h1>${TITLE}</h1>${paragraphs}`, expected }] of Object.entries(
-  REPORTS,
-)) {
+for (const [
+  report,
+  { head = '', data, body = `<h1>${TITLE}</h1>${paragraphs}`, expected },
+] of Object.entries(REPORTS)) {
   t.test(report, async t => {
-    const stated = data === undefined ? '' : jsonLd({ '@type': 'NewsArticle', headline: TITLE, ...data })
+    const stated =
+      data === undefined ? '' : jsonLd({ '@type': 'NewsArticle', headline: TITLE, ...data })
     const title = head.includes('<title>') ? '' : `<title>${TITLE} | De Dagkoerier</title>`
     const html = `<!doctype html><html lang="nl"><head>${title}${head}${stated}</head><body>${body}</body></html>`
     const composition = await composeArticle(storedPage(html), new Date('2026-11-25T12:00:00Z'))

@@ -14,5 +14,11 @@ const loaded = sleep(2_500)
 export default async function slowStart({ begun }: Timed<ComposeTask>): Promise<Composition> {
   await loaded
   begin(begun)
-  return { kind: 'refused', reason: 'language', detail: 'slow', interstitial: null, rights: NO_RIGHTS_STATED }
+  return {
+    kind: 'refused',
+    reason: 'language',
+    detail: 'slow',
+    interstitial: null,
+    rights: NO_RIGHTS_STATED,
+  }
 }

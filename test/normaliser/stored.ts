@@ -38,7 +38,11 @@ export async function storePages(
        select page_no, $1, $4, 'text/html; charset=utf-8', $5, now(), $6 from page
        returning page_no`,
       [
-        ...[url, JSON.stringify(entry), domain, status ?? 200, html === null ? null : gzipSync(html)],
+        url,
+        JSON.stringify(entry),
+        domain,
+        status ?? 200,
+        html === null ? null : gzipSync(html),
         rights === undefined ? null : JSON.stringify(rights),
       ],
     )
@@ -48,7 +52,8 @@ export async function storePages(
 }
 
 /** The last sentence of every page. */
-export const REPEATED = 'De oppositie vindt dat het college veel te lang wacht en dreigt met een motie.'
+export const REPEATED =
+  'De oppositie vindt dat het college veel te lang wacht en dreigt met een motie.'
 
 /** An article's page with some sentences about its number. */
 export function articlePage(title: string, about: string): string {
@@ -66,10 +71,14 @@ export function articlePage(title: string, about: string): string {
 export async function settle(database: TestDatabase, timeout: number): Promise<void> {
   const end = performance.now() + timeout
   for (;;) {
-    const [row] = await database.query("select count(*)::int as open from pages where state = 'stored'")
+    const [row] = await database.query(
+      "select count(*)::int as open from pages where state = 'stored'",
+    )
     if (row?.open === 0) return
     if (performance.now() > end) {
-      const states = await database.query('select state, reason, detail, count(*)::int from pages group by 1, 2, 3')
+      const states = await database.query(
+        'select state, reason, detail, count(*)::int from pages group by 1, 2, 3',
+      )
       throw new Error(`still open: ${JSON.stringify(states)}`)
     }
     await new Promise(resolve => setTimeout(resolve, 100))

@@ -22,12 +22,18 @@ await world.embedded(17)
 await world.fleet.stop()
 const name = await served(world)
 
-t.test('vectors of articles that came after the backup go, because new articles get their numbers', async t => {
-  t.equal(await vectors.count(name), 17)
-  t.match(await restore(), /The vectors are those of this backup; embedders embed 0 articles without one\./)
-  t.equal(await vectors.count(name), 12)
-  t.equal(await unembedded(), 0)
-})
+t.test(
+  'vectors of articles that came after the backup go, because new articles get their numbers',
+  async t => {
+    t.equal(await vectors.count(name), 17)
+    t.match(
+      await restore(),
+      /The vectors are those of this backup; embedders embed 0 articles without one\./,
+    )
+    t.equal(await vectors.count(name), 12)
+    t.equal(await unembedded(), 0)
+  },
+)
 
 t.test('vectors that are missing are left to the embedders', async t => {
   const { seqs } = await vectors.seqs(name, 0n, 100)

@@ -8,13 +8,19 @@ import { putFleetToWork } from './fleet-at-work.ts'
 
 const KEY = 'a-key-for-operators-of-tests'
 /** Set to draw the picture of the README anew. */
-const PICTURE = process.env.PICTURES ? fileURLToPath(new URL('../../docs/pictures/status.png', import.meta.url)) : null
+const PICTURE = process.env.PICTURES
+  ? fileURLToPath(new URL('../../docs/pictures/status.png', import.meta.url))
+  : null
 const redis = await startRedis()
 t.teardown(() => redis.stop())
 const NAME = '<img src=x onerror="document.title=1"> De Stille'
 
 if (browserPath === undefined) {
-  t.test('the pages for operators in a browser', { skip: 'no chromium on this machine' }, async () => {})
+  t.test(
+    'the pages for operators in a browser',
+    { skip: 'no chromium on this machine' },
+    async () => {},
+  )
 } else {
   const api = await startTestApi(t, { OPERATOR_KEY: KEY, REDIS_URL: redis.url ?? '' })
   const browser = await launch(t)
@@ -33,37 +39,52 @@ if (browserPath === undefined) {
   const open = (path: string, options: BrowserContextOptions = {}, base = api.base) =>
     openPage(browser, base, path, { httpCredentials, ...options })
 
-  t.test('the page shows the flow, the outlets in trouble first, and what comes meanwhile', async t => {
-    const { page, complaints, close } = await open('/status', { viewport: { width: 1280, height: 900 } })
-    const rows = page.locator('.outlet-table tbody tr')
-    const search = page.getByRole('searchbox', { name: 'Find an outlet' })
-    await rows.first().waitFor()
-    t.equal(await page.locator('.flow .step').count(), 7)
-    const shown = await page.locator('.flow').innerText()
-    t.match(shown, /Crawler\s+not there\s+0[\s\S]*Pages\s+0\s+to fetch now[\s\S]*API\s+needs attention/)
-    t.match(await page.locator('.problems').innerText(), /No crawler is connected[\s\S]*1 outlet cannot be read/)
-    t.equal(await rows.first().locator('.outlet-name').innerText(), NAME, 'a name is text, whatever it holds')
-    t.match(await rows.first().innerText(), '<b>503</b>')
-    t.equal(
-      await page.getByRole('region', { name: 'Machines' }).locator('p').innerText(),
-      `Everything runs on one machine; Postgres${redis.url === null ? ' has' : ' and Redis have'} no copies elsewhere.`,
-    )
-    t.equal(await page.title(), 'Perscope status')
-    t.equal(await rows.count(), 20, 'a page of them')
-    await page.getByRole('button', { name: 'Show 40 more of 110' }).click()
-    t.equal(await rows.count(), 60)
-    await search.fill('krant 77')
-    t.equal(await rows.count(), 1)
+  t.test(
+    'the page shows the flow, the outlets in trouble first, and what comes meanwhile',
+    async t => {
+      const { page, complaints, close } = await open('/status', {
+        viewport: { width: 1280, height: 900 },
+      })
+      const rows = page.locator('.outlet-table tbody tr')
+      const search = page.getByRole('searchbox', { name: 'Find an outlet' })
+      await rows.first().waitFor()
+      t.equal(await page.locator('.flow .step').count(), 7)
+      const shown = await page.locator('.flow').innerText()
+      t.match(
+        shown,
+        /Crawler\s+not there\s+0[\s\S]*Pages\s+0\s+to fetch now[\s\S]*API\s+needs attention/,
+      )
+      t.match(
+        await page.locator('.problems').innerText(),
+        /No crawler is connected[\s\S]*1 outlet cannot be read/,
+      )
+      t.equal(
+        await rows.first().locator('.outlet-name').innerText(),
+        NAME,
+        'a name is text, whatever it holds',
+      )
+      t.match(await rows.first().innerText(), '<b>503</b>')
+      t.equal(
+        await page.getByRole('region', { name: 'Machines' }).locator('p').innerText(),
+        `Everything runs on one machine; Postgres${redis.url === null ? ' has' : ' and Redis have'} no copies elsewhere.`,
+      )
+      t.equal(await page.title(), 'Perscope status')
+      t.equal(await rows.count(), 20, 'a page of them')
+      await page.getByRole('button', { name: 'Show 40 more of 110' }).click()
+      t.equal(await rows.count(), 60)
+      await search.fill('krant 77')
+      t.equal(await rows.count(), 1)
 
-    await api.pool.query(
-      `insert into pages (outlet_no, url, crawl_key, host) select outlet_no, 'x', 'x', domain from outlets where domain = 'o2.example'`,
-    )
-    await page.locator('.step', { hasText: 'Pages' }).getByText('1', { exact: true }).waitFor()
-    t.pass('a new page shows without a reload')
-    t.equal(await search.inputValue(), 'krant 77', 'what was typed stays')
-    t.strictSame(complaints, [], 'nothing from elsewhere, no complaint')
-    await close()
-  })
+      await api.pool.query(
+        `insert into pages (outlet_no, url, crawl_key, host) select outlet_no, 'x', 'x', domain from outlets where domain = 'o2.example'`,
+      )
+      await page.locator('.step', { hasText: 'Pages' }).getByText('1', { exact: true }).waitFor()
+      t.pass('a new page shows without a reload')
+      t.equal(await search.inputValue(), 'krant 77', 'what was typed stays')
+      t.strictSame(complaints, [], 'nothing from elsewhere, no complaint')
+      await close()
+    },
+  )
 
   t.test('the keyboard alone suffices, and figures that come take no focus away', async t => {
     const { page, close } = await open('/status')
@@ -117,40 +138,48 @@ if (browserPath === undefined) {
     await close()
   })
 
-  t.test('a fleet at work: it fits every screen, light and dark, and axe finds nothing', async t => {
-    const other = await startTestApi(t, { OPERATOR_KEY: KEY })
-    const stop = await putFleetToWork(other)
-    t.teardown(stop)
-    const client = await other.issue()
-    for (let asked = 0; asked < 40; asked++) await other.ask(client.secret, '/v1/articles')
-    for (const [width, height, colorScheme] of [
-      [360, 740, 'light'],
-      [390, 844, 'dark'],
-      [820, 1180, 'light'],
-      [1280, 900, 'dark'],
-      [1280, 1340, 'light'],
-      [3840, 2160, 'dark'],
-    ] as const) {
-      const { page, complaints, close } = await open(
-        '/status',
-        { viewport: { width, height }, colorScheme },
-        other.base,
-      )
-      const told = page.locator('figure .told').first()
-      await page.locator('.plots canvas').nth(2).waitFor()
-      const plot = page.getByRole('img', { name: /^Articles by hour: 600/ })
-      await plot.hover()
-      await told.filter({ hasText: /^\d\d:00: \d+ articles$/ }).waitFor()
-      await page.mouse.move(0, 0)
-      await told.filter({ hasText: 'crawled and indexed in 24 hours' }).waitFor()
-      const bright = await page.evaluate('getComputedStyle(document.body).backgroundColor')
-      t.equal(/rgb\(2\d\d/.test(String(bright)), colorScheme === 'light', `${width} pixels, ${colorScheme}`)
-      if (PICTURE && height === 1340) await page.screenshot({ path: PICTURE, animations: 'disabled' })
-      await page.getByText('These figures as a table').click()
-      t.ok((await overhang(page)) <= 0, 'nothing sticks out')
-      t.strictSame(await axe(page), [])
-      t.strictSame(complaints, [])
-      await close()
-    }
-  })
+  t.test(
+    'a fleet at work: it fits every screen, light and dark, and axe finds nothing',
+    async t => {
+      const other = await startTestApi(t, { OPERATOR_KEY: KEY })
+      const stop = await putFleetToWork(other)
+      t.teardown(stop)
+      const client = await other.issue()
+      for (let asked = 0; asked < 40; asked++) await other.ask(client.secret, '/v1/articles')
+      for (const [width, height, colorScheme] of [
+        [360, 740, 'light'],
+        [390, 844, 'dark'],
+        [820, 1180, 'light'],
+        [1280, 900, 'dark'],
+        [1280, 1340, 'light'],
+        [3840, 2160, 'dark'],
+      ] as const) {
+        const { page, complaints, close } = await open(
+          '/status',
+          { viewport: { width, height }, colorScheme },
+          other.base,
+        )
+        const told = page.locator('figure .told').first()
+        await page.locator('.plots canvas').nth(2).waitFor()
+        const plot = page.getByRole('img', { name: /^Articles by hour: 600/ })
+        await plot.hover()
+        await told.filter({ hasText: /^\d\d:00: \d+ articles$/ }).waitFor()
+        await page.mouse.move(0, 0)
+        await told.filter({ hasText: 'crawled and indexed in 24 hours' }).waitFor()
+        const bright = await page.evaluate('getComputedStyle(document.body).backgroundColor')
+        t.equal(
+          /rgb\(2\d\d/.test(String(bright)),
+          colorScheme === 'light',
+          `${width} pixels, ${colorScheme}`,
+        )
+        if (PICTURE && height === 1340)
+          await page.screenshot({ path: PICTURE, animations: 'disabled' })
+        await page.getByText('These figures as a table').click()
+        t.ok((await overhang(page)) <= 0, 'nothing sticks out')
+        t.strictSame(await axe(page), [])
+        t.strictSame(complaints, [])
+        await close()
+      }
+    },
+  )
 }

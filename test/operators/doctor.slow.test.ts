@@ -38,13 +38,14 @@ const BASE = { PATH: process.env.PATH, DATABASE_URL: database.url }
 /** @param before a command that runs it, as `unshare` */
 async function doctor(env: NodeJS.ProcessEnv, before: string[] = []): Promise<Checked> {
   const [command = '', ...words] = [...before, process.execPath, DOCTOR, '--json']
-  const ended = await run(command, words, { env: { ...BASE, DATA_DIR: t.testdirName, ...env } }).catch(
-    (error: { code: number; stdout: string; stderr: string }) => error,
-  )
+  const ended = await run(command, words, {
+    env: { ...BASE, DATA_DIR: t.testdirName, ...env },
+  }).catch((error: { code: number; stdout: string; stderr: string }) => error)
   if (ended.stdout === '') throw new Error(ended.stderr)
   return { code: 'code' in ended ? ended.code : 0, ...JSON.parse(ended.stdout) }
 }
-const lineOf = ({ checks }: Checked, check: string) => checks.find(one => one.check === check)?.text ?? ''
+const lineOf = ({ checks }: Checked, check: string) =>
+  checks.find(one => one.check === check)?.text ?? ''
 
 /** Whether this process may make mounts of its own. */
 const mayMount = await succeeds(run('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']))
@@ -61,68 +62,114 @@ t.test('a fleet at work passes every check, and a service that is missing is nam
   for (let tries = 0; tries < 20 && !whole.ok; tries++) whole = await doctor({})
   t.match(whole, { code: 0, ok: true })
   t.match(lineOf(whole, 'qdrant'), 'QDRANT_URL and EMBEDDINGS_URL are not set')
-  const { stdout } = await run(process.execPath, [DOCTOR], { env: { ...BASE, DATA_DIR: t.testdirName } })
+  const { stdout } = await run(process.execPath, [DOCTOR], {
+    env: { ...BASE, DATA_DIR: t.testdirName },
+  })
   t.match(stdout, /^ok +database +Postgres answers and can be written$/m, 'a table for people')
   await fleet.stop()
 })
 
-t.test('servers that are away, and a schema that is old, are named in the words of status', async t => {
-  const away = { QDRANT_URL: 'http://127.0.0.1:1', EMBEDDINGS_URL: 'http://127.0.0.1:1' }
-  const found = await doctor(away)
-  t.match(lineOf(found, 'qdrant'), /because Qdrant does not answer: start Qdrant/)
-  t.match(lineOf(found, 'model'), /because the model does not answer: start the model server/)
-  const { stdout } = await run(process.execPath, [STATUS], { env: { ...BASE, DATA_DIR: t.testdirName, ...away } })
-  t.match(stdout, lineOf(found, 'qdrant'), 'status says the same')
-  await database.query('update segments_version set released_to = 5')
-  t.match(lineOf(await doctor({}), 'index'), /^The index is damaged: the archive index lacks .*: run "npm run verify"/)
-  await database.query('update segments_version set released_to = 0')
-  await database.query("insert into migrations (number, name) values (999, 'later')")
-  t.match(lineOf(await doctor({}), 'migrations'), /is at migration 999, .*: update this checkout/)
-  await database.query("delete from migrations where name = 'later'")
-  await database.query('update migrations set number = number - 100 where number > 27')
-  t.match(lineOf(await doctor({}), 'migrations'), /is at migration 27, .*: run "npm run migrate"/)
-  await database.query('update migrations set number = number + 100 where number < 0')
-  const without = await doctor({ DATABASE_URL: '' })
-  t.match(lineOf(without, 'database'), /^DATABASE_URL is not set: set it/)
-  for (const check of ['services', 'qdrant', 'model']) t.equal(lineOf(without, check), 'not looked at')
-})
+t.test(
+  'servers that are away, and a schema that is old, are named in the words of status',
+  async t => {
+    const away = { QDRANT_URL: 'http://127.0.0.1:1', EMBEDDINGS_URL: 'http://127.0.0.1:1' }
+    const found = await doctor(away)
+    t.match(lineOf(found, 'qdrant'), /because Qdrant does not answer: start Qdrant/)
+    t.match(lineOf(found, 'model'), /because the model does not answer: start the model server/)
+    const { stdout } = await run(process.execPath, [STATUS], {
+      env: { ...BASE, DATA_DIR: t.testdirName, ...away },
+    })
+    t.match(stdout, lineOf(found, 'qdrant'), 'status says the same')
+    await database.query('update segments_version set released_to = 5')
+    t.match(
+      lineOf(await doctor({}), 'index'),
+      /^The index is damaged: the archive index lacks .*: run "npm run verify"/,
+    )
+    await database.query('update segments_version set released_to = 0')
+    await database.query("insert into migrations (number, name) values (999, 'later')")
+    t.match(lineOf(await doctor({}), 'migrations'), /is at migration 999, .*: update this checkout/)
+    await database.query("delete from migrations where name = 'later'")
+    await database.query('update migrations set number = number - 100 where number > 27')
+    t.match(lineOf(await doctor({}), 'migrations'), /is at migration 27, .*: run "npm run migrate"/)
+    await database.query('update migrations set number = number + 100 where number < 0')
+    const without = await doctor({ DATABASE_URL: '' })
+    t.match(lineOf(without, 'database'), /^DATABASE_URL is not set: set it/)
+    for (const check of ['services', 'qdrant', 'model'])
+      t.equal(lineOf(without, check), 'not looked at')
+  },
+)
 
-t.test('a server that is there, and does not serve us, is named with its own first step', async t => {
-  const redis = await startRedis()
-  const refusing = createHttpServer((_, response) => response.writeHead(401).end('{}'))
-  const REFUSING = `http://127.0.0.1:${await listen(refusing)}`
-  t.teardown(() => Promise.all([redis.stop(), refusing.close()]))
-  const role = `full_${process.pid}`
-  await database.query(`create role ${role} login password 'x' connection limit 0`)
-  const at = (change: (url: URL) => void) => {
-    const url = new URL(database.url)
-    change(url)
-    return { DATABASE_URL: url.href }
-  }
-  const nobody = at(url => Object.assign(url, { username: 'nobody', password: 'x' }))
-  const cases: [NodeJS.ProcessEnv, string, RegExp][] = [
-    [at(url => Object.assign(url, { port: '1' })), 'database', /^Postgres does not answer: start Postgres/],
-    [at(url => Object.assign(url, { username: role, password: 'x' })), 'database', /no connection left: end clients/],
-    [nobody, 'database', /refuses our account or key: mend account and password in DATABASE_URL/],
-    [at(url => Object.assign(url, { pathname: '/absent' })), 'database', /no database of that name: make it with cr/],
-    [at(url => url.searchParams.set('sslmode', 'require')), 'database', /agrees with us on no TLS: mend the scheme or/],
-    [
-      at(url => Object.assign(url, { hostname: 'db.invalid' })),
-      'database',
-      /name that nobody knows: mend the host in D/,
-    ],
-    [{ QDRANT_URL: REFUSING }, 'qdrant', /Qdrant refuses our account or key: mend QDRANT_API_KEY/],
-    [{ EMBEDDINGS_URL: REFUSING }, 'model', /the model refuses our account or key: mend EMBEDDINGS_API_KEY/],
-    [{ QDRANT_URL: REFUSING.replace('http:', 'https:') }, 'qdrant', /Qdrant agrees with us on no TLS: .* QDRANT_URL/],
-  ]
-  if (redis.url !== null)
-    cases.push([
-      { REDIS_URL: redis.url.replace(/:[^:@/]+@/, ':wrong@') },
-      'queues',
-      /refuses our .*: mend the password/,
-    ])
-  await Promise.all(cases.map(async ([env, check, expected]) => t.match(lineOf(await doctor(env), check), expected)))
-})
+t.test(
+  'a server that is there, and does not serve us, is named with its own first step',
+  async t => {
+    const redis = await startRedis()
+    const refusing = createHttpServer((_, response) => response.writeHead(401).end('{}'))
+    const REFUSING = `http://127.0.0.1:${await listen(refusing)}`
+    t.teardown(() => Promise.all([redis.stop(), refusing.close()]))
+    const role = `full_${process.pid}`
+    await database.query(`create role ${role} login password 'x' connection limit 0`)
+    const at = (change: (url: URL) => void) => {
+      const url = new URL(database.url)
+      change(url)
+      return { DATABASE_URL: url.href }
+    }
+    const nobody = at(url => Object.assign(url, { username: 'nobody', password: 'x' }))
+    const cases: [NodeJS.ProcessEnv, string, RegExp][] = [
+      [
+        at(url => Object.assign(url, { port: '1' })),
+        'database',
+        /^Postgres does not answer: start Postgres/,
+      ],
+      [
+        at(url => Object.assign(url, { username: role, password: 'x' })),
+        'database',
+        /no connection left: end clients/,
+      ],
+      [nobody, 'database', /refuses our account or key: mend account and password in DATABASE_URL/],
+      [
+        at(url => Object.assign(url, { pathname: '/absent' })),
+        'database',
+        /no database of that name: make it with cr/,
+      ],
+      [
+        at(url => url.searchParams.set('sslmode', 'require')),
+        'database',
+        /agrees with us on no TLS: mend the scheme or/,
+      ],
+      [
+        at(url => Object.assign(url, { hostname: 'db.invalid' })),
+        'database',
+        /name that nobody knows: mend the host in D/,
+      ],
+      [
+        { QDRANT_URL: REFUSING },
+        'qdrant',
+        /Qdrant refuses our account or key: mend QDRANT_API_KEY/,
+      ],
+      [
+        { EMBEDDINGS_URL: REFUSING },
+        'model',
+        /the model refuses our account or key: mend EMBEDDINGS_API_KEY/,
+      ],
+      [
+        { QDRANT_URL: REFUSING.replace('http:', 'https:') },
+        'qdrant',
+        /Qdrant agrees with us on no TLS: .* QDRANT_URL/,
+      ],
+    ]
+    if (redis.url !== null)
+      cases.push([
+        { REDIS_URL: redis.url.replace(/:[^:@/]+@/, ':wrong@') },
+        'queues',
+        /refuses our .*: mend the password/,
+      ])
+    await Promise.all(
+      cases.map(async ([env, check, expected]) =>
+        t.match(lineOf(await doctor(env), check), expected),
+      ),
+    )
+  },
+)
 
 t.test('a full disk is named', onlyWithMounts, async t => {
   const folder = join(t.testdir(), 'disk')
@@ -130,7 +177,10 @@ t.test('a full disk is named', onlyWithMounts, async t => {
   const script =
     'mount -t tmpfs -o size=80m none "$0" && dd if=/dev/zero of="$0/fill" bs=1M count=70 2>/dev/null; exec "$@"'
   const full = await doctor({ DATA_DIR: folder }, ['unshare', '-m', 'sh', '-c', script, folder])
-  t.match(lineOf(full, 'disk'), /^The disk of .*disk is full \(.* are free\): free some space there/)
+  t.match(
+    lineOf(full, 'disk'),
+    /^The disk of .*disk is full \(.* are free\): free some space there/,
+  )
   t.equal(full.code, 1)
 })
 
@@ -163,40 +213,55 @@ t.test('a full disk of Postgres is named by status too', onlyWithMounts, async t
   t.notMatch(await status(), full)
 })
 
-t.test('a service that ends again and again, one of an older version, and a queue that nobody empties', async t => {
-  const pool = createPool(database.url, 'test', () => {})
-  const config = readConfig({ DATABASE_URL: database.url, DATA_DIR: t.testdirName })
-  const queues = openQueues(config, createLogger('test', 'silent'))
-  const fleet = createFleet({ DATABASE_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '' })
-  t.teardown(async () => {
-    await Promise.all([fleet.stop(), queues.close(), pool.end()])
-  })
-  const watch = watchCauses({ pool, queues, config, missing: async () => ({}) })
-  const texts = async () => (await watch.look()).map(({ text }) => text)
-  const isMissing = (text: string) => text.startsWith('No normaliser is connected')
-  for (let times = 0; times < 3; times++) {
-    const isNamed = (await texts()).some(text => text.includes('again and again'))
-    t.notOk(isNamed, 'not after an update')
-    const { process, exited } = await fleet.start('normaliser')
-    await until(async () => !(await texts()).some(isMissing), 60_000)
-    process.kill('SIGKILL')
-    await exited
-    await until(async () => (await texts()).some(isMissing), 60_000)
-  }
-  t.ok((await texts()).includes('The normaliser restarts again and again: read its log.'))
-  const older = new pg.Client({ connectionString: database.url, application_name: 'perscope crawler #before m1' })
-  await older.connect()
-  await queues.add('normalise', [{ key: '1', data: { pageNo: '1' } }])
-  const found = await doctor({})
-  await older.end()
-  const services = found.checks.filter(({ check }) => check === 'services').map(({ text }) => text)
-  t.match(services.join('\n'), /^1 process of the crawler is of an older version: restart it/m)
-  t.match(lineOf(found, 'queues'), /^Messages wait in normalise, and nobody takes them: restart the service/)
-  await queues.drain('normalise')
-})
+t.test(
+  'a service that ends again and again, one of an older version, and a queue that nobody empties',
+  async t => {
+    const pool = createPool(database.url, 'test', () => {})
+    const config = readConfig({ DATABASE_URL: database.url, DATA_DIR: t.testdirName })
+    const queues = openQueues(config, createLogger('test', 'silent'))
+    const fleet = createFleet({ DATABASE_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '' })
+    t.teardown(async () => {
+      await Promise.all([fleet.stop(), queues.close(), pool.end()])
+    })
+    const watch = watchCauses({ pool, queues, config, missing: async () => ({}) })
+    const texts = async () => (await watch.look()).map(({ text }) => text)
+    const isMissing = (text: string) => text.startsWith('No normaliser is connected')
+    for (let times = 0; times < 3; times++) {
+      const isNamed = (await texts()).some(text => text.includes('again and again'))
+      t.notOk(isNamed, 'not after an update')
+      const { process, exited } = await fleet.start('normaliser')
+      await until(async () => !(await texts()).some(isMissing), 60_000)
+      process.kill('SIGKILL')
+      await exited
+      await until(async () => (await texts()).some(isMissing), 60_000)
+    }
+    t.ok((await texts()).includes('The normaliser restarts again and again: read its log.'))
+    const older = new pg.Client({
+      connectionString: database.url,
+      application_name: 'perscope crawler #before m1',
+    })
+    await older.connect()
+    await queues.add('normalise', [{ key: '1', data: { pageNo: '1' } }])
+    const found = await doctor({})
+    await older.end()
+    const services = found.checks
+      .filter(({ check }) => check === 'services')
+      .map(({ text }) => text)
+    t.match(services.join('\n'), /^1 process of the crawler is of an older version: restart it/m)
+    t.match(
+      lineOf(found, 'queues'),
+      /^Messages wait in normalise, and nobody takes them: restart the service/,
+    )
+    await queues.drain('normalise')
+  },
+)
 
 t.test('a clock that is wrong, and a certificate that ends, are named', async t => {
-  const { certificate, key } = certify({ name: 'Qdrant', issuer: null, until: new Date(Date.now() + 3.5 * 86_400_000) })
+  const { certificate, key } = certify({
+    name: 'Qdrant',
+    issuer: null,
+    until: new Date(Date.now() + 3.5 * 86_400_000),
+  })
   const server = createServer({ cert: certificate, key }, (_, response) => response.end())
   t.teardown(() => server.close())
   const PUBLIC_URL = `https://127.0.0.1:${await listen(server)}`
@@ -206,7 +271,10 @@ t.test('a clock that is wrong, and a certificate that ends, are named', async t 
   )
   if (!canFakeTime) return t.comment('left out: no faketime on this machine')
   const wrong = await doctor({}, ['faketime', '-f', '+90s'])
-  t.match(lineOf(wrong, 'clock'), /^The clock of this machine is \d+ (s|min) ahead of the database's: set both clocks/)
+  t.match(
+    lineOf(wrong, 'clock'),
+    /^The clock of this machine is \d+ (s|min) ahead of the database's: set both clocks/,
+  )
   t.equal(wrong.code, 1)
 })
 
@@ -220,31 +288,45 @@ t.test('a machine without memory is named', onlyWithMounts, async t => {
   )
 })
 
-t.test('a name server that fails, and one that answers falsely, are named', onlyWithMounts, async t => {
-  const pool = createPool(database.url, 'test', () => {})
-  const outlet = (domain: string) => ({
-    ...{ name: domain, domain, country: 'NL' as const, languages: ['nl' as const] },
-    ...{ timeZone: 'Europe/Amsterdam', feeds: [`https://${domain}/feed.xml`], sitemaps: [] },
-  })
-  await syncOutlets(pool, [outlet('krant-een.test'), outlet('krant-twee.test')], { remove: [] })
-  await pool.end()
-  let lies = false
-  const server = createSocket('udp4')
-  server.on('message', (question, from) => server.send(answerTo(question, lies), from.port, from.address))
-  server.bind(53, '127.0.0.153')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const file = join(t.testdir({}), 'resolv.conf')
-  writeFileSync(file, 'nameserver 127.0.0.153\noptions timeout:1 attempts:1\n')
-  const script = 'mount --bind "$0" "$(readlink -f /etc/resolv.conf)"; exec "$@"'
-  const resolver = ['unshare', '-m', 'sh', '-c', script, file]
-  t.match(lineOf(await doctor({}, resolver), 'names'), /^No name of an outlet resolves, as krant-.*: check the network/)
-  lies = true
-  t.match(
-    lineOf(await doctor({}, resolver), 'names'),
-    /^The name server answers falsely: it knows perscope-.*\.invalid/,
-  )
-})
+t.test(
+  'a name server that fails, and one that answers falsely, are named',
+  onlyWithMounts,
+  async t => {
+    const pool = createPool(database.url, 'test', () => {})
+    const outlet = (domain: string) => ({
+      name: domain,
+      domain,
+      country: 'NL' as const,
+      languages: ['nl' as const],
+      timeZone: 'Europe/Amsterdam',
+      feeds: [`https://${domain}/feed.xml`],
+      sitemaps: [],
+    })
+    await syncOutlets(pool, [outlet('krant-een.test'), outlet('krant-twee.test')], { remove: [] })
+    await pool.end()
+    let lies = false
+    const server = createSocket('udp4')
+    server.on('message', (question, from) =>
+      server.send(answerTo(question, lies), from.port, from.address),
+    )
+    server.bind(53, '127.0.0.153')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const file = join(t.testdir({}), 'resolv.conf')
+    writeFileSync(file, 'nameserver 127.0.0.153\noptions timeout:1 attempts:1\n')
+    const script = 'mount --bind "$0" "$(readlink -f /etc/resolv.conf)"; exec "$@"'
+    const resolver = ['unshare', '-m', 'sh', '-c', script, file]
+    t.match(
+      lineOf(await doctor({}, resolver), 'names'),
+      /^No name of an outlet resolves, as krant-.*: check the network/,
+    )
+    lies = true
+    t.match(
+      lineOf(await doctor({}, resolver), 'names'),
+      /^The name server answers falsely: it knows perscope-.*\.invalid/,
+    )
+  },
+)
 
 /** SERVFAIL, or the address 127.0.0.9 for every name (RFC 1035). */
 function answerTo(question: Buffer, lies: boolean): Buffer {

@@ -57,14 +57,24 @@ t.test('a difference from the stored article is named', async t => {
   const { out } = await explain([id])
   t.match(out, /^ {3}stored: Jan Smit \(line, guessed\); visible articles do not change$/m)
   t.match(out, /Piet de Vries/)
-  await database.query('update page_sources set body = $1 where page_no = $2', [body[0]?.body, pageNo])
+  await database.query('update page_sources set body = $1 where page_no = $2', [
+    body[0]?.body,
+    pageNo,
+  ])
 })
 
 t.test('of an imported article it says that it was imported', async t => {
   const url = 'https://krant.example/a/1'
   const file = join(t.testdir(), 'articles.ndjson')
   const outlet = { name: 'Krant', domain: 'krant.example' }
-  const article = { url, title: 'Brug open', language: 'nl', country: 'NL', outlet, authors: ['Jan Jansen'] }
+  const article = {
+    url,
+    title: 'Brug open',
+    language: 'nl',
+    country: 'NL',
+    outlet,
+    authors: ['Jan Jansen'],
+  }
   writeFileSync(file, `${JSON.stringify(article)}\n`)
   await fleet.script('import', file)
   const { out } = await explain([url])
@@ -75,13 +85,18 @@ t.test('of an imported article it says that it was imported', async t => {
 
 t.test('a page that is no longer stored is fetched again, from public addresses only', async t => {
   const server = createServer((request, response) => {
-    if (request.url === '/robots.txt') return response.writeHead(200).end('User-agent: *\nDisallow: /secret')
+    if (request.url === '/robots.txt')
+      return response.writeHead(200).end('User-agent: *\nDisallow: /secret')
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
   })
   const port = await listen(server)
   t.teardown(() => server.close())
   const url = `http://127.0.0.1:${port}/a/9`
-  const open = { CRAWL_ALLOW_PRIVATE: '127.0.0.0/8', CRAWL_PORTS: String(port), CRAWL_HOST_DELAY: '0' }
+  const open = {
+    CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
+    CRAWL_PORTS: String(port),
+    CRAWL_HOST_DELAY: '0',
+  }
   t.match(await explain([url], open), { code: 2, err: /does not know this page; --fetch/ })
   t.match((await explain([url, '--fetch'], open)).out, /^authors: line, guessed/m)
   t.match(await explain([url, '--fetch'], { ...open, CRAWL_ALLOW_PRIVATE: '' }), {
@@ -92,6 +107,9 @@ t.test('a page that is no longer stored is fetched again, from public addresses 
   t.match(secret, { code: 1, err: /robots\.txt forbids it/ })
   await database.query('delete from page_sources')
   t.match(await explain([id]), { code: 2, err: /no longer stored \(PAGES_KEEP\)/ })
-  t.match(await explain(['nobody-knows-it']), { code: 2, err: /No article or page is known as "nobody-knows-it"/ })
+  t.match(await explain(['nobody-knows-it']), {
+    code: 2,
+    err: /No article or page is known as "nobody-knows-it"/,
+  })
   t.match(await explain([]), { code: 2, err: /Name one article/ })
 })

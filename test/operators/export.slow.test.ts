@@ -12,37 +12,66 @@ const api = await startTestApi(t)
 const outlet = { name: 'Le Plateau', domain: 'plateau.example' }
 await api.index([
   { title: 'De trein', body: 'Een lange tekst.', authors: ['Anna de Wit', 'Jan Maas'] },
-  { title: 'Le "train", à l’heure', body: 'Un texte,\nsur deux lignes.', language: 'fr', country: 'BE', outlet },
-  { title: 'Sans texte', language: 'fr', country: 'BE', outlet, publishedAt: new Date('2021-03-01T10:00:00Z') },
+  {
+    title: 'Le "train", à l’heure',
+    body: 'Un texte,\nsur deux lignes.',
+    language: 'fr',
+    country: 'BE',
+    outlet,
+  },
+  {
+    title: 'Sans texte',
+    language: 'fr',
+    country: 'BE',
+    outlet,
+    publishedAt: new Date('2021-03-01T10:00:00Z'),
+  },
   { title: 'Zonder datum', publishedAt: null, country: 'BE' },
 ])
 
 /** Runs the script as a person would. */
-async function exported(...args: string[]): Promise<{ bytes: Buffer<ArrayBuffer>; text: string; err: string }> {
+async function exported(
+  ...args: string[]
+): Promise<{ bytes: Buffer<ArrayBuffer>; text: string; err: string }> {
   const script = new URL('../../scripts/export.ts', import.meta.url).pathname
   const env = { ...process.env, DATABASE_URL: api.config.DATABASE_URL }
   const running = run(process.execPath, [script, ...args], { env, encoding: 'buffer' })
   const { stdout, stderr } = await running.catch(error => error)
   return { bytes: stdout, text: String(stdout), err: String(stderr) }
 }
-const articlesOf = (text: string): { title: string; snippet: string | null; body?: string | null }[] =>
+const articlesOf = (
+  text: string,
+): { title: string; snippet: string | null; body?: string | null }[] =>
   text.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))
-const titles = async (...args: string[]) => articlesOf((await exported(...args)).text).map(({ title }) => title)
+const titles = async (...args: string[]) =>
+  articlesOf((await exported(...args)).text).map(({ title }) => title)
 
 t.test('export selects by language, country, outlet, dates and query', async t => {
   t.equal((await titles()).length, 4)
-  t.strictSame(await titles('--language', 'fr'), ['Sans texte', 'Le "train", à l’heure'], 'oldest first')
+  t.strictSame(
+    await titles('--language', 'fr'),
+    ['Sans texte', 'Le "train", à l’heure'],
+    'oldest first',
+  )
   t.strictSame(await titles('--country', 'BE', '--language', 'nl'), ['Zonder datum'])
-  t.strictSame(await titles('--outlet', 'PLATEAU', '--published-before', '2021-12-31'), ['Sans texte'])
+  t.strictSame(await titles('--outlet', 'PLATEAU', '--published-before', '2021-12-31'), [
+    'Sans texte',
+  ])
   t.strictSame(await titles('--published-after', '2026-01-01', '--country', 'NL'), ['De trein'])
   t.strictSame(await titles('--q', 'texte', '--search-in', 'title_body', '--search', 'boolean'), [
     'Sans texte',
     'Le "train", à l’heure',
   ])
   t.match((await exported('--country', 'XX')).err, /^export: --country: .*\n$/)
-  t.match((await exported('--format', 'xml')).err, /^export: --format is one of ndjson, csv, parquet\.\n$/)
+  t.match(
+    (await exported('--format', 'xml')).err,
+    /^export: --format is one of ndjson, csv, parquet\.\n$/,
+  )
   const both = await exported('--json', '--format', 'csv')
-  t.match(both.err, /^export: --json and --format csv contradict each other; write one of them\.\n$/)
+  t.match(
+    both.err,
+    /^export: --json and --format csv contradict each other; write one of them\.\n$/,
+  )
   t.equal(both.text, '', 'nothing is written')
 })
 
@@ -52,89 +81,126 @@ t.test('a manifest says what was exported, and nothing else is said', async t =>
   t.equal(err, '')
   const { rows } = await api.pool.query<{ at: Date }>('select max(ingested_at) as at from articles')
   t.match(JSON.parse(await readFile(file, 'utf8')), {
-    ...{ version: /^\d/, format: 'ndjson', query: { country: 'BE', language: 'fr' }, articles: 2 },
-    ...{ bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') },
+    version: /^\d/,
+    format: 'ndjson',
+    query: { country: 'BE', language: 'fr' },
+    articles: 2,
+    bytes: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
     watermark: rows[0]?.at.toISOString(),
   })
 })
 
-t.test('an export with copies has them last, an import passes over them, and pairs of outlets are counted', async t => {
-  const body = Array.from({ length: 100 }, (_, n) => `brug${n}`).join(' ')
-  const day = new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 11)
-  const times = {
-    'vroeg.example': '08:00',
-    '=laat.example': '09:30',
-    'middernacht.example': '00:00',
-    'gelijk.example': '08:00',
-  }
-  await api.index(
-    Object.entries(times).map(([domain, time]) => ({
-      ...{
+t.test(
+  'an export with copies has them last, an import passes over them, and pairs of outlets are counted',
+  async t => {
+    const body = Array.from({ length: 100 }, (_, n) => `brug${n}`).join(' ')
+    const day = new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 11)
+    const times = {
+      'vroeg.example': '08:00',
+      '=laat.example': '09:30',
+      'middernacht.example': '00:00',
+      'gelijk.example': '08:00',
+    }
+    await api.index(
+      Object.entries(times).map(([domain, time]) => ({
         title: 'Kopie',
         body,
         language: 'lb' as const,
         url: `https://x.example/${domain}`,
         outlet: { name: null, domain },
-      },
-      ...{ publishedAt: new Date(`${day}${time}:00Z`), agencies: domain === '=laat.example' ? ['Belga', 'AFP'] : [] },
-    })),
-  )
-  await openCopyGroups(api.pool).pass(new AbortController().signal)
-  const csv = (await exported('--copies', '--format', 'csv', '--language', 'lb')).text.trim().split('\r\n')
-  t.match(csv[0], /,outlet_domain,first,agencies$/)
-  const [first] = articlesOf((await exported('--language', 'lb', '--outlet', 'vroeg')).text)
-  const { id } = first as unknown as { id: string }
-  t.equal(csv.filter(line => line.endsWith(`,${id},AFP; Belga`)).length, 4)
-  const { bytes } = await exported('--copies', '--format', 'parquet', '--language', 'lb')
-  const rows = await parquetReadObjects({ file: new Uint8Array(bytes).buffer })
-  t.match(rows[0], { first: id, agencies: ['AFP', 'Belga'] })
-  const [plain, having] = [(await exported('--body')).text, (await exported('--body', '--copies')).text]
-  t.match(having, /"agencies" : \["AFP", ?"Belga"\]/)
-  const read = (text: string) =>
-    text
+        publishedAt: new Date(`${day}${time}:00Z`),
+        agencies: domain === '=laat.example' ? ['Belga', 'AFP'] : [],
+      })),
+    )
+    await openCopyGroups(api.pool).pass(new AbortController().signal)
+    const csv = (await exported('--copies', '--format', 'csv', '--language', 'lb')).text
       .trim()
-      .split('\n')
-      .map(line => parseArticle(line, Date.now()))
-  t.same(read(having), read(plain), 'the same articles')
+      .split('\r\n')
+    t.match(csv[0], /,outlet_domain,first,agencies$/)
+    const [first] = articlesOf((await exported('--language', 'lb', '--outlet', 'vroeg')).text)
+    const { id } = first as unknown as { id: string }
+    t.equal(csv.filter(line => line.endsWith(`,${id},AFP; Belga`)).length, 4)
+    const { bytes } = await exported('--copies', '--format', 'parquet', '--language', 'lb')
+    const rows = await parquetReadObjects({ file: new Uint8Array(bytes).buffer })
+    t.match(rows[0], { first: id, agencies: ['AFP', 'Belga'] })
+    const plain = (await exported('--body')).text
+    const having = (await exported('--body', '--copies')).text
+    t.match(having, /"agencies" : \["AFP", ?"Belga"\]/)
+    const read = (text: string) =>
+      text
+        .trim()
+        .split('\n')
+        .map(line => parseArticle(line, Date.now()))
+    t.same(read(having), read(plain), 'the same articles')
 
-  const script = new URL('../../scripts/copies.ts', import.meta.url).pathname
-  const env = { ...process.env, DATABASE_URL: api.config.DATABASE_URL }
-  const printed = async (...args: string[]) => (await run(process.execPath, [script, ...args], { env })).stdout
-  t.same(
-    (await printed('--days', '5', '--csv')).split(/\r?\n/),
-    [
-      'first,later,articles,share_of_later,unknown',
-      "gelijk.example,'=laat.example,1,1,0",
-      "vroeg.example,'=laat.example,1,1,0",
-      ...["'=laat.example,middernacht.example", 'gelijk.example,middernacht.example', 'gelijk.example,vroeg.example'],
-      ...[
+    const script = new URL('../../scripts/copies.ts', import.meta.url).pathname
+    const env = { ...process.env, DATABASE_URL: api.config.DATABASE_URL }
+    const printed = async (...args: string[]) =>
+      (await run(process.execPath, [script, ...args], { env })).stdout
+    t.same(
+      (await printed('--days', '5', '--csv')).split(/\r?\n/),
+      [
+        'first,later,articles,share_of_later,unknown',
+        "gelijk.example,'=laat.example,1,1,0",
+        "vroeg.example,'=laat.example,1,1,0",
+        "'=laat.example,middernacht.example",
+        'gelijk.example,middernacht.example',
+        'gelijk.example,vroeg.example',
         "middernacht.example,'=laat.example",
         'middernacht.example,gelijk.example',
         'middernacht.example,vroeg.example',
-      ],
-      ...['vroeg.example,gelijk.example', 'vroeg.example,middernacht.example'],
-      '',
-    ].map(line => (line.split(',').length === 2 ? `${line},0,0,1` : line)),
-  )
-  t.equal(await printed('--days', '2'), '', 'articles of other days are not counted')
-  t.same((await printed('--days', '5')).split('\n').slice(0, 5), [
-    '                       1   2   3   4',
-    '1 middernacht.example      ?1  ?1  ?1',
-    ...['2 gelijk.example       ?1      ?1  1 100%', '3 vroeg.example        ?1  ?1      1 100%'],
-    '4 =laat.example        ?1  -   -',
-  ])
-})
+        'vroeg.example,gelijk.example',
+        'vroeg.example,middernacht.example',
+        '',
+      ].map(line => (line.split(',').length === 2 ? `${line},0,0,1` : line)),
+    )
+    t.equal(await printed('--days', '2'), '', 'articles of other days are not counted')
+    t.same((await printed('--days', '5')).split('\n').slice(0, 5), [
+      '                       1   2   3   4',
+      '1 middernacht.example      ?1  ?1  ?1',
+      '2 gelijk.example       ?1      ?1  1 100%',
+      '3 vroeg.example        ?1  ?1      1 100%',
+      '4 =laat.example        ?1  -   -',
+    ])
+  },
+)
 
 t.test('CSV quotes what needs it', async t => {
   const { text } = await exported('--format', 'csv', '--body', '--language', 'fr')
   const [head, ...lines] = text.split('\r\n')
-  t.equal(head, 'id,title,url,snippet,body,published_at,ingested_at,authors,language,country,outlet_name,outlet_domain')
+  t.equal(
+    head,
+    'id,title,url,snippet,body,published_at,ingested_at,authors,language,country,outlet_name,outlet_domain',
+  )
   t.equal(lines.length, 3, 'two records, and the end of the last')
-  t.match(lines[1], /,"Le ""train"", à l’heure",https:.*,"Un texte,\nsur deux lignes\.",2026-.*,fr,BE,Le Plateau,/)
-  const article = { id: 'a', title: 'a\nb', url: 'u', snippet: null, published_at: null, ingested_at: null }
-  const more = { authors: ['A', 'B'], language: 'nl', country: 'NL', outlet: { name: null, domain: 'x' } }
-  t.equal(csvLine({ ...article, ...more }, ['title', 'authors', 'outlet_name', 'snippet']), '"a\nb",A; B,,\r\n')
-  t.match((await exported('--format', 'csv', '--country', 'LU')).text, /^id,title,[^\n]*\r\n$/, 'the head alone')
+  t.match(
+    lines[1],
+    /,"Le ""train"", à l’heure",https:.*,"Un texte,\nsur deux lignes\.",2026-.*,fr,BE,Le Plateau,/,
+  )
+  const article = {
+    id: 'a',
+    title: 'a\nb',
+    url: 'u',
+    snippet: null,
+    published_at: null,
+    ingested_at: null,
+  }
+  const more = {
+    authors: ['A', 'B'],
+    language: 'nl',
+    country: 'NL',
+    outlet: { name: null, domain: 'x' },
+  }
+  t.equal(
+    csvLine({ ...article, ...more }, ['title', 'authors', 'outlet_name', 'snippet']),
+    '"a\nb",A; B,,\r\n',
+  )
+  t.match(
+    (await exported('--format', 'csv', '--country', 'LU')).text,
+    /^id,title,[^\n]*\r\n$/,
+    'the head alone',
+  )
 })
 
 t.test('Parquet reads as it was written', async t => {

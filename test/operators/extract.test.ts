@@ -5,20 +5,35 @@ import { articlePage } from '../normaliser/stored.ts'
 import { jsonLines, runScript } from '../script.ts'
 
 /** The objects that `npm run -s extract` prints for these lines. */
-async function extract(lines: (object | string)[], ...options: string[]): Promise<Record<string, unknown>[]> {
-  const input = lines.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
+async function extract(
+  lines: (object | string)[],
+  ...options: string[]
+): Promise<Record<string, unknown>[]> {
+  const input = lines
+    .map(line => (typeof line === 'string' ? line : JSON.stringify(line)))
+    .join('\n')
   const { code, out, err } = await runScript('extract', options, {}, input)
   if (code !== 0) throw new Error(err)
   return jsonLines(out)
 }
 
-const OUTLET = { name: 'De Dagkoerier', domain: 'dagkoerier.example', country: 'BE', languages: ['nl'] }
+const OUTLET = {
+  name: 'De Dagkoerier',
+  domain: 'dagkoerier.example',
+  country: 'BE',
+  languages: ['nl'],
+}
 const url = 'https://www.dagkoerier.example/nieuws/brug-blijft-dicht'
 const title = 'Raad spreekt over de brug'
 const html = articlePage(title, 'de brug')
 
 t.test('pages give articles in order, a bad line gives an error, and the next goes on', async t => {
-  const entry = { title, summary: 'De brug blijft dicht.', published: '2026-11-17T09:30:00', authors: ['Jan Peeters'] }
+  const entry = {
+    title,
+    summary: 'De brug blijft dicht.',
+    published: '2026-11-17T09:30:00',
+    authors: ['Jan Peeters'],
+  }
   const [whole, broken, unknown, gone, refused, ahead] = await extract([
     { url, html, entry, outlet: OUTLET, now: '2026-11-25T12:00:00Z' },
     '{"url": ',
@@ -28,9 +43,16 @@ t.test('pages give articles in order, a bad line gives an error, and the next go
     { url, html, entry, now: '2026-11-10T12:00:00Z' },
   ])
   t.match(whole, {
-    ...{ title, url, authors: ['Jan Peeters'], language: 'nl', country: 'BE' },
+    title,
+    url,
+    authors: ['Jan Peeters'],
+    language: 'nl',
+    country: 'BE',
     published_at: '2026-11-17T08:30:00.000Z',
-    origins: { title: { source: 'markup', sure: 'confirmed' }, date: { source: 'feed', sure: 'stated' } },
+    origins: {
+      title: { source: 'markup', sure: 'confirmed' },
+      date: { source: 'feed', sure: 'stated' },
+    },
   })
   t.match(whole?.snippet, /^Over de brug is dinsdag/)
   t.match(whole?.body, /dreigt met een motie\.$/)
@@ -60,7 +82,14 @@ t.test('feeds give entries, robots.txt gives permissions', async t => {
   const file = join(t.testdir(), 'feed.xml')
   await writeFile(file, `<rss version="2.0"><channel>${item}</channel></rss>`)
   const entries = [
-    { url: 'https://www.dagkoerier.example/a/1', title, summary: 'Kort.', content: null, authors: [], published: null },
+    {
+      url: 'https://www.dagkoerier.example/a/1',
+      title,
+      summary: 'Kort.',
+      content: null,
+      authors: [],
+      published: null,
+    },
   ]
   t.same(
     await extract(
@@ -83,12 +112,23 @@ t.test('feeds give entries, robots.txt gives permissions', async t => {
 
 t.test('rights that a page’s headers or tags reserve are obeyed and told', async t => {
   const entry = { title }
-  const tagged = (tag: string | string[]) => ({ url, html, entry, outlet: OUTLET, headers: { 'X-Robots-Tag': tag } })
+  const tagged = (tag: string | string[]) => ({
+    url,
+    html,
+    entry,
+    outlet: OUTLET,
+    headers: { 'X-Robots-Tag': tag },
+  })
   const [refused, another, short, none] = await extract([
     tagged('noindex'),
     tagged(['otherbot: noindex', 'all']),
     tagged('max-snippet:8'),
-    { url, html: html.replace('</head>', '<meta name="robots" content="nosnippet"></head>'), entry, outlet: OUTLET },
+    {
+      url,
+      html: html.replace('</head>', '<meta name="robots" content="nosnippet"></head>'),
+      entry,
+      outlet: OUTLET,
+    },
   ])
   t.match(refused, { refused: 'rights', rights: [{ signal: 'noindex', source: 'header' }] })
   t.match(another, { title, snippet: /^Over de brug is dinsdag/, rights: [] })
@@ -100,7 +140,10 @@ t.test('rights that a page’s headers or tags reserve are obeyed and told', asy
     { ...page, robots: 'User-agent: *\nContent-Signal: search=no' },
     { ...page, tdmrep, headers: { 'tdm-reservation': '0' } },
   ])
-  t.match(reserved, { refused: 'rights', rights: [{ signal: 'tdm-reservation:1', source: 'tdmrep.json' }] })
+  t.match(reserved, {
+    refused: 'rights',
+    rights: [{ signal: 'tdm-reservation:1', source: 'tdmrep.json' }],
+  })
   t.match(unsearched, { refused: 'rights', rights: [{ signal: 'search=n', source: 'robots.txt' }] })
   t.match(taken, {
     title,

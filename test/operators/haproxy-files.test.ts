@@ -17,7 +17,8 @@ for (const name of readdirSync(operatorsFile('haproxy')).filter(file => file.end
     const text = readFileSync(operatorsFile(`haproxy/${name}`), 'utf8')
     const asked = [...text.matchAll(/\$\{(\w+)(-?)/g)]
     const given = operatorsSettings(settings)
-    for (const [, variable = '', hasDefault] of asked) if (!hasDefault) t.ok(given[variable], variable)
+    for (const [, variable = '', hasDefault] of asked)
+      if (!hasDefault) t.ok(given[variable], variable)
     const wanted = new Set(asked.map(([, variable]) => variable))
     for (const variable of Object.keys(given)) t.ok(wanted.has(variable), `${variable} is used`)
     if (haproxy instanceof MissingProgram) return t.comment(haproxy.message)

@@ -5,7 +5,9 @@ import { run } from '../script.ts'
 
 /** The commands of package.json: name and file. */
 async function commands(): Promise<[string, string][]> {
-  const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> }
+  const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
+    scripts: Record<string, string>
+  }
   return Object.entries(scripts).flatMap(([name, command]) => {
     const file = /^exec (?:.* )?node (?:.* )?(\S+\.(?:ts|mjs))$/.exec(command)?.[1]
     return file === undefined ? [] : [[name, file] as [string, string]]
@@ -20,7 +22,8 @@ function optionsWithoutUsage(help: string): string[] {
   const usage = /^Usage: .*(?:\n {7}.*)*/m.exec(help)?.[0] ?? ''
   const options = [...help.matchAll(/^ {2}--([a-z-]+)/gm)].map(([, name = '']) => name)
   const isShown = (name: string) =>
-    new RegExp(`--${name}(?![a-z-])`).test(usage) || (usage.includes('[PARAMETERS]') && PARAMETERS.has(name))
+    new RegExp(`--${name}(?![a-z-])`).test(usage) ||
+    (usage.includes('[PARAMETERS]') && PARAMETERS.has(name))
   return options.filter(name => name !== 'help' && !isShown(name))
 }
 
@@ -28,7 +31,9 @@ t.test('every command explains itself, whatever its settings', async t => {
   const all = await commands()
   t.ok(all.length > 20)
   for (const [name, file] of all) {
-    const { stdout, stderr } = await run(process.execPath, [file, '--help'], { env: { PATH: process.env.PATH } })
+    const { stdout, stderr } = await run(process.execPath, [file, '--help'], {
+      env: { PATH: process.env.PATH },
+    })
     t.match(stdout, new RegExp(`Usage: npm (?:run )?${name}\\b`), name)
     t.equal(stderr, '', name)
     t.strictSame(optionsWithoutUsage(stdout), [], `${name}: its usage shows every option`)

@@ -20,7 +20,9 @@ interface Panel {
   targets?: { expr: string }[]
 }
 
-const rules: Rule[] = parse(read('rules/perscope.yml')).groups.flatMap((group: { rules: Rule[] }) => group.rules)
+const rules: Rule[] = parse(read('rules/perscope.yml')).groups.flatMap(
+  (group: { rules: Rule[] }) => group.rules,
+)
 const dashboard: { panels: Panel[] } = JSON.parse(read('grafana/dashboards/perscope.json'))
 const alerts = rules.flatMap(({ alert }) => alert ?? [])
 
@@ -29,10 +31,21 @@ const namesIn = (expr: string) => expr.match(/\b(?:perscope|process|nodejs)[_:][
 
 t.test('every figure in rules and dashboard is one that the running services show', async t => {
   const database = await createTestDatabase(t)
-  const servers = { DATABASE_URL: database.url, DATABASE_READ_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '' }
+  const servers = {
+    DATABASE_URL: database.url,
+    DATABASE_READ_URL: database.url,
+    QDRANT_URL: '',
+    EMBEDDINGS_URL: '',
+  }
   const fleet = createFleet({ ...servers, LOG_LEVEL: 'warn' }, t)
   const shown = new Set<string>()
-  for (const service of ['api', 'crawler', 'normaliser', 'embedder', 'notifier'] as const satisfies ServiceName[]) {
+  for (const service of [
+    'api',
+    'crawler',
+    'normaliser',
+    'embedder',
+    'notifier',
+  ] as const satisfies ServiceName[]) {
     const base = await startReady(fleet, service)
     const ready = await fetch(`${base}/readyz`)
     const { missing } = (await ready.json()) as { missing: Record<string, string> }
@@ -40,8 +53,15 @@ t.test('every figure in rules and dashboard is one that the running services sho
     t.equal('vectors' in missing, service === 'embedder', `${service} says what it misses`)
     const text = await (await fetch(`${base}/metrics`)).text()
     readNames(text, shown)
-    if (service !== 'api') t.match(text, /^perscope_queue_messages\{queue="\w+",state="\w+",service="\w+"\} /m)
-    t.match(text, new RegExp(`^perscope_ready\\{service="${service}"\\} ${service === 'embedder' ? 0 : 1}$`, 'm'))
+    if (service !== 'api')
+      t.match(text, /^perscope_queue_messages\{queue="\w+",state="\w+",service="\w+"\} /m)
+    t.match(
+      text,
+      new RegExp(
+        `^perscope_ready\\{service="${service}"\\} ${service === 'embedder' ? 0 : 1}$`,
+        'm',
+      ),
+    )
   }
   const recorded = new Set(rules.flatMap(({ record }) => record ?? []))
   const expressions = [
@@ -57,19 +77,27 @@ t.test('every figure in rules and dashboard is one that the running services sho
 })
 
 /** Starts a service and waits until it is ready or says what it misses; returns its address. */
-async function startReady(fleet: ReturnType<typeof createFleet>, service: ServiceName): Promise<string> {
+async function startReady(
+  fleet: ReturnType<typeof createFleet>,
+  service: ServiceName,
+): Promise<string> {
   const port = await freePort()
   const member = await fleet.start(service, { METRICS_PORT: String(port) })
   const base = `http://127.0.0.1:${port}`
   const log = () => `${service}: ${member.log()}`
   await until(async () => (await fetch(`${base}/healthz`)).ok, 60_000, log)
-  await until(async () => !(await (await fetch(`${base}/readyz`)).text()).includes('not finished'), 60_000, log)
+  await until(
+    async () => !(await (await fetch(`${base}/readyz`)).text()).includes('not finished'),
+    60_000,
+    log,
+  )
   return base
 }
 
 function readNames(text: string, shown: Set<string>): void {
   for (const [, name = '', kind] of text.matchAll(/^# TYPE (\S+) (\w+)$/gm)) {
-    for (const end of kind === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) shown.add(name + end)
+    for (const end of kind === 'histogram' ? ['_bucket', '_sum', '_count'] : [''])
+      shown.add(name + end)
   }
 }
 
@@ -77,7 +105,9 @@ t.test('every alert has a test and a place in the documentation', async t => {
   const tested = new Set(
     parse(read('tests/perscope.test.yml')).tests.flatMap(
       (one: { alert_rule_test: { alertname: string; exp_alerts: [] }[] }) =>
-        one.alert_rule_test.flatMap(({ alertname, exp_alerts }) => (exp_alerts.length > 0 ? alertname : [])),
+        one.alert_rule_test.flatMap(({ alertname, exp_alerts }) =>
+          exp_alerts.length > 0 ? alertname : [],
+        ),
     ),
   )
   const guide = readFileSync(join(FOLDER, '../../docs/operations.md'), 'utf8')
@@ -93,12 +123,25 @@ t.test('Grafana finds the dashboard and its source of data', async t => {
     for (const target of targets ?? []) t.match(target, { datasource: { uid: source.uid } }, title)
   }
   const [provider] = parse(read('grafana/provisioning/dashboards/perscope.yml')).providers
-  const compose = parse(readFileSync(join(FOLDER, '../../docker-compose.yml'), 'utf8'), { merge: true })
-  t.ok(compose.services.grafana.volumes.some((volume: string) => volume.includes(`:${provider.options.path}`)))
+  const compose = parse(readFileSync(join(FOLDER, '../../docker-compose.yml'), 'utf8'), {
+    merge: true,
+  })
+  t.ok(
+    compose.services.grafana.volumes.some((volume: string) =>
+      volume.includes(`:${provider.options.path}`),
+    ),
+  )
   const ports: number[] = parse(read('prometheus.yml')).scrape_configs.flatMap(
-    ({ job_name, dns_sd_configs }: { job_name: string; dns_sd_configs: { names: string[]; port: number }[] }) =>
+    ({
+      job_name,
+      dns_sd_configs,
+    }: {
+      job_name: string
+      dns_sd_configs: { names: string[]; port: number }[]
+    }) =>
       dns_sd_configs.flatMap(({ names, port }) => {
-        for (const name of names) t.ok(compose.services[name], `${job_name} is a service of docker-compose.yml`)
+        for (const name of names)
+          t.ok(compose.services[name], `${job_name} is a service of docker-compose.yml`)
         return job_name.startsWith('perscope-') ? port : []
       }),
   )
@@ -106,7 +149,9 @@ t.test('Grafana finds the dashboard and its source of data', async t => {
 })
 
 t.test('the files without containers ask each service at the port of its unit', async t => {
-  const units = readdirSync(join(FOLDER, '../ha/systemd')).filter(name => /^perscope-.*\.service$/.test(name))
+  const units = readdirSync(join(FOLDER, '../ha/systemd')).filter(name =>
+    /^perscope-.*\.service$/.test(name),
+  )
   const shown = units.map(name => {
     const unit = read(`../ha/systemd/${name}`)
     // The first one of a machine, as perscope-crawler@1.
@@ -115,10 +160,12 @@ t.test('the files without containers ask each service at the port of its unit', 
   })
   for (const file of ['prometheus.hosts.yml', 'prometheus.procfile.yml']) {
     const { scrape_configs, rule_files } = parse(read(file))
-    const asked = scrape_configs.map((job: { job_name: string; static_configs: { targets: string[] }[] }) => {
-      const targets = job.static_configs.flatMap(each => each.targets)
-      return [job.job_name, [...new Set(targets.map(target => target.split(':')[1]))]]
-    })
+    const asked = scrape_configs.map(
+      (job: { job_name: string; static_configs: { targets: string[] }[] }) => {
+        const targets = job.static_configs.flatMap(each => each.targets)
+        return [job.job_name, [...new Set(targets.map(target => target.split(':')[1]))]]
+      },
+    )
     t.strictSame(Object.fromEntries(asked), Object.fromEntries(shown), file)
     t.strictSame(rule_files, parse(read('prometheus.yml')).rule_files)
   }
@@ -134,11 +181,15 @@ t.test('promtool accepts and tries them', { skip }, async t => {
     t.match(said.stdout, /SUCCESS/, words.join(' '))
     t.notMatch(`${said.stdout}${said.stderr}`, /FAILED/, said.stderr)
   }
-  for (const file of readdirSync(FOLDER).filter(name => name.endsWith('.yml'))) await promtool('check', 'config', file)
+  for (const file of readdirSync(FOLDER).filter(name => name.endsWith('.yml')))
+    await promtool('check', 'config', file)
   await promtool('test', 'rules', 'tests/perscope.test.yml')
   // It reads the questions of a dashboard as those of rules.
   const asked = dashboard.panels.flatMap(({ targets }) => targets?.map(({ expr }) => expr) ?? [])
-  const questions = asked.map((expr, at) => ({ record: `q:${at}`, expr: expr.replaceAll('$__rate_interval', '5m') }))
+  const questions = asked.map((expr, at) => ({
+    record: `q:${at}`,
+    expr: expr.replaceAll('$__rate_interval', '5m'),
+  }))
   const file = join(t.testdir(), 'dashboard.yml')
   writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: questions }] }))
   await promtool('check', 'rules', file)

@@ -16,37 +16,52 @@ t.test('foreman ends what it starts: a shell gives way to its command', async t 
   t.notMatch(readFileSync(join(CHECKOUT, 'Procfile'), 'utf8'), /^\w+: (?!exec ).*\$/m),
 )
 
-t.test('honcho runs the Procfile beside the embedded servers, its API on the port that is set', { skip }, async t => {
-  if (typeof tools === 'string') return
-  t.teardown(() => tools.remove())
-  const folder = temporaryFolder(t)
-  for (const name of readdirSync(CHECKOUT))
-    if (!['.data', '.git'].includes(name)) symlinkSync(join(CHECKOUT, name), join(folder, name))
-  mkdirSync(join(folder, '.data'), { mode: 0o755 })
-  const port = await freePort()
-  const steps = blocksOf('docs/operations.md', 'sh').find(block => block.includes('honcho')) ?? ''
-  const env = { ...process.env, PATH: `${tools.folder}/bin:${process.env.PATH}`, WEB_CONCURRENCY: '1' }
-  const script = steps.replace('PORT=8080', `PORT=${port}`)
-  const shell = spawn('bash', ['-ec', script], { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
-  const said = [heard(shell.stdout), heard(shell.stderr)]
-  t.teardown(async () => {
-    const children = descendants(shell.pid ?? 0).map(({ pid }) => pid)
-    process.kill(-(shell.pid ?? 0), 'SIGTERM')
-    await untilGone(children, 60_000)
-  })
-  const tell = () => said.map(part => part()).join('\n')
-  await until(
-    () =>
-      fetch(`http://127.0.0.1:${port}/readyz`).then(
-        one => one.ok,
-        () => false,
-      ),
-    200_000,
-    tell,
-  )
-  const key = /psk_[\w-]+/.exec(tell())?.[0]
-  const page = await fetch(`http://127.0.0.1:${port}/v1/articles`, { headers: { Authorization: `Bearer ${key}` } })
-  t.match(await page.json(), { status: 'ok', articles: [] })
-  for (const service of ['crawler', 'normaliser', 'embedder'])
-    await until(() => new RegExp(`"service":"${service}"`).test(tell()), 60_000, tell)
-})
+t.test(
+  'honcho runs the Procfile beside the embedded servers, its API on the port that is set',
+  { skip },
+  async t => {
+    if (typeof tools === 'string') return
+    t.teardown(() => tools.remove())
+    const folder = temporaryFolder(t)
+    for (const name of readdirSync(CHECKOUT))
+      if (!['.data', '.git'].includes(name)) symlinkSync(join(CHECKOUT, name), join(folder, name))
+    mkdirSync(join(folder, '.data'), { mode: 0o755 })
+    const port = await freePort()
+    const steps = blocksOf('docs/operations.md', 'sh').find(block => block.includes('honcho')) ?? ''
+    const env = {
+      ...process.env,
+      PATH: `${tools.folder}/bin:${process.env.PATH}`,
+      WEB_CONCURRENCY: '1',
+    }
+    const script = steps.replace('PORT=8080', `PORT=${port}`)
+    const shell = spawn('bash', ['-ec', script], {
+      cwd: folder,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const said = [heard(shell.stdout), heard(shell.stderr)]
+    t.teardown(async () => {
+      const children = descendants(shell.pid ?? 0).map(({ pid }) => pid)
+      process.kill(-(shell.pid ?? 0), 'SIGTERM')
+      await untilGone(children, 60_000)
+    })
+    const tell = () => said.map(part => part()).join('\n')
+    await until(
+      () =>
+        fetch(`http://127.0.0.1:${port}/readyz`).then(
+          one => one.ok,
+          () => false,
+        ),
+      200_000,
+      tell,
+    )
+    const key = /psk_[\w-]+/.exec(tell())?.[0]
+    const page = await fetch(`http://127.0.0.1:${port}/v1/articles`, {
+      headers: { Authorization: `Bearer ${key}` },
+    })
+    t.match(await page.json(), { status: 'ok', articles: [] })
+    for (const service of ['crawler', 'normaliser', 'embedder'])
+      await until(() => new RegExp(`"service":"${service}"`).test(tell()), 60_000, tell)
+  },
+)

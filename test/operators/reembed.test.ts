@@ -7,7 +7,9 @@ await api.index(Array.from({ length: 5 }, (_, i) => ({ title: `Artikel ${i}` }))
 await api.pool.query(
   `insert into vector_collections (name, state, model, recipe, dimensions) values ('x', 'serving', 'multilingual-e5-small', 1, 384)`,
 )
-await api.pool.query(`update embeddings set embedded_at = now() where seq in (select seq from embeddings limit 2)`)
+await api.pool.query(
+  `update embeddings set embedded_at = now() where seq in (select seq from embeddings limit 2)`,
+)
 await api.pool.query(
   `update embeddings set failed_at = now() where seq = (select max(seq) from embeddings where embedded_at is null)`,
 )

@@ -10,22 +10,36 @@ const basic = (password: string) => ({
   headers: { Authorization: `Basic ${Buffer.from(`anyone:${password}`).toString('base64')}` },
 })
 
-t.test('without the key for operators their pages tell nothing, and ask a browser for it', async t => {
-  for (const path of ['/status', '/status/figures', '/status/nothing']) {
-    const none = await api.ask(null, path)
-    t.equal(none.status, 401, path)
-    t.equal(none.json.code, 'missing_token')
-    t.match(none.headers.get('www-authenticate'), /^Basic realm=/)
-  }
-})
+t.test(
+  'without the key for operators their pages tell nothing, and ask a browser for it',
+  async t => {
+    for (const path of ['/status', '/status/figures', '/status/nothing']) {
+      const none = await api.ask(null, path)
+      t.equal(none.status, 401, path)
+      t.equal(none.json.code, 'missing_token')
+      t.match(none.headers.get('www-authenticate'), /^Basic realm=/)
+    }
+  },
+)
 
-t.test('the key opens them as a Bearer token and as a password, and is refused everywhere else', async t => {
-  t.equal((await api.ask(KEY, '/status')).status, 200)
-  t.equal((await api.ask(null, '/status', basic(KEY))).status, 200)
-  t.equal((await api.ask(null, '/status', basic(''))).json.code, 'missing_token', 'a dialogue that was left empty')
-  t.equal((await api.ask(KEY, '/v1/articles')).json.code, 'invalid_token')
-  t.equal((await api.ask(secret, '/status')).json.code, 'invalid_token', 'nor does a client’s key open them')
-})
+t.test(
+  'the key opens them as a Bearer token and as a password, and is refused everywhere else',
+  async t => {
+    t.equal((await api.ask(KEY, '/status')).status, 200)
+    t.equal((await api.ask(null, '/status', basic(KEY))).status, 200)
+    t.equal(
+      (await api.ask(null, '/status', basic(''))).json.code,
+      'missing_token',
+      'a dialogue that was left empty',
+    )
+    t.equal((await api.ask(KEY, '/v1/articles')).json.code, 'invalid_token')
+    t.equal(
+      (await api.ask(secret, '/status')).json.code,
+      'invalid_token',
+      'nor does a client’s key open them',
+    )
+  },
+)
 
 t.test('wrong keys lock the address, what no person guesses locks nobody out', async t => {
   const other = await startTestApi(t, { OPERATOR_KEY: KEY, AUTH_LOCK_FAILURES: '3' })
@@ -33,8 +47,14 @@ t.test('wrong keys lock the address, what no person guesses locks nobody out', a
   const junk = ['Basic ?', 'Digest x', 'Bearer a b']
   for (let n = 0; n < 5; n++) {
     const headers = { ...basic(`wrong${n}`).headers, ...image }
-    t.equal((await other.ask(null, '/status', { headers })).json.code, 'missing_token', 'an image of another site')
-    const malformed = await other.ask(null, '/status', { headers: { Authorization: junk[n % 3] ?? '' } })
+    t.equal(
+      (await other.ask(null, '/status', { headers })).json.code,
+      'missing_token',
+      'an image of another site',
+    )
+    const malformed = await other.ask(null, '/status', {
+      headers: { Authorization: junk[n % 3] ?? '' },
+    })
     t.equal(malformed.json.code, 'invalid_token')
     t.match(malformed.headers.get('www-authenticate'), /^Basic realm=/)
     const path = n % 2 === 0 ? '/feeds/x.rss' : `/feeds/psf_${'A'.repeat(43)}.atom`
@@ -43,9 +63,14 @@ t.test('wrong keys lock the address, what no person guesses locks nobody out', a
   const right = { headers: { ...basic(KEY).headers, ...image } }
   t.equal((await other.ask(null, '/status', right)).status, 401, 'another site sees nothing')
   const link = { ...right.headers, 'Sec-Fetch-Dest': 'document' }
-  t.equal((await other.ask(null, '/status', { headers: link })).status, 200, 'a link that somebody follows')
+  t.equal(
+    (await other.ask(null, '/status', { headers: link })).status,
+    200,
+    'a link that somebody follows',
+  )
   const codes = []
-  for (let n = 0; n < 5; n++) codes.push((await other.ask(null, '/status', basic(`wrong${n}`))).json.code)
+  for (let n = 0; n < 5; n++)
+    codes.push((await other.ask(null, '/status', basic(`wrong${n}`))).json.code)
   const locked = 'too_many_failed_attempts'
   t.strictSame(codes, ['invalid_token', 'invalid_token', 'invalid_token', locked, locked])
   t.equal((await other.ask(null, '/status', basic(KEY))).status, 200, 'the right one still works')
@@ -89,10 +114,19 @@ t.test('the figures are those of the database', async t => {
     embeddings: { promised: 2, due: 1, failed: 1 },
     pages: { waiting: 2, due: 1, stored: 1, failed: 2, resting: 0 },
   })
-  t.ok(json.flow.pages.oldest >= 90 && json.flow.pages.oldest < 120, 'age of the oldest stored page')
-  t.ok(json.flow.embeddings.oldest >= 300 && json.flow.embeddings.oldest < 330, 'age of what is due')
+  t.ok(
+    json.flow.pages.oldest >= 90 && json.flow.pages.oldest < 120,
+    'age of the oldest stored page',
+  )
+  t.ok(
+    json.flow.embeddings.oldest >= 300 && json.flow.embeddings.oldest < 330,
+    'age of what is due',
+  )
   t.strictSame(
-    json.outlets.map((outlet: { domain: string; health: string }) => [outlet.domain, outlet.health]),
+    json.outlets.map((outlet: { domain: string; health: string }) => [
+      outlet.domain,
+      outlet.health,
+    ]),
     [
       ['stuk.example', 'failing'],
       ['stil.example', 'silent'],
@@ -101,7 +135,12 @@ t.test('the figures are those of the database', async t => {
     'those in trouble first',
   )
   t.strictSame(
-    json.quarantine.counts.map(({ kind, reason, n, ours }: Record<string, unknown>) => [kind, reason, n, ours]),
+    json.quarantine.counts.map(({ kind, reason, n, ours }: Record<string, unknown>) => [
+      kind,
+      reason,
+      n,
+      ours,
+    ]),
     [
       ['embedding', 'embedding', 1, true],
       ['page', 'server error', 1, false],
@@ -119,11 +158,16 @@ t.test('the figures are those of the database', async t => {
   t.equal(json.running.processes.api, 1, 'one process with many connections')
   t.equal(json.lag.length, 24)
   // The hour may have ended since the articles came.
-  const hourOf = (told: 'index' | 'vector') => json.lag.findLast((hour: Record<string, unknown>) => hour[told] !== null)
-  const [now, embedded] = [hourOf('index'), hourOf('vector')]
+  const hourOf = (told: 'index' | 'vector') =>
+    json.lag.findLast((hour: Record<string, unknown>) => hour[told] !== null)
+  const now = hourOf('index')
+  const embedded = hourOf('vector')
   t.equal(now.articles, 4, 'what came with an import says nothing about the crawl')
   t.ok(Math.abs(now.index.median - 3_600) < 60, 'an hour from publication to index')
-  t.ok(Math.abs(now.index.p95 - 3_600) < 60, 'the age of articles older than their outlet is no lag')
+  t.ok(
+    Math.abs(now.index.p95 - 3_600) < 60,
+    'the age of articles older than their outlet is no lag',
+  )
   t.ok(embedded.vector.median >= 9 && embedded.vector.median < 60, 'from index to vector')
   t.strictSame(json.missing, ['model'])
 })
@@ -158,7 +202,12 @@ async function insertPages(): Promise<void> {
   ]) {
     await api.pool.query(insertPage, page)
   }
-  const stored = await api.pool.query<{ page_no: bigint }>(insertPage, ['https://goed.example/5', 'stored', null, '0'])
+  const stored = await api.pool.query<{ page_no: bigint }>(insertPage, [
+    'https://goed.example/5',
+    'stored',
+    null,
+    '0',
+  ])
   await api.pool.query(
     `insert into page_sources (page_no, final_url, status, fetched_at) values ($1, 'x', 200, now() - interval '90 s')`,
     [stored.rows[0]?.page_no],
@@ -168,17 +217,36 @@ async function insertPages(): Promise<void> {
 /** Three articles of pages (one embedded, one due, one that failed) and one of an import. */
 async function indexArticles(): Promise<void> {
   const hourAgo = new Date(Date.now() - 3_600_000)
-  await api.index(['een', 'twee', 'drie'].map((title, at) => ({ title, publishedAt: hourAgo, pageNo: BigInt(at + 1) })))
+  await api.index(
+    ['een', 'twee', 'drie'].map((title, at) => ({
+      title,
+      publishedAt: hourAgo,
+      pageNo: BigInt(at + 1),
+    })),
+  )
   await api.index([{ title: 'uit een archief', publishedAt: new Date('2021-01-01') }])
-  await api.index([{ title: 'ouder dan de krant', publishedAt: new Date(Date.now() - 26 * 86_400_000), pageNo: 4n }])
-  await api.pool.query(`update embeddings set embedded_at = now() + interval '10 s' where page_no = 1`)
-  await api.pool.query(`update embeddings set due_at = now() - interval '5 minutes' where page_no = 2`)
-  await api.pool.query(`update embeddings set failed_at = now(), error = 'too long' where page_no = 3`)
+  await api.index([
+    {
+      title: 'ouder dan de krant',
+      publishedAt: new Date(Date.now() - 26 * 86_400_000),
+      pageNo: 4n,
+    },
+  ])
+  await api.pool.query(
+    `update embeddings set embedded_at = now() + interval '10 s' where page_no = 1`,
+  )
+  await api.pool.query(
+    `update embeddings set due_at = now() - interval '5 minutes' where page_no = 2`,
+  )
+  await api.pool.query(
+    `update embeddings set failed_at = now(), error = 'too long' where page_no = 3`,
+  )
 }
 
 t.test('many viewers cost one look at the database: figures are good for some seconds', async t => {
   const { base, pool } = await startTestApi(t, { OPERATOR_KEY: KEY })
-  const read = async (): Promise<number> => (await ask(`${base}/status/figures`, KEY)).json.flow.pages.waiting
+  const read = async (): Promise<number> =>
+    (await ask(`${base}/status/figures`, KEY)).json.flow.pages.waiting
   t.equal(await read(), 0)
   await pool.query(
     `insert into outlets (domain, name, country, languages, time_zone)
@@ -193,7 +261,11 @@ t.test('many viewers cost one look at the database: figures are good for some se
   // On a slow machine the seconds may be over before all have asked, so there are several rounds.
   let answers: number[] = []
   let seen = -1
-  for (let round = 0; round < 30 && (round === 0 || answers.some(answer => answer !== seen)); round++) {
+  for (
+    let round = 0;
+    round < 30 && (round === 0 || answers.some(answer => answer !== seen));
+    round++
+  ) {
     seen = await read()
     await addPage()
     answers = await Promise.all(Array.from({ length: 40 }, read))
@@ -203,27 +275,39 @@ t.test('many viewers cost one look at the database: figures are good for some se
   t.pass('and then they are read again')
 })
 
-t.test('without OPERATOR_KEY there are no such pages: a client is told so, nobody else anything', async t => {
-  const plain = await startTestApi(t)
-  const client = await plain.issue()
-  t.equal((await plain.ask(null, '/status')).status, 401)
-  const { status, json } = await plain.ask(client.secret, '/status')
-  t.equal(status, 404)
-  t.match(json.message, 'OPERATOR_KEY is not set')
-})
+t.test(
+  'without OPERATOR_KEY there are no such pages: a client is told so, nobody else anything',
+  async t => {
+    const plain = await startTestApi(t)
+    const client = await plain.issue()
+    t.equal((await plain.ask(null, '/status')).status, 401)
+    const { status, json } = await plain.ask(client.secret, '/status')
+    t.equal(status, 404)
+    t.match(json.message, 'OPERATOR_KEY is not set')
+  },
+)
 
-t.test('/metrics on the port of the API is an unknown path; a client with a key learns where metrics are', async t => {
-  t.equal((await api.ask(null, '/metrics')).json.code, 'missing_token')
-  const { status, json } = await api.ask(secret, '/metrics')
-  t.strictSame([status, json.code], [404, 'not_found'])
-  t.match(json.message, 'METRICS_PORT')
-})
+t.test(
+  '/metrics on the port of the API is an unknown path; a client with a key learns where metrics are',
+  async t => {
+    t.equal((await api.ask(null, '/metrics')).json.code, 'missing_token')
+    const { status, json } = await api.ask(secret, '/metrics')
+    t.strictSame([status, json.code], [404, 'not_found'])
+    t.match(json.message, 'METRICS_PORT')
+  },
+)
 
 t.test('a key that can be guessed or sent by no browser stops the start', async t => {
   for (const key of ['short', 'spaces are not for headers at all', 'ünïcödé-ünïcödé-ünïcödé']) {
-    t.throws(() => readConfig({ OPERATOR_KEY: key }), { message: /^OPERATOR_KEY cannot be used; write at least 24 / })
+    t.throws(() => readConfig({ OPERATOR_KEY: key }), {
+      message: /^OPERATOR_KEY cannot be used; write at least 24 /,
+    })
   }
-  t.throws(() => readConfig({ OPERATOR_KEY: 'short' }), { message: /^(?!.*short)/ }, 'it is not shown')
+  t.throws(
+    () => readConfig({ OPERATOR_KEY: 'short' }),
+    { message: /^(?!.*short)/ },
+    'it is not shown',
+  )
 })
 
 t.test('the page is there, and says what is wrong, while the database is away', async t => {
@@ -231,7 +315,10 @@ t.test('the page is there, and says what is wrong, while the database is away', 
   const { rows } = await gone.pool.query<{ name: string }>('select current_database() as name')
   await api.pool.query(`alter database ${rows[0]?.name} with allow_connections false`)
   t.teardown(() => api.pool.query(`alter database ${rows[0]?.name} with allow_connections true`))
-  await api.pool.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [rows[0]?.name])
+  await api.pool.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
+    [rows[0]?.name],
+  )
   t.equal((await ask(`${gone.base}/status`, null)).status, 401, 'the key is asked for')
   t.equal((await ask(`${gone.base}/status`, KEY)).status, 200)
   const { status, json } = await ask(`${gone.base}/status/figures`, KEY)

@@ -27,7 +27,11 @@ const ALL = ['DATABASE_URL', 'REDIS_URL', 'REDIS_PASSWORD', 'REDIS_SENTINEL_PASS
 const NEEDED = {
   'perscope-api.service': [
     ...ALL,
-    ...['DATABASE_READ_URL', 'OPERATOR_KEY', 'QDRANT_API_KEY', 'EMBEDDINGS_API_KEY', 'OPENSEARCH_PASSWORD'],
+    'DATABASE_READ_URL',
+    'OPERATOR_KEY',
+    'QDRANT_API_KEY',
+    'EMBEDDINGS_API_KEY',
+    'OPENSEARCH_PASSWORD',
   ],
   'perscope-crawler@.service': ALL,
   'perscope-normaliser@.service': ALL,
@@ -43,7 +47,8 @@ function hasSystemd(): boolean {
   try {
     // `security --offline` came with 250.
     const [, version = '0'] =
-      /systemd (\d+)/.exec(execFileSync('systemd-analyze', ['--version'], { encoding: 'utf8' })) ?? []
+      /systemd (\d+)/.exec(execFileSync('systemd-analyze', ['--version'], { encoding: 'utf8' })) ??
+      []
     return Number(version) >= 250
   } catch {
     return false
@@ -51,11 +56,17 @@ function hasSystemd(): boolean {
 }
 
 t.test('every service of the Procfile has a unit that runs the same program', async t => {
-  const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+    readFileSync(at('package.json'), 'utf8'),
+  )
   for (const [, name = ''] of readFileSync(at('Procfile'), 'utf8').matchAll(/^(\w+):/gm)) {
-    const unit = units.find(file => [`perscope-${name}.service`, `perscope-${name}@.service`].includes(file)) ?? ''
+    const unit =
+      units.find(file =>
+        [`perscope-${name}.service`, `perscope-${name}@.service`].includes(file),
+      ) ?? ''
     const text = read(unit)
-    const [, program] = /node ((?:--\S+ )*services\/\w+\/main\.ts)$/.exec(valuesOf(text, 'ExecStart')[0] ?? '') ?? []
+    const [, program] =
+      /node ((?:--\S+ )*services\/\w+\/main\.ts)$/.exec(valuesOf(text, 'ExecStart')[0] ?? '') ?? []
     t.ok(program && scripts[name]?.endsWith(`node ${program}`), `${unit} runs ${program}`)
     t.match(text, /^MemoryMax=\d+[MG]$/m)
     t.match(text, /^WantedBy=perscope\.target$/m)
@@ -63,12 +74,21 @@ t.test('every service of the Procfile has a unit that runs the same program', as
 })
 
 t.test('every line that starts an API gives Node the same options', async t => {
-  for (const place of ['package.json', 'docker-compose.yml', 'infra/Dockerfile', `${FOLDER}/perscope-api.service`]) {
+  for (const place of [
+    'package.json',
+    'docker-compose.yml',
+    'infra/Dockerfile',
+    `${FOLDER}/perscope-api.service`,
+  ]) {
     const lines = readFileSync(at(place), 'utf8').match(/^.*services\/api\/main\.ts.*$/gm) ?? []
     t.ok(lines.length > 0, place)
     // A line is words with blanks between them, or a JSON array.
     for (const line of lines)
-      t.match(line.replaceAll('", "', ' '), `node ${API_NODE_OPTIONS.join(' ')} services/api/main.ts`, place)
+      t.match(
+        line.replaceAll('", "', ' '),
+        `node ${API_NODE_OPTIONS.join(' ')} services/api/main.ts`,
+        place,
+      )
   }
 })
 
@@ -77,19 +97,24 @@ t.test('units set settings that exist, and hand over each secret as a credential
   for (const name of [...ours, 'perscope-.service.d/common.conf']) {
     const text = read(name)
     const credentials = new Set(valuesOf(text, 'LoadCredential').map(value => value.split(':')[0]))
-    for (const [setting = '', value = ''] of valuesOf(text, 'Environment').map(line => line.split('='))) {
+    for (const [setting = '', value = ''] of valuesOf(text, 'Environment').map(line =>
+      line.split('='),
+    )) {
       const plain = setting.replace(/_FILE$/, '')
       t.ok(plain in SETTINGS || OF_NODE.includes(plain), `${name} sets ${setting}`)
-      if (setting !== plain) t.ok(credentials.delete(value.replace('%d/', '')), `${setting} is a credential`)
+      if (setting !== plain)
+        t.ok(credentials.delete(value.replace('%d/', '')), `${setting} is a credential`)
     }
     t.same(credentials, new Set(), `${name} uses each of its credentials`)
   }
   const common = read('perscope-.service.d/common.conf')
   for (const [name, needed] of Object.entries(NEEDED)) {
-    const given = valuesOf(read(name) + (name.startsWith('perscope-') ? common : ''), 'Environment').map(
-      line => line.split('=')[0],
-    )
-    for (const setting of needed) t.ok(given.includes(`${setting}_FILE`), `${name} can be given ${setting}`)
+    const given = valuesOf(
+      read(name) + (name.startsWith('perscope-') ? common : ''),
+      'Environment',
+    ).map(line => line.split('=')[0])
+    for (const setting of needed)
+      t.ok(given.includes(`${setting}_FILE`), `${name} can be given ${setting}`)
   }
   const settings = new Map<string, { type: string }>(Object.entries(SETTINGS))
   for (const name of Object.keys(parseEnv(read('perscope.env')))) {
@@ -98,19 +123,32 @@ t.test('units set settings that exist, and hand over each secret as a credential
   }
 })
 
-t.test('systemd understands the units, and finds the services well closed in', { skip: withoutSystemd }, async t => {
-  const folder = t.testdir()
-  cpSync(at(FOLDER), folder, { recursive: true })
-  // systemd looks whether programs are there.
-  for (const file of [...units, 'perscope-.service.d/common.conf']) {
-    const text = read(file).replaceAll('/opt/perscope', at('.').replace(/\/$/, ''))
-    const here = text.replaceAll('/etc/perscope/postgres', at('infra/ha/postgres'))
-    writeFileSync(join(folder, file), here.replaceAll(/\/usr\/s?bin\/(haproxy|etcd|patroni)/g, '/bin/true'))
-  }
-  const { stdout, stderr } = await run('systemd-analyze', ['verify', ...units.map(unit => join(folder, unit))])
-  t.equal(stdout + stderr, '')
-  for (const unit of units.filter(name => /^(perscope-.*|qdrant)\.service$/.test(name))) {
-    // The exposure in tenths; a unit without any limit has 96.
-    await t.resolves(run('systemd-analyze', ['security', '--offline=yes', '--threshold=25', join(folder, unit)]), unit)
-  }
-})
+t.test(
+  'systemd understands the units, and finds the services well closed in',
+  { skip: withoutSystemd },
+  async t => {
+    const folder = t.testdir()
+    cpSync(at(FOLDER), folder, { recursive: true })
+    // systemd looks whether programs are there.
+    for (const file of [...units, 'perscope-.service.d/common.conf']) {
+      const text = read(file).replaceAll('/opt/perscope', at('.').replace(/\/$/, ''))
+      const here = text.replaceAll('/etc/perscope/postgres', at('infra/ha/postgres'))
+      writeFileSync(
+        join(folder, file),
+        here.replaceAll(/\/usr\/s?bin\/(haproxy|etcd|patroni)/g, '/bin/true'),
+      )
+    }
+    const { stdout, stderr } = await run('systemd-analyze', [
+      'verify',
+      ...units.map(unit => join(folder, unit)),
+    ])
+    t.equal(stdout + stderr, '')
+    for (const unit of units.filter(name => /^(perscope-.*|qdrant)\.service$/.test(name))) {
+      // The exposure in tenths; a unit without any limit has 96.
+      await t.resolves(
+        run('systemd-analyze', ['security', '--offline=yes', '--threshold=25', join(folder, unit)]),
+        unit,
+      )
+    }
+  },
+)

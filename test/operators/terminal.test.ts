@@ -76,7 +76,9 @@ t.test('a line of a log is JSON without them', async t => {
   const script = `import { createLogger } from ${JSON.stringify(new URL('../../shared/log/logger.ts', import.meta.url).href)}
 createLogger('x', 'info').warn({ err: ${JSON.stringify(HOSTILE)} }, 'failed')`
   const text = await new Promise<string>(resolve => {
-    execFile(process.execPath, ['--input-type=module', '-e', script], (_, out, err) => resolve(`${out}${err}`))
+    execFile(process.execPath, ['--input-type=module', '-e', script], (_, out, err) =>
+      resolve(`${out}${err}`),
+    )
   })
   t.notMatch(text.trimEnd(), OBEYED)
   t.equal(JSON.parse(text).err, HOSTILE)

@@ -1,7 +1,16 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { outletOf, rss } from '../crawler/crawl.ts'
-import { cutShort, drip, type Handler, pour, redirect, reply, type Site, startSite } from '../crawler/site.ts'
+import {
+  cutShort,
+  drip,
+  type Handler,
+  pour,
+  redirect,
+  reply,
+  type Site,
+  startSite,
+} from '../crawler/site.ts'
 import { startFleet, until } from '../fleet.ts'
 import { jsonLines } from '../script.ts'
 
@@ -17,12 +26,16 @@ interface HostileHost {
   articles?: string[]
 }
 
-const SENTENCE = 'De brug over de Schelde blijft tot vrijdag dicht voor alle vrachtwagens, meldt de gemeente'
+const SENTENCE =
+  'De brug over de Schelde blijft tot vrijdag dicht voor alle vrachtwagens, meldt de gemeente'
 const titleOf = (about: string) => `Nieuws over ${about}`
 
 /** The page of an article about a subject of its own. */
 function article(about: string) {
-  const text = Array.from({ length: 5 }, (_, at) => `<p>${SENTENCE}, en dat geldt ook ${at} keer voor ${about}.</p>`)
+  const text = Array.from(
+    { length: 5 },
+    (_, at) => `<p>${SENTENCE}, en dat geldt ook ${at} keer voor ${about}.</p>`,
+  )
   return `<!doctype html><html lang="nl"><head><title>${titleOf(about)}</title></head><body><article><h1>${titleOf(about)}</h1>${text.join('')}</article></body></html>`
 }
 
@@ -30,7 +43,8 @@ function article(about: string) {
 const feedOf = (subjects: Record<string, string>) => (site: Site) =>
   rss(
     ...Object.entries(subjects).map(([path, about]) => ({
-      ...{ link: site.origin + path, title: titleOf(about) },
+      link: site.origin + path,
+      title: titleOf(about),
       description: `<p>${SENTENCE}, zegt de krant over ${about}.</p>`,
     })),
   )
@@ -59,7 +73,12 @@ const HOSTS: Record<string, HostileHost> = {
     answers: { '/a': cutShort({ 'content-type': 'text/html' }, article('een half stuk')) },
   },
   away: {
-    feed: feedOf({ '/circle': 'circle', '/metadata': 'metadata', '/loopback6': 'loopback6', '/file': 'file' }),
+    feed: feedOf({
+      '/circle': 'circle',
+      '/metadata': 'metadata',
+      '/loopback6': 'loopback6',
+      '/file': 'file',
+    }),
     answers: {
       '/circle': redirect('/circle2'),
       '/circle2': redirect('/circle'),
@@ -70,7 +89,12 @@ const HOSTS: Record<string, HostileHost> = {
   },
   many: {
     feed: ({ origin }) =>
-      rss(...Array.from({ length: 50_000 }, (_, n) => ({ link: `${origin}/p/${n}`, title: `Bericht ${n}` }))),
+      rss(
+        ...Array.from({ length: 50_000 }, (_, n) => ({
+          link: `${origin}/p/${n}`,
+          title: `Bericht ${n}`,
+        })),
+      ),
     answers: { '/robots.txt': 'User-agent: *\nDisallow: /p/' },
   },
 }
@@ -90,7 +114,9 @@ const { database, fleet } = await startFleet(t, {
   CRAWL_TIMEOUT: '4s',
 })
 await fleet.sync({
-  outlets: [...sites].map(([name, { origin }]) => outletOf(`${name}.example`, [`${origin}/feed.xml`])),
+  outlets: [...sites].map(([name, { origin }]) =>
+    outletOf(`${name}.example`, [`${origin}/feed.xml`]),
+  ),
 })
 await fleet.start('crawler')
 await fleet.start('normaliser')
@@ -102,12 +128,18 @@ const expected = Object.values(HOSTS).flatMap(({ articles = [] }) => articles).l
 const asked = () => sites.get('loris-robots')!.to('/robots.txt').length > 0
 const untried = "pages where state = 'stored' or (state = 'waiting' and attempts = 0)"
 const isTried = async () => asked() && (await database.count(untried)) === 0
-await until(async () => (await exported()).length >= expected && (await isTried()), 200_000, fleet.logs)
+await until(
+  async () => (await exported()).length >= expected && (await isTried()),
+  200_000,
+  fleet.logs,
+)
 const all = await exported()
 
 for (const [name, { articles = [] }] of Object.entries(HOSTS)) {
   t.test(`${name}: each of its articles is indexed once, and nothing else`, async t => {
-    const titles = all.filter(({ outlet }) => outlet.domain === `${name}.example`).map(({ title }) => title)
+    const titles = all
+      .filter(({ outlet }) => outlet.domain === `${name}.example`)
+      .map(({ title }) => title)
     t.same(titles.sort(), articles.map(titleOf))
   })
 }

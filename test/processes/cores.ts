@@ -26,7 +26,8 @@ export async function startCores(env: Record<string, string> = {}) {
       const numbers = new Set<string>()
       const seen = async () => {
         const clients = Array.from({ length: 2 * count }, cores.client)
-        for (const one of await Promise.all(clients.map(client => client.ask('/healthz')))) numbers.add(one.process)
+        for (const one of await Promise.all(clients.map(client => client.ask('/healthz'))))
+          numbers.add(one.process)
         for (const client of clients) client.leave()
         return numbers.size === count
       }

@@ -40,7 +40,9 @@ t.test('a second SIGTERM ends all processes at once', async t => {
   const pids = cores.pids()
   // A request that is never complete keeps its process from ending.
   const said: Buffer[] = []
-  const sockets = Array.from({ length: 4 }, () => connect(cores.port, '127.0.0.1').on('error', () => {}))
+  const sockets = Array.from({ length: 4 }, () =>
+    connect(cores.port, '127.0.0.1').on('error', () => {}),
+  )
   for (const socket of sockets)
     socket.on('data', data => said.push(data)).write('GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ')
   await pause(500)
@@ -142,7 +144,10 @@ t.test('a port in use is said once', async t => {
   const database = await createTestDatabase(t)
   const { code, text } = await starting({ DATABASE_URL: database.url, PORT: String(port) })
   t.equal(code, 1)
-  t.equal(text.match(/^api: Port \d+ of 127\.0\.0\.1 is in use; set PORT to a free one\.$/gm)?.length, 1)
+  t.equal(
+    text.match(/^api: Port \d+ of 127\.0\.0\.1 is in use; set PORT to a free one\.$/gm)?.length,
+    1,
+  )
 })
 
 t.test('a process that cannot start ends the service with its sentence, said once', async t => {

@@ -28,7 +28,12 @@ t.test('one metrics port shows the figures of each process, and that all is well
   const text = await metricsText()
   const counts = [...text.matchAll(/^perscope_api_request_seconds_count\{(.*)\} (\d+)$/gm)]
   for (const number of ['1', '2']) {
-    t.ok(counts.some(([, labels = '']) => labels.includes(`process="${number}"`) && labels.includes('service="api"')))
+    t.ok(
+      counts.some(
+        ([, labels = '']) =>
+          labels.includes(`process="${number}"`) && labels.includes('service="api"'),
+      ),
+    )
   }
   const asked = cores.primary
     .log()
@@ -43,21 +48,31 @@ t.test('one metrics port shows the figures of each process, and that all is well
 })
 
 t.test('the page for operators counts the processes, not their connections', async t => {
-  const figures = async () => (await ask(`http://127.0.0.1:${cores.port}/status/figures`, OPERATOR_KEY)).json
-  await until(async () => (await figures())?.running?.processes.api === 2, 60_000, 'there are not two')
+  const figures = async () =>
+    (await ask(`http://127.0.0.1:${cores.port}/status/figures`, OPERATOR_KEY)).json
+  await until(
+    async () => (await figures())?.running?.processes.api === 2,
+    60_000,
+    'there are not two',
+  )
   t.equal((await figures()).running.processes.crawler, 0)
 })
 
 t.test('the sum of the caches is that of one process', async t => {
   const limits = [
-    ...(await metricsText()).matchAll(/^perscope_search_cache_bytes\{cache="articles",kind="limit".*\} (\d+)$/gm),
+    ...(await metricsText()).matchAll(
+      /^perscope_search_cache_bytes\{cache="articles",kind="limit".*\} (\d+)$/gm,
+    ),
   ]
   t.equal(limits.length, 2)
   t.equal(new Set(limits.map(([, bytes]) => bytes)).size, 1)
 })
 
 t.test('a client that sends its headers too slowly is answered 408, as by one process', async t => {
-  const { text } = await sendRaw(`http://127.0.0.1:${cores.port}`, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ')
+  const { text } = await sendRaw(
+    `http://127.0.0.1:${cores.port}`,
+    'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ',
+  )
   t.match(text, /^HTTP\/1\.1 408 /)
 })
 

@@ -32,8 +32,18 @@ export async function startRedis(): Promise<{
   const child: ChildProcess = spawn(
     'redis-server',
     [
-      ...['--port', String(port), '--bind', '127.0.0.1', '--requirepass', password],
-      ...['--dir', dir, '--save', '', '--maxmemory-policy', 'noeviction'],
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--requirepass',
+      password,
+      '--dir',
+      dir,
+      '--save',
+      '',
+      '--maxmemory-policy',
+      'noeviction',
     ],
     { stdio: 'ignore' },
   )

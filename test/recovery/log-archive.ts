@@ -1,4 +1,14 @@
-import { appendFile, chmod, chown, copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  chmod,
+  chown,
+  copyFile,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  writeFile,
+} from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { giveTo, type Owner } from '../../infra/embedded/accounts.ts'
 import { operatorsFile } from '../fleet/parts/operators-file.ts'
@@ -22,14 +32,17 @@ export type LogArchive = Awaited<ReturnType<typeof openArchive>>
  */
 export async function openArchive(root: string, owner: Owner | null, env: NodeJS.ProcessEnv) {
   const folder = join(root, 'archive')
-  const [wal, bases] = [join(folder, 'wal'), join(folder, 'base')]
+  const wal = join(folder, 'wal')
+  const bases = join(folder, 'base')
   for (const each of [folder, wal]) {
     await mkdir(each, { mode: 0o700 })
     if (owner) await chown(each, owner.uid, owner.gid)
   }
   // The account may not be able to enter the checkout.
-  const [program, baseBackup] = [join(root, 'archive-wal'), join(root, 'base-backup')]
-  for (const copy of [program, baseBackup]) await copyFile(operatorsFile(`postgres/${basename(copy)}`), copy)
+  const program = join(root, 'archive-wal')
+  const baseBackup = join(root, 'base-backup')
+  for (const copy of [program, baseBackup])
+    await copyFile(operatorsFile(`postgres/${basename(copy)}`), copy)
   const backups = async () => (await readdir(bases)).filter(name => name.endsWith('Z')).sort()
   return {
     /** Below it lie `wal` and `base`. */
@@ -41,7 +54,9 @@ export async function openArchive(root: string, owner: Owner | null, env: NodeJS
       const { hostname, port, username, password } = new URL(url)
       const server = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password }
       await run(baseBackup, [folder], {
-        ...{ cwd: '/', env: { PATH: process.env.PATH, ...env, ...server }, timeout: BACKUP_MS },
+        cwd: '/',
+        env: { PATH: process.env.PATH, ...env, ...server },
+        timeout: BACKUP_MS,
         ...(owner && { uid: owner.uid, gid: owner.gid }),
       })
     },
@@ -59,14 +74,22 @@ export async function openArchive(root: string, owner: Owner | null, env: NodeJS
     async untilArchived(ask: Ask): Promise<string> {
       const [row] = await ask('select pg_walfile_name(pg_switch_wal()) as name')
       const last = String(row?.name)
-      await until(async () => (await readdir(wal)).includes(last), LIMIT_MS, `${last} is not archived.`)
+      await until(
+        async () => (await readdir(wal)).includes(last),
+        LIMIT_MS,
+        `${last} is not archived.`,
+      )
       return last
     },
   }
 }
 
 /** Lets the server of a restored data folder replay the log up to a moment when it is started. */
-export async function recoverTo(moment: string, data: string, { folder }: LogArchive): Promise<void> {
+export async function recoverTo(
+  moment: string,
+  data: string,
+  { folder }: LogArchive,
+): Promise<void> {
   const lines = await readFile(operatorsFile('postgres/recover.conf'), 'utf8')
   const filled = lines.replace('/var/lib/perscope-archive', folder).replace("'TIME'", `'${moment}'`)
   await appendFile(join(data, 'postgresql.auto.conf'), filled)
@@ -76,7 +99,8 @@ export async function recoverTo(moment: string, data: string, { folder }: LogArc
 /** Waits until a server that recovers has replayed the log up to its moment. */
 export const untilAtMoment = (ask: Ask) =>
   until(
-    async () => (await ask('select pg_get_wal_replay_pause_state() as state'))[0]?.state === 'paused',
+    async () =>
+      (await ask('select pg_get_wal_replay_pause_state() as state'))[0]?.state === 'paused',
     LIMIT_MS,
     'The recovery does not reach its moment; see the log of the server.',
   )
@@ -84,5 +108,8 @@ export const untilAtMoment = (ask: Ask) =>
 /** Lets a server that recovers begin a timeline of its own. */
 export async function endRecovery(ask: Ask): Promise<void> {
   await ask('select pg_wal_replay_resume()')
-  await until(async () => (await ask('select pg_is_in_recovery() as is'))[0]?.is === false, LIMIT_MS)
+  await until(
+    async () => (await ask('select pg_is_in_recovery() as is'))[0]?.is === false,
+    LIMIT_MS,
+  )
 }

@@ -34,16 +34,29 @@ async function start(folder: string): Promise<Server> {
 }
 
 async function startApi(url: string): Promise<Fleet> {
-  const fleet = createFleet({ DATABASE_URL: url, QDRANT_URL: '', EMBEDDINGS_URL: '', LOG_LEVEL: 'warn' })
+  const fleet = createFleet({
+    DATABASE_URL: url,
+    QDRANT_URL: '',
+    EMBEDDINGS_URL: '',
+    LOG_LEVEL: 'warn',
+  })
   running.push(fleet)
   await fleet.start('api')
   return fleet
 }
 
 /** Writes batches of articles without a pause, until `work` is done; returns their titles. */
-async function write(url: string, name: string, work: Promise<unknown> = Promise.resolve()): Promise<string[]> {
+async function write(
+  url: string,
+  name: string,
+  work: Promise<unknown> = Promise.resolve(),
+): Promise<string[]> {
   const pool = createPool(url, 'test', () => {}, PATIENT)
-  const writer = openArticleWriter({ pool, indexer: openIndexer(pool, SEGMENT_THREAD), embedDelay: 3_600_000 })
+  const writer = openArticleWriter({
+    pool,
+    indexer: openIndexer(pool, SEGMENT_THREAD),
+    embedDelay: 3_600_000,
+  })
   const titles: string[] = []
   let isDone = false
   const writing = async () => {
@@ -51,7 +64,11 @@ async function write(url: string, name: string, work: Promise<unknown> = Promise
       const batch = [1, 2, 3].map(more => `${name}-${number + more}`)
       await writer.write(
         batch.map(title =>
-          newArticle(0, { url: `https://krant.example/${title}`, addresses: [`krant.example/${title}`], title }),
+          newArticle(0, {
+            url: `https://krant.example/${title}`,
+            addresses: [`krant.example/${title}`],
+            title,
+          }),
         ),
       )
       titles.push(...batch)
@@ -66,7 +83,9 @@ async function write(url: string, name: string, work: Promise<unknown> = Promise
 }
 
 const titlesIn = async (server: Server) =>
-  (await server.query('select title from article_texts order by seq')).map(({ title }) => String(title))
+  (await server.query('select title from article_texts order by seq')).map(({ title }) =>
+    String(title),
+  )
 
 const recovered = (url: string, ...words: string[]) =>
   runScript('recovered', words, { DATABASE_URL: url, QDRANT_URL: '' })
@@ -77,7 +96,9 @@ await machine.initialise(first)
 const archiving = await readFile(operatorsFile('postgres/archive.conf'), 'utf8')
 await appendFile(
   join(first, 'postgresql.conf'),
-  archiving.replace('/etc/perscope/postgres', root).replace('/var/lib/perscope-archive', archive.folder),
+  archiving
+    .replace('/etc/perscope/postgres', root)
+    .replace('/var/lib/perscope-archive', archive.folder),
 )
 const old = await start(first)
 await migrate(old.url)
@@ -94,18 +115,26 @@ const [{ moment } = { moment: '' }] = await old.query('select clock_timestamp():
 await write(old.url, 'te-laat')
 
 // What clients hold when the mistake happens.
-const shown = await ask(`${oldApi.base()}/v1/articles?sort=ingested_at&order=desc&per_page=5`, secret)
+const shown = await ask(
+  `${oldApi.base()}/v1/articles?sort=ingested_at&order=desc&per_page=5`,
+  secret,
+)
 const { next_cursor: cursor } = shown.json
 const newest: string = shown.json.articles[0].ingested_at
 const goesOn = (api: Fleet) =>
-  ask(`${api.base()}/v1/articles?sort=ingested_at&order=desc&per_page=5&cursor=${encodeURIComponent(cursor)}`, secret)
+  ask(
+    `${api.base()}/v1/articles?sort=ingested_at&order=desc&per_page=5&cursor=${encodeURIComponent(cursor)}`,
+    secret,
+  )
 
 t.test('the archive holds the log up to the mistake', async t => {
   t.equal((await goesOn(oldApi)).status, 200)
   await oldApi.stop()
   await old.query('drop table article_texts cascade')
   await archive.untilArchived(old.query)
-  const [{ failed_count } = { failed_count: -1 }] = await old.query('select failed_count from pg_stat_archiver')
+  const [{ failed_count } = { failed_count: -1 }] = await old.query(
+    'select failed_count from pg_stat_archiver',
+  )
   t.equal(Number(failed_count), 0)
   await old.stop()
 })
@@ -130,16 +159,23 @@ t.test('the base backup and the archive lead to the moment before the mistake', 
   t.equal(JSON.parse((await recovered(server.url, '--json', '--seen', ahead)).out).clock, ahead)
 })
 
-t.test('clients go on: none misses a new article, and none sees it in a page from before', async t => {
-  const api = await startApi(server.url)
-  t.match(await recovered(server.url), { code: 2, err: /Perscope runs on this database \(api\)/ })
-  t.equal((await goesOn(api)).status, 422)
-  const titles = await write(server.url, 'erna')
-  const path = `/v1/articles?sort=ingested_at&order=asc&per_page=100&ingested_after=${newest}`
-  const { json } = await ask(`${api.base()}${path}`, secret)
-  t.same(json.articles.map((article: { title: string }) => article.title).sort(), titles.sort())
-  t.match(await archive.untilArchived(server.query), /^00000002/, 'it archives a timeline of its own')
-})
+t.test(
+  'clients go on: none misses a new article, and none sees it in a page from before',
+  async t => {
+    const api = await startApi(server.url)
+    t.match(await recovered(server.url), { code: 2, err: /Perscope runs on this database \(api\)/ })
+    t.equal((await goesOn(api)).status, 422)
+    const titles = await write(server.url, 'erna')
+    const path = `/v1/articles?sort=ingested_at&order=asc&per_page=100&ingested_after=${newest}`
+    const { json } = await ask(`${api.base()}${path}`, secret)
+    t.same(json.articles.map((article: { title: string }) => article.title).sort(), titles.sort())
+    t.match(
+      await archive.untilArchived(server.query),
+      /^00000002/,
+      'it archives a timeline of its own',
+    )
+  },
+)
 
 t.test('the last two base backups are kept, and the log since the older one', async t => {
   const firstFile = (await archive.files()).sort()[0] ?? ''

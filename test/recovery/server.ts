@@ -24,11 +24,21 @@ export type Server = Awaited<ReturnType<typeof start>>
 export async function createMachine(root: string) {
   const owner = await postgresAccount(() => {})
   const { folder, version } = await postgresPackage()
-  const programs = join(await openPrograms(folder, PROGRAM_PARTS, `postgres-${version}`, root, owner), 'bin')
-  const tools = await postgresTools(18, { tls: false, signal: new AbortController().signal, report: () => {} })
+  const programs = join(
+    await openPrograms(folder, PROGRAM_PARTS, `postgres-${version}`, root, owner),
+    'bin',
+  )
+  const tools = await postgresTools(18, {
+    tls: false,
+    signal: new AbortController().signal,
+    report: () => {},
+  })
   // Programs of the PATH need no folder.
   const PG_BIN = isAbsolute(tools.pgDump)
-    ? join(await openPrograms(dirname(dirname(tools.pgDump)), TOOLS, 'postgres-tools', root, owner), 'bin')
+    ? join(
+        await openPrograms(dirname(dirname(tools.pgDump)), TOOLS, 'postgres-tools', root, owner),
+        'bin',
+      )
     : '/usr/bin'
   return {
     archive: await openArchive(root, owner, { PG_BIN }),
@@ -36,7 +46,18 @@ export async function createMachine(root: string) {
     async initialise(data: string, superuser: string = SUPERUSER) {
       await mkdir(data, { mode: 0o700 })
       if (owner) await chown(data, owner.uid, owner.gid)
-      const options = ['-D', data, '-U', superuser, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+      const options = [
+        '-D',
+        data,
+        '-U',
+        superuser,
+        '-A',
+        'trust',
+        '-E',
+        'UTF8',
+        '--locale=C',
+        '--no-sync',
+      ]
       await run(join(programs, 'initdb'), options, asOwner(owner))
     },
     /** Starts the server of a data folder; on a free port, unless one is given. */
@@ -51,10 +72,24 @@ const asOwner = (owner: Owner | null) => ({
   ...(owner && { uid: owner.uid, gid: owner.gid }),
 })
 
-async function start(program: string, folder: string, owner: Owner | null, superuser: string, port: number) {
-  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60', 'fsync=off']
+async function start(
+  program: string,
+  folder: string,
+  owner: Owner | null,
+  superuser: string,
+  port: number,
+) {
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'max_connections=60',
+    'fsync=off',
+  ]
   const words = ['-D', folder, '-p', String(port), ...settings.flatMap(setting => ['-c', setting])]
-  const child: ChildProcess = spawn(program, words, { ...asOwner(owner), stdio: ['ignore', 'ignore', 'pipe'] })
+  const child: ChildProcess = spawn(program, words, {
+    ...asOwner(owner),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   const log = heard(child.stderr)
   const ended = once(child, 'exit')
   const url = `postgres://${superuser}@127.0.0.1:${port}/postgres`

@@ -21,16 +21,20 @@ export async function askBoth(random: Random, articles: NewArticle[], questions:
     let found = 0
     let former: Question | null = null
     for (let number = 0; number < questions; number++) {
-      if (number === Math.floor(questions / 4)) await makeTestSegments(index.pool, { flushed, merged: flushed * 8n })
+      if (number === Math.floor(questions / 4))
+        await makeTestSegments(index.pool, { flushed, merged: flushed * 8n })
       if (number === Math.floor(questions / 2))
         await makeTestSegments(index.pool, { flushed: flushed * 4n, merged: flushed * 16n })
       const question: Question =
-        former !== null && random.chance(0.4) ? askedAgain(random, former, known) : randomQuestion(random, known)
+        former !== null && random.chance(0.4)
+          ? askedAgain(random, former, known)
+          : randomQuestion(random, known)
       former = question
       const sizes = randomSizes(random)
       found += answer(known, question)?.ids.length ?? 0
       const differs = await difference(index.search, known, question, sizes)
-      if (differs !== null) differences.push(`question ${number}: ${differs}\n${inWords({ question, sizes })}`)
+      if (differs !== null)
+        differences.push(`question ${number}: ${differs}\n${inWords({ question, sizes })}`)
     }
     return { differences, found }
   } finally {

@@ -20,7 +20,11 @@ export type ArchiveIndex = Awaited<ReturnType<typeof openArchiveIndex>>
 /** @param test closes the index when it ends; null: the caller does */
 export async function openArchiveIndex(test: Pick<Test, 'teardown'> | null) {
   const database = await createTestDatabase()
-  const { pool, standbys, close: closePools } = openTestReading(null, database.url, { settings: SEARCH_SETTINGS })
+  const {
+    pool,
+    standbys,
+    close: closePools,
+  } = openTestReading(null, database.url, { settings: SEARCH_SETTINGS })
   const indexer = openIndexer(pool, SEGMENT_THREAD)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const search = openTestIndex(pool, standbys)
@@ -33,7 +37,10 @@ export async function openArchiveIndex(test: Pick<Test, 'teardown'> | null) {
   }
   test?.teardown(close)
   return {
-    ...{ pool, search, database, close },
+    pool,
+    search,
+    database,
+    close,
     /** Indexes more articles; gives back what became of them, without those known already. */
     async add(articles: NewArticle[]): Promise<Known[]> {
       const results: Indexed[] = []
@@ -44,7 +51,14 @@ export async function openArchiveIndex(test: Pick<Test, 'teardown'> | null) {
       const times = new Map(rows.map(({ seq, time }) => [seq, time]))
       return results.flatMap((result, at) => {
         if (result.outcome !== 'indexed') return []
-        return [{ ...articles[at]!, id: result.id, seq: result.seq, ingestedAt: times.get(result.seq) ?? null }]
+        return [
+          {
+            ...articles[at]!,
+            id: result.id,
+            seq: result.seq,
+            ingestedAt: times.get(result.seq) ?? null,
+          },
+        ]
       })
     },
   }

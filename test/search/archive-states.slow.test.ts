@@ -32,17 +32,23 @@ async function createWorld(t: Test, prefix: string) {
     await writer.close()
   })
   return {
-    ...{ pool, search, writer },
+    pool,
+    search,
+    writer,
     /** Asks random questions, and says where answers differ from the oracle's. */
     differences: (asked = search) => differences(asked, known, random, 15),
     async indices() {
-      const { rows } = await pool.query<{ name: string }>('select name from archive_indices order by first_seq, name')
+      const { rows } = await pool.query<{ name: string }>(
+        'select name from archive_indices order by first_seq, name',
+      )
       return rows.map(row => row.name)
     },
     /** Runs a program of ours on the database and on OpenSearch. */
     run: (program: string, args: string[], env: Record<string, string> = {}) =>
       runScript(program, args, {
-        ...{ DATABASE_URL: index.database.url, OPENSEARCH_URL: url, OPENSEARCH_INDEX: prefix },
+        DATABASE_URL: index.database.url,
+        OPENSEARCH_URL: url,
+        OPENSEARCH_INDEX: prefix,
         ...env,
       }),
   }
@@ -56,150 +62,178 @@ const send = (method: string, path: string, body: object | null = null) =>
     body: body === null ? null : JSON.stringify(body),
   })
 
-t.test('an archive is filled while searches run, is resumed, and takes in what is new', { skip }, async t => {
-  const { writer, search, differences, indices } = await createWorld(t, 'fill')
-  t.equal(await writer.countDue(), 280)
-  const halting = new AbortController()
-  let seen = 0
-  const part = await writer.fill(async articles => {
-    seen += articles
-    if (seen > 120) halting.abort()
-  }, halting.signal)
-  t.equal(part, false, 'interrupted')
-  const left = await writer.countDue()
-  t.ok(left > 0 && left < 280, `${left} articles are left`)
-  t.same(await differences(), [])
-  t.equal(await writer.fill(worked, signal), true)
-  t.equal(await writer.countDue(), 0)
-  t.equal((await indices()).length, 3, 'one index for each hundred articles')
-  t.same(await differences(), [])
-  t.equal(search.stats().segments, 1, 'segments that the archive covers are not kept')
-  t.equal(await writer.fill(worked, signal), true, 'nothing to do')
-
-  // Half of a fill: documents that no refresh was counted for are not part of any answer.
-  const before = await search.search(EVERYTHING)
-  const newest = (await indices()).at(-1)
-  const early = {
-    seq: 290,
-    id: 'early',
-    newest: 1,
-    oldest: 1,
-    published: 1,
-    terms: [],
-    title: '',
-    body: '',
-    outlets: [],
-  }
-  const put = await send('PUT', `/${newest}/_doc/290?refresh=true`, early)
-  t.equal(put.status, 201)
-  t.same((await search.search(EVERYTHING)).total, before.total)
-  t.same(await differences(), [])
-})
-
-t.test('released segments are in the archive alone, and come back when it is emptied', { skip }, async t => {
-  const { writer, search, pool, differences, indices } = await createWorld(t, 'release')
-  const bare = openIndex(pool, { elsewhere: openArchive(pool, null) })
-  t.teardown(() => bare.close())
-  const { total } = await bare.search(EVERYTHING)
-  t.equal(await writer.release(worked, signal), true)
-  await bare.check()
-  await writer.fill(worked, signal)
-  await bare.check()
-  t.same(await differences(bare), [], 'without the archive, segments hold every article')
-  t.equal(await writer.release(worked, signal), true)
-  const segments = async () => (await pool.query('select from segments')).rowCount
-  t.equal(await segments(), 1)
-  await t.rejects(bare.check(), ArchiveMissing)
-  await t.rejects(bare.search(EVERYTHING), /were released.*OPENSEARCH_URL/)
-  t.same(await differences(), [])
-  t.equal(await makeSegments(pool, { flushed: 16n, merged: 64n }), 0, 'nothing is merged or flushed anew')
-  t.equal(await writer.empty(worked, signal), true)
-  t.same(await indices(), [])
-  t.equal((await send('GET', '/release-*/_count')).status, 200)
-  t.same(await differences(), [])
-  t.same(await differences(bare), [])
-  t.equal((await search.search(EVERYTHING)).total, total)
-})
-
-t.test('an index that is lost, or misses an article, is an error until it is built anew', { skip }, async t => {
-  const { writer, search, differences, indices } = await createWorld(t, 'lost')
-  await writer.fill(worked, signal)
-  const [first, second] = await indices()
-  await send('DELETE', `/${first}`)
-  await t.rejects(search.search(EVERYTHING), ArchiveFailure)
-  t.equal(await writer.countDue(), 100)
-  t.equal(await writer.fill(worked, signal), true)
-  t.same(await differences(), [])
-  await send('DELETE', `/${second}/_doc/150?refresh=true`)
-  t.equal(await writer.countDue(), 100, 'a look at the number of articles finds it')
-  t.equal(await writer.fill(worked, signal), true)
-  t.same(await differences(), [])
-  const names = await indices()
-  t.notOk(names.includes(first!) || names.includes(second!), 'no name is used twice')
-
-  // A shard that no node has.
-  await send('POST', `/${names[2]}/_close`)
-  await t.rejects(search.search(EVERYTHING), ArchiveFailure)
-  await t.rejects(search.count(EVERYTHING), ArchiveFailure)
-  await send('POST', `/${names[2]}/_open?wait_for_active_shards=all`)
-  t.same(await differences(), [])
-})
-
-t.test('an archive of another version is built anew, while searches use the old one', { skip }, async t => {
-  const { writer, differences, indices } = await createWorld(t, 'stale')
-  await writer.fill(worked, signal)
-  const before = await indices()
-  await writer.markStale()
-  const halting = new AbortController()
-  let asked = 0
-  const half = await writer.fill(async () => {
+t.test(
+  'an archive is filled while searches run, is resumed, and takes in what is new',
+  { skip },
+  async t => {
+    const { writer, search, differences, indices } = await createWorld(t, 'fill')
+    t.equal(await writer.countDue(), 280)
+    const halting = new AbortController()
+    let seen = 0
+    const part = await writer.fill(async articles => {
+      seen += articles
+      if (seen > 120) halting.abort()
+    }, halting.signal)
+    t.equal(part, false, 'interrupted')
+    const left = await writer.countDue()
+    t.ok(left > 0 && left < 280, `${left} articles are left`)
     t.same(await differences(), [])
-    if (++asked === 3) halting.abort()
-  }, halting.signal)
-  t.equal(half, false)
-  t.equal(await writer.fill(worked, signal), true)
-  const after = await indices()
-  t.equal(after.length, 3)
-  const kept = after.filter(name => before.includes(name))
-  t.same(kept, [])
-  t.same(await differences(), [])
-})
+    t.equal(await writer.fill(worked, signal), true)
+    t.equal(await writer.countDue(), 0)
+    t.equal((await indices()).length, 3, 'one index for each hundred articles')
+    t.same(await differences(), [])
+    t.equal(search.stats().segments, 1, 'segments that the archive covers are not kept')
+    t.equal(await writer.fill(worked, signal), true, 'nothing to do')
 
-t.test('npm run reindex -- --archive fills, releases and empties, and says so', { skip }, async t => {
-  const { run, differences } = await createWorld(t, 'command')
-  const env = { OPENSEARCH_RECENT: '50', OPENSEARCH_REPLICAS: '0' }
-  const command = (...args: string[]) => run('reindex', ['--archive', ...args], env)
-  const dry = await command('--dry-run', '--json')
-  t.same(JSON.parse(dry.out), { what: 'archive', articles: 250, done: false })
-  const filled = await command('--json')
-  t.equal(filled.code, 0, filled.err)
-  t.same(JSON.parse(filled.out), { what: 'archive', articles: 250, done: true })
-  t.match(filled.err, /Put 250 articles into the archive index/)
-  t.same(await differences(), [])
-  const released = await command('--release')
-  t.match(released.err, /Dropped the segments of 192 articles/)
+    // Half of a fill: documents that no refresh was counted for are not part of any answer.
+    const before = await search.search(EVERYTHING)
+    const newest = (await indices()).at(-1)
+    const early = {
+      seq: 290,
+      id: 'early',
+      newest: 1,
+      oldest: 1,
+      published: 1,
+      terms: [],
+      title: '',
+      body: '',
+      outlets: [],
+    }
+    const put = await send('PUT', `/${newest}/_doc/290?refresh=true`, early)
+    t.equal(put.status, 201)
+    t.same((await search.search(EVERYTHING)).total, before.total)
+    t.same(await differences(), [])
+  },
+)
 
-  const api = await run('services/api/main.ts', [], { OPENSEARCH_URL: '', PORT: '0', QDRANT_URL: '' })
-  t.not(api.code, 0, 'an API without the archive does not start')
-  t.match(api.out + api.err, /set OPENSEARCH_URL/)
-  t.same(await differences(), [])
+t.test(
+  'released segments are in the archive alone, and come back when it is emptied',
+  { skip },
+  async t => {
+    const { writer, search, pool, differences, indices } = await createWorld(t, 'release')
+    const bare = openIndex(pool, { elsewhere: openArchive(pool, null) })
+    t.teardown(() => bare.close())
+    const { total } = await bare.search(EVERYTHING)
+    t.equal(await writer.release(worked, signal), true)
+    await bare.check()
+    await writer.fill(worked, signal)
+    await bare.check()
+    t.same(await differences(bare), [], 'without the archive, segments hold every article')
+    t.equal(await writer.release(worked, signal), true)
+    const segments = async () => (await pool.query('select from segments')).rowCount
+    t.equal(await segments(), 1)
+    await t.rejects(bare.check(), ArchiveMissing)
+    await t.rejects(bare.search(EVERYTHING), /were released.*OPENSEARCH_URL/)
+    t.same(await differences(), [])
+    t.equal(
+      await makeSegments(pool, { flushed: 16n, merged: 64n }),
+      0,
+      'nothing is merged or flushed anew',
+    )
+    t.equal(await writer.empty(worked, signal), true)
+    t.same(await indices(), [])
+    t.equal((await send('GET', '/release-*/_count')).status, 200)
+    t.same(await differences(), [])
+    t.same(await differences(bare), [])
+    t.equal((await search.search(EVERYTHING)).total, total)
+  },
+)
 
-  const lost = await run('reindex', ['--archive', '--release'], { OPENSEARCH_URL: 'nowhere' })
-  t.equal(lost.code, 2)
-  t.match(lost.err, /OPENSEARCH_URL is "nowhere"; write a whole address that begins with http:/)
-  const emptied = await command('--empty')
-  t.equal(emptied.code, 0, emptied.err)
-  t.match(emptied.err, /Emptied the archive index; 192 articles have segments again/)
-  t.same(await differences(), [])
-  for (const [args, about] of [
-    [['--archive', '--vectors'], /do not go together/],
-    [['--archive', '--release', '--empty'], /contradict each other/],
-    [['--release'], /go with --archive/],
-  ] as const) {
-    const refused = await run('reindex', [...args], env)
-    t.equal(refused.code, 2)
-    t.match(refused.err, about)
-  }
-  const none = await run('reindex', ['--archive'], { OPENSEARCH_URL: '' })
-  t.match(none.err, /Set OPENSEARCH_URL/)
-})
+t.test(
+  'an index that is lost, or misses an article, is an error until it is built anew',
+  { skip },
+  async t => {
+    const { writer, search, differences, indices } = await createWorld(t, 'lost')
+    await writer.fill(worked, signal)
+    const [first, second] = await indices()
+    await send('DELETE', `/${first}`)
+    await t.rejects(search.search(EVERYTHING), ArchiveFailure)
+    t.equal(await writer.countDue(), 100)
+    t.equal(await writer.fill(worked, signal), true)
+    t.same(await differences(), [])
+    await send('DELETE', `/${second}/_doc/150?refresh=true`)
+    t.equal(await writer.countDue(), 100, 'a look at the number of articles finds it')
+    t.equal(await writer.fill(worked, signal), true)
+    t.same(await differences(), [])
+    const names = await indices()
+    t.notOk(names.includes(first!) || names.includes(second!), 'no name is used twice')
+
+    // A shard that no node has.
+    await send('POST', `/${names[2]}/_close`)
+    await t.rejects(search.search(EVERYTHING), ArchiveFailure)
+    await t.rejects(search.count(EVERYTHING), ArchiveFailure)
+    await send('POST', `/${names[2]}/_open?wait_for_active_shards=all`)
+    t.same(await differences(), [])
+  },
+)
+
+t.test(
+  'an archive of another version is built anew, while searches use the old one',
+  { skip },
+  async t => {
+    const { writer, differences, indices } = await createWorld(t, 'stale')
+    await writer.fill(worked, signal)
+    const before = await indices()
+    await writer.markStale()
+    const halting = new AbortController()
+    let asked = 0
+    const half = await writer.fill(async () => {
+      t.same(await differences(), [])
+      if (++asked === 3) halting.abort()
+    }, halting.signal)
+    t.equal(half, false)
+    t.equal(await writer.fill(worked, signal), true)
+    const after = await indices()
+    t.equal(after.length, 3)
+    const kept = after.filter(name => before.includes(name))
+    t.same(kept, [])
+    t.same(await differences(), [])
+  },
+)
+
+t.test(
+  'npm run reindex -- --archive fills, releases and empties, and says so',
+  { skip },
+  async t => {
+    const { run, differences } = await createWorld(t, 'command')
+    const env = { OPENSEARCH_RECENT: '50', OPENSEARCH_REPLICAS: '0' }
+    const command = (...args: string[]) => run('reindex', ['--archive', ...args], env)
+    const dry = await command('--dry-run', '--json')
+    t.same(JSON.parse(dry.out), { what: 'archive', articles: 250, done: false })
+    const filled = await command('--json')
+    t.equal(filled.code, 0, filled.err)
+    t.same(JSON.parse(filled.out), { what: 'archive', articles: 250, done: true })
+    t.match(filled.err, /Put 250 articles into the archive index/)
+    t.same(await differences(), [])
+    const released = await command('--release')
+    t.match(released.err, /Dropped the segments of 192 articles/)
+
+    const api = await run('services/api/main.ts', [], {
+      OPENSEARCH_URL: '',
+      PORT: '0',
+      QDRANT_URL: '',
+    })
+    t.not(api.code, 0, 'an API without the archive does not start')
+    t.match(api.out + api.err, /set OPENSEARCH_URL/)
+    t.same(await differences(), [])
+
+    const lost = await run('reindex', ['--archive', '--release'], { OPENSEARCH_URL: 'nowhere' })
+    t.equal(lost.code, 2)
+    t.match(lost.err, /OPENSEARCH_URL is "nowhere"; write a whole address that begins with http:/)
+    const emptied = await command('--empty')
+    t.equal(emptied.code, 0, emptied.err)
+    t.match(emptied.err, /Emptied the archive index; 192 articles have segments again/)
+    t.same(await differences(), [])
+    for (const [args, about] of [
+      [['--archive', '--vectors'], /do not go together/],
+      [['--archive', '--release', '--empty'], /contradict each other/],
+      [['--release'], /go with --archive/],
+    ] as const) {
+      const refused = await run('reindex', [...args], env)
+      t.equal(refused.code, 2)
+      t.match(refused.err, about)
+    }
+    const none = await run('reindex', ['--archive'], { OPENSEARCH_URL: '' })
+    t.match(none.err, /Set OPENSEARCH_URL/)
+  },
+)

@@ -11,7 +11,10 @@ import { newArticle } from './short-articles.ts'
 const READING = 'search-buckets'
 const SEGMENTS = 8
 const SIZE = 16
-const COMMON = Array.from({ length: 30 }, (_, at) => `alg${String.fromCharCode(97 + (at % 26))}${at}`)
+const COMMON = Array.from(
+  { length: 30 },
+  (_, at) => `alg${String.fromCharCode(97 + (at % 26))}${at}`,
+)
 
 /** Every article has every common word, in an order of its own. */
 const ARTICLES: NewArticle[] = Array.from({ length: SEGMENTS * SIZE }, (_, at) =>
@@ -55,7 +58,11 @@ t.test('words that no segment has are looked up in memory', async t => {
   }
   // Some answers of a filter are wrong: then one statement reads what it did not deny.
   t.ok(reads() <= 4)
-  t.equal((await search(asked(parseBoolean(`gemeente ${LETTERS.map(one => `-${one}`).join(' ')}`)))).total, 128)
+  t.equal(
+    (await search(asked(parseBoolean(`gemeente ${LETTERS.map(one => `-${one}`).join(' ')}`))))
+      .total,
+    128,
+  )
   t.ok(reads() <= 2)
 })
 

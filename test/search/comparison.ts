@@ -42,7 +42,8 @@ export async function readPages(
   do {
     const page: SearchPage = await search(query, position, sizes)
     if (pages > 0 && page.rows.length === 0) throw new Error('a page after the first is empty')
-    if (page.next !== null && page.rows.length !== query.perPage) throw new Error('a page in the middle is not full')
+    if (page.next !== null && page.rows.length !== query.perPage)
+      throw new Error('a page in the middle is not full')
     ids.push(...page.rows.map(row => row.id))
     totals.add(`${page.total}${page.estimate ? '+' : ''}`)
     position = page.next
@@ -77,7 +78,12 @@ export async function difference(
 }
 
 /** Asks both so many random questions, and says where they differ. */
-export async function differences(index: SearchIndex, articles: Known[], random: Random, count: number) {
+export async function differences(
+  index: SearchIndex,
+  articles: Known[],
+  random: Random,
+  count: number,
+) {
   const sizes = { cap: 10_000, memory: { segment: 8n, words: 500 }, first: 100, prefetch: 100 }
   const found: string[] = []
   for (let number = 0; number < count; number++) {
@@ -90,5 +96,7 @@ export async function differences(index: SearchIndex, articles: Known[], random:
 
 /** To be asked again: as JSON, which knows no large integers. */
 export function inWords(asked: object): string {
-  return JSON.stringify(asked, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
+  return JSON.stringify(asked, (_, value: unknown) =>
+    typeof value === 'bigint' ? `${value}n` : value,
+  )
 }

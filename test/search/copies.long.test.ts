@@ -24,7 +24,13 @@ function readTexts(): Map<string, string> {
       .trim()
       .split('\n')) {
       const { pair_id, i, id = pair_id ?? i, ...fields }: Record<string, string> = JSON.parse(line)
-      for (const [field, end] of Object.entries({ text: '', text1: '/1', text2: '/2', nl: '/nl', fr: '/fr' }))
+      for (const [field, end] of Object.entries({
+        text: '',
+        text1: '/1',
+        text2: '/2',
+        nl: '/nl',
+        fr: '/fr',
+      }))
         if (fields[field] !== undefined) texts.set(`${name} ${id}${end}`, fields[field])
     }
   }
@@ -45,7 +51,8 @@ t.test('of pairs that people have judged, those that are told are one text', { s
     // Reuters-21578 and the news of several outlets are not among the texts here.
     .filter(({ bodies }) => bodies.every(one => one !== undefined))
   for (const [name, form] of Object.entries(lookAlikes)) {
-    const edition = (n: number) => form.replace(/\{(.*?)\}/g, (_, parts: string) => parts.split('|')[n]!)
+    const edition = (n: number) =>
+      form.replace(/\{(.*?)\}/g, (_, parts: string) => parts.split('|')[n]!)
     for (const [a, b] of [
       [0, 1],
       [0, 2],
@@ -53,21 +60,31 @@ t.test('of pairs that people have judged, those that are told are one text', { s
     ] as const)
       judged.push({ of: [name, name], bodies: [edition(a), edition(b)], isSame: false })
   }
-  t.ok(judged.length >= 300, `${judged.length} judged; reuters21578, gilets-jaunes, article-bias: no texts here`)
+  t.ok(
+    judged.length >= 300,
+    `${judged.length} judged; reuters21578, gilets-jaunes, article-bias: no texts here`,
+  )
   for (const isOneOutlet of [false, true]) {
-    const told = judged.filter(({ bodies: [a, b] }) => areCopies(judge(a!)!, judge(b!)!, isOneOutlet))
+    const told = judged.filter(({ bodies: [a, b] }) =>
+      areCopies(judge(a!)!, judge(b!)!, isOneOutlet),
+    )
     for (const isForm of [true, false]) {
       const own = told.filter(({ of: [a] }) => /^be20/.test(a!) === isForm)
       const wrong = own.filter(({ isSame }) => !isSame)
       const kind = `${isForm ? 'questions of a parliament' : 'news and look-alikes'}${isOneOutlet ? ' of one outlet' : ''}`
-      t.ok(wrong.length <= (isForm ? 0.2 * own.length : 1), `${kind}: ${wrong.length} of ${own.length} wrong`)
+      t.ok(
+        wrong.length <= (isForm ? 0.2 * own.length : 1),
+        `${kind}: ${wrong.length} of ${own.length} wrong`,
+      )
     }
   }
 })
 
 /** Paragraphs without those that the rules of copies may name. */
 const paragraphsOf = (text: string) =>
-  text.split(/\n+|(?<=\. )(?=\p{Lu}.{400})/u).filter(one => copyWords(one.trim().slice(0, 200)).length > 0)
+  text
+    .split(/\n+|(?<=\. )(?=\p{Lu}.{400})/u)
+    .filter(one => copyWords(one.trim().slice(0, 200)).length > 0)
 
 t.test('20,000 real and edited texts are in the groups of the definition', { skip }, t =>
   tryCopies(t, [...readTexts().values()].map(paragraphsOf), 20_000),

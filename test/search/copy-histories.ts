@@ -18,7 +18,8 @@ import { newArticle } from './short-articles.ts'
  */
 
 const { next, below, chance, one: pick } = createRandom(Number(process.env.SEED ?? 48))
-const SYLLABLES = 'ba de gro kel ver mon tis ré laf züg pol sta nim wor ecu dij hou prä sel tan'.split(' ')
+const SYLLABLES =
+  'ba de gro kel ver mon tis ré laf züg pol sta nim wor ecu dij hou prä sel tan'.split(' ')
 const VOCABULARY = Array.from({ length: 900 }, () =>
   Array.from({ length: 1 + below(3) }, () => pick(SYLLABLES)).join(''),
 )
@@ -41,7 +42,8 @@ const EDITS: ((text: string[]) => string[])[] = [
   text => text.slice(0, Math.max(1, Math.ceil(text.length * (0.4 + next() * 0.5)))),
   text => [sentence(20 + below(20)), ...text.slice(1)],
   text => {
-    const [from, to] = [pick(VOCABULARY), pick(VOCABULARY)]
+    const from = pick(VOCABULARY)
+    const to = pick(VOCABULARY)
     return text.map(one => one.replaceAll(` ${from} `, ` ${to} `))
   },
   text => [...text, ...paragraphs(1 + below(3))],
@@ -60,7 +62,8 @@ const DAY = 86_400_000
 const START = Date.UTC(2026, 0, 1)
 
 /** Texts as lists of paragraphs. */
-export const generatedTexts = (count: number) => Array.from({ length: count }, () => paragraphs(1 + below(9)))
+export const generatedTexts = (count: number) =>
+  Array.from({ length: count }, () => paragraphs(1 + below(9)))
 
 /** Edited by chance, on 30 days. */
 function stories(texts: string[][], count: number): Story[] {
@@ -80,12 +83,18 @@ function stories(texts: string[][], count: number): Story[] {
 function chain(number: number): Story[] {
   const list = sentence(504).split(' ')
   const outlets = [0, 1, 2, 3, 4].map(n => `krant${n}.example`)
-  return outlets.map((outlet, n) => ({ at: START + number, outlet, body: list.slice(n * 76, n * 76 + 200).join(' ') }))
+  return outlets.map((outlet, n) => ({
+    at: START + number,
+    outlet,
+    body: list.slice(n * 76, n * 76 + 200).join(' '),
+  }))
 }
 
 /** Distinct runs of five words, as strings; null: nothing is said of the story. */
 function naiveShingles({ at, body }: Story): Set<string> | null {
-  const lines = (body ?? '').split('\n').filter(line => !IGNORED.some(one => one.toLowerCase() === line.toLowerCase()))
+  const lines = (body ?? '')
+    .split('\n')
+    .filter(line => !IGNORED.some(one => one.toLowerCase() === line.toLowerCase()))
   const list = lines.flatMap(line => words(line))
   const runs = new Set(list.slice(4).map((_, n) => list.slice(n, n + 5).join(' ')))
   return at === null || list.length < 60 || runs.size < 40 ? null : runs
@@ -103,7 +112,8 @@ function sketchOf(story: Story): { size: number; sample: ReadonlySet<number> } {
 /** Copies by the definition, and those whose samples do not show it: at most 1 in 1,000. */
 const seen = { copies: 0, missed: 0 }
 function isCandidate(one: Story, other: Story): boolean {
-  const [a, b] = [sketchOf(one), sketchOf(other)]
+  const a = sketchOf(one)
+  const b = sketchOf(other)
   const common = [...a.sample].filter(hash => b.sample.has(hash)).length
   const isMissed = common < leastCommon(Math.min(a.size, b.size))
   seen.copies++
@@ -123,7 +133,8 @@ export function naiveStars(all: Story[], gone: ReadonlySet<number>): (number | n
       for (const other of firstsWith.get(run) ?? []) common.set(other, (common.get(other) ?? 0) + 1)
     const isCopyOf = ([other, count]: [number, number]) => {
       const { at, outlet } = all[other]!
-      const [small, large] = [Math.min(own.size, sizes.get(other)!), Math.max(own.size, sizes.get(other)!)]
+      const small = Math.min(own.size, sizes.get(other)!)
+      const large = Math.max(own.size, sizes.get(other)!)
       if (Math.abs(at! - story.at!) > 7 * DAY) return false
       if (count / small < 0.6 || (story.outlet === outlet && count / large < 0.6)) return false
       return isCandidate(story, all[other]!)
@@ -140,8 +151,12 @@ const dateOf = (at: number | null) => (at === null ? null : new Date(at))
 
 const toArticle = ({ at, outlet, body }: Story, number: number): NewArticle =>
   newArticle(number, {
-    ...{ title: `Bericht ${number}`, body, url: `https://${outlet}/${number}`, addresses: [`${outlet}/${number}`] },
-    ...{ outlet: { name: outlet, domain: outlet }, publishedAt: number % 7 === 0 ? null : dateOf(at) },
+    title: `Bericht ${number}`,
+    body,
+    url: `https://${outlet}/${number}`,
+    addresses: [`${outlet}/${number}`],
+    outlet: { name: outlet, domain: outlet },
+    publishedAt: number % 7 === 0 ? null : dateOf(at),
     ingestedAt: number % 7 === 0 ? dateOf(at) : null,
   })
 
@@ -154,12 +169,21 @@ export async function tryCopies(t: Test, texts: string[][], count: number): Prom
   const { database, pool } = await createTestPool(t)
   const indexer = openIndexer(pool, SEGMENT_THREAD)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 3_600_000 })
-  const importer = openImporter({ pool, writer, indexer, embedDelay: 3_600_000, ahead: 10, written() {} })
+  const importer = openImporter({
+    pool,
+    writer,
+    indexer,
+    embedDelay: 3_600_000,
+    ahead: 10,
+    written() {},
+  })
   const all = [...stories(texts, count), ...Array.from({ length: 10 }, (_, n) => chain(n)).flat()]
   const never = new AbortController().signal
   const gone = new Set<number>()
   const stored = async () => {
-    const rows = await database.query('select seq::int, first_seq::int as first from copy_sketches order by seq')
+    const rows = await database.query(
+      'select seq::int, first_seq::int as first from copy_sketches order by seq',
+    )
     return rows.map(({ first }) => (first === null ? null : Number(first) - 1))
   }
   const agree = async (sentence: string) => t.same(await stored(), naiveStars(all, gone), sentence)
@@ -167,12 +191,15 @@ export async function tryCopies(t: Test, texts: string[][], count: number): Prom
   const ofPasses = createPool(database.url, 'copies', () => {}, PATIENT)
   t.teardown(() => ofPasses.end())
   const open = () => openCopyGroups(ofPasses)
-  const [one, other] = [open(), open()]
+  const one = open()
+  const other = open()
   for (let from = 0; from < all.length; ) {
     const to = from + 1 + below(count / 6)
     const articles = all.slice(from, to).map((story, n) => toArticle(story, from + n))
     if (chance(0.5)) await importer.add(articles).then(() => importer.flush())
-    else for (let at = 0; at < articles.length; at += 90) await writer.write(articles.slice(at, at + 90))
+    else
+      for (let at = 0; at < articles.length; at += 90)
+        await writer.write(articles.slice(at, at + 90))
     from = to
     const ends = new AbortController()
     const passes = pick([
@@ -199,7 +226,10 @@ export async function tryCopies(t: Test, texts: string[][], count: number): Prom
   const sizes = new Map<number, number>()
   for (const first of expected) if (first !== null) sizes.set(first, (sizes.get(first) ?? 0) + 1)
   t.ok([...sizes.values()].filter(size => size > 2).length > 30, 'there are groups')
-  t.ok(expected.filter(first => first === null).length > 30, 'there are stories of which nothing is said')
+  t.ok(
+    expected.filter(first => first === null).length > 30,
+    'there are stories of which nothing is said',
+  )
   await agree('after passes that were cut')
 
   for (let round = 0; round < 3; round++) {
@@ -224,7 +254,8 @@ export async function tryCopies(t: Test, texts: string[][], count: number): Prom
     await agree(`after ${gone.size} were reserved`)
   }
 
-  const places = () => database.query('select seq, xmin::text, ctid::text from copy_sketches order by seq')
+  const places = () =>
+    database.query('select seq, xmin::text, ctid::text from copy_sketches order by seq')
   const before = await places()
   const seqs = all.map((_, n) => BigInt(n + 1))
   t.ok(await open().regroup(seqs, never))
@@ -243,7 +274,9 @@ export async function tryCopies(t: Test, texts: string[][], count: number): Prom
     ['sample = substr(sample, 5)', /has the sketch of another text/],
     ["id = 'other'", /stands under the id other/],
   ]
-  const [lowest] = await database.query('select min(seq)::int as seq from copy_sketches where first_seq <> seq')
+  const [lowest] = await database.query(
+    'select min(seq)::int as seq from copy_sketches where first_seq <> seq',
+  )
   for (const [change, sentence] of damage) {
     const found = await transaction(pool, async client => {
       await client.query(`update copy_sketches set ${change} where seq = ${Number(lowest?.seq)}`)
@@ -256,7 +289,9 @@ export async function tryCopies(t: Test, texts: string[][], count: number): Prom
   }
   t.same(await places(), before, 'and has changed nothing')
 
-  await database.query('update copy_sketches set first_seq = seq where seq % 3 = 0 and first_seq is not null')
+  await database.query(
+    'update copy_sketches set first_seq = seq where seq % 3 = 0 and first_seq is not null',
+  )
   await database.query('delete from copy_sketches where seq % 7 = 0')
   t.ok(await other.regroup(seqs, never))
   await agree('after damage')
@@ -264,7 +299,10 @@ export async function tryCopies(t: Test, texts: string[][], count: number): Prom
   await database.query('update copies_state set rules = rules - 1')
   await one.pass(never)
   await agree('under new rules')
-  t.ok(seen.missed <= 0.001 * seen.copies, `${seen.missed} of ${seen.copies} pairs of copies are no candidates`)
+  t.ok(
+    seen.missed <= 0.001 * seen.copies,
+    `${seen.missed} of ${seen.copies} pairs of copies are no candidates`,
+  )
   await database.query('update copies_state set rules = rules + 1, seq = 0')
   await one.pass(never)
   t.match(

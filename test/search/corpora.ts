@@ -23,7 +23,10 @@ export function corpusArticles(random: Random): NewArticle[] {
       return { language, title, body: body.join('\n\n') }
     }),
   )
-  return randomArticles(random, texts.length).map((article, number) => ({ ...article, ...texts[number]! }))
+  return randomArticles(random, texts.length).map((article, number) => ({
+    ...article,
+    ...texts[number]!,
+  }))
 }
 
 function readLines(): Partial<Record<string, string>>[] {

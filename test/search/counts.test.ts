@@ -20,7 +20,14 @@ import { randomArticles } from './random-articles.ts'
 import { makeTestSegments } from './store.ts'
 
 const TIMES = ['hour', 'day', 'week', 'month'] as const
-const ZONES = ['UTC', 'Europe/Brussels', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Asia/Beirut']
+const ZONES = [
+  'UTC',
+  'Europe/Brussels',
+  'America/New_York',
+  'Asia/Kolkata',
+  'Australia/Lord_Howe',
+  'Asia/Beirut',
+]
 
 /** Times around changes of clocks, on the borders of buckets and beside them. */
 function withBorders(random: Random, articles: NewArticle[]): NewArticle[] {
@@ -43,11 +50,15 @@ function withBorders(random: Random, articles: NewArticle[]): NewArticle[] {
 }
 
 const breakdownOf = (by: NaiveBreakdown, timeZone: string): Breakdown =>
-  by === 'outlet' || by === 'language' || by === 'country' ? { by } : { by, zone: timeZoneNamed(timeZone)! }
+  by === 'outlet' || by === 'language' || by === 'country'
+    ? { by }
+    : { by, zone: timeZoneNamed(timeZone)! }
 
 /** Half of the articles have the text of some others. */
 function randomTexts(random: Random, articles: Known[]): TextGroups {
-  const members = articles.filter(() => random.chance(0.5)).toSorted((a, b) => Number(a.seq - b.seq))
+  const members = articles
+    .filter(() => random.chance(0.5))
+    .toSorted((a, b) => Number(a.seq - b.seq))
   const groups = Uint32Array.from(members, () => random.below(60))
   return { seqs: Float64Array.from(members, ({ seq }) => Number(seq)), groups, count: 60 }
 }
@@ -78,64 +89,90 @@ async function difference(
   const axis = question.sort === 'published_at' ? 'publishedAt' : 'ingestedAt'
   const expected = naiveCounts(matches, by, axis, timeZone)
   const counted = texts === null ? undefined : { groups: texts, lowest: null }
-  const counts = await index.countBy(query, breakdownOf(by, timeZone), undefined, counted).catch((error: unknown) => {
-    if (error instanceof TooManyBuckets) return null
-    throw error
-  })
+  const counts = await index
+    .countBy(query, breakdownOf(by, timeZone), undefined, counted)
+    .catch((error: unknown) => {
+      if (error instanceof TooManyBuckets) return null
+      throw error
+    })
   if (counts === null) return by === 'hour' || by === 'day' ? null : `too many buckets by ${by}`
   const told = new Map(
     counts.data
       .filter(one => one.count > 0)
-      .map(one => [one.outlet ? JSON.stringify([one.outlet.name, one.outlet.domain]) : one.key, one.count]),
+      .map(one => [
+        one.outlet ? JSON.stringify([one.outlet.name, one.outlet.domain]) : one.key,
+        one.count,
+      ]),
   )
-  const sorted = (map: Map<string, number>) => JSON.stringify([...map].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-  if (sorted(told) !== sorted(expected.counts)) return `${sorted(told)} instead of ${sorted(expected.counts)}`
-  if (counts.undated !== expected.undated) return `${counts.undated} undated instead of ${expected.undated}`
+  const sorted = (map: Map<string, number>) =>
+    JSON.stringify([...map].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  if (sorted(told) !== sorted(expected.counts))
+    return `${sorted(told)} instead of ${sorted(expected.counts)}`
+  if (counts.undated !== expected.undated)
+    return `${counts.undated} undated instead of ${expected.undated}`
   if (counts.total !== matches.length) return `${counts.total} in all instead of ${matches.length}`
   if (counted !== undefined) {
     const seqs = all.map(({ seq }) => seq)
-    const among = await index.countAmong(seqs, query, { by: 'country' }, { groups: texts!, lowest: null })
+    const among = await index.countAmong(
+      seqs,
+      query,
+      { by: 'country' },
+      { groups: texts!, lowest: null },
+    )
     if (among.total !== matches.length) return `${among.total} texts among ${seqs.length}`
     const parts = await Promise.all(
       LANGUAGES.map(language =>
         all.some(one => one.language === language)
-          ? index.countBy({ ...query, languages: [language] }, { by: 'country' }, undefined, counted)
+          ? index.countBy(
+              { ...query, languages: [language] },
+              { by: 'country' },
+              undefined,
+              counted,
+            )
           : { total: 0 },
       ),
     )
     const sum = parts.reduce((of, { total }) => of + total, 0)
     if (sum !== matches.length) return `${sum} in all languages instead of ${matches.length}`
   }
-  if (new Set(counts.data.map(one => one.key)).size < counts.data.length && by !== 'outlet') return 'a key comes twice'
+  if (new Set(counts.data.map(one => one.key)).size < counts.data.length && by !== 'outlet')
+    return 'a key comes twice'
   return null
 }
 
-t.test('counts of random searches are those of a naive count, in memory and in segments', async t => {
-  const random = createRandom(Number(process.env.SEED ?? 7))
-  const index = await openArchiveIndex(t)
-  const known = await index.add(withBorders(random, randomArticles(random, 300)))
-  const differences: string[] = []
-  let counted = 0
-  for (let number = 0; number < Number(process.env.QUESTIONS ?? 600); number++) {
-    if (number === 150) await makeTestSegments(index.pool, { flushed: 16n, merged: 64n })
-    if (number === 350) await makeTestSegments(index.pool, { flushed: 64n, merged: 256n })
-    const asked = randomQuestion(random, known)
-    const by = random.pick([...TIMES, 'outlet', 'language', 'country'] as const)
-    // A year of days and a hundred days of hours are few enough.
-    const narrow = by === 'hour' || by === 'day' ? narrowed(random, asked) : asked
-    const zone = random.pick(ZONES)
-    const texts = number % 2 === 0 ? randomTexts(random, known) : null
-    const differs = await difference(index.search, known, narrow, by, zone, texts)
-    if (differs !== null)
-      differences.push(`question ${number} by ${by} in ${zone}: ${differs}\n${JSON.stringify(narrow)}`)
-    counted += answer(known, narrow)?.ids.length ?? 0
-  }
-  t.same(differences.slice(0, 3), [])
-  t.ok(counted > 5_000, `${counted} articles counted`)
-})
+t.test(
+  'counts of random searches are those of a naive count, in memory and in segments',
+  async t => {
+    const random = createRandom(Number(process.env.SEED ?? 7))
+    const index = await openArchiveIndex(t)
+    const known = await index.add(withBorders(random, randomArticles(random, 300)))
+    const differences: string[] = []
+    let counted = 0
+    for (let number = 0; number < Number(process.env.QUESTIONS ?? 600); number++) {
+      if (number === 150) await makeTestSegments(index.pool, { flushed: 16n, merged: 64n })
+      if (number === 350) await makeTestSegments(index.pool, { flushed: 64n, merged: 256n })
+      const asked = randomQuestion(random, known)
+      const by = random.pick([...TIMES, 'outlet', 'language', 'country'] as const)
+      // A year of days and a hundred days of hours are few enough.
+      const narrow = by === 'hour' || by === 'day' ? narrowed(random, asked) : asked
+      const zone = random.pick(ZONES)
+      const texts = number % 2 === 0 ? randomTexts(random, known) : null
+      const differs = await difference(index.search, known, narrow, by, zone, texts)
+      if (differs !== null)
+        differences.push(
+          `question ${number} by ${by} in ${zone}: ${differs}\n${JSON.stringify(narrow)}`,
+        )
+      counted += answer(known, narrow)?.ids.length ?? 0
+    }
+    t.same(differences.slice(0, 3), [])
+    t.ok(counted > 5_000, `${counted} articles counted`)
+  },
+)
 
 function narrowed(random: Random, question: Question): Question {
-  const from = new Date(random.pick(['2024-03-01T00:00:00Z', '2024-09-30T12:34:56Z', '2024-12-01T00:00:00Z']))
+  const from = new Date(
+    random.pick(['2024-03-01T00:00:00Z', '2024-09-30T12:34:56Z', '2024-12-01T00:00:00Z']),
+  )
   const reach = {
     historyStart: new Date('1990-01-01T00:00:00Z'),
     publishedAfter: from,
@@ -149,7 +186,11 @@ t.test('outlets beyond the first twenty are counted together', async t => {
   const random = createRandom(3)
   const articles = randomArticles(random, 400).map((article, number) => {
     const no = number % 30
-    return { ...article, outlet: { name: `Krant ${no}`, domain: `${no}.example` }, publishedAt: new Date('2024-01-01') }
+    return {
+      ...article,
+      outlet: { name: `Krant ${no}`, domain: `${no}.example` },
+      publishedAt: new Date('2024-01-01'),
+    }
   })
   await index.add(articles)
 

@@ -23,7 +23,17 @@ export interface Meeting {
    * wait for it, or that were told after it fell `behind`. `stop` the writer and its process
    * until the others of the step are done. These begin when something meets a command.
    */
-  act: 'hold' | 'cut' | 'lose' | 'kill' | 'murder' | 'thread' | 'restart' | 'behind' | 'fail over' | 'stop'
+  act:
+    | 'hold'
+    | 'cut'
+    | 'lose'
+    | 'kill'
+    | 'murder'
+    | 'thread'
+    | 'restart'
+    | 'behind'
+    | 'fail over'
+    | 'stop'
   ms: number
 }
 
@@ -57,7 +67,9 @@ export const isWriter = ({ kind }: Actor) => kind === 'command' || WRITERS.inclu
 function meetings(acts: Meeting['act'][]): fc.Arbitrary<Meeting[]> {
   const at = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 150 }))
   const ms = fc.constantFrom(1, 10, 50, 300)
-  return fc.array(fc.record({ at, act: fc.constantFrom(...acts), ms }, { noNullPrototype: true }), { maxLength: 3 })
+  return fc.array(fc.record({ at, act: fc.constantFrom(...acts), ms }, { noNullPrototype: true }), {
+    maxLength: 3,
+  })
 }
 
 /** @param acts that may meet a writer */
@@ -74,12 +86,19 @@ export function histories(acts: Meeting['act'][], steps: number): fc.Arbitrary<S
     meetings: meetings(acts),
   } satisfies { [Field in keyof Actor]: fc.Arbitrary<Actor[Field]> }
   const actor = fc.record(fields, { noNullPrototype: true })
-  return fc.array(fc.array(actor, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: steps })
+  return fc.array(fc.array(actor, { minLength: 1, maxLength: 3 }), {
+    minLength: 1,
+    maxLength: steps,
+  })
 }
 
 /** Importers beside others, of which one sees a failover; perhaps to a standby that fell behind. */
 export function failovers(): fc.Arbitrary<Step[]> {
-  const fields = { at: fc.integer({ min: 10, max: 60 }), ms: fc.nat(7), behind: fc.oneof(fc.constant(0), fc.nat(40)) }
+  const fields = {
+    at: fc.integer({ min: 10, max: 60 }),
+    ms: fc.nat(7),
+    behind: fc.oneof(fc.constant(0), fc.nat(40)),
+  }
   const failover = fc.record(fields, { noNullPrototype: true })
   return fc.tuple(histories(['hold', 'lose'], 1), failover).map(([[step], { at, ms, behind }]) => {
     const [first, ...others] = step!
@@ -97,21 +116,34 @@ export function commands(): fc.Arbitrary<Step[]> {
   const act = fc.constantFrom<Meeting['act']>('stop', 'stop', 'kill')
   return fc.tuple(histories(['hold', 'cut', 'lose'], 1), at, act).map(([[step], at, act]) => {
     const [first, ...others] = step!
-    return [[{ ...first!, kind: 'command', meetings: [{ at, act, ms: 0 }] }, { ...first!, kind: 'crawler' }, ...others]]
+    return [
+      [
+        { ...first!, kind: 'command', meetings: [{ at, act, ms: 0 }] },
+        { ...first!, kind: 'crawler' },
+        ...others,
+      ],
+    ]
   })
 }
 
-const TIMES = ['2019-05-01', '2021-03-04', '2021-03-05', '2024-02-29T23:59:59.999Z'].map(time => new Date(time))
+const TIMES = ['2019-05-01', '2021-03-04', '2021-03-05', '2024-02-29T23:59:59.999Z'].map(
+  time => new Date(time),
+)
 
 /** Four parts of a story. Texts that begin with the same part, or the next one, are copies. */
-const partsOf = (key: number) => [0, 1, 2, 3].map(part => gradedText(createRandom((key % 5) + part), 25)).join(' ')
+const partsOf = (key: number) =>
+  [0, 1, 2, 3].map(part => gradedText(createRandom((key % 5) + part), 25)).join(' ')
 
 /** The article of a key as a line of an import. Some want ids that others want, too. */
 export function lineOf(key: number): string {
   const [drawn] = randomArticles(createRandom(key + 1), 1, undefined, 12)
   return JSON.stringify({
-    ...{ ...drawn, publishedAt: undefined, ingestedAt: undefined, plain: true },
-    ...{ title: `${drawn!.title} woord${key}`, url: `https://model.example/${key}` },
+    ...drawn,
+    publishedAt: undefined,
+    ingestedAt: undefined,
+    plain: true,
+    title: `${drawn!.title} woord${key}`,
+    url: `https://model.example/${key}`,
     ...(key % 4 !== 0 && { body: partsOf(key) }),
     published_at: key % 5 === 0 ? null : TIMES[key % 4],
     ingested_at: [undefined, undefined, null, TIMES[key % 4]][key % 4],

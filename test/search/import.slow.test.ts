@@ -17,7 +17,8 @@ const SIZES = { most: 250, least: 20, text: 10_000_000 }
 
 type Patiently = <T>(work: () => Promise<T>) => Promise<T>
 
-const whilePostgresIsAway: Patiently = work => whileAway(work, { say: () => {}, signal: new AbortController().signal })
+const whilePostgresIsAway: Patiently = work =>
+  whileAway(work, { say: () => {}, signal: new AbortController().signal })
 
 type Options = Partial<Parameters<typeof openImporter>[0]>
 
@@ -29,7 +30,12 @@ function openBeside(test: Pick<Test, 'teardown'>, pool: Pool, options: Options =
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const counts = { indexed: 0, known: 0 }
   const importer = openImporter({
-    ...{ pool, writer, indexer, embedDelay: 0, sizes: SIZES, ...options },
+    pool,
+    writer,
+    indexer,
+    embedDelay: 0,
+    sizes: SIZES,
+    ...options,
     written({ indexed, known }) {
       counts.indexed += indexed
       counts.known += known
@@ -40,7 +46,8 @@ function openBeside(test: Pick<Test, 'teardown'>, pool: Pool, options: Options =
 }
 
 /** Waits until a segment is built. */
-const built = (pool: Pool) => until(async () => (await pool.query('select from segments_ahead')).rowCount! > 0, 60_000)
+const built = (pool: Pool) =>
+  until(async () => (await pool.query('select from segments_ahead')).rowCount! > 0, 60_000)
 
 /** What is wrong with the segments, and with what searches find of articles of `newArticle`. */
 async function faultsOf(pool: Pool): Promise<string[]> {
@@ -67,67 +74,86 @@ async function faultsOf(pool: Pool): Promise<string[]> {
   return [...faults.slice(0, 5), ...(left.rowCount === 0 ? [] : ['a segment is left ahead'])]
 }
 
-t.test('an import stores a segment with its articles, and covers what others wrote before', async t => {
-  const { pool, writer, importer, counts } = await open(t)
-  await writer.write(shortArticles(0, 30))
-  await importer.add(shortArticles(1_000, 250))
-  await importer.flush()
-  // A killed import has left it.
-  await pool.query(
-    `insert into segments_ahead (segment_no, kind, stored_at, first_seq, last_seq, bucket_bits, undated, columns)
+t.test(
+  'an import stores a segment with its articles, and covers what others wrote before',
+  async t => {
+    const { pool, writer, importer, counts } = await open(t)
+    await writer.write(shortArticles(0, 30))
+    await importer.add(shortArticles(1_000, 250))
+    await importer.flush()
+    // A killed import has left it.
+    await pool.query(
+      `insert into segments_ahead (segment_no, kind, stored_at, first_seq, last_seq, bucket_bits, undated, columns)
      values (1000000, 'import', now() - interval '1 hour', 1, 9, 0, 0, '')`,
-  )
-  await writer.write(shortArticles(2_000, 5))
-  await importer.add(shortArticles(3_000, 510))
-  await importer.flush()
-  t.same(counts, { indexed: 760, known: 0 })
-  const { rows } = await pool.query('select first_seq::int as first, last_seq::int as last from segments order by 1')
-  t.same(rows, [
-    { first: 1, last: 30 },
-    { first: 31, last: 280 },
-    { first: 281, last: 285 },
-    { first: 286, last: 535 },
-    { first: 536, last: 785 },
-  ])
-  const stamps = await pool.query<{ n: number; last: bigint; first: bigint }>(
-    'select count(*)::int as n, max(seq) as last, min(seq) as first from articles group by ingested_at order by ingested_at',
-  )
-  t.ok(stamps.rows.every(({ n }) => n <= 100))
-  const isGrowing = stamps.rows.every(({ first }, at) => at === 0 || first > stamps.rows[at - 1]!.last)
-  t.ok(isGrowing, 'stamps grow with numbers')
-  const index = openIndex(pool)
-  t.teardown(() => index.close())
-  t.equal(await index.count(EVERYTHING), 795)
-  const { rows: newest } = await index.search({ ...EVERYTHING, sort: 'ingested_at', order: 'desc', perPage: 60 })
-  t.same(
-    newest.map(({ title }) => title).sort(),
-    (await pool.query<{ title: string }>('select title from article_texts order by seq desc limit 60')).rows
-      .map(({ title }) => title)
-      .sort(),
-  )
-  t.equal((await pool.query('select from segments_ahead')).rowCount, 0)
-  t.equal(await makeSegments(pool), 0)
-})
+    )
+    await writer.write(shortArticles(2_000, 5))
+    await importer.add(shortArticles(3_000, 510))
+    await importer.flush()
+    t.same(counts, { indexed: 760, known: 0 })
+    const { rows } = await pool.query(
+      'select first_seq::int as first, last_seq::int as last from segments order by 1',
+    )
+    t.same(rows, [
+      { first: 1, last: 30 },
+      { first: 31, last: 280 },
+      { first: 281, last: 285 },
+      { first: 286, last: 535 },
+      { first: 536, last: 785 },
+    ])
+    const stamps = await pool.query<{ n: number; last: bigint; first: bigint }>(
+      'select count(*)::int as n, max(seq) as last, min(seq) as first from articles group by ingested_at order by ingested_at',
+    )
+    t.ok(stamps.rows.every(({ n }) => n <= 100))
+    const isGrowing = stamps.rows.every(
+      ({ first }, at) => at === 0 || first > stamps.rows[at - 1]!.last,
+    )
+    t.ok(isGrowing, 'stamps grow with numbers')
+    const index = openIndex(pool)
+    t.teardown(() => index.close())
+    t.equal(await index.count(EVERYTHING), 795)
+    const { rows: newest } = await index.search({
+      ...EVERYTHING,
+      sort: 'ingested_at',
+      order: 'desc',
+      perPage: 60,
+    })
+    t.same(
+      newest.map(({ title }) => title).sort(),
+      (
+        await pool.query<{ title: string }>(
+          'select title from article_texts order by seq desc limit 60',
+        )
+      ).rows
+        .map(({ title }) => title)
+        .sort(),
+    )
+    t.equal((await pool.query('select from segments_ahead')).rowCount, 0)
+    t.equal(await makeSegments(pool), 0)
+  },
+)
 
-t.test('decision 41: an article of a segment, and one beside it, keep the bounds of their file', async t => {
-  const { pool, importer } = await open(t)
-  const rights = { bounded: true, vector: false }
-  const [first, ...others] = shortArticles(1_000, 250)
-  const [single] = shortArticles(2_000, 1)
-  await importer.add([{ ...first!, snippet: 'Kort', rights }, ...others])
-  await importer.writeSingly([{ ...single!, snippet: null, rights }])
-  await importer.flush()
-  const { rows } = await pool.query(
-    `select t.snippet, r.snippet as bounded, r.vector, e.seq is not null as promised
+t.test(
+  'decision 41: an article of a segment, and one beside it, keep the bounds of their file',
+  async t => {
+    const { pool, importer } = await open(t)
+    const rights = { bounded: true, vector: false }
+    const [first, ...others] = shortArticles(1_000, 250)
+    const [single] = shortArticles(2_000, 1)
+    await importer.add([{ ...first!, snippet: 'Kort', rights }, ...others])
+    await importer.writeSingly([{ ...single!, snippet: null, rights }])
+    await importer.flush()
+    const { rows } = await pool.query(
+      `select t.snippet, r.snippet as bounded, r.vector, e.seq is not null as promised
        from article_rights r join articles a using (id) join article_texts t using (seq) left join embeddings e using (seq)
       order by t.snippet`,
-  )
-  t.same(rows, [
-    { snippet: 'Kort', bounded: true, vector: false, promised: false },
-    { snippet: null, bounded: true, vector: false, promised: false },
-  ])
-  t.equal((await pool.query('select from embeddings')).rowCount, 249)
-})
+    )
+    t.same(rows, [
+      { snippet: 'Kort', bounded: true, vector: false, promised: false },
+      { snippet: null, bounded: true, vector: false, promised: false },
+    ])
+    t.equal((await pool.query('select from embeddings')).rowCount, 249)
+  },
+)
 
 t.test('an import of millions of articles finds a partition for each', async t => {
   const { pool, importer, counts } = await open(t)
@@ -154,34 +180,45 @@ t.test('articles that others write while their segment is built are known', asyn
   await importer.add(articles)
   await importer.flush()
   t.same(counts, { indexed: 210, known: 290 })
-  const { rows } = await pool.query('select count(*)::int as n, max(seq)::int as last from articles')
+  const { rows } = await pool.query(
+    'select count(*)::int as n, max(seq)::int as last from articles',
+  )
   t.same(rows, [{ n: 250, last: 250 }])
 })
 
-t.test('articles whose commit was not heard of are not reported as known when they are tried again', async t => {
-  const { pool, importer, counts } = await open(t, {
-    async patiently(work) {
-      await work()
-      return work()
-    },
-  })
-  const articles = shortArticles(0, 265)
-  await importer.add(articles)
-  await importer.flush()
-  t.same(counts, { indexed: 265, known: 0 }, 'a segment, and articles that make none')
-  await importer.add(articles)
-  await importer.flush()
-  t.same(counts, { indexed: 265, known: 265 })
-  t.equal(await countOf(pool, 'select count(*)::int from articles'), 265)
-})
+t.test(
+  'articles whose commit was not heard of are not reported as known when they are tried again',
+  async t => {
+    const { pool, importer, counts } = await open(t, {
+      async patiently(work) {
+        await work()
+        return work()
+      },
+    })
+    const articles = shortArticles(0, 265)
+    await importer.add(articles)
+    await importer.flush()
+    t.same(counts, { indexed: 265, known: 0 }, 'a segment, and articles that make none')
+    await importer.add(articles)
+    await importer.flush()
+    t.same(counts, { indexed: 265, known: 265 })
+    t.equal(await countOf(pool, 'select count(*)::int from articles'), 265)
+  },
+)
 
 t.test('tasks of one thread at a time each get the segment of their own articles', async t => {
   const { pool, indexer } = await open(t)
   const built = await Promise.all(
     [3, 5, 7].map(count => {
       const sources = shortArticles(0, count).map((article, at) => ({
-        ...{ seq: BigInt(at + 1), id: `${count}-${at}`, published: at, ingested: null, publisherNo: 1, authorNos: [] },
-        ...{ country: article.country, language: article.language },
+        seq: BigInt(at + 1),
+        id: `${count}-${at}`,
+        published: at,
+        ingested: null,
+        publisherNo: 1,
+        authorNos: [],
+        country: article.country,
+        language: article.language,
       }))
       const words = sources.map(() => '')
       return indexer.imported.build({ sources, titles: words, bodies: words })
@@ -216,8 +253,12 @@ interface Encounter {
 /** What makes a segment be built again: in it, or beside it, before it is built and after. */
 const encounters: Record<string, Encounter> = {
   'articles that stand again in the following segment': { again: 15 },
-  'an article with the id of another one': { before: writer => writer.write([newArticle(500, { id: 'taken' })]) },
-  'articles that a crawler writes meanwhile': { after: writer => writer.write(shortArticles(300, 15)) },
+  'an article with the id of another one': {
+    before: writer => writer.write([newArticle(500, { id: 'taken' })]),
+  },
+  'articles that a crawler writes meanwhile': {
+    after: writer => writer.write(shortArticles(300, 15)),
+  },
   'articles that another import has, too': {
     before: (_, other) => other.add(shortArticles(300, 250)),
     after: (_, other) => other.flush(),
@@ -251,7 +292,10 @@ t.test('a segment of other articles is refused, and one that ends above the cloc
   await importer.add(shortArticles(0, 250))
   await built(pool)
   await pool.query("update segments_ahead set digest = sha256('others')")
-  await t.rejects(importer.flush(), /segment \d+ was made of other articles than those it would stand for/)
+  await t.rejects(
+    importer.flush(),
+    /segment \d+ was made of other articles than those it would stand for/,
+  )
   t.same((await pool.query('select from articles')).rowCount, 0, 'nothing is written')
   const former = openBeside(t, pool)
   await former.importer.add(shortArticles(0, 250))
@@ -260,77 +304,98 @@ t.test('a segment of other articles is refused, and one that ends above the cloc
   await former.importer.flush()
   t.same([counts.indexed, former.counts.indexed], [0, 250], 'one of a former version is used')
   await t.rejects(
-    pool.query(`insert into segments (first_seq, last_seq, bucket_bits, undated, columns) values (251, 251, 0, 0, '')`),
+    pool.query(
+      `insert into segments (first_seq, last_seq, bucket_bits, undated, columns) values (251, 251, 0, 0, '')`,
+    ),
     /segment \d+ ends at article 251, above the clock/,
   )
 })
-t.test('an import whose rows take too long for the clock writes them singly, and tries again later', async t => {
-  const { pool, writer, importer, counts } = await open(t, { holdsClock: 1_000, patiently: whilePostgresIsAway })
-  await pool.query(
-    `create function dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(0.01); return new; end';
-   create trigger dawdle before insert on article_words for each row execute function dawdle()`,
-  )
-  const [first, ...others] = shortArticles(0, 500)
-  await writer.write([first!])
-  await importer.add([first!, ...others])
-  await importer.flush()
-  t.same(counts, { indexed: 499, known: 1 })
-  await pool.query('drop trigger dawdle on article_words')
-  await setTimeout(10_000)
-  await importer.add(shortArticles(500, 250))
-  await importer.flush()
-  t.same((await pool.query('select last_seq::int as last from segments order by 1')).rows, [
-    { last: 500 },
-    { last: 750 },
-  ])
-  t.same(await faultsOf(pool), [])
-})
-
-t.test('an import goes on when Postgres ends the connections of its thread, and its own', async t => {
-  const { pool, importer, counts } = await open(t, { patiently: whilePostgresIsAway })
-  const steps: [held: string, ended: string][] = [
-    ['segments', 'test'],
-    ['segment_buckets', 'indexer'],
-  ]
-  for (const [step, [held, ended]] of steps.entries()) {
-    const release = await holdLock(pool, `lock table ${held} in access exclusive mode`)
-    const adding = importer.add(shortArticles(step * 250, 250))
-    adding.catch(() => {}) // awaited below
-    await until(async () => (await lockWaits(pool)) > 0, 30_000)
+t.test(
+  'an import whose rows take too long for the clock writes them singly, and tries again later',
+  async t => {
+    const { pool, writer, importer, counts } = await open(t, {
+      holdsClock: 1_000,
+      patiently: whilePostgresIsAway,
+    })
     await pool.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
-         and wait_event_type = 'Lock' and application_name like 'perscope ' || $1 || ' %'`,
-      [ended],
+      `create function dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(0.01); return new; end';
+   create trigger dawdle before insert on article_words for each row execute function dawdle()`,
     )
-    await release()
-    await adding
-  }
-  await importer.flush()
-  t.same(counts, { indexed: 500, known: 0 })
-  t.same(await faultsOf(pool), [])
-})
+    const [first, ...others] = shortArticles(0, 500)
+    await writer.write([first!])
+    await importer.add([first!, ...others])
+    await importer.flush()
+    t.same(counts, { indexed: 499, known: 1 })
+    await pool.query('drop trigger dawdle on article_words')
+    await setTimeout(10_000)
+    await importer.add(shortArticles(500, 250))
+    await importer.flush()
+    t.same((await pool.query('select last_seq::int as last from segments order by 1')).rows, [
+      { last: 500 },
+      { last: 750 },
+    ])
+    t.same(await faultsOf(pool), [])
+  },
+)
 
-t.test('what others have written is made a segment before the clock is taken, or the import writes singly', async t => {
-  const { pool, indexer, writer, importer, counts } = await open(t)
-  await writer.write(shortArticles(10_000, 2_100))
-  await importer.add(shortArticles(0, 250))
-  await importer.flush()
-  const { rows } = await pool.query(
-    'select last_seq::int as last, count(*) over (partition by sealed_at)::int as at_once from segments order by 1',
-  )
-  t.same(rows, [
-    { last: 2_100, at_once: 1 },
-    { last: 2_350, at_once: 1 },
-  ])
-  // `cover` does nothing here, as if other processes wrote faster than the import covers their
-  // articles.
-  const hasty: Indexer = { ...indexer, imported: { ...indexer.imported, cover: async () => {} } }
-  const late = openImporter({ pool, writer, indexer: hasty, embedDelay: 0, sizes: SIZES, written: () => {} })
-  await writer.write(shortArticles(20_000, 4_100))
-  await late.add(shortArticles(500, 250))
-  await late.flush()
-  t.equal((await pool.query('select from segments')).rowCount, 2)
-  t.equal((await pool.query('select from articles where seq > 6450')).rowCount, 250)
-  t.equal((await pool.query('select from segments_ahead')).rowCount, 0)
-  t.same(counts, { indexed: 250, known: 0 })
-})
+t.test(
+  'an import goes on when Postgres ends the connections of its thread, and its own',
+  async t => {
+    const { pool, importer, counts } = await open(t, { patiently: whilePostgresIsAway })
+    const steps: [held: string, ended: string][] = [
+      ['segments', 'test'],
+      ['segment_buckets', 'indexer'],
+    ]
+    for (const [step, [held, ended]] of steps.entries()) {
+      const release = await holdLock(pool, `lock table ${held} in access exclusive mode`)
+      const adding = importer.add(shortArticles(step * 250, 250))
+      adding.catch(() => {}) // awaited below
+      await until(async () => (await lockWaits(pool)) > 0, 30_000)
+      await pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
+         and wait_event_type = 'Lock' and application_name like 'perscope ' || $1 || ' %'`,
+        [ended],
+      )
+      await release()
+      await adding
+    }
+    await importer.flush()
+    t.same(counts, { indexed: 500, known: 0 })
+    t.same(await faultsOf(pool), [])
+  },
+)
+
+t.test(
+  'what others have written is made a segment before the clock is taken, or the import writes singly',
+  async t => {
+    const { pool, indexer, writer, importer, counts } = await open(t)
+    await writer.write(shortArticles(10_000, 2_100))
+    await importer.add(shortArticles(0, 250))
+    await importer.flush()
+    const { rows } = await pool.query(
+      'select last_seq::int as last, count(*) over (partition by sealed_at)::int as at_once from segments order by 1',
+    )
+    t.same(rows, [
+      { last: 2_100, at_once: 1 },
+      { last: 2_350, at_once: 1 },
+    ])
+    // `cover` does nothing here, as if other processes wrote faster than the import covers their
+    // articles.
+    const hasty: Indexer = { ...indexer, imported: { ...indexer.imported, cover: async () => {} } }
+    const late = openImporter({
+      pool,
+      writer,
+      indexer: hasty,
+      embedDelay: 0,
+      sizes: SIZES,
+      written: () => {},
+    })
+    await writer.write(shortArticles(20_000, 4_100))
+    await late.add(shortArticles(500, 250))
+    await late.flush()
+    t.equal((await pool.query('select from segments')).rowCount, 2)
+    t.equal((await pool.query('select from articles where seq > 6450')).rowCount, 250)
+    t.equal((await pool.query('select from segments_ahead')).rowCount, 0)
+    t.same(counts, { indexed: 250, known: 0 })
+  },
+)

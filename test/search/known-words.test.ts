@@ -26,7 +26,10 @@ t.test('a merge reads the words of a segment that was stored anew meanwhile', as
   const [, second] = await rebuild.ranges()
   await index.database.query("update article_texts set title = 'Voorheen onbekend'")
   await rebuild.segment(second!, {
-    tokeniser: { atOnce: 1, tokenise: async texts => texts.map(one => indexText(one.title, one.body)) },
+    tokeniser: {
+      atOnce: 1,
+      tokenise: async texts => texts.map(one => indexText(one.title, one.body)),
+    },
     chosen: new Set(Array.from({ length: 16 }, (_, at) => second!.first + BigInt(at))),
     worked: async () => {},
     within: async () => {},
@@ -38,15 +41,23 @@ t.test('a merge reads the words of a segment that was stored anew meanwhile', as
   t.same(merged, await storedAnew(index))
 })
 
-t.test('the words of a segment are not those of another one that got its number from a new primary', async t => {
-  const knownWords = createKnownWords()
-  const index = await openFlushed(t, 22, { knownWords })
-  const { rows: segments } = await index.pool.query<{ no: number; first: bigint; digest: Buffer }>(
-    'select segment_no as no, first_seq as first, digest from segments order by first_seq',
-  )
-  t.equal(segments.length, 4)
-  const others = segments.map((segment, at) => ({ ...segment, digest: segments.at(at - 1)!.digest }))
-  t.equal(knownWords.take(others), null)
-  t.equal(knownWords.take(segments.map(segment => ({ ...segment, digest: null }))), null)
-  t.equal(knownWords.take(segments)?.length, 4)
-})
+t.test(
+  'the words of a segment are not those of another one that got its number from a new primary',
+  async t => {
+    const knownWords = createKnownWords()
+    const index = await openFlushed(t, 22, { knownWords })
+    const { rows: segments } = await index.pool.query<{
+      no: number
+      first: bigint
+      digest: Buffer
+    }>('select segment_no as no, first_seq as first, digest from segments order by first_seq')
+    t.equal(segments.length, 4)
+    const others = segments.map((segment, at) => ({
+      ...segment,
+      digest: segments.at(at - 1)!.digest,
+    }))
+    t.equal(knownWords.take(others), null)
+    t.equal(knownWords.take(segments.map(segment => ({ ...segment, digest: null }))), null)
+    t.equal(knownWords.take(segments)?.length, 4)
+  },
+)

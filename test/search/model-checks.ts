@@ -60,9 +60,14 @@ export async function check(world: World, ended: Ended[], page: Page): Promise<v
     page.ids.push(...following.rows.map(({ id }) => id))
     next = following.next
   }
-  hold(page.ids.join() === answer(page.known, FROZEN)!.ids.join(), 'a sequence changed while it was read')
+  hold(
+    page.ids.join() === answer(page.known, FROZEN)!.ids.join(),
+    'a sequence changed while it was read',
+  )
   await follower.poll()
-  const missed = known.filter(one => articleOf(keyOf(one)).ingestedAt === undefined && !follower.seen.has(one.id))
+  const missed = known.filter(
+    one => articleOf(keyOf(one)).ingestedAt === undefined && !follower.seen.has(one.id),
+  )
   hold(missed.length === 0, `the follower missed ${missed.map(({ seq }) => seq)}`)
   hold(follower.disorder.length === 0, follower.disorder.join())
   for (const id of ended.flatMap(({ bounded }) => bounded ?? [])) world.bounded.add(id)
@@ -73,7 +78,10 @@ export async function check(world: World, ended: Ended[], page: Page): Promise<v
       await checkAnswers(one, known, world.scale)
       const shown = await one.articles(known.map(({ seq }) => seq))
       const withdrawn = shown.filter(({ id, snippet }) => world.bounded.has(id) && snippet !== '')
-      hold(withdrawn.length === 0, `withdrawn snippets are shown: ${withdrawn.map(({ seq }) => seq)}`)
+      hold(
+        withdrawn.length === 0,
+        `withdrawn snippets are shown: ${withdrawn.map(({ seq }) => seq)}`,
+      )
     }
   } finally {
     await fresh.close()
@@ -90,7 +98,7 @@ async function verify(pool: Pool): Promise<void> {
   const faults: string[] = []
   const { signal } = new AbortController()
   const found = (kind: string, text: string) => faults.push(`${kind}: ${text}`)
-  await verifyIndex({ ...{ pool, tokenise, found, signal, sample: null }, progress() {} })
+  await verifyIndex({ pool, tokenise, found, signal, sample: null, progress() {} })
   hold(faults.length === 0, faults.join('; '))
 }
 
@@ -102,9 +110,15 @@ function checkArticles(known: Known[]): void {
   }
   for (const article of known) {
     const given = articleOf(keyOf(article))
-    hold(told(article) === told({ ...given, authors: [...new Set(given.authors)] }), `${told(article)} is not as given`)
+    hold(
+      told(article) === told({ ...given, authors: [...new Set(given.authors)] }),
+      `${told(article)} is not as given`,
+    )
     const own = given.ingestedAt
-    const isOwn = own === undefined ? article.ingestedAt !== null : article.ingestedAt?.getTime() === own?.getTime()
+    const isOwn =
+      own === undefined
+        ? article.ingestedAt !== null
+        : article.ingestedAt?.getTime() === own?.getTime()
     hold(isOwn, `article ${article.seq} came at ${article.ingestedAt?.toISOString()}`)
   }
   hold(new Set(known.map(keyOf)).size === known.length, 'an article is there twice')
@@ -116,7 +130,9 @@ function checkCounts(before: Known[], known: Known[], ended: Ended[]): void {
   const were = new Set(before.map(keyOf))
   const are = new Set(known.map(keyOf))
   const keysOf = (some: Ended[]) => some.flatMap(({ actor }) => (isWriter(actor) ? actor.keys : []))
-  const lost = [...were, ...keysOf(ended.filter(({ isDone }) => isDone))].filter(key => !are.has(key))
+  const lost = [...were, ...keysOf(ended.filter(({ isDone }) => isDone))].filter(
+    key => !are.has(key),
+  )
   hold(lost.length === 0, `articles are lost: ${[...new Set(lost)].map(key => `woord${key}`)}`)
   const fresh = [...are].filter(key => !were.has(key))
   const given = new Set(keysOf(ended))
@@ -139,13 +155,23 @@ function checkCounts(before: Known[], known: Known[], ended: Ended[]): void {
 async function checkNumbers({ pool, hasDead }: World, known: Known[]): Promise<void> {
   const areInOrder = known.every(({ seq }, at) => seq === BigInt(at) + 1n)
   hold(areInOrder, `numbers have gaps: ${known.map(({ seq }) => seq)}`)
-  const { rows: clocks } = await pool.query<{ last: bigint }>('select last_seq as last from ingest_clock')
-  hold(clocks[0]!.last === BigInt(known.length), `the clock is at ${clocks[0]!.last}, of ${known.length} articles`)
+  const { rows: clocks } = await pool.query<{ last: bigint }>(
+    'select last_seq as last from ingest_clock',
+  )
+  hold(
+    clocks[0]!.last === BigInt(known.length),
+    `the clock is at ${clocks[0]!.last}, of ${known.length} articles`,
+  )
   const { rows } = await pool.query<{ first: bigint; last: bigint }>(
     'select first_seq as first, last_seq as last from segments order by first_seq',
   )
-  const whole = rows.every(({ first, last }, at) => first === (rows[at - 1]?.last ?? 0n) + 1n && last <= known.length)
-  hold(whole, `of ${known.length} articles the segments are ${rows.map(({ first, last }) => `${first}–${last}`)}`)
+  const whole = rows.every(
+    ({ first, last }, at) => first === (rows[at - 1]?.last ?? 0n) + 1n && last <= known.length,
+  )
+  hold(
+    whole,
+    `of ${known.length} articles the segments are ${rows.map(({ first, last }) => `${first}–${last}`)}`,
+  )
   const { rowCount } = await pool.query("select from segments_ahead where kind = 'import'")
   hold(hasDead || rowCount === 0, `${rowCount} segments of imports are left`)
 }
@@ -172,9 +198,14 @@ async function checkCopies({ pool, groups }: World, known: Known[]): Promise<voi
   await groups.pass(new AbortController().signal)
   const { rows } = await pool.query<{ first: number | null; gone: boolean }>(GROUPS)
   const stories = known.map(({ publishedAt, ingestedAt, outlet, body }) => ({
-    ...{ at: (publishedAt ?? ingestedAt)?.getTime() ?? null, outlet: outlet.domain ?? outlet.name ?? '', body },
+    at: (publishedAt ?? ingestedAt)?.getTime() ?? null,
+    outlet: outlet.domain ?? outlet.name ?? '',
+    body,
   }))
-  const stars = naiveStars(stories, new Set(rows.flatMap(({ gone }, at) => (gone ? at : [])))).join()
+  const stars = naiveStars(
+    stories,
+    new Set(rows.flatMap(({ gone }, at) => (gone ? at : []))),
+  ).join()
   const are = rows.map(({ first }) => first).join()
   hold(are === stars, `groups of copies are ${are}, not ${stars}`)
 }
@@ -185,7 +216,8 @@ async function checkAnswers(index: SearchIndex, known: Known[], scale: number): 
   const list: Question = { ...FROZEN, perPage: 7 }
   const random = createRandom(known.length)
   const questions = [
-    ...[list, { ...list, sort: 'ingested_at', order: 'asc' } satisfies Question],
+    list,
+    { ...list, sort: 'ingested_at', order: 'asc' } satisfies Question,
     ...known.filter((_, at) => at % scale === 0).map(one => ({ ...list, q: `woord${keyOf(one)}` })),
     ...(known.length === 0 ? [] : Array.from({ length: 12 }, () => randomQuestion(random, known))),
   ]

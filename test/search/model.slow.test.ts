@@ -8,10 +8,19 @@ const LIMIT = 100_000
 const tryOn = await startModel(t)
 
 const IMPORT: Actor = {
-  ...{ kind: 'import', keys: [1, 2, 3, 5, 7, 8, 9, 10, 11, 13, 14, 15], most: 6, least: 3, piece: 6, rest: 0 },
-  ...{ ahead: 0, stays: 0, meetings: [] },
+  kind: 'import',
+  keys: [1, 2, 3, 5, 7, 8, 9, 10, 11, 13, 14, 15],
+  most: 6,
+  least: 3,
+  piece: 6,
+  rest: 0,
+  ahead: 0,
+  stays: 0,
+  meetings: [],
 }
-const met = (meetings: Actor['meetings'], more: Partial<Actor> = {}) => [[{ ...IMPORT, ...more, meetings }]]
+const met = (meetings: Actor['meetings'], more: Partial<Actor> = {}) => [
+  [{ ...IMPORT, ...more, meetings }],
+]
 /**
  * The commit of the import is undone: its 28th or 29th statement, since two connections ask at a
  * time.
@@ -37,11 +46,21 @@ const MIXED = [
   ],
 ]
 
-t.test('the index says what a naive model says, whoever writes beside whom, and whatever ends or restarts', async t => {
-  const acts = ['hold', 'hold', 'cut', 'lose', 'kill', 'murder', 'thread', 'restart'] as const
-  await tryOn(t, histories([...acts], 3), { runs: RUNS, examples: [MIXED], limit: LIMIT })
-})
+t.test(
+  'the index says what a naive model says, whoever writes beside whom, and whatever ends or restarts',
+  async t => {
+    const acts = ['hold', 'hold', 'cut', 'lose', 'kill', 'murder', 'thread', 'restart'] as const
+    await tryOn(t, histories([...acts], 3), { runs: RUNS, examples: [MIXED], limit: LIMIT })
+  },
+)
 
-t.test('an import goes on after a failover without the last transactions, and tells the truth', async t => {
-  await tryOn(t, failovers(), { runs: Math.ceil(RUNS / 6), examples: [...NAMES, ...LOST, AGAIN], limit: 200_000 })
-})
+t.test(
+  'an import goes on after a failover without the last transactions, and tells the truth',
+  async t => {
+    await tryOn(t, failovers(), {
+      runs: Math.ceil(RUNS / 6),
+      examples: [...NAMES, ...LOST, AGAIN],
+      limit: 200_000,
+    })
+  },
+)

@@ -21,7 +21,16 @@ import { until } from '../fleet.ts'
 import { startScript } from '../script.ts'
 import { type Door, openDoor, type Passage } from '../standbys/door.ts'
 import { startTestCluster } from '../standbys/servers.ts'
-import { type Actor, articleOf, type Ended, isWriter, keyOf, lineOf, type Meeting, type Step } from './histories.ts'
+import {
+  type Actor,
+  articleOf,
+  type Ended,
+  isWriter,
+  keyOf,
+  lineOf,
+  type Meeting,
+  type Step,
+} from './histories.ts'
 import { check, frozenPage, tokenise } from './model-checks.ts'
 import type { Known } from './oracle.ts'
 import { createFollower } from './poller.ts'
@@ -58,7 +67,15 @@ async function openWorld(cluster: Cluster, scale: number) {
   const onWorker = (worker: Worker) => void worker.once('message', () => workers.push(worker))
   process.on('worker', onWorker)
   return {
-    ...{ cluster, scale, database, doors, enter, pool, workers, groups: openCopyGroups(pool), ...open() },
+    cluster,
+    scale,
+    database,
+    doors,
+    enter,
+    pool,
+    workers,
+    groups: openCopyGroups(pool),
+    ...open(),
     /** Articles that were there after the step before. */
     before: [] as Known[],
     /** Ids of articles that have neither snippet nor vector. */
@@ -90,7 +107,8 @@ async function openWorld(cluster: Cluster, scale: number) {
       await pool.end()
       for (const door of doors) await door.close()
       // The server that had it may hang for good.
-      if (new URL(database.url).host === new URL(process.env.DATABASE_URL ?? '').host) await database.drop()
+      if (new URL(database.url).host === new URL(process.env.DATABASE_URL ?? '').host)
+        await database.drop()
     },
   }
 }
@@ -133,7 +151,9 @@ async function live(steps: Step[], cluster: Cluster, scale: number): Promise<voi
         for (const one of ended) Object.assign(one, { told: null, isDone: false, bounded: [] })
       }
       await check(world, [...ended, ...more], page).catch((error: unknown) => {
-        throw new Error(`after step ${at + 1} of ${steps.length}: ${error instanceof Error ? error.message : error}`)
+        throw new Error(
+          `after step ${at + 1} of ${steps.length}: ${error instanceof Error ? error.message : error}`,
+        )
       })
     }
   } finally {
@@ -156,13 +176,16 @@ async function act(world: World, actor: Actor): Promise<Ended> {
   const ended: Running = { actor: enlarged(actor, world.scale), told: null, isDone: false }
   let inserts = 0
   const door = await world.enter(async (statement, name) => {
-    const meeting = due.get(statement) ?? (name.startsWith('insert-') ? due.get(--inserts) : undefined)
+    const meeting =
+      due.get(statement) ?? (name.startsWith('insert-') ? due.get(--inserts) : undefined)
     return meeting === undefined ? 'pass' : meet(world, door, meeting, ended)
   })
   const pool = createPool(door.to(world.database.url), 'model writer', () => {}, { max: 3 })
-  const mayEnd = world.losesThread || actor.meetings.some(({ act }) => act === 'kill' || act === 'murder')
+  const mayEnd =
+    world.losesThread || actor.meetings.some(({ act }) => act === 'kill' || act === 'murder')
   const between = async () => {
-    if ((await meet(world, door, due.get(0) ?? { at: 0, act: 'hold', ms: 0 }, ended)) === 'pass') await world.change
+    if ((await meet(world, door, due.get(0) ?? { at: 0, act: 'hold', ms: 0 }, ended)) === 'pass')
+      await world.change
   }
   try {
     await ACTS[actor.kind](pool, ended.actor, ended, between)
@@ -180,7 +203,12 @@ async function act(world: World, actor: Actor): Promise<Ended> {
   return ended
 }
 
-async function meet(world: World, door: Door, { act, ms }: Meeting, { child }: Running): Promise<Passage> {
+async function meet(
+  world: World,
+  door: Door,
+  { act, ms }: Meeting,
+  { child }: Running,
+): Promise<Passage> {
   world.still.resolve()
   const end = () => {
     child?.kill('SIGKILL')
@@ -189,7 +217,10 @@ async function meet(world: World, door: Door, { act, ms }: Meeting, { child }: R
   if (act === 'hold') await pause(ms)
   if (act === 'stop') {
     child?.kill('SIGSTOP')
-    world.areHeldUp = await Promise.race([world.others!.then(() => false), pause(HELD_UP, true, { ref: false })])
+    world.areHeldUp = await Promise.race([
+      world.others!.then(() => false),
+      pause(HELD_UP, true, { ref: false }),
+    ])
     child?.kill('SIGCONT')
   }
   if (act === 'thread') await world.workers.at(-1)?.terminate()
@@ -225,9 +256,15 @@ async function prepareChange(world: World, step: Step): Promise<void> {
   if (cluster.standbys.length === 0) await cluster.follow()
   await setSynchronous(cluster, "'*'")
   if (!world.forgets) return
-  for (const name of ['segments_segment_no_seq', 'publishers_publisher_no_seq', 'authors_author_no_seq'])
+  for (const name of [
+    'segments_segment_no_seq',
+    'publishers_publisher_no_seq',
+    'authors_author_no_seq',
+  ])
     for (const times of ['1', `(select log_cnt from ${name})`])
-      await cluster.current().query(`select nextval('${name}') from generate_series(1, ${times})`, database.url)
+      await cluster
+        .current()
+        .query(`select nextval('${name}') from generate_series(1, ${times})`, database.url)
   await setSynchronous(cluster, "''")
 }
 
@@ -235,7 +272,9 @@ async function setSynchronous(cluster: Cluster, names: string): Promise<void> {
   await cluster.current().query(`alter system set synchronous_standby_names = ${names}`)
   await cluster.current().query('select pg_reload_conf()')
   const isSet = async () => {
-    const [row] = await cluster.current().query("select current_setting('synchronous_standby_names') as names")
+    const [row] = await cluster
+      .current()
+      .query("select current_setting('synchronous_standby_names') as names")
     return `'${String(row?.names)}'` === names
   }
   await until(isSet, 10_000)
@@ -246,7 +285,8 @@ const WAITING = "select from pg_stat_activity where wait_event = 'SyncRep'"
 /** Others write on the new primary before the writers of the step come back. */
 async function failOver(world: World, cluster: Cluster, ms: number): Promise<Ended[]> {
   const late = performance.now() + (world.forgets ? 0 : 2_000)
-  while (performance.now() < late && (await cluster.current().query(WAITING)).length === 0) await pause(10)
+  while (performance.now() < late && (await cluster.current().query(WAITING)).length === 0)
+    await pause(10)
   for (const door of world.doors) door.shut()
   await cluster.failOver()
   const url = useCurrent(cluster)
@@ -256,7 +296,8 @@ async function failOver(world: World, cluster: Cluster, ms: number): Promise<End
   const pool = createPool(database.url, 'others', () => {})
   const ended: Ended = { actor: others, told: null, isDone: true }
   const acting = ACTS[others.kind](pool, others, ended, async () => {})
-  const isAhead = async () => (await pool.query("select from segments_ahead where kind = 'import'")).rowCount !== 0
+  const isAhead = async () =>
+    (await pool.query("select from segments_ahead where kind = 'import'")).rowCount !== 0
   await (world.forgets ? Promise.race([acting, until(isAhead, 20_000)]) : acting)
   for (const door of world.doors) door.open()
   await acting
@@ -265,7 +306,15 @@ async function failOver(world: World, cluster: Cluster, ms: number): Promise<End
 }
 
 const OTHERS: Actor = {
-  ...{ kind: 'crawler', keys: [], most: 4, least: 1, piece: 1, rest: 0, ahead: 500, stays: 0, meetings: [] },
+  kind: 'crawler',
+  keys: [],
+  most: 4,
+  least: 1,
+  piece: 1,
+  rest: 0,
+  ahead: 500,
+  stays: 0,
+  meetings: [],
 }
 
 /**
@@ -315,7 +364,8 @@ const writing =
   (work: (by: Writer, actor: Actor, ended: Ended) => Promise<void>): Act =>
   async (pool, actor, ended, between) => {
     const own = openIndexer(pool, SMALL_SEGMENTS_THREAD)
-    const build: Indexer['imported']['build'] = articles => between().then(() => own.imported.build(articles))
+    const build: Indexer['imported']['build'] = articles =>
+      between().then(() => own.imported.build(articles))
     const notify = (last: bigint) => between().then(() => own.notify(last))
     const indexer = { ...own, notify, imported: { ...own.imported, build } }
     const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
@@ -328,7 +378,12 @@ const writing =
   }
 
 /** Works at so many at a time, and rests after each. */
-async function piecemeal<T>(all: T[], size: number, rest: number, work: (part: T[]) => Promise<unknown>) {
+async function piecemeal<T>(
+  all: T[],
+  size: number,
+  rest: number,
+  work: (part: T[]) => Promise<unknown>,
+) {
   for (let from = 0; from < all.length; from += size) {
     await work(all.slice(from, from + size))
     await pause(rest)
@@ -339,7 +394,10 @@ const ACTS: Record<Actor['kind'], Act> = {
   import: writing(async (by, { keys, most, least, piece, rest, ahead }, ended) => {
     const told = { indexed: 0, known: 0 }
     const importer = openImporter({
-      ...{ ...by, embedDelay: 0, ahead, sizes: { most, least, text: 1_000_000 } },
+      ...by,
+      embedDelay: 0,
+      ahead,
+      sizes: { most, least, text: 1_000_000 },
       written({ indexed, known }) {
         told.indexed += indexed
         told.known += known
@@ -363,7 +421,10 @@ const ACTS: Record<Actor['kind'], Act> = {
   normaliser: writing(({ pool, writer, patiently }, { keys, piece, rest }) => {
     // The crawler finds an article under so many addresses. Another normaliser may have its pages.
     const nth = (key: number, at: number) => keys.slice(0, at).filter(one => one === key).length
-    const pages = keys.map((key, at) => ({ url: articleOf(key).url, page: `${key}/${nth(key, at)}/${piece}` }))
+    const pages = keys.map((key, at) => ({
+      url: articleOf(key).url,
+      page: `${key}/${nth(key, at)}/${piece}`,
+    }))
     return piecemeal(pages, Math.min(piece, BATCH), rest, async part => {
       const names = part.map(({ page }) => page)
       await patiently(() => pool.query(STORE_PAGES, [part.map(({ url }) => url), names]))
@@ -403,7 +464,13 @@ const ACTS: Record<Actor['kind'], Act> = {
         const count = Number(range.last - range.first + 1n)
         const chosen = new Set(Array.from({ length: count }, (_, at) => range.first + BigInt(at)))
         const { signal } = new AbortController()
-        await rebuild.segment(range, { tokeniser, chosen, worked: async () => {}, within: async () => {}, signal })
+        await rebuild.segment(range, {
+          tokeniser,
+          chosen,
+          worked: async () => {},
+          within: async () => {},
+          signal,
+        })
       })
     }
   },
@@ -425,8 +492,17 @@ const LOG = createLogger('model', 'silent')
 
 /** A page as it is when its article is composed. */
 function finishedOf({ pageNo, outletNo, url }: StoredRow): Finished {
-  const [fingerprint, origins] = [Buffer.from(`${pageNo}`), readOrigins('j1j1j1j1j1')]
-  const page = { pageNo, outletNo, interstitial: null, fingerprint, origins, lesson: [url], rights: NO_RIGHTS_STATED }
+  const fingerprint = Buffer.from(`${pageNo}`)
+  const origins = readOrigins('j1j1j1j1j1')
+  const page = {
+    pageNo,
+    outletNo,
+    interstitial: null,
+    fingerprint,
+    origins,
+    lesson: [url],
+    rights: NO_RIGHTS_STATED,
+  }
   return { article: { ...articleOf(keyOf({ url })), pageNo }, page }
 }
 
@@ -457,7 +533,11 @@ export async function startModel(t: Test) {
    * Tries examples and so many random histories. SEED and REPLAY (the `path` that a failure tells)
    * try one again.
    */
-  return async (test: Test, histories: fc.Arbitrary<Step[]>, { runs, examples = [], scale = 1, limit }: Trial) => {
+  return async (
+    test: Test,
+    histories: fc.Arbitrary<Step[]>,
+    { runs, examples = [], scale = 1, limit }: Trial,
+  ) => {
     const { SEED, REPLAY } = process.env
     const seed = Number(SEED ?? Date.now() % 1_000_000_000)
     test.comment(`seed ${seed}`)
@@ -468,14 +548,17 @@ export async function startModel(t: Test) {
       return living
     })
     const result = await fc.check(property, {
-      ...{ seed, numRuns: runs + examples.length, examples: examples.map((one): [Step[]] => [one]) },
+      seed,
+      numRuns: runs + examples.length,
+      examples: examples.map((one): [Step[]] => [one]),
       ...(REPLAY === undefined ? {} : { path: REPLAY }),
       // Each attempt of shrinking takes seconds.
       interruptAfterTimeLimit: limit,
     })
     // One that the limit interrupts ends before the servers do.
     await living.catch(() => {})
-    if (result.failed) test.fail(`${String(result.errorInstance)}\n${fc.defaultReportMessage(result)}`)
+    if (result.failed)
+      test.fail(`${String(result.errorInstance)}\n${fc.defaultReportMessage(result)}`)
     else test.ok(result.numRuns > 0, `${result.numRuns} histories`)
   }
 }

@@ -24,7 +24,12 @@ export function naiveCounts(
   return { counts, undated }
 }
 
-function keyOf(article: Known, by: NaiveBreakdown, time: Date | null, timeZone: string): string | null {
+function keyOf(
+  article: Known,
+  by: NaiveBreakdown,
+  time: Date | null,
+  timeZone: string,
+): string | null {
   switch (by) {
     case 'outlet':
       return JSON.stringify([article.outlet.name, article.outlet.domain])
@@ -48,7 +53,9 @@ function timeKey(time: Date, by: 'hour' | 'day' | 'week' | 'month', timeZone: st
     hourCycle: 'h23',
     timeZoneName: 'longOffset',
   })
-  const part = Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, value]))
+  const part = Object.fromEntries(
+    format.formatToParts(time).map(({ type, value }) => [type, value]),
+  )
   const day = `${part.year}-${part.month}-${part.day}`
   if (by === 'day') return day
   if (by === 'month') return day.slice(0, 7)
@@ -63,7 +70,11 @@ function isoWeek(day: string): string {
   const weekday = (one: Date) => (one.getUTCDay() + 6) % 7
   const step = (one: Date, days: number) => new Date(one.getTime() + days * 86_400_000)
   const monday = step(date, -weekday(date))
-  for (const year of [date.getUTCFullYear() + 1, date.getUTCFullYear(), date.getUTCFullYear() - 1]) {
+  for (const year of [
+    date.getUTCFullYear() + 1,
+    date.getUTCFullYear(),
+    date.getUTCFullYear() - 1,
+  ]) {
     const fourth = new Date(Date.UTC(year, 0, 4))
     let first = step(fourth, -weekday(fourth))
     if (first > monday) continue

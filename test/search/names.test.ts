@@ -21,11 +21,10 @@ t.test('an author whose number was given out early and becomes visible late is f
   // A number is taken, and its transaction goes on while others take later ones.
   const client = await index.pool.connect()
   await client.query('begin')
-  await client.query("insert into authors (id, outlet, name, folded_name) values ($1, 'example.org', $2, $3)", [
-    authorId('example.org', 'Late Laura'),
-    'Late Laura',
-    'late laura',
-  ])
+  await client.query(
+    "insert into authors (id, outlet, name, folded_name) values ($1, 'example.org', $2, $3)",
+    [authorId('example.org', 'Late Laura'), 'Late Laura', 'late laura'],
+  )
   await index.add(articles(0, people(20)))
   t.equal((await search.search(by('van'))).total, 20)
   t.equal((await search.search(by('laur'))).total, 0)
@@ -38,9 +37,17 @@ t.test('an author whose number was given out early and becomes visible late is f
   t.equal((await search.search(by('ora'))).total, 1, 'a new one')
   await makeTestSegments(index.pool, { flushed: 2n, merged: 16n })
   t.equal((await search.search(by('laur'))).total, 1, 'in a segment')
-  t.equal((await other.search(by('laur'))).total, 1, 'in a segment, in a process that never had it in memory')
+  t.equal(
+    (await other.search(by('laur'))).total,
+    1,
+    'in a segment, in a process that never had it in memory',
+  )
   t.equal((await search.search(by('a'))).total, 22)
-  t.same(await openTestIndex(index.pool).search(by('laur')), await search.search(by('laur')), 'in another process')
+  t.same(
+    await openTestIndex(index.pool).search(by('laur')),
+    await search.search(by('laur')),
+    'in another process',
+  )
 })
 
 t.test('names are read once, and a part that was asked for costs the snapshot alone', async t => {

@@ -4,10 +4,27 @@ import { failureOf } from '../script.ts'
 
 const { url, skip } = await startTestOpensearch(t)
 const SEARCH = ['oracle', 'oracle.slow', 'counts', 'names', 'visibility', 'writing']
-const CONTRACT = ['explore', 'explore-counts', 'feed', 'matching', 'pages', 'poll', 'polls', 'random', 'totals']
+const CONTRACT = [
+  'explore',
+  'explore-counts',
+  'feed',
+  'matching',
+  'pages',
+  'poll',
+  'polls',
+  'random',
+  'totals',
+]
 
-t.test('every test of answers holds when older articles are matched in OpenSearch', { skip }, async t => {
-  for (const file of [...SEARCH.map(name => `search/${name}`), ...CONTRACT.map(name => `contract/${name}`)]) {
-    t.equal(await failureOf(file, { TEST_OPENSEARCH_URL: url }), null, file)
-  }
-})
+t.test(
+  'every test of answers holds when older articles are matched in OpenSearch',
+  { skip },
+  async t => {
+    for (const file of [
+      ...SEARCH.map(name => `search/${name}`),
+      ...CONTRACT.map(name => `contract/${name}`),
+    ]) {
+      t.equal(await failureOf(file, { TEST_OPENSEARCH_URL: url }), null, file)
+    }
+  },
+)

@@ -11,7 +11,11 @@ import { newArticle } from './short-articles.ts'
 t.test('random searches answer as a naive oracle does', async t => {
   const random = createRandom(Number(process.env.SEED ?? 1))
   const articles = [...randomArticles(random, 250), ...longArticles(random)]
-  const { differences, found } = await askBoth(random, articles, Number(process.env.QUESTIONS ?? 250))
+  const { differences, found } = await askBoth(
+    random,
+    articles,
+    Number(process.env.QUESTIONS ?? 250),
+  )
   t.same(differences, [])
   t.ok(found > 1_500, `${found} articles found`)
 })

@@ -55,7 +55,8 @@ export function answer(articles: Known[], question: Question): ResultSet | null 
     .map(article => ({
       id: article.id,
       rank: closeness(article),
-      value: (sort === 'published_at' ? article.publishedAt : article.ingestedAt)?.getTime() ?? null,
+      value:
+        (sort === 'published_at' ? article.publishedAt : article.ingestedAt)?.getTime() ?? null,
     }))
     .filter(({ rank, value }) => rank !== null && !(sort === 'ingested_at' && value === null))
   const direction = order === 'asc' ? 1 : -1
@@ -74,14 +75,17 @@ export function answer(articles: Known[], question: Question): ResultSet | null 
 const CLOSENESS = { keyword, boolean, expression }
 
 /** Decision 44. */
-const withOneApostrophe = (text: string) => [...text].map(one => ('‘’ʼ`´'.includes(one) ? "'" : one)).join('')
+const withOneApostrophe = (text: string) =>
+  [...text].map(one => ('‘’ʼ`´'.includes(one) ? "'" : one)).join('')
 
 /** Decision 16. */
 function tokens(text: string): string[] {
   const digits = '⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉'
   const read = [...withOneApostrophe(text).normalize('NFC')]
     .filter(character => !/\p{Cf}/u.test(character))
-    .map(character => (digits.includes(character) ? String(digits.indexOf(character) % 10) : character))
+    .map(character =>
+      digits.includes(character) ? String(digits.indexOf(character) % 10) : character,
+    )
     .map(character => (/[\p{L}\p{Nd}\p{M}]/u.test(character) ? character : ' '))
     .join('')
   return read
@@ -91,7 +95,17 @@ function tokens(text: string): string[] {
 }
 
 function fold(word: string): string {
-  const special: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
+  const special: Record<string, string> = {
+    ß: 'ss',
+    æ: 'ae',
+    œ: 'oe',
+    ø: 'o',
+    ł: 'l',
+    đ: 'd',
+    ð: 'd',
+    þ: 'th',
+    ı: 'i',
+  }
   const bare = [...word.normalize('NFKD')].filter(character => !/\p{M}/u.test(character)).join('')
   return [...bare.toLowerCase()].map(character => special[character] ?? character).join('')
 }
@@ -121,14 +135,20 @@ function keyword(q: string, { searchIn }: Question): (article: Known) => number 
     if (meaning.length === 0) {
       const here = asked.filter(word => all.includes(word))
       if (here.length === 0) return null
-      return here.length * 10_000 + (searchIn === 'title' ? 0 : asked.filter(word => title.includes(word)).length * 100)
+      return (
+        here.length * 10_000 +
+        (searchIn === 'title' ? 0 : asked.filter(word => title.includes(word)).length * 100)
+      )
     }
     const stems = new Set(meaning.map(word => stem(language, word)))
     const stemsIn = (words: string[]) =>
       new Set(words.filter(word => !stops.has(word)).map(word => stem(language, word)))
-    const found = [...stems].filter(one => cachedStems(article, language, all, searchIn, stemsIn).has(one)).length
+    const found = [...stems].filter(one =>
+      cachedStems(article, language, all, searchIn, stemsIn).has(one),
+    ).length
     if (found === 0) return null
-    const titled = searchIn === 'title' ? 0 : [...stems].filter(one => stemsIn(title).has(one)).length
+    const titled =
+      searchIn === 'title' ? 0 : [...stems].filter(one => stemsIn(title).has(one)).length
     const written = meaning.filter(word => all.includes(word)).length
     return found * 10_000 + titled * 100 + written
   }
@@ -155,14 +175,16 @@ function boolean(q: string, { searchIn }: Question): ((article: Known) => number
   if (read === null || read.required.length === 0) return null
   return article => {
     const { title, body } = textOf(article)
-    const holds = (phrase: string[]) => contains(title, phrase) || (searchIn === 'title_body' && contains(body, phrase))
+    const holds = (phrase: string[]) =>
+      contains(title, phrase) || (searchIn === 'title_body' && contains(body, phrase))
     return read.required.every(holds) && !read.excluded.some(holds) ? 0 : null
   }
 }
 
 /** Decision 45. */
 function expression(_q: string, { tree, searchIn }: Question): (article: Known) => number | null {
-  return article => (tree !== undefined && isTrue(tree, article, searchIn === 'title', false) ? 0 : null)
+  return article =>
+    tree !== undefined && isTrue(tree, article, searchIn === 'title', false) ? 0 : null
 }
 
 /** @param tight loose words are a phrase */
@@ -179,9 +201,13 @@ function isTrue(tree: Tree, article: Known, inTitle: boolean, tight: boolean): b
     case 'near': {
       const [left, right] = tree.sides
       return parts.some(words => {
-        const [a, b] = [left, right].map(side => side.flatMap(text => placesOf(text, words, article.language)))
+        const [a, b] = [left, right].map(side =>
+          side.flatMap(text => placesOf(text, words, article.language)),
+        )
         return a!.some(one =>
-          b!.some(two => isBetween(one.end, two.at, tree.most) || isBetween(two.end, one.at, tree.most)),
+          b!.some(
+            two => isBetween(one.end, two.at, tree.most) || isBetween(two.end, one.at, tree.most),
+          ),
         )
       })
     }
@@ -193,7 +219,11 @@ function isTrue(tree: Tree, article: Known, inTitle: boolean, tight: boolean): b
 
 const isBetween = (end: number, at: number, most: number) => at >= end && at - end <= most
 
-function placesOf({ kind, text }: Text, words: string[], language: Language): { at: number; end: number }[] {
+function placesOf(
+  { kind, text }: Text,
+  words: string[],
+  language: Language,
+): { at: number; end: number }[] {
   const phrase = tokens(text)
   const isStop = (word: string) => STOP_WORDS[language].has(word)
   const same = (word: string | undefined, asked: string) =>
@@ -209,7 +239,8 @@ function contains(words: string[], phrase: string[]): boolean {
   return words.some((_, at) => phrase.every((word, index) => words[at + index] === word))
 }
 
-const isLetter = (c: string | undefined) => c !== undefined && /[\p{L}\p{Nd}⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉]/u.test(c)
+const isLetter = (c: string | undefined) =>
+  c !== undefined && /[\p{L}\p{Nd}⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉]/u.test(c)
 const isWordPart = (c: string | undefined) => isLetter(c) || (c !== undefined && /\p{M}/u.test(c))
 
 type Mode = 'words' | 'phrase' | 'not phrase' | 'not words'
@@ -266,16 +297,20 @@ function passes(article: Known, question: Question): boolean {
     countries.includes(article.country) &&
     (languages === null || languages.includes(article.language)) &&
     (hasAuthor === null || hasAuthor === article.authors.length > 0) &&
-    (outlet === null || isPartOf(article.outlet.name, outlet) || isPartOf(article.outlet.domain, outlet)) &&
+    (outlet === null ||
+      isPartOf(article.outlet.name, outlet) ||
+      isPartOf(article.outlet.domain, outlet)) &&
     (outlets === null || outlets.includes(article.outlet.domain?.toLowerCase() ?? '')) &&
     (author === null || article.authors.some(name => isPartOf(name, author))) &&
-    (ingestedAfter === null || (article.ingestedAt !== null && article.ingestedAt >= ingestedAfter)) &&
+    (ingestedAfter === null ||
+      (article.ingestedAt !== null && article.ingestedAt >= ingestedAfter)) &&
     isCovered(article, question)
   )
 }
 
 const foldName = (name: string) => fold(withOneApostrophe(name.normalize('NFC')))
-const isPartOf = (name: string | null, part: string) => name !== null && foldName(name).includes(foldName(part))
+const isPartOf = (name: string | null, part: string) =>
+  name !== null && foldName(name).includes(foldName(part))
 
 function isCovered({ publishedAt, ingestedAt }: Known, { reach }: Question): boolean {
   const { historyStart, publishedAfter, publishedBefore } = reach
@@ -286,5 +321,7 @@ function isCovered({ publishedAt, ingestedAt }: Known, { reach }: Question): boo
   if (publishedAt < historyStart) return false
   if (publishedAfter !== null && publishedAt < publishedAfter) return false
   if (publishedBefore === null) return true
-  return publishedBefore.exclusive ? publishedAt < publishedBefore.at : publishedAt <= publishedBefore.at
+  return publishedBefore.exclusive
+    ? publishedAt < publishedBefore.at
+    : publishedAt <= publishedBefore.at
 }

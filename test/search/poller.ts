@@ -1,11 +1,21 @@
 import { setTimeout } from 'node:timers/promises'
-import { type ArticleQuery, NO_FILTERS, type Position, type SearchIndex, type SearchPage } from '../../search/index.ts'
+import {
+  type ArticleQuery,
+  NO_FILTERS,
+  type Position,
+  type SearchIndex,
+  type SearchPage,
+} from '../../search/index.ts'
 
 export const EVERYTHING: ArticleQuery = {
   match: { kind: 'all' },
   searchIn: 'title',
   ...NO_FILTERS,
-  reach: { historyStart: new Date('1900-01-01T00:00:00Z'), publishedAfter: null, publishedBefore: null },
+  reach: {
+    historyStart: new Date('1900-01-01T00:00:00Z'),
+    publishedAfter: null,
+    publishedBefore: null,
+  },
   sort: 'published_at',
   order: 'desc',
   perPage: 100,
@@ -18,7 +28,8 @@ export function createFollower(index: SearchIndex) {
   const disorder: string[] = []
   let latest: Date | null = null
   return {
-    ...{ seen, disorder },
+    seen,
+    disorder,
     /** From the latest time seen, oldest first, until there are no more pages. */
     async poll(): Promise<void> {
       const query: ArticleQuery = {
@@ -34,7 +45,8 @@ export function createFollower(index: SearchIndex) {
         for (const { id, ingestedAt } of page.rows) {
           seen.add(id)
           if (ingestedAt === null) disorder.push(`${id} has no time`)
-          else if (latest !== null && ingestedAt < latest) disorder.push(`${id} comes after a later one`)
+          else if (latest !== null && ingestedAt < latest)
+            disorder.push(`${id} comes after a later one`)
           else latest = ingestedAt
         }
         position = page.next
@@ -55,7 +67,8 @@ export function startPoller(index: SearchIndex) {
     await poll()
   })()
   return {
-    ...{ seen, disorder },
+    seen,
+    disorder,
     async finish(): Promise<void> {
       last = true
       await running

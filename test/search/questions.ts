@@ -12,7 +12,9 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
   const sort = random.chance(0.6) ? 'published_at' : 'ingested_at'
   const time = () => random.pick(articles).publishedAt ?? new Date('2020-02-29T00:00:00Z')
   const historyStart = random.chance(0.7) ? new Date('1990-01-01T00:00:00Z') : time()
-  const publishedAfter = random.chance(0.2) ? new Date(Math.max(time().getTime(), historyStart.getTime())) : null
+  const publishedAfter = random.chance(0.2)
+    ? new Date(Math.max(time().getTime(), historyStart.getTime()))
+    : null
   const before = { at: time(), exclusive: random.chance(0.5) }
   // Filters hide what the words are to show.
   const plain = random.chance(0.5) ? { ...NO_FILTERS, reach: EVERYTHING } : {}
@@ -28,7 +30,8 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
     reach: {
       historyStart,
       publishedAfter,
-      publishedBefore: random.chance(0.2) && before.at >= (publishedAfter ?? historyStart) ? before : null,
+      publishedBefore:
+        random.chance(0.2) && before.at >= (publishedAfter ?? historyStart) ? before : null,
     },
     ingestedAfter: random.chance(0.2) ? (random.pick(articles).ingestedAt ?? time()) : null,
     sort,
@@ -44,7 +47,13 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
  */
 export function askedAgain(random: Random, former: Question, articles: Known[]): Question {
   const { reach, ingestedAfter, sort, order, perPage } = randomQuestion(random, articles)
-  return { ...former, ...(random.chance(0.7) ? { reach, ingestedAfter } : {}), sort, order, perPage }
+  return {
+    ...former,
+    ...(random.chance(0.7) ? { reach, ingestedAfter } : {}),
+    sort,
+    order,
+    perPage,
+  }
 }
 
 /** Small sizes make many stretches, and totals at their cap. */
@@ -55,21 +64,30 @@ export const randomSizes = (random: Random): SearchSizes => ({
   prefetch: random.pick([0, 100, 65_536]),
 })
 
-function asked(random: Random, search: Question['search'], articles: Known[]): Pick<Question, 'q' | 'search' | 'tree'> {
+function asked(
+  random: Random,
+  search: Question['search'],
+  articles: Known[],
+): Pick<Question, 'q' | 'search' | 'tree'> {
   if (random.chance(0.1)) return { search, q: null }
-  if (search !== 'expression') return { search, q: (search === 'keyword' ? words : grammar)(random, articles) }
+  if (search !== 'expression')
+    return { search, q: (search === 'keyword' ? words : grammar)(random, articles) }
   // Words of one article stand together there.
   const tree = randomTree(random, random.chance(0.7) ? [random.pick(articles)] : articles, 2)
   const q = written(random, tree)
-  return q.split(/[^\p{L}\p{Nd}\p{M}]+/u).length > 60 ? asked(random, search, articles) : { search, tree, q }
+  return q.split(/[^\p{L}\p{Nd}\p{M}]+/u).length > 60
+    ? asked(random, search, articles)
+    : { search, tree, q }
 }
 
 function randomTree(random: Random, articles: Known[], depth: number): Tree {
   const form = depth === 0 ? 0 : random.below(10)
   const sub = () => randomTree(random, articles, depth - 1)
-  const texts = () => Array.from({ length: random.pick([1, 1, 2, 3]) }, () => randomText(random, articles))
+  const texts = () =>
+    Array.from({ length: random.pick([1, 1, 2, 3]) }, () => randomText(random, articles))
   if (form < 2) return randomText(random, articles)
-  if (form < 4) return { kind: 'near', sides: [texts(), texts()], most: random.pick([1, 2, 5, 20, 50]) }
+  if (form < 4)
+    return { kind: 'near', sides: [texts(), texts()], most: random.pick([1, 2, 5, 20, 50]) }
   if (form < 5) return { kind: 'title', of: sub() }
   if (form < 7) return { kind: 'or', of: Array.from({ length: 2 + random.below(2) }, sub) }
   const not = (_: unknown, at: number) => ({ tree: sub(), not: at > 0 && random.chance(0.4) })
@@ -79,14 +97,18 @@ function randomTree(random: Random, articles: Known[], depth: number): Tree {
 function randomText(random: Random, articles: Known[]): Text {
   const kind = random.pick(['loose', 'loose', 'quoted', 'forms'] as const)
   const text = excerpt(random, articles, kind === 'quoted' ? 1 + random.below(4) : 1).slice(0, 60)
-  if (kind === 'quoted') return { kind, text: text.replace(/["*?“”„‟«»]/g, ' ').replace(/^[^\p{L}\p{Nd}]*$/u, 'de') }
-  const bare = text.toLowerCase().replace(kind === 'forms' ? /[^a-z].*/s : /[^\p{L}\p{Nd}\p{M}'’-]|^[-'’\p{M}]+/gu, '')
+  if (kind === 'quoted')
+    return { kind, text: text.replace(/["*?“”„‟«»]/g, ' ').replace(/^[^\p{L}\p{Nd}]*$/u, 'de') }
+  const bare = text
+    .toLowerCase()
+    .replace(kind === 'forms' ? /[^a-z].*/s : /[^\p{L}\p{Nd}\p{M}'’-]|^[-'’\p{M}]+/gu, '')
   return { kind, text: /[\p{L}\p{Nd}]/u.test(bare) ? bare : 'de' }
 }
 
 /** A tree as somebody may write it. `tight`: within what binds more than AND. */
 function written(random: Random, tree: Tree, within: 'or' | 'and' | 'tight' = 'or'): string {
-  const grouped = (text: string, needed: boolean) => (needed || random.chance(0.1) ? `(${text})` : text)
+  const grouped = (text: string, needed: boolean) =>
+    needed || random.chance(0.1) ? `(${text})` : text
   switch (tree.kind) {
     case 'loose':
       return cased(random, tree.text).replace(/^(AND|OR|NOT)$/, word => word.toLowerCase())
@@ -118,18 +140,62 @@ function written(random: Random, tree: Tree, within: 'or' | 'and' | 'tight' = 'o
 
 function domains(random: Random, articles: Known[]): string[] | null {
   if (random.chance(0.85)) return null
-  return random.some([...new Set(articles.map(({ outlet }) => (outlet.domain ?? 'none.nl').toLowerCase())), 'no.nl'])
+  return random.some([
+    ...new Set(articles.map(({ outlet }) => (outlet.domain ?? 'none.nl').toLowerCase())),
+    'no.nl',
+  ])
 }
 
 /** Single letters, particles, parts that span words, and parts that fold to nothing. */
-const OUTLET_PARTS = ['koer', 'LETZ', 'example', '%', '_', 'e', 'nobody', 'ÉCHO', 'lu.', 'De D', 't.l', '\u0301', '.']
+const OUTLET_PARTS = [
+  'koer',
+  'LETZ',
+  'example',
+  '%',
+  '_',
+  'e',
+  'nobody',
+  'ÉCHO',
+  'lu.',
+  'De D',
+  't.l',
+  '\u0301',
+  '.',
+]
 const AUTHOR_PARTS = [
-  ...['jan', 'ZOE', 'muller', '_', 'a%b', 'o’n', 'nobody', 'n', 'A', 'é', 'an', 'VAN', 'van de', 'n v', 'e V'],
-  ...['O´N', "'neill"],
-  ...['jan de Vries', 'n de vri', 'van den bergh', 'Müller', 'b van', '. o', '\u0301', 'ß', 'nn'],
+  'jan',
+  'ZOE',
+  'muller',
+  '_',
+  'a%b',
+  'o’n',
+  'nobody',
+  'n',
+  'A',
+  'é',
+  'an',
+  'VAN',
+  'van de',
+  'n v',
+  'e V',
+  'O´N',
+  "'neill",
+  'jan de Vries',
+  'n de vri',
+  'van den bergh',
+  'Müller',
+  'b van',
+  '. o',
+  '\u0301',
+  'ß',
+  'nn',
 ]
 
-const EVERYTHING = { historyStart: new Date('1800-01-01T00:00:00Z'), publishedAfter: null, publishedBefore: null }
+const EVERYTHING = {
+  historyStart: new Date('1800-01-01T00:00:00Z'),
+  publishedAfter: null,
+  publishedBefore: null,
+}
 
 function excerpt(random: Random, articles: Known[], length: number): string {
   const article = random.pick(articles)
@@ -171,7 +237,8 @@ function grammar(random: Random, articles: Known[]): string {
 /** As many words as `q` holds: required, in one phrase, or excluded. */
 function longGrammar(random: Random, articles: Known[]): string {
   const text = excerpt(random, articles, 60).replaceAll('"', ' ')
-  const excluded = () => excerpt(random, articles, 60).replaceAll(/["-]/g, ' ').split(/\s+/).join(' -')
+  const excluded = () =>
+    excerpt(random, articles, 60).replaceAll(/["-]/g, ' ').split(/\s+/).join(' -')
   return random
     .pick([() => text, () => `"${text}"`, () => `${excerpt(random, articles, 1)} -${excluded()}`])()
     .slice(0, 190)

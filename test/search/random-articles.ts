@@ -19,9 +19,12 @@ const VOCABULARY = [
   ...'Haus Häuser Straße STRASSE straßen Regierung Regierungen Gemeng Gemengen cœur coeur œuvre bicycle bicycles running runs'.split(
     ' ',
   ),
-  ...'COVID 19 2026 CO₂ CO2 m² ﬁlm film Łódź Lodz smørrebrød İstanbul ıstanbul ĳs ijs 𝐀𝐁 ab x́y ٣ ΟΔΟΣ'.split(' '),
+  ...'COVID 19 2026 CO₂ CO2 m² ﬁlm film Łódź Lodz smørrebrød İstanbul ıstanbul ĳs ijs 𝐀𝐁 ab x́y ٣ ΟΔΟΣ'.split(
+    ' ',
+  ),
   // A Dutch stop word, and a word with the stem that it would have.
-  ...['was', 'wassen'],
+  'was',
+  'wassen',
   // Often enough to be asked for.
   ...Array<string>(3).fill(LONG),
   ...Array<string>(3).fill(`${LONG}y`),
@@ -57,8 +60,18 @@ const OUTLETS = [
   { name: null, domain: 'noname.example' },
 ]
 const AUTHORS = [
-  ...['Jan Jansen', 'Zoë Müller', 'jan de Vries', 'É. O\u2019Neill', 'Eva O\u02bcNeill', 'A_B', 'A%B', 'AB'],
-  ...['Anna van den Berg', 'Johan Van\u00a0de Ven', 'Weiß', 'Ann\u00adBa 😀 Van'],
+  'Jan Jansen',
+  'Zoë Müller',
+  'jan de Vries',
+  'É. O\u2019Neill',
+  'Eva O\u02bcNeill',
+  'A_B',
+  'A%B',
+  'AB',
+  'Anna van den Berg',
+  'Johan Van\u00a0de Ven',
+  'Weiß',
+  'Ann\u00adBa 😀 Van',
 ]
 
 /** Of these alone many texts have the same pairs and triples, and lack the one word more. */
@@ -67,7 +80,8 @@ const FEW_WORDS = ['de', 'fiets', 'film', 'huis', 'the']
 function randomText(random: Random, words: number): string {
   const vocabulary = random.chance(0.4) ? FEW_WORDS : VOCABULARY
   let text = ''
-  for (let at = 0; at < words; at++) text += (at === 0 ? '' : random.pick(SEPARATORS)) + random.pick(vocabulary)
+  for (let at = 0; at < words; at++)
+    text += (at === 0 ? '' : random.pick(SEPARATORS)) + random.pick(vocabulary)
   return text
 }
 
@@ -90,8 +104,14 @@ const MIDNIGHTS = [
 ].map(time => new Date(time))
 
 /** Articles with many equal and missing times, and texts made of few words. */
-export function randomArticles(random: Random, count: number, text = randomText, longest = 60): NewArticle[] {
-  const [from, span] = [Date.UTC(2015, 0), Date.UTC(2026, 0) - Date.UTC(2015, 0)]
+export function randomArticles(
+  random: Random,
+  count: number,
+  text = randomText,
+  longest = 60,
+): NewArticle[] {
+  const from = Date.UTC(2015, 0)
+  const span = Date.UTC(2026, 0) - Date.UTC(2015, 0)
   const times = Array.from({ length: 25 }, () => new Date(from + random.below(span)))
   return Array.from({ length: count }, (_, number) => {
     const article: NewArticle = {

@@ -27,15 +27,27 @@ t.test('reindex makes every word of the index anew, and changes no article', asy
   await makeSegments(index.pool, { flushed: 16n, merged: 64n })
   const rows = 'select * from articles join article_texts using (seq) order by seq'
   const before = await index.database.query(rows)
-  await index.database.query('update article_texts set snippet = left(snippet, 20) where seq % 2 = 0')
+  await index.database.query(
+    'update article_texts set snippet = left(snippet, 20) where seq % 2 = 0',
+  )
   t.notSame(await index.database.query(rows), before)
   const snippets = await reindex(index, '--snippets').ended
   t.match(snippets.err, new RegExp(`Rebuilt the snippets of ${articles.length} articles\\.`))
-  t.same(await index.database.query(rows), before, 'snippets of another length are made anew, nothing else changes')
+  t.same(
+    await index.database.query(rows),
+    before,
+    'snippets of another length are made anew, nothing else changes',
+  )
   await spoil(index)
   // A process that has read the spoilt words of the fresh articles must notice that they are new.
-  const all: ArticleQuery = { ...EVERYTHING, match: { kind: 'boolean', required: [['x']], excluded: [] } }
-  t.ok((await index.search.search(all)).total > 0, 'there are fresh articles, and their words are spoilt')
+  const all: ArticleQuery = {
+    ...EVERYTHING,
+    match: { kind: 'boolean', required: [['x']], excluded: [] },
+  }
+  t.ok(
+    (await index.search.search(all)).total > 0,
+    'there are fresh articles, and their words are spoilt',
+  )
 
   const { code, err } = await reindex(index).ended
   t.equal(code, 0, err)
@@ -45,64 +57,82 @@ t.test('reindex makes every word of the index anew, and changes no article', asy
   t.equal((await index.search.search(all)).total, 0, 'nothing is left of the spoilt words')
 })
 
-t.test('decision 44: names that an earlier release folded are found, and reindex folds them anew', async t => {
-  const index = await openArchiveIndex(t)
-  const names = ['O’Neill', 'OʼNeill', 'O`Neill', 'O´Neill', "O'Neill", 'Oneill']
-  const [first] = randomArticles(createRandom(7), 1)
-  await index.add(names.map((name, at) => ({ ...first!, addresses: [`names.example/${at}`], authors: [name] })))
-  // As they were: U+00B4 had become a space.
-  await index.database.query(`update authors set folded_name = replace(lower(name), '´', ' ')`)
-  const found = async () => (await index.search.search({ ...EVERYTHING, author: "o'neill" })).total
-  t.equal(await found(), 4)
-  t.equal((await reindex(index).ended).code, 0)
-  const folded = await index.database.query("select count(*)::int as n from authors where folded_name = 'o''neill'")
-  t.same(folded, [{ n: 5 }])
-})
+t.test(
+  'decision 44: names that an earlier release folded are found, and reindex folds them anew',
+  async t => {
+    const index = await openArchiveIndex(t)
+    const names = ['O’Neill', 'OʼNeill', 'O`Neill', 'O´Neill', "O'Neill", 'Oneill']
+    const [first] = randomArticles(createRandom(7), 1)
+    await index.add(
+      names.map((name, at) => ({ ...first!, addresses: [`names.example/${at}`], authors: [name] })),
+    )
+    // As they were: U+00B4 had become a space.
+    await index.database.query(`update authors set folded_name = replace(lower(name), '´', ' ')`)
+    const found = async () =>
+      (await index.search.search({ ...EVERYTHING, author: "o'neill" })).total
+    t.equal(await found(), 4)
+    t.equal((await reindex(index).ended).code, 0)
+    const folded = await index.database.query(
+      "select count(*)::int as n from authors where folded_name = 'o''neill'",
+    )
+    t.same(folded, [{ n: 5 }])
+  },
+)
 
-t.test('reindex of a part leaves the rest, a dry run all; killed, it goes on where it was', async t => {
-  const index = await openArchiveIndex(t)
-  const random = createRandom(6)
-  const articles = await index.add(randomArticles(random, 300))
-  await makeSegments(index.pool, { flushed: 16n, merged: 64n })
-  await spoil(index)
-  const spoilt = async () => Number((await index.database.query(SPOILT))[0]?.spoilt)
-  const ofNl = articles.filter(article => article.language === 'nl').length
+t.test(
+  'reindex of a part leaves the rest, a dry run all; killed, it goes on where it was',
+  async t => {
+    const index = await openArchiveIndex(t)
+    const random = createRandom(6)
+    const articles = await index.add(randomArticles(random, 300))
+    await makeSegments(index.pool, { flushed: 16n, merged: 64n })
+    await spoil(index)
+    const spoilt = async () => Number((await index.database.query(SPOILT))[0]?.spoilt)
+    const ofNl = articles.filter(article => article.language === 'nl').length
 
-  const dry = await reindex(index, '--language', 'nl', '--dry-run', '--json').ended
-  t.equal(dry.code, 0, dry.err)
-  t.same(JSON.parse(dry.out), { what: 'words', articles: ofNl, segments: 0, done: false })
-  t.equal(await spoilt(), articles.length, 'nothing is changed')
+    const dry = await reindex(index, '--language', 'nl', '--dry-run', '--json').ended
+    t.equal(dry.code, 0, dry.err)
+    t.same(JSON.parse(dry.out), { what: 'words', articles: ofNl, segments: 0, done: false })
+    t.equal(await spoilt(), articles.length, 'nothing is changed')
 
-  const part = await reindex(index, '--language', 'nl', '--json').ended
-  t.equal(part.code, 0, part.err)
-  t.match(JSON.parse(part.out), { articles: ofNl, done: true })
-  t.equal(await spoilt(), articles.length - ofNl, 'the others are as they were')
+    const part = await reindex(index, '--language', 'nl', '--json').ended
+    t.equal(part.code, 0, part.err)
+    t.match(JSON.parse(part.out), { articles: ofNl, done: true })
+    t.equal(await spoilt(), articles.length - ofNl, 'the others are as they were')
 
-  // Some 64 articles a second: it takes seconds.
-  const killed = reindex(index, '--rate', '64')
-  const half = async () =>
-    Number((await index.database.query('select coalesce(max(done_to), 0) as n from reindex_runs'))[0]?.n)
-  while ((await half()) === 0) await new Promise(resolve => setTimeout(resolve, 50))
-  killed.child.kill('SIGKILL')
-  await killed.ended
-  t.ok((await half()) < articles.length, 'it was killed on the way')
-  const done = await half()
-  const rest = await reindex(index, '--json').ended
-  t.equal(rest.code, 0, rest.err)
-  t.match(rest.err, /Going on where it was interrupted/)
-  t.match(JSON.parse(rest.out), { articles: articles.length - done, done: true })
-  t.equal(await spoilt(), 0)
-  t.same(await differences(index.search, articles, random, 40), [])
-  t.equal((await index.database.query('select from reindex_runs')).length, 0, 'what is complete is forgotten')
+    // Some 64 articles a second: it takes seconds.
+    const killed = reindex(index, '--rate', '64')
+    const half = async () =>
+      Number(
+        (await index.database.query('select coalesce(max(done_to), 0) as n from reindex_runs'))[0]
+          ?.n,
+      )
+    while ((await half()) === 0) await new Promise(resolve => setTimeout(resolve, 50))
+    killed.child.kill('SIGKILL')
+    await killed.ended
+    t.ok((await half()) < articles.length, 'it was killed on the way')
+    const done = await half()
+    const rest = await reindex(index, '--json').ended
+    t.equal(rest.code, 0, rest.err)
+    t.match(rest.err, /Going on where it was interrupted/)
+    t.match(JSON.parse(rest.out), { articles: articles.length - done, done: true })
+    t.equal(await spoilt(), 0)
+    t.same(await differences(index.search, articles, random, 40), [])
+    t.equal(
+      (await index.database.query('select from reindex_runs')).length,
+      0,
+      'what is complete is forgotten',
+    )
 
-  for (const [wrong, about] of [
-    [['--language', 'xx'], /--language is one of/],
-    [['--from', 'gisteren'], /--from is a date/],
-    [['--outlet', 'nergens.example'], /No article is of an outlet/],
-    [['--rate', '0'], /--rate is "0"; write a whole number/],
-  ] as const) {
-    const refused = await reindex(index, ...wrong).ended
-    t.equal(refused.code, 2)
-    t.match(refused.err, about)
-  }
-})
+    for (const [wrong, about] of [
+      [['--language', 'xx'], /--language is one of/],
+      [['--from', 'gisteren'], /--from is a date/],
+      [['--outlet', 'nergens.example'], /No article is of an outlet/],
+      [['--rate', '0'], /--rate is "0"; write a whole number/],
+    ] as const) {
+      const refused = await reindex(index, ...wrong).ended
+      t.equal(refused.code, 2)
+      t.match(refused.err, about)
+    }
+  },
+)

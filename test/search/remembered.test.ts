@@ -45,7 +45,10 @@ t.test('new articles are shown without being read once more', async t => {
 
 t.test('names that cannot be read when articles come are read when they are shown', async t => {
   let refused = 0
-  const { index, names, search } = await openHeard(t, text => text.includes('from publishers') && refused++ === 0)
+  const { index, names, search } = await openHeard(
+    t,
+    text => text.includes('from publishers') && refused++ === 0,
+  )
   await index.add(articles(0, 20, new Date('2026-03-01T12:00:00Z')))
   const page = await search(EVERYTHING)
   t.equal(page.total, 20)
@@ -92,7 +95,9 @@ t.test('a query that is asked again is matched only where its page comes from', 
   const index = await openArchiveIndex(t)
   const START = Date.UTC(2026, 2, 1)
   const minute = (number: number) => new Date(START + number * 60_000)
-  await index.add(Array.from({ length: 160 }, (_, number) => articles(number, 1, minute(number))[0]!))
+  await index.add(
+    Array.from({ length: 160 }, (_, number) => articles(number, 1, minute(number))[0]!),
+  )
   t.ok((await makeSegments(index.pool, { flushed: MINOR, merged: MINOR })) >= 10)
   const { db, names } = overheard(index.pool)
   // Posting lists are not kept, so each segment that is matched reads them anew.
@@ -109,7 +114,8 @@ t.test('a query that is asked again is matched only where its page comes from', 
   t.equal(reads(), 1, 'the newest segment alone')
   for (const order of ['desc', 'asc'] as const) {
     for (let number = 0; number < 160; number += 7) {
-      const [after, before] = [minute(number), { at: minute(150), exclusive: true }]
+      const after = minute(number)
+      const before = { at: minute(150), exclusive: true }
       const reach = { ...EVERYTHING.reach, publishedAfter: after, publishedBefore: before }
       const { total, rows } = await ask({ order, reach })
       t.equal(total, Math.max(0, 150 - number), `from minute ${number}, ${order}`)
@@ -154,31 +160,36 @@ t.test('new articles are read ahead, so that no search waits for them', async t 
   t.same(failures, [])
 })
 
-t.test('a search takes the state that its caller has read, also when segments have changed since', async t => {
-  const { index, names, search } = await openHeard(t)
-  const readState = async () => {
-    const { rows } = await index.pool.query<IndexState>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
-    return rows[0]!
-  }
-  const ask = async (state?: Awaited<ReturnType<typeof readState>>) => {
-    names.length = 0
-    const { total } = await search(EVERYTHING, null, { state })
-    return { total, read: names.includes('search-snapshot') }
-  }
-  const random = createRandom(7)
-  const first = await index.add(randomArticles(random, 40))
-  const before = await readState()
-  const old = await ask(before)
-  t.ok(old.total > 0 && old.total <= first.length)
-  t.notOk(old.read)
+t.test(
+  'a search takes the state that its caller has read, also when segments have changed since',
+  async t => {
+    const { index, names, search } = await openHeard(t)
+    const readState = async () => {
+      const { rows } = await index.pool.query<IndexState>(
+        `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`,
+      )
+      return rows[0]!
+    }
+    const ask = async (state?: Awaited<ReturnType<typeof readState>>) => {
+      names.length = 0
+      const { total } = await search(EVERYTHING, null, { state })
+      return { total, read: names.includes('search-snapshot') }
+    }
+    const random = createRandom(7)
+    const first = await index.add(randomArticles(random, 40))
+    const before = await readState()
+    const old = await ask(before)
+    t.ok(old.total > 0 && old.total <= first.length)
+    t.notOk(old.read)
 
-  await index.add(randomArticles(random, 40))
-  t.same(await ask(before), old, 'the state decides which articles are seen')
-  const all = await ask()
-  t.ok(all.read && all.total > old.total)
-  t.same(await ask(await readState()), { total: all.total, read: false })
+    await index.add(randomArticles(random, 40))
+    t.same(await ask(before), old, 'the state decides which articles are seen')
+    const all = await ask()
+    t.ok(all.read && all.total > old.total)
+    t.same(await ask(await readState()), { total: all.total, read: false })
 
-  await makeSegments(index.pool, { flushed: 16n, merged: 256n })
-  await ask()
-  t.same(await ask(before), old, 'the same articles lie in other segments by now')
-})
+    await makeSegments(index.pool, { flushed: 16n, merged: 256n })
+    await ask()
+    t.same(await ask(before), old, 'the same articles lie in other segments by now')
+  },
+)

@@ -23,23 +23,38 @@ const HOLDER = `
     return new Promise(() => {})
   })`
 
-t.test('a stopped process that makes a segment loses its lock: imports end, and segments are made', async t => {
-  const database = await createTestDatabase(t)
-  const modules = ['search/store/postgres-segment-writer.ts', 'shared/postgres/pool.ts'].map(fileOf)
-  const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, ...modules, ...LIMIT], {
-    env: { ...process.env, DATABASE_URL: database.url },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  t.teardown(() => holder.kill('SIGKILL'))
-  await once(holder.stdout, 'data')
-  holder.kill('SIGSTOP')
+t.test(
+  'a stopped process that makes a segment loses its lock: imports end, and segments are made',
+  async t => {
+    const database = await createTestDatabase(t)
+    const modules = ['search/store/postgres-segment-writer.ts', 'shared/postgres/pool.ts'].map(
+      fileOf,
+    )
+    const holder = spawn(
+      process.execPath,
+      ['--input-type=module', '-e', HOLDER, ...modules, ...LIMIT],
+      {
+        env: { ...process.env, DATABASE_URL: database.url },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    t.teardown(() => holder.kill('SIGKILL'))
+    await once(holder.stdout, 'data')
+    holder.kill('SIGSTOP')
 
-  // Fewer make no segment.
-  const file = join(t.testdir(), 'articles.ndjson')
-  await writeFile(file, writeImport(1, 2_100))
-  const settings = { DATABASE_URL: database.url, EMBED_DELAY: '1d' }
-  const { code, out, err } = await runScript('import', [file, '--rate', '500', '--json'], settings)
-  t.equal(code, 0, err)
-  t.same(JSON.parse(out), { indexed: 2_100, known: 0, bad: 0 })
-  t.same(await database.query('select sum(last_seq - first_seq + 1)::int as n from segments'), [{ n: 2_100 }])
-})
+    // Fewer make no segment.
+    const file = join(t.testdir(), 'articles.ndjson')
+    await writeFile(file, writeImport(1, 2_100))
+    const settings = { DATABASE_URL: database.url, EMBED_DELAY: '1d' }
+    const { code, out, err } = await runScript(
+      'import',
+      [file, '--rate', '500', '--json'],
+      settings,
+    )
+    t.equal(code, 0, err)
+    t.same(JSON.parse(out), { indexed: 2_100, known: 0, bad: 0 })
+    t.same(await database.query('select sum(last_seq - first_seq + 1)::int as n from segments'), [
+      { n: 2_100 },
+    ])
+  },
+)

@@ -38,7 +38,12 @@ export async function makeTestSegments(
 /** Deletes the indices of a test's database. */
 export async function emptyTestArchive(pool: Pool): Promise<void> {
   if (TEST_ARCHIVE === null) return
-  const archive = openArchiveWriter(pool, TEST_ARCHIVE, { size: 1n, recent: 0n, shards: 1, replicas: 0 })
+  const archive = openArchiveWriter(pool, TEST_ARCHIVE, {
+    size: 1n,
+    recent: 0n,
+    shards: 1,
+    replicas: 0,
+  })
   await archive.empty(async () => {}, new AbortController().signal)
   await archive.close()
 }

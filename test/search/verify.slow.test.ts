@@ -72,12 +72,18 @@ async function onCopy<T>(work: (pool: Pool, url: string) => Promise<T>): Promise
 const signal = new AbortController().signal
 async function verified(pool: Pool) {
   const report = createReport()
-  await verifyAll(pool, { QDRANT_URL, QDRANT_API_KEY }, report, { sample: null, progress() {}, signal })
+  await verifyAll(pool, { QDRANT_URL, QDRANT_API_KEY }, report, {
+    sample: null,
+    progress() {},
+    signal,
+  })
   return report
 }
 
 /** An article of the first segment, of the second, and without a segment. */
-const [first, second, loose] = [1 + random.below(64), 65 + random.below(36), 145 + random.below(6)]
+const first = 1 + random.below(64)
+const second = 65 + random.below(36)
+const loose = 145 + random.below(6)
 const ofFirst = '(select segment_no from segments where first_seq = 1)'
 const ofSecond = '(select segment_no from segments where first_seq = 65)'
 const bucket = `(segment_no, bucket) = (select segment_no, bucket from segment_buckets where segment_no = ${ofSecond} order by md5(bucket || '${SEED}') limit 1)`
@@ -158,7 +164,10 @@ t.test('nothing differs in a sound index; what a killed import has left is remov
     t.same(await glanceAtIndex(pool), [])
     return verified(pool)
   })
-  t.same([report.lines(), report.notes], [[], ['Vectors of next were not compared: no search uses them yet.']])
+  t.same(
+    [report.lines(), report.notes],
+    [[], ['Vectors of next were not compared: no search uses them yet.']],
+  )
 })
 t.test(`whatever breaks the index is named (SEED=${SEED})`, async t => {
   for (const [kind = '', what = '', sql = ''] of [...quick, ...slow]) {
@@ -175,53 +184,65 @@ t.test(`whatever breaks the index is named (SEED=${SEED})`, async t => {
   }
 })
 
-t.test('reindex mends what it is named for, and proves it; the command tells all of it', async t => {
-  await onCopy(async (pool, url) => {
-    const mended = ['a segment that nobody uses', 'a segment is lost', 'one ends above the clock', 'an empty bucket']
-    const words = ['no words', 'other words', 'another text']
-    const env = { DATABASE_URL: url, QDRANT_URL: '', REDIS_URL: '' }
-    for (const what of [...mended, ...words])
-      await pool.query([...quick, ...slow].find(([, name]) => name === what)?.[2] ?? '')
-    const broken = await runScript('verify', ['--json', '--sample', '3', '--seed', '7'], env)
-    t.equal(broken.code, 1, broken.err)
-    const { ok, differences, notes } = JSON.parse(broken.out)
-    t.notOk(ok)
-    t.match(broken.err, /drawn by --seed 7/)
-    t.match(notes, [/^Vectors were not compared\. .*QDRANT_URL/])
-    for (const kind of ['ranges', 'leftovers']) {
-      const difference = differences.find((one: { kind: string }) => one.kind === kind)
-      t.match(difference, { mend: 'npm run reindex' })
-    }
-    const whole = await runScript('verify', [], env)
-    t.match(whole.out, /^words: 2 differences; npm run reindex mends that\.$/m)
-    const reindexed = await runScript('reindex', [], env)
-    t.equal(reindexed.code, 0, reindexed.err)
-    const mendedNow = await runScript('verify', ['--json'], env)
-    t.equal(mendedNow.code, 0, mendedNow.out)
-    t.match(JSON.parse(mendedNow.out), { ok: true, articles: 150, segments: 2, differences: [] })
-    t.match(mendedNow.err, /^Nothing differs\.$/m)
-  })
-})
-
-t.test('nothing differs while writers, imports, flushes, merges and a reindex are at work', async t => {
-  await onCopy(async (pool, url) => {
-    const writers = startWriters(url, 3, 20_000, 2)
-    let isOver = false
-    const making = (async () => {
-      while (!isOver) await makeSegments(pool, FEW).catch(error => t.match(error.message, /another process/))
-    })()
-    const reindexing = runScript('reindex', ['--json'], { DATABASE_URL: url })
-    void writers.done.then(() => {
-      isOver = true
+t.test(
+  'reindex mends what it is named for, and proves it; the command tells all of it',
+  async t => {
+    await onCopy(async (pool, url) => {
+      const mended = [
+        'a segment that nobody uses',
+        'a segment is lost',
+        'one ends above the clock',
+        'an empty bucket',
+      ]
+      const words = ['no words', 'other words', 'another text']
+      const env = { DATABASE_URL: url, QDRANT_URL: '', REDIS_URL: '' }
+      for (const what of [...mended, ...words])
+        await pool.query([...quick, ...slow].find(([, name]) => name === what)?.[2] ?? '')
+      const broken = await runScript('verify', ['--json', '--sample', '3', '--seed', '7'], env)
+      t.equal(broken.code, 1, broken.err)
+      const { ok, differences, notes } = JSON.parse(broken.out)
+      t.notOk(ok)
+      t.match(broken.err, /drawn by --seed 7/)
+      t.match(notes, [/^Vectors were not compared\. .*QDRANT_URL/])
+      for (const kind of ['ranges', 'leftovers']) {
+        const difference = differences.find((one: { kind: string }) => one.kind === kind)
+        t.match(difference, { mend: 'npm run reindex' })
+      }
+      const whole = await runScript('verify', [], env)
+      t.match(whole.out, /^words: 2 differences; npm run reindex mends that\.$/m)
+      const reindexed = await runScript('reindex', [], env)
+      t.equal(reindexed.code, 0, reindexed.err)
+      const mendedNow = await runScript('verify', ['--json'], env)
+      t.equal(mendedNow.code, 0, mendedNow.out)
+      t.match(JSON.parse(mendedNow.out), { ok: true, articles: 150, segments: 2, differences: [] })
+      t.match(mendedNow.err, /^Nothing differs\.$/m)
     })
-    let looks = 0
-    for (; !isOver || looks === 0; looks++) {
+  },
+)
+
+t.test(
+  'nothing differs while writers, imports, flushes, merges and a reindex are at work',
+  async t => {
+    await onCopy(async (pool, url) => {
+      const writers = startWriters(url, 3, 20_000, 2)
+      let isOver = false
+      const making = (async () => {
+        while (!isOver)
+          await makeSegments(pool, FEW).catch(error => t.match(error.message, /another process/))
+      })()
+      const reindexing = runScript('reindex', ['--json'], { DATABASE_URL: url })
+      void writers.done.then(() => {
+        isOver = true
+      })
+      let looks = 0
+      for (; !isOver || looks === 0; looks++) {
+        t.same((await verified(pool)).lines(), [])
+        t.same(await glanceAtIndex(pool), [])
+      }
+      await making
+      t.ok(looks > 1, `${looks} looks`)
+      t.equal((await reindexing).code, 0, (await reindexing).err)
       t.same((await verified(pool)).lines(), [])
-      t.same(await glanceAtIndex(pool), [])
-    }
-    await making
-    t.ok(looks > 1, `${looks} looks`)
-    t.equal((await reindexing).code, 0, (await reindexing).err)
-    t.same((await verified(pool)).lines(), [])
-  })
-})
+    })
+  },
+)

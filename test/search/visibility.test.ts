@@ -46,35 +46,43 @@ async function pollWhileWriting(t: Test, database: TestDatabase, kills: number, 
   return { index, missed, all: rows.length, disorder: poller.disorder }
 }
 
-t.test('decision 23: a poller misses nothing of writers and imports, some of them killed', async t => {
-  const database = await createTestDatabase(t)
-  const { index, missed, all, disorder } = await pollWhileWriting(t, database, 4, 2)
-  t.ok(all > 30, `writers write: ${all}`)
-  t.equal(missed, 0)
-  t.same(disorder, [])
-  t.same(
-    await database.query(
-      'select from articles a join articles b on b.seq = a.seq + 1 where b.ingested_at < a.ingested_at or a.ingested_at > now()',
-    ),
-    [],
-    'times grow with the numbers and none is ahead of the clock',
-  )
-  const gaps = await database.query('select count(*)::int = max(seq) as whole from articles')
-  t.same(gaps, [{ whole: true }], 'numbers have no gaps, whoever was killed')
-  const rows = await database.query('select first_seq as first, last_seq as last from segments order by first_seq')
-  t.ok(
-    rows.length > 0 && rows.every(({ first }, at) => Number(first) === Number(rows[at - 1]?.last ?? 0) + 1),
-    `${rows.length} segments have no gaps and no article twice`,
-  )
-  t.equal(await index.count(EVERYTHING), all)
-})
+t.test(
+  'decision 23: a poller misses nothing of writers and imports, some of them killed',
+  async t => {
+    const database = await createTestDatabase(t)
+    const { index, missed, all, disorder } = await pollWhileWriting(t, database, 4, 2)
+    t.ok(all > 30, `writers write: ${all}`)
+    t.equal(missed, 0)
+    t.same(disorder, [])
+    t.same(
+      await database.query(
+        'select from articles a join articles b on b.seq = a.seq + 1 where b.ingested_at < a.ingested_at or a.ingested_at > now()',
+      ),
+      [],
+      'times grow with the numbers and none is ahead of the clock',
+    )
+    const gaps = await database.query('select count(*)::int = max(seq) as whole from articles')
+    t.same(gaps, [{ whole: true }], 'numbers have no gaps, whoever was killed')
+    const rows = await database.query(
+      'select first_seq as first, last_seq as last from segments order by first_seq',
+    )
+    t.ok(
+      rows.length > 0 &&
+        rows.every(({ first }, at) => Number(first) === Number(rows[at - 1]?.last ?? 0) + 1),
+      `${rows.length} segments have no gaps and no article twice`,
+    )
+    t.equal(await index.count(EVERYTHING), all)
+  },
+)
 
 t.test('decision 23: the same poller misses articles that are stamped with now()', async t => {
   const database = await createTestDatabase(t)
   await database.query(`
     create function stamp_with_now() returns trigger language plpgsql as
       'begin new.ingested_at = date_trunc(''milliseconds'', now()); return new; end'`)
-  await database.query('create trigger stamp before insert on articles for each row execute function stamp_with_now()')
+  await database.query(
+    'create trigger stamp before insert on articles for each row execute function stamp_with_now()',
+  )
   t.ok((await pollWhileWriting(t, database, 0, Infinity)).missed > 0)
 })
 
@@ -83,7 +91,10 @@ t.test('a state of a history that was undone hides no article that gets its numb
   const total = async (index: SearchIndex, state?: IndexState) =>
     (await index.search(EVERYTHING, null, state && { state })).total
   await add(randomArticles(createRandom(1), 5))
-  const state = (await readRow<IndexState>(pool, `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`))!
+  const state = (await readRow<IndexState>(
+    pool,
+    `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`,
+  ))!
   const before = await total(search, { ...state, lastSeq: state.lastSeq + 20n })
   await add(randomArticles(createRandom(3), 20))
   const fresh = openTestIndex(pool)

@@ -20,7 +20,11 @@ const pool = createPool(url, 'writer', () => {}, { max: 2, ...PATIENT })
 const indexer = openIndexer(pool, SEGMENT_THREAD)
 const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
 const importer = openImporter({
-  ...{ pool, writer, indexer, embedDelay: 0, written() {} },
+  pool,
+  writer,
+  indexer,
+  embedDelay: 0,
+  written() {},
   sizes: { most: 40, least: 20, text: 1_000_000 },
 })
 const end = Date.now() + Number(duration)

@@ -10,5 +10,8 @@ t.test('while writers write, searches answer as a naive oracle does', async t =>
   t.comment(`${found} found, ${articles.join(' to ')} articles, ${made} segments made`)
   t.same(differences.slice(0, 3), [])
   t.ok(found > 100, `${found} found`)
-  t.ok(articles[1] > articles[0] && made > 1, `${articles.join(' to ')} articles, ${made} segments made`)
+  t.ok(
+    articles[1] > articles[0] && made > 1,
+    `${articles.join(' to ')} articles, ${made} segments made`,
+  )
 })

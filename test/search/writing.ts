@@ -45,7 +45,8 @@ export async function askWhileWriting(seed: number, questions: number) {
     }
     const differences: string[] = []
     const first = known.length
-    let [asked, found] = [0, 0]
+    let asked = 0
+    let found = 0
     const written = (async () => {
       while (open) await startWriters(index.database.url, 4, 8_000, 4).done
     })()
@@ -56,7 +57,9 @@ export async function askWhileWriting(seed: number, questions: number) {
     const indexing = (async () => {
       while (open) {
         // Sizes may grow, never shrink.
-        await Promise.all(KINDS.map(make(asked < questions / 2 ? 8n : 32n, ofSegments.pick([0, 1, 50]))))
+        await Promise.all(
+          KINDS.map(make(asked < questions / 2 ? 8n : 32n, ofSegments.pick([0, 1, 50]))),
+        )
         await setTimeout(100)
       }
     })()
@@ -65,7 +68,14 @@ export async function askWhileWriting(seed: number, questions: number) {
         const drawn = randomQuestion(random, known)
         const { search, sort, order } = drawn
         // A list of everything has so many pages that segments change meanwhile.
-        const list = { ...EVERYTHING, q: null, search, sort, order, perPage: random.pick([1, 7, 50]) }
+        const list = {
+          ...EVERYTHING,
+          q: null,
+          search,
+          sort,
+          order,
+          perPage: random.pick([1, 7, 50]),
+        }
         const question = random.chance(0.4) ? drawn : list
         const query = queryOf(question)
         if (query === null) continue
@@ -75,7 +85,8 @@ export async function askWhileWriting(seed: number, questions: number) {
         const read = await readKnown(index.pool, known.at(-1)?.seq ?? 0n)
         known.push(...read.filter(({ seq }) => seq > (known.at(-1)?.seq ?? 0n)))
         found += pages.ids.length
-        if (!agrees(known, question, pages, sizes)) differences.push(inWords({ question, sizes, ...pages }))
+        if (!agrees(known, question, pages, sizes))
+          differences.push(inWords({ question, sizes, ...pages }))
       }
     }
     // Several at a time read the same fresh articles, and drop what others may still need.
@@ -86,7 +97,13 @@ export async function askWhileWriting(seed: number, questions: number) {
     await Promise.all([written, indexing])
     if (failures.length > 0) throw failures[0]
     const [row] = await index.database.query('select version::int as made from segments_version')
-    return { differences, questions, found, articles: [first, known.length] as const, made: Number(row?.made) }
+    return {
+      differences,
+      questions,
+      found,
+      articles: [first, known.length] as const,
+      made: Number(row?.made),
+    }
   } finally {
     open = false
     await besides

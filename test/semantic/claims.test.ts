@@ -21,6 +21,9 @@ t.test('a claim takes at most what it may, whatever Postgres plans for', async t
     await pool.query('vacuum analyze embeddings')
     await promise(100)
     t.equal((await claimDue(pool, 10)).length, 10, `statistics of ${known}`)
-    t.equal((await pool.query('select from embeddings where claimed_until is not null')).rowCount, 10)
+    t.equal(
+      (await pool.query('select from embeddings where claimed_until is not null')).rowCount,
+      10,
+    )
   }
 })

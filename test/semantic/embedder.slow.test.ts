@@ -15,7 +15,9 @@ t.test('an outage of the model uses up no attempt, and is over within seconds', 
     else world.model.mood = 'answers'
     await world.embedded(noted + 20)
   }
-  const { rows } = await world.pool.query<{ most: number }>('select max(attempts) as most from embeddings')
+  const { rows } = await world.pool.query<{ most: number }>(
+    'select max(attempts) as most from embeddings',
+  )
   t.equal(rows[0]?.most, 0)
 })
 
@@ -24,10 +26,13 @@ t.test(
   async t => {
     const world = await createWorld(t)
     await world.index(Array.from({ length: 9 }, () => ({})))
-    await world.pool.query('update embeddings set ends = 1 where seq = (select min(seq) from embeddings)')
+    await world.pool.query(
+      'update embeddings set ends = 1 where seq = (select min(seq) from embeddings)',
+    )
     await world.fleet.start('embedder')
     await world.embedded(9)
-    const waited = "select max(embedded_at) - min(embedded_at) > interval '50 s' as long from embeddings"
+    const waited =
+      "select max(embedded_at) - min(embedded_at) > interval '50 s' as long from embeddings"
     t.same((await world.pool.query(waited)).rows, [{ long: false }])
   },
 )

@@ -5,7 +5,8 @@ import { createWorld, served } from './world.ts'
 
 t.test('a collection is made with the shards of the settings, and keeps them', async t => {
   const world = await createWorld(t, { QDRANT_SHARDS: '2', QDRANT_WRITE_CONSISTENCY: '1' })
-  const [asMade, wanted] = [{ ...world.config }, { ...world.config, QDRANT_SHARDS: 3 }]
+  const asMade = { ...world.config }
+  const wanted = { ...world.config, QDRANT_SHARDS: 3 }
   await world.fleet.start('embedder')
   await world.index([{}, {}])
   await world.embedded(2)
@@ -16,7 +17,11 @@ t.test('a collection is made with the shards of the settings, and keeps them', a
   t.equal(await openVectorStore(wanted, 5_000).layoutWarning('not-there'), null)
 
   const other = await world.fleet.start('embedder', { QDRANT_SHARDS: '3' })
-  await until(() => other.log().includes(`The collection ${first} keeps the shards`), 60_000, other.log)
+  await until(
+    () => other.log().includes(`The collection ${first} keeps the shards`),
+    60_000,
+    other.log,
+  )
 
   const fleet = createFleet({ ...world.env, QDRANT_SHARDS: '3' })
   await fleet.script('reembed', '--all')

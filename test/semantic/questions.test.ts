@@ -8,7 +8,8 @@ await world.index([{ title: 'brood' }, { title: 'kaas' }, { title: 'brood kaas',
 await world.embedded(3)
 
 /** How many requests the model got for a question. */
-const asked = ({ model }: World, text: string) => model.requests.filter(({ input }) => input.includes(text)).length
+const asked = ({ model }: World, text: string) =>
+  model.requests.filter(({ input }) => input.includes(text)).length
 /** Without its set, a question needs its vector again. */
 const forgetSets = () => world.pool.query('delete from semantic_sets')
 
@@ -31,23 +32,28 @@ t.test('equal questions asked at the same time are embedded once', async t => {
   })
   const plans = [['NL'], ['BE'], ['NL', 'BE'], ['NL', 'BE', 'LU']] as const
   const pages = await Promise.all(
-    plans.map(planCountries => search.search(query('samen', { planCountries: [...planCountries] }), null)),
+    plans.map(planCountries =>
+      search.search(query('samen', { planCountries: [...planCountries] }), null),
+    ),
   )
   const totals = pages.map(({ total }) => total)
   t.same(totals, [2, 1, 3, 3])
   t.equal(asked(world, 'samen'), 1)
 })
 
-t.test('decision 29: without the model a kept question is answered, another is 503; failures are not kept', async t => {
-  const search = await world.openSearch()
-  const before = await search.search(query('blijft'), null)
-  await forgetSets()
-  world.model.mood = 'fails'
-  t.same(await search.search(query('blijft'), null), before)
-  await t.rejects(search.search(query('nieuw'), null), SemanticUnavailable)
-  world.model.mood = 'answers'
-  t.equal((await search.search(query('nieuw'), null)).total, 3)
-})
+t.test(
+  'decision 29: without the model a kept question is answered, another is 503; failures are not kept',
+  async t => {
+    const search = await world.openSearch()
+    const before = await search.search(query('blijft'), null)
+    await forgetSets()
+    world.model.mood = 'fails'
+    t.same(await search.search(query('blijft'), null), before)
+    await t.rejects(search.search(query('nieuw'), null), SemanticUnavailable)
+    world.model.mood = 'answers'
+    t.equal((await search.search(query('nieuw'), null)).total, 3)
+  },
+)
 
 t.test('another model takes over: a kept question is embedded by it', async t => {
   const search = await world.openSearch()
@@ -59,6 +65,8 @@ t.test('another model takes over: a kept question is embedded by it', async t =>
   await search.search(query('overgang'), null)
   await forgetSets()
   await search.search(query('overgang'), null)
-  const models = world.model.requests.flatMap(({ input, model }) => (input.includes('overgang') ? [model] : []))
+  const models = world.model.requests.flatMap(({ input, model }) =>
+    input.includes('overgang') ? [model] : [],
+  )
   t.same(models, ['words', 'words-two'])
 })

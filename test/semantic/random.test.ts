@@ -43,10 +43,14 @@ const questions = fc.record({
   country: optional(fc.constantFrom('NL', 'BE', 'LU', 'nl,be')),
   language: optional(fc.constantFrom('nl', 'FR', 'fr,de')),
   has_author: optional(fc.constantFrom('yes', '0')),
-  outlet: optional(fc.constantFrom('%', '_', '\\', 'EDITIONS', 'éditions', 'a_b.ex', 'strasse', 'example', 'brug')),
+  outlet: optional(
+    fc.constantFrom('%', '_', '\\', 'EDITIONS', 'éditions', 'a_b.ex', 'strasse', 'example', 'brug'),
+  ),
   author: optional(fc.constantFrom('%', '_', 'zoe', 'ZOË ANG', 'ångst', 'jan', 'coeur', '\\')),
   published_after: optional(fc.constantFrom(day(3), day(3, 1), day(4)).map(at => at.toISOString())),
-  published_before: optional(fc.constantFrom('2026-01-04', '2026-01-04T23:59:59.998Z', '2026-01-05T00:00:00Z')),
+  published_before: optional(
+    fc.constantFrom('2026-01-04', '2026-01-04T23:59:59.998Z', '2026-01-05T00:00:00Z'),
+  ),
   ingested_after: optional(fc.constantFrom(day(2), day(2, 1), day(4)).map(at => at.toISOString())),
   sort: optional(fc.constantFrom('relevance', 'published_at', 'ingested_at')),
   order: optional(fc.constantFrom('asc', 'desc')),
@@ -66,7 +70,12 @@ interface Listed {
 const endOf = (bound: string) => Date.parse(bound) + (bound.length === 10 ? 86_399_999 : 0)
 
 const folded = (text: string) =>
-  text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('œ', 'oe').replaceAll('ß', 'ss')
+  text
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll('œ', 'oe')
+    .replaceAll('ß', 'ss')
 
 const world = await createWorld(t)
 await world.index(ARTICLES)
@@ -81,14 +90,22 @@ const { rows: stored } = await world.pool.query<{ id: string; ingested: Date | n
 )
 const all = ARTICLES.map((article, n) => ({ ...article, ...stored[n]! }))
 
-async function pages({ plan, per_page, ...asked }: Asked): Promise<{ found: Listed[]; totals: Set<number> }> {
+async function pages({
+  plan,
+  per_page,
+  ...asked
+}: Asked): Promise<{ found: Listed[]; totals: Set<number> }> {
   const parameters = new URLSearchParams({ search: 'semantic', per_page: String(per_page) })
-  for (const [name, value] of Object.entries(asked)) if (value !== undefined) parameters.set(name, value)
+  for (const [name, value] of Object.entries(asked))
+    if (value !== undefined) parameters.set(name, value)
   const query = parameters.toString()
   const found: Listed[] = []
   const totals = new Set<number>()
   for (let cursor = ''; ; ) {
-    const answer = await ask(`${world.fleet.base()}/v1/articles?${query}${cursor}`, keys[plan]!.secret)
+    const answer = await ask(
+      `${world.fleet.base()}/v1/articles?${query}${cursor}`,
+      keys[plan]!.secret,
+    )
     assert.equal(answer.status, 200, answer.text)
     found.push(...answer.json.articles)
     totals.add(answer.json.total_results)
@@ -142,7 +159,8 @@ function expected(asked: Question): string[] {
       : (sort === 'published_at' ? one.publishedAt : one.ingested)?.getTime()
   return matching
     .toSorted((a, b) => {
-      const [x, y] = [sortedBy(a), sortedBy(b)]
+      const x = sortedBy(a)
+      const y = sortedBy(b)
       if (x !== y) return x === undefined ? 1 : y === undefined ? -1 : sign * (x - y)
       return (a.id < b.id ? -1 : 1) * (sort === 'relevance' ? 1 : sign)
     })
@@ -157,7 +175,13 @@ t.test('any question over HTTP pages as a plain reading of the rules', async t =
       const outside = asked.country?.toUpperCase().split(',') ?? []
       const plan = PLANS[asked.plan]!
       fc.pre(outside.every(country => plan.countries.some(one => one === country)))
-      fc.pre(!(asked.published_before && asked.published_after && asked.published_after > asked.published_before))
+      fc.pre(
+        !(
+          asked.published_before &&
+          asked.published_after &&
+          asked.published_after > asked.published_before
+        ),
+      )
       const ids = expected(asked)
       fc.pre(asked.per_page > 1 || ids.length < 40)
       const { found, totals } = await pages(asked)

@@ -12,7 +12,9 @@ t.test('reindex --vectors has the vectors of a part made anew, by the embedders'
   await world.embedded(75)
   const times = async () =>
     (
-      await world.pool.query<{ seq: bigint; at: Date }>('select seq, embedded_at as at from embeddings order by seq')
+      await world.pool.query<{ seq: bigint; at: Date }>(
+        'select seq, embedded_at as at from embeddings order by seq',
+      )
     ).rows.map(row => row.at.getTime())
   const before = await times()
   const asked = world.model.requests.length

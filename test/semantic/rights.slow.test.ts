@@ -39,7 +39,11 @@ async function articles(query: Query = async text => (await pool.query(text)).ro
 }
 const shown = async (query?: Query) => {
   const { rows, vectors } = await articles(query)
-  return { snippets: rows.map(({ snippet }) => snippet), promised: rows.map(({ promised }) => promised), vectors }
+  return {
+    snippets: rows.map(({ snippet }) => snippet),
+    promised: rows.map(({ promised }) => promised),
+    vectors,
+  }
 }
 
 await pool.query(
@@ -50,7 +54,11 @@ await pool.query(
 await world.index([
   { body: BODY },
   { body: BODY, url: `https://${DOMAIN}/vrij/2`, addresses: [`${DOMAIN}/vrij/2`] },
-  { body: BODY, outlet: { name: 'Ander', domain: 'ander.example' }, addresses: ['ander.example/3'] },
+  {
+    body: BODY,
+    outlet: { name: 'Ander', domain: 'ander.example' },
+    addresses: ['ander.example/3'],
+  },
 ])
 const embedder = await fleet.start('embedder')
 await world.embedded(3)
@@ -60,8 +68,15 @@ await fleet.script('backup', file)
 
 t.test('what a setting stops is told beforehand, by outlet and signal', async t => {
   t.match((await command('outlets', 'rights')).err, /RIGHTS_TDM=index-only stops no article\./)
-  const [reserved, unindexed] = [[meta('tdm-reservation:1'), meta('tdm-policy:https://x.example/1')], [meta('noindex')]]
-  await finish([reserved, [meta('tdm-reservation:1')], unindexed, [meta('ai-input=n')], [meta('nosnippet')]])
+  const reserved = [meta('tdm-reservation:1'), meta('tdm-policy:https://x.example/1')]
+  const unindexed = [meta('noindex')]
+  await finish([
+    reserved,
+    [meta('tdm-reservation:1')],
+    unindexed,
+    [meta('ai-input=n')],
+    [meta('nosnippet')],
+  ])
   const { out, err } = await command('outlets', 'rights', '--json')
   const none = { refused: 0, wordsAlone: 0 }
   const stop = { domain: DOMAIN, licence: null, now: 'index-only', ignore: none }
@@ -77,14 +92,25 @@ t.test('what a setting stops is told beforehand, by outlet and signal', async t 
       {
         ...stop,
         signal: 'noindex (meta)',
-        ...Object.fromEntries(['refuse', 'index-only', 'ignore'].map(value => [value, { refused: 1, wordsAlone: 0 }])),
+        ...Object.fromEntries(
+          ['refuse', 'index-only', 'ignore'].map(value => [value, { refused: 1, wordsAlone: 0 }]),
+        ),
       },
-      { ...stop, signal: 'tdm-reservation:1 (meta)', refuse: { refused: 2, wordsAlone: 0 }, 'index-only': alone(2) },
+      {
+        ...stop,
+        signal: 'tdm-reservation:1 (meta)',
+        refuse: { refused: 2, wordsAlone: 0 },
+        'index-only': alone(2),
+      },
     ],
   )
-  const sentence = /RIGHTS_TDM=index-only stops 0 articles and makes no vector of 3, of 1 outlet: dagkoerier\.example/
+  const sentence =
+    /RIGHTS_TDM=index-only stops 0 articles and makes no vector of 3, of 1 outlet: dagkoerier\.example/
   t.match(err, sentence)
-  t.match((await command('outlets', 'rights')).out, /index-only \(now\)(?:.*\n)+.*2 not indexed +2 without vector +–/)
+  t.match(
+    (await command('outlets', 'rights')).out,
+    /index-only \(now\)(?:.*\n)+.*2 not indexed +2 without vector +–/,
+  )
   const normaliser = await fleet.start('normaliser')
   await until(() => sentence.test(normaliser.log()), 60_000)
   t.equal(normaliser.log().match(new RegExp(sentence, 'g'))?.length, 1)
@@ -110,7 +136,9 @@ t.test('decision 41: old articles are bounded on request by the signals that hol
     /state max-snippet:11 \(meta\);.* RIGHTS_TDM is index-only\.\nOf 2 articles, --apply bounds 2 snippets and removes 1 vector\./,
   )
   await pool.query('update hosts set tdm = null, robots = null')
-  const forgotten = new RegExp(`No file is known of ${DOMAIN}: .*\\nOf 2 articles, --apply bounds 2 snippets`)
+  const forgotten = new RegExp(
+    `No file is known of ${DOMAIN}: .*\\nOf 2 articles, --apply bounds 2 snippets`,
+  )
   t.match((await command('outlets', 'rights', DOMAIN)).err, forgotten)
   await pool.query("update hosts set tdm = $1, robots = '=/x search=n'", [JSON.stringify(rules)])
   t.match(await command('outlets', 'rights', '--apply'), { code: 2, err: /Name the outlet/ })
@@ -118,23 +146,41 @@ t.test('decision 41: old articles are bounded on request by the signals that hol
   await pool.query(
     `insert into semantic_sets select 'set' || seqs[1], '', now(), seqs, '{1}' from (values ('{1,3}'::bigint[]), ('{3}')) s (seqs)`,
   )
-  t.match((await command('outlets', 'rights', DOMAIN, '--apply')).err, /bounded 2 snippets and removed 1 vector\./)
+  t.match(
+    (await command('outlets', 'rights', DOMAIN, '--apply')).err,
+    /bounded 2 snippets and removed 1 vector\./,
+  )
   const { rows: sets } = await pool.query('select set_id from semantic_sets')
-  t.same(sets, [{ set_id: 'set3' }], 'candidates that hold an article without a vector are kept no longer')
+  t.same(
+    sets,
+    [{ set_id: 'set3' }],
+    'candidates that hold an article without a vector are kept no longer',
+  )
   const after = await articles()
   const [first, free, other] = before.rows
   t.same(after.rows, [{ ...first, snippet: 11, promised: false }, { ...free, snippet: 11 }, other])
   t.same(after.vectors, [free?.seq, other?.seq])
   await pool.query("update hosts set robots = '=/vrij search=n'")
-  t.match((await command('outlets', 'rights', DOMAIN, '--apply')).err, /bounded 1 snippet and removed 1 vector\./)
-  t.match((await command('outlets', 'rights', 'niemand.example', '--apply')).err, /No outlet has the domain/)
+  t.match(
+    (await command('outlets', 'rights', DOMAIN, '--apply')).err,
+    /bounded 1 snippet and removed 1 vector\./,
+  )
+  t.match(
+    (await command('outlets', 'rights', 'niemand.example', '--apply')).err,
+    /No outlet has the domain/,
+  )
 })
 
 /** Stores vectors, as an embedder that was at work. */
 const stray = async (...seqs: bigint[]) =>
   vectors.upsert(
     await served(world),
-    seqs.map(seq => ({ seq, country: 'NL' as const, coveredAt: null, vector: [1, ...Array(63).fill(0)] })),
+    seqs.map(seq => ({
+      seq,
+      country: 'NL' as const,
+      coveredAt: null,
+      vector: [1, ...Array(63).fill(0)],
+    })),
   )
 
 const BOUNDED = { snippets: [11, null, 200], promised: [false, false, true], vectors: [3] }
@@ -148,19 +194,28 @@ t.test('neither reindex nor reembed undoes it', async t => {
   t.same(await shown(), BOUNDED)
 })
 
-t.test('an embedder that was at work meanwhile leaves no vector, nor does one that died between', async t => {
-  await stray(1n, 2n)
-  t.match((await command('outlets', 'rights', DOMAIN, '--apply')).err, /bounded 0 snippets and removed 0 vectors/)
-  t.same(await shown(), BOUNDED)
-  world.model.delay = 4_000
-  await world.index([{ body: BODY }])
-  await until(() => world.model.underWay > 0, 30_000)
-  t.match((await command('outlets', 'rights', DOMAIN, '--apply')).err, /bounded 1 snippet and removed 1 vector/)
-  world.model.delay = 0
-  const [{ id }] = (await pool.query('select id from articles where seq = 4')).rows
-  await until(() => embedder.log().includes(`"article":"${id}"`), 30_000)
-  t.same(await shown(), LATER)
-})
+t.test(
+  'an embedder that was at work meanwhile leaves no vector, nor does one that died between',
+  async t => {
+    await stray(1n, 2n)
+    t.match(
+      (await command('outlets', 'rights', DOMAIN, '--apply')).err,
+      /bounded 0 snippets and removed 0 vectors/,
+    )
+    t.same(await shown(), BOUNDED)
+    world.model.delay = 4_000
+    await world.index([{ body: BODY }])
+    await until(() => world.model.underWay > 0, 30_000)
+    t.match(
+      (await command('outlets', 'rights', DOMAIN, '--apply')).err,
+      /bounded 1 snippet and removed 1 vector/,
+    )
+    world.model.delay = 0
+    const [{ id }] = (await pool.query('select id from articles where seq = 4')).rows
+    await until(() => embedder.log().includes(`"article":"${id}"`), 30_000)
+    t.same(await shown(), LATER)
+  },
+)
 
 t.test('neither a recovery nor a restore undoes it, of an older backup either', async t => {
   await fleet.stop()

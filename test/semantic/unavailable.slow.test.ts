@@ -33,18 +33,29 @@ t.test('a search without the model or the vector store (decision 29)', async t =
       await t.rejects(broken.search(query(`${what} ${time}`), null), SemanticUnavailable, what)
     }
     t.ok(Object.keys(await broken.missing()).length === 1, `${what}: not ready`)
-    t.equal((await broken.search(query('brood'), null)).total, 2, `${what}: a set that is there still answers`)
+    t.equal(
+      (await broken.search(query('brood'), null)).total,
+      2,
+      `${what}: a set that is there still answers`,
+    )
   }
 
   world.model.mood = 'hangs'
-  await Promise.all(Array.from({ length: 5 }, (_, n) => t.rejects(search.search(query(`hangs ${n}`), null))))
+  await Promise.all(
+    Array.from({ length: 5 }, (_, n) => t.rejects(search.search(query(`hangs ${n}`), null))),
+  )
   // As the questions of one key.
   const permits = createPermits({ atOnce: 4, waiting: 100, patience: 60_000 })
-  const turns = { ...NO_PERMITS, question: <T>(work: () => Promise<T>) => permits.take('key', work) }
+  const turns = {
+    ...NO_PERMITS,
+    question: <T>(work: () => Promise<T>) => permits.take('key', work),
+  }
   const fresh = await world.openSearch()
   const asked = world.model.requests.length
   await Promise.all(
-    Array.from({ length: 40 }, () => t.rejects(fresh.search(query('hangs'), null, turns), SemanticUnavailable)),
+    Array.from({ length: 40 }, () =>
+      t.rejects(fresh.search(query('hangs'), null, turns), SemanticUnavailable),
+    ),
   )
   // Four at a time, and three in a row before the others fail at once, would be three requests, and
   // 4.5 s. On a busy machine some may come after the first ones have failed.
@@ -56,7 +67,9 @@ t.test('a search without the model or the vector store (decision 29)', async t =
   // On a busy machine a question may take too long by itself.
   await until(async () => {
     round++
-    const questions = Array.from({ length: 18 }, (_, n) => patient.search(query(`slow ${round} ${n}`), null, turns))
+    const questions = Array.from({ length: 18 }, (_, n) =>
+      patient.search(query(`slow ${round} ${n}`), null, turns),
+    )
     return (await Promise.all(questions)).every(({ total }) => total === 2)
   }, 90_000)
   t.pass('questions wait for longer than two seconds as long as others are answered')

@@ -40,9 +40,12 @@ export async function startWordModel(refused: string | null = 'refused') {
         model.underWay--
         if (model.mood === 'hangs') return
         const answer = (status: number, value: unknown, headers = {}) =>
-          response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
+          response
+            .writeHead(status, { 'content-type': 'application/json', ...headers })
+            .end(JSON.stringify(value))
         if (model.mood === 'fails') return answer(503, { error: 'overloaded' })
-        if (model.mood === 'throttles') return answer(429, { error: 'slow down' }, { 'retry-after': '1' })
+        if (model.mood === 'throttles')
+          return answer(429, { error: 'slow down' }, { 'retry-after': '1' })
         if (refused !== null && asked.input.some(text => text.includes(refused)))
           return answer(400, { error: 'I will not read this' })
         const data = asked.input.map((text, index) => ({
@@ -69,7 +72,8 @@ function wordVector(text: string, dimensions: number): number[] {
   const vector = new Array<number>(dimensions).fill(0.01)
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
     const bytes = createHash('sha256').update(word).digest()
-    for (let at = 0; at < dimensions; at++) vector[at]! += bytes[at % 32]! / 128 - 1 + (at >= 32 ? 0.1 : 0)
+    for (let at = 0; at < dimensions; at++)
+      vector[at]! += bytes[at % 32]! / 128 - 1 + (at >= 32 ? 0.1 : 0)
   }
   return vector
 }

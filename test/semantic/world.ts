@@ -54,7 +54,8 @@ export async function createWorld(
   const fleet = createFleet(env)
   let made = 0
   const indexer = openIndexer(pool, SEGMENT_THREAD)
-  const noted = () => countOf(pool, 'select count(*)::int from embeddings where embedded_at is not null')
+  const noted = () =>
+    countOf(pool, 'select count(*)::int from embeddings where embedded_at is not null')
   async function close(): Promise<void> {
     await fleet.stop()
     await pool.end()
@@ -64,24 +65,37 @@ export async function createWorld(
   }
   test?.teardown(close)
   return {
-    ...{ env, config, pool, model, fleet, close },
+    env,
+    config,
+    pool,
+    model,
+    fleet,
+    close,
     /** How many articles are noted as embedded. */
     noted,
     /** Indexes articles with the promise of their embeddings; returns their numbers. */
     async index(articles: Partial<NewArticle>[], embedDelay = 0): Promise<bigint[]> {
       const writer = openArticleWriter({ pool, indexer, embedDelay })
-      const results = await writer.write(articles.map(article => ({ ...articleNumber(++made), ...article })))
+      const results = await writer.write(
+        articles.map(article => ({ ...articleNumber(++made), ...article })),
+      )
       return results.flatMap(result => (result.outcome === 'indexed' ? [result.seq] : []))
     },
     /** A semantic search as a process of its own would have it. */
     openSearch: (own: Record<string, string> = {}) =>
-      openSemanticSearch(readConfig({ ...env, ...own }), pool, openIndex(pool), createLogger('test', 'silent')),
+      openSemanticSearch(
+        readConfig({ ...env, ...own }),
+        pool,
+        openIndex(pool),
+        createLogger('test', 'silent'),
+      ),
     /** Waits until so many articles are embedded. */
     embedded: (count: number, ms = 60_000) =>
       until(
         async () => (await noted()) === count,
         ms,
-        () => `${count} articles were not embedded; ${fleet.members.map(member => member.log()).join('\n')}`,
+        () =>
+          `${count} articles were not embedded; ${fleet.members.map(member => member.log()).join('\n')}`,
       ),
   }
 }
@@ -112,5 +126,8 @@ export function query(text: string, own: Partial<SemanticQuery> = {}): SemanticQ
 
 /** Name of the collection that serves. */
 export const served = async ({ pool }: World): Promise<string> =>
-  (await pool.query<{ name: string }>(`select name from vector_collections where state = 'serving'`)).rows[0]?.name ??
-  ''
+  (
+    await pool.query<{ name: string }>(
+      `select name from vector_collections where state = 'serving'`,
+    )
+  ).rows[0]?.name ?? ''

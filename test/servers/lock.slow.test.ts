@@ -10,11 +10,23 @@ import { heard, until } from '../fleet.ts'
 import { CHECKOUT, descendants, rootOnly, runServers, SERVERS, temporaryFolder } from './running.ts'
 
 const NOBODY = 65_534
-const namespaces = canUnshare() ? {} : { skip: 'this machine lets us make no network and process namespaces' }
+const namespaces = canUnshare()
+  ? {}
+  : { skip: 'this machine lets us make no network and process namespaces' }
 
 function canUnshare(): boolean {
   return (
-    spawnSync('unshare', ['--net', '--pid', '--fork', '--mount-proc', 'ip', 'link', 'set', 'lo', 'up']).status === 0
+    spawnSync('unshare', [
+      '--net',
+      '--pid',
+      '--fork',
+      '--mount-proc',
+      'ip',
+      'link',
+      'set',
+      'lo',
+      'up',
+    ]).status === 0
   )
 }
 
@@ -23,7 +35,9 @@ function canUnshare(): boolean {
  * ended.
  */
 async function staying(test: Test, script: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   test.teardown(() => child.kill('SIGKILL'))
   await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
   return child
@@ -63,7 +77,9 @@ t.test('programs that a holder started do not hold the lock', async t => {
   const orphan = `
     import { spawn } from 'node:child_process'
     ${holding(folder).replace("console.log('held')", "console.log(spawn('sleep', ['60'], { detached: true, stdio: 'ignore' }).pid)")}`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', orphan], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--input-type=module', '-e', orphan], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [line]: unknown[] = await once(child.stdout, 'data')
   const sleeper = Number(String(line))
   t.teardown(() => process.kill(sleeper, 'SIGKILL'))
@@ -77,7 +93,10 @@ t.test('no other account can take the lock first', rootOnly, async t => {
   const folder = temporaryFolder(t)
   const first = await openDataDirectory(folder, 'first')
   first.release()
-  const { status } = spawnSync('flock', ['-n', join(folder, 'lock'), 'true'], { uid: NOBODY, gid: NOBODY })
+  const { status } = spawnSync('flock', ['-n', join(folder, 'lock'), 'true'], {
+    uid: NOBODY,
+    gid: NOBODY,
+  })
   t.not(status, 0, 'it cannot open the file')
 
   rmSync(join(folder, 'lock'))
@@ -98,7 +117,9 @@ t.test('servers wait for those of a killed start that are still ending, out of s
   t.ok(Date.now() >= (await gone) && Date.now() - began > 4_000, 'they are up after it, not before')
   t.equal((await ask(env.DATABASE_URL ?? '', 'select')).length, 1)
 
-  const postmaster = Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
+  const postmaster = Number(
+    readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0],
+  )
   const links = execFileSync('ls', ['-l', `/proc/${postmaster}/fd`], { encoding: 'utf8' })
   t.match(links, join(folder, 'postgres.lock'), 'Postgres has its lock open')
   t.notMatch(links, join(folder, 'lock\n'), 'and not the lock of DATA_DIR')
@@ -113,9 +134,17 @@ t.test('two network namespaces do not run on one DATA_DIR', namespaces, async t 
   const container = spawn(
     'unshare',
     [
-      ...['--net', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c'],
+      '--net',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--mount-proc',
+      'sh',
+      '-c',
       `ip link set lo up; "$0" "$1" --write-env "$2" & wait`,
-      ...[process.execPath, SERVERS, file],
+      process.execPath,
+      SERVERS,
+      file,
     ],
     { env: { ...process.env, DATA_DIR: dataDir }, stdio: ['ignore', 'ignore', 'pipe'] },
   )
@@ -127,7 +156,10 @@ t.test('two network namespaces do not run on one DATA_DIR', namespaces, async t 
 
   const second = runServers(dataDir)
   t.equal(await second.ended, 1, 'the host is refused')
-  t.match(second.said(), /^servers: DATA_DIR \S+ is in use by npm run servers \(process \d+\); end that on \S+ first, /)
+  t.match(
+    second.said(),
+    /^servers: DATA_DIR \S+ is in use by npm run servers \(process \d+\); end that on \S+ first, /,
+  )
   t.equal(readFileSync(pidFile, 'utf8'), before, 'and leaves the guard of Postgres alone')
 
   const members = descendants(container.pid ?? 0)
@@ -135,7 +167,9 @@ t.test('two network namespaces do not run on one DATA_DIR', namespaces, async t 
   process.kill(supervisor?.pid ?? 0, 'SIGKILL')
   const third = runServers(dataDir)
   const env = await third.addresses()
-  const postmasters = descendants(container.pid ?? 0).filter(({ command }) => command.includes(join('bin', 'postgres')))
+  const postmasters = descendants(container.pid ?? 0).filter(({ command }) =>
+    command.includes(join('bin', 'postgres')),
+  )
   t.same(postmasters, [], 'it runs when the servers of the killed one are gone')
   t.equal((await ask(env.DATABASE_URL ?? '', 'select')).length, 1)
   t.equal(await third.stop(), 0)

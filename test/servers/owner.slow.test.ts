@@ -13,12 +13,20 @@ t.test('the account of the services owns the database and is no superuser', asyn
     dataDir.release()
     await rm(dataDir.path, { recursive: true, force: true })
   })
-  const servers = await startServers(dataDir, { servers: ['postgres'], report: () => {}, throwaway: true })
+  const servers = await startServers(dataDir, {
+    servers: ['postgres'],
+    report: () => {},
+    throwaway: true,
+  })
   t.teardown(() => servers.stop())
   const url = servers.addresses.DATABASE_URL ?? ''
-  t.same(await ask(url, 'select rolsuper, rolcreaterole, rolreplication from pg_roles where rolname = current_user'), [
-    { rolsuper: false, rolcreaterole: false, rolreplication: false },
-  ])
+  t.same(
+    await ask(
+      url,
+      'select rolsuper, rolcreaterole, rolreplication from pg_roles where rolname = current_user',
+    ),
+    [{ rolsuper: false, rolcreaterole: false, rolreplication: false }],
+  )
   await migrate(url)
   const foreign = `select relname from pg_class where relkind in ('r', 'p', 'v', 'S') and relowner <> current_user::regrole
         and relnamespace::regnamespace::text !~ '^(pg_|information_schema)'`
@@ -28,5 +36,7 @@ t.test('the account of the services owns the database and is no superuser', asyn
 
   // As a version of before migration 23 made them, which knew one account.
   await ask(await superuserUrl(dataDir.path, url), 'alter table migrations owner to perscope')
-  await t.rejects(migrate(url), { message: /does not own this database.* first run a version that ends with/ })
+  await t.rejects(migrate(url), {
+    message: /does not own this database.* first run a version that ends with/,
+  })
 })

@@ -1,5 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,15 +29,23 @@ export function temporaryFolder(t: { teardown(end: () => unknown): unknown }): s
 }
 
 /** `npm run servers -- --write-env FILE`, as a process that leads a group of its own. */
-export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOptions: string[] = []) {
+export function runServers(
+  dataDir: string,
+  env: NodeJS.ProcessEnv = {},
+  nodeOptions: string[] = [],
+) {
   const folder = mkdtempSync(join(tmpdir(), 'perscope-servers-'))
   const file = join(folder, 'env')
   const script = nodeOptions.at(-1)?.endsWith('.ts') ? [] : [SERVERS]
-  const child: ChildProcess = spawn(process.execPath, [...nodeOptions, ...script, '--write-env', file], {
-    env: { ...process.env, DATA_DIR: dataDir, ...env },
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [...nodeOptions, ...script, '--write-env', file],
+    {
+      env: { ...process.env, DATA_DIR: dataDir, ...env },
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  )
   const said = heard(child.stderr)
   let mode = 0
   const ended = new Promise<number | null>(resolve => {
@@ -78,7 +94,9 @@ function processes(): Seen[] {
         const [state = 'Z', parent = '0'] =
           readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
         const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
-        return [{ pid: Number(name), parent: Number(parent), running: !'ZX'.includes(state), command }]
+        return [
+          { pid: Number(name), parent: Number(parent), running: !'ZX'.includes(state), command },
+        ]
       } catch {
         return []
       }

@@ -39,41 +39,67 @@ t.test('what the operator has to change is said in one sentence', async t => {
   chmodSync(closed, asRoot ? 0o700 : 0o500)
   await refused(
     join(closed, 'data'),
-    asRoot ? /user \w+, who cannot enter \S+closed \(mode 700\); run "chmod o\+x \S+closed"/ : /cannot be written/,
+    asRoot
+      ? /user \w+, who cannot enter \S+closed \(mode 700\); run "chmod o\+x \S+closed"/
+      : /cannot be written/,
   )
 })
 
-t.test('without python3 everything but the model server runs, and one sentence says what is missing', async t => {
-  // A checkout without .venv. Everything else in it is a link into the real checkout.
-  const checkout = mkdtempSync(join(tmpdir(), 'perscope-checkout-'))
-  chmodSync(checkout, 0o755)
-  t.teardown(() => rmSync(checkout, { recursive: true, force: true }))
-  for (const name of ['infra', 'shared', 'search', 'status', 'scripts', 'node_modules', 'package.json']) {
-    symlinkSync(join(CHECKOUT, name), join(checkout, name))
-  }
-  const tools = join(checkout, 'tools')
-  mkdirSync(tools)
-  for (const tool of ['sh', 'id']) symlinkSync(`/usr/bin/${tool}`, join(tools, tool))
-  const dataDir = join(checkout, 'data')
-  const start = () =>
-    runServers(dataDir, { PATH: tools }, [
-      ...['--preserve-symlinks', '--preserve-symlinks-main'],
-      join(checkout, 'scripts', 'servers.ts'),
-    ])
-  const expectations = [
-    [null, /^There is no python3 for the embedded model server; install it .*semantic search is off/m],
-    [
-      'ensurepip is not available',
-      /^python3 has no venv module .*"apt-get install python3-venv" .*semantic search is off/m,
-    ],
-    ['out of luck', /^python3 could not make an environment .*\(out of luck\): semantic search is off/m],
-  ] as const
-  for (const [complaint, sentence] of expectations) {
-    if (complaint !== null)
-      writeFileSync(join(tools, 'python3'), `#!/bin/sh\necho '${complaint}'\nexit 1\n`, { mode: 0o755 })
-    const servers = start()
-    t.same(Object.keys(await servers.addresses()).sort(), ['DATABASE_URL', 'QDRANT_API_KEY', 'QDRANT_URL'])
-    t.match(servers.said(), sentence)
-    t.equal(await servers.stop(), 0)
-  }
-})
+t.test(
+  'without python3 everything but the model server runs, and one sentence says what is missing',
+  async t => {
+    // A checkout without .venv. Everything else in it is a link into the real checkout.
+    const checkout = mkdtempSync(join(tmpdir(), 'perscope-checkout-'))
+    chmodSync(checkout, 0o755)
+    t.teardown(() => rmSync(checkout, { recursive: true, force: true }))
+    for (const name of [
+      'infra',
+      'shared',
+      'search',
+      'status',
+      'scripts',
+      'node_modules',
+      'package.json',
+    ]) {
+      symlinkSync(join(CHECKOUT, name), join(checkout, name))
+    }
+    const tools = join(checkout, 'tools')
+    mkdirSync(tools)
+    for (const tool of ['sh', 'id']) symlinkSync(`/usr/bin/${tool}`, join(tools, tool))
+    const dataDir = join(checkout, 'data')
+    const start = () =>
+      runServers(dataDir, { PATH: tools }, [
+        '--preserve-symlinks',
+        '--preserve-symlinks-main',
+        join(checkout, 'scripts', 'servers.ts'),
+      ])
+    const expectations = [
+      [
+        null,
+        /^There is no python3 for the embedded model server; install it .*semantic search is off/m,
+      ],
+      [
+        'ensurepip is not available',
+        /^python3 has no venv module .*"apt-get install python3-venv" .*semantic search is off/m,
+      ],
+      [
+        'out of luck',
+        /^python3 could not make an environment .*\(out of luck\): semantic search is off/m,
+      ],
+    ] as const
+    for (const [complaint, sentence] of expectations) {
+      if (complaint !== null)
+        writeFileSync(join(tools, 'python3'), `#!/bin/sh\necho '${complaint}'\nexit 1\n`, {
+          mode: 0o755,
+        })
+      const servers = start()
+      t.same(Object.keys(await servers.addresses()).sort(), [
+        'DATABASE_URL',
+        'QDRANT_API_KEY',
+        'QDRANT_URL',
+      ])
+      t.match(servers.said(), sentence)
+      t.equal(await servers.stop(), 0)
+    }
+  },
+)

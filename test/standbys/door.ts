@@ -24,7 +24,8 @@ export async function openDoor(
   meet: (statement: number, name: string) => Passage | Promise<Passage> = () => 'pass',
 ) {
   const connections = new Set<() => void>()
-  let [count, isShut] = [0, false]
+  let count = 0
+  let isShut = false
   const listener = createServer(client => {
     client.on('error', () => {})
     if (isShut) return client.destroy()
@@ -90,7 +91,10 @@ const nameOf = (type: string, bytes: Buffer) =>
   type === 'B' ? bytes.toString('utf8', 5).split('\0')[1] : type === 'Q' ? '' : null
 
 /** The messages of one side. The first one of a client has no type. */
-async function* messagesOf(socket: Socket, isClient: boolean): AsyncGenerator<{ type: string; bytes: Buffer }> {
+async function* messagesOf(
+  socket: Socket,
+  isClient: boolean,
+): AsyncGenerator<{ type: string; bytes: Buffer }> {
   let waiting = Buffer.alloc(0)
   let head = isClient ? 0 : 1
   for await (const part of socket) {

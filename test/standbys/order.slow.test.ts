@@ -66,10 +66,15 @@ function createGate() {
 
 const gate = createGate()
 let door: Door | null = null
-const api = await startTestApi(t, { AUTH_LOCK_FAILURES: '1000000', SEARCH_TIMEOUT: '30s' }, undefined, async url => {
-  door = await openDoor(() => new URL(url), gate.meet)
-  return door.to(url)
-})
+const api = await startTestApi(
+  t,
+  { AUTH_LOCK_FAILURES: '1000000', SEARCH_TIMEOUT: '30s' },
+  undefined,
+  async url => {
+    door = await openDoor(() => new URL(url), gate.meet)
+    return door.to(url)
+  },
+)
 t.teardown(() => door?.close())
 /** How many articles there are; and there were when the snippet of one was withdrawn. */
 let written = 0
@@ -79,8 +84,13 @@ type World = Awaited<ReturnType<typeof openWorld>>
 
 /** Keys and a feed of one history. */
 async function openWorld() {
-  const [revocable, shrinkable, owner] = [await api.issue(), await api.issue(), await api.issue()]
-  const feed = await createFeed(api.pool, owner.key.id, { search: 'sort=ingested_at&per_page=50', title: 'Alles' })
+  const revocable = await api.issue()
+  const shrinkable = await api.issue()
+  const owner = await api.issue()
+  const feed = await createFeed(api.pool, owner.key.id, {
+    search: 'sort=ingested_at&per_page=50',
+    title: 'Alles',
+  })
   /** How many articles there were when it was done. */
   const done: Partial<Record<'revoke' | 'shrink' | 'end feed', number>> = {}
   return { revocable, shrinkable, feed: feed!, done }
@@ -92,9 +102,10 @@ async function write(number: number): Promise<void> {
 }
 
 async function withdraw(number: number): Promise<void> {
-  const { rows } = await api.pool.query<{ seq: bigint; id: string }>('select seq, id from articles where seq = $1', [
-    number,
-  ])
+  const { rows } = await api.pool.query<{ seq: bigint; id: string }>(
+    'select seq, id from articles where seq = $1',
+    [number],
+  )
   const bound = { ...rows[0]!, pageNo: null, snippet: null, isBounded: true, hasVector: true }
   await transaction(api.pool, client => boundArticles(client, [bound]))
 }
@@ -107,14 +118,18 @@ async function run(world: World, deed: Deed): Promise<void> {
   if (deed === 'lag') await standby.lag()
   if (deed === 'catch up') await standby.catchUp()
   if (deed === 'withdraw' && written > 0) {
-    const number = Array.from({ length: written }, (_, at) => written - at).find(one => !withdrawn.has(one))
+    const number = Array.from({ length: written }, (_, at) => written - at).find(
+      one => !withdrawn.has(one),
+    )
     if (number === undefined) return
     await withdraw(number)
     withdrawn.set(number, written)
   }
-  if ((deed !== 'revoke' && deed !== 'shrink' && deed !== 'end feed') || done[deed] !== undefined) return
+  if ((deed !== 'revoke' && deed !== 'shrink' && deed !== 'end feed') || done[deed] !== undefined)
+    return
   if (deed === 'revoke') await revokeKey(api.pool, world.revocable.key.id)
-  if (deed === 'shrink') await updateKey(api.pool, world.shrinkable.key.id, { plan: { countries: ['NL'] } })
+  if (deed === 'shrink')
+    await updateKey(api.pool, world.shrinkable.key.id, { plan: { countries: ['NL'] } })
   if (deed === 'end feed') await revokeFeed(api.pool, world.feed.feed.id)
   done[deed] = written
 }
@@ -128,8 +143,13 @@ function request({ revocable, shrinkable, feed }: World, who: Round['who']) {
 }
 
 /** What is older than the articles beside it; null: nothing is. */
-function older({ done }: World, who: Round['who'], answer: Awaited<ReturnType<typeof ask>>): string | null {
-  if (![200, 401, 410].includes(answer.status)) return `it is answered ${answer.status}: ${answer.text}`
+function older(
+  { done }: World,
+  who: Round['who'],
+  answer: Awaited<ReturnType<typeof ask>>,
+): string | null {
+  if (![200, 401, 410].includes(answer.status))
+    return `it is answered ${answer.status}: ${answer.text}`
   if (answer.status !== 200) return null
   const shown = [...answer.text.matchAll(/Artikel(\d+)-(\w\w)/g)].map(
     ([, number, country]) => [Number(number), country] as const,
@@ -139,10 +159,12 @@ function older({ done }: World, who: Round['who'], answer: Awaited<ReturnType<ty
       ? Number(answer.json.data.total ?? answer.json.total)
       : Math.max(0, ...shown.map(([number]) => number))
   const isAfter = (moment = Infinity) => newest > moment
-  if ((who === 'revocable' || who === 'counts') && isAfter(done.revoke)) return 'the key was revoked before'
+  if ((who === 'revocable' || who === 'counts') && isAfter(done.revoke))
+    return 'the key was revoked before'
   if (who === 'feed' && isAfter(done['end feed'])) return 'the feed was ended before'
   const isBelgian = shown.some(([, country]) => country === 'BE')
-  if (who === 'shrinkable' && isBelgian && isAfter(done.shrink)) return 'the plan was made smaller before'
+  if (who === 'shrinkable' && isBelgian && isAfter(done.shrink))
+    return 'the plan was made smaller before'
   const snippets = [...answer.text.matchAll(/Inhoud(\d+)x/g)].map(([, number]) => Number(number))
   const old = snippets.filter(number => isAfter(withdrawn.get(number)))
   return old.length === 0 ? null : `the snippets of ${old} were withdrawn before`
@@ -155,7 +177,8 @@ async function live(history: Round[]): Promise<void> {
       for (const deed of before) await run(world, deed)
       if (passing !== null) gate.shutAfter(passing)
       const answering = request(world, who)
-      for (let waited = 0; waited < 20 && passing !== null && !gate.isShut(); waited++) await pause(5)
+      for (let waited = 0; waited < 20 && passing !== null && !gate.isShut(); waited++)
+        await pause(5)
       await pause(5)
       if (passing !== null) for (const deed of during) await run(world, deed)
       gate.open()
@@ -168,18 +191,21 @@ async function live(history: Round[]): Promise<void> {
   }
 }
 
-t.test('no key, plan, feed or snippet is older than the articles beside it, whatever waits or lags', async t => {
-  const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000)
-  const reads = async () =>
-    (await statements.get()).values.find(({ labels }) => labels.server === 'standby')?.value ?? 0
-  const before = await reads()
-  const property = fc.asyncProperty(rounds, live)
-  const result = await fc.check(property, {
-    seed,
-    numRuns: Number(process.env.RUNS ?? 40),
-    interruptAfterTimeLimit: 200_000,
-  })
-  if (result.failed) t.fail(`${String(result.errorInstance)} ${fc.defaultReportMessage(result)}`)
-  t.comment(`seed ${seed}, ${result.numRuns} histories`)
-  t.ok((await reads()) > before, 'the standby was read')
-})
+t.test(
+  'no key, plan, feed or snippet is older than the articles beside it, whatever waits or lags',
+  async t => {
+    const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000)
+    const reads = async () =>
+      (await statements.get()).values.find(({ labels }) => labels.server === 'standby')?.value ?? 0
+    const before = await reads()
+    const property = fc.asyncProperty(rounds, live)
+    const result = await fc.check(property, {
+      seed,
+      numRuns: Number(process.env.RUNS ?? 40),
+      interruptAfterTimeLimit: 200_000,
+    })
+    if (result.failed) t.fail(`${String(result.errorInstance)} ${fc.defaultReportMessage(result)}`)
+    t.comment(`seed ${seed}, ${result.numRuns} histories`)
+    t.ok((await reads()) > before, 'the standby was read')
+  },
+)

@@ -34,7 +34,8 @@ export function openTestReading(
   const onConnect = history.look
   const own = { ...PATIENT, ...options, ...(urls.length > 0 && { onConnect }) }
   const pool: Pool = createPool(databaseUrl, 'test', () => {}, own)
-  const standbys = urls.length > 0 ? openStandbys(urls, 8, history, createLogger('test', 'silent')) : undefined
+  const standbys =
+    urls.length > 0 ? openStandbys(urls, 8, history, createLogger('test', 'silent')) : undefined
   async function close(): Promise<void> {
     await standbys?.close()
     await pool.end()

@@ -3,7 +3,8 @@ import { failureOf } from '../script.ts'
 import { startTestCluster } from './servers.ts'
 
 /** Tests as they stand. `writing` asks all kinds of questions, of a naive oracle too. */
-const CONTRACT = 'pages poll totals matching kept-answers explore explore-counts feed search-feeds'.split(' ')
+const CONTRACT =
+  'pages poll totals matching kept-answers explore explore-counts feed search-feeds'.split(' ')
 const OTHERS = ['search/visibility', 'search/writing', 'search/counts', 'semantic/related']
 
 const cluster = await startTestCluster(1)

@@ -54,7 +54,8 @@ export async function startTestCluster(standbys: number) {
       current.pause()
       next.resume()
       await next.promote()
-      const takesWrites = async () => (await next.query('select pg_is_in_recovery() as is'))[0]?.is === false
+      const takesWrites = async () =>
+        (await next.query('select pg_is_in_recovery() as is'))[0]?.is === false
       await until(takesWrites, READY)
       current = promoted = next
     },
@@ -88,7 +89,8 @@ function serverAt(url: string, folder: string) {
     return own.href
   }
   return {
-    ...{ url, folder },
+    url,
+    folder,
     /** Address of a database of this server. */
     in: inDatabase,
     /**
@@ -114,7 +116,13 @@ export type TestStandby = Awaited<ReturnType<typeof startStandby>>
 async function startStandby(servers: TestServers, primary: TestPostgres, number: number) {
   const owner = await postgresAccount(() => {})
   const { folder: programs, version } = await postgresPackage()
-  const opened = await openPrograms(programs, PROGRAM_PARTS, `postgres-${version}`, servers.dataDir, owner)
+  const opened = await openPrograms(
+    programs,
+    PROGRAM_PARTS,
+    `postgres-${version}`,
+    servers.dataDir,
+    owner,
+  )
   const folder = join(servers.dataDir, `standby-${number}`)
   await copyPrimary(primary.url, primary.folder, folder)
   await giveTo(owner, folder)
@@ -131,7 +139,9 @@ async function startStandby(servers: TestServers, primary: TestPostgres, number:
     async lag() {
       await server.query('select pg_wal_replay_pause()')
       const isPaused = async () => {
-        const [row] = await server.query("select pg_get_wal_replay_pause_state() = 'paused' as paused")
+        const [row] = await server.query(
+          "select pg_get_wal_replay_pause_state() = 'paused' as paused",
+        )
         return row?.paused === true
       }
       await until(isPaused, READY)
@@ -154,11 +164,18 @@ async function startStandby(servers: TestServers, primary: TestPostgres, number:
         stdio: ['ignore', 'ignore', 'ignore'],
         ...(owner ? { uid: owner.uid, gid: owner.gid } : {}),
       })
-      await until(async () => (await server.query('select 1')).length === 1, READY, 'the standby did not start')
+      await until(
+        async () => (await server.query('select 1')).length === 1,
+        READY,
+        'the standby did not start',
+      )
       if (!isPromoted) await hasReplayed(primary, server)
     },
     async kill() {
-      const ended = child !== null && child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
+      const ended =
+        child !== null && child.exitCode === null && child.signalCode === null
+          ? once(child, 'exit')
+          : null
       await server.kill()
       await ended
     },
@@ -179,15 +196,22 @@ async function copyPrimary(url: string, from: string, to: string): Promise<void>
   try {
     await client.query("select pg_backup_start('standby', true)")
     await mkdir(to, { mode: 0o700 })
-    const parts = (await readdir(from)).filter(name => !/^(postmaster\.(pid|opts)|pg_wal)$/.test(name))
+    const parts = (await readdir(from)).filter(
+      name => !/^(postmaster\.(pid|opts)|pg_wal)$/.test(name),
+    )
     // Node's own `cp` takes much longer for so many files.
     await run('cp', ['-a', ...parts.map(name => join(from, name)), to])
-    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
+    const { rows } = await client.query<{ labelfile: string }>(
+      'select labelfile from pg_backup_stop(false)',
+    )
     await mkdir(join(to, 'pg_wal'), { recursive: true, mode: 0o700 })
     await writeFile(join(to, 'backup_label'), rows[0]!.labelfile)
     await writeFile(join(to, 'standby.signal'), '')
     const settings = await readFile(join(to, 'postgresql.auto.conf'), 'utf8')
-    await writeFile(join(to, 'postgresql.auto.conf'), settings.replace(/^synchronous_standby_names.*$/m, ''))
+    await writeFile(
+      join(to, 'postgresql.auto.conf'),
+      settings.replace(/^synchronous_standby_names.*$/m, ''),
+    )
   } finally {
     await client.end()
   }
@@ -216,7 +240,9 @@ function settingsOf(port: number, primaryUrl: string): string[] {
 async function hasReplayed(primary: TestPostgres, standby: TestPostgres): Promise<void> {
   const [row] = await primary.query('select pg_current_wal_insert_lsn()::text as at')
   const caughtUp = async () => {
-    const [replayed] = await standby.query(`select pg_last_wal_replay_lsn() >= '${String(row?.at)}' as done`)
+    const [replayed] = await standby.query(
+      `select pg_last_wal_replay_lsn() >= '${String(row?.at)}' as done`,
+    )
     return replayed?.done === true
   }
   await until(caughtUp, READY, () => 'the standby does not catch up')

@@ -20,7 +20,8 @@ t.teardown(() => cluster.stop())
 process.env.DATABASE_URL = cluster.url
 process.env.TEST_SUPERUSER_URL = cluster.primary.in(cluster.url)
 process.env.TEST_READ_URL = cluster.standbys.map(standby => standby.in(cluster.url)).join()
-const [first, second] = [cluster.standbys[0]!, cluster.standbys[1]!]
+const first = cluster.standbys[0]!
+const second = cluster.standbys[1]!
 
 type Sums = Partial<Record<string, number>>
 
@@ -39,13 +40,23 @@ async function sums(): Promise<Sums> {
 async function countsOf(work: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = await sums()
   await work()
-  return Object.fromEntries(Object.entries(await sums()).map(([name, sum = 0]) => [name, sum - (before[name] ?? 0)]))
+  return Object.fromEntries(
+    Object.entries(await sums()).map(([name, sum = 0]) => [name, sum - (before[name] ?? 0)]),
+  )
 }
 
-async function withApi(t: Test, reach?: Parameters<typeof startTestApi>[3]): Promise<{ api: TestApi; secret: string }> {
+async function withApi(
+  t: Test,
+  reach?: Parameters<typeof startTestApi>[3],
+): Promise<{ api: TestApi; secret: string }> {
   const api = await startTestApi(t, { DATABASE_POOL: '4' }, noSemanticSearch, reach)
   const { secret } = await api.issue()
-  await api.index(Array.from({ length: 20 }, (_, n) => ({ title: `Een brug ${n}`, body: `Over brug ${n} en water` })))
+  await api.index(
+    Array.from({ length: 20 }, (_, n) => ({
+      title: `Een brug ${n}`,
+      body: `Over brug ${n} en water`,
+    })),
+  )
   return { api, secret }
 }
 
@@ -81,20 +92,23 @@ const losses: [what: string, reason: 'behind' | 'timeout' | null, lose: Act, fin
   ['dies', null, standby => standby.kill(), standby => standby.start()],
 ]
 for (const [what, reason, lose, find] of losses) {
-  t.test(`a standby that ${what} costs no request and no article, and is read again afterwards`, async t => {
-    const { api, secret } = await withApi(t)
-    await untilStandbysServe(api, secret)
-    for (const standby of [first, second]) await lose(standby)
-    const counts = await countsOf(async () => {
-      for (let n = 0; n < 5; n++) {
-        await api.index([{ title: `Stenen brug ${n}` }])
-        t.equal((await titlesOf(api.base, secret)).length, 21 + n)
-      }
-    })
-    if (reason !== null) t.ok(counts[reason]! > 0, JSON.stringify(counts))
-    for (const standby of [first, second]) await find(standby)
-    await untilStandbysServe(api, secret)
-  })
+  t.test(
+    `a standby that ${what} costs no request and no article, and is read again afterwards`,
+    async t => {
+      const { api, secret } = await withApi(t)
+      await untilStandbysServe(api, secret)
+      for (const standby of [first, second]) await lose(standby)
+      const counts = await countsOf(async () => {
+        for (let n = 0; n < 5; n++) {
+          await api.index([{ title: `Stenen brug ${n}` }])
+          t.equal((await titlesOf(api.base, secret)).length, 21 + n)
+        }
+      })
+      if (reason !== null) t.ok(counts[reason]! > 0, JSON.stringify(counts))
+      for (const standby of [first, second]) await find(standby)
+      await untilStandbysServe(api, secret)
+    },
+  )
 }
 
 t.test('a standby that shows segments before the primary does is not read for them', async t => {
@@ -102,7 +116,9 @@ t.test('a standby that shows segments before the primary does is not read for th
   await untilStandbysServe(api, secret)
   // The commits of the API wait for no standby. The commit of this test waits for a standby that
   // does not exist.
-  await cluster.primary.query(`alter role ${new URL(cluster.url).username} set synchronous_commit = 'local'`)
+  await cluster.primary.query(
+    `alter role ${new URL(cluster.url).username} set synchronous_commit = 'local'`,
+  )
   await cluster.primary.query(`alter system set synchronous_standby_names = 'nobody'`)
   await cluster.primary.query('select pg_reload_conf()')
   const pending = cluster.primary.query(
@@ -110,8 +126,14 @@ t.test('a standby that shows segments before the primary does is not read for th
     api.config.DATABASE_URL,
   )
   const versionOn = async (server: TestPostgres) =>
-    String((await server.query('select version from segments_version', api.config.DATABASE_URL))[0]?.version)
-  await until(async () => (await versionOn(first)) === '1' && (await versionOn(second)) === '1', 60_000)
+    String(
+      (await server.query('select version from segments_version', api.config.DATABASE_URL))[0]
+        ?.version,
+    )
+  await until(
+    async () => (await versionOn(first)) === '1' && (await versionOn(second)) === '1',
+    60_000,
+  )
   t.equal(await versionOn(cluster.primary), '0')
   const isRefused = async () => {
     const { ahead } = await countsOf(async () => {
@@ -135,7 +157,10 @@ t.test('a server of another timeline than the primary is not read', async t => {
   await second.promote()
   // It gives numbers to articles of its own from now on.
   const diverges = 'update ingest_clock set last_seq = last_seq + 100'
-  await until(async () => (await second.query(diverges, api.config.DATABASE_URL)).length === 0, 60_000)
+  await until(
+    async () => (await second.query(diverges, api.config.DATABASE_URL)).length === 0,
+    60_000,
+  )
   await api.index([{ title: 'Nog een brug' }])
   const counts = await countsOf(async () => {
     const fresh = await api.another()
@@ -146,7 +171,10 @@ t.test('a server of another timeline than the primary is not read', async t => {
   const url = api.config.DATABASE_URL
   const readFirst = async (primaryUrl: string) => {
     const history = followHistory(() => pool)
-    const pool: Pool = createPool(primaryUrl, 'test', () => {}, { ...PATIENT, onConnect: one => history.look(one) })
+    const pool: Pool = createPool(primaryUrl, 'test', () => {}, {
+      ...PATIENT,
+      onConnect: one => history.look(one),
+    })
     const standbys = openStandbys([first.in(url)], 2, history, createLogger('test', 'silent'))
     await pool.query('select 1')
     await until(() => history.current() !== null, 60_000)
@@ -171,74 +199,103 @@ t.test('a server of another timeline than the primary is not read', async t => {
 /** A text that is long enough to be compared. */
 const textOf = (word: string) => Array.from({ length: 80 }, (_, n) => `${word}${n}`).join(' ')
 
-t.test('an API forgets what a failover undoes, and leaves a former primary that lives on', async t => {
-  process.env.TEST_READ_URL = ''
-  const door = await openDoor(() => new URL(cluster.current().url))
-  t.teardown(() => door.close())
-  const { api, secret } = await withApi(t, async url => door.to(url))
-  const url = api.config.DATABASE_URL
-  const history = followHistory(() => through)
-  const through = createPool(door.to(url), 'test', () => {}, { ...PATIENT, onConnect: history.look })
-  const copies = openCopyGroups(through)
-  const { signal } = new AbortController()
-  /**
-   * Writes ten articles with the same text, and a segment of the first 24 of all.
-   *
-   * @param others how many of them have another text; another process finds their group
-   */
-  const write = async (word: string, others: number) => {
-    const pool = createPool(cluster.current().in(url), 'test', () => {}, PATIENT)
-    const indexer = openIndexer(pool, SEGMENT_THREAD)
-    const { write } = openArticleWriter({ pool, indexer, embedDelay: 3_600_000 })
-    const articles = Array.from({ length: 10 }, (_, n) =>
-      newArticle(100 + n, { title: `${word} brug ${n}`, body: textOf(n < others ? 'ander' : 'woord') }),
-    )
-    await write(articles.slice(0, others))
-    await openCopyGroups(pool).pass(signal)
-    await write(articles.slice(others))
+t.test(
+  'an API forgets what a failover undoes, and leaves a former primary that lives on',
+  async t => {
+    process.env.TEST_READ_URL = ''
+    const door = await openDoor(() => new URL(cluster.current().url))
+    t.teardown(() => door.close())
+    const { api, secret } = await withApi(t, async url => door.to(url))
+    const url = api.config.DATABASE_URL
+    const history = followHistory(() => through)
+    const through = createPool(door.to(url), 'test', () => {}, {
+      ...PATIENT,
+      onConnect: history.look,
+    })
+    const copies = openCopyGroups(through)
+    const { signal } = new AbortController()
+    /**
+     * Writes ten articles with the same text, and a segment of the first 24 of all.
+     *
+     * @param others how many of them have another text; another process finds their group
+     */
+    const write = async (word: string, others: number) => {
+      const pool = createPool(cluster.current().in(url), 'test', () => {}, PATIENT)
+      const indexer = openIndexer(pool, SEGMENT_THREAD)
+      const { write } = openArticleWriter({ pool, indexer, embedDelay: 3_600_000 })
+      const articles = Array.from({ length: 10 }, (_, n) =>
+        newArticle(100 + n, {
+          title: `${word} brug ${n}`,
+          body: textOf(n < others ? 'ander' : 'woord'),
+        }),
+      )
+      await write(articles.slice(0, others))
+      await openCopyGroups(pool).pass(signal)
+      await write(articles.slice(others))
+      await copies.pass(signal)
+      await makeSegments(pool, { flushed: 8n, merged: 24n })
+      t.same((await pool.query('select last_seq as last from segments')).rows, [{ last: 24n }])
+      await indexer.close()
+      await pool.end()
+    }
+    const read = (path: string, init?: RequestInit) => ask(`${api.base}${path}`, secret, init)
+    let cited = ''
+    const told = async () => ({
+      titles: (await titlesOf(api.base, secret)).filter(title => !title.startsWith('Een')).sort(),
+      totals: await Promise.all(
+        ['brug', 'houten', 'stenen'].map(
+          async q => (await read(`/v1/articles?q=${q}`)).json.total_results,
+        ),
+      ),
+      counts: await Promise.all(
+        ['q=houten', 'q=brug&texts=true'].map(
+          async q => (await read(`/explore/counts?by=country&${q}`)).json.total,
+        ),
+      ),
+      feed: (await read('/v1/articles.rss?q=houten')).text.split('<item>').length - 1,
+      citation: (await read(`${cited}.json`)).status,
+    })
+    const titles = (word: string) => Array.from({ length: 10 }, (_, n) => `${word} brug ${n}`)
     await copies.pass(signal)
-    await makeSegments(pool, { flushed: 8n, merged: 24n })
-    t.same((await pool.query('select last_seq as last from segments')).rows, [{ last: 24n }])
-    await indexer.close()
-    await pool.end()
-  }
-  const read = (path: string, init?: RequestInit) => ask(`${api.base}${path}`, secret, init)
-  let cited = ''
-  const told = async () => ({
-    titles: (await titlesOf(api.base, secret)).filter(title => !title.startsWith('Een')).sort(),
-    totals: await Promise.all(
-      ['brug', 'houten', 'stenen'].map(async q => (await read(`/v1/articles?q=${q}`)).json.total_results),
-    ),
-    counts: await Promise.all(
-      ['q=houten', 'q=brug&texts=true'].map(async q => (await read(`/explore/counts?by=country&${q}`)).json.total),
-    ),
-    feed: (await read('/v1/articles.rss?q=houten')).text.split('<item>').length - 1,
-    citation: (await read(`${cited}.json`)).status,
-  })
-  const titles = (word: string) => Array.from({ length: 10 }, (_, n) => `${word} brug ${n}`)
-  await copies.pass(signal)
-  await first.catchUp()
-  first.pause()
-  await cluster.primary.query('select pg_terminate_backend(pid) from pg_stat_replication')
-  await write('Houten', 0)
-  cited = (await read('/explore/citations', sent('POST', { search: 'q=houten' }))).json.address
-  t.same(await told(), { titles: titles('Houten'), totals: [30, 10, 0], counts: [10, 21], feed: 10, citation: 200 })
-  await Promise.all(Array.from({ length: 8 }, told))
-  const open = await through.connect()
-  await open.query('begin')
-  await cluster.failOver()
-  await write('Stenen', 5)
-  cluster.primary.resume()
-  await t.rejects(open.query('commit'), 'a transaction does not end at the former primary')
-  open.release()
-  await through.end()
-  // The door leads new connections to the new primary. The others still lead to the former one.
-  const ofApi = "from pg_stat_activity where application_name ^@ 'perscope api' and datname = current_database()"
-  t.ok((await cluster.primary.query(`select pid ${ofApi}`, url)).length > 1)
-  await cluster.primary.query(`select pg_terminate_backend(pid) ${ofApi} limit 1`, url)
-  const again = () => Promise.all(Array.from({ length: 8 }, () => told().catch(() => null)))
-  const due = { titles: titles('Stenen'), totals: [30, 0, 10], counts: [0, 22], feed: 0, citation: 404 }
-  await until(async () => isDeepStrictEqual((await again())[0], due), 60_000)
-  for (let n = 0; n < 5; n++)
-    t.same(new Set((await again()).map(one => JSON.stringify(one))), new Set([JSON.stringify(due)]))
-})
+    await first.catchUp()
+    first.pause()
+    await cluster.primary.query('select pg_terminate_backend(pid) from pg_stat_replication')
+    await write('Houten', 0)
+    cited = (await read('/explore/citations', sent('POST', { search: 'q=houten' }))).json.address
+    t.same(await told(), {
+      titles: titles('Houten'),
+      totals: [30, 10, 0],
+      counts: [10, 21],
+      feed: 10,
+      citation: 200,
+    })
+    await Promise.all(Array.from({ length: 8 }, told))
+    const open = await through.connect()
+    await open.query('begin')
+    await cluster.failOver()
+    await write('Stenen', 5)
+    cluster.primary.resume()
+    await t.rejects(open.query('commit'), 'a transaction does not end at the former primary')
+    open.release()
+    await through.end()
+    // The door leads new connections to the new primary. The others still lead to the former one.
+    const ofApi =
+      "from pg_stat_activity where application_name ^@ 'perscope api' and datname = current_database()"
+    t.ok((await cluster.primary.query(`select pid ${ofApi}`, url)).length > 1)
+    await cluster.primary.query(`select pg_terminate_backend(pid) ${ofApi} limit 1`, url)
+    const again = () => Promise.all(Array.from({ length: 8 }, () => told().catch(() => null)))
+    const due = {
+      titles: titles('Stenen'),
+      totals: [30, 0, 10],
+      counts: [0, 22],
+      feed: 0,
+      citation: 404,
+    }
+    await until(async () => isDeepStrictEqual((await again())[0], due), 60_000)
+    for (let n = 0; n < 5; n++)
+      t.same(
+        new Set((await again()).map(one => JSON.stringify(one))),
+        new Set([JSON.stringify(due)]),
+      )
+  },
+)

@@ -8,7 +8,10 @@ const RUNTIME = `node-${process.platform}-${process.arch}`
 
 interface Manifest {
   allowScripts: Record<string, boolean>
-  packages: Record<string, { version?: string; integrity?: string; resolved?: string; inBundle?: boolean }>
+  packages: Record<
+    string,
+    { version?: string; integrity?: string; resolved?: string; inBundle?: boolean }
+  >
 }
 
 const read = (name: string): Manifest => JSON.parse(readFileSync(join(CHECKOUT, name), 'utf8'))
@@ -17,18 +20,23 @@ const npm = (folder: string, ...args: string[]) =>
   run('npm', [...args, '--loglevel=error', '--prefer-offline'], { cwd: folder })
 
 // That `npm ci` accepts the lockfile, every run in a fresh checkout shows (scripts/bootstrap.mjs).
-t.test('the lockfile pins every package with its sum, and no package’s script adds to them', async t => {
-  const { '': _ours, ...packages } = read('package-lock.json').packages
-  const loose = Object.entries(packages).filter(([, { integrity, inBundle }]) => !integrity && !inBundle)
-  t.same(loose, [])
-  t.same(
-    Object.entries(packages).filter(([, { resolved }]) => resolved),
-    [],
-    'and names no registry',
-  )
-  const scripts = Object.values(read('package.json').allowScripts)
-  t.ok(scripts.length > 0 && !scripts.includes(true))
-})
+t.test(
+  'the lockfile pins every package with its sum, and no package’s script adds to them',
+  async t => {
+    const { '': _ours, ...packages } = read('package-lock.json').packages
+    const loose = Object.entries(packages).filter(
+      ([, { integrity, inBundle }]) => !integrity && !inBundle,
+    )
+    t.same(loose, [])
+    t.same(
+      Object.entries(packages).filter(([, { resolved }]) => resolved),
+      [],
+      'and names no registry',
+    )
+    const scripts = Object.values(read('package.json').allowScripts)
+    t.ok(scripts.length > 0 && !scripts.includes(true))
+  },
+)
 
 t.test('installing runs no script, with an npm too that knows nothing of allowScripts', async t => {
   const folder = temporaryFolder(t)
@@ -53,10 +61,17 @@ t.test('the runtime is the one of the lockfile, without scripts, or none', async
     [foreign, false],
   ] as const) {
     const folder = temporaryFolder(t)
-    const own = { name: 'one', version: '1.0.0', optionalDependencies: { [RUNTIME]: entry?.version } }
+    const own = {
+      name: 'one',
+      version: '1.0.0',
+      optionalDependencies: { [RUNTIME]: entry?.version },
+    }
     const packages = { '': own, [`node_modules/${RUNTIME}`]: { ...entry, integrity } }
     writeFileSync(join(folder, 'package.json'), JSON.stringify(own))
-    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ ...own, lockfileVersion: 3, packages }))
+    writeFileSync(
+      join(folder, 'package-lock.json'),
+      JSON.stringify({ ...own, lockfileVersion: 3, packages }),
+    )
     await npm(folder, 'ci', '--ignore-scripts').catch(() => {})
     const program = join(folder, 'node_modules', '.bin', 'node')
     t.equal(existsSync(program), installed, `the sum ${integrity}`)

@@ -10,15 +10,26 @@ export function start(t: Test, env: Record<string, string>) {
   const child = spawn(process.execPath, [SCRIPT], {
     env: {
       ...process.env,
-      ...{ DATABASE_URL: '', QDRANT_URL: '', EMBEDDINGS_URL: '', REDIS_URL: '', OUTLETS: '', EMBED_DELAY: '' },
+      DATABASE_URL: '',
+      QDRANT_URL: '',
+      EMBEDDINGS_URL: '',
+      REDIS_URL: '',
+      OUTLETS: '',
+      EMBED_DELAY: '',
       ...env,
     },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const [printed, said] = [heard(child.stdout), heard(child.stderr)]
+  const printed = heard(child.stdout)
+  const said = heard(child.stderr)
   const ended = new Promise<number | null>(resolve => child.once('close', resolve))
   // What a failed test leaves; the watchdog ends the rest.
-  t.teardown(() => child.exitCode === null && child.signalCode === null && process.kill(-(child.pid ?? 0), 'SIGKILL'))
+  t.teardown(
+    () =>
+      child.exitCode === null &&
+      child.signalCode === null &&
+      process.kill(-(child.pid ?? 0), 'SIGKILL'),
+  )
   return { pid: child.pid ?? 0, printed, said, words: () => `${printed()}\n${said()}`, ended }
 }

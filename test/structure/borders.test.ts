@@ -13,7 +13,10 @@ const crossing = imports.filter(({ from, to }) => partOf(from) !== partOf(to))
 const named = (some: typeof imports) => some.map(({ from, to }) => `${from} imports ${to}`)
 
 t.test('there is something to look at', async t => {
-  t.ok(files.length > 500 && imports.length > 2_000, `${files.length} files, ${imports.length} imports`)
+  t.ok(
+    files.length > 500 && imports.length > 2_000,
+    `${files.length} files, ${imports.length} imports`,
+  )
   t.same(
     cyclesOf([
       ['a', 'b'],
@@ -32,7 +35,9 @@ t.test('every import leads to a file', async t => {
 
 t.test('the search engine stands alone: it imports nothing of the house', async t => {
   const isExample = (file: string) => file.startsWith('search/examples/')
-  const others = crossing.filter(({ from }) => partOf(from) === 'search' && !isTest(from) && !isExample(from))
+  const others = crossing.filter(
+    ({ from }) => partOf(from) === 'search' && !isTest(from) && !isExample(from),
+  )
   t.same(named(others), [])
 })
 
@@ -63,25 +68,33 @@ t.test('the search engine is used through its entries', async t => {
   t.same(named(inwards.filter(({ to, typeOnly }) => typeOnly && !ofTypes.test(to))), [])
 })
 
-t.test('pages import pure parts alone: how queries are read, and what the contract fixes', async t => {
-  const allowed = [
-    'clients/typescript/package.json',
-    'clients/typescript/src/index.ts',
-    'search/browser.ts',
-    'services/api/contract/errors.ts',
-    'services/api/contract/parameters.ts',
-    'services/api/contract/resources.ts',
-    'shared/articles/article.ts',
-    'shared/articles/csv.ts',
-    'shared/articles/parquet.ts',
-    'shared/figures.ts',
-    'status/words.ts',
-  ]
-  const mayImport = ({ to }: (typeof imports)[number]) => allowed.includes(to)
-  const others = crossing.filter(one => partOf(one.from) === 'web' && !isTest(one.from) && !mayImport(one))
-  t.same(named(others), [])
-  t.same(named(crossing.filter(({ from, to }) => partOf(to) === 'web' && partOf(from) !== 'test')), [])
-})
+t.test(
+  'pages import pure parts alone: how queries are read, and what the contract fixes',
+  async t => {
+    const allowed = [
+      'clients/typescript/package.json',
+      'clients/typescript/src/index.ts',
+      'search/browser.ts',
+      'services/api/contract/errors.ts',
+      'services/api/contract/parameters.ts',
+      'services/api/contract/resources.ts',
+      'shared/articles/article.ts',
+      'shared/articles/csv.ts',
+      'shared/articles/parquet.ts',
+      'shared/figures.ts',
+      'status/words.ts',
+    ]
+    const mayImport = ({ to }: (typeof imports)[number]) => allowed.includes(to)
+    const others = crossing.filter(
+      one => partOf(one.from) === 'web' && !isTest(one.from) && !mayImport(one),
+    )
+    t.same(named(others), [])
+    t.same(
+      named(crossing.filter(({ from, to }) => partOf(to) === 'web' && partOf(from) !== 'test')),
+      [],
+    )
+  },
+)
 
 t.test('what pages import, directly or by way of others, uses nothing of Node', async t => {
   const reached = new Set(files.filter(file => partOf(file) === 'web' && !isTest(file)))
@@ -97,29 +110,37 @@ t.test('what pages import, directly or by way of others, uses nothing of Node', 
 
 t.test('the search engine knows nothing of its archive, which knows the engine', async t => {
   const isArchive = (file: string) => file.startsWith('search/archive/')
-  const inwards = imports.filter(({ from, to }) => partOf(from) === 'search' && isArchive(to) && !isArchive(from))
+  const inwards = imports.filter(
+    ({ from, to }) => partOf(from) === 'search' && isArchive(to) && !isArchive(from),
+  )
   t.same(named(inwards), [])
   const naming = files.filter(file => /^search\//.test(file) && !isArchive(file) && !isTest(file))
   const wrong = naming.filter(file => /archive_indices|opensearch/i.test(read(file)))
   t.same(wrong, [])
 })
 
-t.test('only the store of the search engine, and what releases segments, has SQL on its segment tables', async t => {
-  const tables = /\b(from|join|into|update)\s+(segments|segments_ahead|segment_buckets|segments_version)\b/
-  const outside = files.filter(
-    file =>
-      !/^search\/(store\/|archive\/state\.ts)/.test(file) &&
-      !/^(test|bench)\/|\.test\.ts$/.test(file) &&
-      tables.test(read(file)),
-  )
-  t.same(outside, [])
-})
+t.test(
+  'only the store of the search engine, and what releases segments, has SQL on its segment tables',
+  async t => {
+    const tables =
+      /\b(from|join|into|update)\s+(segments|segments_ahead|segment_buckets|segments_version)\b/
+    const outside = files.filter(
+      file =>
+        !/^search\/(store\/|archive\/state\.ts)/.test(file) &&
+        !/^(test|bench)\/|\.test\.ts$/.test(file) &&
+        tables.test(read(file)),
+    )
+    t.same(outside, [])
+  },
+)
 
 /** Files that run on this machine's Node: neither packages for others nor pages for browsers. */
 const ofNode = files.filter(file => !/^(clients|web|test|bench)\/|\.test\.ts$/.test(file))
 
 t.test("no file calls Node's own fetch: a server that closes early ends its process", async t => {
-  const calls = ofNode.filter(file => /(?<![\w.])fetch\(/.test(read(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')))
+  const calls = ofNode.filter(file =>
+    /(?<![\w.])fetch\(/.test(read(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')),
+  )
   const own = /^import \{[^}]*\bfetch\b[^}]*\} from 'undici'|\bfetch: \(/m
   t.ok(calls.length > 4)
   const wrong = calls.filter(file => !own.test(read(file)))
@@ -147,21 +168,29 @@ t.test('somebody listens to the errors of every process, thread, server and clie
 
 t.test('nothing that runs elsewhere than in a checkout imports tests or benches', async t => {
   const known = /^(test|bench|search\/examples|scripts\/(test\/|chaos|fleet))/
-  const inwards = imports.filter(({ from, to }) => /^(test|bench)\//.test(to) && !known.test(from) && !isTest(from))
+  const inwards = imports.filter(
+    ({ from, to }) => /^(test|bench)\//.test(to) && !known.test(from) && !isTest(from),
+  )
   t.same(named(inwards), [])
 })
 
 t.test('no service imports another', async t => {
-  const between = crossing.filter(({ from, to }) => from.startsWith('services/') && to.startsWith('services/'))
+  const between = crossing.filter(
+    ({ from, to }) => from.startsWith('services/') && to.startsWith('services/'),
+  )
   t.same(named(between), [])
 })
 
-t.test('shared code, and what reads the state of the system, import shared code and the engine alone', async t => {
-  const upwards = crossing.filter(
-    ({ from, to }) => !isTest(from) && /^(shared|status)$/.test(partOf(from)) && !/^(shared|search)\//.test(to),
-  )
-  t.same(named(upwards), [])
-})
+t.test(
+  'shared code, and what reads the state of the system, import shared code and the engine alone',
+  async t => {
+    const upwards = crossing.filter(
+      ({ from, to }) =>
+        !isTest(from) && /^(shared|status)$/.test(partOf(from)) && !/^(shared|search)\//.test(to),
+    )
+    t.same(named(upwards), [])
+  },
+)
 
 t.test('no file imports itself by way of others, by types neither', async t => {
   t.same(cyclesOf(imports.map(({ from, to }) => [from, to])), [])
@@ -172,12 +201,16 @@ t.test('no folder imports itself by way of others', async t => {
   // subfolders.
   const parents = new Set(files.map(file => dirname(dirname(file))))
   const nodeOf = (file: string) => (parents.has(dirname(file)) ? file : dirname(file))
-  const values = imports.filter(({ from, typeOnly }) => !typeOnly && !isTest(from) && !/^(test|bench)\//.test(from))
+  const values = imports.filter(
+    ({ from, typeOnly }) => !typeOnly && !isTest(from) && !/^(test|bench)\//.test(from),
+  )
   t.same(cyclesOf(values.map(({ from, to }) => [nodeOf(from), nodeOf(to)])), [])
 })
 
 t.test('no two migrations have one number', async t => {
-  const numbers = filesOf().flatMap(file => /^infra\/migrations\/(\d{4})_\w+\.sql$/.exec(file)?.[1] ?? [])
+  const numbers = filesOf().flatMap(
+    file => /^infra\/migrations\/(\d{4})_\w+\.sql$/.exec(file)?.[1] ?? [],
+  )
   t.ok(numbers.length > 8)
   t.same(numbers, [...new Set(numbers)])
 })
@@ -187,11 +220,16 @@ t.test('no file imports a command: its import would run it', async t => {
   t.ok(commands.has('scripts/start/main.ts') && commands.size > 20, `${commands.size} commands`)
   // A launcher stands in front of a command with the same name.
   const launchers = new Set(['scripts/start.mjs', 'scripts/test.mjs'])
-  t.same(named(imports.filter(one => commands.has(one.to) && !one.typeOnly && !launchers.has(one.from))), [])
+  t.same(
+    named(imports.filter(one => commands.has(one.to) && !one.typeOnly && !launchers.has(one.from))),
+    [],
+  )
 })
 
 t.test('a command has what it uses before it runs: what follows does not exist yet', async t => {
-  const late = files.filter(file => /^await (run|runCommand)\(.*^(const|let|class) /ms.test(read(file)))
+  const late = files.filter(file =>
+    /^await (run|runCommand)\(.*^(const|let|class) /ms.test(read(file)),
+  )
   t.same(late, [])
 })
 
@@ -211,7 +249,8 @@ for (const { to, names } of imports) {
 }
 
 /** `bench/main.ts` calls it by the name of its folder. */
-const isBench = (file: string, name: string) => /^bench\/[^/]+\/main\.ts$/.test(file) && name === 'run'
+const isBench = (file: string, name: string) =>
+  /^bench\/[^/]+\/main\.ts$/.test(file) && name === 'run'
 
 t.test('every exported function and constant is imported by another file', async t => {
   const exported = files.flatMap(file =>

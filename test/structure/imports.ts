@@ -20,7 +20,10 @@ const IMPORT =
 
 /** All imports among the project's own source files, paths from the root. */
 export function readImports(): { files: string[]; imports: Import[] } {
-  const listed = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs'], { cwd: ROOT, encoding: 'utf8' })
+  const listed = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
   const files = listed.trim().split('\n')
   const imports = files.flatMap(from =>
     [...readFileSync(join(ROOT, from), 'utf8').matchAll(IMPORT)].map(
@@ -46,7 +49,10 @@ function namesIn(clause: string): string[] | null {
         .replace(/^type /, '')
         .split(' as ')[0]!,
   )
-  return [...own.filter(name => name !== ''), ...(/[\w$]/.test(before.replace(/^\s*type\b/, '')) ? ['default'] : [])]
+  return [
+    ...own.filter(name => name !== ''),
+    ...(/[\w$]/.test(before.replace(/^\s*type\b/, '')) ? ['default'] : []),
+  ]
 }
 
 /** Groups of nodes that reach one another (Tarjan's strongly connected components), each sorted. */

@@ -7,7 +7,8 @@ import { startTestOpensearch } from '../fleet/parts/opensearch.ts'
 import { closeServer, listen } from '../fleet.ts'
 import { HOST, writeCertificates } from './secured.ts'
 
-const [USER, PASSWORD] = ['perscope', 'a pass:word']
+const USER = 'perscope'
+const PASSWORD = 'a pass:word'
 
 /**
  * Starts a node of OpenSearch behind a proxy that takes TLS alone and asks for a user, because the
@@ -29,10 +30,14 @@ export async function startSecuredOpensearch(test: Pick<Test, 'teardown' | 'test
   return { settings, otherAuthority, skip }
 }
 
-async function startProxy(target: string, { certificate, key }: Certified): Promise<{ proxy: Server; port: number }> {
+async function startProxy(
+  target: string,
+  { certificate, key }: Certified,
+): Promise<{ proxy: Server; port: number }> {
   const expected = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`
   const proxy = createServer({ cert: certificate, key }, (request, response) => {
-    if (request.headers.authorization !== expected) return void response.writeHead(401).end('Unauthorized')
+    if (request.headers.authorization !== expected)
+      return void response.writeHead(401).end('Unauthorized')
     const { method, headers } = request
     const onward = ask(`${target}${request.url}`, { method, headers })
     onward.on('response', answer => {

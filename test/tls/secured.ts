@@ -31,20 +31,29 @@ export async function startSecured(test: Pick<Test, 'teardown'>) {
   const postgres = await startPostgres(files, box.folder)
   test.teardown(postgres.stop)
   const { authority, otherAuthority } = files
-  const [redis, qdrant] = [await startRedis(files, host), await startQdrant(files, host)]
-  return { settings: { ...postgres.settings, ...redis, ...qdrant, TLS_CA_FILE: authority }, otherAuthority }
+  const redis = await startRedis(files, host)
+  const qdrant = await startQdrant(files, host)
+  return {
+    settings: { ...postgres.settings, ...redis, ...qdrant, TLS_CA_FILE: authority },
+    otherAuthority,
+  }
 }
 
 /** Writes the certificate of a server, its authority's, and that of another one into a folder. */
 export async function writeCertificates(folder: string) {
   const issuer = certify({ name: 'Private authority', issuer: null, authority: true })
   const server = certify({ name: 'Server', issuer, hosts: [HOST] })
-  const [certificate, key] = [join(folder, 'server.pem'), join(folder, 'server.key')]
-  const [authority, otherAuthority] = [join(folder, 'authority.pem'), join(folder, 'other.pem')]
+  const certificate = join(folder, 'server.pem')
+  const key = join(folder, 'server.key')
+  const authority = join(folder, 'authority.pem')
+  const otherAuthority = join(folder, 'other.pem')
   await writeFile(certificate, server.certificate)
   await writeFile(key, server.key, { mode: 0o600 })
   await writeFile(authority, issuer.certificate)
-  await writeFile(otherAuthority, certify({ name: 'Other authority', issuer: null, authority: true }).certificate)
+  await writeFile(
+    otherAuthority,
+    certify({ name: 'Other authority', issuer: null, authority: true }).certificate,
+  )
   return { certificate, key, authority, otherAuthority, server }
 }
 
@@ -78,21 +87,43 @@ async function refusesPlain(url: string): Promise<boolean> {
 }
 
 async function startRedis({ certificate, key, authority }: Files, host: Host) {
-  const [port, password] = [await freePort(), randomBytes(16).toString('hex')]
+  const port = await freePort()
+  const password = randomBytes(16).toString('hex')
   const file = join(host.folder, 'redis.conf')
   await writeFile(file, `requirepass ${password}\n`, { mode: 0o600 })
   await host.start({
     name: 'redis',
     command: 'redis-server',
     args: [
-      ...[file, '--port', '0', '--tls-port', String(port), '--bind', HOST, '--tls-auth-clients', 'no'],
-      ...['--tls-cert-file', certificate, '--tls-key-file', key, '--tls-ca-cert-file', authority],
-      ...['--dir', host.folder, '--save', '', '--maxmemory-policy', 'noeviction'],
+      file,
+      '--port',
+      '0',
+      '--tls-port',
+      String(port),
+      '--bind',
+      HOST,
+      '--tls-auth-clients',
+      'no',
+      '--tls-cert-file',
+      certificate,
+      '--tls-key-file',
+      key,
+      '--tls-ca-cert-file',
+      authority,
+      '--dir',
+      host.folder,
+      '--save',
+      '',
+      '--maxmemory-policy',
+      'noeviction',
     ],
   })
   const tool = ['-h', HOST, '-p', String(port), '--tls', '--cacert', authority, 'ping']
   const env = { ...process.env, REDISCLI_AUTH: password }
-  await until(() => execFileSync('redis-cli', tool, { encoding: 'utf8', env }).startsWith('PONG'), START_MS)
+  await until(
+    () => execFileSync('redis-cli', tool, { encoding: 'utf8', env }).startsWith('PONG'),
+    START_MS,
+  )
   return { REDIS_URL: `rediss://:${password}@${HOST}:${port}` }
 }
 

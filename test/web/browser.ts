@@ -4,7 +4,11 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import type { Test } from 'tap'
 
 /** Where Debian and others have Chromium; undefined: this machine has none. */
-export const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+export const browserPath = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find(existsSync)
 
 /** A browser until the test ends. */
 export async function launch(test: Pick<Test, 'teardown'>): Promise<Browser> {
@@ -43,11 +47,15 @@ export async function open(
   const page = await context.newPage()
   const complaints: string[] = []
   const asked: string[] = []
-  page.on('console', message => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()))
+  page.on(
+    'console',
+    message => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()),
+  )
   page.on('pageerror', error => complaints.push(error.message))
   page.on('request', request => {
     asked.push(request.url())
-    if (!/^(blob:)?http:\/\/127\.0\.0\.1:/.test(request.url())) complaints.push(`asked ${request.url()}`)
+    if (!/^(blob:)?http:\/\/127\.0\.0\.1:/.test(request.url()))
+      complaints.push(`asked ${request.url()}`)
   })
   await page.goto(`${base}${path}`)
   return { page, complaints, asked, close: () => context.close() }
@@ -56,7 +64,11 @@ export async function open(
 /** Opens pages of one server, each until its test ends. */
 export const opener =
   (browser: Browser, base: string) =>
-  async (test: Pick<Test, 'teardown'>, path: string, options?: BrowserContextOptions): Promise<Seen> => {
+  async (
+    test: Pick<Test, 'teardown'>,
+    path: string,
+    options?: BrowserContextOptions,
+  ): Promise<Seen> => {
     const seen = await open(browser, base, path, options)
     test.teardown(seen.close)
     return seen

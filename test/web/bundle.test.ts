@@ -8,29 +8,38 @@ const api = await startTestApi(t, { OPERATOR_KEY: KEY })
 
 /** As browsers ask for a page. */
 const HTML = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
-const askForPage = (headers: Record<string, string> = {}) => api.ask(null, '/', { headers: { ...HTML, ...headers } })
+const askForPage = (headers: Record<string, string> = {}) =>
+  api.ask(null, '/', { headers: { ...HTML, ...headers } })
 
 /** Paths of the files that a text names. */
-const filesIn = (text: string) => [...text.matchAll(/\/explore\/assets\/[\w.-]+/g)].map(([path]) => path)
+const filesIn = (text: string) =>
+  [...text.matchAll(/\/explore\/assets\/[\w.-]+/g)].map(([path]) => path)
 
-t.test('the page and its files are open to anyone, the page is asked for anew, files are kept', async t => {
-  const page = await askForPage()
-  t.equal(page.status, 200)
-  t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
-  t.equal(page.headers.get('cache-control'), 'no-cache')
-  t.notOk(page.headers.has('x-ratelimit-limit'), 'it costs nothing')
-  const etag = page.headers.get('etag') ?? ''
-  t.equal((await askForPage({ 'If-None-Match': etag })).status, 304)
-  const files = filesIn(page.text)
-  t.ok(files.length >= 2, 'a script and a style')
-  for (const path of files) {
-    const { status, headers } = await api.ask(null, path)
-    t.equal(status, 200, path)
-    t.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable')
-    t.match(path, /-[A-Z0-9]{8}\.(js|css)$/, 'its name holds a digest')
-  }
-  t.equal((await api.ask(null, '/explore/assets/none.js')).status, 401, 'any other path wants a key first')
-})
+t.test(
+  'the page and its files are open to anyone, the page is asked for anew, files are kept',
+  async t => {
+    const page = await askForPage()
+    t.equal(page.status, 200)
+    t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
+    t.equal(page.headers.get('cache-control'), 'no-cache')
+    t.notOk(page.headers.has('x-ratelimit-limit'), 'it costs nothing')
+    const etag = page.headers.get('etag') ?? ''
+    t.equal((await askForPage({ 'If-None-Match': etag })).status, 304)
+    const files = filesIn(page.text)
+    t.ok(files.length >= 2, 'a script and a style')
+    for (const path of files) {
+      const { status, headers } = await api.ask(null, path)
+      t.equal(status, 200, path)
+      t.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable')
+      t.match(path, /-[A-Z0-9]{8}\.(js|css)$/, 'its name holds a digest')
+    }
+    t.equal(
+      (await api.ask(null, '/explore/assets/none.js')).status,
+      401,
+      'any other path wants a key first',
+    )
+  },
+)
 
 t.test('decision 5: a program that asks for / gets the error of the contract', async t => {
   for (const accept of ['*/*', 'application/json', 'application/*, text/html;q=0.5']) {
@@ -42,16 +51,20 @@ t.test('decision 5: a program that asks for / gets the error of the contract', a
 })
 
 for (const page of ['explorer', 'status']) {
-  t.test(`the policy of ${page} lets in no inline script or style, and nothing from elsewhere`, async t => {
-    const { headers, text } = page === 'explorer' ? await askForPage() : await api.ask(KEY, '/status')
-    const policy = headers.get('content-security-policy') ?? ''
-    t.match(policy, /default-src 'none'/)
-    t.match(policy, /script-src 'self'(;|$)/)
-    t.match(policy, /style-src 'self'(;|$)/)
-    t.notMatch(policy, /unsafe/)
-    t.notMatch(text, /<style|<script>|<script [^>]*>[^<]|style=|\son\w+=/, 'there is none')
-    t.notMatch(text, /https?:\/\/(?!www\.w3\.org\/2000\/svg)/, 'no address of others')
-  })
+  t.test(
+    `the policy of ${page} lets in no inline script or style, and nothing from elsewhere`,
+    async t => {
+      const { headers, text } =
+        page === 'explorer' ? await askForPage() : await api.ask(KEY, '/status')
+      const policy = headers.get('content-security-policy') ?? ''
+      t.match(policy, /default-src 'none'/)
+      t.match(policy, /script-src 'self'(;|$)/)
+      t.match(policy, /style-src 'self'(;|$)/)
+      t.notMatch(policy, /unsafe/)
+      t.notMatch(text, /<style|<script>|<script [^>]*>[^<]|style=|\son\w+=/, 'there is none')
+      t.notMatch(text, /https?:\/\/(?!www\.w3\.org\/2000\/svg)/, 'no address of others')
+    },
+  )
 }
 
 t.test('the first view is below 100 kB compressed', async t => {

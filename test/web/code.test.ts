@@ -9,7 +9,12 @@ const { secret } = await api.issue()
 const TITLE = `Het "huis" van d'Arc & zoon`
 await api.index(Array.from({ length: 130 }, (_, index) => ({ title: `${TITLE} ${index}` })))
 
-const search = { ...NEW_SEARCH, q: `"d'arc & zoon" huis`, mode: 'boolean' as const, outlet: 'De Dagkoerier' }
+const search = {
+  ...NEW_SEARCH,
+  q: `"d'arc & zoon" huis`,
+  mode: 'boolean' as const,
+  outlet: 'De Dagkoerier',
+}
 
 t.test('the search as curl runs as it is copied', async t => {
   const env = { PATH: process.env.PATH, PERSCOPE_KEY: secret }

@@ -20,8 +20,11 @@ if (browserPath === undefined) {
   await api.index(sampleNews())
   const { secret } = await api.issue()
   const picture = (page: Page, name: string) =>
-    PICTURES ? page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true, animations: 'disabled' }) : null
-  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+    PICTURES
+      ? page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true, animations: 'disabled' })
+      : null
+  const button = (page: Page, name: string | RegExp) =>
+    page.getByRole('button', { name, exact: true })
   const saved = async (page: Page, click: () => Promise<void>) => {
     const [download] = await Promise.all([page.waitForEvent('download'), click()])
     return readFile((await download.path())!)
@@ -46,7 +49,9 @@ if (browserPath === undefined) {
     const asked = await api.ask(secret, '/explore/counts?by=month&q=gemeente&search_in=title_body')
     const all = await api.ask(secret, '/explore/counts?by=month')
     const sum = (column: number) =>
-      rows.filter(row => /^q=gemeente/.test(row)).reduce((n, row) => n + Number(row.split(',').at(column)), 0)
+      rows
+        .filter(row => /^q=gemeente/.test(row))
+        .reduce((n, row) => n + Number(row.split(',').at(column)), 0)
     t.equal(sum(-4), asked.json.total - asked.json.undated)
     t.ok(sum(-3) <= all.json.total && sum(-3) >= sum(-4))
     await page.getByLabel('Share of all articles').check()
@@ -58,7 +63,8 @@ if (browserPath === undefined) {
     await lines.getByText('country=NL').waitFor()
     t.equal(
       await lines.count(),
-      (await api.ask(secret, `/explore/counts?by=country&q=gemeente&search_in=title_body`)).json.data.length,
+      (await api.ask(secret, `/explore/counts?by=country&q=gemeente&search_in=title_body`)).json
+        .data.length,
     )
 
     await button(page, 'Cite').click()
@@ -77,7 +83,11 @@ if (browserPath === undefined) {
 
     const other = await open(t, address!)
     t.match(await other.page.locator('main').innerText(), `${asked.json.total} article`)
-    t.match(await other.page.locator('pre').allInnerTexts(), [/\/cite\//, /^@misc/, /^TY {2}- DATA/])
+    t.match(await other.page.locator('pre').allInnerTexts(), [
+      /\/cite\//,
+      /^@misc/,
+      /^TY {2}- DATA/,
+    ])
     t.strictSame(await axe(other.page), [])
     t.strictSame(other.complaints, [])
     for (const locale of LANGUAGES.map(one => (one === 'lb' ? 'lb-LU' : one))) {
@@ -89,122 +99,139 @@ if (browserPath === undefined) {
     }
   })
 
-  t.test('a morning: somebody who follows a subject is told by mail, and sees on the page what is new', async t => {
-    const { key, secret } = await api.issue()
-    const { DATABASE_URL, PUBLIC_URL } = api.config
-    const fleet = createFleet({ DATABASE_URL, PUBLIC_URL, SMTP_URL }, t)
-    await fleet.start('notifier')
-    const told = (count: number) => until(() => mails.length === count, 60_000, fleet.logs)
-    const { page, complaints } = await open(t, `/?q=brussel#key=${secret}`)
-    await button(page, 'Follow').click()
-    await page.getByLabel('Name of the feed').fill('Brussels')
-    await button(page, 'Keep this search').click()
-    await page.getByText('The search is kept.').waitFor()
-    await page.getByRole('link', { name: 'Kept searches' }).first().click()
-    const form = page.locator('details').filter({ hasText: 'Alert' })
-    const summary = form.locator('summary')
-    await summary.focus()
-    await page.keyboard.press('Enter')
-    await form.getByLabel('Mail address').fill('https://10.0.0.1/hook')
-    await page.keyboard.press('Enter')
-    await form.getByRole('alert').getByText('no public address').waitFor()
-    await form.getByLabel('Mail address').fill('lezer@example.org')
-    await form.getByLabel('When').selectOption('at once')
-    await button(page, 'Tell me').click()
-    await page.getByText('We have sent a mail.').waitFor()
-    t.match(await summary.innerText(), /Alert: waits for your consent/)
-    await picture(page, 'alert')
-    t.strictSame(await axe(page), [])
-    await told(1)
-    await page.goto(`${api.base}${/\/confirm\/[\w-]+/.exec(mails[0]!)![0]}`)
-    await page.getByText('From now on this address is told what is new.').waitFor()
-    await api.index([{ title: 'Een nieuwe brug in Brussel', country: 'BE' }])
-    await told(2)
-    t.match(mails[1], /^Subject: Brussels: 1 new[\s\S]*Een nieuwe brug in Brussel/m)
-    await page.goto(`${api.base}/searches`)
-    await page.getByText('1 new').waitFor()
-    t.match(await summary.innerText(), 'Alert: on')
-    await page.getByRole('link', { name: 'Brussels' }).click()
-    await page.getByText('Een nieuwe brug in Brussel').waitFor()
-    await page.goBack()
-    await page.reload()
-    await summary.click()
-    t.equal(await page.getByText('1 new').count(), 0, 'what was seen is not new')
-    for (const locale of LANGUAGES.map(one => (one === 'lb' ? 'lb-LU' : one))) {
-      const { page } = await open(t, `/searches#key=${secret}`, { locale, viewport: { width: 360, height: 900 } })
-      await page.locator('details summary').click()
-      t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, locale)
-      await picture(page, `alert-${locale}`)
-    }
-    await button(page, 'End the alert').click()
-    await until(async () => /^Alert\s/.test(await summary.innerText()), 40_000)
-    t.strictSame(await api.pool.query('select from search_alerts where key_id = $1', [key.id]).then(r => r.rowCount), 0)
-    t.strictSame(
-      complaints.filter(one => !/422/.test(one)),
-      [],
-    )
-  })
-
-  t.test('the key stays on the device when its owner ticks the box, until it is forgotten or refused', async t => {
-    const { key, secret } = await api.issue()
-    const { page } = await open(t, '/')
-    const enter = async (tick: boolean) => {
-      await page.getByLabel('Your key').fill(secret)
-      if (tick) await page.getByLabel('Remember it on this device').check()
-      await page.keyboard.press('Enter')
-      await page.locator('article.card').first().waitFor()
-    }
-    const kept = () => page.evaluate("localStorage.getItem('perscope.key')")
-    await enter(false)
-    t.equal(await kept(), null)
-    await button(page, 'Forget the key').click()
-    await enter(true)
-    t.equal(await kept(), secret)
-    const another = await page.context().newPage()
-    await another.goto(`${api.base}/`)
-    await another.locator('article.card').first().waitFor()
-    await button(another, 'Forget the key').click()
-    await page.getByLabel('Your key').waitFor()
-    t.equal(await kept(), null, 'one click forgets it in all tabs')
-    await another.close()
-    await enter(true)
-    await revokeKey(api.pool, key.id)
-    await page.reload()
-    await page.getByText('This key does not work').first().waitFor()
-    t.equal(await kept(), null, 'a key that is refused is not kept')
-  })
-
-  t.test('another morning: searches that are kept are named, ordered, handed on as a feed, and removed', async t => {
-    const { page, complaints } = await open(t, `/?q=brussel#key=${secret}`)
-    for (const name of ['Brussels', 'Second']) {
+  t.test(
+    'a morning: somebody who follows a subject is told by mail, and sees on the page what is new',
+    async t => {
+      const { key, secret } = await api.issue()
+      const { DATABASE_URL, PUBLIC_URL } = api.config
+      const fleet = createFleet({ DATABASE_URL, PUBLIC_URL, SMTP_URL }, t)
+      await fleet.start('notifier')
+      const told = (count: number) => until(() => mails.length === count, 60_000, fleet.logs)
+      const { page, complaints } = await open(t, `/?q=brussel#key=${secret}`)
       await button(page, 'Follow').click()
-      await page.getByLabel('Name of the feed').fill(name)
+      await page.getByLabel('Name of the feed').fill('Brussels')
       await button(page, 'Keep this search').click()
       await page.getByText('The search is kept.').waitFor()
+      await page.getByRole('link', { name: 'Kept searches' }).first().click()
+      const form = page.locator('details').filter({ hasText: 'Alert' })
+      const summary = form.locator('summary')
+      await summary.focus()
+      await page.keyboard.press('Enter')
+      await form.getByLabel('Mail address').fill('https://10.0.0.1/hook')
+      await page.keyboard.press('Enter')
+      await form.getByRole('alert').getByText('no public address').waitFor()
+      await form.getByLabel('Mail address').fill('lezer@example.org')
+      await form.getByLabel('When').selectOption('at once')
+      await button(page, 'Tell me').click()
+      await page.getByText('We have sent a mail.').waitFor()
+      t.match(await summary.innerText(), /Alert: waits for your consent/)
+      await picture(page, 'alert')
+      t.strictSame(await axe(page), [])
+      await told(1)
+      await page.goto(`${api.base}${/\/confirm\/[\w-]+/.exec(mails[0]!)![0]}`)
+      await page.getByText('From now on this address is told what is new.').waitFor()
+      await api.index([{ title: 'Een nieuwe brug in Brussel', country: 'BE' }])
+      await told(2)
+      t.match(mails[1], /^Subject: Brussels: 1 new[\s\S]*Een nieuwe brug in Brussel/m)
+      await page.goto(`${api.base}/searches`)
+      await page.getByText('1 new').waitFor()
+      t.match(await summary.innerText(), 'Alert: on')
+      await page.getByRole('link', { name: 'Brussels' }).click()
+      await page.getByText('Een nieuwe brug in Brussel').waitFor()
+      await page.goBack()
       await page.reload()
-    }
-    await page.getByRole('link', { name: 'Kept searches' }).first().click()
-    const names = page.locator('.feed-list a')
-    await names.nth(1).waitFor()
-    t.strictSame(await names.allInnerTexts(), ['Brussels', 'Second'])
-    await button(page, 'Move up: Second').click()
-    await page.locator('.feed-list li').first().getByText('Second', { exact: true }).waitFor()
-    await page.getByLabel('Rename: Second').fill('Renamed')
-    await page.keyboard.press('Tab')
-    await names.getByText('Renamed').waitFor()
-    await button(page, 'Follow: Renamed').click()
-    const feed = await page.getByLabel('Address of the feed').inputValue()
-    t.match(feed, /^https:\/\/news\.example\/feeds\/psf_/)
-    t.equal((await api.ask(null, new URL(feed).pathname)).status, 200)
-    await picture(page, 'kept')
-    t.strictSame(await axe(page), [])
-    await button(page, 'Remove: Renamed').click()
-    await page.getByLabel('Rename: Renamed').waitFor({ state: 'detached' })
-    t.strictSame(await names.allInnerTexts(), ['Brussels'])
-    await page.setViewportSize({ width: 360, height: 740 })
-    await picture(page, 'kept-360')
-    t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
-    const others = complaints.filter(one => !/404/.test(one))
-    t.strictSame(others, [])
-  })
+      await summary.click()
+      t.equal(await page.getByText('1 new').count(), 0, 'what was seen is not new')
+      for (const locale of LANGUAGES.map(one => (one === 'lb' ? 'lb-LU' : one))) {
+        const { page } = await open(t, `/searches#key=${secret}`, {
+          locale,
+          viewport: { width: 360, height: 900 },
+        })
+        await page.locator('details summary').click()
+        t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, locale)
+        await picture(page, `alert-${locale}`)
+      }
+      await button(page, 'End the alert').click()
+      await until(async () => /^Alert\s/.test(await summary.innerText()), 40_000)
+      t.strictSame(
+        await api.pool
+          .query('select from search_alerts where key_id = $1', [key.id])
+          .then(r => r.rowCount),
+        0,
+      )
+      t.strictSame(
+        complaints.filter(one => !/422/.test(one)),
+        [],
+      )
+    },
+  )
+
+  t.test(
+    'the key stays on the device when its owner ticks the box, until it is forgotten or refused',
+    async t => {
+      const { key, secret } = await api.issue()
+      const { page } = await open(t, '/')
+      const enter = async (tick: boolean) => {
+        await page.getByLabel('Your key').fill(secret)
+        if (tick) await page.getByLabel('Remember it on this device').check()
+        await page.keyboard.press('Enter')
+        await page.locator('article.card').first().waitFor()
+      }
+      const kept = () => page.evaluate("localStorage.getItem('perscope.key')")
+      await enter(false)
+      t.equal(await kept(), null)
+      await button(page, 'Forget the key').click()
+      await enter(true)
+      t.equal(await kept(), secret)
+      const another = await page.context().newPage()
+      await another.goto(`${api.base}/`)
+      await another.locator('article.card').first().waitFor()
+      await button(another, 'Forget the key').click()
+      await page.getByLabel('Your key').waitFor()
+      t.equal(await kept(), null, 'one click forgets it in all tabs')
+      await another.close()
+      await enter(true)
+      await revokeKey(api.pool, key.id)
+      await page.reload()
+      await page.getByText('This key does not work').first().waitFor()
+      t.equal(await kept(), null, 'a key that is refused is not kept')
+    },
+  )
+
+  t.test(
+    'another morning: searches that are kept are named, ordered, handed on as a feed, and removed',
+    async t => {
+      const { page, complaints } = await open(t, `/?q=brussel#key=${secret}`)
+      for (const name of ['Brussels', 'Second']) {
+        await button(page, 'Follow').click()
+        await page.getByLabel('Name of the feed').fill(name)
+        await button(page, 'Keep this search').click()
+        await page.getByText('The search is kept.').waitFor()
+        await page.reload()
+      }
+      await page.getByRole('link', { name: 'Kept searches' }).first().click()
+      const names = page.locator('.feed-list a')
+      await names.nth(1).waitFor()
+      t.strictSame(await names.allInnerTexts(), ['Brussels', 'Second'])
+      await button(page, 'Move up: Second').click()
+      await page.locator('.feed-list li').first().getByText('Second', { exact: true }).waitFor()
+      await page.getByLabel('Rename: Second').fill('Renamed')
+      await page.keyboard.press('Tab')
+      await names.getByText('Renamed').waitFor()
+      await button(page, 'Follow: Renamed').click()
+      const feed = await page.getByLabel('Address of the feed').inputValue()
+      t.match(feed, /^https:\/\/news\.example\/feeds\/psf_/)
+      t.equal((await api.ask(null, new URL(feed).pathname)).status, 200)
+      await picture(page, 'kept')
+      t.strictSame(await axe(page), [])
+      await button(page, 'Remove: Renamed').click()
+      await page.getByLabel('Rename: Renamed').waitFor({ state: 'detached' })
+      t.strictSame(await names.allInnerTexts(), ['Brussels'])
+      await page.setViewportSize({ width: 360, height: 740 })
+      await picture(page, 'kept-360')
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
+      const others = complaints.filter(one => !/404/.test(one))
+      t.strictSame(others, [])
+    },
+  )
 }

@@ -47,7 +47,11 @@ if (browserPath === undefined) {
     const all = await total(page).innerText()
     await page.getByRole('button', { name: 'The Brussels Ledger', exact: true }).click()
     await page.waitForURL(/outlet=The\+Brussels\+Ledger/)
-    t.equal(await page.getByRole('combobox', { name: 'Outlet' }).inputValue(), 'The Brussels Ledger', 'by its name')
+    t.equal(
+      await page.getByRole('combobox', { name: 'Outlet' }).inputValue(),
+      'The Brussels Ledger',
+      'by its name',
+    )
     await shown(page, /^\d articles$/)
     t.not(await total(page).innerText(), all, 'a row of a breakdown narrows the search')
     await page.goBack()
@@ -55,12 +59,19 @@ if (browserPath === undefined) {
     t.pass('back is the search before')
 
     const canvas = page.locator('.timeline:not(.stale) .u-over')
-    await canvas.dragTo(canvas, { sourcePosition: { x: 200, y: 50 }, targetPosition: { x: 500, y: 50 } })
+    await canvas.dragTo(canvas, {
+      sourcePosition: { x: 200, y: 50 },
+      targetPosition: { x: 500, y: 50 },
+    })
     await page.waitForURL(/published_after=.*published_before=/)
     t.pass('a brush over the timeline narrows the search')
 
     await page.getByRole('button', { name: 'Follow' }).click()
-    t.match(await page.getByLabel('Name of the feed').inputValue(), /^Brussels Zug – from .* until /, 'in words')
+    t.match(
+      await page.getByLabel('Name of the feed').inputValue(),
+      /^Brussels Zug – from .* until /,
+      'in words',
+    )
     await page.getByRole('button', { name: 'Make a feed of this search' }).click()
     await page.getByRole('radio', { name: 'Atom' }).check()
     t.match(await page.getByLabel('Address of the feed').inputValue(), /\.atom$/)
@@ -68,7 +79,11 @@ if (browserPath === undefined) {
     const address = await page.getByLabel('Address of the feed').inputValue()
     const feed = await api.ask(null, new URL(address).pathname)
     t.equal(feed.status, 200, 'without a key')
-    t.equal(feed.text.split('<item>').length - 1, await cards(page).count(), 'the feed has what the page shows')
+    t.equal(
+      feed.text.split('<item>').length - 1,
+      await cards(page).count(),
+      'the feed has what the page shows',
+    )
     t.strictSame(await axe(page), [], 'with a feed')
     await page.getByRole('button', { name: /^End: / }).click()
     await page.getByLabel('Address of the feed').waitFor({ state: 'detached' })
@@ -78,7 +93,9 @@ if (browserPath === undefined) {
     t.same(leaks, [], 'no request had the key in its address')
     await page.getByRole('button', { name: 'Forget the key' }).click()
     await page.getByLabel('Your key').waitFor()
-    const kept = await page.evaluate('JSON.stringify([sessionStorage, localStorage, document.cookie, history.state])')
+    const kept = await page.evaluate(
+      'JSON.stringify([sessionStorage, localStorage, document.cookie, history.state])',
+    )
     t.notMatch(String(kept), 'psk_', 'one click forgets it')
     t.strictSame(complaints, [])
   })
@@ -91,7 +108,11 @@ if (browserPath === undefined) {
     await page.keyboard.press('Enter')
     await cards(page).first().waitFor()
     t.equal(page.url(), `${api.base}${path}`)
-    t.equal(await page.evaluate('document.activeElement.id'), 'q', 'the keyboard goes on in the search box')
+    t.equal(
+      await page.evaluate('document.activeElement.id'),
+      'q',
+      'the keyboard goes on in the search box',
+    )
     t.match(await page.locator('#reading').innerText(), 'all of trein; not staking')
     t.equal(await page.getByLabel('Netherlands').isChecked(), true)
     t.equal(await page.getByLabel('Order').inputValue(), 'oldest')
@@ -109,7 +130,11 @@ if (browserPath === undefined) {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     await page.keyboard.press('ArrowRight')
-    t.match(await page.locator('#reading').innerText(), 'quotation mark is not closed', 'an error beside its field')
+    t.match(
+      await page.locator('#reading').innerText(),
+      'quotation mark is not closed',
+      'an error beside its field',
+    )
     await page.keyboard.press('/')
     await page.keyboard.type('water or brussel')
     t.match(await page.locator('#reading').innerText(), '“or” is read as a word')
@@ -137,12 +162,20 @@ if (browserPath === undefined) {
     await page.getByLabel('Your key').fill('psk_wrongwrongwrongwrong')
     await page.keyboard.press('Enter')
     await page.getByText('This key does not work.').waitFor()
-    t.equal(await page.evaluate('document.activeElement.id'), 'key', 'the right one goes where the wrong one was')
+    t.equal(
+      await page.evaluate('document.activeElement.id'),
+      'key',
+      'the right one goes where the wrong one was',
+    )
     t.strictSame(await axe(page), [])
     await page.getByLabel('Your key').fill(secret)
     await page.keyboard.press('Enter')
     await cards(page).first().waitFor()
-    t.equal(asked.filter(url => /\/v1\/articles\?(?!.*ingested)/.test(url)).length, 2, 'the trial is the first page')
+    t.equal(
+      asked.filter(url => /\/v1\/articles\?(?!.*ingested)/.test(url)).length,
+      2,
+      'the trial is the first page',
+    )
 
     const other = (await api.issue()).secret
     await page.getByRole('searchbox').fill(` ${other} `)
@@ -170,7 +203,8 @@ if (browserPath === undefined) {
     await cards(page).first().waitFor()
     const kept = () => page.evaluate('sessionStorage.getItem("perscope.key")')
     for (const how of ['a new page', 'a change of the fragment']) {
-      if (how === 'a new page') await page.goto(`${api.base}/?q=water#key=psk_of-somebody-else-0000`)
+      if (how === 'a new page')
+        await page.goto(`${api.base}/?q=water#key=psk_of-somebody-else-0000`)
       else await page.evaluate('location.hash = "key=psk_of-somebody-else-0000"')
       await page.locator('.offer').waitFor()
       t.equal(await kept(), secret, how)
@@ -187,7 +221,10 @@ if (browserPath === undefined) {
     )
     await cards(page).first().waitFor()
     const chips = page.getByRole('list', { name: 'Filters that are on' })
-    t.match(await chips.innerText(), /Look in: Titles.*from 1 January 2020.*Netherlands.*Belgium.*Dutch.*Outlet: dag/s)
+    t.match(
+      await chips.innerText(),
+      /Look in: Titles.*from 1 January 2020.*Netherlands.*Belgium.*Dutch.*Outlet: dag/s,
+    )
     await chips.getByRole('button', { name: 'Remove: Belgium' }).click()
     await page.waitForURL(/country=NL&/)
     await chips.getByRole('button', { name: 'Remove: Outlet: dag' }).click()
@@ -213,17 +250,26 @@ if (browserPath === undefined) {
   })
 
   t.test('what arrives meanwhile is counted, and shown when it is wanted', async t => {
-    const { page, complaints, asked } = await open(t, `/?q=schaatsbaan&search_in=title#key=${secret}`)
+    const { page, complaints, asked } = await open(
+      t,
+      `/?q=schaatsbaan&search_in=title#key=${secret}`,
+    )
     await page.getByText('No article matches.').waitFor()
     await page.getByRole('button', { name: 'Search titles and texts' }).waitFor()
     await page.clock.install()
     await page.reload()
     await page.getByText('No article matches.').waitFor()
     await page.waitForTimeout(500)
-    await api.index([{ title: 'Schaatsbaan open' }, { title: 'Schaatsbaan dicht' }, { title: 'Iets anders' }])
+    await api.index([
+      { title: 'Schaatsbaan open' },
+      { title: 'Schaatsbaan dicht' },
+      { title: 'Iets anders' },
+    ])
     await page.clock.fastForward(21_000)
     // From then on it knows what is shown.
-    const looked = page.waitForResponse(response => /sort=ingested_at&per_page=1$/.test(response.url()))
+    const looked = page.waitForResponse(response =>
+      /sort=ingested_at&per_page=1$/.test(response.url()),
+    )
     await page.getByRole('button', { name: '2 new articles' }).click()
     await shown(page, /^2 articles$/)
     await page.getByRole('button', { name: '2 new articles' }).waitFor({ state: 'detached' })
@@ -233,7 +279,10 @@ if (browserPath === undefined) {
     await page.getByRole('button', { name: '1 new article' }).waitFor()
     t.pass('articles of one batch, which have one time, are not counted again')
     const polls = asked.filter(url => url.includes('ingested_after'))
-    t.ok(polls.length > 0 && polls.every(url => url.includes('sort=ingested_at') && url.includes('order=asc')))
+    t.ok(
+      polls.length > 0 &&
+        polls.every(url => url.includes('sort=ingested_at') && url.includes('order=asc')),
+    )
     t.same(complaints, [])
   })
 
@@ -241,7 +290,9 @@ if (browserPath === undefined) {
     const outlet = { name: 'De Gatenkrant', domain: 'gatenkrant.example' }
     const on = (day: string, n: number) =>
       Array.from({ length: n }, (_, at) => ({
-        ...{ title: `Gat ${day} ${at}`, url: `https://gatenkrant.example/${day}/${at}`, outlet },
+        title: `Gat ${day} ${at}`,
+        url: `https://gatenkrant.example/${day}/${at}`,
+        outlet,
         publishedAt: new Date(`${day}T10:0${at}:00Z`),
       }))
     await api.index([
@@ -279,7 +330,8 @@ if (browserPath === undefined) {
       return pointed.test(await page.locator('.point').innerText())
     }, 40_000)
     t.strictSame(await axe(page), [])
-    if (process.env.PICTURE_OF_GAPS) await page.screenshot({ path: process.env.PICTURE_OF_GAPS, fullPage: true })
+    if (process.env.PICTURE_OF_GAPS)
+      await page.screenshot({ path: process.env.PICTURE_OF_GAPS, fullPage: true })
     for (const [language, word] of [
       ['nl', 'Gestreept'],
       ['fr', 'Rayé'],
@@ -294,7 +346,9 @@ if (browserPath === undefined) {
   })
 
   t.test('a download walks all pages, waits for the minute of the plan, and is whole', async t => {
-    await api.index(Array.from({ length: 730 }, (_, index) => ({ title: `Dossier ${index}, "vervolg"` })))
+    await api.index(
+      Array.from({ length: 730 }, (_, index) => ({ title: `Dossier ${index}, "vervolg"` })),
+    )
     const limited = await api.issue({ rate: 12 })
     const { page } = await open(t, `/?q=dossier&search_in=title#key=${limited.secret}`)
     await page.clock.install()
@@ -324,12 +378,20 @@ if (browserPath === undefined) {
     const rows = await parquetReadObjects({ file })
     t.equal(rows.length, 730)
     const [head = ''] = lines
-    t.same(Object.keys(rows[0] ?? {}), head.replace('\uFEFF', '').split(','), 'the columns of CSV, and no texts')
+    t.same(
+      Object.keys(rows[0] ?? {}),
+      head.replace('\uFEFF', '').split(','),
+      'the columns of CSV, and no texts',
+    )
     t.match(
       rows.find(row => row.id === lines[1]?.split(',')[0]),
       {
-        ...{ title: /^Dossier \d+, "vervolg"$/, published_at: Date, ingested_at: Date, relevance: null },
-        ...{ authors: Array, outlet_domain: String },
+        title: /^Dossier \d+, "vervolg"$/,
+        published_at: Date,
+        ingested_at: Date,
+        relevance: null,
+        authors: Array,
+        outlet_domain: String,
       },
     )
 

@@ -22,94 +22,125 @@ if (browserPath === undefined) {
   await world.index([{ title: 'brug nieuw', publishedAt: at('2026-03-20') }], 3_600_000)
   await world.fleet.start('api')
 
-  t.test('what cannot be found yet is said, closeness has one scale, and far articles say so', async t => {
-    for (const width of [360, 1280]) {
-      const viewport = { width, height: 900 }
-      const path = `/?q=water+brug&search=semantic#key=${secret}`
-      const { page, complaints, close } = await open(browser, world.fleet.base(), path, { viewport })
-      await page.getByText('2 of 3 articles can be found by meaning so far.').waitFor()
-      const bars = page.locator('.relevance .bar')
-      for (const [n, text] of (await page.locator('.relevance').allTextContents()).entries()) {
-        const relevance = Number(/0\.\d{4}$/.exec(text)?.[0])
-        const width = `width: ${(4.5 * relevance).toFixed(2)}rem;`
-        t.equal(await bars.nth(n).getAttribute('style'), width, `${text}: the closest has no whole bar`)
+  t.test(
+    'what cannot be found yet is said, closeness has one scale, and far articles say so',
+    async t => {
+      for (const width of [360, 1280]) {
+        const viewport = { width, height: 900 }
+        const path = `/?q=water+brug&search=semantic#key=${secret}`
+        const { page, complaints, close } = await open(browser, world.fleet.base(), path, {
+          viewport,
+        })
+        await page.getByText('2 of 3 articles can be found by meaning so far.').waitFor()
+        const bars = page.locator('.relevance .bar')
+        for (const [n, text] of (await page.locator('.relevance').allTextContents()).entries()) {
+          const relevance = Number(/0\.\d{4}$/.exec(text)?.[0])
+          const width = `width: ${(4.5 * relevance).toFixed(2)}rem;`
+          t.equal(
+            await bars.nth(n).getAttribute('style'),
+            width,
+            `${text}: the closest has no whole bar`,
+          )
+        }
+        await page.getByText('1 article is close in meaning. What follows may be').waitFor()
+        if (process.env.PICTURES)
+          await page.screenshot({
+            path: `${process.env.PICTURES}/near-${width}.png`,
+            fullPage: true,
+          })
+        const best = page.locator('.relevance').first()
+        t.notMatch(await best.innerText(), /\d\.\d{4}/)
+        await best.locator('summary').focus()
+        await page.keyboard.press('Enter')
+        t.match(await best.innerText(), /\d\.\d{4}/, 'exactly when somebody asks')
+        if (width > 1_000) await page.getByText('Pale bars: some of these').waitFor()
+        t.ok((await overhang(page)) <= 0)
+        t.strictSame(await axe(page), [])
+        await page.goto(`${world.fleet.base()}/?q=zeppelin&search=semantic`)
+        await page.getByText('Nothing is close to this in meaning.').waitFor()
+        t.strictSame(await axe(page), [])
+        t.strictSame(complaints, [])
+        await close()
       }
-      await page.getByText('1 article is close in meaning. What follows may be').waitFor()
-      if (process.env.PICTURES)
-        await page.screenshot({ path: `${process.env.PICTURES}/near-${width}.png`, fullPage: true })
-      const best = page.locator('.relevance').first()
-      t.notMatch(await best.innerText(), /\d\.\d{4}/)
-      await best.locator('summary').focus()
-      await page.keyboard.press('Enter')
-      t.match(await best.innerText(), /\d\.\d{4}/, 'exactly when somebody asks')
-      if (width > 1_000) await page.getByText('Pale bars: some of these').waitFor()
-      t.ok((await overhang(page)) <= 0)
-      t.strictSame(await axe(page), [])
-      await page.goto(`${world.fleet.base()}/?q=zeppelin&search=semantic`)
-      await page.getByText('Nothing is close to this in meaning.').waitFor()
-      t.strictSame(await axe(page), [])
-      t.strictSame(complaints, [])
-      await close()
-    }
-  })
+    },
+  )
 
-  t.test('a card tells who has the same text, and what other languages write; a text is listed once', async t => {
-    const body = Array.from({ length: 80 }, (_, n) => `sluis${n}`).join(' ')
-    await world.index(
-      ['een', 'twee', 'drie'].map((name, n) => ({
-        ...{ title: `Sluis ${name}`, body: `${body} ${'eigen '.repeat(n)}`, publishedAt: at(`2026-04-0${n + 1}`) },
-        ...{
+  t.test(
+    'a card tells who has the same text, and what other languages write; a text is listed once',
+    async t => {
+      const body = Array.from({ length: 80 }, (_, n) => `sluis${n}`).join(' ')
+      await world.index(
+        ['een', 'twee', 'drie'].map((name, n) => ({
+          title: `Sluis ${name}`,
+          body: `${body} ${'eigen '.repeat(n)}`,
+          publishedAt: at(`2026-04-0${n + 1}`),
           url: `https://${name}.example/1`,
           addresses: [`${name}.example/1`],
           outlet: { name, domain: `${name}.example` },
+        })),
+      )
+      await world.index([
+        {
+          title: 'Sluis een deux',
+          body,
+          language: 'fr',
+          publishedAt: at('2026-04-03'),
+          url: 'https://fr.example/1',
+          addresses: ['fr.example/1'],
         },
-      })),
-    )
-    await world.index([
-      {
-        title: 'Sluis een deux',
-        body,
-        language: 'fr',
-        publishedAt: at('2026-04-03'),
-        url: 'https://fr.example/1',
-        addresses: ['fr.example/1'],
-      },
-    ])
-    await world.embedded(6, 90_000)
-    await pool.query("update article_texts set body = 'autre' where title = 'Sluis een deux'")
-    await openCopyGroups(pool).pass(new AbortController().signal)
-    for (const width of [360, 1280]) {
-      const path = `/?q=sluis#key=${secret}`
-      const { page, complaints, asked, close } = await open(browser, world.fleet.base(), path, {
-        viewport: { width, height: 900 },
-      })
-      const card = page.locator('article.card', { has: page.getByRole('heading', { name: 'Sluis twee' }) })
-      const summary = card.getByText('Also in 2 outlets')
-      if (width > 1_000) await page.locator('.chart canvas').waitFor()
-      await summary.focus()
-      await page.keyboard.press('Enter')
-      t.match(await card.locator('tbody tr').allInnerTexts(), [/1 Apr.*\n?.*een/s, /twee/, /drie/])
-      const others = card.getByText('In other languages: 1')
-      await card.scrollIntoViewIfNeeded()
-      await others.click()
-      t.match(await card.locator('li').innerText(), /French\s+1 day later\s+.*Sluis een deux/s)
-      if (process.env.PICTURES)
-        await page.screenshot({ path: `${process.env.PICTURES}/beside-${width}.png`, fullPage: true })
-      t.ok((await overhang(page)) <= 0)
-      t.strictSame(await axe(page), [])
-      t.equal(await page.locator('article.card').count(), 4)
-      await page.getByRole('button', { name: 'One of each text' }).click()
-      await page.locator('.total').filter({ hasText: '4 articles, 2 texts' }).waitFor()
-      t.equal(await page.locator('article.card').count(), 2)
-      await page.getByRole('button', { name: '2 more of the same text' }).press('Enter')
-      t.equal(await page.locator('article.card').count(), 4, 'nothing is lost')
-      if (width > 1_000) await page.getByRole('heading', { name: 'Texts over time' }).waitFor()
-      if (process.env.PICTURES)
-        await page.screenshot({ path: `${process.env.PICTURES}/once-${width}.png`, fullPage: true })
-      t.strictSame(await axe(page), [])
-      t.equal(asked.filter(url => url.includes('/explore/copies')).length, 1, 'a page of copies is one request')
-      t.strictSame(complaints, [])
-      await close()
-    }
-  })
+      ])
+      await world.embedded(6, 90_000)
+      await pool.query("update article_texts set body = 'autre' where title = 'Sluis een deux'")
+      await openCopyGroups(pool).pass(new AbortController().signal)
+      for (const width of [360, 1280]) {
+        const path = `/?q=sluis#key=${secret}`
+        const { page, complaints, asked, close } = await open(browser, world.fleet.base(), path, {
+          viewport: { width, height: 900 },
+        })
+        const card = page.locator('article.card', {
+          has: page.getByRole('heading', { name: 'Sluis twee' }),
+        })
+        const summary = card.getByText('Also in 2 outlets')
+        if (width > 1_000) await page.locator('.chart canvas').waitFor()
+        await summary.focus()
+        await page.keyboard.press('Enter')
+        t.match(await card.locator('tbody tr').allInnerTexts(), [
+          /1 Apr.*\n?.*een/s,
+          /twee/,
+          /drie/,
+        ])
+        const others = card.getByText('In other languages: 1')
+        await card.scrollIntoViewIfNeeded()
+        await others.click()
+        t.match(await card.locator('li').innerText(), /French\s+1 day later\s+.*Sluis een deux/s)
+        if (process.env.PICTURES)
+          await page.screenshot({
+            path: `${process.env.PICTURES}/beside-${width}.png`,
+            fullPage: true,
+          })
+        t.ok((await overhang(page)) <= 0)
+        t.strictSame(await axe(page), [])
+        t.equal(await page.locator('article.card').count(), 4)
+        await page.getByRole('button', { name: 'One of each text' }).click()
+        await page.locator('.total').filter({ hasText: '4 articles, 2 texts' }).waitFor()
+        t.equal(await page.locator('article.card').count(), 2)
+        await page.getByRole('button', { name: '2 more of the same text' }).press('Enter')
+        t.equal(await page.locator('article.card').count(), 4, 'nothing is lost')
+        if (width > 1_000) await page.getByRole('heading', { name: 'Texts over time' }).waitFor()
+        if (process.env.PICTURES)
+          await page.screenshot({
+            path: `${process.env.PICTURES}/once-${width}.png`,
+            fullPage: true,
+          })
+        t.strictSame(await axe(page), [])
+        t.equal(
+          asked.filter(url => url.includes('/explore/copies')).length,
+          1,
+          'a page of copies is one request',
+        )
+        t.strictSame(complaints, [])
+        await close()
+      }
+    },
+  )
 }

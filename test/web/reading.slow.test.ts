@@ -12,54 +12,83 @@ if (browserPath === undefined) {
   const open = opener(await launch(t), api.base)
   const longName = 'Vereinigte Nachrichten des Mittleren Sauertals und Umgebung'
   const burst = Array.from({ length: 110 }, (_, n) => ({
-    ...{ title: `Sturmflut ${n}`, publishedAt: new Date(Date.now() - n * 1_000), language: 'de' as const },
-    ...{ body: `${'Ein Satz. '.repeat(40)} Deich, Deich.`, outlet: { name: longName, domain: 'sauertal.example' } },
+    title: `Sturmflut ${n}`,
+    publishedAt: new Date(Date.now() - n * 1_000),
+    language: 'de' as const,
+    body: `${'Ein Satz. '.repeat(40)} Deich, Deich.`,
+    outlet: { name: longName, domain: 'sauertal.example' },
   }))
   await api.index([...sampleNews(), ...burst])
   const { secret } = await api.issue()
   const cards = (page: Page) => page.locator('article.card')
   const wide = { viewport: { width: 1280, height: 900 } }
   const shoot = async (page: Page, name: string) => {
-    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${name}.png`, fullPage: true })
+    if (process.env.SHOTS)
+      await page.screenshot({ path: `${process.env.SHOTS}/${name}.png`, fullPage: true })
   }
 
-  t.test('figures: one line a name, and the longest bar of a table is as wide as its names', async t => {
-    const { page, complaints } = await open(t, `/#key=${secret}`, wide)
-    const tables = page.locator('.breakdown table')
-    await tables.nth(2).waitFor()
-    for (const table of await tables.all()) {
-      const [names, bars] = [table.locator('tbody th'), table.locator('.bar')]
-      const widths = await bars.evaluateAll(all => all.map(bar => Number(bar.getBoundingClientRect().width)))
-      const [name, whole] = [await names.first().boundingBox(), await table.boundingBox()]
-      t.ok(Math.abs(Math.max(...widths) - (name?.width ?? 0)) < 2, `${widths}: ${name?.width}`)
-      t.ok((name?.width ?? 0) > (whole?.width ?? 0) * 0.6, 'names have more than half of the column')
-      const heights = await names.evaluateAll(all => all.map(one => Number(one.getBoundingClientRect().height)))
-      t.equal(new Set(heights.map(Math.round)).size, 1, `one line each: ${heights}`)
-    }
-    t.equal(await page.getByRole('button', { name: longName, exact: true }).getAttribute('title'), longName)
-    t.strictSame(await axe(page), [])
-    await shoot(page, 'figures')
+  t.test(
+    'figures: one line a name, and the longest bar of a table is as wide as its names',
+    async t => {
+      const { page, complaints } = await open(t, `/#key=${secret}`, wide)
+      const tables = page.locator('.breakdown table')
+      await tables.nth(2).waitFor()
+      for (const table of await tables.all()) {
+        const names = table.locator('tbody th')
+        const bars = table.locator('.bar')
+        const widths = await bars.evaluateAll(all =>
+          all.map(bar => Number(bar.getBoundingClientRect().width)),
+        )
+        const name = await names.first().boundingBox()
+        const whole = await table.boundingBox()
+        t.ok(Math.abs(Math.max(...widths) - (name?.width ?? 0)) < 2, `${widths}: ${name?.width}`)
+        t.ok(
+          (name?.width ?? 0) > (whole?.width ?? 0) * 0.6,
+          'names have more than half of the column',
+        )
+        const heights = await names.evaluateAll(all =>
+          all.map(one => Number(one.getBoundingClientRect().height)),
+        )
+        t.equal(new Set(heights.map(Math.round)).size, 1, `one line each: ${heights}`)
+      }
+      t.equal(
+        await page.getByRole('button', { name: longName, exact: true }).getAttribute('title'),
+        longName,
+      )
+      t.strictSame(await axe(page), [])
+      await shoot(page, 'figures')
 
-    await page.route('**/explore/counts*', route => route.abort())
-    await page.getByRole('button', { name: 'Search', exact: true }).click()
-    await page.getByText('The figures did not come.').waitFor()
-    await page.waitForTimeout(500)
-    t.equal(await page.getByText('The figures did not come.').count(), 1, 'four figures tell one failure once')
-    await page.unroute('**/explore/counts*')
-    await page.locator('.main-column > .hint').getByRole('button', { name: 'Try again' }).click()
-    await page.getByText('The figures did not come.').waitFor({ state: 'detached' })
-    await tables.nth(2).waitFor()
-    const others = complaints.filter(text => !text.includes('ERR_FAILED'))
-    t.same(others, [])
-  })
+      await page.route('**/explore/counts*', route => route.abort())
+      await page.getByRole('button', { name: 'Search', exact: true }).click()
+      await page.getByText('The figures did not come.').waitFor()
+      await page.waitForTimeout(500)
+      t.equal(
+        await page.getByText('The figures did not come.').count(),
+        1,
+        'four figures tell one failure once',
+      )
+      await page.unroute('**/explore/counts*')
+      await page.locator('.main-column > .hint').getByRole('button', { name: 'Try again' }).click()
+      await page.getByText('The figures did not come.').waitFor({ state: 'detached' })
+      await tables.nth(2).waitFor()
+      const others = complaints.filter(text => !text.includes('ERR_FAILED'))
+      t.same(others, [])
+    },
+  )
 
   t.test('a first day after the last one is named so, and swapped', async t => {
-    const { page } = await open(t, `/?published_after=2026-06-02&published_before=2026-05-01#key=${secret}`, wide)
+    const { page } = await open(
+      t,
+      `/?published_after=2026-06-02&published_before=2026-05-01#key=${secret}`,
+      wide,
+    )
     const group = page.getByRole('group', { name: 'Published' })
     await group.getByText('The first day is after the last one.').waitFor()
     t.strictSame(await axe(page), [])
     await group.getByRole('button', { name: 'Swap the days' }).press('Enter')
-    await page.waitForURL(/published_after=2026-04-30T22:00:00Z&published_before=2026-06-02T21:59:59/)
+    await page.waitForURL(
+      /published_after=2026-04-30T22:00:00Z&published_before=2026-06-02T21:59:59/,
+    )
     await group.locator('.problem').waitFor({ state: 'detached' })
   })
 
@@ -69,13 +98,21 @@ if (browserPath === undefined) {
     await page.getByText('It has the 100 newest articles.').waitFor()
     await page.getByText(/had 1(0\d|10) articles in one day, and the feed holds 100/).waitFor()
     await page.getByRole('button', { name: 'Make a feed of this search' }).click()
-    t.match(await page.getByLabel('Address of the feed').inputValue(), /\.atom$/, 'Atom unless another is chosen')
+    t.match(
+      await page.getByLabel('Address of the feed').inputValue(),
+      /\.atom$/,
+      'Atom unless another is chosen',
+    )
     t.strictSame(await axe(page), [])
     await page.goto(`${api.base}/?q=water`)
     await page.getByRole('button', { name: 'Follow' }).click()
     await page.getByText('It has the 100 newest articles.').waitFor()
     await page.waitForTimeout(500)
-    t.equal(await page.getByText('in one day').count(), 0, 'no day of the week has more than it holds')
+    t.equal(
+      await page.getByText('in one day').count(),
+      0,
+      'no day of the week has more than it holds',
+    )
   })
 
   t.test('an empty list names the next steps, each of which searches', async t => {
@@ -101,17 +138,26 @@ if (browserPath === undefined) {
   })
 
   t.test('places are told by half; snippets end with a word; a compact list stays', async t => {
-    const { page } = await open(t, `/?q=deich#key=${secret}`, { ...wide, viewport: { width: 360, height: 740 } })
+    const { page } = await open(t, `/?q=deich#key=${secret}`, {
+      ...wide,
+      viewport: { width: 360, height: 740 },
+    })
     await page.getByText('2 places in the text, the first in the second half').first().waitFor()
     await page.goto(`${api.base}/?q=brussel`)
     await cards(page).first().waitFor()
     const { json } = await api.ask(secret, '/v1/articles?q=brussel&search_in=title_body')
     const whole: string[] = json.articles.map(({ snippet }: { snippet: string }) => snippet)
     const seen = await page.locator('.snippet').allInnerTexts()
-    const cut = seen.flatMap((text, n) => (text.endsWith('…') ? [[text.slice(0, -2), whole[n] ?? '']] : []))
+    const cut = seen.flatMap((text, n) =>
+      text.endsWith('…') ? [[text.slice(0, -2), whole[n] ?? '']] : [],
+    )
     t.ok(cut.length > 0)
     for (const [text = '', from = ''] of cut)
-      t.match(from.slice(text.length, text.length + 1) || ' ', /[\s,;:]/, `a whole word ends ${text.slice(-20)}`)
+      t.match(
+        from.slice(text.length, text.length + 1) || ' ',
+        /[\s,;:]/,
+        `a whole word ends ${text.slice(-20)}`,
+      )
     await page.getByRole('button', { name: 'Compact list' }).click()
     await page.reload()
     await cards(page).first().waitFor()
@@ -146,11 +192,16 @@ if (browserPath === undefined) {
     await cards(page).first().waitFor()
     await page.emulateMedia({ media: 'print' })
     t.ok(await page.locator('.printed').isVisible())
-    t.match(await page.locator('.printed').innerText(), /^brussel · Words · .* · http:\S+q=brussel\S+language=nl$/)
+    t.match(
+      await page.locator('.printed').innerText(),
+      /^brussel · Words · .* · http:\S+q=brussel\S+language=nl$/,
+    )
     for (const part of ['form', 'button:visible:not(.chip)', '.filters', '.insights', 'header'])
       t.equal(await page.locator(part).locator('visible=true').count(), 0, part)
     t.match(await page.locator('.chips').innerText(), /Dutch$/)
-    const shown = await page.evaluate(`getComputedStyle(document.querySelector('.card h3 a'), '::after').content`)
+    const shown = await page.evaluate(
+      `getComputedStyle(document.querySelector('.card h3 a'), '::after').content`,
+    )
     t.match(shown, /^"https:/, 'addresses are printed')
     await shoot(page, 'print')
   })
@@ -159,7 +210,11 @@ if (browserPath === undefined) {
     for (const language of LANGUAGES) {
       const locale = language === 'lb' ? 'lb-LU' : language
       const small = { locale, viewport: { width: 360, height: 740 } }
-      const { page, close } = await open(t, `/?q=sturmflut+schip&search=boolean&outlet=BX#key=${secret}`, small)
+      const { page, close } = await open(
+        t,
+        `/?q=sturmflut+schip&search=boolean&outlet=BX#key=${secret}`,
+        small,
+      )
       await page.locator('.nothing button').first().waitFor()
       const chip = (await page.locator('.chips').innerText()).replaceAll('\n', ' ')
       t.match(chip, language === 'fr' ? /Média\u00A0: BX/ : /\w: BX/)

@@ -46,33 +46,41 @@ if (browserPath === undefined) {
     t.pass('another language is chosen, and kept')
   })
 
-  t.test('an article has a page of its own, in five languages; it says what is missing', async t => {
-    const { page, complaints } = await open(t, `/?q=brussel&search_in=title_body#key=${secret}`, { viewport: small })
-    const isFine = async (page: Page) => (await axe(page)).length === 0 && (await overhang(page)) <= 0
-    const card = page.locator('article.card').first()
-    const title = await card.locator('h3').innerText()
-    t.ok(await isFine(page), 'cards with their links')
-    await card.locator('a[href^="/a/"]').press('Enter')
-    await page.getByText('The article is the outlet’s.').waitFor()
-    t.match(await page.getByRole('link', { name: title }).getAttribute('href'), /^https:/)
-    const path = new URL(page.url()).pathname
-    for (const language of LANGUAGES) {
-      await page.getByRole('banner').getByRole('combobox').selectOption(language)
-      await page.locator(`html[lang=${language}]`).waitFor()
-      t.ok(await isFine(page), language)
-    }
-    t.strictSame(complaints, [])
-    await page.goto(`${api.base}/a/nothing`)
-    await page.getByRole('heading', { level: 1, name: 'Your plan has no article with this id.' }).waitFor()
-    t.ok(await isFine(page), 'unknown')
-    const { page: other } = await open(t, path, { viewport: small })
-    await other.getByText('This page shows one article. To see it, enter your key.').waitFor()
-    t.ok(await isFine(other), 'without a key')
-    await other.getByLabel('Your key').fill(secret)
-    await other.keyboard.press('Enter')
-    await other.getByRole('heading', { level: 1, name: title }).waitFor()
-    t.equal(await other.evaluate('document.activeElement.id'), 'results')
-  })
+  t.test(
+    'an article has a page of its own, in five languages; it says what is missing',
+    async t => {
+      const { page, complaints } = await open(t, `/?q=brussel&search_in=title_body#key=${secret}`, {
+        viewport: small,
+      })
+      const isFine = async (page: Page) =>
+        (await axe(page)).length === 0 && (await overhang(page)) <= 0
+      const card = page.locator('article.card').first()
+      const title = await card.locator('h3').innerText()
+      t.ok(await isFine(page), 'cards with their links')
+      await card.locator('a[href^="/a/"]').press('Enter')
+      await page.getByText('The article is the outlet’s.').waitFor()
+      t.match(await page.getByRole('link', { name: title }).getAttribute('href'), /^https:/)
+      const path = new URL(page.url()).pathname
+      for (const language of LANGUAGES) {
+        await page.getByRole('banner').getByRole('combobox').selectOption(language)
+        await page.locator(`html[lang=${language}]`).waitFor()
+        t.ok(await isFine(page), language)
+      }
+      t.strictSame(complaints, [])
+      await page.goto(`${api.base}/a/nothing`)
+      await page
+        .getByRole('heading', { level: 1, name: 'Your plan has no article with this id.' })
+        .waitFor()
+      t.ok(await isFine(page), 'unknown')
+      const { page: other } = await open(t, path, { viewport: small })
+      await other.getByText('This page shows one article. To see it, enter your key.').waitFor()
+      t.ok(await isFine(other), 'without a key')
+      await other.getByLabel('Your key').fill(secret)
+      await other.keyboard.press('Enter')
+      await other.getByRole('heading', { level: 1, name: title }).waitFor()
+      t.equal(await other.evaluate('document.activeElement.id'), 'results')
+    },
+  )
 
   for (const [width, height, colorScheme] of [
     [360, 740, 'dark'],
@@ -82,7 +90,11 @@ if (browserPath === undefined) {
   ] as const) {
     t.test(`it fits ${width} pixels, ${colorScheme}, with everything open`, async t => {
       const options = { viewport: { width, height }, colorScheme }
-      const { page, complaints } = await open(t, `/?q=water&search_in=title_body#key=${secret}`, options)
+      const { page, complaints } = await open(
+        t,
+        `/?q=water&search_in=title_body#key=${secret}`,
+        options,
+      )
       await page.locator('article.card').first().waitFor()
       for (const summary of await page.locator('summary:visible').all()) await summary.click()
       await page.locator('.chart canvas').waitFor()
@@ -153,7 +165,11 @@ if (browserPath === undefined) {
   t.test('titles and addresses of others are text: no markup, no script', async t => {
     const title = '<img src=x onerror="document.title=1"> De Stille'
     await api.index([
-      { title, url: 'javascript:document.title=2', body: '<script>document.title=3</script> stilleman' },
+      {
+        title,
+        url: 'javascript:document.title=2',
+        body: '<script>document.title=3</script> stilleman',
+      },
     ])
     const { page, complaints } = await open(t, `/?q=stilleman&search_in=title_body#key=${secret}`)
     const heading = page.locator('article.card h3')

@@ -10,7 +10,12 @@ import { mark, type Piece } from './search/marks.ts'
 import { type Article, askCopies, type Matches, type Told } from './search/use-results.ts'
 
 /** The page of one article, at its permanent address. */
-export function ArticlePage(props: { id: string; secret: string; isPasted: boolean; onForget(): void }) {
+export function ArticlePage(props: {
+  id: string
+  secret: string
+  isPasted: boolean
+  onForget(): void
+}) {
   const { id, secret, isPasted, onForget } = props
   const { words } = useSpeech()
   const [round, setRound] = useState(0)
@@ -18,7 +23,12 @@ export function ArticlePage(props: { id: string; secret: string; isPasted: boole
   const load = useCallback(
     async (signal: AbortSignal) => {
       setOutcome(null)
-      setOutcome(await ask(`/explore/articles/${encodeURIComponent(id)}`, isOneOf<Article>, { key: secret, signal }))
+      setOutcome(
+        await ask(`/explore/articles/${encodeURIComponent(id)}`, isOneOf<Article>, {
+          key: secret,
+          signal,
+        }),
+      )
     },
     [id, secret, round],
   )
@@ -44,9 +54,19 @@ export function ArticlePage(props: { id: string; secret: string; isPasted: boole
   }, [title])
   const isNone = outcome?.kind === 'failure' && outcome.code === 'not_found'
   return (
-    <main class="wide alone" id="results" tabIndex={-1} ref={isPasted ? focus : null} aria-busy={outcome === null}>
-      {article === null && <h1 class={isNone ? '' : 'unseen'}>{isNone ? words.results.noArticle : title}</h1>}
-      {article !== null && <Card {...{ article, match: null, matches: null, now: null, told, related }} />}
+    <main
+      class="wide alone"
+      id="results"
+      tabIndex={-1}
+      ref={isPasted ? focus : null}
+      aria-busy={outcome === null}
+    >
+      {article === null && (
+        <h1 class={isNone ? '' : 'unseen'}>{isNone ? words.results.noArticle : title}</h1>
+      )}
+      {article !== null && (
+        <Card {...{ article, match: null, matches: null, now: null, told, related }} />
+      )}
       {article !== null && <p>{words.results.owner}</p>}
       {outcome?.kind === 'failure' && !isNone && (
         <FailureNotice failure={outcome} onAgain={() => setRound(round + 1)} onForget={onForget} />
@@ -82,7 +102,8 @@ export function Card(props: {
   const snippet = article.snippet === null ? null : upToWord(article.snippet)
   const address = safeAddress(article.url)
   const piecesOf = (text: string) => mark(text, match, matches?.words ?? null)
-  const [inTitle, inSnippet] = [piecesOf(article.title || words.results.noTitle), piecesOf(snippet ?? '')]
+  const inTitle = piecesOf(article.title || words.results.noTitle)
+  const inSnippet = piecesOf(snippet ?? '')
   const isSeen = [...inTitle, ...inSnippet].some(({ found }) => found)
   const title = <Marked pieces={inTitle} />
   return (

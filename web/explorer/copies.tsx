@@ -9,7 +9,11 @@ import type { Article, Told } from './search/use-results.ts'
  * The part below an article: its copies, and articles in other languages. Most articles have
  * neither. This is a separate file, so that the first view does not wait for it.
  */
-export function Beside(props: { article: Article; told: ReadonlyMap<string, Told>; related: Related[] | undefined }) {
+export function Beside(props: {
+  article: Article
+  told: ReadonlyMap<string, Told>
+  related: Related[] | undefined
+}) {
   return (
     <>
       <Copies {...props} />
@@ -26,7 +30,9 @@ function Copies({ article, told }: { article: Article; told: ReadonlyMap<string,
   const { words, number, date } = useSpeech()
   const copies = told.get(article.id)?.copies ?? []
   if (copies.length === 0) return null
-  const all = [article, ...copies.map(copy => copy.article)].sort((a, b) => (momentOf(a) < momentOf(b) ? -1 : 1))
+  const all = [article, ...copies.map(copy => copy.article)].sort((a, b) =>
+    momentOf(a) < momentOf(b) ? -1 : 1,
+  )
   const outlets = new Set(all.map(outletOf)).size - 1
   const others = outlets === 0 ? words.copies.more : words.copies.outlets
   const n = outlets || copies.length
@@ -38,7 +44,10 @@ function Copies({ article, told }: { article: Article; told: ReadonlyMap<string,
         figures={[2]}
         rows={all.map(one => ({
           key: one.id,
-          name: one.published_at === null ? words.results.noDate : date(new Date(one.published_at), 'clock'),
+          name:
+            one.published_at === null
+              ? words.results.noDate
+              : date(new Date(one.published_at), 'clock'),
           cells: [<Headline key={one.id} article={one} />, told.get(one.id)?.own_words ?? '–'],
         }))}
       />
@@ -68,7 +77,13 @@ function Headline({ article }: { article: Article }) {
 }
 
 /** Articles on the same event in other languages. Shows nothing without such articles. */
-function OtherLanguages({ article, related }: { article: Article; related: Related[] | undefined }) {
+function OtherLanguages({
+  article,
+  related,
+}: {
+  article: Article
+  related: Related[] | undefined
+}) {
   const { words, number } = useSpeech()
   const others = related?.filter(one => one.article.language !== article.language) ?? []
   if (others.length === 0) return null
@@ -102,7 +117,11 @@ const PAUSE = 20_000
  *
  * @param tell gets the articles that are found for an article
  */
-export async function followRelated(key: string, signal: AbortSignal, tell: (id: string, found: Related[]) => void) {
+export async function followRelated(
+  key: string,
+  signal: AbortSignal,
+  tell: (id: string, found: Related[]) => void,
+) {
   const asked = new Set<string>()
   for (let pause = LOOK; ; ) {
     await rest(pause, signal)

@@ -1,5 +1,10 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type { Alert, AlertTerms, KeptSearch, WhatIsNew } from '../../clients/typescript/src/index.ts'
+import type {
+  Alert,
+  AlertTerms,
+  KeptSearch,
+  WhatIsNew,
+} from '../../clients/typescript/src/index.ts'
 import { Button, useAsking, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ask, askFile, isListOf, isOneOf, isRecord, type Outcome } from '../parts/request.ts'
@@ -29,7 +34,9 @@ function useKept(secret: string) {
   const [urls, setUrls] = useState<Urls | null>(null)
   const look = useCallback(
     async (signal?: AbortSignal) => {
-      const answer = await told(ask('/explore/searches', isListOf<KeptSearch>, { key: secret, signal }))
+      const answer = await told(
+        ask('/explore/searches', isListOf<KeptSearch>, { key: secret, signal }),
+      )
       if (answer === null) return
       setKept(answer.data)
       const known = readMarks()
@@ -47,7 +54,9 @@ function useKept(secret: string) {
       if (news.kind === 'failure') return
       setFresh(new Map(news.value.data.map(one => [one.id, one])))
       // A search without a mark gets its first mark, so that later articles count as new.
-      const begun = news.value.data.filter(({ id }) => known[id] === undefined).map(({ id, mark }) => [id, mark])
+      const begun = news.value.data
+        .filter(({ id }) => known[id] === undefined)
+        .map(({ id, mark }) => [id, mark])
       localStorage.setItem(MARKS, JSON.stringify({ ...known, ...Object.fromEntries(begun) }))
     },
     [secret, told],
@@ -58,25 +67,37 @@ function useKept(secret: string) {
   }
   const at = (id: string) => `/explore/searches/${encodeURIComponent(id)}`
   return {
-    ...{ kept, fresh, failure, urls, look: () => look() },
+    kept,
+    fresh,
+    failure,
+    urls,
+    look: () => look(),
     /** Records that the articles of a search are seen. The next count begins after them. */
     see(id: string) {
       const mark = fresh.get(id)?.mark
-      if (mark !== undefined) localStorage.setItem(MARKS, JSON.stringify({ ...readMarks(), [id]: mark }))
+      if (mark !== undefined)
+        localStorage.setItem(MARKS, JSON.stringify({ ...readMarks(), [id]: mark }))
     },
     change: (id: string, body: { name: string } | { position: number }) =>
       done(ask(at(id), isRecord, { key: secret, method: 'PATCH', body })),
     remove: (id: string) => done(askFile(at(id), { key: secret, method: 'DELETE' })),
     /** @returns a mistake in the terms, or the secret of a webhook's signatures */
     async alert(id: string, terms: AlertTerms) {
-      const answer = await ask(`${at(id)}/alert`, isOneOf<Alert>, { key: secret, method: 'PUT', body: terms })
-      if (answer.kind === 'failure') return { wrong: Object.values(answer.errors).flat().join(' ') || answer.message }
+      const answer = await ask(`${at(id)}/alert`, isOneOf<Alert>, {
+        key: secret,
+        method: 'PUT',
+        body: terms,
+      })
+      if (answer.kind === 'failure')
+        return { wrong: Object.values(answer.errors).flat().join(' ') || answer.message }
       await look()
       return { secret: answer.value.data.secret ?? '' }
     },
     endAlert: (id: string) => done(askFile(`${at(id)}/alert`, { key: secret, method: 'DELETE' })),
     async feed(id: string) {
-      const answer = await told(ask(`${at(id)}/feed`, isOneOf<{ urls: Urls }>, { key: secret, method: 'PUT' }))
+      const answer = await told(
+        ask(`${at(id)}/feed`, isOneOf<{ urls: Urls }>, { key: secret, method: 'PUT' }),
+      )
       setUrls(answer?.data.urls ?? null)
       if (answer !== null) await look()
     },
@@ -89,7 +110,8 @@ function useKept(secret: string) {
  */
 export function KeptPage({ secret, onForget }: { secret: string; onForget(): void }) {
   const { words, number } = useSpeech()
-  const { kept, fresh, failure, urls, look, see, change, remove, feed, alert, endAlert } = useKept(secret)
+  const { kept, fresh, failure, urls, look, see, change, remove, feed, alert, endAlert } =
+    useKept(secret)
   useEffect(() => {
     document.title = `${words.kept.title} – Perscope`
   }, [words])
@@ -125,7 +147,11 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
                 <Button of={name} onClick={() => remove(id)} text={words.kept.remove} />
               </p>
               {!byMeaning(search) && (
-                <AlertForm {...{ name, own }} onSet={terms => alert(id, terms)} onEnd={() => endAlert(id)} />
+                <AlertForm
+                  {...{ name, own }}
+                  onSet={terms => alert(id, terms)}
+                  onEnd={() => endAlert(id)}
+                />
               )}
             </li>
           )
@@ -170,7 +196,12 @@ function AlertForm(props: {
       <form class="row" onSubmit={set}>
         <label>
           {alert.to}
-          <input required maxLength={2_000} value={to} onInput={event => setTo(event.currentTarget.value)} />
+          <input
+            required
+            maxLength={2_000}
+            value={to}
+            onInput={event => setTo(event.currentTarget.value)}
+          />
         </label>
         <label>
           {alert.when}

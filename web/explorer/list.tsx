@@ -69,7 +69,9 @@ export function ResultList(props: ListProps) {
           {articles.map((article, at) => (
             <li key={article.id}>
               {at === drop && (
-                <p class="drop">{at === 0 ? words.results.far : words.results.near(number(at), at === 1)}</p>
+                <p class="drop">
+                  {at === 0 ? words.results.far : words.results.near(number(at), at === 1)}
+                </p>
               )}
               <Card
                 {...{ article, match, now, told, related: related.get(article.id) }}
@@ -117,8 +119,11 @@ function Printed({ of, now }: { of: Search; now: number }) {
  * closeness. -1: no such article is loaded, or the list has another order.
  */
 function dropOf(of: Search | null, articles: Article[], near: number | null): number {
-  const isByCloseness = of?.mode === 'semantic' && (of.sort ?? 'relevance') === 'relevance' && of.order === 'desc'
-  return near !== null && isByCloseness ? articles.findIndex(({ relevance = 0 }) => relevance < near) : -1
+  const isByCloseness =
+    of?.mode === 'semantic' && (of.sort ?? 'relevance') === 'relevance' && of.order === 'desc'
+  return near !== null && isByCloseness
+    ? articles.findIndex(({ relevance = 0 }) => relevance < near)
+    : -1
 }
 
 /** Articles on the same event, by the id of an article. */
@@ -129,7 +134,9 @@ function useRelated({ of, quota }: Results, secret: string): ReadonlyMap<string,
       setFound(new Map())
       if (of === null || quota !== null) return
       const { followRelated } = await import('./copies.tsx')
-      await followRelated(secret, signal, (id, data) => setFound(before => new Map(before).set(id, data)))
+      await followRelated(secret, signal, (id, data) =>
+        setFound(before => new Map(before).set(id, data)),
+      )
     },
     [of, quota, secret],
   )
@@ -143,7 +150,11 @@ function useRelated({ of, quota }: Results, secret: string): ReadonlyMap<string,
  * @param told null: all articles are kept
  * @returns `folded`: by the id of a first article, how many more articles have its text
  */
-function foldTexts(all: Article[], told: ReadonlyMap<string, Told> | null, unfolded: string | null) {
+function foldTexts(
+  all: Article[],
+  told: ReadonlyMap<string, Told> | null,
+  unfolded: string | null,
+) {
   const shown = new Map<string, string>()
   const folded = new Map<string, number>()
   const articles = all.filter(({ id }) => {
@@ -160,7 +171,12 @@ function Folded({ n, isOpen, onOpen }: { n: number; isOpen: boolean; onOpen(): v
   const { words, number } = useSpeech()
   if (n === 0) return null
   return (
-    <Button class="link folded" aria-expanded={isOpen} onClick={onOpen} text={words.copies.more(number(n), n === 1)} />
+    <Button
+      class="link folded"
+      aria-expanded={isOpen}
+      onClick={onOpen}
+      text={words.copies.more(number(n), n === 1)}
+    />
   )
 }
 
@@ -168,9 +184,15 @@ function Folded({ n, isOpen, onOpen }: { n: number; isOpen: boolean; onOpen(): v
 const COMPACT = 'perscope.compact'
 
 function Head(
-  props: ListProps & { isCompact: boolean; onCompact(): void; taking: Way | null; onTake(way: Way): void },
+  props: ListProps & {
+    isCompact: boolean
+    onCompact(): void
+    taking: Way | null
+    onTake(way: Way): void
+  },
 ) {
-  const { results, fresh, onFresh, isCompact, onCompact, taking, onTake, secret, isOnce, onOnce } = props
+  const { results, fresh, onFresh, isCompact, onCompact, taking, onTake, secret, isOnce, onOnce } =
+    props
   const texts = useCounts(isOnce ? results.of : null, 'country', secret, 0, true).counts?.total
   const speech = useSpeech()
   const { words, number } = speech
@@ -181,13 +203,24 @@ function Head(
       </h2>
       <p role="status" class="total">
         {totalOf(results, speech)}
-        {texts !== undefined && results.loading !== 'first' && `, ${words.copies.texts(number(texts), texts === 1)}`}
+        {texts !== undefined &&
+          results.loading !== 'first' &&
+          `, ${words.copies.texts(number(texts), texts === 1)}`}
       </p>
       {fresh > 0 && (
-        <Button class="primary chip" onClick={onFresh} text={`↑ ${words.results.fresh(number(fresh), fresh === 1)}`} />
+        <Button
+          class="primary chip"
+          onClick={onFresh}
+          text={`↑ ${words.results.fresh(number(fresh), fresh === 1)}`}
+        />
       )}
       {results.articles.length > 0 && (
-        <Button class="chip" aria-pressed={isCompact} onClick={onCompact} text={words.results.compact} />
+        <Button
+          class="chip"
+          aria-pressed={isCompact}
+          onClick={onCompact}
+          text={words.results.compact}
+        />
       )}
       {results.articles.length > 0 && (
         <Button class="chip" aria-pressed={isOnce} onClick={onOnce} text={words.copies.once} />
@@ -195,7 +228,12 @@ function Head(
       {results.of !== null && (
         <fieldset class="row" aria-label={words.take.open}>
           {WAYS.map(way => (
-            <Button key={way} aria-expanded={taking === way} onClick={() => onTake(way)} text={words.take[way]} />
+            <Button
+              key={way}
+              aria-expanded={taking === way}
+              onClick={() => onTake(way)}
+              text={words.take[way]}
+            />
           ))}
         </fieldset>
       )}
@@ -203,7 +241,10 @@ function Head(
   )
 }
 
-function totalOf({ of, total, estimate, loading, failure }: Results, { words, number }: Speech): string {
+function totalOf(
+  { of, total, estimate, loading, failure }: Results,
+  { words, number }: Speech,
+): string {
   if (loading === 'first') return words.results.searching
   if (failure !== null || of === null) return ''
   if (estimate) return words.results.more(number(total))
@@ -224,7 +265,9 @@ function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search
   }
   const hasWords = of.q !== '' && of.mode !== 'semantic'
   const steps: [text: string, change: Partial<Search>][] = [
-    ...(hasWords && of.searchIn === 'title' ? [[words.results.searchBoth, { searchIn: 'title_body' }] as const] : []),
+    ...(hasWords && of.searchIn === 'title'
+      ? [[words.results.searchBoth, { searchIn: 'title_body' }] as const]
+      : []),
     ...(hasWords && of.mode === 'boolean' && /\S\s+\S/.test(of.q)
       ? [[words.reading.hint.useKeyword, { mode: 'keyword' }] as const]
       : []),
@@ -260,9 +303,12 @@ function More({ results }: { results: Results & { loadMore(): void } }) {
   useEffect(() => {
     const place = end.current
     if (place === null || next === null) return
-    const watcher = new IntersectionObserver(entries => entries.some(entry => entry.isIntersecting) && loadMore(), {
-      rootMargin: '600px',
-    })
+    const watcher = new IntersectionObserver(
+      entries => entries.some(entry => entry.isIntersecting) && loadMore(),
+      {
+        rootMargin: '600px',
+      },
+    )
     watcher.observe(place)
     return () => watcher.disconnect()
   }, [next, loadMore])

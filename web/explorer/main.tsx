@@ -121,11 +121,23 @@ function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: stri
         ) : key === '' ? (
           <Welcome said={said} onKey={keys.use} />
         ) : ARTICLE_ID !== null ? (
-          <ArticlePage key={key} id={ARTICLE_ID} secret={key} isPasted={keys.isPasted} onForget={forget} />
+          <ArticlePage
+            key={key}
+            id={ARTICLE_ID}
+            secret={key}
+            isPasted={keys.isPasted}
+            onForget={forget}
+          />
         ) : IS_KEPT ? (
           KeptPage && <KeptPage key={key} secret={key} onForget={forget} />
         ) : (
-          <SearchPage key={key} secret={key} first={keys.first} isPasted={keys.isPasted} onForget={forget} />
+          <SearchPage
+            key={key}
+            secret={key}
+            first={keys.first}
+            isPasted={keys.isPasted}
+            onForget={forget}
+          />
         )}
         <Footer />
       </KeyTaker.Provider>
@@ -148,7 +160,13 @@ function Offer({ onUse, onKeep }: { onUse(): void; onKeep(): void }) {
 }
 
 /** The view without a key: it explains the service, how to get a key, and where to enter it. */
-function Welcome({ said, onKey }: { said: string; onKey(key: string, first: First | null, onDevice?: boolean): void }) {
+function Welcome({
+  said,
+  onKey,
+}: {
+  said: string
+  onKey(key: string, first: First | null, onDevice?: boolean): void
+}) {
   const { words } = useSpeech()
   return (
     <main class="welcome wide" id="results">
@@ -161,7 +179,9 @@ function Welcome({ said, onKey }: { said: string; onKey(key: string, first: Firs
       <h2>{words.key.title}</h2>
       <p>{words.key.how}</p>
       <pre>
-        <code>npm run keys -- create --name me --countries NL,BE,LU --history-days 365 --rate 60</code>
+        <code>
+          npm run keys -- create --name me --countries NL,BE,LU --history-days 365 --rate 60
+        </code>
       </pre>
       <p>{words.key.started}</p>
     </main>
@@ -195,7 +215,8 @@ function KeyForm({ onKey }: { onKey(key: string, first: First | null, onDevice?:
       onSubmit={event => {
         event.preventDefault()
         const { elements } = event.currentTarget
-        const [field, box] = [elements.namedItem('key'), elements.namedItem('remember')]
+        const field = elements.namedItem('key')
+        const box = elements.namedItem('remember')
         const onDevice = box instanceof HTMLInputElement && box.checked
         if (field instanceof HTMLInputElement && !trying) void use(field, onDevice)
       }}

@@ -9,7 +9,15 @@ import { Breakdown, Timeline } from './insights/timeline.tsx'
 import { ResultList } from './list.tsx'
 import { ActiveFilters, Filters } from './search/filters.tsx'
 import { type Hint, type Reading, readQuery } from './search/reading.ts'
-import { addressOf, type Draft, isSame, MODES, NEW_SEARCH, readSearch, type Search } from './search/search.ts'
+import {
+  addressOf,
+  type Draft,
+  isSame,
+  MODES,
+  NEW_SEARCH,
+  readSearch,
+  type Search,
+} from './search/search.ts'
 import { type First, useFresh, useResults } from './search/use-results.ts'
 
 /*
@@ -25,7 +33,8 @@ function useDraftedSearch() {
   const again = useCallback(() => setRound(before => before + 1), [])
   const change = useCallback(
     (changed: Partial<Search>) => {
-      const ofItsMode = changed.mode === undefined ? changed : { ...changed, ...ofMode(search, changed.mode) }
+      const ofItsMode =
+        changed.mode === undefined ? changed : { ...changed, ...ofMode(search, changed.mode) }
       setSearch({ ...search, q: draft.q.trim(), mode: draft.mode, ...ofItsMode })
     },
     [search, draft, setSearch],
@@ -52,7 +61,11 @@ function useDraftedSearch() {
 
 /** A change of mode, with an order that fits: only semantic search can order by closeness. */
 function ofMode(search: Search, mode: SearchMode): Partial<Search> {
-  return { mode, sort: mode === 'semantic' || search.sort === 'relevance' ? null : search.sort, order: 'desc' }
+  return {
+    mode,
+    sort: mode === 'semantic' || search.sort === 'relevance' ? null : search.sort,
+    order: 'desc',
+  }
 }
 
 /**
@@ -61,10 +74,16 @@ function ofMode(search: Search, mode: SearchMode): Partial<Search> {
  * @param props.first the first page of the search, if the test of the key has loaded it
  * @param props.isPasted the key came from the form, which had the focus until now
  */
-export function SearchPage(props: { secret: string; first: First | null; isPasted: boolean; onForget(): void }) {
+export function SearchPage(props: {
+  secret: string
+  first: First | null
+  isPasted: boolean
+  onForget(): void
+}) {
   const { secret, first, isPasted, onForget } = props
   const { words } = useSpeech()
-  const { search, draft, round, again, change, isSearched, type, chooseMode, submit, clear } = useDraftedSearch()
+  const { search, draft, round, again, change, isSearched, type, chooseMode, submit, clear } =
+    useDraftedSearch()
   // A query that cannot be read is not sent. The line below the box gives the reason.
   const asked = useMemo(() => (readQuery(search).kind === 'problem' ? null : search), [search])
   const results = useResults(asked, secret, round, first)
@@ -99,9 +118,15 @@ export function SearchPage(props: { secret: string; first: First | null; isPaste
         <Filters search={search} errors={errors} secret={secret} onChange={change} />
         <div class="main-column" id="results" tabIndex={-1}>
           <ActiveFilters search={search} onChange={change} onClear={clear} />
-          {hasFigures && failed !== null && <CountFailure failure={failed} onAgain={counting.again} />}
+          {hasFigures && failed !== null && (
+            <CountFailure failure={failed} onAgain={counting.again} />
+          )}
           {hasFigures && (
-            <Unfolding className={`timeline-place${dimmed}`} title={words.insights.timeline} minWidth="60rem">
+            <Unfolding
+              className={`timeline-place${dimmed}`}
+              title={words.insights.timeline}
+              minWidth="60rem"
+            >
               <Timeline {...figures} texts={isOnce} />
             </Unfolding>
           )}
@@ -115,7 +140,11 @@ export function SearchPage(props: { secret: string; first: First | null; isPaste
         </div>
         {hasFigures && (
           <aside class="insights" aria-label={words.insights.title}>
-            <Unfolding className={`breakdowns${dimmed}`} title={words.insights.title} minWidth="76rem">
+            <Unfolding
+              className={`breakdowns${dimmed}`}
+              title={words.insights.title}
+              minWidth="76rem"
+            >
               <Breakdown by="outlet" {...figures} />
               <Breakdown by="language" {...figures} />
               <Breakdown by="country" {...figures} />
@@ -180,7 +209,12 @@ function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof u
     const keep = () => {
       const tops = cards().map(card => card.getBoundingClientRect().top)
       const first = tops.findIndex(top => top >= 0)
-      const place: ReadingPlace = { address: location.search, shown: shown.current, first, top: tops[first] ?? 0 }
+      const place: ReadingPlace = {
+        address: location.search,
+        shown: shown.current,
+        first,
+        top: tops[first] ?? 0,
+      }
       if (scrollY === 0) sessionStorage.removeItem(PLACE)
       else sessionStorage.setItem(PLACE, JSON.stringify(place))
     }
@@ -191,7 +225,8 @@ function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof u
     const place = wanted.current
     if (place === null || of === null) return
     const isOther = place.address !== location.search || failure !== null
-    if (!isOther && next !== null && articles.length < Math.min(place.shown, MOST_RELOADED)) return loadMore()
+    if (!isOther && next !== null && articles.length < Math.min(place.shown, MOST_RELOADED))
+      return loadMore()
     wanted.current = null
     history.scrollRestoration = 'auto'
     // One scroll is enough: when the figures above the cards appear later, the browser itself keeps
@@ -219,7 +254,11 @@ const cards = () => [...document.querySelectorAll('article.card')]
 function placeBefore(): ReadingPlace | null {
   const [navigation] = performance.getEntriesByType('navigation')
   const kept = sessionStorage.getItem(PLACE)
-  if (kept === null || !(navigation instanceof PerformanceNavigationTiming) || navigation.type === 'navigate')
+  if (
+    kept === null ||
+    !(navigation instanceof PerformanceNavigationTiming) ||
+    navigation.type === 'navigate'
+  )
     return null
   return JSON.parse(kept)
 }
@@ -327,7 +366,12 @@ function useSlash(field: RefObject<HTMLInputElement | null>): void {
  *
  * @param isTried whether the reader has tried to search; only then is an empty field a mistake
  */
-function ReadingLine(props: { reading: Reading; draft: Draft; isTried: boolean; onMode(mode: SearchMode): void }) {
+function ReadingLine(props: {
+  reading: Reading
+  draft: Draft
+  isTried: boolean
+  onMode(mode: SearchMode): void
+}) {
   const { reading, draft, isTried, onMode } = props
   const { words } = useSpeech()
   const about = <p>{words.search.modeAbout[draft.mode]}</p>
@@ -357,7 +401,11 @@ function ReadingLine(props: { reading: Reading; draft: Draft; isTried: boolean; 
       )
     }
     case 'problem':
-      return draft.q === '' && !isTried ? about : <p class="problem">{words.reading.problem[reading.problem]}</p>
+      return draft.q === '' && !isTried ? (
+        about
+      ) : (
+        <p class="problem">{words.reading.problem[reading.problem]}</p>
+      )
     case 'any':
     case 'all':
       return (
@@ -371,7 +419,11 @@ function ReadingLine(props: { reading: Reading; draft: Draft; isTried: boolean; 
               </>
             )}
           </p>
-          <Hints hints={reading.hints} mode={reading.kind === 'any' ? 'keyword' : 'boolean'} onMode={onMode} />
+          <Hints
+            hints={reading.hints}
+            mode={reading.kind === 'any' ? 'keyword' : 'boolean'}
+            onMode={onMode}
+          />
         </>
       )
   }
@@ -381,7 +433,11 @@ const List = ({ words }: { words: string[] }) => (
   <>{words.flatMap((word, index) => [index > 0 && ', ', <b key={word}>{word}</b>])}</>
 )
 
-function Hints(props: { hints: Hint[]; mode: 'keyword' | 'boolean'; onMode(mode: SearchMode): void }) {
+function Hints(props: {
+  hints: Hint[]
+  mode: 'keyword' | 'boolean'
+  onMode(mode: SearchMode): void
+}) {
   const { hints, mode, onMode } = props
   const { words } = useSpeech()
   const said = words.reading.hint

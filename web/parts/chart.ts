@@ -47,7 +47,9 @@ function lookOf(place: HTMLElement): Look {
  *
  * @param draw appends a chart to the place
  */
-export function useChart(draw: (place: HTMLElement, look: Look) => Promise<uPlot>): RefObject<HTMLDivElement | null> {
+export function useChart(
+  draw: (place: HTMLElement, look: Look) => Promise<uPlot>,
+): RefObject<HTMLDivElement | null> {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const { current } = place
@@ -62,7 +64,9 @@ export function useChart(draw: (place: HTMLElement, look: Look) => Promise<uPlot
     }
     const redraw = () => void drawAgain().catch(() => {}) // the table remains
     const scheme = matchMedia('(prefers-color-scheme: dark)')
-    const sizes = new ResizeObserver(() => chart?.setSize({ width: current.clientWidth, height: chart.height }))
+    const sizes = new ResizeObserver(() =>
+      chart?.setSize({ width: current.clientWidth, height: chart.height }),
+    )
     scheme.addEventListener('change', redraw)
     sizes.observe(current)
     redraw()
@@ -77,7 +81,11 @@ export function useChart(draw: (place: HTMLElement, look: Look) => Promise<uPlot
 }
 
 /** The axes of a chart over time. The labels are below it, and grid lines behind it. */
-export function axesOf({ soft, rule, font, rem }: Look, below: uPlot.Axis, beside: uPlot.Axis): uPlot.Axis[] {
+export function axesOf(
+  { soft, rule, font, rem }: Look,
+  below: uPlot.Axis,
+  beside: uPlot.Axis,
+): uPlot.Axis[] {
   const axis = { stroke: soft, font, gap: 4, ticks: { show: false } }
   return [
     // A larger gap keeps the labels away from the zero of the other axis.
@@ -87,4 +95,8 @@ export function axesOf({ soft, rule, font, rem }: Look, below: uPlot.Axis, besid
 }
 
 /** Steps of an axis for counts, which have no fractions. */
-export const WHOLE_STEPS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap(unit => [unit, 2 * unit, 5 * unit])
+export const WHOLE_STEPS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap(unit => [
+  unit,
+  2 * unit,
+  5 * unit,
+])

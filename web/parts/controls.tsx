@@ -30,7 +30,13 @@ export function Segments<V extends string>(props: {
       <legend class="unseen">{label}</legend>
       {values.map(one => (
         <label key={one} {...(about === undefined ? {} : { title: about[one] })}>
-          <input type="radio" name={name} value={one} checked={one === value} onChange={() => onChoose(one)} />
+          <input
+            type="radio"
+            name={name}
+            value={one}
+            checked={one === value}
+            onChange={() => onChoose(one)}
+          />
           <span>{nameOf(one)}</span>
         </label>
       ))}
@@ -44,7 +50,12 @@ export function Segments<V extends string>(props: {
  *
  * @param minWidth a length of CSS. From this width on, the style hides the summary
  */
-export function Unfolding(props: { title: string; className: string; minWidth: string; children: ComponentChildren }) {
+export function Unfolding(props: {
+  title: string
+  className: string
+  minWidth: string
+  children: ComponentChildren
+}) {
   const { title, className, minWidth, children } = props
   const [open, setOpen] = useState(() => matchMedia(`(min-width: ${minWidth})`).matches)
   const [opened, setOpened] = useState(open)
@@ -58,7 +69,11 @@ export function Unfolding(props: { title: string; className: string; minWidth: s
     if (open) setOpened(true)
   }, [open])
   return (
-    <details class={`unfolding ${className}`} open={open} onToggle={event => setOpen(event.currentTarget.open)}>
+    <details
+      class={`unfolding ${className}`}
+      open={open}
+      onToggle={event => setOpen(event.currentTarget.open)}
+    >
       <summary>{title}</summary>
       {opened && children}
     </details>
@@ -70,10 +85,18 @@ export function Unfolding(props: { title: string; className: string; minWidth: s
  *
  * @param props.of the thing that the button acts on, when several buttons have the same text
  */
-export function Button({ text, of, ...attributes }: ComponentProps<'button'> & { text: string; of?: string }) {
+export function Button({
+  text,
+  of,
+  ...attributes
+}: ComponentProps<'button'> & { text: string; of?: string }) {
   const { words } = useSpeech()
   return (
-    <button type="button" {...(of === undefined ? {} : { 'aria-label': words.app.named(text, of) })} {...attributes}>
+    <button
+      type="button"
+      {...(of === undefined ? {} : { 'aria-label': words.app.named(text, of) })}
+      {...attributes}
+    >
       {text}
     </button>
   )
@@ -96,7 +119,9 @@ export function CopyButton({ text }: { text: string }) {
   return (
     <span class="copy">
       <Button onClick={copy} text={words.app.copy} />{' '}
-      <span role="status">{state === null ? '' : state === 'copied' ? words.app.copied : words.app.copyFailed}</span>
+      <span role="status">
+        {state === null ? '' : state === 'copied' ? words.app.copied : words.app.copyFailed}
+      </span>
     </span>
   )
 }
@@ -187,11 +212,14 @@ export function useWork(work: (signal: AbortSignal) => Promise<void>): void {
  */
 export function useAsking() {
   const [failure, setFailure] = useState<Failure | null>(null)
-  const told = useCallback(async <T extends NonNullable<unknown>>(asked: Promise<Outcome<T>>): Promise<T | null> => {
-    const answer = await asked
-    setFailure(answer.kind === 'failure' ? answer : null)
-    return answer.kind === 'ok' ? answer.value : null
-  }, [])
+  const told = useCallback(
+    async <T extends NonNullable<unknown>>(asked: Promise<Outcome<T>>): Promise<T | null> => {
+      const answer = await asked
+      setFailure(answer.kind === 'failure' ? answer : null)
+      return answer.kind === 'ok' ? answer.value : null
+    },
+    [],
+  )
   return { failure, told }
 }
 

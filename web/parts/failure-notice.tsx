@@ -32,7 +32,8 @@ function adviceOf({ code, errors, message }: Failure, { words }: Speech): string
  * back.
  */
 const goesOn = ({ code, retryAfter }: Failure) =>
-  code === 'offline' || (/^(rate_limit_exceeded|service_unavailable)$/.test(code) && retryAfter !== null)
+  code === 'offline' ||
+  (/^(rate_limit_exceeded|service_unavailable)$/.test(code) && retryAfter !== null)
 
 /** Seconds between two attempts while no answer comes. */
 const OFFLINE_PAUSE = 10
@@ -69,7 +70,9 @@ export function FailureNotice({
           <Button class="primary" onClick={onByWords} text={words.failure.byWords} />
         )}
         {left !== null && <span aria-hidden="true">{words.failure.in(speech.wait(left))}</span>}
-        {kind === 'server' && failure.requestId !== '' && <small>{words.failure.request(failure.requestId)}</small>}
+        {kind === 'server' && failure.requestId !== '' && (
+          <small>{words.failure.request(failure.requestId)}</small>
+        )}
       </p>
     </section>
   )

@@ -22,7 +22,12 @@ t.test('the age of an article is said in its largest unit, up to a week', async 
 })
 
 t.test('a day begins and ends in the time zone of the reader', async t => {
-  t.same(['2026-02-31', '', 'soon', beginOf('2026-11-03')].map(dayOf), ['2026-02-31', '', '', '2026-11-03'])
+  t.same(['2026-02-31', '', 'soon', beginOf('2026-11-03')].map(dayOf), [
+    '2026-02-31',
+    '',
+    '',
+    '2026-11-03',
+  ])
   t.same([beginOf('soon'), endOf('soon')], ['', ''])
   t.equal(Date.parse(endOf('2026-11-03')) + 1, Date.parse(beginOf('2026-11-04')))
   t.equal(daysBefore(new Date(2026, 2, 1), 1), '2026-02-28')
@@ -39,17 +44,24 @@ t.test('a rest ends early when its signal aborts', async t => {
 
 t.test('words take the form of their number, in each language', async t => {
   for (const language of LANGUAGES) {
-    const { filters, results, copies, insights, take, kept, ago } = (await loadSpeech(language)).words
+    const { filters, results, copies, insights, take, kept, ago } = (await loadSpeech(language))
+      .words
     const counts = [filters.active, filters.suggestions].map(form => [0, 1, 2].map(form))
     const pairs = [
       ['0', false],
       ['1', true],
       ['2', false],
     ] as const
-    const totals = [results.total, copies.texts, take.done].map(form => pairs.map(([n, one]) => form(n, one)))
+    const totals = [results.total, copies.texts, take.done].map(form =>
+      pairs.map(([n, one]) => form(n, one)),
+    )
     const others = [[-2, -1, 0, 1, 2].map(copies.days), ['0', '1', '2'].map(kept.fresh)]
     const named = ['', 'De Brug'].map(outlet => insights.completeness.have('1', '2', outlet))
     const ages = Array.from({ length: 131 }, (_, n) => ago?.(n, 'day') ?? '')
-    t.same([...counts, ...totals, ...others, named, ages.filter(Boolean)], FORMS[language], language)
+    t.same(
+      [...counts, ...totals, ...others, named, ages.filter(Boolean)],
+      FORMS[language],
+      language,
+    )
   }
 })

@@ -47,11 +47,16 @@ const TIMEOUT = 20_000
  * form
  * @throws AbortError when `signal` aborts
  */
-export async function ask<T>(path: string, is: (json: unknown) => json is T, asking: Asking): Promise<Outcome<T>> {
+export async function ask<T>(
+  path: string,
+  is: (json: unknown) => json is T,
+  asking: Asking,
+): Promise<Outcome<T>> {
   const response = await exchange(path, asking)
   if (!(response instanceof Response)) return response
   const value = await readJson(response, asking.signal)
-  if (!is(value)) return { ...failure('unreadable'), requestId: response.headers.get('X-Request-Id') ?? '' }
+  if (!is(value))
+    return { ...failure('unreadable'), requestId: response.headers.get('X-Request-Id') ?? '' }
   const count = (name: string) => numberOf(response.headers.get(name))
   const room = (count('X-RateLimit-Remaining') ?? 1) / (count('X-RateLimit-Limit') || 1)
   return { kind: 'ok', value, quota: count('X-Quota-Limit'), room }
@@ -60,7 +65,9 @@ export async function ask<T>(path: string, is: (json: unknown) => json is T, ask
 /** Requests a file, whose content is not parsed. */
 export async function askFile(path: string, asking: Asking): Promise<Outcome<Blob>> {
   const response = await exchange(path, asking)
-  return response instanceof Response ? { kind: 'ok', value: await response.blob(), quota: null, room: 1 } : response
+  return response instanceof Response
+    ? { kind: 'ok', value: await response.blob(), quota: null, room: 1 }
+    : response
 }
 
 /** A successful answer, whose body is not read yet; or the reason why there is none. */
@@ -71,12 +78,16 @@ async function exchange(path: string, asking: Asking): Promise<Response | Failur
   const refused = refusal(response, await readJson(response, asking.signal))
   // The device forgets a key that is no longer valid. The tab still keeps it, and shows the
   // failure.
-  if (refused.code === 'invalid_token' && asking.key === localStorage.getItem(PLACE)) localStorage.removeItem(PLACE)
+  if (refused.code === 'invalid_token' && asking.key === localStorage.getItem(PLACE))
+    localStorage.removeItem(PLACE)
   return refused
 }
 
 /** null: no answer came. */
-async function send(path: string, { key, signal, method = 'GET', body }: Asking): Promise<Response | null> {
+async function send(
+  path: string,
+  { key, signal, method = 'GET', body }: Asking,
+): Promise<Response | null> {
   const headers = new Headers(key === null ? {} : { Authorization: `Bearer ${key}` })
   if (body !== undefined) headers.set('Content-Type', 'application/json')
   const late = AbortSignal.timeout(TIMEOUT)
@@ -107,7 +118,8 @@ async function readJson(response: Response, signal: AbortSignal | undefined): Pr
 function refusal(response: Response, json: unknown): Failure {
   const retryAfter = numberOf(response.headers.get('Retry-After'))
   const requestId = response.headers.get('X-Request-Id') ?? ''
-  if (!isRecord(json) || typeof json.code !== 'string') return { ...failure('unreadable'), retryAfter, requestId }
+  if (!isRecord(json) || typeof json.code !== 'string')
+    return { ...failure('unreadable'), retryAfter, requestId }
   return {
     ...failure('unreadable'),
     code: json.code,
@@ -120,14 +132,19 @@ function refusal(response: Response, json: unknown): Failure {
 
 /** The failure in a sentence for operators. */
 export function sentenceOf({ code, message }: Failure): string {
-  return code === 'offline' ? 'The API does not answer.' : message || 'The answer of the API cannot be read.'
+  return code === 'offline'
+    ? 'The API does not answer.'
+    : message || 'The answer of the API cannot be read.'
 }
 
 function readErrors(value: unknown): Record<string, string[]> {
   if (!isRecord(value)) return {}
   const isText = (one: unknown): one is string => typeof one === 'string'
   return Object.fromEntries(
-    Object.entries(value).map(([name, list]) => [name, Array.isArray(list) ? list.filter(isText) : []]),
+    Object.entries(value).map(([name, list]) => [
+      name,
+      Array.isArray(list) ? list.filter(isText) : [],
+    ]),
   )
 }
 
@@ -135,17 +152,20 @@ function failure(code: string): Failure {
   return { kind: 'failure', code, message: '', errors: {}, retryAfter: null, requestId: '' }
 }
 
-const numberOf = (text: string | null) => (text === null || !/^\d+$/.test(text) ? null : Number(text))
+const numberOf = (text: string | null) =>
+  text === null || !/^\d+$/.test(text) ? null : Number(text)
 
 /** Whether an answer has a list with this name. */
-export const hasList = (json: unknown, name: string): boolean => isRecord(json) && Array.isArray(json[name])
+export const hasList = (json: unknown, name: string): boolean =>
+  isRecord(json) && Array.isArray(json[name])
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Whether the `data` of an answer is a list, or an object. */
 export const isListOf = <T>(json: unknown): json is { data: T[] } => hasList(json, 'data')
-export const isOneOf = <T>(json: unknown): json is { data: T } => isRecord(json) && isRecord(json.data)
+export const isOneOf = <T>(json: unknown): json is { data: T } =>
+  isRecord(json) && isRecord(json.data)
 
 /** An address that is safe in a link: a page of the web, and no script. */
 export const safeAddress = (url: string) => (/^https?:\/\//i.test(url) ? url : null)
@@ -175,7 +195,8 @@ export function takeKeyFromAddress(): string | null {
   return knownKey() === key ? null : key
 }
 
-export const knownKey = (): string => sessionStorage.getItem(PLACE) ?? localStorage.getItem(PLACE) ?? ''
+export const knownKey = (): string =>
+  sessionStorage.getItem(PLACE) ?? localStorage.getItem(PLACE) ?? ''
 
 /**
  * @param onDevice true: all tabs have the key until it is forgotten or refused. False, or a page

@@ -18,25 +18,38 @@ export function LastDay({ hours }: { hours: LagHour[] | null }) {
           title="From publication to index"
           nothing="No article was crawled that was published since its outlet was added."
         />
-        <LagPlot hours={hours} kind="vector" title="From index to vector" nothing="No crawled article was embedded." />
+        <LagPlot
+          hours={hours}
+          kind="vector"
+          title="From index to vector"
+          nothing="No crawled article was embedded."
+        />
       </div>
       <p class="hint">
-        Imported articles are not counted here. The way to the index counts articles published since their outlet was
-        added.
+        Imported articles are not counted here. The way to the index counts articles published since
+        their outlet was added.
       </p>
       <Figures columns={COLUMNS} rows={hours.map(rowOf)} />
     </>
   )
 }
 
-const COLUMNS = ['Hour', 'Articles', 'To index: median', '95 % within', 'To vector: median', '95 % within']
+const COLUMNS = [
+  'Hour',
+  'Articles',
+  'To index: median',
+  '95 % within',
+  'To vector: median',
+  '95 % within',
+]
 
 const rowOf = ({ hour, articles, index, vector }: LagHour) => ({
   key: clock(hour),
   cells: [number(articles), ...lagCells(index), ...lagCells(vector)],
 })
 
-const lagCells = (lag: Lag | null) => (lag === null ? ['–', '–'] : [span(lag.median), span(lag.p95)])
+const lagCells = (lag: Lag | null) =>
+  lag === null ? ['–', '–'] : [span(lag.median), span(lag.p95)]
 
 /** The hour of an instant in the reader's time zone: "14:00". */
 const clock = (instant: string) => CLOCK.format(new Date(instant))
@@ -67,7 +80,12 @@ const drawArticles = (hours: LagHour[], { bar, rem }: Look): DayFigures => ({
 })
 
 /** A lag by hour: the median as a line, and an area from it up to the 95th percentile. */
-function LagPlot(props: { hours: LagHour[]; kind: 'index' | 'vector'; title: string; nothing: string }) {
+function LagPlot(props: {
+  hours: LagHour[]
+  kind: 'index' | 'vector'
+  title: string
+  nothing: string
+}) {
   const { hours, kind, title, nothing } = props
   const last = hours.findLast(({ [kind]: lag }) => lag !== null)?.[kind]
   return (
@@ -76,7 +94,9 @@ function LagPlot(props: { hours: LagHour[]; kind: 'index' | 'vector'; title: str
       headline={last ? span(last.median) : '–'}
       note={last ? `median; 95 % within ${span(last.p95)}` : nothing}
       hours={hours}
-      tell={({ [kind]: lag }) => (lag === null ? 'none' : `median ${span(lag.median)}; 95 % within ${span(lag.p95)}`)}
+      tell={({ [kind]: lag }) =>
+        lag === null ? 'none' : `median ${span(lag.median)}; 95 % within ${span(lag.p95)}`
+      }
       figures={last ? LAG_FIGURES[kind] : null}
     />
   )
@@ -87,7 +107,10 @@ function LagPlot(props: { hours: LagHour[]; kind: 'index' | 'vector'; title: str
  * can show seconds as well as days.
  */
 const MARKS = new Map(
-  [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000].map(s => [Math.log(s), span(s)]),
+  [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000].map(s => [
+    Math.log(s),
+    span(s),
+  ]),
 )
 const HEIGHTS = [...MARKS.keys()]
 const heightOf = (seconds: number) => Math.log(Math.max(1, seconds))
@@ -106,7 +129,8 @@ const drawLag =
         HEIGHTS.find(mark => mark >= high && mark > low) ?? high,
       ],
       axis: {
-        splits: ({ scales: { y } }) => HEIGHTS.filter(mark => mark >= (y?.min ?? 0) && mark <= (y?.max ?? 0)),
+        splits: ({ scales: { y } }) =>
+          HEIGHTS.filter(mark => mark >= (y?.min ?? 0) && mark <= (y?.max ?? 0)),
         values: (_plot, splits) => splits.map(mark => MARKS.get(mark) ?? ''),
       },
       series: [
@@ -118,7 +142,10 @@ const drawLag =
         { width: 0, points: { show: false } },
       ],
       bands: [{ series: [2, 1], fill: area }],
-      data: [lags.map(lag => lag && heightOf(lag.median)), lags.map(lag => lag && heightOf(lag.p95))],
+      data: [
+        lags.map(lag => lag && heightOf(lag.median)),
+        lags.map(lag => lag && heightOf(lag.p95)),
+      ],
     }
   }
 
@@ -156,9 +183,17 @@ function Plot(props: {
       <figcaption>
         <span class="title">{title}</span>
         <strong>{headline}</strong>
-        <span class="hint told">{told === undefined ? note : `${clock(told.hour)}: ${tell(told)}`}</span>
+        <span class="hint told">
+          {told === undefined ? note : `${clock(told.hour)}: ${tell(told)}`}
+        </span>
       </figcaption>
-      {figures && <Drawing label={`${title}: ${headline} ${note}`} {...{ hours, figures }} onPoint={setPointed} />}
+      {figures && (
+        <Drawing
+          label={`${title}: ${headline} ${note}`}
+          {...{ hours, figures }}
+          onPoint={setPointed}
+        />
+      )}
     </figure>
   )
 }
@@ -176,12 +211,17 @@ function Drawing(props: {
       const { rem } = look
       const last = hours.length - 1
       const below: uPlot.Axis = {
-        splits: ({ width }) => [...hours.keys()].filter(at => at % (width < WIDE * rem ? 12 : 6) === 0).concat(last),
-        values: (_plot, splits) => splits.map(at => (at === last ? 'now' : clock(hours[at]?.hour ?? ''))),
+        splits: ({ width }) =>
+          [...hours.keys()].filter(at => at % (width < WIDE * rem ? 12 : 6) === 0).concat(last),
+        values: (_plot, splits) =>
+          splits.map(at => (at === last ? 'now' : clock(hours[at]?.hour ?? ''))),
       }
       return new uPlot(
         {
-          ...{ width: place.clientWidth, height: HEIGHT * rem, padding: [8, rem, 0, 0], legend: { show: false } },
+          width: place.clientWidth,
+          height: HEIGHT * rem,
+          padding: [8, rem, 0, 0],
+          legend: { show: false },
           cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
           scales: { x: { time: false, range: [-0.5, last + 0.5] }, y: { range } },
           axes: axesOf(look, below, { size: 3.5 * rem, ...axis }),

@@ -37,7 +37,12 @@ function Status() {
         <a href="/status/figures">Figures as JSON</a>
       </Bar>
       <main class={failure === null ? 'status wide' : 'status wide stale'}>
-        <Verdict service={service} problems={problemsNow(watch)} waiting={waitingIn(figures)} readAt={watch.readAt} />
+        <Verdict
+          service={service}
+          problems={problemsNow(watch)}
+          waiting={waitingIn(figures)}
+          readAt={watch.readAt}
+        />
         {figures && (
           <>
             <section aria-labelledby="flow-title">
@@ -91,7 +96,12 @@ const waitingIn = (figures: Figures | null): number =>
 const WORDMARK = 'Perscope'
 
 /** The state of the fleet: a word, its reasons, and the age of the figures. */
-function Verdict(props: { service: string; problems: Problem[] | null; waiting: number; readAt: number }) {
+function Verdict(props: {
+  service: string
+  problems: Problem[] | null
+  waiting: number
+  readAt: number
+}) {
   const { service, problems, waiting, readAt } = props
   return (
     <>
@@ -100,7 +110,11 @@ function Verdict(props: { service: string; problems: Problem[] | null; waiting: 
         <p class={`verdict pill ${levelOf(problems)}`} role="status">
           {wordsOf(problems)}
         </p>
-        {waiting > 0 && <p class="hint">{plural(waiting, 'article')} wait for a vector: not yet found by meaning</p>}
+        {waiting > 0 && (
+          <p class="hint">
+            {plural(waiting, 'article')} wait for a vector: not yet found by meaning
+          </p>
+        )}
         <Age readAt={readAt} />
       </div>
       {problems !== null && problems.length > 0 && (
@@ -130,10 +144,15 @@ function wordsOf(problems: Problem[] | null) {
 function Age({ readAt }: { readAt: number }) {
   const now = useNow(1_000)
   if (readAt === 0) return null
-  return <p class="hint updated">updated {span(Math.max(0, Math.round((now - readAt) / 1_000)))} ago</p>
+  return (
+    <p class="hint updated">updated {span(Math.max(0, Math.round((now - readAt) / 1_000)))} ago</p>
+  )
 }
 
-const ABOUT: Record<string, string> = { normalise: 'pages to normalise', embed: 'articles to embed' }
+const ABOUT: Record<string, string> = {
+  normalise: 'pages to normalise',
+  embed: 'articles to embed',
+}
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const
 
 function QueueTable({ queues }: { queues: Record<string, QueueCounts> | null }) {
@@ -159,7 +178,9 @@ function Quarantine({ quarantine, at }: Pick<Figures, 'quarantine' | 'at'>) {
       <ul class="row reasons">
         {counts.map(({ kind, reason, n, ours }) => (
           <li key={`${kind} ${reason}`} class={ours ? 'pill warn' : 'pill'}>
-            {kind === 'page' ? `${plural(n, 'page')}: ${reason}` : `${plural(n, 'article')} not embedded`}
+            {kind === 'page'
+              ? `${plural(n, 'page')}: ${reason}`
+              : `${plural(n, 'article')} not embedded`}
             {ours && ' (our side)'}
           </li>
         ))}
@@ -170,13 +191,20 @@ function Quarantine({ quarantine, at }: Pick<Figures, 'quarantine' | 'at'>) {
         ))}
       </ol>
       <p class="hint">
-        <code>npm run queues -- list</code> shows all of it, <code>npm run queues -- retry --all</code> gives it back.
+        <code>npm run queues -- list</code> shows all of it,{' '}
+        <code>npm run queues -- retry --all</code> gives it back.
       </p>
     </>
   )
 }
 
-function Failed({ one: { id, what, reason, detail, since }, now }: { one: Quarantined; now: number }) {
+function Failed({
+  one: { id, what, reason, detail, since },
+  now,
+}: {
+  one: Quarantined
+  now: number
+}) {
   const about = id.startsWith('page') ? [reason, id] : [id]
   return (
     <li>
@@ -209,7 +237,8 @@ function useFigures(): Watch {
     for (;;) {
       await whenSeen(signal)
       const outcome = await ask(address, isFigures, { key: null, signal })
-      if (outcome.kind === 'ok') setWatch({ figures: outcome.value, readAt: Date.now(), failure: null })
+      if (outcome.kind === 'ok')
+        setWatch({ figures: outcome.value, readAt: Date.now(), failure: null })
       else setWatch(last => ({ ...last, failure: outcome }))
       await rest(EVERY, signal)
     }
@@ -218,7 +247,8 @@ function useFigures(): Watch {
   return watch
 }
 
-const isFigures = (json: unknown): json is Figures => isRecord(json) && typeof json.service === 'string'
+const isFigures = (json: unknown): json is Figures =>
+  isRecord(json) && typeof json.service === 'string'
 
 const WORDS: Record<State, string> = {
   good: 'running',
@@ -346,7 +376,10 @@ const vectors = (flow: Flow<string> | null, running: RunningFleet | null): Step 
   name: 'Vectors',
   value: flow?.embedded ?? null,
   unit: 'embedded',
-  note: flow && flow.articles > 0 ? `${Math.floor((flow.embedded / flow.articles) * 100)} % of articles` : null,
+  note:
+    flow && flow.articles > 0
+      ? `${Math.floor((flow.embedded / flow.articles) * 100)} % of articles`
+      : null,
   moves: running !== null && running.requests > 0,
 })
 
@@ -357,7 +390,9 @@ function api(running: RunningFleet | null, missing: string[]): Step {
     state: missing.includes('postgres') ? 'bad' : fine,
     value: running?.requests ?? null,
     unit: running?.requests === 1 ? 'request this minute' : 'requests this minute',
-    note: running && `${plural(running.processes.api, 'process', 'processes')}, ${plural(running.keys, 'key')}`,
+    note:
+      running &&
+      `${plural(running.processes.api, 'process', 'processes')}, ${plural(running.keys, 'key')}`,
   }
 }
 

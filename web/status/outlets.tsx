@@ -63,7 +63,11 @@ export function Outlets({ outlets, at }: Pick<Figures, 'outlets' | 'at'>) {
       ) : (
         // On narrow screens each row is a small card, because there is no room for columns.
         <div class="outlet-table">
-          <Table columns={COLUMNS} figures={[]} rows={found.slice(0, shown).map(one => rowOf(one, Date.parse(at)))} />
+          <Table
+            columns={COLUMNS}
+            figures={[]}
+            rows={found.slice(0, shown).map(one => rowOf(one, Date.parse(at)))}
+          />
         </div>
       )}
       {more > 0 && (
@@ -79,12 +83,22 @@ const isOf = ({ health }: OutletHealth<string>, kind: Kind) => kind === 'all' ||
 const isNamed = ({ name, domain }: OutletHealth<string>, word: string) =>
   `${name} ${domain}`.toLowerCase().includes(word.trim().toLowerCase())
 
-function Filters(props: { outlets: OutletHealth<string>[]; kind: Kind; onChoose(kind: Kind): void }) {
+function Filters(props: {
+  outlets: OutletHealth<string>[]
+  kind: Kind
+  onChoose(kind: Kind): void
+}) {
   const { outlets, kind, onChoose } = props
   return (
     <fieldset class="row" aria-label="Show outlets that are">
       {KINDS.map(one => (
-        <button key={one} type="button" class={`chip ${one}`} aria-pressed={one === kind} onClick={() => onChoose(one)}>
+        <button
+          key={one}
+          type="button"
+          class={`chip ${one}`}
+          aria-pressed={one === kind}
+          onClick={() => onChoose(one)}
+        >
           {one} <b>{number(outlets.filter(outlet => isOf(outlet, one)).length)}</b>
         </button>
       ))}
@@ -93,7 +107,14 @@ function Filters(props: { outlets: OutletHealth<string>[]; kind: Kind; onChoose(
 }
 
 const COLUMNS = [
-  ...['Outlet', 'Health', 'Last new article', 'Last read', 'Usual rhythm', 'We have', 'Read from', 'Trouble'],
+  'Outlet',
+  'Health',
+  'Last new article',
+  'Last read',
+  'Usual rhythm',
+  'We have',
+  'Read from',
+  'Trouble',
 ]
 
 /** The cells in the row of an outlet. */
@@ -171,7 +192,8 @@ function OneMachine({ machines: { vectors, redis } }: { machines: Machines }) {
   const named = new Intl.ListFormat('en-GB').format(stores)
   return (
     <p>
-      Everything runs on one machine; {named} {stores.length === 1 ? 'has' : 'have'} no copies elsewhere.
+      Everything runs on one machine; {named} {stores.length === 1 ? 'has' : 'have'} no copies
+      elsewhere.
     </p>
   )
 }

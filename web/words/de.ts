@@ -24,7 +24,8 @@ export const de: Words = {
     forget: 'Schlüssel vergessen',
     forgotten: 'Der Schlüssel ist vergessen.',
     trying: 'Der Schlüssel wird geprüft …',
-    offer: 'Ein Link oder ein Feld hat einen anderen Schlüssel gebracht. Er wird erst verwendet, wenn Sie zustimmen.',
+    offer:
+      'Ein Link oder ein Feld hat einen anderen Schlüssel gebracht. Er wird erst verwendet, wenn Sie zustimmen.',
     useOther: 'Diesen Schlüssel verwenden',
     keepOwn: 'Meinen behalten',
   },
@@ -51,20 +52,24 @@ export const de: Words = {
     any: 'Gelesen als: einer der Begriffe',
     all: 'Gelesen als: alle Begriffe',
     not: 'ohne',
-    meaning: 'Gelesen als: die 500 Artikel mit der ähnlichsten Bedeutung, in jeder Sprache, dann Ihre Filter.',
+    meaning:
+      'Gelesen als: die 500 Artikel mit der ähnlichsten Bedeutung, in jeder Sprache, dann Ihre Filter.',
     tree: 'Gelesen als:',
     misread: at => `Ab Zeichen ${at} lässt sich das nicht lesen.`,
     refused: 'So kann hier nicht gesucht werden.',
     problem: {
       nothing: 'Schreiben Sie mindestens einen Buchstaben oder eine Ziffer.',
-      openQuote: 'Ein Anführungszeichen ist nicht geschlossen. Setzen Sie ein " hinter die Wortfolge.',
-      onlyExclusions: 'Ausschlüsse allein finden nichts. Nennen Sie mindestens ein Wort, das vorkommen muss.',
+      openQuote:
+        'Ein Anführungszeichen ist nicht geschlossen. Setzen Sie ein " hinter die Wortfolge.',
+      onlyExclusions:
+        'Ausschlüsse allein finden nichts. Nennen Sie mindestens ein Wort, das vorkommen muss.',
       short: 'Für die Suche nach Bedeutung schreiben Sie mindestens 2 Zeichen.',
       long: 'Schreiben Sie höchstens 191 Zeichen.',
     },
     hint: {
       operator: word => `„${word}“ wird als Wort gelesen. „Ausdruck“ kennt AND, OR und NOT.`,
-      wildcard: '* zählt nicht: Es gibt keine Platzhalter. Die Suche nach Wörtern findet alle Formen.',
+      wildcard:
+        '* zählt nicht: Es gibt keine Platzhalter. Die Suche nach Wörtern findet alle Formen.',
       quotes: 'Nur gerade Anführungszeichen (") bilden eine Wortfolge.',
       ignored: 'Anführungszeichen und Minus zählen nur bei boolescher Suche.',
       useBoolean: 'Boolesch suchen',
@@ -186,10 +191,12 @@ export const de: Words = {
     failed: 'Die Zahlen konnten nicht geladen werden.',
     completeness: {
       title: 'Vorhanden',
-      have: (n, of, outlet) => `vorhanden: ${n} von ${of}, die von ${outlet || 'den Medien'} genannt wurden`,
+      have: (n, of, outlet) =>
+        `vorhanden: ${n} von ${of}, die von ${outlet || 'den Medien'} genannt wurden`,
       once: 'nur von Feeds gezählt',
       unread: n => `nicht lesbare Medien: ${n}`,
-      striped: 'Gestreift: Aus dieser Zeit fehlen erschienene Artikel. Kein Balken heißt nicht: keine Nachrichten.',
+      striped:
+        'Gestreift: Aus dieser Zeit fehlen erschienene Artikel. Kein Balken heißt nicht: keine Nachrichten.',
     },
     by: { outlet: 'Medien', language: 'Sprachen', country: 'Länder' },
     more: n => `Noch ${n}`,
@@ -223,17 +230,20 @@ export const de: Words = {
     endFeed: 'Beenden',
     opml: 'Alle Feeds als OPML',
     code: 'In einem Programm verwenden',
-    codeAbout: 'Dieselbe Suche. Der Schlüssel kommt aus PERSCOPE_KEY; was Sie kopieren, dürfen Sie also weitergeben.',
+    codeAbout:
+      'Dieselbe Suche. Der Schlüssel kommt aus PERSCOPE_KEY; was Sie kopieren, dürfen Sie also weitergeben.',
     cite: 'Zitieren',
     compare: 'Vergleichen',
   },
   cite: {
     title: 'Eine zitierte Suche',
-    about: 'Eine Adresse, die diese Artikel dauerhaft zeigt, auch wenn die Suche später andere findet.',
+    about:
+      'Eine Adresse, die diese Artikel dauerhaft zeigt, auch wenn die Suche später andere findet.',
     make: 'Adresse erstellen',
     none: 'Unter dieser Adresse gibt es kein Zitat.',
     day: (moment: string) => `Zitiert am ${moment}`,
-    idsOnly: 'Gesucht wurde nach Bedeutung: Die Artikel sind aufbewahrt, die Suche lässt sich nicht neu berechnen.',
+    idsOnly:
+      'Gesucht wurde nach Bedeutung: Die Artikel sind aufbewahrt, die Suche lässt sich nicht neu berechnen.',
     show: 'Artikel anzeigen',
     outside: (n: string) => `Außerhalb Ihres Tarifs oder gelöscht: ${n}`,
     locked: 'Um die Artikel zu sehen, geben Sie Ihren Schlüssel ein.',
@@ -246,7 +256,8 @@ export const de: Words = {
     texts: 'Jeden Text einmal zählen',
     all: 'Alle',
     complete: 'Vollständig',
-    hollow: 'Hohl: An einem der Tage sind weniger als neun Zehntel dessen hier, was Medien nannten.',
+    hollow:
+      'Hohl: An einem der Tage sind weniger als neun Zehntel dessen hier, was Medien nannten.',
   },
   alert: {
     title: 'Benachrichtigung',
@@ -271,7 +282,13 @@ export const de: Words = {
     remove: 'Entfernen',
   },
   countries: { NL: 'Niederlande', BE: 'Belgien', LU: 'Luxemburg' },
-  languages: { nl: 'Niederländisch', fr: 'Französisch', de: 'Deutsch', lb: 'Luxemburgisch', en: 'Englisch' },
+  languages: {
+    nl: 'Niederländisch',
+    fr: 'Französisch',
+    de: 'Deutsch',
+    lb: 'Luxemburgisch',
+    en: 'Englisch',
+  },
   failure: {
     title: {
       offline: 'Keine Antwort',
@@ -285,17 +302,22 @@ export const de: Words = {
     },
     offline:
       'Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung; die Seite versucht es erneut, sobald er wieder da ist.',
-    invalid_token: 'Er ist unbekannt oder widerrufen. Fragen Sie dort, wo Sie ihn bekommen haben, nach einem neuen.',
+    invalid_token:
+      'Er ist unbekannt oder widerrufen. Fragen Sie dort, wo Sie ihn bekommen haben, nach einem neuen.',
     too_many_failed_attempts:
       'Von Ihrer Adresse kamen zu viele falsche Schlüssel. Warten Sie, und fügen Sie dann einen gültigen ein.',
-    rate_limit_exceeded: 'Die Anfragen dieser Minute sind aufgebraucht. Die Seite macht von selbst weiter.',
-    quota_exceeded: 'Die Anfragen dieses Monats sind aufgebraucht. Warten Sie, oder wählen Sie einen größeren Tarif.',
+    rate_limit_exceeded:
+      'Die Anfragen dieser Minute sind aufgebraucht. Die Seite macht von selbst weiter.',
+    quota_exceeded:
+      'Die Anfragen dieses Monats sind aufgebraucht. Warten Sie, oder wählen Sie einen größeren Tarif.',
     invalid_request: 'Berichtigen Sie, was markiert ist, und suchen Sie erneut.',
     country_not_included: 'Ihr Tarif deckt nicht jedes gewählte Land ab. Entfernen Sie eines.',
-    history_not_included: 'Ihr Tarif reicht nicht so weit zurück. Wählen Sie einen späteren ersten Tag.',
+    history_not_included:
+      'Ihr Tarif reicht nicht so weit zurück. Wählen Sie einen späteren ersten Tag.',
     semantic_search_unavailable:
       'Die Suche nach Wörtern geht weiter. Versuchen Sie die Suche nach Bedeutung in einer halben Minute erneut.',
-    service_unavailable: 'Die Datenbank ist nicht erreichbar. Die Seite versucht es von selbst erneut.',
+    service_unavailable:
+      'Die Datenbank ist nicht erreichbar. Die Seite versucht es von selbst erneut.',
     server: 'Versuchen Sie es erneut. Bleibt es so, melden Sie es dem Betreiber.',
     expired: 'Diese Ergebnisliste ist zu alt, um sie fortzusetzen. Suchen Sie erneut.',
     request: id => `Anfrage ${id}`,

@@ -148,7 +148,8 @@ export const en = {
   },
   copies: {
     outlets: (n: string, one: boolean) => (one ? 'Also in 1 outlet' : `Also in ${n} outlets`),
-    more: (n: string, one: boolean) => (one ? '1 more of the same text' : `${n} more of the same text`),
+    more: (n: string, one: boolean) =>
+      one ? '1 more of the same text' : `${n} more of the same text`,
     texts: (n: string, one: boolean) => (one ? '1 text' : `${n} texts`),
     once: 'One of each text',
     timeline: 'Texts over time',
@@ -180,15 +181,18 @@ export const en = {
     summary: (bars: string, unit: string, when: string, most: string) =>
       `Bar chart, ${unit.toLowerCase()}, ${bars} bars. The most: ${most}, ${when}.`,
     undated: (n: string) => `Without a date: ${n}`,
-    meaning: (found: string, of: string) => `${found} of ${of} articles can be found by meaning so far.`,
+    meaning: (found: string, of: string) =>
+      `${found} of ${of} articles can be found by meaning so far.`,
     waiting: 'Pale bars: some of these articles cannot be found by meaning yet.',
     failed: 'The figures did not come.',
     completeness: {
       title: 'We have',
-      have: (n: string, of: string, outlet: string) => `we have ${n} of ${of} that ${outlet || 'outlets'} named`,
+      have: (n: string, of: string, outlet: string) =>
+        `we have ${n} of ${of} that ${outlet || 'outlets'} named`,
       once: 'counted by feeds alone',
       unread: (n: string) => `outlets that could not be read: ${n}`,
-      striped: 'Striped: articles of this time were written and are not here. No bar does not mean no news.',
+      striped:
+        'Striped: articles of this time were written and are not here. No bar does not mean no news.',
     },
     by: { outlet: 'Outlets', language: 'Languages', country: 'Countries' },
     more: (n: string) => `${n} more`,
@@ -207,8 +211,10 @@ export const en = {
     tooLarge:
       'This is more than the browser keeps in memory. Narrow the search, or use Chrome or Edge, which write to a file.',
     feed: 'Follow',
-    feedAbout: 'An address for your feed reader. Whoever knows it reads with your key, so keep it to yourself.',
-    feedMeaning: 'A search by meaning knows the 500 closest articles only. To follow the news, search by words.',
+    feedAbout:
+      'An address for your feed reader. Whoever knows it reads with your key, so keep it to yourself.',
+    feedMeaning:
+      'A search by meaning knows the 500 closest articles only. To follow the news, search by words.',
     feedHolds: (n: string) => `It has the ${n} newest articles.`,
     feedFull: (most: string, n: string) =>
       `This search had ${most} articles in one day, and the feed holds ${n}. Have your reader ask several times a day, or narrow the search.`,
@@ -220,17 +226,20 @@ export const en = {
     endFeed: 'End',
     opml: 'All feeds as OPML',
     code: 'Use in a program',
-    codeAbout: 'The same search. The key is read from PERSCOPE_KEY, so what you copy can be shared.',
+    codeAbout:
+      'The same search. The key is read from PERSCOPE_KEY, so what you copy can be shared.',
     cite: 'Cite',
     compare: 'Compare',
   },
   cite: {
     title: 'A cited search',
-    about: 'An address that shows these articles for good, also when the search finds others later.',
+    about:
+      'An address that shows these articles for good, also when the search finds others later.',
     make: 'Make the address',
     none: 'There is no citation at this address.',
     day: (moment: string) => `Cited on ${moment}`,
-    idsOnly: 'It was searched by meaning: the articles are kept, and the search cannot be recomputed.',
+    idsOnly:
+      'It was searched by meaning: the articles are kept, and the search cannot be recomputed.',
     show: 'Show the articles',
     outside: (n: string) => `Outside your plan, or deleted: ${n}`,
     locked: 'To see the articles, enter your key.',
@@ -280,11 +289,14 @@ export const en = {
       semantic: 'Search by meaning is away',
       server: 'Something went wrong',
     },
-    offline: 'The service cannot be reached. Check your connection; the page tries again when it is back.',
+    offline:
+      'The service cannot be reached. Check your connection; the page tries again when it is back.',
     invalid_token: 'It is unknown, or it was revoked. Ask whoever gave it to you for a new one.',
-    too_many_failed_attempts: 'Too many wrong keys came from your address. Wait, then paste a key that works.',
+    too_many_failed_attempts:
+      'Too many wrong keys came from your address. Wait, then paste a key that works.',
     rate_limit_exceeded: 'The requests of this minute are used up. The page goes on by itself.',
-    quota_exceeded: 'The requests of this month are used up. A larger plan helps, or the next month.',
+    quota_exceeded:
+      'The requests of this month are used up. A larger plan helps, or the next month.',
     invalid_request: 'Mend what is marked, then search again.',
     country_not_included: 'Your plan does not cover every country that you chose. Take one away.',
     history_not_included: 'Your plan does not reach that far back. Choose a later first day.',

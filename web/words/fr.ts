@@ -24,7 +24,8 @@ export const fr: Words = {
     forget: 'Oublier la clé',
     forgotten: 'La clé est oubliée.',
     trying: 'Essai de la clé…',
-    offer: 'Une autre clé est arrivée par un lien ou un champ. Elle ne sera utilisée qu’avec votre accord.',
+    offer:
+      'Une autre clé est arrivée par un lien ou un champ. Elle ne sera utilisée qu’avec votre accord.',
     useOther: 'Utiliser cette clé',
     keepOwn: 'Garder la mienne',
   },
@@ -51,20 +52,24 @@ export const fr: Words = {
     any: 'Lu comme\u00A0: un des termes',
     all: 'Lu comme\u00A0: tous les termes',
     not: 'sans',
-    meaning: 'Lu comme\u00A0: les 500 articles au sens le plus proche, dans toutes les langues, puis vos filtres.',
+    meaning:
+      'Lu comme\u00A0: les 500 articles au sens le plus proche, dans toutes les langues, puis vos filtres.',
     tree: 'Lu comme\u00A0:',
     misread: at => `La requête est illisible à partir du caractère ${at}.`,
     refused: 'Impossible de chercher cela tel quel.',
     problem: {
       nothing: 'Écrivez au moins une lettre ou un chiffre.',
       openQuote: 'Un guillemet n’est pas fermé. Ajoutez un " après la suite de mots.',
-      onlyExclusions: 'Des exclusions seules ne donnent rien. Indiquez au moins un mot qui doit apparaître.',
+      onlyExclusions:
+        'Des exclusions seules ne donnent rien. Indiquez au moins un mot qui doit apparaître.',
       short: 'Pour chercher par le sens, écrivez au moins 2 caractères.',
       long: 'Écrivez au plus 191 caractères.',
     },
     hint: {
-      operator: word => `«\u00A0${word}\u00A0» est lu comme un mot. «\u00A0Expression\u00A0» connaît AND, OR et NOT.`,
-      wildcard: '* est ignoré\u00A0: il n’y a pas de jokers. La recherche par mots trouve toutes les formes.',
+      operator: word =>
+        `«\u00A0${word}\u00A0» est lu comme un mot. «\u00A0Expression\u00A0» connaît AND, OR et NOT.`,
+      wildcard:
+        '* est ignoré\u00A0: il n’y a pas de jokers. La recherche par mots trouve toutes les formes.',
       quotes: 'Seuls les guillemets droits (") délimitent une suite de mots.',
       ignored: 'Les guillemets et le moins ne comptent que dans une recherche booléenne.',
       useBoolean: 'Recherche booléenne',
@@ -181,12 +186,15 @@ export const fr: Words = {
     summary: (bars, unit, when, most) =>
       `Diagramme en barres, ${unit.toLowerCase()}, ${bars} barres. Au plus\u00A0: ${most}, ${when}.`,
     undated: n => `Sans date\u00A0: ${n}`,
-    meaning: (found, of) => `Trouvables par le sens pour l’instant\u00A0: ${found} articles sur ${of}.`,
-    waiting: 'Barres pâles\u00A0: certains de ces articles ne sont pas encore trouvables par le sens.',
+    meaning: (found, of) =>
+      `Trouvables par le sens pour l’instant\u00A0: ${found} articles sur ${of}.`,
+    waiting:
+      'Barres pâles\u00A0: certains de ces articles ne sont pas encore trouvables par le sens.',
     failed: 'Les chiffres n’ont pas pu être chargés.',
     completeness: {
       title: 'Présents',
-      have: (n, of, outlet) => `présents\u00A0: ${n} sur ${of} annoncés par ${outlet || 'les médias'}`,
+      have: (n, of, outlet) =>
+        `présents\u00A0: ${n} sur ${of} annoncés par ${outlet || 'les médias'}`,
       once: 'comptés d’après les seuls flux',
       unread: n => `médias qui n’ont pas pu être lus\u00A0: ${n}`,
       striped:
@@ -200,16 +208,19 @@ export const fr: Words = {
   take: {
     open: 'Emporter',
     download: 'Télécharger',
-    downloadAbout: 'Tous les résultats de cette recherche, page par page, dans les limites de votre formule.',
+    downloadAbout:
+      'Tous les résultats de cette recherche, page par page, dans les limites de votre formule.',
     pause: 'Suspendre',
     resume: 'Reprendre',
     cancel: 'Annuler',
     writtenOf: (n, total) => `Articles écrits\u00A0: ${n} sur ${total}`,
-    done: (n, one) => (one || n === '0' ? `Terminé\u00A0: ${n} article.` : `Terminé\u00A0: ${n} articles.`),
+    done: (n, one) =>
+      one || n === '0' ? `Terminé\u00A0: ${n} article.` : `Terminé\u00A0: ${n} articles.`,
     tooLarge:
       'C’est plus que ce que le navigateur garde en mémoire. Affinez la recherche, ou utilisez Chrome ou Edge, qui écrivent dans un fichier.',
     feed: 'Suivre',
-    feedAbout: 'Une adresse pour votre lecteur de flux. Qui la connaît lit avec votre clé\u00A0: gardez-la pour vous.',
+    feedAbout:
+      'Une adresse pour votre lecteur de flux. Qui la connaît lit avec votre clé\u00A0: gardez-la pour vous.',
     feedMeaning:
       'La recherche par le sens ne connaît que les 500 articles les plus proches. Pour suivre l’actualité, cherchez par mots.',
     feedHolds: n => `Il contient les ${n} articles les plus récents.`,
@@ -223,30 +234,35 @@ export const fr: Words = {
     endFeed: 'Arrêter',
     opml: 'Tous les flux en OPML',
     code: 'Utiliser dans un programme',
-    codeAbout: 'La même recherche. La clé vient de PERSCOPE_KEY\u00A0: ce que vous copiez peut être partagé.',
+    codeAbout:
+      'La même recherche. La clé vient de PERSCOPE_KEY\u00A0: ce que vous copiez peut être partagé.',
     cite: 'Citer',
     compare: 'Comparer',
   },
   cite: {
     title: 'Une recherche citée',
-    about: 'Une adresse qui montre ces articles pour toujours, même si la recherche en trouve d’autres plus tard.',
+    about:
+      'Une adresse qui montre ces articles pour toujours, même si la recherche en trouve d’autres plus tard.',
     make: 'Créer l’adresse',
     none: 'Il n’y a pas de citation à cette adresse.',
     day: (moment: string) => `Citée le ${moment}`,
-    idsOnly: 'Recherche par le sens\u00A0: les articles sont conservés, la recherche ne peut pas être recalculée.',
+    idsOnly:
+      'Recherche par le sens\u00A0: les articles sont conservés, la recherche ne peut pas être recalculée.',
     show: 'Montrer les articles',
     outside: (n: string) => `Hors de votre formule, ou supprimés\u00A0: ${n}`,
     locked: 'Pour voir les articles, saisissez votre clé.',
   },
   compare: {
-    about: 'Jusqu’à quatre recherches sur une même chronologie. Modifiez la recherche, puis ajoutez-la.',
+    about:
+      'Jusqu’à quatre recherches sur une même chronologie. Modifiez la recherche, puis ajoutez-la.',
     add: 'Ajouter cette recherche',
     by: { language: 'Une recherche par langue', country: 'Une recherche par pays' },
     values: { count: 'Nombre', share: 'Part de tous les articles' },
     texts: 'Compter chaque texte une fois',
     all: 'Tous',
     complete: 'Complet',
-    hollow: 'Creux\u00A0: l’un des jours, moins de neuf dixièmes des articles annoncés par les médias sont présents.',
+    hollow:
+      'Creux\u00A0: l’un des jours, moins de neuf dixièmes des articles annoncés par les médias sont présents.',
   },
   alert: {
     title: 'Alerte',
@@ -271,7 +287,13 @@ export const fr: Words = {
     remove: 'Retirer',
   },
   countries: { NL: 'Pays-Bas', BE: 'Belgique', LU: 'Luxembourg' },
-  languages: { nl: 'Néerlandais', fr: 'Français', de: 'Allemand', lb: 'Luxembourgeois', en: 'Anglais' },
+  languages: {
+    nl: 'Néerlandais',
+    fr: 'Français',
+    de: 'Allemand',
+    lb: 'Luxembourgeois',
+    en: 'Anglais',
+  },
   failure: {
     title: {
       offline: 'Pas de réponse',
@@ -283,15 +305,20 @@ export const fr: Words = {
       semantic: 'La recherche par le sens est indisponible',
       server: 'Une erreur s’est produite',
     },
-    offline: 'Le service est injoignable. Vérifiez votre connexion\u00A0; la page réessaie dès qu’il est de retour.',
-    invalid_token: 'Elle est inconnue ou révoquée. Demandez-en une nouvelle à la personne qui vous l’a donnée.',
+    offline:
+      'Le service est injoignable. Vérifiez votre connexion\u00A0; la page réessaie dès qu’il est de retour.',
+    invalid_token:
+      'Elle est inconnue ou révoquée. Demandez-en une nouvelle à la personne qui vous l’a donnée.',
     too_many_failed_attempts:
       'Trop de clés erronées sont venues de votre adresse. Attendez, puis collez une clé valide.',
-    rate_limit_exceeded: 'Les requêtes de cette minute sont épuisées. La page reprendra d’elle-même.',
-    quota_exceeded: 'Les requêtes de ce mois sont épuisées. Attendez, ou prenez une formule plus large.',
+    rate_limit_exceeded:
+      'Les requêtes de cette minute sont épuisées. La page reprendra d’elle-même.',
+    quota_exceeded:
+      'Les requêtes de ce mois sont épuisées. Attendez, ou prenez une formule plus large.',
     invalid_request: 'Corrigez ce qui est marqué, puis cherchez à nouveau.',
     country_not_included: 'Votre formule ne couvre pas tous les pays choisis. Retirez-en un.',
-    history_not_included: 'Votre formule ne remonte pas si loin. Choisissez une date de début plus récente.',
+    history_not_included:
+      'Votre formule ne remonte pas si loin. Choisissez une date de début plus récente.',
     semantic_search_unavailable:
       'La recherche par mots continue. Réessayez la recherche par le sens dans une demi-minute.',
     service_unavailable: 'La base de données est injoignable. La page réessaie d’elle-même.',

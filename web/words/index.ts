@@ -21,7 +21,9 @@ const CHOSEN = 'perscope.language'
  * The language that the reader chose here, or else the first language of the browser that we have.
  */
 export function preferredLanguage(): Language {
-  const chosen = [localStorage.getItem(CHOSEN) ?? '', ...navigator.languages].map(tag => tag.slice(0, 2).toLowerCase())
+  const chosen = [localStorage.getItem(CHOSEN) ?? '', ...navigator.languages].map(tag =>
+    tag.slice(0, 2).toLowerCase(),
+  )
   for (const tag of chosen) {
     const known = LANGUAGES.find(language => language === tag)
     if (known !== undefined) return known
@@ -52,7 +54,9 @@ export async function loadSpeech(language: Language) {
       // Short unit names do not change with their case ("in 2 Tagen"), and are the same in
       // Luxembourgish and German.
       const unitDisplay = locale.startsWith('de') ? 'short' : 'long'
-      return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay }).format(Math.ceil(seconds / size))
+      return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay }).format(
+        Math.ceil(seconds / size),
+      )
     },
     /** "5 minutes ago", "yesterday"; "now" for 0 minutes. */
     ago(n: number, unit: 'minute' | 'hour' | 'day'): string {
@@ -69,7 +73,15 @@ const UNITS = [
   ['minute', 60],
 ] as const
 
-export type DateForm = 'moment' | 'hour' | 'clock' | 'day' | 'month' | 'shortDay' | 'shortDate' | 'shortMonth'
+export type DateForm =
+  | 'moment'
+  | 'hour'
+  | 'clock'
+  | 'day'
+  | 'month'
+  | 'shortDay'
+  | 'shortDate'
+  | 'shortMonth'
 
 function dateForms(language: Language, locale: string): Record<DateForm, Intl.DateTimeFormat> {
   // Luxembourgish has its own names of months, so dates are written in figures.

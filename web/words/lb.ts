@@ -24,7 +24,8 @@ export const lb: Words = {
     forget: 'Schlëssel vergiessen',
     forgotten: 'De Schlëssel ass vergiess.',
     trying: 'De Schlëssel gëtt probéiert …',
-    offer: 'E Link oder e Feld huet en anere Schlëssel bruecht. E gëtt eréischt benotzt, wann Dir averstane sidd.',
+    offer:
+      'E Link oder e Feld huet en anere Schlëssel bruecht. E gëtt eréischt benotzt, wann Dir averstane sidd.',
     useOther: 'Dëse Schlëssel benotzen',
     keepOwn: 'Mäi Schlëssel behalen',
   },
@@ -39,7 +40,12 @@ export const lb: Words = {
     },
     go: 'Sichen',
     modes: 'Aart vun der Sich',
-    mode: { keyword: 'Wierder', boolean: 'Boolesch', expression: 'Ausdrock', semantic: 'Bedeitung' },
+    mode: {
+      keyword: 'Wierder',
+      boolean: 'Boolesch',
+      expression: 'Ausdrock',
+      semantic: 'Bedeitung',
+    },
     modeAbout: {
       keyword: 'Ee vun de Wierder, an alle Formen.',
       boolean: 'All d’Wierder, wéi se do stinn; "eng Wuertgrupp"; -ouni.',
@@ -51,14 +57,16 @@ export const lb: Words = {
     any: 'Gelies als: ee vun de Begrëffer',
     all: 'Gelies als: all d’Begrëffer',
     not: 'ouni',
-    meaning: 'Gelies als: déi 500 Artikele mat der änlechster Bedeitung, an all Sprooch, duerno Är Filteren.',
+    meaning:
+      'Gelies als: déi 500 Artikele mat der änlechster Bedeitung, an all Sprooch, duerno Är Filteren.',
     tree: 'Gelies als:',
     misread: at => `Dat kann een net liesen, vum Zeechen ${at} un.`,
     refused: 'Sou kann een hei net sichen.',
     problem: {
       nothing: 'Schreift op d’mannst ee Buschtaf oder eng Ziffer.',
       openQuote: 'Et feelt e Guillemet. Setzt nach " hannert d’Wuertgrupp.',
-      onlyExclusions: 'Mat Ausschlëss eleng fënnt een näischt. Nennt op d’mannst ee Wuert, dat virkomme muss.',
+      onlyExclusions:
+        'Mat Ausschlëss eleng fënnt een näischt. Nennt op d’mannst ee Wuert, dat virkomme muss.',
       short: 'Fir no der Bedeitung ze sichen, schreift op d’mannst 2 Zeechen.',
       long: 'Schreift héchstens 191 Zeechen.',
     },
@@ -181,7 +189,8 @@ export const lb: Words = {
     summary: (bars, unit, when, most) =>
       `Balkendiagramm, ${unit.replace('Pro', 'pro')}, ${bars} Balken. Am meeschten: ${most}, ${when}.`,
     undated: n => `Ouni Datum: ${n}`,
-    meaning: (found, of) => `Bis elo no der Bedeitung ze fannen: ${found} vun insgesamt ${of} Artikelen.`,
+    meaning: (found, of) =>
+      `Bis elo no der Bedeitung ze fannen: ${found} vun insgesamt ${of} Artikelen.`,
     waiting: 'Bleech Balken: En Deel vun dësen Artikelen ass nach net no der Bedeitung ze fannen.',
     failed: 'D’Zuele konnten net geluede ginn.',
     completeness: {
@@ -189,7 +198,8 @@ export const lb: Words = {
       have: (n, of, outlet) => `disponibel: ${n} vun insgesamt ${of} laut ${outlet || 'de Medien'}`,
       once: 'nëmme vu Feeds gezielt',
       unread: n => `Medien, déi net gelies konnte ginn: ${n}`,
-      striped: 'Gesträift: Aus dëser Zäit feelen Artikelen, déi et gouf. Kee Balken heescht net: keng Noriichten.',
+      striped:
+        'Gesträift: Aus dëser Zäit feelen Artikelen, déi et gouf. Kee Balken heescht net: keng Noriichten.',
     },
     by: { outlet: 'Medien', language: 'Sproochen', country: 'Länner' },
     more: n => `Nach ${n}`,
@@ -208,7 +218,8 @@ export const lb: Words = {
     tooLarge:
       'Dat ass méi, wéi de Browser am Späicher hält. Grenzt d’Sich an, oder benotzt Chrome oder Edge, déi an e Fichier schreiwen.',
     feed: 'Suivéieren',
-    feedAbout: 'Eng Adress fir Äre Feed-Lieser. Wien se kennt, liest mat Ärem Schlëssel; haalt se also fir Iech.',
+    feedAbout:
+      'Eng Adress fir Äre Feed-Lieser. Wien se kennt, liest mat Ärem Schlëssel; haalt se also fir Iech.',
     feedMeaning:
       'D’Sich no Bedeitung kennt nëmmen déi 500 änlechst Artikelen. Fir d’Noriichten ze suivéieren, sicht no Wierder.',
     feedHolds: n => `En huet déi ${n} neist Artikelen.`,
@@ -222,7 +233,8 @@ export const lb: Words = {
     endFeed: 'Stoppen',
     opml: 'All d’Feeds als OPML',
     code: 'An engem Programm benotzen',
-    codeAbout: 'Déi selwecht Sich. De Schlëssel kënnt aus PERSCOPE_KEY; wat Dir kopéiert, kënnt Dir also deelen.',
+    codeAbout:
+      'Déi selwecht Sich. De Schlëssel kënnt aus PERSCOPE_KEY; wat Dir kopéiert, kënnt Dir also deelen.',
     cite: 'Zitéieren',
     compare: 'Vergläichen',
   },
@@ -232,7 +244,8 @@ export const lb: Words = {
     make: 'Adress uleeën',
     none: 'Ënner dëser Adress gëtt et keen Zitat.',
     day: (moment: string) => `Zitéiert den ${moment}`,
-    idsOnly: 'Et gouf no der Bedeitung gesicht: d’Artikele sinn opgehuewen, d’Sich kann net nei gerechent ginn.',
+    idsOnly:
+      'Et gouf no der Bedeitung gesicht: d’Artikele sinn opgehuewen, d’Sich kann net nei gerechent ginn.',
     show: 'Artikele weisen',
     outside: (n: string) => `Ausserhalb vun Ärem Abonnement oder geläscht: ${n}`,
     locked: 'Fir d’Artikelen ze gesinn, gitt Äre Schlëssel an.',
@@ -245,7 +258,8 @@ export const lb: Words = {
     texts: 'All Text eng Kéier zielen',
     all: 'All',
     complete: 'Komplett',
-    hollow: 'Huel: op engem vun den Deeg ass manner wéi néng Zéngtel vun deem hei, wat Medie genannt hunn.',
+    hollow:
+      'Huel: op engem vun den Deeg ass manner wéi néng Zéngtel vun deem hei, wat Medie genannt hunn.',
   },
   alert: {
     title: 'Notifikatioun',
@@ -270,7 +284,13 @@ export const lb: Words = {
     remove: 'Ewechhuelen',
   },
   countries: { NL: 'Nidderlanden', BE: 'Belsch', LU: 'Lëtzebuerg' },
-  languages: { nl: 'Hollännesch', fr: 'Franséisch', de: 'Däitsch', lb: 'Lëtzebuergesch', en: 'Englesch' },
+  languages: {
+    nl: 'Hollännesch',
+    fr: 'Franséisch',
+    de: 'Däitsch',
+    lb: 'Lëtzebuergesch',
+    en: 'Englesch',
+  },
   ago(n, unit) {
     if (n < 2) return n < 1 ? 'elo grad' : AGO[unit][0]
     return `${virun(n)} ${n} ${AGO[unit][1]}`
@@ -286,17 +306,24 @@ export const lb: Words = {
       semantic: 'D’Sich no Bedeitung geet grad net',
       server: 'Et ass eppes schifgaangen',
     },
-    offline: 'De Service ass net z’erreechen. Kuckt Är Verbindung no; d’Säit probéiert et nees, wann en zréck ass.',
-    invalid_token: 'E ass onbekannt oder zréckgezunn. Frot deen, deen en Iech ginn huet, no engem neien.',
-    too_many_failed_attempts: 'Vun Ärer Adress koumen ze vill falsch Schlësselen. Waart, a setzt dann e gëltegen an.',
-    rate_limit_exceeded: 'D’Ufroe vun dëser Minutt sinn opgebraucht. D’Säit mécht vum selwe weider.',
-    quota_exceeded: 'D’Ufroe vun dësem Mount sinn opgebraucht. Waart, oder huelt e gréissert Abonnement.',
+    offline:
+      'De Service ass net z’erreechen. Kuckt Är Verbindung no; d’Säit probéiert et nees, wann en zréck ass.',
+    invalid_token:
+      'E ass onbekannt oder zréckgezunn. Frot deen, deen en Iech ginn huet, no engem neien.',
+    too_many_failed_attempts:
+      'Vun Ärer Adress koumen ze vill falsch Schlësselen. Waart, a setzt dann e gëltegen an.',
+    rate_limit_exceeded:
+      'D’Ufroe vun dëser Minutt sinn opgebraucht. D’Säit mécht vum selwe weider.',
+    quota_exceeded:
+      'D’Ufroe vun dësem Mount sinn opgebraucht. Waart, oder huelt e gréissert Abonnement.',
     invalid_request: 'Verbessert, wat markéiert ass, a sicht nach eng Kéier.',
     country_not_included: 'Äert Abonnement deckt net all gewielt Land of. Huelt eent ewech.',
-    history_not_included: 'Äert Abonnement geet net sou wäit zréck. Wielt e spéideren éischten Dag.',
+    history_not_included:
+      'Äert Abonnement geet net sou wäit zréck. Wielt e spéideren éischten Dag.',
     semantic_search_unavailable:
       'D’Sich no Wierder geet weider. Probéiert d’Bedeitung an enger hallwer Minutt nach eng Kéier.',
-    service_unavailable: 'D’Datebank ass net z’erreechen. D’Säit probéiert et vum selwen nach eng Kéier.',
+    service_unavailable:
+      'D’Datebank ass net z’erreechen. D’Säit probéiert et vum selwen nach eng Kéier.',
     server: 'Probéiert nach eng Kéier. Bleift et sou, sot dem Bedreiwer Bescheed.',
     expired: 'Dës Lëscht vu Resultater ass ze al, fir virunzefueren. Sicht nach eng Kéier.',
     request: id => `Ufro ${id}`,
@@ -317,7 +344,8 @@ const AGO = {
  * sound of the number as people say it. The n stays before vowels and before n, d, t, z, h.
  */
 function virun(n: number): string {
-  const spoken = n % 100 < 20 ? SMALL[n % 100] : n % 10 === 0 ? TENS[Math.floor((n % 100) / 10)] : SMALL[n % 10]
+  const spoken =
+    n % 100 < 20 ? SMALL[n % 100] : n % 10 === 0 ? TENS[Math.floor((n % 100) / 10)] : SMALL[n % 10]
   return /[aeiouéënndtzh]/.test(spoken ?? 'n') ? 'virun' : 'viru'
 }
 

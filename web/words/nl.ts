@@ -24,7 +24,8 @@ export const nl: Words = {
     forget: 'Sleutel vergeten',
     forgotten: 'De sleutel is vergeten.',
     trying: 'De sleutel wordt geprobeerd …',
-    offer: 'Een link of een veld bracht een andere sleutel mee. Die wordt pas gebruikt als u dat zegt.',
+    offer:
+      'Een link of een veld bracht een andere sleutel mee. Die wordt pas gebruikt als u dat zegt.',
     useOther: 'Die sleutel gebruiken',
     keepOwn: 'Mijn sleutel houden',
   },
@@ -39,7 +40,12 @@ export const nl: Words = {
     },
     go: 'Zoeken',
     modes: 'Manier van zoeken',
-    mode: { keyword: 'Woorden', boolean: 'Booleaans', expression: 'Expressie', semantic: 'Betekenis' },
+    mode: {
+      keyword: 'Woorden',
+      boolean: 'Booleaans',
+      expression: 'Expressie',
+      semantic: 'Betekenis',
+    },
     modeAbout: {
       keyword: 'Een van de woorden, in al hun vormen.',
       boolean: 'Alle woorden zoals ze er staan; "een woordgroep"; -zonder.',
@@ -51,14 +57,16 @@ export const nl: Words = {
     any: 'Gelezen als: een van',
     all: 'Gelezen als: elk van',
     not: 'zonder',
-    meaning: 'Gelezen als: de 500 artikelen die qua betekenis het dichtstbij liggen, in elke taal, daarna uw filters.',
+    meaning:
+      'Gelezen als: de 500 artikelen die qua betekenis het dichtstbij liggen, in elke taal, daarna uw filters.',
     tree: 'Gelezen als:',
     misread: at => `Vanaf teken ${at} is dit niet te lezen.`,
     refused: 'Hierop kan zo niet worden gezocht.',
     problem: {
       nothing: 'Schrijf minstens één letter of cijfer.',
       openQuote: 'Een aanhalingsteken is niet gesloten. Zet nog een " achter de woordgroep.',
-      onlyExclusions: 'Met alleen uitsluitingen wordt niets gevonden. Noem minstens één woord dat moet voorkomen.',
+      onlyExclusions:
+        'Met alleen uitsluitingen wordt niets gevonden. Noem minstens één woord dat moet voorkomen.',
       short: 'Schrijf minstens 2 tekens om op betekenis te zoeken.',
       long: 'Schrijf hoogstens 191 tekens.',
     },
@@ -186,10 +194,12 @@ export const nl: Words = {
     failed: 'De cijfers konden niet worden geladen.',
     completeness: {
       title: 'Aanwezig',
-      have: (n, of, outlet) => `aanwezig: ${n} van de ${of} die door ${outlet || 'de media'} zijn genoemd`,
+      have: (n, of, outlet) =>
+        `aanwezig: ${n} van de ${of} die door ${outlet || 'de media'} zijn genoemd`,
       once: 'alleen door feeds geteld',
       unread: n => `media die niet konden worden gelezen: ${n}`,
-      striped: 'Gestreept: uit deze tijd ontbreken artikelen die er wel waren. Geen staaf betekent niet: geen nieuws.',
+      striped:
+        'Gestreept: uit deze tijd ontbreken artikelen die er wel waren. Geen staaf betekent niet: geen nieuws.',
     },
     by: { outlet: 'Media', language: 'Talen', country: 'Landen' },
     more: n => `Nog ${n}`,
@@ -208,7 +218,8 @@ export const nl: Words = {
     tooLarge:
       'Dit is meer dan de browser in het geheugen houdt. Perk de zoekvraag in, of gebruik Chrome of Edge, die naar een bestand schrijven.',
     feed: 'Volgen',
-    feedAbout: 'Een adres voor uw feedlezer. Wie het kent, leest met uw sleutel; houd het dus voor uzelf.',
+    feedAbout:
+      'Een adres voor uw feedlezer. Wie het kent, leest met uw sleutel; houd het dus voor uzelf.',
     feedMeaning:
       'Zoeken op betekenis kent alleen de 500 artikelen die het dichtstbij liggen. Zoek op woorden om het nieuws te volgen.',
     feedHolds: n => `Hij bevat de ${n} nieuwste artikelen.`,
@@ -222,7 +233,8 @@ export const nl: Words = {
     endFeed: 'Beëindigen',
     opml: 'Alle feeds als OPML',
     code: 'In een programma gebruiken',
-    codeAbout: 'Dezelfde zoekvraag. De sleutel komt uit PERSCOPE_KEY; wat u kopieert, kunt u dus delen.',
+    codeAbout:
+      'Dezelfde zoekvraag. De sleutel komt uit PERSCOPE_KEY; wat u kopieert, kunt u dus delen.',
     cite: 'Citeren',
     compare: 'Vergelijken',
   },
@@ -232,7 +244,8 @@ export const nl: Words = {
     make: 'Adres maken',
     none: 'Op dit adres staat geen geciteerde zoekvraag.',
     day: (moment: string) => `Geciteerd op ${moment}`,
-    idsOnly: 'Er is op betekenis gezocht: de artikelen zijn bewaard, de zoekvraag kan niet opnieuw worden berekend.',
+    idsOnly:
+      'Er is op betekenis gezocht: de artikelen zijn bewaard, de zoekvraag kan niet opnieuw worden berekend.',
     show: 'Artikelen tonen',
     outside: (n: string) => `Buiten uw abonnement, of verwijderd: ${n}`,
     locked: 'Voer uw sleutel in om de artikelen te zien.',
@@ -284,15 +297,18 @@ export const nl: Words = {
     },
     offline:
       'De dienst is niet bereikbaar. Controleer uw verbinding; de pagina probeert het opnieuw zodra die terug is.',
-    invalid_token: 'Hij is onbekend of ingetrokken. Vraag een nieuwe aan degene van wie u hem kreeg.',
+    invalid_token:
+      'Hij is onbekend of ingetrokken. Vraag een nieuwe aan degene van wie u hem kreeg.',
     too_many_failed_attempts:
       'Er kwamen te veel verkeerde sleutels van uw adres. Wacht, en plak dan een sleutel die werkt.',
     rate_limit_exceeded: 'De verzoeken van deze minuut zijn op. De pagina gaat vanzelf verder.',
-    quota_exceeded: 'De verzoeken van deze maand zijn op. Neem een groter abonnement of wacht tot de volgende maand.',
+    quota_exceeded:
+      'De verzoeken van deze maand zijn op. Neem een groter abonnement of wacht tot de volgende maand.',
     invalid_request: 'Verbeter wat gemarkeerd is en zoek opnieuw.',
     country_not_included: 'Uw abonnement dekt niet elk land dat u koos. Haal er een weg.',
     history_not_included: 'Uw abonnement gaat niet zo ver terug. Kies een latere eerste dag.',
-    semantic_search_unavailable: 'Zoeken op woorden werkt gewoon. Probeer betekenis over een halve minuut opnieuw.',
+    semantic_search_unavailable:
+      'Zoeken op woorden werkt gewoon. Probeer betekenis over een halve minuut opnieuw.',
     service_unavailable: 'De database is niet bereikbaar. De pagina probeert het vanzelf opnieuw.',
     server: 'Probeer het opnieuw. Blijft het zo, meld het dan aan de beheerder.',
     expired: 'Deze lijst met resultaten is te oud om verder te gaan. Zoek opnieuw.',

@@ -4,7 +4,11 @@ import { samePage } from './main.ts'
 // Four articles in the order of publication. 2 and 3 have the same time.
 const published = ['', null, '10', '10', '20']
 const page = (...numbers: number[]) =>
-  numbers.map(number => ({ id: `${number}`, published_at: published[number] ?? null, ingested_at: `${9 - number}` }))
+  numbers.map(number => ({
+    id: `${number}`,
+    published_at: published[number] ?? null,
+    ingested_at: `${9 - number}`,
+  }))
 
 for (const [ours, theirs, axis, same, why] of [
   [[4, 3, 2], [4, 3, 2], 'published_at', true, 'the same page'],
@@ -20,4 +24,7 @@ for (const [ours, theirs, axis, same, why] of [
   t.equal(samePage(page(...ours), page(...theirs), axis), same, why)
 }
 const [shown] = page(4)
-t.notOk(samePage([shown!], [{ ...shown!, ingested_at: '0' }], 'published_at'), 'a row that shows something else')
+t.notOk(
+  samePage([shown!], [{ ...shown!, ingested_at: '0' }], 'published_at'),
+  'a row that shows something else',
+)

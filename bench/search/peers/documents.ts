@@ -1,5 +1,11 @@
 import { foldName, STOP_WORDS, stem } from '../../../search/analysis/index.ts'
-import { type ArticleQuery, type Match, type Position, type SearchIndex, TOTAL_CAP } from '../../../search/index.ts'
+import {
+  type ArticleQuery,
+  type Match,
+  type Position,
+  type SearchIndex,
+  TOTAL_CAP,
+} from '../../../search/index.ts'
 import { articleObject } from '../../../services/api/articles/shown-article.ts'
 import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
@@ -36,7 +42,10 @@ const stopKey = (language: Language, word: string) => `${language}w${word}`
 const PART = 1_000
 
 /** Yields all articles in batches. @param index reads what the contract shows of them */
-export async function* readDocuments(pool: Pool, index: SearchIndex): AsyncGenerator<PeerDocument[]> {
+export async function* readDocuments(
+  pool: Pool,
+  index: SearchIndex,
+): AsyncGenerator<PeerDocument[]> {
   for (let after = 0; ; ) {
     // Uses the primary keys.
     const { rows } = await pool.query<StoredDocument>(
@@ -63,10 +72,20 @@ function documentOf(stored: StoredDocument, row: string): PeerDocument {
   const listed = (list: string) => (list.length < 2 ? [] : list.slice(1, -1).split('\n'))
   const { language } = stored
   const keysOf = (words: string[]) => [
-    ...new Set(words.map(word => (STOP_WORDS[language].has(word) ? stopKey : stemKey)(language, word))),
+    ...new Set(
+      words.map(word => (STOP_WORDS[language].has(word) ? stopKey : stemKey)(language, word)),
+    ),
   ]
-  const [title, body] = [listed(stored.title), listed(stored.body)]
-  return { ...stored, title, body, titleKeys: keysOf(title), keys: keysOf([...title, ...body]), row }
+  const title = listed(stored.title)
+  const body = listed(stored.body)
+  return {
+    ...stored,
+    title,
+    body,
+    titleKeys: keysOf(title),
+    keys: keysOf([...title, ...body]),
+    row,
+  }
 }
 
 /**
@@ -94,7 +113,11 @@ export type PeerMatch =
  * Translates a search for the peers. @param after the last article of the page before; null: it is
  * the first page
  */
-export async function questionOf(pool: Pool, query: ArticleQuery, after: Position | null): Promise<PeerQuestion> {
+export async function questionOf(
+  pool: Pool,
+  query: ArticleQuery,
+  after: Position | null,
+): Promise<PeerQuestion> {
   const { outlet, author, match, ...rest } = query
   return {
     ...rest,
@@ -104,7 +127,11 @@ export async function questionOf(pool: Pool, query: ArticleQuery, after: Positio
       'select publisher_no as no from publishers where strpos(folded_name, $1) > 0 or strpos(folded_domain, $1) > 0',
       outlet,
     ),
-    authorNos: await numbersOf(pool, 'select author_no as no from authors where strpos(folded_name, $1) > 0', author),
+    authorNos: await numbersOf(
+      pool,
+      'select author_no as no from authors where strpos(folded_name, $1) > 0',
+      author,
+    ),
     cap: after === null ? TOTAL_CAP : null,
     after: after?.last ?? null,
   }
@@ -114,7 +141,11 @@ export async function questionOf(pool: Pool, query: ArticleQuery, after: Positio
  * Numbers of the outlets or authors whose names contain a part. When no name contains it, the list
  * has only 0, which nobody has.
  */
-async function numbersOf(pool: Pool, statement: string, part: string | null): Promise<number[] | null> {
+async function numbersOf(
+  pool: Pool,
+  statement: string,
+  part: string | null,
+): Promise<number[] | null> {
   if (part === null) return null
   const { rows } = await pool.query<{ no: number }>(statement, [foldName(part)])
   return rows.length === 0 ? [0] : rows.map(row => row.no)
@@ -122,7 +153,8 @@ async function numbersOf(pool: Pool, statement: string, part: string | null): Pr
 
 function matchOf(match: Match, languages: readonly Language[]): PeerMatch {
   if (match.kind === 'all') return match
-  if (match.kind === 'boolean') return { kind: 'words', required: match.required, excluded: match.excluded }
+  if (match.kind === 'boolean')
+    return { kind: 'words', required: match.required, excluded: match.excluded }
   if (match.kind === 'expression') throw new Error('The peers answer no expressions.')
   const keys = languages.flatMap(language => {
     const meaning = match.words.filter(word => !STOP_WORDS[language].has(word))

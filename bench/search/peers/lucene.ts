@@ -35,7 +35,10 @@ const JVM = [
  * publication, the latest first, so that a search in that order can stop early. Filters are terms,
  * and Lucene computes no scores.
  */
-export async function withLucene(bench: Bench, measure: (peer: Peer) => Promise<void>): Promise<void> {
+export async function withLucene(
+  bench: Bench,
+  measure: (peer: Peer) => Promise<void>,
+): Promise<void> {
   const running = { family: bench.servers.family, signal: bench.signal, report: say }
   const folder = join(bench.dataDir.path, 'lucene')
   const jdk = await findJdk('Lucene', running)
@@ -46,7 +49,11 @@ export async function withLucene(bench: Bench, measure: (peer: Peer) => Promise<
   const index = join(folder, 'index')
   await rm(index, { recursive: true, force: true })
   const start = (command: 'build' | 'serve') =>
-    startLines(join(jdk, 'bin', 'java'), [...JVM, '--class-path', jar, PROGRAM, command, index], bench.signal)
+    startLines(
+      join(jdk, 'bin', 'java'),
+      [...JVM, '--class-path', jar, PROGRAM, command, index],
+      bench.signal,
+    )
   let program = start('build')
   try {
     await measure({
@@ -62,7 +69,11 @@ export async function withLucene(bench: Bench, measure: (peer: Peer) => Promise<
       },
       async ask(question) {
         await program.write(questionLine(question))
-        const { rows, count, ms } = await program.line<{ rows: ShownArticle[]; count: number; ms: number }>()
+        const { rows, count, ms } = await program.line<{
+          rows: ShownArticle[]
+          count: number
+          ms: number
+        }>()
         return { rows, total: question.cap === null ? null : Math.min(count, question.cap), ms }
       },
       pids: async () => [program.pid],
@@ -123,7 +134,14 @@ const isSigned = (has: boolean) => (has ? 'signed' : 'unsigned')
 function questionLine(question: PeerQuestion): string {
   const { perPage, cap, sort, order, after, reach, ingestedAfter } = question
   const { countries, languages, hasAuthor, publisherNos, authorNos } = question
-  const page = [perPage, cap ?? 1, sort, order, after === null ? '' : (after.value ?? 'none'), after?.id ?? '']
+  const page = [
+    perPage,
+    cap ?? 1,
+    sort,
+    order,
+    after === null ? '' : (after.value ?? 'none'),
+    after?.id ?? '',
+  ]
   const conditions = matchOf(question)
   const filters = [
     countries.length < COUNTRIES.length ? countries : null,
@@ -134,11 +152,18 @@ function questionLine(question: PeerQuestion): string {
   ]
   for (const words of filters) if (words) conditions.push(['FILTER', 'terms', 'filters', words])
   const { publishedAfter: from, publishedBefore: to } = reach
-  if (from && to) conditions.push(['FILTER', 'range', 'published_at', [from.getTime(), to.at.getTime()]])
-  if (ingestedAfter) conditions.push(['FILTER', 'range', 'ingested_at', [ingestedAfter.getTime(), NO_END]])
+  if (from && to)
+    conditions.push(['FILTER', 'range', 'published_at', [from.getTime(), to.at.getTime()]])
+  if (ingestedAfter)
+    conditions.push(['FILTER', 'range', 'ingested_at', [ingestedAfter.getTime(), NO_END]])
   return [
     ...page,
-    ...conditions.flatMap(([occurrence, kind, fields, words]) => [occurrence, kind, fields, words.join(' ')]),
+    ...conditions.flatMap(([occurrence, kind, fields, words]) => [
+      occurrence,
+      kind,
+      fields,
+      words.join(' '),
+    ]),
   ].join('\t')
 }
 
@@ -148,7 +173,8 @@ type Condition = [occurrence: string, kind: string, fields: string, words: (stri
 
 function matchOf({ match, searchIn }: PeerQuestion): Condition[] {
   if (match.kind === 'all') return []
-  if (match.kind === 'keys') return [['FILTER', 'terms', searchIn === 'title' ? 'title_keys' : 'keys', match.keys]]
+  if (match.kind === 'keys')
+    return [['FILTER', 'terms', searchIn === 'title' ? 'title_keys' : 'keys', match.keys]]
   const fields = searchIn === 'title' ? 'title' : 'title,body'
   return [
     ...match.required.map((words): Condition => ['FILTER', 'phrase', fields, words]),

@@ -74,7 +74,11 @@ const PARTS = [0.5, 0.95, 0.99, 1]
 const timesOf = (asked: { ms: number }[]) => asked.map(({ ms }) => ms)
 
 /** Builds the index of a peer. @returns the seconds, without those for reading the articles */
-async function buildPeer(peer: Peer, articles: ReturnType<typeof readDocuments>, signal: AbortSignal): Promise<number> {
+async function buildPeer(
+  peer: Peer,
+  articles: ReturnType<typeof readDocuments>,
+  signal: AbortSignal,
+): Promise<number> {
   let ms = 0
   for await (const documents of articles) {
     signal.throwIfAborted()
@@ -91,7 +95,9 @@ async function askPerscope({ signal, classes }: SearchBench, pool: Pool, index: 
   const answered: Answered[] = []
   // The bench reads the state of the index before the clock starts, because a search of the API
   // gets a state that was read before. Peers open their searcher before their clock starts, too.
-  const { rows } = await pool.query<IndexState>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
+  const { rows } = await pool.query<IndexState>(
+    `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`,
+  )
   let spent = 0
   for (const { name: className, queries, deep } of shuffled(classes)) {
     for (const { query } of queries) {
@@ -101,25 +107,40 @@ async function askPerscope({ signal, classes }: SearchBench, pool: Pool, index: 
       const { user, system } = process.cpuUsage(used)
       spent += user + system
       const question = await questionOf(pool, query, after)
-      const shown = page.rows.map((row): ShownArticle => JSON.parse(JSON.stringify(articleObject(row))))
-      answered.push({ className, question, rows: shown, total: question.cap === null ? null : page.total, ms })
+      const shown = page.rows.map(
+        (row): ShownArticle => JSON.parse(JSON.stringify(articleObject(row))),
+      )
+      answered.push({
+        className,
+        question,
+        rows: shown,
+        total: question.cap === null ? null : page.total,
+        ms,
+      })
     }
   }
   // `measureQuery` runs each query once, and then `RUNS` times.
   return { answered, cpu: spent / 1_000 / answered.length / (1 + RUNS) }
 }
 
-async function askPeer(peer: Peer, answered: Answered[], build: number, signal: AbortSignal): Promise<Figures> {
+async function askPeer(
+  peer: Peer,
+  answered: Answered[],
+  build: number,
+  signal: AbortSignal,
+): Promise<Figures> {
   const own = answered.filter(({ question: { publisherNos, authorNos } }) => {
     return (publisherNos?.length ?? 0) + (authorNos?.length ?? 0) <= MOST_NAMES
   })
   // Before the clock starts, the peer answers the first query of each class: a JVM needs some work
   // before it is fast.
-  for (const [first] of Map.groupBy(own, one => one.className).values()) await peer.ask(first!.question)
+  for (const [first] of Map.groupBy(own, one => one.className).values())
+    await peer.ask(first!.question)
   const before = await processorMs(peer)
   const mismatches: string[] = []
   const times: { className: string; ms: number }[] = []
-  let [compared, asked] = [0, 0]
+  let compared = 0
+  let asked = 0
   for (const { className, question, rows, total } of own) {
     signal.throwIfAborted()
     const runs: number[] = []
@@ -133,7 +154,9 @@ async function askPeer(peer: Peer, answered: Answered[], build: number, signal: 
     if (first !== null) {
       compared++
       if (first.total !== total || !samePage(rows, first.rows, question.sort))
-        mismatches.push(`${className}, ${JSON.stringify(question.match)}: total ${total} / ${first.total}`)
+        mismatches.push(
+          `${className}, ${JSON.stringify(question.match)}: total ${total} / ${first.total}`,
+        )
       runs.length = 0
       for (let run = 0; run < RUNS; run++) await ask()
     }
@@ -143,7 +166,12 @@ async function askPeer(peer: Peer, answered: Answered[], build: number, signal: 
   for (const one of mismatches.slice(0, MISMATCHES_SHOWN)) say(`  ${one}`)
   const name = `peer_${peer.key}_`
   return {
-    ...figuresOf(name, times, { cpu, memory: memoryMb(await peer.pids()), disk: await peer.disk(), build }),
+    ...figuresOf(name, times, {
+      cpu,
+      memory: memoryMb(await peer.pids()),
+      disk: await peer.disk(),
+      build,
+    }),
     [`${name}compared`]: compared,
     [`${name}mismatches`]: mismatches.length,
     [`${name}over_limit`]: times.filter(({ ms }) => ms === LIMIT_MS).length,
@@ -157,7 +185,9 @@ function figuresOf(
   asked: { className: string; ms: number }[],
   { cpu, memory, disk, build }: { cpu: number; memory: number; disk: number; build: number | null },
 ): Figures {
-  const classes = [...Map.groupBy(asked, one => one.className).values()].map(all => all.map(({ ms }) => ms))
+  const classes = [...Map.groupBy(asked, one => one.className).values()].map(all =>
+    all.map(({ ms }) => ms),
+  )
   return {
     ...quantiles(name, timesOf(asked), PARTS),
     [`${name}worst_class_ms`]: rounded(Math.max(...classes.map(times => quantile(times, 0.5)))),
@@ -173,8 +203,13 @@ function figuresOf(
  * with the same time, Perscope puts the closer match first, but peers need not. So any order among
  * them is right, and any choice of them at the end of a page.
  */
-export function samePage(ours: ShownArticle[], theirs: ShownArticle[], axis: PeerQuestion['sort']): boolean {
-  if (ours.length !== theirs.length || new Set(theirs.map(row => row.id)).size < theirs.length) return false
+export function samePage(
+  ours: ShownArticle[],
+  theirs: ShownArticle[],
+  axis: PeerQuestion['sort'],
+): boolean {
+  if (ours.length !== theirs.length || new Set(theirs.map(row => row.id)).size < theirs.length)
+    return false
   const own = new Map(ours.map(row => [row.id, row]))
   return theirs.every((row, at) => {
     const mine = own.get(row.id)

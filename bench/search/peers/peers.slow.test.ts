@@ -12,7 +12,11 @@ const CLASSES = 37
 t.test('other engines find what Perscope finds', async t => {
   const { signal } = new AbortController()
   const dataDir = await openDataDirectory(t.testdir(), 'a test')
-  const servers = await startServers(dataDir, { servers: ['postgres'], report: t.comment, throwaway: true })
+  const servers = await startServers(dataDir, {
+    servers: ['postgres'],
+    report: t.comment,
+    throwaway: true,
+  })
   t.teardown(async () => {
     await servers.stop()
     dataDir.release()
@@ -24,6 +28,11 @@ t.test('other engines find what Perscope finds', async t => {
   t.equal(figures.kept_mismatches, 0, 'what is kept changes no answer')
   for (const key of PEERS) {
     if (figures[`peer_${key}_compared`] === undefined) t.comment(`${key} cannot run here.`)
-    else t.match(figures, { [`peer_${key}_compared`]: classes.length, [`peer_${key}_mismatches`]: 0 }, key)
+    else
+      t.match(
+        figures,
+        { [`peer_${key}_compared`]: classes.length, [`peer_${key}_mismatches`]: 0 },
+        key,
+      )
   }
 })

@@ -25,9 +25,12 @@ export const withPostgres = (bench: Bench, measure: (peer: Peer) => Promise<void
           await builder.query('vacuum analyze articles')
         },
         ask: question => ask(pool, question),
-        pids: async () => (await pool.query('select pg_backend_pid() as pid')).rows.map(row => row.pid),
+        pids: async () =>
+          (await pool.query('select pg_backend_pid() as pid')).rows.map(row => row.pid),
         async disk() {
-          const { rows } = await builder.query('select pg_database_size(current_database())::float8 as bytes')
+          const { rows } = await builder.query(
+            'select pg_database_size(current_database())::float8 as bytes',
+          )
           return rows[0].bytes / 1e6
         },
       })
@@ -70,9 +73,10 @@ async function insert(pool: Pool, documents: PeerDocument[]): Promise<void> {
     terms: termsOf([title, body], keys),
     has_author: document.author_nos.length > 0,
   }))
-  await pool.query('insert into articles select * from json_populate_recordset(null::articles, $1)', [
-    JSON.stringify(rows),
-  ])
+  await pool.query(
+    'insert into articles select * from json_populate_recordset(null::articles, $1)',
+    [JSON.stringify(rows)],
+  )
 }
 
 /**
@@ -99,7 +103,8 @@ async function ask(pool: Pool, question: PeerQuestion): Promise<PeerAnswer | nul
   const start = performance.now()
   try {
     const { rows } = await pool.query<{ row: string }>(page, values)
-    const total = cap === null ? null : (await pool.query<{ count: number }>(count, all)).rows[0]!.count
+    const total =
+      cap === null ? null : (await pool.query<{ count: number }>(count, all)).rows[0]!.count
     const ms = performance.now() - start
     return { rows: rows.map(({ row }): ShownArticle => JSON.parse(row)), total, ms }
   } catch (error) {
@@ -115,8 +120,14 @@ function conditionsOf(question: PeerQuestion): { where: string[]; values: unknow
     if (given !== null) where.push(condition(`$${values.push(given)}`))
   }
   const { searchIn, countries, reach } = question
-  add(value => `${searchIn === 'title' ? 'title_terms' : 'terms'} @@ ${value}::tsquery`, tsqueryOf(question.match))
-  add(value => `country = any (${value}::text[])`, countries.length === COUNTRIES.length ? null : countries)
+  add(
+    value => `${searchIn === 'title' ? 'title_terms' : 'terms'} @@ ${value}::tsquery`,
+    tsqueryOf(question.match),
+  )
+  add(
+    value => `country = any (${value}::text[])`,
+    countries.length === COUNTRIES.length ? null : countries,
+  )
   add(value => `language = any (${value}::text[])`, question.languages)
   add(value => `has_author = ${value}`, question.hasAuthor)
   add(value => `publisher_no = any (${value}::int[])`, question.publisherNos)
@@ -131,7 +142,9 @@ function tsqueryOf(match: PeerQuestion['match']): string | null {
   if (match.kind === 'all') return null
   if (match.kind === 'keys') return match.keys.map(key => quote(`K${key}`)).join(' | ')
   const phrase = (words: string[]) => `(${words.map(quote).join(' <-> ')})`
-  return [...match.required.map(phrase), ...match.excluded.map(words => `!${phrase(words)}`)].join(' & ')
+  return [...match.required.map(phrase), ...match.excluded.map(words => `!${phrase(words)}`)].join(
+    ' & ',
+  )
 }
 
 function afterOf({ after, sort, order }: PeerQuestion, values: unknown[]): string[] {
@@ -140,7 +153,9 @@ function afterOf({ after, sort, order }: PeerQuestion, values: unknown[]): strin
   const id = `$${values.push(after.id)}`
   if (after.value === null) return [`${sort} is null and id ${beyond} ${id}`]
   const value = `$${values.push(new Date(after.value))}::timestamptz`
-  return [`((${sort}, id) ${beyond} (${value}, ${id})${sort === 'published_at' ? ' or published_at is null' : ''})`]
+  return [
+    `((${sort}, id) ${beyond} (${value}, ${id})${sort === 'published_at' ? ' or published_at is null' : ''})`,
+  ]
 }
 
 /** Quotes a lexeme for `tsvector` and `tsquery`. */

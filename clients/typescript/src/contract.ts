@@ -307,7 +307,10 @@ export interface Client {
   /** All pages of a search, in order, one request each. */
   pages(query?: ArticlesQuery, options?: IterationOptions): AsyncGenerator<Page, void, undefined>
   /** The articles of all pages. */
-  articles(query?: ArticlesQuery, options?: IterationOptions): AsyncGenerator<Article, void, undefined>
+  articles(
+    query?: ArticlesQuery,
+    options?: IterationOptions,
+  ): AsyncGenerator<Article, void, undefined>
   /** Articles as they become visible, each once; see `PollBatch`. */
   poll(query?: PollQuery, options?: PollOptions): AsyncGenerator<PollBatch, void, undefined>
   /** How many articles a search finds, by time or by a property. */
@@ -324,7 +327,10 @@ export interface Client {
   /** Keeps a search. */
   keepSearch(search: { search: string; name?: string | undefined }): Promise<KeptSearch>
   /** Changes the given properties of a kept search. Its feed keeps its address. */
-  changeSearch(id: string, change: Partial<Pick<KeptSearch, 'name' | 'search' | 'position'>>): Promise<KeptSearch>
+  changeSearch(
+    id: string,
+    change: Partial<Pick<KeptSearch, 'name' | 'search' | 'position'>>,
+  ): Promise<KeptSearch>
   removeSearch(id: string): Promise<void>
   /**
    * The addresses of the feed of a kept search, which are secrets. Makes a feed if there is none.

@@ -49,23 +49,34 @@ export function createClient(options: ClientOptions): Client {
       }
     },
     poll: (query = {}, own = {}) =>
-      poll(transport, query, { ...own, ...(own.signal || !options.signal ? {} : { signal: options.signal }) }),
+      poll(transport, query, {
+        ...own,
+        ...(own.signal || !options.signal ? {} : { signal: options.signal }),
+      }),
     async counts(query) {
       return (await transport.ask<Counts>('/explore/counts', query)).body
     },
-    copies: async query => (await transport.ask<{ data: Copies[] }>('/explore/copies', query)).body.data,
-    related: async id => (await transport.ask<{ data: Related[] | null }>('/explore/related', { id })).body.data,
+    copies: async query =>
+      (await transport.ask<{ data: Copies[] }>('/explore/copies', query)).body.data,
+    related: async id =>
+      (await transport.ask<{ data: Related[] | null }>('/explore/related', { id })).body.data,
     searches: async () => (await transport.ask<{ data: KeptSearch[] }>(SEARCHES, {})).body.data,
-    keepSearch: async search => (await transport.send<{ data: KeptSearch }>('POST', SEARCHES, search)).data,
-    changeSearch: async (id, change) => (await transport.send<{ data: KeptSearch }>('PATCH', pathOf(id), change)).data,
+    keepSearch: async search =>
+      (await transport.send<{ data: KeptSearch }>('POST', SEARCHES, search)).data,
+    changeSearch: async (id, change) =>
+      (await transport.send<{ data: KeptSearch }>('PATCH', pathOf(id), change)).data,
     removeSearch: id => transport.send<void>('DELETE', pathOf(id)),
-    giveFeed: async id => (await transport.send<{ data: GivenFeed }>('PUT', `${pathOf(id)}/feed`)).data,
+    giveFeed: async id =>
+      (await transport.send<{ data: GivenFeed }>('PUT', `${pathOf(id)}/feed`)).data,
     endFeed: id => transport.send<void>('DELETE', `${pathOf(id)}/feed`),
-    setAlert: async (id, terms) => (await transport.send<{ data: Alert }>('PUT', `${pathOf(id)}/alert`, terms)).data,
+    setAlert: async (id, terms) =>
+      (await transport.send<{ data: Alert }>('PUT', `${pathOf(id)}/alert`, terms)).data,
     endAlert: id => transport.send<void>('DELETE', `${pathOf(id)}/alert`),
     cite: search => transport.send<Citation>('POST', '/explore/citations', { search }),
-    whatIsNew: async marks => (await transport.send<{ data: WhatIsNew[] }>('POST', `${SEARCHES}/new`, { marks })).data,
-    feed: async (query = {}) => (await transport.ask<string>(`${articlesPath(query)}.rss`, query)).body,
+    whatIsNew: async marks =>
+      (await transport.send<{ data: WhatIsNew[] }>('POST', `${SEARCHES}/new`, { marks })).data,
+    feed: async (query = {}) =>
+      (await transport.ask<string>(`${articlesPath(query)}.rss`, query)).body,
     limits: () => transport.limits(),
   }
   return client
@@ -92,24 +103,52 @@ async function* poll(
   }
 }
 
-function beginning(query: PollQuery, state: PollState | null, since: string | Date | undefined): PollState {
+function beginning(
+  query: PollQuery,
+  state: PollState | null,
+  since: string | Date | undefined,
+): PollState {
   if (query.search === 'semantic') {
-    throw new PerscopeError('Poll with keyword or boolean search: by meaning, articles are found only hours later.')
+    throw new PerscopeError(
+      'Poll with keyword or boolean search: by meaning, articles are found only hours later.',
+    )
   }
-  const { ingested_after: _, sort: _sort, order: _order, per_page: _perPage, ...own }: ArticlesQuery = query
+  const {
+    ingested_after: _,
+    sort: _sort,
+    order: _order,
+    per_page: _perPage,
+    ...own
+  }: ArticlesQuery = query
   const name = queryString(Object.fromEntries(Object.entries(own).sort())).slice(1)
   if (state !== null && state.query !== name) {
-    throw new PerscopeError(`The state belongs to another search ("${state.query}"); begin without a state.`)
+    throw new PerscopeError(
+      `The state belongs to another search ("${state.query}"); begin without a state.`,
+    )
   }
   const from = since instanceof Date ? since.toISOString() : (since ?? null)
   return state ?? { query: name, ingested_after: from, ids: [], etag: null }
 }
 
 /** Yields all articles since the state, up to the last page. Each batch has the state after it. */
-async function* round(transport: Transport, query: PollQuery, state: PollState): AsyncGenerator<PollBatch> {
-  const question = { ...query, ingested_after: state.ingested_after, sort: 'ingested_at', order: 'asc', per_page: 100 }
+async function* round(
+  transport: Transport,
+  query: PollQuery,
+  state: PollState,
+): AsyncGenerator<PollBatch> {
+  const question = {
+    ...query,
+    ingested_after: state.ingested_after,
+    sort: 'ingested_at',
+    order: 'asc',
+    per_page: 100,
+  }
   let now = state
-  for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+  for (
+    let cursor: string | null = null, isFirst = true;
+    isFirst || cursor !== null;
+    isFirst = false
+  ) {
     const answer: Answer<Page> = await transport.ask<Page>(
       articlesPath(query),
       { ...question, cursor },

@@ -42,7 +42,11 @@ export function createTransport(options: ClientOptions) {
   if (!(timeout > 0)) throw new PerscopeError('timeout must be a number of ms above 0.')
   let limits: Limits | null = null
 
-  async function once<Body>(address: string, etag: string | null, sent: RequestInit = {}): Promise<Answer<Body>> {
+  async function once<Body>(
+    address: string,
+    etag: string | null,
+    sent: RequestInit = {},
+  ): Promise<Answer<Body>> {
     const headers = {
       Authorization: `Bearer ${key}`,
       ...(etag === null ? {} : { 'If-None-Match': etag }),
@@ -66,14 +70,20 @@ export function createTransport(options: ClientOptions) {
       return { status: response.status, etag: response.headers.get('etag'), body }
     } catch (error) {
       if (signal?.aborted) throw signal.reason
-      if (limit.aborted) throw new NoAnswerError(`${base} did not answer within ${timeout} ms.`, { cause: error })
+      if (limit.aborted)
+        throw new NoAnswerError(`${base} did not answer within ${timeout} ms.`, { cause: error })
       // fetch throws a TypeError when nothing answers, or when an answer breaks off.
       if (!(error instanceof TypeError)) throw error
-      throw new NoAnswerError(hasBegun ? brokenOff(base) : `${base} cannot be reached.`, { cause: error })
+      throw new NoAnswerError(hasBegun ? brokenOff(base) : `${base} cannot be reached.`, {
+        cause: error,
+      })
     }
   }
 
-  async function repeated<T>(attemptOnce: () => Promise<T>, mayRepeat: (error: unknown) => boolean): Promise<T> {
+  async function repeated<T>(
+    attemptOnce: () => Promise<T>,
+    mayRepeat: (error: unknown) => boolean,
+  ): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
         return await attemptOnce()
@@ -114,7 +124,9 @@ function refuseRedirect(base: string, { type, status, headers }: Response): void
   if (type !== 'opaqueredirect' && (status < 300 || status > 399 || status === 304)) return
   const to = headers.get('location') ?? ''
   const where = URL.canParse(to, base) ? new URL(to, base).origin : 'another address'
-  throw new ForeignAnswerError(`${base} redirects to ${where}; write the address of the API itself as url.`)
+  throw new ForeignAnswerError(
+    `${base} redirects to ${where}; write the address of the API itself as url.`,
+  )
 }
 
 /**
@@ -135,7 +147,8 @@ function bodyOf(base: string, { ok, headers, status }: Response, text: string, m
     const body = JSON.parse(text)
     if (body?.status === 'ok') return body
   } catch (error) {
-    if (/^application\/json$/i.test(type)) throw new NoAnswerError(brokenOff(base), { cause: error })
+    if (/^application\/json$/i.test(type))
+      throw new NoAnswerError(brokenOff(base), { cause: error })
   }
   throw new ForeignAnswerError(foreign)
 }
@@ -161,7 +174,9 @@ async function readText(response: Response): Promise<string> {
     bytes += value.length
     if (bytes > LONGEST_ANSWER) {
       await reader.cancel()
-      throw new NoAnswerError(`The answer is longer than ${LONGEST_ANSWER} bytes; is this the address of the API?`)
+      throw new NoAnswerError(
+        `The answer is longer than ${LONGEST_ANSWER} bytes; is this the address of the API?`,
+      )
     }
     text += decoder.decode(value, { stream: true })
   }
@@ -184,7 +199,9 @@ function checkedUrl(written: string): string {
 function checkedKey(written: string): string {
   const key = String(written ?? '').trim()
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new PerscopeError('key must be an API key: one word of printable ASCII characters, such as psk_….')
+    throw new PerscopeError(
+      'key must be an API key: one word of printable ASCII characters, such as psk_….',
+    )
   }
   return key
 }
@@ -271,7 +288,9 @@ function readErrorObject(text: string): ErrorObject | null {
   try {
     const body: Partial<ErrorObject> | null = JSON.parse(text)
     const isOne = typeof body?.code === 'string' && typeof body.message === 'string'
-    return isOne ? { status: 'error', code: body.code!, message: body.message!, errors: body.errors ?? {} } : null
+    return isOne
+      ? { status: 'error', code: body.code!, message: body.message!, errors: body.errors ?? {} }
+      : null
   } catch {
     return null
   }

@@ -52,7 +52,12 @@ export async function createFamily(dataDir: string) {
   const tell = (line: string) => watchdog.stdin?.write(`${line}\n`)
   const record = () => {
     const named = [...members.keys(), watchdog.pid ?? 0].map(pid => [pid, startTime(pid)])
-    const text = JSON.stringify({ boot: bootId(), ids: pidNamespace(), processes: Object.fromEntries(named), folders })
+    const text = JSON.stringify({
+      boot: bootId(),
+      ids: pidNamespace(),
+      processes: Object.fromEntries(named),
+      folders,
+    })
     try {
       writeFileSync(`${file}.new`, text, { mode: 0o600 })
       renameSync(`${file}.new`, file)
@@ -97,9 +102,12 @@ async function endLeftovers(file: string): Promise<void> {
   // After a restart of the machine, or in another container, the same ids belong to other
   // processes.
   const ours = boot === bootId() && ids === pidNamespace()
-  const began = ours && typeof processes === 'object' && processes !== null ? Object.entries(processes) : []
+  const began =
+    ours && typeof processes === 'object' && processes !== null ? Object.entries(processes) : []
   const alive = () =>
-    began.map(([pid, time]) => (time !== null && startTime(Number(pid)) === time ? Number(pid) : 0)).filter(Boolean)
+    began
+      .map(([pid, time]) => (time !== null && startTime(Number(pid)) === time ? Number(pid) : 0))
+      .filter(Boolean)
   const places = Array.isArray(folders) ? folders.filter(folder => typeof folder === 'string') : []
   for (let waited = 0; waited < 10_000; waited += 50) {
     const left = [...alive(), ...places.flatMap(postgresIn)]

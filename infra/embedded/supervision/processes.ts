@@ -70,7 +70,8 @@ export const postgresIn = (folder: string): number[] =>
 function isPostgresIn(pid: string, folder: string): boolean {
   try {
     return (
-      readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'postgres' && readlinkSync(`/proc/${pid}/cwd`) === folder
+      readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'postgres' &&
+      readlinkSync(`/proc/${pid}/cwd`) === folder
     )
   } catch {
     return false

@@ -1,5 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, copyFileSync, openSync, readSync, rmSync, statSync, truncateSync, utimesSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+} from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fetch } from 'undici'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
@@ -101,7 +110,14 @@ interface Watched {
  */
 export async function supervise(program: Program, options: Supervision) {
   limitLog(program.log)
-  const watched: Watched = { program, options, current: null, stopping: false, why: '', lostTimer: undefined }
+  const watched: Watched = {
+    program,
+    options,
+    current: null,
+    stopping: false,
+    why: '',
+    lostTimer: undefined,
+  }
   const first = await startFirst(watched)
   void keepRunning(watched, first)
   return {
@@ -131,7 +147,8 @@ async function startFirst(watched: Watched): Promise<Launched> {
     const how = await launched.ended
     const reason = explain(watched, launched)
     if (reason) throw reason
-    if (attempt === FIRST_ATTEMPTS) throw new Problem(`${program.name} does not start (${how}); see ${program.log}.`)
+    if (attempt === FIRST_ATTEMPTS)
+      throw new Problem(`${program.name} does not start (${how}); see ${program.log}.`)
     await pause(300 * attempt)
   }
 }
@@ -156,16 +173,23 @@ async function becomesReady(watched: Watched, { child, gone }: Launched): Promis
   return false
 }
 
-async function endWhenSilent(watched: Watched, pid: number, isReady: () => boolean, gone: AbortSignal): Promise<void> {
+async function endWhenSilent(
+  watched: Watched,
+  pid: number,
+  isReady: () => boolean,
+  gone: AbortSignal,
+): Promise<void> {
   const { program, options } = watched
-  if (!program.isAlive || !(await fallsSilent(program.isAlive, isReady, gone)) || watched.stopping) return
+  if (!program.isAlive || !(await fallsSilent(program.isAlive, isReady, gone)) || watched.stopping)
+    return
   options.report(`${program.name} has not answered for ${SILENCE_MS / 1_000} s and is ended.`)
   signalGroup(pid, program.gentle)
   await pause(GRACE_MS, undefined, { signal: gone, ref: false }).catch(() => {})
   if (!gone.aborted) signalGroup(pid, 'SIGKILL')
 }
 
-const explain = ({ program }: Watched, { written }: Launched): Problem | null => program.explain?.(written()) ?? null
+const explain = ({ program }: Watched, { written }: Launched): Problem | null =>
+  program.explain?.(written()) ?? null
 
 /** Restarts the program after each end, with longer and longer pauses while it keeps ending. */
 async function keepRunning(watched: Watched, first: Launched): Promise<void> {
@@ -177,13 +201,16 @@ async function keepRunning(watched: Watched, first: Launched): Promise<void> {
     const began = Date.now()
     const how = await launched.ended
     if (watched.stopping) return
-    if (options.giveUpAfter !== null) watched.lostTimer ??= setTimeout(giveUp, options.giveUpAfter, watched)
+    if (options.giveUpAfter !== null)
+      watched.lostTimer ??= setTimeout(giveUp, options.giveUpAfter, watched)
     watched.why = explain(watched, launched)?.message ?? how
     rest = Date.now() - began > WELL_MS ? SHORTEST_PAUSE_MS : Math.min(rest * 2, LONGEST_PAUSE_MS)
     news.ended(how, watched.why)
     await pause(rest)
     if (watched.stopping) return
-    await program.prepare?.().catch((error: Error) => options.report(`${program.name}: ${error.message}`))
+    await program
+      .prepare?.()
+      .catch((error: Error) => options.report(`${program.name}: ${error.message}`))
     if (watched.stopping) return
     launched = start(watched)
     if (await becomesReady(watched, launched)) {
@@ -215,7 +242,10 @@ function createNews(name: string, report: (sentence: string) => void) {
 
 function giveUp({ program, options, stopping, why }: Watched): void {
   const reason = why.replace(/\.$/, '')
-  if (!stopping) options.onLost(new Problem(`${program.name} does not come back (${reason}); see ${program.log}.`))
+  if (!stopping)
+    options.onLost(
+      new Problem(`${program.name} does not come back (${reason}); see ${program.log}.`),
+    )
 }
 
 async function stop(watched: Watched): Promise<void> {
@@ -260,7 +290,9 @@ function launch(program: Program, family: Family, background: boolean) {
       resolve(how)
     }
     child.on('error', error => end(error.message))
-    child.once('exit', (code, signal) => end(signal ? `ended by ${signal}` : `ended with code ${code}`))
+    child.once('exit', (code, signal) =>
+      end(signal ? `ended by ${signal}` : `ended with code ${code}`),
+    )
   })
   return { child, ended, gone: gone.signal, written: () => readLog(program.log, start) }
 }
@@ -354,7 +386,11 @@ export const askHttp =
  * The code counts unanswered checks instead of time, because the machine may have slept. A check
  * that took far too long does not count, because this process itself stood still.
  */
-async function fallsSilent(ask: Ask, hasStarted: () => boolean, gone: AbortSignal): Promise<boolean> {
+async function fallsSilent(
+  ask: Ask,
+  hasStarted: () => boolean,
+  gone: AbortSignal,
+): Promise<boolean> {
   let heard = false
   let silent = 0
   while (!gone.aborted) {

@@ -46,30 +46,52 @@ export const SAMPLE_OUTLETS: readonly SampleOutlet[] = [
     address: text => `/${folder(text.section)}/${text.slug}~a${text.number}/`,
     feed: RSS,
   }),
-  outletOf('NL', ['nl'], 'Noorderkrant', 'noorderkrant.example', 'Groningen, Friesland, Drenthe en de eilanden', {
-    metadata: 'none',
-    forbidden: '/beheer/',
-    address: text => `/artikel/${text.number}.html`,
-    feed: RSS,
-  }),
+  outletOf(
+    'NL',
+    ['nl'],
+    'Noorderkrant',
+    'noorderkrant.example',
+    'Groningen, Friesland, Drenthe en de eilanden',
+    {
+      metadata: 'none',
+      forbidden: '/beheer/',
+      address: text => `/artikel/${text.number}.html`,
+      feed: RSS,
+    },
+  ),
   outletOf('NL', ['nl'], 'Polderpost', 'polderpost.example', 'Voor wie van het land leeft', {
     metadata: 'open-graph',
     forbidden: '/prijzen/',
     address: text => `/nieuws/${text.slug}`,
     feed: { path: '/feed.json', format: 'json', whole: false },
   }),
-  outletOf('NL', ['en'], 'The Delta Dispatch', 'deltadispatch.example', 'The Netherlands in English', {
-    metadata: 'json-ld',
-    forbidden: '/previews/',
-    address: text => (text.answer === 'disallowed' ? `/previews/${text.slug}` : `/${month(text)}/${text.slug}`),
-    feed: { path: '/atom.xml', format: 'atom', whole: false },
-  }),
-  outletOf('BE', ['nl'], 'De Scheldebode', 'scheldebode.example', 'De krant van Gent tot Antwerpen', {
-    metadata: 'json-ld',
-    forbidden: '/zoek',
-    address: text => `/cnt/${text.number}`,
-    feed: { path: '/sitemap.xml', format: 'sitemap', whole: false },
-  }),
+  outletOf(
+    'NL',
+    ['en'],
+    'The Delta Dispatch',
+    'deltadispatch.example',
+    'The Netherlands in English',
+    {
+      metadata: 'json-ld',
+      forbidden: '/previews/',
+      address: text =>
+        text.answer === 'disallowed' ? `/previews/${text.slug}` : `/${month(text)}/${text.slug}`,
+      feed: { path: '/atom.xml', format: 'atom', whole: false },
+    },
+  ),
+  outletOf(
+    'BE',
+    ['nl'],
+    'De Scheldebode',
+    'scheldebode.example',
+    'De krant van Gent tot Antwerpen',
+    {
+      metadata: 'json-ld',
+      forbidden: '/zoek',
+      address: text => `/cnt/${text.number}`,
+      feed: { path: '/sitemap.xml', format: 'sitemap', whole: false },
+    },
+  ),
   outletOf('BE', ['fr'], 'Le Fil wallon', 'lefilwallon.example', 'De Tournai à Verviers', {
     metadata: 'open-graph',
     forbidden: '/abonnes/',
@@ -82,12 +104,19 @@ export const SAMPLE_OUTLETS: readonly SampleOutlet[] = [
     address: text => `/${folder(text.section)}/${text.slug}-${text.number}`,
     feed: { path: '/aktuell.atom', format: 'atom', whole: true },
   }),
-  outletOf('BE', ['en'], 'The Brussels Ledger', 'brusselsledger.example', 'Belgium and Europe, in plain English', {
-    metadata: 'open-graph',
-    forbidden: '/search',
-    address: text => `/p/${text.slug}`,
-    feed: RSS,
-  }),
+  outletOf(
+    'BE',
+    ['en'],
+    'The Brussels Ledger',
+    'brusselsledger.example',
+    'Belgium and Europe, in plain English',
+    {
+      metadata: 'open-graph',
+      forbidden: '/search',
+      address: text => `/p/${text.slug}`,
+      feed: RSS,
+    },
+  ),
   outletOf('LU', ['lb'], "D'Moiesblat", 'moiesblat.example', 'Wat zu Lëtzebuerg geschitt', {
     metadata: 'json-ld',
     forbidden: '/intern/',
@@ -121,9 +150,14 @@ export const textsOf = ({ domain, country, languages: [language] }: SampleOutlet
 /** The catalogue entry of an outlet whose site answers at `origin` (`http://127.0.0.1:24801`). */
 export function catalogueEntry(outlet: SampleOutlet, origin: string): Outlet {
   const { name, domain, country, languages, feed } = outlet
-  const [addresses, isSitemap] = [[origin + feed.path], feed.format === 'sitemap']
+  const addresses = [origin + feed.path]
+  const isSitemap = feed.format === 'sitemap'
   return {
-    ...{ name, domain, country, languages: [...languages], hosts: [new URL(origin).host] },
+    name,
+    domain,
+    country,
+    languages: [...languages],
+    hosts: [new URL(origin).host],
     timeZone: TIME_ZONES[country],
     feeds: isSitemap ? [] : addresses,
     sitemaps: isSitemap ? addresses : [],

@@ -31,7 +31,10 @@ export async function startSampleSites(portOf: (domain: string) => Promise<numbe
       const { status, type, body } = answer((request.url ?? '/').replace(/\?.*/, ''))
       const tag = `"${createHash('sha1').update(body).digest('hex')}"`
       const isKnown = status === 200 && request.headers['if-none-match'] === tag
-      response.writeHead(isKnown ? 304 : status, { 'Content-Type': `${type}; charset=utf-8`, ETag: tag })
+      response.writeHead(isKnown ? 304 : status, {
+        'Content-Type': `${type}; charset=utf-8`,
+        ETag: tag,
+      })
       response.end(isKnown ? '' : body)
     })
     server.on('error', () => {}).listen(port, '127.0.0.1')
@@ -64,10 +67,20 @@ function siteOf(outlet: SampleOutlet, origin: string): (path: string) => Answer 
   const robots = `User-agent: *\nDisallow: ${outlet.forbidden}\n`
   const missing = () => html(404, framed(outlet, '404', PHRASES[outlet.languages[0]].refused))
   const answers = new Map<string, () => Answer>([
-    ['/', () => html(200, framed(outlet, outlet.motto, texts.map(text => teaserOf(outlet, text)).join('\n')))],
+    [
+      '/',
+      () =>
+        html(
+          200,
+          framed(outlet, outlet.motto, texts.map(text => teaserOf(outlet, text)).join('\n')),
+        ),
+    ],
     ['/robots.txt', () => ({ status: 200, type: 'text/plain', body: robots })],
     [outlet.feed.path, () => ({ status: 200, ...feedOf(outlet, texts, origin) })],
-    ...texts.map((text): [string, () => Answer] => [outlet.address(text), articleAt(outlet, text, origin)]),
+    ...texts.map((text): [string, () => Answer] => [
+      outlet.address(text),
+      articleAt(outlet, text, origin),
+    ]),
   ])
   return path => (answers.get(path) ?? missing)()
 }
@@ -79,7 +92,8 @@ function siteOf(outlet: SampleOutlet, origin: string): (path: string) => Answer 
 function articleAt(outlet: SampleOutlet, text: SampleText, origin: string): () => Answer {
   const { refused, cookies, consent } = phrasesOf(outlet, text)
   const page = () => html(200, articlePage(outlet, text, origin + outlet.address(text)))
-  const refusal = (status: number) => html(status, framed(outlet, String(status), `<p>${refused}</p>`))
+  const refusal = (status: number) =>
+    html(status, framed(outlet, String(status), `<p>${refused}</p>`))
   let asked = 0
   switch (text.answer) {
     case 'page':
@@ -103,9 +117,14 @@ function articleAt(outlet: SampleOutlet, text: SampleText, origin: string): () =
 function feedOf(outlet: SampleOutlet, texts: SampleText[], origin: string): Omit<Answer, 'status'> {
   const { name, domain, motto } = outlet
   const { format, whole } = outlet.feed
-  if (format === 'sitemap') return { type: 'application/xml', body: sitemapOf(outlet, texts, origin) }
+  if (format === 'sitemap')
+    return { type: 'application/xml', body: sitemapOf(outlet, texts, origin) }
   const feed = new Feed({
-    ...{ id: `${origin}/`, link: `${origin}/`, title: name, description: motto, generator: false },
+    id: `${origin}/`,
+    link: `${origin}/`,
+    title: name,
+    description: motto,
+    generator: false,
     updated: texts[0]!.publishedAt,
   })
   for (const text of texts) {
@@ -120,7 +139,9 @@ function feedOf(outlet: SampleOutlet, texts: SampleText[], origin: string): Omit
       ...(whole && { content: paragraphsOf(text) }),
     })
   }
-  const write = { rss: () => feed.rss2(), atom: () => feed.atom1(), json: () => feed.json1() }[format]
+  const write = { rss: () => feed.rss2(), atom: () => feed.atom1(), json: () => feed.json1() }[
+    format
+  ]
   return { type: `application/${format === 'json' ? 'feed+json' : `${format}+xml`}`, body: write() }
 }
 
@@ -147,7 +168,8 @@ const PHRASES = {
     consent:
       'Welkom. Voordat u verder leest, vragen wij uw toestemming om met onze 214 partners gegevens op uw toestel op te slaan en te lezen.',
     refused: 'U hebt geen toegang tot deze pagina, of zij bestaat niet (meer).',
-    footer: 'Over ons · Contact · Privacy. Een verzonnen krant: alle namen en gebeurtenissen zijn bedacht.',
+    footer:
+      'Over ons · Contact · Privacy. Een verzonnen krant: alle namen en gebeurtenissen zijn bedacht.',
   },
   fr: {
     by: 'Par',
@@ -156,7 +178,8 @@ const PHRASES = {
     consent:
       "Bienvenue. Avant de poursuivre votre lecture, nous demandons votre consentement afin de stocker des informations sur votre appareil et d'y accéder, avec nos 214 partenaires.",
     refused: "Vous n'avez pas accès à cette page, ou elle n'existe plus.",
-    footer: 'Contact · Publicité · Vie privée. Un journal imaginaire : les noms et les événements sont inventés.',
+    footer:
+      'Contact · Publicité · Vie privée. Un journal imaginaire : les noms et les événements sont inventés.',
   },
   de: {
     by: 'Von',
@@ -164,7 +187,8 @@ const PHRASES = {
     cookies: 'Ihre Auswahl zu Cookies',
     consent: 'Willkommen. Bevor Sie weiterlesen, bitten wir mit 214 Partnern um Ihre Einwilligung.',
     refused: 'Sie haben keinen Zugriff auf diese Seite, oder es gibt sie nicht (mehr).',
-    footer: 'Impressum · Kontakt · Datenschutz. Eine erfundene Zeitung: Namen und Ereignisse sind ausgedacht.',
+    footer:
+      'Impressum · Kontakt · Datenschutz. Eine erfundene Zeitung: Namen und Ereignisse sind ausgedacht.',
   },
   lb: {
     by: 'Vum',
@@ -172,13 +196,15 @@ const PHRASES = {
     cookies: 'Är Wiel iwwer Cookien',
     consent: 'Wëllkomm. Éier Dir weider liest, froe mir Iech ëm Är Zoustëmmung.',
     refused: 'Dir hutt keen Zougang zu dëser Säit, oder et gëtt se net (méi).',
-    footer: 'Iwwer eis · Kontakt · Dateschutz. Eng erfonnt Zeitung: Nimm an Evenementer sinn ausgeduecht.',
+    footer:
+      'Iwwer eis · Kontakt · Dateschutz. Eng erfonnt Zeitung: Nimm an Evenementer sinn ausgeduecht.',
   },
   en: {
     by: 'By',
     subscribe: 'Subscribe to continue reading.',
     cookies: 'Your choice about cookies',
-    consent: 'Welcome. Before you read on we ask for your consent to store information on your device.',
+    consent:
+      'Welcome. Before you read on we ask for your consent to store information on your device.',
     refused: 'You have no access to this page, or it does not exist (any more).',
     footer: 'About us · Contact · Privacy. A made-up paper: all names and events are invented.',
   },
@@ -188,7 +214,13 @@ const phrasesOf = (outlet: SampleOutlet, { language }: SampleText) =>
   PHRASES[isLanguage(language) ? language : outlet.languages[0]]
 
 /** A page with the site's head and foot around `main`. */
-function framed(outlet: SampleOutlet, title: string, main: string, metadata = '', language = outlet.languages[0]) {
+function framed(
+  outlet: SampleOutlet,
+  title: string,
+  main: string,
+  metadata = '',
+  language = outlet.languages[0],
+) {
   return `<!DOCTYPE html>
 <html lang="${language}">
 <head>
@@ -223,10 +255,17 @@ function articlePage(outlet: SampleOutlet, text: SampleText, url: string): strin
   const { by, subscribe } = phrasesOf(outlet, text)
   const language = isLanguage(text.language) ? text.language : outlet.languages[0]
   const timeZone = TIME_ZONES[outlet.country]
-  const date = publishedAt.toLocaleString(language, { dateStyle: 'long', timeStyle: 'short', timeZone })
-  const signed = authors.length === 0 ? '' : `<p class="byline">${by} ${escapeMarkup(authors.join(', '))}</p>\n`
+  const date = publishedAt.toLocaleString(language, {
+    dateStyle: 'long',
+    timeStyle: 'short',
+    timeZone,
+  })
+  const signed =
+    authors.length === 0 ? '' : `<p class="byline">${by} ${escapeMarkup(authors.join(', '))}</p>\n`
   const isOpen = text.answer !== 'paywall'
-  const body = isOpen ? paragraphsOf(text) : `<p>${escapeMarkup(text.paragraphs[0]!.slice(0, 90))}…</p>`
+  const body = isOpen
+    ? paragraphsOf(text)
+    : `<p>${escapeMarkup(text.paragraphs[0]!.slice(0, 90))}…</p>`
   const offer = isOpen ? '' : `<div class="paywall"><p>${subscribe}</p></div>`
   const main = `<article>
 <p>${escapeMarkup(section)}</p>
@@ -263,18 +302,26 @@ function metadataOf({ metadata }: SampleOutlet, text: SampleText, url: string): 
         ['article:published_time', publishedAt.toISOString()],
         ...authors.map(name => ['article:author', name]),
       ]
-        .map(([property, content = '']) => `<meta property="${property}" content="${escapeMarkup(content)}">`)
+        .map(
+          ([property, content = '']) =>
+            `<meta property="${property}" content="${escapeMarkup(content)}">`,
+        )
         .join('\n')
     case 'none':
       return ''
   }
 }
 
-const paragraphsOf = ({ paragraphs }: SampleText) => paragraphs.map(one => `<p>${escapeMarkup(one)}</p>`).join('\n')
+const paragraphsOf = ({ paragraphs }: SampleText) =>
+  paragraphs.map(one => `<p>${escapeMarkup(one)}</p>`).join('\n')
 
 /** Text for HTML and XML, in elements and in double-quoted attributes. */
 export const escapeMarkup = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
 
 // `node infra/outlets/sample/server.ts` serves only the sample outlets, until SIGTERM.
 if (import.meta.main) {

@@ -25,7 +25,8 @@ type Behaviour = (typeof BEHAVIOURS)[number]
 const TEXT_LANGUAGES = [...LANGUAGES, 'es', 'pl'] as const
 export type TextLanguage = (typeof TEXT_LANGUAGES)[number]
 
-export const isLanguage = (language: TextLanguage): language is Language => LANGUAGES.some(known => known === language)
+export const isLanguage = (language: TextLanguage): language is Language =>
+  LANGUAGES.some(known => known === language)
 
 export interface SampleText {
   title: string
@@ -91,7 +92,11 @@ function numberOf(slug: string): string {
 }
 
 /** The texts of one outlet, newest first. */
-export function readTexts(domain: string, timeZone: string, outletLanguage: Language): SampleText[] {
+export function readTexts(
+  domain: string,
+  timeZone: string,
+  outletLanguage: Language,
+): SampleText[] {
   const file = new URL(`./texts/${domain}.md`, import.meta.url)
   const [, ...blocks] = readFileSync(file, 'utf8').split(/^# /m)
   const texts = blocks.map(block => parseText(block, timeZone, outletLanguage))
@@ -104,6 +109,9 @@ export function readTexts(domain: string, timeZone: string, outletLanguage: Lang
  */
 function instantOf(local: string, timeZone: string): Date {
   const instant = `${local.replace(' ', 'T')}:00`
-  const zone = new Date(`${instant}Z`).toLocaleString('en', { timeZone, timeZoneName: 'longOffset' })
+  const zone = new Date(`${instant}Z`).toLocaleString('en', {
+    timeZone,
+    timeZoneName: 'longOffset',
+  })
   return new Date(`${instant}${zone.slice(-6)}`)
 }

@@ -31,7 +31,9 @@ export function checkKey(admissions: Admissions, lock: AddressLock): RequestHand
       })
     }
     const found =
-      credentials.kind === 'bearer' ? await admissions.admit(credentials.token, address).catch(refuseStranger) : null
+      credentials.kind === 'bearer'
+        ? await admissions.admit(credentials.token, address).catch(refuseStranger)
+        : null
     if (!found) {
       refuseLocked(await lock.fail(address()))
       throw new ApiError('invalid_token', {
@@ -46,7 +48,8 @@ export function checkKey(admissions: Admissions, lock: AddressLock): RequestHand
   }
 }
 
-const NO_BEARER = 'The word Bearer is missing before the key: write "Authorization: Bearer <API_KEY>".'
+const NO_BEARER =
+  'The word Bearer is missing before the key: write "Authorization: Bearer <API_KEY>".'
 const IN_ADDRESS =
   'A key in the address is not read, and now stands in logs: have it rotated, and send it in the header "Authorization: Bearer <API_KEY>".'
 
@@ -64,7 +67,8 @@ export function admit(response: Response, found: FoundKey): void {
  * @throws ApiError `too_many_failed_attempts` when it is locked
  */
 export function refuseLocked(seconds: number | null): void {
-  if (seconds !== null) throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
+  if (seconds !== null)
+    throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
 }
 
 /**
@@ -135,7 +139,8 @@ export function withPermitOf(permits: Permits, response: Response): WithPermit {
       return await permits.take(accessOf(response).key.id, begin, gone.signal)
     } catch (error) {
       if (!(error instanceof NoPermit)) throw error
-      const message = 'The searches of this key that came before are still under way; wait for them, then retry.'
+      const message =
+        'The searches of this key that came before are still under way; wait for them, then retry.'
       throw new ApiError('internal_error', { message, cause: error })
     } finally {
       response.off('close', leave)
@@ -180,7 +185,10 @@ export function accessOf(response: Response): FoundKey {
 }
 
 /** The key that a request brings. */
-type Credentials = { kind: 'missing' } | { kind: 'malformed'; isBearer: boolean } | { kind: 'bearer'; token: string }
+type Credentials =
+  | { kind: 'missing' }
+  | { kind: 'malformed'; isBearer: boolean }
+  | { kind: 'bearer'; token: string }
 
 // RFC 6750 §2.1: the scheme in any case, one or more spaces, a b64token.
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i

@@ -48,7 +48,11 @@ const KNOWN = { max: 10_000, ttl: 300_000 }
  * once, with connections that strangers never take. Any other key waits for a stranger's permit of
  * its address. Each request looks its key up again, so a revocation takes effect at once.
  */
-export type Door = <T>(hash: Buffer, address: () => string, find: () => Promise<T | null>) => Promise<T | null>
+export type Door = <T>(
+  hash: Buffer,
+  address: () => string,
+  find: () => Promise<T | null>,
+) => Promise<T | null>
 
 export function createDoor(strangers: Permits): Door {
   const known = new LRUCache<string, true>(KNOWN)
@@ -73,7 +77,9 @@ export function createAdmissions(db: Queryable, door: Door) {
     const all = await door(hash, address, () => admitAll(db, hash, requests))
     return all ?? Array(requests).fill(null)
   })
-  const charges = createBatches(CHARGES_AT_ONCE, (key: ChargedKey, requests) => chargeAll(db, key, requests))
+  const charges = createBatches(CHARGES_AT_ONCE, (key: ChargedKey, requests) =>
+    chargeAll(db, key, requests),
+  )
   return {
     /**
      * Finds the key and counts the request in its minute. Returns both with the state of the index
@@ -99,18 +105,28 @@ interface Entry {
  * has, so no request is counted.
  */
 export async function prepareAdmissions(db: Queryable, connections: number): Promise<void> {
-  await Promise.all(Array.from({ length: connections }, () => admitTogether(db, hashSecret(makeSecret()), 1)))
+  await Promise.all(
+    Array.from({ length: connections }, () => admitTogether(db, hashSecret(makeSecret()), 1)),
+  )
 }
 
 /**
  * Admits requests that came with the same key. Each gets its own count of the minute. Null when the
  * key is unknown or revoked.
  */
-async function admitAll(db: Queryable, keyHash: Buffer, requests: number): Promise<Admission[] | null> {
+async function admitAll(
+  db: Queryable,
+  keyHash: Buffer,
+  requests: number,
+): Promise<Admission[] | null> {
   const all = await admitTogether(db, keyHash, requests)
   if (all === null) return null
   const { allowed, used } = all.minute
-  if (allowed) return countsOf(requests, used).map(count => ({ ...all, minute: { ...all.minute, used: count } }))
+  if (allowed)
+    return countsOf(requests, used).map(count => ({
+      ...all,
+      minute: { ...all.minute, used: count },
+    }))
   // The minute has no place for all requests, so the statement counted none. The first requests
   // take the places that are left, and the others are refused.
   const left = Math.max(0, all.found.key.plan.rate - used)
@@ -146,8 +162,16 @@ interface AdmitRow extends PlanRow, QuotaMonth, IndexState {
  * Finds the key with this hash and counts requests in its minute. Null when the key is unknown or
  * revoked.
  */
-async function admitTogether(db: Queryable, keyHash: Buffer, requests: number): Promise<Admission | null> {
-  const { rows } = await db.query<AdmitRow>({ name: 'admit', text: ADMIT, values: [keyHash, requests] })
+async function admitTogether(
+  db: Queryable,
+  keyHash: Buffer,
+  requests: number,
+): Promise<Admission | null> {
+  const { rows } = await db.query<AdmitRow>({
+    name: 'admit',
+    text: ADMIT,
+    values: [keyHash, requests],
+  })
   const row = rows[0]
   // The database found the row by this hash already. This comparison takes equally long for every
   // hash, so its timing tells nothing.
@@ -162,7 +186,11 @@ interface ChargedKey {
   quota: number
 }
 
-async function chargeAll(db: Queryable, key: ChargedKey, requests: number): Promise<(QuotaMonth | null)[]> {
+async function chargeAll(
+  db: Queryable,
+  key: ChargedKey,
+  requests: number,
+): Promise<(QuotaMonth | null)[]> {
   const { keyId, quota } = key
   const month = await chargeQuota(db, keyId, quota, requests)
   if (month) return countsOf(requests, month.used).map(used => ({ ...month, used }))
@@ -198,7 +226,10 @@ interface Line<Context, Answer> {
  *
  * @param run answers all members of a batch, in their order
  */
-function createBatches<Context, Answer>(atOnce: number, run: (context: Context, members: number) => Promise<Answer[]>) {
+function createBatches<Context, Answer>(
+  atOnce: number,
+  run: (context: Context, members: number) => Promise<Answer[]>,
+) {
   const lines = new Map<string, Line<Context, Answer>>()
 
   function beginSoon(name: string, line: Line<Context, Answer>): void {

@@ -44,7 +44,11 @@ export function createAddressLock(
   settings: Pick<Config, 'AUTH_LOCK_FAILURES' | 'AUTH_LOCK_WINDOW' | 'AUTH_LOCK_DURATION'>,
   strangers: Permits,
 ) {
-  const { AUTH_LOCK_FAILURES: failures, AUTH_LOCK_WINDOW: window, AUTH_LOCK_DURATION: duration } = settings
+  const {
+    AUTH_LOCK_FAILURES: failures,
+    AUTH_LOCK_WINDOW: window,
+    AUTH_LOCK_DURATION: duration,
+  } = settings
 
   async function remaining(address: string): Promise<number | null> {
     return readValue<number>(db, {
@@ -75,12 +79,14 @@ export function createAddressLock(
     // Reads of the lock and counts of failures wait in separate queues. In one queue, many requests
     // without a key could keep failures from being counted.
     /** Seconds that the address is still locked for, at least 1; null when it is not. */
-    remaining: (address: string) => strangers.take(`look ${address}`, () => remaining(address)).catch(orWait),
+    remaining: (address: string) =>
+      strangers.take(`look ${address}`, () => remaining(address)).catch(orWait),
     /**
      * Counts an invalid key. Returns the value that `remaining` would have returned just before, so
      * the failure that starts the lock is answered like any other.
      */
-    fail: (address: string) => strangers.take(`fail ${address}`, () => count(address)).catch(orWait),
+    fail: (address: string) =>
+      strangers.take(`fail ${address}`, () => count(address)).catch(orWait),
     /** Removes addresses whose failures no longer count and that are not locked. */
     async sweep() {
       await db.query(SWEEP, [window])
@@ -94,6 +100,8 @@ export function createAddressLock(
  * forwarded something that is no address, the connection's own address counts.
  */
 export function lockAddress(forwarded: string | undefined, connection: string | undefined): string {
-  const address = [forwarded, connection].find(candidate => candidate !== undefined && isIP(candidate) !== 0)
+  const address = [forwarded, connection].find(
+    candidate => candidate !== undefined && isIP(candidate) !== 0,
+  )
   return address === undefined ? 'unknown' : ipKeyGenerator(address, 56)
 }

@@ -46,55 +46,60 @@ t.test('a wait has an end, a line too, and who leaves it makes room', async t =>
   )
 })
 
-t.test('whatever fails, leaves or waits too long, no permit is lost and none is given twice', async () => {
-  const step = fc.record({
-    name: fc.constantFrom('a', 'b'),
-    takes: fc.nat(3),
-    fails: fc.boolean(),
-    leaves: fc.option(fc.nat(3)),
-  })
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
-      const permits = createPermits({ atOnce: 2, waiting: 5, patience: 2 })
-      const active = { a: 0, b: 0 }
-      await Promise.allSettled(
-        steps.map(async ({ name, takes, fails, leaves }) => {
-          const leaving = new AbortController()
-          if (takes === 3) await tick()
-          const work = permits.take(
-            name,
-            async () => {
-              if (++active[name] > 2) throw new Error('Too many at once.')
-              for (let i = 0; i < takes; i++) await tick()
-              active[name]--
-              if (fails) throw new Error('It failed.')
-            },
-            leaving.signal,
-          )
-          if (leaves !== null)
-            void Promise.resolve(leaves)
-              .then(tick)
-              .then(() => leaving.abort())
-          await work.catch((error: Error) => {
-            if (error.message === 'Too many at once.') throw error
-          })
-        }),
-      ).then(results => {
-        const broken = results.find(result => result.status === 'rejected')
-        if (broken) throw broken.reason
-      })
-      const patient = [1, 2].map(() => permits.take('a', tick))
-      await Promise.all(patient)
-    }),
-    { numRuns: 100 },
-  )
-})
+t.test(
+  'whatever fails, leaves or waits too long, no permit is lost and none is given twice',
+  async () => {
+    const step = fc.record({
+      name: fc.constantFrom('a', 'b'),
+      takes: fc.nat(3),
+      fails: fc.boolean(),
+      leaves: fc.option(fc.nat(3)),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
+        const permits = createPermits({ atOnce: 2, waiting: 5, patience: 2 })
+        const active = { a: 0, b: 0 }
+        await Promise.allSettled(
+          steps.map(async ({ name, takes, fails, leaves }) => {
+            const leaving = new AbortController()
+            if (takes === 3) await tick()
+            const work = permits.take(
+              name,
+              async () => {
+                if (++active[name] > 2) throw new Error('Too many at once.')
+                for (let i = 0; i < takes; i++) await tick()
+                active[name]--
+                if (fails) throw new Error('It failed.')
+              },
+              leaving.signal,
+            )
+            if (leaves !== null)
+              void Promise.resolve(leaves)
+                .then(tick)
+                .then(() => leaving.abort())
+            await work.catch((error: Error) => {
+              if (error.message === 'Too many at once.') throw error
+            })
+          }),
+        ).then(results => {
+          const broken = results.find(result => result.status === 'rejected')
+          if (broken) throw broken.reason
+        })
+        const patient = [1, 2].map(() => permits.take('a', tick))
+        await Promise.all(patient)
+      }),
+      { numRuns: 100 },
+    )
+  },
+)
 
 t.test('who asks at once is begun, waits or is refused, by the size of the pool', async t => {
   const begun = async (permits: Permits, callers: string[]) => {
     const held = Promise.withResolvers<void>()
     let count = 0
-    const works = callers.map(caller => permits.take(caller, () => held.promise.finally(void count++)))
+    const works = callers.map(caller =>
+      permits.take(caller, () => held.promise.finally(void count++)),
+    )
     const settled = Promise.allSettled(works)
     await tick()
     const atOnce = count
@@ -109,10 +114,15 @@ t.test('who asks at once is begun, waits or is refused, by the size of the pool'
   const searches = (pool: number) => createSearchPermits({ DATABASE_POOL: pool, SEARCH_TIMEOUT })
   const questions = createQuestionPermits({ SEARCH_TIMEOUT })
   for (const [permits, callers, atOnce] of [
-    ...[[strangers(24), ofOne, 2] as const, [strangers(8), ofOne, 1] as const, [strangers(1), ofOne, 1] as const],
-    ...[[strangers(12), ofMany, 3] as const, [strangers(1), ofMany, 1] as const],
-    ...[[searches(12), ofOne, 3] as const, [searches(1), ofOne, 1] as const],
-    ...[[questions, ofOne, 4] as const, [createCountPermits({ SEARCH_TIMEOUT }), ofOne, 2] as const],
+    [strangers(24), ofOne, 2] as const,
+    [strangers(8), ofOne, 1] as const,
+    [strangers(1), ofOne, 1] as const,
+    [strangers(12), ofMany, 3] as const,
+    [strangers(1), ofMany, 1] as const,
+    [searches(12), ofOne, 3] as const,
+    [searches(1), ofOne, 1] as const,
+    [questions, ofOne, 4] as const,
+    [createCountPermits({ SEARCH_TIMEOUT }), ofOne, 2] as const,
   ])
     t.strictSame(await begun(permits, callers), [atOnce, 0])
   t.same([...new Set(limits().map(({ args: [, ms] }) => ms))], [2_000, SEARCH_TIMEOUT])

@@ -37,7 +37,8 @@ export function createPermits({ atOnce, waiting, patience }: PermitLimits): Perm
     async take(name, work, leaves) {
       if (leaves?.aborted) throw new NoPermit('The caller has left.')
       const line = lines.get(name) ?? { free: atOnce, callers: new Set() }
-      if (line.free === 0 && line.callers.size >= waiting) throw new NoPermit('Too many wait for a permit.')
+      if (line.free === 0 && line.callers.size >= waiting)
+        throw new NoPermit('Too many wait for a permit.')
       lines.set(name, line)
       if (line.free > 0) line.free--
       else await waitAmong(line.callers, patience, leaves)
@@ -116,7 +117,10 @@ const COUNTING = 100_000
  * pool, so slow searches of one client leave connections for others. A search waits for its permit
  * as long as a statement may run.
  */
-export function createSearchPermits({ DATABASE_POOL, SEARCH_TIMEOUT }: SearchPermitSettings): Permits {
+export function createSearchPermits({
+  DATABASE_POOL,
+  SEARCH_TIMEOUT,
+}: SearchPermitSettings): Permits {
   const atOnce = Math.max(1, Math.floor((DATABASE_POOL * 3) / 4 / CONNECTIONS))
   return createPermits({ atOnce, waiting: WAITING, patience: SEARCH_TIMEOUT })
 }

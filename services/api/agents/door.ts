@@ -62,14 +62,28 @@ function parse(body: unknown): unknown {
 
 /** The error "invalid request" of JSON-RPC 2.0. */
 const NO_MESSAGE = {
-  ...{ jsonrpc: '2.0', id: null },
-  error: { code: -32_600, message: 'Send one message of JSON-RPC, in UTF-8; batches are not served.' },
+  jsonrpc: '2.0',
+  id: null,
+  error: {
+    code: -32_600,
+    message: 'Send one message of JSON-RPC, in UTF-8; batches are not served.',
+  },
 }
 
 /** Answers a message with a server of the SDK that is made for this message alone. */
-async function answerMessage(parts: DoorParts, message: object, version: string | undefined, response: Answered) {
+async function answerMessage(
+  parts: DoorParts,
+  message: object,
+  version: string | undefined,
+  response: Answered,
+) {
   const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }] = await loadSdk()
-  const info = { name: 'perscope', title: parts.config.SERVICE_NAME, version: '1.0.0', websiteUrl: parts.publicUrl }
+  const info = {
+    name: 'perscope',
+    title: parts.config.SERVICE_NAME,
+    version: '1.0.0',
+    websiteUrl: parts.publicUrl,
+  }
   const server = new Server(info, {
     capabilities: { tools: {} },
     instructions: INSTRUCTIONS,
@@ -89,11 +103,17 @@ async function answerMessage(parts: DoorParts, message: object, version: string 
   await server.connect(transport)
   try {
     // The transport refuses a client that does not accept both types. We only send JSON.
-    const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json, text/event-stream' })
-    if (version !== undefined) headers.set('mcp-protocol-version', version)
-    return await transport.handleRequest(new Request(parts.publicUrl, { method: 'POST', headers }), {
-      parsedBody: message,
+    const headers = new Headers({
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
     })
+    if (version !== undefined) headers.set('mcp-protocol-version', version)
+    return await transport.handleRequest(
+      new Request(parts.publicUrl, { method: 'POST', headers }),
+      {
+        parsedBody: message,
+      },
+    )
   } finally {
     await server.close()
   }
@@ -123,20 +143,28 @@ async function call(parts: DoorParts, tool: Tool, given: unknown, response: Answ
     const searches = parts.searchesOf(response)
     const { structured, text } = await tool.answer(queryOf(given), async (operation, rawQuery) => {
       const content = await parts.answers[operation]({ searches, rawQuery, plan }, response)
-      if ('search' in content) Object.assign(response.locals, { search: content.search, searchMs: content.searchMs })
+      if ('search' in content)
+        Object.assign(response.locals, { search: content.search, searchMs: content.searchMs })
       return JSON.parse(content.body(content.untagged()).toString())
     })
     if (!tool.isFree) await parts.charge(response)
     return { content: [{ type: 'text' as const, text }], structuredContent: { ...structured } }
   } catch (error) {
-    return { isError: true, content: [{ type: 'text' as const, text: sentencesOf(parts.note(error, response)) }] }
+    return {
+      isError: true,
+      content: [{ type: 'text' as const, text: sentencesOf(parts.note(error, response)) }],
+    }
   }
 }
 
 function sentencesOf({ code, message, errors = {}, headers }: ApiError): string {
-  const members = Object.entries(errors).map(([name, sentences]) => `${plain(name, 64)}: ${sentences.join(' ')}`)
+  const members = Object.entries(errors).map(
+    ([name, sentences]) => `${plain(name, 64)}: ${sentences.join(' ')}`,
+  )
   const wait =
-    headers['Retry-After'] === undefined ? [] : [`Wait ${headers['Retry-After']} seconds before you try again.`]
+    headers['Retry-After'] === undefined
+      ? []
+      : [`Wait ${headers['Retry-After']} seconds before you try again.`]
   return [`${code}: ${message}`, ...members, ...wait].join('\n')
 }
 
@@ -151,7 +179,11 @@ function guard({ publicUrl, config }: DoorParts): RequestHandler {
   return (request, _response, next) => {
     // Behind a trusted proxy, this is the name under which the client asked the proxy.
     const host = (request.hostname ?? '').toLowerCase().replace(/\.$/, '')
-    const isOurs = host === own.hostname || !host.includes('.') || isIP(host) !== 0 || host.endsWith('.localhost')
+    const isOurs =
+      host === own.hostname ||
+      !host.includes('.') ||
+      isIP(host) !== 0 ||
+      host.endsWith('.localhost')
     const origin = request.get('origin')
     const isOpen =
       origin === undefined ||
@@ -161,7 +193,8 @@ function guard({ publicUrl, config }: DoorParts): RequestHandler {
   }
 }
 
-const isLoopback = (host: string) => /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host)
+const isLoopback = (host: string) =>
+  /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host)
 
 /**
  * Loaded with the first message, because most processes never need it, and it takes much memory.

@@ -26,7 +26,10 @@ import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
 export type Answering = (asking: Asking, response: Response) => Promise<Content | Answer>
 
 /** The operations that tools call, by the names of their paths. */
-export type Answers = Record<'articles' | 'counts' | 'copies' | 'completeness' | 'limits' | 'related', Answering>
+export type Answers = Record<
+  'articles' | 'counts' | 'copies' | 'completeness' | 'limits' | 'related',
+  Answering
+>
 
 type Json = Record<string, unknown>
 
@@ -49,7 +52,10 @@ export interface Tool {
 /** The parts of answers that the texts for models describe. */
 type Count = { key: string; count: number; parts?: { data: Count[] } }
 type Counts = { total: number; by: string; data: Count[] }
-type Day = Pick<DaySum, 'named' | 'indexed' | 'share' | 'gap'> & { day?: string; outlet?: { domain: string } }
+type Day = Pick<DaySum, 'named' | 'indexed' | 'share' | 'gap'> & {
+  day?: string
+  outlet?: { domain: string }
+}
 type Days = { data: Day[] }
 
 /** The `answer` of a tool that calls one operation and describes its answer in a text. */
@@ -74,7 +80,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         read_as: { type: 'string', description: 'How the words were read.' },
         completeness: {
           ...COMPLETENESS_SCHEMA.properties.data,
-          description: 'How much of what outlets published is here, of the days that the page has, 31 at most.',
+          description:
+            'How much of what outlets published is here, of the days that the page has, 31 at most.',
         },
       },
     },
@@ -121,7 +128,9 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     parameters: COMPLETENESS_PARAMETERS,
     output: COMPLETENESS_SCHEMA,
     isFree: true,
-    answer: asking('completeness', (days: Days) => linesText('Here, of what outlets named:', days.data.map(dayLine))),
+    answer: asking('completeness', (days: Days) =>
+      linesText('Here, of what outlets named:', days.data.map(dayLine)),
+    ),
   },
   limits: {
     title: 'What is left of the plan',
@@ -142,7 +151,9 @@ export const listedTools = () =>
     description: `${description} ${DATA_NOTE}`,
     inputSchema: {
       type: 'object' as const,
-      properties: Object.fromEntries(Object.entries(parameters).map(([one, about]) => [one, argumentSchema(about)])),
+      properties: Object.fromEntries(
+        Object.entries(parameters).map(([one, about]) => [one, argumentSchema(about)]),
+      ),
       required: Object.keys(parameters).filter(one => parameters[one]?.required !== undefined),
       additionalProperties: false,
     },
@@ -151,7 +162,13 @@ export const listedTools = () =>
       properties: withoutFormats(output.properties),
       required: [...output.required],
     },
-    annotations: { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    annotations: {
+      title,
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: true,
+    },
   }))
 
 /**
@@ -173,7 +190,9 @@ function argumentSchema(parameter: Parameter): object {
 function withoutFormats(properties: Json): Record<string, object> {
   return JSON.parse(
     JSON.stringify(properties, (name, value) =>
-      (name === 'format' && typeof value === 'string') || name === 'additionalProperties' ? undefined : value,
+      (name === 'format' && typeof value === 'string') || name === 'additionalProperties'
+        ? undefined
+        : value,
     ),
   )
 }
@@ -196,17 +215,23 @@ export function queryOf(given: unknown): string {
 }
 
 const isSayable = (value: unknown) =>
-  typeof value === 'string' ? value.isWellFormed() : typeof value === 'number' || typeof value === 'boolean'
+  typeof value === 'string'
+    ? value.isWellFormed()
+    : typeof value === 'number' || typeof value === 'boolean'
 
 function readAs({ question }: ArticlesRequest): string {
-  if (question.search === 'semantic') return 'By meaning, in any language: the 500 closest articles, then the filters.'
+  if (question.search === 'semantic')
+    return 'By meaning, in any language: the 500 closest articles, then the filters.'
   const { match, searchIn } = question
   const place = searchIn === 'title' ? 'in headlines' : 'in headlines and texts'
-  const phrases = (list: string[][]) => list.map(words => (words.length === 1 ? words[0] : `"${words.join(' ')}"`))
+  const phrases = (list: string[][]) =>
+    list.map(words => (words.length === 1 ? words[0] : `"${words.join(' ')}"`))
   if (match.kind === 'all') return 'No words: all articles that the filters let in.'
   if (match.kind === 'expression') return `As an expression, ${place}: ${inFull(match.tree)}`
-  if (match.kind === 'keyword') return `Any of these words, in all their forms, ${place}: ${match.words.join(', ')}`
-  const without = match.excluded.length === 0 ? '' : `; none of: ${phrases(match.excluded).join(', ')}`
+  if (match.kind === 'keyword')
+    return `Any of these words, in all their forms, ${place}: ${match.words.join(', ')}`
+  const without =
+    match.excluded.length === 0 ? '' : `; none of: ${phrases(match.excluded).join(', ')}`
   return `All of these, as written, ${place}: ${phrases(match.required).join(', ')}${without}`
 }
 
@@ -216,13 +241,24 @@ const DAY = 86_400_000
  * The completeness of the days on which the page's articles appeared. For a page without articles:
  * of the days that the request asked for.
  */
-async function daysOf(articles: ArticleObject[], request: ArticlesRequest, rawQuery: string, ask: Ask) {
-  const times = articles.flatMap(({ published_at, ingested_at }) => published_at ?? ingested_at ?? []).sort()
-  const [first, last] = [times[0], times.at(-1)]
+async function daysOf(
+  articles: ArticleObject[],
+  request: ArticlesRequest,
+  rawQuery: string,
+  ask: Ask,
+) {
+  const times = articles
+    .flatMap(({ published_at, ingested_at }) => published_at ?? ingested_at ?? [])
+    .sort()
+  const first = times[0]
+  const last = times.at(-1)
   const given = new URLSearchParams(rawQuery)
   const bounds =
     first === undefined || last === undefined
-      ? { published_after: given.get('published_after'), published_before: given.get('published_before') }
+      ? {
+          published_after: given.get('published_after'),
+          published_before: given.get('published_before'),
+        }
       : { published_after: laterOf(first, Date.parse(last) - 30 * DAY), published_before: last }
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries({
@@ -233,19 +269,27 @@ async function daysOf(articles: ArticleObject[], request: ArticlesRequest, rawQu
   })) {
     if (value !== null) query.append(name, String(value))
   }
-  const { data } = await ask<Days>('completeness', query.toString()).catch((error: unknown): Days => {
-    // The request covers too many days, or days before the plan's history. The page is then sent
-    // without completeness.
-    if (error instanceof ApiError && error.status < 500) return { data: [] }
-    throw error
-  })
+  const { data } = await ask<Days>('completeness', query.toString()).catch(
+    (error: unknown): Days => {
+      // The request covers too many days, or days before the plan's history. The page is then sent
+      // without completeness.
+      if (error instanceof ApiError && error.status < 500) return { data: [] }
+      throw error
+    },
+  )
   const wanted = new Set(times.map(time => time.slice(0, 10)))
   return data.filter(({ day = '' }) => wanted.size === 0 || wanted.has(day)).slice(-31)
 }
 
-const laterOf = (time: string, ms: number) => (Date.parse(time) < ms ? new Date(ms).toISOString() : time)
+const laterOf = (time: string, ms: number) =>
+  Date.parse(time) < ms ? new Date(ms).toISOString() : time
 
-const headOf = ({ total_results, total_results_is_estimate, articles, next_cursor }: PageEnvelope): string[] => [
+const headOf = ({
+  total_results,
+  total_results_is_estimate,
+  articles,
+  next_cursor,
+}: PageEnvelope): string[] => [
   `${total_results_is_estimate ? `At least ${total_results}` : total_results} articles; ${articles.length} on this page.`,
   next_cursor === null ? 'This is the last page.' : `For the next page: cursor=${next_cursor}`,
 ]

@@ -21,7 +21,10 @@ t.test('a joined page is what JSON.stringify writes, byte for byte', async t => 
   })
   fc.assert(
     fc.property(page, ({ total, estimate, cursor, rows }) => {
-      const joined = pageBody({ total, estimate, nextCursor: JSON.stringify(cursor) }, rows.map(shown))
+      const joined = pageBody(
+        { total, estimate, nextCursor: JSON.stringify(cursor) },
+        rows.map(shown),
+      )
       const whole = {
         status: 'ok',
         total_results: total,
@@ -42,45 +45,69 @@ t.test('a joined page is what JSON.stringify writes, byte for byte', async t => 
 t.test('the digest of a page tells apart whatever its bytes tell apart', async t => {
   fc.assert(
     fc.property(LISTED_ROW, LISTED_ROW, (a, b) => {
-      const body = (articles: Listed[]) => pageBody({ total: 1, estimate: false, nextCursor: 'null' }, articles)
-      const lists = [[a], [b], [a, b], [b, a], [a, a], [], [{ ...a, relevance: 0.5 }], [{ ...a, title: `${a.title}x` }]]
-      for (const [x, y] of lists.flatMap(x => lists.map(y => [x.map(shown), y.map(shown)] as const))) {
+      const body = (articles: Listed[]) =>
+        pageBody({ total: 1, estimate: false, nextCursor: 'null' }, articles)
+      const lists = [
+        [a],
+        [b],
+        [a, b],
+        [b, a],
+        [a, a],
+        [],
+        [{ ...a, relevance: 0.5 }],
+        [{ ...a, title: `${a.title}x` }],
+      ]
+      for (const [x, y] of lists.flatMap(x =>
+        lists.map(y => [x.map(shown), y.map(shown)] as const),
+      )) {
         t.equal(digest(x) === digest(y), body(x).equals(body(y)))
       }
     }),
   )
 })
 
-t.test('an answer stands for who asks the same of the same index, and has it or finds nothing', async t => {
-  const asked: Asked = {
-    operation: '/v1/articles',
-    query: 'q=brug',
-    plan: { countries: ['NL'], history: { kind: 'rolling', days: 7 }, rate: 60, quota: null },
-    state: { lastSeq: 1n, version: 2n, wordsVersion: 3n },
-    now: new Date('2026-11-20T23:59:59Z'),
-  }
-  const answers = createStandingAnswers()
-  const { etag } = answers.keep(asked, jsonAnswer('page', 'keyword', 9))
-  t.match(answers.find(asked, etag), { etag, searchMs: 0, tagged: '' })
-  t.equal(answers.find(asked, etag)?.body('').length, 0, 'a client that has it needs no body')
-  t.equal(answers.find({ ...asked, now: new Date('2026-11-20T00:00:00Z') }, etag)?.etag, etag)
-  t.same(
-    [undefined, '"other"'].map(tag => answers.find(asked, tag)),
-    [null, null],
-  )
-  const { plan, state } = asked
-  for (const other of [
-    ...[{ operation: '/explore/articles' }, { query: 'q=bru' }, { now: new Date('2026-11-21T00:00:00Z') }],
-    { plan: { ...plan, countries: ['BE' as const] } },
-    { plan: { ...plan, history: { kind: 'rolling' as const, days: 8 } } },
-    { plan: { ...plan, history: { kind: 'fixed' as const, at: new Date('2026-11-13T00:00:00Z') } } },
-    ...[{ lastSeq: 4n }, { version: 4n }, { wordsVersion: 4n }].map(newer => ({ state: { ...state, ...newer } })),
-  ])
-    t.equal(answers.find({ ...asked, ...other }, etag), null)
-  const empty = { ...jsonAnswer('none'), isEmpty: true, untagged: () => 'null' }
-  answers.keep(asked, { ...empty, body: cursor => Buffer.from(`none ${cursor}`) })
-  t.equal(answers.find(asked, undefined)?.body('').toString(), 'none null')
-  const other = { ...asked, query: 'search=semantic' }
-  answers.keep(other, jsonAnswer('page', 'semantic'))
-  t.equal(answers.find(other, '*'), null, 'its candidates change by themselves')
-})
+t.test(
+  'an answer stands for who asks the same of the same index, and has it or finds nothing',
+  async t => {
+    const asked: Asked = {
+      operation: '/v1/articles',
+      query: 'q=brug',
+      plan: { countries: ['NL'], history: { kind: 'rolling', days: 7 }, rate: 60, quota: null },
+      state: { lastSeq: 1n, version: 2n, wordsVersion: 3n },
+      now: new Date('2026-11-20T23:59:59Z'),
+    }
+    const answers = createStandingAnswers()
+    const { etag } = answers.keep(asked, jsonAnswer('page', 'keyword', 9))
+    t.match(answers.find(asked, etag), { etag, searchMs: 0, tagged: '' })
+    t.equal(answers.find(asked, etag)?.body('').length, 0, 'a client that has it needs no body')
+    t.equal(answers.find({ ...asked, now: new Date('2026-11-20T00:00:00Z') }, etag)?.etag, etag)
+    t.same(
+      [undefined, '"other"'].map(tag => answers.find(asked, tag)),
+      [null, null],
+    )
+    const { plan, state } = asked
+    for (const other of [
+      { operation: '/explore/articles' },
+      { query: 'q=bru' },
+      { now: new Date('2026-11-21T00:00:00Z') },
+      { plan: { ...plan, countries: ['BE' as const] } },
+      { plan: { ...plan, history: { kind: 'rolling' as const, days: 8 } } },
+      {
+        plan: {
+          ...plan,
+          history: { kind: 'fixed' as const, at: new Date('2026-11-13T00:00:00Z') },
+        },
+      },
+      ...[{ lastSeq: 4n }, { version: 4n }, { wordsVersion: 4n }].map(newer => ({
+        state: { ...state, ...newer },
+      })),
+    ])
+      t.equal(answers.find({ ...asked, ...other }, etag), null)
+    const empty = { ...jsonAnswer('none'), isEmpty: true, untagged: () => 'null' }
+    answers.keep(asked, { ...empty, body: cursor => Buffer.from(`none ${cursor}`) })
+    t.equal(answers.find(asked, undefined)?.body('').toString(), 'none null')
+    const other = { ...asked, query: 'search=semantic' }
+    answers.keep(other, jsonAnswer('page', 'semantic'))
+    t.equal(answers.find(other, '*'), null, 'its candidates change by themselves')
+  },
+)

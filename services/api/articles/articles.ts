@@ -1,7 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type { IndexState } from '../../../search/index.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
-import { bindingOf, type Cursor, type CursorSecret, readCursor, writeCursor } from '../contract/cursor.ts'
+import {
+  bindingOf,
+  type Cursor,
+  type CursorSecret,
+  readCursor,
+  writeCursor,
+} from '../contract/cursor.ts'
 import { invalid } from '../contract/errors.ts'
 import { type ArticlesRequest, historyStart, type ReadRequest } from '../contract/request.ts'
 import { type Answer, etagOf, matchesEtag } from '../http/answer.ts'
@@ -14,7 +20,11 @@ import { digestOf, type Listed } from './shown-article.ts'
  * @param read how the operation reads its requests
  * @throws ApiError
  */
-export async function answerArticles(asking: Asking, cursorSecret: CursorSecret, read: ReadRequest): Promise<Answer> {
+export async function answerArticles(
+  asking: Asking,
+  cursorSecret: CursorSecret,
+  read: ReadRequest,
+): Promise<Answer> {
   const { request, found, binding, start } = await findPage(asking, cursorSecret, read)
   const { total, estimate, next, rows } = found
   return {
@@ -24,7 +34,9 @@ export async function answerArticles(asking: Asking, cursorSecret: CursorSecret,
     // its candidate set, so the ETag covers the set.
     tagged: `articles ${total} ${estimate} ${setOf(next)}\n${digestOf(rows, article => article.pieces.json)}`,
     untagged: () =>
-      next === null ? 'null' : `"${writeCursor(cursorSecret, binding, { at: next, historyStart: start })}"`,
+      next === null
+        ? 'null'
+        : `"${writeCursor(cursorSecret, binding, { at: next, historyStart: start })}"`,
     body: nextCursor => pageBody({ total, estimate, nextCursor }, rows),
     search: request.question.search,
     searchMs: found.ms,
@@ -37,7 +49,11 @@ export async function answerArticles(asking: Asking, cursorSecret: CursorSecret,
  *
  * @throws ApiError
  */
-export async function findPage({ searches, rawQuery, plan }: Asking, cursorSecret: CursorSecret, read: ReadRequest) {
+export async function findPage(
+  { searches, rawQuery, plan }: Asking,
+  cursorSecret: CursorSecret,
+  read: ReadRequest,
+) {
   const request = read(rawQuery, 'articles')
   const binding = bindingOf(request, plan)
   const cursor = openCursor(cursorSecret, binding, request)
@@ -48,7 +64,11 @@ export async function findPage({ searches, rawQuery, plan }: Asking, cursorSecre
 
 const setOf = (next: Cursor['at'] | null): string => (next?.kind === 'semantic' ? next.setId : '')
 
-function openCursor(secret: CursorSecret, binding: string, request: ArticlesRequest): Cursor | null {
+function openCursor(
+  secret: CursorSecret,
+  binding: string,
+  request: ArticlesRequest,
+): Cursor | null {
   if (request.cursor === null) return null
   const cursor = readCursor(secret, binding, request.cursor)
   if (cursor) return cursor
@@ -70,9 +90,16 @@ interface PageHead {
 }
 
 /** A page as `JSON.stringify` would write it, joined from the bytes of its articles. */
-export function pageBody({ total, estimate, nextCursor }: PageHead, articles: readonly Listed[]): Buffer {
+export function pageBody(
+  { total, estimate, nextCursor }: PageHead,
+  articles: readonly Listed[],
+): Buffer {
   const flag = estimate ? '"total_results_is_estimate":true,' : ''
-  const parts = [Buffer.from(`{"status":"ok","total_results":${total},${flag}"next_cursor":${nextCursor},"articles":[`)]
+  const parts = [
+    Buffer.from(
+      `{"status":"ok","total_results":${total},${flag}"next_cursor":${nextCursor},"articles":[`,
+    ),
+  ]
   for (const article of articles) {
     if (parts.length > 1) parts.push(COMMA)
     addArticle(parts, article)
@@ -129,7 +156,9 @@ export function createStandingAnswers() {
     find(asked: Asked, ifNoneMatch: string | undefined): Answer | null {
       const known = standing.get(nameOf(asked))
       if (known === undefined || !isSame(known.state, asked.state)) return null
-      return known.answer.isEmpty || matchesEtag(ifNoneMatch, known.answer.etag) ? known.answer : null
+      return known.answer.isEmpty || matchesEtag(ifNoneMatch, known.answer.etag)
+        ? known.answer
+        : null
     },
 
     /** Stores the answer of a search, and returns it with its ETag. */
@@ -140,7 +169,13 @@ export function createStandingAnswers() {
       const name = nameOf(asked)
       const untagged = found.isEmpty ? found.untagged() : ''
       const body = found.isEmpty ? found.body(untagged) : NOTHING
-      const kept = { ...answer, tagged: '', untagged: () => untagged, body: () => body, searchMs: 0 }
+      const kept = {
+        ...answer,
+        tagged: '',
+        untagged: () => untagged,
+        body: () => body,
+        searchMs: 0,
+      }
       const size = ENTRY_BYTES + 2 * name.length + body.length
       standing.set(name, { state: asked.state, answer: kept }, { size })
       return answer

@@ -14,7 +14,12 @@ import { ApiError, invalid } from '../contract/errors.ts'
 import { ceilMs, nextMidnight } from '../contract/instants.ts'
 import { RETRY_UNAVAILABLE } from '../contract/parameters.ts'
 import { type ArticlesRequest, checkPlan, historyStart } from '../contract/request.ts'
-import { type SearchPermits, type SemanticSearch, SemanticUnavailable, SetExpired } from '../semantic/query.ts'
+import {
+  type SearchPermits,
+  type SemanticSearch,
+  SemanticUnavailable,
+  SetExpired,
+} from '../semantic/query.ts'
 import type { Listed, ShownArticle } from './shown-article.ts'
 
 /*
@@ -75,12 +80,19 @@ export interface Reach {
  *
  * @throws ApiError `country_not_included`, `history_not_included`
  */
-export function plannedOf(request: ArticlesRequest, plan: Plan, start = startOf(plan)): PlannedRequest {
+export function plannedOf(
+  request: ArticlesRequest,
+  plan: Plan,
+  start = startOf(plan),
+): PlannedRequest {
   return { request, plan, countries: checkPlan(request, plan, start), historyStart: start }
 }
 
 /** The part of the articles that a plan covers now. */
-export const coveredBy = (plan: Plan): Reach => ({ countries: plan.countries, since: startOf(plan) })
+export const coveredBy = (plan: Plan): Reach => ({
+  countries: plan.countries,
+  since: startOf(plan),
+})
 
 const startOf = ({ history }: Plan) => historyStart(history, new Date())
 
@@ -111,14 +123,24 @@ async function findPage(
   const { question, order, perPage } = planned.request
   const filter = filterOf(planned)
   if (question.search === 'semantic') {
-    const asked = { text: question.q, planCountries: planned.plan.countries, sort: question.sort, order, perPage }
+    const asked = {
+      text: question.q,
+      planCountries: planned.plan.countries,
+      sort: question.sort,
+      order,
+      perPage,
+    }
     const position = at?.kind === 'semantic' ? at : null
     const page = await semantic.search({ ...filter, ...asked, state }, position, permits)
     return { ...page, estimate: false, next: page.next && { kind: 'semantic', ...page.next } }
   }
   const { match, searchIn, sort } = question
   const page = await permits.statements(() =>
-    index.search({ ...filter, match, searchIn, sort, order, perPage }, at?.kind === 'words' ? at : null, { state }),
+    index.search(
+      { ...filter, match, searchIn, sort, order, perPage },
+      at?.kind === 'words' ? at : null,
+      { state },
+    ),
   )
   return { ...page, next: page.next && { kind: 'words', ...page.next } }
 }
@@ -136,7 +158,9 @@ export async function countArticles(
   breakdown: Breakdown,
   texts?: CountedTexts,
 ): Promise<{ counts: Counts; ms: number }> {
-  return measured(searches, async permits => ({ counts: await countAll(searches, planned, breakdown, permits, texts) }))
+  return measured(searches, async permits => ({
+    counts: await countAll(searches, planned, breakdown, permits, texts),
+  }))
 }
 
 async function countAll(
@@ -156,7 +180,9 @@ async function countAll(
   }
   const asked = { text: question.q, planCountries: planned.plan.countries, reach: filter.reach }
   const seqs = await semantic.candidates(asked, permits)
-  return permits.statements(() => index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown, texts))
+  return permits.statements(() =>
+    index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown, texts),
+  )
 }
 
 /** Runs a search and adds `ms`: the time that its parts took, without the waits for permits. */
@@ -183,9 +209,26 @@ async function measured<T>(
 }
 
 /** The filters of a request, bounded by its plan. */
-export function filterOf({ request, countries, historyStart }: Omit<PlannedRequest, 'plan'>): ArticleFilter {
-  const { question: _question, q: _q, order: _order, perPage: _perPage, cursor: _cursor, ...filters } = request
-  const { countries: _asked, publishedAfter: after, publishedBefore: before, ingestedAfter, ...more } = filters
+export function filterOf({
+  request,
+  countries,
+  historyStart,
+}: Omit<PlannedRequest, 'plan'>): ArticleFilter {
+  const {
+    question: _question,
+    q: _q,
+    order: _order,
+    perPage: _perPage,
+    cursor: _cursor,
+    ...filters
+  } = request
+  const {
+    countries: _asked,
+    publishedAfter: after,
+    publishedBefore: before,
+    ingestedAfter,
+    ...more
+  } = filters
   // The other filters go to the search unchanged. The compiler refuses a filter that
   // `ArticleFilter` does not have.
   void ({} satisfies Record<Exclude<keyof typeof more, keyof ArticleFilter>, never>)

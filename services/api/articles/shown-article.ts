@@ -33,7 +33,8 @@ export const SHOWN_ARTICLES: ArticleForm<ShownArticle> = {
     time: (row.publishedAt ?? row.ingestedAt)?.getTime() ?? null,
     pieces: { json: pieceOf(JSON.stringify(articleObject(row))), item: null },
   }),
-  bytesOf: ({ pieces: { json, item } }) => FIELD_BYTES + sizeOf(json) + (item === null ? 0 : sizeOf(item)),
+  bytesOf: ({ pieces: { json, item } }) =>
+    FIELD_BYTES + sizeOf(json) + (item === null ? 0 : sizeOf(item)),
 }
 
 /** Bytes of the object with its id, number and time. */

@@ -47,7 +47,8 @@ const FLAGS = { semantic: 1, nullValue: 2, estimate: 4 } as const
  */
 export function writeCursor(secret: CursorSecret, binding: string, cursor: Cursor): string {
   const text = signed(secret, binding, writeContent(cursor))
-  if (text.length > LIMITS.cursor) throw new Error(`The article id "${cursor.at.last.id}" is too long for a cursor.`)
+  if (text.length > LIMITS.cursor)
+    throw new Error(`The article id "${cursor.at.last.id}" is too long for a cursor.`)
   return text
 }
 
@@ -62,7 +63,9 @@ export function readCursor(secret: CursorSecret, binding: string, text: string):
  * binding only.
  */
 export function signed(secret: CursorSecret, binding: string, content: Buffer): string {
-  return Buffer.concat([Buffer.of(VERSION), tag(secret, binding, content), content]).toString('base64url')
+  return Buffer.concat([Buffer.of(VERSION), tag(secret, binding, content), content]).toString(
+    'base64url',
+  )
 }
 
 /**
@@ -72,15 +75,20 @@ export function signed(secret: CursorSecret, binding: string, content: Buffer): 
 export function opened(secret: CursorSecret, binding: string, text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url')
   // Node's decoder skips characters that are not base64url. But a cursor has one spelling only.
-  if (bytes.toString('base64url') !== text || bytes.length <= 1 + TAG_BYTES || bytes[0] !== VERSION) return null
+  if (bytes.toString('base64url') !== text || bytes.length <= 1 + TAG_BYTES || bytes[0] !== VERSION)
+    return null
   const content = bytes.subarray(1 + TAG_BYTES)
-  return timingSafeEqual(bytes.subarray(1, 1 + TAG_BYTES), tag(secret, binding, content)) ? content : null
+  return timingSafeEqual(bytes.subarray(1, 1 + TAG_BYTES), tag(secret, binding, content))
+    ? content
+    : null
 }
 
 function tag(secret: CursorSecret, binding: string, content: Buffer): Buffer {
   // The length marks the end of the binding, so no other pair of binding and content gives these
   // bytes.
-  const hmac = createHmac('sha256', secret).update(`${VERSION} ${Buffer.byteLength(binding)} ${binding}`)
+  const hmac = createHmac('sha256', secret).update(
+    `${VERSION} ${Buffer.byteLength(binding)} ${binding}`,
+  )
   return hmac.update(content).digest().subarray(0, TAG_BYTES)
 }
 
@@ -152,7 +160,8 @@ const BY_PLACE = [
  * the plan's reach. Requests that mean the same have the same binding. It does not name the
  * operation, because only the JSON operation has cursors.
  */
-export const bindingOf = (request: ArticlesRequest, plan: Plan): string => bindingFor(spellingsOf(request), plan)
+export const bindingOf = (request: ArticlesRequest, plan: Plan): string =>
+  bindingFor(spellingsOf(request), plan)
 
 /**
  * Makes the binding from the spellings of a request. Parameters that are not in `BY_PLACE` may be
@@ -169,4 +178,5 @@ export function bindingFor(spellings: Spellings & Record<string, Spelling>, plan
   return JSON.stringify(['articles', ...bound, ...reach, ...later])
 }
 
-const definitionOf = (history: HistoryStart) => (history.kind === 'fixed' ? history.at.getTime() : `${history.days}d`)
+const definitionOf = (history: HistoryStart) =>
+  history.kind === 'fixed' ? history.at.getTime() : `${history.days}d`

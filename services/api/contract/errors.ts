@@ -89,7 +89,8 @@ const BESIDE_ERRORS = {
   origin_not_allowed: {
     status: 403,
     when: '`/mcp` was asked by a web page of another origin, or by a name that is not that of `PUBLIC_URL`.',
-    message: 'This server is not asked by this name, or from this page; its operator sets PUBLIC_URL and CORS_ORIGINS.',
+    message:
+      'This server is not asked by this name, or from this page; its operator sets PUBLIC_URL and CORS_ORIGINS.',
   },
   unsupported_body: {
     status: 415,

@@ -15,13 +15,16 @@ export interface Instant {
 const DAY = 86_400_000
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 // The offset's `+` may have arrived as a space: that is what `+` means in a query string.
-const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,32}))?(?:[Zz]|([+ -])(\d{2}):(\d{2}))?$/
+const DATE_TIME =
+  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,32}))?(?:[Zz]|([+ -])(\d{2}):(\d{2}))?$/
 
 /** Reads a day `YYYY-MM-DD` that exists; null for anything else. */
 export function parseDay(text: string): Instant | null {
   const match = DATE.exec(text)
   if (!match) return null
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  const year = Number(match[1])
+  const month = Number(match[2])
+  const day = Number(match[3])
   if (year < LIMITS.years.minimum || year > LIMITS.years.maximum) return null
   const date = new Date(Date.UTC(year, month - 1, day))
   // Date carries 30 February over into March.
@@ -38,14 +41,22 @@ export function parseDateTime(text: string): Instant | null {
   const match = DATE_TIME.exec(text)
   if (!match) return null
   const day = parseDay(match[1] ?? '')
-  const [hour, minute, second] = [Number(match[2]), Number(match[3]), Number(match[4])]
-  const [offsetHour, offsetMinute] = [Number(match[7] ?? 0), Number(match[8] ?? 0)]
-  if (!day || hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return null
+  const hour = Number(match[2])
+  const minute = Number(match[3])
+  const second = Number(match[4])
+  const offsetHour = Number(match[7] ?? 0)
+  const offsetMinute = Number(match[8] ?? 0)
+  if (!day || hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59)
+    return null
   const offset = (offsetHour * 60 + offsetMinute) * 60_000 * (match[6] === '-' ? -1 : 1)
   const whole = day.ms + ((hour * 60 + minute) * 60 + second) * 1_000 - offset
   if (second === 60 && !followsLeapSecond(whole)) return null
   const fraction = (match[5] ?? '').padEnd(3, '0')
-  return { ms: whole + Number(fraction.slice(0, 3)), beyond: fraction.slice(3).replace(/0+$/, ''), day: false }
+  return {
+    ms: whole + Number(fraction.slice(0, 3)),
+    beyond: fraction.slice(3).replace(/0+$/, ''),
+    day: false,
+  }
 }
 
 /** Reads a day or a date-time. */
@@ -77,5 +88,9 @@ export function precedes(before: Instant, after: Instant): boolean {
 
 function followsLeapSecond(ms: number): boolean {
   const date = new Date(ms)
-  return ms % DAY === 0 && date.getUTCDate() === 1 && (date.getUTCMonth() === 0 || date.getUTCMonth() === 6)
+  return (
+    ms % DAY === 0 &&
+    date.getUTCDate() === 1 &&
+    (date.getUTCMonth() === 0 || date.getUTCMonth() === 6)
+  )
 }

@@ -34,7 +34,8 @@ export function openApiDocument(serviceName: string): Json {
     info: {
       title: `${serviceName} article search`,
       version: '1.0.0',
-      summary: 'News from the Netherlands, Belgium and Luxembourg: by words, by a boolean grammar, by meaning.',
+      summary:
+        'News from the Netherlands, Belgium and Luxembourg: by words, by a boolean grammar, by meaning.',
       description: guide(serviceName),
       license: { name: 'All rights reserved', url: '/docs' },
     },
@@ -49,7 +50,9 @@ export function openApiDocument(serviceName: string): Json {
             'A page of the articles that match, newest first unless you say otherwise; without filters, the newest that your plan covers.',
           parameters: parameterRefs(PARAMETER_NAMES),
           description200: 'A page of articles.',
-          content: { 'application/json': { schema: ref('schemas', 'Page'), example: PAGE_EXAMPLE } },
+          content: {
+            'application/json': { schema: ref('schemas', 'Page'), example: PAGE_EXAMPLE },
+          },
         }),
       },
       '/v1/articles.rss': {
@@ -68,7 +71,10 @@ export function openApiDocument(serviceName: string): Json {
       parameters: Object.fromEntries(PARAMETER_NAMES.map(name => [name, parameter(name)])),
       headers: headerObjects(),
       schemas: {
-        Page: { ...openSchema(PAGE_SCHEMA), properties: { ...openSchema(PAGE_SCHEMA.properties), articles: ARTICLES } },
+        Page: {
+          ...openSchema(PAGE_SCHEMA),
+          properties: { ...openSchema(PAGE_SCHEMA.properties), articles: ARTICLES },
+        },
         Article: {
           ...openSchema(ARTICLE_SCHEMA),
           properties: {
@@ -110,31 +116,54 @@ export const enumSchemas = (unused?: keyof typeof ENUMS): Json =>
 
 const parameterRefs = (names: ParameterName[]): Json[] => names.map(name => ref('parameters', name))
 
-const ARTICLES = { ...PAGE_SCHEMA.properties.articles, items: { $ref: '#/components/schemas/Article' } }
+const ARTICLES = {
+  ...PAGE_SCHEMA.properties.articles,
+  items: { $ref: '#/components/schemas/Article' },
+}
 
 /** All headers, for the components of a document. */
 export const headerObjects = (): Json =>
   Object.fromEntries(
-    Object.entries(HEADERS).map(([name, { type, about }]) => [name, { description: about, schema: { type } }]),
+    Object.entries(HEADERS).map(([name, { type, about }]) => [
+      name,
+      { description: about, schema: { type } },
+    ]),
   )
 
 export const SECURITY_SCHEMES = {
-  key: { type: 'http', scheme: 'bearer', description: 'Your API key, in `Authorization: Bearer <API_KEY>`.' },
+  key: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Your API key, in `Authorization: Bearer <API_KEY>`.',
+  },
 }
 
-const FEED_SCHEMA = { type: 'string', description: 'An RSS 2.0 document, sent as `application/rss+xml`.' }
+const FEED_SCHEMA = {
+  type: 'string',
+  description: 'An RSS 2.0 document, sent as `application/rss+xml`.',
+}
 /**
  * The feed is also listed as `text/*`. Generators that do not know RSS would otherwise omit the
  * answer.
  */
-export const FEED_CONTENT = { 'application/rss+xml': { schema: FEED_SCHEMA }, 'text/*': { schema: FEED_SCHEMA } }
+export const FEED_CONTENT = {
+  'application/rss+xml': { schema: FEED_SCHEMA },
+  'text/*': { schema: FEED_SCHEMA },
+}
 
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
 
 /** The content of an answer, or of a body. */
-export const json = (schema: string): Json => ({ 'application/json': { schema: ref('schemas', schema) } })
+export const json = (schema: string): Json => ({
+  'application/json': { schema: ref('schemas', schema) },
+})
 
-export const inPath = (name: string, schema: Json): Json => ({ in: 'path', name, required: true, schema })
+export const inPath = (name: string, schema: Json): Json => ({
+  in: 'path',
+  name,
+  required: true,
+  schema,
+})
 
 /** An error code of the contract or beside it. */
 export type AnyErrorCode = ErrorCode | BesideErrorCode
@@ -169,10 +198,20 @@ export function searchOperation(
     mayBeMissing?: boolean
   },
 ): Json {
-  const { summary, description, parameters, description200, content, tag = 'Articles', mayBeMissing = false } = about
+  const {
+    summary,
+    description,
+    parameters,
+    description200,
+    content,
+    tag = 'Articles',
+    mayBeMissing = false,
+  } = about
   const sent = headers(['X-Request-Id', ...PLAN_HEADERS, 'ETag', 'Cache-Control', 'Vary'])
   return operation(operationId, {
-    ...{ tags: [tag], summary, description },
+    tags: [tag],
+    summary,
+    description,
     parameters: [
       ...parameters,
       {
@@ -184,11 +223,16 @@ export function searchOperation(
     ],
     answers: {
       200: { description: description200, headers: sent, content },
-      304: { description: 'Nothing but the cursor has changed since the `ETag` that you sent.', headers: sent },
+      304: {
+        description: 'Nothing but the cursor has changed since the `ETag` that you sent.',
+        headers: sent,
+      },
     },
     // OpenAPI describes each method as an operation of its own, so no operation lists
     // `method_not_allowed`.
-    errors: ERROR_CODES.filter(code => (mayBeMissing || code !== 'not_found') && code !== 'method_not_allowed'),
+    errors: ERROR_CODES.filter(
+      code => (mayBeMissing || code !== 'not_found') && code !== 'method_not_allowed',
+    ),
   })
 }
 
@@ -196,8 +240,12 @@ export function searchOperation(
 function failure(status: number, codes: readonly AnyErrorCode[]): Json {
   const here = codes.filter(code => ALL_ERRORS[code].status === status)
   const example = (code: AnyErrorCode) => ({
-    ...{ status: 'error', code, message: ALL_ERRORS[code].message },
-    ...(code === 'invalid_request' ? { errors: { per_page: ['Write a whole number from 1 to 100.'] } } : {}),
+    status: 'error',
+    code,
+    message: ALL_ERRORS[code].message,
+    ...(code === 'invalid_request'
+      ? { errors: { per_page: ['Write a whole number from 1 to 100.'] } }
+      : {}),
   })
   return {
     description: here.map(code => `\`${code}\`: ${ALL_ERRORS[code].when}`).join('\n\n'),
@@ -215,7 +263,8 @@ function failure(status: number, codes: readonly AnyErrorCode[]): Json {
   }
 }
 
-const headers = (names: HeaderName[]) => Object.fromEntries(names.map(name => [name, ref('headers', name)]))
+const headers = (names: HeaderName[]) =>
+  Object.fromEntries(names.map(name => [name, ref('headers', name)]))
 
 const parameter = (name: ParameterName): Json => parameterObject(name, PARAMETERS[name])
 

@@ -91,23 +91,33 @@ export const PARAMETERS = {
   country: {
     kind: 'choices',
     values: COUNTRIES,
-    about: 'Country of the outlet. Repeat it, or separate values by commas. Must be covered by your plan.',
+    about:
+      'Country of the outlet. Repeat it, or separate values by commas. Must be covered by your plan.',
   },
-  language: { kind: 'choices', values: LANGUAGES, about: 'Language of the article. Repeat it, or separate by commas.' },
-  has_author: { kind: 'flag', about: 'Only articles with (true) or without (false) a named author.' },
+  language: {
+    kind: 'choices',
+    values: LANGUAGES,
+    about: 'Language of the article. Repeat it, or separate by commas.',
+  },
+  has_author: {
+    kind: 'flag',
+    about: 'Only articles with (true) or without (false) a named author.',
+  },
   outlet: {
     kind: 'text',
     maxLength: LIMITS.outlet,
     pattern: ANY_TEXT,
     visible: true,
-    about: "Part of the outlet's name or domain; case, accents and the form of apostrophes don't matter.",
+    about:
+      "Part of the outlet's name or domain; case, accents and the form of apostrophes don't matter.",
   },
   author: {
     kind: 'text',
     maxLength: LIMITS.author,
     pattern: ANY_TEXT,
     visible: true,
-    about: "Part of an author's name as published; case, accents and the form of apostrophes don't matter.",
+    about:
+      "Part of an author's name as published; case, accents and the form of apostrophes don't matter.",
   },
   published_after: {
     kind: 'instant',
@@ -124,7 +134,8 @@ export const PARAMETERS = {
   ingested_after: {
     kind: 'instant',
     dates: false,
-    about: 'Entered the index at this time or later, as `2026-11-20T08:00:00Z`; applied exactly; made for polling.',
+    about:
+      'Entered the index at this time or later, as `2026-11-20T08:00:00Z`; applied exactly; made for polling.',
   },
   sort: {
     kind: 'choice',
@@ -136,7 +147,8 @@ export const PARAMETERS = {
     kind: 'choice',
     values: ['asc', 'desc'],
     default: 'desc',
-    about: '`desc`: newest, or best match, first. Articles without a publication time come last in both.',
+    about:
+      '`desc`: newest, or best match, first. Articles without a publication time come last in both.',
   },
   per_page: {
     kind: 'integer',
@@ -147,7 +159,8 @@ export const PARAMETERS = {
     kind: 'text',
     maxLength: LIMITS.cursor,
     pattern: '^[A-Za-z0-9_-]*$',
-    about: '`next_cursor` of the page before; every other parameter must stay as it was. Not for the feed.',
+    about:
+      '`next_cursor` of the page before; every other parameter must stay as it was. Not for the feed.',
   },
 } as const satisfies Record<string, Parameter>
 
@@ -182,7 +195,9 @@ export const EXPLORE_PARAMETERS = {
 } as const satisfies Record<string, Parameter>
 
 /** In the order of the contract. */
-export const PARAMETER_NAMES = Object.keys(PARAMETERS).filter((name): name is ParameterName => name in PARAMETERS)
+export const PARAMETER_NAMES = Object.keys(PARAMETERS).filter(
+  (name): name is ParameterName => name in PARAMETERS,
+)
 
 export type SearchMode = (typeof EXPLORE_PARAMETERS.search.values)[number]
 export type Sort = (typeof PARAMETERS.sort.values)[number]
@@ -202,7 +217,14 @@ export const defaultSearchIn = (search: SearchMode): SearchIn =>
   search === 'expression' ? 'title_body' : PARAMETERS.search_in.default
 
 /** How `has_author` may be written. */
-export const FLAGS = { true: true, false: false, yes: true, no: false, '1': true, '0': false } as const
+export const FLAGS = {
+  true: true,
+  false: false,
+  yes: true,
+  no: false,
+  '1': true,
+  '0': false,
+} as const
 
 const instant = (format: 'date' | 'date-time') => ({ type: 'string', format, pattern: YEARS })
 
@@ -217,18 +239,26 @@ export function parameterSchema(parameter: Parameter): Record<string, unknown> {
       return {
         type: 'string',
         enum: [...parameter.values],
-        ...(parameter.default === undefined || parameter.conditional ? {} : { default: parameter.default }),
+        ...(parameter.default === undefined || parameter.conditional
+          ? {}
+          : { default: parameter.default }),
       }
     case 'choices':
       return { type: 'array', items: { type: 'string', enum: [...parameter.values] } }
     case 'domains':
-      return { type: 'array', maxItems: parameter.most, items: { type: 'string', maxLength: 253, pattern: DOMAIN } }
+      return {
+        type: 'array',
+        maxItems: parameter.most,
+        items: { type: 'string', maxLength: 253, pattern: DOMAIN },
+      }
     case 'flag':
       return { type: 'string', enum: Object.keys(FLAGS).sort().reverse() }
     case 'instant':
       // `type` stands inside each branch: generators take an `anyOf` with a `type` beside it for
       // any value.
-      return parameter.dates ? { anyOf: [instant('date'), instant('date-time')] } : instant('date-time')
+      return parameter.dates
+        ? { anyOf: [instant('date'), instant('date-time')] }
+        : instant('date-time')
     case 'integer':
       return {
         type: 'integer',

@@ -26,7 +26,9 @@ export function rawQueryOf(url: string): string {
 /**
  * A name and value of a query string, decoded; or the reason why they could not be read.
  */
-export type WrittenParameter = { name: string; value: string } | { name: string; unreadable: string }
+export type WrittenParameter =
+  | { name: string; value: string }
+  | { name: string; unreadable: string }
 
 /**
  * The most parameters of a request that are read. A request with every parameter, and with each
@@ -55,7 +57,8 @@ function readPair(pair: string): WrittenParameter {
   const rawName = equals < 0 ? pair : pair.slice(0, equals)
   const rawValue = equals < 0 ? '' : pair.slice(equals + 1)
   const name = decode(rawName)
-  if (!name.ok) return { name: readableStart(rawName), unreadable: `The name of this parameter ${name.why}.` }
+  if (!name.ok)
+    return { name: readableStart(rawName), unreadable: `The name of this parameter ${name.why}.` }
   const value = decode(rawValue)
   if (!value.ok) return { name: name.text, unreadable: `The value ${value.why}.` }
   return { name: name.text, value: value.text }
@@ -66,7 +69,9 @@ type Decoded = { ok: true; text: string } | { ok: false; why: string }
 function decode(raw: string): Decoded {
   if (/%(?![0-9a-f]{2})/i.test(raw)) return { ok: false, why: 'is not percent-encoded correctly' }
   // Node passes bytes above 0x7F on as Latin-1 characters. Here they become percent-encoded bytes.
-  const encoded = raw.replaceAll('+', ' ').replace(/[^\0-\x7f]/g, byte => `%${byte.charCodeAt(0).toString(16)}`)
+  const encoded = raw
+    .replaceAll('+', ' ')
+    .replace(/[^\0-\x7f]/g, byte => `%${byte.charCodeAt(0).toString(16)}`)
   try {
     const text = decodeURIComponent(encoded)
     return text.includes('\0') ? { ok: false, why: 'holds a NUL character' } : { ok: true, text }
@@ -167,7 +172,10 @@ export function createValuesReader<T extends ParameterTable>(
  * The reader of an operation whose parameters do not depend on each other. It throws an `ApiError`
  * with a sentence for each parameter that is wrong or missing.
  */
-export function createQueryReader<T extends ParameterTable>(table: T, refusals?: ReadonlyMap<string, string>) {
+export function createQueryReader<T extends ParameterTable>(
+  table: T,
+  refusals?: ReadonlyMap<string, string>,
+) {
   const read = createValuesReader(table, refusals)
   return (rawQuery: string): WholeOf<T> => {
     const { values, problems } = read(rawQuery)
@@ -180,11 +188,16 @@ export function createQueryReader<T extends ParameterTable>(table: T, refusals?:
  * Checks two rules that a schema cannot express: a required parameter is present, and a `visible`
  * parameter has a visible character.
  */
-function checkGiven(table: ParameterTable, given: Record<string, unknown>, problems: Problems): void {
+function checkGiven(
+  table: ParameterTable,
+  given: Record<string, unknown>,
+  problems: Problems,
+): void {
   for (const [name, { visible, required }] of Object.entries(table)) {
     if (visible && name in given && foldName(String(given[name])) === '')
       problems.add(name, 'Write at least one visible character besides accents.')
-    if (required !== undefined && !(name in given) && !problems.has(name)) problems.add(name, required)
+    if (required !== undefined && !(name in given) && !problems.has(name))
+      problems.add(name, required)
   }
 }
 
@@ -211,7 +224,8 @@ function collect(
     const given = values.map(value => value.normalize('NFC').trim()).filter(value => value !== '')
     if (given.length === 0) continue
     const before = texts.get(name) ?? []
-    if (!isList(parameter) && before.length > 0) problems.add(name, 'Give this parameter only once.')
+    if (!isList(parameter) && before.length > 0)
+      problems.add(name, 'Give this parameter only once.')
     texts.set(name, [...before, ...given])
   }
   return texts
@@ -271,7 +285,8 @@ function finish(parameter: Parameter, value: unknown): unknown {
 
 function parameterOf(table: ParameterTable, error: ErrorObject): string {
   const name = error.instancePath.split('/')[1] ?? ''
-  if (!Object.hasOwn(table, name)) throw new Error(`ajv names no parameter: ${error.instancePath} ${error.message}`)
+  if (!Object.hasOwn(table, name))
+    throw new Error(`ajv names no parameter: ${error.instancePath} ${error.message}`)
   return name
 }
 
@@ -323,7 +338,9 @@ export function createProblems() {
     refuse(): void {
       if (byName.size === 0) return
       // `fromEntries` makes own properties, even of a parameter with the name `__proto__`.
-      const errors = Object.fromEntries([...byName].map(([name, sentences]) => [name, [...sentences]]))
+      const errors = Object.fromEntries(
+        [...byName].map(([name, sentences]) => [name, [...sentences]]),
+      )
       throw new ApiError('invalid_request', { errors })
     },
   }

@@ -14,7 +14,9 @@ import CASES from './requests.json' with { type: 'json' }
 
 /** A text of the table: `a{3}` and `(ab){3}` are repeated. */
 const repeated = (text: string) =>
-  text.replace(/(?:\(([^)]+)\)|(.))\{(\d+)\}/g, (_, part, sign, times) => (part ?? sign).repeat(Number(times)))
+  text.replace(/(?:\(([^)]+)\)|(.))\{(\d+)\}/g, (_, part, sign, times) =>
+    (part ?? sign).repeat(Number(times)),
+  )
 
 const read = (query: string) => readRequest(query, 'articles')
 
@@ -35,7 +37,12 @@ function refusal(
 
 t.test('the contract: defaults', async t => {
   t.strictSame(read(''), {
-    question: { search: 'keyword', match: { kind: 'all' }, searchIn: 'title', sort: 'published_at' },
+    question: {
+      search: 'keyword',
+      match: { kind: 'all' },
+      searchIn: 'title',
+      sort: 'published_at',
+    },
     q: null,
     countries: null,
     languages: null,
@@ -85,11 +92,14 @@ t.test('decision 11: length is counted in code points after trimming and NFC', a
 })
 
 for (const [written = '', name = ''] of CASES.meant) {
-  t.test(`decision 10: ${written} ${name ? `is met with ${name}` : 'is met with no guess'}`, async t => {
-    const sentence = refusal(`${written}=1`)?.[written]?.[0] ?? ''
-    if (name) t.match(sentence, new RegExp(`did you mean ${name}\\?`))
-    else t.notMatch(sentence, /did you mean/)
-  })
+  t.test(
+    `decision 10: ${written} ${name ? `is met with ${name}` : 'is met with no guess'}`,
+    async t => {
+      const sentence = refusal(`${written}=1`)?.[written]?.[0] ?? ''
+      if (name) t.match(sentence, new RegExp(`did you mean ${name}\\?`))
+      else t.notMatch(sentence, /did you mean/)
+    },
+  )
 }
 
 t.test('decision 30: the feed knows every parameter but the cursor', async t => {
@@ -103,7 +113,11 @@ t.test(
   async t => {
     for (const [query = '', spelt = '', bounds = ''] of CASES.spelt.map(row => row.map(repeated))) {
       const request = readSearch(query, 'feed')
-      const { published_after: after, published_before: before, ingested_after: since } = spellingsOf(request)
+      const {
+        published_after: after,
+        published_before: before,
+        ingested_after: since,
+      } = spellingsOf(request)
       t.equal(decodeURIComponent(searchOf(request)), spelt, query)
       t.equal(
         [after, before, since]
@@ -115,24 +129,34 @@ t.test(
       )
     }
     t.equal(titleOf('News', readSearch('', 'feed')), 'News')
-    t.equal(titleOf('News', readSearch('q=a b&order=asc&per_page=9', 'feed')), 'News: q=a b, order=asc')
+    t.equal(
+      titleOf('News', readSearch('q=a b&order=asc&per_page=9', 'feed')),
+      'News: q=a b, order=asc',
+    )
   },
 )
 
-t.test('decisions 6 and 13: a request is held against its plan as a whole, first its countries', async t => {
-  const start = historyStart({ kind: 'rolling', days: 30 }, new Date('2026-11-25T10:00:00Z'))
-  t.same(start, new Date('2026-10-26'))
-  const history = { kind: 'fixed' as const, at: start }
-  t.equal(historyStart(history, new Date(0)), start)
-  const outcome = (query: string) => {
-    try {
-      return checkPlan(read(query), { countries: ['NL', 'BE'], history, rate: 60, quota: null }, start).join()
-    } catch (error) {
-      return error instanceof ApiError ? error.code : error
+t.test(
+  'decisions 6 and 13: a request is held against its plan as a whole, first its countries',
+  async t => {
+    const start = historyStart({ kind: 'rolling', days: 30 }, new Date('2026-11-25T10:00:00Z'))
+    t.same(start, new Date('2026-10-26'))
+    const history = { kind: 'fixed' as const, at: start }
+    t.equal(historyStart(history, new Date(0)), start)
+    const outcome = (query: string) => {
+      try {
+        return checkPlan(
+          read(query),
+          { countries: ['NL', 'BE'], history, rate: 60, quota: null },
+          start,
+        ).join()
+      } catch (error) {
+        return error instanceof ApiError ? error.code : error
+      }
     }
-  }
-  t.equal(outcome(''), 'NL,BE')
-  t.equal(outcome('country=NL&published_after=2026-10-26'), 'NL')
-  t.equal(outcome('country=NL,LU&published_after=2026-10-25'), 'country_not_included')
-  t.equal(outcome('published_after=2026-10-25T23:59:59.9999'), 'history_not_included')
-})
+    t.equal(outcome(''), 'NL,BE')
+    t.equal(outcome('country=NL&published_after=2026-10-26'), 'NL')
+    t.equal(outcome('country=NL,LU&published_after=2026-10-25'), 'country_not_included')
+    t.equal(outcome('published_after=2026-10-25T23:59:59.9999'), 'history_not_included')
+  },
+)

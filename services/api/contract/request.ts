@@ -27,7 +27,12 @@ type Operation = 'articles' | 'feed'
 
 /** How `q` is to be matched. */
 type Question =
-  | { search: Exclude<SearchMode, 'semantic'>; match: Match; searchIn: SearchIn; sort: Exclude<Sort, 'relevance'> }
+  | {
+      search: Exclude<SearchMode, 'semantic'>
+      match: Match
+      searchIn: SearchIn
+      sort: Exclude<Sort, 'relevance'>
+    }
   | { search: 'semantic'; q: string; sort: Sort }
 
 /** A valid request with its defaults filled in. It has not been checked against the plan. */
@@ -67,7 +72,9 @@ export const readSearch = createReader(createValuesReader(EXPLORE_PARAMETERS))
 
 export type ReadRequest = (rawQuery: string, operation: Operation) => ArticlesRequest
 
-function createReader(readValues: (rawQuery: string) => { values: ParameterValues; problems: Problems }): ReadRequest {
+function createReader(
+  readValues: (rawQuery: string) => { values: ParameterValues; problems: Problems },
+): ReadRequest {
   return (rawQuery, operation) => {
     const { values, problems } = readValues(rawQuery)
     if (operation === 'feed' && values.cursor !== undefined) {
@@ -90,18 +97,46 @@ export function requestOf(values: ParameterValues, problems: Problems): Articles
   // The compiler refuses a parameter that the contract has and this function does not read.
   const { search: _search, search_in: _searchIn, sort: _sort, cursor = null, ...filters } = values
   const { q = null, outlet = null, outlets = null, author = null, ...named } = filters
-  const { country: countries = null, language: languages = null, has_author: hasAuthor = null, ...bounds } = named
-  const { published_after: publishedAfter = null, published_before: publishedBefore = null, ...more } = bounds
-  const { ingested_after: ingestedAfter = null, per_page: perPage = LIMITS.perPage.default, ...rest } = more
+  const {
+    country: countries = null,
+    language: languages = null,
+    has_author: hasAuthor = null,
+    ...bounds
+  } = named
+  const {
+    published_after: publishedAfter = null,
+    published_before: publishedBefore = null,
+    ...more
+  } = bounds
+  const {
+    ingested_after: ingestedAfter = null,
+    per_page: perPage = LIMITS.perPage.default,
+    ...rest
+  } = more
   const { order = PARAMETERS.order.default, ...unread } = rest
   void (unread satisfies Record<string, never>)
   return {
-    ...{ question, q, countries, languages, hasAuthor, outlet, outlets, author },
-    ...{ publishedAfter, publishedBefore, ingestedAfter, order, perPage, cursor },
+    question,
+    q,
+    countries,
+    languages,
+    hasAuthor,
+    outlet,
+    outlets,
+    author,
+    publishedAfter,
+    publishedBefore,
+    ingestedAfter,
+    order,
+    perPage,
+    cursor,
   }
 }
 
-function checkBounds({ published_after: after, published_before: before }: ParameterValues, problems: Problems): void {
+function checkBounds(
+  { published_after: after, published_before: before }: ParameterValues,
+  problems: Problems,
+): void {
   if (before && after && precedes(before, after))
     problems.add('published_before', 'It must not lie before published_after.')
 }
@@ -117,12 +152,15 @@ function readQuestion(values: ParameterValues, problems: Problems): Question | n
   if (search !== 'expression' && values.q !== undefined && [...values.q].length > LIMITS.q) {
     problems.add('q', `Write at most ${LIMITS.q} characters.`)
   }
-  return search === 'semantic' ? readSemantic(values, problems) : readWords(search, values, problems)
+  return search === 'semantic'
+    ? readSemantic(values, problems)
+    : readWords(search, values, problems)
 }
 
 function readSemantic(values: ParameterValues, problems: Problems): Question | null {
   const { q } = values
-  if (values.search_in !== undefined) problems.add('search_in', 'Leave it out with search=semantic.')
+  if (values.search_in !== undefined)
+    problems.add('search_in', 'Leave it out with search=semantic.')
   if (!problems.has('q')) {
     if (q === undefined || [...q].length < LIMITS.semanticQ) {
       problems.add('q', `With search=semantic, write at least ${LIMITS.semanticQ} characters.`)
@@ -130,15 +168,23 @@ function readSemantic(values: ParameterValues, problems: Problems): Question | n
       problems.add('q', 'Write at least one letter or digit.')
     }
   }
-  return q === undefined ? null : { search: 'semantic', q, sort: values.sort ?? DEFAULT_SORT.semantic }
+  return q === undefined
+    ? null
+    : { search: 'semantic', q, sort: values.sort ?? DEFAULT_SORT.semantic }
 }
 
-function readWords(search: keyof typeof PARSERS, values: ParameterValues, problems: Problems): Question | null {
+function readWords(
+  search: keyof typeof PARSERS,
+  values: ParameterValues,
+  problems: Problems,
+): Question | null {
   const sort = values.sort ?? DEFAULT_SORT[search]
   if (sort === 'relevance') problems.add('sort', 'sort=relevance needs search=semantic.')
   const searchIn = values.search_in ?? defaultSearchIn(search)
   const parsed =
-    values.q === undefined ? { ok: true as const, match: { kind: 'all' as const } } : PARSERS[search](values.q)
+    values.q === undefined
+      ? { ok: true as const, match: { kind: 'all' as const } }
+      : PARSERS[search](values.q)
   if (!parsed.ok) {
     for (const sentence of parsed.errors) problems.add('q', sentence)
     return null
@@ -222,8 +268,14 @@ export function spellingsOf(request: ArticlesRequest): Spellings {
 }
 
 const text = (value: string | null): Spelling => ({ bound: value, written: value })
-const list = (values: string[] | null): Spelling => ({ bound: values, written: values?.join(',') ?? null })
-const flag = (value: boolean | null): Spelling => ({ bound: value, written: value === null ? null : String(value) })
+const list = (values: string[] | null): Spelling => ({
+  bound: values,
+  written: values?.join(',') ?? null,
+})
+const flag = (value: boolean | null): Spelling => ({
+  bound: value,
+  written: value === null ? null : String(value),
+})
 
 const choice = (value: string | null, fallback: string): Spelling => ({
   bound: value,
@@ -272,10 +324,15 @@ export function searchOf(request: ArticlesRequest, filters = appliedFilters(requ
 }
 
 /** The title of a feed: the service's name and the filters, when there are any (decision 32). */
-export function titleOf(serviceName: string, request: ArticlesRequest, filters = appliedFilters(request)): string {
+export function titleOf(
+  serviceName: string,
+  request: ArticlesRequest,
+  filters = appliedFilters(request),
+): string {
   const filtered = inWords(filters)
   return filtered === '' ? serviceName : `${serviceName}: ${filtered}`
 }
 
 /** Filters as people read them. */
-export const inWords = (filters: Filters): string => filters.map(([name, value]) => `${name}=${value}`).join(', ')
+export const inWords = (filters: Filters): string =>
+  filters.map(([name, value]) => `${name}=${value}`).join(', ')

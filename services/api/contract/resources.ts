@@ -10,7 +10,10 @@ import { ERROR_CODES } from './errors.ts'
  */
 
 /** The schema of an object whose members are all required, but for the `optional` ones. */
-export const objectOf = <const P extends Readonly<Record<string, unknown>>, const O extends keyof P = never>(
+export const objectOf = <
+  const P extends Readonly<Record<string, unknown>>,
+  const O extends keyof P = never,
+>(
   properties: P,
   optional: readonly O[] = [],
 ) => ({
@@ -22,7 +25,10 @@ export const objectOf = <const P extends Readonly<Record<string, unknown>>, cons
 })
 
 /** The schema of an object that allows no other members. */
-export const closedObject = <const P extends Readonly<Record<string, unknown>>, const O extends keyof P = never>(
+export const closedObject = <
+  const P extends Readonly<Record<string, unknown>>,
+  const O extends keyof P = never,
+>(
   properties: P,
   optional: readonly O[] = [],
 ) => ({ ...objectOf(properties, optional), additionalProperties: false as const })
@@ -61,10 +67,18 @@ export const ARTICLE_SCHEMA = closedObject(
     ingested_at: timeOrNull(
       'Time the article entered the index, UTC. It grows in the order in which articles become visible.',
     ),
-    authors: { type: 'array', items: AUTHOR_SCHEMA, description: 'Empty when the outlet published no by-line.' },
+    authors: {
+      type: 'array',
+      items: AUTHOR_SCHEMA,
+      description: 'Empty when the outlet published no by-line.',
+    },
     outlet: OUTLET_SCHEMA,
     language: { type: 'string', enum: LANGUAGES },
-    country: { type: 'string', enum: COUNTRIES, description: 'Country of the outlet, not of the subject.' },
+    country: {
+      type: 'string',
+      enum: COUNTRIES,
+      description: 'Country of the outlet, not of the subject.',
+    },
     relevance: {
       type: 'number',
       minimum: 0,
@@ -78,7 +92,9 @@ export const ARTICLE_SCHEMA = closedObject(
 export const PAGE_SCHEMA = closedObject(
   {
     status: OK,
-    total_results: count('Articles in the whole result set. Counted to 10,000; exact in semantic search.'),
+    total_results: count(
+      'Articles in the whole result set. Counted to 10,000; exact in semantic search.',
+    ),
     total_results_is_estimate: {
       type: 'boolean',
       const: true,
@@ -97,7 +113,11 @@ export const PAGE_SCHEMA = closedObject(
 export const ERROR_SCHEMA = closedObject(
   {
     status: { type: 'string', const: 'error' },
-    code: { type: 'string', enum: ERROR_CODES, description: 'Tell errors apart by this. More may be added.' },
+    code: {
+      type: 'string',
+      enum: ERROR_CODES,
+      description: 'Tell errors apart by this. More may be added.',
+    },
     message: text('For people; may change.'),
     errors: {
       type: 'object',
@@ -123,17 +143,32 @@ export const HEADERS = {
   },
   'X-RateLimit-Limit': { type: 'integer', about: 'Requests per minute that the plan allows.' },
   'X-RateLimit-Remaining': { type: 'integer', about: 'Requests left in the current minute.' },
-  'X-Quota-Limit': { type: 'integer', about: 'Requests allowed this month; only when the plan has a quota.' },
-  'X-Quota-Remaining': { type: 'integer', about: 'Requests left this month; only when the plan has a quota.' },
+  'X-Quota-Limit': {
+    type: 'integer',
+    about: 'Requests allowed this month; only when the plan has a quota.',
+  },
+  'X-Quota-Remaining': {
+    type: 'integer',
+    about: 'Requests left this month; only when the plan has a quota.',
+  },
   'X-Quota-Reset': {
     type: 'integer',
     about: 'Unix time at which the quota starts anew: 00:00 UTC of the first of next month.',
   },
-  'X-Quota-Period': { type: 'string', about: 'The calendar month (UTC) that the counters describe, as `2026-11`.' },
+  'X-Quota-Period': {
+    type: 'string',
+    about: 'The calendar month (UTC) that the counters describe, as `2026-11`.',
+  },
   'Retry-After': { type: 'integer', about: 'Whole seconds to wait, at least 1.' },
   'WWW-Authenticate': { type: 'string', about: 'The Bearer challenge (RFC 6750).' },
-  ETag: { type: 'string', about: 'Of everything in the answer but `next_cursor`; send it back as `If-None-Match`.' },
-  'Cache-Control': { type: 'string', about: '`private, no-cache`: keep it, but ask before you use it again.' },
+  ETag: {
+    type: 'string',
+    about: 'Of everything in the answer but `next_cursor`; send it back as `If-None-Match`.',
+  },
+  'Cache-Control': {
+    type: 'string',
+    about: '`private, no-cache`: keep it, but ask before you use it again.',
+  },
   Vary: { type: 'string', about: '`Authorization, Accept-Encoding`' },
 } as const satisfies Record<string, { type: 'string' | 'integer'; about: string }>
 

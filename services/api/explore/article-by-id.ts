@@ -29,7 +29,11 @@ const readNothing = createQueryReader({})
  * @param path matches `ARTICLE_PATH`
  * @throws ApiError
  */
-export async function answerArticle({ searches, rawQuery, plan }: Asking, pool: Pool, path: string): Promise<Answer> {
+export async function answerArticle(
+  { searches, rawQuery, plan }: Asking,
+  pool: Pool,
+  path: string,
+): Promise<Answer> {
   readNothing(rawQuery)
   const id = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))
   const covered = coveredBy(plan)
@@ -58,12 +62,17 @@ export interface Asked {
 
 /** @throws ApiError */
 export async function findOne(pool: Pool, id: string, { countries, since }: Reach): Promise<Asked> {
-  const { rows } = await pool.query<Asked>({ name: 'article-by-id', text: ONE, values: [id, countries, since] })
+  const { rows } = await pool.query<Asked>({
+    name: 'article-by-id',
+    text: ONE,
+    values: [id, countries, since],
+  })
   if (rows[0] === undefined) throw noArticle()
   return rows[0]
 }
 
-const noArticle = () => new ApiError('not_found', { message: 'Your plan has no article with this id.' })
+const noArticle = () =>
+  new ApiError('not_found', { message: 'Your plan has no article with this id.' })
 
 export const RELATED_PARAMETERS = {
   id: {
@@ -87,7 +96,8 @@ export const RELATED_SCHEMA = dataOf({
       type: 'integer',
       minimum: -3,
       maximum: 3,
-      description: 'Whole days between the two, rounded towards 0; negative: it is the earlier one.',
+      description:
+        'Whole days between the two, rounded towards 0; negative: it is the earlier one.',
     },
   }),
 })
@@ -100,16 +110,23 @@ const read = createQueryReader(RELATED_PARAMETERS)
  *
  * @throws ApiError
  */
-export async function answerRelated({ searches, rawQuery, plan }: Asking, pool: Pool): Promise<Answer> {
+export async function answerRelated(
+  { searches, rawQuery, plan }: Asking,
+  pool: Pool,
+): Promise<Answer> {
   const { id } = read(rawQuery)
   const covered = coveredBy(plan)
   const start = performance.now()
-  const [subject] = await searches.withPermit(() => readSubjects(pool, { id, ids: HAS_ID }, covered))
+  const [subject] = await searches.withPermit(() =>
+    readSubjects(pool, { id, ids: HAS_ID }, covered),
+  )
   if (subject === undefined) throw noArticle()
   const around = await searches.withQuestionPermit(() =>
-    searches.semantic.around({ ...covered, seq: subject.seq, at: subject.at }).catch((error: unknown) => {
-      throw explainSearch(error)
-    }),
+    searches.semantic
+      .around({ ...covered, seq: subject.seq, at: subject.at })
+      .catch((error: unknown) => {
+        throw explainSearch(error)
+      }),
   )
   const data =
     around &&
@@ -121,12 +138,19 @@ export async function answerRelated({ searches, rawQuery, plan }: Asking, pool: 
       )
       const chosen = chooseRelated(subject, around.near, rows, around.same)
       const shown = new Map(
-        (await searches.index.articles(chosen.map(({ seq }) => seq))).map(one => [one.seq, one.pieces.json.bytes]),
+        (await searches.index.articles(chosen.map(({ seq }) => seq))).map(one => [
+          one.seq,
+          one.pieces.json.bytes,
+        ]),
       )
       return chosen.flatMap(({ seq, days }) => {
         const article = shown.get(seq)
         return article === undefined ? [] : `{"article":${article},"days":${days}}`
       })
     }))
-  return jsonAnswer(`{"status":"ok","data":${data && `[${data.join()}]`}}`, 'semantic', performance.now() - start)
+  return jsonAnswer(
+    `{"status":"ok","data":${data && `[${data.join()}]`}}`,
+    'semantic',
+    performance.now() - start,
+  )
 }

@@ -19,7 +19,8 @@ export const COMPLETENESS_PARAMETERS = {
   outlets,
   published_after: {
     ...published_after,
-    about: "Begins with this day (UTC), by default 30 days before the last one. Not before your plan's history start.",
+    about:
+      "Begins with this day (UTC), by default 30 days before the last one. Not before your plan's history start.",
   },
   published_before: { ...published_before, about: 'Ends with this day (UTC), by default today.' },
 } as const satisfies Record<string, Parameter>
@@ -29,7 +30,9 @@ const USUAL_DAYS = 31
 const MOST_DAYS = 366
 
 const FIGURES = {
-  named: count('Addresses that the outlets named in feeds or sitemaps, but for those in other languages.'),
+  named: count(
+    'Addresses that the outlets named in feeds or sitemaps, but for those in other languages.',
+  ),
   named_by_feeds: count('Addresses that feeds named.'),
   named_by_sitemaps: {
     ...count('Addresses that sitemaps named: the second count; null: an outlet had none.'),
@@ -46,7 +49,9 @@ const FIGURES = {
   unfetched: count('Addresses that were only counted: no source of the catalogue named them.'),
   waiting: count('Addresses that are still to be fetched or indexed.'),
   share: {
-    ...{ type: ['number', 'null'], minimum: 0, maximum: 1 },
+    type: ['number', 'null'],
+    minimum: 0,
+    maximum: 1,
     description: '`indexed` of `named`, rounded down; null without a second count.',
   },
   unread: count('Outlets that could not be read, counted on each day.'),
@@ -62,7 +67,11 @@ export const COMPLETENESS_SCHEMA = objectOf({
     description: 'Days or outlets of which something is known, days the oldest first.',
     items: objectOf(
       {
-        day: { type: 'string', format: 'date', description: 'UTC. An address counts on the day when it was found.' },
+        day: {
+          type: 'string',
+          format: 'date',
+          description: 'UTC. An address counts on the day when it was found.',
+        },
         outlet: OUTLET_SCHEMA,
         ...FIGURES,
       },
@@ -86,9 +95,14 @@ export async function answerCompleteness({ rawQuery, plan }: Asking, pool: Pool)
   const { rows } = await pool.query<OutletRow>(OUTLETS, [countries])
   const wanted = request.outlet === null ? '' : foldName(request.outlet)
   const isAsked = ({ name, domain }: OutletRow) =>
-    [name, domain].some(text => foldName(text).includes(wanted)) && request.outlets?.includes(domain) !== false
+    [name, domain].some(text => foldName(text).includes(wanted)) &&
+    request.outlets?.includes(domain) !== false
   const byNumber = new Map(rows.filter(isAsked).map(one => [one.outletNo, one]))
-  const sums = await readDays(pool, { by, outlets: [...byNumber.keys()], ...daysOf(request, start) })
+  const sums = await readDays(pool, {
+    by,
+    outlets: [...byNumber.keys()],
+    ...daysOf(request, start),
+  })
   const data = sums.map(sum => completenessObject(sum, byNumber.get(sum.outletNo ?? -1)))
   return jsonContent(JSON.stringify({ status: 'ok', by, data }))
 }
@@ -99,10 +113,14 @@ interface OutletRow {
   domain: string
 }
 
-const OUTLETS = 'select outlet_no as "outletNo", name, domain from outlets where country = any ($1) order by domain'
+const OUTLETS =
+  'select outlet_no as "outletNo", name, domain from outlets where country = any ($1) order by domain'
 
 /** The days of a request. Days that the history covers only in part are left out. */
-function daysOf({ publishedAfter, publishedBefore }: ArticlesRequest, start: Date): { from: string; to: string } {
+function daysOf(
+  { publishedAfter, publishedBefore }: ArticlesRequest,
+  start: Date,
+): { from: string; to: string } {
   const last = Math.floor(Math.min(publishedBefore?.ms ?? Infinity, Date.now()) / DAY)
   const first = Math.floor((publishedAfter?.ms ?? (last - USUAL_DAYS + 1) * DAY) / DAY)
   if (last - first >= MOST_DAYS) {
@@ -114,11 +132,34 @@ function daysOf({ publishedAfter, publishedBefore }: ArticlesRequest, start: Dat
 }
 
 function completenessObject(sum: DaySum, outlet: OutletRow | undefined) {
-  const { named, feeds, second, indexed, alone, refused, lost, unfetched, waiting, share, unread, gap } = sum
+  const {
+    named,
+    feeds,
+    second,
+    indexed,
+    alone,
+    refused,
+    lost,
+    unfetched,
+    waiting,
+    share,
+    unread,
+    gap,
+  } = sum
   return {
     ...(sum.day === null ? {} : { day: sum.day }),
     ...(outlet === undefined ? {} : { outlet: { name: outlet.name, domain: outlet.domain } }),
-    ...{ named, named_by_feeds: feeds, named_by_sitemaps: second, indexed, feed_alone: alone },
-    ...{ refused, lost, unfetched, waiting, share, unread, gap },
+    named,
+    named_by_feeds: feeds,
+    named_by_sitemaps: second,
+    indexed,
+    feed_alone: alone,
+    refused,
+    lost,
+    unfetched,
+    waiting,
+    share,
+    unread,
+    gap,
   }
 }

@@ -1,5 +1,12 @@
 import { createPace, type Pace, SHORT_TURN } from '../../../search/index.ts'
-import { copyWords, distinct, hasShingle, RUN, sharedOf, shinglesAt } from '../../../shared/copies/shingles.ts'
+import {
+  copyWords,
+  distinct,
+  hasShingle,
+  RUN,
+  sharedOf,
+  shinglesAt,
+} from '../../../shared/copies/shingles.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { findPage } from '../articles/articles.ts'
 import { type Asking, COVERED, coveredBy, type Reach, type Searches } from '../articles/find.ts'
@@ -39,7 +46,8 @@ export const COPIES_SCHEMA = dataOf({
     agencies: {
       type: 'array',
       items: TEXT,
-      description: 'News agencies that the article, or one of `copies`, names as its source. Empty: none says so.',
+      description:
+        'News agencies that the article, or one of `copies`, names as its source. Empty: none says so.',
     },
     copies: {
       type: ['array', 'null'],
@@ -71,7 +79,11 @@ export const COPIES_SCHEMA = dataOf({
  * @param asking has the parameters of the page with its cursor, or `id` alone
  * @throws ApiError
  */
-export async function answerCopies(asking: Asking, pool: Pool, cursorSecret: CursorSecret): Promise<Answer> {
+export async function answerCopies(
+  asking: Asking,
+  pool: Pool,
+  cursorSecret: CursorSecret,
+): Promise<Answer> {
   const { searches, rawQuery, plan } = asking
   const id = readId(rawQuery)
   const page = id === null ? await findPage(asking, cursorSecret, readSearch) : null
@@ -80,12 +92,21 @@ export async function answerCopies(asking: Asking, pool: Pool, cursorSecret: Cur
     const asked = page?.found.rows ?? [await findOne(pool, id ?? '', covered)]
     return copiesOf(pool, searches, asked, covered, leaves)
   })
-  return jsonAnswer(`{"status":"ok","data":[${data.join()}]}`, page?.request.question.search, page?.found.ms)
+  return jsonAnswer(
+    `{"status":"ok","data":[${data.join()}]}`,
+    page?.request.question.search,
+    page?.found.ms,
+  )
 }
 
 const readOne = createQueryReader(
   RELATED_PARAMETERS,
-  new Map(Object.keys(EXPLORE_PARAMETERS).map(name => [name, 'Leave it out with id, which names one article.'])),
+  new Map(
+    Object.keys(EXPLORE_PARAMETERS).map(name => [
+      name,
+      'Leave it out with id, which names one article.',
+    ]),
+  ),
 )
 
 /** @returns null: the request asks for a page */
@@ -113,19 +134,23 @@ async function copiesOf(
 ): Promise<string[]> {
   const seqs = asked.map(({ seq }) => seq)
   const { rows } = await pool.query<Member>(GROUPS, [seqs, countries, since, MOST + 1])
-  const shown = new Map((await index.articles(rows.map(({ seq }) => seq))).map(one => [one.seq, one.pieces.json.bytes]))
+  const shown = new Map(
+    (await index.articles(rows.map(({ seq }) => seq))).map(one => [one.seq, one.pieces.json.bytes]),
+  )
   const answers = new Map<bigint, string>()
   const pace = createPace(SHORT_TURN)
   for (const members of Map.groupBy(rows, ({ first }) => first).values()) {
     const texts = await readTexts(pool, members, pace, leaves)
     const [first] = members
     const article = (seq: bigint) => shown.get(seq)?.toString() ?? 'null'
-    const shared = (a: bigint, b: bigint) => Math.round(sharedOf(texts.get(a)!.set, texts.get(b)!.set) * 1e4) / 1e4
+    const shared = (a: bigint, b: bigint) =>
+      Math.round(sharedOf(texts.get(a)!.set, texts.get(b)!.set) * 1e4) / 1e4
     for (const { seq, id } of members.filter(one => seqs.includes(one.seq))) {
       await rested(pace, leaves)
       const others = members.filter(one => one.seq !== seq).slice(0, MOST)
       const copies = others.map(
-        one => `{"article":${article(one.seq)},"shared":${shared(first!.seq, one === first ? seq : one.seq)}}`,
+        one =>
+          `{"article":${article(one.seq)},"shared":${shared(first!.seq, one === first ? seq : one.seq)}}`,
       )
       const own = await ownWords(
         texts.get(seq)!,
@@ -134,16 +159,20 @@ async function copiesOf(
         leaves,
       )
       const agencies = new Set(
-        members.filter(one => one.seq === seq || others.includes(one)).flatMap(one => one.agencies ?? []),
+        members
+          .filter(one => one.seq === seq || others.includes(one))
+          .flatMap(one => one.agencies ?? []),
       )
       const head = JSON.stringify({ id, first: first!.id, agencies: [...agencies] }).slice(0, -1)
       answers.set(seq, `${head},"copies":[${copies.join()}],"own_words":${own}}`)
     }
   }
   const alone = new Map(
-    (await pool.query<{ seq: bigint; agencies: string[] }>(ALONE, [seqs.filter(seq => !answers.has(seq))])).rows.map(
-      one => [one.seq, one.agencies],
-    ),
+    (
+      await pool.query<{ seq: bigint; agencies: string[] }>(ALONE, [
+        seqs.filter(seq => !answers.has(seq)),
+      ])
+    ).rows.map(one => [one.seq, one.agencies]),
   )
   return asked.map(({ seq, id }) => {
     const said = { id, first: null, agencies: alone.get(seq) ?? [], copies: null, own_words: null }
@@ -165,7 +194,12 @@ interface Text {
   set: Float64Array
 }
 
-async function readTexts(pool: Pool, members: Asked[], pace: Pace, leaves: AbortSignal): Promise<Map<bigint, Text>> {
+async function readTexts(
+  pool: Pool,
+  members: Asked[],
+  pace: Pace,
+  leaves: AbortSignal,
+): Promise<Map<bigint, Text>> {
   const { rows } = await pool.query<{ seq: bigint; body: string | null }>(
     'select seq, body from article_texts where seq = any ($1::bigint[])',
     [members.map(({ seq }) => seq)],
@@ -181,7 +215,12 @@ async function readTexts(pool: Pool, members: Asked[], pace: Pace, leaves: Abort
 }
 
 /** Counts the words that stand in no shingle of another text. */
-async function ownWords({ words, at }: Text, others: Float64Array[], pace: Pace, leaves: AbortSignal): Promise<number> {
+async function ownWords(
+  { words, at }: Text,
+  others: Float64Array[],
+  pace: Pace,
+  leaves: AbortSignal,
+): Promise<number> {
   let own = words
   let counted = 0 // words before this place are counted already
   for (const [start, shingle] of at.entries()) {

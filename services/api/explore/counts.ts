@@ -29,7 +29,17 @@ import { ceilMs, nextMidnight } from '../contract/instants.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { createValuesReader, type Problems } from '../contract/query-string.ts'
 import { requestOf } from '../contract/request.ts'
-import { COUNT, count, OK, OUTLET_SCHEMA, objectOf, TEXT, text, time, timeOrNull } from '../contract/resources.ts'
+import {
+  COUNT,
+  count,
+  OK,
+  OUTLET_SCHEMA,
+  objectOf,
+  TEXT,
+  text,
+  time,
+  timeOrNull,
+} from '../contract/resources.ts'
 import { type Answer, jsonAnswer } from '../http/answer.ts'
 
 /*
@@ -110,13 +120,19 @@ export const COUNTS_SCHEMA = objectOf(
           from: time(
             'First time of the bucket that the search lets in. Send it as `published_after` to see the articles.',
           ),
-          to: time('Last time of the bucket that the search lets in. Send it as `published_before`.'),
+          to: time(
+            'Last time of the bucket that the search lets in. Send it as `published_before`.',
+          ),
           parts: {
             ...objectOf({
-              data: { type: 'array', items: objectOf({ key: TEXT, count: COUNT, outlet: OUTLET_SCHEMA }, ['outlet']) },
+              data: {
+                type: 'array',
+                items: objectOf({ key: TEXT, count: COUNT, outlet: OUTLET_SCHEMA }, ['outlet']),
+              },
               other: COUNT,
             }),
-            description: 'With `then`: all counts of `data` and `other` together are those of the bucket.',
+            description:
+              'With `then`: all counts of `data` and `other` together are those of the bucket.',
           },
         },
         ['outlet', 'from', 'to', 'parts'],
@@ -128,7 +144,9 @@ export const COUNTS_SCHEMA = objectOf(
       ...objectOf({
         found: count("Articles of your plan's reach that have a vector."),
         of: count('All articles of the reach.'),
-        waiting_from: timeOrNull('The earliest time of an article that waits for its vector; null: none waits.'),
+        waiting_from: timeOrNull(
+          'The earliest time of an article that waits for its vector; null: none waits.',
+        ),
         near: {
           type: ['number', 'null'],
           description:
@@ -154,7 +172,9 @@ export async function answerCounts(
 ): Promise<Answer> {
   const { request, breakdown, then, isOfTexts } = readCountsRequest(rawQuery)
   const planned = plannedOf(request, plan)
-  const texts = isOfTexts ? { groups: await searches.withPermit(groupsOfTexts), lowest: null } : undefined
+  const texts = isOfTexts
+    ? { groups: await searches.withPermit(groupsOfTexts), lowest: null }
+    : undefined
   const counting: Promise<{ counts: Counted; ms: number }> =
     then === undefined
       ? countArticles(searches, planned, breakdown, texts)
@@ -178,7 +198,8 @@ function readCountsRequest(rawQuery: string) {
   const { values: given, problems } = readValues(rawQuery)
   const { by, then, time_zone, texts, ...values } = given
   const breakdown = readBreakdown(by, time_zone, problems)
-  if (then !== undefined && by !== undefined && !isTime(by)) problems.add('then', `Leave it out with by=${by}.`)
+  if (then !== undefined && by !== undefined && !isTime(by))
+    problems.add('then', `Leave it out with by=${by}.`)
   if (then === 'outlet' && values.sort === 'ingested_at')
     problems.add('then', 'Leave outlet out with sort=ingested_at.')
   const request = requestOf(values, problems)
@@ -191,7 +212,11 @@ type By = (typeof COUNTS_PARAMETERS.by.values)[number]
 
 const isTime = (by: By): by is (typeof TIME_UNITS)[number] => TIME_UNITS.some(time => time === by)
 
-function readBreakdown(by: By | undefined, timeZone: string | undefined, problems: Problems): Breakdown | null {
+function readBreakdown(
+  by: By | undefined,
+  timeZone: string | undefined,
+  problems: Problems,
+): Breakdown | null {
   if (by === undefined) return null
   if (!isTime(by)) {
     if (timeZone !== undefined) problems.add('time_zone', `Leave it out with by=${by}.`)
@@ -241,35 +266,51 @@ async function countParts(
   const { counts, ms: first } = await countArticles(searches, planned, breakdown, texts)
   const { request } = planned
   const bounds = boundsOf(planned)
-  let [ms, undated] = [first, counts.undated]
+  let ms = first
+  let undated = counts.undated
   const data = counts.data.map((bucket): Bucket & Required<Pick<Bucket, 'parts'>> => ({
     ...bucket,
     count: 0,
     parts: { data: [], other: 0 },
   }))
   if (then === 'outlet') {
-    const full = counts.data.flatMap(({ count, span }, at) => (count > 0 && span ? [{ span, at }] : []))
+    const full = counts.data.flatMap(({ count, span }, at) =>
+      count > 0 && span ? [{ span, at }] : [],
+    )
     if (full.length > MOST_BY_OUTLET) throw tooManyParts()
     for (const { span, at } of full) {
       const publishedAfter = instantAt(Math.max(span.first, bounds.first))
       const publishedBefore = instantAt(Math.min(span.last, bounds.last))
       const within = { ...planned, request: { ...request, publishedAfter, publishedBefore } }
-      const { counts: found, ms: taken } = await countArticles(searches, within, { by: 'outlet' }, texts)
+      const { counts: found, ms: taken } = await countArticles(
+        searches,
+        within,
+        { by: 'outlet' },
+        texts,
+      )
       data[at]!.parts = { data: found.data, other: found.other }
       ms += taken
     }
   } else {
     undated = 0
     for (const one of thoseOf(planned, then)) {
-      const { counts: found, ms: taken } = await countArticles(searches, one.planned, breakdown, texts)
+      const { counts: found, ms: taken } = await countArticles(
+        searches,
+        one.planned,
+        breakdown,
+        texts,
+      )
       const byKey = new Map(found.data.map(({ key, count }) => [key, count]))
-      for (const { key, parts } of data) parts.data.push({ key: one.key, count: byKey.get(key) ?? 0 })
+      for (const { key, parts } of data)
+        parts.data.push({ key: one.key, count: byKey.get(key) ?? 0 })
       undated += found.undated
       ms += taken
     }
   }
   for (const bucket of data) {
-    bucket.parts.data = bucket.parts.data.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count)
+    bucket.parts.data = bucket.parts.data
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count)
     bucket.count = bucket.parts.data.reduce((sum, { count }) => sum + count, bucket.parts.other)
   }
   const total = data.reduce((sum, { count }) => sum + count, undated)
@@ -277,9 +318,13 @@ async function countParts(
 }
 
 /** Splits a request into requests for one language, or one country, each. */
-function thoseOf(planned: PlannedRequest, then: 'language' | 'country'): { key: string; planned: PlannedRequest }[] {
+function thoseOf(
+  planned: PlannedRequest,
+  then: 'language' | 'country',
+): { key: string; planned: PlannedRequest }[] {
   const { request, countries } = planned
-  if (then === 'country') return countries.map(key => ({ key, planned: { ...planned, countries: [key] } }))
+  if (then === 'country')
+    return countries.map(key => ({ key, planned: { ...planned, countries: [key] } }))
   return (request.languages ?? LANGUAGES).map(key => ({
     key,
     planned: { ...planned, request: { ...request, languages: [key] } },
@@ -289,7 +334,10 @@ function thoseOf(planned: PlannedRequest, then: 'language' | 'country'): { key: 
 const instantAt = (ms: number) => ({ ms, beyond: '', day: false })
 
 const tooManyParts = () =>
-  invalid('then', `More than ${MOST_BY_OUTLET} buckets have articles; write a longer unit as by, or a shorter time.`)
+  invalid(
+    'then',
+    `More than ${MOST_BY_OUTLET} buckets have articles; write a longer unit as by, or a shorter time.`,
+  )
 
 /** The answer. A client can send `from` and `to` of a bucket as bounds of the same search. */
 function countsObject(
@@ -328,7 +376,11 @@ function boundsOf({ request, historyStart }: PlannedRequest): { first: number; l
   if (question.sort === 'ingested_at')
     return { first: ingestedAfter ? ceilMs(ingestedAfter) : -Infinity, last: Infinity }
   const last =
-    publishedBefore === null ? Infinity : publishedBefore.day ? nextMidnight(publishedBefore) - 1 : publishedBefore.ms
+    publishedBefore === null
+      ? Infinity
+      : publishedBefore.day
+        ? nextMidnight(publishedBefore) - 1
+        : publishedBefore.ms
   return { first: publishedAfter ? ceilMs(publishedAfter) : historyStart.getTime(), last }
 }
 
@@ -351,9 +403,15 @@ const PLANS = 500
  * Tells how much of a plan's reach has vectors. The figures of a plan are read at most once in
  * `FRESH` ms, whoever asks.
  */
-export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>, 'count'>, near: number | null) {
+export function createMeaning(
+  pool: Pool,
+  index: Pick<SearchIndex<ShownArticle>, 'count'>,
+  near: number | null,
+) {
   const known = new LRUCache<string, Meaning, { plan: Plan; start: Date }>({
-    ...{ max: PLANS, ttl: FRESH, ignoreFetchAbort: true },
+    max: PLANS,
+    ttl: FRESH,
+    ignoreFetchAbort: true,
     fetchMethod: async (_name, _stale, { context: { plan, start } }) => ({
       ...(await readMeaning(pool, index, plan, start)),
       near,
@@ -402,9 +460,16 @@ async function readMeaning(
   const everything = { ...NO_FILTERS, match: { kind: 'all' as const }, searchIn: 'title' as const }
   const [of, { rows }] = await Promise.all([
     index.count({ ...everything, countries: plan.countries, reach, sort: 'published_at' }),
-    pool.query<LackingRow>({ name: 'meaning-lacking', text: LACKING, values: [SAMPLE, plan.countries, start] }),
+    pool.query<LackingRow>({
+      name: 'meaning-lacking',
+      text: LACKING,
+      values: [SAMPLE, plan.countries, start],
+    }),
   ])
-  const lacking = rows.reduce((sum, { all, sampled, covered }) => sum + Math.round((covered * all) / sampled), 0)
+  const lacking = rows.reduce(
+    (sum, { all, sampled, covered }) => sum + Math.round((covered * all) / sampled),
+    0,
+  )
   const since = rows.find(({ waits }) => waits)?.since ?? null
   return { found: Math.max(0, of - lacking), of, waiting_from: since?.toISOString() ?? null }
 }

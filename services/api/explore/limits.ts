@@ -5,7 +5,11 @@ import { COUNT, count, dataOf, objectOf, TEXT, text, time } from '../contract/re
 import { jsonContent } from '../http/answer.ts'
 import { refuseParameters } from '../http/body.ts'
 
-const COUNTED = objectOf({ limit: COUNT, remaining: COUNT, reset: count('Unix time at which it begins anew.') })
+const COUNTED = objectOf({
+  limit: COUNT,
+  remaining: COUNT,
+  reset: count('Unix time at which it begins anew.'),
+})
 
 /** The answer, as JSON Schema (2020-12). */
 export const LIMITS_SCHEMA = dataOf(
@@ -13,9 +17,15 @@ export const LIMITS_SCHEMA = dataOf(
     plan: objectOf({
       countries: { type: 'array', items: TEXT },
       history_start: time('Today; it moves where there are days.'),
-      history_days: { type: ['integer', 'null'], description: 'null: the start stays where it is.' },
+      history_days: {
+        type: ['integer', 'null'],
+        description: 'null: the start stays where it is.',
+      },
       rate: count('Requests a minute.'),
-      quota: { type: ['integer', 'null'], description: 'Requests a month; null: as many as you like.' },
+      quota: {
+        type: ['integer', 'null'],
+        description: 'Requests a month; null: as many as you like.',
+      },
     }),
     minute: { ...COUNTED, description: 'This request is counted.' },
     month: {
@@ -32,7 +42,10 @@ export const LIMITS_SCHEMA = dataOf(
  */
 export const answerLimits: RequestHandler = (request, response) => {
   const { contentType, tagged } = limitsOf(request, response)
-  response.set({ 'Cache-Control': 'no-store', 'Content-Type': contentType }).vary('Authorization').send(tagged)
+  response
+    .set({ 'Cache-Control': 'no-store', 'Content-Type': contentType })
+    .vary('Authorization')
+    .send(tagged)
 }
 
 /** @throws ApiError */
@@ -47,15 +60,19 @@ export function limitsOf(asked: Pick<Request, 'originalUrl'>, response: Response
       countries,
       history_start: historyStart(history, new Date()).toISOString(),
       history_days: history.kind === 'rolling' ? history.days : null,
-      ...{ rate, quota },
+      rate,
+      quota,
     },
     minute: { limit: rate, remaining, reset },
     month:
       month === null || quota === null
         ? null
         : {
-            ...{ limit: quota, used: month.used, remaining: Math.max(0, quota - month.used) },
-            ...{ reset: month.reset, period: month.period },
+            limit: quota,
+            used: month.used,
+            remaining: Math.max(0, quota - month.used),
+            reset: month.reset,
+            period: month.period,
           },
   }
   return jsonContent(JSON.stringify({ status: 'ok', data }))

@@ -8,7 +8,8 @@ t.test('a long text is counted in steps, between which others have their turn', 
   const pace = createPace(SHORT_TURN)
   const counted = { isDue: () => true, rest: () => pace.rest().then(() => void turns++) }
   const leaves = new AbortController()
-  const places = () => placesIn(words, { kind: 'keyword', words: ['bruggen'] }, 'nl', counted, leaves.signal)
+  const places = () =>
+    placesIn(words, { kind: 'keyword', words: ['bruggen'] }, 'nl', counted, leaves.signal)
   t.same(await places(), { places: 10_000, first: 0 })
   t.ok(turns >= 300, `${turns} turns`)
   turns = 0

@@ -1,7 +1,14 @@
 import { isFormOf, wordsOf } from '../../../search/analysis/index.ts'
 import { boundMarks } from '../../../search/analysis/text.ts'
 import { wordRuns } from '../../../search/browser.ts'
-import { createPace, leavesOf, lengthAt, type Match, type Pace, SHORT_TURN } from '../../../search/index.ts'
+import {
+  createPace,
+  leavesOf,
+  lengthAt,
+  type Match,
+  type Pace,
+  SHORT_TURN,
+} from '../../../search/index.ts'
 import type { Language } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { findPage } from '../articles/articles.ts'
@@ -60,11 +67,16 @@ const SHOWN = 5_000
  * @param asking has the parameters of the page, with its cursor
  * @throws ApiError
  */
-export async function answerMatches(asking: Asking, pool: Pool, cursorSecret: CursorSecret): Promise<Answer> {
+export async function answerMatches(
+  asking: Asking,
+  pool: Pool,
+  cursorSecret: CursorSecret,
+): Promise<Answer> {
   const { request, found } = await findPage(asking, cursorSecret, readSearch)
   const { question } = request
   const match = question.search === 'semantic' ? ALL : question.match
-  const isInText = question.search !== 'semantic' && question.searchIn === 'title_body' && match.kind !== 'all'
+  const isInText =
+    question.search !== 'semantic' && question.searchIn === 'title_body' && match.kind !== 'all'
   // The permit is held while the texts are in memory, so it also limits memory.
   const data = await asking.searches.withPermit(async leaves => {
     const texts = isInText ? await readTexts(pool, found.rows) : new Map<bigint, string | null>()
@@ -75,10 +87,13 @@ export async function answerMatches(asking: Asking, pool: Pool, cursorSecret: Cu
     for (const { seq, pieces } of found.rows) {
       const article: ArticleObject = JSON.parse(pieces.json.bytes.toString())
       const { id, title, snippet, language } = article
-      const shown = wordRuns(boundMarks(`${title} ${snippet ?? ''}`.slice(0, SHOWN)).normalize('NFC'))
+      const shown = wordRuns(
+        boundMarks(`${title} ${snippet ?? ''}`.slice(0, SHOWN)).normalize('NFC'),
+      )
       const words = shown.map(({ word }) => word)
       const text = texts.get(seq) ?? (texts.has(seq) ? null : '')
-      const found = text === null ? NOT_COUNTED : await placesIn(wordsOf(text), match, language, pace, leaves)
+      const found =
+        text === null ? NOT_COUNTED : await placesIn(wordsOf(text), match, language, pace, leaves)
       matches.push({ id, words: foundIn(words, match, language), ...found })
     }
     return matches
@@ -96,7 +111,10 @@ const TEXTS = `
             from unnest($1::bigint[]) with ordinality as p (seq, place) join article_words w using (seq)) t`
 
 /** The texts of a page; null: this text and the texts before it exceed `COUNTED_OF_PAGE`. */
-async function readTexts(pool: Pool, rows: readonly { seq: bigint }[]): Promise<Map<bigint, string | null>> {
+async function readTexts(
+  pool: Pool,
+  rows: readonly { seq: bigint }[],
+): Promise<Map<bigint, string | null>> {
   const values = [rows.map(({ seq }) => seq), COUNTED, COUNTED_OF_PAGE]
   const { rows: texts } = await pool.query<{ seq: bigint; body: string | null }>(TEXTS, values)
   return new Map(texts.map(({ seq, body }) => [seq, body]))
@@ -137,14 +155,19 @@ export async function placesIn(
 }
 
 /** Makes a function that tells whether the search has found the word at a place among words. */
-function placeOf(words: string[], match: Match, language: Language): (word: string, at: number) => boolean {
+function placeOf(
+  words: string[],
+  match: Match,
+  language: Language,
+): (word: string, at: number) => boolean {
   switch (match.kind) {
     case 'all':
       return () => false
     case 'keyword':
       return isFormOf(match.words, language)
     case 'boolean':
-      return (_word, at) => match.required.some(phrase => phrase.every((word, n) => words[at + n] === word))
+      return (_word, at) =>
+        match.required.some(phrase => phrase.every((word, n) => words[at + n] === word))
     case 'expression': {
       const leaves = leavesOf(match.tree).filter(leaf => !leaf.inTitle)
       const lengths = leaves.map(leaf => lengthAt(leaf, words, language))

@@ -43,8 +43,14 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
     tags: [
       { name: 'Explore', description: 'Figures and names around a search.' },
       { name: 'Searches', description: 'Searches that a key keeps, with what hangs on them.' },
-      { name: 'Citations', description: 'Searches with an address that always shows the same articles.' },
-      { name: 'Feeds', description: 'Searches as feeds for feed readers, which cannot send a key.' },
+      {
+        name: 'Citations',
+        description: 'Searches with an address that always shows the same articles.',
+      },
+      {
+        name: 'Feeds',
+        description: 'Searches as feeds for feed readers, which cannot send a key.',
+      },
     ],
     paths: { ...EXPLORE_OPERATIONS, ...OWNED_OPERATIONS },
     components: {
@@ -89,21 +95,30 @@ const { cursor: _cursor, ...OF_A_FEED } = EXPLORE_PARAMETERS
 const EXPLORE_OPERATIONS: Json = {
   '/explore/articles': explored('exploreArticles', 'Page', parametersOf(EXPLORE_PARAMETERS), {
     summary: 'Search articles, with more than the contract has',
-    description: 'The answer of `/v1/articles` to every search that it takes, and to those that it does not.',
+    description:
+      'The answer of `/v1/articles` to every search that it takes, and to those that it does not.',
   }),
   '/explore/articles.rss': explored(
     'exploreFeed',
     'Page',
     parametersOf(OF_A_FEED),
-    { summary: 'The same search as an RSS 2.0 feed', description: 'The answer of `/v1/articles.rss`, likewise.' },
+    {
+      summary: 'The same search as an RSS 2.0 feed',
+      description: 'The answer of `/v1/articles.rss`, likewise.',
+    },
     FEED_CONTENT,
   ),
-  '/explore/articles/{id}': explored('articleById', 'Article', [inPath('id', { type: 'string', maxLength: 128 })], {
-    summary: 'One article by its id',
-    description:
-      'As `/v1` shows it; 404 for an id that is unknown or outside your plan. For people it is at `/a/{id}`.',
-    mayBeMissing: true,
-  }),
+  '/explore/articles/{id}': explored(
+    'articleById',
+    'Article',
+    [inPath('id', { type: 'string', maxLength: 128 })],
+    {
+      summary: 'One article by its id',
+      description:
+        'As `/v1` shows it; 404 for an id that is unknown or outside your plan. For people it is at `/a/{id}`.',
+      mayBeMissing: true,
+    },
+  ),
   '/explore/copies': explored('copiesOfPage', 'Copies', parametersOf(COPIES_PARAMETERS), {
     summary: 'Which other articles have the text of those of a page',
     description:
@@ -115,11 +130,16 @@ const EXPLORE_OPERATIONS: Json = {
     description:
       'How many articles the pages of the same search would show together, by time, outlet, language or country. Exact, also beyond 10,000.',
   }),
-  '/explore/coverage': explored('coverageOfDays', 'Coverage', parametersOf(COMPLETENESS_PARAMETERS), {
-    summary: 'How much of what outlets published is here',
-    description:
-      'Of the addresses that the outlets of your plan named in feeds and sitemaps: how many have an article, and what became of the others.',
-  }),
+  '/explore/coverage': explored(
+    'coverageOfDays',
+    'Coverage',
+    parametersOf(COMPLETENESS_PARAMETERS),
+    {
+      summary: 'How much of what outlets published is here',
+      description:
+        'Of the addresses that the outlets of your plan named in feeds and sitemaps: how many have an article, and what became of the others.',
+    },
+  ),
   '/explore/matches': explored('matchesOfPage', 'Matches', parametersOf(EXPLORE_PARAMETERS), {
     summary: 'What the search has found in the articles of a page',
     description:
@@ -131,11 +151,16 @@ const EXPLORE_OPERATIONS: Json = {
       'By meaning, within three days around the article, in any language. One of each group of copies, at most 10.',
     mayBeMissing: true,
   }),
-  '/explore/suggestions': explored('suggestNames', 'Suggestions', parametersOf(SUGGESTIONS_PARAMETERS), {
-    summary: 'Names for the filters `outlet` and `author`',
-    description:
-      'Up to 10 names that contain a text, as the filter reads it. Names that begin with it come first; then names with the most articles.',
-  }),
+  '/explore/suggestions': explored(
+    'suggestNames',
+    'Suggestions',
+    parametersOf(SUGGESTIONS_PARAMETERS),
+    {
+      summary: 'Names for the filters `outlet` and `author`',
+      description:
+        'Up to 10 names that contain a text, as the filter reads it. Names that begin with it come first; then names with the most articles.',
+    },
+  ),
 }
 
 function explored(
@@ -147,7 +172,13 @@ function explored(
 ): Json {
   const description200 = `The ${schema.toLowerCase()}.`
   return {
-    get: searchOperation(operationId, { ...about, tag: 'Explore', parameters, description200, content }),
+    get: searchOperation(operationId, {
+      ...about,
+      tag: 'Explore',
+      parameters,
+      description200,
+      content,
+    }),
   }
 }
 
@@ -155,6 +186,8 @@ function explored(
 function parametersOf(table: Record<string, Parameter>): Json[] {
   return Object.entries(table).map(([name, definition]) => {
     const { allowEmptyValue, ...object } = parameterObject(name, definition)
-    return definition.required !== undefined ? { ...object, required: true } : { ...object, allowEmptyValue }
+    return definition.required !== undefined
+      ? { ...object, required: true }
+      : { ...object, allowEmptyValue }
   })
 }

@@ -34,7 +34,9 @@ export const SUGGESTIONS_SCHEMA = objectOf({
   data: {
     type: 'array',
     maxItems: MOST_SUGGESTIONS,
-    items: objectOf({ value: text('Send it as `outlet` or `author`.'), outlet: OUTLET_SCHEMA }, ['outlet']),
+    items: objectOf({ value: text('Send it as `outlet` or `author`.'), outlet: OUTLET_SCHEMA }, [
+      'outlet',
+    ]),
   },
 })
 
@@ -47,7 +49,9 @@ export const SUGGESTIONS_SCHEMA = objectOf({
 export async function answerSuggestions({ searches, rawQuery, plan }: Asking): Promise<Content> {
   const { field, q } = read(rawQuery)
   const found = await searches.index.suggest(field, q, coveredBy(plan), MOST_SUGGESTIONS)
-  return jsonContent(JSON.stringify({ status: 'ok', field, data: found.map(one => suggestionObject(one, q)) }))
+  return jsonContent(
+    JSON.stringify({ status: 'ok', field, data: found.map(one => suggestionObject(one, q)) }),
+  )
 }
 
 const read = createQueryReader(SUGGESTIONS_PARAMETERS)

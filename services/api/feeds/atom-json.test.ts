@@ -18,14 +18,23 @@ const ROW: ArticleRow = {
 }
 const PAGE = 'https://news.example/?q=brug&country=NL&search_in=title'
 
-function feed(format: 'atom' | 'json', rows: Partial<ArticleRow>[], title = 'Bruggen', search = 'q=brug&country=NL') {
+function feed(
+  format: 'atom' | 'json',
+  rows: Partial<ArticleRow>[],
+  title = 'Bruggen',
+  search = 'q=brug&country=NL',
+) {
   const articles = rows.map(row => ({ ...SHOWN_ARTICLES.make({ ...ROW, ...row }), relevance: 0.5 }))
   const content = otherFormat(format, IDENTITY, { title, search, articles })
   return { ...content, text: content.body(content.untagged()).toString() }
 }
 
 t.test('Atom holds what the article object holds', async t => {
-  const { text, contentType } = feed('atom', [{}, { authors: [] }, { authors: ROW.authors.slice(1) }])
+  const { text, contentType } = feed('atom', [
+    {},
+    { authors: [] },
+    { authors: ROW.authors.slice(1) },
+  ])
   t.equal(contentType, 'application/atom+xml; charset=utf-8')
   t.match(parseAtomFeed(text), {
     id: PAGE,
@@ -42,7 +51,11 @@ t.test('Atom holds what the article object holds', async t => {
         authors: [{ name: 'Anna de Wit' }, { name: 'Zoë Müller' }],
         summary: { value: 'De brug &lt;b&gt;is&lt;/b&gt; open.', type: 'html' },
         categories: [
-          { term: 'dagkoerier.example', scheme: `${IDENTITY.namespace}#outlet`, label: 'De ＜Dag>koerier & Zn' },
+          {
+            term: 'dagkoerier.example',
+            scheme: `${IDENTITY.namespace}#outlet`,
+            label: 'De ＜Dag>koerier & Zn',
+          },
           { term: 'NL', scheme: `${IDENTITY.namespace}#country` },
         ],
       },
@@ -55,7 +68,11 @@ t.test('Atom holds what the article object holds', async t => {
 t.test('JSON Feed holds what the article object holds', async t => {
   const { text, contentType } = feed('json', [{}, { authors: ROW.authors.slice(1) }])
   t.equal(contentType, 'application/feed+json; charset=utf-8')
-  t.match(parseJsonFeed(JSON.parse(text)), { title: 'Bruggen', home_page_url: PAGE, authors: undefined })
+  t.match(parseJsonFeed(JSON.parse(text)), {
+    title: 'Bruggen',
+    home_page_url: PAGE,
+    authors: undefined,
+  })
   t.match(JSON.parse(text).items, [
     {
       id: 'a1b2c3',
@@ -71,10 +88,16 @@ t.test('JSON Feed holds what the article object holds', async t => {
 })
 
 t.test('what is null is left out, and a feed without articles stays the same', async t => {
-  const bare = { publishedAt: null, authors: [], snippet: null, outlet: { name: null, domain: null } }
+  const bare = {
+    publishedAt: null,
+    authors: [],
+    snippet: null,
+    outlet: { name: null, domain: null },
+  }
   const [entry] = parseAtomFeed(feed('atom', [bare]).text).entries ?? []
   t.match(entry, { updated: '2026-11-20T09:00:00.000Z', categories: [{ term: 'NL' }] })
-  for (const name of ['published', 'authors', 'summary']) t.notOk(Object.hasOwn(entry ?? {}, name), name)
+  for (const name of ['published', 'authors', 'summary'])
+    t.notOk(Object.hasOwn(entry ?? {}, name), name)
   const [item] = JSON.parse(feed('json', [bare]).text).items
   t.equal(item.content_html, '', 'JSON Feed requires it')
   for (const name of ['date_published', 'author']) t.notOk(name in item, name)
@@ -83,8 +106,10 @@ t.test('what is null is left out, and a feed without articles stays the same', a
 
 t.test('whatever texts hold, both formats parse and give them back', async t => {
   const text = fc.string({ unit: 'binary', maxLength: 60 })
-  const kept = (raw: string) => raw.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
-  const read = (html = '') => html.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+  const kept = (raw: string) =>
+    raw.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
+  const read = (html = '') =>
+    html.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
   const flat = (raw: string) => kept(raw).replace(/\r\n?/g, '\n').trim()
   fc.assert(
     fc.property(text, text, text, (title, name, snippet) => {
@@ -97,6 +122,7 @@ t.test('whatever texts hold, both formats parse and give them back', async t => 
     }),
     { numRuns: 300 },
   )
-  const [entry] = parseAtomFeed(feed('atom', [{ title: ']]> &amp; <i>A & B</i>' }]).text).entries ?? []
+  const [entry] =
+    parseAtomFeed(feed('atom', [{ title: ']]> &amp; <i>A & B</i>' }]).text).entries ?? []
   t.equal(read(entry?.title?.value), ']]> &amp; <i>A & B</i>')
 })

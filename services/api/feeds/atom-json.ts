@@ -26,7 +26,11 @@ export async function answerSearchFeed(
   identity: FeedIdentity,
   { format, title, search }: AskedFeed,
 ): Promise<Answer> {
-  const found = await findForFeed({ ...asking, rawQuery: search }, readSearch, LIMITS.perPage.maximum)
+  const found = await findForFeed(
+    { ...asking, rawQuery: search },
+    readSearch,
+    LIMITS.perPage.maximum,
+  )
   const content =
     format === 'rss'
       ? rssOf(asking.searches.index, identity, found, { title })
@@ -43,7 +47,11 @@ interface FoundFeed extends Omit<AskedFeed, 'format'> {
  * A feed as Atom (RFC 4287) or JSON Feed 1, written by the package `feed`. Like our RSS, it holds
  * no time of writing, and not its own address, which is a secret.
  */
-export function otherFormat(format: 'atom' | 'json', identity: FeedIdentity, found: FoundFeed): Content {
+export function otherFormat(
+  format: 'atom' | 'json',
+  identity: FeedIdentity,
+  found: FoundFeed,
+): Content {
   const { serviceName, publicUrl, namespace } = identity
   const { title, search, articles } = found
   return {
@@ -76,7 +84,9 @@ function writeAtom(identity: FeedIdentity, found: FoundFeed): string {
       id: `urn:perscope:${encodeURIComponent(article.id)}`,
       title: escapeHtml(article.title),
       // Without an author, a reader would show the author of the feed.
-      ...authorsOf((article.authors.length > 0 ? article.authors : [outletOf(article)]).map(escapedName)),
+      ...authorsOf(
+        (article.authors.length > 0 ? article.authors : [outletOf(article)]).map(escapedName),
+      ),
       category: categoriesOf(identity.namespace, article),
     })
   }
@@ -95,7 +105,9 @@ function writeJson(identity: FeedIdentity, found: FoundFeed): string {
       id: article.id,
       title: article.title,
       // `feed` writes only one author, so the names are joined.
-      ...authorsOf(article.authors.length > 0 ? [article.authors.map(({ name }) => name).join(', ')] : []),
+      ...authorsOf(
+        article.authors.length > 0 ? [article.authors.map(({ name }) => name).join(', ')] : [],
+      ),
       extensions: [{ name: '_perscope', objects: { outlet, country, language, relevance } }],
     })
   }
@@ -112,7 +124,12 @@ const NEVER = 0
  * @param signed the feed gets an author, as Atom requires. JSON Feed gets none, because readers
  * would show it as the author of the items
  */
-function emptyFeed(identity: FeedIdentity, found: FoundFeed, text: (plain: string) => string, signed: boolean): Feed {
+function emptyFeed(
+  identity: FeedIdentity,
+  found: FoundFeed,
+  text: (plain: string) => string,
+  signed: boolean,
+): Feed {
   const page = pageOf(identity.publicUrl, found.search)
   const latest = Math.max(NEVER, ...found.articles.map(({ time }) => time ?? NEVER))
   return new Feed({
@@ -136,7 +153,12 @@ const articlesOf = ({ articles }: FoundFeed): ArticleObject[] =>
     return relevance === undefined ? article : { ...article, relevance }
   })
 
-function itemOf({ url, published_at, ingested_at, snippet }: ArticleObject): Omit<Item, 'id' | 'title'> {
+function itemOf({
+  url,
+  published_at,
+  ingested_at,
+  snippet,
+}: ArticleObject): Omit<Item, 'id' | 'title'> {
   return {
     link: url,
     date: new Date(published_at ?? ingested_at ?? NEVER),
@@ -156,7 +178,9 @@ function categoriesOf(namespace: string, { outlet, country }: ArticleObject) {
   const wide = (text: string) => text.replaceAll('<', '＜')
   const term = outlet.domain ?? outlet.name
   return [
-    ...(term === null ? [] : [{ name: wide(outlet.name ?? term), term: wide(term), scheme: `${namespace}#outlet` }]),
+    ...(term === null
+      ? []
+      : [{ name: wide(outlet.name ?? term), term: wide(term), scheme: `${namespace}#outlet` }]),
     { name: country, term: country, scheme: `${namespace}#country` },
   ]
 }
@@ -169,4 +193,5 @@ const outletOf = ({ outlet }: ArticleObject) => ({ name: outlet.name ?? outlet.d
 const escapedName = ({ name }: { name: string }) => escapeAmpersand(name)
 
 const escapeAmpersand = (text: string) => text.replaceAll('&', '&amp;')
-const escapeHtml = (text: string) => escapeAmpersand(text).replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const escapeHtml = (text: string) =>
+  escapeAmpersand(text).replaceAll('<', '&lt;').replaceAll('>', '&gt;')

@@ -42,7 +42,10 @@ export const OPML_TYPE = 'text/x-opml; charset=utf-8'
  * Writes OPML 2.0 (http://opml.org/spec2.opml), a list of feeds that every feed reader can import.
  * A reader subscribes to `xmlUrl`; the addresses of the other formats stand beside it.
  */
-export function writeOpml({ serviceName, publicUrl, namespace }: FeedIdentity, feeds: FeedWithToken[]): string {
+export function writeOpml(
+  { serviceName, publicUrl, namespace }: FeedIdentity,
+  feeds: FeedWithToken[],
+): string {
   const outlines = feeds.map(({ feed, token }): XmlElement => {
     const addresses = feedAddresses(publicUrl, token)
     return {

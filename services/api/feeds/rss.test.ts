@@ -52,7 +52,12 @@ const goldens: [rule: string, file: string, query: string, rows: ListedRow[]][] 
     '',
     [
       { ...ROW, publishedAt: null, authors: [] },
-      { ...ROW, publishedAt: null, ingestedAt: null, outlet: { name: null, domain: 'dagkoerier.example' } },
+      {
+        ...ROW,
+        publishedAt: null,
+        ingestedAt: null,
+        outlet: { name: null, domain: 'dagkoerier.example' },
+      },
       { ...ROW, outlet: { name: 'De Dagkoerier', domain: null } },
       { ...ROW, outlet: { name: null, domain: null } },
     ],
@@ -69,7 +74,11 @@ const goldens: [rule: string, file: string, query: string, rows: ListedRow[]][] 
         authors: [{ id: 'p', name: 'O’Neil & <Zoon>' }],
         outlet: { name: 'A&B', domain: 'a"b<c>.example' },
       },
-      { ...ROW, title: 'nul\0 bel\x07 esc\x1b delete\x7f nel\x85 half\ud800 \udc00half niet\uffff\ufffe goed\t\n' },
+      {
+        ...ROW,
+        title:
+          'nul\0 bel\x07 esc\x1b delete\x7f nel\x85 half\ud800 \udc00half niet\uffff\ufffe goed\t\n',
+      },
     ],
   ],
 ]
@@ -98,62 +107,76 @@ for (const [query, language] of languages) {
   })
 }
 
-t.test('decision 31: whatever a title, name or id holds, the feed parses and gives it back', async t => {
-  const text = fc.string({ unit: 'binary', maxLength: 60 }).map(raw => raw.toWellFormed().trim())
-  const kept = (raw: string) => raw.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
-  fc.assert(
-    fc.property(text, text, (title, name) => {
-      const xml = feed('', [{ ...ROW, title, authors: [{ id: 'p', name }] }])
-      const item = parseRssFeed(xml).items?.[0]
-      t.equal(item?.title?.trim() ?? '', kept(title).trim())
-      t.equal(item?.link, ROW.url)
-      t.equal(item?.guid?.value, ROW.id)
-    }),
-  )
-})
+t.test(
+  'decision 31: whatever a title, name or id holds, the feed parses and gives it back',
+  async t => {
+    const text = fc.string({ unit: 'binary', maxLength: 60 }).map(raw => raw.toWellFormed().trim())
+    const kept = (raw: string) =>
+      raw.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
+    fc.assert(
+      fc.property(text, text, (title, name) => {
+        const xml = feed('', [{ ...ROW, title, authors: [{ id: 'p', name }] }])
+        const item = parseRssFeed(xml).items?.[0]
+        t.equal(item?.title?.trim() ?? '', kept(title).trim())
+        t.equal(item?.link, ROW.url)
+        t.equal(item?.guid?.value, ROW.id)
+      }),
+    )
+  },
+)
 
-t.test('a feed of its own leads to the page of its search, names sources, and makes each item once', async t => {
-  const rows = [
-    ROW,
-    { ...ROW, outlet: { name: null, domain: 'b.example' } },
-    { ...ROW, outlet: { name: 'C', domain: null } },
-  ].map(row => ({ ...SHOWN_ARTICLES.make(row), seq: 7n }))
-  const recounted: (readonly bigint[])[] = []
-  const index = { recount: (seqs: readonly bigint[]) => void recounted.push(seqs) }
-  const request = readRequest('q=brug', 'feed')
-  const written = (own: { title: string } | string, shown = rows) =>
-    rssOf(index, IDENTITY, { request, rows: shown, ms: 1 }, own)
-  written('', rows.slice(0, 1))
-  const own = written({ title: 'Bruggen' })
-  const { items, ...channel } = parseRssFeed(own.body(own.untagged()).toString())
-  t.match(channel, { title: 'Bruggen', link: 'https://news.example/?q=brug&search_in=title', ttl: 15 })
-  t.notOk('atom' in channel)
-  t.same(
-    items?.map(({ source }) => source),
-    [
-      { title: 'De Dagkoerier', url: 'https://dagkoerier.example/' },
-      { title: 'b.example', url: 'https://b.example/' },
-      undefined,
-    ],
-  )
-  t.notMatch(own.tagged, /news\.example/, 'processes with different addresses agree')
-  t.match(own.tagged, /with sources/)
-  t.match(
-    written('/v1/articles.rss').body('https://x.example').toString(),
-    /href="https:\/\/x\.example\/v1\/articles\.rss\?q=brug"/,
-  )
-  t.same(recounted, [[7n], [7n, 7n]])
-  t.same(
-    [rows, []].map(found => aboutSearch({ request, rows: found, ms: 1 }).isEmpty),
-    [false, true],
-  )
-  for (const [search, more] of [
-    ['q=a', '&search_in=title'],
-    ['q=a&search=boolean', '&search_in=title'],
-    ...['q=a&search_in=title_body', 'q=a&search=semantic', 'q=a&search=expression', 'country=NL', ''].map(said => [
-      said,
-      '',
-    ]),
-  ] as const)
-    t.equal(pageOf('', search!), `/${search ? '?' : ''}${search}${more}`)
-})
+t.test(
+  'a feed of its own leads to the page of its search, names sources, and makes each item once',
+  async t => {
+    const rows = [
+      ROW,
+      { ...ROW, outlet: { name: null, domain: 'b.example' } },
+      { ...ROW, outlet: { name: 'C', domain: null } },
+    ].map(row => ({ ...SHOWN_ARTICLES.make(row), seq: 7n }))
+    const recounted: (readonly bigint[])[] = []
+    const index = { recount: (seqs: readonly bigint[]) => void recounted.push(seqs) }
+    const request = readRequest('q=brug', 'feed')
+    const written = (own: { title: string } | string, shown = rows) =>
+      rssOf(index, IDENTITY, { request, rows: shown, ms: 1 }, own)
+    written('', rows.slice(0, 1))
+    const own = written({ title: 'Bruggen' })
+    const { items, ...channel } = parseRssFeed(own.body(own.untagged()).toString())
+    t.match(channel, {
+      title: 'Bruggen',
+      link: 'https://news.example/?q=brug&search_in=title',
+      ttl: 15,
+    })
+    t.notOk('atom' in channel)
+    t.same(
+      items?.map(({ source }) => source),
+      [
+        { title: 'De Dagkoerier', url: 'https://dagkoerier.example/' },
+        { title: 'b.example', url: 'https://b.example/' },
+        undefined,
+      ],
+    )
+    t.notMatch(own.tagged, /news\.example/, 'processes with different addresses agree')
+    t.match(own.tagged, /with sources/)
+    t.match(
+      written('/v1/articles.rss').body('https://x.example').toString(),
+      /href="https:\/\/x\.example\/v1\/articles\.rss\?q=brug"/,
+    )
+    t.same(recounted, [[7n], [7n, 7n]])
+    t.same(
+      [rows, []].map(found => aboutSearch({ request, rows: found, ms: 1 }).isEmpty),
+      [false, true],
+    )
+    for (const [search, more] of [
+      ['q=a', '&search_in=title'],
+      ['q=a&search=boolean', '&search_in=title'],
+      ...[
+        'q=a&search_in=title_body',
+        'q=a&search=semantic',
+        'q=a&search=expression',
+        'country=NL',
+        '',
+      ].map(said => [said, '']),
+    ] as const)
+      t.equal(pageOf('', search!), `/${search ? '?' : ''}${search}${more}`)
+  },
+)

@@ -52,7 +52,8 @@ export async function findForFeed(
   items: number = LIMITS.perPage.default,
 ): Promise<FoundForFeed> {
   const request = read(rawQuery, 'feed')
-  const asked = request.perPage === LIMITS.perPage.default ? { ...request, perPage: items } : request
+  const asked =
+    request.perPage === LIMITS.perPage.default ? { ...request, perPage: items } : request
   const { rows, ms } = await findArticles(searches, plannedOf(asked, plan), null)
   return { request, rows, ms }
 }
@@ -79,7 +80,11 @@ export function rssOf(
     tagged: `${head}${typeof own === 'string' ? '' : 'with sources'}${digestOf(rows, itemPiece)}`,
     untagged: () => identity.publicUrl,
     body: publicUrl =>
-      feedBody(writeHead({ ...identity, publicUrl }, request, rows, own), rows, typeof own !== 'string'),
+      feedBody(
+        writeHead({ ...identity, publicUrl }, request, rows, own),
+        rows,
+        typeof own !== 'string',
+      ),
   }
 }
 
@@ -124,10 +129,17 @@ export function writeHead(
   articles: readonly Listed[],
   own: OwnFeed | string,
 ): string {
-  const channel: XmlElement = { name: 'channel', content: channelOf(identity, request, articles, own) }
+  const channel: XmlElement = {
+    name: 'channel',
+    content: channelOf(identity, request, articles, own),
+  }
   const document = writeXml({
     name: 'rss',
-    attributes: { version: '2.0', 'xmlns:atom': 'http://www.w3.org/2005/Atom', 'xmlns:pc': identity.namespace },
+    attributes: {
+      version: '2.0',
+      'xmlns:atom': 'http://www.w3.org/2005/Atom',
+      'xmlns:pc': identity.namespace,
+    },
     content: [channel],
   })
   return document.slice(0, -END.length)
@@ -235,7 +247,9 @@ function addItem(parts: Buffer[], article: Listed, withSource: boolean): void {
 function sourceOf({ pieces }: Listed): XmlElement[] {
   const { outlet }: ArticleObject = JSON.parse(pieces.json.bytes.toString())
   const { name, domain } = outlet
-  return domain === null ? [] : [{ name: 'source', attributes: { url: `https://${domain}/` }, content: name ?? domain }]
+  return domain === null
+    ? []
+    : [{ name: 'source', attributes: { url: `https://${domain}/` }, content: name ?? domain }]
 }
 
 function itemOf(article: ArticleObject): XmlElement {
@@ -270,7 +284,8 @@ export interface XmlElement {
 const text = (name: string, content: string): XmlElement => ({ name, content })
 
 /** The element, unless its content is null. */
-const optional = (name: string, content: string | null): XmlElement[] => (content === null ? [] : [{ name, content }])
+const optional = (name: string, content: string | null): XmlElement[] =>
+  content === null ? [] : [{ name, content }]
 
 /**
  * Writes an XML 1.0 document, indented by two spaces. The document is well-formed for any text. A
@@ -317,6 +332,9 @@ const PLAIN = /^[\t\n\x20-%'-;=?-\ud7ff\ue000-\ufffd]*$/
 
 // XML forbids `]]>` in a text, so `>` is escaped, too.
 const escaped = (text: string) =>
-  PLAIN.test(text) ? text : carried(text).replace(/[&<>\r]/g, character => REFERENCES[character] ?? character)
+  PLAIN.test(text)
+    ? text
+    : carried(text).replace(/[&<>\r]/g, character => REFERENCES[character] ?? character)
 
-const quoted = (text: string) => carried(text).replace(/[&<>"\t\n\r]/g, character => REFERENCES[character] ?? character)
+const quoted = (text: string) =>
+  carried(text).replace(/[&<>"\t\n\r]/g, character => REFERENCES[character] ?? character)

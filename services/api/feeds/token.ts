@@ -19,7 +19,12 @@ import { partsOf } from './feed-address.ts'
  * The token of an ended feed does not count, because its reader guesses nothing. An `Authorization`
  * header is not read.
  */
-export function checkToken(db: Queryable, lock: AddressLock, door: Door, permits: Permits): RequestHandler {
+export function checkToken(
+  db: Queryable,
+  lock: AddressLock,
+  door: Door,
+  permits: Permits,
+): RequestHandler {
   return async (request, response, next) => {
     const address = lockAddress(request.ip, request.socket.remoteAddress)
     const { token, format } = partsOf(request.path)

@@ -38,13 +38,15 @@ const cases: [header: string | undefined, encoding: string | null][] = [
   [`${'x,'.repeat(10_000)}gzip`, null],
 ]
 t.test('decision 8: the coding that Accept-Encoding prefers is taken', async t => {
-  for (const [header, encoding] of cases) t.equal(encodingFor(header), encoding, `${header?.slice(0, 40)}`)
+  for (const [header, encoding] of cases)
+    t.equal(encodingFor(header), encoding, `${header?.slice(0, 40)}`)
 })
 
 t.test('TRUST_PROXY is a number of hops, or addresses and ranges', async t => {
   for (const setting of ['', 'false', '0']) t.equal(trustProxy(setting), false)
   t.same(['2', 'loopback, ::1,10.0.0.0/8'].map(trustProxy), [2, ['loopback', '::1', '10.0.0.0/8']])
-  for (const setting of ['true', '200', '::1,all']) t.throws(() => trustProxy(setting), { message: /write a number/ })
+  for (const setting of ['true', '200', '::1,all'])
+    t.throws(() => trustProxy(setting), { message: /write a number/ })
 })
 
 t.test('an address that cannot be listened to says what to set', async t => {
@@ -55,6 +57,8 @@ t.test('an address that cannot be listened to says what to set', async t => {
   }
   const port = await ask('127.0.0.1')
   await t.rejects(ask('127.0.0.1', port), { message: /is in use; set PORT/ })
-  await t.rejects(ask('192.0.2.1'), { message: '192.0.2.1 is no address of this machine; set HOST to one that is.' })
+  await t.rejects(ask('192.0.2.1'), {
+    message: '192.0.2.1 is no address of this machine; set HOST to one that is.',
+  })
   await t.rejects(ask('fe80::1'), { code: 'EINVAL' })
 })

@@ -51,7 +51,10 @@ function wholeContent(contentType: string, body: string): Content {
 
 /** An answer in JSON about something that was found. */
 export const jsonAnswer = (body: string, search: SearchMode = 'keyword', searchMs = 0): Answer => ({
-  ...{ ...jsonContent(body), search, searchMs, isEmpty: false },
+  ...jsonContent(body),
+  search,
+  searchMs,
+  isEmpty: false,
 })
 
 export const jsonContent = (body: string) => wholeContent('application/json; charset=utf-8', body)
@@ -64,7 +67,12 @@ export function createSender(limit: number) {
    * @param beforeHeaders runs just before the headers go out; an error that it throws is sent
    * instead of the answer
    */
-  return async (request: Request, response: Response, answer: Content, beforeHeaders: () => Promise<void>) => {
+  return async (
+    request: Request,
+    response: Response,
+    answer: Content,
+    beforeHeaders: () => Promise<void>,
+  ) => {
     const etag = answer.etag ?? etagOf(answer)
     const known = matchesEtag(request.headers['if-none-match'], etag)
     const sent = known ? null : await bodyFor(request, answer, etag, compressor)
@@ -95,9 +103,15 @@ interface Body {
 /** Bytes. Smaller bodies are not compressed. */
 const SMALL = 1_024
 
-async function bodyFor(request: Request, answer: Content, etag: string, compressor: Compressor): Promise<Body> {
+async function bodyFor(
+  request: Request,
+  answer: Content,
+  etag: string,
+  compressor: Compressor,
+): Promise<Body> {
   const encoding = encodingFor(request.headers['accept-encoding'])
-  if (encoding === null) return { bytes: answer.body(answer.untagged()), encoding, isLengthKnown: true }
+  if (encoding === null)
+    return { bytes: answer.body(answer.untagged()), encoding, isLengthKnown: true }
   // HEAD needs no body, so none is made. Without a body, the length of its compressed form is
   // unknown, so no length is sent (RFC 9110 §8.6).
   if (request.method === 'HEAD') return { bytes: NOTHING, encoding: null, isLengthKnown: false }
@@ -113,7 +127,12 @@ async function bodyFor(request: Request, answer: Content, etag: string, compress
 const NOTHING = Buffer.alloc(0)
 
 /** Sends a text that each request makes anew, without an ETag. */
-export async function sendOnce(request: Request, response: Response, contentType: string, text: string): Promise<void> {
+export async function sendOnce(
+  request: Request,
+  response: Response,
+  contentType: string,
+  text: string,
+): Promise<void> {
   const bytes = Buffer.from(text)
   const encoding = bytes.length < SMALL ? null : encodingFor(request.headers['accept-encoding'])
   response.vary('Accept-Encoding').set('Content-Type', contentType)
@@ -137,7 +156,8 @@ export function matchesEtag(header: string | undefined, etag: string): boolean {
 
 /** Refuses any method that a path does not have. */
 export function refuseMethod(methods = 'GET, HEAD'): RequestHandler {
-  return (_request, _response, next) => next(new ApiError('method_not_allowed', { headers: { Allow: methods } }))
+  return (_request, _response, next) =>
+    next(new ApiError('method_not_allowed', { headers: { Allow: methods } }))
 }
 
 export const refusePath: RequestHandler = (_request, _response, next) => {
@@ -169,7 +189,10 @@ export function notesOf(log: Logger): (thrown: unknown, response: Response) => A
     // While Postgres is away, each request without a key fails. We log only some of these failures.
     if (error.status >= 500 && !hasLeft && (!isAnybodys(response) || isWritten())) {
       const cause = error.cause instanceof Error ? error.cause : error
-      log.error({ request: response.locals.requestId, code: error.code, err: detail(cause) }, 'request failed')
+      log.error(
+        { request: response.locals.requestId, code: error.code, err: detail(cause) },
+        'request failed',
+      )
     }
     return error
   }
@@ -193,7 +216,11 @@ export function sendError(note: ReturnType<typeof notesOf>): ErrorRequestHandler
 }
 
 function detail(error: Error): Record<string, unknown> {
-  return { message: error.message, stack: error.stack, ...('code' in error ? { code: error.code } : {}) }
+  return {
+    message: error.message,
+    stack: error.stack,
+    ...('code' in error ? { code: error.code } : {}),
+  }
 }
 
 /** The error object of the contract. Operations beside the contract have further codes. */
@@ -226,7 +253,8 @@ export function createCompressor(limit: number) {
   const cache = new LRUCache<string, Buffer, { encoding: Encoding; body: Buffer }>({
     maxSize: limit,
     sizeCalculation: (small, key) => small.length + 2 * key.length + ENTRY_BYTES,
-    fetchMethod: (_key, _stale, { context: { encoding, body } }) => permits.run(() => COMPRESS[encoding](body)),
+    fetchMethod: (_key, _stale, { context: { encoding, body } }) =>
+      permits.run(() => COMPRESS[encoding](body)),
     ignoreFetchAbort: true,
   })
   return {
@@ -285,7 +313,8 @@ export function encodingFor(header: string | undefined): Encoding | null {
   const weightOf = (name: string) => weights.get(name) ?? weights.get('*')
   // A client that does not name the plain form accepts it like its least wanted coding.
   const plain = weightOf('identity') ?? Math.min(1, ...[...weights.values()].filter(q => q > 0))
-  const [br, gzip] = [weightOf('br') ?? 0, weightOf('gzip') ?? 0]
+  const br = weightOf('br') ?? 0
+  const gzip = weightOf('gzip') ?? 0
   const best = Math.max(br, gzip)
   if (best === 0 || best < plain) return null
   return br === best ? 'br' : 'gzip'

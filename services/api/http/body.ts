@@ -18,7 +18,9 @@ export const readBody =
   (most: number): RequestHandler =>
   async (request, response, next) => {
     if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge(most)
-    const isPlain = [undefined, '', 'identity'].includes(request.headers['content-encoding']?.toLowerCase())
+    const isPlain = [undefined, '', 'identity'].includes(
+      request.headers['content-encoding']?.toLowerCase(),
+    )
     if (!request.is('application/json') || !isPlain) throw new ApiError('unsupported_body')
     if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
     request.body = await receive(request, most)
@@ -85,14 +87,17 @@ export function readMembers<Name extends string, Other = never>(
     } else if (typeof member !== 'string') problems.add(name, 'Write it as a text.')
     else Object.assign(members, { [known]: member })
   }
-  if (!problems.any && namesIn(text) > countNames(value)) problems.add('body', 'Give each member only once.')
+  if (!problems.any && namesIn(text) > countNames(value))
+    problems.add('body', 'Give each member only once.')
   problems.refuse()
   return members
 }
 
 /** Counts the names of an object, and of all objects in it. */
 const countNames = (value: unknown): number =>
-  isRecord(value) ? Object.values(value).reduce((sum: number, one) => sum + 1 + countNames(one), 0) : 0
+  isRecord(value)
+    ? Object.values(value).reduce((sum: number, one) => sum + 1 + countNames(one), 0)
+    : 0
 
 function decode(body: unknown): string {
   if (!Buffer.isBuffer(body)) throw unreadable()
@@ -117,7 +122,8 @@ function parse(text: string): object {
 const namesIn = (text: string): number =>
   [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon).length
 
-const unreadable = () => invalid('body', 'Send a JSON object in UTF-8, as {"search": "q=brug&country=NL"}.')
+const unreadable = () =>
+  invalid('body', 'Send a JSON object in UTF-8, as {"search": "q=brug&country=NL"}.')
 
 const tooLarge = (most: number) =>
   new ApiError('body_too_large', {
@@ -131,6 +137,7 @@ const tooLarge = (most: number) =>
  */
 export function refuseParameters(request: Pick<Request, 'originalUrl'>, sentence: string): void {
   const problems = createProblems()
-  for (const { name } of readQueryString(rawQueryOf(request.originalUrl))) problems.add(name, sentence)
+  for (const { name } of readQueryString(rawQueryOf(request.originalUrl)))
+    problems.add(name, sentence)
   problems.refuse()
 }

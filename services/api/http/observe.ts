@@ -10,7 +10,11 @@ const seconds = histogram(
   [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 15],
   ['operation', 'search', 'status'],
 )
-const errors = counter('api_errors_total', 'Errors sent, by code: limits that were hit among them.', ['code'])
+const errors = counter(
+  'api_errors_total',
+  'Errors sent, by code: limits that were hit among them.',
+  ['code'],
+)
 
 const OPERATIONS: Record<string, string> = {
   '/v1/articles': 'articles',
@@ -24,7 +28,8 @@ const OPERATIONS: Record<string, string> = {
   '/mcp': 'mcp',
 }
 
-const operationOf = (path: string) => OPERATIONS[path] ?? (path.startsWith('/cite/') ? 'citation' : 'other')
+const operationOf = (path: string) =>
+  OPERATIONS[path] ?? (path.startsWith('/cite/') ? 'citation' : 'other')
 
 /**
  * ms after which a request counts as slow. Its log line then says how long it waited, and for what.
@@ -92,7 +97,8 @@ export function boundLines(log: Logger): () => boolean {
     if (lines === 0) {
       setTimeout(() => {
         const requests = lines - MOST_LINES
-        if (requests > 0) log.warn({ requests }, 'more requests came without a valid key, or beyond its minute')
+        if (requests > 0)
+          log.warn({ requests }, 'more requests came without a valid key, or beyond its minute')
         lines = 0
       }, 1_000).unref()
     }
@@ -103,7 +109,8 @@ export function boundLines(log: Logger): () => boolean {
 
 /** The fields of a line, in the order in which they are written; undefined ones are left out. */
 function lineOf(request: Request, response: Response, status: number, ms: number) {
-  const { requestId, access, searchFeed, tool, errorCode, search, searchMs, accessMs } = response.locals
+  const { requestId, access, searchFeed, tool, errorCode, search, searchMs, accessMs } =
+    response.locals
   return {
     request: requestId,
     method: request.method,
@@ -121,7 +128,8 @@ function lineOf(request: Request, response: Response, status: number, ms: number
   }
 }
 
-const wholeMs = (waits: Waits) => Object.fromEntries([...waits].map(([name, ms]) => [name, Math.round(ms)]))
+const wholeMs = (waits: Waits) =>
+  Object.fromEntries([...waits].map(([name, ms]) => [name, Math.round(ms)]))
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100
 

@@ -25,7 +25,9 @@ const TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=31536000'] as 
 
 /** @param publicUrl address of the API as its clients write it */
 export function securityHeaders(publicUrl: string): RequestHandler {
-  const headers = publicUrl.startsWith('https:') ? [...SECURITY_HEADERS, TRANSPORT_SECURITY] : SECURITY_HEADERS
+  const headers = publicUrl.startsWith('https:')
+    ? [...SECURITY_HEADERS, TRANSPORT_SECURITY]
+    : SECURITY_HEADERS
   return (_request, response, next) => {
     for (const [name, value] of headers) response.setHeader(name, value)
     next()
@@ -67,14 +69,17 @@ export function crossOrigin(origins: string[]): RequestHandler[] {
     methods: [...reading.methods, ...methods],
     allowedHeaders: [...reading.allowedHeaders, 'Content-Type', 'MCP-Protocol-Version'],
   })
-  const [feeds, searches] = [changing('POST', 'DELETE'), changing('POST', 'PUT', 'PATCH', 'DELETE')]
+  const feeds = changing('POST', 'DELETE')
+  const searches = changing('POST', 'PUT', 'PATCH', 'DELETE')
   return [
     cors<Request>(({ path }, done) => {
-      const changed = path === '/mcp' ? 'mcp' : /^\/explore\/(feeds|searches|citations)(\/|$)/.exec(path)?.[1]
+      const changed =
+        path === '/mcp' ? 'mcp' : /^\/explore\/(feeds|searches|citations)(\/|$)/.exec(path)?.[1]
       done(null, changed === undefined ? reading : changed === 'searches' ? searches : feeds)
     }),
     (request, response, next) => {
-      const asks = request.method === 'OPTIONS' && request.get('Access-Control-Request-Method') !== undefined
+      const asks =
+        request.method === 'OPTIONS' && request.get('Access-Control-Request-Method') !== undefined
       if (asks && response.hasHeader('Access-Control-Allow-Origin')) response.status(204).end()
       else next()
     },

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  ServerResponse,
+} from 'node:http'
 import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { lockAddress } from '../access/lock.ts'
@@ -10,7 +16,10 @@ import { requestId } from './observe.ts'
  * answers every wrong request with an error object. Node by itself would refuse them without a body
  * and an id.
  */
-export function createHttpServer(listener: RequestListener, others: Partial<HttpLimits> = {}): Server {
+export function createHttpServer(
+  listener: RequestListener,
+  others: Partial<HttpLimits> = {},
+): Server {
   const limits = { ...HTTP_LIMITS, ...others }
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
@@ -43,7 +52,11 @@ export function createHttpServer(listener: RequestListener, others: Partial<Http
 }
 
 /** Answers a request, unless its connection has too many open answers or is about to end. */
-function answerWithin(limits: HttpLimits, connections: Connections, listener: RequestListener): RequestListener {
+function answerWithin(
+  limits: HttpLimits,
+  connections: Connections,
+  listener: RequestListener,
+): RequestListener {
   return (request, response) => {
     const { socket } = request
     const state = connections.of(socket, request)
@@ -94,7 +107,8 @@ function refuseBroken(server: Server, connections: Connections) {
     if (error.code === 'ECONNRESET' || error.code === 'EPIPE') socket.destroy()
     // The body is broken. Its request already has an answer, or is about to get it.
     else if (state && !state.last.complete) endAfterAnswers(socket, state, () => end(socket))
-    else if (state && state.open.size > 0) endAfterAnswers(socket, state, () => refuse(socket, error.code))
+    else if (state && state.open.size > 0)
+      endAfterAnswers(socket, state, () => refuse(socket, error.code))
     else if (!readAgain(server, socket, error)) refuse(socket, error.code)
   }
 }
@@ -107,7 +121,10 @@ function forgetLong({ headers }: IncomingMessage, { negotiation }: HttpLimits): 
 }
 
 /** The reason why a request cannot be answered; null: it can. */
-function problemOf({ headersDistinct, httpVersion, rawHeaders }: IncomingMessage, { headers }: HttpLimits) {
+function problemOf(
+  { headersDistinct, httpVersion, rawHeaders }: IncomingMessage,
+  { headers }: HttpLimits,
+) {
   if (rawHeaders.length > 2 * headers) {
     return { status: 431, message: `A request may have ${headers} headers.` }
   }
@@ -159,7 +176,13 @@ function createConnections(answerTimeout: number) {
     of(socket: Socket, request: IncomingMessage): ConnectionState {
       const known = states.get(socket)
       if (known) return known
-      const state: ConnectionState = { requests: 0, open: new Set(), last: request, late: undefined, ending: null }
+      const state: ConnectionState = {
+        requests: 0,
+        open: new Set(),
+        last: request,
+        late: undefined,
+        ending: null,
+      }
       states.set(socket, state)
       socket.once('close', () => {
         clearTimeout(state.late)
@@ -250,7 +273,8 @@ function limitConnections(server: Server, connections: Connections, limits: Http
       if (same.count === 0) ofAddress.delete(address)
     })
     if (same.count > limits.connectionsPerAddress) endOldest(same, connections)
-    else if (all.count > limits.connections && endOldest(all, connections) === socket) server.closeIdleConnections()
+    else if (all.count > limits.connections && endOldest(all, connections) === socket)
+      server.closeIdleConnections()
   })
 }
 
@@ -258,7 +282,8 @@ function limitConnections(server: Server, connections: Connections, limits: Http
 function endOldest({ silent }: Crowd, connections: Connections): Socket | null {
   for (const socket of silent) {
     silent.delete(socket)
-    if (socket.destroyed || handedOver.has(socket) || connections.get(socket) !== undefined) continue
+    if (socket.destroyed || handedOver.has(socket) || connections.get(socket) !== undefined)
+      continue
     socket.destroy()
     return socket
   }
@@ -271,7 +296,10 @@ const REFUSALS: Record<string, { line: string; message: string }> = {
     line: '431 Request Header Fields Too Large',
     message: 'Address and headers together may have 32 KB.',
   },
-  ERR_HTTP_REQUEST_TIMEOUT: { line: '408 Request Timeout', message: 'The request took too long to arrive.' },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    line: '408 Request Timeout',
+    message: 'The request took too long to arrive.',
+  },
   TOO_MANY_UNANSWERED: {
     line: '400 Bad Request',
     message: 'Wait for answers before you send more requests on one connection.',
@@ -368,7 +396,10 @@ function readAgain(server: Server, socket: Socket, error: ParseError): boolean {
   // answer.
   const { remoteAddress } = socket
   readAgainBefore.add(connection)
-  Object.assign(connection, { remoteAddress, destroySoon: () => connection.end(() => connection.destroy()) })
+  Object.assign(connection, {
+    remoteAddress,
+    destroySoon: () => connection.end(() => connection.destroy()),
+  })
   connection.push(request)
   socket.on('data', chunk => {
     if (!connection.push(chunk)) socket.pause()
@@ -389,7 +420,10 @@ function encoded({ rawPacket, bytesParsed = 0 }: ParseError): Buffer | null {
   // Each byte becomes one character. With more than two spaces, the end of the address is unclear.
   const line = rawPacket.toString('latin1', 0, end)
   if (!/^[A-Z]+ [^ ]+ HTTP\/1\.[01]$/.test(line)) return null
-  const address = line.replace(/[^\x20-\x7e]/g, byte => `%${Buffer.from(byte, 'latin1').toString('hex').toUpperCase()}`)
+  const address = line.replace(
+    /[^\x20-\x7e]/g,
+    byte => `%${Buffer.from(byte, 'latin1').toString('hex').toUpperCase()}`,
+  )
   if (address === line) return null
   return Buffer.concat([Buffer.from(`${address}\r\nConnection: close`), rawPacket.subarray(end)])
 }

@@ -23,9 +23,20 @@ import type { Handler } from './feeds.ts'
 import { newOf, readPlace } from './new.ts'
 
 /** An alert as the owner of its key sees it. */
-export function alertObject({ to, when, zone, confirmedAt, rests, failure, deliveredAt, createdAt }: Alert) {
+export function alertObject({
+  to,
+  when,
+  zone,
+  confirmedAt,
+  rests,
+  failure,
+  deliveredAt,
+  createdAt,
+}: Alert) {
   return {
-    ...{ to, when, time_zone: zone },
+    to,
+    when,
+    time_zone: zone,
     state: rests !== null ? 'rests' : confirmedAt === null ? 'asked' : 'on',
     reason: rests ?? failure,
     created_at: createdAt.toISOString(),
@@ -47,7 +58,8 @@ export const answerAlert: Handler = async ({ pool, config, key, id }, request, r
   if (when !== 'at once' && !/^([01]\d|2[0-3]):[0-5]\d$/.test(when ?? '')) {
     problems.add('when', 'Write "at once", or a time as "08:00".')
   }
-  if (timeZoneNamed(zone) === null) problems.add('time_zone', 'Write the IANA name of a zone, as Europe/Brussels.')
+  if (timeZoneNamed(zone) === null)
+    problems.add('time_zone', 'Write the IANA name of a zone, as Europe/Brussels.')
   checkSearch(kept, problems, key.plan)
   problems.refuse()
   // An empty value was refused above.
@@ -56,10 +68,16 @@ export const answerAlert: Handler = async ({ pool, config, key, id }, request, r
   if (alert === null) throw noSearch()
   const secrets = await loadAlertSecrets(pool)
   const secret = alert.to.startsWith('mailto:') ? {} : { secret: secrets.signing(alert.id) }
-  response.status(alert.isNew ? 201 : 200).json({ status: 'ok', data: { ...alertObject(alert), ...secret } })
+  response
+    .status(alert.isNew ? 201 : 200)
+    .json({ status: 'ok', data: { ...alertObject(alert), ...secret } })
 }
 
-function checkSearch({ search }: KeptSearch, problems: ReturnType<typeof createProblems>, plan: Plan) {
+function checkSearch(
+  { search }: KeptSearch,
+  problems: ReturnType<typeof createProblems>,
+  plan: Plan,
+) {
   try {
     newOf(search, { seq: 0n, at: new Date(0) }, plan)
   } catch (error) {
@@ -75,7 +93,9 @@ export const answerEndAlert: Handler = async ({ pool, key, id }, _request, respo
 }
 
 export const noSearch = () =>
-  new ApiError('not_found', { message: 'This key keeps no such search; see GET /explore/searches.' })
+  new ApiError('not_found', {
+    message: 'This key keeps no such search; see GET /explore/searches.',
+  })
 
 const LINK = /^\/(confirm|unsubscribe)\/([\w-]{59})$/
 
@@ -87,23 +107,30 @@ const LINK = /^\/(confirm|unsubscribe)\/([\w-]{59})$/
 export function linkPages(pool: Pool, strangers: Permits): Router {
   const router = Router({ strict: true, caseSensitive: true })
   const by =
-    (work: (purpose: LinkPurpose, alert: Alert, request: Request) => Promise<string>): RequestHandler =>
+    (
+      work: (purpose: LinkPurpose, alert: Alert, request: Request) => Promise<string>,
+    ): RequestHandler =>
     async (request, response) => {
       const [, purpose, token = ''] = LINK.exec(request.path) ?? []
       const named = purpose === 'confirm' ? 'confirm' : 'unsubscribe'
       const address = lockAddress(request.ip, request.socket.remoteAddress)
       const open = async () => (await loadAlertSecrets(pool)).open(named, token)
       const alert = await strangers.take(`link ${address}`, open).catch(refuseStranger)
-      const text = alert === null ? 'This link leads to nothing any more.' : await work(named, alert, request)
+      const text =
+        alert === null ? 'This link leads to nothing any more.' : await work(named, alert, request)
       response.set({ 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex, nofollow' })
-      response.set('Content-Security-Policy', "default-src 'none';form-action 'self';frame-ancestors 'none'")
+      response.set(
+        'Content-Security-Policy',
+        "default-src 'none';form-action 'self';frame-ancestors 'none'",
+      )
       response
         .status(alert === null ? 404 : 200)
         .type('html')
         .send(page(text))
     }
   const show = by(async (purpose, alert, request) => {
-    if (purpose === 'unsubscribe') return `<form method="post"><button>No more mail of this search</button></form>`
+    if (purpose === 'unsubscribe')
+      return `<form method="post"><button>No more mail of this search</button></form>`
     if (request.method === 'HEAD') return ''
     await answerOwner(pool, purpose, alert)
     const confirmed = 'select confirmed_at from search_alerts where alert_id = $1'

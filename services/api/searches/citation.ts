@@ -31,12 +31,21 @@ export const headOf = (request: ArticlesRequest, { countries, since }: Reach): s
  * because an outlet may withdraw its snippet.
  */
 export function articleHash({ title, outlet, language, country, authors }: ArticleObject): string {
-  const said = [title, outlet.name, outlet.domain, language, country, authors.map(({ name }) => name)]
+  const said = [
+    title,
+    outlet.name,
+    outlet.domain,
+    language,
+    country,
+    authors.map(({ name }) => name),
+  ]
   return hash('sha256', JSON.stringify(said), 'hex')
 }
 
 export const lineOf = (article: ArticleObject): string =>
-  [article.id, article.ingested_at ?? '', article.published_at ?? '', articleHash(article)].join('\t')
+  [article.id, article.ingested_at ?? '', article.published_at ?? '', articleHash(article)].join(
+    '\t',
+  )
 
 /** The digest of a citation. Ids are ASCII, and no id has a tab. */
 export const citationDigest = (head: readonly string[], lines: readonly string[]): string =>
@@ -45,7 +54,8 @@ export const citationDigest = (head: readonly string[], lines: readonly string[]
 export const markOf = (line: string): number => hash('sha256', line, 'buffer').readInt32BE()
 
 /** The article object of the contract, read from a kept article. */
-export const objectOf = ({ pieces }: ShownArticle): ArticleObject => JSON.parse(pieces.json.bytes.toString())
+export const objectOf = ({ pieces }: ShownArticle): ArticleObject =>
+  JSON.parse(pieces.json.bytes.toString())
 
 /** How many articles of a search are read at a time while a citation is made. */
 export const CITED_PAGE = 500
@@ -65,7 +75,10 @@ export async function collectCited<At>(
   page: (at: At | null) => Promise<{ rows: Listed[]; next: At | null }>,
 ): Promise<CitedLine[]> {
   const found: CitedLine[] = []
-  for (let at: At | null = null, isFirst = true; isFirst || (at !== null && found.length <= MOST_CITED); ) {
+  for (
+    let at: At | null = null, isFirst = true;
+    isFirst || (at !== null && found.length <= MOST_CITED);
+  ) {
     const { rows, next }: { rows: Listed[]; next: At | null } = await page(at)
     for (const row of rows) {
       const line = lineOf(objectOf(row))

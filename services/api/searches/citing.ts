@@ -105,7 +105,9 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
       const { key } = accessOf(response)
       const { made, articles } = await cite(parts, parts.searchesOf(response), search, key.plan)
       const done = await keepCitation(parts.pool, key.id, made, articles).catch(error => {
-        throw error instanceof TooManyCitations ? new ApiError('too_many_citations', { message: error.message }) : error
+        throw error instanceof TooManyCitations
+          ? new ApiError('too_many_citations', { message: error.message })
+          : error
       })
       // The key was revoked while the request ran.
       if (done === null) throw new ApiError('invalid_token')
@@ -116,7 +118,9 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
     async page(request, response, next) {
       refuseParameters(request, NO_PARAMETERS)
       const address = lockAddress(request.ip, request.socket.remoteAddress)
-      const citation = await parts.strangers.take(`cite ${address}`, () => find(request.path)).catch(refuseStranger)
+      const citation = await parts.strangers
+        .take(`cite ${address}`, () => find(request.path))
+        .catch(refuseStranger)
       const isForPeople = request.accepts(['application/json', 'text/html']) === 'text/html'
       response.vary('Accept').set('Cache-Control', 'no-cache')
       if (citation === null && !isForPeople) return next(noCitation())
@@ -138,7 +142,8 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
   }
 }
 
-const noCitation = () => new ApiError('not_found', { message: 'There is no citation at this address.' })
+const noCitation = () =>
+  new ApiError('not_found', { message: 'There is no citation at this address.' })
 
 const NO_PARAMETERS = 'A citation takes no parameters.'
 
@@ -169,7 +174,12 @@ function citationObject(citation: Citation, publicUrl: string) {
  *
  * @throws ApiError
  */
-async function cite(parts: CitingParts, searches: Searches, search: string | undefined, plan: Plan) {
+async function cite(
+  parts: CitingParts,
+  searches: Searches,
+  search: string | undefined,
+  plan: Plan,
+) {
   const { pool, model, serviceName } = parts
   const request = readSearch(readDescribed(needed(search), null, plan, serviceName).search, 'feed')
   const planned = plannedOf({ ...request, perPage: CITED_PAGE }, plan)
@@ -177,7 +187,9 @@ async function cite(parts: CitingParts, searches: Searches, search: string | und
   const frozen = { ...searches, state }
   const byMeaning = request.question.search === 'semantic'
   if (!byMeaning) await refuseMany(frozen, planned)
-  const articles = await collectCited((at: Cursor['at'] | null) => findArticles(frozen, planned, at))
+  const articles = await collectCited((at: Cursor['at'] | null) =>
+    findArticles(frozen, planned, at),
+  )
   const reach: Reach = { countries: plan.countries, since: planned.historyStart }
   const made: NewCitation = {
     digest: citationDigest(
@@ -218,15 +230,27 @@ const COUNT_COVERED = `
    where a.seq in (select unnest(seqs) from citations where digest = decode($1, 'hex')) and ${COVERED}`
 
 /** Writes the articles that the reader's plan covers, in small groups. */
-async function sendArticles(parts: CitingParts, citation: Citation, request: Request, response: Response) {
+async function sendArticles(
+  parts: CitingParts,
+  citation: Citation,
+  request: Request,
+  response: Response,
+) {
   const format = FORMATS.find(one => request.path.endsWith(`.${one}`)) ?? 'json'
   const { index, withPermit } = parts.searchesOf(response)
   const { countries, since } = coveredBy(accessOf(response).key.plan)
   const values = [citation.digest, countries, since]
   const covered = await withPermit(() => countOf(parts.pool, COUNT_COVERED, values))
-  const { head, of, between, end } = writerOf(format, citation, citation.articles - covered, parts.publicUrl)
+  const { head, of, between, end } = writerOf(
+    format,
+    citation,
+    citation.articles - covered,
+    parts.publicUrl,
+  )
   await parts.charge(response)
-  response.vary('Authorization').set({ 'Content-Type': TYPES[format], 'Cache-Control': 'private, no-cache' })
+  response
+    .vary('Authorization')
+    .set({ 'Content-Type': TYPES[format], 'Cache-Control': 'private, no-cache' })
   if (format !== 'json') response.attachment(`perscope-${citation.digest.slice(0, 12)}.${format}`)
   if (request.method === 'HEAD') return void response.end()
   response.write(head)
@@ -241,7 +265,8 @@ async function sendArticles(parts: CitingParts, citation: Citation, request: Req
       .filter(({ object }) => countries.includes(object.country))
     if (shown.length === 0) continue
     const part = shown.map(({ one, object }) => of(object, one)).join(between)
-    if (!response.write(isFirst ? part : between + part)) await Promise.race([once(response, 'drain'), closed])
+    if (!response.write(isFirst ? part : between + part))
+      await Promise.race([once(response, 'drain'), closed])
     isFirst = false
     if (response.destroyed) return
   }
@@ -260,7 +285,12 @@ function writerOf(format: Format, citation: Citation, outside: number, publicUrl
   switch (format) {
     case 'json': {
       const head = `${JSON.stringify(object).slice(0, -1)},"articles":[`
-      return { head, of: (_article, { pieces }) => pieces.json.bytes.toString(), between: ',', end: ']}' }
+      return {
+        head,
+        of: (_article, { pieces }) => pieces.json.bytes.toString(),
+        between: ',',
+        end: ']}',
+      }
     }
     case 'csv':
       return { head: csvHeadOf(citation, outside), of: csvRecord, between: '', end: '' }
@@ -272,7 +302,16 @@ function writerOf(format: Format, citation: Citation, outside: number, publicUrl
 }
 
 const HASHED = ['id', 'ingested_at', 'published_at'] as const
-const SHOWN = ['title', 'url', 'snippet', 'authors', 'language', 'country', 'outlet_name', 'outlet_domain'] as const
+const SHOWN = [
+  'title',
+  'url',
+  'snippet',
+  'authors',
+  'language',
+  'country',
+  'outlet_name',
+  'outlet_domain',
+] as const
 
 /**
  * The digest covers more than the articles. The name of the last column holds these other values,
@@ -292,15 +331,21 @@ function csvHeadOf(citation: Citation, outside: number): string {
  */
 function csvRecord(article: ArticleObject): string {
   const id = article.id.replace(/(^|;)(?=['=+\-@])/g, "$1'")
-  const cells = (columns: typeof HASHED | typeof SHOWN) => csvLine({ ...article, id }, columns).trimEnd()
+  const cells = (columns: typeof HASHED | typeof SHOWN) =>
+    csvLine({ ...article, id }, columns).trimEnd()
   return `${cells(HASHED)},${articleHash(article)},${cells(SHOWN)},\r\n`
 }
 
 /** A text on one line. */
 const inLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
 
-const TEX: Record<string, string> = { '\\': '\\textbackslash{}', '~': '\\textasciitilde{}', '^': '\\textasciicircum{}' }
-const tex = (text: string) => inLine(text).replace(/[\\{}$&#%_~^]/g, sign => TEX[sign] ?? `\\${sign}`)
+const TEX: Record<string, string> = {
+  '\\': '\\textbackslash{}',
+  '~': '\\textasciitilde{}',
+  '^': '\\textasciicircum{}',
+}
+const tex = (text: string) =>
+  inLine(text).replace(/[\\{}$&#%_~^]/g, sign => TEX[sign] ?? `\\${sign}`)
 
 /** A cited article or search. Empty fields are left out of the formats. */
 interface Work {
@@ -316,18 +361,37 @@ interface Work {
 }
 
 /** An entry of BibTeX. */
-function bibtexOf({ id, title, authors, outlet = '', day, language = '', note = '', url }: Work): string {
+function bibtexOf({
+  id,
+  title,
+  authors,
+  outlet = '',
+  day,
+  language = '',
+  note = '',
+  url,
+}: Work): string {
   const fields = {
     title: `{${tex(title)}}`,
     author: authors.map(name => `{${tex(name)}}`).join(' and '),
-    ...{ howpublished: tex(outlet), year: day.slice(0, 4), date: day, url: tex(url), language, note },
+    howpublished: tex(outlet),
+    year: day.slice(0, 4),
+    date: day,
+    url: tex(url),
+    language,
+    note,
   }
-  const written = Object.entries(fields).flatMap(([name, value]) => (value === '' ? [] : `  ${name} = {${value}},\n`))
+  const written = Object.entries(fields).flatMap(([name, value]) =>
+    value === '' ? [] : `  ${name} = {${value}},\n`,
+  )
   return `@misc{${id.replace(/[^\w.:-]/g, '-')},\n${written.join('')}}\n`
 }
 
 /** A record of RIS. */
-function risOf(type: 'NEWS' | 'DATA', { id, title, authors, outlet = '', day, language = '', note = '', url }: Work) {
+function risOf(
+  type: 'NEWS' | 'DATA',
+  { id, title, authors, outlet = '', day, language = '', note = '', url }: Work,
+) {
   const tags: [tag: string, value: string][] = [
     ['ID', type === 'NEWS' ? id : ''],
     ['TI', title],
@@ -339,12 +403,25 @@ function risOf(type: 'NEWS' | 'DATA', { id, title, authors, outlet = '', day, la
     ['N1', note],
     ['UR', url],
   ]
-  const written = tags.filter(([, value]) => value !== '').map(([tag, value]) => `${tag}  - ${inLine(value)}\r\n`)
+  const written = tags
+    .filter(([, value]) => value !== '')
+    .map(([tag, value]) => `${tag}  - ${inLine(value)}\r\n`)
   return [`TY  - ${type}\r\n`, ...written, 'ER  - \r\n'].join('')
 }
 
-const workOf = ({ id, title, authors, outlet, published_at, language, url }: ArticleObject): Work => ({
-  ...{ id, title, language, url },
+const workOf = ({
+  id,
+  title,
+  authors,
+  outlet,
+  published_at,
+  language,
+  url,
+}: ArticleObject): Work => ({
+  id,
+  title,
+  language,
+  url,
   authors: authors.map(({ name }) => name),
   outlet: outlet.name ?? outlet.domain ?? '',
   day: published_at?.slice(0, 10) ?? '',
@@ -357,7 +434,14 @@ function textsOf(citation: Citation, { publicUrl, serviceName }: CitingParts) {
   const name = `${counted(count, 'article')} of the search "${search}"`
   const day = cited_at.slice(0, 10)
   const note = `Cited ${cited_at}. SHA-256 ${digest}`
-  const work = { id: `perscope-${digest.slice(0, 12)}`, title: name, authors: [serviceName], day, note, url }
+  const work = {
+    id: `perscope-${digest.slice(0, 12)}`,
+    title: name,
+    authors: [serviceName],
+    day,
+    note,
+    url,
+  }
   return {
     ...object,
     name,
@@ -375,8 +459,14 @@ function toldOf(citation: Citation, parts: CitingParts): Told {
     '@context': 'https://schema.org',
     '@type': 'Dataset',
     '@id': url,
-    ...{ url, name, identifier: [url, `sha256:${digest}`], description: line, citation: line },
-    ...{ dateCreated: cited_at, version: digest, isAccessibleForFree: false },
+    url,
+    name,
+    identifier: [url, `sha256:${digest}`],
+    description: line,
+    citation: line,
+    dateCreated: cited_at,
+    version: digest,
+    isAccessibleForFree: false,
     publisher: { '@type': 'Organization', name: parts.serviceName },
     distribution: (['json', 'csv'] as const).map(format => ({
       '@type': 'DataDownload',

@@ -11,7 +11,8 @@ const PLAN: Plan = {
   rate: 1,
   quota: null,
 }
-const read = (search: string, title: string | null = null) => readDescribed(search, title, PLAN, 'Nieuws')
+const read = (search: string, title: string | null = null) =>
+  readDescribed(search, title, PLAN, 'Nieuws')
 const asOperation = (search: string) => readRequest(Buffer.from(search).toString('latin1'), 'feed')
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 })
@@ -73,17 +74,28 @@ t.test('what is stored means what was written, and has one spelling', async t =>
   t.ok(stored > 100, `${stored} were in order`)
 })
 
-t.test('a time that is in the years of the contract only where it was written is refused', async t => {
-  for (const search of ['published_before=1900-01-01T00:00:00%2B02:00', 'ingested_after=2100-12-31T23:59:59-02:00']) {
-    t.ok(asOperation(search))
-    t.throws(() => read(search), { code: 'invalid_request' })
-  }
-})
+t.test(
+  'a time that is in the years of the contract only where it was written is refused',
+  async t => {
+    for (const search of [
+      'published_before=1900-01-01T00:00:00%2B02:00',
+      'ingested_after=2100-12-31T23:59:59-02:00',
+    ]) {
+      t.ok(asOperation(search))
+      t.throws(() => read(search), { code: 'invalid_request' })
+    }
+  },
+)
 
 t.test('the longest search fits', async t => {
   const long = '😀'.repeat(190)
   const { search } = read(
-    new URLSearchParams({ q: `${long}a`, outlet: `${long}a`, author: `${long}a`, search: 'boolean' }).toString(),
+    new URLSearchParams({
+      q: `${long}a`,
+      outlet: `${long}a`,
+      author: `${long}a`,
+      search: 'boolean',
+    }).toString(),
   )
   t.ok(search.length > 6_800 && search.length <= SEARCH_LIMITS.search, `${search.length}`)
   t.ok(JSON.stringify({ search, title: '\u{1f600}'.repeat(191) }).length < SEARCH_LIMITS.body)

@@ -44,7 +44,10 @@ export type Handler = (
  * Operations on feeds and searches of a key, by path and method. A handler in brackets reads a
  * body.
  */
-export type OwnerRoutes = [path: string | RegExp, operations: Partial<Record<Method, Handler | [Handler]>>][]
+export type OwnerRoutes = [
+  path: string | RegExp,
+  operations: Partial<Record<Method, Handler | [Handler]>>,
+][]
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 const answerList: Handler = async ({ pool, key }, _request, response) => {
@@ -55,7 +58,10 @@ const answerList: Handler = async ({ pool, key }, _request, response) => {
 const answerNew: Handler = async ({ pool, publicUrl, serviceName, key }, request, response) => {
   const { search, title } = readMembers(request, ['search', 'title'])
   const described = readDescribed(needed(search), title ?? null, key.plan, serviceName, 'title')
-  const made = await createFeed(pool, key.id, { search: described.search, title: described.name }).catch(refuseMore)
+  const made = await createFeed(pool, key.id, {
+    search: described.search,
+    title: described.name,
+  }).catch(refuseMore)
   // The key was revoked while the request ran.
   if (!made) throw new ApiError('invalid_token')
   response.status(201).json({ status: 'ok', ...madeFeed(publicUrl, made) })
@@ -63,8 +69,10 @@ const answerNew: Handler = async ({ pool, publicUrl, serviceName, key }, request
 
 /** @throws ApiError in place of an error of `shared/plans` about a limit that is reached */
 export function refuseMore(error: unknown): never {
-  if (error instanceof TooManyFeeds) throw new ApiError('too_many_feeds', { message: error.message })
-  if (error instanceof TooManySearches) throw new ApiError('too_many_searches', { message: error.message })
+  if (error instanceof TooManyFeeds)
+    throw new ApiError('too_many_feeds', { message: error.message })
+  if (error instanceof TooManySearches)
+    throw new ApiError('too_many_searches', { message: error.message })
   throw error
 }
 
@@ -76,14 +84,19 @@ export function madeFeed(publicUrl: string, { feed, token }: FeedWithToken) {
 
 const answerEnd: Handler = async ({ pool, key, id }, _request, response) => {
   if (!(await revokeFeed(pool, id, key.id))) {
-    throw new ApiError('not_found', { message: 'This key has no such feed; see GET /explore/feeds.' })
+    throw new ApiError('not_found', {
+      message: 'This key has no such feed; see GET /explore/feeds.',
+    })
   }
   response.status(204).end()
 }
 
 const answerOpml: Handler = async (parts, _request, response) => {
   const feeds = await listFeedsWithTokens(parts.pool, parts.key.id)
-  response.set({ 'Content-Type': OPML_TYPE, 'Content-Disposition': 'attachment; filename="feeds.opml"' })
+  response.set({
+    'Content-Type': OPML_TYPE,
+    'Content-Disposition': 'attachment; filename="feeds.opml"',
+  })
   response.send(writeOpml(parts, feeds))
 }
 
@@ -146,7 +159,10 @@ export function readDescribed(
   member: 'name' | 'title' = 'name',
 ): Described {
   const name = written === null ? null : written.normalize('NFC').trim()
-  const errors = { ...problemsOfSearch(search), ...(name === null ? {} : problemsOfName(member, name)) }
+  const errors = {
+    ...problemsOfSearch(search),
+    ...(name === null ? {} : problemsOfName(member, name)),
+  }
   if (Object.keys(errors).length > 0) throw new ApiError('invalid_request', { errors })
   // The reader of query strings takes bytes, one byte a character, as Node passes them.
   const request = readSearch(Buffer.from(search).toString('latin1'), 'feed')
@@ -160,13 +176,16 @@ export function readDescribed(
 }
 
 function problemsOfSearch(search: string): Record<string, string[]> {
-  if (search.length > SEARCH_LIMITS.search) return { search: [`Write at most ${SEARCH_LIMITS.search} characters.`] }
+  if (search.length > SEARCH_LIMITS.search)
+    return { search: [`Write at most ${SEARCH_LIMITS.search} characters.`] }
   if (!search.isWellFormed()) return { search: ['It holds half a character.'] }
   return {}
 }
 
 function problemsOfName(member: string, name: string): Record<string, string[]> {
-  if ([...name].length > SEARCH_LIMITS.name) return { [member]: [`Write at most ${SEARCH_LIMITS.name} characters.`] }
-  if (/\p{Cc}/u.test(name) || !name.isWellFormed()) return { [member]: ['Write it without control characters.'] }
+  if ([...name].length > SEARCH_LIMITS.name)
+    return { [member]: [`Write at most ${SEARCH_LIMITS.name} characters.`] }
+  if (/\p{Cc}/u.test(name) || !name.isWellFormed())
+    return { [member]: ['Write it without control characters.'] }
   return {}
 }

@@ -47,10 +47,13 @@ export function ownerPages(parts: OwnerParts): Router {
     const route = router.route(path)
     for (const method of METHODS) {
       const answer = operations[method]
-      if (Array.isArray(answer)) route[method](takesNone, readBody(SEARCH_LIMITS.body), by(answer[0]))
+      if (Array.isArray(answer))
+        route[method](takesNone, readBody(SEARCH_LIMITS.body), by(answer[0]))
       else if (answer !== undefined) route[method](takesNone, by(answer))
     }
-    const served = METHODS.filter(method => method in operations).map(method => method.toUpperCase())
+    const served = METHODS.filter(method => method in operations).map(method =>
+      method.toUpperCase(),
+    )
     route.all(refuseMethod(served.join(', ').replace('GET', 'GET, HEAD')))
   }
   return router
@@ -90,7 +93,10 @@ const answerNew: Handler = async ({ pool, serviceName, key }, request, response)
 
 const PLACE: OtherMember<number> = {
   name: 'position',
-  read: value => (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_PLACES ? Number(value) : null),
+  read: value =>
+    Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_PLACES
+      ? Number(value)
+      : null,
   sentence: `Write a whole number from 0 to ${MOST_PLACES}.`,
 }
 
@@ -118,7 +124,9 @@ const answerRemove: Handler = async ({ pool, key, id }, _request, response) => {
 const answerFeed: Handler = async ({ pool, publicUrl, key, id }, _request, response) => {
   const found = await giveFeed(pool, key.id, id).catch(refuseMore)
   if (found === null) throw noSearch()
-  response.status(found.isNew ? 201 : 200).json({ status: 'ok', data: madeFeed(publicUrl, found.given) })
+  response
+    .status(found.isNew ? 201 : 200)
+    .json({ status: 'ok', data: madeFeed(publicUrl, found.given) })
 }
 
 const answerEndFeed: Handler = async ({ pool, key, id }, _request, response) => {
@@ -139,10 +147,16 @@ const SEARCH_ROUTES: OwnerRoutes = [
 ]
 
 /** A kept search for its owner. */
-function searchObject({ id, name, search, position, createdAt, feed }: KeptSearch, alerts: readonly Alert[]) {
+function searchObject(
+  { id, name, search, position, createdAt, feed }: KeptSearch,
+  alerts: readonly Alert[],
+) {
   const alert = alerts.find(one => one.searchId === id)
   return {
-    ...{ id, name, search, position },
+    id,
+    name,
+    search,
+    position,
     created_at: createdAt.toISOString(),
     feed: feed && feedObject(feed),
     alert: alert === undefined ? null : alertObject(alert),

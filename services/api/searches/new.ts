@@ -1,4 +1,10 @@
-import { createCountCollector, INDEX_STATE, type IndexState, type Matched, TooFrequent } from '../../../search/index.ts'
+import {
+  createCountCollector,
+  INDEX_STATE,
+  type IndexState,
+  type Matched,
+  TooFrequent,
+} from '../../../search/index.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
 import { type KeptSearch, listSearches } from '../../../shared/plans/kept-searches.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
@@ -57,12 +63,19 @@ const PLACE = `select ${INDEX_STATE.columns}, last_at as at from ${INDEX_STATE.t
  */
 export function newOf(search: string, place: IngestionPlace, plan: Plan): Matched {
   const request = readSearch(search, 'feed')
-  if (request.question.search === 'semantic') throw new ApiError('invalid_request', { message: BY_MEANING })
+  if (request.question.search === 'semantic')
+    throw new ApiError('invalid_request', { message: BY_MEANING })
   const filter = filterOf(plannedOf(request, plan))
   const { ingestedAfter: asked } = filter
   const { match, searchIn, sort } = request.question
   // An article that is imported with an earlier time of ingestion is not new.
-  return { ...filter, match, searchIn, sort, ingestedAfter: asked !== null && asked > place.at ? asked : place.at }
+  return {
+    ...filter,
+    match,
+    searchIn,
+    sort,
+    ingestedAfter: asked !== null && asked > place.at ? asked : place.at,
+  }
 }
 
 const BY_MEANING = 'A search by meaning has no new articles: these are found hours after they came.'
@@ -78,7 +91,11 @@ const MARKS: OtherMember<Record<string, unknown>> = {
  * server stores no marks, because each client keeps its own. So colleagues with the same key all
  * learn of each new article.
  */
-export const answerWhatIsNew: Handler = async ({ pool, cursorSecret, searchesOf, key }, request, response) => {
+export const answerWhatIsNew: Handler = async (
+  { pool, cursorSecret, searchesOf, key },
+  request,
+  response,
+) => {
   checkQuota(response)
   const { other: marks } = readMembers(request, [], MARKS)
   const now = await readPlace(pool)
@@ -164,7 +181,8 @@ function readOne(
 ): Asked | string {
   if (search === undefined) return `This key keeps no search "${id.slice(0, 40)}".`
   const place = places.get(mark) ?? null
-  if (mark !== null && place === null) return `The mark of ${id} is none of this key, or has ended; send null.`
+  if (mark !== null && place === null)
+    return `The mark of ${id} is none of this key, or has ended; send null.`
   try {
     const query = newOf(search, place ?? LONG_AGO, plan)
     return { id, query: place && query, above: place?.seq ?? 0n }

@@ -45,7 +45,12 @@ interface Owned {
  * Errors that any operation may answer. The next lists are for operations with a key, with a body,
  * and with a search that the plan bounds.
  */
-const OF_ALL = ['too_many_failed_attempts', 'rate_limit_exceeded', 'invalid_request', 'service_unavailable'] as const
+const OF_ALL = [
+  'too_many_failed_attempts',
+  'rate_limit_exceeded',
+  'invalid_request',
+  'service_unavailable',
+] as const
 const OF_THE_KEY = ['missing_token', 'invalid_token'] as const
 const OF_A_BODY = ['body_too_slow', 'body_too_large', 'unsupported_body'] as const
 const OF_THE_PLAN = ['country_not_included', 'history_not_included'] as const
@@ -53,7 +58,10 @@ const OF_THE_PLAN = ['country_not_included', 'history_not_included'] as const
 /** @param operations by method and path */
 function pathsOf(tag: string, operations: Record<string, Owned>): Json {
   const paths: Record<string, Json> = {}
-  for (const [place, { id, takes, gives, errors = [], formats, isOpen, ...about }] of Object.entries(operations)) {
+  for (const [
+    place,
+    { id, takes, gives, errors = [], formats, isOpen, ...about },
+  ] of Object.entries(operations)) {
     const [method = '', path = ''] = place.split(' ')
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
     const codes = new Set<AnyErrorCode>([
@@ -65,9 +73,12 @@ function pathsOf(tag: string, operations: Record<string, Owned>): Json {
       ...errors,
     ])
     const described = operation(id, {
-      ...{ tags: [tag], ...about },
+      tags: [tag],
+      ...about,
       ...(isOpen ? { security: [] } : {}),
-      ...(names.length > 0 ? { parameters: names.map(name => inPath(name, schemaInPath(name, formats))) } : {}),
+      ...(names.length > 0
+        ? { parameters: names.map(name => inPath(name, schemaInPath(name, formats))) }
+        : {}),
       ...(takes ? { requestBody: { required: true, content: json(takes) } } : {}),
       answers: Object.fromEntries(
         Object.entries(gives).map(([status, [description, content]]) => [
@@ -94,7 +105,9 @@ function texts(contentTypes: string[]): Json {
 }
 
 const NAME = { type: 'string', maxLength: SEARCH_LIMITS.name } as const
-const SEARCH = text('A query string with the parameters of `/explore/articles.rss`, in one spelling.')
+const SEARCH = text(
+  'A query string with the parameters of `/explore/articles.rss`, in one spelling.',
+)
 const LAST = timeOrNull('null until the first request.')
 const FEED = objectOf({
   id: TEXT,
@@ -106,15 +119,20 @@ const FEED = objectOf({
 })
 const ADDRESS = { type: 'string', format: 'uri' } as const
 const NEW_SEARCH = {
-  ...{ type: 'string', maxLength: SEARCH_LIMITS.search },
-  description: 'A query string with the parameters of `/explore/articles.rss`, without `?`; empty: everything.',
+  type: 'string',
+  maxLength: SEARCH_LIMITS.search,
+  description:
+    'A query string with the parameters of `/explore/articles.rss`, without `?`; empty: everything.',
 }
 const NEW_NAME = { ...NAME, description: "By default the feed's own title." }
 
 /** A feed with its addresses. */
 const MADE_FEED = {
   ...FEED.properties,
-  url: { ...ADDRESS, description: 'The secret address, as RSS; shown in this answer and in OPML alone.' },
+  url: {
+    ...ADDRESS,
+    description: 'The secret address, as RSS; shown in this answer and in OPML alone.',
+  },
   urls: {
     ...objectOf(Object.fromEntries(Object.keys(FEED_FORMATS).map(format => [format, ADDRESS]))),
     description: 'The same secret in the addresses of all formats.',
@@ -131,10 +149,20 @@ const FEED_SCHEMAS = {
 
 /** docs/citations.md explains these members. */
 const CITATION_PROPERTIES = {
-  ...{ status: OK, address: TEXT, url: ADDRESS, digest: TEXT, search: TEXT, count: COUNT },
-  ...{ cited_at: TIME, as_of: TIME, watermark: COUNT, rules: COUNT, ids_only: { type: 'boolean' } },
+  status: OK,
+  address: TEXT,
+  url: ADDRESS,
+  digest: TEXT,
+  search: TEXT,
+  count: COUNT,
+  cited_at: TIME,
+  as_of: TIME,
+  watermark: COUNT,
+  rules: COUNT,
+  ids_only: { type: 'boolean' },
   reach: objectOf({ countries: { type: 'array', items: TEXT }, since: TIME }),
-  ...{ model: TEXT, bias: TEXT },
+  model: TEXT,
+  bias: TEXT,
 }
 const CITATION_SCHEMA = objectOf(CITATION_PROPERTIES, ['model', 'bias'])
 const CITED_ARTICLES_SCHEMA = objectOf(
@@ -150,15 +178,20 @@ const CITATION_OPERATIONS: Record<string, Owned> = {
   'post /explore/citations': {
     id: 'cite',
     summary: 'Cite a search',
-    description: 'The same search with the same result has the same address. At most 100,000 articles.',
+    description:
+      'The same search with the same result has the same address. At most 100,000 articles.',
     takes: 'NewCitation',
-    gives: { 200: ['The citation, which existed.', json('Citation')], 201: ['The citation.', json('Citation')] },
+    gives: {
+      200: ['The citation, which existed.', json('Citation')],
+      201: ['The citation.', json('Citation')],
+    },
     errors: ['quota_exceeded', 'semantic_search_unavailable', 'too_many_citations'],
   },
   'get /cite/{digest}.{format}': {
     id: 'citedArticles',
     summary: 'The articles of a citation',
-    description: 'Those that your plan covers, as JSON, CSV, BibTeX or RIS. `/cite/{digest}` is its page, for anybody.',
+    description:
+      'Those that your plan covers, as JSON, CSV, BibTeX or RIS. `/cite/{digest}` is its page, for anybody.',
     formats: ['json', 'csv', 'bib', 'ris'],
     gives: {
       200: [
@@ -183,7 +216,8 @@ const FEED_OPERATIONS: Record<string, Owned> = {
   'post /explore/feeds': {
     id: 'makeFeed',
     summary: 'Make a feed of a search',
-    description: 'Whoever knows its address reads the feed, at the cost of your key. Treat it as a password.',
+    description:
+      'Whoever knows its address reads the feed, at the cost of your key. Treat it as a password.',
     takes: 'NewFeed',
     gives: { 201: ['The feed.', json('MadeFeed')] },
     errors: ['too_many_searches', 'too_many_feeds'],
@@ -221,8 +255,13 @@ const POSITION = count('Its place in the list; places may be free.')
 
 const SEARCH_SCHEMAS = {
   Search: objectOf({
-    ...{ id: TEXT, name: NAME, search: SEARCH, position: POSITION },
-    ...{ created_at: TIME, feed: orNull('Feed'), alert: orNull('Alert') },
+    id: TEXT,
+    name: NAME,
+    search: SEARCH,
+    position: POSITION,
+    created_at: TIME,
+    feed: orNull('Feed'),
+    alert: orNull('Alert'),
   }),
   OneSearch: dataOf(ref('schemas', 'Search')),
   Searches: dataOf({ type: 'array', items: ref('schemas', 'Search') }),
@@ -245,7 +284,11 @@ const SEARCH_SCHEMAS = {
       to: text('An address that begins with `https://` or `mailto:`.'),
       when: text('`at once`, or a local time as `08:00`.'),
       time_zone: TEXT,
-      state: { type: 'string', enum: ['on', 'asked', 'rests'], description: 'asked: the owner has not agreed yet.' },
+      state: {
+        type: 'string',
+        enum: ['on', 'asked', 'rests'],
+        description: 'asked: the owner has not agreed yet.',
+      },
       reason: textOrNull('Why it rests, or what failed last.'),
       created_at: TIME,
       delivered_at: LAST,
@@ -300,7 +343,10 @@ const SEARCH_OPERATIONS: Record<string, Owned> = {
     id: 'feedOfSearch',
     summary: 'Give a kept search a feed, or read the addresses of the one that it has',
     description: 'Its addresses are secrets.',
-    gives: { 200: ['The feed that it has.', json('FeedOfSearch')], 201: ['A new feed.', json('FeedOfSearch')] },
+    gives: {
+      200: ['The feed that it has.', json('FeedOfSearch')],
+      201: ['A new feed.', json('FeedOfSearch')],
+    },
     errors: ['too_many_feeds'],
   },
   'delete /explore/searches/{id}/feed': {
@@ -314,7 +360,10 @@ const SEARCH_OPERATIONS: Record<string, Owned> = {
     summary: 'Have somebody told what is new to a kept search',
     description: 'By a signed webhook or by mail. One message costs one of the month.',
     takes: 'NewAlert',
-    gives: { 200: ['The alert, changed.', json('AlertOfSearch')], 201: ['A new alert.', json('AlertOfSearch')] },
+    gives: {
+      200: ['The alert, changed.', json('AlertOfSearch')],
+      201: ['A new alert.', json('AlertOfSearch')],
+    },
   },
   'delete /explore/searches/{id}/alert': {
     id: 'endAlertOfSearch',

@@ -60,7 +60,11 @@ const DUE = `
  * notifier sends. Each process of the API does this, because it has the index in memory. Only one
  * process takes each alert.
  */
-export function startTelling(pool: Pool, index: Pick<SearchIndex, 'collect'>, log: Logger): Repeated {
+export function startTelling(
+  pool: Pool,
+  index: Pick<SearchIndex, 'collect'>,
+  log: Logger,
+): Repeated {
   const outage = createOutageLog(
     log,
     'could not search for new articles of alerts',
@@ -90,7 +94,10 @@ async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promis
     if (!(error instanceof ApiError || error instanceof TooFrequent)) throw error
     // The plan has become smaller, the search has become one by meaning, or its words are too
     // frequent. The alert rests until its owner changes it or its search.
-    await pool.query('update search_alerts set rests = $2 where alert_id = $1', [due.alertId, error.message])
+    await pool.query('update search_alerts set rests = $2 where alert_id = $1', [
+      due.alertId,
+      error.message,
+    ])
   }
   return true
 }
@@ -127,7 +134,13 @@ const WRITE = `
  * articles, an alert with "at once" sends the others in its next message. A daily message only
  * tells their number.
  */
-async function write(pool: Pool, due: Due, now: IngestionPlace, looked: bigint[], hasMore: boolean): Promise<void> {
+async function write(
+  pool: Pool,
+  due: Due,
+  now: IngestionPlace,
+  looked: bigint[],
+  hasMore: boolean,
+): Promise<void> {
   const once = await eachTextOnce(pool, due.alertId, looked)
   const told = once.slice(0, MOST)
   const rest = once.length - told.length + Number(hasMore)
@@ -136,5 +149,15 @@ async function write(pool: Pool, due: Due, now: IngestionPlace, looked: bigint[]
   const place = isAtOnce && rest > 0 && last !== undefined ? { seq: last, at: due.at } : now
   const pause = isAtOnce && told.length > 0 && rest === 0 ? PAUSE : 0
   const next = nextTime(due.when, due.zone, new Date(due.now.getTime() + pause))
-  await pool.query(WRITE, [due.alertId, due.seq, next, place.seq, place.at, told, rest, messageId(), due.search])
+  await pool.query(WRITE, [
+    due.alertId,
+    due.seq,
+    next,
+    place.seq,
+    place.at,
+    told,
+    rest,
+    messageId(),
+    due.search,
+  ])
 }

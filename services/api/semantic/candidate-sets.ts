@@ -23,7 +23,10 @@ interface QuestionSet {
 }
 
 /** Finds and makes the sets of questions. */
-export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 'serving' | 'nearest'>) {
+export function createQuestionSets(
+  pool: Pool,
+  vectorSearch: Pick<VectorSearch, 'serving' | 'nearest'>,
+) {
   const nearest = createNearest(vectorSearch)
   let removing: Promise<void> | null = null
 
@@ -107,7 +110,9 @@ export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
       const inTurn = permits.question(async () => {
         wait.end()
         wait.signal.throwIfAborted()
-        return joined() ?? begin(text, reach, asked, Math.ceil(Math.max(1, Math.min(BUDGET, left()))))
+        return (
+          joined() ?? begin(text, reach, asked, Math.ceil(Math.max(1, Math.min(BUDGET, left()))))
+        )
       })
       return unlessAborted(inTurn, wait.signal).finally(wait.end)
     },
@@ -121,7 +126,10 @@ function openWait(left: () => number): { signal: AbortSignal; end(): void } {
   const look = () => {
     const ms = left()
     if (ms > 0) timer = setTimeout(look, ms)
-    else giving.abort(new VectorFailure('unavailable', 'The questions before this one are not answered in time.'))
+    else
+      giving.abort(
+        new VectorFailure('unavailable', 'The questions before this one are not answered in time.'),
+      )
   }
   let timer = setTimeout(look, left())
   return { signal: giving.signal, end: () => clearTimeout(timer) }
@@ -142,7 +150,10 @@ function candidatesOf(nearest: NearArticle[]): Candidates {
   const ordered = nearest
     .map(({ seq, score }) => ({ seq, relevance: relevanceOf(score) }))
     .sort((a, b) => b.relevance - a.relevance || Number(a.seq - b.seq))
-  return { seqs: ordered.map(({ seq }) => seq), relevances: ordered.map(({ relevance }) => relevance) }
+  return {
+    seqs: ordered.map(({ seq }) => seq),
+    relevances: ordered.map(({ relevance }) => relevance),
+  }
 }
 
 /**
@@ -161,7 +172,8 @@ export interface FrozenSet {
 }
 
 /** The set that a question got in the last five minutes; null: it got none. */
-const findSet = (db: Queryable, question: Buffer) => readStored(db, 'semantic-set-find', FIND, question)
+const findSet = (db: Queryable, question: Buffer) =>
+  readStored(db, 'semantic-set-find', FIND, question)
 
 /**
  * The new set of a question, before it is stored. Equal candidates make an equal id, so that
@@ -193,7 +205,8 @@ async function keepSet(db: Queryable, question: Buffer, own: FrozenSet): Promise
  * The set that a cursor names; null: it is removed. A set answers new questions for five minutes,
  * and its cursors for five more.
  */
-export const readSet = (db: Queryable, setId: string) => readStored(db, 'semantic-set-read', READ, setId)
+export const readSet = (db: Queryable, setId: string) =>
+  readStored(db, 'semantic-set-read', READ, setId)
 
 /**
  * Removes some old sets. It runs after every new set, so the table cannot grow without limit, even
@@ -202,7 +215,9 @@ export const readSet = (db: Queryable, setId: string) => readStored(db, 'semanti
  */
 async function removeOldSets(db: Queryable): Promise<void> {
   // A failure does no harm: the next removal, after the next new set, removes these sets as well.
-  await db.query({ name: 'semantic-set-remove', text: REMOVE, values: [REMOVED_AT_ONCE] }).catch(() => {})
+  await db
+    .query({ name: 'semantic-set-remove', text: REMOVE, values: [REMOVED_AT_ONCE] })
+    .catch(() => {})
 }
 
 interface StoredSet {
@@ -212,10 +227,16 @@ interface StoredSet {
   relevances: string
 }
 
-async function readStored(db: Queryable, name: string, text: string, value: unknown): Promise<FrozenSet | null> {
+async function readStored(
+  db: Queryable,
+  name: string,
+  text: string,
+  value: unknown,
+): Promise<FrozenSet | null> {
   const stored = await readRow<StoredSet>(db, { name, text, values: [value] })
   if (stored === undefined) return null
-  const [seqs, relevances] = [stored.seqs.split(',').map(BigInt), stored.relevances.split(',').map(Number)]
+  const seqs = stored.seqs.split(',').map(BigInt)
+  const relevances = stored.relevances.split(',').map(Number)
   return { id: stored.set_id, candidates: { seqs, relevances } }
 }
 

@@ -102,7 +102,11 @@ export interface SemanticSearch<A extends KeptArticle = ArticleRow> {
    * @throws SemanticUnavailable; `createNearest` says after how long
    * @throws SetExpired when the set of `position` is older than ten minutes
    */
-  search(query: SemanticQuery, position: SemanticPosition | null, permits?: SearchPermits): Promise<SemanticPage<A>>
+  search(
+    query: SemanticQuery,
+    position: SemanticPosition | null,
+    permits?: SearchPermits,
+  ): Promise<SemanticPage<A>>
   /**
    * All candidates of a search. The request's filters are not applied yet.
    *

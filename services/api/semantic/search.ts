@@ -42,7 +42,8 @@ export async function openSemanticSearch<A extends KeptArticle>(
       return found
     } catch (error) {
       if (!(error instanceof EmbeddingFailure || error instanceof VectorFailure)) throw error
-      if (error.message !== lastComplaint) log.warn({ err: error.message }, 'semantic search is unavailable')
+      if (error.message !== lastComplaint)
+        log.warn({ err: error.message }, 'semantic search is unavailable')
       lastComplaint = error.message
       throw new SemanticUnavailable(error.message, { cause: error })
     }
@@ -73,7 +74,9 @@ export async function openSemanticSearch<A extends KeptArticle>(
 
   return {
     search: (query, position, permits = NO_PERMITS) =>
-      explained(() => (position === null ? firstPage(query, permits) : nextPage(query, position, permits))),
+      explained(() =>
+        position === null ? firstPage(query, permits) : nextPage(query, position, permits),
+      ),
     candidates: (question, permits = NO_PERMITS) =>
       explained(async () => {
         const set = await sets.find(question, permits)
@@ -108,7 +111,10 @@ async function readPage<A extends KeptArticle>(
   return {
     rows: withRelevance(rows, shown),
     total: found.length,
-    next: following.length > shown.length && last ? { setId: set.id, last: { value: last.value, id: last.id } } : null,
+    next:
+      following.length > shown.length && last
+        ? { setId: set.id, last: { value: last.value, id: last.id } }
+        : null,
   }
 }
 
@@ -121,7 +127,11 @@ interface Placed {
   value: number | null
 }
 
-async function filterSet(index: Pick<SearchIndex, 'filter'>, set: Candidates, query: SemanticQuery): Promise<Placed[]> {
+async function filterSet(
+  index: Pick<SearchIndex, 'filter'>,
+  set: Candidates,
+  query: SemanticQuery,
+): Promise<Placed[]> {
   const relevances = new Map(set.seqs.map((seq, at) => [seq, set.relevances[at]!]))
   const passed = await index.filter(set.seqs, query)
   return passed.map(({ seq, id, published, ingested }) => {

@@ -57,7 +57,9 @@ export function openVectorSearch(config: Config, pool: Pool) {
       timed('model', () => twice(signal, () => embeddings.embedQuery(text, signal))),
     )
     return timed('vectors', () =>
-      twice(signal, () => within(signal, vectors.search(collection.name, vector, reach, CANDIDATES))),
+      twice(signal, () =>
+        within(signal, vectors.search(collection.name, vector, reach, CANDIDATES)),
+      ),
     )
   }
 
@@ -99,7 +101,10 @@ export function openVectorSearch(config: Config, pool: Pool) {
       const ask = async ({ collection, embeddings: { model } }: ServingCollection) => {
         const near = await timed('vectors', () =>
           twice(signal, () =>
-            within(signal, vectors.around(collection.name, seq, days, AROUND_LIMIT, leastOf(model.same))),
+            within(
+              signal,
+              vectors.around(collection.name, seq, days, AROUND_LIMIT, leastOf(model.same)),
+            ),
           ),
         )
         return near && { near, same: model.same }
@@ -141,7 +146,11 @@ async function orAnother<T>(
     if (!(error instanceof VectorFailure) || error.kind !== 'missing') throw error
     const now = await findServing(0)
     if (now && now.collection.name !== serving.collection.name) return ask(now)
-    if ((await readRow(pool, 'select from embeddings where embedded_at is not null limit 1')) !== undefined) throw error
+    if (
+      (await readRow(pool, 'select from embeddings where embedded_at is not null limit 1')) !==
+      undefined
+    )
+      throw error
     return nothing
   }
 }
@@ -158,7 +167,9 @@ async function twice<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
   try {
     return await work()
   } catch (error) {
-    const isAway = (error instanceof EmbeddingFailure || error instanceof VectorFailure) && error.kind === 'unavailable'
+    const isAway =
+      (error instanceof EmbeddingFailure || error instanceof VectorFailure) &&
+      error.kind === 'unavailable'
     if (!isAway || signal.aborted || Date.now() - began > AT_ONCE) throw error
     return work()
   }
@@ -170,7 +181,9 @@ async function twice<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
  */
 function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return unlessAborted(work, signal).catch(error => {
-    throw error === signal.reason ? new VectorFailure('unavailable', 'Qdrant does not answer in time.') : error
+    throw error === signal.reason
+      ? new VectorFailure('unavailable', 'Qdrant does not answer in time.')
+      : error
   })
 }
 
@@ -202,7 +215,10 @@ function openServing(config: Config, pool: Pool, options: EmbeddingOptions): Fin
     if (!collection) return null
     if (known?.collection.name !== collection.name) {
       const source = sourceOf(config, collection)
-      known = { collection, embeddings: openEmbeddings(source, { ...options, dimensions: collection.dimensions }) }
+      known = {
+        collection,
+        embeddings: openEmbeddings(source, { ...options, dimensions: collection.dimensions }),
+      }
     }
     return known
   }
@@ -242,9 +258,11 @@ export function createQuestionVectors(maxSize: number) {
     fetchMethod: async (_key, _stale, { context: embed }) => Float32Array.from(await embed()),
     ignoreFetchAbort: true,
   })
-  return async (collection: string, text: string, embed: () => Promise<number[]>): Promise<number[]> => [
-    ...(await kept.forceFetch(keyOf(collection, text), { context: embed })),
-  ]
+  return async (
+    collection: string,
+    text: string,
+    embed: () => Promise<number[]>,
+  ): Promise<number[]> => [...(await kept.forceFetch(keyOf(collection, text), { context: embed }))]
 }
 
 /** The key is a digest, so that the memory does not hold for an hour what people asked. */
@@ -257,12 +275,18 @@ function keyOf(collection: string, text: string): string {
 const steps = histogram(
   'semantic_seconds',
   'Time of the steps of a semantic search: set (looked up, kept), model, vectors, page (filters, order, articles).',
-  [0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.055, 0.075, 0.1, 0.2, 0.5, 1, 2],
+  [
+    0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.055, 0.075, 0.1, 0.2, 0.5,
+    1, 2,
+  ],
   ['step'],
 )
 
 /** Measures a step, also when it fails. */
-export async function timed<T>(step: 'set' | 'model' | 'vectors' | 'page', work: () => Promise<T>): Promise<T> {
+export async function timed<T>(
+  step: 'set' | 'model' | 'vectors' | 'page',
+  work: () => Promise<T>,
+): Promise<T> {
   const start = performance.now()
   try {
     return await work()

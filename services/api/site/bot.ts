@@ -136,7 +136,8 @@ const WORDS: Record<Language, Words> = {
 /** `/bot`: information about the crawler for publishers, without a key. */
 export function botPage(config: Config): Router {
   const file = makeFile('text/html; charset=utf-8', botHtml(config))
-  const answer: RequestHandler = (request, response) => sendFile(request, response, file, 'public, max-age=300')
+  const answer: RequestHandler = (request, response) =>
+    sendFile(request, response, file, 'public, max-age=300')
   const router = Router({ strict: true, caseSensitive: true })
   router.get(BOT_PATH, pageSecurity(), answer)
   return router
@@ -144,7 +145,9 @@ export function botPage(config: Config): Router {
 
 function botHtml({ CRAWL_USER_AGENT, CRAWL_FROM, SERVICE_NAME }: Config): string {
   const bot = productToken(CRAWL_USER_AGENT)
-  const links = Object.entries(OWN_NAMES).map(([tag, name]) => `<a href="#${tag}" lang="${tag}">${name}</a>`)
+  const links = Object.entries(OWN_NAMES).map(
+    ([tag, name]) => `<a href="#${tag}" lang="${tag}">${name}</a>`,
+  )
   const sections = Object.entries(WORDS).map(([tag, words]) => {
     const rows = SIGNALS.map((signal, at) => {
       return `<dt><pre>${escapeHtml(signal.replaceAll('{bot}', bot))}</pre></dt><dd>${words.effects[at]}</dd>`
@@ -162,7 +165,9 @@ function botHtml({ CRAWL_USER_AGENT, CRAWL_FROM, SERVICE_NAME }: Config): string
 
 /** Pages for people. All other paths need a key, or are feeds with secret addresses. */
 const OPEN = ['/$', '/docs', '/bot', '/cite/', '/llms.txt']
-const ROBOTS = ['User-agent: *', ...OPEN.map(path => `Allow: ${path}`), 'Disallow: /', ''].join('\n')
+const ROBOTS = ['User-agent: *', ...OPEN.map(path => `Allow: ${path}`), 'Disallow: /', ''].join(
+  '\n',
+)
 
 /**
  * For language models (llmstxt.org). The text names no host, because the server may have several.

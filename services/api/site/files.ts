@@ -31,7 +31,10 @@ export function makeFile(contentType: string, content: string | Buffer): WebFile
   }
 }
 
-const COMPRESS = { identity: async (file: Buffer) => file, ...compressors(11, 9, constants.BROTLI_DEFAULT_WINDOW) }
+const COMPRESS = {
+  identity: async (file: Buffer) => file,
+  ...compressors(11, 9, constants.BROTLI_DEFAULT_WINDOW),
+}
 
 /** Sends a file in the coding that the client prefers, or 304. */
 export async function sendFile(
@@ -48,7 +51,10 @@ export async function sendFile(
   const coding = encodingFor(request.headers['accept-encoding']) ?? 'identity'
   const body = await file.body(coding)
   if (coding !== 'identity') response.set('Content-Encoding', coding)
-  response.set({ 'Content-Type': file.contentType, 'Content-Length': String(body.length) }).end(body)
+  response
+    .set({ 'Content-Type': file.contentType, 'Content-Length': String(body.length) })
+    .end(body)
 }
 
-export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+export const escapeHtml = (text: string) =>
+  text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

@@ -9,7 +9,13 @@ import { openQueues, type Queues } from '../../../shared/queues/queues.ts'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 import { createStalls, spentBudgets, unsetOf } from '../../../status/cause-watch.ts'
 import { causesOf } from '../../../status/causes.ts'
-import { countQuarantine, listQuarantine, readFlow, readLag, readRunning } from '../../../status/flow.ts'
+import {
+  countQuarantine,
+  listQuarantine,
+  readFlow,
+  readLag,
+  readRunning,
+} from '../../../status/flow.ts'
 import { outletHealth } from '../../../status/health.ts'
 import { readMachines } from '../../../status/machines.ts'
 import { withDelayed } from '../../../status/status.ts'
@@ -49,13 +55,18 @@ const CLOSE_TIMEOUT = 2_000
  */
 export async function openOperatorPages(parts: OperatorParts) {
   const { config, log, lock, readiness } = parts
-  const pool = createPool(config.DATABASE_URL, 'status', error => log.debug({ err: error.message }, 'status'), {
-    max: 3,
-    statementTimeout: STATEMENT_TIMEOUT,
-    queryTimeout: STATEMENT_TIMEOUT + 500,
-    // A standby is enough: the page then says that the database is a standby.
-    mayBeStandby: true,
-  })
+  const pool = createPool(
+    config.DATABASE_URL,
+    'status',
+    error => log.debug({ err: error.message }, 'status'),
+    {
+      max: 3,
+      statementTimeout: STATEMENT_TIMEOUT,
+      queryTimeout: STATEMENT_TIMEOUT + 500,
+      // A standby is enough: the page then says that the database is a standby.
+      mayBeStandby: true,
+    },
+  )
   const queues = openQueues(config, log)
   const figures = openFigures({ pool, queues, readiness, config, service: config.SERVICE_NAME })
 
@@ -63,7 +74,12 @@ export async function openOperatorPages(parts: OperatorParts) {
   router.use('/status', requireOperator(config.OPERATOR_KEY, lock))
   router.get('/status/figures', async (request, response) => {
     response.set('Cache-Control', 'no-store')
-    await sendOnce(request, response, 'application/json; charset=utf-8', JSON.stringify(await figures()))
+    await sendOnce(
+      request,
+      response,
+      'application/json; charset=utf-8',
+      JSON.stringify(await figures()),
+    )
   })
   router.get('/status', pageSecurity(), async (request, response) => {
     const { pages } = await webBundle()
@@ -99,7 +115,9 @@ export function requireOperator(key: string, lock: AddressLock): RequestHandler 
     if (timingSafeEqual(digest(sent.key), expected)) return next()
     // These pages must also work while the database is away. A wrong key that cannot be counted is
     // then only refused.
-    const seconds = await lock.fail(lockAddress(request.ip, request.socket.remoteAddress)).catch(() => null)
+    const seconds = await lock
+      .fail(lockAddress(request.ip, request.socket.remoteAddress))
+      .catch(() => null)
     if (seconds === null) throw challenge('invalid_token', WRONG)
     throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
   }
@@ -112,7 +130,9 @@ const WRONG = 'This is not the key of the operators (OPERATOR_KEY).'
 const challenge = (code: 'missing_token' | 'invalid_token', message: string) =>
   new ApiError(code, {
     message,
-    headers: { 'WWW-Authenticate': `Basic realm="${REALM}", charset="UTF-8", Bearer realm="${REALM}"` },
+    headers: {
+      'WWW-Authenticate': `Basic realm="${REALM}", charset="UTF-8", Bearer realm="${REALM}"`,
+    },
   })
 
 /**
@@ -128,7 +148,10 @@ const NOTHING: Sent = { kind: 'missing' }
 
 function readKey(request: Request): Sent {
   const headers = request.headersDistinct.authorization ?? []
-  const basic = headers.length === 1 ? /^basic +([A-Za-z0-9+/]+=*)$/i.exec(headers[0]?.trim() ?? '')?.[1] : undefined
+  const basic =
+    headers.length === 1
+      ? /^basic +([A-Za-z0-9+/]+=*)$/i.exec(headers[0]?.trim() ?? '')?.[1]
+      : undefined
   if (basic !== undefined) {
     const pair = Buffer.from(basic, 'base64').toString('utf8')
     const password = pair.slice(pair.indexOf(':') + 1)
@@ -146,7 +169,14 @@ const digest = (text: string) => createHash('sha256').update(text).digest()
  * ms for which figures are kept, so that many viewers cause one read. Figures that change slowly
  * are kept longer.
  */
-const FRESH = { flow: 2_500, machines: 5_000, outlets: 10_000, quarantine: 10_000, around: 30_000, lag: 60_000 }
+const FRESH = {
+  flow: 2_500,
+  machines: 5_000,
+  outlets: 10_000,
+  quarantine: 10_000,
+  around: 30_000,
+  lag: 60_000,
+}
 const NEWEST = 50
 
 /**
@@ -169,12 +199,18 @@ export function openFigures(parts: {
     queues: shared(() => queues.counts(), FRESH.flow),
     outlets: shared(async () => (await outletHealth(pool)).sort(worstFirst), FRESH.outlets),
     quarantine: shared(
-      async () => ({ counts: await countQuarantine(pool), newest: await listQuarantine(pool, NEWEST) }),
+      async () => ({
+        counts: await countQuarantine(pool),
+        newest: await listQuarantine(pool, NEWEST),
+      }),
       FRESH.quarantine,
     ),
     lag: shared(() => readLag(pool), FRESH.lag),
     around: shared(() => readSurroundings(config, pool), FRESH.around),
-    missing: shared(async () => ({ ...(await readiness.required()), ...(await readiness.semantic()) }), FRESH.flow),
+    missing: shared(
+      async () => ({ ...(await readiness.required()), ...(await readiness.semantic()) }),
+      FRESH.flow,
+    ),
   }
   return async () => {
     const unread: string[] = []
@@ -184,20 +220,28 @@ export function openFigures(parts: {
       if (found === null) unread.push(name)
       return found
     }
-    const [flow, running, machines, counts, outlets, quarantine, lag, around, missing] = await Promise.all([
-      part('flow', read.flow()),
-      part('running', read.running()),
-      part('machines', read.machines()),
-      part('queues', read.queues()),
-      part('outlets', read.outlets()),
-      part('quarantine', read.quarantine()),
-      part('lag', read.lag()),
-      part('around', read.around()),
-      part('missing', read.missing()),
-    ])
+    const [flow, running, machines, counts, outlets, quarantine, lag, around, missing] =
+      await Promise.all([
+        part('flow', read.flow()),
+        part('running', read.running()),
+        part('machines', read.machines()),
+        part('queues', read.queues()),
+        part('outlets', read.outlets()),
+        part('quarantine', read.quarantine()),
+        part('lag', read.lag()),
+        part('around', read.around()),
+        part('missing', read.missing()),
+      ])
     const figures = {
       at: new Date().toISOString(),
-      ...{ service, flow, running, machines, outlets, quarantine, lag, around },
+      service,
+      flow,
+      running,
+      machines,
+      outlets,
+      quarantine,
+      lag,
+      around,
       queues: counts && withDelayed(counts, flow?.embeddings.promised ?? 0),
       missing: Object.keys(missing ?? {}),
       unread: unread.sort(),
@@ -206,7 +250,13 @@ export function openFigures(parts: {
     const stalled = counts === null ? [] : stalls(counts, Date.now())
     return {
       ...figures,
-      causes: causesOf({ ...figures, reasons: missing ?? {}, spent, stalled, unset: unsetOf(config) }),
+      causes: causesOf({
+        ...figures,
+        reasons: missing ?? {},
+        spent,
+        stalled,
+        unset: unsetOf(config),
+      }),
     }
   }
 }
@@ -220,7 +270,10 @@ const RANK = { failing: 0, blocked: 1, silent: 2, healthy: 3 }
 function worstFirst(a: OutletHealth, b: OutletHealth): number {
   const since = ({ lastNew, lastSuccess }: OutletHealth) => (lastNew ?? lastSuccess)?.getTime() ?? 0
   return (
-    RANK[a.health] - RANK[b.health] || b.failures - a.failures || since(a) - since(b) || (a.domain < b.domain ? -1 : 1)
+    RANK[a.health] - RANK[b.health] ||
+    b.failures - a.failures ||
+    since(a) - since(b) ||
+    (a.domain < b.domain ? -1 : 1)
   )
 }
 

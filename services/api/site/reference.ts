@@ -22,10 +22,12 @@ const ASSETS: Readonly<Record<string, Make>> = {
     makeFile('application/json; charset=utf-8', JSON.stringify(exploreDocument(serviceName))),
   '/docs': page,
   '/docs/changes': changes,
-  '/docs/agents.md': () => file('text/markdown; charset=utf-8', join(import.meta.dirname, '../../../docs/agents.md')),
+  '/docs/agents.md': () =>
+    file('text/markdown; charset=utf-8', join(import.meta.dirname, '../../../docs/agents.md')),
   '/docs/page.css': async () => (await webBundle()).docsStyle,
   '/docs/page.js': () => file('text/javascript; charset=utf-8', own('page.js')),
-  '/docs/swagger-ui.js': () => file('text/javascript; charset=utf-8', join(SWAGGER_UI, 'swagger-ui-bundle.js')),
+  '/docs/swagger-ui.js': () =>
+    file('text/javascript; charset=utf-8', join(SWAGGER_UI, 'swagger-ui-bundle.js')),
   ...Object.fromEntries(
     Object.entries(PACKAGES).map(([name, make]): [string, Make] => [
       `/clients/${name}`,
@@ -33,7 +35,8 @@ const ASSETS: Readonly<Record<string, Make>> = {
     ]),
   ),
   // A fixed address for the package of the current version.
-  '/clients/perscope.tgz': async () => makeFile('application/octet-stream', await Object.values(PACKAGES)[0]!()),
+  '/clients/perscope.tgz': async () =>
+    makeFile('application/octet-stream', await Object.values(PACKAGES)[0]!()),
 }
 export const REFERENCE_PATHS = Object.keys(ASSETS)
 
@@ -81,7 +84,9 @@ async function page(serviceName: string): Promise<WebFile> {
     python: await pollOf('python'),
   }
   const template = await readFile(own('page.html'), 'utf8')
-  const filled = template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => escapeHtml(parts[name]!.trimEnd()))
+  const filled = template.replace(/\{\{(\w+)\}\}/g, (_, name: string) =>
+    escapeHtml(parts[name]!.trimEnd()),
+  )
   return makeFile('text/html; charset=utf-8', filled)
 }
 
@@ -112,6 +117,9 @@ async function changes(serviceName: string): Promise<WebFile> {
 
 /** The example of a poll in the README of a package. */
 async function pollOf(client: 'typescript' | 'python'): Promise<string> {
-  const readme = await readFile(join(import.meta.dirname, '../../../clients', client, 'README.md'), 'utf8')
+  const readme = await readFile(
+    join(import.meta.dirname, '../../../clients', client, 'README.md'),
+    'utf8',
+  )
   return /^## Poll$[\s\S]*?^```\w+\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? ''
 }

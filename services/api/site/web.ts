@@ -40,11 +40,16 @@ export function webBundle(): Promise<WebBundle> {
  */
 export function webPages(): Router {
   const router = Router({ strict: true, caseSensitive: true })
-  router.get(['/', ARTICLE_PAGE, '/searches'], asBrowsersAsk, pageSecurity(), async (request, response) => {
-    const { pages } = await webBundle()
-    response.vary('Accept')
-    await sendFile(request, response, pages.explorer, 'no-cache')
-  })
+  router.get(
+    ['/', ARTICLE_PAGE, '/searches'],
+    asBrowsersAsk,
+    pageSecurity(),
+    async (request, response) => {
+      const { pages } = await webBundle()
+      response.vary('Accept')
+      await sendFile(request, response, pages.explorer, 'no-cache')
+    },
+  )
   router.get(ASSET_PATH, async (request, response, next) => {
     const { assets } = await webBundle()
     const file = assets.get(request.path)
@@ -55,11 +60,14 @@ export function webPages(): Router {
 }
 
 /** The explorer's page with some data in it, and with texts for readers without scripts. */
-export async function explorerWith(told: { data: Record<string, object>; lines: string[] } | null): Promise<string> {
+export async function explorerWith(
+  told: { data: Record<string, object>; lines: string[] } | null,
+): Promise<string> {
   const { pages } = await webBundle()
   const html = (await pages.explorer.body('identity')).toString()
   const blocks = Object.entries(told?.data ?? {}).map(
-    ([type, value]) => `<script type="${type}">${JSON.stringify(value).replaceAll('<', '\\u003c')}</script>`,
+    ([type, value]) =>
+      `<script type="${type}">${JSON.stringify(value).replaceAll('<', '\\u003c')}</script>`,
   )
   const plain = (told?.lines ?? []).map(line => `<pre>${escapeHtml(line)}</pre>`)
   return html
@@ -77,7 +85,10 @@ const asBrowsersAsk: RequestHandler = (request, _response, next) => {
 /** The pages of `web/`, and the sentence that each shows where no script runs. */
 const PAGES = {
   explorer: { title: 'Perscope', instead: 'The API does not: see <a href="/docs">/docs</a>.' },
-  status: { title: 'Status', instead: 'Its figures are at <a href="/status/figures">/status/figures</a>.' },
+  status: {
+    title: 'Status',
+    instead: 'Its figures are at <a href="/status/figures">/status/figures</a>.',
+  },
 }
 type PageName = keyof typeof PAGES
 
@@ -108,12 +119,20 @@ const TYPES: Record<string, string> = {
 export async function bundlePages(): Promise<WebBundle> {
   const built = await runEsbuild()
   const assets = new Map(
-    built.outputFiles.map(file => [pathOf(file), makeFile(typeOf(file.path), Buffer.from(file.contents))]),
+    built.outputFiles.map(file => [
+      pathOf(file),
+      makeFile(typeOf(file.path), Buffer.from(file.contents)),
+    ]),
   )
-  const page = async (name: PageName) => makeFile('text/html; charset=utf-8', await pageOf(name, built))
+  const page = async (name: PageName) =>
+    makeFile('text/html; charset=utf-8', await pageOf(name, built))
   const docsStyle = [...assets].find(([path]) => path.startsWith(`${ASSETS_PATH}docs-`))?.[1]
   if (docsStyle === undefined) throw new Error(`esbuild made no style of ${DOCS_STYLE.in}.`)
-  return { pages: { explorer: await page('explorer'), status: await page('status') }, docsStyle, assets }
+  return {
+    pages: { explorer: await page('explorer'), status: await page('status') },
+    docsStyle,
+    assets,
+  }
 }
 
 type Built = BuildResult<{ write: false; metafile: true }>
@@ -122,7 +141,10 @@ async function runEsbuild(): Promise<Built> {
   try {
     return await build({
       absWorkingDir: ROOT,
-      entryPoints: [...Object.keys(PAGES).map(name => ({ in: `web/${name}/main.tsx`, out: name })), DOCS_STYLE],
+      entryPoints: [
+        ...Object.keys(PAGES).map(name => ({ in: `web/${name}/main.tsx`, out: name })),
+        DOCS_STYLE,
+      ],
       bundle: true,
       splitting: true,
       format: 'esm',
@@ -151,17 +173,24 @@ async function runEsbuild(): Promise<Built> {
 async function pageOf(name: PageName, { metafile }: Built): Promise<Buffer> {
   const template = await readFile(join(ROOT, 'web/parts/page.html'), 'utf8')
   const [script, output] =
-    Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === `web/${name}/main.tsx`) ?? []
-  if (script === undefined || output === undefined) throw new Error(`esbuild made no script of web/${name}/main.tsx.`)
+    Object.entries(metafile.outputs).find(
+      ([, { entryPoint }]) => entryPoint === `web/${name}/main.tsx`,
+    ) ?? []
+  if (script === undefined || output === undefined)
+    throw new Error(`esbuild made no script of web/${name}/main.tsx.`)
   const address = (path: string) => `${ASSETS_PATH}${basename(path)}`
   const preloads = output.imports
     .filter(({ kind }) => kind === 'import-statement')
     .map(({ path }) => `<link rel="modulepreload" href="${address(path)}">`)
-  const style = output.cssBundle === undefined ? [] : [`<link rel="stylesheet" href="${address(output.cssBundle)}">`]
+  const style =
+    output.cssBundle === undefined
+      ? []
+      : [`<link rel="stylesheet" href="${address(output.cssBundle)}">`]
   const links = [...style, ...preloads, `<script type="module" src="${address(script)}"></script>`]
   const parts: Record<string, string> = { ...PAGES[name], bundle: links.join('\n    ') }
   return Buffer.from(template.replace(/\{\{(\w+)\}\}/g, (_mark, part) => parts[part] ?? ''))
 }
 
 const pathOf = (file: OutputFile) => `${ASSETS_PATH}${basename(file.path)}`
-const typeOf = (path: string) => TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+const typeOf = (path: string) =>
+  TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream'

@@ -1,6 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg, { type ClientBase } from 'pg'
-import { isTransient, loadSharedSecret, type Pool, readRow, readValue } from '../../../shared/postgres/pool.ts'
+import {
+  isTransient,
+  loadSharedSecret,
+  type Pool,
+  readRow,
+  readValue,
+} from '../../../shared/postgres/pool.ts'
 import { withConnection } from './resting-pool.ts'
 
 /**
@@ -49,14 +55,17 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
     const is = seen === null || nameOf(seen) !== nameOf(found)
     // A transaction on such a connection fails, and the pool removes the connection.
     for (const one of is ? connections : []) one.connection.stream.destroy(earlierPrimary())
-    if (client instanceof pg.Client) connections.add(client.once('end', () => connections.delete(client)))
+    if (client instanceof pg.Client)
+      connections.add(client.once('end', () => connections.delete(client)))
     return is
   }
 
   async function load(name: KnownHistory['name']): Promise<void> {
     const isCurrent = () => seen !== null && name === nameOf(seen) && !closing.signal.aborted
     while (isCurrent()) {
-      const secret = await withConnection(primary(), closing.signal, one => loadFrom(one, name)).catch(() => null)
+      const secret = await withConnection(primary(), closing.signal, one =>
+        loadFrom(one, name),
+      ).catch(() => null)
       if (secret !== null && isCurrent()) known = { name, secret }
       if (secret !== null) return
       await pause(INTERVAL, undefined, { signal: closing.signal, ref: false }).catch(() => {})
@@ -94,7 +103,9 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
 
 // The SQLSTATE that Postgres sends when it shuts down. A caller that gets it does its work again.
 const earlierPrimary = () =>
-  Object.assign(new Error('Postgres at this address was the primary before a failover'), { code: '57P01' })
+  Object.assign(new Error('Postgres at this address was the primary before a failover'), {
+    code: '57P01',
+  })
 
 interface Seen {
   system: string

@@ -14,7 +14,8 @@ interface RestingOptions {
 }
 
 /** ms between two checks of a server that rests: the first, and the longest. */
-const [FIRST, LONGEST] = [50, 1_000]
+const FIRST = 50
+const LONGEST = 1_000
 
 /** A pool of a server that may be away. While the server is away, the pool rests. */
 export function createRestingPool({ open, look, limit, outage }: RestingOptions) {

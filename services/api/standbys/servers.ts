@@ -24,7 +24,8 @@ export function openServers(config: Config, log: Logger): Servers {
   const urls = config.DATABASE_READ_URL
   const history = followHistory(() => pool, urls.length > 0)
   const pool: Pool = openApiPool(config, log, history.look)
-  const standbys = urls.length === 0 ? undefined : openStandbys(urls, config.DATABASE_POOL, history, log)
+  const standbys =
+    urls.length === 0 ? undefined : openStandbys(urls, config.DATABASE_POOL, history, log)
   return { pool, history, standbys }
 }
 
@@ -34,15 +35,24 @@ export function openServers(config: Config, log: Logger): Servers {
  *
  * @param onConnect runs on each new connection before it is used
  */
-function openApiPool(config: Config, log: Logger, onConnect: (client: ClientBase) => Promise<void>): Pool {
-  const pool: Pool = createPool(config.DATABASE_URL, 'api', postgresOutageLog(log, () => pool).met, {
-    max: config.DATABASE_POOL,
-    statementTimeout: config.SEARCH_TIMEOUT,
-    // The server ends a long statement. This limit ends the wait for a server that hangs.
-    queryTimeout: config.SEARCH_TIMEOUT + 1_000,
-    settings: SEARCH_SETTINGS,
-    onConnect,
-  })
+function openApiPool(
+  config: Config,
+  log: Logger,
+  onConnect: (client: ClientBase) => Promise<void>,
+): Pool {
+  const pool: Pool = createPool(
+    config.DATABASE_URL,
+    'api',
+    postgresOutageLog(log, () => pool).met,
+    {
+      max: config.DATABASE_POOL,
+      statementTimeout: config.SEARCH_TIMEOUT,
+      // The server ends a long statement. This limit ends the wait for a server that hangs.
+      queryTimeout: config.SEARCH_TIMEOUT + 1_000,
+      settings: SEARCH_SETTINGS,
+      onConnect,
+    },
+  )
   return pool
 }
 

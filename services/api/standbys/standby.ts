@@ -66,18 +66,24 @@ export function openStandby(url: string, connections: number, history: History, 
     /**
      * The rows of a statement, or the reason why there are none, within `LIMIT`. It never throws.
      */
-    async rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Reply<Row>> {
+    async rows<Row>(
+      statement: Statement,
+      needed: NeededState,
+      isWhole?: IsWhole<Row>,
+    ): Promise<Reply<Row>> {
       const own = new AbortController()
       const timer = setTimeout(() => {
         // If the server has answered other statements meanwhile, only this statement is slow.
-        if (performance.now() - answeredAt > LIMIT / 2) pool.rest(new Error(`no answer within ${LIMIT} ms`))
+        if (performance.now() - answeredAt > LIMIT / 2)
+          pool.rest(new Error(`no answer within ${LIMIT} ms`))
         own.abort()
       }, LIMIT)
       underWay++
       try {
         const answer = await pool.run(own, client => ask(looks, client, statement, needed, isWhole))
         answeredAt = performance.now()
-        const isForeign = 'refusal' in answer && answer.refusal === 'foreign' && history.current() !== null
+        const isForeign =
+          'refusal' in answer && answer.refusal === 'foreign' && history.current() !== null
         if (isForeign) foreignUntil = answeredAt + FOREIGN_REST
         return answer
       } catch (error) {
@@ -113,7 +119,8 @@ async function ask<Row>(
  * `serialization_failure`: Postgres has cancelled the statement, because it blocked the replay of
  * WAL.
  */
-const isConflict = (error: unknown) => error instanceof Error && 'code' in error && error.code === '40001'
+const isConflict = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === '40001'
 
 /**
  * Why a standby cannot run a statement. `behind`: it has not replayed enough. `ahead`: it has newer
@@ -148,7 +155,11 @@ function createLooks(history: History) {
   async function look(client: ClientBase): Promise<Refusal | null> {
     const known = history.current()
     if (known === null) return 'foreign'
-    const row = await readRow<LookRow>(client, { name: 'standby-look', text: LOOK, values: [known.name] })
+    const row = await readRow<LookRow>(client, {
+      name: 'standby-look',
+      text: LOOK,
+      values: [known.name],
+    })
     const holds = row?.follows === true && row.secret?.equals(known.secret) === true
     if (!holds) return 'foreign'
     looks.set(client, { state: row, history: known })
@@ -180,8 +191,13 @@ function createLooks(history: History) {
 }
 
 function refusalOf(seen: IndexState, needed: NeededState): Refusal | null {
-  const { lastSeq = seen.lastSeq, version = seen.version, wordsVersion = seen.wordsVersion } = needed
-  if (seen.lastSeq < lastSeq || seen.version < version || seen.wordsVersion < wordsVersion) return 'behind'
+  const {
+    lastSeq = seen.lastSeq,
+    version = seen.version,
+    wordsVersion = seen.wordsVersion,
+  } = needed
+  if (seen.lastSeq < lastSeq || seen.version < version || seen.wordsVersion < wordsVersion)
+    return 'behind'
   return seen.version > version || seen.wordsVersion > wordsVersion ? 'ahead' : null
 }
 

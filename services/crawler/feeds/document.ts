@@ -2,7 +2,13 @@ import { LONGEST_RETRY_AFTER, readRetryAfter } from '../../../shared/resilience/
 import type { Crawl } from '../crawl.ts'
 import { gunzipFile } from '../fetch/compression.ts'
 import { type Fetched, politeGet } from '../fetch/polite-get.ts'
-import { conditions, type FetchedResponse, NO_VALIDATORS, type Validators, validatorsOf } from '../fetch/request.ts'
+import {
+  conditions,
+  type FetchedResponse,
+  NO_VALIDATORS,
+  type Validators,
+  validatorsOf,
+} from '../fetch/request.ts'
 import { RequestFailure } from '../fetch/request-failure.ts'
 import type { Lease } from '../hosts/leases.ts'
 import type { ParsedFeed } from './parsing/parse.ts'
@@ -29,7 +35,12 @@ export interface Poll {
 export type Document =
   | { kind: 'feed'; feed: ParsedFeed; base: string; validators: Validators; fresh: number }
   | { kind: 'unchanged'; fresh: number }
-  | { kind: 'failure'; reason: string; detail: string; wait: { atLeast?: number; exactly?: number } }
+  | {
+      kind: 'failure'
+      reason: string
+      detail: string
+      wait: { atLeast?: number; exactly?: number }
+    }
   | { kind: 'later'; host: string; wait: number }
   | { kind: 'interrupted' }
 
@@ -62,18 +73,26 @@ export async function readDocument(
   try {
     const bytes = await gunzipFile(answer.body, crawl.config.CRAWL_MAX_BYTES)
     await poll.beforeParsing()
-    const feed = await crawl.parser.parse({ bytes, contentType, url: url.href }, poll.feed.outletNo, crawl.ending)
+    const feed = await crawl.parser.parse(
+      { bytes, contentType, url: url.href },
+      poll.feed.outletNo,
+      crawl.ending,
+    )
     if (feed === null) {
       const detail = `no feed: ${contentType ?? 'without a type'}, ${bytes.length} bytes`
       return { kind: 'failure', reason: 'no feed', detail, wait: {} }
     }
     return {
-      ...{ kind: 'feed', feed, base: url.href },
-      ...{ validators: validatorsToKeep(answer, feed), fresh: freshFor(answer.headers) },
+      kind: 'feed',
+      feed,
+      base: url.href,
+      validators: validatorsToKeep(answer, feed),
+      fresh: freshFor(answer.headers),
     }
   } catch (error) {
     if (crawl.ending.aborted) return { kind: 'interrupted' }
-    if (error instanceof ParseFailure) return { kind: 'failure', reason: UNPARSED, detail: error.message, wait: {} }
+    if (error instanceof ParseFailure)
+      return { kind: 'failure', reason: UNPARSED, detail: error.message, wait: {} }
     if (!(error instanceof RequestFailure)) throw error
     return { kind: 'failure', reason: error.kind, detail: error.message, wait: {} }
   }
@@ -85,7 +104,10 @@ const validatorsToKeep = (answer: FetchedResponse, feed: ParsedFeed) =>
 
 function refused({ status, headers }: FetchedResponse): Document {
   const wait = {
-    atLeast: status === 410 ? LONGEST_RETRY_AFTER : (readRetryAfter(headers['retry-after'], headers.date) ?? 0),
+    atLeast:
+      status === 410
+        ? LONGEST_RETRY_AFTER
+        : (readRetryAfter(headers['retry-after'], headers.date) ?? 0),
   }
   return { kind: 'failure', reason: `status ${status}`, detail: `the feed answers ${status}`, wait }
 }
@@ -95,5 +117,10 @@ function notRead(fetched: Exclude<Fetched, { kind: 'answer' }>): Document {
   if (kind === 'interrupted') return fetched
   if (kind === 'busy') return { kind: 'later', host: fetched.host, wait: fetched.wait }
   const wait = kind === 'robots unreachable' ? { exactly: fetched.wait } : {}
-  return { kind: 'failure', reason: kind === 'failure' ? fetched.reason : kind, detail: fetched.detail, wait }
+  return {
+    kind: 'failure',
+    reason: kind === 'failure' ? fetched.reason : kind,
+    detail: fetched.detail,
+    wait,
+  }
 }

@@ -26,7 +26,9 @@ import { type PartsRead, readParts } from './sitemap-parts.ts'
 export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promise<boolean> {
   let parsing = false
   const poll: Poll = {
-    ...{ crawl, visit, feed },
+    crawl,
+    visit,
+    feed,
     async beforeParsing() {
       await beforeParsing(crawl.pool, feed, crawl.config)
       parsing = true
@@ -49,7 +51,10 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
         return false
       }
       await saveFailure(crawl.pool, feed, document.detail, document.wait, crawl.config)
-      crawl.log.info({ feed: feed.url, reason: document.reason, detail: document.detail }, 'a feed could not be read')
+      crawl.log.info(
+        { feed: feed.url, reason: document.reason, detail: document.detail },
+        'a feed could not be read',
+      )
       return true
     case 'unchanged':
     case 'feed': {
@@ -57,7 +62,10 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
       if (parts.interrupted) return giveBack()
       if (parts.error !== null) {
         await saveFailure(crawl.pool, feed, parts.error, {}, crawl.config)
-        crawl.log.info({ feed: feed.url, detail: parts.error }, 'no part of a sitemap index could be read')
+        crawl.log.info(
+          { feed: feed.url, detail: parts.error },
+          'no part of a sitemap index could be read',
+        )
         return true
       }
       const older = await saveSuccess(crawl, feed, document, parts)
@@ -69,9 +77,16 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
 type ReadDocument = Extract<Document, { kind: 'feed' | 'unchanged' }>
 
 /** An unchanged document may be an index whose parts have changed. */
-const hasParts = (document: ReadDocument) => document.kind === 'unchanged' || document.feed.format === 'sitemap index'
+const hasParts = (document: ReadDocument) =>
+  document.kind === 'unchanged' || document.feed.format === 'sitemap index'
 
-const NO_PARTS: PartsRead = { discovered: 0, interrupted: false, error: null, whole: true, any: false }
+const NO_PARTS: PartsRead = {
+  discovered: 0,
+  interrupted: false,
+  error: null,
+  whole: true,
+  any: false,
+}
 
 /** Returns the older page that must be read; null: no page. */
 async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, parts: PartsRead) {
@@ -121,15 +136,26 @@ async function readOlderPages(poll: Poll, first: string | null): Promise<boolean
   const { crawl, visit, feed } = poll
   if (first === null) return true
   const seen = new Set([feed.url])
-  for (let url: string | null = first; url !== null && !seen.has(url) && seen.size <= MOST_OLDER_PAGES; ) {
+  for (
+    let url: string | null = first;
+    url !== null && !seen.has(url) && seen.size <= MOST_OLDER_PAGES;
+  ) {
     seen.add(url)
     // `beforeParsing` would plan the next poll, which is planned already.
-    const document = await readDocument({ ...poll, beforeParsing: async () => {} }, url, NO_VALIDATORS, OWN_PAUSE)
+    const document = await readDocument(
+      { ...poll, beforeParsing: async () => {} },
+      url,
+      NO_VALIDATORS,
+      OWN_PAUSE,
+    )
     if (document.kind === 'interrupted') return false
     if (document.kind === 'later') return document.host !== visit.host
     if (document.kind !== 'feed') {
       const detail = document.kind === 'failure' ? document.detail : 'it answers 304'
-      crawl.log.info({ feed: feed.url, page: url, detail }, 'could not read an older page of a feed')
+      crawl.log.info(
+        { feed: feed.url, page: url, detail },
+        'could not read an older page of a feed',
+      )
       reportGap(crawl, feed, await saveUnclosedGap(crawl.pool, feed, true))
       return true
     }
@@ -167,7 +193,12 @@ async function countSecond(poll: Poll): Promise<boolean> {
   const { crawl, visit, feed } = poll
   const url = feed.kind === 'feed' ? await claimSecond(crawl.pool, feed) : null
   if (url === null) return true
-  const document = await readDocument({ ...poll, beforeParsing: async () => {} }, url, NO_VALIDATORS, OWN_PAUSE)
+  const document = await readDocument(
+    { ...poll, beforeParsing: async () => {} },
+    url,
+    NO_VALIDATORS,
+    OWN_PAUSE,
+  )
   if (document.kind === 'interrupted') return false
   if (document.kind === 'later') return document.host !== visit.host
   if (document.kind !== 'feed' || document.feed.format !== 'news sitemap') {

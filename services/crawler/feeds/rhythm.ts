@@ -109,15 +109,27 @@ const BELIEVED_FRESH = 1 / 2
 export function learn(before: Habits | null, { now, found, room, dated }: PollResult): Habits {
   if (before === null) {
     const rates = Array(48).fill(bounded(dated ?? UNKNOWN_RATE))
-    return { since: now, at: now, rates, rushes: Array(24).fill(0), found: 0, expected: 0, room: room ?? null }
+    return {
+      since: now,
+      at: now,
+      rates,
+      rushes: Array(24).fill(0),
+      found: 0,
+      expected: 0,
+      room: room ?? null,
+    }
   }
-  const [rates, rushes] = [[...before.rates], [...before.rushes]]
+  const rates = [...before.rates]
+  const rushes = [...before.rushes]
   const isRush = found >= (before.room ?? Infinity) * ROOM
   // By default, two polls are at least a minute apart. If they seem closer, the clock was set back.
   const watched = Math.max(MINUTE, Math.min(now - before.at, WEEK))
   const slices = Math.ceil(watched / SLICE)
   const hours = watched / slices / HOUR
-  const moments = Array.from({ length: slices }, (_, slice) => now - watched + (slice + 0.5) * hours * HOUR)
+  const moments = Array.from(
+    { length: slices },
+    (_, slice) => now - watched + (slice + 0.5) * hours * HOUR,
+  )
   const promised = moments.map(moment => rateAt(before.rates, moment) * hours)
   const expected = promised.reduce((sum, part) => sum + part, 0)
   const believed = Math.min(found, MOST_AT_ONCE + 2 * expected)
@@ -134,8 +146,13 @@ export function learn(before: Habits | null, { now, found, room, dated }: PollRe
   }
   const fade = 2 ** (-watched / LATELY)
   return {
-    ...{ since: before.since, at: now, rates, rushes, room: room === undefined ? before.room : room },
-    ...{ found: before.found * fade + believed, expected: before.expected * fade + expected },
+    since: before.since,
+    at: now,
+    rates,
+    rushes,
+    room: room === undefined ? before.room : room,
+    found: before.found * fade + believed,
+    expected: before.expected * fade + expected,
   }
 }
 
@@ -143,7 +160,11 @@ export function learn(before: Habits | null, { now, found, room, dated }: PollRe
  * Moves a rate towards the rate that was seen. In the first week, working days also move the rates
  * of the weekend, which may not have been seen yet.
  */
-function learnHour(rates: number[], hour: number, { seen, hours, age }: { seen: number; hours: number; age: number }) {
+function learnHour(
+  rates: number[],
+  hour: number,
+  { seen, hours, age }: { seen: number; hours: number; age: number },
+) {
   for (const cell of age < 7 && hour < 24 ? [hour, hour + 24] : [hour]) {
     const memory = Math.min(cell < 24 ? MEMORY.workdays : MEMORY.weekend, FIRST_GUESS + age)
     const moved = rates[cell]! + (1 - Math.exp(-hours / memory)) * (seen - rates[cell]!)
@@ -189,7 +210,10 @@ export function nextPoll(habits: Habits, fresh: number, { min, max }: IntervalRa
   const longest = Math.max(min, max)
   const today = (CAUTION + habits.found) / (CAUTION + habits.expected)
   const room = (habits.room ?? Infinity) * ROOM
-  let [wait, arrived, filled, waited] = [0, 0, 0, 0]
+  let wait = 0
+  let arrived = 0
+  let filled = 0
+  let waited = 0
   while (wait < longest && waited < PRICE && filled < room) {
     const moment = habits.at + wait
     const step = Math.min(Math.max(wait, min, 1) / 8, longest - wait)

@@ -1,4 +1,10 @@
-import { type Client, countOf, type Pool, readRow, transaction } from '../../../shared/postgres/pool.ts'
+import {
+  type Client,
+  countOf,
+  type Pool,
+  readRow,
+  transaction,
+} from '../../../shared/postgres/pool.ts'
 import { type Budget, GAPS_SHOWN } from '../../../status/health.ts'
 import { NO_VALIDATORS, type Validators } from '../fetch/request.ts'
 import { admitHosts, spend, TOMORROW } from '../hosts/budgets.ts'
@@ -52,13 +58,21 @@ export async function savePoll(pool: Pool, feed: DueFeed, poll: GoodPoll, config
     const locked = await lockFeed(client, feed)
     if (locked === null) return null
     const saved = await saveNamed(client, feed, named, config)
-    const isGap = locked.named && rolls && isAllNew(saved, named.length) && !areOld(named, locked.between)
-    const { gap, open, older } = await judgeGap(client, feed, isGap ? locked.between : null, locked.open, next)
+    const isGap =
+      locked.named && rolls && isAllNew(saved, named.length) && !areOld(named, locked.between)
+    const { gap, open, older } = await judgeGap(
+      client,
+      feed,
+      isGap ? locked.between : null,
+      locked.open,
+      next,
+    )
     const discovered = before + saved.added
     const habits = habitsAfter(locked, discovered, poll)
     // While a gap is open, the feed is polled soon, and without validators, because an "unchanged"
     // answer names no next page.
-    const wait = older === null ? nextPoll(habits, fresh, intervalRangeOf(config)) : config.POLL_INTERVAL_MIN
+    const wait =
+      older === null ? nextPoll(habits, fresh, intervalRangeOf(config)) : config.POLL_INTERVAL_MIN
     const kept = older === null ? validators : NO_VALIDATORS
     // The first poll finds the whole feed, so it says nothing about how often articles come.
     const rhythm = discovered > 0 && locked.between !== null ? articleInterval(habits) : null
@@ -73,18 +87,33 @@ export async function savePoll(pool: Pool, feed: DueFeed, poll: GoodPoll, config
               open_gap_from = $10, open_gap_to = $11
         where feed_no = $1`,
       [
-        ...[feed.feedNo, kept !== null, kept?.etag ?? null, kept?.lastModified ?? null, wait],
-        ...[habits, rhythm, discovered > 0, named.length > 0, open?.from ?? null, open?.to ?? null],
+        feed.feedNo,
+        kept !== null,
+        kept?.etag ?? null,
+        kept?.lastModified ?? null,
+        wait,
+        habits,
+        rhythm,
+        discovered > 0,
+        named.length > 0,
+        open?.from ?? null,
+        open?.to ?? null,
       ],
     )
     return { discovered, gap, older }
   })
 }
 
-function habitsAfter({ habits, now }: LockedFeed, found: number, { named, rolls, validators }: GoodPoll): Habits {
+function habitsAfter(
+  { habits, now }: LockedFeed,
+  found: number,
+  { named, rolls, validators }: GoodPoll,
+): Habits {
   const dates = named.map(({ entry }) => entry.published)
   return learn(habits, {
-    ...{ now: now.getTime(), found, dated: datedRate(dates, now.getTime()) },
+    now: now.getTime(),
+    found,
+    dated: datedRate(dates, now.getTime()),
     ...(validators === null ? {} : { room: rolls && named.length >= FEWEST ? named.length : null }),
   })
 }
@@ -130,7 +159,8 @@ export const saveOlderPage = async (pool: Pool, feed: DueFeed, named: Named[], b
     return { discovered: saved.added, closed }
   })
 
-const CLOSE_GAP = 'update feeds set open_gap_from = null, open_gap_to = null, older_tries = 0 where feed_no = $1'
+const CLOSE_GAP =
+  'update feeds set open_gap_from = null, open_gap_to = null, older_tries = 0 where feed_no = $1'
 
 /**
  * Records that no older page closes the gap, or that a page could not be read. The next polls try
@@ -138,13 +168,20 @@ const CLOSE_GAP = 'update feeds set open_gap_from = null, open_gap_to = null, ol
  *
  * @returns the gap that nothing can close
  */
-export const saveUnclosedGap = async (pool: Pool, feed: DueFeed, isUnreadable: boolean): Promise<Gap | null> =>
+export const saveUnclosedGap = async (
+  pool: Pool,
+  feed: DueFeed,
+  isUnreadable: boolean,
+): Promise<Gap | null> =>
   transaction(pool, async client => {
     const open = (await lockFeed(client, feed))?.open
     if (!open) return null
     if (!isUnreadable) return noteGap(client, feed, open)
-    const tried = 'update feeds set older_tries = older_tries + 1 where feed_no = $1 returning older_tries'
-    return (await countOf(client, tried, [feed.feedNo])) < MOST_TRIES ? null : noteGap(client, feed, open)
+    const tried =
+      'update feeds set older_tries = older_tries + 1 where feed_no = $1 returning older_tries'
+    return (await countOf(client, tried, [feed.feedNo])) < MOST_TRIES
+      ? null
+      : noteGap(client, feed, open)
   })
 
 /**
@@ -161,14 +198,16 @@ const isAllNew = ({ added }: SavedAddresses, named: number) => added === named &
  * rebuilt site shows known articles at new addresses.
  */
 const areOld = (named: Named[], between: Gap | null) =>
-  between !== null && named.every(({ entry }) => Date.parse(entry.published ?? '') < between.from.getTime() - DAY)
+  between !== null &&
+  named.every(({ entry }) => Date.parse(entry.published ?? '') < between.from.getTime() - DAY)
 const DAY = 86_400_000
 
 /**
  * Whether an older page reaches back before the gap. An entry that was found after the gap proves
  * nothing, because the feed may have pushed it to its next page meanwhile.
  */
-const closes = ({ knownSince }: SavedAddresses, gap: Gap) => knownSince !== null && knownSince < gap.to
+const closes = ({ knownSince }: SavedAddresses, gap: Gap) =>
+  knownSince !== null && knownSince < gap.to
 
 /**
  * Decides about the feed's gaps after a poll. Without a next page, nothing can close the gap that
@@ -177,7 +216,13 @@ const closes = ({ knownSince }: SavedAddresses, gap: Gap) => knownSince !== null
  * @returns `gap`: a gap that nothing can close; `open`: a gap that `older` and the pages after it
  * may close
  */
-async function judgeGap(client: Client, feed: DueFeed, found: Gap | null, before: Gap | null, next: string | null) {
+async function judgeGap(
+  client: Client,
+  feed: DueFeed,
+  found: Gap | null,
+  before: Gap | null,
+  next: string | null,
+) {
   const open = before ?? found
   const older = open !== null && next !== feed.url ? next : null
   if (found === null || older !== null) return { gap: null, open, older }
@@ -219,7 +264,11 @@ interface LockedFeed {
  */
 async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | null> {
   const row = await readRow<
-    Omit<LockedFeed, 'between' | 'open'> & { from: Date | null; openFrom: Date | null; openTo: Date | null }
+    Omit<LockedFeed, 'between' | 'open'> & {
+      from: Date | null
+      openFrom: Date | null
+      openTo: Date | null
+    }
   >(
     client,
     `select now() as now, f.habits, f.named, f.last_success_at as from, f.open_gap_from as "openFrom", f.open_gap_to as "openTo"
@@ -233,7 +282,8 @@ async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | nul
   return { ...locked, between: gapOf(from, row.now), open: gapOf(openFrom, openTo) }
 }
 
-const gapOf = (from: Date | null, to: Date | null): Gap | null => (from === null || to === null ? null : { from, to })
+const gapOf = (from: Date | null, to: Date | null): Gap | null =>
+  from === null || to === null ? null : { from, to }
 
 /**
  * The number of addresses that crawl memory added, and how long it has known the other addresses.
@@ -249,7 +299,12 @@ interface SavedAddresses {
  * Adds new addresses to crawl memory. A known page that still waits gets the new entry if it holds
  * more of the article.
  */
-async function saveNamed(client: Client, feed: DueFeed, named: Named[], budget: Budget): Promise<SavedAddresses> {
+async function saveNamed(
+  client: Client,
+  feed: DueFeed,
+  named: Named[],
+  budget: Budget,
+): Promise<SavedAddresses> {
   if (named.length === 0) return { added: 0, knownSince: null }
   const known = await readKnown(client, feed, named)
   await enrichKnown(client, feed, named, known)
@@ -261,7 +316,8 @@ async function saveNamed(client: Client, feed: DueFeed, named: Named[], budget: 
   return { added, knownSince: earliest([...known.values()].map(page => page.discovered)) }
 }
 
-const earliest = (times: Date[]) => times.reduce<Date | null>((a, b) => (a === null || b < a ? b : a), null)
+const earliest = (times: Date[]) =>
+  times.reduce<Date | null>((a, b) => (a === null || b < a ? b : a), null)
 
 interface KnownPage {
   state: string
@@ -273,7 +329,11 @@ interface KnownPage {
 }
 
 /** The known pages of the outlet, by key. */
-async function readKnown(client: Client, feed: DueFeed, named: Named[]): Promise<Map<string, KnownPage>> {
+async function readKnown(
+  client: Client,
+  feed: DueFeed,
+  named: Named[],
+): Promise<Map<string, KnownPage>> {
   const { rows } = await client.query<KnownPage & { crawl_key: string }>(
     `select crawl_key, state, named_by as "namedBy", discovered_at as discovered,
             case when entry->>'content' is not null then 2 when entry->>'summary' is not null then 1 else 0 end as richness
@@ -287,8 +347,14 @@ async function readKnown(client: Client, feed: DueFeed, named: Named[]): Promise
 const namedBy = ({ kind }: DueFeed) => (kind === 'feed' ? 1 : 2)
 
 /** Records which pages the feeds, or the sitemaps, of an outlet have named. */
-async function markKnown(client: Client, feed: DueFeed, known: Map<string, KnownPage>): Promise<void> {
-  const unmarked = [...known].filter(([, page]) => (page.namedBy & namedBy(feed)) === 0).map(([key]) => key)
+async function markKnown(
+  client: Client,
+  feed: DueFeed,
+  known: Map<string, KnownPage>,
+): Promise<void> {
+  const unmarked = [...known]
+    .filter(([, page]) => (page.namedBy & namedBy(feed)) === 0)
+    .map(([key]) => key)
   if (unmarked.length === 0) return
   // Locks the pages in the order of their keys, as `addPages` does, so that two polls cannot
   // deadlock.
@@ -302,17 +368,21 @@ async function markKnown(client: Client, feed: DueFeed, known: Map<string, Known
 }
 
 /** Replaces entries of waiting pages by richer ones, and counts their bytes for the outlet. */
-async function enrichKnown(client: Client, feed: DueFeed, named: Named[], known: Map<string, KnownPage>) {
+async function enrichKnown(
+  client: Client,
+  feed: DueFeed,
+  named: Named[],
+  known: Map<string, KnownPage>,
+) {
   let bytes = 0
   for (const { key, entry } of named) {
     const page = known.get(key)
     if (page === undefined || page.state !== 'waiting' || richness(entry) <= page.richness) continue
     const json = JSON.stringify(entry)
-    await client.query("update pages set entry = $3 where outlet_no = $1 and crawl_key = $2 and state = 'waiting'", [
-      feed.outletNo,
-      key,
-      json,
-    ])
+    await client.query(
+      "update pages set entry = $3 where outlet_no = $1 and crawl_key = $2 and state = 'waiting'",
+      [feed.outletNo, key, json],
+    )
     bytes += json.length
   }
   if (bytes > 0) await spend(client, feed.outletNo, { hosts: 0, bytes })
@@ -326,8 +396,16 @@ interface NewPage extends Named {
 }
 
 /** @param unseen in the order of the feed */
-async function addPages(client: Client, feed: DueFeed, unseen: NewPage[], budget: Budget): Promise<number> {
-  await spend(client, feed.outletNo, { hosts: 0, bytes: unseen.reduce((sum, { json }) => sum + json.length, 0) })
+async function addPages(
+  client: Client,
+  feed: DueFeed,
+  unseen: NewPage[],
+  budget: Budget,
+): Promise<number> {
+  await spend(client, feed.outletNo, {
+    hosts: 0,
+    bytes: unseen.reduce((sum, { json }) => sum + json.length, 0),
+  })
   // The hosts are in the feed's order, because the budget may only have room for the first ones.
   const hosts = unseen.map(({ host }) => host)
   const putOff = [...(await admitHosts(client, feed.outletNo, hosts, budget))]

@@ -29,14 +29,24 @@ export const intervalRangeOf = (config: PollIntervalSettings) => ({
  * last saved document stay, so nothing is lost. If the process ends here, the next poll counts this
  * one as a failure when it comes this far.
  */
-export async function beforeParsing(pool: Pool, feed: DueFeed, config: PollIntervalSettings): Promise<void> {
+export async function beforeParsing(
+  pool: Pool,
+  feed: DueFeed,
+  config: PollIntervalSettings,
+): Promise<void> {
   const failures = feed.failures + (feed.parsing ? 1 : 0)
   await pool.query(
     `update feeds
         set parsing = true, next_poll_at = clock_timestamp() + $2::int * interval '1 ms',
             failures = $3, last_error = case when $4 then $5 else last_error end
       where feed_no = $1`,
-    [feed.feedNo, nextPollAfterFailure(failures + 1, intervalRangeOf(config)), failures, feed.parsing, BROKEN_OFF],
+    [
+      feed.feedNo,
+      nextPollAfterFailure(failures + 1, intervalRangeOf(config)),
+      failures,
+      feed.parsing,
+      BROKEN_OFF,
+    ],
   )
 }
 
@@ -81,7 +91,12 @@ const printable = (error: string) => printableLine(error.slice(0, 500))
  *
  * @param why what the operator has to do first; by default nothing
  */
-export async function postpone(pool: Pool, feed: DueFeed, wait: number, why?: string): Promise<void> {
+export async function postpone(
+  pool: Pool,
+  feed: DueFeed,
+  wait: number,
+  why?: string,
+): Promise<void> {
   await pool.query(
     `update feeds
         set next_poll_at = clock_timestamp() + $2 * interval '1 ms', last_error = coalesce($3, last_error), parsing = false

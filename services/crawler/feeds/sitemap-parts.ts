@@ -74,9 +74,16 @@ export async function readParts(
 ): Promise<PartsRead> {
   const known = await knownParts(poll.crawl.pool, poll.feed)
   const base = index.kind === 'feed' ? index.base : poll.feed.url
-  const todo = index.kind === 'feed' ? index.feed.parts.map(part => ({ part, depth: 1 })) : knownAgain(known)
-  const result: PartsRead = { discovered: 0, interrupted: false, error: null, whole: true, any: todo.length > 0 }
-  const reading: PartsState = { ...{ known, todo, result, seen: new Set() }, tried: 0, read: 0 }
+  const todo =
+    index.kind === 'feed' ? index.feed.parts.map(part => ({ part, depth: 1 })) : knownAgain(known)
+  const result: PartsRead = {
+    discovered: 0,
+    interrupted: false,
+    error: null,
+    whole: true,
+    any: todo.length > 0,
+  }
+  const reading: PartsState = { known, todo, result, seen: new Set(), tried: 0, read: 0 }
   for (let next = todo.shift(); next !== undefined; next = todo.shift()) {
     const url = wantedUrl(reading, next.part, base)
     if (url === null) continue
@@ -105,7 +112,12 @@ function wantedUrl(reading: PartsState, part: SitemapPart, base: string): string
   return null
 }
 
-async function readPart(poll: Poll, reading: PartsState, pending: PendingPart, url: string): Promise<PartOutcome> {
+async function readPart(
+  poll: Poll,
+  reading: PartsState,
+  pending: PendingPart,
+  url: string,
+): Promise<PartOutcome> {
   const { result } = reading
   reading.tried += 1
   // One visit reads all parts, even where the host wants long pauses.
@@ -148,8 +160,16 @@ function savePartOf(
   { feed, validators }: Extract<Document, { kind: 'feed' }>,
 ): Promise<number | null> {
   if (feed.format !== 'sitemap index')
-    return savePart(crawl.pool, dueFeed, { url, modified: part.modified }, feed.named, validators, crawl.config)
-  if (depth < MAX_DEPTH) todo.unshift(...feed.parts.map(inner => ({ part: inner, depth: depth + 1 })))
+    return savePart(
+      crawl.pool,
+      dueFeed,
+      { url, modified: part.modified },
+      feed.named,
+      validators,
+      crawl.config,
+    )
+  if (depth < MAX_DEPTH)
+    todo.unshift(...feed.parts.map(inner => ({ part: inner, depth: depth + 1 })))
   // Each poll reads an inner index again, because its parts may change while its date does not.
   return savePart(crawl.pool, dueFeed, { url, modified: null }, [], NO_VALIDATORS, crawl.config)
 }

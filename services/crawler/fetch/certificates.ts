@@ -42,10 +42,14 @@ export function createTrust(authorities?: string[]) {
     isIssuedByAuthority: (certificate: X509Certificate): boolean =>
       ca()
         .map(pem => new X509Certificate(pem))
-        .some(authority => certificate.checkIssued(authority) && certificate.verify(authority.publicKey)),
+        .some(
+          authority =>
+            certificate.checkIssued(authority) && certificate.verify(authority.publicKey),
+        ),
     remember(found: X509Certificate[]) {
       if (intermediates.size >= MOST_INTERMEDIATES) intermediates.clear()
-      for (const certificate of found) intermediates.set(certificate.fingerprint256, String(certificate))
+      for (const certificate of found)
+        intermediates.set(certificate.fingerprint256, String(certificate))
       // The context is made only when certificates change, because it holds all authorities and
       // takes long to make.
       context = contextOf()

@@ -32,7 +32,8 @@ export function codingsOf(contentEncoding: string): string[] {
     .split(',')
     .map(coding => coding.trim().replace(/^x-/, ''))
     .filter(coding => ['gzip', 'deflate', 'br', 'zstd'].includes(coding))
-  if (codings.length > 2) throw new RequestFailure('protocol', `compressed too often: ${contentEncoding.slice(0, 60)}`)
+  if (codings.length > 2)
+    throw new RequestFailure('protocol', `compressed too often: ${contentEncoding.slice(0, 60)}`)
   return codings.reverse()
 }
 
@@ -69,7 +70,11 @@ export const tooLarge = (maxBytes: number) =>
  */
 const READ_AHEAD = 262_144
 
-async function* undoing(body: AsyncIterable<Buffer>, coding: string, maxBytes: number): AsyncIterable<Buffer> {
+async function* undoing(
+  body: AsyncIterable<Buffer>,
+  coding: string,
+  maxBytes: number,
+): AsyncIterable<Buffer> {
   const pieces = body[Symbol.asyncIterator]()
   let taken = 0
   // A compressed body can be endless and hold no text, only empty blocks. So its own bytes are
@@ -116,7 +121,8 @@ async function* undoing(body: AsyncIterable<Buffer>, coding: string, maxBytes: n
  * Whether the error says that a gzip stream is followed by bytes that are not gzip. Browsers and
  * curl ignore such bytes.
  */
-const hasBytesBehind = (error: unknown) => error instanceof Error && error.message === 'incorrect header check'
+const hasBytesBehind = (error: unknown) =>
+  error instanceof Error && error.message === 'incorrect header check'
 
 /** The text of the gzip members (RFC 1952 §2.2) at the beginning of a body. */
 async function membersOf(bytes: Buffer, maxBytes: number): Promise<Buffer> {
@@ -125,7 +131,8 @@ async function membersOf(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   let members = 0
   for (let rest = bytes; isGzip(rest); ) {
     members += 1
-    if (members > MOST_MEMBERS) throw new RequestFailure('protocol', `more than ${MOST_MEMBERS} gzip members`)
+    if (members > MOST_MEMBERS)
+      throw new RequestFailure('protocol', `more than ${MOST_MEMBERS} gzip members`)
     const data = rest.subarray(headerLength(rest))
     const inflate = zlib.createInflateRaw()
     inflate.end(data)
@@ -157,12 +164,15 @@ function headerLength(member: Buffer): number {
 function formOf(coding: string, start: Buffer): Form | null {
   if (start.length === 0) return null
   if (coding === 'gzip') return isGzip(start) ? 'gzip' : null
-  if (coding === 'zstd') return start.length >= MAGIC_LENGTH && start.readUInt32LE(0) === ZSTD_MAGIC ? 'zstd' : null
-  if (start.length >= SHORTEST_TEXT && ASCII.test(start.toString('latin1', 0, BEGINNING))) return null
+  if (coding === 'zstd')
+    return start.length >= MAGIC_LENGTH && start.readUInt32LE(0) === ZSTD_MAGIC ? 'zstd' : null
+  if (start.length >= SHORTEST_TEXT && ASCII.test(start.toString('latin1', 0, BEGINNING)))
+    return null
   if (coding === 'br') return 'br'
   // No raw deflate begins with these bytes.
   if (isGzip(start)) return 'gzip'
-  const isZlib = ((start[0] ?? 0) & 0x0f) === ZLIB && ((start[0] ?? 0) * 256 + (start[1] ?? 0)) % 31 === 0
+  const isZlib =
+    ((start[0] ?? 0) & 0x0f) === ZLIB && ((start[0] ?? 0) * 256 + (start[1] ?? 0)) % 31 === 0
   return isZlib ? 'deflate' : 'raw deflate'
 }
 

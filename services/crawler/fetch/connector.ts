@@ -31,7 +31,8 @@ export function guardedConnector(
       allowH2: true,
     })
   const onEveryPort = build(address => rule.isOpened(address), false)
-  const isAsked = (address: string) => rule.isOpened(address) || (rule.asksPublic && rule.isPublic(address))
+  const isAsked = (address: string) =>
+    rule.isOpened(address) || (rule.asksPublic && rule.isPublic(address))
   const onPublicPorts = build(isAsked, true)
   return (options, callback) => {
     const port = Number(options.port || (options.protocol === 'https:' ? 443 : 80))
@@ -86,9 +87,17 @@ export const introduction = ({ CRAWL_USER_AGENT, CRAWL_FROM }: Config): Record<s
 export const HELD =
   'held: CRAWL_USER_AGENT is not set; set it to a name, an address and a contact of yours, as "NewsBot/1.0 (+https://example.org/bot; bot@example.org)"'
 
-function forbidden(rule: AddressRule, host: string, addresses: string[], onWebPort: boolean): RequestFailure {
+function forbidden(
+  rule: AddressRule,
+  host: string,
+  addresses: string[],
+  onWebPort: boolean,
+): RequestFailure {
   if (!addresses.some(address => rule.isPublic(address)))
-    return new RequestFailure('private-address', `${host} has no public address; CRAWL_ALLOW_PRIVATE opens ranges`)
+    return new RequestFailure(
+      'private-address',
+      `${host} has no public address; CRAWL_ALLOW_PRIVATE opens ranges`,
+    )
   if (onWebPort && !rule.asksPublic) return new RequestFailure('held', HELD)
   return new RequestFailure('port', `${host} is asked for on a port that CRAWL_PORTS does not hold`)
 }
@@ -108,7 +117,9 @@ export class IncompleteChain extends RequestFailure {
 }
 
 const MISSING_ISSUER = new Set([
-  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ])
 
 /**

@@ -95,7 +95,8 @@ async function requestWithPermit(
     timeout: config.CRAWL_TIMEOUT,
     maxBytes: options.beginning ?? config.CRAWL_MAX_BYTES,
     cut: options.beginning !== undefined,
-    ...{ signal: AbortSignal.any([asking.ending, permit.lost, visit.lost]), read },
+    signal: AbortSignal.any([asking.ending, permit.lost, visit.lost]),
+    read,
     wanted: () => permit.alive() && visit.alive(),
   }).catch((error: unknown) => asFailure(error))
   noteAsked(asking, options.outletNo, result, read.bytes)
@@ -116,11 +117,17 @@ const ABSENT = new Set([404, 410])
  * Counts a request for its outlet's day. A request that we did not send, or that we ended
  * ourselves, does not count.
  */
-function noteAsked({ asked }: Asking, outletNo: number, result: FetchedResponse | RequestFailure, bytes: number): void {
+function noteAsked(
+  { asked }: Asking,
+  outletNo: number,
+  result: FetchedResponse | RequestFailure,
+  bytes: number,
+): void {
   const isFailure = result instanceof RequestFailure
   if (isFailure && (result.kind === 'aborted' || NEVER_ASKED.has(result.kind))) return
   asked.add(outletNo, {
-    ...{ requests: 1, bytes },
+    requests: 1,
+    bytes,
     // A missing document is no error, because most hosts have no tdmrep.json.
     errors: isFailure || (result.status >= 400 && !ABSENT.has(result.status)) ? 1 : 0,
     unchanged: !isFailure && result.status === 304 ? 1 : 0,
@@ -171,18 +178,28 @@ export async function askHost(
   options: PermittedOptions,
 ): Promise<HostReply> {
   const asked = await requestWithPermit(asking, visit, url, headers, options)
-  if (asked.kind !== 'failure' || asked.incomplete === undefined || !asking.trust.mayTry(url.host)) return asked
+  if (asked.kind !== 'failure' || asked.incomplete === undefined || !asking.trust.mayTry(url.host))
+    return asked
   const fetch = (address: URL) => fetchCertificate(asking, visit, address, options.outletNo)
   const missing = await missingCertificates(asked.incomplete, asking.trust, fetch)
   if (missing === null) return asked
   asking.trust.remember(missing)
-  asking.log.info({ host: url.host, certificates: missing.length }, 'fetched certificates that a host does not send')
+  asking.log.info(
+    { host: url.host, certificates: missing.length },
+    'fetched certificates that a host does not send',
+  )
   return requestWithPermit(asking, visit, url, headers, { ...options, patience: OWN_PAUSE })
 }
 
-async function fetchCertificate(asking: Asking, visit: Lease, address: URL, outletNo: number): Promise<Buffer | null> {
+async function fetchCertificate(
+  asking: Asking,
+  visit: Lease,
+  address: URL,
+  outletNo: number,
+): Promise<Buffer | null> {
   const { pool, config } = asking
-  if (address.host !== visit.host && !(await admitsHost(pool, outletNo, address.host, config))) return null
+  if (address.host !== visit.host && !(await admitsHost(pool, outletNo, address.host, config)))
+    return null
   const headers = { accept: 'application/pkix-cert,*/*;q=0.5' }
   const limits = { outletNo, patience: PATIENCE, beginning: CERTIFICATE_LIMIT }
   const asked = await requestWithPermit(asking, visit, address, headers, limits)

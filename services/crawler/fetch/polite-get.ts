@@ -30,7 +30,11 @@ import {
 export type Fetched =
   /** `url`: the address of the answer. */
   | { kind: 'answer'; answer: FetchedResponse; url: URL }
-  | { kind: 'failure'; reason: Extract<HostReply, { kind: 'failure' }>['reason'] | 'redirects'; detail: string }
+  | {
+      kind: 'failure'
+      reason: Extract<HostReply, { kind: 'failure' }>['reason'] | 'redirects'
+      detail: string
+    }
   /** The address redirects in a circle, even with the cookies that it has set. */
   | { kind: 'cookies'; url: URL; detail: string }
   /** A robots.txt forbids the address, or an address that it redirects to. */
@@ -118,7 +122,11 @@ export async function politeGet(
   const url = readTarget(address)
   if (url === null) return notFollowed(`no address that can be fetched: ${address.slice(0, 200)}`)
   const own = { asking, visit, outletNo, headers, ownPatience, beginning, robotsNeeded: null }
-  const way = { ...own, ...freshTrack(refreshOf), askedHosts: new Set(asked === null ? [] : [asked]) }
+  const way = {
+    ...own,
+    ...freshTrack(refreshOf),
+    askedHosts: new Set(asked === null ? [] : [asked]),
+  }
   return followAll(way, url, to => ask(way, to))
 }
 
@@ -129,13 +137,19 @@ export const freshTrack = (refreshOf: RefreshOf = () => null): Track => ({
 })
 
 /** Asks for an address, then for each that an answer redirects to. */
-export async function followAll(track: Track, start: URL, ask: (url: URL) => Promise<Fetched>): Promise<Fetched> {
+export async function followAll(
+  track: Track,
+  start: URL,
+  ask: (url: URL) => Promise<Fetched>,
+): Promise<Fetched> {
   let url = start
   for (;;) {
     const fetched = await ask(url)
     if (fetched.kind !== 'answer') return fetched
     const { status, headers: answered, cookies } = fetched.answer
-    const location = REDIRECTS.has(status) ? answered.location : (track.refreshOf(fetched.answer, url) ?? undefined)
+    const location = REDIRECTS.has(status)
+      ? answered.location
+      : (track.refreshOf(fetched.answer, url) ?? undefined)
     if (location === undefined) return fetched
     track.passed.add(stepOf(track, url))
     track.cookies.set(url, cookies)
@@ -159,13 +173,21 @@ async function ask(way: Way, url: URL): Promise<Fetched> {
     if (robots.kind === 'blocked') return { ...robots, kind: 'robots unreachable', host }
     if (robots.kind !== 'known') return robots
     if (!isAllowed(robots.rules, url))
-      return { kind: 'disallowed', detail: `robots.txt of ${host} forbids ${url.pathname.slice(0, 200)}` }
+      return {
+        kind: 'disallowed',
+        detail: `robots.txt of ${host} forbids ${url.pathname.slice(0, 200)}`,
+      }
   }
-  const patience = askedHosts.has(host) ? OWN_PAUSE : host === visit.host ? way.ownPatience : GUEST_PATIENCE
+  const patience = askedHosts.has(host)
+    ? OWN_PAUSE
+    : host === visit.host
+      ? way.ownPatience
+      : GUEST_PATIENCE
   const cookie = way.cookies.headerFor(url)
   const headers = cookie === '' ? way.headers : { ...way.headers, cookie }
   const asked = await askHost(asking, visit, url, headers, {
-    ...{ outletNo, patience },
+    outletNo,
+    patience,
     ...(way.beginning === undefined ? {} : { beginning: way.beginning }),
     ...(robotsNeeded === null ? {} : { beginning: ROBOTS_LIMIT, needed: robotsNeeded }),
   })
@@ -193,7 +215,13 @@ async function robotsOf(way: Way, { origin, host }: URL) {
     return known.kind === 'unknown'
   }
   const headers = { accept: 'text/plain,*/*;q=0.5' }
-  const own = { ...way, ...freshTrack(), askedHosts: new Set(way.askedHosts), headers, robotsNeeded }
+  const own = {
+    ...way,
+    ...freshTrack(),
+    askedHosts: new Set(way.askedHosts),
+    headers,
+    robotsNeeded,
+  }
   const fetched = await followAll(own, new URL('/robots.txt', origin), to => ask(own, to))
   const unreachable = (detail: string, atLeast = 0) => {
     const backOff = Math.min(config.CRAWL_RETRY_MIN * 2 ** Math.min(failures, 20), LONGEST_WAIT)
@@ -202,17 +230,32 @@ async function robotsOf(way: Way, { origin, host }: URL) {
   if (fetched.kind === 'busy') return isSettled(known) ? known : { ...fetched, host }
   if (fetched.kind === 'interrupted') return fetched
   if (fetched.kind === 'failure' && NEVER_ASKED.has(fetched.reason)) return fetched
-  if (fetched.kind === 'failure' && fetched.reason !== 'redirects') return unreachable(`: ${fetched.detail}`)
+  if (fetched.kind === 'failure' && fetched.reason !== 'redirects')
+    return unreachable(`: ${fetched.detail}`)
   const { status, headers: answered, body } = fetched.kind === 'answer' ? fetched.answer : LOST
   // We send no validators, so a 304 says that a file exists and not what its rules are.
   if (status >= 500 || status === 429 || status === 304)
-    return unreachable(` answers ${status}`, readRetryAfter(answered['retry-after'], answered.date) ?? 0)
+    return unreachable(
+      ` answers ${status}`,
+      readRetryAfter(answered['retry-after'], answered.date) ?? 0,
+    )
   if (status < 200 || status > 299)
-    return rememberRobots(pool, host, { rules: [], crawlDelay: null, stated: [] }, config.CRAWL_HOST_DELAY)
+    return rememberRobots(
+      pool,
+      host,
+      { rules: [], crawlDelay: null, stated: [] },
+      config.CRAWL_HOST_DELAY,
+    )
   await spend(pool, way.outletNo, { hosts: 0, bytes: body.length })
   const text = wholeLines(body).toString('utf8')
   const rules = readRobots(text, productToken(config.CRAWL_USER_AGENT))
-  return rememberRobots(pool, host, rules, config.CRAWL_HOST_DELAY, sitemapsOf(text).find(isOfNews)?.href ?? null)
+  return rememberRobots(
+    pool,
+    host,
+    rules,
+    config.CRAWL_HOST_DELAY,
+    sitemapsOf(text).find(isOfNews)?.href ?? null,
+  )
 }
 
 /**
@@ -221,16 +264,23 @@ async function robotsOf(way: Way, { origin, host }: URL) {
  */
 const LONGEST_WAIT = 3_600_000
 /** Stands for a robots.txt whose redirects lead nowhere: the file counts as missing. */
-const LOST: Pick<FetchedResponse, 'status' | 'headers' | 'body'> = { status: 404, headers: {}, body: Buffer.alloc(0) }
+const LOST: Pick<FetchedResponse, 'status' | 'headers' | 'body'> = {
+  status: 404,
+  headers: {},
+  body: Buffer.alloc(0),
+}
 
-const isSettled = (robots: KnownRobots): robots is RobotsKnown | RobotsBlocked => robots.kind !== 'unknown'
+const isSettled = (robots: KnownRobots): robots is RobotsKnown | RobotsBlocked =>
+  robots.kind !== 'unknown'
 
 /**
  * Removes a last line that the limit has cut: half of `Disallow: /archive/2019` may be `Disallow:
  * /a`.
  */
 const wholeLines = (body: Buffer) =>
-  body.length < ROBOTS_LIMIT ? body : body.subarray(0, Math.max(body.lastIndexOf('\n'), body.lastIndexOf('\r')) + 1)
+  body.length < ROBOTS_LIMIT
+    ? body
+    : body.subarray(0, Math.max(body.lastIndexOf('\n'), body.lastIndexOf('\r')) + 1)
 
 /**
  * Identifies a request among the redirects of one document. The same address with other cookies is

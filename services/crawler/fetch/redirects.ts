@@ -54,8 +54,14 @@ function readCookie(from: URL, written: string): { cookie: Cookie; isExpired: bo
   if (domain !== '' && !isOwnDomain(from.hostname, domain)) return null
   return {
     cookie: {
-      ...{ name, value, secure, host: domain === '' ? from.hostname : domain, subdomains: domain !== '' },
-      path: path.startsWith('/') ? path : from.pathname.slice(0, Math.max(1, from.pathname.lastIndexOf('/'))),
+      name,
+      value,
+      secure,
+      host: domain === '' ? from.hostname : domain,
+      subdomains: domain !== '',
+      path: path.startsWith('/')
+        ? path
+        : from.pathname.slice(0, Math.max(1, from.pathname.lastIndexOf('/'))),
     },
     isExpired: maxAge === undefined ? Number(expires) < Date.now() : maxAge <= 0,
   }
@@ -63,7 +69,8 @@ function readCookie(from: URL, written: string): { cookie: Cookie; isExpired: bo
 
 /** Whether a host may set cookies for this domain: it is the host's own, and no public suffix. */
 const isOwnDomain = (host: string, domain: string) =>
-  host === domain || (host.endsWith(`.${domain}`) && getDomain(domain, { allowPrivateDomains: true }) !== null)
+  host === domain ||
+  (host.endsWith(`.${domain}`) && getDomain(domain, { allowPrivateDomains: true }) !== null)
 
 function isFor({ host, subdomains, path, secure }: Cookie, url: URL): boolean {
   if (url.hostname !== host && !(subdomains && url.hostname.endsWith(`.${host}`))) return false
@@ -86,7 +93,10 @@ const BEGINNING = 200_000
 export function refreshOf({ status, headers, body }: FetchedResponse, url: URL): string | null {
   if (status < 200 || status > 299 || body.length > BEGINNING) return null
   const { refresh } = headers
-  if (refresh === undefined && !/http-equiv\s{0,9}=\s{0,9}["']?\s{0,9}refresh/i.test(body.toString('latin1')))
+  if (
+    refresh === undefined &&
+    !/http-equiv\s{0,9}=\s{0,9}["']?\s{0,9}refresh/i.test(body.toString('latin1'))
+  )
     return null
   const html = decodeText(body, { contentType: headers['content-type'] ?? null, kind: 'html' })
   const seen = html.replace(UNSEEN, ' ')
@@ -95,15 +105,18 @@ export function refreshOf({ status, headers, body }: FetchedResponse, url: URL):
   if (target === null) return null
   const base = /<base\b[^<>]*?\shref\s{0,9}=\s{0,9}["']?([^"'\s<>]{1,2000})/i.exec(seen)?.[1]
   return (
-    readAddress(target, (refresh === undefined && base ? URL.parse(base, url.href)?.href : null) ?? url.href)?.href ??
-    null
+    readAddress(
+      target,
+      (refresh === undefined && base ? URL.parse(base, url.href)?.href : null) ?? url.href,
+    )?.href ?? null
   )
 }
 
 function metaTarget(html: string): string | null {
   for (const [tag] of html.matchAll(/<meta\b[^<>]*>/gi)) {
     if (!/\shttp-equiv\s{0,9}=\s{0,9}["']?\s{0,9}refresh\b/i.test(tag)) continue
-    const [, double, single, bare] = /\scontent\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i.exec(tag) ?? []
+    const [, double, single, bare] =
+      /\scontent\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i.exec(tag) ?? []
     const target = targetOf(decodeHTMLAttribute(double ?? single ?? bare ?? ''))
     if (target !== null) return target
   }

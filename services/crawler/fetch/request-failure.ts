@@ -4,7 +4,11 @@ import { describe } from '../../../shared/log/printable.ts'
 export type FailureKind = keyof typeof SENTENCES
 
 /** Failures of requests that were never sent. */
-export const NEVER_ASKED: ReadonlySet<string> = new Set<FailureKind>(['private-address', 'port', 'held'])
+export const NEVER_ASKED: ReadonlySet<string> = new Set<FailureKind>([
+  'private-address',
+  'port',
+  'held',
+])
 
 /** A request without a complete answer. `message` is a short sentence for operators. */
 export class RequestFailure extends Error {

@@ -55,7 +55,11 @@ export async function request(
   limits: RequestLimits,
 ): Promise<FetchedResponse> {
   const tooMuch = new AbortController()
-  const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeout), tooMuch.signal])
+  const signal = AbortSignal.any([
+    limits.signal,
+    AbortSignal.timeout(limits.timeout),
+    tooMuch.signal,
+  ])
   let received = () => 0
   const { read = { bytes: 0 } } = limits
   let isHttp2 = false
@@ -96,7 +100,9 @@ export async function request(
       cookies: [response.headers['set-cookie'] ?? []].flat(),
       rights: rightsHeaders(response.headers),
       body: Buffer.alloc(0),
-      framed: 'content-length' in response.headers || (!isHttp2 && 'transfer-encoding' in response.headers),
+      framed:
+        'content-length' in response.headers ||
+        (!isHttp2 && 'transfer-encoding' in response.headers),
     }
     if (answer.status < 200 || answer.status > 299) return answer
     const pieces = inFewPieces(response.body, read, limits)
@@ -127,7 +133,8 @@ const FRAMING = 1_000_000
  */
 function refuseShort(headers: Record<string, string>, sent: number): void {
   const wanted = Number(headers['content-length'] ?? sent)
-  if (sent < wanted) throw new RequestFailure('cut', `the answer was cut short at ${sent} of ${wanted} bytes`)
+  if (sent < wanted)
+    throw new RequestFailure('cut', `the answer was cut short at ${sent} of ${wanted} bytes`)
 }
 
 /**
@@ -144,7 +151,11 @@ const USUAL_PIECE = 64
  *
  * @param read counts the bytes
  */
-async function* inFewPieces(body: AsyncIterable<Buffer>, read: { bytes: number }, { maxBytes, cut }: RequestLimits) {
+async function* inFewPieces(
+  body: AsyncIterable<Buffer>,
+  read: { bytes: number },
+  { maxBytes, cut }: RequestLimits,
+) {
   let pieces = 0
   for await (const piece of body) {
     pieces += 1
@@ -164,14 +175,19 @@ async function* inFewPieces(body: AsyncIterable<Buffer>, read: { bytes: number }
  * Reads a body into one block of memory. A body beyond `maxBytes` is refused. With `cut` it is cut
  * there, and the remaining bytes are not awaited.
  */
-async function readBody(body: AsyncIterable<Buffer>, { maxBytes, cut }: RequestLimits): Promise<Buffer> {
+async function readBody(
+  body: AsyncIterable<Buffer>,
+  { maxBytes, cut }: RequestLimits,
+): Promise<Buffer> {
   let block = Buffer.allocUnsafe(Math.min(maxBytes, 65_536))
   let length = 0
   for await (const piece of body) {
     if (length + piece.length > maxBytes && !cut) throw tooLarge(maxBytes)
     const kept = piece.subarray(0, maxBytes - length)
     if (length + kept.length > block.length) {
-      const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(2 * block.length, length + kept.length)))
+      const larger = Buffer.allocUnsafe(
+        Math.min(maxBytes, Math.max(2 * block.length, length + kept.length)),
+      )
       block.copy(larger, 0, 0, length)
       block = larger
     }
@@ -185,12 +201,15 @@ async function readBody(body: AsyncIterable<Buffer>, { maxBytes, cut }: RequestL
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const flat: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
+    if (value !== undefined)
+      flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
   }
   // Some servers write UTF-8 into Location, against the standard, and browsers accept it. undici
   // gives us each byte as a character.
   const location = Buffer.from(flat.location ?? '', 'latin1')
-  return isUtf8(location) && 'location' in flat ? { ...flat, location: location.toString('utf8') } : flat
+  return isUtf8(location) && 'location' in flat
+    ? { ...flat, location: location.toString('utf8') }
+    : flat
 }
 
 /**

@@ -84,14 +84,16 @@ export function readRobots(text: string, token: string): RobotsRules {
       if (namesUs) current.add(own)
       else if (line.names.some(name => name.startsWith('*'))) current.add(all)
       isNamed ||= namesUs
-    } else addTo(line.kind === 'stated' && line.as === 'licence' ? new Set([own, all]) : current, line)
+    } else
+      addTo(line.kind === 'stated' && line.as === 'licence' ? new Set([own, all]) : current, line)
     hasRules ||= isRule(line)
   }
   const { rules, crawlDelay, stated } = isNamed ? own : all
   return { rules: inOrder(rules), crawlDelay, stated: stated.slice(0, MOST_STATED) }
 }
 
-const isRule = (line: Line) => line.kind === 'rule' || (line.kind === 'stated' && line.as === 'rule')
+const isRule = (line: Line) =>
+  line.kind === 'rule' || (line.kind === 'stated' && line.as === 'rule')
 
 /**
  * The sitemaps that a robots.txt names. RFC 9309 allows such lines, but does not define them.
@@ -100,7 +102,9 @@ const isRule = (line: Line) => line.kind === 'rule' || (line.kind === 'stated' &
  */
 export const sitemapsOf = (text: string, base?: string): URL[] =>
   [...text.matchAll(/^[ \t]*sitemap[ \t]*:[ \t]*(\S+)/gim)]
-    .map(([, written = '']) => (written.length <= ADDRESS_LIMIT ? readAddress(written, base) : null))
+    .map(([, written = '']) =>
+      written.length <= ADDRESS_LIMIT ? readAddress(written, base) : null,
+    )
     .filter(url => url !== null)
 
 /**
@@ -134,18 +138,25 @@ function readLine(line: string): Line {
   const text = line.split('#', 1)[0] ?? ''
   const colon = text.indexOf(':')
   const [, field = '', written = ''] =
-    colon >= 0 ? ['', text.slice(0, colon).trim(), text.slice(colon + 1)] : (WITHOUT_COLON.exec(text) ?? [])
+    colon >= 0
+      ? ['', text.slice(0, colon).trim(), text.slice(colon + 1)]
+      : (WITHOUT_COLON.exec(text) ?? [])
   const value = written.trim()
   if (/^user[ -]?agent$/i.test(field)) return { kind: 'user-agent', names: namesOf(value) }
   if (RULE.test(field)) return { kind: 'rule', allow: /^a/i.test(field), path: value }
   if (/^crawl-?delay$/i.test(field)) {
     // Some files write `1,5`, `"10"`, `10s` or `500ms`.
     const delay =
-      Number.parseFloat(value.replace(',', '.').replaceAll('"', '')) * (/\d\s*mi?[ls]/i.test(value) ? 1 : 1_000)
-    return { kind: 'crawl-delay', delay: delay >= 0 ? Math.min(Math.ceil(delay), LONGEST_DELAY) : null }
+      Number.parseFloat(value.replace(',', '.').replaceAll('"', '')) *
+      (/\d\s*mi?[ls]/i.test(value) ? 1 : 1_000)
+    return {
+      kind: 'crawl-delay',
+      delay: delay >= 0 ? Math.min(Math.ceil(delay), LONGEST_DELAY) : null,
+    }
   }
   if (/^content-(?:usage|signal)$/i.test(field)) {
-    const [, pattern = '', said = ''] = /^(\/\S*)?\s*(.*)$/.exec(value.slice(0, LONGEST_STATED)) ?? []
+    const [, pattern = '', said = ''] =
+      /^(\/\S*)?\s*(.*)$/.exec(value.slice(0, LONGEST_STATED)) ?? []
     const text = said.replace(/[^\u0020-\u007e]/g, '').trim()
     const as = /usage$/i.test(field) ? 'rule' : 'record'
     return { kind: 'stated', statement: { pattern: patternOf(pattern), text }, as }
@@ -169,7 +180,10 @@ const namesOf = (value: string) =>
     .split(/[\s,;|"'()]+/)
     .filter(name => name !== '')
 
-function addTo(groups: Set<RobotsRules>, line: Exclude<Line, { kind: 'user-agent' | 'other' }>): void {
+function addTo(
+  groups: Set<RobotsRules>,
+  line: Exclude<Line, { kind: 'user-agent' | 'other' }>,
+): void {
   for (const group of groups) {
     if (line.kind === 'stated') group.stated.push(line.statement)
     else if (line.kind === 'crawl-delay') group.crawlDelay = line.delay ?? group.crawlDelay
@@ -225,7 +239,8 @@ export function pathMatcher(url: URL): (pattern: string) => boolean | null {
   const path = pathOf(url)
   const work = { left: MOST_WORK }
   return pattern => {
-    const isMatched = /^[/*]/.test(pattern) && work.left >= 0 && matches(patternOf(pattern), path, work)
+    const isMatched =
+      /^[/*]/.test(pattern) && work.left >= 0 && matches(patternOf(pattern), path, work)
     return work.left < 0 ? null : isMatched
   }
 }
@@ -238,7 +253,8 @@ export function pathMatcher(url: URL): (pattern: string) => boolean | null {
 export function statedOf(stated: Statement[], url: URL): string[] {
   const isMatched = pathMatcher(url)
   const meant = stated.filter(({ pattern }) => pattern === '' || isMatched(pattern))
-  const kindOf = ({ text }: Statement) => (/^https?:/i.test(text) ? 'licence' : SIGNAL.test(text) ? 'signal' : 'usage')
+  const kindOf = ({ text }: Statement) =>
+    /^https?:/i.test(text) ? 'licence' : SIGNAL.test(text) ? 'signal' : 'usage'
   const longest = (kind: string) =>
     Math.max(...meant.filter(one => kindOf(one) === kind).map(({ pattern }) => pattern.length))
   return meant
@@ -252,7 +268,10 @@ const SIGNAL = /=\s*(?:yes|no)\b/
 export async function recallStated(db: Queryable, host: string): Promise<Statement[]> {
   const robots = await readValue<string>(db, 'select robots from hosts where host = $1', [host])
   const lines = (robots ?? '').split('\n').filter(line => line.startsWith('='))
-  return lines.map(line => ({ pattern: line.slice(1, line.indexOf(' ')), text: line.slice(line.indexOf(' ') + 1) }))
+  return lines.map(line => ({
+    pattern: line.slice(1, line.indexOf(' ')),
+    text: line.slice(line.indexOf(' ') + 1),
+  }))
 }
 
 /**
@@ -309,7 +328,11 @@ const WILDCARD = 0x2a
  * the end is kept.
  */
 const pathOf = ({ href, pathname, search }: URL) =>
-  withLiterals(canonical(pathname + (search || (/^[^#?]*\?(?:#|$)/.test(href) ? '?' : ''))), /\*|%2A/g, /\$|%24/g)
+  withLiterals(
+    canonical(pathname + (search || (/^[^#?]*\?(?:#|$)/.test(href) ? '?' : ''))),
+    /\*|%2A/g,
+    /\$|%24/g,
+  )
 
 /** A pattern in one spelling. `$` has its special meaning only at the end. */
 const patternOf = (written: string) => withLiterals(canonical(written), /%2A/g, /\$(?!$)|%24/g)
@@ -364,7 +387,8 @@ export async function recallRobots(pool: Pool, host: string): Promise<KnownRobot
   )
   if (row === undefined) return { kind: 'unknown', failures: 0 }
   if (row.left <= 0) return { kind: 'unknown', failures: row.failures }
-  if (row.blocked) return { kind: 'blocked', wait: row.left, detail: row.error ?? 'robots.txt does not answer' }
+  if (row.blocked)
+    return { kind: 'blocked', wait: row.left, detail: row.error ?? 'robots.txt does not answer' }
   return { kind: 'known', rules: readRules(row.robots ?? '') }
 }
 
@@ -393,7 +417,14 @@ export async function rememberRobots(
             robots_blocked = false, robots_failures = 0, news_sitemap = $6,
             free_at = greatest(free_at, clock_timestamp() + (1 + $5::int) * interval '1 ms')
       where host = $1`,
-    [host, writeRules({ rules, stated }), crawlDelay, KEEP, Math.max(delay, crawlDelay ?? 0), newsSitemap],
+    [
+      host,
+      writeRules({ rules, stated }),
+      crawlDelay,
+      KEEP,
+      Math.max(delay, crawlDelay ?? 0),
+      newsSitemap,
+    ],
   )
   return { kind: 'known', rules }
 }

@@ -63,7 +63,8 @@ function readRule(rule: unknown): TdmRule[] {
   if (!isRecord(rule)) return []
   const { location, 'tdm-policy': policy } = rule
   const stated = rule['tdm-reservation']
-  const reservation = stated === 0 || stated === '0' ? '0' : stated === 1 || stated === '1' ? '1' : null
+  const reservation =
+    stated === 0 || stated === '0' ? '0' : stated === 1 || stated === '1' ? '1' : null
   if (typeof location !== 'string' || location.length > LONGEST || reservation === null) return []
   const kept = typeof policy === 'string' ? storable(policy.slice(0, LONGEST)) : null
   return [{ location: storable(location), reservation, policy: kept }]
@@ -97,19 +98,27 @@ export async function tdmRulesOf(
   if (known?.fresh === true) return last
   const headers = { accept: 'application/json,*/*;q=0.5' }
   const asked = isAsked && last.length === 0 ? host : null
-  const fetched = await politeGet(asking, visit, outletNo, origin + FILE, headers, { beginning: LIMIT, asked })
+  const fetched = await politeGet(asking, visit, outletNo, origin + FILE, headers, {
+    beginning: LIMIT,
+    asked,
+  })
   const isOwn = 'host' in fetched && fetched.host === host
   // A redirect to another, busy host must not delay the page.
-  if (fetched.kind === 'interrupted' || (fetched.kind === 'busy' && isOwn)) return { ...fetched, last }
+  if (fetched.kind === 'interrupted' || (fetched.kind === 'busy' && isOwn))
+    return { ...fetched, last }
   // The request for the page will fail for the same reason, and then reports it.
   if (fetched.kind === 'robots unreachable' && isOwn) return last
   if (fetched.kind === 'failure' && fetched.reason === 'held') return last
-  if (fetched.kind === 'answer') await spend(asking.pool, outletNo, { hosts: 0, bytes: fetched.answer.body.length })
+  if (fetched.kind === 'answer')
+    await spend(asking.pool, outletNo, { hosts: 0, bytes: fetched.answer.body.length })
   const read = rulesIn(fetched)
   const rules = read ?? last
   const isKept = read !== null || (last.length === 0 && isSettled(fetched))
   if (last.length > 0 && !isDeepStrictEqual(rules, last))
-    asking.log.warn({ host, before: last.length, rules: rules.length }, 'the rules of a tdmrep.json changed')
+    asking.log.warn(
+      { host, before: last.length, rules: rules.length },
+      'the rules of a tdmrep.json changed',
+    )
   // The rules stay valid until some time after the host may be asked again, because the host may
   // rest for longer than rules are kept.
   await asking.pool.query(

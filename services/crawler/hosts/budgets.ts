@@ -20,7 +20,8 @@ import { ensureHosts } from './permits.ts'
 /** The current day in UTC, by the database's clock, as SQL. */
 const TODAY = "(clock_timestamp() at time zone 'UTC')::date"
 /** The beginning of the next day, as SQL. */
-export const TOMORROW = "((clock_timestamp() at time zone 'UTC')::date + 1)::timestamp at time zone 'UTC'"
+export const TOMORROW =
+  "((clock_timestamp() at time zone 'UTC')::date + 1)::timestamp at time zone 'UTC'"
 
 /** A try at a page, as the outlet's budget counts it. */
 export interface Try {
@@ -69,15 +70,25 @@ export async function noteTry(
                               else l.rest_until end
      returning pages >= $7 or bytes >= $8 or rest_until > clock_timestamp() as waits`,
     [
-      ...[outletNo, bytes, answer, LATE_IN_A_ROW, config.CRAWL_RETRY_MIN, LONGEST_REST],
-      ...[config.CRAWL_OUTLET_PAGES, config.CRAWL_OUTLET_BYTES],
+      outletNo,
+      bytes,
+      answer,
+      LATE_IN_A_ROW,
+      config.CRAWL_RETRY_MIN,
+      LONGEST_REST,
+      config.CRAWL_OUTLET_PAGES,
+      config.CRAWL_OUTLET_BYTES,
     ],
   )
   return waits ?? false
 }
 
 /** Counts new hosts and bytes for the outlet's budget of today. */
-export async function spend(db: Queryable, outletNo: number, spent: { hosts: number; bytes: number }): Promise<void> {
+export async function spend(
+  db: Queryable,
+  outletNo: number,
+  spent: { hosts: number; bytes: number },
+): Promise<void> {
   await db.query(
     `insert into outlet_loads as l (outlet_no, day, hosts, bytes) values ($1, ${TODAY}, $2, $3)
      on conflict (outlet_no) do update
@@ -106,7 +117,11 @@ export interface Held {
 export const STORED_SHARE = 500
 
 /** Reads which outlets have to wait. */
-export async function readHeld(pool: Pool, budget: Budget, brimming: ReadonlySet<number>): Promise<Held> {
+export async function readHeld(
+  pool: Pool,
+  budget: Budget,
+  brimming: ReadonlySet<number>,
+): Promise<Held> {
   const { rows } = await pool.query<{ outletNo: number; feeds: boolean }>(
     `with recursive ${STORING}
      select outlet_no as "outletNo", false as feeds from storing s
@@ -119,7 +134,10 @@ export async function readHeld(pool: Pool, budget: Budget, brimming: ReadonlySet
   )
   return {
     pages: new Set(rows.map(({ outletNo }) => outletNo)),
-    feeds: new Set([...brimming, ...rows.filter(({ feeds }) => feeds).map(({ outletNo }) => outletNo)]),
+    feeds: new Set([
+      ...brimming,
+      ...rows.filter(({ feeds }) => feeds).map(({ outletNo }) => outletNo),
+    ]),
   }
 }
 
@@ -146,7 +164,9 @@ export async function admitHosts(
   budget: Budget,
 ): Promise<Set<string>> {
   const hosts = [...new Set(named)]
-  const known = new Set(await readColumn<string>(db, 'select host from hosts where host = any($1)', [hosts]))
+  const known = new Set(
+    await readColumn<string>(db, 'select host from hosts where host = any($1)', [hosts]),
+  )
   const fresh = hosts.filter(host => !known.has(host))
   if (fresh.length === 0) return new Set()
   const left = await hostsLeft(db, outletNo, budget)
@@ -163,7 +183,10 @@ export async function admitHosts(
  * transaction waits.
  */
 async function hostsLeft(db: Queryable, outletNo: number, budget: Budget): Promise<number> {
-  await db.query(`insert into outlet_loads (outlet_no, day) values ($1, ${TODAY}) on conflict do nothing`, [outletNo])
+  await db.query(
+    `insert into outlet_loads (outlet_no, day) values ($1, ${TODAY}) on conflict do nothing`,
+    [outletNo],
+  )
   const used = await readValue<number>(
     db,
     `select case when day = ${TODAY} then hosts else 0 end as used from outlet_loads where outlet_no = $1 for update`,
@@ -179,9 +202,17 @@ export const OTHER_DAY = 6 * 3_600_000
  * Whether we may ask a host that neither the catalogue nor a feed has named. The host must be
  * known, or fit into the outlet's budget.
  */
-export async function admitsHost(pool: Pool, outletNo: number, host: string, budget: Budget): Promise<boolean> {
+export async function admitsHost(
+  pool: Pool,
+  outletNo: number,
+  host: string,
+  budget: Budget,
+): Promise<boolean> {
   if ((await readRow(pool, 'select from hosts where host = $1', [host])) !== undefined) return true
-  return transaction(pool, async client => (await admitHosts(client, outletNo, [host], budget)).size === 0)
+  return transaction(
+    pool,
+    async client => (await admitHosts(client, outletNo, [host], budget)).size === 0,
+  )
 }
 
 /** The most pages of one outlet that are examined in one go. */

@@ -1,5 +1,11 @@
 import { getDomain } from 'tldts'
-import { type Client, type Pool, readRow, readValue, transaction } from '../../../shared/postgres/pool.ts'
+import {
+  type Client,
+  type Pool,
+  readRow,
+  readValue,
+  transaction,
+} from '../../../shared/postgres/pool.ts'
 import type { DueFeed } from '../feeds/schedule.ts'
 import type { Held } from './budgets.ts'
 import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts'
@@ -42,13 +48,23 @@ interface ClaimOptions {
  * Chooses due hosts that nobody visits, outlet by outlet in turn, and takes their leases. Every
  * crawler calls this about every second. It gets no hosts while another crawler is choosing.
  */
-export async function claimHosts(pool: Pool, leases: Leases, options: ClaimOptions): Promise<Visit[]> {
+export async function claimHosts(
+  pool: Pool,
+  leases: Leases,
+  options: ClaimOptions,
+): Promise<Visit[]> {
   const since = performance.now()
   const claimed = await transaction(pool, async client => {
-    if (!(await readValue<boolean>(client, 'select pg_try_advisory_xact_lock($1)', [CLAIMING]))) return []
+    if (!(await readValue<boolean>(client, 'select pg_try_advisory_xact_lock($1)', [CLAIMING])))
+      return []
     const due = await readDueHosts(client, options)
     if (due.length === 0) return []
-    const chosen = chooseHosts(due, await readUnderWay(client, options.delay), options.domains, options.most)
+    const chosen = chooseHosts(
+      due,
+      await readUnderWay(client, options.delay),
+      options.domains,
+      options.most,
+    )
     const { rows } = await client.query<{ host: string; id: string; number: number }>(
       `update hosts h
           set holder = c.id, leased_until = clock_timestamp() + $4 * interval '1 ms', visits = visits + 1,
@@ -59,12 +75,15 @@ export async function claimHosts(pool: Pool, leases: Leases, options: ClaimOptio
       [
         chosen.map(({ host }) => host),
         chosen.map(({ outletNo }) => outletNo),
-        ...[chosen.map(newLeaseId), LEASE_DURATION],
+        chosen.map(newLeaseId),
+        LEASE_DURATION,
       ],
     )
     return rows
   })
-  return claimed.map(({ host, id, number }) => Object.assign(leases.keep('visit', host, id, since), { number }))
+  return claimed.map(({ host, id, number }) =>
+    Object.assign(leases.keep('visit', host, id, since), { number }),
+  )
 }
 
 /**
@@ -129,7 +148,8 @@ async function readUnderWay(client: Client, delay: number): Promise<UnderWay[]> 
 
 /** Whether more than `limit` stored pages wait for the normaliser. Index: pages_stored. */
 export const isBacklogged = async (pool: Pool, limit: number): Promise<boolean> =>
-  (await readRow(pool, "select from pages where state = 'stored' offset $1 limit 1", [limit])) !== undefined
+  (await readRow(pool, "select from pages where state = 'stored' offset $1 limit 1", [limit])) !==
+  undefined
 
 /** A host with due work, for one of the outlets that need it. */
 export interface DueHost {
@@ -191,7 +211,9 @@ export function chooseHosts(
     if (catalogued) return true
     // A host that pauses is already counted for its site.
     const others = (sites.get(siteOf(host, domains)) ?? 0) - (pausing.has(host) ? 1 : 0)
-    return others < OF_A_SITE && (visits.get(outletNo) ?? 0) < (slowed ? OF_A_SLOW_ONE : OF_AN_OUTLET)
+    return (
+      others < OF_A_SITE && (visits.get(outletNo) ?? 0) < (slowed ? OF_A_SLOW_ONE : OF_AN_OUTLET)
+    )
   }
   const choose = (candidate: DueHost) => {
     const { host, outletNo, catalogued } = candidate
@@ -228,7 +250,8 @@ export function siteOf(host: string, domains: ReadonlySet<string>): string {
   const name = URL.parse(`http://${host}`)?.hostname ?? host
   const registrable = getDomain(name, { allowPrivateDomains: true })
   if (registrable === null) return host
-  for (let at = name; at.length > registrable.length; at = at.slice(at.indexOf('.') + 1)) if (domains.has(at)) return at
+  for (let at = name; at.length > registrable.length; at = at.slice(at.indexOf('.') + 1))
+    if (domains.has(at)) return at
   return registrable
 }
 
@@ -263,7 +286,11 @@ interface WorkOptions {
  * The next due work at a host. The host's outlets take turns, and each begins with its oldest work.
  * Null: no work is due.
  */
-export async function nextWork(pool: Pool, host: string, options: WorkOptions): Promise<Work | null> {
+export async function nextWork(
+  pool: Pool,
+  host: string,
+  options: WorkOptions,
+): Promise<Work | null> {
   const page = () => (options.pages ? nextPage(pool, host, options) : null)
   const feed = () => nextFeed(pool, host, options)
   return options.feedFirst ? ((await feed()) ?? (await page())) : ((await page()) ?? (await feed()))
@@ -289,7 +316,11 @@ async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promis
  * fetches only one page, so a fixed order would give all pages to the first outlet of the
  * catalogue. Index: pages_waiting_turns.
  */
-async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions): Promise<Work | null> {
+async function nextPage(
+  pool: Pool,
+  host: string,
+  { held, served }: WorkOptions,
+): Promise<Work | null> {
   const page = await readRow<WaitingPage>(
     pool,
     `with recursive outlet as (

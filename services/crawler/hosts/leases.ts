@@ -42,12 +42,19 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number) {
   const kept = new Map<string, Kept>()
   let beating = false
   let lastBeat = 0
-  const outage = createOutageLog(log, 'could not renew the leases of hosts', 'the leases of hosts are renewed again')
+  const outage = createOutageLog(
+    log,
+    'could not renew the leases of hosts',
+    'the leases of hosts are renewed again',
+  )
 
   const lose = (lease: Kept) => {
     kept.delete(lease.id)
     lease.loss.abort()
-    log.warn({ host: lease.host, lease: lease.kind }, 'lost the lease of a host; another crawler may continue there')
+    log.warn(
+      { host: lease.host, lease: lease.kind },
+      'lost the lease of a host; another crawler may continue there',
+    )
   }
 
   const beat = async () => {
@@ -83,7 +90,12 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number) {
     keep(kind: Kind, host: string, id: string, since: number): Lease {
       const loss = new AbortController()
       const lease: Kept = {
-        ...{ kind, host, id, loss, deadline: since + LEASE_DURATION, lost: loss.signal },
+        kind,
+        host,
+        id,
+        loss,
+        deadline: since + LEASE_DURATION,
+        lost: loss.signal,
         alive: () => !loss.signal.aborted && performance.now() < lease.deadline,
       }
       kept.set(id, lease)
@@ -117,8 +129,8 @@ export interface Visit extends Lease {
 /** Ends a visit. If work is left, a dispatcher claims the host again. */
 export async function endVisit(pool: Pool, leases: Leases, visit: Lease): Promise<void> {
   leases.drop(visit)
-  await pool.query("update hosts set holder = null, leased_until = 'epoch' where host = $1 and holder = $2", [
-    visit.host,
-    visit.id,
-  ])
+  await pool.query(
+    "update hosts set holder = null, leased_until = 'epoch' where host = $1 and holder = $2",
+    [visit.host, visit.id],
+  )
 }

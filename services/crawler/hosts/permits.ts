@@ -12,7 +12,10 @@ export interface Permit extends Lease {
  * `busy`: the host is not free for `wait` ms. `interrupted`: another crawler has the visit, or this
  * one is stopping.
  */
-type PermitOutcome = { kind: 'permit'; permit: Permit } | { kind: 'busy'; wait: number } | { kind: 'interrupted' }
+type PermitOutcome =
+  | { kind: 'permit'; permit: Permit }
+  | { kind: 'busy'; wait: number }
+  | { kind: 'interrupted' }
 
 /**
  * ms between two tries while another request to the host is under way, because it may end at any
@@ -64,7 +67,8 @@ export async function takePermit(
       return { kind: 'permit', permit: Object.assign(lease, { failures: state.failures }) }
     }
     if (!state.ours) break
-    if (!(await waitForHost(visit, state, deadline, options))) return { kind: 'busy', wait: state.wait }
+    if (!(await waitForHost(visit, state, deadline, options)))
+      return { kind: 'busy', wait: state.wait }
   }
   return { kind: 'interrupted' }
 }

@@ -13,13 +13,20 @@ import { isNear } from './authors.ts'
 const CREDIT = /^(?:bron(?:nen)?|sources?|quellen?|quell|credit)\s*:\s*(.{2,60})$/iu
 
 /** The statements of a page and its feed about the agencies that sent the article. */
-export function pageAgencies(meta: PageMetadata, entry: FeedEntry | null, body: string | null): AgencyEvidence[] {
+export function pageAgencies(
+  meta: PageMetadata,
+  entry: FeedEntry | null,
+  body: string | null,
+): AgencyEvidence[] {
   const { structured, meta: tagged } = meta.authors
   const marks = meta.marks.filter(
-    mark => mark.kind === 'author' && !mark.aside && !mark.ofItem && isNear(mark.line, meta.headline),
+    mark =>
+      mark.kind === 'author' && !mark.aside && !mark.ofItem && isNear(mark.line, meta.headline),
   )
   // An element with a name and an agency, such as "Jan Smit/AFP", names the source of a picture.
-  const shown = marks.map(({ text }) => text).filter(text => !/\p{L}\s*\/|^\P{L}*\//u.test(text) || isOfAgencies(text))
+  const shown = marks
+    .map(({ text }) => text)
+    .filter(text => !/\p{L}\s*\/|^\P{L}*\//u.test(text) || isOfAgencies(text))
   const bylines = [...tagged, ...(entry?.authors ?? []), ...shown]
   const credits = meta.lines.flatMap(({ text, aside }) => {
     const said = aside ? undefined : CREDIT.exec(text)?.[1]

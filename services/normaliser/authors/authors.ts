@@ -54,9 +54,12 @@ export function authorCandidates(
   const own = ownNames(meta, outlet)
   const people = (statements: string[]) =>
     distinct(statements.slice(0, STATEMENTS).flatMap(statement => peopleIn(statement, own)))
-  const accounts = new Set(meta.authors.structured.filter(author => author.account).map(author => fold(author.name)))
+  const accounts = new Set(
+    meta.authors.structured.filter(author => author.account).map(author => fold(author.name)),
+  )
   const withoutAccounts = (names: string[]) => names.filter(name => !accounts.has(fold(name)))
-  const shown = (names: string[]) => names.filter(name => !accounts.has(fold(name)) || isShown(meta, name))
+  const shown = (names: string[]) =>
+    names.filter(name => !accounts.has(fold(name)) || isShown(meta, name))
   const persons = meta.authors.structured.filter(author => !author.organisation)
   const marks = meta.marks.filter(isByline)
 
@@ -65,19 +68,28 @@ export function authorCandidates(
   const fed = people(entry?.authors ?? [])
   const spoken = people(spokenBylines(meta))
   const posted = shown(people(persons.filter(author => author.account).map(author => author.name)))
-  const statements = [...meta.authors.meta.slice(0, STATEMENTS), ...(entry?.authors ?? []).slice(0, STATEMENTS)].map(
-    statement => people([statement]),
-  )
+  const statements = [
+    ...meta.authors.meta.slice(0, STATEMENTS),
+    ...(entry?.authors ?? []).slice(0, STATEMENTS),
+  ].map(statement => people([statement]))
   const near = () => marks.filter(mark => isNear(mark.line, meta.headline))
   const signed = () => marks.filter(mark => mark.by !== 'class' || SIGNED.test(mark.text))
   const candidates = (source: Source, names: string[]): Candidate<string[]>[] =>
     names.length === 0
       ? []
-      : [{ source, value: names.map(name => asShown(name, marks)), against: names.length > MOST ? STAFF : null }]
+      : [
+          {
+            source,
+            value: names.map(name => asShown(name, marks)),
+            against: names.length > MOST ? STAFF : null,
+          },
+        ]
   return {
     stated: [
       ...candidates('json-ld', fuller(stated, statements)),
-      ...(posted.length > 0 && spoken.length > 0 ? candidates('line', spoken) : candidates('account', posted)),
+      ...(posted.length > 0 && spoken.length > 0
+        ? candidates('line', spoken)
+        : candidates('account', posted)),
       ...candidates('meta', withoutAccounts(tagged)),
       ...candidates('feed', withoutAccounts(fed)),
       ...candidates('line', spoken),
@@ -105,8 +117,17 @@ function isSameGroup(a: string[], b: string[]): boolean {
 function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): Set<string> {
   const { host } = meta
   const label = (domain: string) => domain.split('.').at(-2) ?? ''
-  const names = [outlet.name, outlet.domain, label(outlet.domain), host, label(host), ...meta.siteNames].map(foldOutlet)
-  return new Set([...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name.length > 1))
+  const names = [
+    outlet.name,
+    outlet.domain,
+    label(outlet.domain),
+    host,
+    label(host),
+    ...meta.siteNames,
+  ].map(foldOutlet)
+  return new Set(
+    [...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name.length > 1),
+  )
 }
 
 /**
@@ -115,7 +136,9 @@ function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): 
  */
 function fuller(names: string[], statements: string[][]): string[] {
   const has = (list: string[], name: string) => list.some(other => fold(other) === fold(name))
-  const whole = statements.find(list => list.length > names.length && names.every(name => has(list, name)))
+  const whole = statements.find(
+    list => list.length > names.length && names.every(name => has(list, name)),
+  )
   return names.length > 0 && whole !== undefined ? whole : names
 }
 
@@ -128,19 +151,24 @@ function bylines(marks: Mark[], own: ReadonlySet<string>): string[] {
   const first = named[0]
   if (first === undefined) return []
   const together = named.filter(mark => mark.line - first.line <= 2)
-  const inside = (outer: Mark) => together.filter(mark => mark !== outer && isWithin(mark.element, outer.element))
+  const inside = (outer: Mark) =>
+    together.filter(mark => mark !== outer && isWithin(mark.element, outer.element))
   return together
     .filter(mark => {
       const inner = inside(mark).flatMap(each => peopleIn(textOf(each), own))
       const outer = peopleIn(textOf(mark), own)
-      return inner.length === 0 || (outer.length > new Set(inner).size && inner.every(name => outer.includes(name)))
+      return (
+        inner.length === 0 ||
+        (outer.length > new Set(inner).size && inner.every(name => outer.includes(name)))
+      )
     })
     .map(textOf)
 }
 
 const textOf = (mark: Mark): string => mark.value ?? mark.text
 
-const isByline = (mark: Mark): boolean => mark.kind === 'author' && !mark.aside && !NO_BYLINE.test(mark.hints)
+const isByline = (mark: Mark): boolean =>
+  mark.kind === 'author' && !mark.aside && !NO_BYLINE.test(mark.hints)
 
 const NO_BYLINE =
   /(?:^|[\s_-])(?:comment\w*|avatar|image\w*|media\w*|licen[sc]e|photo\w*|foto\w*|caption|bio|box|social|related|category|categories|tags)(?:$|[\s_-])/
@@ -169,7 +197,8 @@ function boxes(meta: PageMetadata): string[] {
 function isShown(meta: PageMetadata, name: string): boolean {
   const wanted = ` ${fold(name)} `
   return meta.lines.some(
-    line => line.text.length <= 80 && !line.text.includes('©') && ` ${fold(line.text)} `.includes(wanted),
+    line =>
+      line.text.length <= 80 && !line.text.includes('©') && ` ${fold(line.text)} `.includes(wanted),
   )
 }
 
@@ -178,7 +207,9 @@ function asShown(name: string, marks: Mark[]): string {
   if (name !== name.toLowerCase() || name.includes(' ')) return name
   const spelt = marks
     .map(mark => textOf(mark).replace(SIGNED, ''))
-    .find(text => text !== name && fold(text).replaceAll(' ', '') === fold(name).replaceAll(' ', ''))
+    .find(
+      text => text !== name && fold(text).replaceAll(' ', '') === fold(name).replaceAll(' ', ''),
+    )
   return spelt ?? name
 }
 
@@ -278,7 +309,9 @@ function spokenBylines(meta: PageMetadata): string[] {
     .map((line, index) => ({ ...line, index }))
     .filter(line => !line.aside && line.text.length <= BYLINE_LENGTH)
   const near = lines.filter(line => isNear(line.index, meta.headline))
-  const spoken = near.flatMap(line => nameIn(OPENING, line.text) ?? nameIn(BEHIND_DATE, line.text) ?? [])
+  const spoken = near.flatMap(
+    line => nameIn(OPENING, line.text) ?? nameIn(BEHIND_DATE, line.text) ?? [],
+  )
   const shared = near.flatMap(line => (withAgency(line.text) ? [line.text] : []))
   if (spoken.length + shared.length > 0) return [...spoken, ...shared].slice(0, 1)
   const title = meta.titles.headline ?? ''

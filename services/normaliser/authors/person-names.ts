@@ -84,7 +84,9 @@ export function peopleIn(statement: string, own: ReadonlySet<string>): string[] 
     .filter(name => name !== '')
   // A name that begins with a word in capitals may be a station. If the first name of the list also
   // begins with capitals, such words are surnames: "MAES Jan, PEETERS Els".
-  const people = names.filter(name => isPerson(name, own) && (!CAPITALS.test(name) || CAPITALS.test(names[0]!)))
+  const people = names.filter(
+    name => isPerson(name, own) && (!CAPITALS.test(name) || CAPITALS.test(names[0]!)),
+  )
   // Beside an office or the outlet's own name, a single word is a place: "hessenschau.de,
   // Frankfurt, Germany".
   const office = isOwn(text, own) || names.some(name => isOffice(name) || isOwn(name, own))
@@ -129,7 +131,8 @@ function bare(text: string): string {
     .trim()
     .replace(PLACE_BELOW, '')
   // There may be several labels, one before the other: "Text: Von Anna Weber".
-  for (let layer = 0; layer < 3; layer += 1) rest = rest.replace(LABEL, '').replace(LABEL_BEFORE_NAME, '').trim()
+  for (let layer = 0; layer < 3; layer += 1)
+    rest = rest.replace(LABEL, '').replace(LABEL_BEFORE_NAME, '').trim()
   return rest.replace(/^[^:]{1,40}:\s/, '').replace(OFFICE_BEFORE, '')
 }
 
@@ -144,7 +147,9 @@ const COMMA = new RegExp(String.raw`\s*,\s*(?:(?:${AND}|&)\s)?`)
 function parts(text: string): string[] {
   const groups = text.split(BETWEEN_NAMES)
   return groups.flatMap(group => {
-    const pieces = group.split(COMMA).filter((piece, at) => piece !== '' && (at === 0 || !WORK_AT_END.test(piece)))
+    const pieces = group
+      .split(COMMA)
+      .filter((piece, at) => piece !== '' && (at === 0 || !WORK_AT_END.test(piece)))
     if (pieces.length === 2 && isSurnameFirst(pieces[0] ?? '', pieces[1] ?? '')) return [group]
     const full = pieces.some(piece => words(piece).length > 1 && !isRole(piece))
     // Beside full names, a single word is a place or a desk: "Anna Weber, Brussel".
@@ -152,11 +157,19 @@ function parts(text: string): string[] {
   })
 }
 
-const SURNAME_PREFIX = new RegExp(String.raw`^(?:di|${anyOf(rules => rules.authors.surnamePrefixes)})\s`, 'i')
+const SURNAME_PREFIX = new RegExp(
+  String.raw`^(?:di|${anyOf(rules => rules.authors.surnamePrefixes)})\s`,
+  'i',
+)
 
 function isSurnameFirst(first: string, second: string): boolean {
   const particle = SURNAME_PREFIX.test(first)
-  return words(second).length === 1 && !isRole(second) && !isAgency(second) && (particle || words(first).length === 1)
+  return (
+    words(second).length === 1 &&
+    !isRole(second) &&
+    !isAgency(second) &&
+    (particle || words(first).length === 1)
+  )
 }
 
 function words(text: string): string[] {
@@ -228,13 +241,16 @@ function isWrittenAsName(name: string): boolean {
   )
   return (
     (small.length === all.length && small.length <= 2) ||
-    small.every(word => PARTICLES.has(word.replace(/['’].*$/, '')) || /^\p{Ll}{1,2}['’]/u.test(word))
+    small.every(
+      word => PARTICLES.has(word.replace(/['’].*$/, '')) || /^\p{Ll}{1,2}['’]/u.test(word),
+    )
   )
 }
 
 function isPerson(name: string, own: ReadonlySet<string>): boolean {
   const count = words(name).length
-  if (name.length > NAME_LIMIT || count > NAME_WORDS || !/\p{L}{2}|\p{L}\.\s?\p{L}/u.test(name)) return false
+  if (name.length > NAME_LIMIT || count > NAME_WORDS || !/\p{L}{2}|\p{L}\.\s?\p{L}/u.test(name))
+    return false
   if (
     /@|\.(?:com|net|org|de|nl|be|lu|fr|at|ch|eu|info|tv|news|example)$/i.test(name) ||
     /^(?:null|undefined|none|n a|nan)$/.test(fold(name))
@@ -260,7 +276,8 @@ function isOwn(name: string, own: ReadonlySet<string>): boolean {
   const folded = foldOutlet(name)
   if (own.has(folded) || own.has(folded.replaceAll(' ', ''))) return true
   for (const known of own) {
-    if (known.length >= 3 && (folded.startsWith(`${known} `) || folded.endsWith(` ${known}`))) return true
+    if (known.length >= 3 && (folded.startsWith(`${known} `) || folded.endsWith(` ${known}`)))
+      return true
   }
   return false
 }

@@ -43,8 +43,11 @@ const OTHERS = new RegExp(
  * Dates in the lines around the headline that could be the publication's. The most probable line
  * comes first.
  */
-export const nearDatelines = (meta: PageMetadata, changes: Mark[], options: DateOptions): FoundDate[] =>
-  nearLines(meta, changes).flatMap(line => datelinesIn(line, options))
+export const nearDatelines = (
+  meta: PageMetadata,
+  changes: Mark[],
+  options: DateOptions,
+): FoundDate[] => nearLines(meta, changes).flatMap(line => datelinesIn(line, options))
 
 /** Whether a line is near enough to the headline for a dateline. */
 export const isNear = ({ headline }: PageMetadata, line: number): boolean =>
@@ -52,7 +55,8 @@ export const isNear = ({ headline }: PageMetadata, line: number): boolean =>
 
 const datelinesIn = (line: string, options: DateOptions): FoundDate[] =>
   publications(line, options).filter(
-    date => (isDateline(line, date) || opensWith(line, date)) && !OTHERS.test(line.slice(0, date.index)),
+    date =>
+      (isDateline(line, date) || opensWith(line, date)) && !OTHERS.test(line.slice(0, date.index)),
   )
 
 /**
@@ -117,7 +121,9 @@ export function datelinesOfRepeats(meta: PageMetadata, options: DateOptions): Fo
     const said = fold(text)
     if (!said.startsWith(title) || /\d{4}/.test(lines[index - 1]?.text ?? '')) continue
     if (said !== title) found.push(text.slice(-BEHIND_TITLE))
-    else for (let at = index + 1; at <= index + BESIDE; at += 1) found.push(labelled(meta, lines[at]?.text ?? '', at))
+    else
+      for (let at = index + 1; at <= index + BESIDE; at += 1)
+        found.push(labelled(meta, lines[at]?.text ?? '', at))
   }
   return found.flatMap(line => datelinesIn(line, options))
 }

@@ -84,7 +84,11 @@ interface Reading {
   latest: number
 }
 
-export function readingOf(meta: PageMetadata, { timeZone }: Pick<Outlet, 'timeZone'>, now: Date): Reading {
+export function readingOf(
+  meta: PageMetadata,
+  { timeZone }: Pick<Outlet, 'timeZone'>,
+  now: Date,
+): Reading {
   const options = { monthFirst: monthFirstIn(meta) ?? /^en-us\b/i.test(meta.languages[0] ?? '') }
   return { options, timeZone, latest: now.getTime() + DAY }
 }
@@ -97,7 +101,12 @@ export function* dateCandidates(
   reading: Reading,
 ): Generator<Candidate<Moment>> {
   yield* statedDates(meta, entry, reading)
-  for (const { source, date } of pageDates(meta, pageText, dateInPath(meta.path), reading.options)) {
+  for (const { source, date } of pageDates(
+    meta,
+    pageText,
+    dateInPath(meta.path),
+    reading.options,
+  )) {
     yield candidateOf(source, date, reading)
   }
 }
@@ -115,14 +124,21 @@ function* statedDates(
   const { structured, meta: tags, microdata } = meta.dates
   const stamps = [...read('json-ld', structured), ...read('meta', tags)]
   const compared = stamps.slice(0, COMPARED).map(({ date }) => date)
-  for (const { source, date } of stamps) yield candidateOf(source, onEarliestClock(date, compared), reading)
+  for (const { source, date } of stamps)
+    yield candidateOf(source, onEarliestClock(date, compared), reading)
   for (const value of microdata) {
-    for (const { source, date } of read('microdata', [value])) yield candidateOf(source, date, reading)
+    for (const { source, date } of read('microdata', [value]))
+      yield candidateOf(source, date, reading)
   }
-  for (const { source, date } of read('feed', [entry?.published ?? ''])) yield candidateOf(source, date, reading)
+  for (const { source, date } of read('feed', [entry?.published ?? '']))
+    yield candidateOf(source, date, reading)
 }
 
-function candidateOf(source: Source, date: WrittenDate, { timeZone, latest }: Reading): Candidate<Moment> {
+function candidateOf(
+  source: Source,
+  date: WrittenDate,
+  { timeZone, latest }: Reading,
+): Candidate<Moment> {
   const instant = instantOf(date, timeZone)
   return { source, value: { date, instant }, against: againstInstant(instant, latest) }
 }
@@ -134,7 +150,9 @@ function againstInstant(instant: number | null, latest: number): string | null {
 }
 
 /** The first possible day, with the first time that a source states for this day. */
-function choose(candidates: Iterable<Candidate<Moment>>): { day: Candidate<Moment>; instant: number } | null {
+function choose(
+  candidates: Iterable<Candidate<Moment>>,
+): { day: Candidate<Moment>; instant: number } | null {
   let best: { day: Candidate<Moment>; instant: number } | null = null
   for (const day of candidates) {
     const { date, instant } = day.value
@@ -155,14 +173,16 @@ const FURTHEST = 14
 function onEarliestClock(date: WrittenDate, dates: WrittenDate[]): WrittenDate {
   const instant = stated(date)
   if (instant === null || date.time === null) return date
-  let [earliest, furthest] = [date, 0]
+  let earliest = date
+  let furthest = 0
   for (const other of dates) {
     const hours = (instant - (stated(other) ?? instant)) / HOUR
     if (hours <= furthest || hours > FURTHEST || !Number.isInteger(hours)) continue
     // Times without seconds may differ by whole hours by chance. They count only when both show the
     // same local time.
     const exact = date.time.second + date.time.millisecond > 0
-    if (exact || hours * 60 === (other.offset ?? 0) - (date.offset ?? 0)) [earliest, furthest] = [other, hours]
+    if (exact || hours * 60 === (other.offset ?? 0) - (date.offset ?? 0))
+      [earliest, furthest] = [other, hours]
   }
   return earliest
 }
@@ -173,7 +193,12 @@ const stated = (date: WrittenDate): number | null =>
 
 function instantOf(date: WrittenDate, timeZone: string): number | null {
   const none = { hour: 0, minute: 0, second: 0, millisecond: 0 }
-  const wall: WallTime = { year: date.year, month: date.month, day: date.day, ...(date.time ?? none) }
+  const wall: WallTime = {
+    year: date.year,
+    month: date.month,
+    day: date.day,
+    ...(date.time ?? none),
+  }
   if (date.time === null) return utcInstant(wall)
   if (date.offset === null) return zonedInstant(wall, timeZone)
   const asUtc = utcInstant(wall)
@@ -181,7 +206,9 @@ function instantOf(date: WrittenDate, timeZone: string): number | null {
 }
 
 /** Class names that mark dates of changes, or today's date. */
-const NOT_PUBLISHED = new RegExp(`modif|updat|changed|today|current|${anyOf(rules => rules.markup.notPublished)}`)
+const NOT_PUBLISHED = new RegExp(
+  `modif|updat|changed|today|current|${anyOf(rules => rules.markup.notPublished)}`,
+)
 
 /** The day in an address: `/2026/11/03/`, `/2026-11-03-title`, `/20261103/`. */
 function dateInPath(path: string): WrittenDate | null {
@@ -190,7 +217,9 @@ function dateInPath(path: string): WrittenDate | null {
   const match =
     /(?<!\d)((?:19|20)\d{2})([/_.-])(\d{1,2})\2(\d{1,2})(?!\d)/.exec(path) ??
     /(?<![\dA-Za-z])((?:19|20)\d{2})()([01]\d)([0-3]\d)(?!\d)/.exec(path)
-  return match === null ? null : readDate(`${match[1]}-${match[3]?.padStart(2, '0')}-${match[4]?.padStart(2, '0')}`)
+  return match === null
+    ? null
+    : readDate(`${match[1]}-${match[3]?.padStart(2, '0')}-${match[4]?.padStart(2, '0')}`)
 }
 
 /** A date with the source that gives it. */
@@ -199,7 +228,8 @@ interface PageDate {
   date: WrittenDate
 }
 
-const from = (source: Source, dates: WrittenDate[]) => dates.map((date): PageDate => ({ source, date }))
+const from = (source: Source, dates: WrittenDate[]) =>
+  dates.map((date): PageDate => ({ source, date }))
 
 /**
  * Dates on the page, the most probable publication first. Dates near the headline come before
@@ -213,7 +243,8 @@ function* pageDates(
   address: WrittenDate | null,
   options: DateOptions,
 ): Generator<PageDate> {
-  const read = (value: string | null) => [readDate(value ?? '', options)].filter(date => date !== null)
+  const read = (value: string | null) =>
+    [readDate(value ?? '', options)].filter(date => date !== null)
   const dated = meta.marks.filter(mark => mark.kind === 'date')
   const changes = dated.filter(mark => isChange(meta, mark))
   const marks = dated.filter(mark => !changes.includes(mark))
@@ -254,7 +285,9 @@ const notesIn = (meta: PageMetadata, options: DateOptions): FoundDate[] =>
   meta.lines.flatMap(line =>
     line.aside
       ? []
-      : publications(line.text, options).filter(date => isNote(line.text, date) || opensWith(line.text, date)),
+      : publications(line.text, options).filter(
+          date => isNote(line.text, date) || opensWith(line.text, date),
+        ),
   )
 
 /**

@@ -49,22 +49,41 @@ t.test('a change is told from the publication', async t => {
     ],
   )
   const changes = [
-    ...[
-      'Bijgewerkt op',
-      'Laatste update:',
-      'Gewijzigd',
-      'Updated',
-      'Last modified',
-      'Aktualisiert am',
-      'Zuletzt geändert:',
-    ],
-    ...['Aanvulling,', 'Anmerkung der Redaktion,', 'Note de la rédaction,', 'Editor’s note:', 'Nodrag:'],
-    ...['Modifié le', 'Mis à jour le', 'MAJ le', 'Actualisé :', 'Aktualiséiert de', 'Lescht Ännerung:'],
+    'Bijgewerkt op',
+    'Laatste update:',
+    'Gewijzigd',
+    'Updated',
+    'Last modified',
+    'Aktualisiert am',
+    'Zuletzt geändert:',
+    'Aanvulling,',
+    'Anmerkung der Redaktion,',
+    'Note de la rédaction,',
+    'Editor’s note:',
+    'Nodrag:',
+    'Modifié le',
+    'Mis à jour le',
+    'MAJ le',
+    'Actualisé :',
+    'Aktualiséiert de',
+    'Lescht Ännerung:',
   ]
-  for (const label of changes) t.equal(findDates(`${label} 3-11-2026 14:05`)[0]?.modified, true, label)
+  for (const label of changes)
+    t.equal(findDates(`${label} 3-11-2026 14:05`)[0]?.modified, true, label)
   const publications = [
-    ...['Gepubliceerd op', 'Geplaatst:', 'Aangemaakt op', 'Verschenen op', 'Posted on', 'Published'],
-    ...['Veröffentlicht am', 'Erstellt:', 'Publiziert:', 'Publié le', 'Mis en ligne le', 'Créé le', 'Publizéiert de'],
+    'Gepubliceerd op',
+    'Geplaatst:',
+    'Aangemaakt op',
+    'Verschenen op',
+    'Posted on',
+    'Published',
+    'Veröffentlicht am',
+    'Erstellt:',
+    'Publiziert:',
+    'Publié le',
+    'Mis en ligne le',
+    'Créé le',
+    'Publizéiert de',
   ]
   for (const label of publications) {
     t.match(findDates(`${label} 3-11-2026 14:05`)[0], { published: true, modified: false }, label)

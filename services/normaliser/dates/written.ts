@@ -52,7 +52,9 @@ export interface DateOptions {
 export function readDate(value: string, options: DateOptions = {}): WrittenDate | null {
   const text = value.slice(0, 200).trim().replace(COMPACT, '$1T$2').replace(DOTNET, '$1')
   const isUnix = /^\d{10}(?:\d{3}|\.\d+)?$/.test(text)
-  const written = isUnix ? new Date(text.length === 13 ? Number(text) : Number(text) * 1000).toISOString() : text
+  const written = isUnix
+    ? new Date(text.length === 13 ? Number(text) : Number(text) * 1000).toISOString()
+    : text
   const found = findDates(written, options)[0]
   return found !== undefined && found.index <= 40 ? found : null
 }
@@ -80,13 +82,15 @@ export function findDates(text: string, options: DateOptions = {}): FoundDate[] 
     const before = source.slice(Math.max(0, match.index - 60), match.index)
     const after = source.slice(match.index + match[0].length, match.index + match[0].length + 60)
     const within = match.groups?.clock
-    const clock = within !== undefined ? timeAfter(` ${within}`) : (timeAfter(after) ?? timeBefore(before))
+    const clock =
+      within !== undefined ? timeAfter(` ${within}`) : (timeAfter(after) ?? timeBefore(before))
     const label = labelOf(before)
     const zone = within === undefined && clock?.offset === null ? namedZone(after) : null
     found.push({
       ...day,
       time: clock?.time ?? null,
-      offset: clock !== null && zone !== null ? offsetIn(zone, day, clock.time) : (clock?.offset ?? null),
+      offset:
+        clock !== null && zone !== null ? offsetIn(zone, day, clock.time) : (clock?.offset ?? null),
       index: match.index,
       end: match.index + match[0].length,
       modified: label === 'modified',
@@ -98,14 +102,17 @@ export function findDates(text: string, options: DateOptions = {}): FoundDate[] 
 
 /** The IANA zone after a time, as `America/Toronto` or `[Europe/London]`; otherwise null. */
 function namedZone(after: string): string | null {
-  const name = /(?<![\w/])[A-Z][A-Za-z]+\/[A-Z][A-Za-z_]+(?:\/[A-Z][A-Za-z_]+)?(?![\w/])/.exec(after)?.[0]
+  const name = /(?<![\w/])[A-Z][A-Za-z]+\/[A-Z][A-Za-z_]+(?:\/[A-Z][A-Za-z_]+)?(?![\w/])/.exec(
+    after,
+  )?.[0]
   return name === undefined ? null : (offsetFormat(name)?.resolvedOptions().timeZone ?? null)
 }
 
 /** Minutes east of UTC of a local time in an IANA zone. */
 function offsetIn(timeZone: string, day: Day, time: Clock['time']): number | null {
   const wall = { ...day, ...time }
-  const [asUtc, instant] = [utcInstant(wall), zonedInstant(wall, timeZone)]
+  const asUtc = utcInstant(wall)
+  const instant = zonedInstant(wall, timeZone)
   return asUtc === null || instant === null ? null : Math.round((asUtc - instant) / 60_000)
 }
 
@@ -148,10 +155,13 @@ function dayOf(groups: Record<string, string | undefined>, options: DateOptions)
   const n = (name: string) => Number(groups[name])
   if (groups.y1 !== undefined) return calendarDay(n('y1'), n('m1'), n('d1'))
   if (groups.y2 !== undefined) return calendarDay(n('y2'), n('m2'), n('d2'))
-  if (groups.y3 !== undefined) return calendarDay(fullYear(groups.y3), monthOf(groups.w3 ?? ''), n('d3'))
+  if (groups.y3 !== undefined)
+    return calendarDay(fullYear(groups.y3), monthOf(groups.w3 ?? ''), n('d3'))
   if (groups.y4 !== undefined) return calendarDay(n('y4'), monthOf(groups.w4 ?? ''), n('d4'))
   if (groups.y5 !== undefined) return calendarDay(n('y5'), monthOf(groups.w5 ?? ''), n('d5'))
-  const [a, b, year] = [n('a6'), n('b6'), fullYear(groups.y6 ?? '')]
+  const a = n('a6')
+  const b = n('b6')
+  const year = fullYear(groups.y6 ?? '')
   // A second number above 12 is a day, so the month stands first. With points, such numbers are a
   // time instead: `10.15.20`.
   const monthFirst = groups.s6 === '/' ? options.monthFirst || b > 12 : groups.s6 === '-' && b > 12
@@ -189,7 +199,10 @@ const timeAfter = (text: string): Clock | null =>
 
 const timeBefore = (text: string): Clock | null => clockOf(BEFORE.exec(text)?.groups, false)
 
-function clockOf(groups: Record<string, string | undefined> | undefined, certain: boolean): Clock | null {
+function clockOf(
+  groups: Record<string, string | undefined> | undefined,
+  certain: boolean,
+): Clock | null {
   if (groups === undefined) return null
   const unit = (groups.unit ?? '').toLowerCase().replaceAll('.', '')
   const known = certain || unit !== '' || groups.link !== undefined
@@ -253,7 +266,9 @@ const ZONES = new Map(
     [-360]: 'cst mdt',
     [-420]: 'mst pdt',
     [-480]: 'pst',
-  }).flatMap(([minutes, names]) => names.split(' ').map((name): [string, number] => [name, Number(minutes)])),
+  }).flatMap(([minutes, names]) =>
+    names.split(' ').map((name): [string, number] => [name, Number(minutes)]),
+  ),
 )
 
 /**
@@ -268,10 +283,13 @@ export type WallTime = Day & Clock['time']
 /** The instant of a time in UTC, in milliseconds; null when the day or the hour does not exist. */
 export function utcInstant(wall: WallTime): number | null {
   const { year, month, day, hour, minute, second, millisecond } = wall
-  if (hour > 23 || minute > 59 || second > 59 || millisecond > 999 || month < 1 || day < 1) return null
+  if (hour > 23 || minute > 59 || second > 59 || millisecond > 999 || month < 1 || day < 1)
+    return null
   const instant = Date.UTC(year, month - 1, day, hour, minute, second, millisecond)
   const read = new Date(instant)
-  return read.getUTCFullYear() === year && read.getUTCMonth() === month - 1 && read.getUTCDate() === day
+  return read.getUTCFullYear() === year &&
+    read.getUTCMonth() === month - 1 &&
+    read.getUTCDate() === day
     ? instant
     : null
 }
@@ -289,7 +307,9 @@ export function zonedInstant(wall: WallTime, timeZone: string): number | null {
   const format = formatOf(timeZone)
   const before = offsetAt(asUtc - DAY, format)
   const after = offsetAt(asUtc + DAY, format)
-  const candidates = [asUtc - before, asUtc - after].filter(instant => instant + offsetAt(instant, format) === asUtc)
+  const candidates = [asUtc - before, asUtc - after].filter(
+    instant => instant + offsetAt(instant, format) === asUtc,
+  )
   return candidates.length > 0 ? Math.min(...candidates) : asUtc - before
 }
 

@@ -18,7 +18,13 @@ const NOW = new Date('2026-11-20T12:00:00Z')
 const OPEN_GRAPH = `<meta property="og:type" content="article"><meta property="article:published_time" content="2026-11-17T08:30:00Z">`
 const CANONICAL = `<link rel="canonical" href="${ANNOUNCED_AT}">`
 const data = (headline: string, more: object = {}) =>
-  jsonLd({ '@type': 'NewsArticle', headline, datePublished: '2026-11-17T08:30:00Z', author: 'Jan Peeters', ...more })
+  jsonLd({
+    '@type': 'NewsArticle',
+    headline,
+    datePublished: '2026-11-17T08:30:00Z',
+    author: 'Jan Peeters',
+    ...more,
+  })
 
 const article = (title: string, text: string | readonly string[], head = '') =>
   `<html><head><title>${title}</title>${head}</head><body><article><h1>${title}</h1>${[text]
@@ -26,7 +32,10 @@ const article = (title: string, text: string | readonly string[], head = '') =>
     .map(paragraph => `<p>${paragraph}</p>`)
     .join('')}</article></body></html>`
 
-const REPORT = article(ANNOUNCED, 'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens. '.repeat(6))
+const REPORT = article(
+  ANNOUNCED,
+  'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens. '.repeat(6),
+)
 
 const compose = (html: string, title: string) =>
   composeArticle(
@@ -70,91 +79,156 @@ const FEED_TITLES = ['Liveblog', 'Kabinet overweegt hogere accijns', '12:41', '�
 const UNRELATED = { feedTitle: 'Liveblog' }
 
 for (const [language, title, text] of GOLDEN) {
-  t.test(`a short article (${language}) is whole with any title in its feed, and without any markup`, async t => {
-    for (const feedTitle of FEED_TITLES) {
-      const composition = await compose(article(title, text, OPEN_GRAPH + data(title) + CANONICAL), feedTitle)
-      if (composition.kind !== 'article') throw new Error(`${feedTitle}: ${composition.detail}`)
-      const { interstitial, article: made } = composition
-      t.same(
-        [interstitial, made.title, made.body, made.publishedAt, made.authors, made.url],
-        [null, title, text, new Date('2026-11-17T08:30:00Z'), ['Jan Peeters'], ANNOUNCED_AT],
-        feedTitle,
-      )
-    }
-    for (const feedTitle of [...FEED_TITLES, null])
-      t.equal(interstitialOf(article(title, text), { feedTitle }), null, `${feedTitle}`)
-  })
+  t.test(
+    `a short article (${language}) is whole with any title in its feed, and without any markup`,
+    async t => {
+      for (const feedTitle of FEED_TITLES) {
+        const composition = await compose(
+          article(title, text, OPEN_GRAPH + data(title) + CANONICAL),
+          feedTitle,
+        )
+        if (composition.kind !== 'article') throw new Error(`${feedTitle}: ${composition.detail}`)
+        const { interstitial, article: made } = composition
+        t.same(
+          [interstitial, made.title, made.body, made.publishedAt, made.authors, made.url],
+          [null, title, text, new Date('2026-11-17T08:30:00Z'), ['Jan Peeters'], ANNOUNCED_AT],
+          feedTitle,
+        )
+      }
+      for (const feedTitle of [...FEED_TITLES, null])
+        t.equal(interstitialOf(article(title, text), { feedTitle }), null, `${feedTitle}`)
+    },
+  )
 }
 
 t.test('a paywall stub is one by its words too, when its data say nothing', async t => {
-  for (const { name, html, says } of INTERSTITIAL_EXAMPLES.filter(({ kind }) => kind === 'paywall')) {
-    const opening = openingOf(readPageText(parsePage(html.replace(/<script.*<\/script>/, ''))), null)
+  for (const { name, html, says } of INTERSTITIAL_EXAMPLES.filter(
+    ({ kind }) => kind === 'paywall',
+  )) {
+    const opening = openingOf(
+      readPageText(parsePage(html.replace(/<script.*<\/script>/, ''))),
+      null,
+    )
     t.equal(opening.paywalled, true, name)
     t.notOk(opening.paragraphs.join('\n').includes(says), name)
   }
 })
 
 t.test('news about cookies, faults, subscriptions and agreements is no interstitial', async t => {
-  const fine = 'legt een bedrijf een boete op omdat het cookies plaatste zonder toestemming van bezoekers.'
+  const fine =
+    'legt een bedrijf een boete op omdat het cookies plaatste zonder toestemming van bezoekers.'
   const paper =
     'De krant verhoogt de prijs van een abonnement tot 45 euro per maand. De uitgever telt nu een miljoen abonnees.'
   const fault =
     'Een storing in het betaalverkeer trof dinsdag duizenden winkels. De oorzaak was een fout in de software van de bank.'
-  const vote = 'De gemeenteraad bereikte woensdag een akkoord en gaf toestemming voor de bouw van de brug.'
+  const vote =
+    'De gemeenteraad bereikte woensdag een akkoord en gaf toestemming voor de bouw van de brug.'
   for (const [title, ...paragraphs] of [
-    ['Boete voor cookies zonder toestemming', ...Array.from('12345678', at => `Waakhond ${at} ${fine}`)],
+    [
+      'Boete voor cookies zonder toestemming',
+      ...Array.from('12345678', at => `Waakhond ${at} ${fine}`),
+    ],
     ['Krant wordt duurder', paper, paper.repeat(3)],
     ['Fout in software legt betaalverkeer plat', fault, fault.repeat(3)],
     ['Quorvex: De raad stemt in', vote],
-    ['Loi sur le consentement', 'Les députés ont voté la loi sur le consentement, après deux ans de débats.'],
-    ['Der Landtag stimmt zu', 'Die Abgeordneten gaben ihre Zustimmung zum Gesetz über den Datenschutz.'],
+    [
+      'Loi sur le consentement',
+      'Les députés ont voté la loi sur le consentement, après deux ans de débats.',
+    ],
+    [
+      'Der Landtag stimmt zu',
+      'Die Abgeordneten gaben ihre Zustimmung zum Gesetz über den Datenschutz.',
+    ],
   ] as const)
     t.equal(interstitialOf(article(title, paragraphs), { feedTitle: title }), null, title)
 })
 
-t.test('a bot defence that also works on ordinary pages makes no interstitials of them', async t => {
-  const defence = '<script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script><script>perimeterx</script>'
-  t.equal(interstitialOf(REPORT.replace('</body>', `${defence}</body>`)), null)
-})
+t.test(
+  'a bot defence that also works on ordinary pages makes no interstitials of them',
+  async t => {
+    const defence =
+      '<script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script><script>perimeterx</script>'
+    t.equal(interstitialOf(REPORT.replace('</body>', `${defence}</body>`)), null)
+  },
+)
 
-t.test('a page with hardly a link and no word of the feed’s title is a bot defence in any words', async t => {
-  const served = (links: number) =>
-    `<html><head><title>Kontroll</title><script src="/k.js"></script></head><body><h1>Eng Sekonn w.e.g.</h1><p>Mir kucken no Iech. Nummer 7781.</p>${'<a href="/x">x</a>'.repeat(links)}</body></html>`
-  t.equal(interstitialOf(served(1)), 'challenge')
-  t.equal(interstitialOf(served(9)), null, 'a page of a site')
-  t.equal(interstitialOf(served(1), { feedTitle: 'Kontroll op der Streck' }), null, 'a word of the title')
-  t.equal(interstitialOf(served(1), { feedTitle: null }), null)
-})
+t.test(
+  'a page with hardly a link and no word of the feed’s title is a bot defence in any words',
+  async t => {
+    const served = (links: number) =>
+      `<html><head><title>Kontroll</title><script src="/k.js"></script></head><body><h1>Eng Sekonn w.e.g.</h1><p>Mir kucken no Iech. Nummer 7781.</p>${'<a href="/x">x</a>'.repeat(links)}</body></html>`
+    t.equal(interstitialOf(served(1)), 'challenge')
+    t.equal(interstitialOf(served(9)), null, 'a page of a site')
+    t.equal(
+      interstitialOf(served(1), { feedTitle: 'Kontroll op der Streck' }),
+      null,
+      'a word of the title',
+    )
+    t.equal(interstitialOf(served(1), { feedTitle: null }), null)
+  },
+)
 
 t.test('a redirect to another address of the article is no interstitial', async t => {
-  t.equal(interstitialOf(REPORT, { finalUrl: 'https://www.dagkoerier.example/nieuws/brug-schelde-dicht' }), null)
-  t.equal(interstitialOf(REPORT, { finalUrl: 'https://dagkoerier.uitgever.example/privacy/boete-voor-cookies' }), null)
+  t.equal(
+    interstitialOf(REPORT, {
+      finalUrl: 'https://www.dagkoerier.example/nieuws/brug-schelde-dicht',
+    }),
+    null,
+  )
+  t.equal(
+    interstitialOf(REPORT, {
+      finalUrl: 'https://dagkoerier.uitgever.example/privacy/boete-voor-cookies',
+    }),
+    null,
+  )
 })
 
 t.test('the visible opening of a paywalled article is kept, the offer is not', async t => {
-  const opening = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens. '.repeat(8).trim()
-  const offer = ['Lees verder met een abonnement', 'Word abonnee en lees onbeperkt voor € 2,50 per week.']
+  const opening =
+    'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens. '
+      .repeat(8)
+      .trim()
+  const offer = [
+    'Lees verder met een abonnement',
+    'Word abonnee en lees onbeperkt voor € 2,50 per week.',
+  ]
   const page = readPageText(parsePage(article(ANNOUNCED, [opening, ...offer])))
   t.same(openingOf(page, false), { paragraphs: [opening], paywalled: true })
 })
 
-t.test('a page of offers alone is a paywall when its heading says so; a heading alone proves nothing', async t => {
-  const paywalled = (title: string, text: string) =>
-    openingOf(readPageText(parsePage(article(title, text))), null).paywalled
-  t.equal(paywalled('Log in om verder te lezen', 'Maak gratis een account aan of log in met je e-mailadres.'), true)
-  t.equal(
-    paywalled('Je hebt nog 3 dagen voor je aangifte', 'Vrijdag om middernacht sluit het loket van de fiscus.'),
-    false,
-  )
-})
+t.test(
+  'a page of offers alone is a paywall when its heading says so; a heading alone proves nothing',
+  async t => {
+    const paywalled = (title: string, text: string) =>
+      openingOf(readPageText(parsePage(article(title, text))), null).paywalled
+    t.equal(
+      paywalled(
+        'Log in om verder te lezen',
+        'Maak gratis een account aan of log in met je e-mailadres.',
+      ),
+      true,
+    )
+    t.equal(
+      paywalled(
+        'Je hebt nog 3 dagen voor je aangifte',
+        'Vrijdag om middernacht sluit het loket van de fiscus.',
+      ),
+      false,
+    )
+  },
+)
 
 t.test('an offer that no reader sees makes no stub of a short article', async t => {
   const offer = '<div><p>Word nu abonnee en lees alle artikelen.</p></div>'
-  const opening = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens.'
+  const opening =
+    'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens.'
   const paywalled = (html: string) => openingOf(readPageText(parsePage(html)), null).paywalled
   const html = article(ANNOUNCED, opening)
   t.equal(paywalled(html.replace('</article>', `</article>${offer}`)), true)
-  t.equal(paywalled(html.replace('</article>', `</article>${offer.replace('div', 'div hidden')}`)), false)
+  t.equal(
+    paywalled(html.replace('</article>', `</article>${offer.replace('div', 'div hidden')}`)),
+    false,
+  )
 })
 
 t.test('a whole text under a paywall flag is whole', async t => {
@@ -166,18 +240,33 @@ t.test('a whole text under a paywall flag is whole', async t => {
   t.equal(opening.paragraphs.length, 12)
 })
 
-t.test('one text in other spaces, signs and capitals has one fingerprint; short texts have none', async t => {
-  const fingerprint = (text: string, titled = true, strange = false) => textFingerprint(text, { titled, strange })
-  const text =
-    'Wij gebruiken cookies om u beter van dienst te zijn, en onze partners ook. Maak hieronder uw keuze; u kunt die altijd wijzigen.'
-  t.same(fingerprint(text), fingerprint(text.toUpperCase().replaceAll(' ', '\n\n')))
-  t.notSame(fingerprint(text), fingerprint(`${text} Nee.`))
-  t.equal(fingerprint('Foto van de dag'), null)
-  const numbered = (number: string) => `${text} Uw nummer is ${number}.`
-  t.notSame(fingerprint(numbered('8842')), fingerprint(numbered('77-1a')), 'numbers tell reports apart')
-  t.same(fingerprint(numbered('8842'), false), fingerprint(numbered('77-1a'), false), 'where no word is the title’s')
-  t.same(fingerprint('Even geduld: 1432', false, true), fingerprint('Even geduld: 1433', false, true))
-})
+t.test(
+  'one text in other spaces, signs and capitals has one fingerprint; short texts have none',
+  async t => {
+    const fingerprint = (text: string, titled = true, strange = false) =>
+      textFingerprint(text, { titled, strange })
+    const text =
+      'Wij gebruiken cookies om u beter van dienst te zijn, en onze partners ook. Maak hieronder uw keuze; u kunt die altijd wijzigen.'
+    t.same(fingerprint(text), fingerprint(text.toUpperCase().replaceAll(' ', '\n\n')))
+    t.notSame(fingerprint(text), fingerprint(`${text} Nee.`))
+    t.equal(fingerprint('Foto van de dag'), null)
+    const numbered = (number: string) => `${text} Uw nummer is ${number}.`
+    t.notSame(
+      fingerprint(numbered('8842')),
+      fingerprint(numbered('77-1a')),
+      'numbers tell reports apart',
+    )
+    t.same(
+      fingerprint(numbered('8842'), false),
+      fingerprint(numbered('77-1a'), false),
+      'where no word is the title’s',
+    )
+    t.same(
+      fingerprint('Even geduld: 1432', false, true),
+      fingerprint('Even geduld: 1433', false, true),
+    )
+  },
+)
 
 t.test('a headline may begin as an error page’s does', async t => {
   const headlines = [
@@ -219,31 +308,47 @@ t.test('a dated article is no challenge, though its headline begins like one’s
     'Un instant de grâce',
   ]) {
     const html = article(title, 'La commune a dépensé trop, selon la cour.', OPEN_GRAPH)
-    for (const feedTitle of ['Liveblog', null]) t.equal(interstitialOf(html, { feedTitle }), null, title)
+    for (const feedTitle of ['Liveblog', null])
+      t.equal(interstitialOf(html, { feedTitle }), null, title)
   }
 })
 
-t.test('a dated article about cookies is no cookie wall, though the feed says "Liveblog"', async t => {
-  const title = 'Boete voor cookies zonder toestemming'
-  const text = 'De privacywaakhond legt een bedrijf een boete op omdat het cookies plaatste zonder toestemming.'
-  const under = (headline: string) => interstitialOf(article(headline, text, OPEN_GRAPH), UNRELATED)
-  t.equal(under(title), null)
-  t.equal(
-    under('Brug over de Schelde dicht'),
-    'cookie wall',
-    'on the page of an article about something else it is one',
-  )
-})
+t.test(
+  'a dated article about cookies is no cookie wall, though the feed says "Liveblog"',
+  async t => {
+    const title = 'Boete voor cookies zonder toestemming'
+    const text =
+      'De privacywaakhond legt een bedrijf een boete op omdat het cookies plaatste zonder toestemming.'
+    const under = (headline: string) =>
+      interstitialOf(article(headline, text, OPEN_GRAPH), UNRELATED)
+    t.equal(under(title), null)
+    t.equal(
+      under('Brug over de Schelde dicht'),
+      'cookie wall',
+      'on the page of an article about something else it is one',
+    )
+  },
+)
 
 t.test('an outlet that is called as consent pages are may redirect within itself', async t => {
   const at = (host: string) => `https://${host}/nieuws/2026/brug-schelde-dicht`
-  t.equal(interstitialOf(REPORT, { url: at('privacy-first.example'), finalUrl: at('www.privacy-first.example') }), null)
+  t.equal(
+    interstitialOf(REPORT, {
+      url: at('privacy-first.example'),
+      finalUrl: at('www.privacy-first.example'),
+    }),
+    null,
+  )
   t.equal(interstitialOf(REPORT, { finalUrl: at('consent.uitgever.example') }), 'cookie wall')
 })
 
 t.test('a page that says that all may read it is no paywall', async t => {
   const text = 'De wedstrijden zijn voortaan alleen voor abonnees te zien, meldt de zender dinsdag.'
-  const html = article('Sport verdwijnt van de buis', text, data('Sport', { isAccessibleForFree: true }))
+  const html = article(
+    'Sport verdwijnt van de buis',
+    text,
+    data('Sport', { isAccessibleForFree: true }),
+  )
   t.match(await compose(html, 'Column'), { interstitial: null, article: { body: text } })
 })
 

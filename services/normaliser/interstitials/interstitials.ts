@@ -20,7 +20,13 @@ import {
 /**
  * Kinds of interstitials. These values are stored in `outlet_blocks.kind` and `pages.reason`.
  */
-export type InterstitialKind = 'forbidden' | 'challenge' | 'cookie wall' | 'error page' | 'paywall' | 'repeated text'
+export type InterstitialKind =
+  | 'forbidden'
+  | 'challenge'
+  | 'cookie wall'
+  | 'error page'
+  | 'paywall'
+  | 'repeated text'
 
 /**
  * Recognises pages that are not the article. Their redirects end at another host or at the front
@@ -29,7 +35,8 @@ export type InterstitialKind = 'forbidden' | 'challenge' | 'cookie wall' | 'erro
  * `paywall.ts` recognises paywalls, because such a page is the article's.
  */
 export function recogniseInterstitial(served: Served): InterstitialKind | null {
-  const [from, to] = [URL.parse(served.url), URL.parse(served.finalUrl)]
+  const from = URL.parse(served.url)
+  const to = URL.parse(served.finalUrl)
   const way = from === null || to === null ? null : { from, to }
   if (way !== null && isConsentAddress(way, served)) return 'cookie wall'
   if (isChallenge(served) || isUnaskedPage(served)) return 'challenge'
@@ -41,7 +48,8 @@ export function recogniseInterstitial(served: Served): InterstitialKind | null {
 /** The requested address, and the last address of the redirects. */
 type Redirected = Record<'from' | 'to', URL>
 
-const CONSENT_HOST = /(^|[.-])(my)?(consent|cookies?|privacy|cmp|cookiewall|gdpr|choices)[0-9]*([.-]|$)/
+const CONSENT_HOST =
+  /(^|[.-])(my)?(consent|cookies?|privacy|cmp|cookiewall|gdpr|choices)[0-9]*([.-]|$)/
 const CONSENT_PATH =
   /\/(cookie-?(wall|muur|consent|check|accept\w*|info)|consent|privacy-?(wall|gate|consent)|cookies?\/(accept|consent|wall)\w*)(\/|\.|$)/i
 
@@ -57,7 +65,9 @@ function isConsentAddress({ from, to }: Redirected, { outletDomain }: Served): b
   const otherSite = !sites.includes(getDomain(to.hostname) ?? to.hostname)
   if (otherHost && CONSENT_HOST.test(to.hostname) && !isNamedSo) return true
   return (
-    (otherSite || from.pathname !== to.pathname) && CONSENT_PATH.test(to.pathname) && !CONSENT_PATH.test(from.pathname)
+    (otherSite || from.pathname !== to.pathname) &&
+    CONSENT_PATH.test(to.pathname) &&
+    !CONSENT_PATH.test(from.pathname)
   )
 }
 
@@ -101,7 +111,8 @@ function isUnaskedPage({ html, page, signs, feedTitle }: Served): boolean {
  * Whether a page has a script that is not JSON-LD. Each tag is read only once, even when it never
  * ends, so that the time stays linear.
  */
-const hasScript = (html: string) => html.matchAll(/<script\b[^>]*/gi).some(([tag]) => !/ld\+json/i.test(tag))
+const hasScript = (html: string) =>
+  html.matchAll(/<script\b[^>]*/gi).some(([tag]) => !/ld\+json/i.test(tag))
 
 // Many sites redirect a removed article to the front page. `/nl`, `/fr/` and `/index.html` are
 // front pages, too.
@@ -110,14 +121,18 @@ const isRoot = ({ pathname, search }: URL) =>
 
 function isCookieWall({ page, signs, feedTitle }: Served): boolean {
   const { paragraphs, visible } = page
-  if (paragraphs.length === 0) return shareOf(visible, CONSENT) >= 0.4 && !isTitledAs(page, feedTitle)
-  if (shareOf(paragraphs, CONSENT) < 0.5 || !CONSENT_ITSELF.test(paragraphs.join('\n'))) return false
+  if (paragraphs.length === 0)
+    return shareOf(visible, CONSENT) >= 0.4 && !isTitledAs(page, feedTitle)
+  if (shareOf(paragraphs, CONSENT) < 0.5 || !CONSENT_ITSELF.test(paragraphs.join('\n')))
+    return false
   // A cookie wall may be on the article's own page, with all statements of the article. The
   // headline is then not about cookies.
   if (signs.typed && signs.dated && page.titles.some(title => CONSENT.test(title))) return false
   // An article about cookies has such a title in the feed, or is longer than any dialog.
   const isNews =
-    feedTitle === null ? totalLength(paragraphs) > SHORT_PAGE : CONSENT.test(feedTitle) && isTitledAs(page, feedTitle)
+    feedTitle === null
+      ? totalLength(paragraphs) > SHORT_PAGE
+      : CONSENT.test(feedTitle) && isTitledAs(page, feedTitle)
   return !isNews
 }
 
@@ -131,7 +146,10 @@ const NOTE = 300
  * sentences show this, or the redirects led to a section. A page that calls itself a dated article
  * is no error page.
  */
-function isErrorPage({ page, signs, feedTitle, url, finalUrl }: Served, way: Redirected | null): boolean {
+function isErrorPage(
+  { page, signs, feedTitle, url, finalUrl }: Served,
+  way: Redirected | null,
+): boolean {
   if ((signs.typed && signs.dated) || isTitledAs(page, feedTitle)) return false
   const text = page.paragraphs.join('\n')
   const isShort = text.length < SHORT
@@ -140,16 +158,19 @@ function isErrorPage({ page, signs, feedTitle, url, finalUrl }: Served, way: Red
   if (page.titles.some(title => ERROR_TITLE.test(title))) return isShort || feedTitle !== null
   if (!isShort) return false
   const share = shareOf(page.paragraphs, ERROR)
-  if (page.titles.some(title => FAILURE_TITLE.test(title))) return share >= 0.2 || text.length < NOTE
+  if (page.titles.some(title => FAILURE_TITLE.test(title)))
+    return share >= 0.2 || text.length < NOTE
   if (feedTitle !== null && isRelated(feedTitle, text)) return false
   return (
-    (share >= 0.4 && !signs.typed) || (feedTitle !== null && url !== finalUrl && way !== null && endsAtSection(way))
+    (share >= 0.4 && !signs.typed) ||
+    (feedTitle !== null && url !== finalUrl && way !== null && endsAtSection(way))
   )
 }
 
 /** Some sites redirect a removed article to its section. */
 const endsAtSection = ({ from, to }: Redirected): boolean =>
-  !isNoArticle(from) && (isNoArticle(to) || (from.hostname === to.hostname && isSectionOf(to, from)))
+  !isNoArticle(from) &&
+  (isNoArticle(to) || (from.hostname === to.hostname && isSectionOf(to, from)))
 
 /** A page as it was served, for `recogniseInterstitial`. */
 interface Served {

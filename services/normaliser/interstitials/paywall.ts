@@ -26,15 +26,19 @@ const BEHIND = 12
 export function openingOf(whole: PageText, free: boolean | null) {
   const page = free === false ? { ...whole, paragraphs: readable(whole) } : whole
   // A page of offers alone may say so in its heading: "Log in to read on".
-  const says = page.paragraphs.some(isEnd) || (page.titles.some(isEnd) && page.paragraphs.every(isOffer))
-  const own = says || free === false ? page.paragraphs.filter(text => !isOffer(text)) : page.paragraphs
+  const says =
+    page.paragraphs.some(isEnd) || (page.titles.some(isEnd) && page.paragraphs.every(isOffer))
+  const own =
+    says || free === false ? page.paragraphs.filter(text => !isOffer(text)) : page.paragraphs
   if (own.length < page.paragraphs.length) while (isLabel(own.at(-1))) own.pop()
   // A page that everybody may read can be a report on subscriptions.
   if (free === true) return { paragraphs: own.length > 0 ? own : page.paragraphs, paywalled: false }
   const length = totalLength(own)
   const paywalled =
     length < WHOLE &&
-    (says || (free === false && offersBehind(page, own)) || (length < STUB && offersBehind(page, own)))
+    (says ||
+      (free === false && offersBehind(page, own)) ||
+      (length < STUB && offersBehind(page, own)))
   return { paragraphs: paywalled && length < STUB ? [] : own, paywalled }
 }
 
@@ -58,7 +62,10 @@ const COMMON_SHARE = 0.1
 function isLanguage(text: string): boolean {
   const small = text.match(/(?<![\p{L}\p{M}])\p{Ll}[\p{L}\p{M}]*/gu) ?? []
   if (/lorem ipsum|dolor sit amet/i.test(text)) return false
-  return small.length < FEWEST_WORDS || small.filter(word => COMMON.has(word)).length >= COMMON_SHARE * small.length
+  return (
+    small.length < FEWEST_WORDS ||
+    small.filter(word => COMMON.has(word)).length >= COMMON_SHARE * small.length
+  )
 }
 
 /** Whether a paragraph says that the article ends here for readers who do not pay. */
@@ -79,4 +86,5 @@ function offersBehind({ shown }: PageText, own: string[]): boolean {
 }
 
 /** A heading that introduced the offer. */
-const isLabel = (text: string | undefined) => text !== undefined && text.length < 40 && !/[.!?…"”»:]$/.test(text)
+const isLabel = (text: string | undefined) =>
+  text !== undefined && text.length < 40 && !/[.!?…"”»:]$/.test(text)

@@ -8,7 +8,8 @@ import { fold } from '../markup/plain.ts'
  * The rules of each language hold its phrases.
  */
 
-const any = (field: keyof LanguageRules['interstitials']) => anyOf(rules => rules.interstitials[field])
+const any = (field: keyof LanguageRules['interstitials']) =>
+  anyOf(rules => rules.interstitials[field])
 const phrases = (field: keyof LanguageRules['interstitials']) => new RegExp(any(field), 'iu')
 
 export const CONSENT = phrases('consent')
@@ -83,4 +84,5 @@ export function shareOf(paragraphs: string[], pattern: RegExp): number {
 }
 const SAMPLE = 20_000
 
-export const totalLength = (paragraphs: string[]): number => paragraphs.reduce((sum, { length }) => sum + length, 0)
+export const totalLength = (paragraphs: string[]): number =>
+  paragraphs.reduce((sum, { length }) => sum + length, 0)

@@ -14,7 +14,8 @@ export type ServedTexts = ReturnType<typeof openServedTexts>
 const OFTEN = { titled: 5, untitled: 2 }
 
 /** Whether a text that was served under this many other addresses is an interstitial. */
-export const isOften = (others: number, titled: boolean) => others >= (titled ? OFTEN.titled : OFTEN.untitled)
+export const isOften = (others: number, titled: boolean) =>
+  others >= (titled ? OFTEN.titled : OFTEN.untitled)
 
 type ServedPage = { outletNo: number; pageNo: bigint; fingerprint: Uint8Array }
 
@@ -66,7 +67,10 @@ const SHORTEST = 120
  * text has a hash, too
  * @returns 16 bytes
  */
-export function textFingerprint(text: string, { titled, strange }: { titled: boolean; strange: boolean }) {
+export function textFingerprint(
+  text: string,
+  { titled, strange }: { titled: boolean; strange: boolean },
+) {
   const words = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
   if (words.length < SHORTEST && !strange) return null
   const told = titled ? words : words.replace(/\S*\p{N}\S*/gu, '').replace(/ +/g, ' ')

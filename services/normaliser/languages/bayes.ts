@@ -99,7 +99,12 @@ function enlarged(values: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> 
   return larger
 }
 
-function logarithm(table: Pick<Table, 'totals' | 'kinds'>, times: number, order: number, index: number): number {
+function logarithm(
+  table: Pick<Table, 'totals' | 'kinds'>,
+  times: number,
+  order: number,
+  index: number,
+): number {
   const total = (table.totals[order]?.[index] ?? 0) + SMOOTHING * (table.kinds[order] ?? 0)
   return Math.log((times + SMOOTHING) / total)
 }
@@ -117,7 +122,12 @@ interface Weighed {
 function weigh(text: string, table: Table): Evidence {
   const { languages } = table
   const words = wordsOf(text)
-  const weighed: Weighed = { sums: new Float64Array(languages.length), wordRows: [], trigramRows: [], trigrams: 0 }
+  const weighed: Weighed = {
+    sums: new Float64Array(languages.length),
+    wordRows: [],
+    trigramRows: [],
+    trigrams: 0,
+  }
   const mixed = words.some(word => word === word.toLowerCase())
   for (const word of words) {
     const weight = mixed && word !== word.toLowerCase() ? CAPITALISED_WEIGHT : 1
@@ -134,7 +144,13 @@ function weigh(text: string, table: Table): Evidence {
 }
 
 /** @param weight of the word that holds the n-gram */
-function weighGram(weighed: Weighed, { rows, values }: Table, gram: string, order: number, weight: number): void {
+function weighGram(
+  weighed: Weighed,
+  { rows, values }: Table,
+  gram: string,
+  order: number,
+  weight: number,
+): void {
   if (order === TRIGRAM_ORDER) weighed.trigrams += 1
   const row = rows.get(gram)
   if (row === undefined) return
@@ -149,7 +165,13 @@ function weighGram(weighed: Weighed, { rows, values }: Table, gram: string, orde
 }
 
 /** How many of the rows have a count of at least `times` in the sample of the language. */
-function countedAtLeast(table: Table, found: number[], times: number, order: number, language: string): number {
+function countedAtLeast(
+  table: Table,
+  found: number[],
+  times: number,
+  order: number,
+  language: string,
+): number {
   const { languages, values } = table
   const index = languages.indexOf(language)
   const least = logarithm(table, times, order, index) - ROUNDING
@@ -159,7 +181,8 @@ function countedAtLeast(table: Table, found: number[], times: number, order: num
 function countWords(text: string, common: string): Map<string, number> {
   const counts = new Map<string, number>()
   const add = (words: string[], times: number) => {
-    for (const word of words) counts.set(word.toLowerCase(), (counts.get(word.toLowerCase()) ?? 0) + times)
+    for (const word of words)
+      counts.set(word.toLowerCase(), (counts.get(word.toLowerCase()) ?? 0) + times)
   }
   add(wordsOf(text), 1)
   add(wordsOf(common), COMMON_WORD_COUNT)

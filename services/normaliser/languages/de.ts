@@ -12,7 +12,8 @@ export const de: LanguageRules = {
     beforeTime: 'um|gegen|uhrzeit:?',
     hours: 'uhr',
     around: 'am|um|den|vom',
-    published: 'veröffentlicht|erschienen|erstellt|eingestellt|gepostet|(?:artikel|beitrag|bericht) wurde|online seit',
+    published:
+      'veröffentlicht|erschienen|erstellt|eingestellt|gepostet|(?:artikel|beitrag|bericht) wurde|online seit',
     modified:
       'aktualis|geändert|überarbeitet|korrigiert|korrektur|berichtigung|anmerkung der redaktion|ergänzung|nachtrag|letzte änderung|stand:? ?$',
     pictures: 'foto|bild',
@@ -74,7 +75,8 @@ export const de: LanguageRules = {
     rights: '(alle|die) rechte (sind )?vorbehalten|nachdruck, auch',
     machine:
       'dieses (video|audio) (kann|ist) (leider )?nicht|um dieses video (abzuspielen|anzusehen)|javascript muss|ihr (web)?browser|an dieser stelle (findest|finden|steht|befindet)|empfohlener (redaktioneller|externer) inhalt|ich bin damit einverstanden, dass|personenbezogene daten (können|werden)|externer inhalt|inhalt(e)? (laden|anzeigen|erlauben)|anzeige|werbung|der artikel geht',
-    affiliates: 'provisions-?link|partnerlink|partner-link|wir (earn|erhalten).{0,40}(commission|provision)',
+    affiliates:
+      'provisions-?link|partnerlink|partner-link|wir (earn|erhalten).{0,40}(commission|provision)',
     appearedFirst: '(der )?(beitrag|artikel) .+ erschien zuerst auf',
     moreInBrackets: 'mehr',
     readMore: 'weiterlesen|mehr lesen',
@@ -82,7 +84,8 @@ export const de: LanguageRules = {
   interstitials: {
     consent:
       'einwilligung|zustimm|stimmen sie [^.]{0,20}\\bzu\\b|(verwend|nutz)en (\\S+ )?cookies|datenschutz|personenbezogene|berechtigte[sn]? interesse|alle (akzeptieren|ablehnen)|personalisierte|werbepartner|tracking|einstellungen',
-    consentItself: 'privatsphäre|personenbezogene data?|unsere (advertising )?part(n|en)|personalisierte',
+    consentItself:
+      'privatsphäre|personenbezogene data?|unsere (advertising )?part(n|en)|personalisierte',
     challenge:
       'bestätigen sie,? dass sie (ein mensch|kein roboter)|kein roboter|einen moment|überprüfung (ihres|der)|zugriff verweigert|ungewöhnliche (aktivität|zugriffe)|aktivieren sie javascript|ob sie ein mensch|sicherheit ihrer verbindung|ad[- ]?blocker|sie (sind|stehen) in der warteschlange',
     challengeTitles: '',

@@ -5,18 +5,34 @@ import { detectLanguage } from './detection.ts'
 import { anyOf } from './index.ts'
 import SAMPLES from './samples.json' with { type: 'json' }
 
-const { titles, bodies }: { titles: Record<Language, string[]>; bodies: Record<Language, string> } = SAMPLES
+const { titles, bodies }: { titles: Record<Language, string[]>; bodies: Record<Language, string> } =
+  SAMPLES
 
-t.test('decision 34: each of our languages, by title or by text, with any languages of the outlet', async t => {
-  for (const language of LANGUAGES) {
-    for (const outletLanguages of [[], [language], LANGUAGES, LANGUAGES.filter(other => other !== language)]) {
-      t.equal(await detectLanguage({ title: '', body: bodies[language], outletLanguages }), language)
-      for (const title of titles[language]) {
-        t.equal(await detectLanguage({ title, body: null, outletLanguages }), language, `${title} | ${outletLanguages}`)
+t.test(
+  'decision 34: each of our languages, by title or by text, with any languages of the outlet',
+  async t => {
+    for (const language of LANGUAGES) {
+      for (const outletLanguages of [
+        [],
+        [language],
+        LANGUAGES,
+        LANGUAGES.filter(other => other !== language),
+      ]) {
+        t.equal(
+          await detectLanguage({ title: '', body: bodies[language], outletLanguages }),
+          language,
+        )
+        for (const title of titles[language]) {
+          t.equal(
+            await detectLanguage({ title, body: null, outletLanguages }),
+            language,
+            `${title} | ${outletLanguages}`,
+          )
+        }
       }
     }
-  }
-})
+  },
+)
 
 t.test('decision 34: other languages are refused, similar ones too', async t => {
   const codes =
@@ -34,31 +50,55 @@ t.test('decision 34: other languages are refused, similar ones too', async t => 
   }
 })
 
-t.test('decision 34: where two or three words say nothing, the outlet’s language decides', async t => {
-  const cases: [string, Language[], Language][] = [
-    ['Sport', ['fr'], 'fr'],
-    ['Live: Trump', ['nl'], 'nl'],
-    ['Brand Antwerpen', ['nl'], 'nl'],
-    ['Accident', ['fr', 'lb'], 'fr'],
-    ['Kortrijk : Vincent Van Quickenborne de retour', ['nl', 'fr', 'de'], 'fr'],
-    ['2026', ['de'], 'de'],
-    ['', ['lb'], 'lb'],
-  ]
-  for (const [title, outletLanguages, language] of cases) {
-    t.equal(await detectLanguage({ title, body: null, outletLanguages }), language, title)
-  }
-  t.equal(await detectLanguage({ title: '2026', body: null, outletLanguages: ['fr', 'de'], declared: ['de-LU'] }), 'de')
-  t.equal(await detectLanguage({ title: '2026', body: null, outletLanguages: [] }), null)
-})
+t.test(
+  'decision 34: where two or three words say nothing, the outlet’s language decides',
+  async t => {
+    const cases: [string, Language[], Language][] = [
+      ['Sport', ['fr'], 'fr'],
+      ['Live: Trump', ['nl'], 'nl'],
+      ['Brand Antwerpen', ['nl'], 'nl'],
+      ['Accident', ['fr', 'lb'], 'fr'],
+      ['Kortrijk : Vincent Van Quickenborne de retour', ['nl', 'fr', 'de'], 'fr'],
+      ['2026', ['de'], 'de'],
+      ['', ['lb'], 'lb'],
+    ]
+    for (const [title, outletLanguages, language] of cases) {
+      t.equal(await detectLanguage({ title, body: null, outletLanguages }), language, title)
+    }
+    t.equal(
+      await detectLanguage({
+        title: '2026',
+        body: null,
+        outletLanguages: ['fr', 'de'],
+        declared: ['de-LU'],
+      }),
+      'de',
+    )
+    t.equal(await detectLanguage({ title: '2026', body: null, outletLanguages: [] }), null)
+  },
+)
 
-t.test('decision 34: foreign words, a long quotation and capitals do not hide the article’s language', async t => {
-  const quotation = `“${bodies.en}”`
-  const ask = (body: string, title = '') => detectLanguage({ title, body, outletLanguages: ['nl'] })
-  t.equal(await ask(`${bodies.nl} “The show must go on,” zei hij. ${bodies.nl}`), 'nl')
-  t.equal(await ask(`${quotation} ${bodies.nl} ${bodies.nl} ${bodies.nl} ${bodies.nl}`, 'Schip vaart tegen brug'), 'nl')
-  t.equal(await ask(bodies.nl.toUpperCase()), 'nl')
-  t.equal(await ask(`${bodies.nl} https://www.example.com/the-quick-brown-fox info@example.com`), 'nl')
-})
+t.test(
+  'decision 34: foreign words, a long quotation and capitals do not hide the article’s language',
+  async t => {
+    const quotation = `“${bodies.en}”`
+    const ask = (body: string, title = '') =>
+      detectLanguage({ title, body, outletLanguages: ['nl'] })
+    t.equal(await ask(`${bodies.nl} “The show must go on,” zei hij. ${bodies.nl}`), 'nl')
+    t.equal(
+      await ask(
+        `${quotation} ${bodies.nl} ${bodies.nl} ${bodies.nl} ${bodies.nl}`,
+        'Schip vaart tegen brug',
+      ),
+      'nl',
+    )
+    t.equal(await ask(bodies.nl.toUpperCase()), 'nl')
+    t.equal(
+      await ask(`${bodies.nl} https://www.example.com/the-quick-brown-fox info@example.com`),
+      'nl',
+    )
+  },
+)
 
 t.test('a list that no language has matches nothing', async t => {
   t.notMatch('', new RegExp(anyOf(() => '')))

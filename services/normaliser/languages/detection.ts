@@ -25,9 +25,28 @@ export interface LanguageQuestion {
  * list.
  */
 const SIMILAR_LANGUAGES: Record<string, string> = {
-  ...{ afr: 'af', nds: 'nds', gsw1: 'als', fri: 'fy', dan: 'da', swe: 'sv', sco: 'sco', pcm: '', tpi: '', bis: '' },
-  ...{ pcd: '', wln: 'wa', oci_1: 'oc', oci_3: 'oc', lnc: 'oc', prv: 'oc', lld: '', fur: 'fur', lat: 'la', bre: 'br' },
-  ...{ cpu: '', hat_popular: 'ht' },
+  afr: 'af',
+  nds: 'nds',
+  gsw1: 'als',
+  fri: 'fy',
+  dan: 'da',
+  swe: 'sv',
+  sco: 'sco',
+  pcm: '',
+  tpi: '',
+  bis: '',
+  pcd: '',
+  wln: 'wa',
+  oci_1: 'oc',
+  oci_3: 'oc',
+  lnc: 'oc',
+  prv: 'oc',
+  lld: '',
+  fur: 'fur',
+  lat: 'la',
+  bre: 'br',
+  cpu: '',
+  hat_popular: 'ht',
 }
 
 // The numbers below were fitted on texts of many authors in nl, fr, de, lb and en, against some 450
@@ -85,13 +104,22 @@ export async function detectLanguage(question: LanguageQuestion): Promise<Langua
   if (latin < letters / 2) return null
   const claimed = (question.declared ?? []).map(tag => tag.trim().toLowerCase().slice(0, 2))
   // Of our languages, French alone writes a space before a colon.
-  if (question.outletLanguages.includes('fr') && /\p{L}\s:(?:\s|$)/u.test(question.title)) claimed.push('fr')
+  if (question.outletLanguages.includes('fr') && /\p{L}\s:(?:\s|$)/u.test(question.title))
+    claimed.push('fr')
   if (letters === 0)
-    return question.outletLanguages.find(own => claimed.includes(own)) ?? question.outletLanguages[0] ?? null
+    return (
+      question.outletLanguages.find(own => claimed.includes(own)) ??
+      question.outletLanguages[0] ??
+      null
+    )
   const labels = models.labels(text)
   const evidence = models.evidence(text)
   const [only] = question.outletLanguages
-  if (only !== undefined && question.outletLanguages.length === 1 && !provesAnother(evidence, only)) {
+  if (
+    only !== undefined &&
+    question.outletLanguages.length === 1 &&
+    !provesAnother(evidence, only)
+  ) {
     if (evidence.knownWords(declarationOf(only)) > 0) return only
     return belonging(only, labels, evidence) + 1 > CLEARLY_FOREIGN ? only : null
   }
@@ -127,7 +155,8 @@ function provesAnother(evidence: Evidence, only: Language): boolean {
 export function languageOrigin(question: LanguageQuestion, detected: Language): Origin {
   const { title, body, outletLanguages, declared = [] } = question
   const words = body === null ? wordsOf(title).length : Number.POSITIVE_INFINITY
-  if (words <= TELLS_NOTHING && outletLanguages.length > 0) return { source: 'outlet', sure: 'guessed' }
+  if (words <= TELLS_NOTHING && outletLanguages.length > 0)
+    return { source: 'outlet', sure: 'guessed' }
   const confirmed = declared.some(tag => tag.trim().toLowerCase().startsWith(detected))
   return {
     source: 'words',
@@ -139,16 +168,25 @@ export function languageOrigin(question: LanguageQuestion, detected: Language): 
  * The most probable of our languages; null when a similar language is more probable than all of
  * them.
  */
-function likeliest(labels: Labels, evidence: Evidence, outlet: readonly Language[], claimed: string[]) {
+function likeliest(
+  labels: Labels,
+  evidence: Evidence,
+  outlet: readonly Language[],
+  claimed: string[],
+) {
   const of = (label: string) => labels.get(label) ?? 0
   const score = (probability: number, code: string) =>
     Math.log(probability + FLOOR) + TEMPER * (evidence.likelihoods.get(code) ?? 0)
   const short = evidence.words <= TELLS_NOTHING && outlet.length > 0
   const candidates = short ? outlet : LANGUAGES
   const ours = candidates.map(language => {
-    const kin = language === 'lb' ? KIN_SHARE * LUXEMBOURGISH_KIN.reduce((sum, label) => sum + of(label), 0) : 0
+    const kin =
+      language === 'lb'
+        ? KIN_SHARE * LUXEMBOURGISH_KIN.reduce((sum, label) => sum + of(label), 0)
+        : 0
     const habit = OUTLET_BONUS + SHORTNESS_BONUS / Math.max(1, evidence.words)
-    const bonus = (outlet.includes(language) ? habit : 0) + (claimed.includes(language) ? DECLARED_BONUS : 0)
+    const bonus =
+      (outlet.includes(language) ? habit : 0) + (claimed.includes(language) ? DECLARED_BONUS : 0)
     return { language, score: score(of(language) + kin, declarationOf(language)) + bonus }
   })
   const best = ours.reduce((a, b) => (b.score > a.score ? b : a))
@@ -161,7 +199,9 @@ const declarationOf = (language: Language) => LANGUAGE_RULES[language].detection
 
 const OUR_DECLARATIONS = LANGUAGES.map(declarationOf)
 /** The similar languages that are not ours. */
-const SIMILAR = Object.entries(SIMILAR_LANGUAGES).filter(([code]) => !OUR_DECLARATIONS.includes(code))
+const SIMILAR = Object.entries(SIMILAR_LANGUAGES).filter(
+  ([code]) => !OUR_DECLARATIONS.includes(code),
+)
 
 /** Log-odds that the text is in the language, and not in one that is not ours. */
 function belonging(language: Language, labels: Labels, evidence: Evidence): number {
@@ -190,8 +230,12 @@ function sampleOf(title: string, body: string | null): string {
   const text = body ?? ''
   const middle = Math.floor(text.length / 2)
   const parts =
-    text.length <= 3 * PART ? [text] : [text.slice(0, PART), text.slice(middle, middle + PART), text.slice(-PART)]
-  const sample = [title.slice(0, PART), ...parts].join('\n').replace(/https?:\/\/\S+|\S+@\S+|[#@]\w+/g, ' ')
+    text.length <= 3 * PART
+      ? [text]
+      : [text.slice(0, PART), text.slice(middle, middle + PART), text.slice(-PART)]
+  const sample = [title.slice(0, PART), ...parts]
+    .join('\n')
+    .replace(/https?:\/\/\S+|\S+@\S+|[#@]\w+/g, ' ')
   const words = wordsOf(sample)
   const loud = words.filter(word => word.length > 1 && word === word.toUpperCase()).length
   return loud > words.length / 2 ? sample.toLowerCase() : sample

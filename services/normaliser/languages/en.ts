@@ -13,7 +13,8 @@ export const en: LanguageRules = {
     hours: '',
     around: 'on|at',
     published: 'posted|created',
-    modified: 'editor.?s.? note|clarification|updat|last change|revised|edited|correct(?:ion|ed)|erratum',
+    modified:
+      'editor.?s.? note|clarification|updat|last change|revised|edited|correct(?:ion|ed)|erratum',
     pictures: 'photo|picture',
   },
   authors: {
@@ -87,7 +88,8 @@ export const en: LanguageRules = {
     challengeWholeTitles:
       'just a moment|access denied|security check|verify(ing)? you( are human)?|one moment( please)?|please wait|(you have been |access )?blocked',
     beforeErrorNumber: 'error',
-    behindErrorNumber: 'error|page|not found|forbidden|bad (request|gateway)|gone|service|gateway|internal|too many',
+    behindErrorNumber:
+      'error|page|not found|forbidden|bad (request|gateway)|gone|service|gateway|internal|too many',
     errorTitles: String.raw`^\W*(the )?(requested )?page (was |you .{0,40})?(not found|cannot be found|does ?n.t exist|does not exist|no longer exists)|^\W*not found\W*($|[|–—·])|^\W*((http|server) )?(bad gateway|too many requests|gateway time-?out|internal server error|service (temporarily )?unavailable)|^\W*(sorry\W+)?something went wrong`,
     failureTitles: String.raw`error\b|oops\b|(temporarily )?unavailable|(site|website) (is )?(in )?(under )?maintenance|maintenance`,
     errors: String.raw`page (that )?(you (are|were) looking for|you requested)|\b(page|article|content|site|website|link)\b.{0,60}((no longer|does not|doesn.t) exist|(could|can) ?not be found|(was|were) not found|has (been )?(moved|removed)|(is|are) (temporarily |currently |no longer )?(unavailable|not available|down))|not available in your (region|country|location)|down for maintenance|be back (soon|shortly)|try (again later|the search)|something went wrong`,

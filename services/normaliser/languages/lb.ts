@@ -29,7 +29,8 @@ export const lb: LanguageRules = {
     authorLabels: '',
     writtenVerbs: '',
     cardLabels: '',
-    labels: '(?:en? |eng )?(?:text|artikel|interview|reportage|kommentar|analys|editorial|leitartikel)',
+    labels:
+      '(?:en? |eng )?(?:text|artikel|interview|reportage|kommentar|analys|editorial|leitartikel)',
     staffPrefixes: '',
     staffPossessives: '',
     staffRoles: 'orrespondent|ournalist',
@@ -75,7 +76,8 @@ export const lb: LanguageRules = {
   interstitials: {
     consent: 'cookien|zoustëmmung|dateschutz|perséinlech daten|akzeptéier',
     consentItself: 'perséinlech daten',
-    challenge: 'zougrëff refuséiert|kee roboter|ob dir e mënsch|sécherheet vun ärer verbindung|ad[- ]?blocker',
+    challenge:
+      'zougrëff refuséiert|kee roboter|ob dir e mënsch|sécherheet vun ärer verbindung|ad[- ]?blocker',
     challengeTitles: '',
     challengeWholeTitles: '',
     beforeErrorNumber: '',

@@ -127,8 +127,15 @@ function endBlock(state: BlockState, element: Element): void {
   const text = collapse(state.pieces.join(''))
   if (text !== '') {
     const { pieces, silent, holders } = state
-    const quotable = silent.size === 0 ? text : collapse(pieces.filter((_, at) => !silent.has(at)).join(''))
-    state.blocks.push({ text, quotable, linked: Math.min(state.linked, text.length), element, holders })
+    const quotable =
+      silent.size === 0 ? text : collapse(pieces.filter((_, at) => !silent.has(at)).join(''))
+    state.blocks.push({
+      text,
+      quotable,
+      linked: Math.min(state.linked, text.length),
+      element,
+      holders,
+    })
     if (silent.size > 0) state.silent = new Set()
   }
   state.pieces = []

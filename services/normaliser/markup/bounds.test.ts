@@ -32,7 +32,8 @@ const hostile: Record<string, string> = {
   'nested divs': `${'<div>'.repeat(DEEP)}x${'</div>'.repeat(DEEP)}`,
   'unclosed inline elements': '<b>x'.repeat(DEEP),
   'self-closed elements': '<div/>'.repeat(DEEP),
-  'elements of a drawing outside of one': '<svg><p></p></svg><g>'.repeat(1_000) + '<g/>'.repeat(DEEP),
+  'elements of a drawing outside of one':
+    '<svg><p></p></svg><g>'.repeat(1_000) + '<g/>'.repeat(DEEP),
   'paragraphs in list items': '<li><p>x'.repeat(DEEP),
   'a comment that ends early': `<!-->${'<div>'.repeat(DEEP)}-->`,
   'a script whose end tag has attributes': `<script></script x>${'<div>'.repeat(DEEP)}</script>`,

@@ -28,7 +28,8 @@ export function boundMarkup(markup: string): string {
   for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at)) {
     const tag = tagAt(html, at)
     if (tag === null) at = behindText(html, at)
-    else if (tag.end === -1 || !isWithinLimits(counts)) return kept.join('') + html.slice(keptUntil, at)
+    else if (tag.end === -1 || !isWithinLimits(counts))
+      return kept.join('') + html.slice(keptUntil, at)
     else if (!DRAWINGS.has(tag.name) && nest(counts.open, tag)) at = behindKept(html, tag)
     else {
       kept.push(html.slice(keptUntil, at), closedInstead(counts.open, tag))
@@ -77,8 +78,13 @@ function behindRemoved(html: string, { name, closing, end }: Tag): number {
  * Any other tag becomes a space.
  */
 function closedInstead(open: string[], { name, closing }: Tag): string {
-  const heading = closing && HEADING.test(name) ? open.slice(-MAX_DEPTH).findLast(at => HEADING.test(at)) : undefined
-  return heading !== undefined && nest(open, { name: heading, closing, end: -1 }) ? `</${heading}>` : ' '
+  const heading =
+    closing && HEADING.test(name)
+      ? open.slice(-MAX_DEPTH).findLast(at => HEADING.test(at))
+      : undefined
+  return heading !== undefined && nest(open, { name: heading, closing, end: -1 })
+    ? `</${heading}>`
+    : ' '
 }
 const HEADING = /^h[1-6]$/
 
@@ -102,12 +108,16 @@ const TAG_NAME = /<\/?([a-z][^\s/>]{0,40})/iy
 const COMMENT_END = /--!?>/g
 const endTag = (name: string) => new RegExp(`</${name}(?=[\\s/>])`, 'gi')
 /** Elements whose content is no markup (HTML Standard, 13.1.2: raw text elements). */
-const RAW_TEXT = new Map(['script', 'style', 'title', 'textarea', 'xmp'].map(name => [name, endTag(name)]))
+const RAW_TEXT = new Map(
+  ['script', 'style', 'title', 'textarea', 'xmp'].map(name => [name, endTag(name)]),
+)
 // Drawings are removed, because parsers disagree on where a drawing ends. `<g/>` closes itself
 // inside a drawing, but not outside of it.
 const DRAWINGS = new Map(['svg', 'math'].map(name => [name, endTag(name)]))
 
-const VOID = new Set('area base basefont br col embed frame hr img input link meta param source track wbr'.split(' '))
+const VOID = new Set(
+  'area base basefont br col embed frame hr img input link meta param source track wbr'.split(' '),
+)
 /**
  * For each name: a start tag of this name closes an open element with one of these names, when
  * nothing else was opened in between.

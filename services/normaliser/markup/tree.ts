@@ -72,7 +72,10 @@ export function parsePage(html: string): Page {
     },
     ontext(whole) {
       if (unread > 0) return
-      const text = whole.slice(0, inJsonLd ? room.jsonLd : Math.min(room.text, Math.ceil(room.deep / (depth + 1))))
+      const text = whole.slice(
+        0,
+        inJsonLd ? room.jsonLd : Math.min(room.text, Math.ceil(room.deep / (depth + 1))),
+      )
       if (inJsonLd) room.jsonLd -= text.length
       else {
         room.text -= text.length
@@ -109,8 +112,10 @@ export const isElement = (node: Node): node is Element => node.type === 'tag'
 
 /** Whether an element plays a video or a sound. An `iframe` may also show an advertisement. */
 export const isPlayer = ({ name, attribs }: Element): boolean =>
-  PLAYERS.has(name) && (name === 'video' || name === 'audio' || PLAYED.test(attribs.src ?? attribs.data ?? ''))
-const PLAYED = /video|audio|podcast|player|youtu|vimeo|dailymotion|brightcove|jwplatform|soundcloud|spotify/i
+  PLAYERS.has(name) &&
+  (name === 'video' || name === 'audio' || PLAYED.test(attribs.src ?? attribs.data ?? ''))
+const PLAYED =
+  /video|audio|podcast|player|youtu|vimeo|dailymotion|brightcove|jwplatform|soundcloud|spotify/i
 
 /** The position of an element in reading order; -1 is the root. */
 export const positionOf = (element: Element) => element.startIndex ?? -1
@@ -120,19 +125,29 @@ export const positionOf = (element: Element) => element.startIndex ?? -1
  * descendants of the element are skipped.
  */
 export function walk(root: Element, visit: (element: Element) => unknown): void {
-  for (const child of root.children) if (isElement(child) && visit(child) !== false) walk(child, visit)
+  for (const child of root.children)
+    if (isElement(child) && visit(child) !== false) walk(child, visit)
 }
 
 /** The element, then its ancestors. */
 export function* upwards(element: Element): Generator<Element> {
-  for (let at: Element['parent'] = element; at !== null && at.type === 'tag'; at = at.parent) yield at
+  for (let at: Element['parent'] = element; at !== null && at.type === 'tag'; at = at.parent)
+    yield at
 }
 
 /** Whether an element is the container itself, or is inside it. */
-export const isWithin = (element: Element, container: Element) => [...upwards(element)].includes(container)
+export const isWithin = (element: Element, container: Element) =>
+  [...upwards(element)].includes(container)
 
 /** Attributes that sites use to name an element for their tests and components. */
-const NAMING = ['data-testid', 'data-test', 'data-qa', 'data-component', 'data-name', 'data-gu-name']
+const NAMING = [
+  'data-testid',
+  'data-test',
+  'data-qa',
+  'data-component',
+  'data-name',
+  'data-gu-name',
+]
 
 /**
  * The names that an outlet gives an element, in lower case: class, id, role and similar attributes.

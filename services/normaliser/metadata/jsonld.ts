@@ -55,16 +55,24 @@ function nodesById(nodes: JsonLdNode[]): Map<string, JsonLdNode> {
 function describe(node: JsonLdNode, byId: Map<string, JsonLdNode>): StatedThing {
   const own = get(node, 'mainEntityOfPage')
   const authors = authorsIn(get(node, 'author'), byId)
-  const addresses = [...textsOf(get(node, 'url')), ...textsOf(get(node, '@id')), ...textsOf(own), ...idsOf(own)]
+  const addresses = [
+    ...textsOf(get(node, 'url')),
+    ...textsOf(get(node, '@id')),
+    ...textsOf(own),
+    ...idsOf(own),
+  ]
   return {
     types: typesOf(node),
     addresses: addresses.slice(0, ADDRESSES),
-    headline: (textsOf(get(node, 'headline'))[0] ?? textsOf(get(node, 'name'))[0])?.slice(0, LONGEST) ?? null,
+    headline:
+      (textsOf(get(node, 'headline'))[0] ?? textsOf(get(node, 'name'))[0])?.slice(0, LONGEST) ??
+      null,
     published: publishedIn(node),
     authors: authors.length > 0 ? authors : authorsIn(get(node, 'creator'), byId),
     publisher: authorsIn(get(node, 'publisher'), byId)[0]?.name ?? null,
     language: textsOf(get(node, 'inLanguage'))[0] ?? null,
-    body: textsOf(get(node, 'articleBody'))[0] ?? (ofUpdates(node, 'articleBody').join('\n\n') || null),
+    body:
+      textsOf(get(node, 'articleBody'))[0] ?? (ofUpdates(node, 'articleBody').join('\n\n') || null),
     free: freeOf(get(node, 'isAccessibleForFree')),
   }
 }
@@ -82,7 +90,9 @@ const ofUpdates = (node: JsonLdNode, name: string) =>
  * then the date of its oldest entry.
  */
 function publishedIn(node: JsonLdNode): string[] {
-  const own = ['datePublished', 'dateCreated', 'uploadDate'].flatMap(name => textsOf(get(node, name)))
+  const own = ['datePublished', 'dateCreated', 'uploadDate'].flatMap(name =>
+    textsOf(get(node, name)),
+  )
   if (own.length > 0 || !typesOf(node).includes('liveblogposting')) return own
   const oldest = ofUpdates(node, 'datePublished').sort((a, b) => Date.parse(a) - Date.parse(b))
   return [...textsOf(get(node, 'coverageStartTime')), ...oldest.slice(0, 1)]
@@ -106,10 +116,17 @@ function salvage(script: string): StatedThing[] {
   const headline = field('headline')
   if (published === null && headline === null) return []
   const [block = ''] =
-    /"author"\s*:\s*[[{]([^\]]{0,2000})/.exec(script)?.[1]?.split(/"(?:publisher|image|logo)"/, 1) ?? []
+    /"author"\s*:\s*[[{]([^\]]{0,2000})/
+      .exec(script)?.[1]
+      ?.split(/"(?:publisher|image|logo)"/, 1) ?? []
   const names = block.matchAll(/"name"\s*:\s*"((?:[^"\\]|\\.){1,200})"/g)
   const author = Array.from(names, ([, name = '']) => ({ name: unquote(name) }))
-  const node = { '@type': 'Article', headline: headline && unquote(headline), datePublished: published, author }
+  const node = {
+    '@type': 'Article',
+    headline: headline && unquote(headline),
+    datePublished: published,
+    author,
+  }
   return [describe(node, new Map())]
 }
 
@@ -155,7 +172,9 @@ function mend(text: string): string {
     .replace(/\\(?!["\\/bfnrtu])/g, '\\\\')
     .replace(/\\u(?![0-9a-fA-F]{4})/g, '\\\\u')
     .replace(/,\s*(?=[}\]])/g, '')
-  return /\} ?,? ?\{/.test(mended) && mended.startsWith('{') ? `[${mended.replace(/\} ?\{/g, '},{')}]` : mended
+  return /\} ?,? ?\{/.test(mended) && mended.startsWith('{')
+    ? `[${mended.replace(/\} ?\{/g, '},{')}]`
+    : mended
 }
 
 /** A person or an organisation in structured data. */
@@ -194,7 +213,8 @@ const authorsIn = (value: Json | undefined, byId: Map<string, JsonLdNode>): Stat
 function* flattened(value: Json | undefined, depth: number): Generator<string | JsonLdNode | null> {
   for (const one of Array.isArray(value) ? value.slice(0, TEXTS) : [value]) {
     if (typeof one === 'string') yield one
-    else if (one === undefined || one === null || typeof one !== 'object' || depth > AUTHOR_DEPTH) yield null
+    else if (one === undefined || one === null || typeof one !== 'object' || depth > AUTHOR_DEPTH)
+      yield null
     else if (isNode(one) && listIn(one) === undefined) yield one
     else {
       yield null
@@ -204,21 +224,28 @@ function* flattened(value: Json | undefined, depth: number): Generator<string | 
 }
 
 /** The list or item that an object wraps (JSON-LD 1.1, §4.3; schema.org's ItemList and Role). */
-const listIn = (node: JsonLdNode) => node['@list'] ?? node['@set'] ?? node.itemListElement ?? node.item ?? node.author
+const listIn = (node: JsonLdNode) =>
+  node['@list'] ?? node['@set'] ?? node.itemListElement ?? node.item ?? node.author
 
 function authorsOf(one: string | JsonLdNode, byId: Map<string, JsonLdNode>): StatedAuthor[] {
   if (typeof one === 'string') return stated([one.trim()], { organisation: false, account: false })
   const id = one['@id']
-  const node = get(one, 'name') === undefined && typeof id === 'string' ? (byId.get(id) ?? one) : one
+  const node =
+    get(one, 'name') === undefined && typeof id === 'string' ? (byId.get(id) ?? one) : one
   const names = textsOf(get(node, 'name'))
-  const parts = ['givenName', 'additionalName', 'familyName'].flatMap(part => textsOf(get(node, part)).slice(0, 1))
+  const parts = ['givenName', 'additionalName', 'familyName'].flatMap(part =>
+    textsOf(get(node, part)).slice(0, 1),
+  )
   return stated(names.length > 0 ? names : [parts.join(' ')], {
     organisation: typesOf(node).some(type => ORGANISATION.test(type)),
     account: textsOf(node['@id']).some(own => own.includes('#/schema/person/')),
   })
 }
 
-const stated = (names: string[], kind: Pick<StatedAuthor, 'organisation' | 'account'>): StatedAuthor[] =>
+const stated = (
+  names: string[],
+  kind: Pick<StatedAuthor, 'organisation' | 'account'>,
+): StatedAuthor[] =>
   names.filter(name => name !== '').map(name => ({ name: name.slice(0, LONGEST_NAME), ...kind }))
 
 /** A JSON value, as `JSON.parse` gives it. */
@@ -237,7 +264,9 @@ const ITEMS = 1_000
  */
 const ELSEWHERE = new Set(
   `ispartof haspart mentions about citation relatedlink comment review reviews itemreviewed
-   isbasedon liveblogupdate author publisher image video breadcrumb potentialaction creator`.split(/\s+/),
+   isbasedon liveblogupdate author publisher image video breadcrumb potentialaction creator`.split(
+    /\s+/,
+  ),
 )
 
 const DESCRIBED =
@@ -295,7 +324,8 @@ function get(node: JsonLdNode, name: string): Json | undefined {
   if (name in node) return node[name]
   const wanted = name.toLowerCase()
   for (const key of Object.keys(node).slice(0, KEYS)) {
-    if (key.toLowerCase().replace(/^(?:schema:|https?:\/\/schema\.org\/)/, '') === wanted) return node[key]
+    if (key.toLowerCase().replace(/^(?:schema:|https?:\/\/schema\.org\/)/, '') === wanted)
+      return node[key]
   }
   return undefined
 }
@@ -311,7 +341,8 @@ function textsOf(value: Json | undefined): string[] {
     if (typeof one === 'string') return one.trim() === '' ? [] : [one.trim()]
     if (typeof one === 'number') return [String(one)]
     if (!isNode(one)) return []
-    const inner = one['@value'] ?? (one['@type'] === 'Language' ? (one.alternateName ?? one.name) : undefined)
+    const inner =
+      one['@value'] ?? (one['@type'] === 'Language' ? (one.alternateName ?? one.name) : undefined)
     return typeof inner === 'string' ? [inner.trim()] : []
   })
 }

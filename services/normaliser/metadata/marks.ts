@@ -63,9 +63,16 @@ const MARK_TEXT_LIMIT = 300
  * @param findHeadline finds the index of the headline. For this call, `aside` is true for every
  * line in an aside, even when the aside contains the headline
  */
-export function readMarks({ $, root }: Page, findHeadline: (lines: readonly Line[]) => number | null): MarkedText {
+export function readMarks(
+  { $, root }: Page,
+  findHeadline: (lines: readonly Line[]) => number | null,
+): MarkedText {
   const places = new Map<Element, number>()
-  const blocks = blocksOf(root, { without: new Set($('title').toArray()), apart: true, places }).slice(0, LINES)
+  const blocks = blocksOf(root, {
+    without: new Set($('title').toArray()),
+    apart: true,
+    places,
+  }).slice(0, LINES)
   const items = itemsIn($)
   const asideAround = innermostOf(new Set([...asidesIn($), ...items]))
   const itemOf = innermostOf(items)
@@ -89,14 +96,21 @@ export function readMarks({ $, root }: Page, findHeadline: (lines: readonly Line
       .flatMap(outer => marks.get(outer) ?? [])
       .find(outer => outer.kind === markup.kind)
     marks.set(element, {
-      ...{ ...markup, element, hint, text: spacedText(element), aside: isAside(element) },
+      ...markup,
+      element,
+      hint,
+      text: spacedText(element),
+      aside: isAside(element),
       ofItem: itemOf(element) !== null && isAside(element),
       hints: `${around?.hints ?? ''} ${hint}`.slice(-1_000),
       line: places.get(element) ?? 0,
     })
   }
   return {
-    lines: lines.map((line, at) => ({ ...line, aside: line.aside && isAside(blocks[at]!.element) })),
+    lines: lines.map((line, at) => ({
+      ...line,
+      aside: line.aside && isAside(blocks[at]!.element),
+    })),
     headline,
     marks: [...marks.values()],
   }
@@ -104,7 +118,10 @@ export function readMarks({ $, root }: Page, findHeadline: (lines: readonly Line
 
 /** The longest line. On a page without a headline, it shows where the article is. */
 const longestOf = (lines: readonly Line[]): number =>
-  lines.reduce((longest, { text }, at) => (text.length > (lines[longest]?.text.length ?? 0) ? at : longest), 0)
+  lines.reduce(
+    (longest, { text }, at) => (text.length > (lines[longest]?.text.length ?? 0) ? at : longest),
+    0,
+  )
 
 function headingOf(element: Element): number {
   for (const { name } of upwards(element)) if (/^h[1-6]$/.test(name)) return Number(name[1])
@@ -121,7 +138,11 @@ function innermostOf(elements: ReadonlySet<Element>): (element: Element) => Elem
     const before = known.get(element)
     if (before !== undefined) return before
     const { parent } = element
-    const found = elements.has(element) ? element : parent !== null && isElement(parent) ? find(parent) : null
+    const found = elements.has(element)
+      ? element
+      : parent !== null && isElement(parent)
+        ? find(parent)
+        : null
     known.set(element, found)
     return found
   }
@@ -173,7 +194,8 @@ const asidesIn = ($: Page['$']): Set<Element> =>
   ])
 
 /** Items of lists that lead to other pages. */
-const itemsIn = ($: Page['$']) => new Set($<Element, string>('a[href]').toArray().slice(0, LINKS).flatMap(itemAround))
+const itemsIn = ($: Page['$']) =>
+  new Set($<Element, string>('a[href]').toArray().slice(0, LINKS).flatMap(itemAround))
 
 /** The most links that are examined. The first links are those around the headline. */
 const LINKS = 2_000
@@ -185,9 +207,12 @@ const ITEM_DEPTH = 6
  * linked heading, or one of several similar elements with links and dates.
  */
 function itemAround(link: Element): Element[] {
-  if (/^(?:#|mailto:)/.test(link.attribs.href ?? '') || /author/.test(link.attribs.rel ?? '')) return []
+  if (/^(?:#|mailto:)/.test(link.attribs.href ?? '') || /author/.test(link.attribs.rel ?? ''))
+    return []
   const around = [...upwards(link)].slice(0, ITEM_DEPTH)
-  const isTitle = [...around, ...link.children.filter(isElement)].some(({ name }) => /^h[2-6]$/.test(name))
+  const isTitle = [...around, ...link.children.filter(isElement)].some(({ name }) =>
+    /^h[2-6]$/.test(name),
+  )
   const item = around.find(
     one =>
       (one.name === 'article' && isTitle) ||
@@ -204,7 +229,8 @@ function itemAround(link: Element): Element[] {
 const LONGEST_ITEM = 600
 const textLength = (element: Element): number =>
   element.children.reduce(
-    (sum, one) => sum + (isElement(one) ? textLength(one) : DomUtils.isText(one) ? one.data.length : 0),
+    (sum, one) =>
+      sum + (isElement(one) ? textLength(one) : DomUtils.isText(one) ? one.data.length : 0),
     0,
   )
 
@@ -213,9 +239,15 @@ const textLength = (element: Element): number =>
  * date.
  */
 function isLike(other: Element['children'][number], one: Element): boolean {
-  if (!isElement(other) || other === one || other.name !== one.name || other.attribs.class !== one.attribs.class)
+  if (
+    !isElement(other) ||
+    other === one ||
+    other.name !== one.name ||
+    other.attribs.class !== one.attribs.class
+  )
     return false
-  let [linked, dated] = [false, /\d{1,4}[./:h]\d{2}|\b(?:19|20)\d{2}\b/.test(spacedText(other))]
+  let linked = false
+  let dated = /\d{1,4}[./:h]\d{2}|\b(?:19|20)\d{2}\b/.test(spacedText(other))
   walk(other, ({ name }) => {
     linked ||= name === 'a'
     dated ||= name === 'time'
@@ -234,7 +266,8 @@ const DATE_HINT = new RegExp(
  * Whether a single class name contains the name of a byline. The class may contain other words:
  * with `teaser-meta`, the teaser can be the article's own standfirst.
  */
-const isByline = (hint: string): boolean => !/\s/.test(hint.trim()) && (AUTHOR_HINT.test(hint) || DATE_HINT.test(hint))
+const isByline = (hint: string): boolean =>
+  !/\s/.test(hint.trim()) && (AUTHOR_HINT.test(hint) || DATE_HINT.test(hint))
 
 /** One kind of markup. */
 interface Markup extends Pick<Mark, 'kind' | 'by'> {
@@ -250,7 +283,11 @@ const AUTHOR_PROPERTY = ':is([itemprop~="author" i], [itemprop~="creator" i])'
  * entry counts.
  */
 const MARKUP: Markup[] = [
-  { kind: 'author', by: 'microdata', selector: `${AUTHOR_PROPERTY}, ${AUTHOR_PROPERTY} [itemprop~="name" i]` },
+  {
+    kind: 'author',
+    by: 'microdata',
+    selector: `${AUTHOR_PROPERTY}, ${AUTHOR_PROPERTY} [itemprop~="name" i]`,
+  },
   { kind: 'date', by: 'microdata', selector: '[itemprop~="datePublished" i]' },
   { kind: 'date', by: 'time', selector: 'time' },
   // hCard: `<span class="author vcard">`.
@@ -272,7 +309,9 @@ function markedIn($: Page['$']): Pick<Mark, 'kind' | 'by' | 'value' | 'element'>
         found.set(element, { kind, by, value: machineValue(element), element })
     }
   }
-  return [...found.values()].sort((a, b) => positionOf(a.element) - positionOf(b.element)).slice(0, MARKS)
+  return [...found.values()]
+    .sort((a, b) => positionOf(a.element) - positionOf(b.element))
+    .slice(0, MARKS)
 }
 
 function machineValue({ name, attribs }: Element): string | null {

@@ -16,19 +16,36 @@ const ARTICLE = {
   headline: 'Brug dicht',
   datePublished: '2026-11-03T14:05:00+01:00',
 }
-const names = (meta: ReturnType<typeof metaOf>) => meta.authors.structured.map(author => author.name)
+const names = (meta: ReturnType<typeof metaOf>) =>
+  meta.authors.structured.map(author => author.name)
 
 t.test('JSON-LD in every shape that outlets give it', async t => {
   const by = (author: unknown) => JSON.stringify({ ...ARTICLE, author })
   const shapes: [string, string, string[]][] = [
     ['a name', by('Jan Smit'), ['Jan Smit']],
     ['a person', by({ '@type': 'Person', name: 'Jan Smit' }), ['Jan Smit']],
-    ['persons', by([{ '@type': 'Person', name: 'Jan Smit' }, { name: 'Anna Weber' }]), ['Jan Smit', 'Anna Weber']],
+    [
+      'persons',
+      by([{ '@type': 'Person', name: 'Jan Smit' }, { name: 'Anna Weber' }]),
+      ['Jan Smit', 'Anna Weber'],
+    ],
     ['a list', by({ '@list': [{ name: 'Jan Smit' }, 'Anna Weber'] }), ['Jan Smit', 'Anna Weber']],
-    ['items', by({ itemListElement: [{ item: { name: 'Jan Smit' } }, 'Anna Weber'] }), ['Jan Smit', 'Anna Weber']],
+    [
+      'items',
+      by({ itemListElement: [{ item: { name: 'Jan Smit' } }, 'Anna Weber'] }),
+      ['Jan Smit', 'Anna Weber'],
+    ],
     ['a role', by({ '@type': 'Role', author: { name: 'Jan Smit' } }), ['Jan Smit']],
-    ['names in a list', by({ '@type': 'Person', name: ['Jan Smit', 'Anna Weber'] }), ['Jan Smit', 'Anna Weber']],
-    ['given names', by({ givenName: 'Jan', additionalName: 'P.', familyName: 'Smit' }), ['Jan P. Smit']],
+    [
+      'names in a list',
+      by({ '@type': 'Person', name: ['Jan Smit', 'Anna Weber'] }),
+      ['Jan Smit', 'Anna Weber'],
+    ],
+    [
+      'given names',
+      by({ givenName: 'Jan', additionalName: 'P.', familyName: 'Smit' }),
+      ['Jan P. Smit'],
+    ],
     ['an array', `[${by('Jan Smit')}]`, ['Jan Smit']],
     [
       'a graph with a reference',
@@ -40,8 +57,16 @@ t.test('JSON-LD in every shape that outlets give it', async t => {
       }),
       ['Jan Smit'],
     ],
-    ['a type with a prefix', by('Jan Smit').replace('NewsArticle', 'http://schema.org/NewsArticle'), ['Jan Smit']],
-    ['several types', by('Jan Smit').replace('"NewsArticle"', '["Article","ReportageNewsArticle"]'), ['Jan Smit']],
+    [
+      'a type with a prefix',
+      by('Jan Smit').replace('NewsArticle', 'http://schema.org/NewsArticle'),
+      ['Jan Smit'],
+    ],
+    [
+      'several types',
+      by('Jan Smit').replace('"NewsArticle"', '["Article","ReportageNewsArticle"]'),
+      ['Jan Smit'],
+    ],
     ['a live blog', by('Jan Smit').replace('NewsArticle', 'LiveBlogPosting'), ['Jan Smit']],
     ['inside a page', `{"@type":"WebPage","mainEntity":${by('Jan Smit')}}`, ['Jan Smit']],
   ]
@@ -60,7 +85,10 @@ t.test('JSON-LD with the mistakes that templates make', async t => {
     ['in CDATA', `//<![CDATA[\n${good}\n//]]>`],
     ['in bare CDATA', `<![CDATA[${good}]]>`],
     ['a semicolon after', `${good};`],
-    ['comments', `// "made by" a tool\n${good.replace('{', '{/* a\nb */"url":"https://x.example",')}`],
+    [
+      'comments',
+      `// "made by" a tool\n${good.replace('{', '{/* a\nb */"url":"https://x.example",')}`,
+    ],
     ['a comma too many', good.replace(/}$/, ',}')],
     ['a raw line break in a string', good.replace('{', '{"description":"een\nregel\t",')],
     ['an escape that JSON does not know', good.replace('{', `{"description":"c'est \\'la\\'",`)],
@@ -77,7 +105,12 @@ t.test('JSON-LD with the mistakes that templates make', async t => {
 
 t.test('of several articles the page’s own: by its address, by its headline', async t => {
   const url = 'https://www.dagkoerier.example/ander'
-  const other = { '@type': 'NewsArticle', headline: 'Iets anders', url, datePublished: '2020-01-01' }
+  const other = {
+    '@type': 'NewsArticle',
+    headline: 'Iets anders',
+    url,
+    datePublished: '2020-01-01',
+  }
   const own = { ...ARTICLE, mainEntityOfPage: { '@id': `${PAGE}?utm_source=x` } }
   for (const script of [
     [other, own],
@@ -91,7 +124,11 @@ t.test('of several articles the page’s own: by its address, by its headline', 
   const list = { '@type': 'ItemList', itemListElement: [other, third] }
   t.same(withJsonLd(JSON.stringify(list)).dates.structured, [], 'a list of other articles')
   // The same path on another host.
-  const moved = { ...ARTICLE, headline: 'Herschreven kop', url: 'https://elders.example/artikel/2026/brug-dicht' }
+  const moved = {
+    ...ARTICLE,
+    headline: 'Herschreven kop',
+    url: 'https://elders.example/artikel/2026/brug-dicht',
+  }
   t.equal(withJsonLd(JSON.stringify([other, moved])).titles.structured, 'Herschreven kop')
   const isPartOf = { '@type': 'CreativeWork', name: 'Archief' }
   const mentioned = { ...ARTICLE, headline: undefined, citation: other, isPartOf }
@@ -119,7 +156,10 @@ t.test('links, names of the site, languages, titles, free access', async t => {
   })
   t.equal(meta.free, false)
   t.equal(meta.body, 'Tekst')
-  const live = { '@type': 'LiveBlogPosting', liveBlogUpdate: [{ articleBody: 'Open.' }, { articleBody: 'Dicht.' }] }
+  const live = {
+    '@type': 'LiveBlogPosting',
+    liveBlogUpdate: [{ articleBody: 'Open.' }, { articleBody: 'Dicht.' }],
+  }
   t.equal(withJsonLd(JSON.stringify(live)).body, 'Open.\n\nDicht.')
 })
 
@@ -130,8 +170,11 @@ t.test('relative links are read against the base that the page names', async t =
   t.equal(based.canonical, new URL('/nl/artikel/1', PAGE).href)
   t.equal(based.amp, new URL('/nl/amp/1', PAGE).href)
   t.equal(read(head('')).canonical, 'artikel/1')
-  const twin = '<link rel="alternate" hreflang="fr" href="article/1"><link rel="alternate" href="/feed.xml">'
-  t.same(read(head(`<base href="/nl/">${twin}`)).twins, [{ language: 'fr', href: new URL('/nl/article/1', PAGE).href }])
+  const twin =
+    '<link rel="alternate" hreflang="fr" href="article/1"><link rel="alternate" href="/feed.xml">'
+  t.same(read(head(`<base href="/nl/">${twin}`)).twins, [
+    { language: 'fr', href: new URL('/nl/article/1', PAGE).href },
+  ])
   t.equal(read(head('<base href="javascript:1">')).canonical, 'artikel/1')
 })
 
@@ -140,7 +183,10 @@ t.test('canonical links that contradict each other say nothing', async t => {
     `<head>${hrefs.map(href => `<link rel=canonical href="${href}">`).join('')}<meta property="og:url" content="https://www.dagkoerier.example/og"></head>`
   const canonical = (...hrefs: string[]) => read(head(...hrefs)).canonical
   t.equal(canonical('https://x.example/a', 'http://www.x.example/a/'), 'https://x.example/a')
-  t.equal(canonical('https://x.example/a', 'https://x.example/b'), 'https://www.dagkoerier.example/og')
+  t.equal(
+    canonical('https://x.example/a', 'https://x.example/b'),
+    'https://www.dagkoerier.example/og',
+  )
   t.equal(canonical('javascript:void(0)'), 'https://www.dagkoerier.example/og')
   t.equal(readMetadata(parsePage(head()), PAGE, '/header').canonical, '/header', 'a Link header')
 })

@@ -53,9 +53,20 @@ export interface PageMetadata extends MarkedText {
   languages: string[]
   /** Names that the site gives itself, which are neither title nor author. */
   siteNames: string[]
-  titles: { structured: string | null; social: string | null; headline: string | null; document: string | null }
+  titles: {
+    structured: string | null
+    social: string | null
+    headline: string | null
+    document: string | null
+  }
   /** In order of trust. `vague`: meta tags that do not say which date they hold. */
-  dates: { structured: string[]; meta: string[]; microdata: string[]; vague: string[]; scripted: string[] }
+  dates: {
+    structured: string[]
+    meta: string[]
+    microdata: string[]
+    vague: string[]
+    scripted: string[]
+  }
   authors: { structured: StatedAuthor[]; meta: string[] }
   /** The text of JSON-LD's `articleBody`, as written. */
   body: string | null
@@ -80,13 +91,20 @@ export interface Twin {
  *
  * @param inHeader the canonical link of the header (RFC 6596)
  */
-export function readMetadata(page: Page, url: string, inHeader: string | null = null): PageMetadata {
+export function readMetadata(
+  page: Page,
+  url: string,
+  inHeader: string | null = null,
+): PageMetadata {
   const { $ } = page
   const { hostname = '', pathname: path = '' } = URL.parse(url) ?? {}
   const { metas, named: byName } = metasIn($)
   const title = $('title').length === 0 ? null : lineOf($('title').first().text())
   const canonical =
-    oneCanonical(hrefsOf($, 'link[rel~="canonical" i]', url), url) ?? inHeader ?? named(metas, ['og:url'])[0] ?? null
+    oneCanonical(hrefsOf($, 'link[rel~="canonical" i]', url), url) ??
+    inHeader ??
+    named(metas, ['og:url'])[0] ??
+    null
   const social = named(metas, TITLE_NAMES)[0] ?? null
   const things = thingsIn(
     $(JSON_LD)
@@ -94,16 +112,24 @@ export function readMetadata(page: Page, url: string, inHeader: string | null = 
       .map(script => $(script).text()),
   )
   const article = mainThing(things, [url, canonical], [social, title])
-  const about = things.find(thing => thing.types.some(type => /webpage|itempage/.test(type))) ?? null
+  const about =
+    things.find(thing => thing.types.some(type => /webpage|itempage/.test(type))) ?? null
   const structured = article?.headline ? oneLine(article.headline) : null
   const text = readMarks(
     page,
-    lines => headlineLine(lines, [structured, social, title]) ?? headlineLine(lines, [titleInPath(path)]),
+    lines =>
+      headlineLine(lines, [structured, social, title]) ?? headlineLine(lines, [titleInPath(path)]),
   )
   return {
     ...text,
-    ...{ url, host: hostname.replace(/^www\./, ''), path, metas, named: byName, canonical },
-    ...{ amp: hrefsOf($, 'link[rel~="amphtml" i]', url)[0] ?? null, twins: twinsIn($, url) },
+    url,
+    host: hostname.replace(/^www\./, ''),
+    path,
+    metas,
+    named: byName,
+    canonical,
+    amp: hrefsOf($, 'link[rel~="amphtml" i]', url)[0] ?? null,
+    twins: twinsIn($, url),
     licences: licencesIn(page, url),
     languages: [
       ...($('html').attr('lang') ?? $('html').attr('xml:lang') ?? '').split(','),
@@ -112,7 +138,11 @@ export function readMetadata(page: Page, url: string, inHeader: string | null = 
     ].filter(tag => tag.trim() !== ''),
     siteNames: [...named(metas, SITE_NAMES), ...things.flatMap(thing => thing.publisher ?? [])]
       .map(oneLine)
-      .filter(name => name !== '' && ![structured, social].some(title => title !== null && fold(title) === fold(name))),
+      .filter(
+        name =>
+          name !== '' &&
+          ![structured, social].some(title => title !== null && fold(title) === fold(name)),
+      ),
     titles: {
       structured,
       // The entities of an attribute are already decoded, and must not be decoded twice.
@@ -121,7 +151,10 @@ export function readMetadata(page: Page, url: string, inHeader: string | null = 
       document: title,
     },
     dates: {
-      structured: [...(article?.published ?? []), ...(about === article ? [] : (about?.published ?? []))],
+      structured: [
+        ...(article?.published ?? []),
+        ...(about === article ? [] : (about?.published ?? [])),
+      ],
       meta: publishedMetas(metas),
       microdata: microdataDates(metas, text.marks),
       vague: named(metas, VAGUE_DATE_NAMES),
@@ -194,7 +227,10 @@ function based($: Page['$'], href: string, url: string): string {
 
 /** The licences that a page links to, or holds (RSL). */
 const licencesIn = ({ $, html }: Page, url: string): string[] =>
-  [...hrefsOf($, 'link[rel~="license" i]', url), ...(RSL.test(html) ? ['RSL, in the page'] : [])].slice(0, LICENCES)
+  [
+    ...hrefsOf($, 'link[rel~="license" i]', url),
+    ...(RSL.test(html) ? ['RSL, in the page'] : []),
+  ].slice(0, LICENCES)
 const RSL = /<script\s[^<>]{0,200}application\/rsl\+xml/i
 
 /** The canonical link; null when several links differ. Search engines also ignore these. */
@@ -251,7 +287,9 @@ function scriptedDates(html: string): string[] {
  * title wins over the first `h1`.
  */
 function headlineLine(lines: readonly Line[], titles: (string | null)[]): number | null {
-  const known = titles.flatMap(title => (title === null ? [] : [fold(title)])).filter(title => title.length > 3)
+  const known = titles
+    .flatMap(title => (title === null ? [] : [fold(title)]))
+    .filter(title => title.length > 3)
   let best: { index: number; score: number } | null = null
   for (const [index, line] of lines.entries()) {
     const text = fold(line.text)

@@ -22,19 +22,25 @@ export function articleSigns(
   url: string,
   canonical: string | null,
 ): ArticleSigns {
-  const own = thing !== null && isArticle(thing) && !isElsewhere(thing, [url, canonical]) ? thing : null
+  const own =
+    thing !== null && isArticle(thing) && !isElsewhere(thing, [url, canonical]) ? thing : null
   const type = named(metas, ['og:type'])[0] ?? ''
   return {
     typed: own !== null || /^\W*(article|news\.?article|blog|video\.episode)\b/i.test(type),
-    dated: (own?.published.length ?? 0) > 0 || publishedMetas(metas).some(date => /\d{4}/.test(date)),
+    dated:
+      (own?.published.length ?? 0) > 0 || publishedMetas(metas).some(date => /\d{4}/.test(date)),
     canonical: leadsHere(canonical, url),
   }
 }
 
 function leadsHere(canonical: string | null, url: string): boolean {
-  const [target, here] = [readAddress(canonical ?? '', url), readAddress(url)]
+  const target = readAddress(canonical ?? '', url)
+  const here = readAddress(url)
   if (canonical === null || target === null || here === null) return false
-  return addressKey(target.href) === addressKey(here.href) && (here.pathname !== '/' || here.search !== '')
+  return (
+    addressKey(target.href) === addressKey(here.href) &&
+    (here.pathname !== '/' || here.search !== '')
+  )
 }
 
 /**
@@ -60,7 +66,9 @@ const isOfPublication = (name: string) =>
 
 /** The dates of publication in meta tags, the most trusted first. */
 export const publishedMetas = (metas: Map<string, string[]>): string[] => {
-  const others = [...metas.keys()].filter(name => isOfPublication(name) && !PUBLISHED_NAMES.includes(name))
+  const others = [...metas.keys()].filter(
+    name => isOfPublication(name) && !PUBLISHED_NAMES.includes(name),
+  )
   return named(metas, [...PUBLISHED_NAMES, ...others])
 }
 
@@ -81,9 +89,13 @@ export const TITLE_NAMES = words(
   'og:title twitter:title dc.title dcterms.title sailthru.title parsely-title citation_title',
 )
 
-export const LANGUAGE_NAMES = words('content-language language dc.language dcterms.language og:locale')
+export const LANGUAGE_NAMES = words(
+  'content-language language dc.language dcterms.language og:locale',
+)
 
-export const SITE_NAMES = words('og:site_name application-name publisher dc.publisher dcterms.publisher')
+export const SITE_NAMES = words(
+  'og:site_name application-name publisher dc.publisher dcterms.publisher',
+)
 
 /** All values of these names, in the names' order. */
 export const named = (metas: Map<string, string[]>, names: readonly string[]): string[] =>
@@ -133,14 +145,22 @@ function scoreOf(thing: StatedThing, page: Page, isOneOfSeveral: boolean): numbe
   const elsewhere = thing.addresses.length > 0 && !own
   const titled = isTitled(thing, page)
   if (elsewhere && !titled && (isOneOfSeveral || isStrange(thing, page))) return 0
-  const evidence = [own ? 3 : 0, titled ? 3 : 0, isArticle(thing) ? 4 : 0, thing.published.length > 0 ? 1 : 0]
+  const evidence = [
+    own ? 3 : 0,
+    titled ? 3 : 0,
+    isArticle(thing) ? 4 : 0,
+    thing.published.length > 0 ? 1 : 0,
+  ]
   return evidence.reduce((sum, each) => sum + each, elsewhere ? -2 : 0)
 }
 
 /** Whether a title of the page contains the thing's headline, or the reverse. */
 function isTitled(thing: StatedThing, { titles }: Page): boolean {
   const headline = fold(thing.headline ?? '')
-  return headline.length > 3 && titles.some(title => title.includes(headline) || headline.includes(title))
+  return (
+    headline.length > 3 &&
+    titles.some(title => title.includes(headline) || headline.includes(title))
+  )
 }
 
 /** Whether a headline shares no longer word with the page's titles. */
@@ -148,7 +168,11 @@ function isStrange({ headline }: StatedThing, { titles }: Page): boolean {
   const words = fold(headline ?? '')
     .split(' ')
     .filter(word => word.length > 3)
-  return words.length > 0 && titles.length > 0 && !words.some(word => titles.some(title => title.includes(word)))
+  return (
+    words.length > 0 &&
+    titles.length > 0 &&
+    !words.some(word => titles.some(title => title.includes(word)))
+  )
 }
 
 /** Whether the thing has addresses, but none of `addresses`. The page's own address comes first. */

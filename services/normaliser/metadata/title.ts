@@ -53,7 +53,10 @@ export function titleCandidates(
   const order = isForSearch(structured, meta, clean) ? [shown, stated, ...rest] : usual
   const ranked = order.flatMap(({ source, text }) => {
     if (text === null) return []
-    const value = clean(unescaped(text), titlesBeside(text, [structured, headline, social, fed, document], clean))
+    const value = clean(
+      unescaped(text),
+      titlesBeside(text, [structured, headline, social, fed, document], clean),
+    )
     return [{ source, value, against: againstTitle(value, own) }]
   })
   return withBetterForm(ranked)
@@ -75,7 +78,11 @@ function againstTitle(title: string, own: ReadonlySet<string>): string | null {
  * Whether a title has at least half of the headline's words. A headline that no title repeats may
  * be the name of the site or of a section.
  */
-function repeats(headline: string | null, titles: (string | null)[], own: ReadonlySet<string>): boolean {
+function repeats(
+  headline: string | null,
+  titles: (string | null)[],
+  own: ReadonlySet<string>,
+): boolean {
   const words = fold(headline ?? '').split(' ')
   return titles.some(title => {
     if (title === null || isOwn(title, own)) return false
@@ -85,8 +92,16 @@ function repeats(headline: string | null, titles: (string | null)[], own: Readon
 }
 
 function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): Set<string> {
-  const names = [outlet.name, outlet.domain, `www.${outlet.domain}`, meta.host, ...meta.siteNames].map(fold)
-  return new Set([...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name !== ''))
+  const names = [
+    outlet.name,
+    outlet.domain,
+    `www.${outlet.domain}`,
+    meta.host,
+    ...meta.siteNames,
+  ].map(fold)
+  return new Set(
+    [...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name !== ''),
+  )
 }
 
 /**
@@ -94,8 +109,12 @@ function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): 
  * `www.dag-koerier.example`.
  */
 function labelsOf(meta: PageMetadata, outlet: Pick<Outlet, 'domain'>): Set<string> {
-  const labels = [outlet.domain, meta.url].map(of => getDomainWithoutSuffix(of, { allowPrivateDomains: true }))
-  return new Set(labels.map(label => fold(label ?? '').replaceAll(' ', '')).filter(label => label !== ''))
+  const labels = [outlet.domain, meta.url].map(of =>
+    getDomainWithoutSuffix(of, { allowPrivateDomains: true }),
+  )
+  return new Set(
+    labels.map(label => fold(label ?? '').replaceAll(' ', '')).filter(label => label !== ''),
+  )
 }
 
 /**
@@ -108,9 +127,15 @@ const unescaped = (title: string) =>
 const NONE: ReadonlySet<string> = new Set()
 
 /** The other titles of a page, folded. */
-function titlesBeside(candidate: string | null, titles: (string | null)[], clean: (title: string | null) => string) {
+function titlesBeside(
+  candidate: string | null,
+  titles: (string | null)[],
+  clean: (title: string | null) => string,
+) {
   const own = fold(clean(candidate))
-  return new Set(titles.map(title => fold(clean(title))).filter(title => title !== '' && title !== own))
+  return new Set(
+    titles.map(title => fold(clean(title))).filter(title => title !== '' && title !== own),
+  )
 }
 
 /**
@@ -122,7 +147,8 @@ function isForSearch(
   { titles: { headline, social, document } }: PageMetadata,
   clean: (title: string | null) => string,
 ): boolean {
-  const [stated, shown] = [fold(clean(structured)), fold(clean(headline))]
+  const stated = fold(clean(structured))
+  const shown = fold(clean(headline))
   if (stated === '' || shown === '' || stated === shown) return false
   return fold(clean(document)) === stated && fold(clean(social)) === shown
 }
@@ -147,11 +173,16 @@ function withBetterForm(candidates: TitleCandidate[]): TitleCandidate[] {
   const [first] = usable
   if (first === undefined) return candidates
   const better = bestSpelled(withoutKicker(uncut(first, usable), usable), usable)
-  return better === first ? candidates : [better, ...candidates.filter(candidate => candidate !== better)]
+  return better === first
+    ? candidates
+    : [better, ...candidates.filter(candidate => candidate !== better)]
 }
 
 /** The end of a title that a system has cut. */
-const CUT = new RegExp(String.raw`\s*[([]?(?:…|\.{2,4})[)\]]?\s*(?:${anyOf(rules => rules.text.readMore)})?\s*$`, 'iu')
+const CUT = new RegExp(
+  String.raw`\s*[([]?(?:…|\.{2,4})[)\]]?\s*(?:${anyOf(rules => rules.text.readMore)})?\s*$`,
+  'iu',
+)
 /**
  * Characters. Search engines show little more of a title, so some systems cut titles near this
  * length without a sign.
@@ -173,11 +204,13 @@ function uncut(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate 
   const beginning = fold(first.value.replace(CUT, ''))
   const goesOn = ({ value }: TitleCandidate) => {
     const whole = fold(value)
-    if (CUT.test(value) || whole.length <= beginning.length || !whole.startsWith(beginning)) return false
+    if (CUT.test(value) || whole.length <= beginning.length || !whole.startsWith(beginning))
+      return false
     // Some systems cut without a sign. Such a cut is certain only within a word or just before the
     // limit.
     const next = value.indexOf(' ', first.value.length + 1)
-    const isAtLimit = first.value.length <= SEARCH_LIMIT && (next < 0 ? value.length : next) > SEARCH_LIMIT
+    const isAtLimit =
+      first.value.length <= SEARCH_LIMIT && (next < 0 ? value.length : next) > SEARCH_LIMIT
     return marked || isAtLimit || /\S/.test(whole.charAt(beginning.length))
   }
   return titles.find(goesOn) ?? first
@@ -197,7 +230,9 @@ function withoutKicker(first: TitleCandidate, titles: TitleCandidate[]): TitleCa
   const isHeadline = (title: TitleCandidate) => {
     const headline = fold(title.value)
     const words = headline.split(' ').length
-    return words >= TITLE_WORDS && text.endsWith(` ${headline}`) && text.split(' ').length <= words * 2
+    return (
+      words >= TITLE_WORDS && text.endsWith(` ${headline}`) && text.split(' ').length <= words * 2
+    )
   }
   return titles.find(isHeadline) ?? first
 }
@@ -211,7 +246,11 @@ function withoutKicker(first: TitleCandidate, titles: TitleCandidate[]): TitleCa
 function bestSpelled(first: TitleCandidate, titles: TitleCandidate[]): TitleCandidate {
   const same = titles.filter(({ value }) => bare(value) === bare(first.value))
   const votes = (title: TitleCandidate) =>
-    new Set(same.filter(({ value }) => hyphened(value) === hyphened(title.value)).map(({ source }) => source)).size
+    new Set(
+      same
+        .filter(({ value }) => hyphened(value) === hyphened(title.value))
+        .map(({ source }) => source),
+    ).size
   const most = same.reduce((best, title) => (votes(title) > votes(best) ? title : best), first)
   return same
     .filter(({ value }) => hyphened(value) === hyphened(most.value))
@@ -265,12 +304,16 @@ const withoutTemplate = (text: string, context: TitleContext): string =>
 function withoutNames(text: string, context: TitleContext): string {
   const cuts = cutsOf(text)
   // The name of a site may itself contain a separator, so the longest ending counts.
-  const named = cuts.find(cut => isOwnEnding(text.slice(cut.end), context) || isOwnEdition(text, cut, context.own))
+  const named = cuts.find(
+    cut => isOwnEnding(text.slice(cut.end), context) || isOwnEdition(text, cut, context.own),
+  )
   if (named !== undefined) return withoutSection(text.slice(0, named.at), named, context)
   const [, before, inBrackets = ''] = /^(.+\S)\s*[([]([^()[\]]+)[)\]]$/u.exec(text) ?? []
-  if (before !== undefined && isOwn(inBrackets, context.own)) return withoutSection(before, null, context)
+  if (before !== undefined && isOwn(inBrackets, context.own))
+    return withoutSection(before, null, context)
   const [first] = cuts
-  if (first !== undefined && isOwn(text.slice(0, first.at), context.own)) return text.slice(first.end).trim()
+  if (first !== undefined && isOwn(text.slice(0, first.at), context.own))
+    return text.slice(first.end).trim()
   return withoutSection(text, null, context)
 }
 
@@ -293,7 +336,8 @@ function withoutSection(text: string, name: Cut | null, context: TitleContext): 
   const rest = text.slice(0, last.at).trim()
   // After a dash, the ending may be a part of a short headline: "Duitsland – Nederland".
   const certain = last.bar || rest.split(/\s+/).length >= SECTIONED_WORDS
-  if (between) return rest.split(/\s+/).length > SECTIONED_WORDS ? withoutSection(rest, last, context) : rest
+  if (between)
+    return rest.split(/\s+/).length > SECTIONED_WORDS ? withoutSection(rest, last, context) : rest
   return certain && context.sections.has(fold(ending)) ? rest : text.trim()
 }
 
@@ -304,14 +348,16 @@ function withoutSection(text: string, name: Cut | null, context: TitleContext): 
 function partOfOtherTitle(text: string, { titles }: TitleContext): string {
   const isTitle = (part: string) => /\s/.test(part) && titles.has(fold(part))
   for (const { at, end } of cutsOf(text)) {
-    const [before, after] = [text.slice(0, at), text.slice(end)]
+    const before = text.slice(0, at)
+    const after = text.slice(end)
     if (isTitle(after)) return after.trim()
     if (isTitle(before)) return before.trim()
   }
   return text
 }
 
-const isOwnEnding = (text: string, { own, labels }: TitleContext): boolean => isOwn(text, own) || isOwn(text, labels)
+const isOwnEnding = (text: string, { own, labels }: TitleContext): boolean =>
+  isOwn(text, own) || isOwn(text, labels)
 
 const EDITION_WORDS = 4
 
@@ -329,7 +375,11 @@ function isOwnEdition(text: string, cut: Cut, own: ReadonlySet<string>): boolean
 const cutsOf = (text: string): Cut[] =>
   [...text.matchAll(SEPARATOR)]
     .slice(0, SEPARATORS)
-    .map(({ index, 0: found }) => ({ at: index, end: index + found.length, bar: /[|›»•·/]/.test(found) }))
+    .map(({ index, 0: found }) => ({
+      at: index,
+      end: index + found.length,
+      bar: /[|›»•·/]/.test(found),
+    }))
     .filter(({ at, end }) => at > 0 && end < text.length)
 
 /** Whether a text is a name of the outlet, in one word or several. */

@@ -41,7 +41,8 @@ export function createBatcher<T, R>(
       const results = await flush(batch.map(({ item }) => item))
       for (const [at, { resolve, reject }] of batch.entries()) {
         const result = results[at]
-        if (result === undefined) reject(new RangeError('The flush returned fewer results than items.'))
+        if (result === undefined)
+          reject(new RangeError('The flush returned fewer results than items.'))
         else resolve(result)
       }
     } catch (error) {

@@ -64,7 +64,10 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<New
 const seenOf = ({ seen }: Rights) => (seen.length === 0 ? null : JSON.stringify(seen))
 
 /** Counts signals for their outlets, and removes sources and entries that must not be kept. */
-async function noteRights(client: Client, pages: Pick<DonePage, 'pageNo' | 'outletNo' | 'rights'>[]) {
+async function noteRights(
+  client: Client,
+  pages: Pick<DonePage, 'pageNo' | 'outletNo' | 'rights'>[],
+) {
   const unkept = pages.filter(({ rights }) => !rights.mayKeep).map(({ pageNo }) => pageNo)
   if (unkept.length > 0) {
     await client.query('delete from page_sources where page_no = any ($1)', [unkept])
@@ -95,19 +98,30 @@ async function rememberTexts(client: Client, pages: DonePage[]): Promise<void> {
 }
 
 /** The crawler records refusals by status, so they are left out here. */
-async function noteInterstitials(db: Queryable, pages: Pick<DonePage, 'outletNo' | 'interstitial'>[]): Promise<void> {
+async function noteInterstitials(
+  db: Queryable,
+  pages: Pick<DonePage, 'outletNo' | 'interstitial'>[],
+): Promise<void> {
   const interstitials = pages.flatMap(({ outletNo, interstitial }) =>
     interstitial === null || interstitial === 'forbidden' ? [] : [{ outletNo, interstitial }],
   )
-  interstitials.sort((a, b) => a.outletNo - b.outletNo || a.interstitial.localeCompare(b.interstitial))
-  for (const { outletNo, interstitial } of interstitials) await noteBlock(db, outletNo, interstitial)
+  interstitials.sort(
+    (a, b) => a.outletNo - b.outletNo || a.interstitial.localeCompare(b.interstitial),
+  )
+  for (const { outletNo, interstitial } of interstitials)
+    await noteBlock(db, outletNo, interstitial)
 }
 
 /** Marks a page as refused, so that it is never indexed. */
 export const finishRefused = async (
   pool: Pool,
   page: { pageNo: bigint; outletNo: number },
-  refusal: { reason: Refusal; detail: string; interstitial: InterstitialKind | null; rights: Rights },
+  refusal: {
+    reason: Refusal
+    detail: string
+    interstitial: InterstitialKind | null
+    rights: Rights
+  },
 ): Promise<NewSignal[]> =>
   transaction(pool, async client => {
     const { rowCount } = await client.query(
@@ -116,7 +130,9 @@ export const finishRefused = async (
       [page.pageNo, refusal.reason, refusal.detail, seenOf(refusal.rights)],
     )
     if (rowCount !== 1) return []
-    await noteInterstitials(client, [{ outletNo: page.outletNo, interstitial: refusal.interstitial }])
+    await noteInterstitials(client, [
+      { outletNo: page.outletNo, interstitial: refusal.interstitial },
+    ])
     return noteRights(client, [{ ...page, rights: refusal.rights }])
   })
 
@@ -148,7 +164,8 @@ export async function finishFailed(
 
 /** Returns unfinished pages, so that any normaliser calls them within seconds. */
 export async function giveBack(pool: Pool, pageNos: bigint[]): Promise<void> {
-  await pool.query("update pages set next_try_at = clock_timestamp() where page_no = any ($1) and state = 'stored'", [
-    pageNos,
-  ])
+  await pool.query(
+    "update pages set next_try_at = clock_timestamp() where page_no = any ($1) and state = 'stored'",
+    [pageNos],
+  )
 }

@@ -82,9 +82,14 @@ export async function loadPage(
   )
   if (row === undefined) return null
   return {
-    ...{ outletNo: row.outlet_no, isKept: row.fetched_at !== null },
-    ...{ template: row.template, taught: row.taught ?? 0 },
-    stated: row.seen === null || row.finished_at === null ? null : { seen: row.seen, at: row.finished_at },
+    outletNo: row.outlet_no,
+    isKept: row.fetched_at !== null,
+    template: row.template,
+    taught: row.taught ?? 0,
+    stated:
+      row.seen === null || row.finished_at === null
+        ? null
+        : { seen: row.seen, at: row.finished_at },
     page: await pageOf(row),
   }
 }

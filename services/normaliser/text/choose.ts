@@ -10,12 +10,15 @@ import { type Element, isElement, isWithin, positionOf, upwards, walk } from '..
  */
 
 export const linkShare = (block: Block) => block.linked / block.text.length
-export const isHeading = (block: Block) => [...upwards(block.element)].some(({ name }) => /^h[1-6]$/.test(name))
+export const isHeading = (block: Block) =>
+  [...upwards(block.element)].some(({ name }) => /^h[1-6]$/.test(name))
 
 /** Whether a block reads like sentences of an article. */
 function isProse(block: Block): boolean {
   const { length } = block.text
-  return linkShare(block) < 0.4 && (length >= 80 || (length >= 40 && /[.!?…:;"”»’)]$/.test(block.text)))
+  return (
+    linkShare(block) < 0.4 && (length >= 80 || (length >= 40 && /[.!?…:;"”»’)]$/.test(block.text)))
+  )
 }
 
 /**
@@ -27,7 +30,11 @@ function isProse(block: Block): boolean {
  * @param isHeadline whether a block repeats the page's title
  * @returns one boolean per block
  */
-export function chooseBlocks(blocks: Block[], region: ReadonlySet<number>, isHeadline: (block: Block) => boolean) {
+export function chooseBlocks(
+  blocks: Block[],
+  region: ReadonlySet<number>,
+  isHeadline: (block: Block) => boolean,
+) {
   const chosen = blocks.map(
     block =>
       block.holders.some(holder => region.has(holder)) &&
@@ -75,8 +82,15 @@ function takeInLinkedSentences(blocks: Block[], chosen: boolean[]): void {
   const isSentence = (at: number) => before[at] === true && isProse(blocks[at]!)
   for (const [at, block] of blocks.entries()) {
     const { text, element } = block
-    if (chosen[at] || element.name !== 'p' || text.length < LINKED_SENTENCE || !/\.["”»’)]?$/.test(text)) continue
-    if (isSentence(at - 1) && isSentence(at + 1) && !isChaffLine(text, linkShare(block))) chosen[at] = true
+    if (
+      chosen[at] ||
+      element.name !== 'p' ||
+      text.length < LINKED_SENTENCE ||
+      !/\.["”»’)]?$/.test(text)
+    )
+      continue
+    if (isSentence(at - 1) && isSentence(at + 1) && !isChaffLine(text, linkShare(block)))
+      chosen[at] = true
   }
 }
 /** Fewest characters of a sentence that is one whole link. Teasers are shorter. */
@@ -89,7 +103,8 @@ function describeChosen(blocks: Block[], chosen: boolean[]): Chosen {
   for (const block of blocks.filter((block, at) => chosen[at] && isProse(block))) {
     sentences += 1
     likenesses.set(likeness(block), (likenesses.get(likeness(block)) ?? 0) + 1)
-    for (const element of upwards(block.element)) around.set(element, (around.get(element) ?? 0) + 1)
+    for (const element of upwards(block.element))
+      around.set(element, (around.get(element) ?? 0) + 1)
   }
   return { likenesses, sentences, container: innermost(around, Math.max(2, sentences * 0.7)) }
 }
@@ -105,15 +120,18 @@ const isBetween = (block: Block, { likenesses, container }: Chosen) =>
 
 /** Tag and class of a block's element and of its parent. */
 function likeness({ element }: Block): string {
-  const name = (at: Element['parent']) => (at !== null && isElement(at) ? `${at.name}.${at.attribs.class ?? ''}` : '')
+  const name = (at: Element['parent']) =>
+    at !== null && isElement(at) ? `${at.name}.${at.attribs.class ?? ''}` : ''
   return `${name(element)}<${name(element.parent)}`
 }
-const hasClass = ({ element }: Block) => [...upwards(element)].slice(0, 2).some(({ attribs }) => attribs.class)
+const hasClass = ({ element }: Block) =>
+  [...upwards(element)].slice(0, 2).some(({ attribs }) => attribs.class)
 
 function innermost(weights: Map<Element, number>, least: number): Element | null {
   let found: Element | null = null
   for (const [element, weight] of weights)
-    if (weight >= least && (found === null || positionOf(element) > positionOf(found))) found = element
+    if (weight >= least && (found === null || positionOf(element) > positionOf(found)))
+      found = element
   return found
 }
 
@@ -124,10 +142,13 @@ function trimEnds(blocks: Block[], chosen: boolean[], isHeadline: (block: Block)
   )
   // A link such as "Read more" may follow.
   const ended = (at: number) => /[.!?…:"”»’)](?:\s\p{L}+){0,2}$/u.test(blocks[at]?.text ?? '')
-  const first = sentences.findIndex((sentence, at) => sentence && (ended(at) || (blocks[at]?.text.length ?? 0) >= 150))
+  const first = sentences.findIndex(
+    (sentence, at) => sentence && (ended(at) || (blocks[at]?.text.length ?? 0) >= 150),
+  )
   const last = sentences.lastIndexOf(true)
   for (const [at, { element, text }] of blocks.entries()) {
-    if (at < first || (at > last && !(PARAGRAPHS.has(element.name) && text.length >= 20))) chosen[at] = false
+    if (at < first || (at > last && !(PARAGRAPHS.has(element.name) && text.length >= 20)))
+      chosen[at] = false
   }
 }
 const PARAGRAPHS = new Set(['p', 'li', 'td', 'blockquote'])
@@ -135,7 +156,8 @@ const PARAGRAPHS = new Set(['p', 'li', 'td', 'blockquote'])
 /** Drops short lines outside of paragraphs, which are labels, captions or credits. */
 function dropShortLines(blocks: Block[], chosen: boolean[]): void {
   for (const [at, block] of blocks.entries()) {
-    if (!LINES.has(block.element.name) && !isProse(block) && block.text.length < 80) chosen[at] = false
+    if (!LINES.has(block.element.name) && !isProse(block) && block.text.length < 80)
+      chosen[at] = false
   }
 }
 const LINES = new Set('p li h2 h3 h4 h5 h6 blockquote pre td th dd dt'.split(' '))
@@ -154,17 +176,25 @@ const TEASERS = 100
  * sentence or two below it. Such boxes outside of the element with the headline are never part of
  * the article. When no other text remains, the page has no text of its own.
  */
-function dropTeasers(blocks: Block[], chosen: boolean[], isHeadline: (block: Block) => boolean): void {
+function dropTeasers(
+  blocks: Block[],
+  chosen: boolean[],
+  isHeadline: (block: Block) => boolean,
+): void {
   const own = elementOfHeadline(blocks, isHeadline)
   const isOwn = (at: number) => own === null || isWithin(blocks[at]!.element, own)
-  const isEmpty = own !== null && !blocks.some((block, at) => chosen[at] && isProse(block) && isOwn(at))
+  const isEmpty =
+    own !== null && !blocks.some((block, at) => chosen[at] && isProse(block) && isOwn(at))
   const isForeign = (at: number) => !isOwn(at) && blocks[at]!.text.length >= 15
   const headings = [...blocks.keys()].filter(at => {
     const block = blocks[at]!
     if (isHeadline(block)) return false
-    if (linkShare(block) >= 0.8) return (isHeading(block) || (isEmpty && isForeign(at))) && leadsAway(block.element)
+    if (linkShare(block) >= 0.8)
+      return (isHeading(block) || (isEmpty && isForeign(at))) && leadsAway(block.element)
     const { parent } = block.element
-    return isForeign(at) && isHeading(block) && parent !== null && isElement(parent) && leadsAway(parent)
+    return (
+      isForeign(at) && isHeading(block) && parent !== null && isElement(parent) && leadsAway(parent)
+    )
   })
   const teasers = new Set(headings.slice(0, TEASERS).flatMap(at => boxAround(blocks, at)))
   for (const at of teasers) if (!isOwn(at)) chosen[at] = false
@@ -182,10 +212,19 @@ function takeOwnSentences(
   isHeadline: (block: Block) => boolean,
 ): void {
   const own = elementOfHeadline(blocks, isHeadline)
-  const headline = blocks.findIndex(block => isHeading(block) && (isHeadline(block) || block.element.name === 'h1'))
+  const headline = blocks.findIndex(
+    block => isHeading(block) && (isHeadline(block) || block.element.name === 'h1'),
+  )
   for (const [at, block] of blocks.entries()) {
     const { text, element } = block
-    if (own === null || at < headline || dropped[at] || !isProse(block) || isHeading(block) || !isWithin(element, own))
+    if (
+      own === null ||
+      at < headline ||
+      dropped[at] ||
+      !isProse(block) ||
+      isHeading(block) ||
+      !isWithin(element, own)
+    )
       continue
     chosen[at] = /[.!?…]["”»’)]?$/.test(text) && !isChaffLine(text, linkShare(block))
   }
@@ -203,7 +242,10 @@ function elementOfHeadline(blocks: Block[], isHeadline: (block: Block) => boolea
   const around = [...upwards(headline.element)]
   const whole = around.findIndex(({ name }) => name === 'body' || name === 'html')
   const isArticle = ({ name, attribs }: Element) =>
-    name === 'article' || name === 'main' || attribs.role === 'main' || /Article|Posting/.test(attribs.itemtype ?? '')
+    name === 'article' ||
+    name === 'main' ||
+    attribs.role === 'main' ||
+    /Article|Posting/.test(attribs.itemtype ?? '')
   return around.find(isArticle) ?? (titled !== undefined && whole > 1 ? around[whole - 1]! : null)
 }
 
@@ -212,10 +254,13 @@ function elementOfHeadline(blocks: Block[], isHeadline: (block: Block) => boolea
  * `TEASER` characters.
  */
 function boxAround(blocks: Block[], heading: number): number[] {
-  let [first, last, room] = [heading, heading, TEASER]
+  let first = heading
+  let last = heading
+  let room = TEASER
   let box: number[] = []
   for (const around of upwards(blocks[heading]!.element)) {
-    const isInside = (at: number) => room >= 0 && blocks[at] !== undefined && isWithin(blocks[at].element, around)
+    const isInside = (at: number) =>
+      room >= 0 && blocks[at] !== undefined && isWithin(blocks[at].element, around)
     while (isInside(first - 1)) room -= blocks[--first]!.text.length
     while (isInside(last + 1)) room -= blocks[++last]!.text.length
     if (room < 0) return box
@@ -245,7 +290,8 @@ function dropReadAlso(blocks: Block[], chosen: boolean[]): void {
  */
 function endOfBox(blocks: Block[], first: number): number {
   for (const around of upwards(blocks[first]!.element)) {
-    const isInside = (at: number) => blocks[at] !== undefined && isWithin(blocks[at].element, around)
+    const isInside = (at: number) =>
+      blocks[at] !== undefined && isWithin(blocks[at].element, around)
     let end = first + 1
     while (end - first < TEASERS && isInside(end)) end += 1
     if (isInside(first - 1) || isInside(end)) break
@@ -271,7 +317,8 @@ function dropEmptyHeadings(blocks: Block[], chosen: boolean[]): void {
   for (let at = blocks.length - 1; at >= 0; at -= 1) {
     const block = blocks[at]
     if (!chosen[at] || block === undefined) continue
-    if (isHeading(block) && (below === null || below.element.name === block.element.name)) chosen[at] = false
+    if (isHeading(block) && (below === null || below.element.name === block.element.name))
+      chosen[at] = false
     else below = block
   }
 }
@@ -286,7 +333,10 @@ const words = (...parts: string[]) => new RegExp(String.raw`^\W*(?:${parts.join(
 
 const READ_ALSO = words(any('readAlso'))
 /** The whole heading of a box: one of these texts, and at most one more word. */
-const BOX = new RegExp(String.raw`^\W*(?:${any('readAlso')}|${any('offers')})(?:\W+\S{1,20})?\W*$`, 'iu')
+const BOX = new RegExp(
+  String.raw`^\W*(?:${any('readAlso')}|${any('offers')})(?:\W+\S{1,20})?\W*$`,
+  'iu',
+)
 /**
  * Offers. Those of a newsletter or a channel may follow other words and a sign: "+++", "To miss
  * nothing, subscribe to …".
@@ -310,7 +360,10 @@ const PICTURE_END = new RegExp(
   String.raw`[([]${any('captionNotes')}[^)\]]{0,60}[)\]]\W*$|(?<!^.{120,}[.!?]\W*)[|–—-]\s*©[^.!?]{2,40}$`,
   'iu',
 )
-const SLIDE = new RegExp(String.raw`^\W*${any('slides')}?\s*\d+\s*(?:${any('slidesOf')}|\/)[\s/]*\d+\W*$`, 'iu')
+const SLIDE = new RegExp(
+  String.raw`^\W*${any('slides')}?\s*\d+\s*(?:${any('slidesOf')}|\/)[\s/]*\d+\W*$`,
+  'iu',
+)
 
 const CREDIT = words(any('credits'))
 const COMMENTS = new RegExp(String.raw`^\W*(\d+ )?${any('comments')}( \(?\d+\)?)?\W*$`, 'iu')
@@ -330,7 +383,11 @@ export function isChaffLine(text: string, linked: number): boolean {
   const { length } = text
   if (length > 400) return false
   const sentence = /(?<!\.\.)[.!?]["”»’)]?$/u.test(text)
-  if (READ_ALSO.test(text) && (linked > 0.2 || (length < 80 && !sentence) || /^[^.!?]{3,40}:/u.test(text))) return true
+  if (
+    READ_ALSO.test(text) &&
+    (linked > 0.2 || (length < 80 && !sentence) || /^[^.!?]{3,40}:/u.test(text))
+  )
+    return true
   if (length < 250 && OFFER.test(text) && !SPEECH.test(text)) return true
   if (length < 120 && STAMP.test(text) && (length < 40 || /\d/.test(text))) return true
   if (length < 90 && !sentence && DATE.test(text)) return true

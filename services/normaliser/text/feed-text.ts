@@ -14,7 +14,9 @@ import { prunedIn } from './prune.ts'
  */
 export function feedText(source: string | null): string | null {
   if (source === null || source.trim() === '') return null
-  const paragraphs = /<[a-z!/]/i.test(source) ? paragraphsOf(source) : (plainText(source)?.split('\n\n') ?? [])
+  const paragraphs = /<[a-z!/]/i.test(source)
+    ? paragraphsOf(source)
+    : (plainText(source)?.split('\n\n') ?? [])
   const kept = paragraphs.filter(text => !isChaffLine(text, 0) && !NOTE.test(text)).map(withoutMore)
   const text = kept.filter(paragraph => paragraph !== '').join('\n\n')
   return text === '' ? null : text

@@ -4,7 +4,11 @@ import { isChaffLine } from './choose.ts'
 
 const lines = examples('lines')
 
-t.test('lines between the paragraphs are told by their words, in five languages; sentences like them stay', async t => {
-  for (const kind of ['chaff', 'text'])
-    for (const [line = ''] of lines.get(kind)!) t.equal(isChaffLine(line, 0), kind === 'chaff', line)
-})
+t.test(
+  'lines between the paragraphs are told by their words, in five languages; sentences like them stay',
+  async t => {
+    for (const kind of ['chaff', 'text'])
+      for (const [line = ''] of lines.get(kind)!)
+        t.equal(isChaffLine(line, 0), kind === 'chaff', line)
+  },
+)

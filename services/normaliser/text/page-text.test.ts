@@ -2,7 +2,8 @@ import t from 'tap'
 import { parsePage } from '../markup/tree.ts'
 import { readPageText } from './page-text.ts'
 
-const LEAD = 'Twaalf dorpen langs de Maas krijgen hogere dijken, heeft de waterraad dinsdag na jaren overleg besloten.'
+const LEAD =
+  'Twaalf dorpen langs de Maas krijgen hogere dijken, heeft de waterraad dinsdag na jaren overleg besloten.'
 const BODY = [
   'De werken beginnen in het voorjaar en duren naar verwachting vier jaar, zegt dijkgraaf Els Vermeer.',
   'Volgens de waterraad stijgt de rivier bij hevige regen tegenwoordig sneller dan de oude dijken aankunnen.',
@@ -15,8 +16,10 @@ const page = (body: string, head = '') =>
 const paragraphs = BODY.map(text => `<p>${text}</p>`).join('\n')
 const read = (html: string) => readPageText(parsePage(html)).paragraphs
 
-t.test('paragraphs, headings, lists and quotations are the text; everything around them is not', async t => {
-  const html = page(`
+t.test(
+  'paragraphs, headings, lists and quotations are the text; everything around them is not',
+  async t => {
+    const html = page(`
     <header class="site-header"><nav><ul><li><a href="/">Voorpagina</a></li><li><a href="/sport">Sport</a></li></ul></nav></header>
     <main><article>
       <h1>${TITLE}</h1>
@@ -35,15 +38,16 @@ t.test('paragraphs, headings, lists and quotations are the text; everything arou
     </article></main>
     <footer><p>De Maaskoerier is een uitgave van Maasmedia. Alle rechten voorbehouden, ook op deze lange regel tekst.</p></footer>
     <div id="cookie-consent"><p>${'Wij gebruiken cookies om uw bezoek te onthouden en advertenties te tonen. '.repeat(20)}</p></div>`)
-  t.same(read(html), [
-    BODY[0],
-    'Sneller dan vroeger',
-    BODY[1],
-    BODY[2],
-    'Het eerste dorp is Roosteren, waar de oudste dijk ligt.',
-    'Het laatste dorp is Kessenich, in 2030.',
-  ])
-})
+    t.same(read(html), [
+      BODY[0],
+      'Sneller dan vroeger',
+      BODY[1],
+      BODY[2],
+      'Het eerste dorp is Roosteren, waar de oudste dijk ligt.',
+      'Het laatste dorp is Kessenich, in 2030.',
+    ])
+  },
+)
 
 t.test('the standfirst above the picture is the first paragraph', async t => {
   for (const lead of [
@@ -58,68 +62,103 @@ t.test('the standfirst above the picture is the first paragraph', async t => {
   }
 })
 
-t.test('a standfirst without a telling name or place is known by the page’s description', async t => {
-  const lead = 'Twaalf dorpen krijgen hogere dijken'
-  const long = `${lead}, en dat is volgens de bewoners hoog tijd`
-  const html = page(
-    `<div class="x1"><h1>${TITLE}</h1><div class="x2">${long}</div></div><div class="x3">${paragraphs}</div>`,
-    `<meta name="description" content="${long}">`,
-  )
-  t.same(read(html), [long, ...BODY])
-})
+t.test(
+  'a standfirst without a telling name or place is known by the page’s description',
+  async t => {
+    const lead = 'Twaalf dorpen krijgen hogere dijken'
+    const long = `${lead}, en dat is volgens de bewoners hoog tijd`
+    const html = page(
+      `<div class="x1"><h1>${TITLE}</h1><div class="x2">${long}</div></div><div class="x3">${paragraphs}</div>`,
+      `<meta name="description" content="${long}">`,
+    )
+    t.same(read(html), [long, ...BODY])
+  },
+)
 
-t.test('dates, names and reading times between headline and text are not the text’s beginning', async t => {
-  const html = page(`<article><h1>${TITLE}</h1>
+t.test(
+  'dates, names and reading times between headline and text are not the text’s beginning',
+  async t => {
+    const html = page(`<article><h1>${TITLE}</h1>
     <div>Gepubliceerd op 17 november 2026 om 9.30 uur, bijgewerkt om 11.45 uur</div><div>Leestijd: 3 minuten</div>
     <div>Door Piet Janssen</div>${paragraphs}</article>`)
-  t.equal(read(html)[0], BODY[0])
-})
+    t.equal(read(html)[0], BODY[0])
+  },
+)
 
 t.test('names say less than the text: an article inside a `sidebar-grid` is found', async t => {
-  const parts = BODY.map(text => `<div class="sidebar-grid"><div class="sidebar"><p>${text}</p></div></div>`).join('')
+  const parts = BODY.map(
+    text => `<div class="sidebar-grid"><div class="sidebar"><p>${text}</p></div></div>`,
+  ).join('')
   t.same(read(page(`<h1>${TITLE}</h1>${parts}`)), BODY)
 })
 
 t.test('paragraphs made of line breaks, and text without paragraphs', async t => {
   t.same(read(page(`<div id="story">${BODY.join('<br><br>')}</div>`)), BODY)
-  t.same(read(page(`<td><center>${BODY.map(text => `<div>${text}</div>`).join('')}</center></td>`)), BODY)
+  t.same(
+    read(page(`<td><center>${BODY.map(text => `<div>${text}</div>`).join('')}</center></td>`)),
+    BODY,
+  )
 })
 
 t.test('text behind "read more" is read, text hidden for other reasons is not', async t => {
-  const html = page(`<article><h1>${TITLE}</h1><p class="par">${BODY[0]}</p><p class="par">${BODY[1]}</p>
+  const html =
+    page(`<article><h1>${TITLE}</h1><p class="par">${BODY[0]}</p><p class="par">${BODY[1]}</p>
     <div style="display:none"><p class="par">${BODY[2]}</p></div>
     <div hidden><p class="tip">Deze tekst hoort bij een knop en is nooit te zien geweest.</p></div></article>`)
   t.same(read(html), BODY)
-  const bait = '<p style="display:none">Deze tekst staat er voor machines, en mensen zien haar niet op de pagina.</p>'
+  const bait =
+    '<p style="display:none">Deze tekst staat er voor machines, en mensen zien haar niet op de pagina.</p>'
   t.same(read(page(`<article><h1>${TITLE}</h1>${paragraphs}${bait}</article>`)), BODY)
 })
 
 t.test('a repeated text is kept once', async t => {
-  t.same(read(page(`<h1>${TITLE}</h1><p class="intro">${BODY[0]}</p><div>${paragraphs}</div>`)), BODY)
+  t.same(
+    read(page(`<h1>${TITLE}</h1><p class="intro">${BODY[0]}</p><div>${paragraphs}</div>`)),
+    BODY,
+  )
 })
 
 t.test('a short report of two sentences is a text', async t => {
   const linked = `<p>${BODY[0]} <a href="/8">Lees meer</a></p><p>${BODY[1]}</p>`
-  t.same(read(page(`<article><h1>${TITLE}</h1>${linked}</article>`)), [`${BODY[0]} Lees meer`, BODY[1]])
-  const short = 'In Kessenich is maandag een dijkpaal omgevallen. Niemand raakte gewond, meldt de brandweer.'
+  t.same(read(page(`<article><h1>${TITLE}</h1>${linked}</article>`)), [
+    `${BODY[0]} Lees meer`,
+    BODY[1],
+  ])
+  const short =
+    'In Kessenich is maandag een dijkpaal omgevallen. Niemand raakte gewond, meldt de brandweer.'
   t.same(
-    read(page(`<nav><a href="/">Voorpagina</a></nav><article><h1>Dijkpaal omgevallen</h1><p>${short}</p></article>`)),
+    read(
+      page(
+        `<nav><a href="/">Voorpagina</a></nav><article><h1>Dijkpaal omgevallen</h1><p>${short}</p></article>`,
+      ),
+    ),
     [short],
   )
 })
 
-t.test('boxes that announce another article, a video or a sound are no text; a list of such boxes is', async t => {
-  const teaser = (title: string, text: string) =>
-    `<div class="c1"><h2><a href="/media/${title.length}">${title}</a></h2><div><p>${text}</p></div></div>`
-  const announced = 'In het fragment vertelt een bewoner hoe hoog het water vorige week stond in zijn straat.'
-  const html = (between: string) => page(`<article><h1>${TITLE}</h1><p>${LEAD}</p>${between}${paragraphs}</article>`)
-  t.same(read(html(teaser('Fragment: zo hoog stond het water', announced))), [LEAD, ...BODY])
-  const tips = ['Zandzakken', 'Pompen', 'Plankjes'].map((title, at) => teaser(`${title} bij hoog water`, BODY[at]!))
-  t.same(read(page(`<article><h1>${TITLE}</h1><p>${LEAD}</p>${tips.join('')}</article>`)), [LEAD, ...BODY])
-})
+t.test(
+  'boxes that announce another article, a video or a sound are no text; a list of such boxes is',
+  async t => {
+    const teaser = (title: string, text: string) =>
+      `<div class="c1"><h2><a href="/media/${title.length}">${title}</a></h2><div><p>${text}</p></div></div>`
+    const announced =
+      'In het fragment vertelt een bewoner hoe hoog het water vorige week stond in zijn straat.'
+    const html = (between: string) =>
+      page(`<article><h1>${TITLE}</h1><p>${LEAD}</p>${between}${paragraphs}</article>`)
+    t.same(read(html(teaser('Fragment: zo hoog stond het water', announced))), [LEAD, ...BODY])
+    const tips = ['Zandzakken', 'Pompen', 'Plankjes'].map((title, at) =>
+      teaser(`${title} bij hoog water`, BODY[at]!),
+    )
+    t.same(read(page(`<article><h1>${TITLE}</h1><p>${LEAD}</p>${tips.join('')}</article>`)), [
+      LEAD,
+      ...BODY,
+    ])
+  },
+)
 
 t.test('the title and the note of a video are no text', async t => {
-  const note = 'De dijkgraaf legt in deze video uit waarom de dijken langs de rivier hoger moeten worden.'
+  const note =
+    'De dijkgraaf legt in deze video uit waarom de dijken langs de rivier hoger moeten worden.'
   const videos = [
     `<div class="x1"><video src="/a.mp4"></video><div class="x2">${note}</div></div>`,
     `<div class="x1"><div><iframe src="https://www.youtube.example/embed/1"></iframe></div><p>${note}</p></div>`,
@@ -134,93 +173,154 @@ t.test('the title and the note of a video are no text', async t => {
     )
   }
   const alone = read(
-    page(`<article><h1>${TITLE}</h1><div><iframe src="/ad"></iframe><p>${BODY[0]}</p></div>${paragraphs}</article>`),
+    page(
+      `<article><h1>${TITLE}</h1><div><iframe src="/ad"></iframe><p>${BODY[0]}</p></div>${paragraphs}</article>`,
+    ),
   )
   t.equal(alone[0], BODY[0], 'an advertisement beside a paragraph')
 })
 
-t.test('a longer text about cookies is not the article, where the page calls itself a dated one', async t => {
-  const cookies = `<div class="z"><p>${'Mir benotze Cookien, fir Iech Reklammen ze weisen. '.repeat(20)}</p></div>`
-  const html = page(`${cookies}<div><h2>${TITLE}</h2><p>De eerste dijk is klaar.</p></div>`)
-  t.same(readPageText(parsePage(html), true).paragraphs, ['De eerste dijk is klaar.'])
-  const wall = page(`<div><h1>Uw cookies</h1><p>Kies wat u toestaat.</p></div>${cookies}`)
-  t.notSame(readPageText(parsePage(wall), true).paragraphs, ['Kies wat u toestaat.'])
-})
+t.test(
+  'a longer text about cookies is not the article, where the page calls itself a dated one',
+  async t => {
+    const cookies = `<div class="z"><p>${'Mir benotze Cookien, fir Iech Reklammen ze weisen. '.repeat(20)}</p></div>`
+    const html = page(`${cookies}<div><h2>${TITLE}</h2><p>De eerste dijk is klaar.</p></div>`)
+    t.same(readPageText(parsePage(html), true).paragraphs, ['De eerste dijk is klaar.'])
+    const wall = page(`<div><h1>Uw cookies</h1><p>Kies wat u toestaat.</p></div>${cookies}`)
+    t.notSame(readPageText(parsePage(wall), true).paragraphs, ['Kies wat u toestaat.'])
+  },
+)
 
 const SAID = [1, 2, 3].map(
-  n => `In wijk ${n} van Roosteren gaat de nieuwe brug pas volgend jaar open, meldde de gemeente maandag.`,
+  n =>
+    `In wijk ${n} van Roosteren gaat de nieuwe brug pas volgend jaar open, meldde de gemeente maandag.`,
 )
 const announced = (card: (text: string, n: number) => string) => SAID.map(card).join('')
 const linked = announced(
-  (text, n) => `<div class="c"><h3><a href="/a/${n}">Brug van wijk ${n}</a></h3><p>${text}</p></div>`,
+  (text, n) =>
+    `<div class="c"><h3><a href="/a/${n}">Brug van wijk ${n}</a></h3><p>${text}</p></div>`,
 )
 
-t.test('a page without a text of its own has none: teasers outside the headline’s element are others’', async t => {
-  const cards = {
-    'linked headings': linked,
-    'linked items': announced(
-      (text, n) => `<li><a href="/a/${n}">De brug van wijk ${n} gaat later open</a><p>${text}</p></li>`,
-    ),
-    'linked pictures': announced(
-      (text, n) => `<div><a href="/a/${n}"><img src="b.jpg"></a><h3>De brug van wijk ${n}</h3><p>${text}</p></div>`,
-    ),
-    articles: announced(
-      (text, n) => `<article><h3><a href="/a/${n}">Brug van wijk ${n}</a></h3><p>${text}</p></article>`,
-    ),
-  }
-  const own = (inside: string) => `<article><h1>${TITLE}</h1>${inside}</article>`
-  for (const [name, strip] of Object.entries(cards)) {
-    t.same(read(page(`<main>${own('<div id="root"></div>')}<section>${strip}</section></main>`)), [], name)
+t.test(
+  'a page without a text of its own has none: teasers outside the headline’s element are others’',
+  async t => {
+    const cards = {
+      'linked headings': linked,
+      'linked items': announced(
+        (text, n) =>
+          `<li><a href="/a/${n}">De brug van wijk ${n} gaat later open</a><p>${text}</p></li>`,
+      ),
+      'linked pictures': announced(
+        (text, n) =>
+          `<div><a href="/a/${n}"><img src="b.jpg"></a><h3>De brug van wijk ${n}</h3><p>${text}</p></div>`,
+      ),
+      articles: announced(
+        (text, n) =>
+          `<article><h3><a href="/a/${n}">Brug van wijk ${n}</a></h3><p>${text}</p></article>`,
+      ),
+    }
+    const own = (inside: string) => `<article><h1>${TITLE}</h1>${inside}</article>`
+    for (const [name, strip] of Object.entries(cards)) {
+      t.same(
+        read(page(`<main>${own('<div id="root"></div>')}<section>${strip}</section></main>`)),
+        [],
+        name,
+      )
+      t.same(
+        read(page(`<main>${own(`<p>${BODY[0]}</p>`)}</main><section>${strip}</section>`)),
+        [BODY[0]],
+        `${name}, one sentence`,
+      )
+    }
     t.same(
-      read(page(`<main>${own(`<p>${BODY[0]}</p>`)}</main><section>${strip}</section>`)),
-      [BODY[0]],
-      `${name}, one sentence`,
+      read(
+        page(
+          `<main><article><h1>${TITLE}</h1><video src="a.mp4"></video></article><div>${linked}</div></main>`,
+        ),
+      ),
+      [],
     )
-  }
-  t.same(
-    read(page(`<main><article><h1>${TITLE}</h1><video src="a.mp4"></video></article><div>${linked}</div></main>`)),
-    [],
-  )
-  t.same(read(page(`<div id="page"><div><h1>${TITLE}</h1></div><div><h2>Meer nieuws</h2>${linked}</div></div>`)), [])
-  t.same(read(page(`<main>${own(linked)}</main>`)), SAID, 'a list in the article’s own element')
-  t.same(read(page(`<header><h1>${TITLE}</h1></header><div>${paragraphs}</div><div>${linked}</div>`)), BODY)
-})
+    t.same(
+      read(
+        page(
+          `<div id="page"><div><h1>${TITLE}</h1></div><div><h2>Meer nieuws</h2>${linked}</div></div>`,
+        ),
+      ),
+      [],
+    )
+    t.same(read(page(`<main>${own(linked)}</main>`)), SAID, 'a list in the article’s own element')
+    t.same(
+      read(page(`<header><h1>${TITLE}</h1></header><div>${paragraphs}</div><div>${linked}</div>`)),
+      BODY,
+    )
+  },
+)
 
-t.test('an id that is made of the heading names a subject, beside sentences and no form', async t => {
-  const around = (section: string) =>
-    read(page(`<article><h1>${TITLE}</h1><p>${BODY[0]}</p>${section}<p>${BODY[2]}</p></article>`))
-  const section = (id: string, heading: string, more = '') =>
-    `<section id="${id}"><h2>${heading}</h2><p>${BODY[1]}</p>${more}</section>`
-  for (const [id, heading] of [
-    ['reacties', 'Reacties'],
-    ['enquete', 'Enquête'],
-    ['newsletter-van-de-dijk', 'Brief van de dijk'],
-    ['share_the_road', 'Share the road'],
-  ] as const)
-    t.match(around(section(id, heading)).join(), BODY[1], id)
-  for (const not of [
-    section('reacties', 'Sneller dan vroeger'),
-    section('newsletter', 'Newsletter', '<form><input type="email"></form>'),
-    section('related', 'Related', '<p><a href="/b">Dijk zakt opnieuw</a></p>'),
-  ])
-    t.notMatch(around(not).join(), BODY[1], not)
-  const comments = `<section id="reacties"><h2>Reacties</h2><p>${BODY[1]}</p></section>`
-  t.same(read(page(`<article><h1>${TITLE}</h1><p>${BODY[0]}</p><p>${BODY[2]}</p>${comments}</article>`)), [
-    BODY[0],
-    BODY[2],
-  ])
-})
+t.test(
+  'an id that is made of the heading names a subject, beside sentences and no form',
+  async t => {
+    const around = (section: string) =>
+      read(page(`<article><h1>${TITLE}</h1><p>${BODY[0]}</p>${section}<p>${BODY[2]}</p></article>`))
+    const section = (id: string, heading: string, more = '') =>
+      `<section id="${id}"><h2>${heading}</h2><p>${BODY[1]}</p>${more}</section>`
+    for (const [id, heading] of [
+      ['reacties', 'Reacties'],
+      ['enquete', 'Enquête'],
+      ['newsletter-van-de-dijk', 'Brief van de dijk'],
+      ['share_the_road', 'Share the road'],
+    ] as const)
+      t.match(around(section(id, heading)).join(), BODY[1], id)
+    for (const not of [
+      section('reacties', 'Sneller dan vroeger'),
+      section('newsletter', 'Newsletter', '<form><input type="email"></form>'),
+      section('related', 'Related', '<p><a href="/b">Dijk zakt opnieuw</a></p>'),
+    ])
+      t.notMatch(around(not).join(), BODY[1], not)
+    const comments = `<section id="reacties"><h2>Reacties</h2><p>${BODY[1]}</p></section>`
+    t.same(
+      read(
+        page(`<article><h1>${TITLE}</h1><p>${BODY[0]}</p><p>${BODY[2]}</p>${comments}</article>`),
+      ),
+      [BODY[0], BODY[2]],
+    )
+  },
+)
 
-t.test('a short box that begins with "Read also" or an offer goes whole, a section of the text stays', async t => {
-  const within = (box: string) =>
-    read(page(`<article><h1>${TITLE}</h1><p>${BODY[0]}</p>${box}<p>${BODY[1]}</p><p>${BODY[2]}</p></article>`))
-  for (const heading of ['Meest gelezen', 'Les plus lus', 'Meistgelesen', 'Kommentar schreiben', 'Weiterlesen mit Abo'])
-    t.same(within(`<div class="b"><div><h4>${heading}</h4></div><p>${SAID[0]}</p></div>`), BODY, heading)
-  t.same(within(`<div><h4>Gerelateerd</h4>${linked}</div>`), BODY, 'a longer one of linked headings')
-  t.same(
-    within(`<div><h4>Aanbevolen</h4>${SAID.map(text => `<p>${text} ${text}</p>`).join('')}</div>`).length,
-    6,
-    'a long one',
-  )
-  t.match(within(`<div><h4>Meer over dijken langs de Maas</h4><p>${SAID[0]}</p></div>`).join(), SAID[0])
-})
+t.test(
+  'a short box that begins with "Read also" or an offer goes whole, a section of the text stays',
+  async t => {
+    const within = (box: string) =>
+      read(
+        page(
+          `<article><h1>${TITLE}</h1><p>${BODY[0]}</p>${box}<p>${BODY[1]}</p><p>${BODY[2]}</p></article>`,
+        ),
+      )
+    for (const heading of [
+      'Meest gelezen',
+      'Les plus lus',
+      'Meistgelesen',
+      'Kommentar schreiben',
+      'Weiterlesen mit Abo',
+    ])
+      t.same(
+        within(`<div class="b"><div><h4>${heading}</h4></div><p>${SAID[0]}</p></div>`),
+        BODY,
+        heading,
+      )
+    t.same(
+      within(`<div><h4>Gerelateerd</h4>${linked}</div>`),
+      BODY,
+      'a longer one of linked headings',
+    )
+    t.same(
+      within(`<div><h4>Aanbevolen</h4>${SAID.map(text => `<p>${text} ${text}</p>`).join('')}</div>`)
+        .length,
+      6,
+      'a long one',
+    )
+    t.match(
+      within(`<div><h4>Meer over dijken langs de Maas</h4><p>${SAID[0]}</p></div>`).join(),
+      SAID[0],
+    )
+  },
+)

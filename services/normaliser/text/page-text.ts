@@ -6,7 +6,16 @@ import { CONSENT, shareOf } from '../interstitials/phrases.ts'
 import { anyOf } from '../languages/index.ts'
 import { type Block, blocksOf } from '../markup/blocks.ts'
 import { fold } from '../markup/plain.ts'
-import { type Element, isElement, isWithin, label, type Page, positionOf, upwards, walk } from '../markup/tree.ts'
+import {
+  type Element,
+  isElement,
+  isWithin,
+  label,
+  type Page,
+  positionOf,
+  upwards,
+  walk,
+} from '../markup/tree.ts'
 import { chooseBlocks, isChaffLine, isHeading, linkShare } from './choose.ts'
 import { isHidden, isHiddenByStyle, isSubject, isVeiled, prunedIn } from './prune.ts'
 
@@ -49,17 +58,23 @@ export function readPageText({ $, root }: Page, isArticle = false): PageText {
   const blocks = blocksOf(root, { without: pruned })
   const region = articleRegion(root, pruned)
   const paragraphs = region === null ? [] : paragraphsOf(blocks, region, head)
-  const shown = all.filter(({ element }) => ![...upwards(element)].some(isHidden)).map(({ text }) => text)
+  const shown = all
+    .filter(({ element }) => ![...upwards(element)].some(isHidden))
+    .map(({ text }) => text)
   return {
     visible: all.map(({ text }) => text),
     shown,
-    veiled: new Set(blocks.filter(({ element }) => [...upwards(element)].some(isVeiled)).map(({ text }) => text)),
+    veiled: new Set(
+      blocks.filter(({ element }) => [...upwards(element)].some(isVeiled)).map(({ text }) => text),
+    ),
     titles,
     paragraphs: withoutConsent(paragraphs, blocks, isArticle),
     // The map has each block twice, with and without its pruned parts, because paragraphs lack
     // these parts.
     unshown: new Map(
-      [...all, ...blocks].flatMap(({ text, quotable }) => (quotable === text ? [] : [[text, quotable]])),
+      [...all, ...blocks].flatMap(({ text, quotable }) =>
+        quotable === text ? [] : [[text, quotable]],
+      ),
     ),
   }
 }
@@ -74,14 +89,24 @@ function withoutConsent(paragraphs: string[], blocks: Block[], isArticle: boolea
   if (shareOf(paragraphs, CONSENT) < MOSTLY_CONSENT) return paragraphs
   const heading = (name: string) => blocks.findIndex(({ element }) => element.name === name)
   const headline = heading('h1') < 0 ? heading('h2') : heading('h1')
-  const around = headline < 0 || CONSENT.test(blocks[headline]!.text) ? [] : [...upwards(blocks[headline]!.element)]
-  const holders = around.filter(({ name }) => name === 'article' || (isArticle && !WHOLE_PAGE.has(name)))
+  const around =
+    headline < 0 || CONSENT.test(blocks[headline]!.text)
+      ? []
+      : [...upwards(blocks[headline]!.element)]
+  const holders = around.filter(
+    ({ name }) => name === 'article' || (isArticle && !WHOLE_PAGE.has(name)),
+  )
   const sentencesIn = (holder: Element) =>
     blocks
       .slice(headline + 1)
-      .filter(block => isWithin(block.element, holder) && !isHeading(block) && linkShare(block) < 0.4)
+      .filter(
+        block => isWithin(block.element, holder) && !isHeading(block) && linkShare(block) < 0.4,
+      )
       .map(({ text }) => text)
-      .filter(text => text.length >= SHORTEST_SENTENCE && /[.!?…]["”»’)]?$/.test(text) && !isChaffLine(text, 0))
+      .filter(
+        text =>
+          text.length >= SHORTEST_SENTENCE && /[.!?…]["”»’)]?$/.test(text) && !isChaffLine(text, 0),
+      )
   const own = holders.map(sentencesIn).find(({ length }) => length > 0) ?? []
   return own.length > 0 && shareOf(own, CONSENT) < MOSTLY_CONSENT ? own : paragraphs
 }
@@ -120,8 +145,13 @@ function readHead($: Page['$']): Head {
     $<Element, string>(selector)
       .toArray()
       .slice(0, SAYINGS)
-      .map(element => boundMarks((element.attribs.content ?? $(element).text()).slice(0, SAYING_LENGTH)))
-  return { titles: sayings(`title, ${named('title')}`), descriptions: sayings(named('description')) }
+      .map(element =>
+        boundMarks((element.attribs.content ?? $(element).text()).slice(0, SAYING_LENGTH)),
+      )
+  return {
+    titles: sayings(`title, ${named('title')}`),
+    descriptions: sayings(named('description')),
+  }
 }
 
 /**
@@ -149,7 +179,12 @@ function withoutRepeats(texts: string[]): string[] {
  * @param descriptions of the page, from its head
  * @returns positions of blocks between the two
  */
-function findLead(blocks: Block[], headline: number, first: number, descriptions: string[]): number[] {
+function findLead(
+  blocks: Block[],
+  headline: number,
+  first: number,
+  descriptions: string[],
+): number[] {
   const said = descriptions.map(fold).filter(text => text.length > 30)
   const lead: number[] = []
   for (let at = Math.max(headline + 1, 1); at < first; at += 1) {
@@ -157,7 +192,11 @@ function findLead(blocks: Block[], headline: number, first: number, descriptions
     if (block === undefined || block.element.name === 'h1' || linkShare(block) > 0.4) continue
     const { text } = block
     if (text.length < 30 || text.length > LONGEST || isChaffLine(text, linkShare(block))) continue
-    if (isSaid(fold(text), said) || (headline >= 0 && (isNamed(block) || isPlaced(block, at - headline)))) lead.push(at)
+    if (
+      isSaid(fold(text), said) ||
+      (headline >= 0 && (isNamed(block) || isPlaced(block, at - headline)))
+    )
+      lead.push(at)
   }
   return lead
 }
@@ -169,13 +208,20 @@ const NAMES = new RegExp(
 
 const isNamed = (block: Block) =>
   block.text.length >= 40 &&
-  [block.element, block.element.parent].some(at => at !== null && isElement(at) && NAMES.test(label(at)))
+  [block.element, block.element.parent].some(
+    at => at !== null && isElement(at) && NAMES.test(label(at)),
+  )
 const isPlaced = (block: Block, distance: number) =>
-  distance <= 12 && block.text.length >= 70 && linkShare(block) < 0.2 && /[.!?…"”»]$/.test(block.text)
+  distance <= 12 &&
+  block.text.length >= 70 &&
+  linkShare(block) < 0.2 &&
+  /[.!?…"”»]$/.test(block.text)
 
 function isSaid(words: string, descriptions: string[]): boolean {
   if (words.length <= 30) return false
-  return descriptions.some(text => text.startsWith(words.slice(0, 100)) || words.startsWith(text.slice(0, 100)))
+  return descriptions.some(
+    text => text.startsWith(words.slice(0, 100)) || words.startsWith(text.slice(0, 100)),
+  )
 }
 
 /**
@@ -187,7 +233,8 @@ function headlineTest(titles: string[]): (block: Block) => boolean {
   return block => {
     const words = fold(block.text).split(' ')
     return (
-      words.length >= 3 && known.some(title => words.filter(word => title.has(word)).length >= SHARED * words.length)
+      words.length >= 3 &&
+      known.some(title => words.filter(word => title.has(word)).length >= SHARED * words.length)
     )
   }
 }
@@ -198,10 +245,16 @@ function headlineTest(titles: string[]): (block: Block) => boolean {
 const SHARED = 0.7
 
 /** The position of the headline above the block at `first`; -1 without one. */
-function findHeadline(blocks: Block[], first: number, isHeadline: (block: Block) => boolean): number {
+function findHeadline(
+  blocks: Block[],
+  first: number,
+  isHeadline: (block: Block) => boolean,
+): number {
   const last = (test: (block: Block) => boolean) =>
     blocks.findLastIndex((block, at) => at < first && !isInHead(block) && test(block))
-  const heading = last(block => block.element.name === 'h1' || (isHeading(block) && isHeadline(block)))
+  const heading = last(
+    block => block.element.name === 'h1' || (isHeading(block) && isHeadline(block)),
+  )
   if (heading >= 0) return heading
   const line = last(block => block.text.length > 20 && isHeadline(block))
   return line >= 0 ? line : last(block => block.element.name === 'h2' && block.text.length > 20)
@@ -243,7 +296,17 @@ const CHARACTER_THRESHOLD = 250
  */
 const PLACE = 'place-'
 /** Attributes that Readability reads. */
-const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property', 'hidden', 'aria-hidden', 'aria-modal']
+const LOOKED_AT = [
+  'class',
+  'id',
+  'role',
+  'rel',
+  'itemprop',
+  'property',
+  'hidden',
+  'aria-hidden',
+  'aria-modal',
+]
 /** Attributes of `LOOKED_AT` that make Readability drop an element. */
 const HIDING = new Set(['hidden', 'aria-hidden', 'aria-modal'])
 /**
@@ -251,7 +314,18 @@ const HIDING = new Set(['hidden', 'aria-hidden', 'aria-modal'])
  * time.
  */
 const LARGE = 50_000
-const LEFT_OUT = new Set(['head', 'title', 'meta', 'link', 'base', 'video', 'audio', 'iframe', 'embed', 'object'])
+const LEFT_OUT = new Set([
+  'head',
+  'title',
+  'meta',
+  'link',
+  'base',
+  'video',
+  'audio',
+  'iframe',
+  'embed',
+  'object',
+])
 
 interface DomElement {
   querySelectorAll(selector: string): Iterable<{ attributes: Iterable<{ name: string }> }>
@@ -260,7 +334,8 @@ interface DomElement {
 function placesIn(content: DomElement): Set<number> {
   const places = new Set<number>()
   for (const { attributes } of content.querySelectorAll('*')) {
-    for (const { name } of attributes) if (name.startsWith(PLACE)) places.add(Number(name.slice(PLACE.length)))
+    for (const { name } of attributes)
+      if (name.startsWith(PLACE)) places.add(Number(name.slice(PLACE.length)))
   }
   return places
 }
@@ -288,7 +363,9 @@ function hiddenWrappers(root: Element, pruned: ReadonlySet<Element>): Set<Elemen
     return length
   }
   const whole = measure(root)
-  return new Set([...lengths.keys()].filter(hidden => whole < LARGE && (lengths.get(hidden) ?? 0) > whole / 2))
+  return new Set(
+    [...lengths.keys()].filter(hidden => whole < LARGE && (lengths.get(hidden) ?? 0) > whole / 2),
+  )
 }
 
 interface Writing {
@@ -304,7 +381,8 @@ function write(parent: Element, writing: Writing): string {
   for (const node of parent.children) {
     if (DomUtils.isText(node)) {
       const text = harmless(node.data)
-      html += wrapped && /\S/.test(text) ? `<span ${PLACE}${positionOf(parent)}>${text}</span>` : text
+      html +=
+        wrapped && /\S/.test(text) ? `<span ${PLACE}${positionOf(parent)}>${text}</span>` : text
     } else if (isElement(node) && !writing.pruned.has(node)) html += writeElement(node, writing)
   }
   return html

@@ -10,20 +10,23 @@ const named = (className: string, attributes: Record<string, string> = {}, name 
     .get(0)!
 }
 
-t.test('boilerplate is known by its name, in the languages that class names are written in', async t => {
-  for (const name of [
-    ...'share-buttons c-byline__date figure-bijschrift legende lees-ook lire-aussi mehr-zum-thema nieuwsbrief-blok inlineSignup comments-area reacties relatedArticles tags sr-only go-vh navbar'.split(
-      ' ',
-    ),
-    'o-advertentie ad-slot',
-  ]) {
-    t.equal(isBoilerplate(named(name)), true, name)
-  }
-  t.equal(isBoilerplate(named('x', { role: 'navigation' })), true)
-  t.equal(isBoilerplate(named('x', { 'data-component': 'byline-block' })), true)
-  t.equal(isBoilerplate(named('x', {}, 'figcaption')), true)
-  t.equal(isBoilerplate(named('x', { 'aria-label': 'Newsletter Anmeldung' }, 'section')), true)
-})
+t.test(
+  'boilerplate is known by its name, in the languages that class names are written in',
+  async t => {
+    for (const name of [
+      ...'share-buttons c-byline__date figure-bijschrift legende lees-ook lire-aussi mehr-zum-thema nieuwsbrief-blok inlineSignup comments-area reacties relatedArticles tags sr-only go-vh navbar'.split(
+        ' ',
+      ),
+      'o-advertentie ad-slot',
+    ]) {
+      t.equal(isBoilerplate(named(name)), true, name)
+    }
+    t.equal(isBoilerplate(named('x', { role: 'navigation' })), true)
+    t.equal(isBoilerplate(named('x', { 'data-component': 'byline-block' })), true)
+    t.equal(isBoilerplate(named('x', {}, 'figcaption')), true)
+    t.equal(isBoilerplate(named('x', { 'aria-label': 'Newsletter Anmeldung' }, 'section')), true)
+  },
+)
 
 t.test('names that only look alike are the article’s', async t => {
   for (const name of [
@@ -35,7 +38,10 @@ t.test('names that only look alike are the article’s', async t => {
   ]) {
     t.equal(isBoilerplate(named(name)), false, name)
   }
-  t.equal(isBoilerplate(named('x', { 'aria-label': 'Poll: who leads in the south' }, 'section')), false)
+  t.equal(
+    isBoilerplate(named('x', { 'aria-label': 'Poll: who leads in the south' }, 'section')),
+    false,
+  )
   t.equal(isBoilerplate(named('', { id: '706e8b39-28d3-4466-a15c-40db356813ad' })), false)
   t.equal(isBoilerplate(named('post hentry tag-share category-newsletter', {}, 'article')), false)
 })

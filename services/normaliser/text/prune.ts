@@ -12,7 +12,11 @@ import { type Element, isElement, isPlayer, label, upwards, walk } from '../mark
  */
 export function prunedIn(root: Element): ReadonlySet<Element> {
   const pruned = new Set<Element>()
-  prune(root, pruned, element => element.name !== 'html' && element.name !== 'body' && isConsent(element))
+  prune(
+    root,
+    pruned,
+    element => element.name !== 'html' && element.name !== 'body' && isConsent(element),
+  )
   const alike = aroundLikeShown(root, pruned)
   pruneLight(root, pruned, element => isHidden(element) && !alike.has(element))
   pruneLight(root, pruned, element => isBoilerplate(element) || isPlayerBox(element))
@@ -27,7 +31,8 @@ function aroundLikeShown(root: Element, without: ReadonlySet<Element>): Set<Elem
   const prose = blocksOf(root, { without }).filter(isProse)
   const names = new Set<string>()
   for (const { element } of prose) {
-    if (element.attribs.class !== undefined && ![...upwards(element)].some(isHidden)) names.add(nameOf(element))
+    if (element.attribs.class !== undefined && ![...upwards(element)].some(isHidden))
+      names.add(nameOf(element))
   }
   const around = new Set<Element>()
   for (const { element } of prose) {
@@ -43,16 +48,27 @@ function aroundLikeShown(root: Element, without: ReadonlySet<Element>): Set<Elem
 /** An element with at least this share of the page's prose is no boilerplate. */
 const HEAVY = 0.4
 
-function pruneLight(root: Element, pruned: Set<Element>, test: (element: Element) => boolean): void {
+function pruneLight(
+  root: Element,
+  pruned: Set<Element>,
+  test: (element: Element) => boolean,
+): void {
   const { total, byName } = weigh(root, pruned)
-  prune(root, pruned, element => test(element) && (byName.get(weighedName(element)) ?? 0) < HEAVY * total)
+  prune(
+    root,
+    pruned,
+    element => test(element) && (byName.get(weighedName(element)) ?? 0) < HEAVY * total,
+  )
 }
 
 /** Hidden elements are weighed apart from those of the same name that readers see. */
 const weighedName = (element: Element) => `${nameOf(element)}${isHidden(element) ? ' hidden' : ''}`
 
 /** Characters of prose in all elements of one tag and class. */
-function weigh(root: Element, without: ReadonlySet<Element>): { total: number; byName: Map<string, number> } {
+function weigh(
+  root: Element,
+  without: ReadonlySet<Element>,
+): { total: number; byName: Map<string, number> } {
   const byName = new Map<string, number>()
   let total = 0
   for (const block of blocksOf(root, { without })) {
@@ -118,18 +134,26 @@ const CONSENT =
   /cookie-?(consent|banner|bar|notice|wall|law|policy|info|dialog|modal|popup)|cookielaw|onetrust|\bot-sdk|didomi|usercentrics|cookiebot|cybotcookie|\bgdpr|consent-?(banner|dialog|layer|manager|modal|popup)|sp_message|qc-cmp|fc-consent|truste|iubenda|borlabs|klaro/
 
 const BOILERPLATE = new RegExp(
-  [...Object.values(NAMES).flatMap(names => names.split(/\s+/)), ...allWords(rules => rules.markup.boilerplate)]
+  [
+    ...Object.values(NAMES).flatMap(names => names.split(/\s+/)),
+    ...allWords(rules => rules.markup.boilerplate),
+  ]
     .map(name => name.replace(/^\((.*)\)$/, '(?<![a-z0-9])(?:$1)(?![a-z0-9])'))
     .join('|'),
 )
-const ELEMENTS = new Set('nav aside footer form figcaption dialog menu address fieldset time'.split(' '))
-const ROLES = /^(navigation|banner|contentinfo|complementary|search|dialog|alertdialog|menu|tablist|toolbar)$/
+const ELEMENTS = new Set(
+  'nav aside footer form figcaption dialog menu address fieldset time'.split(' '),
+)
+const ROLES =
+  /^(navigation|banner|contentinfo|complementary|search|dialog|alertdialog|menu|tablist|toolbar)$/
 
 export const isConsent = (element: Element): boolean => CONSENT.test(label(element))
 
 /** Navigation, sharing, offers, captions, bylines and similar elements. */
 export const isBoilerplate = (element: Element): boolean =>
-  ELEMENTS.has(element.name) || ROLES.test(element.attribs.role ?? '') || BOILERPLATE.test(roleNames(element))
+  ELEMENTS.has(element.name) ||
+  ROLES.test(element.attribs.role ?? '') ||
+  BOILERPLATE.test(roleNames(element))
 
 /** The most characters of the title and the note beside a video or a sound. */
 const PLAYER_NOTE = 200
@@ -137,7 +161,9 @@ const PLAYER_NOTE = 200
 /** Whether an element contains only a player with its title and note. */
 function isPlayerBox(element: Element): boolean {
   const inside = element.children.filter(isElement)
-  const plays = inside.some(child => isPlayer(child) || child.children.some(one => isElement(one) && isPlayer(one)))
+  const plays = inside.some(
+    child => isPlayer(child) || child.children.some(one => isElement(one) && isPlayer(one)),
+  )
   if (inside.some(child => child.name === 'h1')) return false
   return plays && element.name !== 'p' && DomUtils.innerText(element).trim().length <= PLAYER_NOTE
 }
@@ -147,10 +173,15 @@ function isPlayerBox(element: Element): boolean {
  * element's id repeats the words of its heading, the id names a subject, and is also left out.
  */
 const roleNames = (element: Element) =>
-  `${isSubject(element) ? label(withoutId(element)) : label(element)} ${spokenName(element)}`.replace(LAYOUT, ' ')
+  `${isSubject(element) ? label(withoutId(element)) : label(element)} ${spokenName(element)}`.replace(
+    LAYOUT,
+    ' ',
+  )
 /** The name that screen readers say for a section. A longer name is a headline. */
 const spokenName = ({ name, attribs: { 'aria-label': spoken = '' } }: Element) =>
-  (name === 'section' || name === 'div') && spoken.length <= 25 ? spoken.toLowerCase().replace(/\s+/g, '-') : ''
+  (name === 'section' || name === 'div') && spoken.length <= 25
+    ? spoken.toLowerCase().replace(/\s+/g, '-')
+    : ''
 const withoutId = ({ attribs }: Element) => ({ attribs: { ...attribs, id: '' } })
 
 /**
@@ -161,9 +192,14 @@ export function isSubject(element: Element): boolean {
   const id = fold(element.attribs.id ?? '').split(' ')
   if (id[0] === '' || !BOILERPLATE.test(element.attribs.id!.toLowerCase())) return false
   const [heading, ...below] = blocksOf(element)
-  if (heading === undefined || ![...upwards(heading.element)].some(({ name }) => /^h[1-6]$/.test(name))) return false
+  if (
+    heading === undefined ||
+    ![...upwards(heading.element)].some(({ name }) => /^h[1-6]$/.test(name))
+  )
+    return false
   const title = fold(heading.text).split(' ')
-  if (2 * id.filter(word => title.includes(word)).length <= Math.max(id.length, title.length)) return false
+  if (2 * id.filter(word => title.includes(word)).length <= Math.max(id.length, title.length))
+    return false
   if (/^h[1-6]$/.test(element.name)) return true
   let asks = false
   walk(element, ({ name }) => {
@@ -183,11 +219,14 @@ function isLastOfComments(element: Element): boolean {
   const later = siblings.slice(siblings.indexOf(element) + 1).filter(isElement)
   return !later.some(one => blocksOf(one).some(isProse))
 }
-const LAYOUT = /(?<!\S)((has|with|no|without|is|not|above|below|hide|show)-\S+|\S*(layout|grid|columns?)\S*)/g
+const LAYOUT =
+  /(?<!\S)((has|with|no|without|is|not|above|below|hide|show)-\S+|\S*(layout|grid|columns?)\S*)/g
 
 /** Whether only a script can show the element. */
 export const isHidden = (element: Element): boolean =>
-  'hidden' in element.attribs || element.attribs['aria-hidden'] === 'true' || isHiddenByStyle(element)
+  'hidden' in element.attribs ||
+  element.attribs['aria-hidden'] === 'true' ||
+  isHiddenByStyle(element)
 
 /** Names of elements whose text a paywall veils. The text is on the page, and often scrambled. */
 const VEILED =
@@ -195,7 +234,9 @@ const VEILED =
 
 /** Whether the element is veiled, or only a script can show it. */
 export const isVeiled = (element: Element) =>
-  isHidden(element) || VEILED.test(label(element)) || /filter\s*:\s*blur\(/i.test(element.attribs.style ?? '')
+  isHidden(element) ||
+  VEILED.test(label(element)) ||
+  /filter\s*:\s*blur\(/i.test(element.attribs.style ?? '')
 
 /**
  * Whether a style hides the element. AMP's own style hides offers, which it shows only to readers

@@ -16,10 +16,22 @@ export interface Attack {
 export function attack(c: Random, secret: string): Attack {
   const kind = c.pick(KIND_NAMES)
   const bytes = Buffer.from(KINDS[kind](c, `Authorization: Bearer ${secret}\r\n`), 'latin1')
-  return { kind, packets: c.chance(0.2) ? split(c, bytes) : [bytes], end: c.chance(0.1) ? 'reset' : 'close' }
+  return {
+    kind,
+    packets: c.chance(0.2) ? split(c, bytes) : [bytes],
+    end: c.chance(0.1) ? 'reset' : 'close',
+  }
 }
 
-const PATHS = ['/healthz', '/v1/articles', '/v1/articles?q=brug', '/v1/articles.rss', '/docs', '/readyz', '/nothing']
+const PATHS = [
+  '/healthz',
+  '/v1/articles',
+  '/v1/articles?q=brug',
+  '/v1/articles.rss',
+  '/docs',
+  '/readyz',
+  '/nothing',
+]
 const METHODS = [
   'GET',
   'HEAD',
@@ -35,7 +47,17 @@ const METHODS = [
   'GE T',
   '',
 ]
-const VERSIONS = ['HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/0.9', 'HTTP/2.0', 'HTTP/1.', 'http/1.1', '']
+const VERSIONS = [
+  'HTTP/1.1',
+  'HTTP/1.1',
+  'HTTP/1.1',
+  'HTTP/1.0',
+  'HTTP/0.9',
+  'HTTP/2.0',
+  'HTTP/1.',
+  'http/1.1',
+  '',
+]
 
 /** Each returns the bytes of a connection, one character a byte; `key` is a header line. */
 const KINDS = {
@@ -51,7 +73,9 @@ const KINDS = {
     `${c.pick(['GET', 'POST', 'PUT', 'HEAD'])} ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${c.pick(LENGTHS)}\r\n${body(c)}`,
   pipeline: (c: Random, key: string) =>
     several(c, c.chance(0.1) ? 400 : 8, () =>
-      c.chance(0.8) ? `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}\r\n` : KINDS[c.pick(PIPELINED)](c, key),
+      c.chance(0.8)
+        ? `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}\r\n`
+        : KINDS[c.pick(PIPELINED)](c, key),
     ),
   handshake: (c: Random, key: string) =>
     `${c.pick(['GET', 'CONNECT', 'POST'])} ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${several(c, 3, () => c.pick(HANDSHAKES))}\r\n${c.chance(0.3) ? noise(c, 200) : ''}`,
@@ -59,9 +83,11 @@ const KINDS = {
     const whole = KINDS[c.pick(PIPELINED)](c, key)
     return whole.slice(0, c.below(whole.length + 1))
   },
-  bent: (c: Random, key: string) => bend(c, `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}\r\n`),
+  bent: (c: Random, key: string) =>
+    bend(c, `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}\r\n`),
   // A ClientHello's record header, then random bytes.
-  tls: (c: Random) => `\x16\x03${c.pick(['\x00', '\x01', '\x03'])}\x02\x00\x01\x00\x01\xfc\x03\x03${noise(c, 512)}`,
+  tls: (c: Random) =>
+    `\x16\x03${c.pick(['\x00', '\x01', '\x03'])}\x02\x00\x01\x00\x01\xfc\x03\x03${noise(c, 512)}`,
   noise: (c: Random) => noise(c, c.chance(0.05) ? 100_000 : 300),
 } as const
 
@@ -99,28 +125,76 @@ const HANDSHAKES = [
 ] as const
 
 const ODD_PARTS = [
-  ...['*', '/', '//', '///', '\\', '/\\', '?', '#', '?q', 'foo', 'x:1', '@', ':', '[', '[::1]', '%', '..', '\0'],
-  ...['\x7f', '\xe9', '\xff', '\t', '\x0b', '{', '"', '|', '^'],
+  '*',
+  '/',
+  '//',
+  '///',
+  '\\',
+  '/\\',
+  '?',
+  '#',
+  '?q',
+  'foo',
+  'x:1',
+  '@',
+  ':',
+  '[',
+  '[::1]',
+  '%',
+  '..',
+  '\0',
+  '\x7f',
+  '\xe9',
+  '\xff',
+  '\t',
+  '\x0b',
+  '{',
+  '"',
+  '|',
+  '^',
 ]
 
 const TARGET_STARTS = [
-  ...['', '', '', 'http://', 'https://', 'HTTP://x', 'ftp://', 'http:', 'http:///', '//x', 'file:'],
-  ...['http://a@b:c', 'http://[', '/v1/articles', '/v1/articles?', '/docs/', '/queues/', '/status/'],
+  '',
+  '',
+  '',
+  'http://',
+  'https://',
+  'HTTP://x',
+  'ftp://',
+  'http:',
+  'http:///',
+  '//x',
+  'file:',
+  'http://a@b:c',
+  'http://[',
+  '/v1/articles',
+  '/v1/articles?',
+  '/docs/',
+  '/queues/',
+  '/status/',
 ]
 
 function target(c: Random): string {
   const start = c.pick(TARGET_STARTS)
   const middle = several(c, 4, () =>
-    c.chance(0.5) ? c.pick(ODD_PARTS) : c.pick(['a', 'q=brug', '&', '=', '%2e%2e', '%00', '%ff', '%2f', '/../', ';']),
+    c.chance(0.5)
+      ? c.pick(ODD_PARTS)
+      : c.pick(['a', 'q=brug', '&', '=', '%2e%2e', '%00', '%ff', '%2f', '/../', ';']),
   )
-  return start + middle + (c.chance(0.03) ? c.pick(['a', '?', '/', '\xe9', '%', '&', '#']).repeat(c.below(20_000)) : '')
+  return (
+    start +
+    middle +
+    (c.chance(0.03) ? c.pick(['a', '?', '/', '\xe9', '%', '&', '#']).repeat(c.below(20_000)) : '')
+  )
 }
 
 const header = (c: Random, key: string): string =>
   c.pick([
     () => key,
     () => `Host: ${c.pick(['x', '', 'a b', 'x, y', '[', '\xe9'])}\r\n`,
-    () => `X-Request-Id: ${c.pick(['a', 'a\x0bb', '\xe9', 'x'.repeat(200), '"><script>', '%0d%0aX: y'])}\r\n`,
+    () =>
+      `X-Request-Id: ${c.pick(['a', 'a\x0bb', '\xe9', 'x'.repeat(200), '"><script>', '%0d%0aX: y'])}\r\n`,
     () => `${noise(c, 10)}: ${noise(c, 20)}\r\n`,
     () => `X: a\r\n b\r\n`,
     () => `X:a${c.pick(['\n', '\r', '\0', '\x7f', '\x01'])}Y: b\r\n`,
@@ -128,7 +202,8 @@ const header = (c: Random, key: string): string =>
     () => 'no colon\r\n',
     () => `X-Forwarded-For: ${c.pick(['x', '1.2.3.4, '.repeat(50), '::', '\xe9', ',,,'])}\r\n`,
     () => `If-None-Match: ${c.pick(['"', 'W/', '"a'.repeat(500), '*', '\xe9'])}\r\n`,
-    () => `Accept-Encoding: ${c.pick([';q=', 'gzip;q=x', ','.repeat(1_000), 'br, *;q=0', '\xe9'])}\r\n`,
+    () =>
+      `Accept-Encoding: ${c.pick([';q=', 'gzip;q=x', ','.repeat(1_000), 'br, *;q=0', '\xe9'])}\r\n`,
     () => `Cookie: ${'a=b;'.repeat(c.below(100))}\r\n`,
     () =>
       `Authorization: ${c.pick(['Basic', 'Basic =', 'Basic OjpA', 'Bearer', '\xe9', `Bearer ${'a'.repeat(5_000)}`])}\r\n`,
@@ -151,7 +226,8 @@ const body = (c: Random): string =>
     () => 'a'.repeat(c.below(200_000)),
   ])()
 
-const lineEnd = (c: Random) => (c.chance(0.8) ? '\r\n' : c.pick(['\n', '\r', '', '\r\r\n', '\n\r', '\0\r\n']))
+const lineEnd = (c: Random) =>
+  c.chance(0.8) ? '\r\n' : c.pick(['\n', '\r', '', '\r\r\n', '\n\r', '\0\r\n'])
 
 const several = (c: Random, most: number, make: () => string) =>
   Array.from({ length: c.below(most + 1) }, make).join('')
@@ -163,7 +239,10 @@ function bend(c: Random, text: string): string {
   let bent = text
   for (let i = 0; i <= c.below(5); i++) {
     const at = c.below(bent.length + 1)
-    bent = bent.slice(0, at) + (c.chance(0.6) ? String.fromCharCode(c.below(256)) : '') + bent.slice(at + c.below(3))
+    bent =
+      bent.slice(0, at) +
+      (c.chance(0.6) ? String.fromCharCode(c.below(256)) : '') +
+      bent.slice(at + c.below(3))
   }
   return bent
 }

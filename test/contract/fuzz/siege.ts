@@ -23,23 +23,41 @@ const BETWEEN_PROBES = 50
 export async function proveSiege(t: Test, rounds: number, perRound: number): Promise<void> {
   const api = await startTestApi(t)
   const { secret } = await api.issue({ rate: 1_000_000 })
-  await api.index(Array.from({ length: 20 }, (_, i) => ({ title: `De brug nummer ${i}`, body: 'Het water.' })))
+  await api.index(
+    Array.from({ length: 20 }, (_, i) => ({ title: `De brug nummer ${i}`, body: 'Het water.' })),
+  )
   const { DATABASE_URL } = api.config
-  const own = { DATABASE_URL, LOG_LEVEL: 'fatal', AUTH_LOCK_FAILURES: '1000000', QDRANT_URL: '', EMBEDDINGS_URL: '' }
+  const own = {
+    DATABASE_URL,
+    LOG_LEVEL: 'fatal',
+    AUTH_LOCK_FAILURES: '1000000',
+    QDRANT_URL: '',
+    EMBEDDINGS_URL: '',
+  }
   const fleet = createFleet(own, t)
   const { process: child } = await fleet.start('api')
   const sizes: number[] = []
   for (let round = 0; round < rounds; round++) {
     const seed = Math.floor(Math.random() * 2 ** 31)
-    const { answers, complaints, health } = await besiege(fleet.base(), secret, createRandom(seed), perRound)
+    const { answers, complaints, health } = await besiege(
+      fleet.base(),
+      secret,
+      createRandom(seed),
+      perRound,
+    )
     // Null where there is no /proc.
     const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '')
     sizes.push(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024)
     const half = health[Math.floor(health.length / 2)] ?? Number.NaN
-    t.comment(`seed ${seed}: ${JSON.stringify(answers)}; /healthz ${half.toFixed(0)} ms; ${sizes.at(-1)} MB`)
+    t.comment(
+      `seed ${seed}: ${JSON.stringify(answers)}; /healthz ${half.toFixed(0)} ms; ${sizes.at(-1)} MB`,
+    )
     t.strictSame(complaints.slice(0, 3), [], `seed ${seed}`)
     t.ok(half < 100, `half of the answers of /healthz within ${half} ms`)
-    t.ok((answers[200] ?? 0) > perRound / 20 && (answers[400] ?? 0) > perRound / 20, 'right and wrong ones were sent')
+    t.ok(
+      (answers[200] ?? 0) > perRound / 20 && (answers[400] ?? 0) > perRound / 20,
+      'right and wrong ones were sent',
+    )
   }
   t.equal(child.exitCode ?? child.signalCode, null, 'it is the process that was started')
   const [, warm = 0, ...rest] = sizes
@@ -70,14 +88,17 @@ async function besiege(base: string, secret: string, c: Random, count: number, w
       const complaint = ended ? judge(answer, siege.answers) : 'the connection stayed open'
       if (complaint === null) continue
       const bytes = Buffer.concat(one.packets).toString('latin1').slice(0, 2_000)
-      siege.complaints.push(`${complaint} (${one.kind}, ${one.end})\n${JSON.stringify(bytes)}\n${answer.slice(0, 500)}`)
+      siege.complaints.push(
+        `${complaint} (${one.kind}, ${one.end})\n${JSON.stringify(bytes)}\n${answer.slice(0, 500)}`,
+      )
     }
   }
   const probe = async () => {
     while (!over.signal.aborted) {
       const start = performance.now()
       const trouble = await healthy(base, secret, expected, siege.health)
-      if (trouble !== null) siege.complaints.push(`${trouble} after ${Math.round(performance.now() - start)} ms`)
+      if (trouble !== null)
+        siege.complaints.push(`${trouble} after ${Math.round(performance.now() - start)} ms`)
       await sleep(BETWEEN_PROBES)
     }
   }
@@ -90,7 +111,12 @@ async function besiege(base: string, secret: string, c: Random, count: number, w
 }
 
 /** Sends a request that must succeed during the siege. Returns a complaint, or null. */
-async function healthy(base: string, secret: string, expected: string, times: number[]): Promise<string | null> {
+async function healthy(
+  base: string,
+  secret: string,
+  expected: string,
+  times: number[],
+): Promise<string | null> {
   const signal = AbortSignal.timeout(PATIENCE)
   try {
     const start = performance.now()
@@ -98,7 +124,9 @@ async function healthy(base: string, secret: string, expected: string, times: nu
     times.push(performance.now() - start)
     if (health.status !== 200) return `/healthz: ${health.status}`
     const page = await ask(`${base}/v1/articles?per_page=3`, secret, { signal })
-    return page.status === 200 && page.text === expected ? null : `a right request: ${page.status} ${page.text}`
+    return page.status === 200 && page.text === expected
+      ? null
+      : `a right request: ${page.status} ${page.text}`
   } catch (error) {
     return `a right request failed: ${error}`
   }
@@ -152,11 +180,15 @@ async function sendAll(socket: Socket, packets: Buffer[]): Promise<void> {
  * The bytes that came back must be a sequence of the API's answers without a 5xx, or nothing.
  */
 function judge(answer: string, answers: Record<string, number>): string | null {
-  const statuses = [...answer.matchAll(/(?:^|\n|\}|>)HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status ?? '')
-  for (const status of statuses.length > 0 ? statuses : ['none']) answers[status] = (answers[status] ?? 0) + 1
+  const statuses = [...answer.matchAll(/(?:^|\n|\}|>)HTTP\/1\.1 (\d{3}) /g)].map(
+    ([, status]) => status ?? '',
+  )
+  for (const status of statuses.length > 0 ? statuses : ['none'])
+    answers[status] = (answers[status] ?? 0) + 1
   if (answer !== '' && !answer.startsWith('HTTP/1.1 ')) return 'an answer that is not HTTP'
   if (statuses.some(status => status.startsWith('5'))) return 'an answer of 5xx'
   if (statuses.length > 0 && !/\r\nX-Request-Id: /i.test(answer)) return 'no X-Request-Id'
-  if (/node_modules|\.ts:\d|at Object\.|HPE_|llhttp|psk_/.test(answer)) return 'an answer that tells too much'
+  if (/node_modules|\.ts:\d|at Object\.|HPE_|llhttp|psk_/.test(answer))
+    return 'an answer that tells too much'
   return null
 }

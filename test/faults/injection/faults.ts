@@ -38,8 +38,14 @@ function partsOf(worker: Worker): Part[] {
 const numberOf = (worker: Worker): number => Number(worker.name.split('-')[1])
 
 /** Waits until something is there again; that it does not come back is a finding. */
-async function backAgain({ findings }: Scene, name: string, isBack: () => Promise<boolean>): Promise<void> {
-  await until(isBack, BACK_MS).catch(() => findings.add(`${name} did not come back within a minute.`))
+async function backAgain(
+  { findings }: Scene,
+  name: string,
+  isBack: () => Promise<boolean>,
+): Promise<void> {
+  await until(isBack, BACK_MS).catch(() =>
+    findings.add(`${name} did not come back within a minute.`),
+  )
 }
 
 /** Waits until the worker has a process other than `before`, and an API answers. */
@@ -52,7 +58,11 @@ async function workerAgain(scene: Scene, worker: Worker, before: number | null):
 }
 
 /** Runs `work` as an outage of `parts`: begun before it, ended after it, whatever it does. */
-async function during<T>({ outages }: Scene, parts: readonly Part[], work: () => Promise<T>): Promise<T> {
+async function during<T>(
+  { outages }: Scene,
+  parts: readonly Part[],
+  work: () => Promise<T>,
+): Promise<T> {
   const end = outages.begin(parts)
   try {
     return await work()
@@ -109,7 +119,8 @@ const SERVERS = ['postgres', 'qdrant', 'model'] as const
 /** "No child of it outlives a SIGKILL by more than 10 s." */
 const WATCHDOG_MS = 10_000
 
-const serverAgain = (scene: Scene, server: EmbeddedServer) => backAgain(scene, server, scene.machine.answers[server])
+const serverAgain = (scene: Scene, server: EmbeddedServer) =>
+  backAgain(scene, server, scene.machine.answers[server])
 
 /** A server is killed; the embedded supervisor brings it back. */
 export const serverKilled =
@@ -131,8 +142,10 @@ export const serverPaused =
   async scene =>
     during(scene, [server], async () => {
       const { dataDir, pidOf } = scene.machine.servers
-      const pids = server === 'postgres' ? postgresIn(join(dataDir, 'postgres')) : [(await pidOf(server)) ?? 0]
-      const signal = (name: NodeJS.Signals) => pids.every(pid => pid > 0 && signalProcess(pid, name))
+      const pids =
+        server === 'postgres' ? postgresIn(join(dataDir, 'postgres')) : [(await pidOf(server)) ?? 0]
+      const signal = (name: NodeJS.Signals) =>
+        pids.every(pid => pid > 0 && signalProcess(pid, name))
       await pause({ signal }, ms)
       await serverAgain(scene, server)
       return `${pids.length} of its processes for ${ms / 1000} s`
@@ -220,12 +233,17 @@ export const machineLost: Fault = async scene => {
     for (const server of SERVERS) await serverAgain(scene, server)
     await backAgain(scene, 'Redis', machine.answers.redis)
     for (const { worker, pid } of before) await workerAgain(scene, worker, pid)
-    return withSupervisor ? 'with the supervisor of the servers' : 'all but the supervisor of the servers'
+    return withSupervisor
+      ? 'with the supervisor of the servers'
+      : 'all but the supervisor of the servers'
   })
 }
 
 /** The first row; undefined when Postgres is away. */
-async function sql<Row extends pg.QueryResultRow>({ machine }: Scene, text: string): Promise<Row | undefined> {
+async function sql<Row extends pg.QueryResultRow>(
+  { machine }: Scene,
+  text: string,
+): Promise<Row | undefined> {
   const [row] = await ask<Row>(machine.env.DATABASE_URL ?? '', text, 2_000).catch(() => [])
   return row
 }

@@ -30,10 +30,19 @@ const LONGEST_GAP_MS = 10_000
 const TAIL_MS = 4_000
 
 /** Faults for a run of `ms`: every kind in an order of chance, then again. */
-export function planFaults(random: Random, ms: number, onRedis: boolean, only: readonly KindName[]): Planned[] {
+export function planFaults(
+  random: Random,
+  ms: number,
+  onRedis: boolean,
+  only: readonly KindName[],
+): Planned[] {
   const plan: Planned[] = []
   let round: KindName[] = []
-  for (let at = FIRST_MS; at < ms - TAIL_MS; at += random.between(SHORTEST_GAP_MS, LONGEST_GAP_MS)) {
+  for (
+    let at = FIRST_MS;
+    at < ms - TAIL_MS;
+    at += random.between(SHORTEST_GAP_MS, LONGEST_GAP_MS)
+  ) {
     if (round.length === 0) round = random.shuffled(oneRound(onRedis, only))
     const kind = round.pop()
     if (kind) plan.push({ at: Math.round(at), kind })

@@ -72,7 +72,14 @@ export function startMember(options: MemberOptions) {
     started.once('exit', (code, signal) => {
       const now = Date.now()
       if (started.pid) family.release(started.pid)
-      ends.push({ at: now, member: name, code, signal, asked: asked?.signal ?? null, took: asked && now - asked.at })
+      ends.push({
+        at: now,
+        member: name,
+        code,
+        signal,
+        asked: asked?.signal ?? null,
+        took: asked && now - asked.at,
+      })
       child = null
       paused = false
       if (stopped) return gone()

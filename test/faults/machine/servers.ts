@@ -36,7 +36,12 @@ export async function startServers(folder: string, family: Family, log: string) 
   for (;;) {
     const text = await readFile(file, 'utf8').catch(() => null)
     if (text)
-      return { supervisor, env: parseEnv(text), dataDir, pidOf: (server: EmbeddedServer) => pidOf(dataDir, server) }
+      return {
+        supervisor,
+        env: parseEnv(text),
+        dataDir,
+        pidOf: (server: EmbeddedServer) => pidOf(dataDir, server),
+      }
     if (supervisor.ends.length > 0 || Date.now() > end) {
       await supervisor.stop()
       throw new Error(`The servers of the run did not start; see ${log}.`)
@@ -76,8 +81,20 @@ export async function startRedis(folder: string, family: Family, log: string) {
     name: 'redis',
     command: 'redis-server',
     args: [
-      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', ''],
-      ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'],
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      dir,
+      '--save',
+      '',
+      '--appendonly',
+      'yes',
+      '--appendfsync',
+      'everysec',
+      '--maxmemory-policy',
+      'noeviction',
     ],
     env: process.env,
     log,

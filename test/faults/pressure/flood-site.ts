@@ -16,14 +16,21 @@ const FEED_LENGTH = 1_000
  * feeds of a thousand
  */
 export async function startFloodSite(hosts: number) {
-  const sites = await Promise.all(Array.from({ length: hosts }, (_, host) => startSite(`127.3.0.${host + 1}`)))
+  const sites = await Promise.all(
+    Array.from({ length: hosts }, (_, host) => startSite(`127.3.0.${host + 1}`)),
+  )
   for (const [host, site] of sites.entries()) {
     const titleOf = (number: number) => `Raad ${host} spreekt over plan ${number}`
     for (const feed of [0, 1]) {
       const numbers = Array.from({ length: FEED_LENGTH }, (_, at) => feed * FEED_LENGTH + at)
       for (const number of numbers)
-        site.on(`/nieuws/${number}`, () => articlePage(titleOf(number), `plan ${number} van gemeente ${host}`))
-      const items = numbers.map(number => ({ title: titleOf(number), link: `${site.origin}/nieuws/${number}` }))
+        site.on(`/nieuws/${number}`, () =>
+          articlePage(titleOf(number), `plan ${number} van gemeente ${host}`),
+        )
+      const items = numbers.map(number => ({
+        title: titleOf(number),
+        link: `${site.origin}/nieuws/${number}`,
+      }))
       site.on(`/feed-${feed}.xml`, rss(...items))
     }
   }
@@ -35,7 +42,10 @@ export async function startFloodSite(hosts: number) {
     },
     /** Articles that were asked for. */
     fetched: () =>
-      sites.reduce((sum, { seen }) => sum + seen.filter(({ path }) => path.startsWith('/nieuws/')).length, 0),
+      sites.reduce(
+        (sum, { seen }) => sum + seen.filter(({ path }) => path.startsWith('/nieuws/')).length,
+        0,
+      ),
     close: () => Promise.all(sites.map(site => site.close())),
   }
 }

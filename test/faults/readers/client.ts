@@ -7,7 +7,13 @@ export interface Page {
   /** There are that many or more. */
   total_results_is_estimate?: true
   next_cursor: string | null
-  articles: { id: string; title: string; url: string; published_at: string | null; ingested_at: string | null }[]
+  articles: {
+    id: string
+    title: string
+    url: string
+    published_at: string | null
+    ingested_at: string | null
+  }[]
 }
 
 export type Client = ReturnType<typeof createClient>
@@ -31,9 +37,18 @@ export function createClient(
 ) {
   const counts = { asked: 0, forgiven: 0, again: 0, failed: 0, slowest: 0 }
 
-  async function ask<T>(api: number, path: string, query: URLSearchParams, read: (answer: Response) => Promise<T>) {
+  async function ask<T>(
+    api: number,
+    path: string,
+    query: URLSearchParams,
+    read: (answer: Response) => Promise<T>,
+  ) {
     const semantic = query.get('search') === 'semantic'
-    const parts: Part[] = ['postgres', `api-${api}`, ...(semantic ? (['qdrant', 'model'] as const) : [])]
+    const parts: Part[] = [
+      'postgres',
+      `api-${api}`,
+      ...(semantic ? (['qdrant', 'model'] as const) : []),
+    ]
     const began = Date.now()
     counts.asked += 1
     const once = () =>
@@ -49,9 +64,11 @@ export function createClient(
         await pause(AGAIN_MS)
         answer = await once()
       }
-      if (answer.status !== 200) throw new Error(`${answer.status} ${(await answer.text()).slice(0, 300)}`)
+      if (answer.status !== 200)
+        throw new Error(`${answer.status} ${(await answer.text()).slice(0, 300)}`)
       const result = await read(answer)
-      if (!outages.excuse(parts, began)) counts.slowest = Math.max(counts.slowest, Date.now() - began)
+      if (!outages.excuse(parts, began))
+        counts.slowest = Math.max(counts.slowest, Date.now() - began)
       return result
     } catch (error) {
       if (outages.excuse(parts, began)) {
@@ -78,7 +95,8 @@ export function createClient(
      */
     page: (api: number, query: URLSearchParams) =>
       ask(api, '/v1/articles', query, async answer => readPage(await answer.json())),
-    feed: (api: number, query: URLSearchParams) => ask(api, '/v1/articles.rss', query, answer => answer.text()),
+    feed: (api: number, query: URLSearchParams) =>
+      ask(api, '/v1/articles.rss', query, answer => answer.text()),
   }
 }
 

@@ -36,7 +36,10 @@ export function createPoller(options: PollerOptions) {
     for (const article of page.articles) {
       const at = article.ingested_at ?? ''
       if (at === '') findings.add(`${name} was given ${article.id} without a time of ingestion.`)
-      if (at < last) findings.add(`${name} was given ${article.id} of ${at} after one of ${last}: the order is wrong.`)
+      if (at < last)
+        findings.add(
+          `${name} was given ${article.id} of ${at} after one of ${last}: the order is wrong.`,
+        )
       const known = seen.get(article.id)
       if (!known) {
         if (at <= settled)
@@ -44,7 +47,11 @@ export function createPoller(options: PollerOptions) {
             `${article.id} became visible with ${at} after a whole poll had ended at ${settled}: a poller could have missed it.`,
           )
         seen.set(article.id, article)
-      } else if (known.ingested_at !== at || known.title !== article.title || known.url !== article.url)
+      } else if (
+        known.ingested_at !== at ||
+        known.title !== article.title ||
+        known.url !== article.url
+      )
         findings.add(`${article.id} changed between two polls of ${name}.`)
       last = at
     }
@@ -53,7 +60,12 @@ export function createPoller(options: PollerOptions) {
 
   /** One poll to its last page; false when it was interrupted. */
   async function poll(): Promise<boolean> {
-    const query = new URLSearchParams({ sort: 'ingested_at', order: 'asc', per_page: '100', ...options.filter })
+    const query = new URLSearchParams({
+      sort: 'ingested_at',
+      order: 'asc',
+      per_page: '100',
+      ...options.filter,
+    })
     if (latest) query.set('ingested_after', latest)
     let last = latest ?? ''
     for (;;) {

@@ -32,7 +32,12 @@ const SEQUENCES = 4
  * Starts everything that reads: pollers by the contract, slow readers of frozen sequences, and
  * plain requests.
  */
-export function startReaders(options: { seed: number; client: Client; apis: number; findings: Findings }): Readers {
+export function startReaders(options: {
+  seed: number
+  client: Client
+  apis: number
+  findings: Findings
+}): Readers {
   const { seed, client, apis, findings } = options
   const stopping = new AbortController()
   const pollers = [
@@ -47,18 +52,33 @@ export function startReaders(options: { seed: number; client: Client; apis: numb
     askAlways(client, api, createRandom(seed, `asker ${api}`), stopping.signal),
   )
 
-  function poller(name: string, keepsPlace: 'page' | 'poll', country: Country | null): LimitedPoller {
+  function poller(
+    name: string,
+    keepsPlace: 'page' | 'poll',
+    country: Country | null,
+  ): LimitedPoller {
     const random = createRandom(seed, name)
     const filter = country === null ? {} : { country }
-    return { ...createPoller({ name, client, apis, random, findings, keepsPlace, filter }), country }
+    return {
+      ...createPoller({ name, client, apis, random, findings, keepsPlace, filter }),
+      country,
+    }
   }
 
   async function readAlways(lane: number): Promise<void> {
     const random = createRandom(seed, `sequences ${lane}`)
     for (let count = 1; ; count++) {
-      await sleep(random.between(500, 6_000), undefined, { signal: stopping.signal }).catch(() => {})
+      await sleep(random.between(500, 6_000), undefined, { signal: stopping.signal }).catch(
+        () => {},
+      )
       if (stopping.signal.aborted) return
-      const sequence = await readSequence(`sequence ${lane}.${count}`, client, apis, random, findings)
+      const sequence = await readSequence(
+        `sequence ${lane}.${count}`,
+        client,
+        apis,
+        random,
+        findings,
+      )
       if (sequence) sequences.push(sequence)
     }
   }
@@ -83,7 +103,12 @@ const PAUSE_MS = 350
  * Sends one API requests of every kind, one after another, until `signal`; the client judges the
  * answers.
  */
-async function askAlways(client: Client, api: number, random: Random, signal: AbortSignal): Promise<void> {
+async function askAlways(
+  client: Client,
+  api: number,
+  random: Random,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     const q = random.pick(TOPICS)
     // The model has enough to do with articles.
@@ -95,7 +120,8 @@ async function askAlways(client: Client, api: number, random: Random, signal: Ab
       { country: 'BE,LU', has_author: 'true' },
       { outlet: 'baken', sort: 'ingested_at' },
     ])
-    if (semantic) await client.page(api, new URLSearchParams({ q: `de kosten van ${q}`, search: 'semantic' }))
+    if (semantic)
+      await client.page(api, new URLSearchParams({ q: `de kosten van ${q}`, search: 'semantic' }))
     else if (random.chance(0.2)) await client.feed(api, new URLSearchParams(query))
     else await client.page(api, new URLSearchParams(query))
     await sleep(PAUSE_MS)

@@ -39,7 +39,10 @@ function drawQuestion(random: Random): Question {
       query: { ...base, search: 'boolean', q: `${one} -${other}` },
       matches: ({ title }) => holds(title, one) && !holds(title, other),
     }),
-    () => ({ query: { search: 'semantic', q: 'spoorwegen en vakbonden', per_page: '40' }, matches: null }),
+    () => ({
+      query: { search: 'semantic', q: 'spoorwegen en vakbonden', per_page: '40' },
+      matches: null,
+    }),
   ])()
 }
 
@@ -73,12 +76,16 @@ export async function readSequence(
     }
     total ??= page.total_results
     if (page.total_results !== total)
-      findings.add(`${name} (${query}) began with ${total} results and later said ${page.total_results}.`)
+      findings.add(
+        `${name} (${query}) began with ${total} results and later said ${page.total_results}.`,
+      )
     ids.push(...page.articles.map(({ id }) => id))
     if (page.next_cursor === null) return { name, question, total, ids }
     query.set('cursor', page.next_cursor)
     // Slowly, and yet within some minutes.
-    await sleep(random.between(0.1, 1) * Math.min(2_500, SEQUENCE_MS / (total / page.articles.length)))
+    await sleep(
+      random.between(0.1, 1) * Math.min(2_500, SEQUENCE_MS / (total / page.articles.length)),
+    )
   }
 }
 

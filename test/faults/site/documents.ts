@@ -32,13 +32,22 @@ ${paragraphs.map(paragraph => `<p>${escapeMarkup(paragraph)}</p>`).join('\n')}
 }
 
 /** Writes a feed, newest first. */
-export function writeFeed(feed: SiteFeed, origin: string, articles: readonly SiteArticle[]): string {
-  const newestFirst = articles.toReversed().map(article => ({ ...article, url: linkOf(feed, origin, article) }))
+export function writeFeed(
+  feed: SiteFeed,
+  origin: string,
+  articles: readonly SiteArticle[],
+): string {
+  const newestFirst = articles
+    .toReversed()
+    .map(article => ({ ...article, url: linkOf(feed, origin, article) }))
   switch (feed.format) {
     case 'rss':
       return rss(
         ...newestFirst.map(({ title, url, number, paragraphs, dated, publishedAt }) => ({
-          ...{ title, link: url, guid: String(number), description: paragraphs[0] ?? '' },
+          title,
+          link: url,
+          guid: String(number),
+          description: paragraphs[0] ?? '',
           ...(dated && { pubDate: publishedAt.toUTCString() }),
         })),
       )
@@ -47,7 +56,9 @@ export function writeFeed(feed: SiteFeed, origin: string, articles: readonly Sit
     case 'sitemap':
       return newsSitemap(
         ...newestFirst.map(({ title, url, outlet, dated, publishedAt }) => ({
-          ...{ url, title, language: outlet.language },
+          url,
+          title,
+          language: outlet.language,
           ...(dated && { published: publishedAt.toISOString() }),
         })),
       )

@@ -43,7 +43,9 @@ export const SITE_OUTLETS: readonly SiteOutlet[] = [
   outlet(6, 'Der Leuchtturm', 'leuchtturm.example', 'LU', 'de', [
     { path: '/atom.xml', format: 'atom', links: 'short', forgetful: true },
   ]),
-  outlet(7, 'D’Wuecht', 'wuecht.example', 'LU', 'lb', [{ path: '/rss.xml', format: 'rss', links: 'tracked' }]),
+  outlet(7, 'D’Wuecht', 'wuecht.example', 'LU', 'lb', [
+    { path: '/rss.xml', format: 'rss', links: 'tracked' },
+  ]),
   outlet(8, 'The Lookout', 'lookout.example', 'NL', 'en', [
     { path: '/atom.xml', format: 'atom', links: 'tracked' },
     { path: '/rss.xml', format: 'rss', links: 'plain' },
@@ -58,16 +60,26 @@ function outlet(
   language: Language,
   feeds: SiteFeed[],
 ) {
-  const timeZone = { NL: 'Europe/Amsterdam', BE: 'Europe/Brussels', LU: 'Europe/Luxembourg' }[country]
+  const timeZone = { NL: 'Europe/Amsterdam', BE: 'Europe/Brussels', LU: 'Europe/Luxembourg' }[
+    country
+  ]
   return { name, domain, country, language, timeZone, address: `127.2.0.${number}`, feeds }
 }
 
 /** The outlet in a catalogue. */
-export function entryOf({ feeds, language, address, ...outlet }: SiteOutlet, origin: string): Outlet {
+export function entryOf(
+  { feeds, language, address, ...outlet }: SiteOutlet,
+  origin: string,
+): Outlet {
   const addresses = (sitemaps: boolean) =>
-    feeds.filter(({ format }) => (format === 'sitemap') === sitemaps).map(({ path }) => origin + path)
+    feeds
+      .filter(({ format }) => (format === 'sitemap') === sitemaps)
+      .map(({ path }) => origin + path)
   return {
-    ...{ ...outlet, languages: [language], hosts: [address] },
-    ...{ feeds: addresses(false), sitemaps: addresses(true) },
+    ...outlet,
+    languages: [language],
+    hosts: [address],
+    feeds: addresses(false),
+    sitemaps: addresses(true),
   }
 }

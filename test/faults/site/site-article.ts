@@ -7,9 +7,23 @@ export type SiteArticle = ReturnType<typeof composeArticle>
 /**
  * Made-up words: a title has one or two of them, so that the answer to a query is known beforehand.
  */
-export const TOPICS = ['Quorvex', 'Blandor', 'Mirtazon', 'Ophelwijn', 'Strakkum', 'Zevelari'] as const
+export const TOPICS = [
+  'Quorvex',
+  'Blandor',
+  'Mirtazon',
+  'Ophelwijn',
+  'Strakkum',
+  'Zevelari',
+] as const
 
-const NAMES = ['Tessa Molenaar', 'Luc Dewael', 'Amina Bakkali', 'Jean-Marc Thill', 'Pia Weber', 'Owen Hartley']
+const NAMES = [
+  'Tessa Molenaar',
+  'Luc Dewael',
+  'Amina Bakkali',
+  'Jean-Marc Thill',
+  'Pia Weber',
+  'Owen Hartley',
+]
 
 /**
  * Sentences of the sample outlets' texts, by language: no two articles that are made of them read
@@ -17,7 +31,12 @@ const NAMES = ['Tessa Molenaar', 'Luc Dewael', 'Amina Bakkali', 'Jean-Marc Thill
  */
 const SENTENCES: ReadonlyMap<string, string[]> = readSentences()
 
-export function composeArticle(random: Random, outlet: SiteOutlet, number: number, publishedAt: Date) {
+export function composeArticle(
+  random: Random,
+  outlet: SiteOutlet,
+  number: number,
+  publishedAt: Date,
+) {
   const sentences = SENTENCES.get(outlet.language) ?? []
   const topics = random.shuffled(TOPICS).slice(0, random.chance(0.3) ? 2 : 1)
   const start = random.pick(sentences).split(' ').slice(0, 6).join(' ').replace(/\W+$/, '')
@@ -61,14 +80,25 @@ function readSentences(): Map<string, string[]> {
     for (const { language, paragraphs } of textsOf(outlet)) {
       const sentences = paragraphs.flatMap(paragraph => paragraph.split(/(?<=[.!?])\s+(?=\p{Lu})/u))
       const known = byLanguage.get(language) ?? []
-      byLanguage.set(language, [...known, ...sentences.filter(({ length }) => length > 60 && length < 260)])
+      byLanguage.set(language, [
+        ...known,
+        ...sentences.filter(({ length }) => length > 60 && length < 260),
+      ])
     }
   }
   return byLanguage
 }
 
 /** How a page answers. `…Once`: the first request fails so, all others are answered. */
-export type Mood = 'well' | 'slow' | 'errorOnce' | 'resetOnce' | 'cutOnce' | 'silentOnce' | 'moved' | 'refused'
+export type Mood =
+  | 'well'
+  | 'slow'
+  | 'errorOnce'
+  | 'resetOnce'
+  | 'cutOnce'
+  | 'silentOnce'
+  | 'moved'
+  | 'refused'
 
 const SHARES: readonly [Mood, number][] = [
   ['slow', 0.04],

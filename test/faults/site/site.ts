@@ -30,7 +30,11 @@ const FEED_LENGTH = 400
  * @param pause ms that a crawler owes to a host between two requests
  * @param outlets where each outlet is served
  */
-export async function startSite(seed: number, pause = 0, outlets: readonly SiteOutlet[] = SITE_OUTLETS) {
+export async function startSite(
+  seed: number,
+  pause = 0,
+  outlets: readonly SiteOutlet[] = SITE_OUTLETS,
+) {
   const random = createRandom(seed, 'site')
   const articles: SiteArticle[] = []
   const hosts = new Map<SiteOutlet, WebSite>()
@@ -38,7 +42,8 @@ export async function startSite(seed: number, pause = 0, outlets: readonly SiteO
     const host = await startHost(outlet.address)
     const published = () => articles.filter(article => article.outlet === outlet)
     host.on('/robots.txt', 'User-agent: *\nAllow: /\n')
-    for (const feed of outlet.feeds) host.on(feed.path, feedAnswer(feed, host.origin, published, random))
+    for (const feed of outlet.feeds)
+      host.on(feed.path, feedAnswer(feed, host.origin, published, random))
     hosts.set(outlet, host)
   }
   const hostOf = ({ outlet }: SiteArticle) => hosts.get(outlet)!
@@ -80,7 +85,10 @@ export async function startSite(seed: number, pause = 0, outlets: readonly SiteO
       const visits = hostOf(article).seen.filter(
         ({ path }) => path === article.shortPath || path.startsWith(article.path),
       )
-      return visits.map(({ path, from, answered }) => `${timeOf(from)} ${path}${answered ? '' : ' without an answer'}`)
+      return visits.map(
+        ({ path, from, answered }) =>
+          `${timeOf(from)} ${path}${answered ? '' : ' without an answer'}`,
+      )
     },
     /** Requests that came too soon after another, in sentences. */
     breaches: () => [...hosts.values()].flatMap(host => breachesOf(host, pause)),
@@ -96,7 +104,11 @@ function serveArticle(article: SiteArticle, { on, origin }: WebSite): void {
   const { mood, path, shortPath } = article
   const whole: Handler = (...given) => {
     const body = Buffer.from(writePage(article, origin))
-    reply(200, { 'content-type': 'text/html; charset=utf-8', 'content-length': body.length }, body)(...given)
+    reply(
+      200,
+      { 'content-type': 'text/html; charset=utf-8', 'content-length': body.length },
+      body,
+    )(...given)
   }
   const moods: Partial<Record<Mood, Handler>> = {
     slow: (...given) => setTimeout(whole, SLOWNESS_MS, ...given),
@@ -116,7 +128,12 @@ function serveArticle(article: SiteArticle, { on, origin }: WebSite): void {
 }
 
 /** A feed with an ETag: the number of articles that it has known. */
-function feedAnswer(feed: SiteFeed, origin: string, published: () => SiteArticle[], random: Random): Handler {
+function feedAnswer(
+  feed: SiteFeed,
+  origin: string,
+  published: () => SiteArticle[],
+  random: Random,
+): Handler {
   let taken = 0
   return (request, response) => {
     const all = published()
@@ -124,8 +141,14 @@ function feedAnswer(feed: SiteFeed, origin: string, published: () => SiteArticle
     if (feed.forgetful) taken = Math.max(taken, presented)
     const etag = `"v${all.length}"`
     if (presented === all.length && all.length > 0) return reply(304, { etag })(request, response)
-    const body = Buffer.from(writeFeed(feed, origin, all.slice(Math.max(taken, all.length - FEED_LENGTH))))
-    const headers = { 'content-type': 'application/xml; charset=utf-8', 'content-length': body.length, etag }
+    const body = Buffer.from(
+      writeFeed(feed, origin, all.slice(Math.max(taken, all.length - FEED_LENGTH))),
+    )
+    const headers = {
+      'content-type': 'application/xml; charset=utf-8',
+      'content-length': body.length,
+      etag,
+    }
     const fails = () => (random.chance(0.5) ? cutShort(headers, body) : reply(500))
     const answer = random.chance(FAILING_POLLS) ? fails() : reply(200, headers, body)
     answer(request, response)

@@ -22,7 +22,13 @@ export interface Holdings {
   exported: Exported[]
   /** Every article in the order of its number. */
   order: { seq: bigint; id: string; ingested_at: Date | null }[]
-  embeddings: { seq: bigint; due_at: Date; embedded_at: Date | null; failed_at: Date | null; error: string | null }[]
+  embeddings: {
+    seq: bigint
+    due_at: Date
+    embedded_at: Date | null
+    failed_at: Date | null
+    error: string | null
+  }[]
   /** Points in Qdrant by the number of their article; null: Qdrant has no collection. */
   points: ReadonlyMap<bigint, number> | null
   status: Status
@@ -38,7 +44,9 @@ export interface Status {
 
 export async function readHoldings(env: NodeJS.ProcessEnv, pool: Pool): Promise<Holdings> {
   const status: Status = JSON.parse(await runScript(env, 'status', '--json'))
-  const order = await pool.query<Holdings['order'][number]>('select seq, id, ingested_at from articles order by seq')
+  const order = await pool.query<Holdings['order'][number]>(
+    'select seq, id, ingested_at from articles order by seq',
+  )
   const embeddings = await pool.query<Holdings['embeddings'][number]>(
     'select seq, due_at, embedded_at, failed_at, error from embeddings order by seq',
   )
@@ -61,7 +69,9 @@ async function readPoints(
   { QDRANT_URL: url, QDRANT_API_KEY: apiKey }: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>,
   pool: Pool,
 ): Promise<ReadonlyMap<bigint, number> | null> {
-  const { rows } = await pool.query<{ name: string }>("select name from vector_collections where state = 'serving'")
+  const { rows } = await pool.query<{ name: string }>(
+    "select name from vector_collections where state = 'serving'",
+  )
   const name = rows[0]?.name
   if (!name) return null
   // Its client calls the global `fetch`, and Node's own does not know the agents of its undici.
@@ -80,7 +90,10 @@ async function readPoints(
       const seq = BigInt(id)
       counts.set(seq, (counts.get(seq) ?? 0) + 1)
     }
-    offset = typeof next_page_offset === 'string' || typeof next_page_offset === 'number' ? next_page_offset : undefined
+    offset =
+      typeof next_page_offset === 'string' || typeof next_page_offset === 'number'
+        ? next_page_offset
+        : undefined
   } while (offset !== undefined)
   return counts
 }

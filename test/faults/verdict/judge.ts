@@ -6,7 +6,14 @@ import type { Machine, Worker } from '../machine/machine.ts'
 import type { End } from '../machine/member.ts'
 import type { Reading } from '../readers/readers.ts'
 import type { Site } from '../site/site.ts'
-import { checkArticles, checkEmbeddings, checkOrder, checkPoller, checkSequence, storyOf } from './checks.ts'
+import {
+  checkArticles,
+  checkEmbeddings,
+  checkOrder,
+  checkPoller,
+  checkSequence,
+  storyOf,
+} from './checks.ts'
 import { readHoldings, type Status } from './holdings.ts'
 
 export interface Evidence {
@@ -32,7 +39,12 @@ export async function judge(evidence: Evidence): Promise<{ indexed: number; embe
   checkEmbeddings(holdings, findings)
   for (const poller of reading.pollers) {
     const { country } = poller
-    checkPoller(poller, article => country === null || article.country === country, holdings, findings)
+    checkPoller(
+      poller,
+      article => country === null || article.country === country,
+      holdings,
+      findings,
+    )
   }
   for (const sequence of reading.sequences) checkSequence(sequence, holdings, findings)
   checkEnds(machine, outages, findings)
@@ -48,15 +60,20 @@ export async function judge(evidence: Evidence): Promise<{ indexed: number; embe
 
 /** What `npm run verify` finds in the index, its vectors and feeds. */
 async function differencesOf(machine: Pick<Machine, 'env'>): Promise<string[]> {
-  const ended = await runScript(machine.env, 'verify', '--json').catch((error: { stdout?: string }) => error.stdout)
+  const ended = await runScript(machine.env, 'verify', '--json').catch(
+    (error: { stdout?: string }) => error.stdout,
+  )
   if (!ended) return ['"npm run verify" ended without a result.']
   const {
     differences,
     notes,
-  }: { differences: { kind: string; count: number; examples: string[] }[]; notes: string[] } = JSON.parse(ended)
+  }: { differences: { kind: string; count: number; examples: string[] }[]; notes: string[] } =
+    JSON.parse(ended)
   const lost = notes.filter(note => !note.startsWith('QDRANT_URL'))
   return [
-    ...differences.map(({ kind, count, examples }) => `${count} × ${kind}: ${examples.join('; ')}.`),
+    ...differences.map(
+      ({ kind, count, examples }) => `${count} × ${kind}: ${examples.join('; ')}.`,
+    ),
     ...lost.map(note => `Verified, but: ${note}`),
   ]
 }
@@ -68,7 +85,9 @@ async function busyQueues(machine: Pick<Machine, 'env'>): Promise<string | null>
     const { queues }: Status = JSON.parse(await runScript(machine.env, 'status', '--json'))
     const full = Object.entries(queues).filter(([, { waiting, active }]) => waiting + active > 0)
     if (full.length === 0) return null
-    busy = full.map(([name, { waiting, active }]) => `${name} (${waiting} waiting, ${active} active)`).join(', ')
+    busy = full
+      .map(([name, { waiting, active }]) => `${name} (${waiting} waiting, ${active} active)`)
+      .join(', ')
     await sleep(500)
   }
   return busy
@@ -81,13 +100,22 @@ const STOP_MS = 21_000
  * Processes end when they are told to, in time and with 0 or 143 (`SIGTERM` itself counts as that),
  * and by themselves only while something that they need is away.
  */
-function checkEnds({ workers }: Pick<Machine, 'workers'>, outages: Outages, findings: Findings): void {
+function checkEnds(
+  { workers }: Pick<Machine, 'workers'>,
+  outages: Outages,
+  findings: Findings,
+): void {
   for (const worker of workers) {
     for (const end of worker.ends) checkEnd(worker, end, outages, findings)
   }
 }
 
-function checkEnd(worker: Worker, { at, code, signal, asked, took }: End, outages: Outages, findings: Findings): void {
+function checkEnd(
+  worker: Worker,
+  { at, code, signal, asked, took }: End,
+  outages: Outages,
+  findings: Findings,
+): void {
   const when = `${worker.name} (${worker.log}) at ${new Date(at).toISOString()}`
   const how = signal ?? `code ${code}`
   if (asked === 'SIGTERM') {

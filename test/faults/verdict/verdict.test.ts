@@ -37,7 +37,13 @@ function sound(): Holdings {
       id,
       ingested_at: new Date(ingested_at ?? 0),
     })),
-    embeddings: seqs.map(seq => ({ seq, due_at: new Date(), embedded_at: new Date(), failed_at: null, error: null })),
+    embeddings: seqs.map(seq => ({
+      seq,
+      due_at: new Date(),
+      embedded_at: new Date(),
+      failed_at: null,
+      error: null,
+    })),
     points: new Map(seqs.map(seq => [seq, 1])),
     status: {
       articles: exported.length,
@@ -108,14 +114,23 @@ t.test('a poller that missed one, and one that was given what is gone, are found
   t.match(findings.sentences(), [/never been given a4/, /was given ghost .* it is gone/])
 })
 
-t.test('decision 22: a sequence that thawed is found: too many, too few, twice, or others', async t => {
-  const verdictOn = (total: number, ids: string[]) => {
-    const findings = createFindings(() => {})
-    checkSequence({ name: 's', question: { query: {}, matches: () => true }, total, ids }, sound(), findings)
-    return findings.sentences()
-  }
-  t.same(verdictOn(3, ['a2', 'a0', 'a1']), [])
-  t.match(verdictOn(3, ['a0', 'a1']), [/was given 2/, /missed 1/])
-  t.match(verdictOn(2, ['a0', 'a1', 'a1']), [/twice/])
-  t.match(verdictOn(3, ['a0', 'a1', 'a5']), [/not frozen.*missed 1 \(a2\).*given 1 others \(a5\)/])
-})
+t.test(
+  'decision 22: a sequence that thawed is found: too many, too few, twice, or others',
+  async t => {
+    const verdictOn = (total: number, ids: string[]) => {
+      const findings = createFindings(() => {})
+      checkSequence(
+        { name: 's', question: { query: {}, matches: () => true }, total, ids },
+        sound(),
+        findings,
+      )
+      return findings.sentences()
+    }
+    t.same(verdictOn(3, ['a2', 'a0', 'a1']), [])
+    t.match(verdictOn(3, ['a0', 'a1']), [/was given 2/, /missed 1/])
+    t.match(verdictOn(2, ['a0', 'a1', 'a1']), [/twice/])
+    t.match(verdictOn(3, ['a0', 'a1', 'a5']), [
+      /not frozen.*missed 1 \(a2\).*given 1 others \(a5\)/,
+    ])
+  },
+)

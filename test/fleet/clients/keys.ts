@@ -49,15 +49,21 @@ export async function startKeyHolder(env: NodeJS.ProcessEnv, apis: readonly stri
     async check(pool: Pool, findings: Findings): Promise<void> {
       for (const [turn, key] of keys.entries()) {
         const status = await ask(turn, key).catch(() => 0)
-        if (status !== 200) findings.add(`Key ${turn + 1} of ${keys.length} was made, and is answered with ${status}.`)
+        if (status !== 200)
+          findings.add(
+            `Key ${turn + 1} of ${keys.length} was made, and is answered with ${status}.`,
+          )
       }
-      const { rows } = await pool.query<{ used: number }>('select used from quota_months where key_id = $1', [
-        charged.id,
-      ])
+      const { rows } = await pool.query<{ used: number }>(
+        'select used from quota_months where key_id = $1',
+        [charged.id],
+      )
       const used = rows[0]?.used ?? 0
       const { answered, sent } = requests
       if (used < answered || used > sent)
-        findings.add(`Of a quota ${used} requests are used, where ${answered} of ${sent} were answered.`)
+        findings.add(
+          `Of a quota ${used} requests are used, where ${answered} of ${sent} were answered.`,
+        )
     },
     async stop(): Promise<void> {
       stopping = true

@@ -15,7 +15,9 @@ export async function startMarker(url: string) {
     statementTimeout: 0,
     queryTimeout: PATIENCE_MS,
   })
-  await pool.query('create table fleet_marks (mark int primary key, at timestamptz not null default clock_timestamp())')
+  await pool.query(
+    'create table fleet_marks (mark int primary key, at timestamptz not null default clock_timestamp())',
+  )
   const answered: number[] = []
   let latest = Date.now()
   let stopping = false
@@ -46,7 +48,9 @@ export async function startMarker(url: string) {
       const there = new Set(rows.map(({ mark }) => mark))
       const lost = answered.filter(mark => !there.has(mark))
       if (lost.length > 0)
-        findings.add(`${lost.length} rows were answered and are lost, as the row ${lost[0]} of ${answered.length}.`)
+        findings.add(
+          `${lost.length} rows were answered and are lost, as the row ${lost[0]} of ${answered.length}.`,
+        )
     },
     async stop(): Promise<void> {
       if (stopping) return

@@ -50,7 +50,11 @@ export async function openBox(say: (sentence: string) => void, only: 'loopback' 
   }
 }
 
-async function openNetwork(folder: string, say: (s: string) => void, only: 'loopback' | null): Promise<Network> {
+async function openNetwork(
+  folder: string,
+  say: (s: string) => void,
+  only: 'loopback' | null,
+): Promise<Network> {
   if (only === null) {
     try {
       return await createNamespaces()
@@ -59,7 +63,9 @@ async function openNetwork(folder: string, say: (s: string) => void, only: 'loop
       say(`Network namespaces are not allowed here (${why}).`)
     }
   }
-  say('The hosts are addresses 127.x.y.n of this machine: they can be killed and paused, but not cut off.')
+  say(
+    'The hosts are addresses 127.x.y.n of this machine: they can be killed and paused, but not cut off.',
+  )
   return createLoopbackNetwork(folder)
 }
 

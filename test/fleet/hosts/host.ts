@@ -38,14 +38,31 @@ export async function createHost(name: string, folder: string, network: Network,
     await program.prepare?.()
     const { owner } = program
     const asOwner = owner
-      ? ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups', '--inh-caps=-all']
+      ? [
+          'setpriv',
+          `--reuid=${owner.uid}`,
+          `--regid=${owner.gid}`,
+          '--clear-groups',
+          '--inh-caps=-all',
+        ]
       : []
-    const [command = '', ...args] = [...place.enter, ...asOwner, program.command, ...(program.args ?? [])]
+    const [command = '', ...args] = [
+      ...place.enter,
+      ...asOwner,
+      program.command,
+      ...(program.args ?? []),
+    ]
     const member = startMember({
       name: `${name}/${program.name}`,
       command,
       args,
-      env: { PATH: process.env.PATH, HOME: disk, TMPDIR: process.env.TMPDIR, LC_ALL: 'C.UTF-8', ...program.env },
+      env: {
+        PATH: process.env.PATH,
+        HOME: disk,
+        TMPDIR: process.env.TMPDIR,
+        LC_ALL: 'C.UTF-8',
+        ...program.env,
+      },
       // On loopback HOME and the working directory tell whose process it is.
       cwd: disk,
       log: join(folder, 'logs', `${name}-${program.name}.log`),
@@ -100,7 +117,11 @@ export async function createHost(name: string, folder: string, network: Network,
     async crash() {
       await links?.isolate()
       for (const member of running.values()) member.abandon()
-      await until(async () => (await send('SIGKILL')) === 0, DEATH_MS, `Processes of ${name} do not die.`)
+      await until(
+        async () => (await send('SIGKILL')) === 0,
+        DEATH_MS,
+        `Processes of ${name} do not die.`,
+      )
     },
     /** Starts it after a crash, with all its programs. */
     async boot() {

@@ -79,7 +79,20 @@ async function attach(pid: number, name: string, number: number, net: string): P
     await ip('netns', 'add', namespace)
     // The same hardware address after a loss of power: others remember it.
     const hardware = `02:00:00:00:01:${number.toString(16).padStart(2, '0')}`
-    await ip('link', 'add', port, 'type', 'veth', 'peer', 'name', 'eth0', 'address', hardware, 'netns', namespace)
+    await ip(
+      'link',
+      'add',
+      port,
+      'type',
+      'veth',
+      'peer',
+      'name',
+      'eth0',
+      'address',
+      hardware,
+      'netns',
+      namespace,
+    )
     await ip('link', 'set', port, 'master', bridgeOf(pid), 'up')
     await inside('addr', 'add', `${address}/24`, 'dev', 'eth0')
     await inside('link', 'set', 'lo', 'up')

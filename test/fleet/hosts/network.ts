@@ -72,7 +72,12 @@ export function createLoopbackNetwork(folder: string): Network {
     },
     async attach(name) {
       const own = join(folder, name)
-      return { address: `${net}.${hosts++}`, enter: [], pids: async () => processesBelow(own), links: null }
+      return {
+        address: `${net}.${hosts++}`,
+        enter: [],
+        pids: async () => processesBelow(own),
+        links: null,
+      }
     },
     async close() {},
   }
@@ -97,6 +102,7 @@ export function processesBelow(folder: string): number[] {
     .filter(pid => pid !== process.pid)
 }
 
-const homeOf = (pid: string) => /(?:^|\0)HOME=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1]
+const homeOf = (pid: string) =>
+  /(?:^|\0)HOME=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1]
 
 const between = (low: number, high: number) => low + Math.floor(Math.random() * (high - low))

@@ -33,7 +33,12 @@ export async function openLink(
     if (state === 'broken') return void client.resetAndDestroy()
     client.on('data', overhear())
     const server = keep(
-      connect({ port: to.port, host: to.address, allowHalfOpen: true, ...(localAddress ? { localAddress } : {}) }),
+      connect({
+        port: to.port,
+        host: to.address,
+        allowHalfOpen: true,
+        ...(localAddress ? { localAddress } : {}),
+      }),
     )
     for (const [from, other] of [
       [client, server],
@@ -41,7 +46,8 @@ export async function openLink(
     ] as const) {
       const lane = createLane(() => late)
       // What is sent while the link is silent is lost; the connection cannot be used again.
-      const pass = (deliver: () => void) => lane.put(() => (state === 'silent' ? undefined : deliver()))
+      const pass = (deliver: () => void) =>
+        lane.put(() => (state === 'silent' ? undefined : deliver()))
       from.on('data', chunk => pass(() => other.write(chunk)))
       from.on('end', () => pass(() => other.end()))
       from.on('close', () => pass(() => other.destroy()))
@@ -101,7 +107,12 @@ export async function openLinkTo(
 ): Promise<Link & { url: string }> {
   const url = new URL(address)
   const to = { address: url.hostname, port: Number(url.port) }
-  const link = await openLink({ address: '127.0.0.1', port: await freePort() }, to, overhear, localAddress)
+  const link = await openLink(
+    { address: '127.0.0.1', port: await freePort() },
+    to,
+    overhear,
+    localAddress,
+  )
   url.host = `127.0.0.1:${link.port}`
   return { ...link, url: url.href }
 }

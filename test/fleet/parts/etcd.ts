@@ -53,7 +53,8 @@ function memberAt(host: Host, url: string) {
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(ANSWER_MS),
     })
-    if (!answer.ok) throw new Error(`etcd on ${host.name} says ${answer.status}: ${await answer.text()}`)
+    if (!answer.ok)
+      throw new Error(`etcd on ${host.name} says ${answer.status}: ${await answer.text()}`)
     return answer.json()
   }
   const base64 = (text: string) => Buffer.from(text).toString('base64')

@@ -13,7 +13,12 @@ const START_MS = 30_000
  * @param env what the file takes from its environment
  * @param name of the program on the host, where it has several
  */
-export async function startHaproxy(host: Host, file: string, env: Record<string, string>, name = 'haproxy') {
+export async function startHaproxy(
+  host: Host,
+  file: string,
+  env: Record<string, string>,
+  name = 'haproxy',
+) {
   const tool = await debianTool('haproxy', 'haproxy')
   await host.start({
     name,

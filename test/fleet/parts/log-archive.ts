@@ -1,4 +1,7 @@
-import { type LogArchive as MadeArchive, openArchive as makeArchive } from '../../recovery/log-archive.ts'
+import {
+  type LogArchive as MadeArchive,
+  openArchive as makeArchive,
+} from '../../recovery/log-archive.ts'
 import type { Box } from '../hosts/box.ts'
 import type { PatroniPrograms } from '../programs/patroni.ts'
 import { ACCOUNTS, askSuperuser, PASSWORD, type PatroniMember } from './patroni.ts'
@@ -13,7 +16,10 @@ export interface LogArchive extends MadeArchive {
   inspect(primary: PatroniMember): Promise<{ segments: number; missing: string[] }>
 }
 
-export async function openArchive(box: Box, { owner, env, postgres }: PatroniPrograms): Promise<LogArchive> {
+export async function openArchive(
+  box: Box,
+  { owner, env, postgres }: PatroniPrograms,
+): Promise<LogArchive> {
   const archive = await makeArchive(box.folder, owner, { ...env, PG_BIN: postgres })
   return {
     ...archive,
@@ -21,9 +27,12 @@ export async function openArchive(box: Box, { owner, env, postgres }: PatroniPro
     async inspect(primary) {
       await askSuperuser(primary, 'checkpoint')
       const last = numberOf(await archive.untilArchived(sql => askSuperuser(primary, sql)))
-      const numbers = new Set((await archive.files()).filter(name => SEGMENT.test(name)).map(numberOf))
+      const numbers = new Set(
+        (await archive.files()).filter(name => SEGMENT.test(name)).map(numberOf),
+      )
       const missing = []
-      for (let at = Math.min(...numbers); at < last; at++) if (!numbers.has(at)) missing.push(at.toString(16))
+      for (let at = Math.min(...numbers); at < last; at++)
+        if (!numbers.has(at)) missing.push(at.toString(16))
       return { segments: numbers.size, missing }
     },
   }

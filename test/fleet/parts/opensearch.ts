@@ -30,29 +30,41 @@ const HEAP = 512
 export async function startOpensearch(box: Box, hosts: readonly Host[], signal: AbortSignal) {
   const files = Number((await run('/bin/sh', ['-c', 'ulimit -n'])).stdout)
   if (box.network.kind === 'namespaces' && files < FILES)
-    throw new MissingProgram(`OpenSearch wants ${FILES} open files, and ${files} are allowed here; add --loopback.`)
+    throw new MissingProgram(
+      `OpenSearch wants ${FILES} open files, and ${files} are allowed here; add --loopback.`,
+    )
   // It refuses to run as root.
   const owner = await postgresAccount(() => {})
   const { home, jdk } = await installOpensearch(owner, box.family, signal)
-  const [port, transport] = [box.network.port(9200), box.network.port(9300)]
+  const port = box.network.port(9200)
+  const transport = box.network.port(9300)
   for (const host of hosts) {
     const folder = join(host.folder, 'opensearch')
     const part = (name: string) => join(folder, name)
-    for (const name of ['config', 'data', 'logs', 'tmp']) await mkdir(part(name), { recursive: true })
+    for (const name of ['config', 'data', 'logs', 'tmp'])
+      await mkdir(part(name), { recursive: true })
     await configure(home, part('config'))
     await giveTo(owner, folder)
     // Settings that differ from the operators' file. They win over it on the command line.
     const settings = {
-      ...{ 'cluster.name': 'perscope-test', 'http.port': port, 'transport.port': transport },
-      ...{ 'path.data': part('data'), 'path.logs': part('logs') },
+      'cluster.name': 'perscope-test',
+      'http.port': port,
+      'transport.port': transport,
+      'path.data': part('data'),
+      'path.logs': part('logs'),
       // Mapped files need a limit of the kernel that a test machine does not have.
       ...(hosts.length === 1 ? {} : { 'node.store.allow_mmap': false }),
       // A test may run on a disk that is nearly full.
       'cluster.routing.allocation.disk.threshold_enabled': false,
     }
     await host.start({
-      ...{ name: 'opensearch', owner, command: '/bin/bash' },
-      args: [join(home, 'bin', 'opensearch'), ...Object.entries(settings).map(([key, value]) => `-E${key}=${value}`)],
+      name: 'opensearch',
+      owner,
+      command: '/bin/bash',
+      args: [
+        join(home, 'bin', 'opensearch'),
+        ...Object.entries(settings).map(([key, value]) => `-E${key}=${value}`),
+      ],
       env: {
         OPENSEARCH_JAVA_HOME: jdk,
         OPENSEARCH_PATH_CONF: part('config'),
@@ -67,9 +79,15 @@ export async function startOpensearch(box: Box, hosts: readonly Host[], signal: 
   const nodes = hosts.map(host => ({ host, url: `http://${host.address}:${port}` }))
   const isWhole = async () => {
     for (const { url } of nodes) {
-      const answer = await fetch(`${url}/_cluster/health`, { signal: AbortSignal.timeout(ANSWER_MS) })
+      const answer = await fetch(`${url}/_cluster/health`, {
+        signal: AbortSignal.timeout(ANSWER_MS),
+      })
       const health = await answer.text()
-      if (!health.includes('"status":"green"') || !health.includes(`"number_of_nodes":${nodes.length}`)) return false
+      if (
+        !health.includes('"status":"green"') ||
+        !health.includes(`"number_of_nodes":${nodes.length}`)
+      )
+        return false
     }
     return true
   }
@@ -84,7 +102,11 @@ export async function startTestOpensearch(
   const box = await openBox(() => {}, 'loopback')
   test.teardown(() => box.close(false))
   try {
-    const { nodes } = await startOpensearch(box, [await box.addHost('one')], new AbortController().signal)
+    const { nodes } = await startOpensearch(
+      box,
+      [await box.addHost('one')],
+      new AbortController().signal,
+    )
     return { url: nodes[0]!.url, skip: false }
   } catch (error) {
     if (!(error instanceof MissingProgram)) throw error
@@ -97,7 +119,10 @@ async function configure(home: string, config: string): Promise<void> {
   await copyFile(join(home, 'config', 'log4j2.properties'), join(config, 'log4j2.properties'))
   const delivered = await readFile(join(home, 'config', 'jvm.options'), 'utf8')
   const jvm = delivered.split('\n').filter(line => !/^-Xm|Xlog:gc/.test(line))
-  await writeFile(join(config, 'jvm.options'), [...jvm, `-Xms${HEAP}m`, `-Xmx${HEAP}m`, ''].join('\n'))
+  await writeFile(
+    join(config, 'jvm.options'),
+    [...jvm, `-Xms${HEAP}m`, `-Xmx${HEAP}m`, ''].join('\n'),
+  )
 }
 
 const OPENSEARCH_VERSION = '3.4.0'
@@ -134,9 +159,15 @@ async function installOpensearch(owner: Owner | null, family: Family, signal: Ab
     if (zip === null) throw new MissingProgram(said.join(' '))
     // A JDK unpacks zip files, so nothing else is needed for that.
     const { code, output } = await runTool(join(jdk, 'bin', 'jar'), ['--extract', '--file', zip], {
-      ...{ family, signal, within: UNPACK_MS, cwd: aside },
+      family,
+      signal,
+      within: UNPACK_MS,
+      cwd: aside,
     })
-    if (code !== 0) throw new MissingProgram(`OpenSearch could not be unpacked (${output.trim().split('\n').at(-1)}).`)
+    if (code !== 0)
+      throw new MissingProgram(
+        `OpenSearch could not be unpacked (${output.trim().split('\n').at(-1)}).`,
+      )
     await rename(join(aside, `opensearch-${OPENSEARCH_VERSION}`), home).catch((error: unknown) => {
       if (!existsSync(home)) throw error
     })

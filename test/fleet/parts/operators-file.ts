@@ -18,13 +18,15 @@ export function operatorsLines(name: string, values: Readonly<Record<string, str
   const filled = lines
     .filter(line => line !== '' && !line.startsWith('#'))
     .map(line => {
-      const [directive, value] = [...left].find(([directive]) => line.startsWith(`${directive} `)) ?? []
+      const [directive, value] =
+        [...left].find(([directive]) => line.startsWith(`${directive} `)) ?? []
       if (directive === undefined)
         throw new Error(`infra/ha/${name} has "${line}", for which the scenario has no value.`)
       left.delete(directive)
       return `${directive} ${value}`
     })
-  if (left.size > 0) throw new Error(`infra/ha/${name} lacks a line "${[...left.keys()].join('" and "')}".`)
+  if (left.size > 0)
+    throw new Error(`infra/ha/${name} lacks a line "${[...left.keys()].join('" and "')}".`)
   return filled
 }
 
@@ -51,9 +53,13 @@ export function operatorsSettings(name: string): Record<string, string> {
  *
  * @throws Error when the file and the values do not name the same settings
  */
-export function filledSettings(name: string, values: Record<string, string>): Record<string, string> {
+export function filledSettings(
+  name: string,
+  values: Record<string, string>,
+): Record<string, string> {
   const inFile = Object.keys(operatorsSettings(name)).sort().join(' ')
   const given = Object.keys(values).sort().join(' ')
-  if (inFile !== given) throw new Error(`infra/ha/${name} has the settings ${inFile}; the scenario sets ${given}.`)
+  if (inFile !== given)
+    throw new Error(`infra/ha/${name} has the settings ${inFile}; the scenario sets ${given}.`)
   return values
 }

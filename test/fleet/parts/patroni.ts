@@ -14,7 +14,11 @@ const START_MS = 120_000
 const ANSWER_MS = 2_000
 
 /** Accounts of Postgres; the passwords are the run's own. */
-export const ACCOUNTS = { SUPERUSER: 'postgres', REPLICATION: 'replicator', REWIND: 'rewinder' } as const
+export const ACCOUNTS = {
+  SUPERUSER: 'postgres',
+  REPLICATION: 'replicator',
+  REWIND: 'rewinder',
+} as const
 export const PASSWORD = 'of-the-run'
 
 /** One Postgres that Patroni runs. */
@@ -62,7 +66,11 @@ export async function startPatroni(
 
 /** Asks a member's own server. */
 export const askSuperuser = ({ host, port }: PatroniMember, sql: string, database = 'postgres') =>
-  ask(`postgres://${ACCOUNTS.SUPERUSER}:${PASSWORD}@${host.address}:${port}/${database}`, sql, 60_000)
+  ask(
+    `postgres://${ACCOUNTS.SUPERUSER}:${PASSWORD}@${host.address}:${port}/${database}`,
+    sql,
+    60_000,
+  )
 
 /** Waits until a member has that role. */
 export const untilRole = (member: PatroniMember, role: 'primary' | 'standby') =>
@@ -158,7 +166,10 @@ async function seenFrom({ rest }: PatroniMember): Promise<SeenMember[]> {
 }
 
 /** Waits until each standby streams from the one primary, and one of them is synchronous. */
-export async function untilSynchronous(members: readonly PatroniMember[], within = START_MS): Promise<void> {
+export async function untilSynchronous(
+  members: readonly PatroniMember[],
+  within = START_MS,
+): Promise<void> {
   let seen: SeenMember[] = []
   const isWhole = async () => {
     const roles = await Promise.all(members.map(member => member.role()))
@@ -194,7 +205,9 @@ export async function switchOver(primary: PatroniMember): Promise<void> {
 }
 
 /** The member that is the primary; undefined while there is none. */
-export async function primaryOf(members: readonly PatroniMember[]): Promise<PatroniMember | undefined> {
+export async function primaryOf(
+  members: readonly PatroniMember[],
+): Promise<PatroniMember | undefined> {
   const roles = await Promise.all(members.map(member => member.role()))
   return members[roles.indexOf('primary')]
 }

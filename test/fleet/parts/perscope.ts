@@ -20,7 +20,9 @@ export async function readsOfStandbys(box: Box, { hosts }: Perscope): Promise<nu
   let sum = 0
   for (const { address } of hosts) {
     const text = await (await fetch(`http://${address}:${metricsPort(box)}/metrics`)).text()
-    sum += Number(/^perscope_read_statements_total\{[^}]*server="standby"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0)
+    sum += Number(
+      /^perscope_read_statements_total\{[^}]*server="standby"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0,
+    )
   }
   return sum
 }
@@ -38,9 +40,20 @@ export async function startPerscope(box: Box, members: readonly PatroniMember[])
   await runScript({ ...env, DATABASE_URL: databaseUrl }, 'migrate')
   const apis: string[] = []
   for (const [index, host] of hosts.entries()) {
-    const own = { ...servers, REDIS_URL: '', DATA_DIR: host.folder, DATABASE_URL: url(proxies[index]?.primary ?? '') }
+    const own = {
+      ...servers,
+      REDIS_URL: '',
+      DATA_DIR: host.folder,
+      DATABASE_URL: url(proxies[index]?.primary ?? ''),
+    }
     const read = { DATABASE_READ_URL: url(proxies[index]?.standbys ?? '') }
-    apis.push(await startService(box, host, 'api', 'api', { ...own, ...read, METRICS_PORT: metricsPort(box) }))
+    apis.push(
+      await startService(box, host, 'api', 'api', {
+        ...own,
+        ...read,
+        METRICS_PORT: metricsPort(box),
+      }),
+    )
     await startService(box, host, 'crawler', 'crawler', own)
     await startService(box, host, 'normaliser', 'normaliser', own)
     await startService(box, host, 'notifier', 'notifier', own)
@@ -62,7 +75,10 @@ export async function startPerscope(box: Box, members: readonly PatroniMember[])
 }
 
 /** Qdrant and a model on the runner's side, which hosts reach through proxies. */
-async function startVectors(box: Box, stops: (() => Promise<unknown>)[]): Promise<Record<string, string>> {
+async function startVectors(
+  box: Box,
+  stops: (() => Promise<unknown>)[],
+): Promise<Record<string, string>> {
   const servers = await startTestServers({ servers: ['qdrant'] })
   stops.push(() => servers.stop())
   const model = await startWordModel(null)

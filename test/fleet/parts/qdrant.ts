@@ -64,7 +64,8 @@ export async function startQdrantProxy(box: Box, host: Host, nodes: readonly Qdr
   const at = (index: number) => new URL(nodes[index]?.url ?? '').host
   const own = { QDRANT_PROXY: bind, QDRANT_1: at(0), QDRANT_2: at(1), QDRANT_3: at(2) }
   await startHaproxy(host, 'qdrant.cfg', { ...operatorsSettings('haproxy/qdrant.env'), ...own })
-  const answers = async () => (await fetch(`http://${bind}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok
+  const answers = async () =>
+    (await fetch(`http://${bind}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok
   await until(answers, START_MS, () => `HAProxy does not start on ${host.name}; see its log.`)
   return { QDRANT_URL: `http://${bind}`, QDRANT_API_KEY }
 }
@@ -87,12 +88,16 @@ function nodeAt(host: Host, url: string) {
   return {
     host,
     url,
-    isReady: async () => (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok,
+    isReady: async () =>
+      (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok,
     /** The copies of a collection that lie on this node. */
     copies: (collection: string) => shardsOf(collection, 'local_shards'),
     /** The states of all copies on all nodes, as this node knows them. */
     async states(collection: string): Promise<string[]> {
-      const all = [...(await shardsOf(collection, 'local_shards')), ...(await shardsOf(collection, 'remote_shards'))]
+      const all = [
+        ...(await shardsOf(collection, 'local_shards')),
+        ...(await shardsOf(collection, 'remote_shards')),
+      ]
       return all.map(({ state }) => state)
     },
   }
@@ -103,9 +108,15 @@ function resultOf(answer: unknown): Record<string, unknown> {
 }
 
 /** All nodes know all copies as active. */
-export async function isWhole(nodes: readonly QdrantNode[], collection: string, copies: number): Promise<boolean> {
+export async function isWhole(
+  nodes: readonly QdrantNode[],
+  collection: string,
+  copies: number,
+): Promise<boolean> {
   const known = await Promise.all(nodes.map(node => node.states(collection)))
-  return known.every(states => states.length === copies && states.every(state => state === 'Active'))
+  return known.every(
+    states => states.length === copies && states.every(state => state === 'Active'),
+  )
 }
 
 /**
@@ -122,7 +133,8 @@ export async function pointsOnAllCopies(url: string, collection: string): Promis
       signal: AbortSignal.timeout(START_MS),
     })
     const { points, next_page_offset: next } = resultOf(await answer.json())
-    if (!Array.isArray(points)) throw new Error(`Qdrant answers ${answer.status} to a question for all copies.`)
+    if (!Array.isArray(points))
+      throw new Error(`Qdrant answers ${answer.status} to a question for all copies.`)
     for (const { id } of points) found.add(BigInt(id))
     offset = next
   }

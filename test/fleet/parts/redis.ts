@@ -54,7 +54,9 @@ export async function startRedis(box: Box, hosts: readonly Host[], secured: bool
   return {
     members,
     settings: {
-      REDIS_SENTINELS: hosts.map(({ address }) => `${scheme}${address}:${access.sentinelPort}`).join(','),
+      REDIS_SENTINELS: hosts
+        .map(({ address }) => `${scheme}${address}:${access.sentinelPort}`)
+        .join(','),
       REDIS_SENTINEL_NAME: NAME,
       REDIS_SENTINEL_PASSWORD: SENTINEL_PASSWORD,
       REDIS_PASSWORD: PASSWORD,
@@ -169,13 +171,19 @@ function memberAt(host: Host, access: Access) {
   }
 }
 
-async function knowsAll({ address }: Host, { sentinelPort: port, authority }: Access): Promise<boolean> {
+async function knowsAll(
+  { address }: Host,
+  { sentinelPort: port, authority }: Access,
+): Promise<boolean> {
   const at = { host: address, port, password: SENTINEL_PASSWORD, authority }
-  const [sentinels, replicas] = [
-    await say(at, 'sentinel', 'sentinels', NAME),
-    await say(at, 'sentinel', 'replicas', NAME),
-  ]
-  return Array.isArray(sentinels) && sentinels.length === 2 && Array.isArray(replicas) && replicas.length === 2
+  const sentinels = await say(at, 'sentinel', 'sentinels', NAME)
+  const replicas = await say(at, 'sentinel', 'replicas', NAME)
+  return (
+    Array.isArray(sentinels) &&
+    sentinels.length === 2 &&
+    Array.isArray(replicas) &&
+    replicas.length === 2
+  )
 }
 
 /** One command on a connection of its own; null: no answer in time. */
@@ -185,8 +193,13 @@ async function say(
   ...args: string[]
 ): Promise<unknown> {
   const client = new Redis({
-    ...{ ...at, lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0 },
-    ...{ connectTimeout: ANSWER_MS, commandTimeout: ANSWER_MS, enableReadyCheck: false },
+    ...at,
+    lazyConnect: true,
+    retryStrategy: null,
+    maxRetriesPerRequest: 0,
+    connectTimeout: ANSWER_MS,
+    commandTimeout: ANSWER_MS,
+    enableReadyCheck: false,
     ...(authority === null ? {} : { tls: trustOf({ TLS_CA_FILE: authority }) }),
   })
   client.on('error', () => {})
@@ -203,5 +216,9 @@ async function say(
 /** The member that the Sentinels of most hosts take for the master. */
 export async function masterOf(members: readonly RedisMember[]): Promise<RedisMember | null> {
   const said = await Promise.all(members.map(member => member.master()))
-  return members.find(({ address }) => said.filter(one => one === address).length * 2 > members.length) ?? null
+  return (
+    members.find(
+      ({ address }) => said.filter(one => one === address).length * 2 > members.length,
+    ) ?? null
+  )
 }

@@ -35,7 +35,8 @@ export async function startService(
   })
   if (port === '') return ''
   const base = `http://${host.address}:${port}`
-  const answers = async () => (await fetch(`${base}/healthz`, { signal: AbortSignal.timeout(2_000) })).ok
+  const answers = async () =>
+    (await fetch(`${base}/healthz`, { signal: AbortSignal.timeout(2_000) })).ok
   await until(answers, START_MS, () => `${host.name}/${name} does not start; see its log.`)
   return base
 }

@@ -9,7 +9,12 @@ const FOLDER = fileURLToPath(new URL('../../../.debian', import.meta.url))
 const DOWNLOAD_MS = 180_000
 const UNPACK_MS = 60_000
 /** Debian puts servers there, and an ordinary user's PATH does not name them. */
-const PLACES = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin']
+const PLACES = [
+  ...(process.env.PATH ?? '').split(delimiter),
+  '/usr/local/sbin',
+  '/usr/sbin',
+  '/sbin',
+]
 const LIBRARIES = ['usr/lib/x86_64-linux-gnu', 'lib/x86_64-linux-gnu', 'usr/lib/aarch64-linux-gnu']
 
 /** A program, and what it needs in its environment. */
@@ -34,8 +39,11 @@ export async function debianTool(program: string, packageName: string): Promise<
   const here = PLACES.map(place => join(place, program)).find(path => existsSync(path))
   if (here) return { command: here, env: {} }
   const root = await unpacked(packageName)
-  const command = ['usr/bin', 'usr/sbin'].map(place => join(root, place, program)).find(path => existsSync(path))
-  if (!command) throw new MissingProgram(`The package ${packageName} has no ${program}; install ${program}.`)
+  const command = ['usr/bin', 'usr/sbin']
+    .map(place => join(root, place, program))
+    .find(path => existsSync(path))
+  if (!command)
+    throw new MissingProgram(`The package ${packageName} has no ${program}; install ${program}.`)
   return { command, env: { LD_LIBRARY_PATH: LIBRARIES.map(place => join(root, place)).join(':') } }
 }
 
@@ -46,7 +54,8 @@ export async function debianTool(program: string, packageName: string): Promise<
 export async function debianPython(module: string, packageName: string): Promise<string> {
   const root = await unpacked(packageName, 'alone')
   const folder = join(root, 'usr/lib/python3/dist-packages')
-  if (!existsSync(join(folder, module))) throw new MissingProgram(`The package ${packageName} has no ${module}.`)
+  if (!existsSync(join(folder, module)))
+    throw new MissingProgram(`The package ${packageName} has no ${module}.`)
   return folder
 }
 
@@ -75,13 +84,19 @@ async function unpacked(packageName: string, scope: 'whole' | 'alone' = 'whole')
     return root
   } catch (error) {
     const why = error instanceof Error ? error.message.trim().split('\n').at(-1) : String(error)
-    throw new MissingProgram(`${packageName} is missing and cannot be brought (${why}); install that package.`)
+    throw new MissingProgram(
+      `${packageName} is missing and cannot be brought (${why}); install that package.`,
+    )
   } finally {
     await rm(aside, { recursive: true, force: true })
   }
 }
 
-async function fetchPackages(packageName: string, scope: 'whole' | 'alone', folder: string): Promise<void> {
+async function fetchPackages(
+  packageName: string,
+  scope: 'whole' | 'alone',
+  folder: string,
+): Promise<void> {
   const options = { cwd: folder, timeout: DOWNLOAD_MS, env: { ...process.env, LC_ALL: 'C' } }
   // apt leaves root for an account of its own, which cannot enter this folder.
   const sandbox = ['-o', 'APT::Sandbox::User=root']
@@ -92,8 +107,17 @@ async function fetchPackages(packageName: string, scope: 'whole' | 'alone', fold
   await run(
     'apt-get',
     [
-      ...['install', '-qq', '-y', '--no-install-recommends', '--download-only', '-o', 'Debug::NoLocking=1'],
-      ...[...sandbox, '-o', `Dir::Cache::Archives=${folder}`, packageName],
+      'install',
+      '-qq',
+      '-y',
+      '--no-install-recommends',
+      '--download-only',
+      '-o',
+      'Debug::NoLocking=1',
+      ...sandbox,
+      '-o',
+      `Dir::Cache::Archives=${folder}`,
+      packageName,
     ],
     options,
   )

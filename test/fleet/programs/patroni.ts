@@ -2,8 +2,18 @@ import { existsSync } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { checkPassage, type Owner, openPrograms, ownerCan, postgresAccount } from '../../../infra/embedded/accounts.ts'
-import { makeEnvironment, type PythonEnvironment, pythonOf } from '../../../infra/embedded/environment.ts'
+import {
+  checkPassage,
+  type Owner,
+  openPrograms,
+  ownerCan,
+  postgresAccount,
+} from '../../../infra/embedded/accounts.ts'
+import {
+  makeEnvironment,
+  type PythonEnvironment,
+  pythonOf,
+} from '../../../infra/embedded/environment.ts'
 import { Problem } from '../../../infra/embedded/files.ts'
 import { postgresPrograms } from '../../../infra/embedded/postgres-tools.ts'
 import type { Stage } from '../scenarios/scenario.ts'
@@ -40,7 +50,9 @@ async function pythonFor(owner: Owner | null, version: string): Promise<string> 
   for (const path of [own, ...['/usr/local/bin', '/usr/bin'].map(place => join(place, version))]) {
     if (existsSync(path) && (owner === null || (await ownerCan(owner, '-x', path)))) return path
   }
-  throw new Problem(`The account ${owner?.name} can run no ${version}; install Debian's ${version}.`)
+  throw new Problem(
+    `The account ${owner?.name} can run no ${version}; install Debian's ${version}.`,
+  )
 }
 
 /** @throws MissingProgram where it cannot be installed */

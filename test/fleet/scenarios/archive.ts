@@ -21,7 +21,8 @@ const SIZES = { cap: 10_000, memory: { segment: 64n, words: 500 }, first: 100, p
 /** Three hosts with OpenSearch. Each loss has another host. */
 export const archive: Scenario = {
   name: 'archive',
-  about: 'Three hosts with the archive index: one is killed, paused and cut off, and no answer is wrong.',
+  about:
+    'Three hosts with the archive index: one is killed, paused and cut off, and no answer is wrong.',
   needsNamespaces: false,
   async run(stage) {
     const { box, say, seed, signal } = stage
@@ -44,10 +45,12 @@ export const archive: Scenario = {
       const known = await index.add(randomArticles(random, 300))
       await makeSegments(index.pool, { flushed: 16n, merged: 64n })
       await writer.fill(async () => {}, signal)
-      const isWhole = () => until(cluster.isWhole, LIMIT_MS, () => 'OpenSearch does not get all copies back.')
+      const isWhole = () =>
+        until(cluster.isWhole, LIMIT_MS, () => 'OpenSearch does not get all copies back.')
       await isWhole()
       const askers = startAskers(stage, search, known, random)
-      const losses: Loss[] = box.network.kind === 'loopback' ? ['killed', 'paused'] : ['killed', 'paused', 'cut off']
+      const losses: Loss[] =
+        box.network.kind === 'loopback' ? ['killed', 'paused'] : ['killed', 'paused', 'cut off']
       for (const [at, loss] of losses.entries()) {
         const host = hosts[at]
         if (!host) throw new Error('There are too few hosts.')
@@ -58,7 +61,11 @@ export const archive: Scenario = {
         const undo = await strike(host, loss)
         say(`The host ${host.name} is ${loss}.`)
         const isNoticed = async () => (await readArchiveHealth(settings)).nodes === hosts.length - 1
-        await until(isNoticed, LIMIT_MS, () => `The health of OpenSearch never lacks the host ${host.name}.`)
+        await until(
+          isNoticed,
+          LIMIT_MS,
+          () => `The health of OpenSearch never lacks the host ${host.name}.`,
+        )
         await askers.more()
         await undo()
         await filling
@@ -77,7 +84,12 @@ export const archive: Scenario = {
 }
 
 /** Asks random questions, and holds every answer against the oracle's. */
-function startAskers({ findings, figure }: Stage, search: SearchIndex, known: Known[], random: Random) {
+function startAskers(
+  { findings, figure }: Stage,
+  search: SearchIndex,
+  known: Known[],
+  random: Random,
+) {
   let asked = 0
   let slowest = 0
   let asking = true
@@ -85,7 +97,9 @@ function startAskers({ findings, figure }: Stage, search: SearchIndex, known: Kn
     while (asking) {
       const question = { ...randomQuestion(random, known), perPage: random.pick([7, 100]) }
       const start = performance.now()
-      const differs = await difference(search, known, question, SIZES).catch((error: unknown) => `failed: ${error}`)
+      const differs = await difference(search, known, question, SIZES).catch(
+        (error: unknown) => `failed: ${error}`,
+      )
       slowest = Math.max(slowest, performance.now() - start)
       if (differs !== null) findings.add(`A search ${differs}.`)
       asked++

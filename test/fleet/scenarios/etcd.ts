@@ -22,7 +22,11 @@ export const etcd: Scenario = {
 }
 
 /** Loses the leader, writes meanwhile, and reads what was written from it when it is back. */
-async function lose({ figure, findings }: Stage, members: readonly EtcdMember[], how: Loss): Promise<void> {
+async function lose(
+  { figure, findings }: Stage,
+  members: readonly EtcdMember[],
+  how: Loss,
+): Promise<void> {
   const leader = await leaderOf(members)
   const began = Date.now()
   const undo = await strike(leader.host, how)

@@ -36,7 +36,9 @@ export async function startLoad(stage: Stage, perscope: Perscope) {
   await syncCatalogue(env, site.catalogue)
   const outages = createOutages()
   const { key } = await makeKey(env, 'readers')
-  const client = createClient(apis, key, outages, findings, { askAgainFor: MODEL_BUSY_MS * stage.patience })
+  const client = createClient(apis, key, outages, findings, {
+    askAgainFor: MODEL_BUSY_MS * stage.patience,
+  })
   const pool = createPool(databaseUrl, 'load', () => {}, { max: 2 })
   const marker = await startMarker(databaseUrl)
   const keys = await startKeyHolder(env, apis)
@@ -47,7 +49,9 @@ export async function startLoad(stage: Stage, perscope: Perscope) {
   async function finish(): Promise<void> {
     site.rest()
     await Promise.all([marker.stop(), keys.stop(), importer.stop()])
-    say(`${site.articles.length} articles are published and ${importer.count()} imported; waiting until all is done.`)
+    say(
+      `${site.articles.length} articles are published and ${importer.count()} imported; waiting until all is done.`,
+    )
     // So long the readers ask on, now that nothing may fail any more.
     await sleep(RECOVERY_MS, undefined, { signal }).catch(() => {})
     await readers.rest()
@@ -56,12 +60,22 @@ export async function startLoad(stage: Stage, perscope: Perscope) {
     await catchUp(readers.pollers, pool)
     await readers.stop()
     const machine = { env, workers: [] }
-    await judge({ site, machine, pool, outages, findings, reading: readers, imported: importer.count() })
+    await judge({
+      site,
+      machine,
+      pool,
+      outages,
+      findings,
+      reading: readers,
+      imported: importer.count(),
+    })
     await marker.check(pool, findings)
     await keys.check(pool, findings)
     for (const member of perscope.hosts.flatMap(host => host.members())) {
       for (const { at, code } of member.ends)
-        findings.add(`${member.name} ended with ${code} at ${new Date(at).toISOString()}; see ${member.log}.`)
+        findings.add(
+          `${member.name} ended with ${code} at ${new Date(at).toISOString()}; see ${member.log}.`,
+        )
     }
     const { asked, forgiven, again, failed, slowest } = client.counts
     figure('articles published', site.articles.length)
@@ -69,7 +83,10 @@ export async function startLoad(stage: Stage, perscope: Perscope) {
     figure('runs of import', `${importer.runs.all}, ${importer.runs.failed} failed`)
     figure('rows answered', marker.count())
     figure('keys made', keys.keys.length)
-    figure('requests', `${asked}, ${forgiven} failed while a host was lost, ${failed} otherwise; slowest ${slowest} ms`)
+    figure(
+      'requests',
+      `${asked}, ${forgiven} failed while a host was lost, ${failed} otherwise; slowest ${slowest} ms`,
+    )
     figure('searches by meaning that were asked again', again)
     figure('sequences of pages', readers.sequences.length)
   }
@@ -83,12 +100,19 @@ export async function startLoad(stage: Stage, perscope: Perscope) {
     /** Waits until all that is published by now is indexed. */
     async untilIndexed(within: number) {
       const published = site.articles.length
-      const isDone = async () => ((await readProgress(pool))?.articles ?? 0) >= published + importer.count()
+      const isDone = async () =>
+        ((await readProgress(pool))?.articles ?? 0) >= published + importer.count()
       await until(isDone, within, () => 'What was published is not indexed in time.')
     },
     async stop() {
       site.rest()
-      await Promise.all([marker.stop(), keys.stop(), importer.stop(), readers.rest(), readers.stop()])
+      await Promise.all([
+        marker.stop(),
+        keys.stop(),
+        importer.stop(),
+        readers.rest(),
+        readers.stop(),
+      ])
       await pool.end()
       await site.close()
     },
@@ -98,6 +122,7 @@ export async function startLoad(stage: Stage, perscope: Perscope) {
 /** Each outlet has an address of its own, because politeness goes by host. */
 async function openSite(seed: number, box: Box): Promise<Site> {
   const outlets = []
-  for (const outlet of SITE_OUTLETS) outlets.push({ ...outlet, address: await box.network.runnerAddress() })
+  for (const outlet of SITE_OUTLETS)
+    outlets.push({ ...outlet, address: await box.network.runnerAddress() })
   return startSite(seed, HOST_DELAY_MS, outlets)
 }

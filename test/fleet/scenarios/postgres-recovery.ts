@@ -25,7 +25,8 @@ const LIMIT_MS = 60_000
 /** The steps of docs/several-machines.md, "Recovery under Patroni", with two members. */
 export const postgresRecovery: Scenario = {
   name: 'postgres-recovery',
-  about: 'Two hosts with Postgres: the primary is switched over, a table is dropped, and the archive leads back.',
+  about:
+    'Two hosts with Postgres: the primary is switched over, a table is dropped, and the archive leads back.',
   needsNamespaces: false,
   async run(stage) {
     const { box, say } = stage
@@ -52,7 +53,9 @@ export const postgresRecovery: Scenario = {
     await archive.backUp(proxy.primary)
     say('Postgres runs on two hosts, and a base backup is taken.')
 
-    await switchBy(stage, first, () => ask(url(proxy.primary), 'insert into notes values (1) on conflict do nothing'))
+    await switchBy(stage, first, () =>
+      ask(url(proxy.primary), 'insert into notes values (1) on conflict do nothing'),
+    )
     await untilSynchronous(members)
     const moment = await makeMistake(url(proxy.primary), archive, members)
     for (const { host } of members) await host.stop('patroni')
@@ -60,7 +63,10 @@ export const postgresRecovery: Scenario = {
     say('The cluster is forgotten.')
 
     await recover(stage, programs, archive, first, moment)
-    await runScript({ ...env, DATABASE_URL: url(`${first.host.address}:${first.port}`) }, 'recovered')
+    await runScript(
+      { ...env, DATABASE_URL: url(`${first.host.address}:${first.port}`) },
+      'recovered',
+    )
     await removeLines(first, programs)
     await first.host.stop('recovering')
     say('The server is recovered; Patroni takes it back.')
@@ -80,7 +86,11 @@ export const postgresRecovery: Scenario = {
 const askAs = (member: PatroniMember, sql: string) => askSuperuser(member, sql, DATABASE)
 
 /** Switches the primary over with `patronictl`, and measures how long no write is answered. */
-async function switchBy({ figure }: Stage, primary: PatroniMember, write: () => Promise<unknown>): Promise<void> {
+async function switchBy(
+  { figure }: Stage,
+  primary: PatroniMember,
+  write: () => Promise<unknown>,
+): Promise<void> {
   await primary.control(['list'])
   let answered = Date.now()
   let longest = 0
@@ -95,11 +105,18 @@ async function switchBy({ figure }: Stage, primary: PatroniMember, write: () => 
   await primary.control(['switchover', '--leader', primary.host.name, '--force'])
   isOver = true
   await writing
-  figure('switched over by patronictl: longest time without a write', `${(longest / 1000).toFixed(1)} s`)
+  figure(
+    'switched over by patronictl: longest time without a write',
+    `${(longest / 1000).toFixed(1)} s`,
+  )
 }
 
 /** @returns the moment before the mistake */
-async function makeMistake(url: string, archive: LogArchive, members: readonly PatroniMember[]): Promise<string> {
+async function makeMistake(
+  url: string,
+  archive: LogArchive,
+  members: readonly PatroniMember[],
+): Promise<string> {
   const [{ moment } = { moment: '' }] = await ask(url, 'select clock_timestamp()::text as moment')
   await ask(url, 'drop table notes')
   const primary = await primaryOf(members)
@@ -140,7 +157,11 @@ async function removeLines({ data }: PatroniMember, { owner }: PatroniPrograms):
 }
 
 /** The table is back, and so are Patroni's settings; and the log goes on into the archive. */
-async function check({ findings }: Stage, archive: LogArchive, primary: PatroniMember): Promise<void> {
+async function check(
+  { findings }: Stage,
+  archive: LogArchive,
+  primary: PatroniMember,
+): Promise<void> {
   const [told] = await askAs(
     primary,
     `select current_setting('archive_mode') as mode, current_setting('synchronous_standby_names') as standbys,
@@ -150,5 +171,6 @@ async function check({ findings }: Stage, archive: LogArchive, primary: PatroniM
   if (told?.mode !== 'always') findings.add(`archive_mode is ${told?.mode} after the recovery.`)
   if (told?.standbys === '') findings.add('No standby is synchronous after the recovery.')
   const { missing } = await archive.inspect(primary)
-  if (missing.length > 0) findings.add(`The archive lacks segments of the log: ${missing.join(', ')}.`)
+  if (missing.length > 0)
+    findings.add(`The archive lacks segments of the log: ${missing.join(', ')}.`)
 }

@@ -3,7 +3,14 @@ import { fileURLToPath } from 'node:url'
 import { createPool } from '../../../shared/postgres/pool.ts'
 import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
-import { cutBetween, type Host, type Loss as HostLoss, mendBetween, since, strike } from '../hosts/host.ts'
+import {
+  cutBetween,
+  type Host,
+  type Loss as HostLoss,
+  mendBetween,
+  since,
+  strike,
+} from '../hosts/host.ts'
 import { type Link, openLink } from '../links/link.ts'
 import { startEtcd } from '../parts/etcd.ts'
 import { type LogArchive, openArchive } from '../parts/log-archive.ts'
@@ -38,7 +45,8 @@ type Loss = HostLoss | 'cut off from its like' | 'switched over'
 
 export const postgres: Scenario = {
   name: 'postgres',
-  about: 'Three hosts with Postgres: the primary is killed under all services, and nothing is lost.',
+  about:
+    'Three hosts with Postgres: the primary is killed under all services, and nothing is lost.',
   needsNamespaces: false,
   run: stage => survive(stage, ['killed']),
 }
@@ -51,7 +59,13 @@ export const postgresLong: Scenario = {
   run: stage => survive(stage, LONG, DISTANCE_MS),
 }
 
-const LONG: readonly Loss[] = ['switched over', 'cut off from its like', 'paused', 'cut off', 'killed']
+const LONG: readonly Loss[] = [
+  'switched over',
+  'cut off from its like',
+  'paused',
+  'cut off',
+  'killed',
+]
 
 const LINE_LOST_MS = 10_000
 
@@ -109,20 +123,32 @@ async function survive(stage: Stage, losses: readonly Loss[], distance = 0): Pro
 }
 
 /** The log must be whole: with the base backup it leads to any moment, also across the losses. */
-async function checkArchive({ figure, findings }: Stage, archive: LogArchive, members: readonly PatroniMember[]) {
+async function checkArchive(
+  { figure, findings }: Stage,
+  archive: LogArchive,
+  members: readonly PatroniMember[],
+) {
   const primary = await primaryOf(members)
   if (!primary) throw new Error('There is no primary that archives.')
   const { segments, missing } = await archive.inspect(primary)
-  if (missing.length > 0) findings.add(`The archive lacks segments of the log: ${missing.join(', ')}.`)
+  if (missing.length > 0)
+    findings.add(`The archive lacks segments of the log: ${missing.join(', ')}.`)
   figure('segments of the log archived', segments)
 }
 
 /** Long lines to the Postgres of each host: a standby has a commit that much later. */
-async function stretch(box: Box, hosts: readonly Host[], distance: number): Promise<ReadonlyMap<Host, Link>> {
+async function stretch(
+  box: Box,
+  hosts: readonly Host[],
+  distance: number,
+): Promise<ReadonlyMap<Host, Link>> {
   const lines = new Map<Host, Link>()
   const port = box.network.port(5432)
   for (const host of hosts) {
-    const line = await openLink({ address: await box.network.runnerAddress(), port }, { address: host.address, port })
+    const line = await openLink(
+      { address: await box.network.runnerAddress(), port },
+      { address: host.address, port },
+    )
     line.delay(distance)
     lines.set(host, line)
   }
@@ -144,7 +170,13 @@ function loseLine(line: Link | undefined): () => void {
 }
 
 /** Loses the primary's host, waits until writes go on, and takes the host back as a standby. */
-async function lose(stage: Stage, load: Load, fleet: Members, loss: Loss, number: number): Promise<void> {
+async function lose(
+  stage: Stage,
+  load: Load,
+  fleet: Members,
+  loss: Loss,
+  number: number,
+): Promise<void> {
   const { figure, findings, patience } = stage
   const { members } = fleet
   const primary = await primaryOf(members)
@@ -152,7 +184,10 @@ async function lose(stage: Stage, load: Load, fleet: Members, loss: Loss, number
   const isOver = load.outages.begin(['postgres'])
   const began = Date.now()
   const undo = await losePrimary(primary, loss, fleet)
-  const mendLine = loss === 'paused' || loss === 'switched over' ? () => {} : loseLine(fleet.lines.get(primary.host))
+  const mendLine =
+    loss === 'paused' || loss === 'switched over'
+      ? () => {}
+      : loseLine(fleet.lines.get(primary.host))
   // Until the strike has come through, writes may go on.
   const struck = Date.now()
   await until(
@@ -162,13 +197,18 @@ async function lose(stage: Stage, load: Load, fleet: Members, loss: Loss, number
   )
   const away = load.marker.latest() - began
   isOver()
-  figure(`${number}. ${primary.host.name} ${loss}: writes went on after`, `${(away / 1000).toFixed(1)} s`)
-  if (away > WRITES_MS * patience) findings.add(`Writes went on ${away} ms after ${primary.host.name} was ${loss}.`)
+  figure(
+    `${number}. ${primary.host.name} ${loss}: writes went on after`,
+    `${(away / 1000).toFixed(1)} s`,
+  )
+  if (away > WRITES_MS * patience)
+    findings.add(`Writes went on ${away} ms after ${primary.host.name} was ${loss}.`)
   await undo()
   mendLine()
   await untilSynchronous(members, PATIENCE_MS * patience)
   figure(`${number}. ${primary.host.name} ${loss}: a standby again after`, since(began))
-  if ((await primary.role()) !== 'standby') findings.add(`${primary.host.name} did not come back as a standby.`)
+  if ((await primary.role()) !== 'standby')
+    findings.add(`${primary.host.name} did not come back as a standby.`)
 }
 
 /** Lets one standby lag behind, and shows readers nothing that it lacks. */
@@ -183,7 +223,10 @@ async function holdStandby({ say }: Stage, members: readonly PatroniMember[]): P
 }
 
 /** Replaces the standbys one after another, as an upgrade does. No request may fail meanwhile. */
-async function restartStandbys({ figure, say }: Stage, members: readonly PatroniMember[]): Promise<void> {
+async function restartStandbys(
+  { figure, say }: Stage,
+  members: readonly PatroniMember[],
+): Promise<void> {
   const primary = await primaryOf(members)
   for (const member of members.filter(each => each !== primary)) {
     const began = Date.now()
@@ -198,13 +241,18 @@ async function restartStandbys({ figure, say }: Stage, members: readonly Patroni
  * Takes etcd's majority away for longer than the primary's key lasts. No request may fail
  * meanwhile.
  */
-async function pauseEtcd({ findings, say }: Stage, load: Load, members: readonly PatroniMember[]): Promise<void> {
+async function pauseEtcd(
+  { findings, say }: Stage,
+  load: Load,
+  members: readonly PatroniMember[],
+): Promise<void> {
   const primary = await primaryOf(members)
   const others = members.filter(each => each !== primary).map(({ host }) => host.member('etcd'))
   for (const etcd of others) etcd?.signal('SIGSTOP')
   say('etcd has no majority.')
   await sleep(WITHOUT_ETCD_MS)
-  if (load.marker.latest() < Date.now() - WITHOUT_ETCD_MS / 2) findings.add('Writes ended when etcd had no majority.')
+  if (load.marker.latest() < Date.now() - WITHOUT_ETCD_MS / 2)
+    findings.add('Writes ended when etcd had no majority.')
   for (const etcd of others) etcd?.signal('SIGCONT')
   await untilSynchronous(members, PATIENCE_MS)
   say('etcd has its majority back.')
@@ -221,7 +269,10 @@ async function loseServices(stage: Stage, load: Load, perscope: Perscope): Promi
   const pool = createPool(perscope.databaseUrl, 'locks', () => {}, { max: 1 })
   try {
     const isFree = async () => {
-      const { rows } = await pool.query<{ free: boolean }>('select pg_try_advisory_xact_lock($1) as free', [LOCK])
+      const { rows } = await pool.query<{ free: boolean }>(
+        'select pg_try_advisory_xact_lock($1) as free',
+        [LOCK],
+      )
       return rows[0]?.free === true
     }
     await host.start({
@@ -233,7 +284,11 @@ async function loseServices(stage: Stage, load: Load, perscope: Perscope): Promi
     const isOver = load.outages.begin(['api-1'])
     await host.crash()
     const began = Date.now()
-    await until(isFree, PATIENCE_MS, () => `The lock of ${host.name}, which is lost, is never given up.`)
+    await until(
+      isFree,
+      PATIENCE_MS,
+      () => `The lock of ${host.name}, which is lost, is never given up.`,
+    )
     figure(`${host.name} killed: its locks were free after`, since(began))
     await load.untilIndexed(PATIENCE_MS)
     figure(`${host.name} killed: what was published then was indexed after`, since(began))
@@ -248,7 +303,11 @@ async function loseServices(stage: Stage, load: Load, perscope: Perscope): Promi
 }
 
 /** @returns what takes it back */
-async function losePrimary(primary: PatroniMember, loss: Loss, { members }: Members): Promise<() => Promise<void>> {
+async function losePrimary(
+  primary: PatroniMember,
+  loss: Loss,
+  { members }: Members,
+): Promise<() => Promise<void>> {
   const { host } = primary
   if (loss === 'switched over') {
     await switchOver(primary)

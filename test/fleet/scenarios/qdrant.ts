@@ -6,7 +6,13 @@ import { until } from '../../fleet.ts'
 import { createWorld, query, served, type World } from '../../semantic/world.ts'
 import { since } from '../hosts/host.ts'
 import { operatorsSettings } from '../parts/operators-file.ts'
-import { isWhole, pointsOnAllCopies, type QdrantNode, startQdrant, startQdrantProxy } from '../parts/qdrant.ts'
+import {
+  isWhole,
+  pointsOnAllCopies,
+  type QdrantNode,
+  startQdrant,
+  startQdrantProxy,
+} from '../parts/qdrant.ts'
 import type { Scenario, Stage } from './scenario.ts'
 
 const PATIENCE_MS = 60_000
@@ -73,7 +79,10 @@ async function survive(stage: Stage, losses: number): Promise<void> {
 /** Those who fill and ask; every search must find all that was embedded before. */
 async function startUsers({ findings, figure }: Stage, world: World, pause: number) {
   const search = await world.openSearch()
-  let [stopping, indexed, asked, slowest] = [false, 3, 0, 0]
+  let stopping = false
+  let indexed = 3
+  let asked = 0
+  let slowest = 0
   async function fill(): Promise<void> {
     while (!stopping && indexed < MOST) {
       indexed += (await world.index([{}, {}])).length
@@ -144,7 +153,9 @@ async function compare(
   nodes: readonly QdrantNode[],
   collection: string,
 ): Promise<void> {
-  const { rows } = await world.pool.query<{ seq: bigint }>('select seq from embeddings where embedded_at is not null')
+  const { rows } = await world.pool.query<{ seq: bigint }>(
+    'select seq from embeddings where embedded_at is not null',
+  )
   let there = new Set<bigint>()
   const read = async () => {
     there = await pointsOnAllCopies(world.config.QDRANT_URL, collection)
@@ -153,10 +164,12 @@ async function compare(
   // Nodes have connections to each other from before the loss, which fail once.
   await until(read, PATIENCE_MS, () => 'Qdrant does not compare its copies.')
   const lacking = rows.filter(({ seq }) => !there.has(seq))
-  if (lacking.length > 0) findings.add(`${lacking.length} of ${rows.length} articles are not the same on all copies.`)
+  if (lacking.length > 0)
+    findings.add(`${lacking.length} of ${rows.length} articles are not the same on all copies.`)
   const points = (await Promise.all(nodes.map(node => node.copies(collection)))).flat()
   const sum = points.reduce((all, copy) => all + copy.points, 0)
-  if (sum !== rows.length * COPIES) findings.add(`The copies hold ${sum} points for ${rows.length} articles.`)
+  if (sum !== rows.length * COPIES)
+    findings.add(`The copies hold ${sum} points for ${rows.length} articles.`)
   figure('points on both copies', there.size)
 }
 
@@ -179,19 +192,30 @@ async function loseTwo(
       error => (error instanceof SemanticUnavailable ? null : Promise.reject(error)),
     )
     slowest = Math.max(slowest, Date.now() - began)
-    if (found !== null && found < total) findings.add(`With two nodes away, a search found ${found} of ${total}.`)
+    if (found !== null && found < total)
+      findings.add(`With two nodes away, a search found ${found} of ${total}.`)
     await sleep(100)
   }
   figure('two killed: slowest refusal', `${slowest} ms`)
-  if (slowest > ANSWER_MS * patience) findings.add(`With two nodes away, a search took ${slowest} ms.`)
+  if (slowest > ANSWER_MS * patience)
+    findings.add(`With two nodes away, a search took ${slowest} ms.`)
   await Promise.all(lost.map(({ host }) => host.boot()))
-  await until(() => isWhole(nodes, collection, SHARDS * COPIES), PATIENCE_MS, 'The copies do not come back.')
+  await until(
+    () => isWhole(nodes, collection, SHARDS * COPIES),
+    PATIENCE_MS,
+    'The copies do not come back.',
+  )
   let n = 0
-  const findsAll = async () => (await search.search(query(`both back ${n++}`), null)).total === total
+  const findsAll = async () =>
+    (await search.search(query(`both back ${n++}`), null)).total === total
   await until(findsAll, PATIENCE_MS, () => 'Searches do not find everything again.')
 }
 
-async function createWithOneAway({ figure }: Stage, world: World, nodes: readonly QdrantNode[]): Promise<void> {
+async function createWithOneAway(
+  { figure }: Stage,
+  world: World,
+  nodes: readonly QdrantNode[],
+): Promise<void> {
   await nodes[2]?.host.crash()
   const vectors = openVectorStore(world.config, 15_000)
   const began = Date.now()

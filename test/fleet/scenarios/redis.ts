@@ -16,16 +16,19 @@ const LOOK_MS = 100
 
 export const redis: Scenario = {
   name: 'redis',
-  about: 'Three hosts with Redis and Sentinel over TLS: the master is killed and paused under crawlers.',
+  about:
+    'Three hosts with Redis and Sentinel over TLS: the master is killed and paused under crawlers.',
   needsNamespaces: false,
   run: stage => survive(stage, ['killed', 'paused'], true),
 }
 
 export const redisLong: Scenario = {
   name: 'redis-long',
-  about: 'Three hosts with Redis and Sentinel: the master is killed, paused and cut off under crawlers, twice.',
+  about:
+    'Three hosts with Redis and Sentinel: the master is killed, paused and cut off under crawlers, twice.',
   needsNamespaces: true,
-  run: stage => survive(stage, ['killed', 'paused', 'cut off', 'killed', 'paused', 'cut off'], false),
+  run: stage =>
+    survive(stage, ['killed', 'paused', 'cut off', 'killed', 'paused', 'cut off'], false),
 }
 
 /** @param secured whether all connections to Redis and Sentinels use TLS */
@@ -59,8 +62,11 @@ async function survive(stage: Stage, losses: readonly Loss[], secured: boolean):
 async function startCrawl({ findings, figure }: Stage, fleet: Fleet, database: TestDatabase) {
   const site = await startSite(1)
   await fleet.sync(site.catalogue)
-  for (const service of ['crawler', 'crawler', 'normaliser', 'normaliser'] as const) await fleet.start(service)
-  let [stopping, printed, longest] = [false, 0, 0]
+  for (const service of ['crawler', 'crawler', 'normaliser', 'normaliser'] as const)
+    await fleet.start(service)
+  let stopping = false
+  let printed = 0
+  let longest = 0
   const articles = () => database.count('articles')
 
   async function publish(): Promise<void> {
@@ -71,7 +77,7 @@ async function startCrawl({ findings, figure }: Stage, fleet: Fleet, database: T
     }
   }
   async function watch(): Promise<void> {
-    for (let [seen, at] = [await articles(), Date.now()]; !stopping; await sleep(LOOK_MS)) {
+    for (let seen = await articles(), at = Date.now(); !stopping; await sleep(LOOK_MS)) {
       const now = await articles()
       longest = Math.max(longest, Date.now() - at)
       if (now > seen) [seen, at] = [now, Date.now()]
@@ -94,10 +100,14 @@ async function startCrawl({ findings, figure }: Stage, fleet: Fleet, database: T
       await Promise.all(working)
     },
     async check() {
-      await until(async () => (await articles()) === printed, PATIENCE_MS, fleet.logs).catch(async () => {
-        findings.add(`${await articles()} of ${printed} articles are there.`)
-      })
-      const doubled = await database.query('select url from article_texts group by url having count(*) > 1')
+      await until(async () => (await articles()) === printed, PATIENCE_MS, fleet.logs).catch(
+        async () => {
+          findings.add(`${await articles()} of ${printed} articles are there.`)
+        },
+      )
+      const doubled = await database.query(
+        'select url from article_texts group by url having count(*) > 1',
+      )
       if (doubled.length > 0) findings.add(`${doubled.length} articles are there twice.`)
       figure('articles crawled', printed)
       for (const { service, process: child } of fleet.members) {
@@ -124,7 +134,11 @@ async function lose(
     const next = await masterOf(members.filter(member => member !== master))
     return next !== null && next !== master
   }
-  await until(isReplaced, PATIENCE_MS, () => `No other master since ${master.host.name} was ${loss}.`)
+  await until(
+    isReplaced,
+    PATIENCE_MS,
+    () => `No other master since ${master.host.name} was ${loss}.`,
+  )
   figure(`${master.host.name} ${loss}: another master after`, since(began))
   // So long a former master that is only paused keeps its connections.
   await sleep(QUIET_MS)
@@ -133,23 +147,35 @@ async function lose(
     if ((await master.role()) === 'master' && (await master.takesWrites())) {
       // Unless the Sentinels have chosen it again meanwhile.
       const present = await masterOf(members)
-      if (present !== master) findings.add(`${master.host.name} was ${loss}, came back as a master and takes writes.`)
+      if (present !== master)
+        findings.add(`${master.host.name} was ${loss}, came back as a master and takes writes.`)
     }
     return (await master.role()) === 'replica'
   }
   await until(isReplica, PATIENCE_MS, () => `${master.host.name} does not come back as a replica.`)
   figure(`${master.host.name} ${loss}: a replica again after`, since(began))
-  const allTakePart = async () => (await Promise.all(members.map(member => member.takesPart()))).every(Boolean)
-  await until(allTakePart, PATIENCE_MS, () => `The Sentinel of ${master.host.name} takes no part after it was ${loss}.`)
+  const allTakePart = async () =>
+    (await Promise.all(members.map(member => member.takesPart()))).every(Boolean)
+  await until(
+    allTakePart,
+    PATIENCE_MS,
+    () => `The Sentinel of ${master.host.name} takes no part after it was ${loss}.`,
+  )
   const longest = crawl.longest()
-  figure(`${master.host.name} ${loss}: longest time without a new article`, `${(longest / 1000).toFixed(1)} s`)
+  figure(
+    `${master.host.name} ${loss}: longest time without a new article`,
+    `${(longest / 1000).toFixed(1)} s`,
+  )
   if (longest > GOES_ON_MS * patience) findings.add(`No new article came for ${longest} ms.`)
 }
 
 /** Commands and health know the queues that Sentinels lead to. */
 async function ask({ findings }: Stage, fleet: Fleet): Promise<void> {
-  const status: { queues?: Record<string, unknown> } = JSON.parse(await fleet.script('status', '--json'))
-  if (status.queues?.normalise === undefined) findings.add('`npm run status` does not show the queues.')
+  const status: { queues?: Record<string, unknown> } = JSON.parse(
+    await fleet.script('status', '--json'),
+  )
+  if (status.queues?.normalise === undefined)
+    findings.add('`npm run status` does not show the queues.')
   await fleet.script('queues', 'drain', 'normalise')
   const { log } = await fleet.start('normaliser')
   const port = () => /"metrics":(\d+)/.exec(log())?.[1]

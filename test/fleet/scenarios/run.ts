@@ -46,10 +46,16 @@ export async function runScenario(scenario: Scenario, options: RunOptions) {
   try {
     if (scenario.needsNamespaces && box.network.kind === 'loopback') {
       keep = false
-      throw new NeedsNamespaces(`The scenario ${scenario.name} cuts hosts off, which needs network namespaces.`)
+      throw new NeedsNamespaces(
+        `The scenario ${scenario.name} cuts hosts off, which needs network namespaces.`,
+      )
     }
     const running = scenario.run({
-      ...{ box, seed, findings, signal, patience: options.patience },
+      box,
+      seed,
+      findings,
+      signal,
+      patience: options.patience,
       figure(name, value) {
         figures[name] = value
         say(`  ${name}: ${value}`)

@@ -36,7 +36,8 @@ export function drawChart(place: HTMLElement, look: Look, options: ChartOptions)
     points: { show: false },
     ...(bars ? { paths: bars } : {}),
   })
-  const isPale = ({ to }: Count) => options.waitingFrom !== null && to !== undefined && to >= options.waitingFrom
+  const isPale = ({ to }: Count) =>
+    options.waitingFrom !== null && to !== undefined && to >= options.waitingFrom
   return new uPlot(
     {
       width: place.clientWidth,
@@ -55,9 +56,15 @@ export function drawChart(place: HTMLElement, look: Look, options: ChartOptions)
         {
           space: 5.6 * rem,
           incrs: [1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 100, 200, 500, 1_000],
-          values: (_plot, splits) => splits.map((at, n) => labelOf(data[at], data[splits[n - 1] ?? -1], tick)),
+          values: (_plot, splits) =>
+            splits.map((at, n) => labelOf(data[at], data[splits[n - 1] ?? -1], tick)),
         },
-        { size: 2.6 * rem, space: 2 * rem, incrs: WHOLE_STEPS, values: (_plot, splits) => splits.map(number) },
+        {
+          size: 2.6 * rem,
+          space: 2 * rem,
+          incrs: WHOLE_STEPS,
+          values: (_plot, splits) => splits.map(number),
+        },
       ),
       series: [{}, drawn(look.bar), drawn(look.pale)],
       hooks: {
@@ -82,7 +89,8 @@ const STRIPES = 7
 function stripeGaps({ ctx, bbox, valToPos }: uPlot, data: Bucket[], colour: string): void {
   for (const [index, { gap }] of data.entries()) {
     if (!gap) continue
-    const [left, right] = [valToPos(index - 0.45, 'x', true), valToPos(index + 0.45, 'x', true)]
+    const left = valToPos(index - 0.45, 'x', true)
+    const right = valToPos(index + 0.45, 'x', true)
     ctx.save()
     ctx.beginPath()
     ctx.rect(left, bbox.top, right - left, bbox.height)
@@ -92,23 +100,35 @@ function stripeGaps({ ctx, bbox, valToPos }: uPlot, data: Bucket[], colour: stri
       ctx.moveTo(x, bbox.top + bbox.height)
       ctx.lineTo(x + bbox.height, bbox.top)
     }
-    Object.assign(ctx, { strokeStyle: colour, globalAlpha: 0.45, lineWidth: 1.5 * devicePixelRatio })
+    Object.assign(ctx, {
+      strokeStyle: colour,
+      globalAlpha: 0.45,
+      lineWidth: 1.5 * devicePixelRatio,
+    })
     ctx.stroke()
     ctx.restore()
   }
 }
 
 /** A brush over bars, or a click on one. */
-function tellSelection({ select, posToVal, cursor }: uPlot, { data, onSelect }: ChartOptions): void {
+function tellSelection(
+  { select, posToVal, cursor }: uPlot,
+  { data, onSelect }: ChartOptions,
+): void {
   if (select.width < CLICK) {
     if (typeof cursor.idx === 'number') onSelect(cursor.idx, cursor.idx)
     return
   }
-  const at = (left: number) => Math.min(data.length - 1, Math.max(0, Math.round(posToVal(left, 'x'))))
+  const at = (left: number) =>
+    Math.min(data.length - 1, Math.max(0, Math.round(posToVal(left, 'x'))))
   onSelect(at(select.left), at(select.left + select.width))
 }
 
-function labelOf(count: Count | undefined, before: Count | undefined, tick: ChartOptions['tick']): string {
+function labelOf(
+  count: Count | undefined,
+  before: Count | undefined,
+  tick: ChartOptions['tick'],
+): string {
   return count?.from ? tick(new Date(count.from), before?.from ? new Date(before.from) : null) : ''
 }
 
@@ -119,7 +139,11 @@ export interface LinesOptions {
 }
 
 /** Draws a line for each search; points are hollow where much of the bucket is missing. */
-export function drawLines(place: HTMLElement, look: Look, { lines, tick, format }: LinesOptions): uPlot {
+export function drawLines(
+  place: HTMLElement,
+  look: Look,
+  { lines, tick, format }: LinesOptions,
+): uPlot {
   const { rem } = look
   const length = lines[0]?.values.length ?? 0
   const series = lines.flatMap(({ colour, dash, values, hollow }) => [
@@ -142,7 +166,11 @@ export function drawLines(place: HTMLElement, look: Look, { lines, tick, format 
       },
       axes: axesOf(
         look,
-        { space: 5.6 * rem, incrs: [1, 2, 5, 7, 14, 30, 100], values: (_plot, splits) => splits.map(tick) },
+        {
+          space: 5.6 * rem,
+          incrs: [1, 2, 5, 7, 14, 30, 100],
+          values: (_plot, splits) => splits.map(tick),
+        },
         { size: 3.2 * rem, space: 2 * rem, values: (_plot, splits) => splits.map(format) },
       ),
       series: [{}, ...series.map(({ line }) => line)],

@@ -1,7 +1,14 @@
 import { useCallback, useState } from 'preact/hooks'
 import type { Count, Counts as CountsOfSearch } from '../../../clients/typescript/src/index.ts'
 import { Button, useWork } from '../../parts/controls.tsx'
-import { type Asking, ask, type Failure, hasList, isListOf, type Outcome } from '../../parts/request.ts'
+import {
+  type Asking,
+  ask,
+  type Failure,
+  hasList,
+  isListOf,
+  type Outcome,
+} from '../../parts/request.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import { NEW_SEARCH, type Search, writeSearch } from '../search/search.ts'
 
@@ -15,7 +22,13 @@ type Counted = { counts: Counts | null; failure: Failure | null; isOld: boolean 
 const NOTHING: Counted = { counts: null, failure: null, isOld: false }
 
 /** @param search null: nothing to count */
-export function useCounts(search: Search | null, by: By, secret: string, round: number, texts = false): Counted {
+export function useCounts(
+  search: Search | null,
+  by: By,
+  secret: string,
+  round: number,
+  texts = false,
+): Counted {
   const [counted, setCounted] = useState(NOTHING)
   const count = useCallback(
     async (signal: AbortSignal) => {
@@ -36,7 +49,13 @@ export function useCounts(search: Search | null, by: By, secret: string, round: 
  */
 const asked = new WeakMap<Search, Map<string, Promise<Outcome<Counts>>>>()
 
-function askOnce(search: Search, by: By, secret: string, round: number, texts: boolean): Promise<Outcome<Counts>> {
+function askOnce(
+  search: Search,
+  by: By,
+  secret: string,
+  round: number,
+  texts: boolean,
+): Promise<Outcome<Counts>> {
   const ofSearch = asked.get(search) ?? new Map<string, Promise<Outcome<Counts>>>()
   asked.set(search, ofSearch)
   const name = `${by} ${round} ${texts}`
@@ -58,7 +77,10 @@ export function useTimeCounts(
   round: number,
   texts: boolean,
 ): Counted & { unit: TimeUnit } {
-  const [counted, setCounted] = useState<Counted & { unit: TimeUnit }>({ ...NOTHING, unit: 'month' })
+  const [counted, setCounted] = useState<Counted & { unit: TimeUnit }>({
+    ...NOTHING,
+    unit: 'month',
+  })
   const count = useCallback(
     async (signal: AbortSignal) => {
       if (search === null) return setCounted({ ...NOTHING, unit: 'month' })
@@ -124,7 +146,8 @@ const DAY = 86_400_000
 /** The unit that draws some ten to a hundred bars over the time span of the articles. */
 function fittingUnit(data: Count[]): TimeUnit {
   const filled = data.filter(({ count }) => count > 0)
-  const [first, last] = [filled[0]?.from, filled.at(-1)?.to]
+  const first = filled[0]?.from
+  const last = filled.at(-1)?.to
   if (first === undefined || last === undefined) return 'day'
   const days = (Date.parse(last) - Date.parse(first)) / DAY
   if (days <= 3) return 'hour'
@@ -140,7 +163,12 @@ function byYear(answer: Outcome<Counts>): Outcome<Counts> {
   for (const month of answer.value.data) {
     const key = month.key.slice(0, 4)
     const year = years.get(key)
-    years.set(key, { ...month, ...(year && { from: year.from }), key, count: (year?.count ?? 0) + month.count })
+    years.set(key, {
+      ...month,
+      ...(year && { from: year.from }),
+      key,
+      count: (year?.count ?? 0) + month.count,
+    })
   }
   return { ...answer, value: { ...answer.value, data: [...years.values()] } }
 }
@@ -161,7 +189,8 @@ export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain()
   const { words, wait } = useSpeech()
   return (
     <p class="hint" role="status">
-      {words.insights.failed} {failure.retryAfter !== null && `${words.failure.in(wait(failure.retryAfter))}. `}
+      {words.insights.failed}{' '}
+      {failure.retryAfter !== null && `${words.failure.in(wait(failure.retryAfter))}. `}
       <Button class="link" onClick={onAgain} text={words.failure.again} />
     </p>
   )
@@ -210,19 +239,32 @@ const MOST_DAYS = 366 * 86_400_000
  * Adds to each bucket of time how complete its days are. Hours get no such figure, because only
  * days are known.
  */
-export function useCompleteness(search: Search | null, data: Count[], unit: TimeUnit, secret: string): Bucket[] {
+export function useCompleteness(
+  search: Search | null,
+  data: Count[],
+  unit: TimeUnit,
+  secret: string,
+): Bucket[] {
   const speech = useSpeech()
   const [covered, setCovered] = useState<{ of: Count[]; buckets: Bucket[] } | null>(null)
   const look = useCallback(
     async (signal: AbortSignal) => {
       if (search === null || unit === 'hour') return
-      const days = await askDays(search, data.find(({ count }) => count > 0)?.from, data.at(-1)?.to, {
-        key: secret,
-        signal,
-      })
+      const days = await askDays(
+        search,
+        data.find(({ count }) => count > 0)?.from,
+        data.at(-1)?.to,
+        {
+          key: secret,
+          signal,
+        },
+      )
       // Without figures of days there is nothing to redraw.
       if (days.length > 0)
-        setCovered({ of: data, buckets: data.map(one => bucketOf(one, days, search.outlet, speech)) })
+        setCovered({
+          of: data,
+          buckets: data.map(one => bucketOf(one, days, search.outlet, speech)),
+        })
     },
     [search, data, unit, secret, speech],
   )
@@ -237,8 +279,15 @@ export async function askDays(
   to: string | undefined,
   asking: Asking,
 ) {
-  if (from === undefined || to === undefined || Date.parse(to) - Date.parse(from) >= MOST_DAYS) return []
-  const asked = writeSearch({ ...NEW_SEARCH, outlet, countries, publishedAfter: from, publishedBefore: to })
+  if (from === undefined || to === undefined || Date.parse(to) - Date.parse(from) >= MOST_DAYS)
+    return []
+  const asked = writeSearch({
+    ...NEW_SEARCH,
+    outlet,
+    countries,
+    publishedAfter: from,
+    publishedBefore: to,
+  })
   const answer = await ask(`/explore/coverage?${asked}`, isListOf<CoveredDay>, asking)
   return answer.kind === 'ok' ? answer.value.data : []
 }
@@ -247,11 +296,18 @@ export async function askDays(
  * A day (in UTC) counts for the bucket with its noon, because buckets are in the reader's time
  * zone.
  */
-function bucketOf(count: Count, days: CoveredDay[], outlet: string, { words, number }: Speech): Bucket {
+function bucketOf(
+  count: Count,
+  days: CoveredDay[],
+  outlet: string,
+  { words, number }: Speech,
+): Bucket {
   const { from = '', to = '' } = count
   const own = days.filter(({ day }) => from <= `${day}T12` && `${day}T12` <= to)
-  const sum = (figure: 'named' | 'indexed' | 'unread') => own.reduce((all, day) => all + day[figure], 0)
-  const [named, unread] = [sum('named'), sum('unread')]
+  const sum = (figure: 'named' | 'indexed' | 'unread') =>
+    own.reduce((all, day) => all + day[figure], 0)
+  const named = sum('named')
+  const unread = sum('unread')
   const once = own.some(day => day.named > 0 && day.named_by_sitemaps === null)
   const { completeness } = words.insights
   const parts = [

@@ -20,7 +20,14 @@ import {
  * Articles of the search by time of publication. A click on a bar, or a brush over several bars,
  * narrows the search. A table has the same figures, and buttons with the same effect.
  */
-export function Timeline({ search, secret, round, onChange, onFailure, texts }: FigureProps & { texts: boolean }) {
+export function Timeline({
+  search,
+  secret,
+  round,
+  onChange,
+  onFailure,
+  texts,
+}: FigureProps & { texts: boolean }) {
   const { words } = useSpeech()
   const [unit, setUnit] = useState<TimeUnit | null>(null)
   const { counts, failure, isOld, unit: drawn } = useTimeCounts(search, unit, secret, round, texts)
@@ -29,11 +36,13 @@ export function Timeline({ search, secret, round, onChange, onFailure, texts }: 
   const data = useMemo(() => trimmed(covered), [covered])
   const narrow = useCallback(
     (first: Count | undefined, last: Count | undefined) => {
-      if (first?.from && last?.to) onChange({ publishedAfter: first.from, publishedBefore: last.to })
+      if (first?.from && last?.to)
+        onChange({ publishedAfter: first.from, publishedBefore: last.to })
     },
     [onChange],
   )
-  const isNarrow = search !== null && (search.publishedAfter !== '' || search.publishedBefore !== '')
+  const isNarrow =
+    search !== null && (search.publishedAfter !== '' || search.publishedBefore !== '')
   return (
     <div class={isOld ? 'timeline stale' : 'timeline'}>
       <div class="row insight-head">
@@ -48,7 +57,9 @@ export function Timeline({ search, secret, round, onChange, onFailure, texts }: 
         <select
           aria-label={words.insights.unit}
           value={unit ?? ''}
-          onChange={event => setUnit(TIME_UNITS.find(one => one === event.currentTarget.value) ?? null)}
+          onChange={event =>
+            setUnit(TIME_UNITS.find(one => one === event.currentTarget.value) ?? null)
+          }
         >
           <option value="">{words.insights.units.fitting(words.insights.units[drawn])}</option>
           {TIME_UNITS.map(one => (
@@ -80,7 +91,9 @@ const NOTHING: Count[] = []
  */
 function trimmed(data: Bucket[]): Bucket[] {
   const first = data.findIndex(({ count }) => count > 0)
-  return first < 0 ? [] : data.slice(first, data.findLastIndex(({ count, gap }) => count > 0 || gap) + 1)
+  return first < 0
+    ? []
+    : data.slice(first, data.findLastIndex(({ count, gap }) => count > 0 || gap) + 1)
 }
 
 function Bars(props: {
@@ -101,21 +114,26 @@ function Bars(props: {
       // uPlot is a separate file, so that the first view does not wait for it.
       const { drawChart } = await import('./chart.ts')
       return drawChart(place, look, {
-        ...{ data, waitingFrom, number: speech.number, onPoint: setPoint },
+        data,
+        waitingFrom,
+        number: speech.number,
+        onPoint: setPoint,
         tick: (at, before) => tickText(at, before, unit, speech),
         onSelect: (first, last) => onNarrow(data[first], data[last]),
       })
     },
     [data, unit, waitingFrom, speech, onNarrow],
   )
-  const counted = (count: number) => (texts ? words.copies.texts : words.results.total)(number(count), count === 1)
+  const counted = (count: number) =>
+    (texts ? words.copies.texts : words.results.total)(number(count), count === 1)
   const place = useChart(draw)
   const most = data.reduce<Count | undefined>(
     (best, one) => (best === undefined || one.count > best.count ? one : best),
     undefined,
   )
   const shown = (point === null ? undefined : data[point]) ?? null
-  if (data.length === 0) return undated > 0 ? <p class="hint">{words.insights.undated(number(undated))}</p> : null
+  if (data.length === 0)
+    return undated > 0 ? <p class="hint">{words.insights.undated(number(undated))}</p> : null
   return (
     <>
       <div
@@ -149,7 +167,13 @@ function Bars(props: {
         rows={data.map(one => ({
           key: one.key,
           // This button has the same effect as a click on the bar.
-          name: <Button class="link" onClick={() => onNarrow(one, one)} text={spanText(one, unit, speech)} />,
+          name: (
+            <Button
+              class="link"
+              onClick={() => onNarrow(one, one)}
+              text={spanText(one, unit, speech)}
+            />
+          ),
           cells: [one.count, one.have],
         }))}
       />
@@ -166,7 +190,9 @@ export function spanText(
   if (from === undefined || to === undefined) return key
   const begin = new Date(from)
   if (unit === 'year') return String(begin.getFullYear())
-  return unit === 'week' ? `${date(begin, 'day')} – ${date(new Date(to), 'day')}` : date(begin, unit)
+  return unit === 'week'
+    ? `${date(begin, 'day')} – ${date(new Date(to), 'day')}`
+    : date(begin, unit)
 }
 
 /**
@@ -177,7 +203,10 @@ export function tickText(at: Date, before: Date | null, unit: TimeUnit, { date }
   if (unit === 'year') return String(at.getFullYear())
   if (unit === 'hour') return date(at, 'clock')
   if (unit === 'month') return date(at, 'shortMonth')
-  return date(at, before !== null && before.getFullYear() !== at.getFullYear() ? 'shortDate' : 'shortDay')
+  return date(
+    at,
+    before !== null && before.getFullYear() !== at.getFullYear() ? 'shortDate' : 'shortDay',
+  )
 }
 
 type BreakdownBy = 'outlet' | 'language' | 'country'
@@ -189,7 +218,14 @@ const FIRST = 8
  * Articles of the search by outlet, language or country: a table whose rows are bars. A click on a
  * name narrows the search to it, or removes that filter again.
  */
-export function Breakdown({ by, search, secret, round, onChange, onFailure }: FigureProps & { by: BreakdownBy }) {
+export function Breakdown({
+  by,
+  search,
+  secret,
+  round,
+  onChange,
+  onFailure,
+}: FigureProps & { by: BreakdownBy }) {
   const { words, number } = useSpeech()
   const [all, setAll] = useState(false)
   const { counts, failure, isOld } = useCounts(search, by, secret, round)
@@ -227,7 +263,9 @@ export function Breakdown({ by, search, secret, round, onChange, onFailure }: Fi
           text={all ? words.insights.fewer : words.insights.more(number(rows.length - FIRST))}
         />
       )}
-      {all && counts !== null && counts.other > 0 && <p class="hint">{words.insights.other(number(counts.other))}</p>}
+      {all && counts !== null && counts.other > 0 && (
+        <p class="hint">{words.insights.other(number(counts.other))}</p>
+      )}
     </div>
   )
 }
@@ -277,12 +315,15 @@ function nameOf(by: BreakdownBy, { key, outlet }: Count, { words }: Speech): str
 function filterOf(row: Count, rows: Count[]): string {
   const name = row.outlet?.name
   if (!name) return row.outlet?.domain ?? row.key
-  const isPart = rows.some(other => other !== row && other.outlet?.name?.toLowerCase().includes(name.toLowerCase()))
+  const isPart = rows.some(
+    other => other !== row && other.outlet?.name?.toLowerCase().includes(name.toLowerCase()),
+  )
   return isPart ? (row.outlet?.domain ?? name) : name
 }
 
 function isChosen(by: BreakdownBy, row: Count, search: Search): boolean {
-  if (by === 'outlet') return search.outlet !== '' && [row.outlet?.name, row.outlet?.domain].includes(search.outlet)
+  if (by === 'outlet')
+    return search.outlet !== '' && [row.outlet?.name, row.outlet?.domain].includes(search.outlet)
   const chosen: readonly string[] = by === 'country' ? search.countries : search.languages
   return chosen.length === 1 && chosen[0] === row.key
 }

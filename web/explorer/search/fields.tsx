@@ -57,7 +57,12 @@ export function Choice<V extends string>(props: {
       <div class="row choices">
         {options.map(([one, text]) => (
           <label key={one} class="choice">
-            <input type={type} name={name} checked={chosen.includes(one)} onChange={() => onChoose(one)} />
+            <input
+              type={type}
+              name={name}
+              checked={chosen.includes(one)}
+              onChange={() => onChoose(one)}
+            />
             <span>{text}</span>
           </label>
         ))}
@@ -88,7 +93,8 @@ export function NameField(props: FilterProps & { field: 'outlet' | 'author'; sec
     setOpen(false)
     setActive(-1)
     setText(name)
-    if (name.trim() !== value) onChange(field === 'outlet' ? { outlet: name.trim() } : { author: name.trim() })
+    if (name.trim() !== value)
+      onChange(field === 'outlet' ? { outlet: name.trim() } : { author: name.trim() })
   }
   const keys: Record<string, () => void> = {
     ArrowDown: () => setActive(before => moved(before, 1, names.length)),
@@ -178,7 +184,8 @@ function Options(props: {
  * The index of the next option. Beyond either end of the list, the result is -1, the index of the
  * field itself.
  */
-const moved = (from: number, by: number, count: number) => ((from + 1 + by + count + 1) % (count + 1)) - 1
+const moved = (from: number, by: number, count: number) =>
+  ((from + 1 + by + count + 1) % (count + 1)) - 1
 
 /** Names that contain the text; none for an empty text. */
 function useSuggestions(field: 'outlet' | 'author', text: string, secret: string): string[] {

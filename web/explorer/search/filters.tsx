@@ -1,4 +1,9 @@
-import { LIMITS, type Order, type SearchMode, type Sort } from '../../../services/api/contract/parameters.ts'
+import {
+  LIMITS,
+  type Order,
+  type SearchMode,
+  type Sort,
+} from '../../../services/api/contract/parameters.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { Button } from '../../parts/controls.tsx'
 import { beginOf, dayOf, daysBefore, endOf } from '../../parts/time.ts'
@@ -40,7 +45,9 @@ export function Filters({ search, errors, onChange, secret }: FilterProps & { se
           errors={errors.country}
           chosen={search.countries}
           options={COUNTRIES.map(one => [one, words.countries[one]])}
-          onChoose={country => onChange({ countries: switched(COUNTRIES, search.countries, country) })}
+          onChoose={country =>
+            onChange({ countries: switched(COUNTRIES, search.countries, country) })
+          }
         />
         <Choice
           type="checkbox"
@@ -49,7 +56,9 @@ export function Filters({ search, errors, onChange, secret }: FilterProps & { se
           errors={errors.language}
           chosen={search.languages}
           options={LANGUAGES.map(one => [one, words.languages[one]])}
-          onChoose={language => onChange({ languages: switched(LANGUAGES, search.languages, language) })}
+          onChoose={language =>
+            onChange({ languages: switched(LANGUAGES, search.languages, language) })
+          }
         />
         <NameField field="outlet" secret={secret} {...{ search, errors, onChange }} />
         <NameField field="author" secret={secret} {...{ search, errors, onChange }} />
@@ -73,14 +82,27 @@ export function useChips(search: Search): Chip[] {
   const { words, date } = useSpeech()
   const { filters } = words
   const { named } = words.app
-  const { countries, languages, hasAuthor, outlet, outlets, author, publishedAfter, publishedBefore } = search
+  const {
+    countries,
+    languages,
+    hasAuthor,
+    outlet,
+    outlets,
+    author,
+    publishedAfter,
+    publishedBefore,
+  } = search
   const day = (bound: string) => date(new Date(bound), 'day')
   return [
     ...(search.mode !== 'semantic' && search.searchIn !== NEW_SEARCH.searchIn
       ? [{ text: named(filters.searchIn, filters.inTitle), off: { searchIn: NEW_SEARCH.searchIn } }]
       : []),
-    ...(isTime(publishedAfter) ? [{ text: filters.since(day(publishedAfter)), off: { publishedAfter: '' } }] : []),
-    ...(isTime(publishedBefore) ? [{ text: filters.until(day(publishedBefore)), off: { publishedBefore: '' } }] : []),
+    ...(isTime(publishedAfter)
+      ? [{ text: filters.since(day(publishedAfter)), off: { publishedAfter: '' } }]
+      : []),
+    ...(isTime(publishedBefore)
+      ? [{ text: filters.until(day(publishedBefore)), off: { publishedBefore: '' } }]
+      : []),
     ...countries.map(country => ({
       text: words.countries[country],
       off: { countries: countries.filter(one => one !== country) },
@@ -106,7 +128,11 @@ export function useChips(search: Search): Chip[] {
 const isTime = (bound: string) => bound !== '' && !Number.isNaN(Date.parse(bound))
 
 /** The active filters, each with a button that removes it. */
-export function ActiveFilters(props: { search: Search; onChange(change: Partial<Search>): void; onClear(): void }) {
+export function ActiveFilters(props: {
+  search: Search
+  onChange(change: Partial<Search>): void
+  onClear(): void
+}) {
   const { search, onChange, onClear } = props
   const { words } = useSpeech()
   const chips = useChips(search)
@@ -167,7 +193,8 @@ const DEFAULTS: Record<SearchMode, Sort> = {
 function Ordering({ search, errors, onChange }: FilterProps) {
   const { words } = useSpeech()
   const sort = search.sort ?? DEFAULTS[search.mode]
-  const present = NAMES.find(name => ORDERS[name][0] === sort && ORDERS[name][1] === search.order) ?? 'newest'
+  const present =
+    NAMES.find(name => ORDERS[name][0] === sort && ORDERS[name][1] === search.order) ?? 'newest'
   const possible = NAMES.filter(name => name !== 'best' || search.mode === 'semantic')
   return (
     <Group label={words.filters.sort} errors={errors.sort ?? errors.order}>
@@ -202,7 +229,10 @@ function Dates({ search, errors, onChange }: FilterProps) {
   const problems = [...(errors.published_after ?? []), ...(errors.published_before ?? [])]
   const isReversed = problems.length > 0 && Date.parse(publishedAfter) > Date.parse(publishedBefore)
   const swap = () =>
-    onChange({ publishedAfter: beginOf(dayOf(publishedBefore)), publishedBefore: endOf(dayOf(publishedAfter)) })
+    onChange({
+      publishedAfter: beginOf(dayOf(publishedBefore)),
+      publishedBefore: endOf(dayOf(publishedAfter)),
+    })
   return (
     <Group
       label={words.filters.dates}
@@ -243,7 +273,12 @@ function Dates({ search, errors, onChange }: FilterProps) {
   )
 }
 
-function DayField(props: { label: string; bound: string; isWrong: boolean; onDay(day: string): void }) {
+function DayField(props: {
+  label: string
+  bound: string
+  isWrong: boolean
+  onDay(day: string): void
+}) {
   const { label, bound, isWrong, onDay } = props
   return (
     <label>

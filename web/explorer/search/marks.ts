@@ -1,4 +1,11 @@
-import { leavesOf, type Match, parseBoolean, parseExpression, parseKeyword, wordRuns } from '../../../search/browser.ts'
+import {
+  leavesOf,
+  type Match,
+  parseBoolean,
+  parseExpression,
+  parseKeyword,
+  wordRuns,
+} from '../../../search/browser.ts'
 import type { Search } from './search.ts'
 
 /** A piece of a text: found words are marked. */
@@ -22,7 +29,11 @@ export function matchOf({ q, mode }: Pick<Search, 'q' | 'mode'>): Match | null {
  *
  * @param words folded forms; null: they have not arrived yet
  */
-export function mark(text: string, match: Match | null, words: ReadonlySet<string> | null): Piece[] {
+export function mark(
+  text: string,
+  match: Match | null,
+  words: ReadonlySet<string> | null,
+): Piece[] {
   const normal = text.normalize('NFC')
   if (match === null || match.kind === 'all') return [{ text: normal, found: false }]
   const runs = wordRuns(normal)
@@ -43,7 +54,10 @@ function wantedOf(match: Exclude<Match, { kind: 'all' }>, words: ReadonlySet<str
   if (match.kind === 'boolean') return match.required
   const forms = [...words].map(word => [word])
   if (match.kind === 'keyword') return forms
-  return [...forms, ...leavesOf(match.tree).flatMap(leaf => (leaf.kind === 'phrase' ? [leaf.words] : []))]
+  return [
+    ...forms,
+    ...leavesOf(match.tree).flatMap(leaf => (leaf.kind === 'phrase' ? [leaf.words] : [])),
+  ]
 }
 
 interface Span {

@@ -1,4 +1,10 @@
-import { inFull, parseBoolean, parseExpression, parseKeyword, QUERY_PROBLEMS } from '../../../search/browser.ts'
+import {
+  inFull,
+  parseBoolean,
+  parseExpression,
+  parseKeyword,
+  QUERY_PROBLEMS,
+} from '../../../search/browser.ts'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import type { Search } from './search.ts'
 
@@ -13,12 +19,17 @@ export type Reading =
   | { kind: 'problem'; problem: keyof typeof QUERY_PROBLEMS | 'short' | 'long' }
 
 /** A part of a query that looks like an operator, but is not one in this mode. */
-export type Hint = { kind: 'operator'; word: string } | { kind: 'wildcard' } | { kind: 'quotes' } | { kind: 'ignored' }
+export type Hint =
+  | { kind: 'operator'; word: string }
+  | { kind: 'wildcard' }
+  | { kind: 'quotes' }
+  | { kind: 'ignored' }
 
 export function readQuery({ q, mode }: Pick<Search, 'q' | 'mode'>): Reading {
   const written = q.normalize('NFC').trim()
   const length = [...written].length
-  if (length > (mode === 'expression' ? LIMITS.expression : LIMITS.q)) return { kind: 'problem', problem: 'long' }
+  if (length > (mode === 'expression' ? LIMITS.expression : LIMITS.q))
+    return { kind: 'problem', problem: 'long' }
   if (mode === 'semantic') return readMeaning(written, length)
   if (written === '') return { kind: 'everything' }
   if (mode === 'expression') return readExpression(written)
@@ -33,7 +44,12 @@ export function readQuery({ q, mode }: Pick<Search, 'q' | 'mode'>): Reading {
     case 'keyword':
       return { kind: 'any', wanted: match.words, excluded: [], hints }
     case 'boolean':
-      return { kind: 'all', wanted: match.required.map(shown), excluded: match.excluded.map(shown), hints }
+      return {
+        kind: 'all',
+        wanted: match.required.map(shown),
+        excluded: match.excluded.map(shown),
+        hints,
+      }
   }
 }
 
@@ -41,7 +57,9 @@ function readExpression(written: string): Reading {
   const parsed = parseExpression(written)
   if (parsed.ok) return { kind: 'tree', text: inFull(parsed.match.tree) }
   const at = parsed.misread?.at
-  return at !== undefined ? { kind: 'misread', at, q: written } : { kind: 'problem', problem: 'nothing' }
+  return at !== undefined
+    ? { kind: 'misread', at, q: written }
+    : { kind: 'problem', problem: 'nothing' }
 }
 
 function readMeaning(written: string, length: number): Reading {
@@ -50,7 +68,8 @@ function readMeaning(written: string, length: number): Reading {
   return parsed.ok ? { kind: 'meaning', q: written } : { kind: 'problem', problem: 'nothing' }
 }
 
-const shown = (phrase: string[]) => (phrase.length > 1 ? `“${phrase.join(' ')}”` : (phrase[0] ?? ''))
+const shown = (phrase: string[]) =>
+  phrase.length > 1 ? `“${phrase.join(' ')}”` : (phrase[0] ?? '')
 
 function problemOf(errors: string[]): keyof typeof QUERY_PROBLEMS {
   if (errors.includes(QUERY_PROBLEMS.openQuote)) return 'openQuote'
@@ -58,17 +77,24 @@ function problemOf(errors: string[]): keyof typeof QUERY_PROBLEMS {
 }
 
 /** Words that other search engines read as operators when they stand between other words. */
-const OPERATORS = /(?<=\S\s)(?:or|and|not|OF|EN|NIET|OU|ET|SAUF|ODER|UND|NICHT|AN|NET|\|\||&&)(?=\s\S)/i
+const OPERATORS =
+  /(?<=\S\s)(?:or|and|not|OF|EN|NIET|OU|ET|SAUF|ODER|UND|NICHT|AN|NET|\|\||&&)(?=\s\S)/i
 /** In small letters these are ordinary words of a language, so they are not meant as operators. */
 const ONLY_CAPITALS = /^(?:of|en|niet|ou|et|sauf|oder|und|nicht|an|net)$/
 
 function hintsOf(q: string, mode: 'keyword' | 'boolean'): Hint[] {
-  const outside = q.replace(/"[^"]*"/g, quoted => (mode === 'boolean' ? 'x'.repeat(quoted.length) : quoted))
+  const outside = q.replace(/"[^"]*"/g, quoted =>
+    mode === 'boolean' ? 'x'.repeat(quoted.length) : quoted,
+  )
   const operator = OPERATORS.exec(outside)?.[0]
   return [
-    ...(operator !== undefined && !ONLY_CAPITALS.test(operator) ? [{ kind: 'operator', word: operator } as const] : []),
+    ...(operator !== undefined && !ONLY_CAPITALS.test(operator)
+      ? [{ kind: 'operator', word: operator } as const]
+      : []),
     ...(/[\p{L}\p{N}]\*|\*[\p{L}\p{N}]/u.test(outside) ? [{ kind: 'wildcard' } as const] : []),
     ...(mode === 'boolean' && /[“”„«»]/.test(q) ? [{ kind: 'quotes' } as const] : []),
-    ...(mode === 'keyword' && /"[^"]+\s[^"]+"|(?:^|\s)-[\p{L}\p{N}"]/u.test(q) ? [{ kind: 'ignored' } as const] : []),
+    ...(mode === 'keyword' && /"[^"]+\s[^"]+"|(?:^|\s)-[\p{L}\p{N}"]/u.test(q)
+      ? [{ kind: 'ignored' } as const]
+      : []),
   ]
 }

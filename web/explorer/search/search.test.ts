@@ -15,7 +15,11 @@ t.test('an address and its search are the same', async t => {
     t.equal(addressOf(read(address)), address)
   }
   t.same(read('/'), NEW_SEARCH)
-  t.equal(addressOf(read('/?q=x&sort=relevance')), '/?q=x&search_in=title_body', 'of a search by meaning alone')
+  t.equal(
+    addressOf(read('/?q=x&sort=relevance')),
+    '/?q=x&search_in=title_body',
+    'of a search by meaning alone',
+  )
   const others = [
     NEW_SEARCH,
     { ...NEW_SEARCH, q: ' ' },
@@ -33,7 +37,11 @@ t.test('an address and its search are the same', async t => {
 })
 
 t.test('a fresh page, a reload and a shared link look in the same place', async t => {
-  for (const search of [NEW_SEARCH, { ...NEW_SEARCH, countries: ['NL' as const] }, { ...NEW_SEARCH, q: 'brug' }]) {
+  for (const search of [
+    NEW_SEARCH,
+    { ...NEW_SEARCH, countries: ['NL' as const] },
+    { ...NEW_SEARCH, q: 'brug' },
+  ]) {
     t.equal(read(addressOf(search)).searchIn, 'title_body', addressOf(search))
     const titles = { ...search, searchIn: 'title' as const }
     t.equal(read(addressOf(titles)).searchIn, 'title', addressOf(titles))
@@ -45,9 +53,17 @@ t.test('what an address holds besides is left out', async t => {
   const search = read('/?q=x&search=magic&country=XX,NL&key=psk_secret&has_author=maybe&cursor=abc')
   t.equal(addressOf(search), '/?q=x&search_in=title_body&country=NL')
   for (const inherited of ['constructor', '__proto__', 'toString']) {
-    t.same(read(`/?has_author=${inherited}&search=${inherited}&sort=${inherited}`).hasAuthor, null, inherited)
+    t.same(
+      read(`/?has_author=${inherited}&search=${inherited}&sort=${inherited}`).hasAuthor,
+      null,
+      inherited,
+    )
   }
-  t.equal(writeSearch({ ...NEW_SEARCH, q: 'x', mode: 'semantic' }).has('search_in'), false, 'refused there')
+  t.equal(
+    writeSearch({ ...NEW_SEARCH, q: 'x', mode: 'semantic' }).has('search_in'),
+    false,
+    'refused there',
+  )
 })
 
 t.test('a query is shown as the engine reads it', async t => {
@@ -80,13 +96,19 @@ t.test('what cannot be read is said before anything is sent', async t => {
   }
   t.same(readQuery({ q: 'a  AND b', mode: 'expression' }), { kind: 'tree', text: 'a AND b' })
   t.same(readQuery({ q: 'a AND (', mode: 'expression' }), { kind: 'misread', at: 7, q: 'a AND (' })
-  t.equal(readQuery({ q: '😀'.repeat(95) + 'a'.repeat(96), mode: 'keyword' }).kind, 'any', 'code points are counted')
+  t.equal(
+    readQuery({ q: '😀'.repeat(95) + 'a'.repeat(96), mode: 'keyword' }).kind,
+    'any',
+    'code points are counted',
+  )
 })
 
 t.test('what looks like an operator and is none is named', async t => {
   const hintsOf = (q: string, mode: 'keyword' | 'boolean') => {
     const reading = readQuery({ q, mode })
-    return 'hints' in reading ? reading.hints.map(hint => ('word' in hint ? hint.word : hint.kind)) : []
+    return 'hints' in reading
+      ? reading.hints.map(hint => ('word' in hint ? hint.word : hint.kind))
+      : []
   }
   t.strictSame(hintsOf('brussel or gent', 'boolean'), ['or'])
   t.strictSame(hintsOf('brussel OR gent', 'boolean'), ['OR'])

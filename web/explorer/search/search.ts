@@ -1,5 +1,15 @@
-import type { Order, SearchIn, SearchMode, Sort } from '../../../services/api/contract/parameters.ts'
-import { COUNTRIES, type Country, LANGUAGES, type Language } from '../../../shared/articles/article.ts'
+import type {
+  Order,
+  SearchIn,
+  SearchMode,
+  Sort,
+} from '../../../services/api/contract/parameters.ts'
+import {
+  COUNTRIES,
+  type Country,
+  LANGUAGES,
+  type Language,
+} from '../../../shared/articles/article.ts'
 
 /** A search in the form of the page: all parameters of the API except those of paging. */
 export interface Search {

@@ -72,15 +72,23 @@ const begun = ({ of, page, quota }: First): Results => ({
 
 const PER_PAGE = 25
 
-export function parametersOf(search: Search, cursor: string | null, perPage = PER_PAGE): URLSearchParams {
+export function parametersOf(
+  search: Search,
+  cursor: string | null,
+  perPage = PER_PAGE,
+): URLSearchParams {
   const parameters = writeSearch(search)
   parameters.set('per_page', String(perPage))
   if (cursor !== null) parameters.set('cursor', cursor)
   return parameters
 }
 
-export const askPage = (search: Search, cursor: string | null, asking: Asking, perPage = PER_PAGE) =>
-  ask(`${operationOf(search)}?${parametersOf(search, cursor, perPage)}`, isPage, asking)
+export const askPage = (
+  search: Search,
+  cursor: string | null,
+  asking: Asking,
+  perPage = PER_PAGE,
+) => ask(`${operationOf(search)}?${parametersOf(search, cursor, perPage)}`, isPage, asking)
 
 /** The first page of a search, which the test of a key has loaded. */
 export interface First {
@@ -107,9 +115,14 @@ export async function tryKey(
 > {
   const of = readSearch(new URLSearchParams(location.search))
   const answer =
-    location.pathname === '/' ? await askPage(of, null, { key }) : await ask('/explore/feeds', isRecord, { key })
+    location.pathname === '/'
+      ? await askPage(of, null, { key })
+      : await ask('/explore/feeds', isRecord, { key })
   if (answer.kind === 'ok')
-    return { kind: 'works', first: isPage(answer.value) ? { of, page: answer.value, quota: answer.quota } : null }
+    return {
+      kind: 'works',
+      first: isPage(answer.value) ? { of, page: answer.value, quota: answer.quota } : null,
+    }
   const { code } = answer
   if (code === 'missing_token') return { kind: 'fails', code: 'invalid_token' }
   if (code === 'invalid_token' || code === 'too_many_failed_attempts' || code === 'offline')
@@ -141,20 +154,36 @@ export function useResults(
       const mine = new AbortController()
       running.current = mine
       const asking = { key, signal: mine.signal }
-      setResults(before => ({ ...before, loading: cursor === null ? 'first' : 'more', failure: null }))
-      const here = cursor === null && given.current !== null && isSame(given.current.of, of) ? given.current : null
+      setResults(before => ({
+        ...before,
+        loading: cursor === null ? 'first' : 'more',
+        failure: null,
+      }))
+      const here =
+        cursor === null && given.current !== null && isSame(given.current.of, of)
+          ? given.current
+          : null
       given.current = null
       try {
         const answer = here
           ? { kind: 'ok' as const, value: here.page, quota: here.quota }
           : await askPage(of, cursor, asking)
         if (answer.kind === 'failure')
-          return setResults(before => ({ ...(cursor === null ? NOTHING : before), loading: null, failure: answer }))
+          return setResults(before => ({
+            ...(cursor === null ? NOTHING : before),
+            loading: null,
+            failure: answer,
+          }))
         const { value: page, quota } = answer
         setResults(before =>
           cursor === null
             ? begun({ of, page, quota })
-            : { ...before, loading: null, next: page.next_cursor, articles: [...before.articles, ...page.articles] },
+            : {
+                ...before,
+                loading: null,
+                next: page.next_cursor,
+                articles: [...before.articles, ...page.articles],
+              },
         )
         if (page.articles.length === 0) return
         const copies = await askCopies(String(parametersOf(of, cursor)), asking)
@@ -163,11 +192,18 @@ export function useResults(
           setResults(before => ({ ...before, told: new Map([...before.told, ...told]) }))
         }
         if (of.mode === 'semantic' || of.q.trim() === '') return
-        const found = await ask(`/explore/matches?${parametersOf(of, cursor)}`, isListOf<FoundIn>, asking)
+        const found = await ask(
+          `/explore/matches?${parametersOf(of, cursor)}`,
+          isListOf<FoundIn>,
+          asking,
+        )
         if (found.kind !== 'ok') return
         const matches = found.value.data.map(
           ({ id, words, places, first }) =>
-            [id, { words: new Set(words), places: places ?? 0, late: (first ?? 0) >= 0.5 }] as const,
+            [
+              id,
+              { words: new Set(words), places: places ?? 0, late: (first ?? 0) >= 0.5 },
+            ] as const,
         )
         setResults(before => ({ ...before, matches: new Map([...before.matches, ...matches]) }))
       } catch {
@@ -200,7 +236,8 @@ interface FoundIn {
 }
 
 /** @param query of a page, or the id of an article */
-export const askCopies = (query: string, asking: Asking) => ask(`/explore/copies?${query}`, isListOf<Told>, asking)
+export const askCopies = (query: string, asking: Asking) =>
+  ask(`/explore/copies?${query}`, isListOf<Told>, asking)
 
 const isPage = (json: unknown): json is PageEnvelope => hasList(json, 'articles')
 
@@ -276,7 +313,8 @@ function createLook(client: Client, of: Search): () => Promise<number> {
   let state: PollState | null = null
   return async () => {
     if (shownUpTo === null) {
-      const [latest] = (await client.search({ ...query, sort: 'ingested_at', per_page: 1 })).articles
+      const [latest] = (await client.search({ ...query, sort: 'ingested_at', per_page: 1 }))
+        .articles
       shownUpTo = latest?.ingested_at ?? ''
       return 0
     }
@@ -285,7 +323,8 @@ function createLook(client: Client, of: Search): () => Promise<number> {
       state = batch.state
       // Articles of one batch have the same time. Articles that become visible later have a later
       // time (decision 23).
-      for (const { id, ingested_at } of batch.articles) if ((ingested_at ?? '') > shownUpTo) fresh.add(id)
+      for (const { id, ingested_at } of batch.articles)
+        if ((ingested_at ?? '') > shownUpTo) fresh.add(id)
       if (++pages === PAGES) break
     }
     return fresh.size

@@ -16,12 +16,16 @@ import { saveFile } from './download.ts'
  */
 type Told = Citation & { line: string; bibtex: string; ris: string }
 
-const isCitation = (json: unknown): json is Citation => isRecord(json) && typeof json.digest === 'string'
+const isCitation = (json: unknown): json is Citation =>
+  isRecord(json) && typeof json.digest === 'string'
 const isTold = (json: unknown): json is Told => isCitation(json) && 'bibtex' in json
-const isCited = (json: unknown): json is { outside: number; articles: Article[] } => hasList(json, 'articles')
+const isCited = (json: unknown): json is { outside: number; articles: Article[] } =>
+  hasList(json, 'articles')
 
 function toldByPage(): Told | null {
-  const written: unknown = JSON.parse(document.querySelector('script[type="application/json"]')?.textContent ?? 'null')
+  const written: unknown = JSON.parse(
+    document.querySelector('script[type="application/json"]')?.textContent ?? 'null',
+  )
   return isTold(written) ? written : null
 }
 
@@ -55,15 +59,17 @@ export function CitePage({ secret, children }: { secret: string; children: Compo
     <main class="wide alone cited" id="results">
       <h1>{title}</h1>
       <p>
-        <a href={`/?${search}`}>{decodeURIComponent(search.replaceAll('+', ' ')) || words.app.tagline}</a>
+        <a href={`/?${search}`}>
+          {decodeURIComponent(search.replaceAll('+', ' ')) || words.app.tagline}
+        </a>
       </p>
       <p>
         {words.results.total(number(count), count === 1)} ·{' '}
         {words.cite.day(date(new Date(citation.cited_at), 'moment'))}
       </p>
       <p class="hint">
-        {reach.countries.join(', ')} · {words.filters.since(date(new Date(reach.since), 'day'))} · SHA-256{' '}
-        <code>{digest}</code>
+        {reach.countries.join(', ')} · {words.filters.since(date(new Date(reach.since), 'day'))} ·
+        SHA-256 <code>{digest}</code>
       </p>
       {citation.ids_only && <p class="hint">{words.cite.idsOnly}</p>}
       <h2>{words.take.cite}</h2>
@@ -105,7 +111,9 @@ function CitedArticles({ citation: { address }, secret }: { citation: Citation; 
         ))}
       </p>
       {failure !== null && <FailureNotice failure={failure} onAgain={show} />}
-      <p role="status">{cited !== null && cited.outside > 0 && words.cite.outside(number(cited.outside))}</p>
+      <p role="status">
+        {cited !== null && cited.outside > 0 && words.cite.outside(number(cited.outside))}
+      </p>
       {cited?.articles.slice(0, SHOWN).map(article => (
         <Card
           key={article.id}
@@ -127,7 +135,9 @@ export function CitePanel({ search, secret }: { search: Search; secret: string }
   const { failure, told } = useAsking()
   const make = async () => {
     const body = { search: String(writeSearch(search)) }
-    setMade(await told(ask('/explore/citations', isCitation, { key: secret, method: 'POST', body })))
+    setMade(
+      await told(ask('/explore/citations', isCitation, { key: secret, method: 'POST', body })),
+    )
   }
   return (
     <section>

@@ -14,7 +14,9 @@ export function codeOf(search: Search, origin: string, language: CodeLanguage): 
   const query = writeSearch(search)
   switch (language) {
     case 'curl':
-      return CURL(shellWord(`${origin}${operationOf(search)}${query.size === 0 ? '' : `?${query}`}`))
+      return CURL(
+        shellWord(`${origin}${operationOf(search)}${query.size === 0 ? '' : `?${query}`}`),
+      )
     case 'TypeScript':
       return TYPESCRIPT(origin, argumentsOf(query, ': ', String))
     case 'Python':
@@ -32,7 +34,10 @@ const shellWord = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 function argumentsOf(query: URLSearchParams, is: string, flag: (value: boolean) => string): string {
   const written = [...query].map(([name, value]) => {
     const isList = name === 'country' || name === 'language'
-    const text = name === 'has_author' ? flag(value === 'true') : JSON.stringify(isList ? value.split(',') : value)
+    const text =
+      name === 'has_author'
+        ? flag(value === 'true')
+        : JSON.stringify(isList ? value.split(',') : value)
     return `${name}${is}${text}`
   })
   return [...written, `per_page${is}100`].join(', ')
@@ -55,7 +60,10 @@ for await (const article of client.articles({ ${query} })) {
 }
 `
 
-const PYTHON = (origin: string, query: string) => `# pip install ${origin}/${PACKAGE}-py3-none-any.whl
+const PYTHON = (
+  origin: string,
+  query: string,
+) => `# pip install ${origin}/${PACKAGE}-py3-none-any.whl
 # PERSCOPE_KEY=… python3 search.py
 import os
 from perscope import Client
@@ -65,7 +73,10 @@ with Client(${JSON.stringify(origin)}, os.environ["PERSCOPE_KEY"]) as client:
         print(article["published_at"], article["title"])
 `
 
-const MCP = (origin: string, query: string) => `# Claude Code; other clients: ${origin}/docs/agents.md
+const MCP = (
+  origin: string,
+  query: string,
+) => `# Claude Code; other clients: ${origin}/docs/agents.md
 claude mcp add --transport http perscope ${origin}/mcp \\
   --header "Authorization: Bearer $PERSCOPE_KEY"
 # This search, as the arguments of the tool search_news:

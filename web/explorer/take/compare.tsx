@@ -38,10 +38,16 @@ export function Compare({ search, secret }: { search: Search; secret: string }) 
   const { rows, of: counted, failure, again } = useRows(searches, of, texts, secret)
   const splitBy = (by: 'language' | 'country') => async () => {
     const answer = await ask(countsPath(search, by, false), isCounts, { key: secret })
-    const keys: string[] = answer.kind === 'ok' ? answer.value.data.slice(0, MOST).map(({ key }) => key) : []
+    const keys: string[] =
+      answer.kind === 'ok' ? answer.value.data.slice(0, MOST).map(({ key }) => key) : []
     if (by === 'language')
-      choose(LANGUAGES.filter(one => keys.includes(one)).map(one => ({ ...search, languages: [one] })))
-    else choose(COUNTRIES.filter(one => keys.includes(one)).map(one => ({ ...search, countries: [one] })))
+      choose(
+        LANGUAGES.filter(one => keys.includes(one)).map(one => ({ ...search, languages: [one] })),
+      )
+    else
+      choose(
+        COUNTRIES.filter(one => keys.includes(one)).map(one => ({ ...search, countries: [one] })),
+      )
   }
   const isFull = searches.length >= MOST || searches.some(one => isSame(one, search))
   const save = () => {
@@ -69,7 +75,11 @@ export function Compare({ search, secret }: { search: Search; secret: string }) 
         ))}
       </ul>
       <p class="row">
-        <Button disabled={isFull} onClick={() => choose([...searches, search])} text={words.compare.add} />
+        <Button
+          disabled={isFull}
+          onClick={() => choose([...searches, search])}
+          text={words.compare.add}
+        />
         {(['language', 'country'] as const).map(by => (
           <Button key={by} onClick={splitBy(by)} text={words.compare.by[by]} />
         ))}
@@ -124,14 +134,19 @@ function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: str
   const load = useCallback(
     async (signal: AbortSignal) => {
       void round
-      const count = (search: Search) => ask(countsPath(search, unit, texts), isCounts, { key: secret, signal })
+      const count = (search: Search) =>
+        ask(countsPath(search, unit, texts), isCounts, { key: secret, signal })
       const sets = await Promise.all(
         searches.map(async search => {
-          const [own, all] = [await count(search), await count({ ...search, q: '', mode: 'keyword' })]
+          const own = await count(search)
+          const all = await count({ ...search, q: '', mode: 'keyword' })
           if (own.kind === 'failure') return own
           if (all.kind === 'failure') return all
           const filled = own.value.data.filter(({ count }) => count > 0)
-          const days = await askDays(search, filled[0]?.from, filled.at(-1)?.to, { key: secret, signal })
+          const days = await askDays(search, filled[0]?.from, filled.at(-1)?.to, {
+            key: secret,
+            signal,
+          })
           return { kind: 'ok' as const, own: own.value, all: all.value, days }
         }),
       )
@@ -183,7 +198,8 @@ function Lines(props: {
         values: rows.map(({ points }) => (isShare ? points[at]?.share : points[at]?.count) ?? null),
         hollow: rows.map(({ points }) => isHollow(points[at] ?? null)),
       }))
-      const tick = (at: number) => (rows[at] ? tickText(new Date(rows[at].from), null, unit, speech) : '')
+      const tick = (at: number) =>
+        rows[at] ? tickText(new Date(rows[at].from), null, unit, speech) : ''
       return drawLines(place, look, { lines, tick, format })
     },
     [rows, searches, isShare, unit, speech, format],
@@ -197,7 +213,9 @@ function Lines(props: {
         role="img"
         aria-label={words.app.named(words.take.compare, searches.map(labelOf).join(', '))}
       />
-      {rows.some(({ points }) => points.some(isHollow)) && <p class="hint">{words.compare.hollow}</p>}
+      {rows.some(({ points }) => points.some(isHollow)) && (
+        <p class="hint">{words.compare.hollow}</p>
+      )}
       <p class="row">
         <Button onClick={onSave} text="CSV" />
       </p>
@@ -226,7 +244,13 @@ function Rows({ rows, searches, unit }: { rows: Row[]; searches: Search[]; unit:
         row.points.flatMap((point, at) => {
           if (point === null) return []
           const { count, all, share, complete } = point
-          const cells = [labelOf(searches[at] ?? NEW_SEARCH), count, all, written(share), written(complete)]
+          const cells = [
+            labelOf(searches[at] ?? NEW_SEARCH),
+            count,
+            all,
+            written(share),
+            written(complete),
+          ]
           return { key: `${row.key} ${at}`, name: spanText(row, unit, speech), cells }
         }),
       )}

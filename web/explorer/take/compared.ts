@@ -27,10 +27,13 @@ const COMPLETE = 0.9
 export const isHollow = (point: Point | null): boolean => (point?.complete ?? 1) < COMPLETE
 
 /** A search in the form of its address, decoded for people. */
-export const labelOf = (search: Search) => decodeURIComponent(addressOf(search).replaceAll('+', ' ')).slice(2) || '*'
+export const labelOf = (search: Search) =>
+  decodeURIComponent(addressOf(search).replaceAll('+', ' ')).slice(2) || '*'
 
 /** One row for each bucket, from the first article of any search to the last one. */
-export function rowsOf(sets: { own: Pick<Counts, 'data'>; all: Pick<Counts, 'data'>; days: CoveredDay[] }[]): Row[] {
+export function rowsOf(
+  sets: { own: Pick<Counts, 'data'>; all: Pick<Counts, 'data'>; days: CoveredDay[] }[],
+): Row[] {
   const rows = new Map<string, Row>()
   for (const [at, { own, all, days }] of sets.entries()) {
     const alls = new Map(all.data.map(({ key, count }) => [key, count]))
@@ -41,7 +44,12 @@ export function rowsOf(sets: { own: Pick<Counts, 'data'>; all: Pick<Counts, 'dat
         from.slice(0, 10) <= day && day <= to.slice(0, 10) && share !== null ? [share] : [],
       )
       const known = complete.length > 0 ? Math.min(...complete) : null
-      row.points[at] = { count, all: whole, share: whole === 0 ? null : count / whole, complete: known }
+      row.points[at] = {
+        count,
+        all: whole,
+        share: whole === 0 ? null : count / whole,
+        complete: known,
+      }
       rows.set(key, row)
     }
   }
@@ -58,7 +66,16 @@ export function csvOf(rows: Row[], labels: string[]): string {
       if (point === null) return []
       const label = csvLine({ title: labels[at] }, ['title']).trimEnd()
       const { count, all, share, complete } = point
-      return [label, key, from, to, count, all, share?.toFixed(6) ?? '', complete?.toFixed(3) ?? ''].join(',')
+      return [
+        label,
+        key,
+        from,
+        to,
+        count,
+        all,
+        share?.toFixed(6) ?? '',
+        complete?.toFixed(3) ?? '',
+      ].join(',')
     }),
   )
   return ['search,time,from,to,count,all,share,complete', ...lines, ''].join('\r\n')

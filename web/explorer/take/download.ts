@@ -104,18 +104,29 @@ async function askBoth(search: Search, place: Reached, asking: Asking) {
   const { page } = place
   const copies = await askCopies(String(parametersOf(search, cursor, 100)), asking)
   if (copies.kind === 'failure') return copies
-  const byId = new Map(copies.value.data.map(({ id, first, agencies }) => [id, { first, agencies }]))
-  return { ...copies, value: { ...page, articles: page.articles.map(one => ({ ...one, ...byId.get(one.id) })) } }
+  const byId = new Map(
+    copies.value.data.map(({ id, first, agencies }) => [id, { first, agencies }]),
+  )
+  return {
+    ...copies,
+    value: { ...page, articles: page.articles.map(one => ({ ...one, ...byId.get(one.id) })) },
+  }
 }
 
 /** Writes from the place on, until the end or a failure. */
-async function walk(options: DownloadOptions, writing: Writing, place: Reached, signal: AbortSignal): Promise<void> {
+async function walk(
+  options: DownloadOptions,
+  writing: Writing,
+  place: Reached,
+  signal: AbortSignal,
+): Promise<void> {
   const { search, key, sink, tell } = options
   while (place.cursor !== null) {
     tell({ kind: 'running', ...seen(place) })
     const answer = await askBoth(search, place, { key, signal })
     if (answer.kind === 'failure') {
-      if (answer.code !== 'rate_limit_exceeded') return tell({ kind: 'paused', ...seen(place), failure: answer })
+      if (answer.code !== 'rate_limit_exceeded')
+        return tell({ kind: 'paused', ...seen(place), failure: answer })
       const ms = (answer.retryAfter ?? 60) * 1_000
       tell({ kind: 'waiting', ...seen(place), until: performance.now() + ms })
       await rest(ms, signal)
@@ -237,15 +248,26 @@ const lines = (head: string, lineOf: (article: ArticleObject) => string) => (): 
 
 export const WRITERS: Record<Format, Writer> = {
   // The byte-order mark tells spreadsheets that the file is UTF-8.
-  csv: { type: 'text/csv', open: lines(`\uFEFF${csvHead(COLUMNS)}`, article => csvLine(article, COLUMNS)) },
+  csv: {
+    type: 'text/csv',
+    open: lines(`\uFEFF${csvHead(COLUMNS)}`, article => csvLine(article, COLUMNS)),
+  },
   /** The article object of the API, one a line. */
-  ndjson: { type: 'application/x-ndjson', open: lines('', article => `${JSON.stringify(article)}\n`) },
+  ndjson: {
+    type: 'application/x-ndjson',
+    open: lines('', article => `${JSON.stringify(article)}\n`),
+  },
   parquet: {
     type: 'application/vnd.apache.parquet',
     open() {
       // This module is a separate file, so that the first view does not wait for it.
-      const parquet = import('../../../shared/articles/parquet.ts').then(made => made.createParquet(COLUMNS))
-      return { add: async articles => (await parquet).add(articles), end: async () => (await parquet).end() }
+      const parquet = import('../../../shared/articles/parquet.ts').then(made =>
+        made.createParquet(COLUMNS),
+      )
+      return {
+        add: async articles => (await parquet).add(articles),
+        end: async () => (await parquet).end(),
+      }
     },
   },
 }

@@ -1,7 +1,15 @@
 import type { RefObject } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
-import { Button, CopyButton, Segments, useAsking, useNow, useStateOf, useWork } from '../../parts/controls.tsx'
+import {
+  Button,
+  CopyButton,
+  Segments,
+  useAsking,
+  useNow,
+  useStateOf,
+  useWork,
+} from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, askFile, hasList, isRecord } from '../../parts/request.ts'
 import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
@@ -29,7 +37,15 @@ import {
  *
  * @param props.open null: no panel
  */
-export function Take({ search, secret, open }: { search: Search; secret: string; open: Way | null }) {
+export function Take({
+  search,
+  secret,
+  open,
+}: {
+  search: Search
+  secret: string
+  open: Way | null
+}) {
   const [opened, setOpened] = useState<Way[]>([])
   useEffect(() => {
     if (open !== null) setOpened(before => [...new Set([...before, open])])
@@ -126,7 +142,11 @@ function DownloadPanel({ search, secret }: { search: Search; secret: string }) {
 
 type Unfinished = Exclude<Progress, { kind: 'done' | 'tooLarge' }>
 
-function Running(props: { progress: Unfinished; running: RefObject<Download | null>; onEnd(): void }) {
+function Running(props: {
+  progress: Unfinished
+  running: RefObject<Download | null>
+  onEnd(): void
+}) {
   const { progress, running, onEnd } = props
   const { words } = useSpeech()
   return (
@@ -138,7 +158,11 @@ function Running(props: { progress: Unfinished; running: RefObject<Download | nu
       />
       <p class="row">
         {progress.kind === 'paused' ? (
-          <Button class="primary" onClick={() => running.current?.resume()} text={words.take.resume} />
+          <Button
+            class="primary"
+            onClick={() => running.current?.resume()}
+            text={words.take.resume}
+          />
         ) : (
           <Button onClick={() => running.current?.pause()} text={words.take.pause} />
         )}
@@ -171,7 +195,10 @@ function sentenceOf(progress: Progress, speech: Speech): string {
       return `${words.failure.rate_limit_exceeded} ${words.failure.in(speech.wait(seconds))}.`
     }
     default:
-      return words.take.writtenOf(written, `${number(progress.total)}${progress.estimate ? '+' : ''}`)
+      return words.take.writtenOf(
+        written,
+        `${number(progress.total)}${progress.estimate ? '+' : ''}`,
+      )
   }
 }
 
@@ -190,10 +217,16 @@ function useFeeds(search: Search, secret: string) {
   )
   useWork(look)
   const asking = (more: { title: string } | { name: string }) => ({
-    ...{ key: secret, method: 'POST' as const, body: { search: String(writeSearch(search)), ...more } },
+    key: secret,
+    method: 'POST' as const,
+    body: { search: String(writeSearch(search)), ...more },
   })
   return {
-    ...{ feeds, made, isKept, failure, look: () => look() },
+    feeds,
+    made,
+    isKept,
+    failure,
+    look: () => look(),
     async make(title: string) {
       const feed = await told(ask('/explore/feeds', isFeed, asking({ title })))
       if (feed === null) return
@@ -237,7 +270,11 @@ function FeedPanel({ search, secret }: { search: Search; secret: string }) {
         />
       </label>
       <p class="row">
-        <Button class="primary" onClick={() => make(title?.trim() || usual)} text={words.take.subscribe} />
+        <Button
+          class="primary"
+          onClick={() => make(title?.trim() || usual)}
+          text={words.take.subscribe}
+        />
         <Button onClick={() => keep(title?.trim() || usual)} text={words.kept.keep} />
         <a href="/searches">{words.kept.title}</a>
         {feeds.length > 0 && <Button onClick={save} text={words.take.opml} />}
@@ -270,7 +307,9 @@ function FeedSize({ search, secret }: { search: Search; secret: string }) {
     // This does not apply to feeds of a search by meaning, and a search with an end finds nothing
     // new.
     const isFollowed = search.mode !== 'semantic' && search.publishedBefore === ''
-    return isFollowed && !(search.publishedAfter > publishedAfter) ? { ...search, publishedAfter } : null
+    return isFollowed && !(search.publishedAfter > publishedAfter)
+      ? { ...search, publishedAfter }
+      : null
   }, [search])
   const { counts } = useCounts(week, 'day', secret, 0)
   const most = Math.max(0, ...(counts?.data ?? []).map(({ count }) => count))
@@ -327,7 +366,8 @@ const LONGEST_TITLE = 191
 function useTitle(search: Search): string {
   const { words } = useSpeech()
   const chips = useChips(search)
-  const [first, rest] = [search.q.trim() || words.app.tagline, chips.map(({ text }) => text).join(', ')]
+  const first = search.q.trim() || words.app.tagline
+  const rest = chips.map(({ text }) => text).join(', ')
   return [...(rest === '' ? first : `${first} – ${rest}`)].slice(0, LONGEST_TITLE).join('')
 }
 

@@ -12,7 +12,8 @@ const operationsFirst =
   (id, guide) =>
   ({ React, getComponent, specSelectors }) => {
     const element = React.createElement
-    const part = name => element('div', { className: 'wrapper', key: name }, element(getComponent(name, true)))
+    const part = name =>
+      element('div', { className: 'wrapper', key: name }, element(getComponent(name, true)))
     const says = sentence => element('p', { className: 'wrapper', role: 'status' }, sentence)
     return {
       components: {
@@ -27,13 +28,21 @@ const operationsFirst =
             element(getComponent('SvgAssets')),
             element(
               'section',
-              { id, tabIndex: -1, 'aria-label': `Operations: ${specSelectors.info().get('title')}` },
+              {
+                id,
+                tabIndex: -1,
+                'aria-label': `Operations: ${specSelectors.info().get('title')}`,
+              },
               part('AuthorizeBtnContainer'),
               part('operations'),
             ),
             element(
               'section',
-              { id: guide, tabIndex: -1, 'aria-label': `Guide: ${specSelectors.info().get('title')}` },
+              {
+                id: guide,
+                tabIndex: -1,
+                'aria-label': `Guide: ${specSelectors.info().get('title')}`,
+              },
               part('InfoContainer'),
             ),
             part('Models'),

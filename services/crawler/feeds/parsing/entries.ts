@@ -1,5 +1,12 @@
 import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
-import { EMPTY_ENTRY, EMPTY_FEED, type Feed, type FeedFormat, nextOfHead, type RawEntry } from './feed.ts'
+import {
+  EMPTY_ENTRY,
+  EMPTY_FEED,
+  type Feed,
+  type FeedFormat,
+  nextOfHead,
+  type RawEntry,
+} from './feed.ts'
 import { childrenOf, type FeedElement, type Markup, markupOf, textOf } from './markup.ts'
 
 /*
@@ -34,10 +41,14 @@ export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat
   const entries = items
     .slice(0, MAX_ENTRIES)
     .map(item => readEntry(markup, item, title))
-    .map(entry => (entry.authors.length + entry.sourceAuthors.length > 0 ? entry : { ...entry, authors }))
+    .map(entry =>
+      entry.authors.length + entry.sourceAuthors.length > 0 ? entry : { ...entry, authors },
+    )
   return {
     ...EMPTY_FEED,
-    ...{ format, language, entries },
+    format,
+    language,
+    entries,
     next: nextOfHead(head, head.base),
     licence: licenceOf(markup, head, items),
     whole: markup.whole && items.length <= MAX_ENTRIES,
@@ -50,12 +61,19 @@ export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat
  * because nearly every feed has one.
  */
 function licenceOf(markup: Markup, head: FeedElement, items: FeedElement[]): string | null {
-  if ([head, ...items.slice(0, 1)].some(one => childrenOf(one, 'rsl:content').length > 0)) return 'RSL, in the feed'
+  if ([head, ...items.slice(0, 1)].some(one => childrenOf(one, 'rsl:content').length > 0))
+    return 'RSL, in the feed'
   const addresses = childrenOf(head, 'link', 'atom:link', 'cc:license')
     .slice(0, MAX_LINKS)
-    .filter(({ name, attributes }) => name === 'cc:license' || /\blicense\b/i.test(attributes.get('rel') ?? ''))
+    .filter(
+      ({ name, attributes }) =>
+        name === 'cc:license' || /\blicense\b/i.test(attributes.get('rel') ?? ''),
+    )
     .map(({ attributes }) => attributes.get('rdf:resource') ?? attributes.get('href'))
-  return addresses.find(one => one) ?? firstText(markup, head, 'creativecommons:license', 'cc:license', 'license')
+  return (
+    addresses.find(one => one) ??
+    firstText(markup, head, 'creativecommons:license', 'cc:license', 'license')
+  )
 }
 
 /** Collects the items below an element, also those inside an item that was never closed. */
@@ -81,18 +99,29 @@ function readEntry(markup: Markup, whole: FeedElement, publisher: string | null)
     link: linkOf(markup, item, id),
     originalLink: firstText(markup, item, 'feedburner:origlink', 'pheedo:origlink'),
     about: about ? resolveLink(about, item.base) : null,
-    title: firstConstruct(markup, item, 'title', 'atom:title', 'dc:title', 'media:title', 'itunes:title'),
+    title: firstConstruct(
+      markup,
+      item,
+      'title',
+      'atom:title',
+      'dc:title',
+      'media:title',
+      'itunes:title',
+    ),
     summary: firstConstruct(markup, item, ...SUMMARIES),
     content: firstConstruct(markup, item, ...CONTENTS),
     authors: authorsOf(markup, item, publisher),
-    sourceAuthors: childrenOf(item, 'source', 'atom:source').flatMap(source => authorsOf(markup, source, publisher)),
+    sourceAuthors: childrenOf(item, 'source', 'atom:source').flatMap(source =>
+      authorsOf(markup, source, publisher),
+    ),
     published: firstDate(markup, item, ...PUBLISHED),
     language: languageOf(markup, item),
     modified: firstDate(markup, item, ...MODIFIED),
   }
 }
 
-const SUMMARIES = 'description summary atom:summary dc:description itunes:summary media:description'.split(' ')
+const SUMMARIES =
+  'description summary atom:summary dc:description itunes:summary media:description'.split(' ')
 const CONTENTS = 'content:encoded content atom:content xhtml:body body fullitem'.split(' ')
 const MODIFIED = 'updated atom:updated modified atom:modified dcterms:modified'.split(' ')
 /**
@@ -100,8 +129,13 @@ const MODIFIED = 'updated atom:updated modified atom:modified dcterms:modified'.
  * Core. Dates of creation or change come last.
  */
 const PUBLISHED = [
-  ...'pubdate published atom:published issued atom:issued dc:date dcterms:issued dcterms:created'.split(' '),
-  ...['created', 'atom:created', ...MODIFIED, 'date'],
+  ...'pubdate published atom:published issued atom:issued dc:date dcterms:issued dcterms:created'.split(
+    ' ',
+  ),
+  'created',
+  'atom:created',
+  ...MODIFIED,
+  'date',
 ]
 
 function idOf(markup: Markup, item: FeedElement): Pick<RawEntry, 'id' | 'idIsLink'> {
@@ -119,16 +153,26 @@ function idOf(markup: Markup, item: FeedElement): Pick<RawEntry, 'id' | 'idIsLin
   return { id: null, idIsLink: false }
 }
 
-function linkOf(markup: Markup, item: FeedElement, { id, idIsLink }: Pick<RawEntry, 'id' | 'idIsLink'>): string | null {
+function linkOf(
+  markup: Markup,
+  item: FeedElement,
+  { id, idIsLink }: Pick<RawEntry, 'id' | 'idIsLink'>,
+): string | null {
   const hasPermalink = idIsLink && id !== null && /^https?:\/\//i.test(id)
   const links = childrenOf(item, 'link', 'atom:link')
     .slice(0, MAX_LINKS)
     .map(link => ({ link, href: link.attributes.get('href') ?? '', text: linkText(markup, link) }))
   const roles = Object.groupBy(links, ({ link, text }) => roleOf(link, item, text) ?? 'none')
-  const own = roles.own?.flatMap(({ link, href, text }) => ownLink(text || href, link.base, hasPermalink) ?? []).at(-1)
+  const own = roles.own
+    ?.flatMap(({ link, href, text }) => ownLink(text || href, link.base, hasPermalink) ?? [])
+    .at(-1)
   // If an entry has several links, the one to an HTML page is meant for people.
-  const indirect = roles.alternate?.findLast(({ link }) => isHtml(link)) ?? roles.alternate?.[0] ?? roles.other?.[0]
-  const found = own ?? (indirect === undefined ? null : resolveLink(indirect.href, indirect.link.base))
+  const indirect =
+    roles.alternate?.findLast(({ link }) => isHtml(link)) ??
+    roles.alternate?.[0] ??
+    roles.other?.[0]
+  const found =
+    own ?? (indirect === undefined ? null : resolveLink(indirect.href, indirect.link.base))
   return found !== null && hasPermalink && isAttached(item, found) ? null : found
 }
 
@@ -166,7 +210,11 @@ const linkText = (markup: Markup, link: FeedElement) =>
  * Of several, the last counts, as in gofeed. `alternate` and `other`: links as in Atom, by their
  * `rel`. Null: the link does not lead to the article.
  */
-function roleOf(link: FeedElement, item: FeedElement, text: string): 'own' | 'alternate' | 'other' | null {
+function roleOf(
+  link: FeedElement,
+  item: FeedElement,
+  text: string,
+): 'own' | 'alternate' | 'other' | null {
   const hasHref = link.attributes.has('href')
   const isRss = link.name === 'link' && item.name === 'item'
   if (isRss && (text !== '' || (hasHref && !link.attributes.has('rel')))) return 'own'
@@ -198,20 +246,27 @@ function authorsOf(markup: Markup, item: FeedElement, publisher: string | null):
     .filter(author => author.children.some(child => PERSON.has(child.name)))
     .slice(0, MAX_AUTHORS)
   const named = people
-    .map(person => firstText(markup, person, 'name', 'atom:name') ?? firstText(markup, person, 'email', 'atom:email'))
+    .map(
+      person =>
+        firstText(markup, person, 'name', 'atom:name') ??
+        firstText(markup, person, 'email', 'atom:email'),
+    )
     .filter(name => name !== null)
   const lists = [
     named,
-    ...['author', 'atom:author', 'dc:creator', 'dc:author', 'itunes:author', 'media:credit'].map(name =>
-      childrenOf(item, name)
-        .filter(author => !people.includes(author))
-        .slice(0, MAX_AUTHORS)
-        .map(author => authorName(withoutCdata(readConstruct(markup, author) ?? '')))
-        .filter(text => text !== ''),
+    ...['author', 'atom:author', 'dc:creator', 'dc:author', 'itunes:author', 'media:credit'].map(
+      name =>
+        childrenOf(item, name)
+          .filter(author => !people.includes(author))
+          .slice(0, MAX_AUTHORS)
+          .map(author => authorName(withoutCdata(readConstruct(markup, author) ?? '')))
+          .filter(text => text !== ''),
     ),
   ].filter(list => list.length > 0)
   const isPerson = (name: string) =>
-    !DESK.test(name) && name.toLowerCase() !== publisher?.toLowerCase() && /\p{L}[^\S\n]+\p{L}/u.test(name)
+    !DESK.test(name) &&
+    name.toLowerCase() !== publisher?.toLowerCase() &&
+    /\p{L}[^\S\n]+\p{L}/u.test(name)
   return lists.find(list => list.some(isPerson)) ?? lists[0] ?? []
 }
 
@@ -220,7 +275,16 @@ const DESK =
   /@|(?<!\p{L})(?:redactie|r[eé]daction|redaktion|newsroom|(?:news)?desk|editors?|admin\w*|webmaster|no-?reply|belga|anp|afp|dpa)(?!\p{L})/iu
 
 /** The parts of a person (RFC 4287 §3.2), with `url` for Atom 0.3. */
-const PERSON = new Set(['name', 'email', 'uri', 'url', 'atom:name', 'atom:email', 'atom:uri', 'atom:url'])
+const PERSON = new Set([
+  'name',
+  'email',
+  'uri',
+  'url',
+  'atom:name',
+  'atom:email',
+  'atom:uri',
+  'atom:url',
+])
 
 const LONGEST_AUTHOR = 1_000
 
@@ -233,15 +297,19 @@ export function authorName(written: string): string {
   if (!/[)>]$/.test(text)) return text
   const first = text.search(/[(<]/)
   const last = Math.max(text.lastIndexOf('('), text.lastIndexOf('<'))
-  if (first > 0 && MAIL.test(text.slice(0, first).trim())) return text.slice(first + 1, -1).trim() || text
-  if (last > 0 && MAIL.test(text.slice(last + 1, -1).trim())) return text.slice(0, last).trim() || text
+  if (first > 0 && MAIL.test(text.slice(0, first).trim()))
+    return text.slice(first + 1, -1).trim() || text
+  if (last > 0 && MAIL.test(text.slice(last + 1, -1).trim()))
+    return text.slice(0, last).trim() || text
   return text
 }
 
 const MAIL = /^[^\s()<>@]+@[^\s()<>@]+$/
 
 const languageOf = (markup: Markup, element: FeedElement): string | null =>
-  firstText(markup, element, 'language', 'dc:language') ?? element.attributes.get('xml:lang')?.trim() ?? null
+  firstText(markup, element, 'language', 'dc:language') ??
+  element.attributes.get('xml:lang')?.trim() ??
+  null
 
 /** The text of the first child with text. `names` are tried in order, the most trusted first. */
 export const firstText = firstOf(textOf)
@@ -272,7 +340,9 @@ function firstOf(read: (markup: Markup, element: FeedElement) => string | null) 
 function readConstruct(markup: Markup, element: FeedElement): string | null {
   const text = constructText(markup, element)
   const around = element.declaredBase
-  return text === null || around === null || !text.includes('<') ? text : withWholeLinks(markup, text, around)
+  return text === null || around === null || !text.includes('<')
+    ? text
+    : withWholeLinks(markup, text, around)
 }
 
 function constructText(markup: Markup, element: FeedElement): string | null {
@@ -280,8 +350,13 @@ function constructText(markup: Markup, element: FeedElement): string | null {
   const mode = element.attributes.get('mode')?.toLowerCase() ?? null
   if (type === 'xhtml' || type === 'application/xhtml+xml' || mode === 'xml') {
     const [only] = element.children
-    const inner = element.children.length === 1 && only && /(^|:)div$/.test(only.name) ? only : element
-    return (inner.children.length === 0 && mode === 'xml' ? textOf(markup, inner) : markupOf(markup, inner)) || null
+    const inner =
+      element.children.length === 1 && only && /(^|:)div$/.test(only.name) ? only : element
+    return (
+      (inner.children.length === 0 && mode === 'xml'
+        ? textOf(markup, inner)
+        : markupOf(markup, inner)) || null
+    )
   }
   const text = textOf(markup, element)
   if (mode === 'base64' || (type.includes('/') && !isTextual(type))) return fromBase64(text) || null
@@ -311,7 +386,8 @@ const withWholeLinks = (markup: Markup, html: string, base: string): string =>
     /(\s(?:href|src|cite)\s*=\s*)(["'])([^"'<>]*)\2/gi,
     (written, name: string, quote: string, text: string) => {
       const address = text.trim()
-      if (address.length > ADDRESS_LIMIT || markup.linksLeft === 0 || ABSOLUTE.test(address)) return written
+      if (address.length > ADDRESS_LIMIT || markup.linksLeft === 0 || ABSOLUTE.test(address))
+        return written
       markup.linksLeft -= 1
       const whole = URL.parse(address, base)?.href
       return whole === undefined ? written : name + quote + whole + quote
@@ -323,7 +399,9 @@ const isTextual = (type: string): boolean =>
 
 function fromBase64(text: string): string {
   const compact = text.replace(/\s+/g, '')
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(compact) ? Buffer.from(compact, 'base64').toString('utf8') : text
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(compact)
+    ? Buffer.from(compact, 'base64').toString('utf8')
+    : text
 }
 
 /**
@@ -331,4 +409,6 @@ function fromBase64(text: string): string {
  * text.
  */
 export const withoutCdata = (text: string): string =>
-  /^\s*(?:<|&lt;)!\[CDATA\[/i.test(text) ? text.replace(/(?:<|&lt;)!\[CDATA\[|\]\](?:>|&gt;)/gi, '').trim() : text
+  /^\s*(?:<|&lt;)!\[CDATA\[/i.test(text)
+    ? text.replace(/(?:<|&lt;)!\[CDATA\[|\]\](?:>|&gt;)/gi, '').trim()
+    : text

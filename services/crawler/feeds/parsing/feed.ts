@@ -3,7 +3,14 @@ import type { FeedEntry } from '../../../../shared/outlets/page.ts'
 import { childrenOf, type FeedElement } from './markup.ts'
 
 /** The formats of feeds and sitemaps that are recognised. */
-export type FeedFormat = 'rss' | 'rdf' | 'atom' | 'json' | 'news sitemap' | 'sitemap' | 'sitemap index'
+export type FeedFormat =
+  | 'rss'
+  | 'rdf'
+  | 'atom'
+  | 'json'
+  | 'news sitemap'
+  | 'sitemap'
+  | 'sitemap index'
 
 /**
  * Whether older entries leave the document when new ones come. Sitemaps keep older entries for
@@ -54,13 +61,29 @@ export interface Feed {
 
 /** A feed without entries or other content. */
 export const EMPTY_FEED = {
-  ...{ language: null, entries: [], parts: [], next: null, licence: null, whole: true },
+  language: null,
+  entries: [],
+  parts: [],
+  next: null,
+  licence: null,
+  whole: true,
 } satisfies Omit<Feed, 'format'>
 
 /** An entry without any field. */
 export const EMPTY_ENTRY: RawEntry = {
-  ...{ link: null, originalLink: null, about: null, id: null, idIsLink: false, title: null, summary: null },
-  ...{ content: null, authors: [], sourceAuthors: [], published: null, language: null, modified: null },
+  link: null,
+  originalLink: null,
+  about: null,
+  id: null,
+  idIsLink: false,
+  title: null,
+  summary: null,
+  content: null,
+  authors: [],
+  sourceAuthors: [],
+  published: null,
+  language: null,
+  modified: null,
 }
 
 /** The most links of a feed's head that are read. */

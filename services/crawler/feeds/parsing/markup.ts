@@ -74,7 +74,9 @@ export const markupOf = (markup: Markup, element: FeedElement): string =>
  * because the decoder is slow at every bare ampersand.
  */
 export const decodeEntities = (text: string): string =>
-  text.replace(/&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});/gi, entity => decodeHTMLStrict(entity))
+  text.replace(/&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});/gi, entity =>
+    decodeHTMLStrict(entity),
+  )
 
 /** The children with one of these names, in order. */
 export const childrenOf = (element: FeedElement, ...names: string[]): FeedElement[] =>
@@ -84,8 +86,9 @@ export const childrenOf = (element: FeedElement, ...names: string[]): FeedElemen
  * Removes the characters that XML 1.0 forbids. Postgres refuses NUL, and no reader needs the other
  * characters.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed
-const clean = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '').trim()
+const clean = (text: string) =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed
+  text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '').trim()
 
 /**
  * Greatest depth that is read. No feed is nested deeper, and the parser's own stack takes time
@@ -136,12 +139,23 @@ interface Tree {
 export function readMarkup(text: string, address: string | null): Markup {
   const source = withoutDoctype(text)
   const root: FeedElement = {
-    ...{ name: '', attributes: NO_ATTRIBUTES, children: [], parent: null, start: 0, end: source.length },
-    ...{ base: address, declaredBase: null },
+    name: '',
+    attributes: NO_ATTRIBUTES,
+    children: [],
+    parent: null,
+    start: 0,
+    end: source.length,
+    base: address,
+    declaredBase: null,
   }
   const tree: Tree = {
-    ...{ open: root, opening: null, attributes: new Map(), namespaces: createNamespaces() },
-    ...{ depth: 0, elements: 0, items: 0 },
+    open: root,
+    opening: null,
+    attributes: new Map(),
+    namespaces: createNamespaces(),
+    depth: 0,
+    elements: 0,
+    items: 0,
   }
   const parser: Parser = new Parser(
     {
@@ -191,7 +205,8 @@ function closeBefore(tree: Tree, name: string, end: number): void {
   completeOpening(tree)
   let same: FeedElement | null = tree.open
   while (same !== null && same.name !== name) same = same.parent
-  if (same?.parent && SITEMAPS.has(same.parent.name)) while (tree.open !== same.parent) closeElement(tree, end)
+  if (same?.parent && SITEMAPS.has(same.parent.name))
+    while (tree.open !== same.parent) closeElement(tree, end)
 }
 const SITEMAPS = new Set(['urlset', 'sitemapindex'])
 
@@ -201,11 +216,18 @@ function openElement(tree: Tree, name: string, end: number): void {
   tree.depth += 1
   tree.elements += 1
   if (name === 'item' || name === 'entry') tree.items += 1
-  if (tree.depth > MAX_DEPTH || tree.elements > MAX_ELEMENTS || tree.items > MAX_ITEMS) throw new LimitReached()
+  if (tree.depth > MAX_DEPTH || tree.elements > MAX_ELEMENTS || tree.items > MAX_ITEMS)
+    throw new LimitReached()
   const { open } = tree
   const element: FeedElement = {
-    ...{ name, attributes: NO_ATTRIBUTES, children: [], parent: open, start: end, end },
-    ...{ base: open.base, declaredBase: open.declaredBase },
+    name,
+    attributes: NO_ATTRIBUTES,
+    children: [],
+    parent: open,
+    start: end,
+    end,
+    base: open.base,
+    declaredBase: open.declaredBase,
   }
   open.children.push(element)
   tree.opening = element
@@ -329,7 +351,8 @@ function createNamespaces() {
         if (name !== 'xmlns' && !name.startsWith('xmlns:')) continue
         const prefix = name.slice(6)
         const namespace = value.trim().toLowerCase()
-        const isOwn = OF_RSS.has(element) || (OF_ATOM.has(element) && NAMESPACES.get(namespace) !== 'atom')
+        const isOwn =
+          OF_RSS.has(element) || (OF_ATOM.has(element) && NAMESPACES.get(namespace) !== 'atom')
         const meaning = prefix === '' && isOwn ? '' : namespace
         const meanings = declared.get(prefix)
         if (meanings === undefined) declared.set(prefix, [meaning])
@@ -362,5 +385,15 @@ const NONE: string[] = []
  * Elements whose default namespace always counts as the namespace of their format. Some feeds
  * declare a module's namespace as the default one, and feed readers ignore that.
  */
-const OF_RSS = new Set(['rss', 'channel', 'item', 'rdf:rdf', 'rdf', 'urlset', 'url', 'sitemapindex', 'sitemap'])
+const OF_RSS = new Set([
+  'rss',
+  'channel',
+  'item',
+  'rdf:rdf',
+  'rdf',
+  'urlset',
+  'url',
+  'sitemapindex',
+  'sitemap',
+])
 const OF_ATOM = new Set(['feed', 'entry'])

@@ -18,7 +18,15 @@ t.test('RSS 0.91, 2.0, 1.0, Atom 0.3, 1.0 and JSON Feed say the same', async t =
     const feed = parseFeed(text, BASE)
     t.match(
       feed && namedAddresses(feed, BASE).map(({ entry }) => entry),
-      [{ url: 'https://krant.example/a', title: 'Brug open', summary: 'Kort', language: 'nl', content: null }],
+      [
+        {
+          url: 'https://krant.example/a',
+          title: 'Brug open',
+          summary: 'Kort',
+          language: 'nl',
+          content: null,
+        },
+      ],
       name,
     )
   }
@@ -38,16 +46,26 @@ t.test('fields are found under all their names', async t => {
   )
   t.match(feed && namedAddresses(feed, BASE).map(({ entry }) => entry), [
     {
-      ...{ url: 'https://krant.example/1', guid: '42', title: 'A & <b>B</b>', content: '<p>Lang</p>' },
-      ...{ authors: ['An Peeters', 'Jan'], published: 'za, 21 nov 2026 08:00:00 +0100' },
+      url: 'https://krant.example/1',
+      guid: '42',
+      title: 'A & <b>B</b>',
+      content: '<p>Lang</p>',
+      authors: ['An Peeters', 'Jan'],
+      published: 'za, 21 nov 2026 08:00:00 +0100',
     },
-    { url: 'https://krant.example/2', title: 'x &amp; é', authors: ['Els Smit'], published: '2026-11-21' },
+    {
+      url: 'https://krant.example/2',
+      title: 'x &amp; é',
+      authors: ['Els Smit'],
+      published: '2026-11-21',
+    },
   ])
   t.equal(feed?.whole, true)
 })
 
 t.test('what a feed says of its licence is told', async t => {
-  const said = (head: string, root = 'rss') => parseFeed(`<${root}><channel>${head}</channel></${root}>`, BASE)?.licence
+  const said = (head: string, root = 'rss') =>
+    parseFeed(`<${root}><channel>${head}</channel></${root}>`, BASE)?.licence
   const cc = 'https://creativecommons.org/licenses/by/4.0/'
   for (const head of [
     `<creativeCommons:license>${cc}</creativeCommons:license>`,
@@ -56,8 +74,16 @@ t.test('what a feed says of its licence is told', async t => {
   ])
     t.equal(said(head), cc, head)
   t.match(said('<item><rsl:content url="/a"><rsl:license/></rsl:content></item>'), /^RSL/)
-  t.equal(said('<copyright>2026</copyright><dc:rights>Alle rechten</dc:rights><atom:link rel="self" href="/f"/>'), null)
-  t.equal(parseFeed(`<feed><link rel="license" href="${cc}"/><rights>x</rights></feed>`, BASE)?.licence, cc)
+  t.equal(
+    said(
+      '<copyright>2026</copyright><dc:rights>Alle rechten</dc:rights><atom:link rel="self" href="/f"/>',
+    ),
+    null,
+  )
+  t.equal(
+    parseFeed(`<feed><link rel="license" href="${cc}"/><rights>x</rights></feed>`, BASE)?.licence,
+    cc,
+  )
 })
 
 t.test('white space in a link: a line break is none of it, a space between words is', async t => {
@@ -81,13 +107,18 @@ t.test('no run of spaces takes longer than a moment', async t => {
       <item><link>https://krant.example/b</link><author>x${spaces}y</author></item></channel></rss>`,
     BASE,
   )
-  t.same(feed && namedAddresses(feed, BASE).map(({ entry }) => entry.url), ['https://krant.example/b'])
+  t.same(feed && namedAddresses(feed, BASE).map(({ entry }) => entry.url), [
+    'https://krant.example/b',
+  ])
 })
 
 t.test('what is broken is read as far as it goes', async t => {
   const item = '<item><title>A</title><link>https://krant.example/a</link></item>'
   const broken: Record<string, [string, boolean]> = {
-    'text before the declaration': [`\n\n Warning: x <?xml version="1.0"?><rss><channel>${item}</channel></rss>`, true],
+    'text before the declaration': [
+      `\n\n Warning: x <?xml version="1.0"?><rss><channel>${item}</channel></rss>`,
+      true,
+    ],
     'cut in an element': [`<rss><channel>${item}<item><title>B`, false],
     'cut in CDATA': [`<rss><channel>${item}<item><title><![CDATA[B`, false],
     'a bare ampersand': [
@@ -98,8 +129,14 @@ t.test('what is broken is read as far as it goes', async t => {
       `<rss><channel><item><title>A</title><link>https://krant.example/a</link><item><title>C</title><link>https://krant.example/c</link></item></channel></rss>`,
       true,
     ],
-    'a wrong closing tag': [`<rss><channel>${item.replace('</title>', '</titel></title>')}</channel></rss>`, true],
-    'an entity declared in it': [`<!DOCTYPE rss [<!ENTITY x "y">]><rss><channel>${item}</channel></rss>`, true],
+    'a wrong closing tag': [
+      `<rss><channel>${item.replace('</title>', '</titel></title>')}</channel></rss>`,
+      true,
+    ],
+    'an entity declared in it': [
+      `<!DOCTYPE rss [<!ENTITY x "y">]><rss><channel>${item}</channel></rss>`,
+      true,
+    ],
     'HTML that is not closed': [
       `<rss><channel>${item.replace('</item>', '<description><p>a<br>b</description></item>')}</channel></rss>`,
       true,
@@ -107,12 +144,20 @@ t.test('what is broken is read as far as it goes', async t => {
   }
   for (const [name, [text, whole]] of Object.entries(broken)) {
     const feed = parseFeed(text, BASE)
-    t.ok(feed && namedAddresses(feed, BASE).some(({ entry }) => entry.url.startsWith('https://krant.example/a')), name)
+    t.ok(
+      feed &&
+        namedAddresses(feed, BASE).some(({ entry }) =>
+          entry.url.startsWith('https://krant.example/a'),
+        ),
+      name,
+    )
     t.equal(feed?.whole, whole, name)
   }
   t.equal(
-    parseFeed('<rss><channel><item><link>https://krant.example/a?x=1&copy=2</link></item></channel></rss>', BASE)
-      ?.entries[0]?.link,
+    parseFeed(
+      '<rss><channel><item><link>https://krant.example/a?x=1&copy=2</link></item></channel></rss>',
+      BASE,
+    )?.entries[0]?.link,
     'https://krant.example/a?x=1&copy=2',
   )
 })
@@ -146,19 +191,28 @@ t.test('the next page of a feed in pages, in every format', t => {
       .join('')
   const atom = 'xmlns:a="http://www.w3.org/2005/Atom"'
   const entry = '<entry><link rel="next" href="/wrong"/><id>https://krant.example/a</id></entry>'
-  t.equal(parseFeed(`<feed xmlns="http://www.w3.org/2005/Atom">${links('link')}${entry}</feed>`, BASE)?.next, wanted)
-  t.equal(parseFeed(`<rss ${atom}><channel><link>/</link>${links('a:link')}</channel></rss>`, BASE)?.next, wanted)
+  t.equal(
+    parseFeed(`<feed xmlns="http://www.w3.org/2005/Atom">${links('link')}${entry}</feed>`, BASE)
+      ?.next,
+    wanted,
+  )
+  t.equal(
+    parseFeed(`<rss ${atom}><channel><link>/</link>${links('a:link')}</channel></rss>`, BASE)?.next,
+    wanted,
+  )
   const json = { version: 'https://jsonfeed.org/version/1.1', next_url: '?page=2', items: [] }
   t.equal(parseFeed(JSON.stringify(json), BASE)?.next, wanted)
   t.equal(parseFeed('<rss><channel/></rss>', BASE)?.next, null)
   t.end()
 })
 
-t.test('a sitemap by language: other languages of an address are named too, after all that it lists', t => {
-  const link = (language: string, href: string) =>
-    `<xhtml:link rel="alternate" hreflang="${language}" href="https://${href}"/>`
-  const feed = parseFeed(
-    `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">
+t.test(
+  'a sitemap by language: other languages of an address are named too, after all that it lists',
+  t => {
+    const link = (language: string, href: string) =>
+      `<xhtml:link rel="alternate" hreflang="${language}" href="https://${href}"/>`
+    const feed = parseFeed(
+      `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">
       <url><loc>https://krant.example/nl/a</loc><lastmod>2026-11-21</lastmod>${[
         link('nl', 'krant.example/nl/a'),
         link('fr-BE', 'fr.krant.example/a'),
@@ -169,20 +223,26 @@ t.test('a sitemap by language: other languages of an address are named too, afte
         link('fr', 'krant.example/fr/b'),
       ].join('')}</url>
       <url><loc>https://krant.example/fr/b</loc></url></urlset>`,
-    BASE,
-  )
-  t.equal(feed?.format, 'sitemap')
-  t.same(
-    feed?.entries.map(({ link: named, language, modified, published }) => [named, language, modified, published]),
-    [
-      ['https://krant.example/nl/a', 'nl', '2026-11-21', null],
-      ['https://krant.example/fr/b', null, null, null],
-      ['https://fr.krant.example/a', 'fr-be', '2026-11-21', null],
-      ['https://krant.example/de/a', 'de', '2026-11-21', null],
-    ],
-  )
-  t.end()
-})
+      BASE,
+    )
+    t.equal(feed?.format, 'sitemap')
+    t.same(
+      feed?.entries.map(({ link: named, language, modified, published }) => [
+        named,
+        language,
+        modified,
+        published,
+      ]),
+      [
+        ['https://krant.example/nl/a', 'nl', '2026-11-21', null],
+        ['https://krant.example/fr/b', null, null, null],
+        ['https://fr.krant.example/a', 'fr-be', '2026-11-21', null],
+        ['https://krant.example/de/a', 'de', '2026-11-21', null],
+      ],
+    )
+    t.end()
+  },
+)
 
 const MEGABYTE = 1_000_000
 const hostile: Record<string, string> = {
@@ -229,7 +289,10 @@ t.test('what is kept of a feed does not outgrow it', async t => {
   for (const [name, text] of Object.entries(forms)) {
     const feed = parseFeed(text, BASE)
     const kept = JSON.stringify(feed && namedAddresses(feed, BASE)).length
-    t.ok(kept > 1_000 && kept < 6_000_000, `${name}: ${text.length} characters, of which ${kept} are kept`)
+    t.ok(
+      kept > 1_000 && kept < 6_000_000,
+      `${name}: ${text.length} characters, of which ${kept} are kept`,
+    )
   }
 })
 
@@ -239,7 +302,10 @@ t.test('links are read against the xml:base around them', async t => {
     BASE,
   )
   t.match(feed && namedAddresses(feed, BASE).map(({ entry }) => entry), [
-    { url: 'https://krant.example/nieuws/sport/1', content: '<a href="https://krant.example/nieuws/sport/2">b</a>' },
+    {
+      url: 'https://krant.example/nieuws/sport/1',
+      content: '<a href="https://krant.example/nieuws/sport/2">b</a>',
+    },
     { url: 'https://krant.example/2' },
   ])
 })
@@ -259,17 +325,33 @@ t.test('names of authors beside their addresses', async t => {
 })
 
 t.test('an address with a name and a password is kept without them', async t => {
-  const feed = parseFeed('<rss><channel><item><link>https://u:p@krant.example/a</link></item></channel></rss>', BASE)
+  const feed = parseFeed(
+    '<rss><channel><item><link>https://u:p@krant.example/a</link></item></channel></rss>',
+    BASE,
+  )
   t.match(feed && namedAddresses(feed, BASE), [{ entry: { url: 'https://krant.example/a' } }])
 })
 
-t.test('a feed as it was served: bytes and their type become entries, and anything else none', t => {
-  const read = (text: string, contentType: string | null) =>
-    readFeed({ bytes: Buffer.from(text, 'latin1'), contentType, url: BASE })?.named.map(({ entry }) => entry)
-  const feed = '<rss><channel><item><title>Caf\u00e9</title><link>/a</link></item></channel></rss>'
-  t.match(read(feed, 'application/rss+xml; charset=iso-8859-1'), [
-    { url: 'https://krant.example/a', title: 'Café', summary: null, content: null, authors: [], published: null },
-  ])
-  t.equal(read('<p>no feed</p>', 'text/html'), undefined)
-  t.end()
-})
+t.test(
+  'a feed as it was served: bytes and their type become entries, and anything else none',
+  t => {
+    const read = (text: string, contentType: string | null) =>
+      readFeed({ bytes: Buffer.from(text, 'latin1'), contentType, url: BASE })?.named.map(
+        ({ entry }) => entry,
+      )
+    const feed =
+      '<rss><channel><item><title>Caf\u00e9</title><link>/a</link></item></channel></rss>'
+    t.match(read(feed, 'application/rss+xml; charset=iso-8859-1'), [
+      {
+        url: 'https://krant.example/a',
+        title: 'Café',
+        summary: null,
+        content: null,
+        authors: [],
+        published: null,
+      },
+    ])
+    t.equal(read('<p>no feed</p>', 'text/html'), undefined)
+    t.end()
+  },
+)

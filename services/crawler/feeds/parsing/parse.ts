@@ -15,7 +15,13 @@ import {
   type SitemapPart,
 } from './feed.ts'
 import { decodeEntities, type FeedElement, readMarkup } from './markup.ts'
-import { readSitemap, readSitemapIndex, readTextSitemap, recentEntries, recentParts } from './sitemaps.ts'
+import {
+  readSitemap,
+  readSitemapIndex,
+  readTextSitemap,
+  recentEntries,
+  recentParts,
+} from './sitemaps.ts'
 
 /**
  * Reads any feed or sitemap: RSS 0.9x, 1.0, 2.0, Atom, RDF, JSON Feed, (news) sitemaps and their
@@ -60,7 +66,16 @@ function findTop(root: FeedElement): FeedElement | null {
   return null
 }
 
-const TOPS = new Set(['rss', 'rdf:rdf', 'rdf', 'feed', 'atom:feed', 'channel', 'urlset', 'sitemapindex'])
+const TOPS = new Set([
+  'rss',
+  'rdf:rdf',
+  'rdf',
+  'feed',
+  'atom:feed',
+  'channel',
+  'urlset',
+  'sitemapindex',
+])
 
 /** A decompressed document. */
 export interface ParseTask {
@@ -123,8 +138,13 @@ export function readFeed({ bytes, contentType, url }: ParseTask): ParsedFeed | n
 }
 
 function newestOf({ entries, parts }: Feed): string | null {
-  const written = [...entries.map(entry => entry.published ?? entry.modified), ...parts.map(part => part.modified)]
-  const times = written.map(text => Date.parse(text?.slice(0, 100) ?? '')).filter(time => !Number.isNaN(time))
+  const written = [
+    ...entries.map(entry => entry.published ?? entry.modified),
+    ...parts.map(part => part.modified),
+  ]
+  const times = written
+    .map(text => Date.parse(text?.slice(0, 100) ?? ''))
+    .filter(time => !Number.isNaN(time))
   return times.length === 0 ? null : new Date(times.reduce((a, b) => Math.max(a, b))).toISOString()
 }
 
@@ -161,13 +181,15 @@ export function namedAddresses(feed: Feed, base: string): Named[] {
     const entry = toEntry(raw, url, feed.language)
     const before = named.get(key)
     if (before === undefined) named.set(key, { key, host: url.host, entry })
-    else if (richness(entry) > richness(before.entry)) before.entry = { ...entry, url: before.entry.url }
+    else if (richness(entry) > richness(before.entry))
+      before.entry = { ...entry, url: before.entry.url }
   }
   return [...named.values()]
 }
 
 /** How much of the article the entry holds: 2 its content, 1 a summary, 0 neither. */
-export const richness = (entry: FeedEntry): number => (entry.content !== null ? 2 : entry.summary !== null ? 1 : 0)
+export const richness = (entry: FeedEntry): number =>
+  entry.content !== null ? 2 : entry.summary !== null ? 1 : 0
 
 function addressOf(raw: RawEntry, base: string): URL | null {
   // `originalLink` comes first, because it is the outlet's own address, which a redirecting service
@@ -210,7 +232,9 @@ function escapedOnce(text: string | null): string | null {
     plain = decodeEntities(plain)
   }
   return plain.replace(ESCAPED_ENTITY, (written, entity: string) =>
-    decodeEntities(`&${entity};`) === `&${entity};` || /^(?:lt|gt|amp|quot)$/i.test(entity) ? written : `&${entity};`,
+    decodeEntities(`&${entity};`) === `&${entity};` || /^(?:lt|gt|amp|quot)$/i.test(entity)
+      ? written
+      : `&${entity};`,
   )
 }
 
@@ -334,7 +358,8 @@ const authorsOf = ({ authors, author }: Record<string, unknown>): string[] =>
  * the item describes.
  */
 function linkOf(item: Record<string, unknown>): string | null {
-  const [url, id] = [textOf(item.url), textOf(item.id)]
+  const url = textOf(item.url)
+  const id = textOf(item.id)
   if (url !== null && /^(?:https?:|[/?])/i.test(url)) return url
   return id !== null && /^https?:\/\//i.test(id) ? id : (url ?? textOf(item.external_url))
 }

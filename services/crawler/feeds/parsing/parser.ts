@@ -21,7 +21,9 @@ const MEMORY = 512
 export function openFeedParser(worker = new URL('./parse.ts', import.meta.url)) {
   const threads = openThreads<ParseTask, ParsedFeed | null>({
     worker,
-    ...{ threads: THREADS, timeout: TIMEOUT, memory: MEMORY },
+    threads: THREADS,
+    timeout: TIMEOUT,
+    memory: MEMORY,
   })
   const queue = createFairQueue(THREADS)
   return {
@@ -36,7 +38,9 @@ export function openFeedParser(worker = new URL('./parse.ts', import.meta.url)) 
       try {
         return await queue.take(outlet, () => threads.run(document), signal)
       } catch (error) {
-        throw error instanceof ThreadError ? new ParseFailure(sentenceOf(error), { cause: error }) : error
+        throw error instanceof ThreadError
+          ? new ParseFailure(sentenceOf(error), { cause: error })
+          : error
       }
     },
     /** Ends all threads at once. Documents that are being parsed fail. */

@@ -1,10 +1,20 @@
 import t from 'tap'
-import { EMPTY_ENTRY, EMPTY_FEED, type Feed, type FeedFormat, nextOfHead, nextPage, showsLatestAlone } from './feed.ts'
+import {
+  EMPTY_ENTRY,
+  EMPTY_FEED,
+  type Feed,
+  type FeedFormat,
+  nextOfHead,
+  nextPage,
+  showsLatestAlone,
+} from './feed.ts'
 import { readMarkup } from './markup.ts'
 import { MAX_PARTS, MAX_TAKEN, recentEntries, recentParts } from './sitemaps.ts'
 
 const names = (parts: { url: string; modified?: string }[]) =>
-  recentParts(parts.map(({ url, modified }) => ({ url, modified: modified ?? null }))).map(({ url }) => url)
+  recentParts(parts.map(({ url, modified }) => ({ url, modified: modified ?? null }))).map(
+    ({ url }) => url,
+  )
 
 t.test('of an index, the parts of the last week, newest first', async t => {
   t.same(
@@ -18,13 +28,19 @@ t.test('of an index, the parts of the last week, newest first', async t => {
   )
 })
 
-t.test('without dates, what is called news, then what names the latest date, then the last', async t => {
-  const parts = Array.from({ length: 40 }, (_, n) => ({ url: `/sitemap-${n}.xml` }))
-  const chosen = names([{ url: '/news.xml' }, ...parts])
-  t.equal(chosen.length, MAX_PARTS)
-  t.same(chosen.slice(0, 3), ['/news.xml', '/sitemap-39.xml', '/sitemap-38.xml'])
-  t.same(names([{ url: '/2026-09.xml' }, { url: '/2026-11.xml' }, { url: '/2025-12.xml' }])[0], '/2026-11.xml')
-})
+t.test(
+  'without dates, what is called news, then what names the latest date, then the last',
+  async t => {
+    const parts = Array.from({ length: 40 }, (_, n) => ({ url: `/sitemap-${n}.xml` }))
+    const chosen = names([{ url: '/news.xml' }, ...parts])
+    t.equal(chosen.length, MAX_PARTS)
+    t.same(chosen.slice(0, 3), ['/news.xml', '/sitemap-39.xml', '/sitemap-38.xml'])
+    t.same(
+      names([{ url: '/2026-09.xml' }, { url: '/2026-11.xml' }, { url: '/2025-12.xml' }])[0],
+      '/2026-11.xml',
+    )
+  },
+)
 
 t.test('of a long sitemap, the newest addresses', async t => {
   const entries = Array.from({ length: MAX_TAKEN + 500 }, (_, n) => ({
@@ -37,18 +53,35 @@ t.test('of a long sitemap, the newest addresses', async t => {
   t.equal(recent.length, MAX_TAKEN)
   t.equal(recent[0]?.link, `/${MAX_TAKEN + 499}`)
   t.equal(recent.at(-1)?.modified, null)
-  t.equal(recentEntries({ ...feed, entries: entries.slice(0, 10) })[0]?.link, '/0', 'a short one stays as it is')
+  t.equal(
+    recentEntries({ ...feed, entries: entries.slice(0, 10) })[0]?.link,
+    '/0',
+    'a short one stays as it is',
+  )
   t.equal(recentEntries({ ...feed, format: 'rss' }).length, MAX_TAKEN + 500)
 })
 
 t.test('a head names the next page of its feed; sitemaps alone keep old entries', async t => {
   const links = (length: number) => '<link rel="self" href="/b"/>'.repeat(length)
-  const read = (head: string) => nextOfHead(readMarkup(`<x>${head}</x>`, null).root.children[0]!, 'https://a.example/')
+  const read = (head: string) =>
+    nextOfHead(readMarkup(`<x>${head}</x>`, null).root.children[0]!, 'https://a.example/')
   const next = '<link rel="Last NEXT" href="/a"/>'
-  t.same([next, links(99) + next, links(100) + next].map(read), ['https://a.example/a', 'https://a.example/a', null])
+  t.same([next, links(99) + next, links(100) + next].map(read), [
+    'https://a.example/a',
+    'https://a.example/a',
+    null,
+  ])
   t.equal(read(`<link href="/b"/><link rel="next" href=" "/>${next}`), 'https://a.example/a')
   t.same([nextPage(' ', 'https://a.example/'), nextPage('/a', null)], [null, null])
-  const formats: FeedFormat[] = ['rss', 'rdf', 'atom', 'json', 'news sitemap', 'sitemap', 'sitemap index']
+  const formats: FeedFormat[] = [
+    'rss',
+    'rdf',
+    'atom',
+    'json',
+    'news sitemap',
+    'sitemap',
+    'sitemap index',
+  ]
   t.same(formats.filter(showsLatestAlone), formats.slice(0, 4))
   t.same([EMPTY_FEED.whole, EMPTY_ENTRY.idIsLink], [true, false])
 })

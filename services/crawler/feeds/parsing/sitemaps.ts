@@ -51,7 +51,11 @@ export function recentParts(parts: SitemapPart[]): SitemapPart[] {
 export function recentEntries(feed: Feed): RawEntry[] {
   if (!feed.format.endsWith('sitemap') || feed.entries.length <= MAX_TAKEN) return feed.entries
   return feed.entries
-    .map((entry, index) => ({ entry, index, time: timeOf(entry.published) ?? timeOf(entry.modified) ?? 0 }))
+    .map((entry, index) => ({
+      entry,
+      index,
+      time: timeOf(entry.published) ?? timeOf(entry.modified) ?? 0,
+    }))
     .sort((a, b) => b.time - a.time || a.index - b.index)
     .slice(0, MAX_TAKEN)
     .map(({ entry }) => entry)
@@ -65,7 +69,8 @@ function timeOf(text: string | null): number | null {
 
 /** `202611` for `sitemap-2026-11.xml`; empty when the name holds no date. */
 const dateInName = (url: string): string =>
-  /(?:19|20)\d\d[-_/]?(?:0[1-9]|1[0-2])(?:[-_/]?[0-3]\d)?/.exec(url)?.[0].replace(/[-_/]/g, '') ?? ''
+  /(?:19|20)\d\d[-_/]?(?:0[1-9]|1[0-2])(?:[-_/]?[0-3]\d)?/.exec(url)?.[0].replace(/[-_/]/g, '') ??
+  ''
 
 /** The most addresses or parts of one document that are read: the limit of the sitemap protocol. */
 const MAX_LISTED = 50_000
@@ -77,7 +82,9 @@ const MAX_TWINS = 20
  * Reads a sitemap (sitemaps.org), with or without Google's extensions for news and for languages.
  */
 export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
-  const urls = [urlset, ...childrenOf(urlset, 'urlset')].flatMap(one => childrenOf(one, 'url')).slice(0, MAX_LISTED)
+  const urls = [urlset, ...childrenOf(urlset, 'urlset')]
+    .flatMap(one => childrenOf(one, 'url'))
+    .slice(0, MAX_LISTED)
   const listed = urls.map(url => readUrl(markup, url))
   const twins = twinsOf(urls, listed)
   const entries = [...listed, ...twins].slice(0, MAX_LISTED)
@@ -101,7 +108,12 @@ function twinsOf(urls: FeedElement[], listed: RawEntry[]): RawEntry[] {
       if (href === entry.link) entry.language ??= language
       if (known.has(href) || !isSameSite(href, entry.link)) continue
       known.add(href)
-      twins.push({ ...EMPTY_ENTRY, link: href, language, modified: entry.modified ?? entry.published })
+      twins.push({
+        ...EMPTY_ENTRY,
+        link: href,
+        language,
+        modified: entry.modified ?? entry.published,
+      })
     }
   }
   return twins
@@ -119,7 +131,8 @@ const alternatesOf = (url: FeedElement): { href: string; language: string }[] =>
 const OURS = new RegExp(`^(?:${LANGUAGES.join('|')})(?:[-_]|$)`)
 
 function isSameSite(a: string, b: string): boolean {
-  const [one, other] = [URL.parse(a)?.hostname, URL.parse(b)?.hostname]
+  const one = URL.parse(a)?.hostname
+  const other = URL.parse(b)?.hostname
   if (one === undefined || other === undefined) return false
   return one === other || (getDomain(one) ?? one) === getDomain(other)
 }
@@ -132,7 +145,9 @@ export function readTextSitemap(text: string): Feed | null {
   if (!/^\s*https?:\/\/\S/i.test(text.slice(0, 1_000))) return null
   const lines = text.split(/[\r\n]+/, MAX_LISTED).map(line => line.trim())
   const written = lines.filter(line => line !== '' && !line.startsWith('#'))
-  const addresses = written.filter(line => /^https?:\/\/[^\s<>"]+$/i.test(line) && line.length <= ADDRESS_LIMIT)
+  const addresses = written.filter(
+    line => /^https?:\/\/[^\s<>"]+$/i.test(line) && line.length <= ADDRESS_LIMIT,
+  )
   if (addresses.length < written.length / 2) return null
   const entries = [...new Set(addresses)].map(link => ({ ...EMPTY_ENTRY, link }))
   return { ...EMPTY_FEED, format: 'sitemap', entries }
@@ -143,7 +158,8 @@ export function readSitemapIndex(markup: Markup, index: FeedElement): Feed {
   const parts: SitemapPart[] = []
   for (const sitemap of childrenOf(index, 'sitemap').slice(0, MAX_LISTED)) {
     const url = firstText(markup, sitemap, 'loc')
-    if (url !== null && url.length <= ADDRESS_LIMIT) parts.push({ url, modified: dateOf(markup, sitemap) })
+    if (url !== null && url.length <= ADDRESS_LIMIT)
+      parts.push({ url, modified: dateOf(markup, sitemap) })
   }
   return { ...EMPTY_FEED, format: 'sitemap index', parts, whole: markup.whole }
 }
@@ -155,15 +171,18 @@ const dateOf = (markup: Markup, element: FeedElement) =>
   firstText(markup, element, 'lastmod')?.slice(0, LONGEST_DATE) ?? null
 
 function readUrl(markup: Markup, url: FeedElement): RawEntry {
-  const read = (of: FeedElement | undefined, ...names: string[]) => (of ? firstText(markup, of, ...names) : null)
+  const read = (of: FeedElement | undefined, ...names: string[]) =>
+    of ? firstText(markup, of, ...names) : null
   const news = childrenOf(url, 'news:news', 'news')[0]
-  const publication = news === undefined ? undefined : childrenOf(news, 'news:publication', 'publication')[0]
+  const publication =
+    news === undefined ? undefined : childrenOf(news, 'news:publication', 'publication')[0]
   return {
     ...EMPTY_ENTRY,
     link: firstText(markup, url, 'loc'),
     title: read(news, 'news:title', 'title'),
     published: read(news, 'news:publication_date', 'publication_date'),
-    language: read(publication, 'news:language', 'language') ?? read(news, 'news:language', 'language'),
+    language:
+      read(publication, 'news:language', 'language') ?? read(news, 'news:language', 'language'),
     modified: dateOf(markup, url),
   }
 }
