@@ -2,16 +2,17 @@
 export type Figures = Record<string, number>
 
 /** Writes a line for people to standard error. Standard output carries only the figures. */
-export const say = (line: string) => void process.stderr.write(`${line}\n`)
+export const say = (line: string): undefined => void process.stderr.write(`${line}\n`)
 
-export const rounded = (value: number, digits = 2) =>
+export const rounded = (value: number, digits = 2): number =>
   Math.round(value * 10 ** digits) / 10 ** digits
 
-export const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
+export const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
 
-export const mean = (values: number[]) => (values.length === 0 ? 0 : sum(values) / values.length)
+export const mean = (values: number[]): number =>
+  values.length === 0 ? 0 : sum(values) / values.length
 
-export const percent = (part: number, whole: number) =>
+export const percent = (part: number, whole: number): number =>
   whole === 0 ? 0 : rounded((part / whole) * 100)
 
 /** A quantile of the values: this part of them is smaller. */
@@ -21,7 +22,7 @@ export function quantile(values: number[], part: number): number {
 }
 
 /** Quantiles of times, as figures named `NAMEp50_ms` and `NAMEp95_ms`. */
-export const quantiles = (name: string, times: number[], parts = [0.5, 0.95]): Figures =>
+export const quantiles = (name: string, times: number[], parts: number[] = [0.5, 0.95]): Figures =>
   Object.fromEntries(
     parts.map(part => [`${name}p${part * 100}_ms`, rounded(quantile(times, part))]),
   )

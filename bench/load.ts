@@ -108,7 +108,7 @@ export async function load(
   return { asked, perSecond: (asked.length * 1_000) / (performance.now() - start), failures }
 }
 
-export const timesOf = (asked: Asked[]) => asked.map(one => one.ms)
+export const timesOf = (asked: Asked[]): number[] => asked.map(one => one.ms)
 
 /**
  * Runs several workers side by side until the signal. Each worker does the work again and again.

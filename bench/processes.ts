@@ -8,7 +8,7 @@ const TICK = 10
  * processor time that a process has used.
  */
 export function processes(
-  pids = readdirSync('/proc')
+  pids: number[] = readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
     .map(Number),
 ) {

@@ -46,7 +46,7 @@ export async function withServers<T>(
   }
 }
 
-export const benchFolder = (name: string) => resolve(join(readConfig().DATA_DIR, name))
+export const benchFolder = (name: string): string => resolve(join(readConfig().DATA_DIR, name))
 
 /** Makes a database if it does not exist. @returns its address */
 export async function ensureDatabase(server: string, name: string): Promise<string> {

@@ -41,7 +41,7 @@ const WARNINGS: SegmentEvents = {
  * @param thread address of a module that calls `serveSegments`. Threads that run it make segments.
  * @param events absent: failures become process warnings
  */
-export function openIndexer(pool: Pool, thread: string, events = WARNINGS): Indexer {
+export function openIndexer(pool: Pool, thread: string, events: SegmentEvents = WARNINGS): Indexer {
   const writer = openSegmentWriter(pool)
   const scheduler = createScheduler(pool, thread, events)
   return {

@@ -14,11 +14,11 @@ export const SHORT_TURN = 1
 export type Pace = ReturnType<typeof createPace>
 
 /** @param turn ms between two rests */
-export function createPace(turn = TURN) {
+export function createPace(turn: number = TURN) {
   let start = performance.now()
   return {
-    isDue: () => performance.now() - start > turn,
-    async rest() {
+    isDue: (): boolean => performance.now() - start > turn,
+    async rest(): Promise<void> {
       await setImmediate()
       start = performance.now()
     },

@@ -142,7 +142,7 @@ export async function locking<T>(
 export async function keepingAlive<T>(
   session: Client,
   work: () => Promise<T>,
-  every = SIGN_OF_LIFE,
+  every: number = SIGN_OF_LIFE,
 ): Promise<T> {
   const alive = setInterval(() => void session.query('select 1').catch(() => {}), every)
   return await work().finally(() => clearInterval(alive))

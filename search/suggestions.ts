@@ -103,11 +103,11 @@ export function createSuggestions(
       return ranked.find(foldName(text), wanted, minuteFrom(since.getTime()), limit)
     },
     /** Makes the first ranking. Later requests renew it. */
-    async ready() {
+    async ready(): Promise<void> {
       if (rankings === null) await refresh()
     },
     /** Resolves when no ranking is running. */
-    async close() {
+    async close(): Promise<void> {
       closed = true
       await ranking?.catch(() => {})
     },

@@ -7,26 +7,28 @@ import type { Country, Language } from './vocabulary.ts'
  * their terms here, so equal things always have equal terms.
  */
 export const TERMS = {
-  word: (word: string) => bounded('', word),
-  titleWord: (word: string) => bounded('T', word),
+  word: (word: string): string => bounded('', word),
+  titleWord: (word: string): string => bounded('T', word),
   /** The term of a stem includes its language, so a Dutch stem never matches a German article. */
-  stem: (language: Language, stem: string) => bounded(`S${STEM_LETTERS[language]}`, stem),
-  titleStem: (language: Language, stem: string) => bounded(`U${STEM_LETTERS[language]}`, stem),
+  stem: (language: Language, stem: string): string => bounded(`S${STEM_LETTERS[language]}`, stem),
+  titleStem: (language: Language, stem: string): string =>
+    bounded(`U${STEM_LETTERS[language]}`, stem),
   /** Two or three neighbouring words (`segment/shingles.ts`). */
-  pair: (first: string, second: string) => `W${first}\n${second}`,
-  titlePair: (first: string, second: string) => `V${first}\n${second}`,
-  triple: (first: string, second: string, third: string) => `W${first}\n${second}\n${third}`,
-  country: (country: Country) => `C${country}`,
-  language: (language: Language) => `L${language}`,
-  hasAuthor: (has: boolean) => (has ? 'H1' : 'H0'),
-  publisher: (publisherNo: number) => `P${publisherNo}`,
-  author: (authorNo: number) => `A${authorNo}`,
+  pair: (first: string, second: string): string => `W${first}\n${second}`,
+  titlePair: (first: string, second: string): string => `V${first}\n${second}`,
+  triple: (first: string, second: string, third: string): string =>
+    `W${first}\n${second}\n${third}`,
+  country: (country: Country): string => `C${country}`,
+  language: (language: Language): string => `L${language}`,
+  hasAuthor: (has: boolean): 'H1' | 'H0' => (has ? 'H1' : 'H0'),
+  publisher: (publisherNo: number): string => `P${publisherNo}`,
+  author: (authorNo: number): string => `A${authorNo}`,
   /**
    * A folded part of a name or domain. No posting list is stored for it: `memory/name-lists.ts`
    * computes one.
    */
-  outletPart: (part: string) => `O${part}`,
-  authorPart: (part: string) => `N${part}`,
+  outletPart: (part: string): string => `O${part}`,
+  authorPart: (part: string): string => `N${part}`,
 } as const
 
 /** The kinds of names in which a filter can find a part. */

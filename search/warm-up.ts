@@ -83,7 +83,7 @@ export function startWarmUp(
      * the most frequent lists were read, and some searches were run.
      */
     warm: first.promise,
-    async stop() {
+    async stop(): Promise<void> {
       first.resolve()
       await Promise.all([looking.close(), ahead.close()])
     },

@@ -21,7 +21,7 @@ export function lookupAmong(
       address: string | LookupAddress[],
       family?: number,
     ) => void,
-  ) => {
+  ): void => {
     lookup(name, { ...options, all: true }, (error, found) => {
       if (error !== null) return callback(error, [])
       const addresses = found.filter(({ address }) => permitted(address))
@@ -59,7 +59,7 @@ export function addressRule(opened: string[], ports: string[], asksPublic = true
     /**
      * Whether the operator has opened the address. A connection may then go to any of its ports.
      */
-    isOpened(text: string) {
+    isOpened(text: string): boolean {
       if (!ipaddr.isValid(text)) return false
       // `::ffff:127.0.0.1` reaches 127.0.0.1, so this checks 127.0.0.1.
       const address = ipaddr.process(text)
@@ -68,14 +68,14 @@ export function addressRule(opened: string[], ports: string[], asksPublic = true
       )
     },
     /** Whether the address is public. A connection may then go to its public ports. */
-    isPublic(text: string) {
+    isPublic(text: string): boolean {
       if (!ipaddr.isValid(text)) return false
       const address = ipaddr.process(text)
       if (address.range() !== 'unicast' || OF_A_CLOUD.has(address.toString())) return false
       return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST)
     },
     /** Whether connections to public addresses may go to this port. */
-    isPublicPort: (port: number) => allowed.has(port),
+    isPublicPort: (port: number): boolean => allowed.has(port),
     /** Whether connections may go to public addresses at all. */
     asksPublic,
   }

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** The registry of this process. It has every metric of Perscope. */
-export const registry = new Registry()
+export const registry: Registry = new Registry()
 
 /**
  * Turns on the metrics of the process itself (memory, event loop, garbage collection).
@@ -66,7 +66,7 @@ export function figure<T>(
   help: string,
   read: () => Promise<T>,
   pick: (figures: T) => number | null,
-) {
+): void {
   gauge(name, help, [], read, (set, figures) => {
     const value = pick(figures)
     if (value !== null) set({}, value)
@@ -80,7 +80,7 @@ const FRESH = 10_000
  * Shares one reading between all calls within `fresh` ms, by default ten seconds. While a reading
  * is running, no second one starts, however long it takes.
  */
-export function shared<T>(read: () => Promise<T>, fresh = FRESH): () => Promise<T> {
+export function shared<T>(read: () => Promise<T>, fresh: number = FRESH): () => Promise<T> {
   let last: { until: number; reading: Promise<T>; open: boolean } | undefined
   return () => {
     if (last === undefined || (!last.open && performance.now() > last.until)) {
@@ -99,7 +99,7 @@ export function shared<T>(read: () => Promise<T>, fresh = FRESH): () => Promise<
  * Buckets for delays of articles, in seconds. They reach from one second to a month, because
  * imported articles are old.
  */
-export const LAG_BUCKETS = [
+export const LAG_BUCKETS: number[] = [
   1, 5, 15, 60, 180, 300, 600, 1_800, 3_600, 7_200, 10_800, 14_400, 28_800, 86_400, 259_200,
   604_800, 2_592_000,
 ]

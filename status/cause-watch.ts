@@ -54,7 +54,7 @@ export function openWorker(
         ...questions,
         ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
       }
-      const missing = () => missingAmong(asked)
+      const missing = (): Promise<Missing> => missingAmong(asked)
       const causes = logCauses({ pool, queues, config, missing }, log)
       return { missing, causes }
     },
@@ -76,7 +76,9 @@ interface Watched {
 export function watchCauses(watched: Watched) {
   const restarts = createRestarts()
   const stalls = createStalls()
-  return { look: async () => causesOf(await readFacts(watched, { restarts, stalls })) }
+  return {
+    look: async (): Promise<Cause[]> => causesOf(await readFacts(watched, { restarts, stalls })),
+  }
 }
 
 /** Logs each cause when it begins and when it ends. The words are the same as on the pages. */

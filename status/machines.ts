@@ -35,7 +35,7 @@ export async function readVectors(
   return readVectorNodes(config, serving?.name ?? null)
 }
 
-export const SERVICES = ['crawler', 'normaliser', 'embedder', 'notifier', 'api']
+export const SERVICES: string[] = ['crawler', 'normaliser', 'embedder', 'notifier', 'api']
 
 /**
  * SQL: the number of processes of a service. All connections of a process have the same name, and

@@ -58,7 +58,7 @@ export function startScript(
   const ended = new Promise<Ran>(resolve =>
     child.once('close', code => resolve({ code, out, err })),
   )
-  return { child, out: () => out, err: () => err, ended }
+  return { child, out: (): string => out, err: (): string => err, ended }
 }
 
 /** Runs it to its end. */

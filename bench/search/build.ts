@@ -43,7 +43,7 @@ export async function buildCorpus(
   server: string,
   rows: number,
   signal: AbortSignal,
-  bodyWords = BODY_WORDS,
+  bodyWords: number = BODY_WORDS,
   edited?: (corpus: GeneratedCorpus, rows: number) => GeneratedCorpus,
 ): Promise<BuiltCorpus> {
   const generated = createCorpus(rows, bodyWords)

@@ -62,7 +62,7 @@ const COUNTRIES_OF: Record<Language, Country[]> = {
 }
 
 /** @param bodyWords words of a body, on average */
-export function createCorpus(rows: number, bodyWords = BODY_WORDS): GeneratedCorpus {
+export function createCorpus(rows: number, bodyWords: number = BODY_WORDS): GeneratedCorpus {
   const end = Date.UTC(2026, 10, 1)
   const start = end - YEARS * 365 * 86_400_000
   const vocabularies = {
@@ -254,7 +254,7 @@ export function createRandom(seed: number): Random {
 }
 
 /** The list in a random order, which is the same in every run. */
-export function shuffled<T>(list: readonly T[], random = createRandom(1)): T[] {
+export function shuffled<T>(list: readonly T[], random: Random = createRandom(1)): T[] {
   return list
     .map(one => ({ one, at: random.next() }))
     .sort((a, b) => a.at - b.at)

@@ -170,7 +170,7 @@ const HIGHEST = 32_767
 export async function rememberedPorts(
   dataDir: string,
   report: (sentence: string) => void,
-  name = PORTS,
+  name: string = PORTS,
 ) {
   const file = join(dataDir, name)
   const known = await readRecord(file)

@@ -10,7 +10,7 @@ import { lockFile } from './lock.ts'
 import type { Family } from './supervision/family.ts'
 import { runTool } from './supervision/tool.ts'
 
-export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
+export const CHECKOUT: string = fileURLToPath(new URL('../..', import.meta.url))
 /**
  * This file is written last, so a folder with it is complete. It holds the SHA-256 of
  * `requirements`.

@@ -33,7 +33,11 @@ import { runTool } from './supervision/tool.ts'
  * One file of each folder of the package. If the database's account can read these files, it can
  * read the package.
  */
-export const PROGRAM_PARTS = ['bin/postgres', 'lib/libpq.so.5', 'share/postgresql/postgres.bki']
+export const PROGRAM_PARTS: string[] = [
+  'bin/postgres',
+  'lib/libpq.so.5',
+  'share/postgresql/postgres.bki',
+]
 
 /** Starts Postgres on `port`, with a cluster under `DATA_DIR`. */
 export async function startPostgres(

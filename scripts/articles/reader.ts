@@ -61,7 +61,8 @@ export function openArticleReader({ prepare, ahead = 0 }: { prepare: boolean; ah
   )
   return {
     threads,
-    read: (lines: LineToRead[]) => run({ lines, prepare, latest: Date.now() + ahead }),
+    read: (lines: LineToRead[]): Promise<ReadResult> =>
+      run({ lines, prepare, latest: Date.now() + ahead }),
     close,
   }
 }

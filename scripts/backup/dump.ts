@@ -25,7 +25,7 @@ const PASSING = ['public.semantic_sets']
  * Schemas of the queues, which a backup leaves out. Their messages are derived from our tables, and
  * pg_restore --clean could not drop the partitions that pg-boss makes.
  */
-export const QUEUE_SCHEMAS = ['bullmq', 'pgboss']
+export const QUEUE_SCHEMAS: string[] = ['bullmq', 'pgboss']
 /** Our own tables that describe a backup. They have some lines each. */
 const DESCRIBING = ['migrations', 'ingest_clock', 'installation']
 const MOST_TEXT = 16 * 1024 * 1024

@@ -210,7 +210,7 @@ export async function writeCatalogue(
   text: string,
   checked: CheckedOutlet[],
   day: string,
-) {
+): Promise<void> {
   if (!checked.some(({ result }) => result === 'works' || result === 'corrected'))
     throw new UsageError('No outlet could be read, so nothing was written: is there a network?')
   const catalogue: unknown = JSON.parse(text.replace(/^\ufeff/, ''))

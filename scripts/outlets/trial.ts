@@ -66,13 +66,13 @@ export function openTrial(config: Config, signal: AbortSignal) {
      */
     get: (url: URL) => follow(url, askAllowed),
     /** The text of a host's robots.txt; empty when the host has none, or does not answer. */
-    async robotsText(url: URL) {
+    async robotsText(url: URL): Promise<string> {
       const answer = await robotsAnswer(url)
       return !(answer instanceof RequestFailure) && answer.status < 300
         ? answer.body.toString('utf8')
         : ''
     },
-    close: () => parser.close(),
+    close: (): Promise<void> => parser.close(),
   }
 }
 

@@ -83,7 +83,7 @@ export async function countChosen(
   { selection, publisherNos }: Chosen,
   after: bigint,
   last: bigint,
-) {
+): Promise<number> {
   const { language, from, to } = selection
   const values = [after, last, publisherNos, language, from, to, null]
   return countOf(db, `select count(*)::int from (${CHOSEN}) as chosen`, values)

@@ -61,9 +61,9 @@ export function createReport() {
       all.count += 1 + more
       if (all.examples.length < EXAMPLES) all.examples.push(text)
     },
-    isSound: () => [...kinds.values()].every(({ mend }) => mend === null),
+    isSound: (): boolean => [...kinds.values()].every(({ mend }) => mend === null),
     /** The report in lines for people. */
-    lines: () =>
+    lines: (): string[] =>
       [...kinds.values()].flatMap(({ kind, count, examples, mend }) => [
         `${kind}: ${counted(count, 'difference')}${mend === null ? '.' : `; ${mend} mends that.`}`,
         ...examples.map(text => `  ${printableLine(text)}`),

@@ -262,7 +262,7 @@ export function createProgress(print: (line: string) => void) {
   let shown = ''
   let shownAt = 0
   return {
-    show(counts: ShownCounts) {
+    show(counts: ShownCounts): void {
       const line = inWords(counts)
       if (line === shown || (!isTerminal && Date.now() - shownAt < LINE_MS)) return
       shown = line
@@ -274,7 +274,7 @@ export function createProgress(print: (line: string) => void) {
      * Clears the line of a terminal, so that other lines can be printed. The next `show` prints it
      * again.
      */
-    pause() {
+    pause(): void {
       if (isTerminal && shown !== '') process.stdout.write('\r\x1b[K')
       if (isTerminal) shown = ''
     },

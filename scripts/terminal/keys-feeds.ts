@@ -13,7 +13,7 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
 
 /** The usage of the verbs for the kept searches and feeds of a key. */
-export const FEED_USAGE = [
+export const FEED_USAGE: string[] = [
   'searches KEY [--json]',
   'feed list KEY [--json]',
   'feed revoke FEED',

@@ -44,7 +44,7 @@ export const TEXT_LIMITS = { title: 2_000, body: 2_000_000 }
  * Cuts a text after the last word that fits into a limit. A word that is longer than the limit is
  * cut itself, but never within a surrogate pair.
  */
-export const cutText = (text: string, most: number) =>
+export const cutText = (text: string, most: number): string =>
   text.length <= most ? text : text.slice(0, most).replace(/\s\S*$|[\ud800-\udbff]$/, '')
 
 /** The highest number of combining marks in a row. */

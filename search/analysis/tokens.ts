@@ -65,7 +65,7 @@ const WORD_PART = /(?!ʼ)[\p{L}\p{Nd}\p{M}\p{Cf}⁰¹²³⁴-⁹₀-₉]/u
 const KINDS = new Uint8Array(0x10000).fill(255)
 
 /** The kind of the character at a place of a text in NFC. @param unit its first code unit */
-export function kindAt(text: string, at: number, unit = text.charCodeAt(at)): number {
+export function kindAt(text: string, at: number, unit: number = text.charCodeAt(at)): number {
   const known = KINDS[unit]!
   if (known !== 255) return known
   if (unit >= 0xd800 && unit <= 0xdbff) {

@@ -33,7 +33,7 @@ export function readAnswer(answer: unknown, isScored: boolean) {
     total: total === undefined ? null : numberOf(recordOf(total).value),
     hits: listOf(list ?? []).map(hit => hitOf(recordOf(hit), isScored)),
     /** How many documents each bucket of an aggregation has, in the order of the buckets. */
-    counts(name: string) {
+    counts(name: string): number[] {
       const { buckets, doc_count: single } = aggregation(name)
       if (single !== undefined) return [numberOf(single)]
       return listOf(buckets).map(bucket => numberOf(recordOf(bucket).doc_count))

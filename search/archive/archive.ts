@@ -56,7 +56,7 @@ const EACH = 5_000
 export function openArchive(
   db: Queryable,
   settings: ArchiveSettings | null,
-  failed = () => {},
+  failed = (): void => {},
 ): Elsewhere {
   if (settings === null) return nowhere(missing => new ArchiveMissing(missing))
   const client = openArchiveClient(settings)

@@ -149,7 +149,7 @@ export function openArchiveClient({
         }
       }
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all(all.map(({ pool }) => pool.destroy()))
     },
   }

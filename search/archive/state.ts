@@ -82,12 +82,16 @@ export function openArchiveStore(pool: Pool) {
      * Adds an index to Postgres before it is made in OpenSearch. An interrupted run then leaves no
      * index in OpenSearch that Postgres does not know.
      */
-    async add({ name, first, last, filledTo, state, analysis }: ArchiveIndexState) {
+    async add({ name, first, last, filledTo, state, analysis }: ArchiveIndexState): Promise<void> {
       await pool.query(ADD, [name, first, last, filledTo, state, analysis])
     },
 
     /** Notes that articles up to `filledTo` are searchable, and the times of the added articles. */
-    async advance(name: string, filledTo: bigint, { published, ingested, undated }: Filled) {
+    async advance(
+      name: string,
+      filledTo: bigint,
+      { published, ingested, undated }: Filled,
+    ): Promise<void> {
       const date = (time: number | undefined) => (time === undefined ? null : new Date(time))
       const times = [published?.first, published?.last, ingested?.first, ingested?.last].map(date)
       await changing(pool, client => client.query(ADVANCE, [name, filledTo, ...times, undated]))
@@ -97,7 +101,7 @@ export function openArchiveStore(pool: Pool) {
      * Makes the index that was built for a range the serving one. Retires the index that it
      * replaces.
      */
-    async replace(name: string) {
+    async replace(name: string): Promise<void> {
       await changing(pool, async client => {
         await client.query(RETIRE_OLD, [name])
         await client.query("update archive_indices set state = 'serving' where name = $1", [name])
@@ -105,14 +109,14 @@ export function openArchiveStore(pool: Pool) {
     },
 
     /** Marks serving indices, so that the next run builds them anew. */
-    async markStale(names: readonly string[]) {
+    async markStale(names: readonly string[]): Promise<void> {
       await pool.query('update archive_indices set analysis = 0 where name = any ($1::text[])', [
         names,
       ])
     },
 
     /** Retires indices that serve no search. */
-    async retire(names: readonly string[]) {
+    async retire(names: readonly string[]): Promise<void> {
       await pool.query(
         "update archive_indices set state = 'retired' where name = any ($1::text[])",
         [names],
@@ -120,12 +124,12 @@ export function openArchiveStore(pool: Pool) {
     },
 
     /** Retires all indices, so that no search uses the archive. */
-    async retireAll() {
+    async retireAll(): Promise<void> {
       await changing(pool, client => client.query("update archive_indices set state = 'retired'"))
     },
 
     /** Removes a retired index from the table, after OpenSearch has deleted it. */
-    async forget(name: string) {
+    async forget(name: string): Promise<void> {
       await pool.query("delete from archive_indices where name = $1 and state = 'retired'", [name])
     },
 
@@ -134,17 +138,17 @@ export function openArchiveStore(pool: Pool) {
      *
      * @returns how many articles the dropped segment had; 0: there is none to drop
      */
-    releaseNext: () => changing(pool, releaseNext),
+    releaseNext: (): Promise<number> => changing(pool, releaseNext),
 
     /** Articles up to this `seq` have no segment, because only the archive has them; 0: none. */
-    readReleasedTo: async () =>
+    readReleasedTo: async (): Promise<bigint> =>
       (await readValue<bigint>(pool, 'select released_to from segments_version'))!,
 
     /**
      * Notes up to which `seq` segments are still released. The caller's transaction also stores a
      * segment of released articles again.
      */
-    async restored(client: Client, releasedTo: bigint) {
+    async restored(client: Client, releasedTo: bigint): Promise<void> {
       await client.query('update segments_version set released_to = $1', [releasedTo])
     },
 

@@ -65,9 +65,9 @@ export function openArchiveWriter(
   }
   return {
     /** How many articles `fill` would send. */
-    countDue: async () => countDue({ client, store, until: await until() }),
+    countDue: async (): Promise<number> => countDue({ client, store, until: await until() }),
     /** Puts due articles into the archive. @returns false: `signal` interrupted it */
-    async fill(worked: Worked, signal: AbortSignal) {
+    async fill(worked: Worked, signal: AbortSignal): Promise<boolean> {
       const source = postgresArticles(openReads(pool))
       const { prefix } = settings
       return fillArchive({
@@ -82,7 +82,7 @@ export function openArchiveWriter(
       })
     },
     /** Marks every index, so that `fill` builds it anew. */
-    async markStale() {
+    async markStale(): Promise<void> {
       const serving = (await store.readIndices()).filter(one => one.state === 'serving')
       await store.markStale(serving.map(one => one.name))
     },
@@ -90,7 +90,7 @@ export function openArchiveWriter(
      * Drops the segments of the articles that the archive has. @returns false: `signal` interrupted
      * it
      */
-    async release(worked: Worked, signal: AbortSignal) {
+    async release(worked: Worked, signal: AbortSignal): Promise<boolean> {
       while (!signal.aborted) {
         const articles = await store.releaseNext()
         if (articles === 0) return true
@@ -102,14 +102,14 @@ export function openArchiveWriter(
      * Makes released segments anew, then deletes every index. @returns false: `signal` interrupted
      * it
      */
-    async empty(worked: Worked, signal: AbortSignal) {
+    async empty(worked: Worked, signal: AbortSignal): Promise<boolean> {
       if (!(await restoreSegments(pool, store, segment, worked, signal))) return false
       await store.retireAll()
       await deleteRetired({ client, store })
       return true
     },
     /** For how many articles `release` would drop segments, or `empty` would make segments. */
-    async countReleased(task: 'release' | 'empty') {
+    async countReleased(task: 'release' | 'empty'): Promise<number> {
       const released = Number(await store.readReleasedTo())
       if (task === 'empty') return released
       const all = await store.readIndices()

@@ -29,9 +29,9 @@ export function createCache<K extends {}, V extends {}>(limit: number) {
   return {
     get: (key: K): V | undefined => cache.get(key)?.value,
     /** A value that is larger than the limit is not kept. */
-    set: (key: K, value: V, bytes: number) =>
+    set: (key: K, value: V, bytes: number): undefined =>
       void cache.set(key, { value }, { size: bytes + ENTRY_BYTES }),
-    keys: () => cache.keys(),
+    keys: (): Generator<K, void, unknown> => cache.keys(),
     stats: (): CacheStats => ({ limit: maxSize, used: cache.calculatedSize }),
   }
 }
@@ -47,7 +47,7 @@ const MB = 1 << 20
  *
  * @param memory bytes of the machine, or of the container where it has a limit
  */
-export function defaultCacheSizes(memory = availableMemory()) {
+export function defaultCacheSizes(memory: number = availableMemory()) {
   const share = (part: number, most: number) =>
     Math.min(most, Math.max(4 * MB, Math.floor(memory / part)))
   return {
@@ -148,7 +148,7 @@ export function createCacheBySegment<V>(limit: number) {
       return keys
     },
 
-    stats: () => entries.stats(),
+    stats: (): CacheStats => entries.stats(),
   }
 }
 
@@ -190,7 +190,7 @@ export function createCountCache(limit: number) {
       byQuery.set(query, kept, query.length + kept.size * COUNT_BYTES + ENTRY_BYTES)
     },
 
-    stats: () => byQuery.stats(),
+    stats: (): CacheStats => byQuery.stats(),
   }
 }
 

@@ -272,7 +272,7 @@ function createPrefetch(store: SegmentStore) {
     },
 
     /** Resolves when no prefetch is running. */
-    idle: () => reading ?? Promise.resolve(),
+    idle: (): Promise<void> => reading ?? Promise.resolve(),
 
     /** Stops prefetching. Resolves when the last read has ended. */
     async close(): Promise<void> {
@@ -319,16 +319,16 @@ function createPrefetchedParts() {
     },
 
     /** Whether a segment was prefetched. */
-    has: ({ no }: SegmentMeta) => dictionaries.has(no) || lists.has(no),
-    hasDictionary: ({ no }: SegmentMeta) => dictionaries.has(no),
+    has: ({ no }: SegmentMeta): boolean => dictionaries.has(no) || lists.has(no),
+    hasDictionary: ({ no }: SegmentMeta): boolean => dictionaries.has(no),
 
-    add({ no }: SegmentMeta, read: ReadSegment) {
+    add({ no }: SegmentMeta, read: ReadSegment): void {
       if (read.dictionary === null) lists.set(no, { byTerm: read.lists, used: false })
       else dictionaries.set(no, read.dictionary)
     },
 
     /** Notes all segments that are stored and not used yet. `prune` keeps their parts. */
-    announce(ahead: SegmentMeta[]) {
+    announce(ahead: SegmentMeta[]): void {
       announced = new Set(ahead.map(segment => segment.no))
     },
 
@@ -337,7 +337,7 @@ function createPrefetchedParts() {
      *
      * @param newest the segments whose dictionaries stay
      */
-    prune({ segments }: IndexMeta, newest: SegmentMeta[]) {
+    prune({ segments }: IndexMeta, newest: SegmentMeta[]): void {
       const wanted = new Set([...announced, ...newest.map(segment => segment.no)])
       for (const no of dictionaries.keys()) if (!wanted.has(no)) dictionaries.delete(no)
       const present = new Set(segments.map(segment => segment.no))

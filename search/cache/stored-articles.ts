@@ -1,7 +1,7 @@
 import type { ArticleRow } from '../query/article-query.ts'
 import type { ArticleSource, Author, StoredArticle } from '../store/article-source.ts'
 import type { ArticleOutlet } from '../vocabulary.ts'
-import { type Cache, type CacheSizes, createCache, together } from './cache.ts'
+import { type Cache, type CacheSizes, type CacheStats, createCache, together } from './cache.ts'
 
 export type StoredArticles<A extends KeptArticle = KeptArticle> = ReturnType<
   typeof createStoredArticles<A>
@@ -148,7 +148,7 @@ export function createNameCache(source: ArticleSource, limit: number) {
         author: (no: number) => authorsByNo.get(no)!,
       }
     },
-    stats: () => together([outlets.stats(), authors.stats()]),
+    stats: (): CacheStats => together([outlets.stats(), authors.stats()]),
   }
 }
 

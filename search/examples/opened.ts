@@ -39,7 +39,7 @@ function openEngine(url: string) {
   return {
     writer: openArticleWriter({ pool, indexer, embedDelay: 0 }),
     index,
-    async close() {
+    async close(): Promise<void> {
       await indexer.close()
       await index.close()
       await pool.end()

@@ -105,7 +105,7 @@ function disjunction(clauses: Evaluate[]): Evaluate {
 /**
  * Puts clauses with phrases last, because they may leave documents undecided and need more lists.
  */
-export const cheapFirst = (clauses: QueryNode[]) =>
+export const cheapFirst = (clauses: QueryNode[]): QueryNode[] =>
   clauses.toSorted((a, b) => phrasesOf(a) - phrasesOf(b))
 
 /** How many phrases a query has. NEAR counts as a phrase. */

@@ -124,7 +124,8 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
       await holdingProcess(how === 'due' ? threads.runAll() : threads.runUpTo(last))
     },
     /** Builds the segment of an import and stores it ahead: searches do not use it yet. */
-    buildImported: (articles: ImportedArticles) => holdingProcess(threads.build(articles)),
+    buildImported: (articles: ImportedArticles): Promise<AheadSegment> =>
+      holdingProcess(threads.build(articles)),
     /** Makes segments of articles that other processes have written, if there are enough. */
     async coverImported(): Promise<void> {
       const last = await writer.readLastSeq()
@@ -137,7 +138,7 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
       if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await holdingProcess(threads.mergeImported())
     },
     /** Articles without a stored segment at the last look. */
-    backlog: () => Number(newest > covered ? newest - covered : 0n),
+    backlog: (): number => Number(newest > covered ? newest - covered : 0n),
     close: threads.close,
   }
 }

@@ -91,7 +91,7 @@ export async function makeSegments(
   pool: Pool,
   sizes: SegmentSizes = SEGMENT_SIZES,
   options: MakeOptions = {},
-) {
+): Promise<number> {
   const store = { writer: openSegmentWriter(pool), source: postgresArticles(openReads(pool)) }
   let made = 0
   for (let more = -1; more !== 0; made += more) more = await makeFirst(store, sizes, options)

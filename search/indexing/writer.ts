@@ -134,7 +134,7 @@ export const HOLDS_CLOCK = 60_000
 export async function minding<T>(
   pool: Pool,
   work: Promise<T>,
-  limit = HOLDS_CLOCK / 2,
+  limit: number = HOLDS_CLOCK / 2,
 ): Promise<T> {
   const looking = setInterval(
     () => void pool.query(END_STOPPED, [limit]).catch(() => {}),
@@ -211,19 +211,19 @@ export function createPartitionRoom(pool: Pool) {
   /** `last`: `seq` of the newest known article. `room`: partitions exist up to this `seq`. */
   let known: { last: bigint; room: bigint } | null = null
   return {
-    async ensure() {
+    async ensure(): Promise<void> {
       if (known !== null && known.last + MARGIN < known.room) return
       const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
       const last = rows[0]!.last_seq
       known = { last, room: await ensurePartitions(pool, last) }
     },
-    note(results: Indexed[]) {
+    note(results: Indexed[]): void {
       for (const result of results) {
         if (known !== null && result.outcome === 'indexed' && result.seq > known.last)
           known.last = result.seq
       }
     },
-    last: () => known?.last ?? 0n,
+    last: (): bigint => known?.last ?? 0n,
   }
 }
 

@@ -53,13 +53,13 @@ export function createMemorySegment(termIds: TermIds) {
     get times() {
       return { published, ingested }
     },
-    publisherNo: (doc: number) => documents[doc]!.publisherNo,
-    eachAuthor(doc: number, visit: (authorNo: number) => void) {
+    publisherNo: (doc: number): number => documents[doc]!.publisherNo,
+    eachAuthor(doc: number, visit: (authorNo: number) => void): void {
       for (const no of documents[doc]!.authorNos) visit(no)
     },
 
     /** @param title @param body word lists, as `wordList` writes them */
-    add(article: SegmentSource, title: string, body: string) {
+    add(article: SegmentSource, title: string, body: string): void {
       const { seq, id, language, publisherNo, authorNos } = article
       const doc = documents.length
       if (doc === published.length) {
@@ -81,7 +81,7 @@ export function createMemorySegment(termIds: TermIds) {
      *
      * @param within only these documents are checked; null: all
      */
-    phrase(words: string[], scope: 'title' | 'title_body', within: DocIdSet | null) {
+    phrase(words: string[], scope: 'title' | 'title_body', within: DocIdSet | null): DocIdSet {
       const phrase = words.map(word => termIds.word(TERMS.word(word)))
       if (phrase.includes(-1)) return emptySet(documents.length)
       const titleOnly = scope === 'title'
@@ -92,7 +92,7 @@ export function createMemorySegment(termIds: TermIds) {
     },
 
     /** The documents of `among` in which the two sides of NEAR are close enough to each other. */
-    near({ sides, most, inTitle }: Near, among: DocIdSet) {
+    near({ sides, most, inTitle }: Near, among: DocIdSet): DocIdSet {
       const sidesOf = new Map<Language, LengthAt[][]>()
       return passing(among, doc => {
         const { language } = documents[doc]!
@@ -339,7 +339,7 @@ export function createTermIds() {
   }
   return {
     /** Number of different words. */
-    get words() {
+    get words(): number {
       return wordIds.size
     },
     /** Calls `visit` with the id of every word in a word list. */

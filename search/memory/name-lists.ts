@@ -64,7 +64,10 @@ export function createNameLists(source: ArticleSource, limit: number) {
      * @param terms the terms that stand for parts of names
      * @returns a function of segment and term. It gives null for a term that `terms` does not have.
      */
-    async ofMemory(terms: readonly string[], segments: readonly MemorySegment[]) {
+    async ofMemory(
+      terms: readonly string[],
+      segments: readonly MemorySegment[],
+    ): Promise<(segment: MemorySegment, term: string) => DocIdSet | null> {
       const tests = new Map<string, (document: MemoryDocument) => boolean>()
       for (const term of terms) {
         const { field, part } = named(term)

@@ -138,7 +138,7 @@ export function eachBit(bits: Uint32Array, visit: (bit: number) => void): void {
 }
 
 /** The number of the lowest set bit of a word that is not 0. */
-export const lowestBit = (word: number) => 31 - Math.clz32(word & -word)
+export const lowestBit = (word: number): number => 31 - Math.clz32(word & -word)
 
 /**
  * The number of set bits. Carry-save adders combine eight words into one, so only one word in eight

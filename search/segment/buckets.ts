@@ -24,7 +24,8 @@ const LISTS_PER_BRAKE = 256
  * A segment has about as many buckets as documents. A document adds about a kilobyte to the
  * dictionary, so a bucket holds about a kilobyte.
  */
-export const bucketBitsOf = (documents: number) => Math.ceil(Math.log2(Math.max(documents, 1)))
+export const bucketBitsOf = (documents: number): number =>
+  Math.ceil(Math.log2(Math.max(documents, 1)))
 
 /**
  * Encodes a part of a term dictionary. No other part may have the same terms.

@@ -185,7 +185,7 @@ const PROBES = 4
 const SHINGLES = new Set(['Q', 'R', 'V', 'W'])
 
 /** Whether a term is of a kind that the filter has. */
-export const isFiltered = (term: string) => !SHINGLES.has(term[0] ?? '')
+export const isFiltered = (term: string): boolean => !SHINGLES.has(term[0] ?? '')
 
 export function createTermFilterBuilder() {
   const hashes = createNumbers()

@@ -96,7 +96,7 @@ export type Numbers = ReturnType<typeof createNumbers>
  *
  * @param capacity how many numbers fit before the list grows for the first time
  */
-export function createNumbers(capacity = 1 << 12) {
+export function createNumbers(capacity: number = 1 << 12) {
   let values = new Int32Array(capacity)
   let length = 0
   return {

@@ -16,7 +16,7 @@ import { bitmapSet, type DocIdSet, lastingArray } from './doc-id-set.ts'
  */
 
 /** The number of the bucket that has a term, of 2^bits buckets. */
-export const bucketOf = (term: string, bits: number) => bucketOfHash(hashOf(term), bits)
+export const bucketOf = (term: string, bits: number): number => bucketOfHash(hashOf(term), bits)
 
 /** @param hash `hashOf` the term */
 export function bucketOfHash(hash: number, bits: number): number {

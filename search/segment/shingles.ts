@@ -34,7 +34,7 @@ const RULES = [
 ] as const
 
 /** The rule of new segments. */
-export const SHINGLE_RULE = RULES.length - 1
+export const SHINGLE_RULE: number = RULES.length - 1
 
 /**
  * A pair is frequent when at least this fraction of the documents have it. A triple of two frequent
@@ -45,16 +45,17 @@ const FREQUENT = 1 / 64
 const atLeast = (size: number, part: number) => Math.max(4, Math.floor(size * part))
 
 /** Whether a pair that has a list of its own is frequent. */
-export const isFrequent = (documents: number, size: number) => documents >= atLeast(size, FREQUENT)
+export const isFrequent = (documents: number, size: number): boolean =>
+  documents >= atLeast(size, FREQUENT)
 
 export const SHINGLES = {
   pair: TERMS.pair,
   titlePair: TERMS.titlePair,
   triple: TERMS.triple,
   /** The shared list of a pair that has no list of its own. */
-  sharedPair: (first: string, second: string) =>
+  sharedPair: (first: string, second: string): string =>
     sharedPair(pairHash(hashOf(first), hashOf(second))),
-  sharedTriple: (first: string, second: string, third: string) =>
+  sharedTriple: (first: string, second: string, third: string): string =>
     sharedTriple(pairHash(pairHash(hashOf(first), hashOf(second)), hashOf(third))),
 } as const
 

@@ -71,7 +71,7 @@ export function createWordIds() {
     if (size * 4 > slots.length) slots = rehashed(hashes, size, slots.length * 2)
   }
   return {
-    get size() {
+    get size(): number {
       return size
     },
     /**
@@ -146,8 +146,8 @@ function createWordTexts() {
         if (units[unit] !== source[at]) return false
       return true
     },
-    text: (word: number) => (strings[word] ??= textOf(bytes, ends, word)),
-    length: (word: number) => ends[word]! - startOf(ends, word),
+    text: (word: number): string => (strings[word] ??= textOf(bytes, ends, word)),
+    length: (word: number): number => ends[word]! - startOf(ends, word),
     arrays: () => ({ units: units.slice(0, startOf(ends, size)), ends: ends.slice(0, size) }),
   }
 }
@@ -180,7 +180,7 @@ export function createVocabulary() {
     words,
     stems,
     /** For each language, the id of a word's stem. */
-    stemsOf(language: Language) {
+    stemsOf(language: Language): (word: number) => number {
       let stemOf = languages.get(language)
       if (stemOf === undefined) {
         stemOf = memoised(word => stemId(language, words.text(word)))

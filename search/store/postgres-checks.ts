@@ -93,7 +93,7 @@ export async function checkTables(
   extent: 'quick' | 'all',
   waiting: bigint,
   found: Found,
-) {
+): Promise<void> {
   for (const check of extent === 'quick' ? QUICK : [...QUICK, ...WHOLE]) {
     const { rows } = await db.query<{ kind: IndexKind; text: string; count: number }>(`
       select kind, text, count(*) over ()::int as count

@@ -46,7 +46,7 @@ export type SegmentWriter = ReturnType<typeof openSegmentWriter>
  *
  * @param holdsLock tests make it short
  */
-export function openSegmentWriter(pool: Pool, holdsLock = HOLDS_LOCK) {
+export function openSegmentWriter(pool: Pool, holdsLock: Record<SegmentWork, string> = HOLDS_LOCK) {
   return {
     /** Ranges of the stored segments, ascending. */
     async readRanges(): Promise<SegmentRange[]> {
@@ -62,13 +62,13 @@ export function openSegmentWriter(pool: Pool, holdsLock = HOLDS_LOCK) {
       return rows[0]!.last_seq
     },
 
-    readStoredTo: () => readStoredTo(pool),
+    readStoredTo: (): Promise<bigint> => readStoredTo(pool),
 
     /**
      * Removes segments that end beyond the clock or overlap another segment. `reindex` then makes
      * them anew.
      */
-    removeWrong: () =>
+    removeWrong: (): Promise<void> =>
       transaction(pool, async client => {
         await lockSegments(client)
         await client.query(`delete from segments s using ingest_clock c where ${WRONG}`)
@@ -148,7 +148,7 @@ export function openSegmentWriter(pool: Pool, holdsLock = HOLDS_LOCK) {
      *
      * @param expects numbers of the segments to replace. Throws when the range has other segments.
      */
-    publish: (segmentNo: number, expects: number[]) =>
+    publish: (segmentNo: number, expects: number[]): Promise<void> =>
       transaction(pool, client => replaceSegments(client, segmentNo, expects)),
 
     /**
@@ -156,7 +156,7 @@ export function openSegmentWriter(pool: Pool, holdsLock = HOLDS_LOCK) {
      * These lists are as large as the new segment. In the transaction that replaces segments, their
      * removal would make searches wait for a second.
      */
-    removeUnused: (brake: Brake = noBrake) => removeUnused(pool, brake),
+    removeUnused: (brake: Brake = noBrake): Promise<void> => removeUnused(pool, brake),
 
     /**
      * Runs work while no other process does work of this kind.

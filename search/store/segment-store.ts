@@ -37,7 +37,7 @@ export interface SegmentMeta {
 }
 
 /** Number of articles in a segment. */
-export const sizeOf = (segment: SegmentMeta) => Number(segment.last - segment.first) + 1
+export const sizeOf = (segment: SegmentMeta): number => Number(segment.last - segment.first) + 1
 
 /**
  * All segments at one version. Together they hold every article with a `seq` up to `covered`, each
@@ -189,7 +189,11 @@ export type WaitFor = <T>(name: string, work: Promise<T>) => Promise<T>
 export const justWait: WaitFor = (_, work) => work
 
 /** @param primary a pool whose connections have `SEARCH_SETTINGS` */
-export function openReads(primary: Queryable, standbys?: Standbys, waitFor = justWait): IndexReads {
+export function openReads(
+  primary: Queryable,
+  standbys?: Standbys,
+  waitFor: WaitFor = justWait,
+): IndexReads {
   const newest = async <Row>(statement: Statement): Promise<Row[]> => {
     const { rows } = await waitFor(statement.name ?? UNNAMED, primary.query(statement))
     return rows

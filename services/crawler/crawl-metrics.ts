@@ -1,3 +1,4 @@
+import type { Counter } from 'prom-client'
 import type { OutletHealth } from '../../shared/figures.ts'
 import { counter, gauge, shared } from '../../shared/metrics.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
@@ -71,10 +72,12 @@ type Figure = [value: number | null, labels?: Record<string, string>]
  * `outcome`: the page's new state, then the reason if there is one: `stored`, `refused: robots`,
  * `waiting: cut` …
  */
-export const pagesFetched = counter('pages_fetched_total', 'Pages fetched, by outcome.', [
-  'outcome',
-])
-export const pagesDiscovered = counter(
+export const pagesFetched: Counter<'outcome'> = counter(
+  'pages_fetched_total',
+  'Pages fetched, by outcome.',
+  ['outcome'],
+)
+export const pagesDiscovered: Counter = counter(
   'pages_discovered_total',
   'Addresses that no feed of the outlet had named before.',
 )

@@ -12,7 +12,7 @@ export type UnsavedDays = ReturnType<typeof createUnsavedDays>
 
 export function createUnsavedDays() {
   let unsaved = new Map<number, Added>()
-  const add = (outletNo: number, added: Added) => {
+  const add = (outletNo: number, added: Added): void => {
     const sum = unsaved.get(outletNo) ?? {}
     for (const name of ADDED) sum[name] = (sum[name] ?? 0) + (added[name] ?? 0)
     unsaved.set(outletNo, sum)
@@ -23,7 +23,7 @@ export function createUnsavedDays() {
      * Adds the counts to today's rows, in the order of the outlets, so that two crawlers cannot
      * deadlock. If that fails, the next call saves them.
      */
-    async save(pool: Pool) {
+    async save(pool: Pool): Promise<void> {
       if (unsaved.size === 0) return
       const saving = unsaved
       unsaved = new Map()
@@ -55,7 +55,7 @@ const OPEN_DAYS = 10
  *
  * @param days the number of days, today included
  */
-export async function countDays(pool: Pool, days = OPEN_DAYS): Promise<void> {
+export async function countDays(pool: Pool, days: number = OPEN_DAYS): Promise<void> {
   await pool.query(COUNT, [days - 1])
 }
 

@@ -90,7 +90,7 @@ export async function removeStray(
   vectors: VectorStore,
   collection: string,
   articles: EmbeddableArticle[],
-) {
+): Promise<void> {
   const seqs = articles.map(({ seq }) => seq)
   const ids = articles.map(({ id }) => id)
   await vectors.remove(collection, await strayAmong(pool, seqs, ids))

@@ -74,10 +74,10 @@ export function openEmbeddingCollections(
      * The collections that get a new vector: the serving one first, then one that is being filled.
      * Registers and creates them when they do not exist yet.
      */
-    current: () => openAll(state),
+    current: (): Promise<EmbeddingCollection[]> => openAll(state),
 
     /** Creates lost collections again, and has their articles embedded. */
-    async restore() {
+    async restore(): Promise<void> {
       state.opened.clear()
       await openAll(state)
     },
@@ -183,16 +183,16 @@ function createPortion(most: number) {
   let texts = most
   let inTime = 0
   return {
-    texts: () => texts,
+    texts: (): number => texts,
     /** Records a request that was answered in time. */
-    inTime() {
+    inTime(): void {
       inTime += 1
       if (inTime < TRUST) return
       inTime = 0
       texts = Math.min(most, texts * 2)
     },
     /** Records a request that took too long. */
-    late() {
+    late(): void {
       inTime = 0
       texts = Math.max(1, Math.floor(texts / 2))
     },

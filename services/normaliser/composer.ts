@@ -81,13 +81,13 @@ export function openComposer(options: ComposerOptions) {
       outlet: string | number,
       work: (compose: Compose) => Promise<T>,
       signal?: AbortSignal,
-    ) => queue.take(outlet, () => work(compose), signal),
+    ): Promise<T> => queue.take(outlet, () => work(compose), signal),
     /** Composes one page in its outlet's turn. */
     compose: (
       page: StoredPage,
       { signal, ...options }: ComposeOptions & { signal?: AbortSignal } = {},
-    ) => queue.take(page.outlet.domain, () => compose(page, options), signal),
+    ): Promise<Composition> => queue.take(page.outlet.domain, () => compose(page, options), signal),
     /** Ends all threads at once. Pages that are being composed fail. */
-    close: () => pool.close(),
+    close: (): Promise<void> => pool.close(),
   }
 }

@@ -1,18 +1,19 @@
+import type { Counter, Histogram } from 'prom-client'
 import type { NewArticle } from '../../search/types.ts'
 import { counter, histogram, LAG_BUCKETS } from '../../shared/metrics.ts'
 
 /** `outcome`: indexed, known, refused:…, retry:…, failed:… */
-export const pagesNormalised = counter(
+export const pagesNormalised: Counter<'outcome'> = counter(
   'pages_normalised_total',
   'Stored pages, by what became of them.',
   ['outcome'],
 )
-export const composeSeconds = histogram(
+export const composeSeconds: Histogram<string> = histogram(
   'compose_seconds',
   'Time that one page kept a thread.',
   [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 20],
 )
-export const batchSeconds = histogram(
+export const batchSeconds: Histogram = histogram(
   'index_batch_seconds',
   'Time of one such transaction.',
   [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],

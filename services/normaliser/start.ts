@@ -214,7 +214,7 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
  * page, even when several do this at the same time. At most `CALLED_AT_ONCE` pages of an outlet are
  * called at a time, so that other outlets do not wait long.
  */
-export const callDuePages = (pool: Pool, limit = MOST_AT_ONCE): Promise<bigint[]> =>
+export const callDuePages = (pool: Pool, limit: number = MOST_AT_ONCE): Promise<bigint[]> =>
   readColumn<bigint>(
     pool,
     `with recursive ${STORING}, due as (

@@ -130,7 +130,8 @@ const EVERY = 8n
  * Whether the template learns from a page, after it has learnt from `taught` pages. Most pages cost
  * nothing.
  */
-export const teaches = (pageNo: bigint, taught: number) => taught < ALL || pageNo % EVERY === 0n
+export const teaches = (pageNo: bigint, taught: number): boolean =>
+  taught < ALL || pageNo % EVERY === 0n
 
 interface Row {
   outlet_no: number

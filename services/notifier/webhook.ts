@@ -50,7 +50,9 @@ export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS' | 'CRAWL_USER_AG
       if (answer.statusCode < 200 || answer.statusCode > 299)
         throw new NotDelivered(`It answered ${answer.statusCode}.`)
     },
-    close: () => Promise.all([own.destroy(), strangers.destroy()]),
+    close: async (): Promise<void> => {
+      await Promise.all([own.destroy(), strangers.destroy()])
+    },
   }
 }
 

@@ -109,7 +109,7 @@ function tidy(text: string): string {
  * Removes control characters. A control character above ASCII becomes the sign that has its number
  * in Windows-1252, as browsers read references such as `&#146;`.
  */
-export const withoutControls = (text: string) => text.replace(CONTROLS, signOf)
+export const withoutControls = (text: string): string => text.replace(CONTROLS, signOf)
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: \p{Cc} takes longer
 const CONTROLS = /[\0-\x08\x0e-\x1f\x7f-\x9f]/g

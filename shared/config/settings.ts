@@ -245,7 +245,7 @@ export const SETTINGS = {
  * table. Such a name is a typing error, or a setting of an earlier version (`QUESTION_`,
  * `WEBSUB_`).
  */
-export const OWN_PREFIXES =
+export const OWN_PREFIXES: string[] =
   `CRAWL_ POLL_ EMBED AUTH_LOCK_ NORMALISE_ OPENSEARCH_ PAGES_ SEARCH_ QDRANT_ QUESTION_ REDIS_SENTINEL RIGHTS_ TLS_
   WEBSUB_`.split(/\s+/)
 

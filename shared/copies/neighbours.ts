@@ -178,7 +178,7 @@ export function createNeighbours(db: Queryable) {
     /**
      * Whether the days that searches need do not fit in memory. Each search then reads them again.
      */
-    isReadingMuch: () => readForEach > FEW,
+    isReadingMuch: (): boolean => readForEach > FEW,
     /**
      * Adds articles that were just stored. Small runs are merged, so that each run has at most half
      * as many articles as the run before it.
@@ -194,7 +194,7 @@ export function createNeighbours(db: Queryable) {
         days.set(day, runs)
       }
     },
-    clear: () => days.clear(),
+    clear: (): void => days.clear(),
   }
 }
 
@@ -205,7 +205,7 @@ const isToMerge = (a: Run, b: Run) =>
  * The bytes of a sample, as Postgres stores them: the lowest byte of a number comes first, as in
  * x64 and ARM processors.
  */
-export const toBytes = ({ buffer, byteOffset, byteLength }: Uint32Array) =>
+export const toBytes = ({ buffer, byteOffset, byteLength }: Uint32Array): Buffer<ArrayBufferLike> =>
   Buffer.from(buffer, byteOffset, byteLength)
 
 /**

@@ -14,7 +14,7 @@ import { hashWords, pairHash, sortHashes, wordListOf } from '../../search/analys
 export const RULES = 1
 
 /** The times of two copies are at most this many ms apart. */
-export const WEEK = 7 * 86_400_000
+export const WEEK: number = 7 * 86_400_000
 
 /** How many words a shingle has. */
 export const RUN = 5
@@ -96,7 +96,7 @@ function countCommon(a: Float64Array, b: Float64Array): number {
 }
 
 /** The `shared` of two texts. */
-export const sharedOf = (a: Float64Array, b: Float64Array) =>
+export const sharedOf = (a: Float64Array, b: Float64Array): number =>
   countCommon(a, b) / Math.max(1, Math.min(a.length, b.length))
 
 /** Whether a text has a shingle. */

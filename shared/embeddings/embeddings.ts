@@ -103,7 +103,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
      *
      * @throws EmbeddingFailure; when `signal` aborts, soon afterwards
      */
-    async embedQuery(text: string, signal: AbortSignal) {
+    async embedQuery(text: string, signal: AbortSignal): Promise<number[]> {
       if (notBefore > Date.now())
         throw new EmbeddingFailure(
           'unavailable',
@@ -134,7 +134,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
      *
      * @throws EmbeddingFailure; AbortError when `signal` aborts the pause
      */
-    async embedPassages(texts: string[], signal: AbortSignal) {
+    async embedPassages(texts: string[], signal: AbortSignal): Promise<number[][]> {
       const patience = notBefore - Date.now()
       if (patience > LONGEST_PAUSE) {
         throw new EmbeddingFailure(

@@ -53,7 +53,7 @@ export function createOutageLog(
 
   return {
     /** Notes that a call failed. */
-    met(error: unknown) {
+    met(error: unknown): void {
       const now = performance.now()
       last = now
       const isNew = since === null

@@ -393,7 +393,7 @@ export interface NewSignal {
 const FEW_VALUES = /^(?:tdm-reservation:|[^:]*$)/
 
 /** The name under which a signal is counted. It includes the value if the signal has few values. */
-export const nameOf = (signal: string) =>
+export const nameOf = (signal: string): string =>
   FEW_VALUES.test(signal) ? signal : signal.split(':', 1)[0]!
 
 /**

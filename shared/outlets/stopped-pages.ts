@@ -22,7 +22,7 @@ export interface Stop {
   stops: Record<string, Stopped>
 }
 
-export const TDM_VALUES = SETTINGS.RIGHTS_TDM.values
+export const TDM_VALUES: readonly ['refuse', 'index-only', 'ignore'] = SETTINGS.RIGHTS_TDM.values
 
 /**
  * Counts the pages of the catalogue's outlets that each signal stops, or would stop under another

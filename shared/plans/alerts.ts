@@ -265,7 +265,7 @@ export async function loadAlertSecrets(db: Queryable) {
 }
 
 /** For how many ms the link in a mail that asks for consent works. */
-export const ASKED_FOR = DAY
+export const ASKED_FOR: 86400000 = DAY
 
 /** Why an alert rests after the owner of its address unsubscribed. */
 export const UNWANTED = 'The owner of the address wants no more of it.'

@@ -4,7 +4,7 @@ import { counter } from '../metrics.ts'
 import { createPool } from './pool.ts'
 
 /** The address of this module. The engine runs it in a thread to make segments, with our pools. */
-export const SEGMENT_THREAD = import.meta.url
+export const SEGMENT_THREAD: string = import.meta.url
 
 serveSegments(url => createPool(url, 'indexer', () => {}, { max: 2, statementTimeout: 0 }))
 

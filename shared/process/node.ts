@@ -73,7 +73,7 @@ function isPrivate(folder: string, account: number): boolean {
  * accepts this option only on the command line, so package.json, docker-compose.yml,
  * infra/Dockerfile and infra/ha/systemd also have it.
  */
-export const API_NODE_OPTIONS = ['--v8-pool-size=1']
+export const API_NODE_OPTIONS: string[] = ['--v8-pool-size=1']
 
 /** The variable in which a primary passes each of its processes its number. */
 export const PROCESS_NUMBER = 'PERSCOPE_PROCESS'
@@ -82,7 +82,8 @@ export const PROCESS_NUMBER = 'PERSCOPE_PROCESS'
 export const PROCESS_JOINS = 'PERSCOPE_JOINS'
 
 /** Whether other processes behind the same port already answer requests. */
-export const joinsOthers = () => process.connected && process.env[PROCESS_JOINS] !== undefined
+export const joinsOthers = (): boolean =>
+  process.connected && process.env[PROCESS_JOINS] !== undefined
 
 /**
  * The number of this process among those that share a service behind one port. null: the process

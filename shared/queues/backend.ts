@@ -21,7 +21,10 @@ export interface QueueMessages {
 }
 
 export type QueueName = keyof QueueMessages
-export const QUEUE_NAMES = ['normalise', 'embed'] as const satisfies QueueName[]
+export const QUEUE_NAMES: ['normalise', 'embed'] = [
+  'normalise',
+  'embed',
+] as const satisfies QueueName[]
 
 type Handler = (job: Job) => Promise<void>
 type WorkerSettings = {
@@ -50,7 +53,7 @@ export function createBackend(config: QueueSettings, onError: (error: Error) => 
     : inPostgres(config.DATABASE_URL, onError)
   return {
     /** @throws when the store cannot be reached. The next call tries again. */
-    queue(name: QueueName) {
+    queue(name: QueueName): Promise<JobQueue> {
       const known = queues.get(name)
       if (known) return known
       const queue = openQueue(name)
@@ -64,11 +67,11 @@ export function createBackend(config: QueueSettings, onError: (error: Error) => 
      *
      * @throws when the store does not answer
      */
-    async ask() {
+    async ask(): Promise<void> {
       const queue = await queues.values().next().value
       await queue?.getJobCounts('active')
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.allSettled([...queues.values()].map(async queue => (await queue).close()))
     },
   }

@@ -53,7 +53,7 @@ export function openQueues(config: QueueSettings, log: Logger) {
      * Queues messages. Drops a message if one with the same key waits or is being processed. That
      * is safe, because senders derive due work from Postgres and send it again.
      */
-    async add<N extends QueueName>(name: N, messages: Message<N>[]) {
+    async add<N extends QueueName>(name: N, messages: Message<N>[]): Promise<void> {
       if (messages.length === 0) return
       const queue = await backend.queue(name)
       await queue.addBulk(
@@ -103,13 +103,13 @@ export function openQueues(config: QueueSettings, log: Logger) {
       )
       return {
         /** Takes no new message, and waits for the running work; with `force`, does not wait. */
-        async close(force = false) {
+        async close(force = false): Promise<void> {
           stopping.abort()
           await worker.close(force)
         },
       }
     },
-    async counts() {
+    async counts(): Promise<Record<keyof QueueMessages, QueueCounts>> {
       const counts = {} as Record<QueueName, QueueCounts>
       for (const name of QUEUE_NAMES) {
         const queue = await backend.queue(name)
@@ -127,7 +127,7 @@ export function openQueues(config: QueueSettings, log: Logger) {
      * Removes every message that waits in a queue. Senders later derive due work from Postgres
      * again.
      */
-    drain: async (name: QueueName) => (await backend.queue(name)).drain(true),
-    close: () => backend.close(),
+    drain: async (name: QueueName): Promise<void> => (await backend.queue(name)).drain(true),
+    close: (): Promise<void> => backend.close(),
   }
 }

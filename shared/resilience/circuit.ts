@@ -44,7 +44,7 @@ export function createCircuit(name: string, counts: (error: unknown) => boolean)
   }
   return {
     /** Why calls are refused, and for how many more ms; null: calls are allowed. */
-    obstacle: () => obstacleOf(state),
+    obstacle: (): Obstacle | null => obstacleOf(state),
     /**
      * Runs `work`, or throws `CircuitOpen` at once. After a pause, one caller at a time tries
      * again. If it succeeds, the circuit closes for all callers.

@@ -13,7 +13,7 @@ export function createSemaphore(permits: number) {
     if (next === undefined) free += 1
     else next.begin()
   }
-  const acquire = async (signal?: AbortSignal) => {
+  const acquire = async (signal?: AbortSignal): Promise<() => void> => {
     signal?.throwIfAborted()
     if (free > 0) free -= 1
     else await waitInLine(line, signal)
@@ -31,7 +31,7 @@ export function createSemaphore(permits: number) {
      *
      * @throws the signal's reason if the signal is aborted before
      */
-    async run<T>(work: () => Promise<T>, signal?: AbortSignal) {
+    async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       const done = await acquire(signal)
       try {
         return await work()

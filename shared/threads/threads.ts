@@ -77,7 +77,7 @@ export function openThreads<Task, Result>(options: {
       }
     },
     /** Ends all threads at once. Running tasks fail. */
-    close: () => pool.destroy(),
+    close: (): Promise<void> => pool.destroy(),
   }
 }
 

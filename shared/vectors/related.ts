@@ -5,7 +5,7 @@ import type { NearArticle } from './store.ts'
 
 const DAY = 86_400_000
 /** The most ms between an article and a related one, before or after it. */
-export const AROUND = 3 * DAY
+export const AROUND: number = 3 * DAY
 
 /**
  * How many articles the vector store returns. This is many more than a user sees, because the store

@@ -11,7 +11,8 @@ const haproxy = await debianTool('haproxy', 'haproxy').catch(error => {
 })
 
 /** Why HAProxy cannot be tried here; false: it can. */
-export const WITHOUT_HAPROXY = haproxy instanceof MissingProgram ? haproxy.message : false
+export const WITHOUT_HAPROXY: string | false =
+  haproxy instanceof MissingProgram ? haproxy.message : false
 
 /**
  * Two APIs behind HAProxy, which runs with `infra/ha/haproxy/api.cfg`. `marked` waits until HAProxy

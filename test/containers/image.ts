@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { heard } from '../fleet.ts'
 import { run } from '../script.ts'
 
-export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
+export const CHECKOUT: string = fileURLToPath(new URL('../..', import.meta.url))
 /** The base image stays here for the next run. */
 const STORAGE = join(
   process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),

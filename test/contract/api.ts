@@ -66,7 +66,7 @@ export const noSemanticSearch: SemanticSearch<ShownArticle> = {
 export async function startTestApi(
   test: Pick<Test, 'teardown'>,
   env: Record<string, string> = {},
-  semantic = noSemanticSearch,
+  semantic: SemanticSearch<ShownArticle> = noSemanticSearch,
   reach: (databaseUrl: string) => Promise<string> = async url => url,
   indexOf = openApiIndex,
 ) {

@@ -190,7 +190,7 @@ export async function startScene(
 }
 
 /** So many hosts, which the crawler tells apart. */
-export const addresses = (count: number) =>
+export const addresses = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `127.0.7.${at + 1}`)
 
 /** So many pages of a site; their addresses. */

@@ -30,7 +30,7 @@ export const reply =
   (_request, response) =>
     response.writeHead(status, headers).end(body)
 
-export const redirect = (location: string, status = 302) => reply(status, { location })
+export const redirect = (location: string, status = 302): Handler => reply(status, { location })
 
 export const MODIFIED = 'Sat, 21 Nov 2026 08:00:00 GMT'
 
@@ -55,7 +55,7 @@ export const cutShort =
 
 /** Begins an answer, and sends as much more of it as the line takes, for ever. */
 export const pour =
-  (more: string, first = more): Handler =>
+  (more: string, first: string = more): Handler =>
   (_request, response) => {
     response.on('error', () => {})
     response.write(first)
@@ -182,4 +182,4 @@ export function breachesOf({ host, seen }: Site, pause: number): string[] {
 }
 
 /** A time of the monotonic clock, as logs write it. */
-export const timeOf = (ms: number) => new Date(performance.timeOrigin + ms).toISOString()
+export const timeOf = (ms: number): string => new Date(performance.timeOrigin + ms).toISOString()

@@ -10,7 +10,7 @@ const FOREIGN = new Set(['node_modules'])
 const DATA = /^(infra\/outlets\/sample|test\/golden)\//
 
 /** All files of this checkout, relative to its root. */
-export function filesOf(folder = ROOT): string[] {
+export function filesOf(folder: string = ROOT): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
     const path = join(folder, entry.name)
     if (entry.isDirectory())
@@ -19,7 +19,7 @@ export function filesOf(folder = ROOT): string[] {
   })
 }
 
-export const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+export const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 
 interface Line {
   number: number
@@ -28,7 +28,7 @@ interface Line {
 
 const isMarkdown = (file: string) => file.endsWith('.md') && !DATA.test(file)
 
-export const documents = () => filesOf().filter(isMarkdown)
+export const documents = (): string[] => filesOf().filter(isMarkdown)
 
 /** The start of a comment's line, in the languages of this repository. */
 const COMMENTS: Record<string, RegExp> = {
@@ -44,7 +44,7 @@ const COMMENTS: Record<string, RegExp> = {
 const commentOf = (file: string): RegExp | undefined =>
   DATA.test(file) ? undefined : COMMENTS[basename(file).split('.').at(-1) ?? '']
 
-export const programs = () => filesOf().filter(file => commentOf(file) !== undefined)
+export const programs = (): string[] => filesOf().filter(file => commentOf(file) !== undefined)
 
 /** Lines of a program that hold a comment and nothing else. */
 export function commentLines(file: string): Line[] {

@@ -9,7 +9,7 @@ export function createFindings(tell: (sentence: string) => void) {
   const all: string[] = []
   const kinds = new Map<string, number>()
   return {
-    add(sentence: string) {
+    add(sentence: string): void {
       // Sentences that differ in numbers and identifiers only are of one kind.
       const kind = sentence.replace(/[\w-]*\d[\w.:-]*/g, '#').slice(0, 60)
       const count = (kinds.get(kind) ?? 0) + 1
@@ -18,7 +18,7 @@ export function createFindings(tell: (sentence: string) => void) {
       all.push(sentence)
       tell(sentence)
     },
-    sentences() {
+    sentences(): string[] {
       const more = [...kinds].filter(([, count]) => count > MOST_OF_A_KIND)
       return [
         ...all,
@@ -44,14 +44,14 @@ export function createOutages() {
     begin(parts: readonly Part[]) {
       const outage = { parts, from: Date.now(), to: Number.POSITIVE_INFINITY }
       outages.push(outage)
-      return () => {
+      return (): void => {
         outage.to = Date.now() + RECOVERY_MS
       }
     },
     /**
      * Whether something that needed `parts` from `from` to `to` (ms since 1970) may have failed.
      */
-    excuse: (parts: readonly Part[], from: number, to: number = Date.now()) =>
+    excuse: (parts: readonly Part[], from: number, to: number = Date.now()): boolean =>
       outages.some(
         outage =>
           from <= outage.to && to >= outage.from && parts.some(part => outage.parts.includes(part)),

@@ -23,7 +23,7 @@ export function createRandom(seed: number, stream?: string) {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
   /** From 0 up to, not including, `limit`: a whole number. */
-  const below = (limit: number) => Math.floor(next() * limit)
+  const below = (limit: number): number => Math.floor(next() * limit)
   function pick<T>(list: readonly T[]): T {
     const picked = list[below(list.length)]
     if (picked === undefined) throw new Error('There is nothing to pick from an empty list.')
@@ -33,14 +33,14 @@ export function createRandom(seed: number, stream?: string) {
     next,
     below,
     pick,
-    between: (low: number, high: number) => low + next() * (high - low),
-    chance: (share: number) => next() < share,
+    between: (low: number, high: number): number => low + next() * (high - low),
+    chance: (share: number): boolean => next() < share,
     /** A part of a list, in its order, at least one. */
-    some<T>(list: readonly T[]) {
+    some<T>(list: readonly T[]): T[] {
       const chosen = list.filter(() => next() < 0.5)
       return chosen.length > 0 ? chosen : [pick(list)]
     },
-    shuffled<T>(list: readonly T[]) {
+    shuffled<T>(list: readonly T[]): T[] {
       const rest = [...list]
       const out: typeof rest = []
       while (rest.length > 0) out.push(...rest.splice(below(rest.length), 1))

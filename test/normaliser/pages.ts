@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
-import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
+import { type PageMetadata, readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import type { FeedEntry, StoredPage } from '../../shared/outlets/page.ts'
 
 /** Pages of an invented outlet, as the normaliser receives them. */
@@ -50,7 +50,8 @@ export function storedPage(body: string | null, given: Partial<StoredPage> = {})
 export const jsonLd = (data: unknown) =>
   `<script type="application/ld+json">${JSON.stringify(data)}</script>`
 
-export const metaOf = (html: string, url = URL) => readMetadata(parsePage(html), url)
+export const metaOf = (html: string, url: string = URL): PageMetadata =>
+  readMetadata(parsePage(html), url)
 
 /** Rows of a table of examples by their first cell, the kind; cells end at tabs. */
 export function examples(name: string): Map<string, string[][]> {

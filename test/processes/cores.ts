@@ -76,13 +76,13 @@ export function askOn(ask: (client: number) => Promise<number>, clients = 4) {
   const runs = Array.from({ length: clients }, run)
   return {
     answers,
-    failed: () => answers.filter(answer => answer !== 200),
+    failed: (): (string | number)[] => answers.filter(answer => answer !== 200),
     /** Waits until so many more requests are answered. */
-    async more(count: number) {
+    async more(count: number): Promise<void> {
       const enough = answers.length + count
       await until(() => answers.length >= enough, 60_000)
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopped = true
       await Promise.all(runs)
     },

@@ -97,7 +97,7 @@ export async function recoverTo(
 }
 
 /** Waits until a server that recovers has replayed the log up to its moment. */
-export const untilAtMoment = (ask: Ask) =>
+export const untilAtMoment = (ask: Ask): Promise<void> =>
   until(
     async () =>
       (await ask('select pg_get_wal_replay_pause_state() as state'))[0]?.state === 'paused',

@@ -32,7 +32,7 @@ export async function readPages(
   search: SearchIndex['search'],
   query: ArticleQuery,
   sizes: SearchSizes,
-  most = Infinity,
+  most: number = Infinity,
 ) {
   const ids: string[] = []
   const totals = new Set<string>()
@@ -83,7 +83,7 @@ export async function differences(
   articles: Known[],
   random: Random,
   count: number,
-) {
+): Promise<string[]> {
   const sizes = { cap: 10_000, memory: { segment: 8n, words: 500 }, first: 100, prefetch: 100 }
   const found: string[] = []
   for (let number = 0; number < count; number++) {

@@ -23,11 +23,11 @@ const SYLLABLES =
 const VOCABULARY = Array.from({ length: 900 }, () =>
   Array.from({ length: 1 + below(3) }, () => pick(SYLLABLES)).join(''),
 )
-export const sentence = (length: number) =>
+export const sentence = (length: number): string =>
   Array.from({ length }, () => VOCABULARY[Math.floor(next() ** 2 * 900)]).join(' ')
 const paragraphs = (count: number) => Array.from({ length: count }, () => sentence(12 + below(30)))
 /** Lines of which the rules take no notice. */
-export const IGNORED = [
+export const IGNORED: string[] = [
   '(Belga)',
   'ANP/AFP',
   'Bron: ANP',
@@ -62,7 +62,7 @@ const DAY = 86_400_000
 const START = Date.UTC(2026, 0, 1)
 
 /** Texts as lists of paragraphs. */
-export const generatedTexts = (count: number) =>
+export const generatedTexts = (count: number): string[][] =>
   Array.from({ length: count }, () => paragraphs(1 + below(9)))
 
 /** Edited by chance, on 30 days. */

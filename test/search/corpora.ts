@@ -9,7 +9,7 @@ import { randomArticles } from './random-articles.ts'
 /** Real texts that others gathered, beside the repository; never part of it. */
 const FOLDER = new URL('../../../shared/data/parallel-ntrex128/', import.meta.url).pathname
 
-export const haveCorpora = existsSync(FOLDER)
+export const haveCorpora: boolean = existsSync(FOLDER)
 
 /**
  * Articles with real texts of all five languages, and random dates, outlets and authors. Sentences

@@ -62,7 +62,7 @@ const WRITERS: Actor['kind'][] = ['import', 'crawler', 'normaliser']
 const KINDS: Actor['kind'][] = [...WRITERS, ...WRITERS, 'import', 'segments', 'reindex', 'rights']
 
 /** Whether all its articles are there when it is done. */
-export const isWriter = ({ kind }: Actor) => kind === 'command' || WRITERS.includes(kind)
+export const isWriter = ({ kind }: Actor): boolean => kind === 'command' || WRITERS.includes(kind)
 
 function meetings(acts: Meeting['act'][]): fc.Arbitrary<Meeting[]> {
   const at = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 150 }))
@@ -155,7 +155,7 @@ export function lineOf(key: number): string {
 /** The article of a key, the same each time. */
 export const articleOf = (key: number): NewArticle => parseArticle(lineOf(key), Infinity)
 
-export const keyOf = ({ url }: { url: string }) => Number(url.split('/').at(-1))
+export const keyOf = ({ url }: { url: string }): number => Number(url.split('/').at(-1))
 
 /** How an actor ended. */
 export interface Ended {

@@ -4,7 +4,7 @@ import { createPool } from '../../shared/postgres/pool.ts'
 /**
  * The thread of indexers that flush and merge some articles by themselves, as they do thousands.
  */
-export const SMALL_SEGMENTS_THREAD = import.meta.url
+export const SMALL_SEGMENTS_THREAD: string = import.meta.url
 
 /** Of this process, and of the threads that it starts. */
 export function setSegmentSizes(flushed: number, merged: number): void {

@@ -9,7 +9,12 @@ export type Writers = ReturnType<typeof startWriters>
  *
  * @param importing every so manyth is an import
  */
-export function startWriters(url: string, count: number, duration: number, importing = Infinity) {
+export function startWriters(
+  url: string,
+  count: number,
+  duration: number,
+  importing: number = Infinity,
+) {
   let seed = 0
   let open = 0
   let finish = () => {}

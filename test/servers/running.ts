@@ -14,9 +14,9 @@ import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 import { heard, until } from '../fleet.ts'
 
-export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
-export const SERVERS = join(CHECKOUT, 'scripts', 'servers.ts')
-export const asRoot = process.getuid?.() === 0
+export const CHECKOUT: string = fileURLToPath(new URL('../..', import.meta.url))
+export const SERVERS: string = join(CHECKOUT, 'scripts', 'servers.ts')
+export const asRoot: boolean = process.getuid?.() === 0
 /** For tests of accounts. */
 export const rootOnly = { skip: asRoot ? false : 'this needs root' }
 
@@ -59,16 +59,16 @@ export function runServers(
     /** What it said so far. */
     said,
     /** Who may read the file. */
-    mode: () => mode,
+    mode: (): number => mode,
     /** Its exit code; null when a signal ended it. */
     ended,
     /** Ends it in order; its exit code. */
-    stop() {
+    stop(): Promise<number | null> {
       process.kill(child.pid ?? 0, 'SIGTERM')
       return ended
     },
     /** The lines that it wrote, once they are there. */
-    async addresses() {
+    async addresses(): Promise<NodeJS.Dict<string>> {
       await until(() => existsSync(file) || child.exitCode !== null, 120_000, said)
       mode = statSync(file).mode & 0o777
       const addresses = parseEnv(readFileSync(file, 'utf8'))

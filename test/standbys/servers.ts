@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import pg from 'pg'
+import pg, { type QueryResultRow } from 'pg'
 import { giveTo, openPrograms, postgresAccount } from '../../infra/embedded/accounts.ts'
 import { PROGRAM_PARTS, postgresPackage } from '../../infra/embedded/postgres.ts'
 import { postgresIn } from '../../infra/embedded/supervision/processes.ts'
@@ -83,7 +83,7 @@ function serverAt(url: string, folder: string) {
       } catch {} // ended by itself meanwhile
     }
   }
-  const inDatabase = (databaseUrl: string) => {
+  const inDatabase = (databaseUrl: string): string => {
     const own = new URL(url)
     own.pathname = new URL(databaseUrl).pathname
     return own.href
@@ -97,10 +97,11 @@ function serverAt(url: string, folder: string) {
      * Runs one statement in a database, as its superuser. A commit may wait for a standby for as
      * long as a test lasts.
      */
-    query: (sql: string, databaseUrl = url) => ask(inDatabase(databaseUrl), sql, 5 * READY),
+    query: (sql: string, databaseUrl: string = url): Promise<QueryResultRow[]> =>
+      ask(inDatabase(databaseUrl), sql, 5 * READY),
     /** Stops all its processes where they are, and lets them go on. */
-    pause: () => signal('SIGSTOP'),
-    resume: () => signal('SIGCONT'),
+    pause: (): void => signal('SIGSTOP'),
+    resume: (): void => signal('SIGCONT'),
     /** Ends all its processes at once, as if the power failed. */
     async kill(): Promise<void> {
       await until(() => {

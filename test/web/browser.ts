@@ -4,7 +4,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import type { Test } from 'tap'
 
 /** Where Debian and others have Chromium; undefined: this machine has none. */
-export const browserPath = [
+export const browserPath: string | undefined = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',

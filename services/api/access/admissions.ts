@@ -90,7 +90,8 @@ export function createAdmissions(db: Queryable, door: Door) {
     admit: async (secret: string, address: () => string): Promise<Admission | null> =>
       looksLikeSecret(secret) ? entries.join(secret, { secret, address }) : null,
     /** Counts a request in the month of a key; null when the month has no request left. */
-    charge: (keyId: string, quota: number) => charges.join(`${keyId} ${quota}`, { keyId, quota }),
+    charge: (keyId: string, quota: number): Promise<QuotaMonth | null> =>
+      charges.join(`${keyId} ${quota}`, { keyId, quota }),
   }
 }
 

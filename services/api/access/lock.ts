@@ -79,16 +79,16 @@ export function createAddressLock(
     // Reads of the lock and counts of failures wait in separate queues. In one queue, many requests
     // without a key could keep failures from being counted.
     /** Seconds that the address is still locked for, at least 1; null when it is not. */
-    remaining: (address: string) =>
+    remaining: (address: string): Promise<number | null> =>
       strangers.take(`look ${address}`, () => remaining(address)).catch(orWait),
     /**
      * Counts an invalid key. Returns the value that `remaining` would have returned just before, so
      * the failure that starts the lock is answered like any other.
      */
-    fail: (address: string) =>
+    fail: (address: string): Promise<number | null> =>
       strangers.take(`fail ${address}`, () => count(address)).catch(orWait),
     /** Removes addresses whose failures no longer count and that are not locked. */
-    async sweep() {
+    async sweep(): Promise<void> {
       await db.query(SWEEP, [window])
     },
   }

@@ -83,7 +83,7 @@ export interface Reach {
 export function plannedOf(
   request: ArticlesRequest,
   plan: Plan,
-  start = startOf(plan),
+  start: Date = startOf(plan),
 ): PlannedRequest {
   return { request, plan, countries: checkPlan(request, plan, start), historyStart: start }
 }

@@ -137,5 +137,5 @@ export class ApiError extends Error {
 }
 
 /** The error for one wrong parameter, or one wrong member of a body. */
-export const invalid = (member: string, ...sentences: string[]) =>
+export const invalid = (member: string, ...sentences: string[]): ApiError =>
   new ApiError('invalid_request', { errors: { [member]: sentences } })

@@ -330,8 +330,8 @@ export function createProblems() {
       if (sentences) sentences.add(sentence)
       else if (byName.size < MAX_PARAMETERS) byName.set(name, new Set([sentence]))
     },
-    has: (name: string) => byName.has(name),
-    get any() {
+    has: (name: string): boolean => byName.has(name),
+    get any(): boolean {
       return byName.size > 0
     },
     /** @throws ApiError `invalid_request` when there is a mistake */

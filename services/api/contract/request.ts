@@ -61,14 +61,14 @@ export interface ArticlesRequest {
  * then the rules between parameters.
  * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
  */
-export const readRequest = createReader(createValuesReader(PARAMETERS))
+export const readRequest: ReadRequest = createReader(createValuesReader(PARAMETERS))
 
 /**
  * Reads a search beside the contract, from an address or a kept search. The contract's parameters
  * mean the same here.
  * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
  */
-export const readSearch = createReader(createValuesReader(EXPLORE_PARAMETERS))
+export const readSearch: ReadRequest = createReader(createValuesReader(EXPLORE_PARAMETERS))
 
 export type ReadRequest = (rawQuery: string, operation: Operation) => ArticlesRequest
 
@@ -317,7 +317,10 @@ export function appliedFilters(request: ArticlesRequest): Filters {
  * The query string of a feed's request in its one spelling: the applied filters, and the number of
  * items unless it is the default.
  */
-export function searchOf(request: ArticlesRequest, filters = appliedFilters(request)): string {
+export function searchOf(
+  request: ArticlesRequest,
+  filters: Filters = appliedFilters(request),
+): string {
   const search = new URLSearchParams(filters)
   if (request.perPage !== LIMITS.perPage.default) search.append('per_page', String(request.perPage))
   return search.toString()
@@ -327,7 +330,7 @@ export function searchOf(request: ArticlesRequest, filters = appliedFilters(requ
 export function titleOf(
   serviceName: string,
   request: ArticlesRequest,
-  filters = appliedFilters(request),
+  filters: Filters = appliedFilters(request),
 ): string {
   const filtered = inWords(filters)
   return filtered === '' ? serviceName : `${serviceName}: ${filtered}`

@@ -15,8 +15,8 @@ import { type Answer, jsonAnswer } from '../http/answer.ts'
 const ID = '(?:[!$&-.0-~]|%[2-7][\\dA-Fa-f]){1,128}'
 
 /** The page of an article, for people. */
-export const ARTICLE_PAGE = new RegExp(`^/a/${ID}$`)
-export const ARTICLE_PATH = new RegExp(`^/explore/articles/${ID}$`)
+export const ARTICLE_PAGE: RegExp = new RegExp(`^/a/${ID}$`)
+export const ARTICLE_PATH: RegExp = new RegExp(`^/explore/articles/${ID}$`)
 
 /** The answer, as JSON Schema (2020-12). */
 export const ARTICLE_ANSWER_SCHEMA = dataOf(ARTICLE_SCHEMA)

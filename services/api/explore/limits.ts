@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import { accessOf } from '../access/access.ts'
 import { historyStart } from '../contract/request.ts'
 import { COUNT, count, dataOf, objectOf, TEXT, text, time } from '../contract/resources.ts'
-import { jsonContent } from '../http/answer.ts'
+import { type Content, jsonContent } from '../http/answer.ts'
 import { refuseParameters } from '../http/body.ts'
 
 const COUNTED = objectOf({
@@ -49,7 +49,7 @@ export const answerLimits: RequestHandler = (request, response) => {
 }
 
 /** @throws ApiError */
-export function limitsOf(asked: Pick<Request, 'originalUrl'>, response: Response) {
+export function limitsOf(asked: Pick<Request, 'originalUrl'>, response: Response): Content {
   refuseParameters(asked, 'This operation takes no parameters.')
   const { key, month } = accessOf(response)
   const { countries, history, rate, quota } = key.plan

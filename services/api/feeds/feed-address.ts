@@ -15,7 +15,7 @@ const isFormat = (name: string): name is FeedFormat => Object.hasOwn(FEED_FORMAT
  * The path is a regular expression, because Express would decode a parameter of a path, and show
  * the token in errors.
  */
-export const FEED_PATH = /^\/feeds\/[^/]+\.(?:rss|atom|json)$/
+export const FEED_PATH: RegExp = /^\/feeds\/[^/]+\.(?:rss|atom|json)$/
 
 /** The token and the format in a path that matches `FEED_PATH`. */
 export function partsOf(path: string): { token: string; format: FeedFormat } {

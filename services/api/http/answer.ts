@@ -57,7 +57,8 @@ export const jsonAnswer = (body: string, search: SearchMode = 'keyword', searchM
   isEmpty: false,
 })
 
-export const jsonContent = (body: string) => wholeContent('application/json; charset=utf-8', body)
+export const jsonContent = (body: string): Content =>
+  wholeContent('application/json; charset=utf-8', body)
 
 /** @param limit most bytes of compressed answers in memory */
 export function createSender(limit: number) {
@@ -72,7 +73,7 @@ export function createSender(limit: number) {
     response: Response,
     answer: Content,
     beforeHeaders: () => Promise<void>,
-  ) => {
+  ): Promise<undefined> => {
     const etag = answer.etag ?? etagOf(answer)
     const known = matchesEtag(request.headers['if-none-match'], etag)
     const sent = known ? null : await bodyFor(request, answer, etag, compressor)
@@ -258,7 +259,7 @@ export function createCompressor(limit: number) {
     ignoreFetchAbort: true,
   })
   return {
-    kept: (key: string) => cache.get(key),
+    kept: (key: string): Buffer<ArrayBufferLike> | undefined => cache.get(key),
     /**
      * Compresses a body once for equal keys, also for keys that are asked at the same time.
      * @param key equal keys mean equal bodies in equal codings

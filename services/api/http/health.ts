@@ -79,10 +79,10 @@ export function startWarmUp(
   return {
     /** Resolves when the process is warm: searches then have their full speed. */
     done,
-    isWarm: () => warm,
+    isWarm: (): boolean => warm,
     /** True when the process is warm, or the limit is over: it then answers, only slower. */
-    isOver: () => warm || performance.now() - start > limit,
+    isOver: (): boolean => warm || performance.now() - start > limit,
     /** Resolves when the process is warm, but at the latest after `wait` ms. */
-    soon: (wait: number) => withTimeLimit(done, wait, () => {}),
+    soon: (wait: number): Promise<void> => withTimeLimit(done, wait, () => {}),
   }
 }

@@ -80,7 +80,7 @@ const statusOf = (response: Response): number => (response.headersSent ? respons
  * Whether anybody could have sent this request: it has no valid key, or its key has sent too many
  * requests in this minute.
  */
-export const isAnybodys = ({ locals }: Response) =>
+export const isAnybodys = ({ locals }: Response): boolean =>
   locals.access === undefined || locals.errorCode === 'rate_limit_exceeded'
 
 /** The most lines a second about requests that anybody can send. */

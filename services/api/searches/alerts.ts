@@ -92,7 +92,7 @@ export const answerEndAlert: Handler = async ({ pool, key, id }, _request, respo
   response.status(204).end()
 }
 
-export const noSearch = () =>
+export const noSearch = (): ApiError =>
   new ApiError('not_found', {
     message: 'This key keeps no such search; see GET /explore/searches.',
   })

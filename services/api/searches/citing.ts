@@ -56,8 +56,8 @@ import { readPlace } from './new.ts'
  */
 
 /** The page of a citation, and the files of its articles. */
-export const CITE_PAGE = /^\/cite\/[0-9a-f]{64}$/
-export const CITE_FILE = /^\/cite\/[0-9a-f]{64}\.(?:json|csv|bib|ris)$/
+export const CITE_PAGE: RegExp = /^\/cite\/[0-9a-f]{64}$/
+export const CITE_FILE: RegExp = /^\/cite\/[0-9a-f]{64}\.(?:json|csv|bib|ris)$/
 
 /** The content of a citation's page, beside the program that shows it. */
 export interface Told {

@@ -61,7 +61,7 @@ export function createQuestionSets(
       const likely = newSet(question, candidatesOf(found))
       return { likely, keep: () => keep(question, likely) }
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.allSettled([...nearest.underWay(), removing])
     },
   }
@@ -116,7 +116,7 @@ export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
       })
       return unlessAborted(inTurn, wait.signal).finally(wait.end)
     },
-    underWay: () => asking.values(),
+    underWay: (): MapIterator<Promise<NearArticle[]>> => asking.values(),
   }
 }
 
@@ -205,7 +205,7 @@ async function keepSet(db: Queryable, question: Buffer, own: FrozenSet): Promise
  * The set that a cursor names; null: it is removed. A set answers new questions for five minutes,
  * and its cursors for five more.
  */
-export const readSet = (db: Queryable, setId: string) =>
+export const readSet = (db: Queryable, setId: string): Promise<FrozenSet | null> =>
   readStored(db, 'semantic-set-read', READ, setId)
 
 /**

@@ -65,7 +65,7 @@ export function openVectorSearch(config: Config, pool: Pool) {
 
   return {
     /** null: nothing was ever embedded. */
-    serving: () => findServing(),
+    serving: (): Promise<ServingCollection | null> => findServing(),
 
     /**
      * The nearest articles of a reach, best first; empty when nothing is embedded yet.

@@ -192,7 +192,7 @@ const FILES: Readonly<Record<string, WebFile>> = {
 }
 
 /** Addresses that browsers and programs request from every site. */
-export const WELL_KNOWN_PATHS = [...Object.keys(FILES), '/.well-known/security.txt']
+export const WELL_KNOWN_PATHS: string[] = [...Object.keys(FILES), '/.well-known/security.txt']
 
 /** The pages of `WELL_KNOWN_PATHS`, without a key. */
 export function wellKnownPages(config: Config, publicUrl: string): Router {

@@ -56,5 +56,5 @@ export async function sendFile(
     .end(body)
 }
 
-export const escapeHtml = (text: string) =>
+export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

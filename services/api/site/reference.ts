@@ -38,7 +38,7 @@ const ASSETS: Readonly<Record<string, Make>> = {
   '/clients/perscope.tgz': async () =>
     makeFile('application/octet-stream', await Object.values(PACKAGES)[0]!()),
 }
-export const REFERENCE_PATHS = Object.keys(ASSETS)
+export const REFERENCE_PATHS: string[] = Object.keys(ASSETS)
 
 /**
  * `/v1/openapi.json`, `/explore/openapi.json` and `/docs`: the reference, where a visitor can send

@@ -96,8 +96,8 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
       listeners.push(told)
     },
     /** The last known history of the primary; null: its secret is not read yet. */
-    current: () => known,
-    close: () => closing.abort(),
+    current: (): KnownHistory | null => known,
+    close: (): void => closing.abort(),
   }
 }
 

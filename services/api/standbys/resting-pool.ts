@@ -38,7 +38,7 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
     }
   }
   return {
-    rests: () => resting !== null,
+    rests: (): boolean => resting !== null,
     /**
      * Runs work on a connection. The pool aborts `ending` when it begins to rest, which interrupts
      * the work.
@@ -63,7 +63,7 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
         resting = null
       })
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort()
       for (const one of active) one.abort()
       await resting

@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg'
+import type { Counter } from 'prom-client'
 import { SEARCH_SETTINGS, type Standbys } from '../../../search/index.ts'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
@@ -111,14 +112,14 @@ function inTurn(standbys: Standby[], turn: number): Standby[] {
 }
 
 /** `server`: standby, primary */
-export const statements = counter(
+export const statements: Counter<'server'> = counter(
   'read_statements_total',
   'Statements of searches that a standby may answer, by the server that did: standby, primary.',
   ['server'],
 )
 
 /** `reason`: see `Refusal` */
-export const refusals = counter(
+export const refusals: Counter<'reason'> = counter(
   'read_refusals_total',
   'Statements that a standby did not answer: behind, ahead, foreign, timeout, error.',
   ['reason'],

@@ -58,11 +58,11 @@ export function openStandby(url: string, connections: number, history: History, 
      * Whether the server can be asked. False while it rests after a failure, and for `FOREIGN_REST`
      * after it was no standby of ours.
      */
-    answers: () => !pool.rests() && performance.now() >= foreignUntil,
+    answers: (): boolean => !pool.rests() && performance.now() >= foreignUntil,
     /** Whether the server answers at all, even if it is the primary at present. */
-    isUp: () => !pool.rests(),
+    isUp: (): boolean => !pool.rests(),
     /** How many statements are under way. */
-    underWay: () => underWay,
+    underWay: (): number => underWay,
     /**
      * The rows of a statement, or the reason why there are none, within `LIMIT`. It never throws.
      */
@@ -96,7 +96,7 @@ export function openStandby(url: string, connections: number, history: History, 
         underWay--
       }
     },
-    close: () => pool.close(),
+    close: (): Promise<void> => pool.close(),
   }
 }
 

@@ -15,7 +15,7 @@ export type Trust = ReturnType<typeof createTrust>
  * As browsers do, we also connect to servers without secure renegotiation. This is safe, because we
  * never renegotiate.
  */
-export const SECURE_OPTIONS = constants.SSL_OP_LEGACY_SERVER_CONNECT
+export const SECURE_OPTIONS: number = constants.SSL_OP_LEGACY_SERVER_CONNECT
 
 /**
  * How many hosts the crawler remembers whose chain it has tried to complete, and how many fetched
@@ -46,7 +46,7 @@ export function createTrust(authorities?: string[]) {
           authority =>
             certificate.checkIssued(authority) && certificate.verify(authority.publicKey),
         ),
-    remember(found: X509Certificate[]) {
+    remember(found: X509Certificate[]): void {
       if (intermediates.size >= MOST_INTERMEDIATES) intermediates.clear()
       for (const certificate of found)
         intermediates.set(certificate.fingerprint256, String(certificate))

@@ -43,7 +43,11 @@ export function codingsOf(contentEncoding: string): string[] {
  * @param maxBytes most bytes of the decompressed text. A compressed form of more than about twice
  * as many bytes is refused.
  */
-export const decompressing = (body: AsyncIterable<Buffer>, codings: string[], maxBytes: number) =>
+export const decompressing = (
+  body: AsyncIterable<Buffer>,
+  codings: string[],
+  maxBytes: number,
+): AsyncIterable<Buffer<ArrayBufferLike>> =>
   codings.reduce((coded, coding) => undoing(coded, coding, maxBytes), body)
 
 const gunzip = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip)
@@ -61,7 +65,7 @@ export async function gunzipFile(bytes: Buffer, maxBytes: number): Promise<Buffe
   }
 }
 
-export const tooLarge = (maxBytes: number) =>
+export const tooLarge = (maxBytes: number): RequestFailure =>
   new RequestFailure('too-large', `more than ${maxBytes} bytes; see CRAWL_MAX_BYTES`)
 
 /**

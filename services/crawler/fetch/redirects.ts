@@ -25,7 +25,7 @@ export function createCookieJar() {
   const cookies = new Map<string, Cookie>()
   return {
     /** Stores the cookies that an answer sets. */
-    set(from: URL, setCookie: string[]) {
+    set(from: URL, setCookie: string[]): void {
       for (const written of setCookie.slice(0, MOST_COOKIES)) {
         const read = readCookie(from, written)
         if (read === null) continue
@@ -35,12 +35,12 @@ export function createCookieJar() {
       }
     },
     /** The Cookie header for an address; empty: no cookies. */
-    headerFor: (url: URL) =>
+    headerFor: (url: URL): string =>
       [...cookies.values()]
         .filter(cookie => isFor(cookie, url))
         .map(({ name, value }) => `${name}=${value}`)
         .join('; '),
-    isEmpty: () => cookies.size === 0,
+    isEmpty: (): boolean => cookies.size === 0,
   }
 }
 

@@ -196,7 +196,7 @@ async function hostsLeft(db: Queryable, outletNo: number, budget: Budget): Promi
 }
 
 /** ms after which a host that today's budget had no room for is tried again. */
-export const OTHER_DAY = 6 * 3_600_000
+export const OTHER_DAY: number = 6 * 3_600_000
 
 /**
  * Whether we may ask a host that neither the catalogue nor a feed has named. The host must be

@@ -101,9 +101,9 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number) {
       kept.set(id, lease)
       return lease
     },
-    drop: (lease: Lease) => void kept.delete(lease.id),
+    drop: (lease: Lease): undefined => void kept.delete(lease.id),
     /** Stops renewing. Leases that are still held expire. */
-    close: () => clearInterval(timer),
+    close: (): void => clearInterval(timer),
   }
 }
 

@@ -135,7 +135,7 @@ export async function endPermit(
   permit: Permit,
   delay: number,
   end: { requested: boolean; pause: number; error: string | null },
-) {
+): Promise<void> {
   leases.drop(permit)
   // The pause is a little longer than asked, because times are stored in whole milliseconds, and a
   // busy server may notice the first request late.

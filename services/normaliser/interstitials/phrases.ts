@@ -12,13 +12,13 @@ const any = (field: keyof LanguageRules['interstitials']) =>
   anyOf(rules => rules.interstitials[field])
 const phrases = (field: keyof LanguageRules['interstitials']) => new RegExp(any(field), 'iu')
 
-export const CONSENT = phrases('consent')
-export const CONSENT_ITSELF = new RegExp(any('consentItself'), 'i')
-export const CHALLENGE = phrases('challenge')
+export const CONSENT: RegExp = phrases('consent')
+export const CONSENT_ITSELF: RegExp = new RegExp(any('consentItself'), 'i')
+export const CHALLENGE: RegExp = phrases('challenge')
 /** Traces of bot defences in the markup. Ordinary pages behind a defence also have some of them. */
-export const CHALLENGE_MARKUP =
+export const CHALLENGE_MARKUP: RegExp =
   /_cf_chl_opt|cf-browser-verification|cf-challenge|challenge-form|challenges\.cloudflare\.com\/turnstile|captcha-delivery\.com|_Incapsula_Resource|px-captcha|perimeterx|distil_r_|sec-if-cpt|sec-cpt|\/_sec\/cp_challenge|awswaf|aws-waf|human-challenge|h-captcha|g-recaptcha|kasada|funcaptcha|meta http-equiv="refresh"[^<>]{1,500}captcha/i
-export const CHALLENGE_TITLE = new RegExp(
+export const CHALLENGE_TITLE: RegExp = new RegExp(
   [
     String.raw`^\W*${any('challengeTitles')}`,
     String.raw`^\W*(${any('challengeWholeTitles')}|403|(403\W+)?forbidden)(\W*$|\s*[|–—·])`,
@@ -29,7 +29,7 @@ export const CHALLENGE_TITLE = new RegExp(
 /**
  * A number counts only when it is the whole title: "500 banen weg" and "404 blessés" are news.
  */
-export const ERROR_TITLE = new RegExp(
+export const ERROR_TITLE: RegExp = new RegExp(
   [
     String.raw`^\W*((http|status|code|${any('beforeErrorNumber')})\W*)*(40[0-9]|410|429|50[0-9])(\W*$|\W+${any('behindErrorNumber')}\b|\s*[|–—·:-])`,
     any('errorTitles'),
@@ -37,11 +37,11 @@ export const ERROR_TITLE = new RegExp(
   'iu',
 )
 /** Titles that news has, too, so the text decides. */
-export const FAILURE_TITLE = new RegExp(String.raw`^\W*${any('failureTitles')}`, 'i')
-export const ERROR = phrases('errors')
-export const SUBSCRIPTION = phrases('subscription')
-export const TERMS = phrases('terms')
-export const PAYWALLED = phrases('paywalled')
+export const FAILURE_TITLE: RegExp = new RegExp(String.raw`^\W*${any('failureTitles')}`, 'i')
+export const ERROR: RegExp = phrases('errors')
+export const SUBSCRIPTION: RegExp = phrases('subscription')
+export const TERMS: RegExp = phrases('terms')
+export const PAYWALLED: RegExp = phrases('paywalled')
 
 /** Shorter words say little about the subject of a text. */
 const LONG_WORD = 4

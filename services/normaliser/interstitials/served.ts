@@ -14,7 +14,7 @@ export type ServedTexts = ReturnType<typeof openServedTexts>
 const OFTEN = { titled: 5, untitled: 2 }
 
 /** Whether a text that was served under this many other addresses is an interstitial. */
-export const isOften = (others: number, titled: boolean) =>
+export const isOften = (others: number, titled: boolean): boolean =>
   others >= (titled ? OFTEN.titled : OFTEN.untitled)
 
 type ServedPage = { outletNo: number; pageNo: bigint; fingerprint: Uint8Array }
@@ -29,7 +29,12 @@ export function openServedTexts(pool: Pool) {
      * addresses when it contains no word of its title, otherwise at five. Until `forget`, this page
      * counts for other pages that are being normalised.
      */
-    async isRepeated({ outletNo, pageNo, titled, fingerprint }: ServedPage & { titled: boolean }) {
+    async isRepeated({
+      outletNo,
+      pageNo,
+      titled,
+      fingerprint,
+    }: ServedPage & { titled: boolean }): Promise<boolean> {
       const key = keyOf({ outletNo, fingerprint })
       const pages = inHand.get(key) ?? new Set()
       inHand.set(key, pages)
@@ -42,7 +47,7 @@ export function openServedTexts(pool: Pool) {
      * Ends the count of a page that was being normalised. By now `served_texts` holds its text, if
      * the text must be remembered.
      */
-    forget(page: ServedPage) {
+    forget(page: ServedPage): void {
       const key = keyOf(page)
       const pages = inHand.get(key)
       pages?.delete(page.pageNo)
@@ -70,7 +75,7 @@ const SHORTEST = 120
 export function textFingerprint(
   text: string,
   { titled, strange }: { titled: boolean; strange: boolean },
-) {
+): Buffer<ArrayBuffer> | null {
   const words = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
   if (words.length < SHORTEST && !strange) return null
   const told = titled ? words : words.replace(/\S*\p{N}\S*/gu, '').replace(/ +/g, ' ')

@@ -29,7 +29,7 @@ const INLINE = new Set(
   ),
 )
 /** Bylines put these inline elements side by side without a space between them. */
-export const APART = new Set(['a', 'span', 'time'])
+export const APART: Set<string> = new Set(['a', 'span', 'time'])
 
 interface BlockOptions {
   /** Elements that are left out with their descendants. */

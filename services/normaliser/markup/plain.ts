@@ -5,7 +5,7 @@ import { plainText, withoutControls } from '../../../shared/articles/plain-text.
 export const oneLine = (source: string): string => lineOf(plainText(source) ?? '')
 
 /** A name or a title as one line, without soft hyphens. */
-export const lineOf = (text: string) => collapse(text.replaceAll('\u00AD', ''))
+export const lineOf = (text: string): string => collapse(text.replaceAll('\u00AD', ''))
 
 /**
  * Replaces every run of whitespace by one space and trims the ends. Removes zero-width marks and

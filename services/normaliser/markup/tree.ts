@@ -118,7 +118,7 @@ const PLAYED =
   /video|audio|podcast|player|youtu|vimeo|dailymotion|brightcove|jwplatform|soundcloud|spotify/i
 
 /** The position of an element in reading order; -1 is the root. */
-export const positionOf = (element: Element) => element.startIndex ?? -1
+export const positionOf = (element: Element): number => element.startIndex ?? -1
 
 /**
  * Calls `visit` for every element below `root` in reading order. When `visit` returns false, the
@@ -136,7 +136,7 @@ export function* upwards(element: Element): Generator<Element> {
 }
 
 /** Whether an element is the container itself, or is inside it. */
-export const isWithin = (element: Element, container: Element) =>
+export const isWithin = (element: Element, container: Element): boolean =>
   [...upwards(element)].includes(container)
 
 /** Attributes that sites use to name an element for their tests and components. */

@@ -76,24 +76,24 @@ export const publishedMetas = (metas: Map<string, string[]>): string[] => {
  * Names that do not say which date they hold. Content systems use them for the last change, or for
  * the day of the printed issue.
  */
-export const VAGUE_DATE_NAMES = words(`
+export const VAGUE_DATE_NAMES: string[] = words(`
   date dc.date dcterms.date dc:date displaydate date.available created creation_date article:created
   dc.date.created dcterms.created dc:created creationdatetime`)
 
-export const AUTHOR_NAMES = words(`
+export const AUTHOR_NAMES: string[] = words(`
   article:author_name author article:author og:article:author parsely-author sailthru.author
   dc.creator dcterms.creator dc:creator dc.contributor byl byline authors cxenseparse:author
   citation_author article.author vr:author rbauthors creator shareaholic:article_author_name`)
 
-export const TITLE_NAMES = words(
+export const TITLE_NAMES: string[] = words(
   'og:title twitter:title dc.title dcterms.title sailthru.title parsely-title citation_title',
 )
 
-export const LANGUAGE_NAMES = words(
+export const LANGUAGE_NAMES: string[] = words(
   'content-language language dc.language dcterms.language og:locale',
 )
 
-export const SITE_NAMES = words(
+export const SITE_NAMES: string[] = words(
   'og:site_name application-name publisher dc.publisher dcterms.publisher',
 )
 

@@ -9,8 +9,8 @@ import { type Element, isElement, isWithin, positionOf, upwards, walk } from '..
  * chaff between them.
  */
 
-export const linkShare = (block: Block) => block.linked / block.text.length
-export const isHeading = (block: Block) =>
+export const linkShare = (block: Block): number => block.linked / block.text.length
+export const isHeading = (block: Block): boolean =>
   [...upwards(block.element)].some(({ name }) => /^h[1-6]$/.test(name))
 
 /** Whether a block reads like sentences of an article. */
@@ -34,7 +34,7 @@ export function chooseBlocks(
   blocks: Block[],
   region: ReadonlySet<number>,
   isHeadline: (block: Block) => boolean,
-) {
+): boolean[] {
   const chosen = blocks.map(
     block =>
       block.holders.some(holder => region.has(holder)) &&

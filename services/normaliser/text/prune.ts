@@ -233,7 +233,7 @@ const VEILED =
   /(?<![a-z])(?:text-transparent|blur(?:red)?|paragraph-hidden|scrambled|obfuscated|placeholder-text)(?![a-z])/
 
 /** Whether the element is veiled, or only a script can show it. */
-export const isVeiled = (element: Element) =>
+export const isVeiled = (element: Element): boolean =>
   isHidden(element) ||
   VEILED.test(label(element)) ||
   /filter\s*:\s*blur\(/i.test(element.attribs.style ?? '')

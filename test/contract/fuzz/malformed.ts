@@ -61,34 +61,34 @@ const VERSIONS = [
 
 /** Each returns the bytes of a connection, one character a byte; `key` is a header line. */
 const KINDS = {
-  line: (c: Random, key: string) =>
+  line: (c: Random, key: string): string =>
     `${c.pick(METHODS)}${c.pick([' ', ' ', ' ', '  ', '\t', ''])}${target(c)}${c.pick([' ', ' ', ' ', '  ', '\t', ''])}${c.pick(VERSIONS)}${lineEnd(c)}Host: x\r\n${key}\r\n`,
-  target: (c: Random, key: string) =>
+  target: (c: Random, key: string): string =>
     `${c.pick(['GET', 'GET', 'CONNECT', 'OPTIONS'])} ${target(c)} HTTP/1.1\r\nHost: x\r\n${key}\r\n`,
-  headers: (c: Random, key: string) =>
+  headers: (c: Random, key: string): string =>
     `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${c.chance(0.5) ? key : ''}${several(c, 12, () => header(c, key))}\r\n`,
-  many: (c: Random, key: string) =>
+  many: (c: Random, key: string): string =>
     `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${`${c.pick(['X', 'Host', 'Cookie', 'Authorization'])}: ${'a'.repeat(c.below(20))}\r\n`.repeat(c.below(c.chance(0.1) ? 4_000 : 150))}\r\n`,
-  body: (c: Random, key: string) =>
+  body: (c: Random, key: string): string =>
     `${c.pick(['GET', 'POST', 'PUT', 'HEAD'])} ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${c.pick(LENGTHS)}\r\n${body(c)}`,
-  pipeline: (c: Random, key: string) =>
+  pipeline: (c: Random, key: string): string =>
     several(c, c.chance(0.1) ? 400 : 8, () =>
       c.chance(0.8)
         ? `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}\r\n`
         : KINDS[c.pick(PIPELINED)](c, key),
     ),
-  handshake: (c: Random, key: string) =>
+  handshake: (c: Random, key: string): string =>
     `${c.pick(['GET', 'CONNECT', 'POST'])} ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${several(c, 3, () => c.pick(HANDSHAKES))}\r\n${c.chance(0.3) ? noise(c, 200) : ''}`,
-  cut: (c: Random, key: string) => {
+  cut: (c: Random, key: string): string => {
     const whole = KINDS[c.pick(PIPELINED)](c, key)
     return whole.slice(0, c.below(whole.length + 1))
   },
-  bent: (c: Random, key: string) =>
+  bent: (c: Random, key: string): string =>
     bend(c, `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}\r\n`),
   // A ClientHello's record header, then random bytes.
-  tls: (c: Random) =>
+  tls: (c: Random): string =>
     `\x16\x03${c.pick(['\x00', '\x01', '\x03'])}\x02\x00\x01\x00\x01\xfc\x03\x03${noise(c, 512)}`,
-  noise: (c: Random) => noise(c, c.chance(0.05) ? 100_000 : 300),
+  noise: (c: Random): string => noise(c, c.chance(0.05) ? 100_000 : 300),
 } as const
 
 const KIND_NAMES = Object.keys(KINDS).filter((name): name is keyof typeof KINDS => name in KINDS)

@@ -129,9 +129,9 @@ export function startMember(options: MemberOptions) {
     ends,
     log: options.log,
     /** Null between an end and the next start. */
-    pid: () => child?.pid ?? null,
+    pid: (): number | null => child?.pid ?? null,
     /** Whether it is there, and was not sent a signal that ends or stops it. */
-    isWell: () => child !== null && asked === null && !paused,
+    isWell: (): boolean => child !== null && asked === null && !paused,
     /** Sends a signal to the process and to what it started; false when there is none. */
     signal: send,
     /** Kills it, and nobody starts it again. */

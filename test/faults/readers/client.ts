@@ -93,9 +93,9 @@ export function createClient(
      *
      * @param api number of the process
      */
-    page: (api: number, query: URLSearchParams) =>
+    page: (api: number, query: URLSearchParams): Promise<Page | null> =>
       ask(api, '/v1/articles', query, async answer => readPage(await answer.json())),
-    feed: (api: number, query: URLSearchParams) =>
+    feed: (api: number, query: URLSearchParams): Promise<string | null> =>
       ask(api, '/v1/articles.rss', query, answer => answer.text()),
   }
 }

@@ -39,7 +39,7 @@ export function startImporter(seed: number, folder: string, env: NodeJS.ProcessE
     /** Runs of the command, and those of them that failed. */
     runs,
     /** Articles of the parts that were begun. */
-    count: () => part * PART,
+    count: (): number => part * PART,
     /** Ends with the part in hand. */
     async stop(): Promise<void> {
       stopping = true

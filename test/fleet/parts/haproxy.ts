@@ -18,7 +18,7 @@ export async function startHaproxy(
   file: string,
   env: Record<string, string>,
   name = 'haproxy',
-) {
+): Promise<void> {
   const tool = await debianTool('haproxy', 'haproxy')
   await host.start({
     name,

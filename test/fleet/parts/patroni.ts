@@ -1,5 +1,6 @@
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { QueryResultRow } from 'pg'
 import { ask } from '../../database.ts'
 import { until } from '../../fleet.ts'
 import type { LogArchive } from '../../recovery/log-archive.ts'
@@ -65,7 +66,11 @@ export async function startPatroni(
 }
 
 /** Asks a member's own server. */
-export const askSuperuser = ({ host, port }: PatroniMember, sql: string, database = 'postgres') =>
+export const askSuperuser = (
+  { host, port }: PatroniMember,
+  sql: string,
+  database = 'postgres',
+): Promise<QueryResultRow[]> =>
   ask(
     `postgres://${ACCOUNTS.SUPERUSER}:${PASSWORD}@${host.address}:${port}/${database}`,
     sql,
@@ -73,7 +78,7 @@ export const askSuperuser = ({ host, port }: PatroniMember, sql: string, databas
   )
 
 /** Waits until a member has that role. */
-export const untilRole = (member: PatroniMember, role: 'primary' | 'standby') =>
+export const untilRole = (member: PatroniMember, role: 'primary' | 'standby'): Promise<void> =>
   until(
     async () => (await member.role()) === role,
     START_MS,
@@ -168,7 +173,7 @@ async function seenFrom({ rest }: PatroniMember): Promise<SeenMember[]> {
 /** Waits until each standby streams from the one primary, and one of them is synchronous. */
 export async function untilSynchronous(
   members: readonly PatroniMember[],
-  within = START_MS,
+  within: number = START_MS,
 ): Promise<void> {
   let seen: SeenMember[] = []
   const isWhole = async () => {

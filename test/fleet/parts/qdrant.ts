@@ -88,7 +88,7 @@ function nodeAt(host: Host, url: string) {
   return {
     host,
     url,
-    isReady: async () =>
+    isReady: async (): Promise<boolean> =>
       (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok,
     /** The copies of a collection that lie on this node. */
     copies: (collection: string) => shardsOf(collection, 'local_shards'),

@@ -155,7 +155,8 @@ function memberAt(host: Host, access: Access) {
       return text.includes('role:master') ? 'master' : 'replica'
     },
     /** Whether Redis takes a write. */
-    takesWrites: async () => (await say(toRedis, 'set', 'fleet-probe', '1')) === 'OK',
+    takesWrites: async (): Promise<boolean> =>
+      (await say(toRedis, 'set', 'fleet-probe', '1')) === 'OK',
     /**
      * Whether the Sentinel takes part. One that was paused looks on for 30 s first ("tilt mode").
      */

@@ -16,7 +16,7 @@ export type FeedFormat =
  * Whether older entries leave the document when new ones come. Sitemaps keep older entries for
  * long.
  */
-export const showsLatestAlone = (format: FeedFormat) =>
+export const showsLatestAlone = (format: FeedFormat): format is 'rss' | 'rdf' | 'atom' | 'json' =>
   format === 'rss' || format === 'rdf' || format === 'atom' || format === 'json'
 
 /**

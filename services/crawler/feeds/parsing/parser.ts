@@ -18,7 +18,7 @@ const TIMEOUT = 10_000
 const MEMORY = 512
 
 /** @param worker the code that the threads run; a test may replace it */
-export function openFeedParser(worker = new URL('./parse.ts', import.meta.url)) {
+export function openFeedParser(worker: URL = new URL('./parse.ts', import.meta.url)) {
   const threads = openThreads<ParseTask, ParsedFeed | null>({
     worker,
     threads: THREADS,
@@ -34,7 +34,11 @@ export function openFeedParser(worker = new URL('./parse.ts', import.meta.url)) 
      * @throws ParseFailure when the document needs too much time or memory
      * @throws the reason of `signal` when it aborts before the document has a thread
      */
-    async parse(document: ParseTask, outlet: string | number, signal?: AbortSignal) {
+    async parse(
+      document: ParseTask,
+      outlet: string | number,
+      signal?: AbortSignal,
+    ): Promise<ParsedFeed | null> {
       try {
         return await queue.take(outlet, () => threads.run(document), signal)
       } catch (error) {
@@ -44,7 +48,7 @@ export function openFeedParser(worker = new URL('./parse.ts', import.meta.url)) 
       }
     },
     /** Ends all threads at once. Documents that are being parsed fail. */
-    close: () => threads.close(),
+    close: (): Promise<void> => threads.close(),
   }
 }
 
