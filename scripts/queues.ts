@@ -1,8 +1,9 @@
+import { type Bound, boundArticles } from '../shared/articles/bounds.ts'
 import type { Config } from '../shared/config/config.ts'
 import type { Quarantined } from '../shared/figures.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
-import { countOf, type Pool } from '../shared/postgres/pool.ts'
+import { countOf, type Pool, transaction } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { QUEUE_NAMES, type QueueName } from '../shared/queues/backend.ts'
 import { openQueues } from '../shared/queues/queues.ts'
@@ -182,14 +183,16 @@ async function forgetQuarantine(pool: Pool, ids: Ids): Promise<number> {
     `update pages set state = 'refused' where state = 'failed' and ($1::bigint[] is null or page_no = any($1))`,
     [numbersOf(ids, 'page')],
   )
-  const embeddings = await pool.query(
-    `with gone as (
-       delete from embeddings where failed_at is not null and ($1::bigint[] is null or seq = any($1))
-       returning seq, page_no)
-     insert into article_rights (id, snippet, vector, page_no, article_seq)
-     select a.id, false, false, g.page_no, g.seq from gone g join articles a using (seq)
-     on conflict (id) do update set vector = false, article_seq = excluded.article_seq`,
-    [numbersOf(ids, 'embedding')],
-  )
-  return (pages.rowCount ?? 0) + (embeddings.rowCount ?? 0)
+  const embeddings = await transaction(pool, async client => {
+    // Index: embeddings_failed
+    const { rows } = await client.query<Bound>(
+      `select seq, a.id, e.page_no as "pageNo", null as snippet, false as "isBounded", false as "hasVector"
+         from embeddings e join articles a using (seq)
+        where failed_at is not null and ($1::bigint[] is null or seq = any($1))`,
+      [numbersOf(ids, 'embedding')],
+    )
+    await boundArticles(client, rows)
+    return rows.length
+  })
+  return (pages.rowCount ?? 0) + embeddings
 }

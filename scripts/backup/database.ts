@@ -1,4 +1,5 @@
 import { auditCollection } from '../../services/embedder/audit.ts'
+import { type Bound, boundArticles } from '../../shared/articles/bounds.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { counted } from '../../shared/log/printable.ts'
@@ -14,7 +15,6 @@ import {
 import { sentenceOf, UsageError } from '../../shared/process/command.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'
-import { type Bound, boundArticles } from '../outlets/rights.ts'
 
 /*
  * The steps that a database needs before and after it goes back to an earlier moment, by `npm run

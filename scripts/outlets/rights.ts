@@ -1,8 +1,7 @@
 import { snippetOf } from '../../search/analysis/text.ts'
-import { raiseWordsVersion } from '../../search/indexer.ts'
 import { recallStated, statedOf } from '../../services/crawler/fetch/robots.ts'
 import { ruleFor, type TdmRule } from '../../services/crawler/fetch/tdm.ts'
-import { leaveGroups } from '../../shared/copies/pass.ts'
+import { type Bound, boundArticles } from '../../shared/articles/bounds.ts'
 import { counted, printableLine } from '../../shared/log/printable.ts'
 import {
   type Rights,
@@ -21,7 +20,7 @@ import {
   stopsInWords,
   TDM_VALUES,
 } from '../../shared/outlets/stopped-pages.ts'
-import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'
@@ -232,17 +231,6 @@ async function filesOf(db: Queryable, host: string) {
   }
 }
 
-/** An article with the bounds that its rights set. */
-export interface Bound {
-  seq: bigint
-  id: string
-  pageNo: bigint | null
-  snippet: string | null
-  /** Whether the outlet bounds the snippet. Such a snippet must not be made again later. */
-  isBounded: boolean
-  hasVector: boolean
-}
-
 function boundOf(
   { seq, id, pageNo, snippet }: Article,
   { refusedBy, snippet: limit, wordsAloneBy }: Rights,
@@ -256,40 +244,4 @@ function boundOf(
     isBounded: most !== null,
     hasVector: refusedBy === null && wordsAloneBy === null,
   }
-}
-
-/**
- * Records bounds of visible articles, and changes the articles accordingly. An earlier bound is
- * never undone.
- */
-export async function boundArticles(client: Client, bounds: Bound[]): Promise<void> {
-  await client.query(
-    `insert into article_rights as r (id, snippet, vector, page_no, article_seq)
-     select * from unnest($1::text[], $2::boolean[], $3::boolean[], $4::bigint[], $5::bigint[]) order by 1
-     on conflict (id) do update set article_seq = excluded.article_seq, snippet = r.snippet or excluded.snippet, vector = r.vector and excluded.vector`,
-    [
-      bounds.map(({ id }) => id),
-      bounds.map(({ isBounded }) => isBounded),
-      bounds.map(({ hasVector }) => hasVector),
-      bounds.map(({ pageNo }) => pageNo),
-      bounds.map(({ seq }) => seq),
-    ],
-  )
-  const shortened = bounds.filter(({ isBounded }) => isBounded)
-  // Indexes: the primary keys.
-  const { rowCount } = await client.query(
-    `update article_texts t set snippet = n.snippet from unnest($1::bigint[], $2::text[]) as n (seq, snippet)
-      where t.seq = n.seq and t.snippet is distinct from n.snippet`,
-    [shortened.map(({ seq }) => seq), shortened.map(({ snippet }) => snippet)],
-  )
-  const silent = bounds.filter(({ hasVector }) => !hasVector)
-  await client.query('delete from embeddings where seq = any ($1::bigint[])', [
-    silent.map(({ seq }) => seq),
-  ])
-  await leaveGroups(
-    client,
-    silent.map(({ seq }) => seq),
-  )
-  // This comes last, because processes that store segments wait for its row until the commit.
-  if (rowCount !== 0) await raiseWordsVersion(client)
 }

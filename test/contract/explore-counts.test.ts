@@ -3,7 +3,8 @@ import t from 'tap'
 import type { Copies } from '../../clients/typescript/src/index.ts'
 import { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
 import { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
-import { leaveGroups, openCopyGroups } from '../../shared/copies/pass.ts'
+import { type Bound, boundArticles } from '../../shared/articles/bounds.ts'
+import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { transaction } from '../../shared/postgres/pool.ts'
 import { startTrains } from './api.ts'
 
@@ -282,12 +283,12 @@ t.test(
     await openCopyGroups(api.pool).pass(new AbortController().signal)
     t.same(await texts('by=country'), byCountry, 'it has joined the late one')
     await transaction(api.pool, async client => {
-      const { rows } = await client.query<{ seq: bigint }>(
-        `insert into article_rights (id, snippet, vector, article_seq) select id, true, false, seq from articles where id = $1
-       returning article_seq as seq`,
+      const { rows } = await client.query<Bound>(
+        `select seq, id, null as "pageNo", null as snippet, true as "isBounded", false as "hasVector"
+           from articles where id = $1`,
         [be],
       )
-      await leaveGroups(client, [rows[0]!.seq])
+      await boundArticles(client, rows)
     })
     await openCopyGroups(api.pool).pass(new AbortController().signal)
     t.same(

@@ -5,7 +5,8 @@ import { openIndexer } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { NewArticle } from '../../search/types.ts'
-import { checkGroups, leaveGroups, openCopyGroups } from '../../shared/copies/pass.ts'
+import { type Bound, boundArticles } from '../../shared/articles/bounds.ts'
+import { checkGroups, openCopyGroups } from '../../shared/copies/pass.ts'
 import { judge, leastCommon, sampleOf } from '../../shared/copies/shingles.ts'
 import { createPool, transaction } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
@@ -241,12 +242,12 @@ export async function tryCopies(t: Test, texts: string[][], count: number): Prom
     await Promise.all([
       transaction(pool, async client => {
         const seqs = leaving.map(n => BigInt(n + 1))
-        await client.query(
-          `insert into article_rights (id, snippet, vector, article_seq)
-           select id, true, false, seq from articles where seq = any ($1) on conflict do nothing`,
+        const { rows } = await client.query<Bound>(
+          `select seq, id, null as "pageNo", null as snippet, true as "isBounded", false as "hasVector"
+             from articles where seq = any ($1)`,
           [seqs],
         )
-        await leaveGroups(client, seqs)
+        await boundArticles(client, rows)
       }),
       pick([one, other]).pass(never),
     ])

@@ -1,0 +1,50 @@
+import { raiseWordsVersion } from '../../search/indexer.ts'
+import { leaveGroups } from '../copies/pass.ts'
+import type { Client } from '../postgres/pool.ts'
+
+/** An article with the bounds that its rights set. */
+export interface Bound {
+  seq: bigint
+  id: string
+  pageNo: bigint | null
+  snippet: string | null
+  /** Whether the outlet bounds the snippet. Such a snippet must not be made again later. */
+  isBounded: boolean
+  hasVector: boolean
+}
+
+/**
+ * Records bounds of visible articles, and changes the articles accordingly. An earlier bound is
+ * never undone.
+ */
+export async function boundArticles(client: Client, bounds: Bound[]): Promise<void> {
+  await client.query(
+    `insert into article_rights as r (id, snippet, vector, page_no, article_seq)
+     select * from unnest($1::text[], $2::boolean[], $3::boolean[], $4::bigint[], $5::bigint[]) order by 1
+     on conflict (id) do update set article_seq = excluded.article_seq, snippet = r.snippet or excluded.snippet, vector = r.vector and excluded.vector`,
+    [
+      bounds.map(({ id }) => id),
+      bounds.map(({ isBounded }) => isBounded),
+      bounds.map(({ hasVector }) => hasVector),
+      bounds.map(({ pageNo }) => pageNo),
+      bounds.map(({ seq }) => seq),
+    ],
+  )
+  const shortened = bounds.filter(({ isBounded }) => isBounded)
+  // Indexes: the primary keys.
+  const { rowCount } = await client.query(
+    `update article_texts t set snippet = n.snippet from unnest($1::bigint[], $2::text[]) as n (seq, snippet)
+      where t.seq = n.seq and t.snippet is distinct from n.snippet`,
+    [shortened.map(({ seq }) => seq), shortened.map(({ snippet }) => snippet)],
+  )
+  const silent = bounds.filter(({ hasVector }) => !hasVector)
+  await client.query('delete from embeddings where seq = any ($1::bigint[])', [
+    silent.map(({ seq }) => seq),
+  ])
+  await leaveGroups(
+    client,
+    silent.map(({ seq }) => seq),
+  )
+  // This comes last, because processes that store segments wait for its row until the commit.
+  if (rowCount !== 0) await raiseWordsVersion(client)
+}

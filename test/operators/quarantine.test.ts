@@ -1,0 +1,43 @@
+import t from 'tap'
+import { openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { openCopyGroups } from '../../shared/copies/pass.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { createTestPool } from '../database.ts'
+import { runScript } from '../script.ts'
+import { sentence } from '../search/copy-histories.ts'
+import { newArticle } from '../search/short-articles.ts'
+
+t.test(
+  'an article whose vector is given up leaves its group, and its copies find another',
+  async t => {
+    const { database, pool } = await createTestPool(t)
+    const indexer = openIndexer(pool, SEGMENT_THREAD)
+    t.teardown(() => indexer.close())
+    const body = sentence(90)
+    const articles = [1, 2, 3].map(number => newArticle(number, { body }))
+    await openArticleWriter({ pool, indexer, embedDelay: 0 }).write(articles)
+    const groups = openCopyGroups(pool)
+    const { signal } = new AbortController()
+    const firsts = async () => {
+      await groups.pass(signal)
+      const rows = await database.query(
+        'select first_seq::int as first from copy_sketches order by seq',
+      )
+      return rows.map(({ first }) => first)
+    }
+    t.same(await firsts(), [1, 1, 1])
+    await pool.query('update embeddings set failed_at = now() where seq = 1')
+    const env = { DATABASE_URL: database.url, REDIS_URL: '' }
+    const { code, out, err } = await runScript(
+      'queues',
+      ['drain', 'quarantine', '--all', '--json'],
+      env,
+    )
+    t.equal(code, 0, err)
+    t.match(JSON.parse(out), { count: 1 })
+    t.same(await firsts(), [null, 2, 2])
+    t.equal(await database.count('article_rights where not vector and article_seq = 1'), 1)
+    t.equal(await database.count('embeddings where seq = 1'), 0)
+  },
+)
