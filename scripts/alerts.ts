@@ -1,5 +1,6 @@
+import { type Alert, listAlerts } from '../shared/desk/alerts/alerts.ts'
+import { messageId } from '../shared/desk/alerts/messages.ts'
 import { printableLine } from '../shared/log/printable.ts'
-import { type Alert, listAlerts, messageId } from '../shared/plans/alerts.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { DEAD_ALERTS } from '../shared/queues/queues.ts'

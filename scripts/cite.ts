@@ -11,7 +11,6 @@ import {
 } from '../search/index.ts'
 import { filterOf } from '../services/api/articles/find.ts'
 import { SHOWN_ARTICLES, type ShownArticle } from '../services/api/articles/shown-article.ts'
-import { readSearch } from '../services/api/contract/request.ts'
 import {
   CITED_PAGE,
   citationDigest,
@@ -20,10 +19,11 @@ import {
   lineOf,
   markOf,
   objectOf,
-} from '../services/api/searches/citation.ts'
+} from '../services/api/citations/citation.ts'
+import { readSearch } from '../services/api/contract/request.ts'
 import { COUNTRIES, type Country } from '../shared/articles/article.ts'
 import { archiveSettingsOf } from '../shared/config/archive.ts'
-import { type Citation, findCitation, readCited } from '../shared/plans/citations.ts'
+import { type Citation, findCitation, readCited } from '../shared/desk/citations.ts'
 import { type Pool, readRow } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 

@@ -1,5 +1,6 @@
 import { ceilMs, parseInstant } from '../services/api/contract/instants.ts'
 import { COUNTRIES, type Country } from '../shared/articles/article.ts'
+import { listFeeds } from '../shared/desk/feeds.ts'
 import {
   type ApiKey,
   createKey,
@@ -11,7 +12,6 @@ import {
   rotateKey,
   updateKey,
 } from '../shared/plans/keys.ts'
-import { listFeeds } from '../shared/plans/search-feeds.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import {
   type CommandContext,

@@ -1,9 +1,9 @@
 import { auditCollection } from '../../services/embedder/audit.ts'
 import { type Bound, boundArticles } from '../../shared/articles/bounds.ts'
 import type { Config } from '../../shared/config/config.ts'
+import { UNWANTED } from '../../shared/desk/alerts/consent.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { counted } from '../../shared/log/printable.ts'
-import { UNWANTED } from '../../shared/plans/alerts.ts'
 import {
   countOf,
   type Pool,

@@ -1,14 +1,14 @@
 import { tokenInAddress } from '../../services/api/feeds/feed-address.ts'
-import { printableLine } from '../../shared/log/printable.ts'
-import { type KeptSearch, listSearches } from '../../shared/plans/kept-searches.ts'
-import { type ApiKey, listKeys } from '../../shared/plans/keys.ts'
 import {
   feedOfToken,
   listFeeds,
   revokeAllFeeds,
   revokeFeed,
   type SearchFeed,
-} from '../../shared/plans/search-feeds.ts'
+} from '../../shared/desk/feeds.ts'
+import { type KeptSearch, listSearches } from '../../shared/desk/searches.ts'
+import { printableLine } from '../../shared/log/printable.ts'
+import { type ApiKey, listKeys } from '../../shared/plans/keys.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
 

@@ -1,6 +1,7 @@
 import { createTransport } from 'nodemailer'
 import { type Config, publicUrlOf } from '../../shared/config/config.ts'
-import type { Alert, LinkPurpose } from '../../shared/plans/alerts.ts'
+import type { Alert } from '../../shared/desk/alerts/alerts.ts'
+import type { LinkPurpose } from '../../shared/desk/alerts/consent.ts'
 import type { Message, ToldArticle } from './message.ts'
 import { NotDelivered } from './webhook.ts'
 

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { Agent, buildConnector, request } from 'undici'
 import { lookupAmong } from '../../shared/addresses.ts'
 import type { Config } from '../../shared/config/config.ts'
-import { isOwn, PUBLIC } from '../../shared/plans/alerts.ts'
+import { isOwn, PUBLIC } from '../../shared/desk/alerts/address.ts'
 
 /** ms in which a receiver must answer. */
 const ANSWERS = 10_000

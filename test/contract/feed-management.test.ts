@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { parseOpml } from 'feedsmith'
 import t from 'tap'
-import { MAX_FEEDS } from '../../shared/plans/search-feeds.ts'
+import { MAX_FEEDS } from '../../shared/desk/feeds.ts'
 import { countOf } from '../../shared/postgres/pool.ts'
 import { documented, pathOf, startFeedApi } from './feeds.ts'
 

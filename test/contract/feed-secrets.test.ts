@@ -1,6 +1,6 @@
 import t from 'tap'
+import { createFeed, type FeedWithToken } from '../../shared/desk/feeds.ts'
 import { createKey } from '../../shared/plans/keys.ts'
-import { createFeed, type FeedWithToken } from '../../shared/plans/search-feeds.ts'
 import { createTestPool } from '../database.ts'
 import { createFleet, freePort, until } from '../fleet.ts'
 import { sendRaw } from './raw.ts'

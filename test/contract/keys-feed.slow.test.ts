@@ -1,6 +1,6 @@
 import t from 'tap'
+import { createFeed } from '../../shared/desk/feeds.ts'
 import { createKey } from '../../shared/plans/keys.ts'
-import { createFeed } from '../../shared/plans/search-feeds.ts'
 import { runScript } from '../script.ts'
 import { PLAN, startTestApi } from './api.ts'
 

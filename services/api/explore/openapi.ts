@@ -15,7 +15,7 @@ import {
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { ERROR_SCHEMA, PAGE_SCHEMA } from '../contract/resources.ts'
 
-import { OWNED_OPERATIONS, OWNED_SCHEMAS } from '../searches/openapi.ts'
+import { OWNED_OPERATIONS, OWNED_SCHEMAS } from '../desk/openapi.ts'
 import { ARTICLE_ANSWER_SCHEMA, RELATED_PARAMETERS, RELATED_SCHEMA } from './article-by-id.ts'
 import { COMPLETENESS_PARAMETERS, COMPLETENESS_SCHEMA } from './completeness.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from './copies.ts'

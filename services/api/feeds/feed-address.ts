@@ -1,4 +1,4 @@
-import type { FeedWithToken } from '../../../shared/plans/search-feeds.ts'
+import type { FeedWithToken } from '../../../shared/desk/feeds.ts'
 import { type FeedIdentity, pageOf, writeXml, type XmlElement } from './rss.ts'
 
 /** The formats of a feed's addresses, by the end of the address. */

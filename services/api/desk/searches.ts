@@ -1,5 +1,4 @@
-import { type RequestHandler, Router } from 'express'
-import { type Alert, listAlerts } from '../../../shared/plans/alerts.ts'
+import { type Alert, listAlerts } from '../../../shared/desk/alerts/alerts.ts'
 import {
   changeSearch,
   endFeedOf,
@@ -8,70 +7,14 @@ import {
   keepSearch,
   listSearches,
   removeSearch,
-} from '../../../shared/plans/kept-searches.ts'
-import { accessOf } from '../access/access.ts'
+} from '../../../shared/desk/searches.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
-import { refuseMethod } from '../http/answer.ts'
-import { type OtherMember, readBody, readMembers, refuseParameters } from '../http/body.ts'
-import { alertObject, answerAlert, answerEndAlert, noSearch } from './alerts.ts'
-import {
-  FEED_ROUTES,
-  feedObject,
-  type Handler,
-  madeFeed,
-  needed,
-  type OwnerParts,
-  type OwnerRoutes,
-  readDescribed,
-  refuseMore,
-  SEARCH_LIMITS,
-} from './feeds.ts'
+import { type OtherMember, readMembers } from '../http/body.ts'
+import { alertObject, answerAlert, answerEndAlert } from './alerts.ts'
+import { needed, readDescribed } from './described.ts'
+import { feedObject, madeFeed } from './feeds.ts'
+import { type Handler, noSearch, type OwnerRoutes, refuseMore } from './handler.ts'
 import { answerWhatIsNew } from './new.ts'
-
-/**
- * The pages for the owner of a key: its feeds, its kept searches, and their feeds and alerts. A
- * request needs the key and is counted in its minute, but takes nothing from the quota of the
- * month. Each request waits for a permit of its key.
- */
-export function ownerPages(parts: OwnerParts): Router {
-  const router = Router({ strict: true, caseSensitive: true })
-  const by =
-    (answer: Handler): RequestHandler =>
-    (request, response) => {
-      const { key } = accessOf(response)
-      const asked = { ...parts, key, id: request.path.split('/')[3] ?? '' }
-      return parts.counts.take(`feeds ${key.id}`, () => answer(asked, request, response))
-    }
-  router.use(['/explore/feeds', '/explore/feeds.opml', '/explore/searches'], keptNowhere)
-  for (const [path, operations] of [...FEED_ROUTES, ...SEARCH_ROUTES]) {
-    const route = router.route(path)
-    for (const method of METHODS) {
-      const answer = operations[method]
-      if (Array.isArray(answer))
-        route[method](takesNone, readBody(SEARCH_LIMITS.body), by(answer[0]))
-      else if (answer !== undefined) route[method](takesNone, by(answer))
-    }
-    const served = METHODS.filter(method => method in operations).map(method =>
-      method.toUpperCase(),
-    )
-    route.all(refuseMethod(served.join(', ').replace('GET', 'GET, HEAD')))
-  }
-  return router
-}
-
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
-
-/** Forbids caches to store these answers, because addresses of feeds are secrets. */
-const keptNowhere: RequestHandler = (_request, response, next) => {
-  response.set('Cache-Control', 'no-store').vary('Authorization')
-  next()
-}
-
-/** Refuses parameters. A list that silently ignored a filter would be a wrong answer. */
-const takesNone: RequestHandler = (request, _response, next) => {
-  refuseParameters(request, 'This operation takes no parameters.')
-  next()
-}
 
 /** Highest place in a list. */
 const MOST_PLACES = 1_000_000
@@ -138,7 +81,7 @@ const answerEndFeed: Handler = async ({ pool, key, id }, _request, response) => 
  * The operations on kept searches: list, keep, change, remove, and the feed and the alert of a
  * search.
  */
-const SEARCH_ROUTES: OwnerRoutes = [
+export const SEARCH_ROUTES: OwnerRoutes = [
   ['/explore/searches', { get: answerList, post: [answerNew] }],
   ['/explore/searches/new', { post: [answerWhatIsNew] }],
   [/^\/explore\/searches\/search_[^/]*$/, { patch: [answerChange], delete: answerRemove }],

@@ -1,13 +1,15 @@
 import { createNumberCollector, TooFrequent } from '../../../search/index.ts'
 import type { SearchIndex } from '../../../search/types.ts'
+import type { AlertTerms } from '../../../shared/desk/alerts/alerts.ts'
+import { messageId } from '../../../shared/desk/alerts/messages.ts'
+import { nextTime } from '../../../shared/desk/alerts/times.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
-import { type AlertTerms, messageId, nextTime } from '../../../shared/plans/alerts.ts'
 import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../../shared/plans/keys.ts'
 import { type Pool, readColumn, readRow } from '../../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
 import { ApiError } from '../contract/errors.ts'
-import { type IngestionPlace, newOf, readPlace } from './new.ts'
+import { type IngestionPlace, newOf, readPlace } from './place.ts'
 
 /**
  * ms between two searches for new articles. On a machine that is not busy, this is most of the time

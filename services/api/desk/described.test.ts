@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/errors.ts'
 import { readRequest } from '../contract/request.ts'
-import { readDescribed, SEARCH_LIMITS } from './feeds.ts'
+import { readDescribed, SEARCH_LIMITS } from './described.ts'
 
 const PLAN: Plan = {
   countries: ['NL', 'BE', 'LU'],

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { CitedNumber } from '../../../shared/plans/citations.ts'
+import type { CitedNumber } from '../../../shared/desk/citations.ts'
 import type { Reach } from '../articles/find.ts'
 import type { Listed, ShownArticle } from '../articles/shown-article.ts'
 import { LIMITS } from '../contract/parameters.ts'

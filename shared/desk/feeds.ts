@@ -1,4 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { MONTH_OF_KEY, type QuotaMonth } from '../plans/counting.ts'
+import { type FoundKey, foundKey, hashSecret, PLAN_COLUMNS, type PlanRow } from '../plans/keys.ts'
 import {
   type Client,
   countOf,
@@ -9,8 +11,6 @@ import {
   readValue,
   transaction,
 } from '../postgres/pool.ts'
-import { MONTH_OF_KEY, type QuotaMonth } from './counting.ts'
-import { type FoundKey, foundKey, hashSecret, PLAN_COLUMNS, type PlanRow } from './keys.ts'
 
 /*
  * A feed's address is its only secret. A client that knows the address reads with the plan of the

@@ -1,6 +1,6 @@
 import type { Country } from '../articles/article.ts'
 import { countOf, type Pool, type Queryable, readRow } from '../postgres/pool.ts'
-import { changeKept } from './search-feeds.ts'
+import { changeKept } from './feeds.ts'
 
 /** How many citations a key may make. */
 export const MAX_CITATIONS = 1_000

@@ -15,7 +15,7 @@ import {
   timeOrNull,
 } from '../contract/resources.ts'
 import { FEED_FORMATS } from '../feeds/feed-address.ts'
-import { SEARCH_LIMITS } from './feeds.ts'
+import { SEARCH_LIMITS } from './described.ts'
 import { NEW_SCHEMA } from './new.ts'
 
 /*

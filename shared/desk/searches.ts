@@ -9,7 +9,7 @@ import {
   listFeedsWithTokens,
   makeRoomForSearch,
   type SearchFeed,
-} from './search-feeds.ts'
+} from './feeds.ts'
 
 /** The fields of a kept search that its owner chooses. */
 interface Described {

@@ -1,0 +1,171 @@
+import type { RequestHandler } from 'express'
+import { LRUCache } from 'lru-cache'
+import { WORD_RULES } from '../../../search/analysis/index.ts'
+import {
+  type Citation,
+  findCitation,
+  keepCitation,
+  type NewCitation,
+  TooManyCitations,
+} from '../../../shared/desk/citations.ts'
+import { biasVersion } from '../../../shared/embeddings/bias.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
+import { accessOf, checkQuota, refuseStranger } from '../access/access.ts'
+import { lockAddress } from '../access/lock.ts'
+import type { Permits } from '../access/permits.ts'
+import {
+  countArticles,
+  findArticles,
+  type PlannedRequest,
+  plannedOf,
+  type Reach,
+  type Searches,
+} from '../articles/find.ts'
+import type { Cursor } from '../contract/cursor.ts'
+import { ApiError, invalid } from '../contract/errors.ts'
+import { readSearch } from '../contract/request.ts'
+import { needed, readDescribed } from '../desk/described.ts'
+import { readPlace } from '../desk/place.ts'
+import { sendOnce } from '../http/answer.ts'
+import { readMembers, refuseParameters } from '../http/body.ts'
+import type { History } from '../standbys/history.ts'
+import {
+  CITED_PAGE,
+  citationDigest,
+  citedSearch,
+  collectCited,
+  headOf,
+  MOST_CITED,
+} from './citation.ts'
+import { type FileParts, sendArticles } from './files.ts'
+import { addressOf, citationObject, type Told, toldOf } from './page.ts'
+
+/*
+ * A citation is a search, its watermark and a digest of the articles that it found. The articles
+ * are not copied: page and files show them from the index. The digest proves that no article is
+ * missing or changed.
+ */
+
+/** The page of a citation, and the files of its articles. */
+export const CITE_PAGE: RegExp = /^\/cite\/[0-9a-f]{64}$/
+export const CITE_FILE: RegExp = /^\/cite\/[0-9a-f]{64}\.(?:json|csv|bib|ris)$/
+
+/** The parts of the API that the handlers need. */
+interface CitingParts extends FileParts {
+  history: History
+  /** Permits for pages, which anybody may open. */
+  strangers: Permits
+  serviceName: string
+  model: string
+  /** The explorer's page with the content of a citation; null: without any. */
+  page(told: Told | null): Promise<string>
+}
+
+/** The most citations that a process keeps in memory. A citation never changes. */
+const KEPT = 1_000
+
+/** The handlers that make a citation, show its page, and send its articles. */
+export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', RequestHandler> {
+  const kept = new LRUCache<string, Citation>({ max: KEPT })
+  parts.history.onChange(() => kept.clear())
+  const find = async (path: string): Promise<Citation | null> => {
+    const digest = path.slice('/cite/'.length).slice(0, 64)
+    const citation = kept.get(digest) ?? (await findCitation(parts.pool, digest))
+    if (citation !== null) kept.set(digest, citation)
+    return citation
+  }
+  return {
+    async make(request, response) {
+      response.set('Cache-Control', 'no-store').vary('Authorization')
+      refuseParameters(request, NO_PARAMETERS)
+      const { search } = readMembers(request, ['search'])
+      checkQuota(response)
+      const { key } = accessOf(response)
+      const { made, articles } = await cite(parts, parts.searchesOf(response), search, key.plan)
+      const done = await keepCitation(parts.pool, key.id, made, articles).catch(error => {
+        throw error instanceof TooManyCitations
+          ? new ApiError('too_many_citations', { message: error.message })
+          : error
+      })
+      // The key was revoked while the request ran.
+      if (done === null) throw new ApiError('invalid_token')
+      await parts.charge(response)
+      response.status(done.isNew ? 201 : 200).location(addressOf(done.citation))
+      response.json({ status: 'ok', ...citationObject(done.citation, parts.publicUrl) })
+    },
+    async page(request, response, next) {
+      refuseParameters(request, NO_PARAMETERS)
+      const address = lockAddress(request.ip, request.socket.remoteAddress)
+      const citation = await parts.strangers
+        .take(`cite ${address}`, () => find(request.path))
+        .catch(refuseStranger)
+      const isForPeople = request.accepts(['application/json', 'text/html']) === 'text/html'
+      response.vary('Accept').set('Cache-Control', 'no-cache')
+      if (citation === null && !isForPeople) return next(noCitation())
+      if (citation === null) response.status(404)
+      await sendOnce(
+        request,
+        response,
+        'text/html; charset=utf-8',
+        await parts.page(citation === null ? null : toldOf(citation, parts)),
+      )
+    },
+    async file(request, response) {
+      refuseParameters(request, NO_PARAMETERS)
+      checkQuota(response)
+      const citation = await find(request.path)
+      if (citation === null) throw noCitation()
+      await sendArticles(parts, citation, request, response)
+    },
+  }
+}
+
+const noCitation = () =>
+  new ApiError('not_found', { message: 'There is no citation at this address.' })
+
+const NO_PARAMETERS = 'A citation takes no parameters.'
+
+/**
+ * Finds all articles that a search has now, in one snapshot.
+ *
+ * @throws ApiError
+ */
+async function cite(
+  parts: CitingParts,
+  searches: Searches,
+  search: string | undefined,
+  plan: Plan,
+) {
+  const { pool, model, serviceName } = parts
+  const request = readSearch(readDescribed(needed(search), null, plan, serviceName).search, 'feed')
+  const planned = plannedOf({ ...request, perPage: CITED_PAGE }, plan)
+  const { at: asOf, state } = await readPlace(pool)
+  const frozen = { ...searches, state }
+  const byMeaning = request.question.search === 'semantic'
+  if (!byMeaning) await refuseMany(frozen, planned)
+  const articles = await collectCited((at: Cursor['at'] | null) =>
+    findArticles(frozen, planned, at),
+  )
+  const reach: Reach = { countries: plan.countries, since: planned.historyStart }
+  const made: NewCitation = {
+    digest: citationDigest(
+      headOf(request, reach),
+      articles.map(({ line }) => line),
+    ),
+    search: citedSearch(request),
+    ...reach,
+    watermark: state.lastSeq,
+    asOf,
+    rules: WORD_RULES,
+    model: byMeaning ? model : null,
+    bias: byMeaning ? biasVersion(model) : null,
+  }
+  return { made, articles }
+}
+
+async function refuseMany(searches: Searches, planned: PlannedRequest): Promise<void> {
+  const { counts } = await countArticles(searches, planned, { by: 'country' })
+  if (counts.total <= MOST_CITED) return
+  const sentence = `It finds ${counts.total} articles, and a citation has at most ${MOST_CITED}; narrow the search.`
+  throw invalid('search', sentence)
+}

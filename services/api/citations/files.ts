@@ -1,0 +1,134 @@
+import { once } from 'node:events'
+import type { Request, Response } from 'express'
+import { csvHead, csvLine } from '../../../shared/articles/csv.ts'
+import { type Citation, readCited } from '../../../shared/desk/citations.ts'
+import { countOf, type Pool } from '../../../shared/postgres/pool.ts'
+import { accessOf } from '../access/access.ts'
+import { COVERED, coveredBy, type Searches } from '../articles/find.ts'
+import type { ShownArticle } from '../articles/shown-article.ts'
+import { readSearch } from '../contract/request.ts'
+import type { ArticleObject } from '../contract/resources.ts'
+import { articleHash, headOf, objectOf } from './citation.ts'
+import { bibtexOf, FORMATS, type Format, risOf, TYPES, workOf } from './formats.ts'
+import { addressOf, citationObject } from './page.ts'
+
+/** The parts of the API that send the articles of a citation. */
+export interface FileParts {
+  pool: Pool
+  publicUrl: string
+  searchesOf(response: Response): Searches
+  /** Counts the request in the month of its key. */
+  charge(response: Response): Promise<void>
+}
+
+// $1 digest, $2 countries, $3 history start. Index: the primary keys.
+const COUNT_COVERED = `
+  select count(*)::int from articles a
+   where a.seq in (select unnest(seqs) from citations where digest = decode($1, 'hex')) and ${COVERED}`
+
+/** Writes the articles that the reader's plan covers, in small groups. */
+export async function sendArticles(
+  parts: FileParts,
+  citation: Citation,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const format = FORMATS.find(one => request.path.endsWith(`.${one}`)) ?? 'json'
+  const { index, withPermit } = parts.searchesOf(response)
+  const { countries, since } = coveredBy(accessOf(response).key.plan)
+  const values = [citation.digest, countries, since]
+  const covered = await withPermit(() => countOf(parts.pool, COUNT_COVERED, values))
+  const { head, of, between, end } = writerOf(
+    format,
+    citation,
+    citation.articles - covered,
+    parts.publicUrl,
+  )
+  await parts.charge(response)
+  response
+    .vary('Authorization')
+    .set({ 'Content-Type': TYPES[format], 'Cache-Control': 'private, no-cache' })
+  if (format !== 'json') response.attachment(`perscope-${citation.digest.slice(0, 12)}.${format}`)
+  if (request.method === 'HEAD') return void response.end()
+  response.write(head)
+  // One listener for the whole answer. A listener for each wait would stay until the answer ends.
+  const closed = new Promise(resolve => response.once('close', resolve))
+  let isFirst = true
+  for await (const numbers of readCited(parts.pool, citation)) {
+    const all = await withPermit(() => index.articles(numbers.map(({ seq }) => seq)))
+    const shown = all
+      .filter(({ time }) => time !== null && time >= since.getTime())
+      .map(one => ({ one, object: objectOf(one) }))
+      .filter(({ object }) => countries.includes(object.country))
+    if (shown.length === 0) continue
+    const part = shown.map(({ one, object }) => of(object, one)).join(between)
+    if (!response.write(isFirst ? part : between + part))
+      await Promise.race([once(response, 'drain'), closed])
+    isFirst = false
+    if (response.destroyed) return
+  }
+  response.end(end)
+}
+
+interface Writer {
+  head: string
+  of(article: ArticleObject, kept: ShownArticle): string
+  between: string
+  end: string
+}
+
+function writerOf(format: Format, citation: Citation, outside: number, publicUrl: string): Writer {
+  const object = { status: 'ok', ...citationObject(citation, publicUrl), outside }
+  switch (format) {
+    case 'json': {
+      const head = `${JSON.stringify(object).slice(0, -1)},"articles":[`
+      return {
+        head,
+        of: (_article, { pieces }) => pieces.json.bytes.toString(),
+        between: ',',
+        end: ']}',
+      }
+    }
+    case 'csv':
+      return { head: csvHeadOf(citation, outside), of: csvRecord, between: '', end: '' }
+    case 'bib':
+      return { head: '', of: article => bibtexOf(workOf(article)), between: '\n', end: '' }
+    case 'ris':
+      return { head: '', of: article => risOf('NEWS', workOf(article)), between: '', end: '' }
+  }
+}
+
+const HASHED = ['id', 'ingested_at', 'published_at'] as const
+const SHOWN = [
+  'title',
+  'url',
+  'snippet',
+  'authors',
+  'language',
+  'country',
+  'outlet_name',
+  'outlet_domain',
+] as const
+
+/**
+ * The digest covers more than the articles. The name of the last column holds these other values,
+ * separated by spaces. None of them contains a space.
+ */
+function csvHeadOf(citation: Citation, outside: number): string {
+  const request = readSearch(citation.search, 'feed')
+  const beside = [addressOf(citation), citation.asOf.toISOString(), outside, citation.rules]
+  const last = [...beside, ...headOf(request, citation)].join(' ')
+  return `${csvHead(HASHED).trimEnd()},h,${csvHead(SHOWN).trimEnd()},"${last}"\r\n`
+}
+
+/**
+ * The CSV writer adds an apostrophe before some signs. Here an id gets one at its beginning and
+ * after each `;`, where the writer would add one or the id already has one. A reader who removes
+ * one apostrophe at each of these places gets the id back.
+ */
+function csvRecord(article: ArticleObject): string {
+  const id = article.id.replace(/(^|;)(?=['=+\-@])/g, "$1'")
+  const cells = (columns: typeof HASHED | typeof SHOWN) =>
+    csvLine({ ...article, id }, columns).trimEnd()
+  return `${cells(HASHED)},${articleHash(article)},${cells(SHOWN)},\r\n`
+}

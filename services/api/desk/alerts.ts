@@ -1,0 +1,81 @@
+import { timeZoneNamed } from '../../../search/query/calendar.ts'
+import { readAddress } from '../../../shared/desk/alerts/address.ts'
+import { type Alert, endAlert, putAlert } from '../../../shared/desk/alerts/alerts.ts'
+import { loadAlertSecrets } from '../../../shared/desk/alerts/secrets.ts'
+import { type KeptSearch, listSearches } from '../../../shared/desk/searches.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
+import { ApiError } from '../contract/errors.ts'
+import { createProblems } from '../contract/query-string.ts'
+import { readMembers } from '../http/body.ts'
+import { type Handler, noSearch } from './handler.ts'
+import { newOf, readPlace } from './place.ts'
+
+/** An alert as the owner of its key sees it. */
+export function alertObject({
+  to,
+  when,
+  zone,
+  confirmedAt,
+  rests,
+  failure,
+  deliveredAt,
+  createdAt,
+}: Alert) {
+  return {
+    to,
+    when,
+    time_zone: zone,
+    state: rests !== null ? 'rests' : confirmedAt === null ? 'asked' : 'on',
+    reason: rests ?? failure,
+    created_at: createdAt.toISOString(),
+    delivered_at: deliveredAt?.toISOString() ?? null,
+  }
+}
+
+/**
+ * `PUT /explore/searches/<id>/alert`: where the search reports new articles, and when. Only this
+ * answer contains the secret of a webhook's signatures.
+ */
+export const answerAlert: Handler = async ({ pool, config, key, id }, request, response) => {
+  const { to, when, time_zone: zone = 'UTC' } = readMembers(request, ['to', 'when', 'time_zone'])
+  const kept = (await listSearches(pool, key.id)).find(one => one.id === id)
+  if (kept === undefined) throw noSearch()
+  const problems = createProblems()
+  const address = await readAddress(to ?? '', config)
+  if ('why' in address) problems.add('to', address.why)
+  if (when !== 'at once' && !/^([01]\d|2[0-3]):[0-5]\d$/.test(when ?? '')) {
+    problems.add('when', 'Write "at once", or a time as "08:00".')
+  }
+  if (timeZoneNamed(zone) === null)
+    problems.add('time_zone', 'Write the IANA name of a zone, as Europe/Brussels.')
+  checkSearch(kept, problems, key.plan)
+  problems.refuse()
+  // An empty value was refused above.
+  const terms = { to: '', ...address, when: when ?? '', zone }
+  const alert = await putAlert(pool, key.id, id, terms, await readPlace(pool))
+  if (alert === null) throw noSearch()
+  const secrets = await loadAlertSecrets(pool)
+  const secret = alert.to.startsWith('mailto:') ? {} : { secret: secrets.signing(alert.id) }
+  response
+    .status(alert.isNew ? 201 : 200)
+    .json({ status: 'ok', data: { ...alertObject(alert), ...secret } })
+}
+
+function checkSearch(
+  { search }: KeptSearch,
+  problems: ReturnType<typeof createProblems>,
+  plan: Plan,
+) {
+  try {
+    newOf(search, { seq: 0n, at: new Date(0) }, plan)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error
+    problems.add('search', error.message)
+  }
+}
+
+export const answerEndAlert: Handler = async ({ pool, key, id }, _request, response) => {
+  if (!(await listSearches(pool, key.id)).some(one => one.id === id)) throw noSearch()
+  await endAlert(pool, key.id, id)
+  response.status(204).end()
+}

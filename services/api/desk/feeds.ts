@@ -1,0 +1,73 @@
+import {
+  createFeed,
+  type FeedWithToken,
+  listFeeds,
+  listFeedsWithTokens,
+  revokeFeed,
+  type SearchFeed,
+} from '../../../shared/desk/feeds.ts'
+import { ApiError } from '../contract/errors.ts'
+import { feedAddresses, OPML_TYPE, writeOpml } from '../feeds/feed-address.ts'
+import { readMembers } from '../http/body.ts'
+import { needed, readDescribed } from './described.ts'
+import { type Handler, type OwnerRoutes, refuseMore } from './handler.ts'
+
+const answerList: Handler = async ({ pool, key }, _request, response) => {
+  const feeds = await listFeeds(pool, key.id)
+  response.json({ status: 'ok', feeds: feeds.map(feedObject) })
+}
+
+const answerNew: Handler = async ({ pool, publicUrl, serviceName, key }, request, response) => {
+  const { search, title } = readMembers(request, ['search', 'title'])
+  const described = readDescribed(needed(search), title ?? null, key.plan, serviceName, 'title')
+  const made = await createFeed(pool, key.id, {
+    search: described.search,
+    title: described.name,
+  }).catch(refuseMore)
+  // The key was revoked while the request ran.
+  if (!made) throw new ApiError('invalid_token')
+  response.status(201).json({ status: 'ok', ...madeFeed(publicUrl, made) })
+}
+
+/** A new feed for its owner, with its addresses. */
+export function madeFeed(publicUrl: string, { feed, token }: FeedWithToken) {
+  const urls = feedAddresses(publicUrl, token)
+  return { ...feedObject(feed), url: urls.rss, urls }
+}
+
+const answerEnd: Handler = async ({ pool, key, id }, _request, response) => {
+  if (!(await revokeFeed(pool, id, key.id))) {
+    throw new ApiError('not_found', {
+      message: 'This key has no such feed; see GET /explore/feeds.',
+    })
+  }
+  response.status(204).end()
+}
+
+const answerOpml: Handler = async (parts, _request, response) => {
+  const feeds = await listFeedsWithTokens(parts.pool, parts.key.id)
+  response.set({
+    'Content-Type': OPML_TYPE,
+    'Content-Disposition': 'attachment; filename="feeds.opml"',
+  })
+  response.send(writeOpml(parts, feeds))
+}
+
+/** The feeds of a key, for its owner: list, make, revoke, OPML. */
+export const FEED_ROUTES: OwnerRoutes = [
+  ['/explore/feeds', { get: answerList, post: [answerNew] }],
+  ['/explore/feeds.opml', { get: answerOpml }],
+  [/^\/explore\/feeds\/[^/]+$/, { delete: answerEnd }],
+]
+
+/** A feed for its owner, without its address. */
+export function feedObject(feed: SearchFeed) {
+  return {
+    id: feed.id,
+    title: feed.title,
+    search: feed.search,
+    created_at: feed.createdAt.toISOString(),
+    last_used_at: feed.lastUsedAt?.toISOString() ?? null,
+    requests: feed.requests,
+  }
+}

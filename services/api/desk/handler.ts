@@ -1,0 +1,53 @@
+import type { Request, Response } from 'express'
+import type { Config } from '../../../shared/config/config.ts'
+import { TooManyFeeds, TooManySearches } from '../../../shared/desk/feeds.ts'
+import type { FoundKey } from '../../../shared/plans/keys.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import type { Permits } from '../access/permits.ts'
+import type { Searches } from '../articles/find.ts'
+import type { CursorSecret } from '../contract/cursor.ts'
+import { ApiError } from '../contract/errors.ts'
+import type { FeedIdentity } from '../feeds/rss.ts'
+
+type AlertSettings = Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL'>
+
+/** The parts of the API that the handlers need. */
+export interface OwnerParts extends FeedIdentity {
+  pool: Pool
+  /** Permits by key, so that the requests of one key never take many connections. */
+  counts: Permits
+  cursorSecret: CursorSecret
+  config: AlertSettings
+  searchesOf(response: Response): Searches
+}
+
+/** @param parts with the key of the request, and the id in its path */
+export type Handler = (
+  parts: OwnerParts & { key: FoundKey['key']; id: string },
+  request: Request,
+  response: Response,
+) => Promise<void>
+
+/**
+ * Operations on feeds and searches of a key, by path and method. A handler in brackets reads a
+ * body.
+ */
+export type OwnerRoutes = [
+  path: string | RegExp,
+  operations: Partial<Record<Method, Handler | [Handler]>>,
+][]
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** @throws ApiError in place of an error of `shared/desk` about a limit that is reached */
+export function refuseMore(error: unknown): never {
+  if (error instanceof TooManyFeeds)
+    throw new ApiError('too_many_feeds', { message: error.message })
+  if (error instanceof TooManySearches)
+    throw new ApiError('too_many_searches', { message: error.message })
+  throw error
+}
+
+export const noSearch = (): ApiError =>
+  new ApiError('not_found', {
+    message: 'This key keeps no such search; see GET /explore/searches.',
+  })

@@ -1,0 +1,46 @@
+import { INDEX_STATE, type IndexState, type Matched } from '../../../search/index.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
+import { type Queryable, readRow } from '../../../shared/postgres/pool.ts'
+import { filterOf, plannedOf } from '../articles/find.ts'
+import { ApiError } from '../contract/errors.ts'
+import { readSearch } from '../contract/request.ts'
+
+/**
+ * A place in the order of ingestion. An article is new since this place when its `seq` is higher
+ * and its time is not earlier.
+ */
+export interface IngestionPlace {
+  seq: bigint
+  at: Date
+}
+
+/** The place of the newest article, with the state of the index. */
+export async function readPlace(db: Queryable): Promise<IngestionPlace & { state: IndexState }> {
+  const { at, ...state } = (await readRow<IndexState & { at: Date }>(db, PLACE))!
+  return { seq: state.lastSeq, at, state }
+}
+
+const PLACE = `select ${INDEX_STATE.columns}, last_at as at from ${INDEX_STATE.tables}`
+
+/**
+ * The query that finds the new articles of a kept search since a place.
+ * @throws ApiError when the plan does not cover the search, or it is a search by meaning
+ */
+export function newOf(search: string, place: IngestionPlace, plan: Plan): Matched {
+  const request = readSearch(search, 'feed')
+  if (request.question.search === 'semantic')
+    throw new ApiError('invalid_request', { message: BY_MEANING })
+  const filter = filterOf(plannedOf(request, plan))
+  const { ingestedAfter: asked } = filter
+  const { match, searchIn, sort } = request.question
+  // An article that is imported with an earlier time of ingestion is not new.
+  return {
+    ...filter,
+    match,
+    searchIn,
+    sort,
+    ingestedAfter: asked !== null && asked > place.at ? asked : place.at,
+  }
+}
+
+const BY_MEANING = 'A search by meaning has no new articles: these are found hours after they came.'

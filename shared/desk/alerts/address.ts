@@ -1,0 +1,62 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { addressRule } from '../../addresses.ts'
+import type { Config } from '../../config/config.ts'
+import { withTimeLimit } from '../../resilience/time-limit.ts'
+
+/** The name of a host must resolve within this many ms. */
+const RESOLVES = 3_000
+const MAIL =
+  /^mailto:([^\s\p{Cc}\p{Cs}@<>()[\]\\,;:"?&%]{1,64}@(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})$/iu
+
+/**
+ * Whether an address is on a host that the operator has allowed in ALERT_HOSTS, as `host` or
+ * `host:port`.
+ */
+export const isOwn = (
+  { hostname, host }: URL,
+  { ALERT_HOSTS }: Pick<Config, 'ALERT_HOSTS'>,
+): boolean => ALERT_HOSTS.some(one => [hostname, host].includes(one.toLowerCase()))
+
+export const PUBLIC = addressRule([], ['443'])
+
+/**
+ * Checks the address to which an alert shall send messages.
+ *
+ * @returns the address in one spelling, or the sentence that says why it is refused
+ */
+export async function readAddress(
+  written: string,
+  config: Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL'>,
+): Promise<{ to: string } | { why: string }> {
+  const text = written.trim()
+  if (/^mailto:/i.test(text)) {
+    const mail = MAIL.exec(text)?.[1]
+    if (mail === undefined)
+      return { why: 'Write one address, as mailto:name@example.org, without anything else.' }
+    return config.SMTP_URL === '' ? { why: 'This server sends no mail.' } : { to: `mailto:${mail}` }
+  }
+  const url = text.length <= 2_000 && URL.canParse(text) ? new URL(text) : null
+  if (url === null || !/^https?:$/.test(url.protocol))
+    return { why: 'Write an address that begins with https:// or mailto:.' }
+  if (url.username !== '' || url.password !== '')
+    return { why: 'Write the address without a name or a password.' }
+  url.hash = ''
+  if (isOwn(url, config)) return { to: url.href }
+  if (url.protocol === 'http:')
+    return { why: 'Write an address that begins with https://: http is read on its way.' }
+  if (url.port !== '') return { why: 'Leave the port out: only 443 is asked.' }
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const found = isIP(host) ? [{ address: host }] : await resolve(host)
+  if (found === null) return { why: `The host ${host} has no address.` }
+  if (!found.some(({ address }) => PUBLIC.isPublic(address)))
+    return { why: `The host ${host} has no public address.` }
+  return { to: url.href }
+}
+
+const resolve = (host: string): Promise<{ address: string }[] | null> =>
+  withTimeLimit(
+    lookup(host, { all: true }).catch(() => null),
+    RESOLVES,
+    () => null,
+  )

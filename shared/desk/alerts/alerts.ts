@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { type Pool, type Queryable, readRow, readValue } from '../../postgres/pool.ts'
+import { changeKept } from '../feeds.ts'
+import { askOwner } from './consent.ts'
+import { nextTime } from './times.ts'
+
+/*
+ * An alert belongs to a kept search and remembers a place in the order of ingestion. Articles after
+ * that place are new. The owner of a mail address must consent first, and may refuse at any time.
+ */
+
+/** The address to which an alert sends its messages, and the time when it does so. */
+export interface AlertTerms {
+  /** `https://…` or `mailto:…` */
+  to: string
+  /** `at once`, or a local time such as `08:00`. */
+  when: string
+  /** The IANA name of the time zone of `when`. */
+  zone: string
+}
+
+/** An alert of a kept search. */
+export interface Alert extends AlertTerms {
+  id: string
+  searchId: string
+  keyId: string
+  /** null: the owner of the address has not followed the link in the mail yet. */
+  confirmedAt: Date | null
+  /** Why the alert rests; null: it does not rest. */
+  rests: string | null
+  failingSince: Date | null
+  failure: string | null
+  deliveredAt: Date | null
+  createdAt: Date
+}
+
+/** The columns of `Alert` in `search_alerts`. */
+export const ALERT_COLUMNS: string = `alert_id as id, search_id as "searchId", key_id as "keyId", told_to as to, told_when as when,
+  time_zone as zone, confirmed_at as "confirmedAt", rests, failing_since as "failingSince", failure,
+  delivered_at as "deliveredAt", created_at as "createdAt"`
+
+/** The alerts of a key; null: of all keys. Index: search_alerts_key */
+export async function listAlerts(db: Queryable, keyId: string | null): Promise<Alert[]> {
+  const { rows } = await db.query<Alert>(
+    `select ${ALERT_COLUMNS} from search_alerts where $1::text is null or key_id = $1 order by created_at, alert_id`,
+    [keyId],
+  )
+  return rows
+}
+
+// $1 search, $2 alert, $3 key, $4 to, $5 when, $6 zone, $7 seq, $8 at, $9 due, $10 is it mail.
+const PUT = `
+  insert into search_alerts (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, due_at, confirmed_at)
+  select $1, $2, $3, $4, $5, $6, $7, $8, $9, case when not $10 or exists (
+    select from search_alerts where key_id = $3 and told_to = $4 and search_id <> $1 and confirmed_at is not null) and not exists (
+    select from alert_asks where key_id = $3 and told_to = lower($4) and refused) then now() end
+  on conflict (search_id) do update set
+    told_when = $5, time_zone = $6, due_at = $9, failing_since = null, failure = null, told_to = $4,
+    rests = case when search_alerts.told_to = $4 and search_alerts.confirmed_at is null then search_alerts.rests end,
+    asked_at = case when search_alerts.told_to = $4 then search_alerts.asked_at end,
+    confirmed_at = case when search_alerts.told_to = $4 then search_alerts.confirmed_at else excluded.confirmed_at end
+  returning ${ALERT_COLUMNS}, xmax = 0 as "isNew"`
+
+/**
+ * Gives a kept search an alert, or changes its existing alert, which keeps its place. The owner of
+ * a mail address must consent first. Null when the key has no such search.
+ *
+ * @param place where a new alert begins
+ */
+export function putAlert(
+  pool: Pool,
+  keyId: string,
+  searchId: string,
+  terms: AlertTerms,
+  place: { seq: bigint; at: Date },
+): Promise<(Alert & { isNew: boolean }) | null> {
+  return changeKept(pool, keyId, async client => {
+    const { rowCount } = await client.query(
+      'update kept_searches set of_feed = false where search_id = $1 and key_id = $2',
+      [searchId, keyId],
+    )
+    if (rowCount === 0) return null
+    const { to, when, zone } = terms
+    const before = await readValue<string>(
+      client,
+      'select told_to from search_alerts where search_id = $1',
+      [searchId],
+    )
+    const due = nextTime(when, zone, new Date())
+    const isMail = to.startsWith('mailto:')
+    const id = `alert_${randomBytes(8).toString('hex')}`
+    const values = [searchId, id, keyId, to, when, zone, place.seq, place.at, due, isMail]
+    const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
+    // Removes undelivered messages to the previous address. The alert finds their articles again.
+    if (before !== null && before !== to) {
+      await client.query(
+        'delete from alert_messages where alert_id = $1 and delivered_at is null',
+        [alert.id],
+      )
+    }
+    if (alert.confirmedAt === null) await askOwner(client, alert.id, keyId)
+    return alert
+  })
+}
+
+export async function endAlert(db: Queryable, keyId: string, searchId: string): Promise<void> {
+  await db.query('delete from search_alerts where search_id = $1 and key_id = $2', [
+    searchId,
+    keyId,
+  ])
+}
