@@ -26,7 +26,7 @@ const WRITERS = {
   copy_sketches: ['shared/copies/pass.ts'],
   copies_due: ['shared/copies/pass.ts'],
   copies_state: ['shared/copies/pass.ts'],
-  citations: ['shared/plans/citations.ts'],
+  citations: ['shared/desk/citations.ts'],
 } satisfies Record<string, string[]>
 
 const files = readImports().files.filter(file => !/^(test|bench)\/|\.test\.ts$/.test(file))
