@@ -42,7 +42,7 @@ export type { Client, Pool, Queryable } from './postgres.ts'
 export type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
 export type { TimeUnit, TimeZone } from './query/calendar.ts'
 export type { ArticleFilter, Axis, Sort } from './query/filters.ts'
-export type { Match, ParsedQuery } from './query/parse.ts'
+export type { Expression, Match, ParsedQuery } from './query/parse.ts'
 export type { IndexSize } from './store/postgres-segments.ts'
 export type {
   IndexState,

@@ -1,8 +1,8 @@
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
-import { isNear, type LengthAt } from '../query/holds.ts'
+import { createFinder, isNear, type WordNumbers } from '../query/holds.ts'
 import type { ScoringTerm } from '../query/match.ts'
-import type { Leaf, Near } from '../query/parse.ts'
+import type { Near } from '../query/parse.ts'
 import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import {
@@ -92,42 +92,29 @@ export function createMemorySegment(termIds: TermIds) {
     },
 
     /** The documents of `among` in which the two sides of NEAR are close enough to each other. */
-    near({ sides, most, inTitle }: Near, among: DocIdSet): DocIdSet {
-      const sidesOf = new Map<Language, LengthAt[][]>()
+    near(near: Near, among: DocIdSet): DocIdSet {
+      const finder = createFinder(near.sides.flat(), numbersOf(termIds))
+      const isWithin = (from: number, to: number, language: Language) =>
+        isNear(near, finder, finder.find(texts.ids(), from, to, language, places))
+      const places: number[][] = []
       return passing(among, doc => {
         const { language } = documents[doc]!
-        const own =
-          sidesOf.get(language) ??
-          sides.map(side => side.map(leaf => lengthIn(texts.ids, termIds, leaf, language)))
-        sidesOf.set(language, own)
         const body = texts.bodyStart(doc)
-        const isInTitle = isNear(own, most, texts.titleStart(doc), body)
-        return isInTitle || (!inTitle && isNear(own, most, body, texts.end(doc)))
+        const isInTitle = isWithin(texts.titleStart(doc), body, language)
+        return isInTitle || (!near.inTitle && isWithin(body, texts.end(doc), language))
       })
     },
   }
 }
 
-/** Does the same as `lengthAt` of `holds.ts`, but compares ids of words. */
-function lengthIn(
-  ids: () => Int32Array,
-  termIds: TermIds,
-  leaf: Leaf,
-  language: Language,
-): LengthAt {
-  if (leaf.kind === 'phrase') {
-    const phrase = leaf.words.map(word => termIds.word(TERMS.word(word)))
-    return at =>
-      phrase.every((word, n) => word >= 0 && ids()[at + n] === word) ? phrase.length : 0
-  }
-  const { word } = leaf
-  const isStopWord = STOP_WORDS[language].has(word)
-  const wanted = isStopWord
-    ? termIds.word(TERMS.word(word))
-    : termIds.stem(TERMS.stem(language, stem(language, word)))
-  const found = (at: number) => (isStopWord ? ids()[at]! : termIds.stemOf(ids()[at]!, language))
-  return at => (wanted >= 0 && found(at) === wanted ? 1 : 0)
-}
+const numbersOf = (termIds: TermIds): WordNumbers => ({
+  word: word => termIds.word(TERMS.word(word)),
+  stem: (language, word) =>
+    STOP_WORDS[language].has(word)
+      ? null
+      : termIds.stem(TERMS.stem(language, stem(language, word))),
+  stemsOf: language => word => termIds.stemOf(word, language),
+})
 
 /** Posting lists of terms that are no words, for filters. */
 function createFilterPostings() {

@@ -1,75 +1,267 @@
-import { isFormOf } from '../analysis/index.ts'
+import type { DocumentWords } from '../analysis/index.ts'
+import { grown } from '../segment/arrays.ts'
+import { createVocabulary, NO_STEM } from '../segment/word-ids.ts'
 import type { Language } from '../vocabulary.ts'
-import type { Expression, Leaf } from './parse.ts'
+import type { Expression, Leaf, Near } from './parse.ts'
 
-/** The words of an article. */
-interface Text {
-  title: string[]
-  body: string[]
+/*
+ * Expressions on the words of an article. One pass over the words finds all operands: a table tells
+ * for each word which operands may begin there. So an expression with 60 operands takes hardly
+ * longer than one with two.
+ */
+
+/** Words and stems as numbers. −1: no text has the word or the stem. */
+export interface WordNumbers {
+  word(word: string): number
+  /** The number of the stem of a word; null: the word is a stop word of the language. */
+  stem(language: Language, word: string): number | null
+  /** For a language, the number of a word's stem; −1: the word is a stop word. */
+  stemsOf(language: Language): (word: number) => number
 }
 
-/** Whether an article matches an expression. */
-export function holds(node: Expression, text: Text, language: Language): boolean {
-  switch (node.kind) {
-    case 'and':
-      return (
-        node.of.every(one => holds(one, text, language)) &&
-        !node.not.some(one => holds(one, text, language))
-      )
-    case 'or':
-      return node.of.some(one => holds(one, text, language))
-    default:
-      return (node.inTitle ? [text.title] : [text.title, text.body]).some(words => {
-        const lengths = (leaves: Leaf[]) => leaves.map(leaf => lengthAt(leaf, words, language))
-        if (node.kind === 'near') return isNear(node.sides.map(lengths), node.most, 0, words.length)
-        const [length] = lengths([node])
-        return words.some((_, at) => length!(at) > 0)
-      })
+/** Finds operands in texts. A text is a range of numbers of words. */
+export interface OperandFinder {
+  /** The number of an operand among those that the finder looks for. */
+  numberOf(leaf: Leaf): number
+  /**
+   * Finds all operands in the words from `from` to before `to`.
+   *
+   * @returns for each operand the places where it begins, ascending. The next call may overwrite
+   *   them when it gets the same `into`
+   */
+  find(ids: Int32Array, from: number, to: number, language: Language, into: Places): Places
+  /** How many words the operand has. */
+  lengthOf(operand: number): number
+}
+
+/** For each operand the places where it begins. */
+type Places = number[][]
+
+/** The marks of `table` below; higher numbers are classes, counted from `FIRST`. */
+const UNKNOWN = 0
+const NOTHING = 1
+const FIRST = 2
+
+/** What a finder knows of a language. */
+interface Table {
+  /** For each word: a mark, or the class of the operands that may begin with it. */
+  table: Int32Array
+  classes: number[][]
+  byWord: Map<number, number[]>
+  byStem: Map<number, number[]>
+  stemOf: (word: number) => number
+}
+
+export function createFinder(leaves: readonly Leaf[], numbers: WordNumbers): OperandFinder {
+  const operands = new Map<string, { leaf: Leaf; words: number[]; no: number }>()
+  for (const leaf of leaves) {
+    if (operands.has(nameOf(leaf))) continue
+    const words = leaf.kind === 'phrase' ? leaf.words.map(numbers.word) : []
+    operands.set(nameOf(leaf), { leaf, words, no: operands.size })
+  }
+  const all = [...operands.values()]
+  const tables = new Map<Language, Table>()
+
+  function tableOf(language: Language): Table {
+    const known = tables.get(language)
+    if (known !== undefined) return known
+    const byWord = new Map<number, number[]>()
+    const byStem = new Map<number, number[]>()
+    const add = (to: Map<number, number[]>, key: number, no: number) =>
+      to.set(key, [...(to.get(key) ?? []), no])
+    for (const { leaf, words, no } of all) {
+      if (leaf.kind === 'phrase') {
+        add(byWord, words[0]!, no)
+        continue
+      }
+      // A stop word of the language has no other forms there (decision 17).
+      const stem = numbers.stem(language, leaf.word)
+      if (stem === null) add(byWord, numbers.word(leaf.word), no)
+      else if (stem >= 0) add(byStem, stem, no)
+    }
+    const stemOf = byStem.size === 0 ? () => -1 : numbers.stemsOf(language)
+    const made = {
+      table: new Int32Array(1 << 12),
+      classes: [],
+      byWord,
+      byStem,
+      stemOf,
+    }
+    tables.set(language, made)
+    return made
+  }
+
+  return {
+    numberOf: leaf => operands.get(nameOf(leaf))!.no,
+    lengthOf: operand => all[operand]!.words.length || 1,
+    find(ids, from, to, language, into) {
+      const of = tableOf(language)
+      for (const no of all.keys()) {
+        if (into[no] === undefined) into[no] = []
+        else into[no].length = 0
+      }
+      for (let at = from; at < to; at++) {
+        const own = markOf(of, ids[at]!)
+        if (own === NOTHING) continue
+        for (const no of of.classes[own - FIRST]!)
+          if (stands(all[no]!.words, ids, at, to)) into[no]!.push(at)
+      }
+      return into
+    },
   }
 }
 
-/** How many words of a text match, beginning at a place; 0: no match there. */
-export type LengthAt = (at: number) => number
-
-export function lengthAt(leaf: Leaf, words: readonly string[], language: Language): LengthAt {
-  if (leaf.kind === 'phrase')
-    return at => (leaf.words.every((word, n) => words[at + n] === word) ? leaf.words.length : 0)
-  const isForm = isFormOf([leaf.word], language)
-  return at => (isForm(words[at]!) ? 1 : 0)
+function markOf(of: Table, word: number): number {
+  if (word >= of.table.length) of.table = grown(of.table, new Int32Array(word * 2))
+  const known = of.table[word]!
+  if (known !== UNKNOWN) return known
+  const found = [...(of.byWord.get(word) ?? []), ...(of.byStem.get(of.stemOf(word)) ?? [])]
+  const mark = found.length === 0 ? NOTHING : FIRST + of.classes.push(found) - 1
+  of.table[word] = mark
+  return mark
 }
+
+/** Whether words stand at a place, when the first of them is known to. */
+function stands(words: readonly number[], ids: Int32Array, at: number, to: number): boolean {
+  let same = 1
+  while (same < words.length && at + same < to && ids[at + same] === words[same]) same++
+  return same >= words.length
+}
+
+/** Operands that differ only in `inTitle` are found together. No word contains a space. */
+const nameOf = (leaf: Leaf) => (leaf.kind === 'forms' ? `~${leaf.word}` : leaf.words.join(' '))
 
 /**
  * Whether the words of two sides stand in a text, in either order, with at most `most` words
- * between them. The words of the two sides must not overlap.
- *
- * @param sides two sides, each with its alternatives. One matching alternative is enough.
+ * between them. The words of the two sides must not overlap. One operand of a side is enough.
  */
-export function isNear(sides: LengthAt[][], most: number, from: number, to: number): boolean {
-  const [left, right] = sides.map(lengths => placesOf(lengths, from, to))
-  return follows(left!, right!, most) || follows(right!, left!, most)
-}
-
-interface Places {
-  starts: number[]
-  /** The places right after the found words. */
-  ends: Set<number>
-}
-
-function placesOf(lengths: LengthAt[], from: number, to: number): Places {
-  const places: Places = { starts: [], ends: new Set() }
-  for (let at = from; at < to; at++) {
-    for (const lengthOf of lengths) {
-      const length = lengthOf(at)
-      if (length === 0 || at + length > to) continue
-      places.starts.push(at)
-      places.ends.add(at + length)
+export function isNear({ sides, most }: Near, finder: OperandFinder, places: Places): boolean {
+  const spans = sides.map(side => {
+    const starts: number[] = []
+    const ends: number[] = []
+    for (const leaf of side) {
+      const no = finder.numberOf(leaf)
+      const length = finder.lengthOf(no)
+      for (const at of places[no]!) {
+        starts.push(at)
+        ends.push(at + length)
+      }
     }
-  }
-  return places
+    if (side.length === 1) return { starts, ends }
+    return { starts: starts.sort((a, b) => a - b), ends: ends.sort((a, b) => a - b) }
+  })
+  const [left, right] = spans
+  return follows(left!.ends, right!.starts, most) || follows(right!.ends, left!.starts, most)
 }
 
-const follows = (first: Places, then: Places, most: number): boolean =>
-  then.starts.some(start => {
-    for (let end = start; end >= start - most; end--) if (first.ends.has(end)) return true
-    return false
+/** Whether a start comes at most `most` words after an end. Both are ascending. */
+function follows(ends: number[], starts: number[], most: number): boolean {
+  let next = 0
+  for (const start of starts) {
+    while (next < ends.length && ends[next]! <= start) next++
+    if (next > 0 && start - ends[next - 1]! <= most) return true
+  }
+  return false
+}
+
+/** The most words whose numbers and stems a process keeps for expressions: some 20 MB. */
+const MOST_WORDS = 1 << 17
+
+let vocabulary = createVocabulary()
+
+/** The words of `vocabulary`. A word that it lacks gets a number. */
+function numbersOf({ words, stemsOf }: typeof vocabulary): WordNumbers {
+  const numberOf = (word: string) => {
+    words.read(`\n${word}\n`, () => {})
+    return words.find(word)
+  }
+  return {
+    word: numberOf,
+    stem(language, word) {
+      const stem = stemsOf(language)(numberOf(word))
+      return stem === NO_STEM ? null : stem
+    },
+    stemsOf,
+  }
+}
+
+/** The numbers of the words that were read last. */
+let ids = new Int32Array(1 << 12)
+
+/** Reads words into `ids`, after the first `count`. Returns how many there are then. */
+function readInto(list: string, count: number): number {
+  let used = count
+  vocabulary.words.read(list, word => {
+    if (used === ids.length) ids = grown(ids, new Int32Array(used * 2))
+    ids[used++] = word
   })
+  return used
+}
+
+/** Makes finders for the same operands. A finder ends when `vocabulary` begins anew. */
+function finderOf(leaves: readonly Leaf[]): () => OperandFinder {
+  let known: { of: typeof vocabulary; finder: OperandFinder } | null = null
+  return () => {
+    if (vocabulary.words.size > MOST_WORDS) vocabulary = createVocabulary()
+    if (known?.of !== vocabulary)
+      known = { of: vocabulary, finder: createFinder(leaves, numbersOf(vocabulary)) }
+    return known.finder
+  }
+}
+
+/** Makes the test whether an article matches an expression. */
+export function holding(tree: Expression): (words: DocumentWords, language: Language) => boolean {
+  const current = finderOf(allLeaves(tree))
+  const isOfTitle = !reaches(tree)
+  const kept = { title: [] as Places, body: [] as Places }
+  return ({ title, body }, language) => {
+    const finder = current()
+    const inTitle = finder.find(ids, 0, readInto(title, 0), language, kept.title)
+    const length = isOfTitle ? 0 : readInto(body, 0)
+    const inBody = finder.find(ids, 0, length, language, kept.body)
+    const isIn = (node: Leaf | Near, places: Places) =>
+      node.kind === 'near'
+        ? isNear(node, finder, places)
+        : places[finder.numberOf(node)]!.length > 0
+    const holds = (node: Expression): boolean => {
+      switch (node.kind) {
+        case 'and':
+          return node.of.every(holds) && !node.not.some(holds)
+        case 'or':
+          return node.of.some(holds)
+        default:
+          return isIn(node, inTitle) || (!node.inTitle && isIn(node, inBody))
+      }
+    }
+    return holds(tree)
+  }
+}
+
+/** All leaves of an expression, excluded ones too. */
+function allLeaves(node: Expression): Leaf[] {
+  if (node.kind === 'near') return node.sides.flat()
+  if (node.kind === 'and') return [...node.of, ...node.not].flatMap(allLeaves)
+  return node.kind === 'or' ? node.of.flatMap(allLeaves) : [node]
+}
+
+/** Whether a part of an expression looks into bodies. */
+function reaches(node: Expression): boolean {
+  if (node.kind === 'and') return [...node.of, ...node.not].some(reaches)
+  return node.kind === 'or' ? node.of.some(reaches) : !node.inTitle
+}
+
+/**
+ * Makes the function that finds the places where one of the leaves begins in a word list. It
+ * returns the places, ascending, and the number of words.
+ */
+export function findingAny(
+  leaves: readonly Leaf[],
+): (list: string, language: Language) => { places: number[]; words: number } {
+  const current = finderOf(leaves)
+  return (list, language) => {
+    const finder = current()
+    const words = readInto(list, 0)
+    const places = finder.find(ids, 0, words, language, []).flat()
+    return { places: [...new Set(places)].sort((a, b) => a - b), words }
+  }
+}

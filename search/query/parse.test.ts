@@ -1,10 +1,11 @@
 import t from 'tap'
+import { wordList } from '../analysis/index.ts'
 import { minuteOf } from '../execute/collector.ts'
 import { filterTerms, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
 import type { Language } from '../vocabulary.ts'
 import CASES from './cases.json' with { type: 'json' }
 import { type ExpressionProblem, parseExpression } from './expression.ts'
-import { holds } from './holds.ts'
+import { holding } from './holds.ts'
 import { planMatch } from './match.ts'
 import {
   and,
@@ -108,11 +109,15 @@ t.test('decision 45: an expression is a tree, or a sentence that names the place
 })
 
 t.test('a text holds an expression, or does not', async t => {
-  const words = (text: string) => text.split(' ').filter(word => word !== '')
+  const list = (text: string) => wordList(text.split(' ').filter(word => word !== ''))
   for (const [q, title, body, wanted] of CASES.holds as [string, string, string, boolean][]) {
     const parsed = parseExpression(q)
-    const text = { title: words(title), body: words(body) }
-    t.equal(parsed.ok && holds(parsed.match.tree, text, 'en'), wanted, `${q} in ${title}, ${body}`)
+    const text = { title: list(title), body: list(body) }
+    t.equal(
+      parsed.ok && holding(parsed.match.tree)(text, 'en'),
+      wanted,
+      `${q} in ${title}, ${body}`,
+    )
   }
 })
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { wordList, wordsOf } from '../analysis/index.ts'
+import { wordList } from '../analysis/index.ts'
 import { APOSTROPHES, foldName } from '../analysis/tokens.ts'
 import { createPace } from '../pace.ts'
 import type { Client, Queryable } from '../postgres.ts'
 import { has } from '../query/expression.ts'
 import type { Axis } from '../query/filters.ts'
-import { holds } from '../query/holds.ts'
+import { holding } from '../query/holds.ts'
 import type { Expression } from '../query/parse.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { NameField } from '../terms.ts'
@@ -343,6 +343,7 @@ async function verifyHere(
   version: bigint,
 ) {
   const passed: bigint[] = []
+  const holds = holding(verification)
   const pace = createPace()
   for (let from = 0; from < seqs.length; from += VERIFIED) {
     const statement = {
@@ -350,11 +351,8 @@ async function verifyHere(
       text: WORDS,
       values: [seqs.slice(from, from + VERIFIED)],
     }
-    for (const { seq, title, body, language } of await reads.rows<WordsRow>(statement, {
-      version,
-    })) {
-      if (holds(verification, { title: wordsOf(title), body: wordsOf(body) }, language))
-        passed.push(seq)
+    for (const row of await reads.rows<WordsRow>(statement, { version })) {
+      if (holds(row, row.language)) passed.push(row.seq)
       if (pace.isDue()) await pace.rest()
     }
   }

@@ -3,8 +3,9 @@ import { boundMarks } from '../../../search/analysis/text.ts'
 import { wordRuns } from '../../../search/browser.ts'
 import {
   createPace,
+  type Expression,
+  findingAny,
   leavesOf,
-  lengthAt,
   type Match,
   type Pace,
   SHORT_TURN,
@@ -81,6 +82,9 @@ export async function answerMatches(
   const data = await asking.searches.withPermit(async leaves => {
     const texts = isInText ? await readTexts(pool, found.rows) : new Map<bigint, string | null>()
     const matches = []
+    const inExpression = match.kind === 'expression' ? placesOf(match.tree) : null
+    const countPlaces = async (text: string, language: Language) =>
+      inExpression?.(text, language) ?? placesIn(wordsOf(text), match, language, pace, leaves)
     // Reading the texts of a page takes long. So the loop pauses, to let the process answer other
     // requests.
     const pace = createPace(SHORT_TURN)
@@ -92,9 +96,9 @@ export async function answerMatches(
       )
       const words = shown.map(({ word }) => word)
       const text = texts.get(seq) ?? (texts.has(seq) ? null : '')
-      const found =
-        text === null ? NOT_COUNTED : await placesIn(wordsOf(text), match, language, pace, leaves)
+      const found = text === null ? NOT_COUNTED : await countPlaces(text, language)
       matches.push({ id, words: foundIn(words, match, language), ...found })
+      await rested(pace, leaves)
     }
     return matches
   })
@@ -142,16 +146,36 @@ export async function placesIn(
   let places = 0
   let first: number | null = null
   for (let at = 0; at < words.length; at++) {
-    if (at % WORDS_PER_STEP === 0 && pace.isDue()) {
-      await pace.rest()
-      leaves.throwIfAborted()
-    }
+    if (at % WORDS_PER_STEP === 0 && pace.isDue()) await rested(pace, leaves)
     if (!isPlace(words[at]!, at)) continue
     places++
-    // A tenth tells readers where to look, and reveals no more of the text (decision 42).
-    first ??= Math.floor((10 * at) / words.length) / 10
+    first ??= tenthOf(at, words.length)
   }
   return { places, first }
+}
+
+/**
+ * Pauses when the pace says so.
+ * @throws the signal's reason: the client has left
+ */
+async function rested(pace: Pace, leaves: AbortSignal): Promise<void> {
+  if (!pace.isDue()) return
+  await pace.rest()
+  leaves.throwIfAborted()
+}
+
+/** A tenth tells readers where to look, and reveals no more of the text (decision 42). */
+const tenthOf = (at: number, words: number) => Math.floor((10 * at) / words) / 10
+
+/** Does the same as `placesIn` for an expression. One pass finds all its operands. */
+function placesOf(tree: Expression) {
+  const find = findingAny(leavesOf(tree).filter(leaf => !leaf.inTitle))
+  return (text: string, language: Language) => {
+    // The text may be cut, and then it does not end with a line break.
+    const { places, words } = find(text.endsWith('\n') ? text : `${text}\n`, language)
+    const [first] = places
+    return { places: places.length, first: first === undefined ? null : tenthOf(first, words) }
+  }
 }
 
 /** Makes a function that tells whether the search has found the word at a place among words. */
@@ -168,11 +192,8 @@ function placeOf(
     case 'boolean':
       return (_word, at) =>
         match.required.some(phrase => phrase.every((word, n) => words[at + n] === word))
-    case 'expression': {
-      const leaves = leavesOf(match.tree).filter(leaf => !leaf.inTitle)
-      const lengths = leaves.map(leaf => lengthAt(leaf, words, language))
-      return (_word, at) => lengths.some(length => length(at) > 0)
-    }
+    case 'expression':
+      throw new Error('`placesOf` counts the places of an expression.')
   }
 }
 
