@@ -169,7 +169,9 @@ t.test(
     t.same([part.outside, part.articles.length], [2, count - 2])
     const none = await api.issue({ countries: ['LU'] })
     t.same((await file(address, 'json', none.secret)).json.articles, [])
-    const bib = (await file(address, 'bib')).text
+    const answered = await file(address, 'bib')
+    t.equal(answered.headers.get('content-type'), 'application/x-bibtex; charset=utf-8')
+    const bib = answered.text
     t.equal(bib.match(/^@misc\{[\w.:-]+,$/gm)?.length, count)
     t.match(bib, /author = \{\{A, B\} and \{=C\}\}/)
     const ris = (await file(address, 'ris')).text

@@ -40,7 +40,7 @@ if (browserPath === undefined) {
     await page.waitForURL(/gemeente/)
     await button(page, 'Add this search').click()
     t.equal(await lines.count(), 2)
-    await page.locator('.compare td').getByText('q=gemeente').first().waitFor({ state: 'attached' })
+    await page.locator('.compare td').getByText('gemeente').first().waitFor({ state: 'attached' })
     const csv = (
       await saved(page, () => page.locator('.compare').getByRole('button', { name: 'CSV' }).click())
     ).toString()
@@ -50,7 +50,7 @@ if (browserPath === undefined) {
     const all = await api.ask(secret, '/explore/counts?by=month')
     const sum = (column: number) =>
       rows
-        .filter(row => /^q=gemeente/.test(row))
+        .filter(row => /^gemeente,/.test(row))
         .reduce((n, row) => n + Number(row.split(',').at(column)), 0)
     t.equal(sum(-4), asked.json.total - asked.json.undated)
     t.ok(sum(-3) <= all.json.total && sum(-3) >= sum(-4))
@@ -58,9 +58,15 @@ if (browserPath === undefined) {
     await page.getByText('These figures as a table').last().click()
     t.equal(await page.locator('.compare tbody tr').count(), rows.length)
     await picture(page, 'compare')
+    const fileOf = (kind: string) =>
+      saved(page, () => page.locator('.compare').getByRole('button', { name: kind }).click())
+    t.match((await fileOf('SVG')).toString(), /^<svg [^>]+>.*<polyline .*>gemeente<.*<\/svg>$/)
+    const png = await fileOf('PNG')
+    t.equal(png.subarray(1, 4).toString(), 'PNG')
+    t.equal(png.readUInt32BE(16), 2_400, 'twice its size')
     t.strictSame(await axe(page), [])
     await button(page, 'One search by country').click()
-    await lines.getByText('country=NL').waitFor()
+    await lines.getByText('gemeente · Netherlands').waitFor()
     t.equal(
       await lines.count(),
       (await api.ask(secret, `/explore/counts?by=country&q=gemeente&search_in=title_body`)).json
@@ -83,6 +89,7 @@ if (browserPath === undefined) {
 
     const other = await open(t, address!)
     t.match(await other.page.locator('main').innerText(), `${asked.json.total} article`)
+    await other.page.getByRole('link', { name: /^gemeente/ }).waitFor()
     t.match(await other.page.locator('pre').allInnerTexts(), [
       /\/cite\//,
       /^@misc/,

@@ -194,11 +194,14 @@ if (browserPath === undefined) {
     t.ok(await page.locator('.printed').isVisible())
     t.match(
       await page.locator('.printed').innerText(),
-      /^brussel · Words · .* · http:\S+q=brussel\S+language=nl$/,
+      /^brussel · Dutch · \d+ \w+ \d{4}.* · http:\S+q=brussel\S+language=nl$/,
     )
     for (const part of ['form', 'button:visible:not(.chip)', '.filters', '.insights', 'header'])
       t.equal(await page.locator(part).locator('visible=true').count(), 0, part)
-    t.match(await page.locator('.chips').innerText(), /Dutch$/)
+    const printed = await page.evaluate(
+      `getComputedStyle(document.querySelector('.source time'), '::after').content`,
+    )
+    t.match(printed, /\d{4}/, 'a moment instead of "yesterday"')
     const shown = await page.evaluate(
       `getComputedStyle(document.querySelector('.card h3 a'), '::after').content`,
     )

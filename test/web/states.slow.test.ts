@@ -33,6 +33,8 @@ if (browserPath === undefined) {
       await page.goto(`${api.base}/?q=brussel&search_in=title_body#key=${secret}`)
       await page.locator('article.card').first().waitFor()
       t.ok((await overhang(page)) <= 0, `${language} with results`)
+      const headline = await page.locator('article.card h3').first().boundingBox()
+      t.ok(headline!.y + headline!.height <= small.height, `${language}: a headline is in sight`)
       t.strictSame(await axe(page), [], language)
       t.strictSame(complaints, [])
       await close()

@@ -189,7 +189,7 @@ function Moment({ at, now }: { at: string | null; now: number | null }) {
   const date = new Date(at)
   return (
     <time dateTime={at} title={speech.date(date, 'moment')}>
-      {now === null ? speech.date(date, 'moment') : ago(date, now, speech)}
+      <span>{now === null ? speech.date(date, 'moment') : ago(date, now, speech)}</span>
     </time>
   )
 }

@@ -7,6 +7,7 @@ import { type Speech, useSpeech } from '../words/index.ts'
 import { Card } from './article.tsx'
 import { MeaningLine, useCounts, useMeaning } from './insights/counts.tsx'
 import { useChips } from './search/filters.tsx'
+import { inWords } from './search/in-words.ts'
 import { matchOf } from './search/marks.ts'
 import { addressOf, isSame, NEW_SEARCH, type Search, WAYS, type Way } from './search/search.ts'
 import type { Article, Results, Told } from './search/use-results.ts'
@@ -55,7 +56,13 @@ export function ResultList(props: ListProps) {
     setCompact(!isCompact)
   }
   return (
-    <section class="results" aria-labelledby="results-title" aria-busy={loading === 'first'}>
+    <section
+      class="results"
+      id="results"
+      tabIndex={-1}
+      aria-labelledby="results-title"
+      aria-busy={loading === 'first'}
+    >
       <Head
         {...{ ...props, taking, isCompact }}
         onCompact={compact}
@@ -104,14 +111,13 @@ export function ResultList(props: ListProps) {
 
 /** A line above the results that only appears in print. */
 function Printed({ of, now }: { of: Search; now: number }) {
-  const { words, date } = useSpeech()
+  const speech = useSpeech()
   const parts = [
-    of.q.trim(),
-    words.search.mode[of.mode],
-    date(new Date(now), 'moment'),
+    inWords(of, speech),
+    speech.date(new Date(now), 'moment'),
     location.origin + addressOf(of),
   ]
-  return <p class="printed">{parts.filter(Boolean).join(' · ')}</p>
+  return <p class="printed">{parts.join(' · ')}</p>
 }
 
 /**
@@ -226,7 +232,7 @@ function Head(
         <Button class="chip" aria-pressed={isOnce} onClick={onOnce} text={words.copies.once} />
       )}
       {results.of !== null && (
-        <fieldset class="row" aria-label={words.take.open}>
+        <fieldset class="row ways" aria-label={words.take.open}>
           {WAYS.map(way => (
             <Button
               key={way}

@@ -116,7 +116,7 @@ export function SearchPage(props: {
       />
       <div class="columns">
         <Filters search={search} errors={errors} secret={secret} onChange={change} />
-        <div class="main-column" id="results" tabIndex={-1}>
+        <div class="main-column">
           <ActiveFilters search={search} onChange={change} onClear={clear} />
           {hasFigures && failed !== null && (
             <CountFailure failure={failed} onAgain={counting.again} />

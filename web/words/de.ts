@@ -123,6 +123,7 @@ export const de: Words = {
     searching: 'Suche läuft …',
     total: (n, one) => (one ? '1 Artikel' : `${n} Artikel`),
     more: n => `Mehr als ${n} Artikel`,
+    everything: 'Alle Artikel',
     none: 'Keine passenden Artikel gefunden.',
     tryNext: 'Was helfen kann:',
     byMeaning: 'Nach Bedeutung suchen, in allen fünf Sprachen',

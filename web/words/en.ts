@@ -117,6 +117,7 @@ export const en = {
     searching: 'Searching …',
     total: (n: string, one: boolean) => (one ? '1 article' : `${n} articles`),
     more: (n: string) => `More than ${n} articles`,
+    everything: 'All articles',
     none: 'No article matches.',
     tryNext: 'What may help:',
     byMeaning: 'Search by meaning, in all five languages',

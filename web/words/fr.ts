@@ -123,6 +123,7 @@ export const fr: Words = {
     searching: 'Recherche…',
     total: (n, one) => (one || n === '0' ? `${n} article` : `${n} articles`),
     more: n => `Plus de ${n} articles`,
+    everything: 'Tous les articles',
     none: 'Aucun article ne correspond.',
     tryNext: 'Ce qui peut aider\u00A0:',
     byMeaning: 'Chercher par le sens, dans les cinq langues',

@@ -126,6 +126,7 @@ export const lb: Words = {
     searching: 'Sicht …',
     total: (n, one) => (one ? '1 Artikel' : `${n} Artikelen`),
     more: n => `Méi wéi ${n} Artikelen`,
+    everything: 'All Artikelen',
     none: 'Keen Artikel passt.',
     tryNext: 'Wat hëllefe kann:',
     byMeaning: 'No der Bedeitung sichen, an alle fënnef Sproochen',

@@ -126,6 +126,7 @@ export const nl: Words = {
     searching: 'Bezig met zoeken …',
     total: (n, one) => (one ? '1 artikel' : `${n} artikelen`),
     more: n => `Meer dan ${n} artikelen`,
+    everything: 'Alle artikelen',
     none: 'Geen artikelen gevonden.',
     tryNext: 'Wat kan helpen:',
     byMeaning: 'Op betekenis zoeken, in alle vijf talen',

@@ -45,10 +45,11 @@ export async function sendArticles(
     parts.publicUrl,
   )
   await parts.charge(response)
+  // This sets a type by the ending, and knows none for `.bib`. So it comes before ours.
+  if (format !== 'json') response.attachment(`perscope-${citation.digest.slice(0, 12)}.${format}`)
   response
     .vary('Authorization')
     .set({ 'Content-Type': TYPES[format], 'Cache-Control': 'private, no-cache' })
-  if (format !== 'json') response.attachment(`perscope-${citation.digest.slice(0, 12)}.${format}`)
   if (request.method === 'HEAD') return void response.end()
   response.write(head)
   // One listener for the whole answer. A listener for each wait would stay until the answer ends.

@@ -9,7 +9,8 @@ import { Button } from '../../parts/controls.tsx'
 import { beginOf, dayOf, daysBefore, endOf } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import { Choice, type FilterProps, Group, NameField } from './fields.tsx'
-import { NEW_SEARCH, type Search } from './search.ts'
+import { type Chip, chipsOf } from './in-words.ts'
+import type { Search } from './search.ts'
 
 /** All filters beside the words of the search. A change searches at once. */
 export function Filters({ search, errors, onChange, secret }: FilterProps & { secret: string }) {
@@ -72,60 +73,8 @@ export function Filters({ search, errors, onChange, secret }: FilterProps & { se
 const switched = <V extends string>(values: readonly V[], chosen: readonly V[], value: V): V[] =>
   values.filter(one => (one === value) !== chosen.includes(one))
 
-/** An active filter: its text, and the change that removes it. */
-interface Chip {
-  text: string
-  off: Partial<Search>
-}
-
-export function useChips(search: Search): Chip[] {
-  const { words, date } = useSpeech()
-  const { filters } = words
-  const { named } = words.app
-  const {
-    countries,
-    languages,
-    hasAuthor,
-    outlet,
-    outlets,
-    author,
-    publishedAfter,
-    publishedBefore,
-  } = search
-  const day = (bound: string) => date(new Date(bound), 'day')
-  return [
-    ...(search.mode !== 'semantic' && search.searchIn !== NEW_SEARCH.searchIn
-      ? [{ text: named(filters.searchIn, filters.inTitle), off: { searchIn: NEW_SEARCH.searchIn } }]
-      : []),
-    ...(isTime(publishedAfter)
-      ? [{ text: filters.since(day(publishedAfter)), off: { publishedAfter: '' } }]
-      : []),
-    ...(isTime(publishedBefore)
-      ? [{ text: filters.until(day(publishedBefore)), off: { publishedBefore: '' } }]
-      : []),
-    ...countries.map(country => ({
-      text: words.countries[country],
-      off: { countries: countries.filter(one => one !== country) },
-    })),
-    ...languages.map(language => ({
-      text: words.languages[language],
-      off: { languages: languages.filter(one => one !== language) },
-    })),
-    ...(outlet === '' ? [] : [{ text: named(filters.outlet, outlet), off: { outlet: '' } }]),
-    ...(outlets === '' ? [] : [{ text: named(filters.outlet, outlets), off: { outlets: '' } }]),
-    ...(author === '' ? [] : [{ text: named(filters.author, author), off: { author: '' } }]),
-    ...(hasAuthor === null
-      ? []
-      : [
-          {
-            text: named(filters.hasAuthor, hasAuthor ? filters.withAuthor : filters.withoutAuthor),
-            off: { hasAuthor: null },
-          },
-        ]),
-  ]
-}
-
-const isTime = (bound: string) => bound !== '' && !Number.isNaN(Date.parse(bound))
+/** The active filters of a search, in the language of the page. */
+export const useChips = (search: Search): Chip[] => chipsOf(search, useSpeech())
 
 /** The active filters, each with a button that removes it. */
 export function ActiveFilters(props: {

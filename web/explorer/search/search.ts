@@ -84,6 +84,19 @@ export function readSearch(parameters: URLSearchParams): Search {
   }
 }
 
+/**
+ * Reads a search that the API has stored. It leaves out `search_in` where that is the API's own
+ * default, which differs from the page's: titles alone, but for an expression.
+ */
+export function readStored(stored: string): Search {
+  const parameters = new URLSearchParams(stored)
+  const search = readSearch(parameters)
+  const isDefault = !parameters.has('search_in') && search.q !== ''
+  return isDefault && /^(keyword|boolean)$/.test(search.mode)
+    ? { ...search, searchIn: 'title' }
+    : search
+}
+
 const oneOf = <T extends string>(values: readonly T[], text: string): T | null =>
   values.find(value => value === text) ?? null
 

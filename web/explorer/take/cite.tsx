@@ -6,7 +6,8 @@ import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, askFile, hasList, isRecord } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
 import { Card } from '../article.tsx'
-import { type Search, writeSearch } from '../search/search.ts'
+import { inWords } from '../search/in-words.ts'
+import { addressOf, readStored, type Search, writeSearch } from '../search/search.ts'
 import type { Article } from '../search/use-results.ts'
 import { saveFile } from './download.ts'
 
@@ -54,14 +55,13 @@ export function CitePage({ secret, children }: { secret: string; children: Compo
       </main>
     )
   }
-  const { search, count, digest, reach, line, bibtex, ris } = citation
+  const stored = readStored(citation.search)
+  const { count, digest, reach, line, bibtex, ris } = citation
   return (
     <main class="wide alone cited" id="results">
       <h1>{title}</h1>
       <p>
-        <a href={`/?${search}`}>
-          {decodeURIComponent(search.replaceAll('+', ' ')) || words.app.tagline}
-        </a>
+        <a href={addressOf(stored)}>{inWords(stored, speech)}</a>
       </p>
       <p>
         {words.results.total(number(count), count === 1)} ·{' '}

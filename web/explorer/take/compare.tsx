@@ -9,9 +9,11 @@ import { localDay } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import { askDays, countsPath, isCounts, type TimeUnit, useTimeCounts } from '../insights/counts.tsx'
 import { spanText, tickText } from '../insights/timeline.tsx'
-import { isSame, NEW_SEARCH, type Search } from '../search/search.ts'
-import { csvOf, isHollow, labelOf, type Row, rowsOf } from './compared.ts'
+import { inWords } from '../search/in-words.ts'
+import { addressOf, isSame, type Search } from '../search/search.ts'
+import { csvOf, isHollow, type Row, rowsOf } from './compared.ts'
 import { saveFile } from './download.ts'
+import { pngOf, svgOf } from './picture.ts'
 
 /*
  * Numbers of articles depend on how much was published. So a comparison also counts each search
@@ -25,7 +27,9 @@ let compared: Search[] = []
 
 /** Up to four searches on one timeline: numbers or shares, as a drawing, a table and a file. */
 export function Compare({ search, secret }: { search: Search; secret: string }) {
-  const { words, number, percent } = useSpeech()
+  const speech = useSpeech()
+  const { words, number, percent } = speech
+  const labelOf = (one: Search) => inWords(one, speech)
   const [searches, setSearches] = useState(() => (compared.length === 0 ? [search] : compared))
   const [isShare, setShare] = useState(false)
   const [texts, setTexts] = useState(false)
@@ -50,11 +54,18 @@ export function Compare({ search, secret }: { search: Search; secret: string }) 
       )
   }
   const isFull = searches.length >= MOST || searches.some(one => isSame(one, search))
-  const save = () => {
-    saveFile(
-      new Blob([csvOf(rows, counted.map(labelOf))], { type: 'text/csv' }),
-      `perscope-${localDay(new Date())}.csv`,
-    )
+  const labels = counted.map(labelOf)
+  const format = isShare ? percent : number
+  const save = async (kind: 'csv' | 'svg' | 'png') => {
+    const tick = (row: Row) => tickText(new Date(row.from), null, of, speech)
+    const source = `${words.compare.values[isShare ? 'share' : 'count']} · Perscope · ${speech.date(new Date(), 'day')}`
+    const svg = svgOf({ rows, labels, isShare, tick, format, source })
+    const files = {
+      csv: async () => new Blob([csvOf(rows, labels)], { type: 'text/csv' }),
+      svg: async () => new Blob([svg], { type: 'image/svg+xml' }),
+      png: () => pngOf(svg),
+    }
+    saveFile(await files[kind](), `perscope-${localDay(new Date())}.${kind}`)
   }
   return (
     <section class="compare">
@@ -62,7 +73,7 @@ export function Compare({ search, secret }: { search: Search; secret: string }) 
       <p class="hint">{words.compare.about}</p>
       <ul class="feed-list">
         {searches.map((one, at) => (
-          <li key={labelOf(one)} class="row">
+          <li key={addressOf(one)} class="row">
             <Sample at={at} />
             <span class="feed-title">{labelOf(one)}</span>
             <Button
@@ -104,10 +115,11 @@ export function Compare({ search, secret }: { search: Search; secret: string }) 
           <Lines
             {...{ rows, isShare, unit: of }}
             searches={counted}
-            format={isShare ? percent : number}
+            labels={labels}
+            format={format}
             onSave={save}
           />
-          <Rows {...{ rows, unit: of }} searches={counted} />
+          <Rows {...{ rows, labels, unit: of }} />
         </>
       )}
     </section>
@@ -181,12 +193,13 @@ const Sample = ({ at }: { at: number }) => (
 function Lines(props: {
   rows: Row[]
   searches: Search[]
+  labels: string[]
   isShare: boolean
   unit: TimeUnit
   format(value: number): string
-  onSave(): void
+  onSave(kind: 'csv' | 'svg' | 'png'): Promise<void>
 }) {
-  const { rows, searches, isShare, unit, format, onSave } = props
+  const { rows, searches, labels, isShare, unit, format, onSave } = props
   const speech = useSpeech()
   const { words } = speech
   const draw = useCallback(
@@ -211,19 +224,21 @@ function Lines(props: {
         ref={place}
         class="chart"
         role="img"
-        aria-label={words.app.named(words.take.compare, searches.map(labelOf).join(', '))}
+        aria-label={words.app.named(words.take.compare, labels.join(', '))}
       />
       {rows.some(({ points }) => points.some(isHollow)) && (
         <p class="hint">{words.compare.hollow}</p>
       )}
       <p class="row">
-        <Button onClick={onSave} text="CSV" />
+        {(['csv', 'svg', 'png'] as const).map(kind => (
+          <Button key={kind} onClick={() => onSave(kind)} text={kind.toUpperCase()} />
+        ))}
       </p>
     </>
   )
 }
 
-function Rows({ rows, searches, unit }: { rows: Row[]; searches: Search[]; unit: TimeUnit }) {
+function Rows({ rows, labels, unit }: { rows: Row[]; labels: string[]; unit: TimeUnit }) {
   const speech = useSpeech()
   const { words, percent } = speech
   const written = (part: number | null) => (part === null ? '' : percent(part))
@@ -244,13 +259,7 @@ function Rows({ rows, searches, unit }: { rows: Row[]; searches: Search[]; unit:
         row.points.flatMap((point, at) => {
           if (point === null) return []
           const { count, all, share, complete } = point
-          const cells = [
-            labelOf(searches[at] ?? NEW_SEARCH),
-            count,
-            all,
-            written(share),
-            written(complete),
-          ]
+          const cells = [labels[at], count, all, written(share), written(complete)]
           return { key: `${row.key} ${at}`, name: spanText(row, unit, speech), cells }
         }),
       )}

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { NEW_SEARCH } from '../search/search.ts'
-import { csvOf, isHollow, labelOf, rowsOf } from './compared.ts'
+import { csvOf, isHollow, rowsOf } from './compared.ts'
 
 const counts = (...data: [day: number, count: number][]) => ({
   total: 0,
@@ -65,10 +64,6 @@ t.test(
       ['2026-11-20', '2026-11-22'],
       'in order',
     )
-    t.same([NEW_SEARCH, { ...NEW_SEARCH, q: 'a b' }].map(labelOf), [
-      '*',
-      'q=a b&search_in=title_body',
-    ])
     t.strictSame(rowsOf([{ own: counts([20, 0]), all: counts(), days: [] }]), [])
   },
 )

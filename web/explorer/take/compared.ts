@@ -1,6 +1,5 @@
 import { csvLine } from '../../../shared/articles/csv.ts'
 import type { Counts, CoveredDay } from '../insights/counts.tsx'
-import { addressOf, type Search } from '../search/search.ts'
 
 /** The figures of a search in a bucket of time. */
 interface Point {
@@ -25,10 +24,6 @@ export interface Row {
 const COMPLETE = 0.9
 
 export const isHollow = (point: Point | null): boolean => (point?.complete ?? 1) < COMPLETE
-
-/** A search in the form of its address, decoded for people. */
-export const labelOf = (search: Search) =>
-  decodeURIComponent(addressOf(search).replaceAll('+', ' ')).slice(2) || '*'
 
 /** One row for each bucket, from the first article of any search to the last one. */
 export function rowsOf(

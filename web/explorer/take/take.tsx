@@ -15,7 +15,7 @@ import { ask, askFile, hasList, isRecord } from '../../parts/request.ts'
 import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import { useCounts } from '../insights/counts.tsx'
-import { useChips } from '../search/filters.tsx'
+import { inWords } from '../search/in-words.ts'
 import { type Search, type Way, writeSearch } from '../search/search.ts'
 import { CitePanel } from './cite.tsx'
 import { CODE_LANGUAGES, type CodeLanguage, codeOf } from './code.ts'
@@ -251,9 +251,10 @@ function useFeeds(search: Search, secret: string) {
 
 /** The search as a feed for a feed reader, and the existing feeds of the key. */
 function FeedPanel({ search, secret }: { search: Search; secret: string }) {
-  const { words } = useSpeech()
+  const speech = useSpeech()
+  const { words } = speech
   const { feeds, made, isKept, failure, look, make, keep, end, save } = useFeeds(search, secret)
-  const usual = useTitle(search)
+  const usual = [...inWords(search, speech)].slice(0, LONGEST_TITLE).join('')
   const [title, setTitle] = useStateOf<string | null>(search, null)
   return (
     <section class="feeds">
@@ -361,15 +362,6 @@ export function Made({ urls }: { urls: Record<string, string> }) {
 
 /** The most UTF-16 units of a title. The API counts code points, of which a text never has more. */
 const LONGEST_TITLE = 191
-
-/** The default title of a feed: its words, and the active filters. */
-function useTitle(search: Search): string {
-  const { words } = useSpeech()
-  const chips = useChips(search)
-  const first = search.q.trim() || words.app.tagline
-  const rest = chips.map(({ text }) => text).join(', ')
-  return [...(rest === '' ? first : `${first} – ${rest}`)].slice(0, LONGEST_TITLE).join('')
-}
 
 /**
  * A search as a feed of this key. Only the answer that makes the feed contains its secret address.

@@ -1,0 +1,27 @@
+import t from 'tap'
+import { loadSpeech } from '../../words/index.ts'
+import { inWords } from './in-words.ts'
+import { addressOf, NEW_SEARCH, readStored } from './search.ts'
+
+t.test('a search is said in words: its query, its mode and each filter', async t => {
+  const speech = await loadSpeech('en')
+  const said = (stored: string) => inWords(readStored(stored), speech)
+  t.equal(inWords(NEW_SEARCH, speech), 'All articles')
+  t.equal(said('q=brug&search_in=title_body&country=NL,BE'), 'brug · Netherlands · Belgium')
+  t.equal(said('q=a+OR+b&search=expression'), 'Expression: a OR b')
+  t.equal(said('q=high+water&search=semantic&language=fr'), 'Meaning: high water · French')
+  t.equal(
+    said('published_after=2026-11-01T12:00:00Z&has_author=false'),
+    'All articles · from 1 November 2026 · Named author: Without',
+  )
+})
+
+t.test('a stored search leaves out the place where the API has its default', async t => {
+  t.equal(addressOf(readStored('q=brug')), '/?q=brug&search_in=title')
+  t.equal(addressOf(readStored('q=brug&search=boolean')), '/?q=brug&search=boolean&search_in=title')
+  t.equal(
+    addressOf(readStored('q=brug&search=expression')),
+    '/?q=brug&search=expression&search_in=title_body',
+  )
+  t.equal(addressOf(readStored('country=NL')), '/?country=NL')
+})

@@ -1,0 +1,69 @@
+import type { Speech } from '../../words/index.ts'
+import { NEW_SEARCH, type Search } from './search.ts'
+
+/** An active filter: its text, and the change that removes it. */
+export interface Chip {
+  text: string
+  off: Partial<Search>
+}
+
+/** The active filters of a search, in the order of the page. */
+export function chipsOf(search: Search, { words, date }: Speech): Chip[] {
+  const { filters } = words
+  const { named } = words.app
+  const {
+    countries,
+    languages,
+    hasAuthor,
+    outlet,
+    outlets,
+    author,
+    publishedAfter,
+    publishedBefore,
+  } = search
+  const day = (bound: string) => date(new Date(bound), 'day')
+  return [
+    ...(search.mode !== 'semantic' && search.searchIn !== NEW_SEARCH.searchIn
+      ? [{ text: named(filters.searchIn, filters.inTitle), off: { searchIn: NEW_SEARCH.searchIn } }]
+      : []),
+    ...(isTime(publishedAfter)
+      ? [{ text: filters.since(day(publishedAfter)), off: { publishedAfter: '' } }]
+      : []),
+    ...(isTime(publishedBefore)
+      ? [{ text: filters.until(day(publishedBefore)), off: { publishedBefore: '' } }]
+      : []),
+    ...countries.map(country => ({
+      text: words.countries[country],
+      off: { countries: countries.filter(one => one !== country) },
+    })),
+    ...languages.map(language => ({
+      text: words.languages[language],
+      off: { languages: languages.filter(one => one !== language) },
+    })),
+    ...(outlet === '' ? [] : [{ text: named(filters.outlet, outlet), off: { outlet: '' } }]),
+    ...(outlets === '' ? [] : [{ text: named(filters.outlet, outlets), off: { outlets: '' } }]),
+    ...(author === '' ? [] : [{ text: named(filters.author, author), off: { author: '' } }]),
+    ...(hasAuthor === null
+      ? []
+      : [
+          {
+            text: named(filters.hasAuthor, hasAuthor ? filters.withAuthor : filters.withoutAuthor),
+            off: { hasAuthor: null },
+          },
+        ]),
+  ]
+}
+
+const isTime = (bound: string) => bound !== '' && !Number.isNaN(Date.parse(bound))
+
+/**
+ * A search as people say it: its query, with the mode unless that is "words", and its filters.
+ */
+export function inWords(search: Search, speech: Speech): string {
+  const { words } = speech
+  const q = search.q.trim()
+  const asked =
+    search.mode === 'keyword' || q === '' ? q : words.app.named(words.search.mode[search.mode], q)
+  const filters = chipsOf(search, speech).map(({ text }) => text)
+  return [asked || words.results.everything, ...filters].join(' · ')
+}

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { svgOf } from './picture.ts'
+
+const point = (count: number, complete: number | null = null) => ({
+  count,
+  all: 10,
+  share: count / 10,
+  complete,
+})
+const row = (day: number, ...points: (ReturnType<typeof point> | null)[]) => ({
+  key: `2026-11-${day}`,
+  from: '',
+  to: '',
+  points,
+})
+
+t.test('a picture has a line for each search, with its words; a gap breaks it', async t => {
+  const rows = [
+    row(20, point(3), point(9)),
+    row(21, point(4), null),
+    row(22, point(1, 0.5), point(2)),
+  ]
+  const drawn = (isShare: boolean) =>
+    svgOf({
+      rows,
+      labels: ['a < b & c', 'x'.repeat(200)],
+      isShare,
+      tick: ({ key }) => key,
+      format: value => (isShare ? `${value * 100} %` : String(value)),
+      source: 'Perscope',
+    })
+  const svg = drawn(false)
+  const points = [...svg.matchAll(/<polyline [^>]*points="([^"]+)"/g)].map(
+    ([, of = '']) => of.split(' ').length,
+  )
+  t.same(points, [3, 1, 1])
+  t.match(svg, '>a &#60; b &#38; c<')
+  t.match(svg, `>${'x'.repeat(110)}…<`)
+  t.equal(svg.match(/fill="#ffffff" stroke/g)?.length, 1, 'half of the articles are missing there')
+  t.match(svg, '>10<', 'a round step above the most')
+  t.match(drawn(true), '>100 %<')
+  t.notMatch(svg, /NaN|undefined/)
+})
