@@ -159,15 +159,18 @@ async function write(
   return 0
 }
 
-type Output = ReturnType<typeof createOutput>
+interface Output {
+  /** Waits for a slow reader, because all articles do not fit in memory. */
+  print(data: string | Uint8Array, more?: number): Promise<void>
+  told(): { articles: number; bytes: number; sha256: string }
+}
 
 /** Standard output, with a count and a digest of what was written. */
-function createOutput() {
+function createOutput(): Output {
   const hash = createHash('sha256')
   let articles = 0
   let bytes = 0
   return {
-    /** Waits for a slow reader, because all articles do not fit in memory. */
     async print(data: string | Uint8Array, more = 0): Promise<void> {
       articles += more
       bytes += Buffer.byteLength(data)

@@ -132,10 +132,15 @@ interface Input {
 }
 
 /** Counts of lines with and without a valid article, and of new and known articles. */
-function noCounts() {
+function noCounts(): ImportCounts {
   return { good: 0, bad: 0, indexed: 0, known: 0 }
 }
-type ImportCounts = ReturnType<typeof noCounts>
+interface ImportCounts {
+  good: number
+  bad: number
+  indexed: number
+  known: number
+}
 
 async function openFile(file: string): Promise<ReadStream> {
   const source = createReadStream(file, { highWaterMark: 1 << 20 })

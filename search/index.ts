@@ -11,7 +11,7 @@ import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, createCountCollector, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { MEMORY_SIZES } from './memory/memory-index.ts'
-import { openParts } from './open-parts.ts'
+import { type OpenedParts, openParts } from './open-parts.ts'
 import type { Queryable } from './postgres.ts'
 import {
   articleTest,
@@ -163,8 +163,6 @@ export function openIndexOf<A extends KeptArticle>(
     },
   }
 }
-
-type OpenedParts = ReturnType<typeof openParts>
 
 /** Answers questions about given articles only. The caller names them by their `seq`. */
 function amongArticles(

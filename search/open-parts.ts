@@ -1,9 +1,10 @@
-import { type CacheSizes, createCacheBySegment } from './cache/cache.ts'
+import { type CacheSizes, type CacheStats, createCacheBySegment } from './cache/cache.ts'
 import { createSegmentCache, type SegmentCache } from './cache/segment-cache.ts'
 import {
   type ArticleForm,
   createStoredArticles,
   type KeptArticle,
+  type Names,
 } from './cache/stored-articles.ts'
 import { type Elsewhere, type IndexParts, nowhere, type StoredMeta } from './execute/index-parts.ts'
 import { createMemoryIndex } from './memory/memory-index.ts'
@@ -49,13 +50,23 @@ export interface PartsOptions {
   waitFor?: WaitFor | undefined
 }
 
+/** The parts of an index, with what `openIndex` needs of them besides. */
+export interface OpenedParts<A extends KeptArticle = KeptArticle> extends IndexParts<A> {
+  cache: CacheWithNameLists
+  /** The meta that the latest search has read; null: none yet. */
+  knownMeta(): StoredMeta | null
+  /** Reads names only if a filter uses them. */
+  namesOf(articles: SegmentSource[], filter: ArticleFilter): typeof NO_NAMES | Promise<Names>
+  closeElsewhere(): Promise<void>
+}
+
 /** Opens the parts of an index and connects them: stores, caches, in-memory segments and names. */
 export function openParts<A extends KeptArticle>(
   db: Queryable,
   form: ArticleForm<A>,
   sizes: CacheSizes,
   { standbys, elsewhere = NOWHERE, waitFor = justWait }: PartsOptions,
-) {
+): OpenedParts<A> {
   const reads = openReads(db, standbys, waitFor)
   const segments = openSegmentStore(reads)
   const source = postgresArticles(reads)
@@ -87,10 +98,6 @@ export function openParts<A extends KeptArticle>(
       return meta
     },
 
-    /**
-     * Days are only ever added. So known days are valid until a newer article comes, and most
-     * searches need not read them.
-     */
     async daysUpTo(lastSeq: bigint): Promise<KnownDays> {
       if (known !== null && known.lastSeq >= lastSeq) return known.days
       const read = await source.readDays(lastSeq)
@@ -99,7 +106,6 @@ export function openParts<A extends KeptArticle>(
       return read.days
     },
 
-    /** Reads names only if a filter uses them. */
     namesOf(articles: SegmentSource[], { outlet, outlets, author }: ArticleFilter) {
       if (outlet === null && outlets === null && author === null) return NO_NAMES
       return stored.names(
@@ -107,7 +113,12 @@ export function openParts<A extends KeptArticle>(
         articles.flatMap(article => article.authorNos),
       )
     },
-  } satisfies IndexParts<A> & Record<string, unknown>
+  }
+}
+
+interface CacheWithNameLists extends SegmentCache {
+  /** Statistics of the kept lists of parts of names. */
+  namedStats(): CacheStats
 }
 
 /**
@@ -116,7 +127,7 @@ export function openParts<A extends KeptArticle>(
  *
  * @param limit bytes of these lists
  */
-function withNameLists(cache: SegmentCache, names: NameLists, limit: number) {
+function withNameLists(cache: SegmentCache, names: NameLists, limit: number): CacheWithNameLists {
   const lists = createCacheBySegment<DocIdSet>(limit)
 
   async function make(wanted: ListKey[], version: bigint): Promise<DocIdSet[]> {
@@ -137,7 +148,7 @@ function withNameLists(cache: SegmentCache, names: NameLists, limit: number) {
     ...cache,
     list: (segment: SegmentMeta, term: string) =>
       parseNameTerm(term) === null ? cache.list(segment, term) : lists.get({ segment, key: term }),
-    listsOf: (term: string): ReturnType<SegmentCache['listsOf']> =>
+    listsOf: (term: string) =>
       parseNameTerm(term) === null ? cache.listsOf(term) : lists.ofKey(term),
     async readLists(wanted: ListKey[], version: bigint): Promise<DocIdSet[]> {
       const isNamed = wanted.map(one => parseNameTerm(one.term) !== null)
@@ -157,7 +168,6 @@ function withNameLists(cache: SegmentCache, names: NameLists, limit: number) {
       const nextRead = read.values()
       return isNamed.map(one => (one ? nextMade : nextRead).next().value!)
     },
-    /** Statistics of the kept lists of parts of names. */
     namedStats: () => lists.stats(),
   }
 }

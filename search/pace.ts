@@ -11,10 +11,13 @@ const TURN = 3
 export const SHORT_TURN = 1
 
 /** Tells when work has held the event loop long enough, and lets other work run. */
-export type Pace = ReturnType<typeof createPace>
+export interface Pace {
+  isDue(): boolean
+  rest(): Promise<void>
+}
 
 /** @param turn ms between two rests */
-export function createPace(turn: number = TURN) {
+export function createPace(turn: number = TURN): Pace {
   let start = performance.now()
   return {
     isDue: (): boolean => performance.now() - start > turn,

@@ -38,6 +38,20 @@ const LEAST_FRESH = 1_000
 const FEW = 10_000
 const NAMES_PER_READ = 2_000
 
+export interface Suggestions {
+  /**
+   * Finds the numbers of outlets or authors whose names contain a text.
+   *
+   * @param text as the client wrote it
+   * @param covered only names with such articles are found
+   */
+  find(field: NameField, text: string, covered: Covered, limit: number): Promise<number[]>
+  /** Makes the first ranking. Later requests renew it. */
+  ready(): Promise<void>
+  /** Resolves when no ranking is running. */
+  close(): Promise<void>
+}
+
 /**
  * Finds outlets and authors whose names contain a text, the most useful first.
  *
@@ -47,7 +61,7 @@ const NAMES_PER_READ = 2_000
 export function createSuggestions(
   names: Record<NameField, NameIndex>,
   count: () => Promise<NameCounter>,
-) {
+): Suggestions {
   let rankings: Rankings | null = null
   let until = 0
   let ranking: Promise<Rankings> | null = null
@@ -83,12 +97,6 @@ export function createSuggestions(
     return areFew(old) ? refreshed : old
   }
   return {
-    /**
-     * Finds the numbers of outlets or authors whose names contain a text.
-     *
-     * @param text as the client wrote it
-     * @param covered only names with such articles are found
-     */
     async find(
       field: NameField,
       text: string,
@@ -102,11 +110,9 @@ export function createSuggestions(
       )
       return ranked.find(foldName(text), wanted, minuteFrom(since.getTime()), limit)
     },
-    /** Makes the first ranking. Later requests renew it. */
     async ready(): Promise<void> {
       if (rankings === null) await refresh()
     },
-    /** Resolves when no ranking is running. */
     async close(): Promise<void> {
       closed = true
       await ranking?.catch(() => {})
@@ -140,7 +146,19 @@ async function rankCounted(
 type RankedNames = Pick<NameIndex, 'containing' | 'of' | 'highest'>
 
 /** Numbers of outlets or authors, those with the most articles first. */
-type Ranking = Awaited<ReturnType<typeof rankNames>>
+interface Ranking {
+  size: number
+  /**
+   * Numbers of the names that contain a text. Names that begin with the text come first, then
+   * names with a word that begins with it, then all others. Within each group, the names with the
+   * most articles come first. Equal names appear once.
+   *
+   * @param text folded (`analysis/tokens.ts`), not empty
+   * @param wanted bits of countries: a name needs articles in one of them
+   * @param since minutes since 1970: a name needs such an article of this time or later
+   */
+  find(text: string, wanted: number, since: number, limit: number): Promise<number[]>
+}
 
 /**
  * The most names that are checked for one text. The names that are left out have fewer articles.
@@ -165,7 +183,7 @@ export async function rankNames(
   names: RankedNames,
   useOf: (no: number) => NameUse,
   pace: () => Promise<void>,
-) {
+): Promise<Ranking> {
   const { articles, countries, newest } = await joinEqual(names, useOf, pace)
   const order = await mostArticlesFirst(articles, pace)
   /** By number: its place in `order`, from 1 on; 0: it is not in `order`. */
@@ -186,15 +204,6 @@ export async function rankNames(
   }
   return {
     size: order.length,
-    /**
-     * Numbers of the names that contain a text. Names that begin with the text come first, then
-     * names with a word that begins with it, then all others. Within each group, the names with the
-     * most articles come first. Equal names appear once.
-     *
-     * @param text folded (`analysis/tokens.ts`), not empty
-     * @param wanted bits of countries: a name needs articles in one of them
-     * @param since minutes since 1970: a name needs such an article of this time or later
-     */
     async find(text: string, wanted: number, since: number, limit: number) {
       const isCovered = (no: number) =>
         COUNTRIES.some(

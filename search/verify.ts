@@ -50,7 +50,10 @@ export interface VerifyWork {
 }
 
 /** How many articles and segments were compared. */
-export type Verified = Awaited<ReturnType<typeof verifyIndex>>
+export interface Verified {
+  articles: number
+  segments: number
+}
 
 /** Fewer articles than this may wait for a flush. Searches find them in memory. */
 const WAITING = SEGMENT_SIZES.merged
@@ -63,7 +66,7 @@ export async function glanceAtIndex(pool: Pool): Promise<string[]> {
 }
 
 /** Compares the whole index, or a sample. */
-export async function verifyIndex(work: VerifyWork) {
+export async function verifyIndex(work: VerifyWork): Promise<Verified> {
   const { pool, found, sample, signal } = work
   await checkTables(pool, 'all', WAITING, found)
   const last = (await readValue<bigint>(pool, 'select last_seq from ingest_clock')) ?? 0n

@@ -17,7 +17,14 @@ import { LANGUAGES } from './vocabulary.ts'
  * articles.
  */
 
-export type WarmUp = ReturnType<typeof startWarmUp>
+export interface WarmUp {
+  /**
+   * Resolves when the first round has ended: new articles, columns, prefetched dictionaries and
+   * the most frequent lists were read, and some searches were run.
+   */
+  warm: Promise<void>
+  stop(): Promise<void>
+}
 
 /**
  * ms between two looks for new articles. A search itself has to read at most the articles that came
@@ -49,7 +56,7 @@ export function startWarmUp(
     onFailure,
     gently,
   }: { repeat: Repeat; onFailure(error: unknown): void; gently: boolean },
-) {
+): WarmUp {
   const first = Promise.withResolvers<void>()
   const met = (error: unknown) => {
     if (!(error instanceof SegmentsChanged)) onFailure(error)
@@ -78,10 +85,6 @@ export function startWarmUp(
   }
   const looking = repeat(INTERVAL, look, { outage })
   return {
-    /**
-     * Resolves when the first round has ended: new articles, columns, prefetched dictionaries and
-     * the most frequent lists were read, and some searches were run.
-     */
     warm: first.promise,
     async stop(): Promise<void> {
       first.resolve()

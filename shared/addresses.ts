@@ -37,7 +37,18 @@ export function lookupAmong(
 }
 
 /** Tells to which addresses and ports a connection may go. */
-export type AddressRule = ReturnType<typeof addressRule>
+export interface AddressRule {
+  /**
+   * Whether the operator has opened the address. A connection may then go to any of its ports.
+   */
+  isOpened(text: string): boolean
+  /** Whether the address is public. A connection may then go to its public ports. */
+  isPublic(text: string): boolean
+  /** Whether connections to public addresses may go to this port. */
+  isPublicPort(port: number): boolean
+  /** Whether connections may go to public addresses at all. */
+  asksPublic: boolean
+}
 
 /**
  * Allows public unicast addresses on the ports of the web, and every port of the ranges that the
@@ -52,13 +63,10 @@ export type AddressRule = ReturnType<typeof addressRule>
  * @param asksPublic see `introducesItself`
  * @throws ConfigError for an invalid range or port
  */
-export function addressRule(opened: string[], ports: string[], asksPublic = true) {
+export function addressRule(opened: string[], ports: string[], asksPublic = true): AddressRule {
   const ranges = opened.map(readRange)
   const allowed = new Set(ports.map(readPort))
   return {
-    /**
-     * Whether the operator has opened the address. A connection may then go to any of its ports.
-     */
     isOpened(text: string): boolean {
       if (!ipaddr.isValid(text)) return false
       // `::ffff:127.0.0.1` reaches 127.0.0.1, so this checks 127.0.0.1.
@@ -67,16 +75,13 @@ export function addressRule(opened: string[], ports: string[], asksPublic = true
         ([range, bits]) => range.kind() === address.kind() && address.match(range, bits),
       )
     },
-    /** Whether the address is public. A connection may then go to its public ports. */
     isPublic(text: string): boolean {
       if (!ipaddr.isValid(text)) return false
       const address = ipaddr.process(text)
       if (address.range() !== 'unicast' || OF_A_CLOUD.has(address.toString())) return false
       return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST)
     },
-    /** Whether connections to public addresses may go to this port. */
     isPublicPort: (port: number): boolean => allowed.has(port),
-    /** Whether connections may go to public addresses at all. */
     asksPublic,
   }
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../shared/config/config.ts'
 import type { Cause, OutletHealth, QueueCounts } from '../shared/figures.ts'
 import type { Logger } from '../shared/log/logger.ts'
+import type { OutageLog } from '../shared/log/outage.ts'
 import { createPool, type Pool, postgresOutageLog } from '../shared/postgres/pool.ts'
 import { type Missing, missingAmong } from '../shared/process/health.ts'
 import { type Repeated, repeatEvery } from '../shared/process/repeat.ts'
@@ -21,6 +22,22 @@ import { observeDisk, readSurroundings } from './surroundings.ts'
  */
 const settings = { lock_timeout: '50s' }
 
+export interface WorkerConnections {
+  pool: Pool
+  queues: Queues
+  postgres: OutageLog
+  /**
+   * Starts to log causes.
+   *
+   * @param questions by the name of a server: a small request that shows whether it answers.
+   *   Postgres is always included, and so is a Redis of the queues.
+   */
+  watch(questions?: Parameters<typeof missingAmong>[0]): {
+    missing: () => Promise<Missing>
+    causes: Repeated
+  }
+}
+
 /**
  * Opens the pool and the queues that every service except the API uses. Shows the figures of the
  * fleet as metrics.
@@ -28,7 +45,7 @@ const settings = { lock_timeout: '50s' }
 export function openWorker(
   name: 'crawler' | 'normaliser' | 'embedder' | 'notifier',
   { config, log }: ServiceContext,
-) {
+): WorkerConnections {
   const postgres = postgresOutageLog(log, () => pool)
   const pool: Pool = createPool(config.DATABASE_URL, name, postgres.met, {
     max: config.DATABASE_POOL,
@@ -42,12 +59,6 @@ export function openWorker(
     pool,
     queues,
     postgres,
-    /**
-     * Starts to log causes.
-     *
-     * @param questions by the name of a server: a small request that shows whether it answers.
-     *   Postgres is always included, and so is a Redis of the queues.
-     */
     watch(questions: Parameters<typeof missingAmong>[0] = {}) {
       const asked = {
         postgres: () => pool.query('select 1'),
@@ -69,11 +80,15 @@ interface Watched {
   missing(): Promise<Missing>
 }
 
+export interface CauseWatch {
+  look(): Promise<Cause[]>
+}
+
 /**
  * Looks for causes at each call of `look`. Between the calls it remembers processes and queues,
  * because one look cannot show restarts and stalls.
  */
-export function watchCauses(watched: Watched) {
+export function watchCauses(watched: Watched): CauseWatch {
   const restarts = createRestarts()
   const stalls = createStalls()
   return {

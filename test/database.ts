@@ -7,7 +7,15 @@ import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { startTestServers } from './servers.ts'
 
 /** A migrated database for one test, on a real server. */
-export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>
+export interface TestDatabase {
+  url: string
+  /** Rows of one statement, on a connection of its own, with a superuser's rights. */
+  query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>
+  /** Rows of a table, with its conditions: `count("pages where state = 'done'")`. */
+  count(from: string): Promise<number>
+  /** Removes it, connections or not. */
+  drop(): Promise<undefined>
+}
 
 /** For the pools of tests: a machine that does ten things at once is slow, not broken. */
 export const PATIENT = { connectTimeout: 60_000 }
@@ -23,7 +31,7 @@ const TEMPLATE = 'perscope_template'
  *
  * @param test drops it when it ends; left out: the caller does
  */
-export async function createTestDatabase(test?: Pick<Test, 'teardown'>) {
+export async function createTestDatabase(test?: Pick<Test, 'teardown'>): Promise<TestDatabase> {
   const server = process.env.DATABASE_URL || (await serverOfOurOwn())
   await makeTemplate(server)
   const name = `perscope_test_${randomBytes(8).toString('hex')}`
@@ -32,12 +40,9 @@ export async function createTestDatabase(test?: Pick<Test, 'teardown'>) {
     onServer(superuserOf(server), async client => (await client.query(sql, values)).rows, name)
   const database = {
     url: inDatabase(server, name),
-    /** Rows of one statement, on a connection of its own, with a superuser's rights. */
     query,
-    /** Rows of a table, with its conditions: `count("pages where state = 'done'")`. */
     count: async (from: string) =>
       Number((await query(`select count(*)::int as n from ${from}`))[0]?.n),
-    /** Removes it, connections or not. */
     drop: () =>
       // Only a superuser may end what autovacuum does there.
       onServer(

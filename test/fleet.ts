@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { SMTPServer } from 'smtp-server'
 import type { Test } from 'tap'
-import { createTestDatabase } from './database.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
 import { run } from './script.ts'
 
 export type ServiceName = 'crawler' | 'normaliser' | 'embedder' | 'notifier' | 'api'
@@ -23,7 +23,21 @@ export interface Member {
   exited: Promise<number | null>
 }
 
-export type Fleet = ReturnType<typeof createFleet>
+export interface Fleet {
+  members: Member[]
+  /** Address of the first API. */
+  base(): string
+  /** Starts one more process of a service, with settings of its own on top of the fleet's. */
+  start(service: ServiceName, extra?: Record<string, string>): Promise<Member>
+  /** Runs a script as a person would and gives back what it printed. */
+  script(name: string, ...args: string[]): Promise<string>
+  makeKey(name: string, ...options: string[]): Promise<Record<'id' | 'key', string>>
+  /** Loads a catalogue, as `npm run outlets -- sync` does. */
+  sync(catalogue: { outlets: object[] }): Promise<void>
+  /** The end of what each process wrote, to say why something did not come to pass. */
+  logs(): string
+  stop(): Promise<void>
+}
 
 /** A crawler with these does not wait. Its sites are addresses of loopback. */
 export const QUICK_CRAWL = {
@@ -39,7 +53,7 @@ export const QUICK_CRAWL = {
  * @param env at least DATABASE_URL
  * @param test stops it when it ends; left out: the caller does
  */
-export function createFleet(env: Record<string, string>, test?: Pick<Test, 'teardown'>) {
+export function createFleet(env: Record<string, string>, test?: Pick<Test, 'teardown'>): Fleet {
   const environment = {
     ...process.env,
     LOG_LEVEL: 'info',
@@ -51,9 +65,7 @@ export function createFleet(env: Record<string, string>, test?: Pick<Test, 'tear
   let address = ''
   const fleet = {
     members,
-    /** Address of the first API. */
     base: () => address,
-    /** Starts one more process of a service, with settings of its own on top of the fleet's. */
     async start(service: ServiceName, extra: Record<string, string> = {}) {
       const port = service === 'api' ? (extra.PORT ?? String(await freePort())) : ''
       const child = spawn(
@@ -80,12 +92,9 @@ export function createFleet(env: Record<string, string>, test?: Pick<Test, 'tear
       }
       return member
     },
-    /** Runs a script as a person would and gives back what it printed. */
     script: (name: string, ...args: string[]) => runScript(environment, name, ...args),
     makeKey: (name: string, ...options: string[]) => makeKey(environment, name, ...options),
-    /** Loads a catalogue, as `npm run outlets -- sync` does. */
     sync: (catalogue: { outlets: object[] }) => syncCatalogue(environment, catalogue),
-    /** The end of what each process wrote, to say why something did not come to pass. */
     logs: () => members.map(({ service, log }) => `${service}: ${log().slice(-5_000)}`).join('\n'),
     async stop() {
       for (const { process: child } of members) if (child.exitCode === null) child.kill('SIGTERM')
@@ -100,8 +109,16 @@ export function createFleet(env: Record<string, string>, test?: Pick<Test, 'tear
   return fleet
 }
 
+export interface StartedFleet {
+  database: TestDatabase
+  fleet: Fleet
+}
+
 /** A fleet on a database of its own. Both end with the test, the fleet first. */
-export async function startFleet(t: Pick<Test, 'teardown'>, env: Record<string, string> = {}) {
+export async function startFleet(
+  t: Pick<Test, 'teardown'>,
+  env: Record<string, string> = {},
+): Promise<StartedFleet> {
   const database = await createTestDatabase(t)
   return { database, fleet: createFleet({ ...env, DATABASE_URL: database.url }, t) }
 }

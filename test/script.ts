@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 
@@ -20,7 +20,12 @@ export interface Ran {
 }
 
 /** A command at work; `out` and `err` are what it has written so far. */
-export type Running = ReturnType<typeof startScript>
+export interface Running {
+  child: ChildProcessWithoutNullStreams
+  out(): string
+  err(): string
+  ended: Promise<Ran>
+}
 
 /**
  * Starts a program of this checkout as a person would.
@@ -34,7 +39,7 @@ export function startScript(
   args: readonly string[] = [],
   env: Record<string, string> = {},
   input: string | Readable = '',
-) {
+): Running {
   const path = program.includes('/') ? program : `scripts/${program}.ts`
   const child = spawn(
     process.execPath,

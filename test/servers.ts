@@ -4,9 +4,25 @@ import { join } from 'node:path'
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 import type { ServerName } from '../infra/embedded/starting.ts'
+import type { Family } from '../infra/embedded/supervision/family.ts'
 
 /** Real servers for one test or one run of tests, with empty data. */
-export type TestServers = Awaited<ReturnType<typeof startTestServers>>
+export interface TestServers {
+  addresses: { DATABASE_URL?: string; QDRANT_URL?: string; EMBEDDINGS_URL?: string }
+  /** DATABASE_URL with the rights of a superuser. */
+  superuser: string
+  /** The same with their keys: what a service needs. */
+  settings: Partial<Record<'DATABASE_URL' | 'QDRANT_URL' | 'EMBEDDINGS_URL', string>> &
+    Partial<Record<'QDRANT_API_KEY' | 'EMBEDDINGS_API_KEY', string>>
+  /** Their temporary `DATA_DIR`. */
+  dataDir: string
+  /** Ends them and removes their data. */
+  stop(): Promise<void>
+  /** Ends them at once, for use when the process ends; their data stays. */
+  kill(): void
+  /** Processes that end with the servers when we are killed. */
+  family: Family
+}
 
 /**
  * Starts embedded servers in a temporary folder. They do not keep the process alive.
@@ -19,7 +35,7 @@ export async function startTestServers(
     report?: (sentence: string) => void
     signal?: AbortSignal
   } = {},
-) {
+): Promise<TestServers> {
   const folder = await mkdtemp(join(tmpdir(), 'perscope-test-'))
   // mkdtemp's folders are closed to everybody else, and as root the database runs as another user.
   await chmod(folder, 0o755)
@@ -37,20 +53,14 @@ export async function startTestServers(
     })
     return {
       addresses: servers.addresses,
-      /** DATABASE_URL with the rights of a superuser. */
       superuser: await superuserUrl(dataDir.path, servers.addresses.DATABASE_URL ?? ''),
-      /** The same with their keys: what a service needs. */
       settings: servers.settings,
-      /** Their temporary `DATA_DIR`. */
       dataDir: dataDir.path,
-      /** Ends them and removes their data. */
       async stop() {
         await servers.stop()
         await remove()
       },
-      /** Ends them at once, for use when the process ends; their data stays. */
       kill: servers.kill,
-      /** Processes that end with the servers when we are killed. */
       family: servers.family,
     }
   } catch (error) {

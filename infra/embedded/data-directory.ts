@@ -39,7 +39,10 @@ import { lockFile } from './lock.ts'
 const LEAST_FREE_BYTES = 64 * 1024 * 1024
 
 /** `DATA_DIR`: it exists, this process can write to it, and owns it until `release`. */
-export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
+export interface DataDirectory {
+  path: string
+  release(): void
+}
 
 /**
  * Opens the folder for the data of the embedded servers.
@@ -49,7 +52,7 @@ export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
  * @throws Problem when the folder cannot be made or written, when its disk is full, or when another
  * process owns it
  */
-export async function openDataDirectory(folder: string, holder: string) {
+export async function openDataDirectory(folder: string, holder: string): Promise<DataDirectory> {
   const wanted = resolve(folder)
   try {
     keepForOurselves()
@@ -161,6 +164,14 @@ async function tryWriting(path: string): Promise<void> {
 const LOWEST = 20_000
 const HIGHEST = 32_767
 
+export interface RememberedPorts {
+  /**
+   * The port that server `name` had before. A free port if it had none, or if another program
+   * uses that port.
+   */
+  of(name: string): Promise<number>
+}
+
 /**
  * The remembered ports of the servers of `DATA_DIR`, so that services find them again.
  *
@@ -171,14 +182,10 @@ export async function rememberedPorts(
   dataDir: string,
   report: (sentence: string) => void,
   name: string = PORTS,
-) {
+): Promise<RememberedPorts> {
   const file = join(dataDir, name)
   const known = await readRecord(file)
   return {
-    /**
-     * The port that server `name` had before. A free port if it had none, or if another program
-     * uses that port.
-     */
     async of(name: string) {
       const before = known[name]
       if (typeof before === 'number' && (await isFree(before))) return before

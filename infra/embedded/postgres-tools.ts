@@ -10,9 +10,12 @@ import { MAJOR } from './postgres.ts'
 const run = promisify(execFile)
 
 /** Programs of one Postgres version. */
-export type PostgresTools = ReturnType<typeof toolsIn>
+export interface PostgresTools {
+  pgDump: string
+  pgRestore: string
+}
 
-const toolsIn = (folder: string) => ({
+const toolsIn = (folder: string): PostgresTools => ({
   pgDump: join(folder, 'pg_dump'),
   pgRestore: join(folder, 'pg_restore'),
 })

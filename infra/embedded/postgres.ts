@@ -93,7 +93,11 @@ const SUPERUSER_PASSWORD = 'postgres.password'
 const ACCOUNT_PASSWORD = 'postgres.owner.password'
 
 /** The folder of a cluster, and the passwords of its superuser and of the database's owner. */
-type Cluster = Awaited<ReturnType<typeof openCluster>>
+interface Cluster {
+  folder: string
+  superuser: string
+  owner: string
+}
 
 /**
  * Opens the cluster under `dataDir`, or makes it. A new cluster is made under another name and then
@@ -104,7 +108,7 @@ async function openCluster(
   programs: string,
   owner: Owner | null,
   lock: number,
-) {
+): Promise<Cluster> {
   const { dataDir } = starting
   const folder = join(dataDir, 'postgres')
   const superuser = await passwordIn(join(dataDir, SUPERUSER_PASSWORD))

@@ -13,8 +13,8 @@ import { diskProblem, errorCode, Problem } from './files.ts'
 import { lockData } from './lock.ts'
 import { startPostgres } from './postgres.ts'
 import type { Addresses, Keys, ServerName, Starting } from './starting.ts'
-import { createFamily } from './supervision/family.ts'
-import { askHttp, type Supervised, supervise } from './supervision/supervise.ts'
+import { createFamily, type Family } from './supervision/family.ts'
+import { askHttp, type Program, type Supervised, supervise } from './supervision/supervise.ts'
 
 /*
  * `npm start` and the tests start the servers that are not configured: Postgres, Qdrant and the
@@ -27,7 +27,18 @@ import { askHttp, type Supervised, supervise } from './supervision/supervise.ts'
  * program running. The program ends with the servers at the latest. `lost` resolves when a server
  * has ended and does not come back.
  */
-export type EmbeddedServers = Awaited<ReturnType<typeof startServers>>
+export interface EmbeddedServers {
+  addresses: { DATABASE_URL?: string; QDRANT_URL?: string; EMBEDDINGS_URL?: string }
+  settings: Partial<Record<'DATABASE_URL' | 'QDRANT_URL' | 'EMBEDDINGS_URL', string>> &
+    Partial<Record<'QDRANT_API_KEY' | 'EMBEDDINGS_API_KEY', string>>
+  lost: Promise<Problem>
+  supervise(program: Program): Promise<Supervised>
+  family: Family
+  /** Ends all servers, in less than 11 s. */
+  stop(): Promise<void>
+  /** Kills all servers. */
+  kill(): void
+}
 
 interface ServerOptions {
   servers?: readonly ServerName[]
@@ -58,7 +69,10 @@ const GIVE_UP_MS = 40_000
  *
  * @throws Problem when Postgres cannot run
  */
-export async function startServers(dataDir: DataDirectory, options: ServerOptions) {
+export async function startServers(
+  dataDir: DataDirectory,
+  options: ServerOptions,
+): Promise<EmbeddedServers> {
   const running = await createGroup(dataDir.path, options)
   try {
     const settings = await startAll(running, options.servers ?? ['postgres', 'qdrant', 'model'])
@@ -69,9 +83,7 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
       lost: running.lost,
       supervise: running.starting.run,
       family: running.starting.family,
-      /** Ends all servers, in less than 11 s. */
       stop: () => stop(running),
-      /** Kills all servers. */
       kill() {
         running.interrupted.abort()
         for (const supervised of running.supervised) supervised.kill()
@@ -85,9 +97,15 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
 }
 
 /** The started servers, and the means to end them. `interrupted` is aborted when they must end. */
-type Group = Awaited<ReturnType<typeof createGroup>>
+interface Group {
+  starting: Starting
+  supervised: Supervised[]
+  locks: { release(): void }[]
+  interrupted: AbortController
+  lost: Promise<Problem>
+}
 
-async function createGroup(path: string, options: ServerOptions) {
+async function createGroup(path: string, options: ServerOptions): Promise<Group> {
   const { report, throwaway = false } = options
   const interrupted = new AbortController()
   const signal = AbortSignal.any([interrupted.signal, ...(options.signal ? [options.signal] : [])])

@@ -26,6 +26,11 @@ const MIGRATION_LOCK = 7_211_004_221n
  */
 const IDLE = '10min'
 
+export interface Migrated {
+  applied: string[]
+  version: number
+}
+
 /**
  * Brings the database to the current schema: our numbered files, then the migrations of BullMQ and
  * pg-boss. It is safe to call it from several processes at once, and again at any time.
@@ -35,7 +40,10 @@ const IDLE = '10min'
  * @throws when the database is older than `FIRST_SCHEMA` or newer than this checkout, when a
  * restore of it did not end, or when it is unreachable
  */
-export async function migrate(databaseUrl: string, { mayBeUnfinished = false } = {}) {
+export async function migrate(
+  databaseUrl: string,
+  { mayBeUnfinished = false } = {},
+): Promise<Migrated> {
   // `restore` looks for sessions of this name. The time limits end the session of a migration that
   // hangs, and release its lock.
   const options = startupOptions({

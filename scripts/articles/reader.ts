@@ -22,7 +22,11 @@ export interface ReadResult {
 }
 
 /** Reads lines of articles in threads: validation, plain text, snippets, words. */
-export type ArticleReader = ReturnType<typeof openArticleReader>
+export interface ArticleReader {
+  threads: number
+  read(lines: LineToRead[]): Promise<ReadResult>
+  close(): Promise<void>
+}
 
 /**
  * The most threads. One thread reads faster than one writer writes, so the others only help with
@@ -39,8 +43,16 @@ const TIMEOUT = 120_000
 /** MB of heap of a thread: several times the longest line. */
 const MEMORY = 1_024
 
+export interface TextThreads<Task extends object, Result> {
+  threads: number
+  run(task: Task): Promise<Result>
+  close(): Promise<void>
+}
+
 /** Starts threads that work on texts for a command. One core is left to the command. */
-export function openTextThreads<Task extends object, Result>(worker: URL) {
+export function openTextThreads<Task extends object, Result>(
+  worker: URL,
+): TextThreads<Task, Result> {
   const threads = Math.min(Math.max(availableParallelism() - 1, 1), MOST_THREADS)
   const { run, close } = openThreads<Task, Result>({
     worker,
@@ -55,7 +67,13 @@ export function openTextThreads<Task extends object, Result>(worker: URL) {
  * @param prepare whether to prepare the texts in the form that the index stores
  * @param ahead ms by which the clock of the database is ahead of ours
  */
-export function openArticleReader({ prepare, ahead = 0 }: { prepare: boolean; ahead?: number }) {
+export function openArticleReader({
+  prepare,
+  ahead = 0,
+}: {
+  prepare: boolean
+  ahead?: number
+}): ArticleReader {
   const { threads, run, close } = openTextThreads<ReadTask, ReadResult>(
     new URL('./reader-thread.ts', import.meta.url),
   )

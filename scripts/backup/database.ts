@@ -48,6 +48,12 @@ export async function checkNobodyConnected(db: Queryable, command: string): Prom
   )
 }
 
+export interface Continued {
+  articles: number
+  last: string | null
+  clock: string
+}
+
 /**
  * Makes the database safe to write to after it went back. The numbers of lost articles are given to
  * new articles. An old cursor could then show such new articles in its frozen pages, so all cursors
@@ -56,7 +62,7 @@ export async function checkNobodyConnected(db: Queryable, command: string): Prom
  *
  * @param seen newest `ingested_at` that a client may have; null: the time of the server
  */
-export async function goOn(pool: Pool, seen: Date | null) {
+export async function goOn(pool: Pool, seen: Date | null): Promise<Continued> {
   return transaction(pool, async client => {
     const before = await client.query<{ articles: number; last: Date | null }>(
       // `last_at` is not used, because an earlier run may have moved it. The newest of the last
@@ -145,12 +151,21 @@ const TABLES = `
 const digestOf = (table: string) =>
   `select concat(count(*), ' ', sum(hashtextextended(concat(ctid, ' ', xmin), 0))) as digest from only ${table}`
 
+export interface HeldMoment {
+  /**
+   * Ends the session that loads, then compares whether every row is unchanged. Releases the
+   * snapshot, which holds a lock on each compared table.
+   */
+  isNow(): Promise<boolean>
+  end(): void
+}
+
 /**
  * Keeps a snapshot of the database while a file is loaded, to compare the database with it
  * afterwards. This is needed, because the text of a forged file may end the transaction that would
  * undo a failed load.
  */
-export async function holdMoment(pool: Pool) {
+export async function holdMoment(pool: Pool): Promise<HeldMoment> {
   const client = await pool.connect()
   // A transaction that begins now can still see rows that are deleted later.
   await client.query('begin isolation level repeatable read read only')
@@ -176,10 +191,6 @@ export async function holdMoment(pool: Pool) {
     return true
   }
   return {
-    /**
-     * Ends the session that loads, then compares whether every row is unchanged. Releases the
-     * snapshot, which holds a lock on each compared table.
-     */
     isNow: () => compare().finally(end),
     end,
   }

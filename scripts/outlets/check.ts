@@ -13,7 +13,17 @@ import { openTrial, type Trial } from './trial.ts'
  * have changed. `unclear`: no address could be read, but they may be right. `gone`: no feed is
  * there.
  */
-type CheckedOutlet = ReturnType<typeof judgeOutlet>
+interface CheckedOutlet {
+  sentence: string
+  domain: string
+  result: 'works' | 'corrected' | 'unclear' | 'gone'
+  feeds: string[]
+  sitemaps: string[]
+  /** Addresses without a feed: those of the catalogue, then those that earlier checks dropped. */
+  dropped: string[]
+  /** Addresses that the check found, or to which a listed address has moved permanently. */
+  found: string[]
+}
 
 /** Outlets that are checked at the same time. Each host gets one request at a time. */
 const SIDE_BY_SIDE = 8
@@ -90,7 +100,7 @@ async function checkOutlet(
 }
 
 /** Decides which addresses stay. An address that may answer later stays. */
-function judgeOutlet(outlet: Outlet, tried: CheckedFeed[], found: CheckedFeed[]) {
+function judgeOutlet(outlet: Outlet, tried: CheckedFeed[], found: CheckedFeed[]): CheckedOutlet {
   const listed = tried.filter(feed => feed.listed)
   const byUrl = new Map(listed.map(feed => [feed.url, feed]))
   const kept = (urls: string[]) => urls.flatMap(url => addressToKeep(url, byUrl.get(url)) ?? [])
@@ -117,9 +127,7 @@ function judgeOutlet(outlet: Outlet, tried: CheckedFeed[], found: CheckedFeed[])
     result,
     feeds,
     sitemaps: sitemaps.filter(url => !feeds.includes(url)),
-    /** Addresses without a feed: those of the catalogue, then those that earlier checks dropped. */
     dropped: tried.filter(({ dead, listed, ok }) => (listed ? dead : !ok)).map(({ url }) => url),
-    /** Addresses that the check found, or to which a listed address has moved permanently. */
     found: after.filter(url => !before.includes(url)),
   }
   return { ...checked, sentence: outletSentence(checked, listed) }

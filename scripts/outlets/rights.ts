@@ -5,6 +5,7 @@ import { type Bound, boundArticles } from '../../shared/articles/bounds.ts'
 import { counted, printableLine } from '../../shared/log/printable.ts'
 import {
   type Rights,
+  type RightsRules,
   readRights,
   rightsOf,
   rightsRules,
@@ -190,12 +191,7 @@ const nextArticles = async (db: Queryable, domain: string, after: bigint) =>
   (await db.query<Article>(NEXT, [domain, after, PART])).rows
 
 /** Decides what may be done with an article at present. It remembers hosts without files. */
-function createJudge(
-  pool: Pool,
-  rules: ReturnType<typeof rightsRules>,
-  { licence }: Outlet,
-  usual: Signal[],
-) {
+function createJudge(pool: Pool, rules: RightsRules, { licence }: Outlet, usual: Signal[]) {
   const hosts = new Map<string, ReturnType<typeof filesOf>>()
   const isOfPage = ({ source }: Signal) => source === 'header' || source === 'meta'
   const isLicensed = Boolean(licence)

@@ -9,7 +9,18 @@ import {
 } from '../../shared/postgres/pool.ts'
 
 /** The changes of a sync. */
-export type Synced = Awaited<ReturnType<typeof syncOutlets>>
+export interface Synced {
+  added: string[]
+  changed: string[]
+  /** Outlets that left the catalogue. They are not crawled, and their articles stay. */
+  removed: string[]
+  /** Outlets that were not given and are still crawled. */
+  kept: string[]
+  unchanged: number
+  feeds: { added: number; removed: number }
+  /** Feeds of crawled outlets that another crawled outlet also names. */
+  shared: SharedFeed[]
+}
 
 export interface SyncOptions {
   /** Rolls everything back, so that the changes are only reported. */
@@ -26,17 +37,18 @@ export interface SyncOptions {
  * within seconds. For an outlet that leaves, addresses that were not fetched yet are removed, and
  * so are its feeds' validators. The crawler finds these addresses again if the outlet returns.
  */
-export async function syncOutlets(pool: Pool, outlets: Outlet[], options: SyncOptions = {}) {
+export async function syncOutlets(
+  pool: Pool,
+  outlets: Outlet[],
+  options: SyncOptions = {},
+): Promise<Synced> {
   const synced = {
     added: [] as string[],
     changed: [] as string[],
-    /** Outlets that left the catalogue. They are not crawled, and their articles stay. */
     removed: [] as string[],
-    /** Outlets that were not given and are still crawled. */
     kept: [] as string[],
     unchanged: 0,
     feeds: { added: 0, removed: 0 },
-    /** Feeds of crawled outlets that another crawled outlet also names. */
     shared: [] as SharedFeed[],
   }
   try {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
+import { type FeedParser, openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
 import {
   addressRule,
   guardedConnector,
@@ -18,14 +18,31 @@ import type { Config } from '../../shared/config/config.ts'
 import { productToken } from '../../shared/outlets/rights.ts'
 
 /** The requests of one check: each host gets one request at a time, with a pause between two. */
-export type Trial = ReturnType<typeof openTrial>
+export interface Trial {
+  config: Config
+  parser: FeedParser
+  signal: AbortSignal
+  /**
+   * Fetches an address. Obeys robots.txt and follows redirects.
+   * @throws Error with a sentence that says why there is no answer
+   */
+  get(url: URL): Promise<Answered>
+  /** The text of a host's robots.txt; empty when the host has none, or does not answer. */
+  robotsText(url: URL): Promise<string>
+  close(): Promise<void>
+}
 
-export type Answered = Awaited<ReturnType<typeof follow>>
+export interface Answered {
+  permanent: boolean
+  kind: 'answer'
+  answer: FetchedResponse
+  url: URL
+}
 
 /** The crawler obeys a Crawl-delay of hours. A manual check waits at most this long, in ms. */
 const LONGEST_PAUSE = 30_000
 
-export function openTrial(config: Config, signal: AbortSignal) {
+export function openTrial(config: Config, signal: AbortSignal): Trial {
   const parser = openFeedParser()
   const ask = pacedRequest(config, signal)
   const robots = new Map<string, Promise<FetchedResponse | RequestFailure>>()
@@ -60,12 +77,7 @@ export function openTrial(config: Config, signal: AbortSignal) {
     config,
     parser,
     signal,
-    /**
-     * Fetches an address. Obeys robots.txt and follows redirects.
-     * @throws Error with a sentence that says why there is no answer
-     */
     get: (url: URL) => follow(url, askAllowed),
-    /** The text of a host's robots.txt; empty when the host has none, or does not answer. */
     async robotsText(url: URL): Promise<string> {
       const answer = await robotsAnswer(url)
       return !(answer instanceof RequestFailure) && answer.status < 300
@@ -138,7 +150,7 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
  * Follows redirects as the crawler does, with cookies. `permanent`: every redirect was a permanent
  * one (301, 308).
  */
-async function follow(from: URL, ask: Ask) {
+async function follow(from: URL, ask: Ask): Promise<Answered> {
   const track = freshTrack()
   let permanent = true
   const fetched = await followAll(track, from, async url => {

@@ -5,12 +5,20 @@ import { type CommandContext, textOf, UsageError } from '../../shared/process/co
 import { readInstant } from '../articles/line.ts'
 
 /** The articles to reindex, and the part of them to rebuild. A field that is null selects all. */
-export type Selection = ReturnType<typeof selectionOf>
+export interface Selection {
+  what: 'words' | 'vectors' | 'snippets' | 'copies'
+  outlet: string | null
+  language: Language | null
+  /** Published at this time or later. */
+  from: Date | null
+  /** Published before this time. */
+  to: Date | null
+}
 
 const WHAT = ['vectors', 'snippets', 'copies'] as const
 
 /** @throws UsageError that says what to write instead */
-export function selectionOf(options: CommandContext['options']) {
+export function selectionOf(options: CommandContext['options']): Selection {
   const from = instantOf('--from', textOf(options, 'from'))
   const to = instantOf('--to', textOf(options, 'to'))
   if (from !== null && to !== null && from >= to)
@@ -19,9 +27,7 @@ export function selectionOf(options: CommandContext['options']) {
     what: WHAT.find(what => options[what] === true) ?? ('words' as const),
     outlet: textOf(options, 'outlet')?.toLowerCase() ?? null,
     language: languageOf(textOf(options, 'language')),
-    /** Published at this time or later. */
     from,
-    /** Published before this time. */
     to,
   }
 }

@@ -42,15 +42,22 @@ type Kind = keyof typeof MENDS
 /** The most differences of a kind that are named. */
 const EXAMPLES = 10
 
-export type Report = ReturnType<typeof createReport>
+export interface Report {
+  kinds: Map<Kind, { kind: Kind; count: number; examples: string[]; mend: string | null }>
+  /** The parts that were not compared, each with the reason. */
+  notes: string[]
+  found(kind: Kind, text: string, more?: number): void
+  isSound(): boolean
+  /** The report in lines for people. */
+  lines(): string[]
+}
 
 /** Collects differences: the number of each kind, and the first ones in full. */
-export function createReport() {
+export function createReport(): Report {
   const kinds = new Map<
     Kind,
     { kind: Kind; count: number; examples: string[]; mend: string | null }
   >()
-  /** The parts that were not compared, each with the reason. */
   const notes: string[] = []
   return {
     kinds,
@@ -62,7 +69,6 @@ export function createReport() {
       if (all.examples.length < EXAMPLES) all.examples.push(text)
     },
     isSound: (): boolean => [...kinds.values()].every(({ mend }) => mend === null),
-    /** The report in lines for people. */
     lines: (): string[] =>
       [...kinds.values()].flatMap(({ kind, count, examples, mend }) => [
         `${kind}: ${counted(count, 'difference')}${mend === null ? '.' : `; ${mend} mends that.`}`,

@@ -50,20 +50,24 @@ export async function showSearches(options: Shown): Promise<void> {
   printAddresses(options, base)
 }
 
-type Offered = ReturnType<typeof offeredSearches>
+interface Offered {
+  /** Searches that must return articles before they are printed. */
+  awaited: Search[]
+  /** Whether one of the awaited searches needs vectors. */
+  needsVectors: boolean
+  /** The search by meaning, when articles are embedded only later. */
+  later: Search | null
+}
 
 function offeredSearches(
   { json, rss, semantic }: ReturnType<typeof searches>,
   env: NodeJS.ProcessEnv,
-) {
+): Offered {
   const byMeaning = Boolean(env.QDRANT_URL && (env.EMBEDDINGS_URL || env.HF_TOKEN))
   const needsVectors = byMeaning && /^0+(ms|s|m|h|d)?$/.test(env.EMBED_DELAY ?? '')
   return {
-    /** Searches that must return articles before they are printed. */
     awaited: needsVectors ? [json, rss, semantic] : [json, rss],
-    /** Whether one of the awaited searches needs vectors. */
     needsVectors,
-    /** The search by meaning, when articles are embedded only later. */
     later: byMeaning && !needsVectors ? semantic : null,
   }
 }
@@ -252,12 +256,19 @@ export async function readCounts(pool: Pool): Promise<ShownCounts> {
 const inWords = ({ pages, finished, articles, embedded }: ShownCounts) =>
   `${finished} of ${counted(pages, 'page')} read, ${counted(articles, 'article')} indexed, ${embedded} embedded`
 
-export type Progress = ReturnType<typeof createProgress>
+export interface Progress {
+  show(counts: ShownCounts): void
+  /**
+   * Clears the line of a terminal, so that other lines can be printed. The next `show` prints it
+   * again.
+   */
+  pause(): void
+}
 
 const LINE_MS = 5_000
 
 /** On a terminal, one line that changes; elsewhere, plain lines, at most one every `LINE_MS`. */
-export function createProgress(print: (line: string) => void) {
+export function createProgress(print: (line: string) => void): Progress {
   const isTerminal = process.stdout.isTTY
   let shown = ''
   let shownAt = 0
@@ -270,10 +281,6 @@ export function createProgress(print: (line: string) => void) {
       if (isTerminal) process.stdout.write(`\r\x1b[K${line}`)
       else print(line)
     },
-    /**
-     * Clears the line of a terminal, so that other lines can be printed. The next `show` prints it
-     * again.
-     */
     pause(): void {
       if (isTerminal && shown !== '') process.stdout.write('\r\x1b[K')
       if (isTerminal) shown = ''

@@ -89,13 +89,22 @@ const details = (report: Report, timedOut: boolean): string[] => [
 ]
 
 /** The results of a test file in TAP (https://testanything.org/tap-version-14-specification.html). */
-type Report = ReturnType<typeof readReport>
+interface Report {
+  passed: number
+  failed: number
+  /** Comments from `t.comment`, such as measurements. */
+  comments: string[]
+  /** Skipped tests, and the reasons. */
+  skipped: string[]
+  /** The failures with their context: names of the tests around them, differences, places. */
+  failures: string[]
+}
 
 /**
  * Reads the report of a file that ended with `code`. A file that crashed, or ended before its plan,
  * has failed.
  */
-export function readReport(text: string, code: number | null) {
+export function readReport(text: string, code: number | null): Report {
   const lines = text.split('\n')
   const sum = lines.findLast(line => /^# \{ total: \d+/.test(line))
   const counted = (name: string) =>
@@ -107,13 +116,10 @@ export function readReport(text: string, code: number | null) {
   return {
     passed,
     failed: brokenOff ? failed + 1 : failed,
-    /** Comments from `t.comment`, such as measurements. */
     comments: lines
       .filter(line => /^\s*# (?!Subtest|time=|\{ total)/.test(line))
       .map(line => line.trim()),
-    /** Skipped tests, and the reasons. */
     skipped: lines.flatMap(line => / # SKIP ?(.*)$/i.exec(line)?.[0].trim() ?? []),
-    /** The failures with their context: names of the tests around them, differences, places. */
     failures:
       failed > 0 || brokenOff ? lines.filter(line => line.trim() !== '' && !isNoise(line)) : [],
   }

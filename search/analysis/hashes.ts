@@ -13,13 +13,20 @@ export function hashOf(text: string): number {
   return finishHash(hash)
 }
 
+export interface HashedWords {
+  units: Uint16Array<ArrayBufferLike>
+  ends: Int32Array<ArrayBuffer>
+  hashes: Uint32Array<ArrayBuffer>
+  count: number
+}
+
 /**
  * Hashes the words of a word list, as `wordList` writes it: `hashes` has `hashOf` of each word. In
  * `units`, word n stands before `ends[n]` and begins one unit after the end of the word before. The
  * first word begins at 1. The arrays may be longer than `count`, and the next call overwrites them.
  * `hashWords` makes no string for a word.
  */
-export function hashWords(list: string) {
+export function hashWords(list: string): HashedWords {
   const units = codeUnits(list)
   const { length } = list
   if (ends.length < length) {

@@ -11,7 +11,17 @@ export interface CompositeBucket {
 }
 
 /** The parts of an answer of `_search` that we use. */
-export type SearchAnswer = ReturnType<typeof readAnswer>
+export interface SearchAnswer {
+  /** Matches, counted up to the limit of the request; null: the request asked for no count. */
+  total: number | null
+  hits: Hit[]
+  /** How many documents each bucket of an aggregation has, in the order of the buckets. */
+  counts(name: string): number[]
+  composite(name: string): {
+    buckets: { key: Readonly<Record<string, string | number>>; count: number; newest: number }[]
+    after: unknown
+  }
+}
 
 /**
  * Reads an answer of `_search`. Refuses an answer that lacks the matches of some shards.
@@ -19,7 +29,7 @@ export type SearchAnswer = ReturnType<typeof readAnswer>
  * @param isScored whether hits carry scores between sort value and id
  * @throws ArchiveFailure
  */
-export function readAnswer(answer: unknown, isScored: boolean) {
+export function readAnswer(answer: unknown, isScored: boolean): SearchAnswer {
   const { timed_out: timedOut, _shards: shards, hits, aggregations } = recordOf(answer)
   if (timedOut !== false || recordOf(shards).failed !== 0)
     throw new ArchiveFailure(
@@ -29,10 +39,8 @@ export function readAnswer(answer: unknown, isScored: boolean) {
   const { total, hits: list } = recordOf(hits ?? {})
   const aggregation = (name: string) => recordOf(recordOf(aggregations)[name])
   return {
-    /** Matches, counted up to the limit of the request; null: the request asked for no count. */
     total: total === undefined ? null : numberOf(recordOf(total).value),
     hits: listOf(list ?? []).map(hit => hitOf(recordOf(hit), isScored)),
-    /** How many documents each bucket of an aggregation has, in the order of the buckets. */
     counts(name: string): number[] {
       const { buckets, doc_count: single } = aggregation(name)
       if (single !== undefined) return [numberOf(single)]

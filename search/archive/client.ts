@@ -56,7 +56,16 @@ export interface ArchiveRequest {
   each?: number
 }
 
-export type ArchiveClient = ReturnType<typeof openArchiveClient>
+export interface ArchiveClient {
+  /**
+   * Sends a request to the nodes in turn until a node answers.
+   *
+   * @returns the answer's JSON
+   * @throws ArchiveFailure
+   */
+  send(request: ArchiveRequest): Promise<unknown>
+  close(): Promise<void>
+}
 
 const CONNECT_MS = 2_000
 const SHORTEST_PAUSE = 100
@@ -90,7 +99,7 @@ export function openArchiveClient({
   timeout,
   trust,
   refusalOf,
-}: ArchiveSettings) {
+}: ArchiveSettings): ArchiveClient {
   const all: Node[] = nodes.map(address => {
     const { origin, pathname } = new URL(address)
     const options = {
@@ -127,12 +136,6 @@ export function openArchiveClient({
     }
   }
   return {
-    /**
-     * Sends a request to the nodes in turn until a node answers.
-     *
-     * @returns the answer's JSON
-     * @throws ArchiveFailure
-     */
     async send(request: ArchiveRequest): Promise<unknown> {
       const end = performance.now() + (request.within ?? timeout)
       let wait = SHORTEST_PAUSE

@@ -44,7 +44,7 @@ export const LAST = 9_007_199_254_740_991
  * first, so that such a search stops early. The index holds no article to show: the rows of a page
  * come from Postgres.
  */
-export const indexBody = ({ shards, replicas }: IndexShape) => ({
+export const indexBody = ({ shards, replicas }: IndexShape): object => ({
   settings: {
     index: {
       number_of_shards: shards,

@@ -22,7 +22,14 @@ const EACH = 60_000
  */
 const TRIES = 8
 
-export type Sender = ReturnType<typeof createSender>
+export interface Sender {
+  /**
+   * Sends the articles of a range. An article that the index has already is replaced.
+   *
+   * @returns the times of the articles; null: `signal` interrupted it
+   */
+  send(index: string, range: SegmentRange, signal: AbortSignal): Promise<Filled | null>
+}
 
 /** Sends articles to indices. */
 export function createSender({
@@ -33,7 +40,7 @@ export function createSender({
   client: ArchiveClient
   source: ArticleSource
   worked(articles: number): Promise<void>
-}) {
+}): Sender {
   const names = createNameCache(source, NAMES)
 
   /** Makes the two lines of a bulk request for each article. */
@@ -54,11 +61,6 @@ export function createSender({
     }
   }
   return {
-    /**
-     * Sends the articles of a range. An article that the index has already is replaced.
-     *
-     * @returns the times of the articles; null: `signal` interrupted it
-     */
     async send(index: string, range: SegmentRange, signal: AbortSignal): Promise<Filled | null> {
       const filled: Filled = { published: null, ingested: null, undated: 0 }
       const pipe = createPipe(body => sendBulk(client, index, body))

@@ -65,28 +65,62 @@ export async function readArchiveMeta(db: Queryable): Promise<ArchiveMeta> {
   )
 }
 
-export type ArchiveStore = ReturnType<typeof openArchiveStore>
+export interface ArchiveStore {
+  /** All indices, in ascending order of their ranges. */
+  readIndices(): Promise<ArchiveIndexState[]>
+  /**
+   * Adds an index to Postgres before it is made in OpenSearch. An interrupted run then leaves no
+   * index in OpenSearch that Postgres does not know.
+   */
+  add(state: ArchiveIndexState): Promise<void>
+  /** Notes that articles up to `filledTo` are searchable, and the times of the added articles. */
+  advance(name: string, filledTo: bigint, filled: Filled): Promise<void>
+  /**
+   * Makes the index that was built for a range the serving one. Retires the index that it
+   * replaces.
+   */
+  replace(name: string): Promise<void>
+  /** Marks serving indices, so that the next run builds them anew. */
+  markStale(names: readonly string[]): Promise<void>
+  /** Retires indices that serve no search. */
+  retire(names: readonly string[]): Promise<void>
+  /** Retires all indices, so that no search uses the archive. */
+  retireAll(): Promise<void>
+  /** Removes a retired index from the table, after OpenSearch has deleted it. */
+  forget(name: string): Promise<void>
+  /**
+   * Drops the oldest segment if the archive has its articles. The newest segment stays.
+   *
+   * @returns how many articles the dropped segment had; 0: there is none to drop
+   */
+  releaseNext(): Promise<number>
+  /** Articles up to this `seq` have no segment, because only the archive has them; 0: none. */
+  readReleasedTo(): Promise<bigint>
+  /**
+   * Notes up to which `seq` segments are still released. The caller's transaction also stores a
+   * segment of released articles again.
+   */
+  restored(client: Client, releasedTo: bigint): Promise<void>
+  /**
+   * Runs work while no other process fills the archive. @returns null: another process fills it
+   */
+  exclusively<T>(work: () => Promise<T>): Promise<T | null>
+}
 
 /**
  * The state of the archive in Postgres: tables `archive_indices`, `segments_version`. Every change
  * that affects searches raises the version.
  */
-export function openArchiveStore(pool: Pool) {
+export function openArchiveStore(pool: Pool): ArchiveStore {
   return {
-    /** All indices, in ascending order of their ranges. */
     async readIndices(): Promise<ArchiveIndexState[]> {
       return (await pool.query<ArchiveIndexState>(INDICES)).rows
     },
 
-    /**
-     * Adds an index to Postgres before it is made in OpenSearch. An interrupted run then leaves no
-     * index in OpenSearch that Postgres does not know.
-     */
     async add({ name, first, last, filledTo, state, analysis }: ArchiveIndexState): Promise<void> {
       await pool.query(ADD, [name, first, last, filledTo, state, analysis])
     },
 
-    /** Notes that articles up to `filledTo` are searchable, and the times of the added articles. */
     async advance(
       name: string,
       filledTo: bigint,
@@ -97,10 +131,6 @@ export function openArchiveStore(pool: Pool) {
       await changing(pool, client => client.query(ADVANCE, [name, filledTo, ...times, undated]))
     },
 
-    /**
-     * Makes the index that was built for a range the serving one. Retires the index that it
-     * replaces.
-     */
     async replace(name: string): Promise<void> {
       await changing(pool, async client => {
         await client.query(RETIRE_OLD, [name])
@@ -108,14 +138,12 @@ export function openArchiveStore(pool: Pool) {
       })
     },
 
-    /** Marks serving indices, so that the next run builds them anew. */
     async markStale(names: readonly string[]): Promise<void> {
       await pool.query('update archive_indices set analysis = 0 where name = any ($1::text[])', [
         names,
       ])
     },
 
-    /** Retires indices that serve no search. */
     async retire(names: readonly string[]): Promise<void> {
       await pool.query(
         "update archive_indices set state = 'retired' where name = any ($1::text[])",
@@ -123,38 +151,23 @@ export function openArchiveStore(pool: Pool) {
       )
     },
 
-    /** Retires all indices, so that no search uses the archive. */
     async retireAll(): Promise<void> {
       await changing(pool, client => client.query("update archive_indices set state = 'retired'"))
     },
 
-    /** Removes a retired index from the table, after OpenSearch has deleted it. */
     async forget(name: string): Promise<void> {
       await pool.query("delete from archive_indices where name = $1 and state = 'retired'", [name])
     },
 
-    /**
-     * Drops the oldest segment if the archive has its articles. The newest segment stays.
-     *
-     * @returns how many articles the dropped segment had; 0: there is none to drop
-     */
     releaseNext: (): Promise<number> => changing(pool, releaseNext),
 
-    /** Articles up to this `seq` have no segment, because only the archive has them; 0: none. */
     readReleasedTo: async (): Promise<bigint> =>
       (await readValue<bigint>(pool, 'select released_to from segments_version'))!,
 
-    /**
-     * Notes up to which `seq` segments are still released. The caller's transaction also stores a
-     * segment of released articles again.
-     */
     async restored(client: Client, releasedTo: bigint): Promise<void> {
       await client.query('update segments_version set released_to = $1', [releasedTo])
     },
 
-    /**
-     * Runs work while no other process fills the archive. @returns null: another process fills it
-     */
     exclusively: <T>(work: () => Promise<T>): Promise<T | null> => whileLocked(pool, LOCK, work),
   }
 }

@@ -43,13 +43,38 @@ export interface ArchiveWriterOptions extends IndexShape {
 type Worked = (articles: number) => Promise<void>
 
 /** Fills and empties the archive. */
-export type ArchiveWriter = ReturnType<typeof openArchiveWriter>
+export interface ArchiveWriter {
+  /** How many articles `fill` would send. */
+  countDue(): Promise<number>
+  /** Puts due articles into the archive. @returns false: `signal` interrupted it */
+  fill(worked: Worked, signal: AbortSignal): Promise<boolean>
+  /** Marks every index, so that `fill` builds it anew. */
+  markStale(): Promise<void>
+  /**
+   * Drops the segments of the articles that the archive has. @returns false: `signal` interrupted
+   * it
+   */
+  release(worked: Worked, signal: AbortSignal): Promise<boolean>
+  /**
+   * Makes released segments anew, then deletes every index. @returns false: `signal` interrupted
+   * it
+   */
+  empty(worked: Worked, signal: AbortSignal): Promise<boolean>
+  /** For how many articles `release` would drop segments, or `empty` would make segments. */
+  countReleased(task: 'release' | 'empty'): Promise<number>
+  /**
+   * Runs work while no other process changes the archive. @returns null: another process changes
+   * it
+   */
+  exclusively: <T>(work: () => Promise<T>) => Promise<T | null>
+  close(): Promise<void>
+}
 
 export function openArchiveWriter(
   pool: Pool,
   settings: ArchiveSettings,
   options: ArchiveWriterOptions,
-) {
+): ArchiveWriter {
   const client = openArchiveClient(settings)
   const store = openArchiveStore(pool)
   const { recent, segment = SEGMENT_SIZES.merged } = options
@@ -64,9 +89,7 @@ export function openArchiveWriter(
     return newest < covered ? newest : covered
   }
   return {
-    /** How many articles `fill` would send. */
     countDue: async (): Promise<number> => countDue({ client, store, until: await until() }),
-    /** Puts due articles into the archive. @returns false: `signal` interrupted it */
     async fill(worked: Worked, signal: AbortSignal): Promise<boolean> {
       const source = postgresArticles(openReads(pool))
       const { prefix } = settings
@@ -81,15 +104,10 @@ export function openArchiveWriter(
         until: await until(),
       })
     },
-    /** Marks every index, so that `fill` builds it anew. */
     async markStale(): Promise<void> {
       const serving = (await store.readIndices()).filter(one => one.state === 'serving')
       await store.markStale(serving.map(one => one.name))
     },
-    /**
-     * Drops the segments of the articles that the archive has. @returns false: `signal` interrupted
-     * it
-     */
     async release(worked: Worked, signal: AbortSignal): Promise<boolean> {
       while (!signal.aborted) {
         const articles = await store.releaseNext()
@@ -98,17 +116,12 @@ export function openArchiveWriter(
       }
       return false
     },
-    /**
-     * Makes released segments anew, then deletes every index. @returns false: `signal` interrupted
-     * it
-     */
     async empty(worked: Worked, signal: AbortSignal): Promise<boolean> {
       if (!(await restoreSegments(pool, store, segment, worked, signal))) return false
       await store.retireAll()
       await deleteRetired({ client, store })
       return true
     },
-    /** For how many articles `release` would drop segments, or `empty` would make segments. */
     async countReleased(task: 'release' | 'empty'): Promise<number> {
       const released = Number(await store.readReleasedTo())
       if (task === 'empty') return released
@@ -119,10 +132,6 @@ export function openArchiveWriter(
         0,
       )
     },
-    /**
-     * Runs work while no other process changes the archive. @returns null: another process changes
-     * it
-     */
     exclusively: store.exclusively,
     close: client.close,
   }
@@ -306,7 +315,16 @@ async function restoreSegments(
 }
 
 /** The nodes of OpenSearch, and the copies of the shards of the archive's indices. */
-export type ArchiveHealth = Awaited<ReturnType<typeof readArchiveHealth>>
+export interface ArchiveHealth {
+  nodes: number
+  /** Copies of shards that a node serves. The first copy of each shard counts too. */
+  active: number
+  /**
+   * Copies of shards that no node has. After the loss of a node, its copies count until other
+   * nodes have taken them.
+   */
+  unassigned: number
+}
 
 /**
  * `WITHIN`: ms for the request with all its tries. `EACH`: ms for one try; then another node is
@@ -320,19 +338,14 @@ const EACH = 1_000
  *
  * @throws ArchiveFailure
  */
-export async function readArchiveHealth(settings: ArchiveSettings) {
+export async function readArchiveHealth(settings: ArchiveSettings): Promise<ArchiveHealth> {
   const client = openArchiveClient(settings)
   try {
     const path = `/_cluster/health/${settings.prefix}-*?expand_wildcards=all`
     const answer = recordOf(await client.send({ method: 'GET', path, within: WITHIN, each: EACH }))
     return {
       nodes: numberOf(answer.number_of_nodes),
-      /** Copies of shards that a node serves. The first copy of each shard counts too. */
       active: numberOf(answer.active_shards),
-      /**
-       * Copies of shards that no node has. After the loss of a node, its copies count until other
-       * nodes have taken them.
-       */
       unassigned: numberOf(answer.unassigned_shards),
     }
   } finally {

@@ -3,7 +3,13 @@ import { LRUCache } from 'lru-cache'
 import type { SegmentMeta } from '../store/segment-store.ts'
 
 /** A cache limited by bytes. It drops the least recently used values first. */
-export type Cache<K extends {}, V extends {}> = ReturnType<typeof createCache<K, V>>
+export interface Cache<K extends {}, V extends {}> {
+  get(key: K): V | undefined
+  /** A value that is larger than the limit is not kept. */
+  set(key: K, value: V, bytes: number): undefined
+  keys(): Generator<K, void, unknown>
+  stats(): CacheStats
+}
 
 /** In bytes, as the callers of `set` estimate them. */
 export interface CacheStats {
@@ -21,14 +27,13 @@ export const together = (stats: CacheStats[]): CacheStats => ({
 export const ENTRY_BYTES = 200
 
 /** @param limit bytes */
-export function createCache<K extends {}, V extends {}>(limit: number) {
+export function createCache<K extends {}, V extends {}>(limit: number): Cache<K, V> {
   const maxSize = Math.max(1, Math.floor(limit))
   // `lru-cache` counts the size of an entry again only for a new object, so each value gets a new
   // wrapper.
   const cache = new LRUCache<K, { value: V }>({ maxSize })
   return {
     get: (key: K): V | undefined => cache.get(key)?.value,
-    /** A value that is larger than the limit is not kept. */
     set: (key: K, value: V, bytes: number): undefined =>
       void cache.set(key, { value }, { size: bytes + ENTRY_BYTES }),
     keys: (): Generator<K, void, unknown> => cache.keys(),
@@ -37,7 +42,23 @@ export function createCache<K extends {}, V extends {}>(limit: number) {
 }
 
 /** The most bytes of each cache that an opened index keeps. */
-export type CacheSizes = ReturnType<typeof defaultCacheSizes>
+export interface CacheSizes {
+  /**
+   * Posting lists and their bitmaps. In a million articles, the lists of a frequent term take 128
+   * kB.
+   */
+  postings: number
+  /** Columns with term filters: 45 MB for a million articles. */
+  columns: number
+  /** Results of verification, by expression: the articles that match and those that do not. */
+  verified: number
+  /** Numbers of matches, by query and segment: 64 bytes each. */
+  counts: number
+  /** Articles as they are shown. */
+  articles: number
+  /** Names of outlets and authors as they are shown, and posting lists of parts of names. */
+  names: number
+}
 
 const MB = 1 << 20
 
@@ -47,24 +68,15 @@ const MB = 1 << 20
  *
  * @param memory bytes of the machine, or of the container where it has a limit
  */
-export function defaultCacheSizes(memory: number = availableMemory()) {
+export function defaultCacheSizes(memory: number = availableMemory()): CacheSizes {
   const share = (part: number, most: number) =>
     Math.min(most, Math.max(4 * MB, Math.floor(memory / part)))
   return {
-    /**
-     * Posting lists and their bitmaps. In a million articles, the lists of a frequent term take 128
-     * kB.
-     */
     postings: share(28, 512 * MB),
-    /** Columns with term filters: 45 MB for a million articles. */
     columns: share(28, 512 * MB),
-    /** Results of verification, by expression: the articles that match and those that do not. */
     verified: share(512, 24 * MB),
-    /** Numbers of matches, by query and segment: 64 bytes each. */
     counts: share(512, 24 * MB),
-    /** Articles as they are shown. */
     articles: share(128, 64 * MB),
-    /** Names of outlets and authors as they are shown, and posting lists of parts of names. */
     names: share(256, 64 * MB),
   }
 }
@@ -98,6 +110,16 @@ interface Part<V> {
   last: number
 }
 
+export interface CacheBySegment<V> {
+  get(segment: OfSegment): V | undefined
+  /** Looks a key up once, for many segments. The result is valid until the caller next awaits. */
+  ofKey(key: string): (segment: SegmentMeta) => V | undefined
+  set(segment: OfSegment, value: V, bytes: number): void
+  /** The keys that were used most recently, of all segments together. */
+  latestKeys(most: number): string[]
+  stats(): CacheStats
+}
+
 /**
  * A cache of values by key and segment. Every key has one entry, because a search asks all segments
  * for the same few keys. One entry for each key of each segment costs a search five to ten times as
@@ -105,13 +127,12 @@ interface Part<V> {
  *
  * @param limit bytes
  */
-export function createCacheBySegment<V>(limit: number) {
+export function createCacheBySegment<V>(limit: number): CacheBySegment<V> {
   const entries = createCache<string, Entry<V>>(limit)
   return {
     get: ({ segment, key }: OfSegment): V | undefined =>
       entries.get(key)?.bySegment.get(segment.no)?.value,
 
-    /** Looks a key up once, for many segments. The result is valid until the caller next awaits. */
     ofKey(key: string) {
       const bySegment = entries.get(key)?.bySegment
       return (segment: SegmentMeta): V | undefined => bySegment?.get(segment.no)?.value
@@ -138,7 +159,6 @@ export function createCacheBySegment<V>(limit: number) {
       entries.set(key, { bytes: sum, bySegment }, sum)
     },
 
-    /** The keys that were used most recently, of all segments together. */
     latestKeys(most: number): string[] {
       const keys: string[] = []
       for (const key of entries.keys()) {
@@ -165,7 +185,13 @@ export interface KnownCount {
 /** Known counts of a query, by the number of the segment. */
 type KnownCounts = Map<number, KnownCount>
 
-export type CountCache = ReturnType<typeof createCountCache>
+export interface CountCache {
+  /** The counts of a query. Callers that add to them call `keep` afterwards. */
+  of(query: string): KnownCounts
+  /** @param current numbers of the present segments; counts of other segments are forgotten */
+  keep(query: string, counts: KnownCounts, current: Iterable<number>): void
+  stats(): CacheStats
+}
 
 /**
  * How many documents of stored segments match a query, kept for the next search. A segment never
@@ -174,13 +200,11 @@ export type CountCache = ReturnType<typeof createCountCache>
  *
  * @param limit bytes
  */
-export function createCountCache(limit: number) {
+export function createCountCache(limit: number): CountCache {
   const byQuery = createCache<string, KnownCounts>(limit)
   return {
-    /** The counts of a query. Callers that add to them call `keep` afterwards. */
     of: (query: string): KnownCounts => byQuery.get(query) ?? new Map(),
 
-    /** @param current numbers of the present segments; counts of other segments are forgotten */
     keep(query: string, counts: KnownCounts, current: Iterable<number>): void {
       const kept: KnownCounts = new Map()
       for (const no of current) {

@@ -14,7 +14,10 @@ import {
 } from '../store/segment-store.ts'
 import {
   type Cache,
+  type CacheBySegment,
   type CacheSizes,
+  type CacheStats,
+  type CountCache,
   createCache,
   createCacheBySegment,
   createCountCache,
@@ -25,10 +28,77 @@ import {
  * results of verification. A segment never changes, so these parts never become stale.
  */
 
-export type SegmentCache = ReturnType<typeof createSegmentCache>
+/** The parts of segments that were prefetched. */
+interface PrefetchedParts {
+  /** The documents with a term; undefined: they were not prefetched. */
+  list(segment: SegmentMeta, term: string): DocIdSet | undefined
+  /** Whether a segment was prefetched. */
+  has(segment: SegmentMeta): boolean
+  hasDictionary(segment: SegmentMeta): boolean
+  add(segment: SegmentMeta, read: ReadSegment): void
+  /** Notes all segments that are stored and not used yet. `prune` keeps their parts. */
+  announce(ahead: SegmentMeta[]): void
+  /**
+   * Drops parts that no search will ask for.
+   *
+   * @param newest the segments whose dictionaries stay
+   */
+  prune(meta: IndexMeta, newest: SegmentMeta[]): void
+  largestDictionary(): TermDictionary | undefined
+  bytes(): number
+}
+
+/** Reads the newest segments before searches need them. */
+export interface Prefetch extends PrefetchedParts {
+  /**
+   * Prefetches the newest segments that hold `articles` articles together, and drops all others.
+   * Returns at once. The dictionaries are read in the background, and no search waits for them.
+   */
+  follow(meta: IndexMeta, articles: number): void
+  /** Resolves when no prefetch is running. */
+  idle(): Promise<void>
+  /** Stops prefetching. Resolves when the last read has ended. */
+  close(): Promise<void>
+}
+
+/** Parts of stored segments that are kept in memory. */
+export interface SegmentCache {
+  /** Results of verification, by segment and by the verified expression. */
+  verified: CacheBySegment<Verified>
+  /** Numbers of matches, by query. */
+  counts: CountCache
+  prefetch: Prefetch
+  stats(): {
+    postings: CacheStats
+    columns: CacheStats
+    verified: CacheStats
+    counts: CacheStats
+    prefetched: number
+  }
+  /** The posting list of a term; undefined: the list is not in memory. */
+  list(segment: SegmentMeta, term: string): DocIdSet | undefined
+  /**
+   * Does the same as `list` for one term in many segments, in less time. The result is valid
+   * until the caller next awaits.
+   */
+  listsOf(term: string): (segment: SegmentMeta, { terms }: Columns) => DocIdSet | undefined
+  /**
+   * Reads segments that are stored and not used yet, so that the first searches find them in
+   * memory. It reads the columns of each segment. Of a small segment it also reads the
+   * dictionary, of a large segment the lists that searches used lately.
+   *
+   * @param ahead all such segments; those that were read before are not read again
+   * @param small a segment of at most this many articles has its dictionary read whole
+   */
+  readAhead(ahead: SegmentMeta[], small: number): Promise<void>
+  /** Reads posting lists; the result has the order of `wanted`. */
+  readLists(wanted: ListKey[], version: bigint): Promise<DocIdSet[]>
+  /** Columns of some segments. Reads those that are not in memory. */
+  columns(segments: SegmentMeta[], version: bigint): Promise<Columns[]>
+}
 
 /** Documents whose words a search has read: those that match, and those that do not. */
-interface Verified {
+export interface Verified {
   yes: DocIdSet
   no: DocIdSet
 }
@@ -36,7 +106,7 @@ interface Verified {
 /**
  * Parts of stored segments that are kept in memory. The cache may drop each of them at any time.
  */
-export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
+export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): SegmentCache {
   const lists = createCacheBySegment<DocIdSet>(sizes.postings)
   const columns = createCache<number, Columns>(sizes.columns)
   const verified = createCacheBySegment<Verified>(sizes.verified)
@@ -51,9 +121,7 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
     return prefetched
   }
   return {
-    /** Results of verification, by segment and by the verified expression. */
     verified,
-    /** Numbers of matches, by query. */
     counts,
     prefetch,
     stats: () => ({
@@ -64,7 +132,6 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
       prefetched: prefetch.bytes(),
     }),
 
-    /** The posting list of a term; undefined: the list is not in memory. */
     list(segment: SegmentMeta, term: string): DocIdSet | undefined {
       const known = lists.get({ segment, key: term })
       if (known !== undefined) return known
@@ -74,10 +141,6 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
       return prefetchedList(segment, term)
     },
 
-    /**
-     * Does the same as `list` for one term in many segments, in less time. The result is valid
-     * until the caller next awaits.
-     */
     listsOf(term: string) {
       const ofTerm = lists.ofKey(term)
       const hash = isFiltered(term) ? hashOf(term) : null
@@ -89,14 +152,6 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
       }
     },
 
-    /**
-     * Reads segments that are stored and not used yet, so that the first searches find them in
-     * memory. It reads the columns of each segment. Of a small segment it also reads the
-     * dictionary, of a large segment the lists that searches used lately.
-     *
-     * @param ahead all such segments; those that were read before are not read again
-     * @param small a segment of at most this many articles has its dictionary read whole
-     */
     async readAhead(ahead: SegmentMeta[], small: number): Promise<void> {
       prefetch.announce(ahead)
       for (const segment of ahead) {
@@ -108,7 +163,6 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
       }
     },
 
-    /** Reads posting lists; the result has the order of `wanted`. */
     async readLists(wanted: ListKey[], version: bigint): Promise<DocIdSet[]> {
       const sets = await readLists(store, wanted, version)
       wanted.forEach(({ segment, term }, index) => {
@@ -117,7 +171,6 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes) {
       return sets
     },
 
-    /** Columns of some segments. Reads those that are not in memory. */
     columns: (segments: SegmentMeta[], version: bigint): Promise<Columns[]> =>
       readThrough(store, columns, segments, version),
   }
@@ -254,10 +307,6 @@ function createPrefetch(store: SegmentStore) {
   return {
     ...parts,
 
-    /**
-     * Prefetches the newest segments that hold `articles` articles together, and drops all others.
-     * Returns at once. The dictionaries are read in the background, and no search waits for them.
-     */
     follow(meta: IndexMeta, articles: number): void {
       const { version } = meta
       if (closed || version < newest || (goal?.version === version && goal.articles === articles))
@@ -271,10 +320,8 @@ function createPrefetch(store: SegmentStore) {
       })
     },
 
-    /** Resolves when no prefetch is running. */
     idle: (): Promise<void> => reading ?? Promise.resolve(),
 
-    /** Stops prefetching. Resolves when the last read has ended. */
     async close(): Promise<void> {
       closed = true
       goal = null
@@ -293,7 +340,7 @@ function newestSegments({ segments }: IndexMeta, articles: number): SegmentMeta[
 }
 
 /** The parts of a segment that were read: its whole dictionary, or some lists by their terms. */
-type ReadSegment =
+export type ReadSegment =
   | { dictionary: TermDictionary; lists: null }
   | { dictionary: null; lists: ReadonlyMap<string, DocIdSet> }
 
@@ -302,12 +349,11 @@ type ReadSegment =
  * its segment is among the newest. Lists stay during the first version that uses their segment.
  * During that time searches copy the lists that they need into the cache.
  */
-function createPrefetchedParts() {
+function createPrefetchedParts(): PrefetchedParts {
   const dictionaries = new Map<number, TermDictionary>()
   const lists = new Map<number, { byTerm: ReadonlyMap<string, DocIdSet>; used: boolean }>()
   let announced = new Set<number>()
   return {
-    /** The documents with a term; undefined: they were not prefetched. */
     list(segment: SegmentMeta, term: string): DocIdSet | undefined {
       const dictionary = dictionaries.get(segment.no)
       if (dictionary === undefined) return lists.get(segment.no)?.byTerm.get(term)
@@ -318,7 +364,6 @@ function createPrefetchedParts() {
       return readEntry(block, entryStart(term), size) ?? emptySet(size)
     },
 
-    /** Whether a segment was prefetched. */
     has: ({ no }: SegmentMeta): boolean => dictionaries.has(no) || lists.has(no),
     hasDictionary: ({ no }: SegmentMeta): boolean => dictionaries.has(no),
 
@@ -327,16 +372,10 @@ function createPrefetchedParts() {
       else dictionaries.set(no, read.dictionary)
     },
 
-    /** Notes all segments that are stored and not used yet. `prune` keeps their parts. */
     announce(ahead: SegmentMeta[]): void {
       announced = new Set(ahead.map(segment => segment.no))
     },
 
-    /**
-     * Drops parts that no search will ask for.
-     *
-     * @param newest the segments whose dictionaries stay
-     */
     prune({ segments }: IndexMeta, newest: SegmentMeta[]): void {
       const wanted = new Set([...announced, ...newest.map(segment => segment.no)])
       for (const no of dictionaries.keys()) if (!wanted.has(no)) dictionaries.delete(no)

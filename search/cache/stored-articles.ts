@@ -3,9 +3,22 @@ import type { ArticleSource, Author, StoredArticle } from '../store/article-sour
 import type { ArticleOutlet } from '../vocabulary.ts'
 import { type Cache, type CacheSizes, type CacheStats, createCache, together } from './cache.ts'
 
-export type StoredArticles<A extends KeptArticle = KeptArticle> = ReturnType<
-  typeof createStoredArticles<A>
->
+export interface StoredArticles<A extends KeptArticle = KeptArticle> {
+  /**
+   * The articles in the given order. Numbers that belong to no article are left out.
+   *
+   * @param wordsVersion the snippets have this version of the words or a newer one
+   */
+  read(seqs: bigint[], wordsVersion: bigint): Promise<A[]>
+  /** Keeps articles that were read for another purpose. */
+  keep(stored: StoredArticle[], wordsVersion: bigint): Promise<void>
+  /** Counts the bytes of kept articles again, because these articles have grown. */
+  recount(seqs: bigint[]): void
+  names(publisherNos: number[], authorNos: number[]): Promise<Names>
+  /** The id of an article that is kept; null: the article is not kept. */
+  knownId(seq: bigint): string | null
+  stats(): { articles: CacheStats; names: CacheStats }
+}
 
 /**
  * Articles as they are shown (Lucene: stored fields), kept in memory. Visible articles hardly
@@ -17,7 +30,7 @@ export function createStoredArticles<A extends KeptArticle>(
   source: ArticleSource,
   sizes: CacheSizes,
   form: ArticleForm<A>,
-) {
+): StoredArticles<A> {
   // The key is a number, because a `Map` finds it faster than a bigint.
   let cache = createCache<number, A>(sizes.articles)
   let version = 0n
@@ -53,11 +66,6 @@ export function createStoredArticles<A extends KeptArticle>(
     }))
   }
   return {
-    /**
-     * The articles in the given order. Numbers that belong to no article are left out.
-     *
-     * @param wordsVersion the snippets have this version of the words or a newer one
-     */
     async read(seqs: bigint[], wordsVersion: bigint): Promise<A[]> {
       const found = seqs.map(seq => (wordsVersion > version ? undefined : cache.get(Number(seq))))
       const missing = seqs.filter((_, index) => found[index] === undefined)
@@ -73,11 +81,9 @@ export function createStoredArticles<A extends KeptArticle>(
       }
       return found.filter(article => article !== undefined)
     },
-    /** Keeps articles that were read for another purpose. */
     async keep(stored: StoredArticle[], wordsVersion: bigint): Promise<void> {
       await nameAndKeep(stored, wordsVersion)
     },
-    /** Counts the bytes of kept articles again, because these articles have grown. */
     recount(seqs: bigint[]): void {
       for (const key of seqs.map(Number)) {
         // The caller may hold another object than the cache: a copy, or an article that the cache
@@ -87,7 +93,6 @@ export function createStoredArticles<A extends KeptArticle>(
       }
     },
     names: names.read,
-    /** The id of an article that is kept; null: the article is not kept. */
     knownId: (seq: bigint): string | null => cache.get(Number(seq))?.id ?? null,
     stats: () => ({ articles: cache.stats(), names: names.stats() }),
   }
@@ -126,7 +131,10 @@ export interface Names {
 /** Bytes of a name with its id. */
 const NAME_BYTES = 100
 
-export type NameCache = ReturnType<typeof createNameCache>
+export interface NameCache {
+  read(publisherNos: number[], authorNos: number[]): Promise<Names>
+  stats(): CacheStats
+}
 
 /**
  * Reads names and keeps them. A name never changes once it has a number, and every page of results
@@ -134,7 +142,7 @@ export type NameCache = ReturnType<typeof createNameCache>
  *
  * @param limit bytes; outlets take up to a fifth
  */
-export function createNameCache(source: ArticleSource, limit: number) {
+export function createNameCache(source: ArticleSource, limit: number): NameCache {
   const outlets = createCache<number, ArticleOutlet>(limit / 5)
   const authors = createCache<number, Author>((limit * 4) / 5)
   return {

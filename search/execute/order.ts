@@ -29,7 +29,7 @@ export async function firstInOrder(
   wanted: number,
   { order }: Pick<ArticleQuery, 'order'>,
   position: Position | null,
-  ties: ReturnType<typeof tieBreakers>,
+  ties: TieBreakers,
 ): Promise<Hit[]> {
   const ascending = order === 'asc'
   const last = position?.last
@@ -82,12 +82,17 @@ function firstGroups(groups: Hit[][], wanted: number, after: number | null | und
   return end < 0 ? groups : groups.slice(0, end)
 }
 
+export interface TieBreakers {
+  readIds(hits: Hit[]): Promise<void>
+  readScores(hits: Hit[]): Promise<void>
+}
+
 /** Reads the ids and scores that order hits with equal sort values. */
 export function tieBreakers(
   { source, stored, cache }: Pick<IndexParts, 'source' | 'stored' | 'cache'>,
   scoring: ScoringTerm[],
   version: bigint,
-) {
+): TieBreakers {
   return {
     async readIds(hits: Hit[]): Promise<void> {
       for (const hit of hits) hit.id ??= stored.knownId(hit.seq)
@@ -146,13 +151,19 @@ async function scoreStored(
   })
 }
 
+/** Keeps the first hits in the order of a page. */
+export interface TopCollector extends Collector {
+  /** The hits, in no order. There may be more than `wanted`. */
+  hits(): Hit[]
+}
+
 /**
  * Collects the matches that can stand on a page: the first `wanted` after the page before. Where
  * scores decide, it also keeps all matches with the same sort value as the last of the `wanted`
  * matches. It also keeps matches with the sort value of the last article of the page before,
  * because that page showed only some of them.
  */
-export function createTopCollector(page: PageOrder) {
+export function createTopCollector(page: PageOrder): TopCollector {
   const { order, position, wanted } = page
   const hits: Hit[] = []
   // A check looks at all hits. It is repeated only when there are twice as many hits. Otherwise its
@@ -176,7 +187,6 @@ export function createTopCollector(page: PageOrder) {
     return complete
   }
   return {
-    /** The hits, in no order. There may be more than `wanted`. */
     hits: () => hits,
     question: { kind: 'first', page, take: found => void hits.push(...found) },
     isComplete,
@@ -184,7 +194,7 @@ export function createTopCollector(page: PageOrder) {
       if (segment.startsAt !== null && isCompleteBefore(segment.startsAt)) return
       addFirst(hits, matches, segment, page)
     },
-  } satisfies Collector & Record<string, unknown>
+  }
 }
 
 /** Adds the matches of a segment that can stand on the page. */

@@ -210,15 +210,21 @@ async function matchParts(
   }
 }
 
+/** Counts matches up to a limit. */
+export interface CountCollector extends Collector {
+  limit: number
+  /** Number of matches so far. */
+  count(): number
+}
+
 /**
  * Counts matches; the search may stop when the limit is reached.
  * @param limit 0: no count is needed
  */
-export function createCountCollector(limit: number) {
+export function createCountCollector(limit: number): CountCollector {
   let count = 0
   return {
     limit,
-    /** Number of matches so far. */
     count: () => count,
     collect(matches) {
       count += matches.count
@@ -231,7 +237,13 @@ export function createCountCollector(limit: number) {
       },
     },
     isComplete: () => count >= limit,
-  } satisfies Collector & Record<string, unknown>
+  }
+}
+
+/** Collects the numbers of all matches. */
+export interface NumberCollector extends Collector {
+  /** In ascending order. */
+  seqs(): bigint[]
 }
 
 /**
@@ -239,7 +251,7 @@ export function createCountCollector(limit: number) {
  *
  * @param limit how many matches the archive returns at most
  */
-export function createNumberCollector(limit: number) {
+export function createNumberCollector(limit: number): NumberCollector {
   const seqs: bigint[] = []
   const page = {
     sort: 'ingested_at',
@@ -249,14 +261,13 @@ export function createNumberCollector(limit: number) {
     scored: false,
   } as const
   return {
-    /** In ascending order. */
     seqs: () => seqs.sort((a, b) => (a < b ? -1 : 1)),
     collect(matches, { seqOf }) {
       for (const doc of docsOf(matches)) seqs.push(seqOf(doc))
     },
     question: { kind: 'first', page, take: hits => void seqs.push(...hits.map(({ seq }) => seq)) },
     isComplete: () => false,
-  } satisfies Collector & Record<string, unknown>
+  }
 }
 
 /**

@@ -88,11 +88,17 @@ export const storable = (text: string): string =>
 /** A prepared text in UTF-8, as Postgres takes it. */
 type EncodedText = PreparedText<Uint8Array>
 
+export interface Encoder {
+  add(text: PreparedText): void
+  /** The texts in the order in which they were added, all in `buffer`. */
+  finish(): { texts: EncodedText[]; buffer: ArrayBuffer }
+}
+
 /**
  * Encodes the texts of many articles into one buffer. A thread can hand over a buffer without a
  * copy, while strings would be written and read again.
  */
-export function createEncoder() {
+export function createEncoder(): Encoder {
   let bytes = Buffer.from(new ArrayBuffer(1 << 20))
   let end = 0
   /** @returns where the text begins and ends */
@@ -124,7 +130,6 @@ export function createEncoder() {
         units,
       }))
     },
-    /** The texts in the order in which they were added, all in `buffer`. */
     finish(): { texts: EncodedText[]; buffer: ArrayBuffer } {
       bytes = Buffer.from(bytes.buffer.transfer(end))
       return { texts: texts.map(text => text()), buffer: bytes.buffer }

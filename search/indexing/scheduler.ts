@@ -39,12 +39,38 @@ export const AHEAD = 1_000
 /** ms for which an idle thread is kept. Under load flushes come every few seconds. */
 const KEEP_ALIVE = 60_000
 
+export interface Scheduler {
+  /**
+   * Starts due flushes and merges. The writer calls this after every batch of articles, so it is
+   * cheap. Resolves when it has decided which work to start.
+   *
+   * @param last `seq` of the newest article
+   */
+  notify(last: bigint): Promise<void>
+  /**
+   * Makes segments of the written articles. Resolves when this is done or has failed.
+   *
+   * @param how `due`: makes full segments alone, at once. `all`: also makes a segment of the last
+   *   articles, unless they are few, and gives way to all other work.
+   */
+  finish(how: 'due' | 'all'): Promise<void>
+  /** Builds the segment of an import and stores it ahead: searches do not use it yet. */
+  buildImported(articles: ImportedArticles): Promise<AheadSegment>
+  /** Makes segments of articles that other processes have written, if there are enough. */
+  coverImported(): Promise<void>
+  /** Makes the merges that are due, in the thread that has the words of imported segments. */
+  mergeImported(): Promise<void>
+  /** Articles without a stored segment at the last look. */
+  backlog(): number
+  close(): Promise<void>
+}
+
 /**
  * Starts flushes and merges when they are due, in threads and on connections of their own.
  *
  * @param module the file that a thread runs; it calls `serveSegments`
  */
-export function createScheduler(pool: Pool, module: string, events: SegmentEvents) {
+export function createScheduler(pool: Pool, module: string, events: SegmentEvents): Scheduler {
   const writer = openSegmentWriter(pool)
   const threads = createThreads(pool, module, events)
   /**
@@ -97,12 +123,6 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
   const isMergeAskedAgain = () => merging === 'again'
 
   return {
-    /**
-     * Starts due flushes and merges. The writer calls this after every batch of articles, so it is
-     * cheap. Resolves when it has decided which work to start.
-     *
-     * @param last `seq` of the newest article
-     */
     async notify(last: bigint): Promise<void> {
       newest = last
       if (flushing === null && last >= nextLook) await flushIfDue(last)
@@ -112,32 +132,22 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
         void mergeIfDue()
       }
     },
-    /**
-     * Makes segments of the written articles. Resolves when this is done or has failed.
-     *
-     * @param how `due`: makes full segments alone, at once. `all`: also makes a segment of the last
-     *   articles, unless they are few, and gives way to all other work.
-     */
     async finish(how: 'due' | 'all'): Promise<void> {
       const last = await writer.readLastSeq()
       await holdingProcess(flushing)
       await holdingProcess(how === 'due' ? threads.runAll() : threads.runUpTo(last))
     },
-    /** Builds the segment of an import and stores it ahead: searches do not use it yet. */
     buildImported: (articles: ImportedArticles): Promise<AheadSegment> =>
       holdingProcess(threads.build(articles)),
-    /** Makes segments of articles that other processes have written, if there are enough. */
     async coverImported(): Promise<void> {
       const last = await writer.readLastSeq()
       if (remainderToFlush(await writer.readRanges(), last, SEGMENT_SIZES) === null) return
       await holdingProcess(threads.cover(last))
     },
-    /** Makes the merges that are due, in the thread that has the words of imported segments. */
     async mergeImported(): Promise<void> {
       const ranges = await writer.readRanges()
       if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await holdingProcess(threads.mergeImported())
     },
-    /** Articles without a stored segment at the last look. */
     backlog: (): number => Number(newest > covered ? newest - covered : 0n),
     close: threads.close,
   }
@@ -260,7 +270,15 @@ export const isSegmentThread = (data: unknown): data is SegmentThreadData =>
 export type Question = { id: number; task: Task }
 export type Answer = { id: number; result: TaskResult }
 
-type SegmentThread = ReturnType<typeof createSegmentThread>
+interface SegmentThread {
+  /**
+   * Runs a task. Resolves when the thread has ended it. Searches find the articles of a failed
+   * segment in memory, and a later task makes that segment.
+   */
+  run(task: Task): Promise<TaskResult>
+  /** Ends the running task. Tasks that wait never begin. */
+  close(): Promise<void>
+}
 
 /**
  * A thread that makes segments, one task at a time. Other tasks wait in their order. The thread
@@ -274,7 +292,7 @@ function createSegmentThread(
   module: string,
   data: Omit<SegmentThreadData, 'makesSegments'>,
   keepAlive: number,
-) {
+): SegmentThread {
   let worker: Worker | null = null
   /**
    * Resolves when the thread has loaded its modules or has ended. It reports the loading with the
@@ -333,16 +351,11 @@ function createSegmentThread(
     return result
   }
   return {
-    /**
-     * Runs a task. Resolves when the thread has ended it. Searches find the articles of a failed
-     * segment in memory, and a later task makes that segment.
-     */
     run(task: Task): Promise<TaskResult> {
       const result = last.then(() => perform(task))
       last = result
       return result
     },
-    /** Ends the running task. Tasks that wait never begin. */
     async close() {
       closed = true
       await end()

@@ -206,8 +206,14 @@ function withNumbers(outcomes: WrittenOutcome[], first: bigint): Indexed[] {
  */
 const MARGIN = 524_288n
 
+export interface PartitionRoom {
+  ensure(): Promise<void>
+  note(results: Indexed[]): void
+  last(): bigint
+}
+
 /** Makes sure that the articles of the next batches have a partition. */
-export function createPartitionRoom(pool: Pool) {
+export function createPartitionRoom(pool: Pool): PartitionRoom {
   /** `last`: `seq` of the newest known article. `room`: partitions exist up to this `seq`. */
   let known: { last: bigint; room: bigint } | null = null
   return {

@@ -1,7 +1,12 @@
 import { createPace } from '../pace.ts'
 import type { ArticleSource, StoredArticle, UnflushedArticle } from '../store/article-source.ts'
 import { SegmentsChanged } from '../store/segment-store.ts'
-import { createMemorySegment, createTermIds, type MemorySegment } from './memory-segment.ts'
+import {
+  createMemorySegment,
+  createTermIds,
+  type MemorySegment,
+  type TermIds,
+} from './memory-segment.ts'
 
 export interface MemorySizes {
   /**
@@ -19,9 +24,30 @@ export interface MemorySizes {
 export const MEMORY_SIZES: MemorySizes = { segment: 4_096n, words: 400_000 }
 
 /** The articles that this process has read: those after `from` up to `last`. */
-type State = ReturnType<typeof emptyState>
+interface State {
+  /** The version of the words in memory. When `reindex` changes words, they are read again. */
+  wordsVersion: bigint
+  from: bigint
+  last: bigint
+  segments: MemorySegment[]
+  termIds: TermIds
+  reading: Promise<void> | null
+}
 
-export type MemoryIndex = ReturnType<typeof createMemoryIndex>
+export interface MemoryIndex {
+  /**
+   * Returns in-memory segments with the articles after `covered` up to `last`. They may hold
+   * other articles too. It reads articles that are not in memory, and searches that come
+   * meanwhile wait for the same read. It drops segments whose articles all have a stored segment.
+   *
+   * @throws SegmentsChanged another search knows a later state of the index
+   */
+  upTo(
+    options: { covered: bigint; last: bigint; wordsVersion: bigint },
+    sizes?: MemorySizes,
+  ): Promise<readonly MemorySegment[]>
+  stats(): { articles: number; segments: number; words: number }
+}
 
 /**
  * The articles that have no stored segment yet, in in-memory segments.
@@ -31,7 +57,7 @@ export type MemoryIndex = ReturnType<typeof createMemoryIndex>
 export function createMemoryIndex(
   source: ArticleSource,
   keep: (articles: StoredArticle[], wordsVersion: bigint) => Promise<void>,
-) {
+): MemoryIndex {
   let state: State | null = null
 
   async function readMore(own: State, last: bigint, sizes: MemorySizes): Promise<void> {
@@ -53,13 +79,6 @@ export function createMemoryIndex(
   }
 
   return {
-    /**
-     * Returns in-memory segments with the articles after `covered` up to `last`. They may hold
-     * other articles too. It reads articles that are not in memory, and searches that come
-     * meanwhile wait for the same read. It drops segments whose articles all have a stored segment.
-     *
-     * @throws SegmentsChanged another search knows a later state of the index
-     */
     async upTo(
       { covered, last, wordsVersion }: { covered: bigint; last: bigint; wordsVersion: bigint },
       sizes: MemorySizes = MEMORY_SIZES,
@@ -88,8 +107,7 @@ export function createMemoryIndex(
   }
 }
 
-const emptyState = (covered: bigint, wordsVersion: bigint) => ({
-  /** The version of the words in memory. When `reindex` changes words, they are read again. */
+const emptyState = (covered: bigint, wordsVersion: bigint): State => ({
   wordsVersion,
   from: covered,
   last: covered,

@@ -28,10 +28,30 @@ export type MemoryDocument = Pick<
  * end and never changes otherwise. Its documents are numbered in the order of ingestion. An article
  * takes some 10 kB.
  */
-export type MemorySegment = ReturnType<typeof createMemorySegment>
+export interface MemorySegment {
+  documents: MemoryDocument[]
+  /**
+   * By document, ms since 1970; NaN: none. The arrays have more places than there are documents.
+   */
+  readonly times: { published: Float64Array; ingested: Float64Array }
+  publisherNo(doc: number): number
+  eachAuthor(doc: number, visit: (authorNo: number) => void): void
+  /** @param title @param body word lists, as `wordList` writes them */
+  add(article: SegmentSource, title: string, body: string): void
+  /** The documents with a term. */
+  list(term: string): DocIdSet
+  /**
+   * The documents that contain words side by side, all within the title or all within the body.
+   *
+   * @param within only these documents are checked; null: all
+   */
+  phrase(words: string[], scope: 'title' | 'title_body', within: DocIdSet | null): DocIdSet
+  /** The documents of `among` in which the two sides of NEAR are close enough to each other. */
+  near(near: Near, among: DocIdSet): DocIdSet
+}
 
 /** @param termIds other segments may share them */
-export function createMemorySegment(termIds: TermIds) {
+export function createMemorySegment(termIds: TermIds): MemorySegment {
   const documents: MemoryDocument[] = []
   let published = new Float64Array(1 << 8)
   let ingested = new Float64Array(1 << 8)
@@ -39,7 +59,6 @@ export function createMemorySegment(termIds: TermIds) {
   const postings = createTextPostings(texts, termIds)
   const filters = createFilterPostings()
 
-  /** The documents with a term. */
   const list = (term: string): DocIdSet => {
     const word = parseWordTerm(term)
     const docs = word === null ? filters.docs(term) : postings.docs(word)
@@ -47,9 +66,6 @@ export function createMemorySegment(termIds: TermIds) {
   }
   return {
     documents,
-    /**
-     * By document, ms since 1970; NaN: none. The arrays have more places than there are documents.
-     */
     get times() {
       return { published, ingested }
     },
@@ -58,7 +74,6 @@ export function createMemorySegment(termIds: TermIds) {
       for (const no of documents[doc]!.authorNos) visit(no)
     },
 
-    /** @param title @param body word lists, as `wordList` writes them */
     add(article: SegmentSource, title: string, body: string): void {
       const { seq, id, language, publisherNo, authorNos } = article
       const doc = documents.length
@@ -76,11 +91,6 @@ export function createMemorySegment(termIds: TermIds) {
 
     list,
 
-    /**
-     * The documents that contain words side by side, all within the title or all within the body.
-     *
-     * @param within only these documents are checked; null: all
-     */
     phrase(words: string[], scope: 'title' | 'title_body', within: DocIdSet | null): DocIdSet {
       const phrase = words.map(word => termIds.word(TERMS.word(word)))
       if (phrase.includes(-1)) return emptySet(documents.length)
@@ -91,7 +101,6 @@ export function createMemorySegment(termIds: TermIds) {
       return passing(candidates, doc => texts.contains(doc, phrase, titleOnly))
     },
 
-    /** The documents of `among` in which the two sides of NEAR are close enough to each other. */
     near(near: Near, among: DocIdSet): DocIdSet {
       const finder = createFinder(near.sides.flat(), numbersOf(termIds))
       const isWithin = (from: number, to: number, language: Language) =>
@@ -199,11 +208,18 @@ const [COUNT, END, LAST] = [0, 1, 2] as const
  */
 const LONG = 32
 
+export interface GrowingPostings {
+  /** Adds a document, unless it is already the last of the list. Returns whether it was added. */
+  add(term: number, doc: number): boolean
+  /** The documents of a list, in ascending order. The caller must not write to the array. */
+  docs(term: number): Uint16Array
+}
+
 /**
  * Posting lists by term id, which grow at their ends. Most lists are very short, so they are
  * chained through one array. An array for each list would take a hundred bytes.
  */
-export function createGrowingPostings() {
+export function createGrowingPostings(): GrowingPostings {
   let lists = new Int32Array(WIDTH << 12)
   let docs = new Uint16Array(1 << 12)
   /** The place of the document before this one in its chain, + 1; 0: none. */
@@ -211,7 +227,6 @@ export function createGrowingPostings() {
   let used = 0
   const results = new Map<number, Uint16Array>()
   return {
-    /** Adds a document, unless it is already the last of the list. Returns whether it was added. */
     add(term: number, doc: number): boolean {
       const at = term * WIDTH
       while (at >= lists.length) lists = grown(lists, new Int32Array(lists.length * 2))
@@ -227,7 +242,6 @@ export function createGrowingPostings() {
       lists[at + LAST] = doc + 1
       return true
     },
-    /** The documents of a list, in ascending order. The caller must not write to the array. */
     docs(term: number): Uint16Array {
       const list = term * WIDTH
       if (list >= lists.length) return new Uint16Array(0)
@@ -300,13 +314,24 @@ function isIn(ids: Int32Array, phrase: number[], from: number, to: number): bool
  * Ids of the words of new articles and of their stems. In-memory segments share these ids, because
  * a new article brings few new words. A word takes some 50 bytes.
  */
-export type TermIds = ReturnType<typeof createTermIds>
+export interface TermIds {
+  /** Number of different words. */
+  readonly words: number
+  /** Calls `visit` with the id of every word in a word list. */
+  read(list: string, visit: (word: number) => void): void
+  /** The id of a word, by its term; −1: no article in memory has the word. */
+  word(term: string): number
+  /** The id of a stem, by its term; −1: no word in memory has the stem. */
+  stem(term: string): number
+  /** The id of a word's stem in a language; −1: the word is a stop word. */
+  stemOf(word: number, language: Language): number
+}
 
 /** `stemsOf` has a stem's id + 1, or one of these marks. */
 const UNKNOWN = 0
 const STOP = -1
 
-export function createTermIds() {
+export function createTermIds(): TermIds {
   const wordIds = createWordIds()
   /** Long words have digests as terms. This map gives the id of a long word by its term. */
   const long = new Map<string, number>()
@@ -325,11 +350,9 @@ export function createTermIds() {
     return stems.size
   }
   return {
-    /** Number of different words. */
     get words(): number {
       return wordIds.size
     },
-    /** Calls `visit` with the id of every word in a word list. */
     read(list: string, visit: (word: number) => void): void {
       wordIds.read(list, visit)
       for (; measured < wordIds.size; measured++) {
@@ -337,14 +360,11 @@ export function createTermIds() {
           long.set(TERMS.word(wordIds.text(measured)), measured)
       }
     },
-    /** The id of a word, by its term; −1: no article in memory has the word. */
     word(term: string): number {
       const word = wordIds.find(term)
       return word < 0 ? (long.get(term) ?? -1) : word
     },
-    /** The id of a stem, by its term; −1: no word in memory has the stem. */
     stem: (term: string): number => stems.get(term) ?? -1,
-    /** The id of a word's stem in a language; −1: the word is a stop word. */
     stemOf(word: number, language: Language): number {
       let known = stemsOf.get(language)
       if (known === undefined || word >= known.length) {

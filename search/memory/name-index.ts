@@ -1,4 +1,4 @@
-import { createCache } from '../cache/cache.ts'
+import { type CacheStats, createCache } from '../cache/cache.ts'
 import { createPace, SHORT_TURN } from '../pace.ts'
 import { grown } from '../segment/arrays.ts'
 import type { NameBatch, NamesWanted } from '../store/article-source.ts'
@@ -25,7 +25,22 @@ interface Found {
   searched: number
 }
 
-export type NameIndex = ReturnType<typeof createNameIndex>
+export interface NameIndex {
+  /** Whether this number was read. A number without a name counts as well. */
+  has(no: number): boolean
+  /**
+   * Reads all names once. Later calls wait for the same read. After a failure the next call reads
+   * again.
+   */
+  readAll(): Promise<void>
+  /** Reads the names of some numbers that were not read before. */
+  read(nos: number[]): Promise<void>
+  containing(part: string): Promise<Uint32Array>
+  of(no: number): string[]
+  /** The highest number that was read or noted. */
+  highest(): number
+  stats(): { names: number; bytes: number; parts: CacheStats }
+}
 
 /**
  * The names of all outlets, or of all authors, in memory. A name never changes once it has a
@@ -37,7 +52,7 @@ export type NameIndex = ReturnType<typeof createNameIndex>
 export function createNameIndex(
   readNames: (wanted: NamesWanted) => Promise<NameBatch>,
   limit: number,
-) {
+): NameIndex {
   const texts = createNameTexts()
   const parts = createPartSearch(texts, limit)
   let all: Promise<void> | null = null
@@ -56,12 +71,7 @@ export function createNameIndex(
     }
   }
   return {
-    /** Whether this number was read. A number without a name counts as well. */
     has: texts.has,
-    /**
-     * Reads all names once. Later calls wait for the same read. After a failure the next call reads
-     * again.
-     */
     readAll(): Promise<void> {
       all ??= readThrough().catch((error: unknown) => {
         all = null
@@ -69,7 +79,6 @@ export function createNameIndex(
       })
       return all
     },
-    /** Reads the names of some numbers that were not read before. */
     async read(nos: number[]): Promise<void> {
       const missing = nos.filter(no => !texts.has(no))
       if (missing.length === 0) return
@@ -80,7 +89,6 @@ export function createNameIndex(
     },
     containing: parts.containing,
     of: texts.of,
-    /** The highest number that was read or noted. */
     highest: texts.highest,
     stats: () => ({ names: texts.size, bytes: texts.bytes, parts: parts.stats() }),
   }
@@ -140,13 +148,31 @@ function createPartSearch(texts: NameTexts, limit: number) {
 
 const LINE_BREAK = 10
 
-type NameTexts = ReturnType<typeof createNameTexts>
+interface NameTexts {
+  readonly size: number
+  readonly bytes: number
+  highest(): number
+  has(no: number): boolean
+  /** Notes a number as read, even if it has no name. */
+  note(no: number): void
+  add(batch: NameBatch): void
+  /**
+   * Sets the bit of each number whose name contains `wanted`, among the names from `from` to
+   * before `to`.
+   */
+  search(wanted: Uint8Array, from: number, to: number, bits: Uint32Array): void
+  /**
+   * The names of a number, in the order in which they were added; empty: the number has no name
+   * here.
+   */
+  of(no: number): string[]
+}
 
 /**
  * Folded names in UTF-8 with their numbers. Each name ends with a line break, which no folded name
  * contains.
  */
-function createNameTexts() {
+function createNameTexts(): NameTexts {
   let bytes = Buffer.alloc(1 << 14)
   /** Name n has the number `nos[n]`, and begins at `starts[n]`. */
   let nos = new Int32Array(1 << 10)
@@ -182,7 +208,6 @@ function createNameTexts() {
     },
     highest: () => highest,
     has: (no: number) => no < firsts.length && firsts[no] !== 0,
-    /** Notes a number as read, even if it has no name. */
     note,
     add({ nos: added, names }: NameBatch): void {
       const end = used + names.length
@@ -193,16 +218,8 @@ function createNameTexts() {
         endName(no, used)
       }
     },
-    /**
-     * Sets the bit of each number whose name contains `wanted`, among the names from `from` to
-     * before `to`.
-     */
     search: (wanted: Uint8Array, from: number, to: number, bits: Uint32Array) =>
       markContaining(wanted, { bytes, nos, starts }, from, to, bits),
-    /**
-     * The names of a number, in the order in which they were added; empty: the number has no name
-     * here.
-     */
     of(no: number): string[] {
       const names: string[] = []
       const first = (firsts[no] ?? 0) - 1

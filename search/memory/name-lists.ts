@@ -1,4 +1,4 @@
-import { together } from '../cache/cache.ts'
+import { type CacheStats, together } from '../cache/cache.ts'
 import { createPace, SHORT_TURN } from '../pace.ts'
 import { hasBit } from '../segment/arrays.ts'
 import type { Columns } from '../segment/columns.ts'
@@ -13,9 +13,27 @@ import {
 import type { ArticleSource } from '../store/article-source.ts'
 import { type NameField, parseNameTerm } from '../terms.ts'
 import type { MemoryDocument, MemorySegment } from './memory-segment.ts'
-import { createNameIndex } from './name-index.ts'
+import { createNameIndex, type NameIndex } from './name-index.ts'
 
-export type NameLists = ReturnType<typeof createNameLists>
+export interface NameLists {
+  /** The indexes that find names by a part of the name. */
+  names: { outlet: NameIndex; author: NameIndex }
+  /** Reads all names. Searches that come before the end wait for it. */
+  readAll(): Promise<void>
+  /** Posting lists of parts of names in stored segments, in the order of `wanted`. */
+  ofStored(wanted: { term: string; columns: Columns }[]): Promise<DocIdSet[]>
+  /**
+   * Posting lists of parts of names in in-memory segments.
+   *
+   * @param terms the terms that stand for parts of names
+   * @returns a function of segment and term. It gives null for a term that `terms` does not have.
+   */
+  ofMemory(
+    terms: readonly string[],
+    segments: readonly MemorySegment[],
+  ): Promise<(segment: MemorySegment, term: string) => DocIdSet | null>
+  stats(): { names: number; bytes: number; parts: CacheStats }
+}
 
 /**
  * Posting lists of parts of names. They are computed and not stored. The columns of a segment have
@@ -24,7 +42,7 @@ export type NameLists = ReturnType<typeof createNameLists>
  *
  * @param limit bytes of the kept results
  */
-export function createNameLists(source: ArticleSource, limit: number) {
+export function createNameLists(source: ArticleSource, limit: number): NameLists {
   // Outlets are few, so the results for parts of their names need less memory.
   const fields = {
     outlet: createField(source, 'outlet', limit / 5),
@@ -35,14 +53,11 @@ export function createNameLists(source: ArticleSource, limit: number) {
     return { field: fields[field], part }
   }
   return {
-    /** The indexes that find names by a part of the name. */
     names: { outlet: fields.outlet.index, author: fields.author.index },
-    /** Reads all names. Searches that come before the end wait for it. */
     async readAll(): Promise<void> {
       await Promise.all(Object.values(fields).map(field => field.index.readAll()))
     },
 
-    /** Posting lists of parts of names in stored segments, in the order of `wanted`. */
     async ofStored(wanted: { term: string; columns: Columns }[]): Promise<DocIdSet[]> {
       const lists: DocIdSet[] = []
       for (const [term, own] of Map.groupBy(wanted.entries(), ([, one]) => one.term)) {
@@ -58,12 +73,6 @@ export function createNameLists(source: ArticleSource, limit: number) {
       return lists
     },
 
-    /**
-     * Posting lists of parts of names in in-memory segments.
-     *
-     * @param terms the terms that stand for parts of names
-     * @returns a function of segment and term. It gives null for a term that `terms` does not have.
-     */
     async ofMemory(
       terms: readonly string[],
       segments: readonly MemorySegment[],

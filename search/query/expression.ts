@@ -236,13 +236,12 @@ function treeOf(tokens: Token[]): Expression {
   return settled(whole.node)
 }
 
-function createReader(tokens: Token[]) {
+function createReader(tokens: Token[]): Reader {
   let next = 0
   return {
     depth: 0,
     inTitle: false,
     peek: () => tokens[next],
-    /** Takes the next token if it has the given kind. */
     take<K extends Token['kind']>(kind: K): Extract<Token, { kind: K }> | null {
       const token = tokens[next]
       if (!isOf(token, kind)) return null
@@ -257,7 +256,13 @@ const isOf = <K extends Token['kind']>(
   kind: K,
 ): token is Extract<Token, { kind: K }> => token?.kind === kind
 
-type Reader = ReturnType<typeof createReader>
+interface Reader {
+  depth: number
+  inTitle: boolean
+  peek(): Token | undefined
+  /** Takes the next token if it has the given kind. */
+  take<K extends Token['kind']>(kind: K): Extract<Token, { kind: K }> | null
+}
 
 /**
  * @param owner the operator or the parenthesis that needs this operand; null: the whole query is

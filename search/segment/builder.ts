@@ -53,6 +53,26 @@ interface BuilderOptions {
   rule?: number | undefined
 }
 
+export interface SegmentBuilder {
+  /**
+   * Adds the words of an article: two word lists, as `wordList` writes them. Called once for each
+   * article, in any order.
+   */
+  addWords(seq: bigint, title: string, body: string): void
+  /** Adds all articles of another builder with the same vocabulary. */
+  addTexts(texts: KnownTexts): void
+  /** The words of all articles that were added, for a builder with the same vocabulary. */
+  knownTexts(): KnownTexts
+  /**
+   * Encodes the segment. Call this once, after all words were added.
+   *
+   * @param thread makes the shingles meanwhile; absent: this thread makes them after it has
+   *   encoded the first part, so that the posting lists of both parts are never in memory
+   *   together
+   */
+  build(thread?: ShingleThread): Promise<BuiltSegment>
+}
+
 /** @param articles at most 65,536, with `seq` from `firstSeq` to 65,535 beyond it */
 export function createSegmentBuilder(
   articles: SegmentSource[],
@@ -63,7 +83,7 @@ export function createSegmentBuilder(
     words,
     rule = SHINGLE_RULE,
   }: BuilderOptions = {},
-) {
+): SegmentBuilder {
   const documents = articles.toSorted(documentOrder)
   const docOf = new Map(documents.map((article, doc) => [article.seq, doc]))
   const wordIds = vocabulary.words
@@ -79,10 +99,6 @@ export function createSegmentBuilder(
     return doc
   }
   return {
-    /**
-     * Adds the words of an article: two word lists, as `wordList` writes them. Called once for each
-     * article, in any order.
-     */
     addWords(seq: bigint, title: string, body: string): void {
       const doc = documentOf(seq)
       brake()
@@ -92,7 +108,6 @@ export function createSegmentBuilder(
       wordIds.read(body, texts.words.push)
       texts.ends[doc] = texts.words.length
     },
-    /** Adds all articles of another builder with the same vocabulary. */
     addTexts({ seqs, words, titleStarts, bodyStarts, ends }: KnownTexts): void {
       const shift = texts.words.length
       seqs.forEach((seq, other) => {
@@ -103,19 +118,11 @@ export function createSegmentBuilder(
       })
       texts.words.append(words)
     },
-    /** The words of all articles that were added, for a builder with the same vocabulary. */
     knownTexts: (): KnownTexts => ({
       seqs: documents.map(({ seq }) => seq),
       ...texts,
       words: texts.words.view().slice(),
     }),
-    /**
-     * Encodes the segment. Call this once, after all words were added.
-     *
-     * @param thread makes the shingles meanwhile; absent: this thread makes them after it has
-     *   encoded the first part, so that the posting lists of both parts are never in memory
-     *   together
-     */
     async build(thread?: ShingleThread): Promise<BuiltSegment> {
       const filter = createTermFilterBuilder()
       const elsewhere = thread?.encode(texts, wordIds.texts(), rule)

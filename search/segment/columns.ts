@@ -187,10 +187,15 @@ const SHINGLES = new Set(['Q', 'R', 'V', 'W'])
 /** Whether a term is of a kind that the filter has. */
 export const isFiltered = (term: string): boolean => !SHINGLES.has(term[0] ?? '')
 
-export function createTermFilterBuilder() {
+export interface TermFilterBuilder {
+  /** @param hash `hashOf` the term */
+  add(term: string, hash: number): void
+  build(): TermFilter
+}
+
+export function createTermFilterBuilder(): TermFilterBuilder {
   const hashes = createNumbers()
   return {
-    /** @param hash `hashOf` the term */
     add(term: string, hash: number): void {
       if (isFiltered(term)) hashes.push(hash | 0)
     },

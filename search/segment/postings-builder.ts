@@ -18,8 +18,20 @@ export interface TermLists {
  */
 const PIECE = 1 << 18
 
+export interface PostingsBuilder {
+  /** Makes an empty list. Returns its number. Numbers count up from 0. */
+  list(): number
+  /**
+   * Adds a document to the first `count` of `lists`. A second time with the same list and
+   * document has no effect.
+   */
+  add(doc: number, lists: Int32Array, count: number): void
+  /** Sorts all pairs into lists. `add` must not be called afterwards. */
+  lists(): Omit<TermLists, 'names'>
+}
+
 /** Collects pairs of a list and a document. Documents come in ascending order. */
-export function createPostings() {
+export function createPostings(): PostingsBuilder {
   const pieces: Int32Array[] = []
   // The pairs of one `add` follow each other, so `runs` keeps their document once.
   const runs = { docs: createNumbers(), starts: createNumbers() }
@@ -31,15 +43,10 @@ export function createPostings() {
   let end = 0
   const total = () => Math.max(pieces.length - 1, 0) * PIECE + end
   return {
-    /** Makes an empty list. Returns its number. Numbers count up from 0. */
     list(): number {
       if (count * 2 === heads.length) heads = moved(heads, heads.length * 2)
       return count++
     },
-    /**
-     * Adds a document to the first `count` of `lists`. A second time with the same list and
-     * document has no effect.
-     */
     add(doc: number, lists: Int32Array, count: number): void {
       const latest = heads
       let place = end
@@ -61,7 +68,6 @@ export function createPostings() {
       piece = room
       end = place
     },
-    /** Sorts all pairs into lists. `add` must not be called afterwards. */
     lists(): Omit<TermLists, 'names'> {
       const size = total()
       // A counting sort is linear. It is also stable, so documents stay in order.
@@ -89,14 +95,22 @@ export function createPostings() {
   }
 }
 
-export type Numbers = ReturnType<typeof createNumbers>
+export interface Numbers {
+  append(more: Int32Array): void
+  push(value: number): void
+  at(index: number): number
+  set(index: number, value: number): void
+  length: number
+  /** The present numbers; valid until the next `push` or `append`. */
+  view(): Int32Array
+}
 
 /**
  * A list of numbers that grows.
  *
  * @param capacity how many numbers fit before the list grows for the first time
  */
-export function createNumbers(capacity: number = 1 << 12) {
+export function createNumbers(capacity: number = 1 << 12): Numbers {
   let values = new Int32Array(capacity)
   let length = 0
   return {
@@ -117,7 +131,6 @@ export function createNumbers(capacity: number = 1 << 12) {
     get length(): number {
       return length
     },
-    /** The present numbers; valid until the next `push` or `append`. */
     view: (): Int32Array => values.subarray(0, length),
   }
 }

@@ -35,19 +35,22 @@ interface Question {
   port: MessagePort
 }
 
-export type ShingleThread = ReturnType<typeof openShingleThread>
+export interface ShingleThread {
+  /**
+   * Resolves when the thread has loaded its modules. Node crashes if the thread is ended before.
+   */
+  loaded: Promise<unknown>
+  encode(texts: SegmentTexts, vocabulary: WordTexts, rule: number): Promise<EncodedPart>
+}
 
 /**
  * Starts a thread that makes shingles. It ends with the thread that opens it. An error in it ends
  * both threads.
  */
-export function openShingleThread() {
+export function openShingleThread(): ShingleThread {
   const worker = new Worker(new URL(import.meta.url), { workerData: MARK })
   worker.unref()
   return {
-    /**
-     * Resolves when the thread has loaded its modules. Node crashes if the thread is ended before.
-     */
     loaded: once(worker, 'message'),
     async encode(
       { words, ...texts }: SegmentTexts,

@@ -4,7 +4,22 @@ import { stem } from '../analysis/stems.ts'
 import type { Language } from '../vocabulary.ts'
 import { grown, moved } from './arrays.ts'
 
-export type WordIds = ReturnType<typeof createWordIds>
+export interface WordIds {
+  size: number
+  /**
+   * Calls `visit` with the id of every word of a word list, in order. A new word gets the next
+   * id.
+   */
+  read(list: string, visit: (word: number) => void): void
+  /** The id of a word; −1: the word has no id. */
+  find(word: string): number
+  text(word: number): string
+  texts(): WordTexts
+  /** The length of the word in UTF-16 code units. */
+  length(word: number): number
+  /** `hashOf` the word. */
+  hash(word: number): number
+}
 
 /** Words by id. `hash` is `hashOf` the word. */
 export type Words = Pick<WordIds, 'size' | 'text' | 'hash'>
@@ -41,7 +56,7 @@ const textOf = (bytes: Buffer, ends: Uint32Array, word: number) =>
  * directly from a word list, as `wordList` writes it, and makes no string for each word. A segment
  * has tens of millions of words.
  */
-export function createWordIds() {
+export function createWordIds(): WordIds {
   const texts = createWordTexts()
   let size = 0
   // A slot of this table (open addressing) has a hash and an id + 1. If the second number is 0, the
@@ -74,10 +89,6 @@ export function createWordIds() {
     get size(): number {
       return size
     },
-    /**
-     * Calls `visit` with the id of every word of a word list, in order. A new word gets the next
-     * id.
-     */
     read(list: string, visit: (word: number) => void): void {
       const { units, ends, hashes: found, count } = hashWords(list)
       for (let word = 0, from = 1; word < count; word++) {
@@ -90,14 +101,11 @@ export function createWordIds() {
         from = to + 1
       }
     },
-    /** The id of a word; −1: the word has no id. */
     find: (word: string): number =>
       slots[slotOf(hashOf(word) | 0, codeUnits(word), 0, word.length) + 1]! - 1,
     text: texts.text,
     texts: (): WordTexts => ({ ...texts.arrays(), hashes: hashes.slice(0, size) }),
-    /** The length of the word in UTF-16 code units. */
     length: texts.length,
-    /** `hashOf` the word. */
     hash: (word: number): number => hashes[word]! >>> 0,
   }
 }
@@ -162,9 +170,14 @@ const UNKNOWN = -2
  * Words and stems by id. Several segments may share a vocabulary. Then a word of the first segment
  * is already known to the next segment, and each word is stemmed once.
  */
-export type Vocabulary = ReturnType<typeof createVocabulary>
+export interface Vocabulary {
+  words: WordIds
+  stems: WordIds
+  /** For each language, the id of a word's stem. */
+  stemsOf(language: Language): (word: number) => number
+}
 
-export function createVocabulary() {
+export function createVocabulary(): Vocabulary {
   const words = createWordIds()
   const stems = createWordIds()
   const languages = new Map<Language, (word: number) => number>()
@@ -179,7 +192,6 @@ export function createVocabulary() {
   return {
     words,
     stems,
-    /** For each language, the id of a word's stem. */
     stemsOf(language: Language): (word: number) => number {
       let stemOf = languages.get(language)
       if (stemOf === undefined) {

@@ -39,16 +39,81 @@ interface ReplaceOptions {
   within?: (client: Client) => Promise<void>
 }
 
-export type SegmentWriter = ReturnType<typeof openSegmentWriter>
+export interface SegmentWriter {
+  /** Ranges of the stored segments, ascending. */
+  readRanges(): Promise<SegmentRange[]>
+  /** `seq` of the newest article. */
+  readLastSeq(): Promise<bigint>
+  readStoredTo(): Promise<bigint>
+  /**
+   * Removes segments that end beyond the clock or overlap another segment. `reindex` then makes
+   * them anew.
+   */
+  removeWrong(): Promise<void>
+  /**
+   * Ranges of articles that lack a segment, ascending.
+   *
+   * @param most articles that may wait for a flush after the last segment
+   */
+  readGaps(most: bigint): Promise<SegmentRange[]>
+  /** The segments within a range, in ascending order of `seq`. */
+  readNumbers(range: SegmentRange): Promise<NumberedSegment[]>
+  /**
+   * Stores a segment in place of the segments within its range, in one transaction. A search sees
+   * either the old state or the new one. The caller then calls `removeUnused`. Searches cannot
+   * read this segment ahead. With `prepare` and `publish` they can.
+   *
+   * @returns its number; no other segment gets it, except after a failover
+   */
+  replace(segment: NewSegment, options?: ReplaceOptions): Promise<number>
+  /**
+   * Stores a segment that is not used yet, so that searches can read it ahead. The caller works
+   * `exclusively` until it publishes the segment. This also removes a segment of the same kind
+   * that a killed process has prepared.
+   *
+   * @returns its number; no other segment gets it, except after a failover
+   */
+  prepare(kind: SegmentWork, segment: NewSegment, brake?: Brake): Promise<number>
+  /**
+   * Stores the segment of an import ahead: searches do not use it yet. Its articles are numbered
+   * from 1. They get their own numbers and times of ingestion when the segment is used. This also
+   * removes segments that were prepared more than ten minutes ago, for instance by a killed
+   * import.
+   */
+  prepareImported(segment: NewSegment): Promise<AheadSegment>
+  /**
+   * Puts a prepared segment in place of the segments within its range, as `replace` does.
+   *
+   * @param expects numbers of the segments to replace. Throws when the range has other segments.
+   */
+  publish(segmentNo: number, expects: number[]): Promise<void>
+  /**
+   * Removes the posting lists of replaced segments, including those that a killed process left.
+   * These lists are as large as the new segment. In the transaction that replaces segments, their
+   * removal would make searches wait for a second.
+   */
+  removeUnused(brake?: Brake): Promise<void>
+  /**
+   * Runs work while no other process does work of this kind.
+   *
+   * @param wait true: waits for the process that does it; false: gives up at once
+   * @returns the result of the work; null: another process does work of this kind
+   */
+  exclusively<T>(kind: SegmentWork, wait: boolean, work: () => Promise<T>): Promise<T | null>
+  /** Runs work while no process stores segments. Waits for processes that do. */
+  withoutWriters<T>(work: () => Promise<T>): Promise<T>
+}
 
 /**
  * Writes segments to Postgres. Locks keep processes from doing the same work.
  *
  * @param holdsLock tests make it short
  */
-export function openSegmentWriter(pool: Pool, holdsLock: Record<SegmentWork, string> = HOLDS_LOCK) {
+export function openSegmentWriter(
+  pool: Pool,
+  holdsLock: Record<SegmentWork, string> = HOLDS_LOCK,
+): SegmentWriter {
   return {
-    /** Ranges of the stored segments, ascending. */
     async readRanges(): Promise<SegmentRange[]> {
       const { rows } = await pool.query<SegmentRange>(
         'select first_seq as first, last_seq as last from segments order by first_seq',
@@ -56,7 +121,6 @@ export function openSegmentWriter(pool: Pool, holdsLock: Record<SegmentWork, str
       return rows
     },
 
-    /** `seq` of the newest article. */
     async readLastSeq(): Promise<bigint> {
       const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
       return rows[0]!.last_seq
@@ -64,27 +128,17 @@ export function openSegmentWriter(pool: Pool, holdsLock: Record<SegmentWork, str
 
     readStoredTo: (): Promise<bigint> => readStoredTo(pool),
 
-    /**
-     * Removes segments that end beyond the clock or overlap another segment. `reindex` then makes
-     * them anew.
-     */
     removeWrong: (): Promise<void> =>
       transaction(pool, async client => {
         await lockSegments(client)
         await client.query(`delete from segments s using ingest_clock c where ${WRONG}`)
       }),
 
-    /**
-     * Ranges of articles that lack a segment, ascending.
-     *
-     * @param most articles that may wait for a flush after the last segment
-     */
     async readGaps(most: bigint): Promise<SegmentRange[]> {
       const { rows } = await pool.query<SegmentRange>(gaps('$1::bigint'), [most])
       return rows
     },
 
-    /** The segments within a range, in ascending order of `seq`. */
     async readNumbers({ first, last }: SegmentRange): Promise<NumberedSegment[]> {
       const { rows } = await pool.query<NumberedSegment>(
         `select segment_no as no, first_seq as first, digest from segments
@@ -94,13 +148,6 @@ export function openSegmentWriter(pool: Pool, holdsLock: Record<SegmentWork, str
       return rows
     },
 
-    /**
-     * Stores a segment in place of the segments within its range, in one transaction. A search sees
-     * either the old state or the new one. The caller then calls `removeUnused`. Searches cannot
-     * read this segment ahead. With `prepare` and `publish` they can.
-     *
-     * @returns its number; no other segment gets it, except after a failover
-     */
     async replace(
       segment: NewSegment,
       { brake = noBrake, expects, within }: ReplaceOptions = {},
@@ -118,56 +165,26 @@ export function openSegmentWriter(pool: Pool, holdsLock: Record<SegmentWork, str
       })
     },
 
-    /**
-     * Stores a segment that is not used yet, so that searches can read it ahead. The caller works
-     * `exclusively` until it publishes the segment. This also removes a segment of the same kind
-     * that a killed process has prepared.
-     *
-     * @returns its number; no other segment gets it, except after a failover
-     */
     prepare: (kind: SegmentWork, segment: NewSegment, brake: Brake = noBrake): Promise<number> =>
       transaction(pool, async client => {
         await client.query('delete from segments_ahead where kind = $1', [kind])
         return (await storeAhead(client, kind, segment, brake)).no
       }),
 
-    /**
-     * Stores the segment of an import ahead: searches do not use it yet. Its articles are numbered
-     * from 1. They get their own numbers and times of ingestion when the segment is used. This also
-     * removes segments that were prepared more than ten minutes ago, for instance by a killed
-     * import.
-     */
     prepareImported: (segment: NewSegment): Promise<AheadSegment> =>
       transaction(pool, async client => {
         await client.query(REMOVE_ABANDONED)
         return storeAhead(client, 'import', segment, noBrake)
       }),
 
-    /**
-     * Puts a prepared segment in place of the segments within its range, as `replace` does.
-     *
-     * @param expects numbers of the segments to replace. Throws when the range has other segments.
-     */
     publish: (segmentNo: number, expects: number[]): Promise<void> =>
       transaction(pool, client => replaceSegments(client, segmentNo, expects)),
 
-    /**
-     * Removes the posting lists of replaced segments, including those that a killed process left.
-     * These lists are as large as the new segment. In the transaction that replaces segments, their
-     * removal would make searches wait for a second.
-     */
     removeUnused: (brake: Brake = noBrake): Promise<void> => removeUnused(pool, brake),
 
-    /**
-     * Runs work while no other process does work of this kind.
-     *
-     * @param wait true: waits for the process that does it; false: gives up at once
-     * @returns the result of the work; null: another process does work of this kind
-     */
     exclusively: <T>(kind: SegmentWork, wait: boolean, work: () => Promise<T>): Promise<T | null> =>
       withSession(pool, holdsLock[kind], session => locking(session, LOCKS[kind], wait, work)),
 
-    /** Runs work while no process stores segments. Waits for processes that do. */
     withoutWriters: <T>(work: () => Promise<T>): Promise<T> =>
       withSession(pool, holdsLock.flush, session =>
         keepingAlive(session, async () => {

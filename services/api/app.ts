@@ -64,6 +64,7 @@ import {
   notesOf,
   refuseMethod,
   refusePath,
+  type Sender,
   sendError,
 } from './http/answer.ts'
 import { readBody } from './http/body.ts'
@@ -301,7 +302,7 @@ const sayInPlace = (message: string): RequestHandler => {
 const COMPRESSED_MEMORY = 16 * 2 ** 20
 
 /** The parts and functions that operations need. */
-function toolsOf(parts: Parts, admissions: Admissions) {
+function toolsOf(parts: Parts, admissions: Admissions): Tools {
   const { config, log, index, semantic } = parts
   const permits = createSearchPermits(config)
   const questionPermits = createQuestionPermits(config)
@@ -309,7 +310,6 @@ function toolsOf(parts: Parts, admissions: Admissions) {
     ...parts,
     send: createSender(COMPRESSED_MEMORY),
     note: notesOf(log),
-    /** The index, and permits of the key, for the searches of a request. */
     searchesOf: (response: Response): Searches => ({
       index,
       semantic,
@@ -317,7 +317,6 @@ function toolsOf(parts: Parts, admissions: Admissions) {
       withPermit: withPermitOf(permits, response),
       withQuestionPermit: withPermitOf(questionPermits, response),
     }),
-    /** Counts the request in the month of its key. */
     async charge(response: Response): Promise<void> {
       const start = performance.now()
       await chargeMonth(admissions, response)
@@ -326,7 +325,14 @@ function toolsOf(parts: Parts, admissions: Admissions) {
   }
 }
 
-type Tools = ReturnType<typeof toolsOf>
+interface Tools extends Parts {
+  send: Sender
+  note(thrown: unknown, response: Response): ApiError
+  /** The index, and permits of the key, for the searches of a request. */
+  searchesOf(response: Response): Searches
+  /** Counts the request in the month of its key. */
+  charge(response: Response): Promise<void>
+}
 
 type Operation = (asking: Asking, request: Request, response: Response) => Promise<Answer>
 

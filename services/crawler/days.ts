@@ -8,9 +8,16 @@ const ADDED = ['polls', 'sitemaps', 'requests', 'errors', 'unchanged', 'bytes'] 
 type Added = Partial<Record<(typeof ADDED)[number], number>>
 
 /** Counts of this process that are not in the database yet. */
-export type UnsavedDays = ReturnType<typeof createUnsavedDays>
+export interface UnsavedDays {
+  add(outletNo: number, added: Added): void
+  /**
+   * Adds the counts to today's rows, in the order of the outlets, so that two crawlers cannot
+   * deadlock. If that fails, the next call saves them.
+   */
+  save(pool: Pool): Promise<void>
+}
 
-export function createUnsavedDays() {
+export function createUnsavedDays(): UnsavedDays {
   let unsaved = new Map<number, Added>()
   const add = (outletNo: number, added: Added): void => {
     const sum = unsaved.get(outletNo) ?? {}
@@ -19,10 +26,6 @@ export function createUnsavedDays() {
   }
   return {
     add,
-    /**
-     * Adds the counts to today's rows, in the order of the outlets, so that two crawlers cannot
-     * deadlock. If that fails, the next call saves them.
-     */
     async save(pool: Pool): Promise<void> {
       if (unsaved.size === 0) return
       const saving = unsaved

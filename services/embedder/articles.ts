@@ -21,8 +21,13 @@ export interface EmbeddableArticle {
   ends: number
 }
 
+export interface NamesInLogs {
+  page?: string
+  article: string
+}
+
 /** The names of an article in the logs of all services. */
-export const namesOf = ({ id, pageNo }: EmbeddableArticle) => ({
+export const namesOf = ({ id, pageNo }: EmbeddableArticle): NamesInLogs => ({
   article: id,
   ...(pageNo === null ? {} : { page: String(pageNo) }),
 })

@@ -7,6 +7,7 @@ import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
+import type { Obstacle } from '../../shared/resilience/circuit.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import {
   beginAnew,
@@ -29,7 +30,17 @@ export interface EmbeddingCollection {
   portion: Portion
 }
 
-export type EmbeddingCollections = ReturnType<typeof openEmbeddingCollections>
+export interface EmbeddingCollections {
+  /**
+   * The collections that get a new vector: the serving one first, then one that is being filled.
+   * Registers and creates them when they do not exist yet.
+   */
+  current(): Promise<EmbeddingCollection[]>
+  /** Creates lost collections again, and has their articles embedded. */
+  restore(): Promise<void>
+  /** Why a model cannot be used now, and for how many ms; null: all models can. */
+  obstacle(): Obstacle | null
+}
 
 /**
  * The most texts in one request, because a search that comes meanwhile waits until they are
@@ -59,7 +70,7 @@ export function openEmbeddingCollections(
   pool: Pool,
   vectors: VectorStore,
   log: Logger,
-) {
+): EmbeddingCollections {
   const state: State = {
     config,
     configured: sourceOf(config),
@@ -70,19 +81,13 @@ export function openEmbeddingCollections(
     pointed: '',
   }
   return {
-    /**
-     * The collections that get a new vector: the serving one first, then one that is being filled.
-     * Registers and creates them when they do not exist yet.
-     */
     current: (): Promise<EmbeddingCollection[]> => openAll(state),
 
-    /** Creates lost collections again, and has their articles embedded. */
     async restore(): Promise<void> {
       state.opened.clear()
       await openAll(state)
     },
 
-    /** Why a model cannot be used now, and for how many ms; null: all models can. */
     obstacle() {
       const obstacles = [...state.opened.values()].map(({ embeddings }) => embeddings.obstacle())
       return obstacles.find(obstacle => obstacle !== null) ?? null
@@ -174,24 +179,28 @@ export function collectionName(prefix: string, model: string): string {
  * The number of texts that a model gets in one request. A slow model gets fewer, so that each
  * request ends within its time limit.
  */
-type Portion = ReturnType<typeof createPortion>
+interface Portion {
+  texts(): number
+  /** Records a request that was answered in time. */
+  inTime(): void
+  /** Records a request that took too long. */
+  late(): void
+}
 
 /** The number of requests answered in time, in a row, after which the model gets more texts. */
 const TRUST = 20
 
-function createPortion(most: number) {
+function createPortion(most: number): Portion {
   let texts = most
   let inTime = 0
   return {
     texts: (): number => texts,
-    /** Records a request that was answered in time. */
     inTime(): void {
       inTime += 1
       if (inTime < TRUST) return
       inTime = 0
       texts = Math.min(most, texts * 2)
     },
-    /** Records a request that took too long. */
     late(): void {
       inTime = 0
       texts = Math.max(1, Math.floor(texts / 2))

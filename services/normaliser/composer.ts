@@ -24,7 +24,25 @@ interface ComposeOptions {
 }
 
 /** Threads that compose articles, so that the process's own event loop never waits for one. */
-export type Composer = ReturnType<typeof openComposer>
+export interface Composer {
+  /**
+   * Runs `work` when a thread is free. `work` may then compose one page after another.
+   * @param outlet the outlet whose turn this is; the time of the thread counts for it
+   * @throws the signal's reason when it aborts before a thread is free
+   */
+  inTurn<T>(
+    outlet: string | number,
+    work: (compose: Compose) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T>
+  /** Composes one page in its outlet's turn. */
+  compose(
+    page: StoredPage,
+    options?: ComposeOptions & { signal?: AbortSignal },
+  ): Promise<Composition>
+  /** Ends all threads at once. Pages that are being composed fail. */
+  close(): Promise<void>
+}
 
 /**
  * MB of heap that a thread may use: enough for the largest page and everything that is made from
@@ -51,7 +69,7 @@ export const composerOptions = (config: Config): ComposerOptions => ({
   rules: rightsRules(config),
 })
 
-export function openComposer(options: ComposerOptions) {
+export function openComposer(options: ComposerOptions): Composer {
   const { threads, timeout, memory = MEMORY, rules = DEFAULT_RULES } = options
   const pool = openThreads<ComposeTask, Composition>({
     worker: options.worker ?? new URL('./composer-worker.ts', import.meta.url),
@@ -72,22 +90,15 @@ export function openComposer(options: ComposerOptions) {
   const compose: Compose = (page, { repeated = false, template = null, now = new Date() } = {}) =>
     run({ page, now, repeated, template, rules })
   return {
-    /**
-     * Runs `work` when a thread is free. `work` may then compose one page after another.
-     * @param outlet the outlet whose turn this is; the time of the thread counts for it
-     * @throws the signal's reason when it aborts before a thread is free
-     */
     inTurn: <T>(
       outlet: string | number,
       work: (compose: Compose) => Promise<T>,
       signal?: AbortSignal,
     ): Promise<T> => queue.take(outlet, () => work(compose), signal),
-    /** Composes one page in its outlet's turn. */
     compose: (
       page: StoredPage,
       { signal, ...options }: ComposeOptions & { signal?: AbortSignal } = {},
     ): Promise<Composition> => queue.take(page.outlet.domain, () => compose(page, options), signal),
-    /** Ends all threads at once. Pages that are being composed fail. */
     close: (): Promise<void> => pool.close(),
   }
 }

@@ -21,6 +21,11 @@ const FEWEST_PAGES = 10
 const BOILERPLATE_PAGES = 5
 const BOILERPLATE_SHARE = 0.3
 
+export interface PartedParagraphs {
+  own: string[]
+  boilerplate: string[]
+}
+
 /**
  * Separates the boilerplate from a text. A text stays whole when more than two thirds of it are
  * boilerplate. It may be an article that resembles many others, such as a weather report. Or it is
@@ -28,7 +33,7 @@ const BOILERPLATE_SHARE = 0.3
  *
  * @returns its own paragraphs, and those that other pages of the outlet also contain
  */
-export function partedBy(template: Template | null, paragraphs: string[]) {
+export function partedBy(template: Template | null, paragraphs: string[]): PartedParagraphs {
   const boilerplate = paragraphs.filter(
     text => template !== null && isBoilerplate(template, digestOf(text)),
   )

@@ -1,4 +1,4 @@
-import type { ArticleRow, Country } from '../../search/types.ts'
+import type { ArticleOutlet, ArticleRow, Country, Language } from '../../search/types.ts'
 
 export {
   type ArticleOutlet,
@@ -27,8 +27,21 @@ export const OWN_NAMES = {
   lb: 'Lëtzebuergesch',
 } as const
 
+export interface ArticleObject {
+  id: string
+  title: string
+  url: string
+  snippet: string | null
+  published_at: string | null
+  ingested_at: string | null
+  authors: { id: string; name: string }[]
+  outlet: ArticleOutlet
+  language: Language
+  country: Country
+}
+
 /** The article object of the contract. Search by meaning adds the relevance afterwards. */
-export const articleObject = (row: ArticleRow) => ({
+export const articleObject = (row: ArticleRow): ArticleObject => ({
   id: row.id,
   title: row.title,
   url: row.url,

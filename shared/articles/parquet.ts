@@ -4,11 +4,20 @@ import { type CsvArticle, type CsvColumn, memberFor, namesOf } from './csv.ts'
 /** How many articles a row group has. */
 const GROUP = 20_000
 
+export interface ParquetFile {
+  /**
+   * @param isFull true: the row group ends here
+   * @returns the bytes to write; they may be empty
+   */
+  add(articles: readonly CsvArticle[], isFull?: boolean): Promise<Uint8Array<ArrayBuffer>>
+  end(): Promise<Uint8Array<ArrayBuffer>>
+}
+
 /**
  * Writes articles as Apache Parquet, one row group after the other. Times are timestamps in UTC,
  * authors and agencies are lists. Browsers use this too.
  */
-export function createParquet(columns: readonly CsvColumn[]) {
+export function createParquet(columns: readonly CsvColumn[]): ParquetFile {
   const writer = new ByteWriter()
   const parquet = new ParquetWriter({ writer, schema: schemaOf(columns), createdBy: 'perscope' })
   let group: CsvArticle[] = []
@@ -30,10 +39,6 @@ export function createParquet(columns: readonly CsvColumn[]) {
   }
 
   return {
-    /**
-     * @param isFull true: the row group ends here
-     * @returns the bytes to write; they may be empty
-     */
     async add(articles: readonly CsvArticle[], isFull = false): Promise<Uint8Array<ArrayBuffer>> {
       for (const article of articles) group.push(article)
       if (isFull || group.length >= GROUP) await writeGroup()

@@ -118,11 +118,29 @@ const OF_DAY = `
   select seq::float8 as seq, day, shingles, sample from copy_sketches
    where day = $1 and seq > $2 and first_seq is not null order by seq limit $3`
 
+export interface Neighbours {
+  /**
+   * For each sketch, the `seq` of articles that may be copies. They are stored articles, or
+   * others of `sketches`.
+   */
+  find(sketches: Sketch[]): Promise<Set<number>[]>
+  /**
+   * Whether the days that searches need do not fit in memory. Each search then reads them again.
+   */
+  isReadingMuch(): boolean
+  /**
+   * Adds articles that were just stored. Small runs are merged, so that each run has at most half
+   * as many articles as the run before it.
+   */
+  add(sketches: Sketch[]): void
+  clear(): void
+}
+
 /**
  * Finds the articles that may be copies of others, because their samples have enough in common.
  * Keeps the samples of recently requested days in memory.
  */
-export function createNeighbours(db: Queryable) {
+export function createNeighbours(db: Queryable): Neighbours {
   const days = new LRUCache<number, Run[]>({ maxSize: KEPT, sizeCalculation: bytesOf })
   /** How many samples the last search has read from the database, divided by its articles. */
   let readForEach = 0
@@ -149,10 +167,6 @@ export function createNeighbours(db: Queryable) {
   }
 
   return {
-    /**
-     * For each sketch, the `seq` of articles that may be copies. They are stored articles, or
-     * others of `sketches`.
-     */
     async find(sketches: Sketch[]): Promise<Set<number>[]> {
       readForEach = 0
       const found = sketches.map(() => new Set<number>())
@@ -175,14 +189,7 @@ export function createNeighbours(db: Queryable) {
       readForEach /= sketches.length
       return found
     },
-    /**
-     * Whether the days that searches need do not fit in memory. Each search then reads them again.
-     */
     isReadingMuch: (): boolean => readForEach > FEW,
-    /**
-     * Adds articles that were just stored. Small runs are merged, so that each run has at most half
-     * as many articles as the run before it.
-     */
     add(sketches: Sketch[]): void {
       for (const [day, ofDay] of Map.groupBy(sketches, one => one.day)) {
         const known = days.get(day)
@@ -205,7 +212,7 @@ const isToMerge = (a: Run, b: Run) =>
  * The bytes of a sample, as Postgres stores them: the lowest byte of a number comes first, as in
  * x64 and ARM processors.
  */
-export const toBytes = ({ buffer, byteOffset, byteLength }: Uint32Array): Buffer<ArrayBufferLike> =>
+export const toBytes = ({ buffer, byteOffset, byteLength }: Uint32Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
 /**

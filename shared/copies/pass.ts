@@ -84,8 +84,25 @@ const NEXT = `
 
 type Candidate = Article & { first: number | null }
 
+export interface CopyGroups {
+  /**
+   * Finds the groups of all visible articles, until `signal` aborts it. Does nothing while
+   * another process finds groups.
+   *
+   * @param share the part of the time in which it works. In the other part it pauses, so that
+   *   other work can run.
+   */
+  pass(signal: AbortSignal, share?: number): Promise<void>
+  /**
+   * Finds the groups of some articles again. Passes of other processes may help.
+   *
+   * @returns false: `signal` aborted it
+   */
+  regroup(seqs: bigint[], signal: AbortSignal): Promise<boolean>
+}
+
 /** Opens the pass that finds the groups of copies. Samples stay in memory between two calls. */
-export function openCopyGroups(pool: Pool) {
+export function openCopyGroups(pool: Pool): CopyGroups {
   const placer = createPlacer(pool)
   /** The version of the groups that `placer` has in memory. */
   let known = -1
@@ -127,13 +144,6 @@ export function openCopyGroups(pool: Pool) {
   }
 
   return {
-    /**
-     * Finds the groups of all visible articles, until `signal` aborts it. Does nothing while
-     * another process finds groups.
-     *
-     * @param share the part of the time in which it works. In the other part it pauses, so that
-     *   other work can run.
-     */
     async pass(signal: AbortSignal, share = 1): Promise<void> {
       if (!(await readValue<boolean>(pool, IS_DUE, [RULES]))) return
       await whileLocked(pool, LOCK, async () => {
@@ -147,11 +157,6 @@ export function openCopyGroups(pool: Pool) {
         }
       })
     },
-    /**
-     * Finds the groups of some articles again. Passes of other processes may help.
-     *
-     * @returns false: `signal` aborted it
-     */
     async regroup(seqs: bigint[], signal: AbortSignal): Promise<boolean> {
       await pool.query(DUE_AGAIN, [seqs])
       while (!signal.aborted) {

@@ -3,7 +3,7 @@ import { Agent, fetch, request } from 'undici'
 import type { Config } from '../config/config.ts'
 import { isRecord } from '../encoding/is-record.ts'
 import { sentenceOf } from '../process/command.ts'
-import { CircuitOpen, createCircuit } from '../resilience/circuit.ts'
+import { CircuitOpen, createCircuit, type Obstacle } from '../resilience/circuit.ts'
 import { createSemaphore } from '../resilience/semaphore.ts'
 import { without } from './bias.ts'
 import { type Model, modelNamed } from './models.ts'
@@ -17,7 +17,25 @@ import { APIS, type Ask, EmbeddingFailure, failureOf, type Source } from './sour
  */
 
 /** Makes vectors of texts. All vectors have length 1. */
-export type Embeddings = ReturnType<typeof openEmbeddings>
+export interface Embeddings {
+  model: Model
+  /** Why no request goes to the endpoint at present; null: requests may go. */
+  obstacle(): Obstacle | null
+  /**
+   * The vector of a search term. Tries once, because a user is waiting.
+   *
+   * @throws EmbeddingFailure; when `signal` aborts, soon afterwards
+   */
+  embedQuery(text: string, signal: AbortSignal): Promise<number[]>
+  /**
+   * Vectors of a few texts in one request, in order. If the endpoint asked for a pause
+   * (Retry-After), this waits first. Tries once, because the caller finds out whether the texts
+   * or the endpoint caused a failure.
+   *
+   * @throws EmbeddingFailure; AbortError when `signal` aborts the pause
+   */
+  embedPassages(texts: string[], signal: AbortSignal): Promise<number[][]>
+}
 
 export interface EmbeddingOptions {
   /** ms that a request for passages may take. */
@@ -41,7 +59,7 @@ const FAIR = 400
  */
 const LONGEST_PAUSE = 20_000
 
-export function openEmbeddings(source: Source, options: EmbeddingOptions) {
+export function openEmbeddings(source: Source, options: EmbeddingOptions): Embeddings {
   const { model } = source
   const dimensions = options.dimensions ?? model.dimensions
   const ask = askerOf(source)
@@ -92,17 +110,11 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
 
   return {
     model,
-    /** Why no request goes to the endpoint at present; null: requests may go. */
     obstacle() {
       const wait = notBefore - Date.now()
       return wait > 0 ? { reason: 'it asked to be let be for a while', wait } : circuit.obstacle()
     },
 
-    /**
-     * The vector of a search term. Tries once, because a user is waiting.
-     *
-     * @throws EmbeddingFailure; when `signal` aborts, soon afterwards
-     */
     async embedQuery(text: string, signal: AbortSignal): Promise<number[]> {
       if (notBefore > Date.now())
         throw new EmbeddingFailure(
@@ -127,13 +139,6 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions) {
       }
     },
 
-    /**
-     * Vectors of a few texts in one request, in order. If the endpoint asked for a pause
-     * (Retry-After), this waits first. Tries once, because the caller finds out whether the texts
-     * or the endpoint caused a failure.
-     *
-     * @throws EmbeddingFailure; AbortError when `signal` aborts the pause
-     */
     async embedPassages(texts: string[], signal: AbortSignal): Promise<number[][]> {
       const patience = notBefore - Date.now()
       if (patience > LONGEST_PAUSE) {

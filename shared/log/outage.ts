@@ -6,7 +6,11 @@ import { describe } from './printable.ts'
  * Logs an outage in few lines, however often a call fails: one line when it begins, one a minute
  * while it lasts, and one when it is over.
  */
-export type OutageLog = ReturnType<typeof createOutageLog>
+export interface OutageLog {
+  /** Notes that a call failed. */
+  met(error: unknown): void
+  over(): void
+}
 
 const REMIND = 60_000
 /**
@@ -27,7 +31,7 @@ export function createOutageLog(
   begins: string,
   ends: string,
   ask?: () => Promise<unknown>,
-) {
+): OutageLog {
   let since: number | null = null
   let last = 0
   let told = 0
@@ -52,7 +56,6 @@ export function createOutageLog(
   }
 
   return {
-    /** Notes that a call failed. */
     met(error: unknown): void {
       const now = performance.now()
       last = now

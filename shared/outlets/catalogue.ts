@@ -79,7 +79,10 @@ const CATALOGUE_SCHEMA = {
 const OUTLET_FIELDS = CATALOGUE_SCHEMA.properties.outlets.items.properties
 
 /** A parsed catalogue, with notes for its author on the mistakes that were corrected. */
-export type Catalogue = ReturnType<typeof readCatalogue>
+export interface Catalogue {
+  outlets: Outlet[]
+  notes: string[]
+}
 
 /** A catalogue that cannot be used. `problems` has one sentence for each mistake. */
 export class CatalogueError extends Error {
@@ -109,7 +112,7 @@ const validate = new Ajv({ allErrors: true, strict: true }).compile<{ outlets: W
  *
  * @throws CatalogueError that names the outlet and the field of every mistake
  */
-export function readCatalogue(text: string) {
+export function readCatalogue(text: string): Catalogue {
   let file: unknown
   try {
     file = JSON.parse(text.replace(/^\ufeff/, ''))

@@ -131,10 +131,15 @@ export const NO_RIGHTS_STATED: Rights = {
 }
 
 /** The settings by which signals are read. */
-export type RightsRules = ReturnType<typeof rightsRules>
-
-export const rightsRules = (config: Pick<Config, 'CRAWL_USER_AGENT' | 'RIGHTS_TDM'>) => ({
+export interface RightsRules {
   /** The name by which outlets address our robot (`productToken`). */
+  agent: string
+  tdm: string
+}
+
+export const rightsRules = (
+  config: Pick<Config, 'CRAWL_USER_AGENT' | 'RIGHTS_TDM'>,
+): RightsRules => ({
   agent: productToken(config.CRAWL_USER_AGENT),
   tdm: config.RIGHTS_TDM,
 })

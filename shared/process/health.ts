@@ -6,7 +6,10 @@ import { withTimeLimit } from '../resilience/time-limit.ts'
 /** Dependencies that refuse us or do not answer: name → a short reason without addresses. */
 export type Missing = Record<string, string>
 
-export type HealthServer = Awaited<ReturnType<typeof startHealthServer>>
+export interface HealthServer {
+  port: number
+  close(): Promise<void>
+}
 
 /**
  * Limits, in ms. There are few clients, and they are near. A connection that sends no request, or
@@ -35,7 +38,7 @@ export async function startHealthServer(
   host: string,
   missing: () => Promise<Missing>,
   metrics: () => Promise<string> = () => registry.metrics(),
-) {
+): Promise<HealthServer> {
   const look = shared(missing, FRESH)
   observeReadiness(look)
   const server = createServer(TIMEOUTS, async (request, response) => {

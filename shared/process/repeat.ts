@@ -1,5 +1,8 @@
 /** Work that is repeated until `close` is called. */
-export type Repeated = ReturnType<typeof repeatEvery>
+export interface Repeated {
+  /** Ends the repetition. Resolves when the present run has ended. */
+  close(): Promise<void>
+}
 
 /**
  * Runs `work` again and again. Each run begins `rest` ms after the end of the run before, so that
@@ -13,7 +16,7 @@ export function repeatEvery(
   rest: number,
   work: (closing: AbortSignal) => Promise<unknown>,
   options: { first?: number; outage: { met(error: unknown): void; over(): void } },
-) {
+): Repeated {
   const { first = 0, outage } = options
   const closing = new AbortController()
   let running: Promise<void> = Promise.resolve()
@@ -28,7 +31,6 @@ export function repeatEvery(
   if (first === 0) next()
   else timer = setTimeout(next, first)
   return {
-    /** Ends the repetition. Resolves when the present run has ended. */
     async close(): Promise<void> {
       closing.abort()
       clearTimeout(timer)

@@ -37,7 +37,22 @@ type WorkerSettings = {
 /** The methods that queues in both stores have. */
 type JobQueue = Pick<Queue, 'addBulk' | 'getJobCounts' | 'drain' | 'close'>
 
-export type Backend = ReturnType<typeof createBackend>
+export interface Backend {
+  /** @throws when the store cannot be reached. The next call tries again. */
+  queue(name: QueueName): Promise<JobQueue>
+  worker(
+    name: string,
+    handler: Handler,
+    settings: WorkerSettings,
+  ): { close(force?: boolean): Promise<void> }
+  /**
+   * Sends a small request on a queue that is already open.
+   *
+   * @throws when the store does not answer
+   */
+  ask(): Promise<void>
+  close(): Promise<void>
+}
 
 /** Schema of BullMQ's tables in Postgres. */
 export const QUEUE_SCHEMA = 'bullmq'
@@ -46,13 +61,12 @@ export const QUEUE_SCHEMA = 'bullmq'
 export type QueueSettings = RedisSettings & Pick<Config, 'DATABASE_URL'>
 
 /** Chooses the store of the queues. No other code does so. */
-export function createBackend(config: QueueSettings, onError: (error: Error) => void) {
+export function createBackend(config: QueueSettings, onError: (error: Error) => void): Backend {
   const queues = new Map<QueueName, Promise<JobQueue>>()
   const { openQueue, startWorker } = usesRedis(config)
     ? inRedis(config, onError)
     : inPostgres(config.DATABASE_URL, onError)
   return {
-    /** @throws when the store cannot be reached. The next call tries again. */
     queue(name: QueueName): Promise<JobQueue> {
       const known = queues.get(name)
       if (known) return known
@@ -62,11 +76,6 @@ export function createBackend(config: QueueSettings, onError: (error: Error) => 
       return queue
     },
     worker: startWorker,
-    /**
-     * Sends a small request on a queue that is already open.
-     *
-     * @throws when the store does not answer
-     */
     async ask(): Promise<void> {
       const queue = await queues.values().next().value
       await queue?.getJobCounts('active')

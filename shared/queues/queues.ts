@@ -34,13 +34,35 @@ interface WorkerOptions {
   lockDuration?: number
 }
 
-export type Queues = ReturnType<typeof openQueues>
+export interface Queues {
+  /**
+   * Queues messages. Drops a message if one with the same key waits or is being processed. That
+   * is safe, because senders derive due work from Postgres and send it again.
+   */
+  add<N extends QueueName>(name: N, messages: Message<N>[]): Promise<void>
+  /**
+   * Consumes a queue. A message is delivered at least once. If `processor` throws, the message is
+   * logged and dropped, because Postgres already says when the work is tried again.
+   */
+  work<N extends QueueName>(
+    name: N,
+    processor: (data: QueueMessages[N], signal: AbortSignal) => Promise<void>,
+    options: WorkerOptions,
+  ): { close(force?: boolean): Promise<void> }
+  counts(): Promise<Record<keyof QueueMessages, QueueCounts>>
+  /**
+   * Removes every message that waits in a queue. Senders later derive due work from Postgres
+   * again.
+   */
+  drain(name: QueueName): Promise<void>
+  close(): Promise<void>
+}
 
 /**
  * Opens the work queues in the store that the configuration chooses: Redis with `REDIS_URL` or
  * `REDIS_SENTINELS`, otherwise Postgres.
  */
-export function openQueues(config: QueueSettings, log: Logger) {
+export function openQueues(config: QueueSettings, log: Logger): Queues {
   const outage = createOutageLog(
     log,
     'the queues are out of reach',
@@ -49,10 +71,6 @@ export function openQueues(config: QueueSettings, log: Logger) {
   )
   const backend: Backend = createBackend(config, outage.met)
   return {
-    /**
-     * Queues messages. Drops a message if one with the same key waits or is being processed. That
-     * is safe, because senders derive due work from Postgres and send it again.
-     */
     async add<N extends QueueName>(name: N, messages: Message<N>[]): Promise<void> {
       if (messages.length === 0) return
       const queue = await backend.queue(name)
@@ -71,10 +89,6 @@ export function openQueues(config: QueueSettings, log: Logger) {
         })),
       )
     },
-    /**
-     * Consumes a queue. A message is delivered at least once. If `processor` throws, the message is
-     * logged and dropped, because Postgres already says when the work is tried again.
-     */
     work<N extends QueueName>(
       name: N,
       processor: (data: QueueMessages[N], signal: AbortSignal) => Promise<void>,
@@ -123,10 +137,6 @@ export function openQueues(config: QueueSettings, log: Logger) {
       }
       return counts
     },
-    /**
-     * Removes every message that waits in a queue. Senders later derive due work from Postgres
-     * again.
-     */
     drain: async (name: QueueName): Promise<void> => (await backend.queue(name)).drain(true),
     close: (): Promise<void> => backend.close(),
   }

@@ -25,6 +25,16 @@ interface CircuitState {
   reason: string
 }
 
+export interface Circuit {
+  /** Why calls are refused, and for how many more ms; null: calls are allowed. */
+  obstacle(): Obstacle | null
+  /**
+   * Runs `work`, or throws `CircuitOpen` at once. After a pause, one caller at a time tries
+   * again. If it succeeds, the circuit closes for all callers.
+   */
+  run<T>(work: () => Promise<T>): Promise<T>
+}
+
 /**
  * A circuit breaker. When a service failed several times in a row, it refuses calls to the service
  * for a while. We do not use `cockatiel` (`docs/experiments/README.md`). It makes callers wait for
@@ -34,7 +44,7 @@ interface CircuitState {
  * @param counts whether an error counts as a failure. A bad request, or a caller who left, should
  *   not count.
  */
-export function createCircuit(name: string, counts: (error: unknown) => boolean) {
+export function createCircuit(name: string, counts: (error: unknown) => boolean): Circuit {
   const state: CircuitState = {
     failuresInARow: 0,
     nextPause: PAUSE,
@@ -43,12 +53,7 @@ export function createCircuit(name: string, counts: (error: unknown) => boolean)
     reason: '',
   }
   return {
-    /** Why calls are refused, and for how many more ms; null: calls are allowed. */
     obstacle: (): Obstacle | null => obstacleOf(state),
-    /**
-     * Runs `work`, or throws `CircuitOpen` at once. After a pause, one caller at a time tries
-     * again. If it succeeds, the circuit closes for all callers.
-     */
     async run<T>(work: () => Promise<T>): Promise<T> {
       const blocked = obstacleOf(state)
       if (blocked)

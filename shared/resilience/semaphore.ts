@@ -3,9 +3,22 @@
  * use `cockatiel`'s bulkhead (`docs/experiments/README.md`). There a waiting caller goes on waiting
  * until a permit is free, even if its own time limit is over.
  */
-export type Semaphore = ReturnType<typeof createSemaphore>
+export interface Semaphore {
+  /**
+   * Waits for a permit, for work that begins and ends in different functions.
+   *
+   * @returns a function that gives the permit back; call it once
+   */
+  acquire(signal?: AbortSignal): Promise<() => void>
+  /**
+   * Runs `work` when a permit is free.
+   *
+   * @throws the signal's reason if the signal is aborted before
+   */
+  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
+}
 
-export function createSemaphore(permits: number) {
+export function createSemaphore(permits: number): Semaphore {
   let free = permits
   const line: Waiter<void>[] = []
   const release = () => {
@@ -20,17 +33,7 @@ export function createSemaphore(permits: number) {
     return release
   }
   return {
-    /**
-     * Waits for a permit, for work that begins and ends in different functions.
-     *
-     * @returns a function that gives the permit back; call it once
-     */
     acquire,
-    /**
-     * Runs `work` when a permit is free.
-     *
-     * @throws the signal's reason if the signal is aborted before
-     */
     async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       const done = await acquire(signal)
       try {

@@ -16,7 +16,12 @@ interface Account {
 }
 
 /** A running turn. */
-type Turn = ReturnType<typeof beginTurn>
+interface Turn {
+  account: Account
+  at: number
+  expected: number
+  isSlow: boolean
+}
 
 interface FairQueueState {
   /** How many turns run at a time. */
@@ -39,6 +44,16 @@ const REMEMBERED = 30
 /** How many ms the first turn of a key is expected to take. */
 const USUAL = 50
 
+export interface FairQueue {
+  /**
+   * Runs `work` when a turn is free.
+   *
+   * @param key the key that is charged for the time
+   * @throws the signal's reason if the signal is aborted before the turn begins
+   */
+  take<T>(key: string | number, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
+}
+
 /**
  * Limits how many turns run at a time. Keys whose turns took little time come before keys whose
  * turns took much.
@@ -50,15 +65,9 @@ const USUAL = 50
  *
  * @param count turns at a time
  */
-export function createFairQueue(count: number) {
+export function createFairQueue(count: number): FairQueue {
   const state: FairQueueState = { count, free: count, slow: 0, level: 0, accounts: new Map() }
   return {
-    /**
-     * Runs `work` when a turn is free.
-     *
-     * @param key the key that is charged for the time
-     * @throws the signal's reason if the signal is aborted before the turn begins
-     */
     async take<T>(key: string | number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       signal?.throwIfAborted()
       const { line } = openAccount(state, key)
@@ -110,7 +119,7 @@ const isSlow = ({ slowUntil }: Account) => performance.now() < slowUntil
  * Charges the key the expected time, because the real time is not known yet. Otherwise the same key
  * would get the next turn too.
  */
-function beginTurn(state: FairQueueState, account: Account) {
+function beginTurn(state: FairQueueState, account: Account): Turn {
   const turn = { account, at: performance.now(), expected: account.last, isSlow: isSlow(account) }
   state.free -= 1
   state.level = account.used

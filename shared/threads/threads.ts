@@ -26,7 +26,17 @@ export type Timed<Task> = Task & { begun: Begun }
  * Threads for work on data from outside. The event loop of the process never waits for this work,
  * and the work has a time limit.
  */
-export type Threads<Task, Result> = ReturnType<typeof openThreads<Task, Result>>
+export interface Threads<Task, Result> {
+  /**
+   * Runs a task at once. Callers must not run more tasks than there are threads
+   * (`createFairQueue`).
+   *
+   * @throws ThreadError when the task fails
+   */
+  run(task: Task): Promise<Result>
+  /** Ends all threads at once. Running tasks fail. */
+  close(): Promise<void>
+}
 
 /**
  * @param options.worker module whose default export does a task
@@ -40,7 +50,7 @@ export function openThreads<Task, Result>(options: {
   threads: number
   timeout: number
   memory: number
-}) {
+}): Threads<Task, Result> {
   const { worker, threads, timeout, memory } = options
   const pool = new Piscina<Timed<Task>, Result>({
     filename: worker.href,
@@ -58,12 +68,6 @@ export function openThreads<Task, Result>(options: {
   // process.
   pool.on('error', () => {})
   return {
-    /**
-     * Runs a task at once. Callers must not run more tasks than there are threads
-     * (`createFairQueue`).
-     *
-     * @throws ThreadError when the task fails
-     */
     async run(task: Task): Promise<Result> {
       const begun = createBegun()
       const late = new AbortController()
@@ -76,7 +80,6 @@ export function openThreads<Task, Result>(options: {
         stopClock()
       }
     },
-    /** Ends all threads at once. Running tasks fail. */
     close: (): Promise<void> => pool.destroy(),
   }
 }

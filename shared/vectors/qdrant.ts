@@ -3,7 +3,7 @@ import { Agent, install } from 'undici'
 import type { Config } from '../config/config.ts'
 import { trustOf } from '../config/tls.ts'
 import { createCircuit, type Obstacle } from '../resilience/circuit.ts'
-import { openNearest, type QdrantAddress, vectorFailure } from './nearest.ts'
+import { type AskNearest, openNearest, type QdrantAddress, vectorFailure } from './nearest.ts'
 import { VectorFailure } from './store.ts'
 
 /** The settings that lead to Qdrant. */
@@ -11,7 +11,15 @@ export type QdrantSettings = Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'> &
   Partial<Pick<Config, 'TLS_CA_FILE'>>
 
 /** Two ways to send requests to Qdrant: its own client, and `nearest`. */
-export type Server = ReturnType<typeof openServer>
+export interface Server {
+  /**
+   * Qdrant's own client. Pass `via` as the second argument of each call. Otherwise the client
+   * opens connections of its own, which do not use TLS_CA_FILE.
+   */
+  api: ReturnType<QdrantClient['api']>
+  via: object
+  nearest: AskNearest
+}
 
 /** Runs requests to Qdrant within its circuit breaker. Throws `VectorFailure`. */
 export type Ask = <T>(work: (server: Server) => Promise<T>) => Promise<T>
@@ -55,7 +63,7 @@ export function openQdrant(
   }
 }
 
-function openServer(config: QdrantSettings, timeout: number) {
+function openServer(config: QdrantSettings, timeout: number): Server {
   const trust = trustOf({ TLS_CA_FILE: config.TLS_CA_FILE ?? '' })
   const dispatcher = new Agent({
     connections: CONNECTIONS,
@@ -69,10 +77,6 @@ function openServer(config: QdrantSettings, timeout: number) {
   // Node's types do not have our `dispatcher`.
   const via: object = { dispatcher }
   return {
-    /**
-     * Qdrant's own client. Pass `via` as the second argument of each call. Otherwise the client
-     * opens connections of its own, which do not use TLS_CA_FILE.
-     */
     api: createClient(config, address, timeout).api(),
     via,
     nearest: openNearest(config, address, timeout, dispatcher),

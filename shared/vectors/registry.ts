@@ -77,6 +77,13 @@ const SELECT = `
   select name, state, model, recipe, dimensions, api, url, filled_to as "filledTo", registered_at as "registeredAt"
   from vector_collections`
 
+export interface CollectionParameters {
+  vectors: { size: number; distance: 'Cosine'; on_disk: boolean }
+  hnsw_config: { m: number; ef_construct: number; on_disk: boolean }
+  quantization_config: { scalar: { type: 'int8'; quantile: number; always_ram: boolean } }
+  on_disk_payload: boolean
+}
+
 /**
  * How Qdrant stores a collection. `docs/growth.md` tells what this costs for 10 million vectors.
  *
@@ -84,7 +91,7 @@ const SELECT = `
  * memory, with one byte for each dimension to walk through it. The full vectors of the nearest
  * points are then compared.
  */
-export const COLLECTION = (dimensions: number) => ({
+export const COLLECTION = (dimensions: number): CollectionParameters => ({
   vectors: { size: dimensions, distance: 'Cosine' as const, on_disk: true },
   hnsw_config: { m: 16, ef_construct: 100, on_disk: false },
   quantization_config: { scalar: { type: 'int8' as const, quantile: 0.99, always_ram: true } },
@@ -132,14 +139,18 @@ export type LayoutSettings = Partial<
 >
 
 /** How a collection lies on the nodes of a Qdrant cluster. The names of the fields are Qdrant's. */
-export type Layout = ReturnType<typeof layoutOf>
+export interface Layout {
+  shard_number: number
+  replication_factor: number
+  write_consistency_factor: number
+}
 
 /** The layout of new collections. */
 export const layoutOf = ({
   QDRANT_SHARDS = 1,
   QDRANT_REPLICAS = 1,
   QDRANT_WRITE_CONSISTENCY = 1,
-}: LayoutSettings) => ({
+}: LayoutSettings): Layout => ({
   shard_number: QDRANT_SHARDS,
   replication_factor: QDRANT_REPLICAS,
   write_consistency_factor: QDRANT_WRITE_CONSISTENCY,

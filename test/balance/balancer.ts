@@ -14,11 +14,25 @@ const haproxy = await debianTool('haproxy', 'haproxy').catch(error => {
 export const WITHOUT_HAPROXY: string | false =
   haproxy instanceof MissingProgram ? haproxy.message : false
 
+export interface Balanced {
+  port: number
+  apis: [Member, Member]
+  secret: string
+  log(): string
+  reload(): Promise<void>
+  marked(number: 0 | 1, state: 'UP' | 'DOWN'): Promise<void>
+  /** Ends one API, or kills it. */
+  end(number: 0 | 1, signal: NodeJS.Signals): Promise<void>
+  /** Starts an API where one has ended, and waits until HAProxy sends requests to it. */
+  start(number: 0 | 1): Promise<void>
+  stop(): Promise<void>
+}
+
 /**
  * Two APIs behind HAProxy, which runs with `infra/ha/haproxy/api.cfg`. `marked` waits until HAProxy
  * knows that an API is there, or away; `reload` lets it read its file again.
  */
-export async function startBalanced(env: Record<string, string> = {}) {
+export async function startBalanced(env: Record<string, string> = {}): Promise<Balanced> {
   const database = await createTestDatabase()
   const fleet = createFleet({
     DATABASE_URL: database.url,
@@ -39,13 +53,11 @@ export async function startBalanced(env: Record<string, string> = {}) {
     log: proxy.log,
     reload: proxy.reload,
     marked: proxy.marks,
-    /** Ends one API, or kills it. */
     async end(number: 0 | 1, signal: NodeJS.Signals) {
       apis[number].process.kill(signal)
       await apis[number].exited
       await proxy.marks(number, 'DOWN')
     },
-    /** Starts an API where one has ended, and waits until HAProxy sends requests to it. */
     async start(number: 0 | 1) {
       apis[number] = await startApi(number)
       await proxy.marks(number, 'UP')

@@ -11,8 +11,18 @@ export interface Passage {
 
 export type Fate = 'pass' | 'break' | 'silence' | 'add-field'
 
+export interface Road {
+  url: string
+  passed: Passage[]
+  /** What happens to the next passages, one after another; then all are let through. */
+  next(...wanted: Fate[]): void
+  /** What happens to passages that `next` does not decide. */
+  always(fate: Fate): void
+  close(): Promise<void>
+}
+
 /** The way from a client to the API: it can break off answers, fall silent, and add a field. */
-export async function openRoad(target: string) {
+export async function openRoad(target: string): Promise<Road> {
   let fates: Fate[] = []
   let usual: Fate = 'pass'
   const passed: Passage[] = []
@@ -43,11 +53,9 @@ export async function openRoad(target: string) {
   return {
     url: `http://127.0.0.1:${port}`,
     passed,
-    /** What happens to the next passages, one after another; then all are let through. */
     next: (...wanted: Fate[]) => {
       fates = wanted
     },
-    /** What happens to passages that `next` does not decide. */
     always: (fate: Fate) => {
       usual = fate
     },

@@ -78,7 +78,30 @@ export async function buildImage(): Promise<void> {
 }
 
 /** A container of the image, and what runs in it. */
-export type Container = Awaited<ReturnType<typeof createContainer>>
+export interface Container {
+  /** MB of the image, its base included. */
+  size(): number
+  /** Runs a command to its end. */
+  run(
+    command: readonly string[],
+    env?: Record<string, string>,
+  ): Promise<{ code: number; out: string; err: string }>
+  /**
+   * Starts a command that stays, as Compose does: as the image's account, without rights, and
+   * nothing can be written but the temporary folder and `exchange`, at /mnt.
+   */
+  start(
+    command: readonly string[],
+    env: Record<string, string>,
+  ): {
+    out: () => string
+    log: () => string
+    code: () => number | null
+    ended: Promise<number | null>
+    stop(): Promise<number | null>
+  }
+  remove(): Promise<void>
+}
 
 export interface Process {
   /** Its standard output. */
@@ -103,15 +126,13 @@ const READ_ONLY = `
  * @param hosts a file for /etc/hosts
  * @param exchange a folder of this machine
  */
-export async function createContainer(hosts: string, exchange: string) {
+export async function createContainer(hosts: string, exchange: string): Promise<Container> {
   const id = await buildah('from', '--pull-never', NAME)
   const folder = await buildah('mount', id)
   const { OCIv1 } = JSON.parse(await buildah('inspect', id))
   const own: string[] = OCIv1.config.Env
   return {
-    /** MB of the image, its base included. */
     size: () => Number(execFileSync('du', ['-sm', folder], { encoding: 'utf8' }).split('\t')[0]),
-    /** Runs a command to its end. */
     run: (command: readonly string[], env: Record<string, string> = {}) =>
       new Promise<{ code: number; out: string; err: string }>(resolve => {
         const given = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`])
@@ -120,10 +141,6 @@ export async function createContainer(hosts: string, exchange: string) {
           resolve({ code: error === null ? 0 : 1, out, err }),
         )
       }),
-    /**
-     * Starts a command that stays, as Compose does: as the image's account, without rights, and
-     * nothing can be written but the temporary folder and `exchange`, at /mnt.
-     */
     start(command: readonly string[], env: Record<string, string>) {
       const given = Object.entries(env).map(([name, value]) => `${name}=${value}`)
       const inside = [

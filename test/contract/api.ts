@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
+import type { Pool } from '../../search/postgres.ts'
 import type { NewArticle } from '../../search/types.ts'
 import type { ShownArticle } from '../../services/api/articles/shown-article.ts'
 import { type SemanticSearch, SemanticUnavailable } from '../../services/api/semantic/query.ts'
@@ -8,7 +9,7 @@ import { openApiIndex, startApi } from '../../services/api/serve.ts'
 import { openServers } from '../../services/api/standbys/servers.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
-import { createKey, type Plan } from '../../shared/plans/keys.ts'
+import { type ApiKey, createKey, type Plan } from '../../shared/plans/keys.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
@@ -17,7 +18,19 @@ import { emptyTestArchive, makeTestSegments, TEST_ARCHIVE } from '../search/stor
 import { readUrlsOf } from '../standbys/reading.ts'
 
 /** A listening API on a database of its own. */
-export type TestApi = Awaited<ReturnType<typeof startTestApi>>
+export interface TestApi {
+  base: string
+  pool: Pool
+  config: Config
+  /** Another API on the same database. */
+  another(more?: Record<string, string>): Promise<{ base: string; stop(): Promise<void> }>
+  issue(plan?: Partial<Plan>): Promise<{ key: ApiKey; secret: string }>
+  /** Asks with a key; `path` with its query. */
+  ask(secret: string | null, path: string, init?: RequestInit): Promise<Answered>
+  /** Makes articles visible. Missing fields get defaults. */
+  index(articles: (Partial<NewArticle> & { title: string })[]): Promise<void>
+  stop(): Promise<void>
+}
 
 export interface Answered {
   status: number
@@ -69,7 +82,7 @@ export async function startTestApi(
   semantic: SemanticSearch<ShownArticle> = noSemanticSearch,
   reach: (databaseUrl: string) => Promise<string> = async url => url,
   indexOf = openApiIndex,
-) {
+): Promise<TestApi> {
   const database = await createTestDatabase()
   const addresses = {
     DATABASE_URL: database.url,
@@ -97,7 +110,6 @@ export async function startTestApi(
     base: api.base,
     pool,
     config,
-    /** Another API on the same database. */
     async another(more: Record<string, string> = {}) {
       const other = await start(
         readConfig({
@@ -119,10 +131,8 @@ export async function startTestApi(
       }
     },
     issue: (plan?: Partial<Plan>) => createKey(pool, 'test', { ...PLAN, ...plan }),
-    /** Asks with a key; `path` with its query. */
     ask: (secret: string | null, path: string, init?: RequestInit) =>
       ask(`${api.base}${path}`, secret, init),
-    /** Makes articles visible. Missing fields get defaults. */
     async index(articles: (Partial<NewArticle> & { title: string })[]) {
       const complete = articles.map(article => completed(article, ++numbered))
       const indexer = openIndexer(pool, SEGMENT_THREAD)
@@ -141,8 +151,14 @@ export async function startTestApi(
   return one
 }
 
+export interface Trains {
+  api: TestApi
+  at(time: string): { publishedAt: Date }
+  secret: string
+}
+
 /** An API with a key and four articles, three of them of the days when clocks change. */
-export async function startTrains(test: Pick<Test, 'teardown'>) {
+export async function startTrains(test: Pick<Test, 'teardown'>): Promise<Trains> {
   const api = await startTestApi(test)
   const at = (time: string) => ({ publishedAt: new Date(time) })
   const outlet = { name: 'L’Écho', domain: 'echo.example' }

@@ -6,7 +6,7 @@ import { readKnown } from '../search/known.ts'
 import { answer, type Question } from '../search/oracle.ts'
 import { randomQuestion } from '../search/questions.ts'
 import { longArticles, randomArticles } from '../search/random-articles.ts'
-import { startTestApi } from './api.ts'
+import { startTestApi, type TestApi } from './api.ts'
 import { type Asked, spell } from './spelling.ts'
 
 const PLANS: Pick<Plan, 'countries' | 'history'>[] = [
@@ -18,12 +18,23 @@ const PLANS: Pick<Plan, 'countries' | 'history'>[] = [
   { countries: ['BE'], history: { kind: 'fixed', at: new Date('2018-06-15T12:00:00.500Z') } },
 ]
 
+export interface AskedOverHttp {
+  answered: number
+  refused: number
+  found: number
+  differences: string[]
+}
+
 /**
  * Sends random questions, each page of them in another spelling, under several plans, and compares
  * with the oracle what comes back as JSON and as a feed. Returns where they differ, and how many
  * were right and refused.
  */
-export async function askOverHttp(test: Pick<Test, 'teardown'>, seed: number, questions: number) {
+export async function askOverHttp(
+  test: Pick<Test, 'teardown'>,
+  seed: number,
+  questions: number,
+): Promise<AskedOverHttp> {
   const random = createRandom(seed)
   const api = await startTestApi(test)
   await api.index([...longArticles(random), ...randomArticles(random, 250)])
@@ -59,7 +70,7 @@ export async function askOverHttp(test: Pick<Test, 'teardown'>, seed: number, qu
 
 /** One question to the API. */
 interface Asking {
-  api: Awaited<ReturnType<typeof startTestApi>>
+  api: TestApi
   random: Random
   secret: string
   asked: Asked

@@ -8,7 +8,12 @@ import {
 } from 'node:crypto'
 
 /** A certificate with its key, as PEM, as servers of tests use it. */
-export type Certified = ReturnType<typeof certify>
+export interface Certified {
+  certificate: string
+  key: string
+  x509: X509Certificate
+  name: string
+}
 
 export interface CertificateOptions {
   name: string
@@ -25,7 +30,7 @@ export interface CertificateOptions {
 }
 
 /** Writes X.509 certificates (RFC 5280) in DER: Node reads them, but writes none. */
-export function certify(options: CertificateOptions) {
+export function certify(options: CertificateOptions): Certified {
   const { publicKey, privateKey } =
     options.rsa === true
       ? generateKeyPairSync('rsa', { modulusLength: 2048 })

@@ -29,7 +29,41 @@ export interface RememberedPage {
 }
 
 /** A crawler inside the test, on a real database, whose visits the test makes itself. */
-export type TestCrawl = Awaited<ReturnType<typeof startCrawl>>
+export interface TestCrawl {
+  crawl: Crawl
+  pool: Pool
+  pages(): Promise<RememberedPage[]>
+  page(url: string): Promise<RememberedPage | undefined>
+  /** The stored body of a page, decompressed. */
+  body(url: string): Promise<string>
+  /** The feeds in the order of their addresses. */
+  feeds(): Promise<RememberedFeed[]>
+  /** The feed whose address ends so; the first one otherwise. */
+  feed(end?: string): Promise<RememberedFeed | undefined>
+  /** Makes the catalogue: feeds by domain, and sitemaps. */
+  outlets(feeds: Record<string, string[]>, sitemaps?: Record<string, string[]>): Promise<void>
+  /**
+   * Visits what is due until nothing is; or, with `ms`, what becomes due in that time, at most
+   * until the condition holds.
+   */
+  workOff(ms?: number, isDone?: () => Promise<boolean>): Promise<void>
+  /** Makes every feed, or every waiting page, due now. */
+  hurry(what: 'feeds' | 'pages'): Promise<void>
+  /** The same, and visits them. */
+  again(what: 'feeds' | 'pages'): Promise<void>
+  /** Polls every feed of the catalogue now, and fetches nothing but feeds. */
+  poll(): Promise<void>
+  /** Forgets all outlets, and what is remembered of them. */
+  forget(): Promise<void>
+  /**
+   * Crawls these paths of a site, or addresses, once: a new feed names them, the first one
+   * `/feed-1.xml`. `ms` as for `workOff`.
+   */
+  fetch(site: Site, links: string[], ms?: number): Promise<void>
+  /** Does the work while each commit of a page crashes, after the addresses. */
+  crashing(work: () => Promise<void>): Promise<void>
+  close(): Promise<void>
+}
 
 /**
  * @param parsing the code of the threads that parse feeds; the crawler's own by default
@@ -39,7 +73,7 @@ export async function startCrawl(
   settings: Partial<Record<keyof Config, string>> = {},
   parsing?: URL,
   authorities?: string[],
-) {
+): Promise<TestCrawl> {
   const database = await createTestDatabase()
   const config = readConfig({
     DATABASE_URL: database.url,
@@ -69,18 +103,14 @@ export async function startCrawl(
     pool,
     pages: () => readPages(pool),
     page: async (url: string) => (await readPages(pool)).find(page => page.url === url),
-    /** The stored body of a page, decompressed. */
     async body(url: string) {
       const text = 'select body from page_sources join pages using (page_no) where url = $1'
       return String(
         gunzipSync((await pool.query<{ body: Buffer }>(text, [url])).rows[0]?.body ?? ''),
       )
     },
-    /** The feeds in the order of their addresses. */
     feeds: () => readFeeds(pool),
-    /** The feed whose address ends so; the first one otherwise. */
     feed: async (end = '') => (await readFeeds(pool)).find(({ url }) => url.endsWith(end)),
-    /** Makes the catalogue: feeds by domain, and sitemaps. */
     async outlets(feeds: Record<string, string[]>, sitemaps: Record<string, string[]> = {}) {
       const all = Object.entries(feeds)
       await syncOutlets(
@@ -88,12 +118,7 @@ export async function startCrawl(
         all.map(([domain, urls]) => outletOf(domain, urls, { sitemaps: sitemaps[domain] ?? [] })),
       )
     },
-    /**
-     * Visits what is due until nothing is; or, with `ms`, what becomes due in that time, at most
-     * until the condition holds.
-     */
     workOff: (ms?: number, isDone?: () => Promise<boolean>) => workOff(crawl, ms, isDone),
-    /** Makes every feed, or every waiting page, due now. */
     async hurry(what: 'feeds' | 'pages') {
       await pool.query(
         what === 'feeds'
@@ -101,25 +126,18 @@ export async function startCrawl(
           : 'update pages set next_try_at = now()',
       )
     },
-    /** The same, and visits them. */
     async again(what: 'feeds' | 'pages') {
       await run.hurry(what)
       await run.workOff()
     },
-    /** Polls every feed of the catalogue now, and fetches nothing but feeds. */
     async poll() {
       crawl.backlogged = true
       await run.again('feeds')
     },
-    /** Forgets all outlets, and what is remembered of them. */
     async forget() {
       await run.outlets({})
       await pool.query('truncate pages, feeds, outlets, sitemap_parts, outlet_blocks cascade')
     },
-    /**
-     * Crawls these paths of a site, or addresses, once: a new feed names them, the first one
-     * `/feed-1.xml`. `ms` as for `workOff`.
-     */
     async fetch(site: Site, links: string[], ms?: number) {
       const feed = `/feed-${++feeds}.xml`
       site.on(
@@ -129,7 +147,6 @@ export async function startCrawl(
       await run.outlets({ 'x.example': [site.origin + feed] })
       await run.workOff(ms)
     },
-    /** Does the work while each commit of a page crashes, after the addresses. */
     async crashing(work: () => Promise<void>) {
       await pool.query(
         `create function crash() returns trigger language plpgsql as $$ begin raise exception 'crash'; end $$;
@@ -166,25 +183,34 @@ export const outletOf = (domain: string, feeds: string[], more: Partial<Outlet> 
 /** Polls of feeds that a test does not wait for. */
 export const SLOWLY = { POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' }
 
+export interface Scene {
+  run: TestCrawl
+  sites: Site[]
+  site: Site
+  /** An address of the first site. */
+  at(path: string): string
+  /** Makes the catalogue of one outlet, with feeds of the first site. */
+  catalogue(feeds: string[], sitemaps?: string[]): Promise<void>
+  /** The same, with nothing remembered. */
+  only(feeds: string[], sitemaps?: string[]): Promise<void>
+}
+
 /** A crawler and sites on addresses of their own, which end with the test. */
 export async function startScene(
   t: { teardown(end: () => unknown): void },
   addresses: string[],
   settings: Partial<Record<keyof Config, string>> = {},
-) {
+): Promise<Scene> {
   const run = await startCrawl(settings)
   const sites = await Promise.all(addresses.map(address => startSite(address)))
   t.teardown(() => Promise.all([run.close(), ...sites.map(site => site.close())]))
   const site = sites[0]!
-  /** An address of the first site. */
   const at = (path: string) => site.origin + path
-  /** Makes the catalogue of one outlet, with feeds of the first site. */
   const catalogue = (feeds: string[], sitemaps: string[] = []) =>
     run.outlets({ 'x.example': feeds.map(at) }, { 'x.example': sitemaps.map(at) })
-  /** The same, with nothing remembered. */
-  const only = async (...outlet: Parameters<typeof catalogue>) => {
+  const only = async (feeds: string[], sitemaps?: string[]) => {
     await run.forget()
-    await catalogue(...outlet)
+    await catalogue(feeds, sitemaps)
   }
   return { run, sites, site, at, catalogue, only }
 }
@@ -212,16 +238,24 @@ async function readPages(pool: Pool): Promise<RememberedPage[]> {
 }
 
 /** `wait`: ms until the next poll; `pause`: ms from the last success to it. */
-async function readFeeds(pool: Pool) {
+/** A feed as the crawler remembers it. */
+export interface RememberedFeed {
+  url: string
+  failures: number
+  gaps: number
+  /** ms until the next poll. */
+  wait: number
+  /** ms between the last success and the next poll. */
+  pause: number
+  error: string | null
+  etag: string | null
+  parsing: boolean
+  last_success_at: Date | null
+}
+
+async function readFeeds(pool: Pool): Promise<RememberedFeed[]> {
   const ms = (from: string) => `(extract(epoch from next_poll_at - ${from}) * 1000)::float8`
-  const { rows } = await pool.query<
-    Record<'failures' | 'gaps' | 'wait' | 'pause', number> &
-      Record<'url' | 'error' | 'etag', string | null> & {
-        url: string
-        parsing: boolean
-        last_success_at: Date | null
-      }
-  >(
+  const { rows } = await pool.query<RememberedFeed>(
     `select url, failures, gaps, last_error as error, etag, parsing, last_success_at,
             ${ms('clock_timestamp()')} as wait, ${ms('last_success_at')} as pause from feeds where active order by url`,
   )

@@ -3,8 +3,14 @@ import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 
 type Limits = Partial<Parameters<typeof request>[3]>
 
+export interface Requests {
+  get(url: string, limits?: Limits): Promise<FetchedResponse>
+  /** The kind of failure that a request ends in; the status of one that does not fail. */
+  failing(url: string, limits?: Limits): Promise<unknown>
+}
+
 /** Makes requests of the crawler on these connections. */
-export function requests(connect: Parameters<typeof request>[2], timeout: number) {
+export function requests(connect: Parameters<typeof request>[2], timeout: number): Requests {
   const get = (url: string, limits: Limits = {}): Promise<FetchedResponse> =>
     request(new URL(url), { 'user-agent': 'test' }, connect, {
       timeout,
@@ -13,7 +19,6 @@ export function requests(connect: Parameters<typeof request>[2], timeout: number
       wanted: () => true,
       ...limits,
     })
-  /** The kind of failure that a request ends in; the status of one that does not fail. */
   const failing = (url: string, limits?: Limits): Promise<unknown> =>
     get(url, limits).then(
       ({ status }) => status,

@@ -79,13 +79,29 @@ export const drip: Handler = (_request, response) => {
 }
 
 /** An outlet's web server, for tests: answers by path, and remembers who came when. */
-export type Site = Awaited<ReturnType<typeof startSite>>
+export interface Site {
+  /** `http://127.0.0.1:PORT`, or `https` */
+  origin: string
+  host: string
+  port: number
+  seen: Seen[]
+  /** Requests for a path, in order. */
+  to(path: string): Seen[]
+  /**
+   * Answers a path with a text (type by its ending) or a handler. Paths that nobody set are 404.
+   */
+  on(path: string, answer: string | Buffer | Handler): undefined
+  close(): Promise<void>
+}
 
 /**
  * @param address loopback addresses differ as hosts do: 127.0.0.1, 127.0.0.2 …
  * @param tls the certificate, the key and options of a site behind TLS
  */
-export async function startSite(address = '127.0.0.1', tls: ServerOptions | null = null) {
+export async function startSite(
+  address = '127.0.0.1',
+  tls: ServerOptions | null = null,
+): Promise<Site> {
   const answers = new Map<string, string | Buffer | Handler>()
   const seen: Seen[] = []
   const answer: RequestListener = async (request, response) => {
@@ -117,16 +133,11 @@ export async function startSite(address = '127.0.0.1', tls: ServerOptions | null
   const port = await listen(server, address)
   const host = `${address.includes(':') ? `[${address}]` : address}:${port}`
   return {
-    /** `http://127.0.0.1:PORT`, or `https` */
     origin: `${tls === null ? 'http' : 'https'}://${host}`,
     host,
     port,
     seen,
-    /** Requests for a path, in order. */
     to: (path: string) => seen.filter(visit => visit.path === path),
-    /**
-     * Answers a path with a text (type by its ending) or a handler. Paths that nobody set are 404.
-     */
     on: (path: string, answer: string | Buffer | Handler) => void answers.set(path, answer),
     close: () => closeServer(server),
   }

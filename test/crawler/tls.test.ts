@@ -93,7 +93,7 @@ t.test(
     const lonely = middle('Lonely')
     const foreign = certify({ name: 'Foreign', issuer: stranger, authority: true })
     const none = certify({ name: 'No authority', issuer: root })
-    const issuers: [string, ReturnType<typeof certify>, string | undefined][] = [
+    const issuers: [string, Certified, string | undefined][] = [
       ['names no address', lonely, undefined],
       ['nothing is there', lonely, `http://${authority.host}/nothing.crt`],
       ['another certificate is there', lonely, publish('/other.crt', foreign.x509)],

@@ -7,7 +7,7 @@ import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { makeKey, runScript, type ServiceName, syncCatalogue, until } from '../fleet.ts'
 import { createFindings, createOutages, RECOVERY_MS } from './findings.ts'
 import type { Scene } from './injection/faults.ts'
-import { injectFaults, type KindName, planFaults } from './injection/plan.ts'
+import { type DoneFault, injectFaults, type KindName, planFaults } from './injection/plan.ts'
 import { HOST_DELAY_MS, type Machine, startMachine } from './machine/machine.ts'
 import { catchUp, drain, readProgress } from './progress.ts'
 import { createRandom } from './random.ts'
@@ -34,7 +34,24 @@ export interface ChaosOptions {
   say(sentence: string): void
 }
 
-export type Verdict = Awaited<ReturnType<typeof run>>
+export interface Verdict {
+  /** The articles that each poller received. */
+  polled: { [k: string]: number }
+  sequences: number
+  requests: { asked: number; forgiven: number; again: number; failed: number; slowest: number }
+  faults: DoneFault[]
+  /** The broken promises, as sentences; empty when none was broken. */
+  findings: string[]
+  /** Logs and data of the run; removed when nothing was found. */
+  folder: string
+  indexed: number
+  embedded: number
+  ok: boolean
+  seed: number
+  seconds: number
+  queues: string
+  published: number
+}
 
 const FLEET: readonly [ServiceName, number][] = [
   ['crawler', 2],
@@ -79,7 +96,7 @@ async function run(
   site: Site,
   machine: Machine,
   pool: Pool,
-) {
+): Promise<Verdict> {
   const { seed, seconds, say, signal } = options
   const outages = createOutages()
   const findings = createFindings(sentence => say(`  ! ${sentence}`))
@@ -145,14 +162,11 @@ async function run(
     queues: options.redis ? 'redis' : 'postgres',
     published: site.articles.length,
     ...held,
-    /** The articles that each poller received. */
     polled: Object.fromEntries(readers.pollers.map(({ name, seen }) => [name, seen.size])),
     sequences: readers.sequences.length,
     requests: client.counts,
     faults,
-    /** The broken promises, as sentences; empty when none was broken. */
     findings: sentences,
-    /** Logs and data of the run; removed when nothing was found. */
     folder,
   }
 }

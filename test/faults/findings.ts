@@ -1,11 +1,14 @@
 /** The broken promises, as sentences. */
-export type Findings = ReturnType<typeof createFindings>
+export interface Findings {
+  add(sentence: string): void
+  sentences(): string[]
+}
 
 /** Of one kind only so many are told: a broken system would fill pages. */
 const MOST_OF_A_KIND = 12
 
 /** @param tell called with each finding as it is made */
-export function createFindings(tell: (sentence: string) => void) {
+export function createFindings(tell: (sentence: string) => void): Findings {
   const all: string[] = []
   const kinds = new Map<string, number>()
   return {
@@ -32,15 +35,21 @@ export function createFindings(tell: (sentence: string) => void) {
 export type Part = 'postgres' | 'qdrant' | 'model' | 'redis' | `api-${number}`
 
 /** When which part was away, and the time after it in which everything must have recovered. */
-export type Outages = ReturnType<typeof createOutages>
+export interface Outages {
+  /** Begins an outage of the parts; what it returns ends it. */
+  begin(parts: readonly Part[]): () => void
+  /**
+   * Whether something that needed `parts` from `from` to `to` (ms since 1970) may have failed.
+   */
+  excuse(parts: readonly Part[], from: number, to?: number): boolean
+}
 
 /** "Ten seconds after Postgres is back every API answers again." */
 export const RECOVERY_MS = 10_000
 
-export function createOutages() {
+export function createOutages(): Outages {
   const outages: { parts: readonly Part[]; from: number; to: number }[] = []
   return {
-    /** Begins an outage of the parts; what it returns ends it. */
     begin(parts: readonly Part[]) {
       const outage = { parts, from: Date.now(), to: Number.POSITIVE_INFINITY }
       outages.push(outage)
@@ -48,9 +57,6 @@ export function createOutages() {
         outage.to = Date.now() + RECOVERY_MS
       }
     },
-    /**
-     * Whether something that needed `parts` from `from` to `to` (ms since 1970) may have failed.
-     */
     excuse: (parts: readonly Part[], from: number, to: number = Date.now()): boolean =>
       outages.some(
         outage =>

@@ -18,7 +18,11 @@ export interface Greed {
   endless: number
 }
 
-export type Sites = Awaited<ReturnType<typeof startSites>>
+export interface Sites {
+  honest: object[]
+  greedy: object[]
+  close(): Promise<undefined>
+}
 
 /** Twenty honest outlets with so many articles each. */
 export const HONEST = 20
@@ -27,7 +31,7 @@ export const ARTICLES = 8
 type Closing = (() => unknown)[]
 
 /** Every host has an address of its own, because pace goes by host. */
-export async function startSites(greed: Greed) {
+export async function startSites(greed: Greed): Promise<Sites> {
   const closing: Closing = []
   const noise = randomBytes(Math.ceil(greed.bigBytes / 2)).toString('hex')
   const honest: object[] = []

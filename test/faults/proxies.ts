@@ -41,9 +41,15 @@ async function startProxy(real: string, { change, late, onGivenUp }: Passing) {
   return { url: `http://127.0.0.1:${await listen(server)}`, stop: () => closeServer(server) }
 }
 
-/** The real Qdrant behind a proxy that spoils vectors on their way, so that it refuses them. */
-export async function spoilVectors(real: string) {
+export interface SpoiledVectors {
   /** Points whose vector is spoiled. */
+  spoiled: Set<number>
+  url: string
+  stop(): Promise<void>
+}
+
+/** The real Qdrant behind a proxy that spoils vectors on their way, so that it refuses them. */
+export async function spoilVectors(real: string): Promise<SpoiledVectors> {
   const spoiled = new Set<number>()
   const proxy = await startProxy(real, {
     change(body, { method, url = '' }) {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
 import { createTestDatabase } from '../database.ts'
-import { createFleet, freePort, type ServiceName, until } from '../fleet.ts'
+import { createFleet, type Fleet, freePort, type ServiceName, until } from '../fleet.ts'
 import { run, succeeds } from '../script.ts'
 
 const FOLDER = fileURLToPath(new URL('../../infra/monitoring/', import.meta.url))
@@ -77,10 +77,7 @@ t.test('every figure in rules and dashboard is one that the running services sho
 })
 
 /** Starts a service and waits until it is ready or says what it misses; returns its address. */
-async function startReady(
-  fleet: ReturnType<typeof createFleet>,
-  service: ServiceName,
-): Promise<string> {
+async function startReady(fleet: Fleet, service: ServiceName): Promise<string> {
   const port = await freePort()
   const member = await fleet.start(service, { METRICS_PORT: String(port) })
   const base = `http://127.0.0.1:${port}`

@@ -3,14 +3,32 @@ import { readFileSync } from 'node:fs'
 import { Agent, type RequestOptions, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createTestDatabase } from '../database.ts'
-import { createFleet, until } from '../fleet.ts'
+import { createFleet, type Member, until } from '../fleet.ts'
 
 /** ms after which a request counts as one that nobody answers. */
 const PATIENCE = 30_000
 export const NO_ANSWER = 'no answer'
 
+export interface Cores {
+  primary: Member
+  port: number
+  /** Ids of the processes that serve, as the system knows them. */
+  pids(): number[]
+  /** Waits until so many processes get connections. */
+  serving(count: number): Promise<void>
+  /** Waits until the connections that were ended are known to be. */
+  quiet(): Promise<void>
+  /** A client with one connection that it keeps. */
+  client(): {
+    status: () => Promise<number>
+    ask(path?: string): Promise<{ status: number; process: string }>
+    leave: () => void
+  }
+  stop(): Promise<void>
+}
+
 /** A real API of several processes, on a database of its own. */
-export async function startCores(env: Record<string, string> = {}) {
+export async function startCores(env: Record<string, string> = {}): Promise<Cores> {
   const database = await createTestDatabase()
   const fleet = createFleet({ DATABASE_URL: database.url, WEB_CONCURRENCY: '2', ...env })
   const { key } = await fleet.makeKey('cores')
@@ -19,9 +37,7 @@ export async function startCores(env: Record<string, string> = {}) {
   const cores = {
     primary,
     port,
-    /** Ids of the processes that serve, as the system knows them. */
     pids: () => childrenOf(primary.process.pid ?? 0),
-    /** Waits until so many processes get connections. */
     async serving(count: number) {
       const numbers = new Set<string>()
       const seen = async () => {
@@ -34,12 +50,10 @@ export async function startCores(env: Record<string, string> = {}) {
       await until(seen, 60_000, () => primary.log().slice(-2_000))
       await cores.quiet()
     },
-    /** Waits until the connections that were ended are known to be. */
     async quiet() {
       // A client's end takes a moment to be known.
       await pause(500)
     },
-    /** A client with one connection that it keeps. */
     client: () => clientOf(port, key, primary.log),
     async stop() {
       await fleet.stop()
@@ -61,13 +75,21 @@ export function statusOf(options: RequestOptions): Promise<number> {
   })
 }
 
+export interface AskingClient {
+  answers: (number | string)[]
+  failed(): (string | number)[]
+  /** Waits until so many more requests are answered. */
+  more(count: number): Promise<void>
+  stop(): Promise<void>
+}
+
 /**
  * Clients that ask without an end.
  *
  * @param ask sends one request; each client waits for its answer
  * @returns the answers, or the error in the place of one
  */
-export function askOn(ask: (client: number) => Promise<number>, clients = 4) {
+export function askOn(ask: (client: number) => Promise<number>, clients = 4): AskingClient {
   const answers: (number | string)[] = []
   let stopped = false
   const run = async (_: unknown, client: number) => {
@@ -77,7 +99,6 @@ export function askOn(ask: (client: number) => Promise<number>, clients = 4) {
   return {
     answers,
     failed: (): (string | number)[] => answers.filter(answer => answer !== 200),
-    /** Waits until so many more requests are answered. */
     async more(count: number): Promise<void> {
       const enough = answers.length + count
       await until(() => answers.length >= enough, 60_000)

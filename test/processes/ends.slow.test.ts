@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { createTestDatabase } from '../database.ts'
 import { freePort, heard, until } from '../fleet.ts'
 import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
-import { askOn, isAlive, NO_ANSWER, startCores } from './cores.ts'
+import { askOn, type Cores, isAlive, NO_ANSWER, startCores } from './cores.ts'
 
 /** Two processes, and a client that keeps its connection open. */
 async function running(t: Test, env: Record<string, string> = {}) {
@@ -20,7 +20,7 @@ async function running(t: Test, env: Record<string, string> = {}) {
 const ended = async (members: number[]) => until(() => !members.some(isAlive), 60_000)
 
 /** Asks without a pause until it is stopped, each time on a connection of its own. */
-const load = (cores: Awaited<ReturnType<typeof startCores>>) =>
+const load = (cores: Cores) =>
   askOn(() => {
     const client = cores.client()
     return client.status().finally(client.leave)

@@ -22,7 +22,22 @@ const BACKUP_MS = 120_000
 export type Ask = (sql: string) => Promise<Record<string, unknown>[]>
 
 /** The archived log and the base backups of a server, made with what operators copy. */
-export type LogArchive = Awaited<ReturnType<typeof openArchive>>
+export interface LogArchive {
+  /** Below it lie `wal` and `base`. */
+  folder: string
+  /** `archive-wal`, where the account of Postgres can read it. */
+  program: string
+  /** Takes a base backup of the server at an address. */
+  backUp(url: string): Promise<void>
+  /** Names of the base backups, oldest first. */
+  backups(): Promise<string[]>
+  /** Names of the archived files. */
+  files(): Promise<string[]>
+  /** Copies the newest base backup to a new data folder. */
+  restore(data: string): Promise<void>
+  /** Waits until all up to now is archived; returns the name of the last segment. */
+  untilArchived(ask: Ask): Promise<string>
+}
 
 /**
  * Makes the folders as docs/backup.md says: both belong to the account of Postgres.
@@ -30,7 +45,11 @@ export type LogArchive = Awaited<ReturnType<typeof openArchive>>
  * @param root a folder that all accounts can enter
  * @param env of `base-backup`
  */
-export async function openArchive(root: string, owner: Owner | null, env: NodeJS.ProcessEnv) {
+export async function openArchive(
+  root: string,
+  owner: Owner | null,
+  env: NodeJS.ProcessEnv,
+): Promise<LogArchive> {
   const folder = join(root, 'archive')
   const wal = join(folder, 'wal')
   const bases = join(folder, 'base')
@@ -45,11 +64,8 @@ export async function openArchive(root: string, owner: Owner | null, env: NodeJS
     await copyFile(operatorsFile(`postgres/${basename(copy)}`), copy)
   const backups = async () => (await readdir(bases)).filter(name => name.endsWith('Z')).sort()
   return {
-    /** Below it lie `wal` and `base`. */
     folder,
-    /** `archive-wal`, where the account of Postgres can read it. */
     program,
-    /** Takes a base backup of the server at an address. */
     async backUp(url: string): Promise<void> {
       const { hostname, port, username, password } = new URL(url)
       const server = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password }
@@ -60,17 +76,13 @@ export async function openArchive(root: string, owner: Owner | null, env: NodeJS
         ...(owner && { uid: owner.uid, gid: owner.gid }),
       })
     },
-    /** Names of the base backups, oldest first. */
     backups,
-    /** Names of the archived files. */
     files: () => readdir(wal),
-    /** Copies the newest base backup to a new data folder. */
     async restore(data: string): Promise<void> {
       await cp(join(bases, (await backups()).at(-1) ?? ''), data, { recursive: true })
       await chmod(data, 0o700)
       await giveTo(owner, data)
     },
-    /** Waits until all up to now is archived; returns the name of the last segment. */
     async untilArchived(ask: Ask): Promise<string> {
       const [row] = await ask('select pg_walfile_name(pg_switch_wal()) as name')
       const last = String(row?.name)

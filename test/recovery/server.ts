@@ -8,7 +8,7 @@ import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
 import { ask } from '../database.ts'
 import { freePort, heard, until } from '../fleet.ts'
 import { run } from '../script.ts'
-import { openArchive } from './log-archive.ts'
+import { type LogArchive, openArchive } from './log-archive.ts'
 
 const TOOLS = ['bin/pg_basebackup', 'share/postgres.bki']
 
@@ -16,12 +16,23 @@ const SUPERUSER = 'perscope'
 const PATIENCE = 60_000
 
 /** Programs of Postgres, and an archive, in a folder of a test's own. */
-export type Machine = Awaited<ReturnType<typeof createMachine>>
+export interface Machine {
+  archive: LogArchive
+  /** Makes a server's data folder. */
+  initialise(data: string, superuser?: string): Promise<void>
+  /** Starts the server of a data folder; on a free port, unless one is given. */
+  start(data: string, superuser?: string, port?: number): Promise<Server>
+}
 
-export type Server = Awaited<ReturnType<typeof start>>
+export interface Server {
+  url: string
+  log(): string
+  query(sql: string): Promise<Record<string, unknown>[]>
+  stop(): Promise<void>
+}
 
 /** @param root a folder that all accounts can enter */
-export async function createMachine(root: string) {
+export async function createMachine(root: string): Promise<Machine> {
   const owner = await postgresAccount(() => {})
   const { folder, version } = await postgresPackage()
   const programs = join(
@@ -42,7 +53,6 @@ export async function createMachine(root: string) {
     : '/usr/bin'
   return {
     archive: await openArchive(root, owner, { PG_BIN }),
-    /** Makes a server's data folder. */
     async initialise(data: string, superuser: string = SUPERUSER) {
       await mkdir(data, { mode: 0o700 })
       if (owner) await chown(data, owner.uid, owner.gid)
@@ -60,7 +70,6 @@ export async function createMachine(root: string) {
       ]
       await run(join(programs, 'initdb'), options, asOwner(owner))
     },
-    /** Starts the server of a data folder; on a free port, unless one is given. */
     start: async (data: string, superuser: string = SUPERUSER, port?: number) =>
       start(join(programs, 'postgres'), data, owner, superuser, port ?? (await freePort())),
   }
@@ -78,7 +87,7 @@ async function start(
   owner: Owner | null,
   superuser: string,
   port: number,
-) {
+): Promise<Server> {
   const settings = [
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',

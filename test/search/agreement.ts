@@ -6,13 +6,22 @@ import { answer, type Question } from './oracle.ts'
 import { askedAgain, randomQuestion, randomSizes } from './questions.ts'
 import { makeTestSegments } from './store.ts'
 
+export interface Agreement {
+  differences: string[]
+  found: number
+}
+
 /**
  * Asks the index and the oracle the same random questions: first while all articles are fresh, then
  * with some in small segments, then in larger and fewer ones.
  *
  * @returns questions on which they disagree, in words; how many articles were found in all
  */
-export async function askBoth(random: Random, articles: NewArticle[], questions: number) {
+export async function askBoth(
+  random: Random,
+  articles: NewArticle[],
+  questions: number,
+): Promise<Agreement> {
   const index = await openArchiveIndex(null)
   try {
     const known = await index.add(articles)

@@ -2,9 +2,11 @@ import type { Test } from 'tap'
 import { SEARCH_SETTINGS } from '../../search/index.ts'
 import { makeSegments, openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
-import type { Indexed, NewArticle } from '../../search/types.ts'
+import type { Pool } from '../../search/postgres.ts'
+import type { ArticleRow } from '../../search/query/article-query.ts'
+import type { Indexed, NewArticle, SearchIndex } from '../../search/types.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { createTestDatabase } from '../database.ts'
+import { createTestDatabase, type TestDatabase } from '../database.ts'
 import { createRandom } from '../faults/random.ts'
 import { openTestReading } from '../standbys/reading.ts'
 import type { Known } from './oracle.ts'
@@ -15,10 +17,17 @@ import { emptyTestArchive, openTestIndex } from './store.ts'
 export const FEW = { flushed: 16n, merged: 64n }
 
 /** A database of its own with some articles in it. */
-export type ArchiveIndex = Awaited<ReturnType<typeof openArchiveIndex>>
+export interface ArchiveIndex {
+  pool: Pool
+  search: SearchIndex<ArticleRow>
+  database: TestDatabase
+  close(): Promise<void>
+  /** Indexes more articles; gives back what became of them, without those known already. */
+  add(articles: NewArticle[]): Promise<Known[]>
+}
 
 /** @param test closes the index when it ends; null: the caller does */
-export async function openArchiveIndex(test: Pick<Test, 'teardown'> | null) {
+export async function openArchiveIndex(test: Pick<Test, 'teardown'> | null): Promise<ArchiveIndex> {
   const database = await createTestDatabase()
   const {
     pool,
@@ -41,7 +50,6 @@ export async function openArchiveIndex(test: Pick<Test, 'teardown'> | null) {
     search,
     database,
     close,
-    /** Indexes more articles; gives back what became of them, without those known already. */
     async add(articles: NewArticle[]): Promise<Known[]> {
       const results: Indexed[] = []
       for (const part of parts(articles)) results.push(...(await writer.write(part)))

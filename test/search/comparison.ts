@@ -22,6 +22,13 @@ export function queryOf({ q, search: mode, tree: _tree, ...rest }: Question): Ar
   return parsed.ok ? { ...rest, match: parsed.match satisfies Match } : null
 }
 
+export interface ReadPages {
+  ids: string[]
+  totals: string[]
+  watermark: bigint | null
+  isWhole: boolean
+}
+
 /**
  * Reads the pages of a sequence.
  *
@@ -33,7 +40,7 @@ export async function readPages(
   query: ArticleQuery,
   sizes: SearchSizes,
   most: number = Infinity,
-) {
+): Promise<ReadPages> {
   const ids: string[] = []
   const totals = new Set<string>()
   let pages = 0

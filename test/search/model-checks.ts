@@ -1,8 +1,9 @@
 import type { SearchIndex } from '../../search/index.ts'
 import { prepareText } from '../../search/indexing/new-article.ts'
+import type { Position } from '../../search/query/article-query.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { verifyIndex } from '../../search/verify.ts'
-import type { openCopyGroups } from '../../shared/copies/pass.ts'
+import type { CopyGroups } from '../../shared/copies/pass.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { createRandom } from '../faults/random.ts'
 import { difference, queryOf } from './comparison.ts'
@@ -10,7 +11,7 @@ import { naiveStars } from './copy-histories.ts'
 import { articleOf, type Ended, isWriter, keyOf } from './histories.ts'
 import { readKnown } from './known.ts'
 import { answer, type Known, type Question } from './oracle.ts'
-import { type createFollower, EVERYTHING } from './poller.ts'
+import { EVERYTHING, type Follower } from './poller.ts'
 import { randomQuestion } from './questions.ts'
 import { openTestIndex } from './store.ts'
 
@@ -24,8 +25,8 @@ function hold(condition: boolean, complaint: string): void {
 interface World {
   pool: Pool
   index: SearchIndex
-  follower: ReturnType<typeof createFollower>
-  groups: ReturnType<typeof openCopyGroups>
+  follower: Follower
+  groups: CopyGroups
   /** Articles that were there after the step before. */
   before: Known[]
   /** Ids of articles that have neither snippet nor vector. */
@@ -36,12 +37,16 @@ interface World {
   scale: number
 }
 
-export type Page = Awaited<ReturnType<typeof frozenPage>>
+export interface Page {
+  ids: string[]
+  next: Position | null
+  known: Known[]
+}
 
 const FROZEN = { ...EVERYTHING, q: null, search: 'keyword', perPage: 5 } as const
 
 /** The first page of a sequence that is read on after the step. */
-export async function frozenPage({ index, before }: World) {
+export async function frozenPage({ index, before }: World): Promise<Page> {
   const { rows, next } = await index.search(queryOf(FROZEN)!)
   return { ids: rows.map(({ id }) => id), next, known: before }
 }

@@ -7,20 +7,21 @@ import { SEARCH_SETTINGS } from '../../search/index.ts'
 import { makeSegments, openIndexer, SEGMENT_SIZES } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import { BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
-import type { ArticleWriter, Indexer } from '../../search/types.ts'
+import type { ArticleRow } from '../../search/query/article-query.ts'
+import type { ArticleWriter, Indexer, SearchIndex } from '../../search/types.ts'
 import type { Finished } from '../../services/normaliser/normalise.ts'
 import { indexBatch } from '../../services/normaliser/start.ts'
 import { boundArticles } from '../../shared/articles/bounds.ts'
-import { openCopyGroups } from '../../shared/copies/pass.ts'
+import { type CopyGroups, openCopyGroups } from '../../shared/copies/pass.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { readOrigins } from '../../shared/outlets/origins.ts'
 import { NO_RIGHTS_STATED } from '../../shared/outlets/rights.ts'
 import { createPool, isTransient, type Pool, transaction } from '../../shared/postgres/pool.ts'
-import { createTestDatabase, inDatabase } from '../database.ts'
+import { createTestDatabase, inDatabase, type TestDatabase } from '../database.ts'
 import { until } from '../fleet.ts'
 import { startScript } from '../script.ts'
 import { type Door, openDoor, type Passage } from '../standbys/door.ts'
-import { startTestCluster } from '../standbys/servers.ts'
+import { startTestCluster, type TestCluster } from '../standbys/servers.ts'
 import {
   type Actor,
   articleOf,
@@ -33,7 +34,7 @@ import {
 } from './histories.ts'
 import { check, frozenPage, tokenise } from './model-checks.ts'
 import type { Known } from './oracle.ts'
-import { createFollower } from './poller.ts'
+import { createFollower, type Follower } from './poller.ts'
 import { SMALL_SEGMENTS_THREAD, setSegmentSizes } from './small-segments.ts'
 import { openTestIndex } from './store.ts'
 
@@ -42,12 +43,44 @@ import { openTestIndex } from './store.ts'
  * ends it between two statements. After each step the index must say what a naive model says.
  */
 
-type Cluster = Awaited<ReturnType<typeof startTestCluster>>
-
 /** The system under test, with what the model remembers of it. */
-type World = Awaited<ReturnType<typeof openWorld>>
+interface World {
+  /** Articles that were there after the step before. */
+  before: Known[]
+  /** Ids of articles that have neither snippet nor vector. */
+  bounded: Set<string>
+  /** Who was killed, or has lost an answer, may have left a segment that nobody uses. */
+  hasDead: boolean
+  /** The newest thread is ended in this step, whosesoever it is. */
+  losesThread: boolean
+  /** Postgres was restarted in this step, once. */
+  restart: Promise<void> | null
+  /** The server changes in this step. */
+  change: Promise<Ended[]> | null
+  /** The others of this step begin when something meets the command, or it has ended. */
+  still: PromiseWithResolvers<void>
+  /** The work of the others of this step. */
+  others: Promise<unknown> | null
+  /** The command stood still, and the others did not come to an end. */
+  areHeldUp: boolean
+  /** What was told in this step may be undone: no commit waited for the standby. */
+  forgets: boolean
+  /** Whoever searches starts anew. */
+  reopen(): Promise<void>
+  close(): Promise<void>
+  index: SearchIndex<ArticleRow>
+  follower: Follower
+  cluster: TestCluster
+  scale: number
+  database: TestDatabase
+  doors: Set<Door>
+  enter(meet?: Parameters<typeof openDoor>[1]): Promise<Door>
+  pool: Pool
+  workers: Worker[]
+  groups: CopyGroups
+}
 
-async function openWorld(cluster: Cluster, scale: number) {
+async function openWorld(cluster: TestCluster, scale: number): Promise<World> {
   const address = () => new URL(cluster.current().url)
   const database = await createTestDatabase()
   const doors = new Set<Door>()
@@ -66,7 +99,7 @@ async function openWorld(cluster: Cluster, scale: number) {
   // Node itself dies when a thread is ended that still loads its modules.
   const onWorker = (worker: Worker) => void worker.once('message', () => workers.push(worker))
   process.on('worker', onWorker)
-  return {
+  const world: World = {
     cluster,
     scale,
     database,
@@ -76,27 +109,16 @@ async function openWorld(cluster: Cluster, scale: number) {
     workers,
     groups: openCopyGroups(pool),
     ...open(),
-    /** Articles that were there after the step before. */
-    before: [] as Known[],
-    /** Ids of articles that have neither snippet nor vector. */
-    bounded: new Set<string>(),
-    /** Who was killed, or has lost an answer, may have left a segment that nobody uses. */
+    before: [],
+    bounded: new Set(),
     hasDead: false,
-    /** The newest thread is ended in this step, whosesoever it is. */
     losesThread: false,
-    /** Postgres was restarted in this step, once. */
-    restart: null as Promise<void> | null,
-    /** The server changes in this step. */
-    change: null as Promise<Ended[]> | null,
-    /** The others of this step begin when something meets the command, or it has ended. */
+    restart: null,
+    change: null,
     still: Promise.withResolvers<void>(),
-    /** The work of the others of this step. */
-    others: null as Promise<unknown> | null,
-    /** The command stood still, and the others did not come to an end. */
+    others: null,
     areHeldUp: false,
-    /** What was told in this step may be undone: no commit waited for the standby. */
     forgets: false,
-    /** Whoever searches starts anew. */
     async reopen() {
       await this.index.close()
       Object.assign(this, open())
@@ -111,10 +133,11 @@ async function openWorld(cluster: Cluster, scale: number) {
         await database.drop()
     },
   }
+  return world
 }
 
 /** Runs a history in a world of its own. @throws where the index lies */
-async function live(steps: Step[], cluster: Cluster, scale: number): Promise<void> {
+async function live(steps: Step[], cluster: TestCluster, scale: number): Promise<void> {
   const world = await openWorld(cluster, scale)
   try {
     for (const [at, step] of steps.entries()) {
@@ -268,7 +291,7 @@ async function prepareChange(world: World, step: Step): Promise<void> {
   await setSynchronous(cluster, "''")
 }
 
-async function setSynchronous(cluster: Cluster, names: string): Promise<void> {
+async function setSynchronous(cluster: TestCluster, names: string): Promise<void> {
   await cluster.current().query(`alter system set synchronous_standby_names = ${names}`)
   await cluster.current().query('select pg_reload_conf()')
   const isSet = async () => {
@@ -283,7 +306,7 @@ async function setSynchronous(cluster: Cluster, names: string): Promise<void> {
 const WAITING = "select from pg_stat_activity where wait_event = 'SyncRep'"
 
 /** Others write on the new primary before the writers of the step come back. */
-async function failOver(world: World, cluster: Cluster, ms: number): Promise<Ended[]> {
+async function failOver(world: World, cluster: TestCluster, ms: number): Promise<Ended[]> {
   const late = performance.now() + (world.forgets ? 0 : 2_000)
   while (performance.now() < late && (await cluster.current().query(WAITING)).length === 0)
     await pause(10)
@@ -321,7 +344,7 @@ const OTHERS: Actor = {
  * Databases of this process are on the present primary from now on.
  * @returns its address for their owner
  */
-function useCurrent(cluster: Cluster): string {
+function useCurrent(cluster: TestCluster): string {
   const url = new URL(cluster.url)
   url.host = new URL(cluster.current().url).host
   process.env.DATABASE_URL = url.href

@@ -21,16 +21,22 @@ export const EVERYTHING: ArticleQuery = {
   perPage: 100,
 }
 
-/** Who polls as the contract says ("Polling for new articles"), and holds its place meanwhile. */
-export function createFollower(index: SearchIndex) {
-  const seen = new Set<string>()
+export interface Follower {
+  seen: Set<string>
   /** Times told at each poll, ascending within it. */
+  disorder: string[]
+  /** From the latest time seen, oldest first, until there are no more pages. */
+  poll(): Promise<void>
+}
+
+/** Who polls as the contract says ("Polling for new articles"), and holds its place meanwhile. */
+export function createFollower(index: SearchIndex): Follower {
+  const seen = new Set<string>()
   const disorder: string[] = []
   let latest: Date | null = null
   return {
     seen,
     disorder,
-    /** From the latest time seen, oldest first, until there are no more pages. */
     async poll(): Promise<void> {
       const query: ArticleQuery = {
         ...EVERYTHING,
@@ -55,8 +61,14 @@ export function createFollower(index: SearchIndex) {
   }
 }
 
+export interface Poller {
+  seen: Set<string>
+  disorder: string[]
+  finish(): Promise<void>
+}
+
 /** Polls again and again. `finish` polls once more and stops. */
-export function startPoller(index: SearchIndex) {
+export function startPoller(index: SearchIndex): Poller {
   const { seen, disorder, poll } = createFollower(index)
   let last = false
   const running = (async () => {

@@ -2,7 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 
 const SCRIPT = new URL('./writer.ts', import.meta.url).pathname
 
-export type Writers = ReturnType<typeof startWriters>
+export interface Writers {
+  /** Resolves when all have ended by themselves or were killed. */
+  done: Promise<void>
+  /** Kills one in the middle of what it does, and starts another in its place. */
+  killOne(): void
+}
 
 /**
  * Starts processes that index for some ms.
@@ -14,7 +19,7 @@ export function startWriters(
   count: number,
   duration: number,
   importing: number = Infinity,
-) {
+): Writers {
   let seed = 0
   let open = 0
   let finish = () => {}
@@ -42,9 +47,7 @@ export function startWriters(
   }
   for (let number = 0; number < count; number++) start()
   return {
-    /** Resolves when all have ended by themselves or were killed. */
     done,
-    /** Kills one in the middle of what it does, and starts another in its place. */
     killOne(): void {
       const victim = running[0]
       if (victim === undefined) return

@@ -18,6 +18,14 @@ export function unlessOvertaken(error: unknown): void {
   if (!/another process stored segments|removed a segment/.test(String(error))) throw error
 }
 
+export interface AskedWhileWriting {
+  differences: string[]
+  questions: number
+  found: number
+  articles: readonly [number, number]
+  made: number
+}
+
 /**
  * Asks random questions while processes index and import and segments are made, and the oracle the
  * same of what was visible when each sequence began: so every question meets fresh articles, small
@@ -26,7 +34,7 @@ export function unlessOvertaken(error: unknown): void {
  * @returns articles how many there were at the beginning and at the end; made how often segments
  *   changed
  */
-export async function askWhileWriting(seed: number, questions: number) {
+export async function askWhileWriting(seed: number, questions: number): Promise<AskedWhileWriting> {
   const index = await openArchiveIndex(null)
   const random = createRandom(seed)
   const ofSegments = createRandom(seed + 1)
@@ -115,7 +123,11 @@ export async function askWhileWriting(seed: number, questions: number) {
 const MOST_PAGES = 31
 
 /** All pages, and between which numbers the watermark of the sequence lies. */
-async function pagesOf({ pool, search }: ArchiveIndex, query: ArticleQuery, sizes: SearchSizes) {
+async function pagesOf(
+  { pool, search }: ArchiveIndex,
+  query: ArticleQuery,
+  sizes: SearchSizes,
+): Promise<Pages> {
   const latest = async () =>
     (await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')).rows[0]!.last_seq
   const before = await latest()
@@ -123,7 +135,13 @@ async function pagesOf({ pool, search }: ArchiveIndex, query: ArticleQuery, size
   return { ...pages, from: watermark ?? before, to: watermark ?? (await latest()) }
 }
 
-type Pages = Awaited<ReturnType<typeof pagesOf>>
+interface Pages {
+  from: bigint
+  to: bigint
+  ids: string[]
+  totals: string[]
+  isWhole: boolean
+}
 
 /** Whether the oracle says the same for some watermark that it may have been. */
 function agrees(known: Known[], question: Question, pages: Pages, { cap }: SearchSizes): boolean {

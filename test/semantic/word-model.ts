@@ -11,23 +11,32 @@ export type Mood = 'answers' | 'hangs' | 'fails' | 'throttles'
  * that share words have similar vectors, in microseconds, the same on every machine. Refuses texts
  * that hold `refused`, unless it is told another word.
  */
-export type WordModel = Awaited<ReturnType<typeof startWordModel>>
+export interface WordModel {
+  url: string
+  mood: Mood
+  /** Bodies of all requests so far. */
+  requests: { input: string[]; model: string; input_type?: string }[]
+  /** ms that each request takes. */
+  delay: number
+  /** Requests in their delay. */
+  underWay: number
+  start(): Promise<void>
+  /** Ends it; `start` on the same port brings it back. */
+  stop(): Promise<void>
+}
 
 /** A model that tests call by a known name has as many numbers as that. */
 const dimensionsOf = (model: string) => (model.endsWith('e5-small') ? 384 : 64)
 
 /** @param refused null: it takes every text */
-export async function startWordModel(refused: string | null = 'refused') {
+export async function startWordModel(refused: string | null = 'refused'): Promise<WordModel> {
   let server: Server | undefined
   let port = 0
   const model = {
     url: '',
     mood: 'answers' as Mood,
-    /** Bodies of all requests so far. */
     requests: [] as { input: string[]; model: string; input_type?: string }[],
-    /** ms that each request takes. */
     delay: 0,
-    /** Requests in their delay. */
     underWay: 0,
     async start() {
       server = createServer(async (request, response) => {
@@ -57,7 +66,6 @@ export async function startWordModel(refused: string | null = 'refused') {
       port = await listen(server, '127.0.0.1', port)
       model.url = `http://127.0.0.1:${port}/v1/embeddings`
     },
-    /** Ends it; `start` on the same port brings it back. */
     async stop() {
       server?.closeAllConnections()
       await new Promise(resolve => server?.close(resolve))

@@ -3,22 +3,39 @@ import type { Test } from 'tap'
 import { NO_FILTERS, openIndex } from '../../search/index.ts'
 import { openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
+import type { Pool } from '../../search/postgres.ts'
+import type { ArticleRow } from '../../search/query/article-query.ts'
 import type { NewArticle } from '../../search/types.ts'
-import type { SemanticQuery } from '../../services/api/semantic/query.ts'
+import type { SemanticQuery, SemanticSearch } from '../../services/api/semantic/query.ts'
 import { openSemanticSearch } from '../../services/api/semantic/search.ts'
-import { readConfig } from '../../shared/config/config.ts'
+import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { countOf, createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
-import { createFleet, until } from '../fleet.ts'
+import { createFleet, type Fleet, until } from '../fleet.ts'
 import { newArticle } from '../search/short-articles.ts'
 import { startTestServers } from '../servers.ts'
 import { readUrlsOf } from '../standbys/reading.ts'
-import { startWordModel } from './word-model.ts'
+import { startWordModel, type WordModel } from './word-model.ts'
 
 /** A database, a vector store and a model of one test's own. */
-export type World = Awaited<ReturnType<typeof createWorld>>
+export interface World {
+  env: Record<string, string>
+  config: Config
+  pool: Pool
+  model: WordModel
+  fleet: Fleet
+  close(): Promise<void>
+  /** How many articles are noted as embedded. */
+  noted(): Promise<number>
+  /** Indexes articles with the promise of their embeddings; returns their numbers. */
+  index(articles: Partial<NewArticle>[], embedDelay?: number): Promise<bigint[]>
+  /** A semantic search as a process of its own would have it. */
+  openSearch(own?: Record<string, string>): Promise<SemanticSearch<ArticleRow>>
+  /** Waits until so many articles are embedded. */
+  embedded(count: number, ms?: number): Promise<void>
+}
 
 /**
  * @param test closes the world when it ends; null: the caller does
@@ -29,7 +46,7 @@ export async function createWorld(
   test: Pick<Test, 'teardown'> | null,
   settings: Record<string, string> = {},
   reach: (databaseUrl: string) => string = url => url,
-) {
+): Promise<World> {
   const database = await createTestDatabase()
   const url = reach(database.url)
   // `npm test` brings Qdrant; a test file run alone starts one.
@@ -71,9 +88,7 @@ export async function createWorld(
     model,
     fleet,
     close,
-    /** How many articles are noted as embedded. */
     noted,
-    /** Indexes articles with the promise of their embeddings; returns their numbers. */
     async index(articles: Partial<NewArticle>[], embedDelay = 0): Promise<bigint[]> {
       const writer = openArticleWriter({ pool, indexer, embedDelay })
       const results = await writer.write(
@@ -81,7 +96,6 @@ export async function createWorld(
       )
       return results.flatMap(result => (result.outcome === 'indexed' ? [result.seq] : []))
     },
-    /** A semantic search as a process of its own would have it. */
     openSearch: (own: Record<string, string> = {}) =>
       openSemanticSearch(
         readConfig({ ...env, ...own }),
@@ -89,7 +103,6 @@ export async function createWorld(
         openIndex(pool),
         createLogger('test', 'silent'),
       ),
-    /** Waits until so many articles are embedded. */
     embedded: (count: number, ms = 60_000) =>
       until(
         async () => (await noted()) === count,

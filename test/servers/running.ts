@@ -28,12 +28,26 @@ export function temporaryFolder(t: { teardown(end: () => unknown): unknown }): s
   return folder
 }
 
+export interface RunningServers {
+  pid: number
+  /** What it said so far. */
+  said(): string
+  /** Who may read the file. */
+  mode(): number
+  /** Its exit code; null when a signal ended it. */
+  ended: Promise<number | null>
+  /** Ends it in order; its exit code. */
+  stop(): Promise<number | null>
+  /** The lines that it wrote, once they are there. */
+  addresses(): Promise<NodeJS.Dict<string>>
+}
+
 /** `npm run servers -- --write-env FILE`, as a process that leads a group of its own. */
 export function runServers(
   dataDir: string,
   env: NodeJS.ProcessEnv = {},
   nodeOptions: string[] = [],
-) {
+): RunningServers {
   const folder = mkdtempSync(join(tmpdir(), 'perscope-servers-'))
   const file = join(folder, 'env')
   const script = nodeOptions.at(-1)?.endsWith('.ts') ? [] : [SERVERS]
@@ -56,18 +70,13 @@ export function runServers(
   })
   return {
     pid: child.pid ?? 0,
-    /** What it said so far. */
     said,
-    /** Who may read the file. */
     mode: (): number => mode,
-    /** Its exit code; null when a signal ended it. */
     ended,
-    /** Ends it in order; its exit code. */
     stop(): Promise<number | null> {
       process.kill(child.pid ?? 0, 'SIGTERM')
       return ended
     },
-    /** The lines that it wrote, once they are there. */
     async addresses(): Promise<NodeJS.Dict<string>> {
       await until(() => existsSync(file) || child.exitCode !== null, 120_000, said)
       mode = statSync(file).mode & 0o777

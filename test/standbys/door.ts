@@ -12,7 +12,16 @@ import { listen } from '../fleet.ts'
  */
 export type Passage = 'pass' | 'cut' | 'lose'
 
-export type Door = Awaited<ReturnType<typeof openDoor>>
+export interface Door {
+  /** The address of a database behind the door. */
+  to(databaseUrl: string): string
+  /** Statements that came so far. */
+  statements(): number
+  /** Ends all connections, and lets nobody in until it is opened again. */
+  shut(): void
+  open(): void
+  close(): Promise<void>
+}
 
 /**
  * @param server host and port of the server at present; a failover changes it
@@ -22,7 +31,7 @@ export type Door = Awaited<ReturnType<typeof openDoor>>
 export async function openDoor(
   server: () => URL,
   meet: (statement: number, name: string) => Passage | Promise<Passage> = () => 'pass',
-) {
+): Promise<Door> {
   const connections = new Set<() => void>()
   let count = 0
   let isShut = false
@@ -64,15 +73,12 @@ export async function openDoor(
     for (const end of connections) end()
   }
   return {
-    /** The address of a database behind the door. */
     to(databaseUrl: string): string {
       const url = new URL(databaseUrl)
       url.host = `127.0.0.1:${port}`
       return url.href
     },
-    /** Statements that came so far. */
     statements: () => count,
-    /** Ends all connections, and lets nobody in until it is opened again. */
     shut,
     open(): void {
       isShut = false

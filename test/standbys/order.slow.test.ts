@@ -4,8 +4,8 @@ import t from 'tap'
 import { makeSegments } from '../../search/indexer.ts'
 import { statements } from '../../services/api/standbys/servers.ts'
 import { boundArticles } from '../../shared/articles/bounds.ts'
-import { createFeed, revokeFeed } from '../../shared/desk/feeds.ts'
-import { revokeKey, updateKey } from '../../shared/plans/keys.ts'
+import { createFeed, type FeedWithToken, revokeFeed } from '../../shared/desk/feeds.ts'
+import { type ApiKey, revokeKey, updateKey } from '../../shared/plans/keys.ts'
 import { transaction } from '../../shared/postgres/pool.ts'
 import { ask, startTestApi } from '../contract/api.ts'
 import { type Door, openDoor } from './door.ts'
@@ -80,10 +80,16 @@ t.teardown(() => door?.close())
 let written = 0
 const withdrawn = new Map<number, number>()
 
-type World = Awaited<ReturnType<typeof openWorld>>
+interface World {
+  revocable: { key: ApiKey; secret: string }
+  shrinkable: { key: ApiKey; secret: string }
+  feed: FeedWithToken
+  /** How many articles there were when it was done. */
+  done: Partial<Record<'revoke' | 'shrink' | 'end feed', number>>
+}
 
 /** Keys and a feed of one history. */
-async function openWorld() {
+async function openWorld(): Promise<World> {
   const revocable = await api.issue()
   const shrinkable = await api.issue()
   const owner = await api.issue()
@@ -91,7 +97,6 @@ async function openWorld() {
     search: 'sort=ingested_at&per_page=50',
     title: 'Alles',
   })
-  /** How many articles there were when it was done. */
   const done: Partial<Record<'revoke' | 'shrink' | 'end feed', number>> = {}
   return { revocable, shrinkable, feed: feed!, done }
 }

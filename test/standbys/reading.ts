@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import type { Standbys } from '../../search/store/segment-store.ts'
 import { followHistory } from '../../services/api/standbys/history.ts'
 import { openStandbys } from '../../services/api/standbys/servers.ts'
 import { createLogger } from '../../shared/log/logger.ts'
@@ -18,6 +19,12 @@ export function readUrlsOf(databaseUrl: string): string[] {
   })
 }
 
+export interface TestReading {
+  pool: Pool
+  standbys: (Standbys & { close(): Promise<void> }) | undefined
+  close(): Promise<void>
+}
+
 /**
  * Opens a pool of the primary, and the standbys that the test run reads from, for tests that open
  * an index without an API.
@@ -28,7 +35,7 @@ export function openTestReading(
   test: Pick<Test, 'teardown'> | null,
   databaseUrl: string,
   options: Parameters<typeof createPool>[3] = {},
-) {
+): TestReading {
   const urls = readUrlsOf(databaseUrl)
   const history = followHistory(() => pool)
   const onConnect = history.look

@@ -13,13 +13,28 @@ import { startTestServers, type TestServers } from '../servers.ts'
 
 const READY = 60_000
 
+export interface TestCluster {
+  url: string
+  primary: TestPostgres
+  standbys: TestStandby[]
+  /** Starts another standby of the server that is the primary now. */
+  follow(): Promise<void>
+  /** The server that is the primary now. */
+  current(): TestPostgres
+  /** The primary's host hangs for good, and the first standby goes on without it. */
+  failOver(): Promise<void>
+  /** Ends the present primary as a power failure does, and starts it again. Once a standby. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
 /**
  * Starts a primary and standbys that stream from it: real servers, with little memory, without
  * fsync. A standby is a copy of the primary's files, made while it runs.
  *
  * @returns url address of the primary's server, as DATABASE_URL of a test run
  */
-export async function startTestCluster(standbys: number) {
+export async function startTestCluster(standbys: number): Promise<TestCluster> {
   const servers = await startTestServers({ servers: ['postgres'] })
   const url = servers.addresses.DATABASE_URL ?? ''
   const primary = serverAt(servers.superuser, join(servers.dataDir, 'postgres'))
@@ -34,7 +49,6 @@ export async function startTestCluster(standbys: number) {
   const followers: TestStandby[] = []
   const all: TestStandby[] = []
   let [current, promoted]: [TestPostgres, TestStandby | null] = [primary, null]
-  /** Starts another standby of the server that is the primary now. */
   async function follow(): Promise<void> {
     const standby = await startStandby(servers, current, all.length + 1)
     all.push(standby)
@@ -46,9 +60,7 @@ export async function startTestCluster(standbys: number) {
     primary,
     standbys: followers,
     follow,
-    /** The server that is the primary now. */
     current: () => current,
-    /** The primary's host hangs for good, and the first standby goes on without it. */
     async failOver() {
       const next = followers.shift()!
       current.pause()
@@ -59,7 +71,6 @@ export async function startTestCluster(standbys: number) {
       await until(takesWrites, READY)
       current = promoted = next
     },
-    /** Ends the present primary as a power failure does, and starts it again. Once a standby. */
     async restart() {
       await promoted!.kill()
       await promoted!.start()
@@ -72,10 +83,25 @@ export async function startTestCluster(standbys: number) {
   }
 }
 
-export type TestPostgres = ReturnType<typeof serverAt>
+export interface TestPostgres {
+  url: string
+  folder: string
+  /** Address of a database of this server. */
+  in(databaseUrl: string): string
+  /**
+   * Runs one statement in a database, as its superuser. A commit may wait for a standby for as
+   * long as a test lasts.
+   */
+  query(sql: string, databaseUrl?: string): Promise<QueryResultRow[]>
+  /** Stops all its processes where they are, and lets them go on. */
+  pause(): void
+  resume(): void
+  /** Ends all its processes at once, as if the power failed. */
+  kill(): Promise<void>
+}
 
 /** @param folder of its files; its processes work there */
-function serverAt(url: string, folder: string) {
+function serverAt(url: string, folder: string): TestPostgres {
   const signal = (name: NodeJS.Signals) => {
     for (const pid of postgresIn(folder)) {
       try {
@@ -91,18 +117,11 @@ function serverAt(url: string, folder: string) {
   return {
     url,
     folder,
-    /** Address of a database of this server. */
     in: inDatabase,
-    /**
-     * Runs one statement in a database, as its superuser. A commit may wait for a standby for as
-     * long as a test lasts.
-     */
     query: (sql: string, databaseUrl: string = url): Promise<QueryResultRow[]> =>
       ask(inDatabase(databaseUrl), sql, 5 * READY),
-    /** Stops all its processes where they are, and lets them go on. */
     pause: (): void => signal('SIGSTOP'),
     resume: (): void => signal('SIGCONT'),
-    /** Ends all its processes at once, as if the power failed. */
     async kill(): Promise<void> {
       await until(() => {
         signal('SIGKILL')
@@ -112,9 +131,29 @@ function serverAt(url: string, folder: string) {
   }
 }
 
-export type TestStandby = Awaited<ReturnType<typeof startStandby>>
+export interface TestStandby {
+  /** The standby receives all that the primary commits, and shows no more of it. */
+  lag(): Promise<void>
+  /** How many statements it has run, of all databases. */
+  statements(): Promise<number>
+  catchUp(): Promise<void>
+  start(): Promise<void>
+  kill(): Promise<void>
+  /** Makes it a primary of its own. The one that it followed is not told. */
+  promote(): Promise<void>
+  url: string
+  folder: string
+  in(databaseUrl: string): string
+  query(sql: string, databaseUrl?: string): Promise<QueryResultRow[]>
+  pause(): void
+  resume(): void
+}
 
-async function startStandby(servers: TestServers, primary: TestPostgres, number: number) {
+async function startStandby(
+  servers: TestServers,
+  primary: TestPostgres,
+  number: number,
+): Promise<TestStandby> {
   const owner = await postgresAccount(() => {})
   const { folder: programs, version } = await postgresPackage()
   const opened = await openPrograms(
@@ -136,7 +175,6 @@ async function startStandby(servers: TestServers, primary: TestPostgres, number:
   let isPromoted = false
   const standby = {
     ...server,
-    /** The standby receives all that the primary commits, and shows no more of it. */
     async lag() {
       await server.query('select pg_wal_replay_pause()')
       const isPaused = async () => {
@@ -147,7 +185,6 @@ async function startStandby(servers: TestServers, primary: TestPostgres, number:
       }
       await until(isPaused, READY)
     },
-    /** How many statements it has run, of all databases. */
     async statements() {
       const [row] = await server.query('select sum(calls)::int as calls from pg_stat_statements')
       return Number(row?.calls)
@@ -180,7 +217,6 @@ async function startStandby(servers: TestServers, primary: TestPostgres, number:
       await server.kill()
       await ended
     },
-    /** Makes it a primary of its own. The one that it followed is not told. */
     async promote() {
       await server.query('select pg_promote()')
       isPromoted = true

@@ -5,8 +5,16 @@ import { heard } from '../fleet.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
 
+export interface RunningStart {
+  pid: number
+  printed(): string
+  said(): string
+  words(): string
+  ended: Promise<number | null>
+}
+
 /** `npm start` with servers of its own, whatever the test run has. */
-export function start(t: Test, env: Record<string, string>) {
+export function start(t: Test, env: Record<string, string>): RunningStart {
   const child = spawn(process.execPath, [SCRIPT], {
     env: {
       ...process.env,

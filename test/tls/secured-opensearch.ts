@@ -10,13 +10,26 @@ import { HOST, writeCertificates } from './secured.ts'
 const USER = 'perscope'
 const PASSWORD = 'a pass:word'
 
+export interface SecuredOpensearch {
+  settings: {
+    OPENSEARCH_URL: string
+    OPENSEARCH_USER: string
+    OPENSEARCH_PASSWORD: string
+    TLS_CA_FILE: string
+  }
+  otherAuthority: string
+  skip: string | false
+}
+
 /**
  * Starts a node of OpenSearch behind a proxy that takes TLS alone and asks for a user, because the
  * distribution of the tests has no plugin that does. Both end with the test.
  *
  * @returns otherAuthority the file of another authority, which has not signed its certificate
  */
-export async function startSecuredOpensearch(test: Pick<Test, 'teardown' | 'testdir'>) {
+export async function startSecuredOpensearch(
+  test: Pick<Test, 'teardown' | 'testdir'>,
+): Promise<SecuredOpensearch> {
   const { url, skip } = await startTestOpensearch(test)
   const { authority, otherAuthority, server } = await writeCertificates(test.testdir())
   const { proxy, port } = await startProxy(url, server)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { qdrantPackage } from '../../infra/embedded/servers.ts'
-import { certify } from '../crawler/certificates.ts'
+import { type Certified, certify } from '../crawler/certificates.ts'
 import { openBox } from '../fleet/hosts/box.ts'
 import type { Host } from '../fleet/hosts/host.ts'
 import { freePort, until } from '../fleet.ts'
@@ -15,7 +15,24 @@ import { startTestServers } from '../servers.ts'
 export const HOST = '127.0.0.1'
 const START_MS = 60_000
 
-type Files = Awaited<ReturnType<typeof writeCertificates>>
+interface Files {
+  certificate: string
+  key: string
+  authority: string
+  otherAuthority: string
+  server: Certified
+}
+
+export interface SecuredServers {
+  settings: {
+    TLS_CA_FILE: string
+    QDRANT_URL: string
+    QDRANT_API_KEY: string
+    REDIS_URL: string
+    DATABASE_URL: string
+  }
+  otherAuthority: string
+}
 
 /**
  * Starts real servers that take TLS alone, with certificates of a private authority. They end with
@@ -23,7 +40,7 @@ type Files = Awaited<ReturnType<typeof writeCertificates>>
  *
  * @returns otherAuthority the file of another authority, which has signed none of them
  */
-export async function startSecured(test: Pick<Test, 'teardown'>) {
+export async function startSecured(test: Pick<Test, 'teardown'>): Promise<SecuredServers> {
   const box = await openBox(() => {}, 'loopback')
   test.teardown(() => box.close(false))
   const host = await box.addHost('secured')
@@ -40,7 +57,7 @@ export async function startSecured(test: Pick<Test, 'teardown'>) {
 }
 
 /** Writes the certificate of a server, its authority's, and that of another one into a folder. */
-export async function writeCertificates(folder: string) {
+export async function writeCertificates(folder: string): Promise<Files> {
   const issuer = certify({ name: 'Private authority', issuer: null, authority: true })
   const server = certify({ name: 'Server', issuer, hosts: [HOST] })
   const certificate = join(folder, 'server.pem')

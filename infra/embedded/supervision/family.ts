@@ -12,13 +12,20 @@ const WATCHDOG = fileURLToPath(new URL('watchdog.ts', import.meta.url))
  * The processes that must not outlive this process. If they do, the watchdog ends them, or the next
  * owner of `DATA_DIR`.
  */
-export type Family = Awaited<ReturnType<typeof createFamily>>
+export interface Family {
+  adopt(pid: number, gentle: 'SIGTERM' | 'SIGQUIT'): void
+  release(pid: number): void
+  /** Adds the Postgres processes of the cluster in `folder`. */
+  sweep(folder: string): void
+  /** Ends the watchdog, after all children have ended. */
+  disband(): void
+}
 
 /**
  * Ends the processes that a killed earlier start in `dataDir` left, then starts the watchdog. The
  * caller must hold the lock of `dataDir`.
  */
-export async function createFamily(dataDir: string) {
+export async function createFamily(dataDir: string): Promise<Family> {
   const file = join(dataDir, 'processes.json')
   await endLeftovers(file)
   const members = new Map<number, 'SIGTERM' | 'SIGQUIT'>()
@@ -78,13 +85,11 @@ export async function createFamily(dataDir: string) {
       tell(`- ${pid}`)
       record()
     },
-    /** Adds the Postgres processes of the cluster in `folder`. */
     sweep(folder: string) {
       folders.push(folder)
       tell(`sweep ${folder}`)
       record()
     },
-    /** Ends the watchdog, after all children have ended. */
     disband() {
       disbanded = true
       tell('end')

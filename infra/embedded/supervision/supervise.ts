@@ -64,7 +64,15 @@ export interface Program {
 }
 
 /** A program under supervision. */
-export type Supervised = Awaited<ReturnType<typeof supervise>>
+export interface Supervised {
+  name: string
+  /** The id of the program's process; undefined while none runs. */
+  pid(): number | undefined
+  /** Asks the program to end, without a restart; resolves when it has ended. */
+  stop(): Promise<void>
+  /** Kills the program at once, without a restart. */
+  kill(): void
+}
 
 const PROBE_MS = 100
 const SHORTEST_PAUSE_MS = 100
@@ -108,7 +116,7 @@ interface Watched {
  * @throws Problem when it does not become ready in the first `FIRST_ATTEMPTS` starts, or when its
  *   log gives a reason before
  */
-export async function supervise(program: Program, options: Supervision) {
+export async function supervise(program: Program, options: Supervision): Promise<Supervised> {
   limitLog(program.log)
   const watched: Watched = {
     program,
@@ -122,11 +130,8 @@ export async function supervise(program: Program, options: Supervision) {
   void keepRunning(watched, first)
   return {
     name: program.name,
-    /** The id of the program's process; undefined while none runs. */
     pid: () => runningPid(watched),
-    /** Asks the program to end, without a restart; resolves when it has ended. */
     stop: () => stop(watched),
-    /** Kills the program at once, without a restart. */
     kill() {
       watched.stopping = true
       const pid = runningPid(watched)
@@ -270,13 +275,18 @@ const runningPid = ({ current }: Watched): number | undefined =>
  * One process of a program. `ended` resolves with a part of a sentence: "ended with code 1". `gone`
  * is then aborted. `written` returns the text that the process has written to the log.
  */
-type Launched = ReturnType<typeof launch>
+interface Launched {
+  child: ChildProcess
+  ended: Promise<string>
+  gone: AbortSignal
+  written(): string
+}
 
 /**
  * Starts a process of a program, as a member of the family.
  * @param background whether the process does not keep this process alive
  */
-function launch(program: Program, family: Family, background: boolean) {
+function launch(program: Program, family: Family, background: boolean): Launched {
   const start = logSize(program.log)
   const child = spawnLogged(program)
   if (background) child.unref()

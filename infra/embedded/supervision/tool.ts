@@ -9,6 +9,12 @@ import { signalGroup } from './processes.ts'
  */
 const LATE_OUTPUT_MS = 1_000
 
+export interface ToolResult {
+  code: number | null
+  output: string
+  timedOut: boolean
+}
+
 /**
  * Runs a tool, such as initdb or pip, to its end. While it runs, it belongs to the family. When the
  * tool ends, all processes that it has started are ended, too.
@@ -32,7 +38,7 @@ export async function runTool(
     /** The open lock file of the tool's data; see `Program.lock`. */
     lock?: number
   },
-) {
+): Promise<ToolResult> {
   const { family, signal, owner } = options
   signal.throwIfAborted()
   const child = spawn(command, args, {

@@ -14,13 +14,20 @@ import { isLanguage, type SampleText } from './texts.ts'
  * site.
  */
 
+export interface SampleSites {
+  catalogue: { outlets: Outlet[] }
+  close(): Promise<void>
+}
+
 /**
  * Starts all sites.
  *
  * @param portOf gives a site its port, which is part of the addresses of its articles. With another
  * port, the same texts become other articles.
  */
-export async function startSampleSites(portOf: (domain: string) => Promise<number>) {
+export async function startSampleSites(
+  portOf: (domain: string) => Promise<number>,
+): Promise<SampleSites> {
   await using servers = new AsyncDisposableStack()
   const outlets: Outlet[] = []
   for (const outlet of SAMPLE_OUTLETS) {

@@ -65,13 +65,23 @@ export function createDoor(strangers: Permits): Door {
   }
 }
 
-export type Admissions = ReturnType<typeof createAdmissions>
+export interface Admissions {
+  /**
+   * Finds the key and counts the request in its minute. Returns both with the state of the index
+   * at that moment; null when the key is unknown or revoked.
+   * @throws NoPermit when this process does not know the key, and too many requests with unknown
+   * keys wait
+   */
+  admit(secret: string, address: () => string): Promise<Admission | null>
+  /** Counts a request in the month of a key; null when the month has no request left. */
+  charge(keyId: string, quota: number): Promise<QuotaMonth | null>
+}
 
 /**
  * The statements that count requests: `admit` before a search, and `charge` after it when the plan
  * has a quota.
  */
-export function createAdmissions(db: Queryable, door: Door) {
+export function createAdmissions(db: Queryable, door: Door): Admissions {
   const entries = createBatches(ENTRIES_AT_ONCE, async ({ secret, address }: Entry, requests) => {
     const hash = hashSecret(secret)
     const all = await door(hash, address, () => admitAll(db, hash, requests))
@@ -81,15 +91,8 @@ export function createAdmissions(db: Queryable, door: Door) {
     chargeAll(db, key, requests),
   )
   return {
-    /**
-     * Finds the key and counts the request in its minute. Returns both with the state of the index
-     * at that moment; null when the key is unknown or revoked.
-     * @throws NoPermit when this process does not know the key, and too many requests with unknown
-     * keys wait
-     */
     admit: async (secret: string, address: () => string): Promise<Admission | null> =>
       looksLikeSecret(secret) ? entries.join(secret, { secret, address }) : null,
-    /** Counts a request in the month of a key; null when the month has no request left. */
     charge: (keyId: string, quota: number): Promise<QuotaMonth | null> =>
       charges.join(`${keyId} ${quota}`, { keyId, quota }),
   }

@@ -33,7 +33,17 @@ delete from auth_failures
 where seen_at < clock_timestamp() - $1::float8 * interval '1 ms'
   and (locked_until is null or locked_until < clock_timestamp())`
 
-export type AddressLock = ReturnType<typeof createAddressLock>
+export interface AddressLock {
+  /** Seconds that the address is still locked for, at least 1; null when it is not. */
+  remaining(address: string): Promise<number | null>
+  /**
+   * Counts an invalid key. Returns the value that `remaining` would have returned just before, so
+   * the failure that starts the lock is answered like any other.
+   */
+  fail(address: string): Promise<number | null>
+  /** Removes addresses whose failures no longer count and that are not locked. */
+  sweep(): Promise<void>
+}
 
 /**
  * The lock on addresses from which too many invalid keys came (decision 3), shared by all
@@ -43,7 +53,7 @@ export function createAddressLock(
   db: Queryable,
   settings: Pick<Config, 'AUTH_LOCK_FAILURES' | 'AUTH_LOCK_WINDOW' | 'AUTH_LOCK_DURATION'>,
   strangers: Permits,
-) {
+): AddressLock {
   const {
     AUTH_LOCK_FAILURES: failures,
     AUTH_LOCK_WINDOW: window,
@@ -78,16 +88,10 @@ export function createAddressLock(
   return {
     // Reads of the lock and counts of failures wait in separate queues. In one queue, many requests
     // without a key could keep failures from being counted.
-    /** Seconds that the address is still locked for, at least 1; null when it is not. */
     remaining: (address: string): Promise<number | null> =>
       strangers.take(`look ${address}`, () => remaining(address)).catch(orWait),
-    /**
-     * Counts an invalid key. Returns the value that `remaining` would have returned just before, so
-     * the failure that starts the lock is answered like any other.
-     */
     fail: (address: string): Promise<number | null> =>
       strangers.take(`fail ${address}`, () => count(address)).catch(orWait),
-    /** Removes addresses whose failures no longer count and that are not locked. */
     async sweep(): Promise<void> {
       await db.query(SWEEP, [window])
     },

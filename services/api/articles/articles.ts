@@ -11,7 +11,7 @@ import {
 import { invalid } from '../contract/errors.ts'
 import { type ArticlesRequest, historyStart, type ReadRequest } from '../contract/request.ts'
 import { type Answer, etagOf, matchesEtag } from '../http/answer.ts'
-import { type Asking, findArticles, plannedOf } from './find.ts'
+import { type Asking, type Found, findArticles, plannedOf } from './find.ts'
 import { digestOf, type Listed } from './shown-article.ts'
 
 /**
@@ -44,6 +44,13 @@ export async function answerArticles(
   }
 }
 
+export interface FoundPage {
+  request: ArticlesRequest
+  found: Found
+  binding: string
+  start: Date
+}
+
 /**
  * Reads a request of the operation, and finds its page.
  *
@@ -53,7 +60,7 @@ export async function findPage(
   { searches, rawQuery, plan }: Asking,
   cursorSecret: CursorSecret,
   read: ReadRequest,
-) {
+): Promise<FoundPage> {
   const request = read(rawQuery, 'articles')
   const binding = bindingOf(request, plan)
   const cursor = openCursor(cursorSecret, binding, request)
@@ -142,17 +149,23 @@ const NOTHING = Buffer.alloc(0)
 /** Bytes of an answer beside its content. */
 const ENTRY_BYTES = 500
 
+export interface StandingAnswers {
+  /**
+   * The answer, when it is an empty page or the client has it; null: the request needs a search.
+   */
+  find(asked: Asked, ifNoneMatch: string | undefined): Answer | null
+  /** Stores the answer of a search, and returns it with its ETag. */
+  keep(asked: Asked, found: Answer): Answer
+}
+
 /**
  * Answers that stay valid while the index is in the same state, so that a poll with nothing new
  * needs no search. Only ETags and empty pages are kept: a client that asks for articles gets them
  * from a search. Keys with the same plan get the same answer.
  */
-export function createStandingAnswers() {
+export function createStandingAnswers(): StandingAnswers {
   const standing = new LRUCache<string, Standing>({ maxSize: MOST_BYTES })
   return {
-    /**
-     * The answer, when it is an empty page or the client has it; null: the request needs a search.
-     */
     find(asked: Asked, ifNoneMatch: string | undefined): Answer | null {
       const known = standing.get(nameOf(asked))
       if (known === undefined || !isSame(known.state, asked.state)) return null
@@ -161,7 +174,6 @@ export function createStandingAnswers() {
         : null
     },
 
-    /** Stores the answer of a search, and returns it with its ETag. */
     keep(asked: Asked, found: Answer): Answer {
       const answer = { ...found, etag: etagOf(found) }
       // The candidates of a search by meaning change without a change of the index state.

@@ -151,7 +151,9 @@ export const FEED_CONTENT = {
   'text/*': { schema: FEED_SCHEMA },
 }
 
-export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
+export const ref = (kind: string, name: string): Json => ({
+  $ref: `#/components/${kind}/${name}`,
+})
 
 /** The content of an answer, or of a body. */
 export const json = (schema: string): Json => ({

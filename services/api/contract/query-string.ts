@@ -319,10 +319,16 @@ function complaint(parameter: Parameter, keyword: string): string {
 /** The most parameters that an error names. More would make a long answer to a short question. */
 const MAX_PARAMETERS = 50
 
-export type Problems = ReturnType<typeof createProblems>
+export interface Problems {
+  add(name: string, sentence: string): void
+  has(name: string): boolean
+  readonly any: boolean
+  /** @throws ApiError `invalid_request` when there is a mistake */
+  refuse(): void
+}
 
 /** Mistakes in a request, by parameter: the `errors` object of a 422. */
-export function createProblems() {
+export function createProblems(): Problems {
   const byName = new Map<string, Set<string>>()
   return {
     add(name: string, sentence: string): void {
@@ -334,7 +340,6 @@ export function createProblems() {
     get any(): boolean {
       return byName.size > 0
     },
-    /** @throws ApiError `invalid_request` when there is a mistake */
     refuse(): void {
       if (byName.size === 0) return
       // `fromEntries` makes own properties, even of a parameter with the name `__proto__`.

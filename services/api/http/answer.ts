@@ -60,20 +60,22 @@ export const jsonAnswer = (body: string, search: SearchMode = 'keyword', searchM
 export const jsonContent = (body: string): Content =>
   wholeContent('application/json; charset=utf-8', body)
 
+/**
+ * Sends an answer, or 304 when the client has it (decision 8).
+ * @param beforeHeaders runs just before the headers go out; an error that it throws is sent instead
+ * of the answer
+ */
+export type Sender = (
+  request: Request,
+  response: Response,
+  answer: Content,
+  beforeHeaders: () => Promise<void>,
+) => Promise<undefined>
+
 /** @param limit most bytes of compressed answers in memory */
-export function createSender(limit: number) {
+export function createSender(limit: number): Sender {
   const compressor = createCompressor(limit)
-  /**
-   * Sends an answer, or 304 when the client has it (decision 8).
-   * @param beforeHeaders runs just before the headers go out; an error that it throws is sent
-   * instead of the answer
-   */
-  return async (
-    request: Request,
-    response: Response,
-    answer: Content,
-    beforeHeaders: () => Promise<void>,
-  ): Promise<undefined> => {
+  return async (request, response, answer, beforeHeaders) => {
     const etag = answer.etag ?? etagOf(answer)
     const known = matchesEtag(request.headers['if-none-match'], etag)
     const sent = known ? null : await bodyFor(request, answer, etag, compressor)
@@ -234,7 +236,14 @@ function errorObject(error: ApiError): Omit<ErrorObject, 'code'> & Pick<ApiError
   }
 }
 
-type Compressor = ReturnType<typeof createCompressor>
+interface Compressor {
+  kept(key: string): Buffer | undefined
+  /**
+   * Compresses a body once for equal keys, also for keys that are asked at the same time.
+   * @param key equal keys mean equal bodies in equal codings
+   */
+  compress(key: string, encoding: Encoding, body: Buffer): Promise<Buffer>
+}
 
 /**
  * The most bodies that are compressed at once: Node has as many threads for this work. More bodies
@@ -249,7 +258,7 @@ const ENTRY_BYTES = 400
  *
  * @param limit most bytes of the results in memory
  */
-export function createCompressor(limit: number) {
+export function createCompressor(limit: number): Compressor {
   const permits = createSemaphore(AT_ONCE)
   const cache = new LRUCache<string, Buffer, { encoding: Encoding; body: Buffer }>({
     maxSize: limit,
@@ -259,11 +268,7 @@ export function createCompressor(limit: number) {
     ignoreFetchAbort: true,
   })
   return {
-    kept: (key: string): Buffer<ArrayBufferLike> | undefined => cache.get(key),
-    /**
-     * Compresses a body once for equal keys, also for keys that are asked at the same time.
-     * @param key equal keys mean equal bodies in equal codings
-     */
+    kept: (key: string): Buffer | undefined => cache.get(key),
     compress: (key: string, encoding: Encoding, body: Buffer): Promise<Buffer> =>
       cache.forceFetch(key, { context: { encoding, body } }),
   }

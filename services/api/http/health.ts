@@ -16,7 +16,7 @@ export interface Readiness {
   required(): Promise<Record<string, string>>
   /** Missing dependencies without which only semantic search fails. By name: the reason. */
   semantic(): Promise<Record<string, string>>
-  warmUp: Pick<ReturnType<typeof startWarmUp>, 'isWarm' | 'isOver'>
+  warmUp: Pick<ProcessWarmUp, 'isWarm' | 'isOver'>
 }
 
 /** ms for which the result of a check is kept. Anybody can load the page, so it must be cheap. */
@@ -55,6 +55,16 @@ const noStore: RequestHandler = (_request, response, next) => {
 /** ms after which a process counts as ready, even if it is not warm. */
 const WARM_UP_LIMIT = 10_000
 
+export interface ProcessWarmUp {
+  /** Resolves when the process is warm: searches then have their full speed. */
+  done: Promise<void>
+  isWarm(): boolean
+  /** True when the process is warm, or the limit is over: it then answers, only slower. */
+  isOver(): boolean
+  /** Resolves when the process is warm, but at the latest after `wait` ms. */
+  soon(wait: number): Promise<void>
+}
+
 /**
  * Reads into memory what searches need, until the index is closed.
  *
@@ -65,7 +75,7 @@ export function startWarmUp(
   index: Pick<SearchIndex, 'warm'>,
   log: Logger,
   { prepare, limit = WARM_UP_LIMIT }: { prepare?: () => Promise<unknown>; limit?: number } = {},
-) {
+): ProcessWarmUp {
   const start = performance.now()
   let warm = false
   const tell = (error: unknown) => log.debug({ err: sentenceOf(error) }, 'could not read ahead')
@@ -77,12 +87,9 @@ export function startWarmUp(
       log.info({ ms: Math.round(performance.now() - start) }, 'warm')
     })
   return {
-    /** Resolves when the process is warm: searches then have their full speed. */
     done,
     isWarm: (): boolean => warm,
-    /** True when the process is warm, or the limit is over: it then answers, only slower. */
     isOver: (): boolean => warm || performance.now() - start > limit,
-    /** Resolves when the process is warm, but at the latest after `wait` ms. */
     soon: (wait: number): Promise<void> => withTimeLimit(done, wait, () => {}),
   }
 }

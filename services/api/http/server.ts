@@ -159,20 +159,25 @@ interface ConnectionState {
   ending: (() => void) | null
 }
 
-type Connections = ReturnType<typeof createConnections>
+interface Connections {
+  /** undefined: the connection had no request yet. */
+  get(socket: Socket): ConnectionState | undefined
+  /** The state of a connection that has a request. */
+  of(socket: Socket, request: IncomingMessage): ConnectionState
+  /** Adds a request to the state until its answer has ended. */
+  begin(state: ConnectionState, request: IncomingMessage, response: ServerResponse): void
+}
 
 /**
  * Requests and answers of all connections of a server.
  *
  * @param answerTimeout ms in which an answer has to end, from its request or the answer before it
  */
-function createConnections(answerTimeout: number) {
+function createConnections(answerTimeout: number): Connections {
   const states = new WeakMap<Socket, ConnectionState>()
   return {
-    /** undefined: the connection had no request yet. */
     get: (socket: Socket) => states.get(socket),
 
-    /** The state of a connection that has a request. */
     of(socket: Socket, request: IncomingMessage): ConnectionState {
       const known = states.get(socket)
       if (known) return known
@@ -191,7 +196,6 @@ function createConnections(answerTimeout: number) {
       return state
     },
 
-    /** Adds a request to the state until its answer has ended. */
     begin(state: ConnectionState, request: IncomingMessage, response: ServerResponse): void {
       const { socket } = request
       state.last = request

@@ -22,11 +22,22 @@ interface QuestionSet {
   keep(): Promise<FrozenSet>
 }
 
+export interface QuestionSets {
+  /**
+   * The set that was made for the question in the last five minutes, or a new set. Null: the
+   * question has no candidates. This function takes its permits itself.
+   *
+   * @throws EmbeddingFailure or VectorFailure
+   */
+  find(query: SemanticQuestion, permits: SearchPermits): Promise<QuestionSet | null>
+  close(): Promise<void>
+}
+
 /** Finds and makes the sets of questions. */
 export function createQuestionSets(
   pool: Pool,
   vectorSearch: Pick<VectorSearch, 'serving' | 'nearest'>,
-) {
+): QuestionSets {
   const nearest = createNearest(vectorSearch)
   let removing: Promise<void> | null = null
 
@@ -40,12 +51,6 @@ export function createQuestionSets(
   }
 
   return {
-    /**
-     * The set that was made for the question in the last five minutes, or a new set. Null: the
-     * question has no candidates. This function takes its permits itself.
-     *
-     * @throws EmbeddingFailure or VectorFailure
-     */
     async find(query: SemanticQuestion, permits: SearchPermits): Promise<QuestionSet | null> {
       const reach = reachOf(query)
       const { question, known } = await permits.statements(async () => {
@@ -67,11 +72,23 @@ export function createQuestionSets(
   }
 }
 
+export interface NearestArticles {
+  /**
+   * Asks as `VectorSearch.nearest` does. To join an equal question under way takes no permit.
+   * Otherwise, only four equal questions at a time could find out that the model hangs.
+   *
+   * While the servers answer nothing, a question fails `BUDGET` ms after it came, even when it
+   * has no permit yet (decision 29). While they answer others, it waits for its turn.
+   */
+  ask(text: string, reach: Reach, permits: SearchPermits): Promise<NearArticle[]>
+  underWay(): MapIterator<Promise<NearArticle[]>>
+}
+
 /**
  * Sends equal questions of the same time to the servers once, even when they come from different
  * keys.
  */
-export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
+export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>): NearestArticles {
   const asking = new Map<string, Promise<NearArticle[]>>()
   /** When model and vector store last answered a question, in ms of `performance.now`. */
   let answeredAt = Number.NEGATIVE_INFINITY
@@ -89,13 +106,6 @@ export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
   }
 
   return {
-    /**
-     * Asks as `VectorSearch.nearest` does. To join an equal question under way takes no permit.
-     * Otherwise, only four equal questions at a time could find out that the model hangs.
-     *
-     * While the servers answer nothing, a question fails `BUDGET` ms after it came, even when it
-     * has no permit yet (decision 29). While they answer others, it waits for its turn.
-     */
     async ask(text: string, reach: Reach, permits: SearchPermits): Promise<NearArticle[]> {
       const came = performance.now()
       const left = () => Math.max(came, answeredAt) + BUDGET - performance.now()

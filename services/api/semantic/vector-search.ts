@@ -36,10 +36,29 @@ export const BUDGET = 1_500
 const VECTOR_TIMEOUT = 1_200
 const READY_TIMEOUT = 900
 
-export type VectorSearch = ReturnType<typeof openVectorSearch>
+export interface VectorSearch {
+  /** null: nothing was ever embedded. */
+  serving(): Promise<ServingCollection | null>
+  /**
+   * The nearest articles of a reach, best first; empty when nothing is embedded yet.
+   *
+   * @param ms how long it may take, at most `BUDGET`
+   * @throws EmbeddingFailure or VectorFailure
+   */
+  nearest(text: string, reach: Reach, ms: number): Promise<NearArticle[]>
+  /**
+   * The articles nearest to an article, from some days around it, and how close articles about
+   * the same event must be.
+   *
+   * @returns null: the article has no vector
+   * @throws VectorFailure
+   */
+  around(query: AroundQuery): Promise<Around | null>
+  missing(): Promise<Record<string, string>>
+}
 
 /** The model and the vector store, as the API asks them. */
-export function openVectorSearch(config: Config, pool: Pool) {
+export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const options = { passageTimeout: BUDGET }
   const vectorOf = createQuestionVectors(QUESTION_MEMORY)
@@ -64,15 +83,8 @@ export function openVectorSearch(config: Config, pool: Pool) {
   }
 
   return {
-    /** null: nothing was ever embedded. */
     serving: (): Promise<ServingCollection | null> => findServing(),
 
-    /**
-     * The nearest articles of a reach, best first; empty when nothing is embedded yet.
-     *
-     * @param ms how long it may take, at most `BUDGET`
-     * @throws EmbeddingFailure or VectorFailure
-     */
     async nearest(text: string, reach: Reach, ms: number): Promise<NearArticle[]> {
       const signal = AbortSignal.timeout(ms)
       const serving = await findServing()
@@ -86,13 +98,6 @@ export function openVectorSearch(config: Config, pool: Pool) {
       return orAnother(pool, findServing, serving, ask, [])
     },
 
-    /**
-     * The articles nearest to an article, from some days around it, and how close articles about
-     * the same event must be.
-     *
-     * @returns null: the article has no vector
-     * @throws VectorFailure
-     */
     async around({ seq, at, since, countries }: AroundQuery): Promise<Around | null> {
       const signal = AbortSignal.timeout(BUDGET)
       const serving = await findServing()

@@ -47,13 +47,18 @@ const STATEMENT_TIMEOUT = 3_000
 
 const CLOSE_TIMEOUT = 2_000
 
+export interface OperatorPages {
+  router: Router
+  close(): Promise<void>
+}
+
 /**
  * `/status` shows operators the state of the fleet, with its figures at `/status/figures`. Both
  * require OPERATOR_KEY and are read-only. They use connections of their own, so they take nothing
  * from searches. The page's script and style are open files like those of all pages, because they
  * contain no figure.
  */
-export async function openOperatorPages(parts: OperatorParts) {
+export async function openOperatorPages(parts: OperatorParts): Promise<OperatorPages> {
   const { config, log, lock, readiness } = parts
   const pool = createPool(
     config.DATABASE_URL,

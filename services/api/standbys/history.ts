@@ -19,7 +19,19 @@ import { withConnection } from './resting-pool.ts'
  * secret has replayed a commit of this history, and holds everything before it. A server of another
  * system, of another database or of an abandoned timeline does not have it.
  */
-export type History = ReturnType<typeof followHistory>
+export interface History {
+  /**
+   * Looks at a new connection to the primary, before the connection is used. An earlier primary
+   * may live on, with commits that a failover has undone. As soon as a later timeline is seen,
+   * connections to the earlier one fail.
+   */
+  look(client: ClientBase): Promise<void>
+  /** @param told runs when the primary has a new history, before anything is read from it */
+  onChange(told: () => void): void
+  /** The last known history of the primary; null: its secret is not read yet. */
+  current(): KnownHistory | null
+  close(): void
+}
 
 export interface KnownHistory {
   /** The name of the secret in `secrets`. */
@@ -37,7 +49,7 @@ const INTERVAL = 500
  * @param primary returns the pool of the primary, once it is open
  * @param hasStandbys false: nobody needs the secret
  */
-export function followHistory(primary: () => Pool, hasStandbys = true) {
+export function followHistory(primary: () => Pool, hasStandbys = true): History {
   const closing = new AbortController()
   let seen: Seen | null = null
   let known: KnownHistory | null = null
@@ -72,11 +84,6 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
     }
   }
   return {
-    /**
-     * Looks at a new connection to the primary, before the connection is used. An earlier primary
-     * may live on, with commits that a failover has undone. As soon as a later timeline is seen,
-     * connections to the earlier one fail.
-     */
     async look(client: ClientBase): Promise<void> {
       const found = await read(client)
       if (found === null || !isAnother(client, found)) return
@@ -91,11 +98,9 @@ export function followHistory(primary: () => Pool, hasStandbys = true) {
       if (secret === null) void load(name)
       else if (seen === found) known = { name, secret }
     },
-    /** @param told runs when the primary has a new history, before anything is read from it */
     onChange(told: () => void): void {
       listeners.push(told)
     },
-    /** The last known history of the primary; null: its secret is not read yet. */
     current: (): KnownHistory | null => known,
     close: (): void => closing.abort(),
   }

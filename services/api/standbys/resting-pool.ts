@@ -17,8 +17,20 @@ interface RestingOptions {
 const FIRST = 50
 const LONGEST = 1_000
 
+export interface RestingPool {
+  rests(): boolean
+  /**
+   * Runs work on a connection. The pool aborts `ending` when it begins to rest, which interrupts
+   * the work.
+   */
+  run<T>(ending: AbortController, work: (client: Client) => Promise<T>): Promise<T>
+  /** Ends all work under way, and checks the server until it answers. */
+  rest(error: unknown): void
+  close(): Promise<void>
+}
+
 /** A pool of a server that may be away. While the server is away, the pool rests. */
-export function createRestingPool({ open, look, limit, outage }: RestingOptions) {
+export function createRestingPool({ open, look, limit, outage }: RestingOptions): RestingPool {
   const closing = new AbortController()
   let pool = open()
   const active = new Set<AbortController>()
@@ -39,10 +51,6 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
   }
   return {
     rests: (): boolean => resting !== null,
-    /**
-     * Runs work on a connection. The pool aborts `ending` when it begins to rest, which interrupts
-     * the work.
-     */
     async run<T>(ending: AbortController, work: (client: Client) => Promise<T>): Promise<T> {
       active.add(ending)
       try {
@@ -51,7 +59,6 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
         active.delete(ending)
       }
     },
-    /** Ends all work under way, and checks the server until it answers. */
     rest(error: unknown): void {
       outage.met(error)
       if (resting !== null || closing.signal.aborted) return

@@ -13,7 +13,24 @@ import { type Client, createPool, isTransient, readRow } from '../../../shared/p
 import type { History, KnownHistory } from './history.ts'
 import { createRestingPool } from './resting-pool.ts'
 
-export type Standby = ReturnType<typeof openStandby>
+export interface Standby {
+  /** Host and port. */
+  name: string
+  /**
+   * Whether the server can be asked. False while it rests after a failure, and for `FOREIGN_REST`
+   * after it was no standby of ours.
+   */
+  answers(): boolean
+  /** Whether the server answers at all, even if it is the primary at present. */
+  isUp(): boolean
+  /** How many statements are under way. */
+  underWay(): number
+  /**
+   * The rows of a statement, or the reason why there are none, within `LIMIT`. It never throws.
+   */
+  rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Reply<Row>>
+  close(): Promise<void>
+}
 
 type Reply<Row> = { rows: Row[] } | { refusal: Refusal }
 
@@ -31,7 +48,12 @@ const FOREIGN_REST = 1_000
 const STATEMENT_TIMEOUT = 5_000
 
 /** Opens a server that follows the primary. */
-export function openStandby(url: string, connections: number, history: History, log: Logger) {
+export function openStandby(
+  url: string,
+  connections: number,
+  history: History,
+  log: Logger,
+): Standby {
   const name = new URL(url).host
   const looks = createLooks(history)
   const outage = createOutageLog(
@@ -52,20 +74,10 @@ export function openStandby(url: string, connections: number, history: History, 
   let answeredAt = 0
   let foreignUntil = 0
   return {
-    /** Host and port. */
     name,
-    /**
-     * Whether the server can be asked. False while it rests after a failure, and for `FOREIGN_REST`
-     * after it was no standby of ours.
-     */
     answers: (): boolean => !pool.rests() && performance.now() >= foreignUntil,
-    /** Whether the server answers at all, even if it is the primary at present. */
     isUp: (): boolean => !pool.rests(),
-    /** How many statements are under way. */
     underWay: (): number => underWay,
-    /**
-     * The rows of a statement, or the reason why there are none, within `LIMIT`. It never throws.
-     */
     async rows<Row>(
       statement: Statement,
       needed: NeededState,
@@ -130,7 +142,17 @@ const isConflict = (error: unknown) =>
  */
 type Refusal = 'behind' | 'ahead' | 'foreign' | 'timeout' | 'error'
 
-type Looks = ReturnType<typeof createLooks>
+interface Looks {
+  /**
+   * The reason why a connection cannot serve a state; null: it can. It looks again where the last
+   * look does not show the state.
+   */
+  refusalOf(client: ClientBase, needed: NeededState): Promise<Refusal | null>
+  /** Looks at the server once. */
+  look(client: ClientBase): Promise<Refusal | null>
+  /** Forgets the last look of a connection, because the server has advanced since. */
+  forget(client: ClientBase): undefined
+}
 
 interface Look {
   state: IndexState
@@ -148,7 +170,7 @@ const QUIET = 20
  * one server, even if its address later leads elsewhere. The state of a running server only
  * advances. So a look stays valid as long as its connection.
  */
-function createLooks(history: History) {
+function createLooks(history: History): Looks {
   const looks = new WeakMap<ClientBase, Look>()
   let inVain = { refusal: 'behind' as Refusal, until: 0 }
 
@@ -171,10 +193,6 @@ function createLooks(history: History) {
     return refusalOf(seen.state, needed)
   }
   return {
-    /**
-     * The reason why a connection cannot serve a state; null: it can. It looks again where the last
-     * look does not show the state.
-     */
     async refusalOf(client: ClientBase, needed: NeededState): Promise<Refusal | null> {
       const first = compare(client, needed)
       if (first !== 'behind') return first
@@ -183,9 +201,7 @@ function createLooks(history: History) {
       if (refusal !== null) inVain = { refusal, until: performance.now() + QUIET }
       return refusal
     },
-    /** Looks at the server once. */
     look,
-    /** Forgets the last look of a connection, because the server has advanced since. */
     forget: (client: ClientBase) => void looks.delete(client),
   }
 }

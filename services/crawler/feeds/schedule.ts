@@ -18,7 +18,12 @@ export interface DueFeed extends Validators {
 
 export type PollIntervalSettings = Pick<Config, 'POLL_INTERVAL_MIN' | 'POLL_INTERVAL_MAX'>
 
-export const intervalRangeOf = (config: PollIntervalSettings) => ({
+export interface IntervalRange {
+  min: number
+  max: number
+}
+
+export const intervalRangeOf = (config: PollIntervalSettings): IntervalRange => ({
   min: config.POLL_INTERVAL_MIN,
   max: config.POLL_INTERVAL_MAX,
 })

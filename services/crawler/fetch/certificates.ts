@@ -9,7 +9,15 @@ import { readTarget } from '../../../shared/articles/address.ts'
  * must still end at an authority, because OpenSSL ends no chain at a certificate that another
  * certificate has issued.
  */
-export type Trust = ReturnType<typeof createTrust>
+export interface Trust {
+  /** Undefined: Node's own context is used. */
+  context(): SecureContext | undefined
+  /** Whether one of the authorities has issued the certificate. */
+  isIssuedByAuthority(certificate: X509Certificate): boolean
+  remember(found: X509Certificate[]): void
+  /** Whether the chain of the host may be completed now; at most once in `TRY_AGAIN`. */
+  mayTry(host: string): boolean
+}
 
 /**
  * As browsers do, we also connect to servers without secure renegotiation. This is safe, because we
@@ -27,7 +35,7 @@ const MOST_INTERMEDIATES = 100
 const TRY_AGAIN = 3_600_000
 
 /** @param authorities PEM; by default Node's authorities, with those in NODE_EXTRA_CA_CERTS */
-export function createTrust(authorities?: string[]) {
+export function createTrust(authorities?: string[]): Trust {
   const tried = new LRUCache<string, true>({ max: MOST_HOSTS, ttl: TRY_AGAIN })
   const intermediates = new Map<string, string>()
   const ca = () => authorities ?? getCACertificates('default')
@@ -36,9 +44,7 @@ export function createTrust(authorities?: string[]) {
   let context = authorities === undefined ? undefined : contextOf()
 
   return {
-    /** Undefined: Node's own context is used. */
     context: (): SecureContext | undefined => context,
-    /** Whether one of the authorities has issued the certificate. */
     isIssuedByAuthority: (certificate: X509Certificate): boolean =>
       ca()
         .map(pem => new X509Certificate(pem))
@@ -54,7 +60,6 @@ export function createTrust(authorities?: string[]) {
       // takes long to make.
       context = contextOf()
     },
-    /** Whether the chain of the host may be completed now; at most once in `TRY_AGAIN`. */
     mayTry(host: string): boolean {
       if (tried.has(host)) return false
       tried.set(host, true)

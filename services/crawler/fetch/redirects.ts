@@ -6,7 +6,13 @@ import { decodeText } from '../../../shared/encoding/decode.ts'
 import type { FetchedResponse } from './request.ts'
 
 /** The cookies of one chain of redirects (RFC 6265, as far as such a chain needs it). */
-export type CookieJar = ReturnType<typeof createCookieJar>
+export interface CookieJar {
+  /** Stores the cookies that an answer sets. */
+  set(from: URL, setCookie: string[]): void
+  /** The Cookie header for an address; empty: no cookies. */
+  headerFor(url: URL): string
+  isEmpty(): boolean
+}
 
 /** The most cookies of one chain. */
 const MOST_COOKIES = 50
@@ -21,10 +27,9 @@ interface Cookie {
   secure: boolean
 }
 
-export function createCookieJar() {
+export function createCookieJar(): CookieJar {
   const cookies = new Map<string, Cookie>()
   return {
-    /** Stores the cookies that an answer sets. */
     set(from: URL, setCookie: string[]): void {
       for (const written of setCookie.slice(0, MOST_COOKIES)) {
         const read = readCookie(from, written)
@@ -34,7 +39,6 @@ export function createCookieJar() {
         if (!read.isExpired && cookies.size < MOST_COOKIES) cookies.set(key, read.cookie)
       }
     },
-    /** The Cookie header for an address; empty: no cookies. */
     headerFor: (url: URL): string =>
       [...cookies.values()]
         .filter(cookie => isFor(cookie, url))

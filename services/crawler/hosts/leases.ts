@@ -20,7 +20,13 @@ export interface Lease {
 }
 
 /** The leases of one process. */
-export type Leases = ReturnType<typeof createLeases>
+export interface Leases {
+  /** Keeps a lease that the database granted to a statement sent at `since` (monotonic ms). */
+  keep(kind: Kind, host: string, id: string, since: number): Lease
+  drop(lease: Lease): void
+  /** Stops renewing. Leases that are still held expire. */
+  close(): void
+}
 
 type Kind = 'visit' | 'permit'
 
@@ -38,7 +44,7 @@ export const newLeaseId = () => randomUUID()
  * was not renewed in time, or when the database granted it to another process. Its signal then
  * aborts.
  */
-export function createLeases(pool: Pool, log: Logger, hostDelay: number) {
+export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases {
   const kept = new Map<string, Kept>()
   let beating = false
   let lastBeat = 0
@@ -86,7 +92,6 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number) {
   const timer = setInterval(() => void beat(), 500)
 
   return {
-    /** Keeps a lease that the database granted to a statement sent at `since` (monotonic ms). */
     keep(kind: Kind, host: string, id: string, since: number): Lease {
       const loss = new AbortController()
       const lease: Kept = {
@@ -102,7 +107,6 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number) {
       return lease
     },
     drop: (lease: Lease): undefined => void kept.delete(lease.id),
-    /** Stops renewing. Leases that are still held expire. */
     close: (): void => clearInterval(timer),
   }
 }

@@ -14,6 +14,11 @@ const LONGEST_OFFER = 400
 /** The offer stands within this many blocks after the article's end. */
 const BEHIND = 12
 
+export interface Opening {
+  paragraphs: string[]
+  paywalled: boolean
+}
+
 /**
  * Removes the offer of a subscription from a page's text. Newspapers also report on subscriptions,
  * so the offer needs evidence: the page's own data, or a sentence that ends the article for readers
@@ -23,7 +28,7 @@ const BEHIND = 12
  * @returns the paragraphs that everybody may read (none when they are a stub), and whether the rest
  * of the article is for subscribers
  */
-export function openingOf(whole: PageText, free: boolean | null) {
+export function openingOf(whole: PageText, free: boolean | null): Opening {
   const page = free === false ? { ...whole, paragraphs: readable(whole) } : whole
   // A page of offers alone may say so in its heading: "Log in to read on".
   const says =

@@ -5,7 +5,19 @@ import { countOf, type Pool } from '../../../shared/postgres/pool.ts'
  * The texts that outlets have served at several addresses: those in `served_texts`, and those of
  * pages that are being normalised.
  */
-export type ServedTexts = ReturnType<typeof openServedTexts>
+export interface ServedTexts {
+  /**
+   * Whether an outlet has served a text so often that it must be an interstitial: at two other
+   * addresses when it contains no word of its title, otherwise at five. Until `forget`, this page
+   * counts for other pages that are being normalised.
+   */
+  isRepeated(page: ServedPage & { titled: boolean }): Promise<boolean>
+  /**
+   * Ends the count of a page that was being normalised. By now `served_texts` holds its text, if
+   * the text must be remembered.
+   */
+  forget(page: ServedPage): void
+}
 
 /**
  * A text at this many other addresses, or more, is an interstitial. The number is higher for a text
@@ -19,16 +31,11 @@ export const isOften = (others: number, titled: boolean): boolean =>
 
 type ServedPage = { outletNo: number; pageNo: bigint; fingerprint: Uint8Array }
 
-export function openServedTexts(pool: Pool) {
+export function openServedTexts(pool: Pool): ServedTexts {
   const inHand = new Map<string, Set<bigint>>()
   const keyOf = ({ outletNo, fingerprint }: Omit<ServedPage, 'pageNo'>) =>
     `${outletNo} ${Buffer.from(fingerprint).toString('base64')}`
   return {
-    /**
-     * Whether an outlet has served a text so often that it must be an interstitial: at two other
-     * addresses when it contains no word of its title, otherwise at five. Until `forget`, this page
-     * counts for other pages that are being normalised.
-     */
     async isRepeated({
       outletNo,
       pageNo,
@@ -43,10 +50,6 @@ export function openServedTexts(pool: Pool) {
       const before = 'select pages from served_texts where outlet_no = $1 and fingerprint = $2'
       return isOften(others + (await countOf(pool, before, [outletNo, fingerprint])), titled)
     },
-    /**
-     * Ends the count of a page that was being normalised. By now `served_texts` holds its text, if
-     * the text must be remembered.
-     */
     forget(page: ServedPage): void {
       const key = keyOf(page)
       const pages = inHand.get(key)

@@ -4,11 +4,42 @@ import { fileURLToPath } from 'node:url'
 import type { Family } from '../../../infra/embedded/supervision/family.ts'
 import { ask } from '../../database.ts'
 import { freePort, type ServiceName } from '../../fleet.ts'
-import { type Member, startMember } from './member.ts'
-import { startRedis, startServers } from './servers.ts'
+import { type End, type Member, startMember } from './member.ts'
+import { type Redis, type Servers, startRedis, startServers } from './servers.ts'
 
 /** The fleet of the run and what it stands on. */
-export type Machine = Awaited<ReturnType<typeof startMachine>>
+export interface Machine {
+  servers: Servers
+  redis: Redis | null
+  workers: Worker[]
+  /** Addresses of the APIs. */
+  apis: string[]
+  /** The environment of services and scripts. */
+  env: NodeJS.ProcessEnv
+  answers: {
+    postgres: () => Promise<boolean>
+    qdrant: () => Promise<boolean>
+    model: () => Promise<boolean>
+    redis: () => Promise<boolean>
+    api: (index: number) => Promise<boolean>
+  }
+  /** Starts one more process of a service. */
+  start(
+    service: ServiceName,
+    number: number,
+  ): Promise<{
+    service: ServiceName
+    name: string
+    ends: End[]
+    log: string
+    pid(): number | null
+    isWell(): boolean
+    signal(signal: NodeJS.Signals): boolean
+    abandon(): void
+    stop(): Promise<void>
+  }>
+  stop(): Promise<void>
+}
 
 export interface Worker extends Member {
   service: ServiceName
@@ -36,7 +67,11 @@ export const QUICK_SETTINGS = {
  *
  * @param folder everything the run writes lies below it
  */
-export async function startMachine(folder: string, family: Family, withRedis: boolean) {
+export async function startMachine(
+  folder: string,
+  family: Family,
+  withRedis: boolean,
+): Promise<Machine> {
   const logs = join(folder, 'logs')
   await mkdir(logs, { recursive: true })
   const servers = await startServers(folder, family, join(logs, 'servers.log'))
@@ -56,9 +91,7 @@ export async function startMachine(folder: string, family: Family, withRedis: bo
     servers,
     redis,
     workers,
-    /** Addresses of the APIs. */
     apis,
-    /** The environment of services and scripts. */
     env,
     answers: {
       postgres: () =>
@@ -70,7 +103,6 @@ export async function startMachine(folder: string, family: Family, withRedis: bo
       redis: async () => redis === null || (await redis.answers()),
       api: (index: number) => httpAnswers(`${apis[index]}/healthz`),
     },
-    /** Starts one more process of a service. */
     async start(service: ServiceName, number: number) {
       const port = service === 'api' ? await freePort() : null
       if (port !== null) apis[number] = `http://127.0.0.1:${port}`

@@ -14,7 +14,20 @@ export interface End {
 }
 
 /** A process that is started again whenever it ends, as any supervisor would. */
-export type Member = ReturnType<typeof startMember>
+export interface Member {
+  name: string
+  ends: End[]
+  log: string
+  /** Null between an end and the next start. */
+  pid(): number | null
+  /** Whether it is there, and was not sent a signal that ends or stops it. */
+  isWell(): boolean
+  /** Sends a signal to the process and to what it started; false when there is none. */
+  signal(signal: NodeJS.Signals): boolean
+  /** Kills it, and nobody starts it again. */
+  abandon(): void
+  stop(): Promise<void>
+}
 
 export interface MemberOptions {
   name: string
@@ -42,7 +55,7 @@ const LONGEST_PAUSE_MS = 2_000
 const WELL_MS = 5_000
 const STOP_MS = 20_000
 
-export function startMember(options: MemberOptions) {
+export function startMember(options: MemberOptions): Member {
   const { name, family } = options
   const ends: End[] = []
   let child: ChildProcess | null = null
@@ -128,13 +141,9 @@ export function startMember(options: MemberOptions) {
     name,
     ends,
     log: options.log,
-    /** Null between an end and the next start. */
     pid: (): number | null => child?.pid ?? null,
-    /** Whether it is there, and was not sent a signal that ends or stops it. */
     isWell: (): boolean => child !== null && asked === null && !paused,
-    /** Sends a signal to the process and to what it started; false when there is none. */
     signal: send,
-    /** Kills it, and nobody starts it again. */
     abandon,
     stop,
   }

@@ -7,20 +7,25 @@ import { parseEnv } from 'node:util'
 import type { Family } from '../../../infra/embedded/supervision/family.ts'
 import { freePort, until } from '../../fleet.ts'
 import { run } from '../../script.ts'
-import { startMember } from './member.ts'
+import { type Member, startMember } from './member.ts'
 
 export type EmbeddedServer = 'postgres' | 'qdrant' | 'model'
 
 /**
  * Servers of the run's own: `npm run servers` as it is. A `pidOf` is null while the server is away.
  */
-export type Servers = Awaited<ReturnType<typeof startServers>>
+export interface Servers {
+  supervisor: Member
+  env: NodeJS.Dict<string>
+  dataDir: string
+  pidOf(server: EmbeddedServer): Promise<number | null>
+}
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/servers.ts', import.meta.url))
 /** The model's environment is made once per checkout, and takes minutes then. */
 const START_MS = 300_000
 
-export async function startServers(folder: string, family: Family, log: string) {
+export async function startServers(folder: string, family: Family, log: string): Promise<Servers> {
   const dataDir = join(folder, 'data')
   const file = join(folder, 'servers.env')
   const supervisor = startMember({
@@ -67,12 +72,19 @@ async function pidOf(dataDir: string, server: EmbeddedServer): Promise<number | 
   return null
 }
 
-export type Redis = Awaited<ReturnType<typeof startRedis>>
+export interface Redis {
+  url: string
+  member: Member
+  answers(): Promise<boolean>
+  flush(): Promise<string>
+  /** Before its next start, its data are removed. */
+  forget(): void
+}
 
 /**
  * Debian's Redis as a fleet would run it: what it held a second ago is there again after a kill.
  */
-export async function startRedis(folder: string, family: Family, log: string) {
+export async function startRedis(folder: string, family: Family, log: string): Promise<Redis> {
   const port = await freePort()
   const dir = join(folder, 'redis')
   mkdirSync(dir, { recursive: true })
@@ -115,7 +127,6 @@ export async function startRedis(folder: string, family: Family, log: string) {
     member,
     answers,
     flush: () => say('flushall'),
-    /** Before its next start, its data are removed. */
     forget() {
       forgetful = true
     },

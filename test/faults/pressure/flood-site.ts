@@ -1,9 +1,15 @@
+import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import { outletOf, rss } from '../../crawler/crawl.ts'
 import { startSite } from '../../crawler/site.ts'
 import { articlePage } from '../../normaliser/stored.ts'
 
 /** Outlets that name thousands of articles at once. */
-export type FloodSite = Awaited<ReturnType<typeof startFloodSite>>
+export interface FloodSite {
+  catalogue: { outlets: Outlet[] }
+  /** Articles that were asked for. */
+  fetched(): number
+  close(): Promise<unknown>
+}
 
 /** Settings of a crawler that polls the site once and fetches its pages without a pause. */
 export const FLOODED = { CRAWL_ALLOW_PRIVATE: '127.0.0.0/8', CRAWL_HOST_DELAY: '1ms' }
@@ -15,7 +21,7 @@ const FEED_LENGTH = 1_000
  * @param hosts on loopback addresses of their own, because politeness goes by host; each with two
  * feeds of a thousand
  */
-export async function startFloodSite(hosts: number) {
+export async function startFloodSite(hosts: number): Promise<FloodSite> {
   const sites = await Promise.all(
     Array.from({ length: hosts }, (_, host) => startSite(`127.3.0.${host + 1}`)),
   )
@@ -40,7 +46,6 @@ export async function startFloodSite(hosts: number) {
         outletOf(`g${host}.example`, [`${origin}/feed-0.xml`, `${origin}/feed-1.xml`]),
       ),
     },
-    /** Articles that were asked for. */
     fetched: () =>
       sites.reduce(
         (sum, { seen }) => sum + seen.filter(({ path }) => path.startsWith('/nieuws/')).length,

@@ -16,7 +16,18 @@ export interface Page {
   }[]
 }
 
-export type Client = ReturnType<typeof createClient>
+export interface Client {
+  /** `again`: searches by meaning that were refused for the moment, and asked again. */
+  counts: { asked: number; forgiven: number; again: number; failed: number; slowest: number }
+  /**
+   * Asks one API for a page. Null when it failed: inside a fault's window that is forgiven,
+   * outside it is a finding.
+   *
+   * @param api number of the process
+   */
+  page(api: number, query: URLSearchParams): Promise<Page | null>
+  feed(api: number, query: URLSearchParams): Promise<string | null>
+}
 
 /** Longer than any answer may take on a machine that is busy with everything at once. */
 const PATIENCE_MS = 10_000
@@ -34,7 +45,7 @@ export function createClient(
   outages: Outages,
   findings: Findings,
   { askAgainFor = 0 }: { askAgainFor?: number } = {},
-) {
+): Client {
   const counts = { asked: 0, forgiven: 0, again: 0, failed: 0, slowest: 0 }
 
   async function ask<T>(
@@ -85,14 +96,7 @@ export function createClient(
   }
 
   return {
-    /** `again`: searches by meaning that were refused for the moment, and asked again. */
     counts,
-    /**
-     * Asks one API for a page. Null when it failed: inside a fault's window that is forgiven,
-     * outside it is a finding.
-     *
-     * @param api number of the process
-     */
     page: (api: number, query: URLSearchParams): Promise<Page | null> =>
       ask(api, '/v1/articles', query, async answer => readPage(await answer.json())),
     feed: (api: number, query: URLSearchParams): Promise<string | null> =>

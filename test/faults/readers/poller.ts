@@ -4,7 +4,22 @@ import type { Random } from '../random.ts'
 import type { Client, Page } from './client.ts'
 
 /** A client that follows the polling contract to the letter, and remembers what it was given. */
-export type Poller = ReturnType<typeof createPoller>
+export interface Poller {
+  name: string
+  seen: Map<
+    string,
+    {
+      id: string
+      title: string
+      url: string
+      published_at: string | null
+      ingested_at: string | null
+    }
+  >
+  /** Polls until it is told to stop. */
+  run(): Promise<void>
+  stop(): void
+}
 
 export interface PollerOptions {
   name: string
@@ -19,7 +34,7 @@ export interface PollerOptions {
 
 const PAUSE_MS = 1_000
 
-export function createPoller(options: PollerOptions) {
+export function createPoller(options: PollerOptions): Poller {
   const { name, client, random, findings } = options
   const seen = new Map<string, Page['articles'][number]>()
   let stopping = false
@@ -84,7 +99,6 @@ export function createPoller(options: PollerOptions) {
   return {
     name,
     seen,
-    /** Polls until it is told to stop. */
     async run(): Promise<void> {
       while (!stopping) {
         await poll()

@@ -1,3 +1,4 @@
+import type { Country } from '../../../search/vocabulary.ts'
 import type { Language } from '../../../shared/articles/article.ts'
 import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 
@@ -19,7 +20,15 @@ export interface SiteFeed {
  * An outlet that is served on a loopback address of its own, 127.2.0.N, because politeness goes by
  * host.
  */
-export type SiteOutlet = ReturnType<typeof outlet>
+export interface SiteOutlet {
+  name: string
+  domain: string
+  country: Country
+  language: Language
+  timeZone: string
+  address: string
+  feeds: SiteFeed[]
+}
 
 /** Between them they have every way in which one article can be named twice. */
 export const SITE_OUTLETS: readonly SiteOutlet[] = [
@@ -59,7 +68,7 @@ function outlet(
   country: Outlet['country'],
   language: Language,
   feeds: SiteFeed[],
-) {
+): SiteOutlet {
   const timeZone = { NL: 'Europe/Amsterdam', BE: 'Europe/Brussels', LU: 'Europe/Luxembourg' }[
     country
   ]

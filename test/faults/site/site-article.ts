@@ -2,7 +2,23 @@ import { SAMPLE_OUTLETS, textsOf } from '../../../infra/outlets/sample/outlets.t
 import { createRandom, type Random } from '../random.ts'
 import { SITE_OUTLETS, type SiteOutlet } from './outlets.ts'
 
-export type SiteArticle = ReturnType<typeof composeArticle>
+export interface SiteArticle {
+  /**
+   * Counts through the whole run; stands in the title, so that an article is known whatever its
+   * address.
+   */
+  number: number
+  outlet: SiteOutlet
+  title: string
+  paragraphs: string[]
+  authors: string[]
+  publishedAt: Date
+  /** Whether page and feed say when it was published. */
+  dated: boolean
+  path: string
+  shortPath: string
+  mood: Mood
+}
 
 /**
  * Made-up words: a title has one or two of them, so that the answer to a query is known beforehand.
@@ -36,15 +52,11 @@ export function composeArticle(
   outlet: SiteOutlet,
   number: number,
   publishedAt: Date,
-) {
+): SiteArticle {
   const sentences = SENTENCES.get(outlet.language) ?? []
   const topics = random.shuffled(TOPICS).slice(0, random.chance(0.3) ? 2 : 1)
   const start = random.pick(sentences).split(' ').slice(0, 6).join(' ').replace(/\W+$/, '')
   return {
-    /**
-     * Counts through the whole run; stands in the title, so that an article is known whatever its
-     * address.
-     */
     number,
     outlet,
     title: `${topics.join(' ')}: ${start} (${tag(number)})`,
@@ -52,7 +64,6 @@ export function composeArticle(
     paragraphs: [`${topics[0]} ${tag(number)}. ${random.pick(sentences)}`, random.pick(sentences)],
     authors: random.chance(0.7) ? [random.pick(NAMES)] : [],
     publishedAt: new Date(Math.floor(publishedAt.getTime() / 1000) * 1000),
-    /** Whether page and feed say when it was published. */
     dated: random.chance(0.96),
     path: `/artikel/${number}-${topics.join('-').toLowerCase()}.html`,
     shortPath: `/s/${number}`,

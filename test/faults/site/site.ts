@@ -1,3 +1,4 @@
+import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import {
   breachesOf,
   cutShort,
@@ -16,7 +17,27 @@ import { composeArticle, type Mood, type SiteArticle } from './site-article.ts'
 /**
  * A site that keeps publishing. What it has published is the truth that the system is measured by.
  */
-export type Site = Awaited<ReturnType<typeof startSite>>
+export interface Site {
+  articles: SiteArticle[]
+  /** As `npm run outlets -- sync` reads it. */
+  catalogue: { outlets: Outlet[] }
+  /** The canonical address of an article. */
+  urlOf(article: SiteArticle): string
+  /**
+   * Publishes so many articles now, all at one outlet (absent: the first), on pages that answer
+   * at once.
+   */
+  print(count: number, outlet?: SiteOutlet): void
+  /** Begins to publish, about `rate` articles a second, with bursts. */
+  publish(rate: number): void
+  /** Ends publishing. */
+  rest(): void
+  /** The requests for an article, to help find a lost one. */
+  visitsOf(article: SiteArticle): string[]
+  /** Requests that came too soon after another, in sentences. */
+  breaches(): string[]
+  close(): Promise<void>
+}
 
 /** Longer than any crawler of the test waits. */
 const SILENCE_MS = 60_000
@@ -34,7 +55,7 @@ export async function startSite(
   seed: number,
   pause = 0,
   outlets: readonly SiteOutlet[] = SITE_OUTLETS,
-) {
+): Promise<Site> {
   const random = createRandom(seed, 'site')
   const articles: SiteArticle[] = []
   const hosts = new Map<SiteOutlet, WebSite>()
@@ -57,18 +78,11 @@ export async function startSite(
 
   return {
     articles,
-    /** As `npm run outlets -- sync` reads it. */
     catalogue: { outlets: [...hosts].map(([outlet, { origin }]) => entryOf(outlet, origin)) },
-    /** The canonical address of an article. */
     urlOf: (article: SiteArticle) => hostOf(article).origin + article.path,
-    /**
-     * Publishes so many articles now, all at one outlet (absent: the first), on pages that answer
-     * at once.
-     */
     print(count: number, outlet: SiteOutlet = outlets[0]!) {
       for (let n = 0; n < count; n++) add(outlet, { mood: 'well' })
     },
-    /** Begins to publish, about `rate` articles a second, with bursts. */
     publish(rate: number) {
       const next = () => {
         const burst = random.chance(0.05) ? 8 : 1
@@ -78,9 +92,7 @@ export async function startSite(
       }
       next()
     },
-    /** Ends publishing. */
     rest: () => clearTimeout(timer),
-    /** The requests for an article, to help find a lost one. */
     visitsOf(article: SiteArticle) {
       const visits = hostOf(article).seen.filter(
         ({ path }) => path === article.shortPath || path.startsWith(article.path),
@@ -90,7 +102,6 @@ export async function startSite(
           `${timeOf(from)} ${path}${answered ? '' : ' without an answer'}`,
       )
     },
-    /** Requests that came too soon after another, in sentences. */
     breaches: () => [...hosts.values()].flatMap(host => breachesOf(host, pause)),
     async close() {
       clearTimeout(timer)

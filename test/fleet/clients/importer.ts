@@ -4,13 +4,20 @@ import { writeImport } from '../../faults/site/site-article.ts'
 import { runScript } from '../../fleet.ts'
 
 /** Imports articles in parts, each until the command says that it has all of it. */
-export type Importer = ReturnType<typeof startImporter>
+export interface Importer {
+  /** Runs of the command, and those of them that failed. */
+  runs: { all: number; failed: number }
+  /** Articles of the parts that were begun. */
+  count(): number
+  /** Ends with the part in hand. */
+  stop(): Promise<void>
+}
 
 const PART = 100
 const PARTS = 40
 
 /** @param env of the command; articles are promised an embedding for a later day */
-export function startImporter(seed: number, folder: string, env: NodeJS.ProcessEnv) {
+export function startImporter(seed: number, folder: string, env: NodeJS.ProcessEnv): Importer {
   const lines = writeImport(seed, PART * PARTS)
     .trimEnd()
     .split('\n')
@@ -36,11 +43,8 @@ export function startImporter(seed: number, folder: string, env: NodeJS.ProcessE
   }
 
   return {
-    /** Runs of the command, and those of them that failed. */
     runs,
-    /** Articles of the parts that were begun. */
     count: (): number => part * PART,
-    /** Ends with the part in hand. */
     async stop(): Promise<void> {
       stopping = true
       await importing

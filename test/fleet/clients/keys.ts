@@ -4,7 +4,12 @@ import type { Findings } from '../../faults/findings.ts'
 import { makeKey } from '../../fleet.ts'
 
 /** Makes keys, and uses up the quota of one of them; both must be kept. */
-export type KeyHolder = Awaited<ReturnType<typeof startKeyHolder>>
+export interface KeyHolder {
+  /** Keys that `keys create` has printed. */
+  keys: string[]
+  check(pool: Pool, findings: Findings): Promise<void>
+  stop(): Promise<void>
+}
 
 const CREATE_PAUSE_MS = 3_000
 const CHARGE_PAUSE_MS = 250
@@ -12,7 +17,10 @@ const PATIENCE_MS = 5_000
 const QUOTA = 100_000
 
 /** @param apis addresses of the APIs, which are asked in turn */
-export async function startKeyHolder(env: NodeJS.ProcessEnv, apis: readonly string[]) {
+export async function startKeyHolder(
+  env: NodeJS.ProcessEnv,
+  apis: readonly string[],
+): Promise<KeyHolder> {
   const keys: string[] = []
   const charged = await makeKey(env, 'charged', '--quota', String(QUOTA))
   const requests = { answered: 0, sent: 0 }
@@ -44,7 +52,6 @@ export async function startKeyHolder(env: NodeJS.ProcessEnv, apis: readonly stri
   const working = Promise.all([create(), charge()])
 
   return {
-    /** Keys that `keys create` has printed. */
     keys,
     async check(pool: Pool, findings: Findings): Promise<void> {
       for (const [turn, key] of keys.entries()) {

@@ -6,9 +6,17 @@ const PAUSE_MS = 200
 const PATIENCE_MS = 3_000
 
 /** Writes a row again and again, and remembers which ones were answered. */
-export type Marker = Awaited<ReturnType<typeof startMarker>>
+export interface Marker {
+  /** When (ms since 1970) the latest row was answered. */
+  latest(): number
+  /** The rows that were answered. */
+  count(): number
+  /** Every answered row must be there. */
+  check(pool: Pool, findings: Findings): Promise<void>
+  stop(): Promise<void>
+}
 
-export async function startMarker(url: string) {
+export async function startMarker(url: string): Promise<Marker> {
   const pool = createPool(url, 'marker', () => {}, {
     max: 1,
     connectTimeout: PATIENCE_MS,
@@ -38,11 +46,8 @@ export async function startMarker(url: string) {
   }
 
   return {
-    /** When (ms since 1970) the latest row was answered. */
     latest: () => latest,
-    /** The rows that were answered. */
     count: () => answered.length,
-    /** Every answered row must be there. */
     async check(pool: Pool, findings: Findings): Promise<void> {
       const { rows } = await pool.query<{ mark: number }>('select mark from fleet_marks')
       const there = new Set(rows.map(({ mark }) => mark))

@@ -1,21 +1,37 @@
 import { access, chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createFamily } from '../../../infra/embedded/supervision/family.ts'
+import { createFamily, type Family } from '../../../infra/embedded/supervision/family.ts'
 import { succeeds } from '../../script.ts'
 import { createHost, type Host } from './host.ts'
 import { createNamespaces, isRunner, removeForgotten } from './namespaces.ts'
 import { createLoopbackNetwork, type Network, processesBelow } from './network.ts'
 
 /** Several hosts on this machine, and what they have in common. */
-export type Box = Awaited<ReturnType<typeof openBox>>
+export interface Box {
+  network: Network
+  /** Everything of the run: a folder for each host, and `logs`. */
+  folder: string
+  family: Family
+  hosts: Host[]
+  /** Makes a host. Its name is short, with letters, digits and hyphens alone. */
+  addHost(name: string): Promise<Host>
+  /**
+   * Ends all processes at once and removes the network.
+   * @param keep leaves the folder, for its logs
+   */
+  close(keep: boolean): Promise<void>
+}
 
 const PREFIX = 'perscope-fleet-'
 /** Stands in a folder that a run has left on purpose. */
 export const VERDICT = 'verdict.json'
 
 /** @param only `loopback`: does without namespaces also where they are allowed */
-export async function openBox(say: (sentence: string) => void, only: 'loopback' | null) {
+export async function openBox(
+  say: (sentence: string) => void,
+  only: 'loopback' | null,
+): Promise<Box> {
   await removeForgotten()
   await removeFolders()
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`))
@@ -27,20 +43,14 @@ export async function openBox(say: (sentence: string) => void, only: 'loopback' 
   const hosts: Host[] = []
   return {
     network,
-    /** Everything of the run: a folder for each host, and `logs`. */
     folder,
     family,
     hosts,
-    /** Makes a host. Its name is short, with letters, digits and hyphens alone. */
     async addHost(name: string) {
       const host = await createHost(name, folder, network, family)
       hosts.push(host)
       return host
     },
-    /**
-     * Ends all processes at once and removes the network.
-     * @param keep leaves the folder, for its logs
-     */
     async close(keep: boolean) {
       await Promise.all(hosts.map(host => host.crash()))
       await network.close()

@@ -4,7 +4,7 @@ import type { Owner } from '../../../infra/embedded/accounts.ts'
 import type { Family } from '../../../infra/embedded/supervision/family.ts'
 import { type Member, signalProcess, startMember } from '../../faults/machine/member.ts'
 import { until } from '../../fleet.ts'
-import type { Network } from './network.ts'
+import type { Links, Network } from './network.ts'
 
 /** A program that a host runs, and starts again whenever it ends. */
 export interface Program {
@@ -21,12 +21,39 @@ export interface Program {
 }
 
 /** A host of the fleet, which can be lost. */
-export type Host = Awaited<ReturnType<typeof createHost>>
+export interface Host {
+  name: string
+  address: string
+  /** Its disk. A crash leaves it as it is. */
+  folder: string
+  /** Null where links cannot be broken (loopback). */
+  links: Links | null
+  start(program: Program): Promise<void>
+  /** Ends a program in order, and starts it again, as an upgrade does. */
+  restart(name: string): Promise<void>
+  /** Ends a program for good; it has SIGTERM first. */
+  stop(program: string): Promise<void>
+  member(program: string): Member | undefined
+  /** Its programs, also those that a crash has ended. */
+  members(): Member[]
+  /** Stops all its processes where they are. The kernel goes on to accept what is sent. */
+  pause(): Promise<void>
+  resume(): Promise<void>
+  /** Its power is lost: no packet leaves it any more, and all its processes die at once. */
+  crash(): Promise<void>
+  /** Starts it after a crash, with all its programs. */
+  boot(): Promise<void>
+}
 
 const DEATH_MS = 20_000
 
 /** @param folder the folder of the run */
-export async function createHost(name: string, folder: string, network: Network, family: Family) {
+export async function createHost(
+  name: string,
+  folder: string,
+  network: Network,
+  family: Family,
+): Promise<Host> {
   const place = await network.attach(name)
   const disk = join(folder, name)
   await mkdir(disk, { mode: 0o755 })
@@ -81,31 +108,25 @@ export async function createHost(name: string, folder: string, network: Network,
   return {
     name,
     address: place.address,
-    /** Its disk. A crash leaves it as it is. */
     folder: disk,
-    /** Null where links cannot be broken (loopback). */
     links,
     async start(program: Program) {
       programs.set(program.name, program)
       await launch(program)
     },
-    /** Ends a program in order, and starts it again, as an upgrade does. */
     async restart(name: string) {
       const program = programs.get(name)
       if (!program) throw new Error(`There is no ${name} to restart.`)
       await running.get(name)?.stop()
       await launch(program)
     },
-    /** Ends a program for good; it has SIGTERM first. */
     async stop(program: string) {
       programs.delete(program)
       await running.get(program)?.stop()
       running.delete(program)
     },
     member: (program: string) => running.get(program),
-    /** Its programs, also those that a crash has ended. */
     members: () => [...running.values()],
-    /** Stops all its processes where they are. The kernel goes on to accept what is sent. */
     async pause() {
       // A process may have started another one meanwhile.
       for (let round = 0; round < 2; round++) await send('SIGSTOP')
@@ -113,7 +134,6 @@ export async function createHost(name: string, folder: string, network: Network,
     async resume() {
       await send('SIGCONT')
     },
-    /** Its power is lost: no packet leaves it any more, and all its processes die at once. */
     async crash() {
       await links?.isolate()
       for (const member of running.values()) member.abandon()
@@ -123,7 +143,6 @@ export async function createHost(name: string, folder: string, network: Network,
         `Processes of ${name} do not die.`,
       )
     },
-    /** Starts it after a crash, with all its programs. */
     async boot() {
       await links?.reset()
       for (const program of programs.values()) await launch(program)

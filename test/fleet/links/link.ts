@@ -9,7 +9,20 @@ export interface End {
 }
 
 /** A long or broken line between two hosts: a proxy, since the kernel has no `tc netem`. */
-export type Link = Awaited<ReturnType<typeof openLink>>
+export interface Link {
+  /** Bytes arrive so many ms later, each way; half of the round trip. */
+  delay(ms: number): void
+  /**
+   * Nothing arrives any more, and nobody is told. New connections are accepted, and say nothing.
+   */
+  silence(): void
+  /** Ends all connections with a reset, and each new one. */
+  break(): void
+  mend(): void
+  close(): Promise<void>
+  address: string
+  port: number
+}
 
 /**
  * Opens `at`, which leads to `to`.
@@ -22,7 +35,7 @@ export async function openLink(
   to: End,
   overhear: () => (bytes: Buffer) => void = () => () => {},
   localAddress?: string,
-) {
+): Promise<Link> {
   const sockets = new Set<Socket>()
   let state: 'well' | 'silent' | 'broken' = 'well'
   let late = 0
@@ -71,17 +84,12 @@ export async function openLink(
   await once(server, 'listening')
   return {
     ...at,
-    /** Bytes arrive so many ms later, each way; half of the round trip. */
     delay(ms: number) {
       late = ms
     },
-    /**
-     * Nothing arrives any more, and nobody is told. New connections are accepted, and say nothing.
-     */
     silence() {
       state = 'silent'
     },
-    /** Ends all connections with a reset, and each new one. */
     break() {
       state = 'broken'
       reset()

@@ -9,7 +9,13 @@ const START_MS = 60_000
 const ANSWER_MS = 2_000
 
 /** One member of a cluster of etcd. */
-export type EtcdMember = ReturnType<typeof memberAt>
+export interface EtcdMember {
+  host: Host
+  url: string
+  put(key: string, value: string): Promise<void>
+  get(key: string): Promise<string | null>
+  isLeader(): Promise<boolean>
+}
 
 /** Starts a member of one cluster on each host (`infra/ha/postgres/etcd.env`). */
 export async function startEtcd(box: Box, hosts: readonly Host[]): Promise<EtcdMember[]> {
@@ -45,7 +51,7 @@ export async function startEtcd(box: Box, hosts: readonly Host[]): Promise<EtcdM
   return members
 }
 
-function memberAt(host: Host, url: string) {
+function memberAt(host: Host, url: string): EtcdMember {
   /** The JSON form of etcd's API (gRPC gateway); keys and values are in base64. */
   async function call(path: string, body: unknown): Promise<unknown> {
     const answer = await fetch(`${url}/v3/${path}`, {

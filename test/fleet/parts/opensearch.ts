@@ -22,12 +22,21 @@ const FILES = 65_535
 /** MB. All of it is taken at the start, as OpenSearch's manual advises. */
 const HEAP = 512
 
+export interface OpensearchCluster {
+  nodes: { host: Host; url: string }[]
+  isWhole(): Promise<boolean>
+}
+
 /**
  * Starts a node of one cluster on each host (`infra/ha/opensearch/opensearch.yml`).
  *
  * @throws MissingProgram where OpenSearch cannot be had
  */
-export async function startOpensearch(box: Box, hosts: readonly Host[], signal: AbortSignal) {
+export async function startOpensearch(
+  box: Box,
+  hosts: readonly Host[],
+  signal: AbortSignal,
+): Promise<OpensearchCluster> {
   const files = Number((await run('/bin/sh', ['-c', 'ulimit -n'])).stdout)
   if (box.network.kind === 'namespaces' && files < FILES)
     throw new MissingProgram(

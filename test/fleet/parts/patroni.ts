@@ -23,7 +23,19 @@ export const ACCOUNTS = {
 export const PASSWORD = 'of-the-run'
 
 /** One Postgres that Patroni runs. */
-export type PatroniMember = Awaited<ReturnType<typeof startMember>>
+export interface PatroniMember {
+  host: Host
+  /** Where Postgres listens. */
+  port: number
+  rest: string
+  /** Its data folder. */
+  data: string
+  /** Starts Patroni again, after `host.stop('patroni')`. */
+  start(): Promise<void>
+  /** Runs `patronictl`, as an operator does. */
+  control(words: readonly string[], answers?: string): Promise<string>
+  role(): Promise<'primary' | 'standby' | null>
+}
 
 /** `patronictl` writes its reasons to both outputs. */
 function withOutput(error: Error & { stdout?: string; stderr?: string }): never {
@@ -92,7 +104,7 @@ async function startMember(
   etcd: readonly EtcdMember[],
   archive: LogArchive,
   advertised: string,
-) {
+): Promise<PatroniMember> {
   const { owner } = programs
   const home = join(host.folder, 'postgres')
   await mkdir(home, { mode: 0o700 })
@@ -134,14 +146,10 @@ async function startMember(
   await start()
   return {
     host,
-    /** Where Postgres listens. */
     port,
     rest: `http://${rest}`,
-    /** Its data folder. */
     data,
-    /** Starts Patroni again, after `host.stop('patroni')`. */
     start,
-    /** Runs `patronictl`, as an operator does. */
     async control(words: readonly string[], answers = ''): Promise<string> {
       const script = 'from patroni.ctl import ctl; ctl(obj=None)'
       const running = run(programs.command, ['-c', script, ...words], {

@@ -9,7 +9,17 @@ import { askSuperuser, PASSWORD, type PatroniMember } from './patroni.ts'
 import { startService } from './services.ts'
 
 /** Perscope on hosts of its own, before a Postgres of several members. */
-export type Perscope = Awaited<ReturnType<typeof startPerscope>>
+export interface Perscope {
+  hosts: Host[]
+  /** Addresses of the APIs, one a host. */
+  apis: string[]
+  /** The environment of commands that the runner runs; they use the first host's HAProxy. */
+  env: { DATABASE_URL: string; REDIS_URL: string; DATA_DIR: string; LOG_LEVEL: string }
+  databaseUrl: string
+  /** The same through the HAProxy of that host. */
+  databaseUrlOn(host: Host): string
+  stop(): Promise<void>
+}
 
 export const DATABASE = 'perscope'
 
@@ -28,7 +38,10 @@ export async function readsOfStandbys(box: Box, { hosts }: Perscope): Promise<nu
 }
 
 /** Makes the database and its schema, and starts the services: an API and workers on each host. */
-export async function startPerscope(box: Box, members: readonly PatroniMember[]) {
+export async function startPerscope(
+  box: Box,
+  members: readonly PatroniMember[],
+): Promise<Perscope> {
   const stops: (() => Promise<unknown>)[] = []
   const servers = await startVectors(box, stops)
   const hosts = await Promise.all(['app1', 'app2'].map(name => box.addHost(name)))
@@ -61,12 +74,9 @@ export async function startPerscope(box: Box, members: readonly PatroniMember[])
   }
   return {
     hosts,
-    /** Addresses of the APIs, one a host. */
     apis,
-    /** The environment of commands that the runner runs; they use the first host's HAProxy. */
     env: { ...env, DATABASE_URL: databaseUrl },
     databaseUrl,
-    /** The same through the HAProxy of that host. */
     databaseUrlOn: (host: Host) => url(proxies[hosts.indexOf(host)]?.primary ?? ''),
     async stop(): Promise<void> {
       for (const stop of stops) await stop()

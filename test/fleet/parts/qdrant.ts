@@ -20,7 +20,15 @@ export interface Copy {
 }
 
 /** One node of a cluster of Qdrant. */
-export type QdrantNode = ReturnType<typeof nodeAt>
+export interface QdrantNode {
+  host: Host
+  url: string
+  isReady(): Promise<boolean>
+  /** The copies of a collection that lie on this node. */
+  copies(collection: string): Promise<{ shard: number; points: number; state: string }[]>
+  /** The states of all copies on all nodes, as this node knows them. */
+  states(collection: string): Promise<string[]>
+}
 
 /** Starts a node of one cluster on each host, as its unit does (`infra/ha/qdrant`). */
 export async function startQdrant(box: Box, hosts: readonly Host[]): Promise<QdrantNode[]> {
@@ -55,11 +63,20 @@ export async function startQdrant(box: Box, hosts: readonly Host[]): Promise<Qdr
   return nodes
 }
 
+export interface QdrantSettings {
+  QDRANT_URL: string
+  QDRANT_API_KEY: string
+}
+
 /**
  * Starts HAProxy before the nodes, on a host of services (`infra/ha/haproxy/qdrant.cfg`).
  * @returns QDRANT_URL and QDRANT_API_KEY
  */
-export async function startQdrantProxy(box: Box, host: Host, nodes: readonly QdrantNode[]) {
+export async function startQdrantProxy(
+  box: Box,
+  host: Host,
+  nodes: readonly QdrantNode[],
+): Promise<QdrantSettings> {
   const bind = `${host.address}:${box.network.port(6330)}`
   const at = (index: number) => new URL(nodes[index]?.url ?? '').host
   const own = { QDRANT_PROXY: bind, QDRANT_1: at(0), QDRANT_2: at(1), QDRANT_3: at(2) }
@@ -70,7 +87,7 @@ export async function startQdrantProxy(box: Box, host: Host, nodes: readonly Qdr
   return { QDRANT_URL: `http://${bind}`, QDRANT_API_KEY }
 }
 
-function nodeAt(host: Host, url: string) {
+function nodeAt(host: Host, url: string): QdrantNode {
   async function shardsOf(collection: string, place: 'local_shards' | 'remote_shards') {
     const answer = await fetch(`${url}/collections/${collection}/cluster`, {
       headers: { 'api-key': QDRANT_API_KEY },
@@ -90,9 +107,7 @@ function nodeAt(host: Host, url: string) {
     url,
     isReady: async (): Promise<boolean> =>
       (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok,
-    /** The copies of a collection that lie on this node. */
     copies: (collection: string) => shardsOf(collection, 'local_shards'),
-    /** The states of all copies on all nodes, as this node knows them. */
     async states(collection: string): Promise<string[]> {
       const all = [
         ...(await shardsOf(collection, 'local_shards')),

@@ -16,7 +16,21 @@ const PASSWORD = 'of-the-run'
 const SENTINEL_PASSWORD = 'of-the-sentinels'
 
 /** A host with Redis and a Sentinel. */
-export type RedisMember = ReturnType<typeof memberAt>
+export interface RedisMember {
+  host: Host
+  /** The Redis of this host, as HOST:PORT. */
+  address: string
+  /** What Redis says of its role; null: it does not answer. */
+  role(): Promise<'master' | 'replica' | null>
+  /** Whether Redis takes a write. */
+  takesWrites(): Promise<boolean>
+  /**
+   * Whether the Sentinel takes part. One that was paused looks on for 30 s first ("tilt mode").
+   */
+  takesPart(): Promise<boolean>
+  /** Whom this host's Sentinel takes for the master, as HOST:PORT; null: it does not answer. */
+  master(): Promise<string | null>
+}
 
 /** How the members are reached. */
 interface Access {
@@ -28,13 +42,28 @@ interface Access {
   authority: string | null
 }
 
+export interface RedisGroup {
+  members: RedisMember[]
+  settings: {
+    REDIS_SENTINELS: string
+    REDIS_SENTINEL_NAME: string
+    REDIS_SENTINEL_PASSWORD: string
+    REDIS_PASSWORD: string
+    TLS_CA_FILE: string
+  }
+}
+
 /**
  * Starts Redis and Sentinel on each host (`infra/ha/redis`): the first is the master.
  *
  * @param secured with TLS alone, also between the members
  * @returns the members, and the settings that lead services to them
  */
-export async function startRedis(box: Box, hosts: readonly Host[], secured: boolean) {
+export async function startRedis(
+  box: Box,
+  hosts: readonly Host[],
+  secured: boolean,
+): Promise<RedisGroup> {
   const server = await debianTool('redis-server', 'redis-server')
   const authority = secured ? await certifyHosts(box, hosts) : null
   const access: Access = {
@@ -140,31 +169,24 @@ function portLines({ folder }: Host, port: number, { authority }: Access): strin
 
 const lines = (...all: string[]) => `${all.join('\n')}\n`
 
-function memberAt(host: Host, access: Access) {
+function memberAt(host: Host, access: Access): RedisMember {
   const { port, sentinelPort } = access
   const toRedis = { host: host.address, port, password: PASSWORD, authority: access.authority }
   const toSentinel = { ...toRedis, port: sentinelPort, password: SENTINEL_PASSWORD }
   return {
     host,
-    /** The Redis of this host, as HOST:PORT. */
     address: `${host.address}:${port}`,
-    /** What Redis says of its role; null: it does not answer. */
     async role(): Promise<'master' | 'replica' | null> {
       const text = await say(toRedis, 'info', 'replication')
       if (typeof text !== 'string') return null
       return text.includes('role:master') ? 'master' : 'replica'
     },
-    /** Whether Redis takes a write. */
     takesWrites: async (): Promise<boolean> =>
       (await say(toRedis, 'set', 'fleet-probe', '1')) === 'OK',
-    /**
-     * Whether the Sentinel takes part. One that was paused looks on for 30 s first ("tilt mode").
-     */
     async takesPart(): Promise<boolean> {
       const text = await say(toSentinel, 'info', 'sentinel')
       return typeof text === 'string' && text.includes('sentinel_tilt:0')
     },
-    /** Whom this host's Sentinel takes for the master, as HOST:PORT; null: it does not answer. */
     async master(): Promise<string | null> {
       const answer = await say(toSentinel, 'sentinel', 'get-master-addr-by-name', NAME)
       return Array.isArray(answer) ? answer.join(':') : null

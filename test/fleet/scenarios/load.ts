@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPool } from '../../../shared/postgres/pool.ts'
-import { createOutages, RECOVERY_MS } from '../../faults/findings.ts'
+import { createOutages, type Outages, RECOVERY_MS } from '../../faults/findings.ts'
 import { HOST_DELAY_MS } from '../../faults/machine/machine.ts'
 import { catchUp, drain, readProgress } from '../../faults/progress.ts'
 import { createClient } from '../../faults/readers/client.ts'
@@ -11,13 +11,22 @@ import { judge } from '../../faults/verdict/judge.ts'
 import { makeKey, syncCatalogue, until } from '../../fleet.ts'
 import { startImporter } from '../clients/importer.ts'
 import { startKeyHolder } from '../clients/keys.ts'
-import { startMarker } from '../clients/marker.ts'
+import { type Marker, startMarker } from '../clients/marker.ts'
 import type { Box } from '../hosts/box.ts'
 import type { Perscope } from '../parts/perscope.ts'
 import type { Stage } from './scenario.ts'
 
 /** Everybody who uses a fleet at once, and the verdict on what they saw. */
-export type Load = Awaited<ReturnType<typeof startLoad>>
+export interface Load {
+  /** What is away, so that requests may fail. */
+  outages: Outages
+  marker: Marker
+  /** Ends all writing, waits until everything is done, and compares. */
+  finish(): Promise<void>
+  /** Waits until all that is published by now is indexed. */
+  untilIndexed(within: number): Promise<void>
+  stop(): Promise<void>
+}
 
 const ARTICLES_A_SECOND = 2
 /**
@@ -29,7 +38,7 @@ const MODEL_BUSY_MS = 20_000
 /**
  * Starts a site that publishes, importers, makers of keys, pollers, walkers of pages and askers.
  */
-export async function startLoad(stage: Stage, perscope: Perscope) {
+export async function startLoad(stage: Stage, perscope: Perscope): Promise<Load> {
   const { box, seed, findings, figure, say, signal } = stage
   const { env, apis, databaseUrl } = perscope
   const site = await openSite(seed, box)
@@ -92,12 +101,9 @@ export async function startLoad(stage: Stage, perscope: Perscope) {
   }
 
   return {
-    /** What is away, so that requests may fail. */
     outages,
     marker,
-    /** Ends all writing, waits until everything is done, and compares. */
     finish,
-    /** Waits until all that is published by now is indexed. */
     async untilIndexed(within: number) {
       const published = site.articles.length
       const isDone = async () =>

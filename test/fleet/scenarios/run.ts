@@ -18,10 +18,21 @@ export interface RunOptions {
   signal: AbortSignal
 }
 
-export type FleetVerdict = Awaited<ReturnType<typeof runScenario>>
+export interface FleetVerdict {
+  ok: boolean
+  scenario: string
+  hosts: 'loopback' | 'namespaces'
+  seed: number
+  /** Seconds that the whole run took. */
+  took: number
+  figures: Record<string, number | string>
+  findings: string[]
+  /** Logs of all programs; removed when nothing was found. */
+  folder: string
+}
 
 /** Runs one scenario on hosts of its own. All that it starts has ended when it resolves. */
-export async function runScenario(scenario: Scenario, options: RunOptions) {
+export async function runScenario(scenario: Scenario, options: RunOptions): Promise<FleetVerdict> {
   const { seed, say, signal } = options
   const began = Date.now()
   const findings = createFindings(sentence => say(`  ! ${sentence}`))
@@ -34,11 +45,9 @@ export async function runScenario(scenario: Scenario, options: RunOptions) {
       scenario: scenario.name,
       hosts: box.network.kind,
       seed,
-      /** Seconds that the whole run took. */
       took: Math.round((Date.now() - began) / 1000),
       figures,
       findings: sentences,
-      /** Logs of all programs; removed when nothing was found. */
       folder: box.folder,
     }
   }

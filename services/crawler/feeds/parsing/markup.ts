@@ -332,19 +332,25 @@ const NAMESPACES = new Map(
 )
 
 /** The prefixes that are declared at the current place of the document. */
-type Namespaces = ReturnType<typeof createNamespaces>
+interface Namespaces {
+  /** Begins an element, whose attributes may declare prefixes. */
+  enter(element: string, attributes: ReadonlyMap<string, string>): void
+  /** Ends the innermost element. */
+  leave(): void
+  /** An element's name with the usual prefix of its namespace, such as `dc:creator`. */
+  canonicalName(name: string): string
+}
 
 /**
  * Holds a stack of declarations for each prefix. An element then costs only as much as it declares
  * itself. Copying all prefixes for each element takes seconds for hostile documents.
  */
-function createNamespaces() {
+function createNamespaces(): Namespaces {
   const declared = new Map<string, string[]>()
   /** The prefixes that each open element has declared. */
   const entered: string[][] = []
 
   return {
-    /** Begins an element, whose attributes may declare prefixes. */
     enter(element: string, attributes: ReadonlyMap<string, string>) {
       let prefixes = NONE
       for (const [name, value] of attributes) {
@@ -362,11 +368,9 @@ function createNamespaces() {
       }
       entered.push(prefixes)
     },
-    /** Ends the innermost element. */
     leave() {
       for (const prefix of entered.pop() ?? NONE) declared.get(prefix)?.pop()
     },
-    /** An element's name with the usual prefix of its namespace, such as `dc:creator`. */
     canonicalName(name: string) {
       const colon = name.indexOf(':')
       const [prefix, local] = colon < 0 ? ['', name] : [name.slice(0, colon), name.slice(colon + 1)]

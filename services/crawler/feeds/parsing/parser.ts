@@ -3,7 +3,22 @@ import { openThreads, ThreadError } from '../../../../shared/threads/threads.ts'
 import type { ParsedFeed, ParseTask } from './parse.ts'
 
 /** Threads that parse feeds and sitemaps, so that foreign bytes never block the event loop. */
-export type FeedParser = ReturnType<typeof openFeedParser>
+export interface FeedParser {
+  /**
+   * Null: the document is no feed.
+   *
+   * @param outlet the outlet whose turn this is; the time of the thread counts for it
+   * @throws ParseFailure when the document needs too much time or memory
+   * @throws the reason of `signal` when it aborts before the document has a thread
+   */
+  parse(
+    document: ParseTask,
+    outlet: string | number,
+    signal?: AbortSignal,
+  ): Promise<ParsedFeed | null>
+  /** Ends all threads at once. Documents that are being parsed fail. */
+  close(): Promise<void>
+}
 
 /** A document that could not be parsed. `message` is a short sentence for operators. */
 export class ParseFailure extends Error {
@@ -18,7 +33,7 @@ const TIMEOUT = 10_000
 const MEMORY = 512
 
 /** @param worker the code that the threads run; a test may replace it */
-export function openFeedParser(worker: URL = new URL('./parse.ts', import.meta.url)) {
+export function openFeedParser(worker: URL = new URL('./parse.ts', import.meta.url)): FeedParser {
   const threads = openThreads<ParseTask, ParsedFeed | null>({
     worker,
     threads: THREADS,
@@ -27,13 +42,6 @@ export function openFeedParser(worker: URL = new URL('./parse.ts', import.meta.u
   })
   const queue = createFairQueue(THREADS)
   return {
-    /**
-     * Null: the document is no feed.
-     *
-     * @param outlet the outlet whose turn this is; the time of the thread counts for it
-     * @throws ParseFailure when the document needs too much time or memory
-     * @throws the reason of `signal` when it aborts before the document has a thread
-     */
     async parse(
       document: ParseTask,
       outlet: string | number,
@@ -47,7 +55,6 @@ export function openFeedParser(worker: URL = new URL('./parse.ts', import.meta.u
           : error
       }
     },
-    /** Ends all threads at once. Documents that are being parsed fail. */
     close: (): Promise<void> => threads.close(),
   }
 }
