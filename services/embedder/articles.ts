@@ -1,4 +1,5 @@
 import type { Country } from '../../shared/articles/article.ts'
+import { COVERED_TIME } from '../../shared/plans/reach.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 
 /** The parts of an article that are embedded, and the fields that plans limit. */
@@ -45,7 +46,7 @@ const ms = (time: string) => `floor(extract(epoch from ${time}) * 1000)::float8`
 // $1 seqs, $2 characters of body. Indexes: the primary keys.
 const READ = `
   select a.seq, a.id, e.page_no as "pageNo", t.title, left(t.body, $2) as body, a.country,
-    ${ms('coalesce(a.published_at, a.ingested_at)')} as "coveredAt", ${ms('a.ingested_at')} as "ingestedAt", ${ms('e.due_at')} as "dueAt",
+    ${ms(COVERED_TIME)} as "coveredAt", ${ms('a.ingested_at')} as "ingestedAt", ${ms('e.due_at')} as "dueAt",
     e.ends
   from embeddings e join articles a on a.seq = e.seq join article_texts t on t.seq = e.seq
   where e.seq = any ($1::bigint[])

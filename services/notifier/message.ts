@@ -2,11 +2,11 @@ import type { SearchIndex } from '../../search/types.ts'
 import { articleObject } from '../../shared/articles/article.ts'
 import { chargeQuota, MONTH_OF_KEY, type QuotaMonth } from '../../shared/plans/counting.ts'
 import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../shared/plans/keys.ts'
+import { coveredBy, covers } from '../../shared/plans/reach.ts'
 import { type Pool, readRow, readValue, transaction } from '../../shared/postgres/pool.ts'
 
 /** ms of failures after which an alert rests. */
 const RESTS_AFTER = 86_400_000
-const DAY = 86_400_000
 
 export type ToldArticle = ReturnType<typeof articleObject>
 
@@ -80,18 +80,11 @@ export async function composed(
   index: Pick<SearchIndex, 'articles'>,
   { id, type, search, seqs, more, key }: ReadMessage,
 ): Promise<Message | null> {
-  const { countries, history } = key.key.plan
-  const start =
-    history.kind === 'fixed'
-      ? history.at.getTime()
-      : Math.floor(Date.now() / DAY) * DAY - history.days * DAY
+  const reach = coveredBy(key.key.plan)
   const rows = seqs.length === 0 ? [] : await index.articles(seqs)
-  const shown = rows.filter(
-    ({ country, publishedAt, ingestedAt }) =>
-      countries.includes(country) && ((publishedAt ?? ingestedAt)?.getTime() ?? -Infinity) >= start,
-  )
+  const shown = rows.map(articleObject).filter(article => covers(reach, article))
   if (type === 'articles' && shown.length === 0) return null
-  return { id, type, search, articles: shown.map(articleObject), more }
+  return { id, type, search, articles: shown, more }
 }
 
 /**

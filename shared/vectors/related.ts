@@ -1,5 +1,6 @@
-import type { Country, Language } from '../articles/article.ts'
+import type { Language } from '../articles/article.ts'
 import type { SameEvent } from '../embeddings/models.ts'
+import { COVERED, COVERED_TIME, type Reach } from '../plans/reach.ts'
 import type { Queryable } from '../postgres/pool.ts'
 import type { NearArticle } from './store.ts'
 
@@ -57,10 +58,10 @@ export const leastOf = (same: SameEvent | null): number | null =>
  */
 const subjects = (which: string) => `
   select a.seq, a.id, a.language, p.outlet, coalesce(s.first_seq, a.seq) as group,
-         floor(extract(epoch from coalesce(a.published_at, a.ingested_at)) * 1000)::float8 as at
+         floor(extract(epoch from ${COVERED_TIME}) * 1000)::float8 as at
     from articles a join publishers p using (publisher_no)
          left join copy_sketches s on s.seq = a.seq and s.first_seq <> s.seq
-   where ${which} and a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3`
+   where ${which} and ${COVERED}`
 
 type Row = Subject & Pick<Related, 'id'>
 
@@ -72,7 +73,7 @@ type Row = Subject & Pick<Related, 'id'>
 export async function readSubjects(
   db: Queryable,
   asked: bigint[] | { id: string; ids: string },
-  { countries, since }: { countries: Country[]; since: Date },
+  { countries, since }: Reach,
 ): Promise<Row[]> {
   const [name, which, value] = Array.isArray(asked)
     ? ['related-subjects', 'a.seq = any ($1::bigint[])', asked]

@@ -137,6 +137,17 @@ t.test(
 /** Files that run on this machine's Node: neither packages for others nor pages for browsers. */
 const ofNode = files.filter(file => !/^(clients|web|test|bench)\/|\.test\.ts$/.test(file))
 
+t.test('one file says which articles a plan covers, in code and in SQL', async t => {
+  const covers = /coalesce\((?:\w+\.)?published_at, (?:\w+\.)?ingested_at|history\.days \*/
+  const saying = ofNode.filter(
+    file => /^(services|shared|status|scripts)\//.test(file) && covers.test(read(file)),
+  )
+  t.same(saying, [
+    'shared/copies/pass.ts', // the time of an article, whatever a plan covers
+    'shared/plans/reach.ts',
+  ])
+})
+
 t.test("no file calls Node's own fetch: a server that closes early ends its process", async t => {
   const calls = ofNode.filter(file =>
     /(?<![\w.])fetch\(/.test(read(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')),

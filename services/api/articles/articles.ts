@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { IndexState } from '../../../search/index.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
+import { historyStart } from '../../../shared/plans/reach.ts'
 import {
   bindingOf,
   type Cursor,
@@ -9,7 +10,7 @@ import {
   writeCursor,
 } from '../contract/cursor.ts'
 import { invalid } from '../contract/errors.ts'
-import { type ArticlesRequest, historyStart, type ReadRequest } from '../contract/request.ts'
+import type { ArticlesRequest, ReadRequest } from '../contract/request.ts'
 import { type Answer, etagOf, matchesEtag } from '../http/answer.ts'
 import { type Asking, type Found, findArticles, plannedOf } from './find.ts'
 import { digestOf, type Listed } from './shown-article.ts'

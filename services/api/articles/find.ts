@@ -9,11 +9,12 @@ import {
 } from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
+import { historyStart } from '../../../shared/plans/reach.ts'
 import type { Cursor } from '../contract/cursor.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
 import { ceilMs, nextMidnight } from '../contract/instants.ts'
 import { RETRY_UNAVAILABLE } from '../contract/parameters.ts'
-import { type ArticlesRequest, checkPlan, historyStart } from '../contract/request.ts'
+import { type ArticlesRequest, checkPlan } from '../contract/request.ts'
 import {
   type SearchPermits,
   type SemanticSearch,
@@ -69,12 +70,6 @@ export interface PlannedRequest {
   historyStart: Date
 }
 
-/** What a plan lets its reader see. */
-export interface Reach {
-  countries: Country[]
-  since: Date
-}
-
 /**
  * Checks a request against its plan.
  *
@@ -83,23 +78,10 @@ export interface Reach {
 export function plannedOf(
   request: ArticlesRequest,
   plan: Plan,
-  start: Date = startOf(plan),
+  start: Date = historyStart(plan.history, new Date()),
 ): PlannedRequest {
   return { request, plan, countries: checkPlan(request, plan, start), historyStart: start }
 }
-
-/** The part of the articles that a plan covers now. */
-export const coveredBy = (plan: Plan): Reach => ({
-  countries: plan.countries,
-  since: startOf(plan),
-})
-
-const startOf = ({ history }: Plan) => historyStart(history, new Date())
-
-/**
- * The SQL condition that a plan covers an article of `articles a`. $2 countries, $3 history start.
- */
-export const COVERED = 'a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3'
 
 /**
  * Finds one page.

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CitedNumber } from '../../../shared/desk/citations.ts'
-import type { Reach } from '../articles/find.ts'
+import type { Reach } from '../../../shared/plans/reach.ts'
 import type { Listed, ShownArticle } from '../articles/shown-article.ts'
 import { LIMITS } from '../contract/parameters.ts'
 import { type ArticlesRequest, searchOf } from '../contract/request.ts'

@@ -10,6 +10,7 @@ import {
 } from '../../../shared/desk/citations.ts'
 import { biasVersion } from '../../../shared/embeddings/bias.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
+import type { Reach } from '../../../shared/plans/reach.ts'
 import { accessOf, checkQuota, refuseStranger } from '../access/access.ts'
 import { lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
@@ -18,7 +19,6 @@ import {
   findArticles,
   type PlannedRequest,
   plannedOf,
-  type Reach,
   type Searches,
 } from '../articles/find.ts'
 import type { Cursor } from '../contract/cursor.ts'

@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import type { Request, Response } from 'express'
 import { csvHead, csvLine } from '../../../shared/articles/csv.ts'
 import { type Citation, readCited } from '../../../shared/desk/citations.ts'
+import { COVERED, coveredBy, covers } from '../../../shared/plans/reach.ts'
 import { countOf, type Pool } from '../../../shared/postgres/pool.ts'
 import { accessOf } from '../access/access.ts'
-import { COVERED, coveredBy, type Searches } from '../articles/find.ts'
+import type { Searches } from '../articles/find.ts'
 import type { ShownArticle } from '../articles/shown-article.ts'
 import { readSearch } from '../contract/request.ts'
 import type { ArticleObject } from '../contract/resources.ts'
@@ -35,8 +36,8 @@ export async function sendArticles(
 ): Promise<void> {
   const format = FORMATS.find(one => request.path.endsWith(`.${one}`)) ?? 'json'
   const { index, withPermit } = parts.searchesOf(response)
-  const { countries, since } = coveredBy(accessOf(response).key.plan)
-  const values = [citation.digest, countries, since]
+  const reach = coveredBy(accessOf(response).key.plan)
+  const values = [citation.digest, reach.countries, reach.since]
   const covered = await withPermit(() => countOf(parts.pool, COUNT_COVERED, values))
   const { head, of, between, end } = writerOf(
     format,
@@ -58,9 +59,8 @@ export async function sendArticles(
   for await (const numbers of readCited(parts.pool, citation)) {
     const all = await withPermit(() => index.articles(numbers.map(({ seq }) => seq)))
     const shown = all
-      .filter(({ time }) => time !== null && time >= since.getTime())
       .map(one => ({ one, object: objectOf(one) }))
-      .filter(({ object }) => countries.includes(object.country))
+      .filter(({ object }) => covers(reach, object))
     if (shown.length === 0) continue
     const part = shown.map(({ one, object }) => of(object, one)).join(between)
     if (!response.write(isFirst ? part : between + part))

@@ -1,9 +1,9 @@
 import t from 'tap'
+import { historyStart } from '../../../shared/plans/reach.ts'
 import { ApiError } from './errors.ts'
 import {
   type ArticlesRequest,
   checkPlan,
-  historyStart,
   readRequest,
   readSearch,
   searchOf,

@@ -1,7 +1,7 @@
 import { hasLetterOrDigit } from '../../../search/analysis/index.ts'
 import { type Match, parseBoolean, parseExpression, parseKeyword } from '../../../search/index.ts'
 import type { Country, Language } from '../../../shared/articles/article.ts'
-import type { HistoryStart, Plan } from '../../../shared/plans/keys.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from './errors.ts'
 import { ceilMs, type Instant, nextMidnight, precedes } from './instants.ts'
 import {
@@ -193,17 +193,6 @@ function readWords(
 }
 
 const PARSERS = { keyword: parseKeyword, boolean: parseBoolean, expression: parseExpression }
-
-const DAY = 86_400_000
-
-/**
- * The instant at which a plan's history starts (decision 13). It is fixed, or it is 00:00 UTC of
- * the day that lies `days` days before `now`.
- */
-export function historyStart(history: HistoryStart, now: Date): Date {
-  if (history.kind === 'fixed') return history.at
-  return new Date(Math.floor(now.getTime() / DAY) * DAY - history.days * DAY)
-}
 
 /**
  * Checks a valid request against its plan, first its countries, then its history (decision 6). A

@@ -1,6 +1,7 @@
 import type { Plan } from '../../../shared/plans/keys.ts'
+import { historyStart } from '../../../shared/plans/reach.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
-import { checkPlan, historyStart, readSearch, searchOf, titleOf } from '../contract/request.ts'
+import { checkPlan, readSearch, searchOf, titleOf } from '../contract/request.ts'
 
 /** Limits of the texts that describe a kept search. */
 export const SEARCH_LIMITS = {

@@ -1,6 +1,7 @@
+import { COVERED, coveredBy, type Reach } from '../../../shared/plans/reach.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { chooseRelated, MOST_RELATED, readSubjects } from '../../../shared/vectors/related.ts'
-import { type Asking, COVERED, coveredBy, explainSearch, type Reach } from '../articles/find.ts'
+import { type Asking, explainSearch } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import type { Parameter } from '../contract/parameters.ts'
 import { createQueryReader } from '../contract/query-string.ts'

@@ -7,9 +7,10 @@ import {
   sharedOf,
   shinglesAt,
 } from '../../../shared/copies/shingles.ts'
+import { COVERED, coveredBy, type Reach } from '../../../shared/plans/reach.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { findPage } from '../articles/articles.ts'
-import { type Asking, COVERED, coveredBy, type Reach, type Searches } from '../articles/find.ts'
+import type { Asking, Searches } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
 import { EXPLORE_PARAMETERS } from '../contract/parameters.ts'
 import { createQueryReader, readQueryString } from '../contract/query-string.ts'

@@ -14,11 +14,11 @@ import {
 } from '../../../search/index.ts'
 import { LANGUAGES } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
+import { COVERED, COVERED_TIME, coveredBy } from '../../../shared/plans/reach.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import {
   type Asking,
   countArticles,
-  coveredBy,
   type PlannedRequest,
   plannedOf,
   type Searches,
@@ -437,9 +437,9 @@ const LACKING = `
     (select * from lacking where waits limit $1) union all (select * from lacking where not waits limit $1)
   )
   select s.waits, (select count(*) from lacking l where l.waits = s.waits)::float8 as all,
-         count(*)::float8 as sampled, count(a.seq)::float8 as covered, min(coalesce(a.published_at, a.ingested_at)) as since
+         count(*)::float8 as sampled, count(a.seq)::float8 as covered, min(${COVERED_TIME}) as since
     from sample s left join articles a
-      on a.seq = s.seq and a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3
+      on a.seq = s.seq and ${COVERED}
    group by s.waits`
 
 interface LackingRow {

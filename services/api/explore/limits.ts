@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { historyStart } from '../../../shared/plans/reach.ts'
 import { accessOf } from '../access/access.ts'
-import { historyStart } from '../contract/request.ts'
 import { COUNT, count, dataOf, objectOf, TEXT, text, time } from '../contract/resources.ts'
 import { type Content, jsonContent } from '../http/answer.ts'
 import { refuseParameters } from '../http/body.ts'

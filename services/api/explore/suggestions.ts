@@ -1,6 +1,7 @@
 import { foldName } from '../../../search/analysis/index.ts'
 import type { Suggestion } from '../../../search/index.ts'
-import { type Asking, coveredBy } from '../articles/find.ts'
+import { coveredBy } from '../../../shared/plans/reach.ts'
+import type { Asking } from '../articles/find.ts'
 import { ANY_TEXT, LIMITS, type Parameter } from '../contract/parameters.ts'
 import { createQueryReader } from '../contract/query-string.ts'
 import { OK, OUTLET_SCHEMA, objectOf, text } from '../contract/resources.ts'
