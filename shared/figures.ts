@@ -217,7 +217,7 @@ export interface OutletHealth<Time = Date> {
    */
   licence: string | null
   /**
-   * `failing`: no feed can be read. `blocked`: the outlet keeps many of its pages from us.
+   * `failing`: no feed, or no page, can be read. `blocked`: the outlet keeps many of its pages from us.
    * `silent`: no new article came for much longer than usual.
    */
   health: 'healthy' | 'silent' | 'blocked' | 'failing'
@@ -245,6 +245,10 @@ export interface OutletHealth<Time = Date> {
   today: { hosts: number; pages: number; bytes: number }
   /** Pages that wait because today's budget of new hosts is used up. */
   putOff: number
+  /**
+   * Set when the latest tries at its pages, several in a row, brought nothing that could be read.
+   */
+  unread: { tries: number; reason: string } | null
   /** Pages that did not answer in time. Each answer in time halves this number. */
   late: number
   /**

@@ -71,6 +71,7 @@ const outletOf = (
   today: { hosts: 0, pages: 0, bytes: 0 },
   putOff: 0,
   late: 0,
+  unread: null,
   restsUntil: null,
   gaps: null,
   kept: null,

@@ -15,7 +15,7 @@ import {
 } from '../shared/figures.ts'
 import { counted } from '../shared/log/printable.ts'
 import type { Missing } from '../shared/process/health.ts'
-import { bytes, span } from './words.ts'
+import { bytes, span, unreadInWords } from './words.ts'
 
 /**
  * For each fault, the first thing that an operator should do. The sentences of `cause` say what is
@@ -376,8 +376,9 @@ function ofFailing(outlets: readonly OutletHealth<Date | string>[], isToldOfName
   const gone = failing.filter(({ error }) => /\b(404|410)\b/.test(error ?? ''))
   const others = failing.filter(outlet => !gone.includes(outlet))
   const example = others[0]
-  const said =
-    example === undefined ? '' : `${example.domain}: ${example.error ?? 'no reason given'}`
+  const why = ({ error, unread }: OutletHealth<Date | string>) =>
+    error ?? (unread === null ? 'no reason given' : unreadInWords(unread))
+  const said = example === undefined ? '' : `${example.domain}: ${why(example)}`
   const ofAll = (pattern: RegExp) =>
     others.length > 0 &&
     failing.length === outlets.length &&

@@ -21,6 +21,12 @@ const SILENT_MIN = 86_400_000
 /** If the interval of an outlet is not known, the outlet is silent after this many ms. */
 const SILENT_UNKNOWN = 7 * 86_400_000
 
+/**
+ * An outlet is failing after this many tries in a row at its pages without an answer that could be
+ * read.
+ */
+const UNREAD_IN_A_ROW = 3
+
 /** The health of every active outlet, by domain. */
 export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
   const [rows, origins, latest] = await Promise.all([
@@ -80,6 +86,7 @@ async function readRows(pool: Pool): Promise<Row[]> {
             extract(epoch from clock_timestamp() - coalesce(f."lastNew", f."lastSuccess"))::float8 * 1000 as silence,
             coalesce(b.blocks, '[]') as blocks, coalesce(s.rights, '[]') as rights, coalesce(p.put_off, 0) as "putOff",
             json_build_object('hosts', coalesce(l.hosts, 0), 'pages', coalesce(l.pages, 0), 'bytes', coalesce(l.bytes, 0)) as today,
+            case when r.unread >= ${UNREAD_IN_A_ROW} then json_build_object('tries', r.unread, 'reason', r.unread_reason) end as unread,
             coalesce(r.failures, 0) as late, case when r.rest_until > now() then r.rest_until end as "restsUntil"
        from outlets o
        left join outlet_loads r using (outlet_no)
@@ -153,8 +160,8 @@ interface Row extends Omit<OutletHealth, 'health' | 'gaps' | 'kept' | 'origins' 
 }
 
 /**
- * The health of an outlet. An outlet is not failing if one of its feeds answers. A feed that was
- * never polled counts as healthy.
+ * The health of an outlet. It is failing if none of its feeds answers, or none of its pages. A feed
+ * that was never polled counts as healthy.
  */
 function healthOf(
   {
@@ -162,11 +169,12 @@ function healthOf(
     failingFeeds,
     blocks,
     rhythm,
-  }: Pick<OutletHealth, 'feeds' | 'failingFeeds' | 'blocks' | 'rhythm'>,
+    unread,
+  }: Pick<OutletHealth, 'feeds' | 'failingFeeds' | 'blocks' | 'rhythm' | 'unread'>,
   silence: number,
   kept: KeptPages | null,
 ): OutletHealth['health'] {
-  if (feeds > 0 && failingFeeds === feeds) return 'failing'
+  if ((feeds > 0 && failingFeeds === feeds) || unread !== null) return 'failing'
   // An outlet with a paywall sells its articles. It does not try to block us.
   if (kept !== null && kept.reason !== 'paywall' && blocks.some(({ kind }) => kind === kept.reason))
     return 'blocked'

@@ -87,11 +87,13 @@ export function troublesOf(outlet: OutletHealth<string | Date>, now: number): st
     restsUntil,
     gaps,
     origins,
+    unread,
   } = outlet
   return [
     failingFeeds > 0
       ? `${failingFeeds} of ${plural(feeds, 'feed')} failing, ${failures} in a row: ${error ?? ''}`
       : '',
+    unread === null ? '' : unreadInWords(unread),
     blocks.map(({ kind, pages }) => `${kind} ${number(pages)}×`).join(', '),
     rights.length === 0 ? '' : `states ${rights.map(right => rightInWords(right, now)).join(', ')}`,
     licence === null || rights.length === 0 ? '' : `licensed: ${licence}`,
@@ -103,6 +105,10 @@ export function troublesOf(outlet: OutletHealth<string | Date>, now: number): st
     origins.falls.map(fall => `worse sources of ${fallInWords(fall)}`).join(', '),
   ].filter(trouble => trouble !== '')
 }
+
+/** Pages that cannot be read, in words: `its last 3 tries at pages failed: the answer is not HTTP`. */
+export const unreadInWords = ({ tries, reason }: NonNullable<OutletHealth['unread']>): string =>
+  `the last ${number(tries)} tries at its pages failed: ${reason}`
 
 /** A right in words: `noindex (meta, 12 min ago)`. */
 const rightInWords = ({ signal, source, lastAt }: OutletHealth['rights'][number], now: number) =>

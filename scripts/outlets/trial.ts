@@ -6,6 +6,8 @@ import {
   introducesItself,
   introduction,
 } from '../../services/crawler/fetch/connector.ts'
+import { createLeniency } from '../../services/crawler/fetch/lenient.ts'
+import { MISREAD } from '../../services/crawler/fetch/permitted-request.ts'
 import { followAll, freshTrack } from '../../services/crawler/fetch/polite-get.ts'
 import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
 import {
@@ -125,17 +127,22 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
         (ends.get(host)?.at ?? Number.NEGATIVE_INFINITY) + Math.max(config.CRAWL_HOST_DELAY, pause)
       await sleep(Math.max(0, free - performance.now()), undefined, { signal })
       try {
-        return await request(
-          url,
-          { ...introduction(config), accept: '*/*', ...(cookie === '' ? {} : { cookie }) },
-          connect,
-          {
-            timeout: config.CRAWL_TIMEOUT,
-            maxBytes: config.CRAWL_MAX_BYTES,
-            signal,
-            wanted: () => true,
-          },
-        )
+        const headers = {
+          ...introduction(config),
+          accept: '*/*',
+          ...(cookie === '' ? {} : { cookie }),
+        }
+        const limits = {
+          timeout: config.CRAWL_TIMEOUT,
+          maxBytes: config.CRAWL_MAX_BYTES,
+          signal,
+          wanted: () => true,
+        }
+        return await request(url, headers, connect, limits).catch(async (error: unknown) => {
+          if (!MISREAD.has(asFailure(error).kind)) throw error
+          await sleep(config.CRAWL_HOST_DELAY, undefined, { signal })
+          return request(url, headers, connect, { ...limits, leniency: createLeniency() })
+        })
       } finally {
         const known = ends.get(host)
         if (known !== undefined) known.at = performance.now()

@@ -4,6 +4,7 @@ import { createUnsavedDays } from './days.ts'
 import { type FeedParser, openFeedParser } from './feeds/parsing/parser.ts'
 import { createTrust, type Trust } from './fetch/certificates.ts'
 import { addressRule, guardedConnector, introducesItself } from './fetch/connector.ts'
+import { createLeniency } from './fetch/lenient.ts'
 import type { Asking } from './fetch/permitted-request.ts'
 import type { Held } from './hosts/budgets.ts'
 import { createLeases } from './hosts/leases.ts'
@@ -33,6 +34,7 @@ export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlPa
     leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
     beginLongWait: boundLongWaits(config.CRAWL_CONCURRENCY),
     connect: guardedConnector(rule, Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT), trust),
+    leniency: createLeniency(),
     parser: parser ?? openFeedParser(),
     unheard: createOutageLog(
       log,

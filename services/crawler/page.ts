@@ -56,7 +56,7 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
   const verdict = await withTdm(crawl, visit, page, { judged, early })
   if (verdict.kind === 'interrupted') return false
   const kept = await settle(crawl, page, verdict)
-  await spendTry(crawl, page.outletNo, { fetched, kept, took })
+  await spendTry(crawl, page.outletNo, { fetched, kept, took, unread: unreadBy(verdict, page) })
   const ownHost = 'host' in fetched && fetched.host === visit.host
   const isHeld = fetched.kind === 'failure' && fetched.reason === 'held'
   return !ownHost && !isHeld
@@ -153,6 +153,21 @@ async function ofOwnHost(pool: Pool, page: WaitingPage, verdict: Verdict): Promi
 }
 
 /**
+ * The tries at one page that count as unread: the first, and those from this one on, a quarter of
+ * an hour after it. So an outlet that fails at every page is told from one with a single bad page,
+ * and within the hour also when it has only one.
+ */
+const LATER_TRIES = 4
+
+/** The reason why a try brought nothing to read; undefined when it says nothing of the outlet. */
+function unreadBy(verdict: Verdict, { attempts }: WaitingPage): Try['unread'] {
+  if (verdict.kind === 'put back') return undefined
+  // A page that is missing is an answer.
+  if (verdict.kind !== 'retry' || verdict.reason === 'gone') return null
+  return attempts === 0 || attempts >= LATER_TRIES ? (verdict.detail ?? verdict.reason) : undefined
+}
+
+/**
  * Records a try in the outlet's budget of today. It records nothing when no request was made and
  * the page still waits.
  *
@@ -166,7 +181,13 @@ async function spendTry(
     fetched,
     kept,
     took,
-  }: { fetched: Exclude<Fetched, { kind: 'interrupted' }>; kept: number; took: number },
+    unread,
+  }: {
+    fetched: Exclude<Fetched, { kind: 'interrupted' }>
+    kept: number
+    took: number
+    unread: Try['unread']
+  },
 ): Promise<void> {
   const isSlow = took >= config.CRAWL_TIMEOUT / 2
   const reason = fetched.kind === 'failure' ? fetched.reason : null
@@ -188,7 +209,7 @@ async function spendTry(
         : isSlow
           ? 'slow'
           : 'in time'
-  const tried = { bytes: reason === 'too-large' ? config.CRAWL_MAX_BYTES : bytes, answer }
+  const tried = { bytes: reason === 'too-large' ? config.CRAWL_MAX_BYTES : bytes, answer, unread }
   if (await noteTry(pool, outletNo, tried, config)) held.pages.add(outletNo)
 }
 

@@ -1,6 +1,6 @@
 import type { StoredPage } from '../../shared/outlets/page.ts'
 import type { Fetched } from './fetch/polite-get.ts'
-import type { FetchedResponse } from './fetch/request.ts'
+import { type FetchedResponse, hasEnd } from './fetch/request.ts'
 
 /** The stored parts of an answer, without its body. */
 type Head = Pick<StoredPage, 'status' | 'contentType' | 'rights' | 'foreign'> & { url: string }
@@ -150,6 +150,3 @@ function isHtml(contentType: string | null, body: Buffer): boolean {
     start.replaceAll('\0', ''),
   )
 }
-
-const hasEnd = (body: Buffer) =>
-  /<\/html\s*>/i.test(body.subarray(-4_096).toString('latin1').replaceAll('\0', ''))

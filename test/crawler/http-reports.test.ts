@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import * as zlib from 'node:zlib'
 import t from 'tap'
+import { outletHealth } from '../../status/health.ts'
 import { listen } from '../fleet.ts'
 import { html, rss, startScene } from './crawl.ts'
 import { reply, tagged } from './site.ts'
@@ -33,6 +34,19 @@ type Report = [source: string, situation: string, stored: string | null, answer:
 
 const to = (location: (host: string) => string) => (host: string) =>
   `HTTP/1.1 302 Found\r\nLocation: ${location(host)}\r\nContent-Length: 0\r\n\r\n`
+
+/** An answer with these lines in its head, each with its end as written. */
+const framed = (...lines: string[]) => `${lines.join('')}\r\n${PAGE}`
+const OK = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n'
+const LENGTH = `Content-Length: ${PAGE.length}\r\n`
+/** A page without its last tags, and the same with other bytes each time. */
+const OPEN_END = PAGE.replace(/<\/body>.*$/s, '')
+const tooLong = (body: string | Buffer, ...lines: string[]) =>
+  Buffer.concat([
+    Buffer.from(head(...lines, `Content-Length: ${body.length + 50}`)),
+    Buffer.from(body),
+  ])
+let tries = 0
 
 const HALVES = [PAGE.slice(0, 20), PAGE.slice(20)]
 /** Texts as members of a gzip stream; bytes as they are. */
@@ -107,6 +121,62 @@ const REPORTS: Report[] = [
     PAGE,
     to(() => '/b c#'),
   ],
+  ['scrapy/scrapy#2586', 'a length that is too large', PAGE, tooLong(PAGE)],
+  [
+    'scrapy/scrapy#2590',
+    'the length of the unpacked text',
+    PAGE,
+    Buffer.concat([
+      Buffer.from(head('Content-Encoding: gzip', `Content-Length: ${PAGE.length}`)),
+      zlib.gzipSync(PAGE, { level: 9 }),
+    ]),
+  ],
+  [
+    'own',
+    'a length that is too large, of a gzip body that was cut',
+    null,
+    tooLong(zlib.gzipSync(PAGE).subarray(0, -9), 'Content-Encoding: gzip'),
+  ],
+  [
+    'own',
+    'a length that is too large, without an end, other bytes at each try',
+    null,
+    () => {
+      tries += 1
+      return tooLong(`${OPEN_END}${tries}`).toString('latin1')
+    },
+  ],
+  ['RFC 9110 §8.6', 'a length that is given twice alike', PAGE, framed(OK, LENGTH, LENGTH)],
+  [
+    'RFC 9110 §8.6',
+    'a length that is given twice in one line',
+    PAGE,
+    framed(OK, `Content-Length: ${PAGE.length}, ${PAGE.length}\r\n`),
+  ],
+  [
+    'RFC 9112 §6.3',
+    'two different lengths',
+    null,
+    framed(OK, LENGTH, `Content-Length: ${PAGE.length - 3}\r\n`),
+  ],
+  ['RFC 9112 §2.2', 'lines that end in LF', PAGE, framed(OK, LENGTH).replaceAll('\r', '')],
+  [
+    'RFC 9112 §2.2',
+    'chunks whose lines end in LF',
+    PAGE,
+    `${head('Transfer-Encoding: chunked')}${PAGE.length.toString(16)};a=b\r\n${PAGE}\r\n0\r\n\r\n`.replaceAll(
+      '\r',
+      '',
+    ),
+  ],
+  [
+    'node-fetch/node-fetch#1076',
+    'a folded header line',
+    PAGE,
+    framed(OK, 'Set-Cookie: a=b;\r\n\tpath=/\r\n', LENGTH),
+  ],
+  ['nodejs/node#37073', 'a blank before the colon', PAGE, framed(OK, 'X-Cache : HIT\r\n', LENGTH)],
+  ['own', 'no HTTP at all', null, 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],
 ]
 
 /** A server that gives this answer to `/a`, and the page everywhere else. */
@@ -127,8 +197,10 @@ async function serve(answer: Answer): Promise<string> {
   return `http://${host}/a`
 }
 
+/** A page that never ends as announced, and whose bytes are always the same. */
+const openEnded = await serve(tooLong(OPEN_END))
 const urls = await Promise.all(REPORTS.map(([, , , answer]) => serve(answer)))
-await run.fetch(site, urls)
+await run.fetch(site, [...urls, openEnded])
 
 for (const [number, [source, situation, stored]] of REPORTS.entries()) {
   t.test(`${source}: ${situation}`, async t => {
@@ -138,6 +210,26 @@ for (const [number, [source, situation, stored]] of REPORTS.entries()) {
     t.equal(await run.body(urls[number] ?? ''), stored)
   })
 }
+
+t.test('a page without its end is accepted when two tries brought the same bytes', async t => {
+  t.match(await run.page(openEnded), { state: 'waiting', reason: 'cut', attempts: 1 })
+  await run.again('pages')
+  t.match(await run.page(openEnded), { state: 'stored' })
+  t.equal(await run.body(openEnded), OPEN_END)
+})
+
+t.test('an outlet none of whose pages can be read is failing, until one can be', async t => {
+  const health = async () => (await outletHealth(run.pool))[0]
+  const broken = framed(OK, LENGTH, 'Content-Length: 1\r\n')
+  const bad = await Promise.all([serve(broken), serve(broken), serve(broken)])
+  await run.fetch(site, [await serve(framed(OK, LENGTH))])
+  await run.fetch(site, bad.slice(0, 2))
+  t.match(await health(), { health: 'healthy', unread: null })
+  await run.fetch(site, bad)
+  t.match(await health(), { health: 'failing', unread: { tries: 3, reason: /several lengths/ } })
+  await run.fetch(site, [...bad, await serve(framed(OK, LENGTH))])
+  t.match(await health(), { health: 'healthy', unread: null })
+})
 
 t.test(
   'feedjira/feedjira#379, brave/brave-browser#26846: a feed in UTF-16 with its mark',

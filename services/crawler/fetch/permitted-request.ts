@@ -10,6 +10,7 @@ import type { Lease, Leases } from '../hosts/leases.ts'
 import { type BeginLongWait, endPermit, type Permit, takePermit } from '../hosts/permits.ts'
 import { CERTIFICATE_LIMIT, missingCertificates, type Trust } from './certificates.ts'
 import { IncompleteChain, introduction } from './connector.ts'
+import type { Leniency } from './lenient.ts'
 import { type FetchedResponse, request } from './request.ts'
 import { asFailure, type FailureKind, NEVER_ASKED, RequestFailure } from './request-failure.ts'
 
@@ -30,6 +31,8 @@ export interface Asking {
   connect: buildConnector.connector
   /** The certificates that `connect` checks hosts against. */
   trust: Trust
+  /** The hosts whose answers are read leniently. */
+  leniency: Leniency
   /** Counts the requests to outlets, by day. */
   asked: UnsavedDays
   /** Aborted when no new work may begin. */
@@ -98,6 +101,7 @@ async function requestWithPermit(
     signal: AbortSignal.any([asking.ending, permit.lost, visit.lost]),
     read,
     wanted: () => permit.alive() && visit.alive(),
+    leniency: asking.leniency.isFor(url.host) ? asking.leniency : undefined,
   }).catch((error: unknown) => asFailure(error))
   noteAsked(asking, options.outletNo, result, read.bytes)
   const isFailure = result instanceof RequestFailure
@@ -161,6 +165,9 @@ function pauseAfter({ status, headers }: FetchedResponse, retryMin: number): num
   return status === 503 ? (asked ?? 0) : 0
 }
 
+/** Failures of answers that the lenient reader may still read. */
+export const MISREAD: ReadonlySet<FailureKind> = new Set<FailureKind>(['protocol', 'cut'])
+
 /** ms that a visit waits for the host from which an authority's certificate is fetched. */
 const PATIENCE = 15_000
 
@@ -168,7 +175,7 @@ const PATIENCE = 15_000
  * Makes one request with a permit. Some hosts send an incomplete chain of certificates. The missing
  * certificates are then fetched as browsers do it, each with a permit of its own host, and the
  * request is made again. This happens at most once an hour for a host, and the outlet's budget
- * pays.
+ * pays. An answer that breaks the rules of HTTP is requested again, too, and read leniently.
  */
 export async function askHost(
   asking: Asking,
@@ -178,6 +185,10 @@ export async function askHost(
   options: PermittedOptions,
 ): Promise<HostReply> {
   const asked = await requestWithPermit(asking, visit, url, headers, options)
+  if (asked.kind === 'failure' && MISREAD.has(asked.reason) && !asking.leniency.isFor(url.host)) {
+    asking.leniency.begin(url.host)
+    return requestWithPermit(asking, visit, url, headers, { ...options, patience: OWN_PAUSE })
+  }
   if (asked.kind !== 'failure' || asked.incomplete === undefined || !asking.trust.mayTry(url.host))
     return asked
   const fetch = (address: URL) => fetchCertificate(asking, visit, address, options.outletNo)

@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer'
+import { addAbortSignal, type Duplex } from 'node:stream'
 import { type buildConnector, Client } from 'undici'
 import { type RightsHeaders, rightsHeaders } from '../../../shared/outlets/rights.ts'
 import { codingsOf, decompressing, tooLarge } from './compression.ts'
+import { getLeniently, type Leniency } from './lenient.ts'
 import { asFailure, RequestFailure } from './request-failure.ts'
 
 /*
@@ -40,6 +42,8 @@ interface RequestLimits {
   read?: { bytes: number }
   /** Called between the connection and the request. If it returns false, the request ends. */
   wanted: () => boolean
+  /** Reads the answer with the second reader, `lenient.ts`. By default, the strict one reads it. */
+  leniency?: Leniency | undefined
 }
 
 /**
@@ -87,13 +91,28 @@ export async function request(
     bodyTimeout: limits.timeout,
     maxHeaderSize: 65_536,
   })
+  const sent = { ...headers, 'accept-encoding': 'gzip, deflate, br, zstd' }
+  let socket: Duplex | undefined
+  let hasBegun = false
   try {
-    const response = await client.request({
-      method: 'GET',
-      path: url.pathname + url.search,
-      headers: { ...headers, 'accept-encoding': 'gzip, deflate, br, zstd' },
-      signal,
-    })
+    if (limits.leniency !== undefined) {
+      socket = await connectAlone(url, guarded, signal)
+      if (isHttp2) {
+        // HTTP/2 has frames, and nothing to be lenient about.
+        limits.leniency.end(url.host)
+        return await request(url, headers, connect, { ...limits, leniency: undefined })
+      }
+    }
+    const response =
+      socket === undefined
+        ? await client.request({
+            method: 'GET',
+            path: url.pathname + url.search,
+            headers: sent,
+            signal,
+          })
+        : await getLeniently(socket, url, sent)
+    hasBegun = true
     const answer = {
       status: response.statusCode,
       headers: flatten(response.headers),
@@ -108,32 +127,71 @@ export async function request(
     const pieces = inFewPieces(response.body, read, limits)
     const codings = codingsOf(answer.headers['content-encoding'] ?? '')
     const body = await readBody(decompressing(pieces, codings, limits.maxBytes), limits)
-    if (!limits.cut || body.length < limits.maxBytes) refuseShort(answer.headers, read.bytes)
+    refuseShort(url, { ...answer, body }, read.bytes, limits)
     return { ...answer, body }
   } catch (error) {
     if (limits.signal.aborted) throw new RequestFailure('aborted', 'the request was aborted', error)
     if (tooMuch.signal.aborted) throw tooLarge(limits.maxBytes)
     if (signal.aborted) throw new RequestFailure('time-out', 'no complete answer in time', error)
-    throw asFailure(error)
+    throw hasBegun ? cutShort(asFailure(error)) : asFailure(error)
   } finally {
     clearInterval(watch)
+    socket?.destroy()
     // Ends the remaining work, such as reading the body of an error.
     await client.destroy().catch(() => {})
   }
 }
+
+/** Some servers announce more than they send, and then close the connection. */
+const cutShort = (failure: RequestFailure) =>
+  failure.kind === 'connection'
+    ? new RequestFailure('cut', `the answer was cut short: ${failure.message}`, failure)
+    : failure
 
 /**
  * Bytes that one answer may have beyond twice its body, for headers, TLS and the sizes of chunks.
  */
 const FRAMING = 1_000_000
 
+/** Makes a connection for one lenient answer. The signal also ends the connection. */
+const connectAlone = (
+  { host, hostname, protocol, port }: URL,
+  connect: buildConnector.connector,
+  signal: AbortSignal,
+): Promise<Duplex> =>
+  new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    connect({ host, hostname, protocol, port }, (...[error, socket]) => {
+      if (error === null) resolve(addAbortSignal(signal, socket))
+      else reject(error)
+    })
+  })
+
+/** Whether a page or a feed has its last tag. */
+export const hasEnd = (body: Buffer): boolean =>
+  /<\/(?:html|rss|feed|rdf:rdf|urlset|sitemapindex)\s*>/i.test(
+    body.subarray(-4_096).toString('latin1').replaceAll('\0', ''),
+  )
+
 /**
  * Refuses a body that is shorter than announced. undici itself compares the lengths only over
- * HTTP/1.
+ * HTTP/1. When the answer is read leniently, a body is accepted that is whole in spite of its
+ * length.
+ *
+ * @param sent bytes that came, before decompression
  */
-function refuseShort(headers: Record<string, string>, sent: number): void {
+function refuseShort(
+  url: URL,
+  { headers, body }: FetchedResponse,
+  sent: number,
+  { cut, maxBytes, leniency }: RequestLimits,
+): void {
+  if (cut && body.length >= maxBytes) return
   const wanted = Number(headers['content-length'] ?? sent)
-  if (sent < wanted)
+  // A body that was cut cannot be decompressed.
+  const isUnpacked = body.length !== sent
+  const isWhole = () => isUnpacked || hasEnd(body) || leniency?.isRepeated(url, body)
+  if (sent < wanted && (leniency === undefined || !isWhole()))
     throw new RequestFailure('cut', `the answer was cut short at ${sent} of ${wanted} bytes`)
 }
 

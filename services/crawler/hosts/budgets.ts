@@ -32,6 +32,11 @@ export interface Try {
    * `neither`: the try failed at once and delayed nobody.
    */
   answer: 'in time' | 'slow' | 'late' | 'neither'
+  /**
+   * The reason why nothing could be read. `null`: the outlet answered. `undefined`: the try says
+   * neither.
+   */
+  unread?: string | null | undefined
 }
 
 /** The number of late pages after which the outlet rests. An answer in time halves the number. */
@@ -49,13 +54,13 @@ const LONGEST_REST = 10
 export async function noteTry(
   pool: Pool,
   outletNo: number,
-  { bytes, answer }: Try,
+  { bytes, answer, unread }: Try,
   config: Budget & Pick<Config, 'CRAWL_RETRY_MIN'>,
 ): Promise<boolean> {
   const waits = await readValue<boolean>(
     pool,
-    `insert into outlet_loads as l (outlet_no, day, pages, bytes, failures)
-     values ($1, ${TODAY}, 1, $2, case when $3 in ('slow', 'late') then 1 else 0 end)
+    `insert into outlet_loads as l (outlet_no, day, pages, bytes, failures, unread, unread_reason)
+     values ($1, ${TODAY}, 1, $2, case when $3 in ('slow', 'late') then 1 else 0 end, case when $9::text is null then 0 else 1 end, $9)
      on conflict (outlet_no) do update
         set day = excluded.day,
             hosts = case when l.day = excluded.day then l.hosts else 0 end,
@@ -67,7 +72,9 @@ export async function noteTry(
                               when $3 = 'late' and l.failures + 1 >= $4
                               then clock_timestamp()
                                    + $5 * least(2 ^ (l.failures + 1 - $4), $6) * interval '1 ms'
-                              else l.rest_until end
+                              else l.rest_until end,
+            unread = case when $9 is not null then least(l.unread + 1, 1000) when $10 then 0 else l.unread end,
+            unread_reason = case when $10 then $9 else coalesce($9, l.unread_reason) end
      returning pages >= $7 or bytes >= $8 or rest_until > clock_timestamp() as waits`,
     [
       outletNo,
@@ -78,6 +85,8 @@ export async function noteTry(
       LONGEST_REST,
       config.CRAWL_OUTLET_PAGES,
       config.CRAWL_OUTLET_BYTES,
+      unread ?? null,
+      unread !== undefined,
     ],
   )
   return waits ?? false
