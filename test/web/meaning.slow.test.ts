@@ -77,6 +77,7 @@ if (browserPath === undefined) {
           url: `https://${name}.example/1`,
           addresses: [`${name}.example/1`],
           outlet: { name, domain: `${name}.example` },
+          agencies: ['ANP'],
         })),
       )
       await world.index([
@@ -100,15 +101,16 @@ if (browserPath === undefined) {
         const card = page.locator('article.card', {
           has: page.getByRole('heading', { name: 'Sluis twee' }),
         })
-        const summary = card.getByText('Also in 2 outlets')
+        const summary = card.getByText('Shares most of its text with 2 outlets')
         if (width > 1_000) await page.locator('.chart canvas').waitFor()
         await summary.focus()
         await page.keyboard.press('Enter')
         t.match(await card.locator('tbody tr').allInnerTexts(), [
-          /1 Apr.*\n?.*een/s,
-          /twee/,
+          /1 Apr.*\n?.*een.*the first/s,
+          /twee.*100%/s,
           /drie/,
         ])
+        await card.getByText('Named as source: ANP').waitFor()
         const others = card.getByText('In other languages: 1')
         await card.scrollIntoViewIfNeeded()
         await others.click()
@@ -124,9 +126,14 @@ if (browserPath === undefined) {
         await page.getByRole('button', { name: 'One of each text' }).click()
         await page.locator('.total').filter({ hasText: '4 articles, 2 texts' }).waitFor()
         t.equal(await page.locator('article.card').count(), 2)
-        await page.getByRole('button', { name: '2 more of the same text' }).press('Enter')
+        t.match(page.url(), /&texts=true$/)
+        await page.getByText('Folded are articles that share most of their text').waitFor()
+        await page
+          .getByRole('button', { name: '2 more share most of their text with this one' })
+          .press('Enter')
         t.equal(await page.locator('article.card').count(), 4, 'nothing is lost')
         if (width > 1_000) await page.getByRole('heading', { name: 'Texts over time' }).waitFor()
+        await page.waitForFunction("document.querySelector('.stale') === null")
         if (process.env.PICTURES)
           await page.screenshot({
             path: `${process.env.PICTURES}/once-${width}.png`,

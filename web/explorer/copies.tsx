@@ -23,38 +23,63 @@ export function Beside(props: {
 }
 
 /**
- * The articles with the same text: their times, their headlines, and how many words each has of its
- * own.
+ * Below this share of their text two articles may be an earlier and a later version, or one of them
+ * quotes the other at length (decision 48).
+ */
+const WHOLE = 0.8
+
+/**
+ * The articles that share most of their text: their times, their headlines, how much each shares
+ * with the first of them, and how many words each has of its own.
  */
 function Copies({ article, told }: { article: Article; told: ReadonlyMap<string, Told> }) {
-  const { words, number, date } = useSpeech()
-  const copies = told.get(article.id)?.copies ?? []
-  if (copies.length === 0) return null
+  const { words, number, percent, date } = useSpeech()
+  const { copies, first, agencies } = told.get(article.id) ?? NOTHING
+  if (copies === null || copies.length === 0) return null
   const all = [article, ...copies.map(copy => copy.article)].sort((a, b) =>
     momentOf(a) < momentOf(b) ? -1 : 1,
   )
   const outlets = new Set(all.map(outletOf)).size - 1
   const others = outlets === 0 ? words.copies.more : words.copies.outlets
   const n = outlets || copies.length
+  // The first one compares with the article itself, and all others with the first one.
+  const sharedBy = new Map(copies.map(copy => [copy.article.id, copy.shared]))
+  const shared = (id: string) => {
+    if (id === first) return words.copies.first
+    const share = sharedBy.get(id === article.id ? (first ?? '') : id)
+    if (share === undefined) return '–'
+    return share < WHOLE ? `${percent(share)}: ${words.copies.version}` : percent(share)
+  }
   return (
     <details class="beside hint" lang={document.documentElement.lang}>
       <summary>{others(number(n), n === 1)}</summary>
       <Table
-        columns={[words.filters.dates, words.copies.headline, words.copies.own]}
-        figures={[2]}
+        columns={[
+          words.filters.dates,
+          words.copies.headline,
+          words.copies.shared,
+          words.copies.own,
+        ]}
+        figures={[3]}
         rows={all.map(one => ({
           key: one.id,
           name:
             one.published_at === null
               ? words.results.noDate
               : date(new Date(one.published_at), 'clock'),
-          cells: [<Headline key={one.id} article={one} />, told.get(one.id)?.own_words ?? '–'],
+          cells: [
+            <Headline key={one.id} article={one} />,
+            shared(one.id),
+            told.get(one.id)?.own_words ?? '–',
+          ],
         }))}
       />
+      {agencies.length > 0 && <p>{words.app.named(words.copies.source, agencies.join(', '))}</p>}
     </details>
   )
 }
 
+const NOTHING = { copies: null, first: null, agencies: [] }
 const momentOf = ({ published_at, ingested_at }: Article) => published_at ?? ingested_at ?? ''
 const outletOf = ({ outlet }: Article) => outlet.name ?? outlet.domain ?? '–'
 

@@ -69,6 +69,7 @@ export function ResultList(props: ListProps) {
         onTake={way => setTaking(way === taking ? null : way)}
       />
       {of !== null && <Printed of={of} now={now} />}
+      {isOnce && <p class="hint">{words.copies.onceAbout}</p>}
       <MeaningLine meaning={meaning} />
       {of !== null && Take !== undefined && <Take search={of} secret={secret} open={taking} />}
       {articles.length > 0 && (

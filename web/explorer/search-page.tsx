@@ -15,6 +15,7 @@ import {
   isSame,
   MODES,
   NEW_SEARCH,
+  ONCE,
   readSearch,
   type Search,
 } from './search/search.ts'
@@ -89,7 +90,7 @@ export function SearchPage(props: {
   const results = useResults(asked, secret, round, first)
   const fresh = useFresh(results.of, secret, results.quota)
   const errors = results.failure?.errors ?? {}
-  const [isOnce, setOnce] = useState(false)
+  const [isOnce, switchOnce] = useOnce()
   const showFresh = () => {
     scrollTo({ top: 0 })
     again()
@@ -132,7 +133,7 @@ export function SearchPage(props: {
           )}
           <ResultList
             {...{ results, secret, fresh, onForget, isOnce }}
-            onOnce={() => setOnce(!isOnce)}
+            onOnce={switchOnce}
             onFresh={showFresh}
             onAgain={again}
             onChange={change}
@@ -156,21 +157,43 @@ export function SearchPage(props: {
   )
 }
 
+/** Whether each text is shown once. The address says so, so a link and a reload keep it. */
+function useOnce(): [isOnce: boolean, switchOnce: () => void] {
+  const read = () => parametersHere().has(ONCE)
+  const [isOnce, setOnce] = useState(read)
+  useEffect(() => {
+    const look = () => setOnce(read())
+    addEventListener('popstate', look)
+    return () => removeEventListener('popstate', look)
+  }, [])
+  const turn = () => {
+    history.replaceState(null, '', viewOf(addressOf(readSearch(parametersHere())), !isOnce))
+    setOnce(!isOnce)
+  }
+  return [isOnce, turn]
+}
+
+const parametersHere = () => new URLSearchParams(location.search)
+
+/** The address of a search, with the switch for texts. */
+const viewOf = (address: string, isOnce: boolean) =>
+  isOnce ? `${address}${address.includes('?') ? '&' : '?'}${ONCE}=true` : address
+
 /**
  * The search in the address bar. Each change is a step of the browser's history, so back, forward
  * and sharing work.
  */
 function useSearch(): [Search, (changed: Search) => void] {
-  const [search, setSearch] = useState(() => readSearch(new URLSearchParams(location.search)))
+  const [search, setSearch] = useState(() => readSearch(parametersHere()))
   useEffect(() => {
-    const look = () => setSearch(readSearch(new URLSearchParams(location.search)))
+    const look = () => setSearch(readSearch(parametersHere()))
     addEventListener('popstate', look)
     return () => removeEventListener('popstate', look)
   }, [])
   const change = useCallback((changed: Search) => {
     setSearch(before => {
       if (isSame(before, changed)) return before
-      history.pushState(null, '', addressOf(changed))
+      history.pushState(null, '', viewOf(addressOf(changed), parametersHere().has(ONCE)))
       return changed
     })
   }, [])

@@ -154,11 +154,23 @@ export const de: Words = {
     owner: 'Der Artikel gehört dem Medium. Sein Titel führt dorthin.',
   },
   copies: {
-    outlets: (n, one) => (one ? 'Auch bei 1 Medium' : `Auch bei ${n} Medien`),
-    more: (n, one) => (one ? '1 weiterer mit demselben Text' : `${n} weitere mit demselben Text`),
+    outlets: (n, one) =>
+      one
+        ? 'Teilt den größten Teil des Textes mit 1 Medium'
+        : `Teilt den größten Teil des Textes mit ${n} Medien`,
+    more: (n, one) =>
+      one
+        ? '1 weiterer teilt den größten Teil des Textes mit diesem'
+        : `${n} weitere teilen den größten Teil des Textes mit diesem`,
     texts: (n, one) => (one ? '1 Text' : `${n} Texte`),
     once: 'Jeder Text einmal',
     timeline: 'Texte im Lauf der Zeit',
+    onceAbout:
+      'Zusammengefasst sind Artikel, die den größten Teil ihres Textes teilen: mindestens 60 % des kürzeren. Sie stehen unter dem ersten.',
+    shared: 'Gemeinsam mit dem ersten',
+    first: 'der erste',
+    version: 'eine frühere oder spätere Fassung oder ein Zitat',
+    source: 'Als Quelle genannt',
     headline: 'Titel',
     own: 'Eigene Wörter',
     languages: 'In anderen Sprachen',

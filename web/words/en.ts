@@ -148,12 +148,21 @@ export const en = {
     owner: 'The article is the outlet’s. Its title leads there.',
   },
   copies: {
-    outlets: (n: string, one: boolean) => (one ? 'Also in 1 outlet' : `Also in ${n} outlets`),
+    outlets: (n: string, one: boolean) =>
+      one ? 'Shares most of its text with 1 outlet' : `Shares most of its text with ${n} outlets`,
     more: (n: string, one: boolean) =>
-      one ? '1 more of the same text' : `${n} more of the same text`,
+      one
+        ? '1 more shares most of its text with this one'
+        : `${n} more share most of their text with this one`,
     texts: (n: string, one: boolean) => (one ? '1 text' : `${n} texts`),
     once: 'One of each text',
     timeline: 'Texts over time',
+    onceAbout:
+      'Folded are articles that share most of their text: at least 60 % of the shorter one. They stand below the first of them.',
+    shared: 'Shared with the first',
+    first: 'the first',
+    version: 'an earlier or later version, or a quotation',
+    source: 'Named as source',
     headline: 'Headline',
     own: 'Own words',
     languages: 'In other languages',

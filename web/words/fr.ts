@@ -154,11 +154,23 @@ export const fr: Words = {
     owner: 'L’article appartient au média. Son titre y mène.',
   },
   copies: {
-    outlets: (n, one) => (one ? 'Aussi dans 1 média' : `Aussi dans ${n} médias`),
-    more: (n, one) => (one ? '1 autre avec le même texte' : `${n} autres avec le même texte`),
+    outlets: (n, one) =>
+      one
+        ? 'Partage l’essentiel de son texte avec 1 média'
+        : `Partage l’essentiel de son texte avec ${n} médias`,
+    more: (n, one) =>
+      one
+        ? '1 autre partage l’essentiel de son texte avec cet article'
+        : `${n} autres partagent l’essentiel de leur texte avec cet article`,
     texts: (n, one) => (one || n === '0' ? `${n} texte` : `${n} textes`),
     once: 'Chaque texte une fois',
     timeline: 'Textes au fil du temps',
+    onceAbout:
+      'Sont repliés les articles qui partagent l’essentiel de leur texte : au moins 60 % du plus court. Ils se trouvent sous le premier.',
+    shared: 'Commun avec le premier',
+    first: 'le premier',
+    version: 'une version antérieure ou ultérieure, ou une citation',
+    source: 'Source citée',
     headline: 'Titre',
     own: 'Mots originaux',
     languages: 'Dans d’autres langues',

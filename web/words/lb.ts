@@ -157,11 +157,23 @@ export const lb: Words = {
     owner: 'Den Artikel gehéiert dem Medium. Säin Titel féiert dohin.',
   },
   copies: {
-    outlets: (n, one) => (one ? 'Och bei 1 anere Medium' : `Och bei ${n} anere Medien`),
-    more: (n, one) => (one ? 'Nach 1 mam selwechten Text' : `Nach ${n} mam selwechten Text`),
+    outlets: (n, one) =>
+      one
+        ? 'Deelt de gréissten Deel vum Text mat 1 Medium'
+        : `Deelt de gréissten Deel vum Text mat ${n} Medien`,
+    more: (n, one) =>
+      one
+        ? 'Nach 1 deelt de gréissten Deel vum Text mat dësem'
+        : `Nach ${n} deelen de gréissten Deel vum Text mat dësem`,
     texts: (n, one) => (one ? '1 Text' : `${n} Texter`),
     once: 'All Text eng Kéier',
     timeline: 'Texter am Laf vun der Zäit',
+    onceAbout:
+      'Zesummegefaasst sinn Artikelen, déi de gréissten Deel vun hirem Text deelen: op d’mannst 60 % vum méi kuerzen. Si stinn ënner dem éischten.',
+    shared: 'Gemeinsam mam éischten',
+    first: 'deen éischten',
+    version: 'eng méi fréi oder méi spéit Versioun oder en Zitat',
+    source: 'Als Quell genannt',
     headline: 'Titel',
     own: 'Eege Wierder',
     languages: 'An anere Sproochen',

@@ -157,11 +157,21 @@ export const nl: Words = {
     owner: 'Het artikel is van het medium. De kop leidt erheen.',
   },
   copies: {
-    outlets: (n, one) => (one ? 'Ook bij 1 medium' : `Ook bij ${n} media`),
-    more: (n, one) => (one ? 'Nog 1 met dezelfde tekst' : `Nog ${n} met dezelfde tekst`),
+    outlets: (n, one) =>
+      one ? 'Deelt de meeste tekst met 1 medium' : `Deelt de meeste tekst met ${n} media`,
+    more: (n, one) =>
+      one
+        ? 'Nog 1 deelt de meeste tekst met dit artikel'
+        : `Nog ${n} delen de meeste tekst met dit artikel`,
     texts: (n, one) => (one ? '1 tekst' : `${n} teksten`),
     once: 'Elke tekst één keer',
     timeline: 'Teksten in de tijd',
+    onceAbout:
+      'Samengevouwen zijn artikelen die het grootste deel van hun tekst delen: minstens 60 % van de kortste. Ze staan onder het eerste.',
+    shared: 'Gedeeld met het eerste',
+    first: 'het eerste',
+    version: 'een eerdere of latere versie, of een citaat',
+    source: 'Als bron genoemd',
     headline: 'Kop',
     own: 'Eigen woorden',
     languages: 'In andere talen',

@@ -108,7 +108,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   list_copies: {
     title: 'List copies of an article',
     description:
-      'Tells which other articles print the same text, such as a report of a news agency in several papers. Give the id of one article from search_news; or the arguments of a page of search_news, its cursor too, for all of its articles. Use it before you call reports of several outlets independent.',
+      'Tells which other articles share most of its text, such as a report of a news agency in several papers, and which share (`shared`) they have; below 0.8 it may be an earlier or a later version, or a quotation. Give the id of one article from search_news; or the arguments of a page of search_news, its cursor too, for all of its articles. Use it before you call reports of several outlets independent.',
     parameters: COPIES_PARAMETERS,
     output: COPIES_SCHEMA,
     answer: asking('copies', answerText),

@@ -10,7 +10,7 @@ import {
   type Outcome,
 } from '../../parts/request.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
-import { NEW_SEARCH, type Search, writeSearch } from '../search/search.ts'
+import { NEW_SEARCH, ONCE, type Search, writeSearch } from '../search/search.ts'
 
 /*
  * Parts of the page that need the same counts of a search share one request (`useCounts`). Buckets
@@ -131,7 +131,7 @@ export function countsPath(search: Search, by: By, texts: boolean): string {
   // Counts have no order, and count by time of publication.
   const parameters = writeSearch({ ...search, sort: null, order: 'desc' })
   parameters.set('by', by === 'year' ? 'month' : by)
-  if (texts) parameters.set('texts', 'true')
+  if (texts) parameters.set(ONCE, 'true')
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   if (isTime(by) && zone) parameters.set('time_zone', zone)
   return `/explore/counts?${parameters}`

@@ -138,6 +138,9 @@ export function addressOf(search: Search): string {
   return query === '' ? '/' : `/?${query}`
 }
 
+/** The parameter of the address, and of counts, by which each text is shown once. */
+export const ONCE = 'texts'
+
 export const isSame = (one: Search, other: Search): boolean => addressOf(one) === addressOf(other)
 
 /** Ways to use a search outside of this page. */
