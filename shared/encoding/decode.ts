@@ -120,7 +120,7 @@ function ofBrowsers(label: string): string | null {
 
 /** The charset in a Content-Type header (RFC 9110, 8.3), unchanged. */
 const headerLabel = (contentType: string | null): string | null =>
-  /;\s*charset\s*=\s*["']?\s*([^\s"';,]+)/i.exec(contentType ?? '')?.[1] ?? null
+  /;\s{0,9}charset\s{0,9}=[\s"']{0,9}([^\s"';,]{1,60})/i.exec(contentType ?? '')?.[1] ?? null
 
 /**
  * How many bytes are searched for a declaration. The standard asks for 1,024, but pages with long
@@ -134,13 +134,17 @@ const PROLOGUE = 8_192
  */
 function declaredLabel(buffer: Buffer, kind: 'html' | 'xml'): string | null {
   const prologue = buffer.toString('latin1', 0, PROLOGUE)
-  const xml = /^[^<]{0,16}<\?xml\b[^>]{0,200}?\bencoding\s*=\s*["']\s*([^"']{1,40})["']/i.exec(
-    prologue,
-  )?.[1]
+  const xml =
+    /^[^<]{0,16}<\?xml\b[^>]{0,200}?\bencoding\s{0,9}=\s{0,9}["']\s{0,9}([^\s"'][^"']{0,39})["']/i.exec(
+      prologue,
+    )?.[1]
   if (xml !== undefined) return xml
   if (kind === 'xml') return null
-  const markup = prologue.replace(/<!--[\s\S]*?-->/g, '')
-  return /<meta\b[^>]{0,300}?\bcharset\s*=\s*["']?\s*([^\s"'/>;]{1,40})/i.exec(markup)?.[1] ?? null
+  // A comment without an end hides the rest of the prologue. The comment `<!-->` is empty.
+  const markup = prologue.replace(/<!--(?:-?>|[\s\S]*?(?:-->|$))/g, '')
+  return (
+    /<meta\b[^>]{0,300}?\bcharset\s{0,9}=[\s"']{0,9}([^\s"'/>;]{1,40})/i.exec(markup)?.[1] ?? null
+  )
 }
 
 /** How many UTF-16 units the matches of a pattern have in total. */

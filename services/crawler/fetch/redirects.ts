@@ -107,7 +107,7 @@ export function refreshOf({ status, headers, body }: FetchedResponse, url: URL):
   if ((seen.replace(/<[^<>]*>/g, ' ').match(/\p{L}{2,}/gu)?.length ?? 0) >= PROSE) return null
   const target = targetOf(refresh ?? '') ?? metaTarget(seen)
   if (target === null) return null
-  const base = /<base\b[^<>]*?\shref\s{0,9}=\s{0,9}["']?([^"'\s<>]{1,2000})/i.exec(seen)?.[1]
+  const base = /<base\b[^<>]{0,2000}?\shref\s{0,9}=[\s"']{0,9}([^"'\s<>]{1,2000})/i.exec(seen)?.[1]
   return (
     readAddress(
       target,
@@ -120,7 +120,9 @@ function metaTarget(html: string): string | null {
   for (const [tag] of html.matchAll(/<meta\b[^<>]*>/gi)) {
     if (!/\shttp-equiv\s{0,9}=\s{0,9}["']?\s{0,9}refresh\b/i.test(tag)) continue
     const [, double, single, bare] =
-      /\scontent\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i.exec(tag) ?? []
+      /\scontent\s{0,9}=\s{0,9}(?:"([^"]{0,4000})"|'([^']{0,4000})'|([^\s"'>]{1,4000}))/i.exec(
+        tag,
+      ) ?? []
     const target = targetOf(decodeHTMLAttribute(double ?? single ?? bare ?? ''))
     if (target !== null) return target
   }

@@ -81,6 +81,7 @@ export function textFingerprint(
 ): Buffer<ArrayBuffer> | null {
   const words = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
   if (words.length < SHORTEST && !strange) return null
-  const told = titled ? words : words.replace(/\S*\p{N}\S*/gu, '').replace(/ +/g, ' ')
+  const told = titled ? words : words.replace(/\S+/gu, withoutNumber).replace(/ +/g, ' ')
   return createHash('sha256').update(told).digest().subarray(0, 16)
 }
+const withoutNumber = (word: string) => (/\p{N}/u.test(word) ? '' : word)

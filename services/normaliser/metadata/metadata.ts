@@ -272,7 +272,7 @@ function microdataDates(metas: Map<string, string[]>, marks: Mark[]): string[] {
  */
 function scriptedDates(html: string): string[] {
   const found = html
-    .replace(/<script[^>]{0,200}json[^>]{0,200}>.*?<\/script>/gis, written =>
+    .replace(/<script\b[^<>]{0,400}>.*?(?:<\/script>|$)/gis, written =>
       LINKED_DATA.test(written) ? '' : written,
     )
     .matchAll(
