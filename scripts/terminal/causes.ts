@@ -13,7 +13,7 @@ import { createRestarts, createStalls, readFacts, unsetOf } from '../../status/c
 import { causesOf } from '../../status/causes.ts'
 import { readSurroundings } from '../../status/surroundings.ts'
 
-/** ms that Qdrant and the model may take to answer. */
+/** ms that a server may take to answer. */
 const PATIENCE = 2_000
 
 /**
@@ -29,9 +29,10 @@ export async function serversAway(config: Config, pool: Pool): Promise<Missing> 
     ...(unset.includes('QDRANT_URL') ? {} : { vectors: () => vectors.ping() }),
     ...(unset.includes('EMBEDDINGS_URL') ? {} : { model: () => askModel(config) }),
   }
-  const away = await missingAmong(questions)
+  const away = await missingAmong(questions, PATIENCE)
   return missingAmong(
     Object.fromEntries(Object.entries(questions).filter(([name]) => name in away)),
+    PATIENCE,
   )
 }
 

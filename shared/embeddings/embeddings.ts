@@ -5,6 +5,7 @@ import { isRecord } from '../encoding/is-record.ts'
 import { sentenceOf } from '../process/command.ts'
 import { CircuitOpen, createCircuit, type Obstacle } from '../resilience/circuit.ts'
 import { createSemaphore } from '../resilience/semaphore.ts'
+import { unlessAborted } from '../resilience/time-limit.ts'
 import { without } from './bias.ts'
 import { type Model, modelNamed } from './models.ts'
 import { modelText, questionText } from './recipe.ts'
@@ -59,6 +60,9 @@ const FAIR = 400
  */
 const LONGEST_PAUSE = 20_000
 
+/** ms for a connection to the endpoint. */
+const CONNECT = 5_000
+
 export function openEmbeddings(source: Source, options: EmbeddingOptions): Embeddings {
   const { model } = source
   const dimensions = options.dimensions ?? model.dimensions
@@ -84,7 +88,8 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
       return await circuit.run(async () => {
         const began = Date.now()
         try {
-          const vectors = await ask(texts, kind, signal)
+          // A library may hear the signal late: undici 8.12 did not while it connected.
+          const vectors = await unlessAborted(ask(texts, kind, signal), signal)
           return vectors.map(vector => unitVector(model, vector, dimensions))
         } catch (error) {
           if (error instanceof EmbeddingFailure) throw error
@@ -244,7 +249,7 @@ function askOpenAi(source: Source): Ask {
   const reset = url.protocol === 'http:'
   const dispatcher = new Agent({
     allowH2: false,
-    connect: { timeout: 5_000 },
+    connect: { timeout: CONNECT },
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -370,7 +375,7 @@ function askHuggingFace({ url, model, token }: Source): Ask {
  */
 async function openClient(token: string) {
   const { InferenceClient } = await import('@huggingface/inference')
-  const dispatcher = new Agent({ allowH2: false })
+  const dispatcher = new Agent({ allowH2: false, connect: { timeout: CONNECT } })
   return new InferenceClient(token === '' ? undefined : token, {
     // The library would repeat a request after a 503 for ever. Our code decides when to try again.
     retry_on_error: false,

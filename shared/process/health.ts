@@ -112,21 +112,23 @@ function observeReadiness(look: () => Promise<Missing>): void {
   )
 }
 
-/** How many ms a dependency has to answer. */
-const ANSWER_TIME = 2_000
+/** How many ms a dependency has to answer, so that `/readyz` answers within a second. */
+const ANSWER_TIME = 900
 
 /**
  * Sends a small request to every dependency of a service, all at once. Returns those that fail or
- * do not answer within two seconds, each with the reason.
+ * do not answer in time, each with the reason.
  *
  * @param questions by the dependency's name
+ * @param limit ms
  */
 export async function missingAmong(
   questions: Record<string, () => Promise<unknown>>,
+  limit: number = ANSWER_TIME,
 ): Promise<Missing> {
   const asked = Object.entries(questions).map(async ([name, ask]) => {
     const answered = ask().then(() => null, reasonOf)
-    return [name, await withTimeLimit(answered, ANSWER_TIME, () => SILENT)] as const
+    return [name, await withTimeLimit(answered, limit, () => SILENT)] as const
   })
   return Object.fromEntries(
     (await Promise.all(asked)).flatMap(([name, why]) => (why === null ? [] : [[name, why]])),

@@ -13,7 +13,7 @@ import { noteWait } from '../../../shared/log/context.ts'
 import { histogram } from '../../../shared/metrics.ts'
 import { type Pool, readRow } from '../../../shared/postgres/pool.ts'
 import { reasonOf } from '../../../shared/process/health.ts'
-import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
+import { unlessAborted, withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 import { openVectorStore } from '../../../shared/vectors/qdrant-store.ts'
 import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
 import { AROUND, AROUND_LIMIT, leastOf } from '../../../shared/vectors/related.ts'
@@ -34,7 +34,10 @@ const CANDIDATES = 500
  */
 export const BUDGET = 1_500
 const VECTOR_TIMEOUT = 1_200
+/** ms. `/readyz` answers within a second, whatever is missing. */
 const READY_TIMEOUT = 900
+/** ms of those for the name of the collection. Without Postgres, the rest is enough for a model. */
+const SERVING_TIMEOUT = 250
 
 export interface VectorSearch {
   /** null: nothing was ever embedded. */
@@ -119,9 +122,10 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
 
     async missing(): Promise<Record<string, string>> {
       const signal = AbortSignal.timeout(READY_TIMEOUT)
-      const serving = await findServing().catch(() => null)
+      const serving = findServing().catch(() => null)
+      const known = await withTimeLimit(serving, SERVING_TIMEOUT, () => null)
       const [model, store] = await Promise.allSettled([
-        (serving?.embeddings ?? configured).embedQuery('ready', signal),
+        (known?.embeddings ?? configured).embedQuery('ready', signal),
         within(signal, vectors.ping()),
       ])
       return {

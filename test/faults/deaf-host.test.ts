@@ -1,0 +1,94 @@
+import t, { type Test } from 'tap'
+import { openArchiveClient } from '../../search/archive/client.ts'
+import { openVectorSearch } from '../../services/api/semantic/vector-search.ts'
+import { readConfig } from '../../shared/config/config.ts'
+import { openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { missingAmong } from '../../shared/process/health.ts'
+import { readRedis } from '../../shared/queues/redis.ts'
+import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
+import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
+import { startWordModel } from '../semantic/word-model.ts'
+import { openDeafHost } from './deaf-host.ts'
+
+const { port } = await openDeafHost(t)
+const nobody = `127.0.0.1:${port}`
+
+/** Holds that some work fails, and does so well before a limit that no library has by itself. */
+async function fails(
+  test: Test,
+  what: string,
+  work: Promise<unknown>,
+  limit: number,
+): Promise<void> {
+  const outcome = work.then(
+    () => 'succeeds',
+    () => 'fails',
+  )
+  test.equal(await withTimeLimit(outcome, limit, () => 'still waits'), 'fails', what)
+}
+
+t.test('a wait for a host that answers no SYN ends by the limit of the caller', async t => {
+  const config = readConfig({
+    DATABASE_URL: `postgres://perscope:x@${nobody}/perscope`,
+    REDIS_URL: `redis://${nobody}`,
+    QDRANT_URL: `http://${nobody}`,
+    EMBEDDINGS_URL: `http://${nobody}`,
+  })
+  const ofApi = (name: string) => ({ ...config, EMBEDDINGS_API: name })
+  const question = (name: string) =>
+    openEmbeddings(sourceOf(ofApi(name)), { passageTimeout: 500 }).embedQuery(
+      'storm',
+      AbortSignal.timeout(500),
+    )
+  const passages = openEmbeddings(sourceOf(config), { passageTimeout: 500 }).embedPassages(
+    ['storm'],
+    AbortSignal.timeout(60_000),
+  )
+  const pool = createPool(config.DATABASE_URL, 'test', () => {}, { connectTimeout: 500 })
+  t.teardown(() => pool.end())
+  const archive = openArchiveClient({
+    nodes: [`http://${nobody}`],
+    user: '',
+    password: '',
+    prefix: 'none',
+    timeout: 500,
+  })
+  await Promise.all([
+    fails(t, 'a question to the model', question('openai'), 3_000),
+    fails(t, 'a question to Hugging Face', question('hf'), 3_000),
+    fails(t, 'passages', passages, 3_000),
+    fails(t, 'Qdrant', openVectorStore(config, 500).ping(), 3_000),
+    fails(t, 'Postgres', pool.query('select 1'), 3_000),
+    fails(t, 'Redis', readRedis(config), 6_000),
+    fails(t, 'OpenSearch', archive.send({ method: 'GET', path: '/' }), 4_000),
+  ])
+  await archive.close()
+})
+
+t.test('/readyz names what is missing alone, and says so soon', async t => {
+  const config = readConfig({
+    DATABASE_URL: `postgres://perscope:x@${nobody}/perscope`,
+    QDRANT_URL: `http://${nobody}`,
+    EMBEDDINGS_URL: `http://${nobody}`,
+  })
+  const pool = createPool(config.DATABASE_URL, 'test', () => {}, { connectTimeout: 3_000 })
+  t.teardown(() => pool.end())
+  const soon = <T>(work: Promise<T>) => withTimeLimit(work, 2_500, () => 'still waits' as const)
+  const bothAway = openVectorSearch(config, pool)
+  t.same(await soon(bothAway.missing()), {
+    model: 'does not answer',
+    vectors: 'does not answer',
+  })
+  const model = await startWordModel()
+  t.teardown(() => model.stop())
+  const here = { ...config, EMBEDDINGS_URL: model.url, EMBEDDINGS_MODEL: 'words' }
+  t.same(
+    await soon(openVectorSearch(here, pool).missing()),
+    { vectors: 'does not answer' },
+    'without Postgres, the name of the collection is unknown, and the model answers',
+  )
+  t.same(await soon(missingAmong({ postgres: () => pool.query('select 1') })), {
+    postgres: 'does not answer',
+  })
+})
