@@ -1,6 +1,7 @@
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { SECRET_PATHS } from '../../services/api/http/observe.ts'
 import { until } from '../fleet.ts'
 import { askOn, statusOf } from '../processes/cores.ts'
 import { startBalanced, WITHOUT_HAPROXY } from './balancer.ts'
@@ -126,9 +127,13 @@ else {
     )
   })
 
-  t.test('the address of a feed is in no log of HAProxy', async t => {
-    await statusOf({ port: balanced.port, path: '/feeds/geheim-adres.rss' })
-    await until(() => balanced.log().includes('GET /feeds/-\n'), 60_000)
+  t.test('the addresses of feeds and the links of mails are in no log of HAProxy', async t => {
+    for (const name of SECRET_PATHS) {
+      await statusOf({ port: balanced.port, path: `/${name}/geheim-adres` })
+      await statusOf({ port: balanced.port, path: `//${name.toUpperCase()}/geheim-adres` })
+      await until(() => balanced.log().includes(`GET /${name}/-\n`), 60_000)
+      await until(() => balanced.log().includes(`GET /${name.toUpperCase()}/-\n`), 60_000)
+    }
     t.notOk(balanced.log().includes('geheim-adres'))
   })
 
@@ -141,6 +146,12 @@ else {
       t.equal(answer.headers.get('retry-after'), '5')
       t.match(await answer.json(), { status: 'error', code: 'service_unavailable' })
     }
+    const page = await fetch(`http://127.0.0.1:${balanced.port}/`, {
+      headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
+    })
+    t.equal(page.status, 503)
+    t.match(page.headers.get('content-type'), /^text\/html/)
+    t.match(await page.text(), /La recherche ne répond pas/, 'people get a page')
     await Promise.all([balanced.start(0), balanced.start(1)])
     t.equal((await fetch(`http://127.0.0.1:${balanced.port}/healthz`)).status, 200)
   })

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
+import { SECRET_PATHS } from '../../services/api/http/observe.ts'
 import { operatorsFile, operatorsSettings } from '../fleet/parts/operators-file.ts'
 import { debianTool, MissingProgram } from '../fleet/programs/debian.ts'
 import { run } from '../script.ts'
@@ -28,3 +29,9 @@ for (const name of readdirSync(operatorsFile('haproxy')).filter(file => file.end
     await t.resolves(check, 'HAProxy accepts both')
   })
 }
+
+t.test('the log of HAProxy hides what follows each path that ends with a secret', async t => {
+  const text = readFileSync(operatorsFile('haproxy/api.cfg'), 'utf8')
+  const masked = /regsub\("\^\/\+\((.*?)\)\/\.\*"/.exec(text)?.[1]?.split('|')
+  t.strictSame(masked, [...SECRET_PATHS])
+})

@@ -146,11 +146,19 @@ export function requestId(header: string | undefined): string {
 }
 
 /**
- * A path without secrets. It hides everything after `/feeds/` and in the links of mails, in any
- * spelling, and each key or token in a path.
+ * The beginnings of paths that go on with a secret: feeds, and the links of mails. Proxies must not
+ * log the rest of them; a test compares the list with HAProxy's file.
+ */
+export const SECRET_PATHS = ['feeds', 'confirm', 'unsubscribe'] as const
+
+const SECRET_PATH = new RegExp(`^(/+(?:${SECRET_PATHS.join('|')})/).+$`, 'is')
+
+/**
+ * A path without secrets. It hides everything after `SECRET_PATHS`, in any spelling, and each key
+ * or token in a path.
  */
 const withoutSecrets = (path: string): string =>
-  path.replace(/^(\/+(?:feeds|confirm|unsubscribe)\/).+$/is, '$1…').replace(/ps[a-z]_[\w-]+/gi, '…')
+  path.replace(SECRET_PATH, '$1…').replace(/ps[a-z]_[\w-]+/gi, '…')
 
 /** ms between two beats of the event loop. */
 const BEAT = 50
