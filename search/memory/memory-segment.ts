@@ -1,8 +1,9 @@
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
-import { createFinder, isNear, type WordNumbers } from '../query/holds.ts'
+import { createFinder, isNear } from '../query/holds.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import type { Near } from '../query/parse.ts'
+import type { WordNumbers } from '../query/word-numbers.ts'
 import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import {

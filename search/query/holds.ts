@@ -1,23 +1,14 @@
 import type { DocumentWords } from '../analysis/index.ts'
 import { grown } from '../segment/arrays.ts'
-import { createVocabulary, NO_STEM } from '../segment/word-ids.ts'
 import type { Language } from '../vocabulary.ts'
 import type { Expression, Leaf, Near } from './parse.ts'
+import { createReadWords, type ReadWords, type WordNumbers } from './word-numbers.ts'
 
 /*
  * Expressions on the words of an article. One pass over the words finds all operands: a table tells
  * for each word which operands may begin there. So an expression with 60 operands takes hardly
  * longer than one with two.
  */
-
-/** Words and stems as numbers. −1: no text has the word or the stem. */
-export interface WordNumbers {
-  word(word: string): number
-  /** The number of the stem of a word; null: the word is a stop word of the language. */
-  stem(language: Language, word: string): number | null
-  /** For a language, the number of a word's stem; −1: the word is a stop word. */
-  stemsOf(language: Language): (word: number) => number
-}
 
 /** Finds operands in texts. A text is a range of numbers of words. */
 export interface OperandFinder {
@@ -164,48 +155,22 @@ function follows(ends: number[], starts: number[], most: number): boolean {
   return false
 }
 
-/** The most words whose numbers and stems a process keeps for expressions: some 20 MB. */
-const MOST_WORDS = 1 << 17
+/** The most words whose numbers and stems a process keeps for expressions: some 30 MB. */
+const MOST_WORDS = 1 << 18
 
-let vocabulary = createVocabulary()
+let known = createReadWords()
 
-/** The words of `vocabulary`. A word that it lacks gets a number. */
-function numbersOf({ words, stemsOf }: typeof vocabulary): WordNumbers {
-  const numberOf = (word: string) => {
-    words.read(`\n${word}\n`, () => {})
-    return words.find(word)
-  }
-  return {
-    word: numberOf,
-    stem(language, word) {
-      const stem = stemsOf(language)(numberOf(word))
-      return stem === NO_STEM ? null : stem
-    },
-    stemsOf,
-  }
-}
-
-/** The numbers of the words that were read last. */
-let ids = new Int32Array(1 << 12)
-
-/** Reads words into `ids`, after the first `count`. Returns how many there are then. */
-function readInto(list: string, count: number): number {
-  let used = count
-  vocabulary.words.read(list, word => {
-    if (used === ids.length) ids = grown(ids, new Int32Array(used * 2))
-    ids[used++] = word
-  })
-  return used
-}
-
-/** Makes finders for the same operands. A finder ends when `vocabulary` begins anew. */
+/** Makes finders for the same operands. A finder ends when `known` begins anew. */
 function finderOf(leaves: readonly Leaf[]): () => OperandFinder {
-  let known: { of: typeof vocabulary; finder: OperandFinder } | null = null
+  let of: ReadWords | null = null
+  let finder: OperandFinder | null = null
   return () => {
-    if (vocabulary.words.size > MOST_WORDS) vocabulary = createVocabulary()
-    if (known?.of !== vocabulary)
-      known = { of: vocabulary, finder: createFinder(leaves, numbersOf(vocabulary)) }
-    return known.finder
+    if (known.size() > MOST_WORDS) known = createReadWords()
+    if (finder === null || of !== known) {
+      of = known
+      finder = createFinder(leaves, known.numbers)
+    }
+    return finder
   }
 }
 
@@ -216,9 +181,10 @@ export function holding(tree: Expression): (words: DocumentWords, language: Lang
   const kept = { title: [] as Places, body: [] as Places }
   return ({ title, body }, language) => {
     const finder = current()
-    const inTitle = finder.find(ids, 0, readInto(title, 0), language, kept.title)
-    const length = isOfTitle ? 0 : readInto(body, 0)
-    const inBody = finder.find(ids, 0, length, language, kept.body)
+    const titleEnd = known.read(title)
+    const end = isOfTitle ? titleEnd : known.read(body, titleEnd)
+    const inTitle = finder.find(known.ids(), 0, titleEnd, language, kept.title)
+    const inBody = finder.find(known.ids(), titleEnd, end, language, kept.body)
     const isIn = (node: Leaf | Near, places: Places) =>
       node.kind === 'near'
         ? isNear(node, finder, places)
@@ -260,8 +226,8 @@ export function findingAny(
   const current = finderOf(leaves)
   return (list, language) => {
     const finder = current()
-    const words = readInto(list, 0)
-    const places = finder.find(ids, 0, words, language, []).flat()
+    const words = known.read(list)
+    const places = finder.find(known.ids(), 0, words, language, []).flat()
     return { places: [...new Set(places)].sort((a, b) => a - b), words }
   }
 }
