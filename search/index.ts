@@ -12,6 +12,7 @@ import type { Matched } from './execute/plan.ts'
 import { collectAll, createCountCollector, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { MEMORY_SIZES } from './memory/memory-index.ts'
 import { type OpenedParts, openParts } from './open-parts.ts'
+import { createPace, type Pace } from './pace.ts'
 import type { Queryable } from './postgres.ts'
 import {
   articleTest,
@@ -80,16 +81,18 @@ export function openIndexOf<A extends KeptArticle>(
   let warm: Promise<void> | null = null
   let closed = false
 
+  const pacedBy = (pace: Pace = createPace()) => ({ ...parts, pace })
   const suggestions = createSuggestions(parts.names.names, () =>
-    restarting(() => collectAll(parts, EVERY_ARTICLE, createNameCounter, SIZES)),
+    restarting(() => collectAll(pacedBy(), EVERY_ARTICLE, createNameCounter, SIZES)),
   )
   return {
-    search(query, position = null, { state, ...sizes } = {}) {
+    search(query, position = null, { state, pace, ...sizes } = {}) {
       // No attempt shows articles that came after the given state, even if the attempt reads a
       // newer state.
       const own = { ...SIZES, ...sizes }
+      const paced = pacedBy(pace)
       return restarting(
-        given => searchPage(parts, query, position, own, given, state?.lastSeq),
+        given => searchPage(paced, query, position, own, given, state?.lastSeq),
         state,
       )
     },
@@ -102,25 +105,27 @@ export function openIndexOf<A extends KeptArticle>(
 
     async count(query) {
       const collector = await restarting(() =>
-        collectAll(parts, query, () => createCountCollector(Infinity), SIZES),
+        collectAll(pacedBy(), query, () => createCountCollector(Infinity), SIZES),
       )
       return collector.count()
     },
 
-    collect(query, create, { state, above } = {}) {
+    collect(query, create, { state, above, pace } = {}) {
+      const paced = pacedBy(pace)
       const range = { newest: state?.lastSeq, above }
       return restarting(
-        given => collectAll(parts, query, create, SIZES, { ...range, state: given }),
+        given => collectAll(paced, query, create, SIZES, { ...range, state: given }),
         state,
       )
     },
 
-    async countBy(query, breakdown, newest, texts) {
+    async countBy(query, breakdown, newest, texts, pace) {
+      const paced = pacedBy(pace)
       const create = (bounds: TimeBounds | null) => {
         const counter = createBreakdown(breakdown, query.sort, bounds)
-        return texts === undefined ? counter : eachTextOnce(counter, texts)
+        return texts === undefined ? counter : eachTextOnce(counter, texts, paced.pace)
       }
-      const collector = await restarting(() => collectAll(parts, query, create, SIZES, { newest }))
+      const collector = await restarting(() => collectAll(paced, query, create, SIZES, { newest }))
       return collector.counts(parts.stored.names)
     },
 

@@ -12,17 +12,25 @@ export const SHORT_TURN = 1
 
 /** Tells when work has held the event loop long enough, and lets other work run. */
 export interface Pace {
+  /** Whether the work should rest now, or end because nobody waits for it. */
   isDue(): boolean
+  /** @throws when the work should end */
   rest(): Promise<void>
 }
 
-/** @param turn ms between two rests */
-export function createPace(turn: number = TURN): Pace {
+/**
+ * @param turn ms between two rests
+ * @param othersRun lets other work run
+ */
+export function createPace(
+  turn: number = TURN,
+  othersRun: () => Promise<void> = () => setImmediate(),
+): Pace {
   let start = performance.now()
   return {
-    isDue: (): boolean => performance.now() - start > turn,
-    async rest(): Promise<void> {
-      await setImmediate()
+    isDue: () => performance.now() - start > turn,
+    async rest() {
+      await othersRun()
       start = performance.now()
     },
   }

@@ -8,6 +8,7 @@ import type { Matched } from './execute/plan.ts'
 import type { Indexed, NewArticle } from './indexing/new-article.ts'
 import type { ImportedArticles } from './indexing/scheduler.ts'
 import type { PartsOptions } from './open-parts.ts'
+import type { Pace } from './pace.ts'
 import type { Client } from './postgres.ts'
 import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
 import type { ArticleFilter, Sort, TimeBounds } from './query/filters.ts'
@@ -58,6 +59,8 @@ export type { ArticleOutlet, Country, Language } from './vocabulary.ts'
 /** Options of one search. Tests use small sizes. */
 export interface SearchOptions extends Partial<SearchSizes> {
   state?: IndexState | undefined
+  /** When the search rests, and whether it should end; absent: it rests every few ms. */
+  pace?: Pace | undefined
 }
 
 /** An opened index. `A` is the form in which it keeps and returns articles. */
@@ -85,17 +88,19 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    * @param create gets the bounds of the times of all matches; null: nothing matches
    * @param range.above articles up to this `seq` are left out
    * @param range.state the state of the index, as in `search`
+   * @param range.pace as in `search`
    */
   collect<C extends Collector>(
     query: Matched,
     create: (bounds: TimeBounds | null) => C,
-    range?: { above?: bigint; state?: IndexState },
+    range?: { above?: bigint; state?: IndexState; pace?: Pace },
   ): Promise<C>
   /**
    * Counts matches by time, outlet, language or country. The counts are exact, as of one moment.
    *
    * @param newest articles after this `seq` are not counted
    * @param texts each text is counted once; absent: each article is counted
+   * @param pace as in `search`
    * @throws TooManyBuckets, TextsElsewhere, TooFrequent
    */
   countBy(
@@ -103,6 +108,7 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
     breakdown: Breakdown,
     newest?: bigint,
     texts?: CountedTexts,
+    pace?: Pace,
   ): Promise<Counts>
   /**
    * The articles of `seqs` that pass all filters, in no order. Semantic search filters its

@@ -181,7 +181,9 @@ function* readsOf(index: IndexParts, meta: IndexMeta, terms: string[]) {
 
 function* searchesOf(index: IndexParts, words: string[], sizes: SearchSizes) {
   for (const at of words.keys()) {
-    for (const query of queriesOf(words, at)) yield () => searchPage(index, query, null, sizes)
+    for (const query of queriesOf(words, at)) {
+      yield () => searchPage({ ...index, pace: createPace() }, query, null, sizes)
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { NameCache } from '../cache/stored-articles.ts'
-import { createPace } from '../pace.ts'
+import type { Pace } from '../pace.ts'
 import { type TimeUnit, type TimeZone, timeBuckets } from '../query/calendar.ts'
 import { type Axis, EMPTY_SPAN, type Sort, type TimeBounds } from '../query/filters.ts'
 import { grown } from '../segment/arrays.ts'
@@ -180,7 +180,11 @@ export interface CountedTexts {
  * come in any order, so their matches wait until all are known. In-memory segments come last, in
  * order of `seq`, so their matches need not wait.
  */
-export function eachTextOnce(counter: BreakdownCollector, texts: CountedTexts): BreakdownCollector {
+export function eachTextOnce(
+  counter: BreakdownCollector,
+  texts: CountedTexts,
+  pace: Pace,
+): BreakdownCollector {
   const { groups, count } = texts.groups
   const lowest = texts.lowest ?? new Uint32Array(count)
   const waiting: (() => void)[] = []
@@ -209,7 +213,6 @@ export function eachTextOnce(counter: BreakdownCollector, texts: CountedTexts): 
       else take()
     },
     async counts(readNames) {
-      const pace = createPace()
       for (const take of waiting) {
         if (pace.isDue()) await pace.rest()
         take()

@@ -2,6 +2,7 @@ import type { SegmentCache } from '../cache/segment-cache.ts'
 import type { KeptArticle, StoredArticles } from '../cache/stored-articles.ts'
 import type { MemoryIndex, MemorySizes } from '../memory/memory-index.ts'
 import type { NameLists } from '../memory/name-lists.ts'
+import type { Pace } from '../pace.ts'
 import type { ArticleSource, KnownDays } from '../store/article-source.ts'
 import type { IndexMeta, SegmentStore, WaitFor } from '../store/segment-store.ts'
 import type { Collector } from './collector.ts'
@@ -43,6 +44,9 @@ export interface IndexParts<A extends KeptArticle = KeptArticle> {
   /** The days of all articles up to `lastSeq`. */
   daysUpTo(lastSeq: bigint): Promise<KnownDays>
 }
+
+/** The parts of an opened index for one search, which rests at its own pace. */
+export type PacedParts<A extends KeptArticle = KeptArticle> = IndexParts<A> & { pace: Pace }
 
 /**
  * A stored part of the index, ready for one search: the segments, or the archive in their place. No

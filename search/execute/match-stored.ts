@@ -1,6 +1,6 @@
 import type { KnownCount } from '../cache/cache.ts'
 import type { SegmentCache } from '../cache/segment-cache.ts'
-import { createPace } from '../pace.ts'
+import type { Pace } from '../pace.ts'
 import type { QueryNode } from '../query/parse.ts'
 import type { Columns } from '../segment/columns.ts'
 import { type DocIdSet, rangeSet } from '../segment/doc-id-set.ts'
@@ -29,6 +29,7 @@ import { compile, type SegmentMatches, type TwoPhaseMatches, verifyMatches } fro
 /** The parts of an index that matching needs. */
 interface StoredContext {
   cache: SegmentCache
+  pace: Pace
   source: ArticleSource
   meta: IndexMeta
 }
@@ -70,13 +71,7 @@ async function matchAhead(
     open = open.slice(batch.length)
     const segments = batch.map(one => one.segment)
     const found = await matchSegments(context, segments, plan)
-    const matches = await verifyMatches(
-      context.source,
-      context.cache,
-      found,
-      plan.verification,
-      context.meta.version,
-    )
+    const matches = await verifyMatches(context, found, plan.verification, context.meta.version)
     known.add(found, matches)
     count += await collectFrom(context, batch, found, matches, collectors)
     for (const segment of segments) seenArticles += sizeOf(segment)
@@ -124,7 +119,7 @@ async function collectFrom(
   const segments = batch.map(one => one.segment)
   const lists =
     terms.length === 0 ? [] : await readTerms(context.cache, segments, terms, context.meta.version)
-  const pace = createPace()
+  const { pace } = context
   let count = 0
   for (const [index, { segment, columns }] of found.entries()) {
     const own = matches[index]!
@@ -205,14 +200,13 @@ function readerOf(
 
 /** Matches some segments by their posting lists and columns. Words are not read. */
 async function matchSegments(
-  { cache, meta }: StoredContext,
+  { cache, meta, pace }: StoredContext,
   segments: SegmentMeta[],
   { node, filter }: SearchPlan,
 ): Promise<SegmentMatches[]> {
   const columns = await cache.columns(segments, meta.version)
   const matches =
-    node === null ? null : await evaluate(cache, segments, columns, node, meta.version)
-  const pace = createPace()
+    node === null ? null : await evaluate({ cache, pace }, segments, columns, node, meta.version)
   const found: SegmentMatches[] = []
   for (const [index, segment] of segments.entries()) {
     const own = columns[index]!
@@ -244,7 +238,7 @@ function everything(size: number): TwoPhaseMatches {
  * because the cache may drop them.
  */
 async function evaluate(
-  cache: SegmentCache,
+  { cache, pace }: Pick<StoredContext, 'cache' | 'pace'>,
   segments: SegmentMeta[],
   columns: Columns[],
   node: QueryNode,
@@ -252,7 +246,6 @@ async function evaluate(
 ): Promise<TwoPhaseMatches[]> {
   const held = new Map<SegmentMeta, Map<string, DocIdSet>>()
   const compiled = compile(node)
-  const pace = createPace()
   for (;;) {
     // The lists of the cache by term. They are valid until this function awaits, because the cache
     // may then drop lists.

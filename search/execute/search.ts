@@ -1,7 +1,7 @@
 import type { KeptArticle } from '../cache/stored-articles.ts'
 import type { MemorySegment } from '../memory/memory-segment.ts'
 import type { NameLists } from '../memory/name-lists.ts'
-import { createPace } from '../pace.ts'
+import type { Pace } from '../pace.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import { isWithin, type TimeBounds } from '../query/filters.ts'
 import type { QueryNode } from '../query/parse.ts'
@@ -16,7 +16,7 @@ import {
 } from '../segment/doc-id-set.ts'
 import type { IndexState } from '../store/segment-store.ts'
 import type { Collector, SegmentReader } from './collector.ts'
-import type { IndexPart, IndexParts, SearchSizes, StoredMeta } from './index-parts.ts'
+import type { IndexPart, IndexParts, PacedParts, SearchSizes, StoredMeta } from './index-parts.ts'
 import { storedSegments } from './match-stored.ts'
 import { createTopCollector, firstInOrder, tieBreakers } from './order.ts'
 import { type Matched, type MatchOrder, planSearch, type SearchPlan } from './plan.ts'
@@ -44,7 +44,7 @@ const NOTHING: SearchPage<never> = { rows: [], total: 0, estimate: false, next: 
  * @throws SegmentsChanged the caller reads the state anew and starts again
  */
 export async function searchPage<A extends KeptArticle>(
-  index: IndexParts<A>,
+  index: PacedParts<A>,
   query: ArticleQuery,
   position: Position | null,
   sizes: SearchSizes,
@@ -116,7 +116,7 @@ interface CollectRange {
  * @throws SegmentsChanged the caller starts again
  */
 export async function collectAll<C extends Collector>(
-  index: IndexParts,
+  index: PacedParts,
   query: Matched,
   create: (bounds: TimeBounds | null) => C,
   sizes: SearchSizes,
@@ -155,7 +155,7 @@ interface Planned {
  * stored parts.
  */
 async function collectMatches(
-  index: IndexParts,
+  index: PacedParts,
   { snapshot, meta, plan }: Planned,
   order: { sort: ArticleQuery['sort']; order: ArticleQuery['order']; position: Position | null },
   collectors: readonly Collector[],
@@ -177,7 +177,7 @@ async function collectMatches(
     elsewhere.part(plan, matchOrder, async seqs =>
       plan.verification === null
         ? seqs
-        : index.source.verify(seqs, plan.verification, meta.version),
+        : index.source.verify(seqs, plan.verification, meta.version, index.pace),
     ),
   ]
   const [inMemory] = await Promise.all([
@@ -186,7 +186,7 @@ async function collectMatches(
     last <= covered ? [] : index.waitFor('new articles', index.memory.upTo(range, sizes.memory)),
     matchParts(parts, matchOrder, collectors),
   ])
-  await matchMemory(index.names, inMemory, later(plan.filter.above, covered), plan, collectors)
+  await matchMemory(index, inMemory, later(plan.filter.above, covered), plan, collectors)
 }
 
 const later = (a: bigint, b: bigint) => (a > b ? a : b)
@@ -277,14 +277,13 @@ export function createNumberCollector(limit: number): NumberCollector {
  *   not want them
  */
 async function matchMemory(
-  names: NameLists,
+  { names, pace }: { names: NameLists; pace: Pace },
   segments: readonly MemorySegment[],
   above: bigint,
   { node, nameTerms, filter, reading }: SearchPlan,
   collectors: readonly Collector[],
 ): Promise<void> {
   if (segments.length === 0) return
-  const pace = createPace()
   const nameLists = nameTerms.length === 0 ? null : await names.ofMemory(nameTerms, segments)
   const named = (segment: MemorySegment): Evaluated => ({
     documents: segment.documents,

@@ -1,4 +1,5 @@
 import type { SegmentCache } from '../cache/segment-cache.ts'
+import type { Pace } from '../pace.ts'
 import type { Expression, QueryNode } from '../query/parse.ts'
 import type { Columns } from '../segment/columns.ts'
 import {
@@ -342,8 +343,7 @@ export interface SegmentMatches {
  * @returns the matching documents of each segment
  */
 export async function verifyMatches(
-  source: ArticleSource,
-  cache: SegmentCache,
+  { source, cache, pace }: { source: ArticleSource; cache: SegmentCache; pace: Pace },
   found: SegmentMatches[],
   verification: Expression | null,
   version: bigint,
@@ -356,7 +356,7 @@ export async function verifyMatches(
   const passed = new Set(
     verification === null || seqs.length === 0
       ? []
-      : await source.verify(seqs, verification, version),
+      : await source.verify(seqs, verification, version, pace),
   )
   return states.map(({ of, open, known, unknown }) => {
     const { segment, columns, matches } = of

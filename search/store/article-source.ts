@@ -1,3 +1,4 @@
+import type { Pace } from '../pace.ts'
 import type { Axis, TimeSpan } from '../query/filters.ts'
 import type { Expression } from '../query/parse.ts'
 import type { SegmentSource } from '../segment/builder.ts'
@@ -86,8 +87,9 @@ export interface ArticleSource {
    * The articles of `seqs` whose words satisfy the expression.
    *
    * @param version of the segments that hold the articles
+   * @param pace of the search
    */
-  verify(seqs: bigint[], verification: Expression, version: bigint): Promise<bigint[]>
+  verify(seqs: bigint[], verification: Expression, version: bigint, pace: Pace): Promise<bigint[]>
   /** The fields that segments and filters need, for a range of articles or for single articles. */
   readSources(of: SegmentRange | bigint[]): Promise<SegmentSource[]>
   /** The words of the articles in a range. Reads a limited number at a time. */

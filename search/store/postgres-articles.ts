@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { wordList } from '../analysis/index.ts'
 import { APOSTROPHES, foldName } from '../analysis/tokens.ts'
-import { createPace } from '../pace.ts'
+import type { Pace } from '../pace.ts'
 import type { Client, Queryable } from '../postgres.ts'
 import { has } from '../query/expression.ts'
 import type { Axis } from '../query/filters.ts'
@@ -97,7 +97,7 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
       return row!
     },
 
-    verify: (seqs, verification, version) => verify(reads, seqs, verification, version),
+    verify: (seqs, verification, version, pace) => verify(reads, seqs, verification, version, pace),
 
     async readSources(of) {
       if (!Array.isArray(of))
@@ -288,8 +288,10 @@ async function verify(
   seqs: bigint[],
   verification: Expression,
   version: bigint,
+  pace: Pace,
 ): Promise<bigint[]> {
-  if (has(verification, ['near', 'forms'])) return verifyHere(reads, seqs, verification, version)
+  if (has(verification, ['near', 'forms']))
+    return verifyHere(reads, seqs, verification, version, pace)
   const lists: string[] = []
   const text = `select seq from article_words where seq = any ($1::bigint[]) and ${conditionOf(verification, lists)}`
   // A connection keeps a named statement until it ends, so only common forms get a name.
@@ -341,10 +343,10 @@ async function verifyHere(
   seqs: bigint[],
   verification: Expression,
   version: bigint,
+  pace: Pace,
 ) {
   const passed: bigint[] = []
   const holds = holding(verification)
-  const pace = createPace()
   for (let from = 0; from < seqs.length; from += VERIFIED) {
     const statement = {
       name: 'search-words',
@@ -363,10 +365,11 @@ type WordsRow = ArticleWords & { language: Language }
 
 /**
  * How many articles have their words in memory at a time: `WORDS_PER_STATEMENT` for a segment,
- * `VERIFIED` for a verification.
+ * `VERIFIED` for a verification. To read the answer of a verification may hold up other searches
+ * for a millisecond.
  */
 const WORDS_PER_STATEMENT = 1_024n
-const VERIFIED = 512
+const VERIFIED = 128
 
 async function* readWords(reads: IndexReads, range: SegmentRange): AsyncGenerator<ArticleWords> {
   for (const { first, last } of partsOf(range, WORDS_PER_STATEMENT)) {

@@ -27,6 +27,7 @@ import {
   createSearchPermits,
   type Permits,
 } from './access/permits.ts'
+import { createTurns } from './access/turns.ts'
 import { agentDoor } from './agents/door.ts'
 import type { Answers } from './agents/tools.ts'
 import { type Asked, answerArticles, createStandingAnswers } from './articles/articles.ts'
@@ -306,6 +307,7 @@ function toolsOf(parts: Parts, admissions: Admissions): Tools {
   const { config, log, index, semantic } = parts
   const permits = createSearchPermits(config)
   const questionPermits = createQuestionPermits(config)
+  const turns = createTurns()
   return {
     ...parts,
     send: createSender(COMPRESSED_MEMORY),
@@ -314,8 +316,8 @@ function toolsOf(parts: Parts, admissions: Admissions): Tools {
       index,
       semantic,
       state: response.locals.indexState,
-      withPermit: withPermitOf(permits, response),
-      withQuestionPermit: withPermitOf(questionPermits, response),
+      withPermit: withPermitOf(permits, turns, response),
+      withQuestionPermit: withPermitOf(questionPermits, turns, response),
     }),
     async charge(response: Response): Promise<void> {
       const start = performance.now()

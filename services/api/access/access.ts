@@ -10,6 +10,7 @@ import { ApiError } from '../contract/errors.ts'
 import type { Admissions } from './admissions.ts'
 import { type AddressLock, lockAddress } from './lock.ts'
 import { NoPermit, type Permits } from './permits.ts'
+import type { Turns } from './turns.ts'
 
 /**
  * Admits a request with a valid key: counts it in the minute of the key, and stores the plan on the
@@ -123,7 +124,7 @@ function setQuotaHeaders(response: Response, key: FoundKey['key'], month: QuotaM
  * Runs the searches of a request with permits of its key.
  * @returns a function that throws `ApiError` `internal_error` when no permit comes in time
  */
-export function withPermitOf(permits: Permits, response: Response): WithPermit {
+export function withPermitOf(permits: Permits, turns: Turns, response: Response): WithPermit {
   return async search => {
     const gone = new AbortController()
     const leave = () => gone.abort(new NoPermit('The caller has left.'))
@@ -131,12 +132,14 @@ export function withPermitOf(permits: Permits, response: Response): WithPermit {
     // The response may be closed already, because a search takes several permits one after another.
     if (response.destroyed) leave()
     const start = performance.now()
-    const begin = () => {
+    const { id } = accessOf(response).key
+    const begin = async () => {
+      await turns.begin(id)
       noteWait('permit', performance.now() - start)
-      return search(gone.signal)
+      return search(turns.paceOf(id, gone.signal))
     }
     try {
-      return await permits.take(accessOf(response).key.id, begin, gone.signal)
+      return await permits.take(id, begin, gone.signal)
     } catch (error) {
       if (!(error instanceof NoPermit)) throw error
       const message =

@@ -129,3 +129,20 @@ t.test('who asks at once is begun, waits or is refused, by the size of the pool'
   const crowd = Array.from({ length: 1_006 }, () => 'a')
   t.strictSame(await begun(questions, crowd), [4, 2])
 })
+
+t.test('keys that wait for the permits of all take turns', async t => {
+  const permits = createPermits({ atOnce: 2, together: 2, waiting: 100, patience: 60_000 })
+  const order: string[] = []
+  const work = (name: string) =>
+    permits.take(name, async () => {
+      order.push(name)
+      await tick()
+    })
+  await Promise.all([
+    ...Array.from({ length: 8 }, () => work('many')),
+    ...Array.from({ length: 3 }, () => work('few')),
+  ])
+  t.same(order.filter(name => name === 'few').length, 3)
+  t.ok(order.lastIndexOf('few') <= 7, order.join(' '))
+  t.equal(await permits.take('many', async () => 'again'), 'again', 'no permit is lost')
+})

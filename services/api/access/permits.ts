@@ -4,8 +4,7 @@ import type { Config } from '../../../shared/config/config.ts'
 export interface Permits {
   /**
    * Runs the work as soon as fewer than `atOnce` pieces of work of this name run. Callers of one
-   * name are served in the order of their calls. Callers of different names never wait for each
-   * other.
+   * name are served in the order of their calls.
    * @param leaves aborts when the caller leaves. A caller that waits then gets `NoPermit`, and its
    * work does not begin
    * @throws NoPermit when the caller would wait for too long, or too many wait already; errors of
@@ -22,6 +21,11 @@ export class NoPermit extends Error {
 interface PermitLimits {
   /** Pieces of work of one name under way at a time. */
   atOnce: number
+  /**
+   * Pieces of work of all names under way at a time. Names that wait for these take turns; absent:
+   * names never wait for each other.
+   */
+  together?: number
   /** Callers of one name that may wait. */
   waiting: number
   /** ms that a caller waits at most. */
@@ -31,26 +35,62 @@ interface PermitLimits {
 /**
  * Makes permits for this process. A name takes memory only while callers hold its permits or wait.
  */
-export function createPermits({ atOnce, waiting, patience }: PermitLimits): Permits {
-  const lines = new Map<string, { free: number; callers: Set<Caller> }>()
+export function createPermits({ atOnce, waiting, patience, together }: PermitLimits): Permits {
+  const lines = new Map<string, Line>()
+  let left = together ?? Infinity
+
+  /** Hands a free permit to the first caller of a name. */
+  function serve(line: Line): boolean {
+    const [next] = line.callers
+    if (next === undefined || line.free === 0 || left === 0) return false
+    line.free--
+    left--
+    next()
+    return true
+  }
+  function serveNext(name: string, own: Line): void {
+    if (together === undefined) return void serve(own)
+    if (own.callers.size > 0) {
+      // The name has had its turn, so it goes behind all others.
+      lines.delete(name)
+      lines.set(name, own)
+    }
+    for (const line of lines.values()) if (serve(line)) return
+  }
   return {
     async take(name, work, leaves) {
       if (leaves?.aborted) throw new NoPermit('The caller has left.')
       const line = lines.get(name) ?? { free: atOnce, callers: new Set() }
-      if (line.free === 0 && line.callers.size >= waiting)
-        throw new NoPermit('Too many wait for a permit.')
+      const isFree = line.free > 0 && left > 0
+      if (!isFree && line.callers.size >= waiting) throw new NoPermit('Too many wait for a permit.')
       lines.set(name, line)
-      if (line.free > 0) line.free--
-      else await waitAmong(line.callers, patience, leaves)
+      const forget = () => {
+        if (line.free === atOnce && line.callers.size === 0) lines.delete(name)
+      }
+      if (isFree) {
+        line.free--
+        left--
+      } else {
+        await waitAmong(line.callers, patience, leaves).catch(error => {
+          forget()
+          throw error
+        })
+      }
       try {
         return await work()
       } finally {
-        const [next] = line.callers
-        if (next !== undefined) next()
-        else if (++line.free === atOnce) lines.delete(name)
+        line.free++
+        left++
+        serveNext(name, line)
+        forget()
       }
     },
   }
+}
+
+interface Line {
+  free: number
+  callers: Set<Caller>
 }
 
 /** Ends the wait of a caller: with a permit, or with the reason why it gets none. */
@@ -114,15 +154,17 @@ const COUNTING = 100_000
 
 /**
  * Each search needs a permit of its key. The searches of one key take at most three quarters of the
- * pool, so slow searches of one client leave connections for others. A search waits for its permit
- * as long as a statement may run.
+ * pool, so slow searches of one client leave connections for others. The searches of all keys
+ * together are not more than the connections, and keys that wait for these take turns. A search
+ * waits for its permit as long as a statement may run.
  */
 export function createSearchPermits({
   DATABASE_POOL,
   SEARCH_TIMEOUT,
 }: SearchPermitSettings): Permits {
   const atOnce = Math.max(1, Math.floor((DATABASE_POOL * 3) / 4 / CONNECTIONS))
-  return createPermits({ atOnce, waiting: WAITING, patience: SEARCH_TIMEOUT })
+  const limits = { waiting: WAITING, patience: SEARCH_TIMEOUT }
+  return createPermits({ atOnce, together: DATABASE_POOL, ...limits })
 }
 
 /**
@@ -131,10 +173,13 @@ export function createSearchPermits({
  * key would only queue in the model, ahead of the questions of other keys.
  */
 const QUESTIONS = 4
+/** The questions of all keys together. Keys take turns, as the model answers one after another. */
+const QUESTIONS_TOGETHER = 8
 
 /** Permits for the calls that a search by meaning makes to the model and the vector store. */
 export function createQuestionPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>): Permits {
-  return createPermits({ atOnce: QUESTIONS, waiting: WAITING, patience: SEARCH_TIMEOUT })
+  const limits = { waiting: WAITING, patience: SEARCH_TIMEOUT }
+  return createPermits({ atOnce: QUESTIONS, together: QUESTIONS_TOGETHER, ...limits })
 }
 
 /**

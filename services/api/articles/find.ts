@@ -4,6 +4,7 @@ import {
   type CountedTexts,
   type Counts,
   type IndexState,
+  type Pace,
   type SearchIndex,
   TooFrequent,
 } from '../../../search/index.ts'
@@ -41,8 +42,8 @@ export interface Searches {
   state: IndexState | undefined
 }
 
-/** @param work gets a signal that aborts when the client leaves; long work checks it */
-export type WithPermit = <T>(work: (leaves: AbortSignal) => Promise<T>) => Promise<T>
+/** @param work rests at this pace, which also ends it when the client has left */
+export type WithPermit = <T>(work: (pace: Pace) => Promise<T>) => Promise<T>
 
 /** A page of a search by words or by meaning. */
 export interface Found {
@@ -117,11 +118,11 @@ async function findPage(
     return { ...page, estimate: false, next: page.next && { kind: 'semantic', ...page.next } }
   }
   const { match, searchIn, sort } = question
-  const page = await permits.statements(() =>
+  const page = await permits.statements(pace =>
     index.search(
       { ...filter, match, searchIn, sort, order, perPage },
       at?.kind === 'words' ? at : null,
-      { state },
+      { state, pace },
     ),
   )
   return { ...page, next: page.next && { kind: 'words', ...page.next } }
@@ -156,8 +157,8 @@ async function countAll(
   const filter = filterOf(planned)
   if (question.search !== 'semantic') {
     const { match, searchIn, sort } = question
-    return permits.statements(() =>
-      index.countBy({ ...filter, match, searchIn, sort }, breakdown, state?.lastSeq, texts),
+    return permits.statements(pace =>
+      index.countBy({ ...filter, match, searchIn, sort }, breakdown, state?.lastSeq, texts, pace),
     )
   }
   const asked = { text: question.q, planCountries: planned.plan.countries, reach: filter.reach }
@@ -182,7 +183,7 @@ async function measured<T>(
     }
   }
   const found = await search({
-    statements: work => withPermit(() => timed(work)),
+    statements: work => withPermit(pace => timed(() => work(pace))),
     question: work => withQuestionPermit(() => timed(work)),
   }).catch((error: unknown) => {
     throw explainSearch(error)

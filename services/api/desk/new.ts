@@ -64,10 +64,10 @@ export const answerWhatIsNew: Handler = async (
   const mark = signed(cursorSecret, bindingOf(key.id), contentOf(now))
   const counts: number[] = []
   const left = asked.entries().filter(([, { query, above }]) => query !== null && above < now.seq)
-  await withPermit(async leaves => {
+  await withPermit(async pace => {
     const countOne = async ([at, { id, query, above }]: [number, Asked]) => {
-      leaves.throwIfAborted()
-      const range = { above, state: now.state }
+      if (pace.isDue()) await pace.rest()
+      const range = { above, state: now.state, pace }
       const collector = await index
         .collect(query!, () => createCountCollector(MOST + 1), range)
         .catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import { createPace, type Pace, SHORT_TURN } from '../../../search/index.ts'
+import type { Pace } from '../../../search/index.ts'
 import {
   copyWords,
   distinct,
@@ -89,9 +89,9 @@ export async function answerCopies(
   const id = readId(rawQuery)
   const page = id === null ? await findPage(asking, cursorSecret, readSearch) : null
   const covered = page === null ? coveredBy(plan) : { countries: plan.countries, since: page.start }
-  const data = await searches.withPermit(async leaves => {
+  const data = await searches.withPermit(async pace => {
     const asked = page?.found.rows ?? [await findOne(pool, id ?? '', covered)]
-    return copiesOf(pool, searches, asked, covered, leaves)
+    return copiesOf(pool, searches, asked, covered, pace)
   })
   return jsonAnswer(
     `{"status":"ok","data":[${data.join()}]}`,
@@ -131,7 +131,7 @@ async function copiesOf(
   { index }: Pick<Searches, 'index'>,
   asked: readonly Asked[],
   { countries, since }: Reach,
-  leaves: AbortSignal,
+  pace: Pace,
 ): Promise<string[]> {
   const seqs = asked.map(({ seq }) => seq)
   const { rows } = await pool.query<Member>(GROUPS, [seqs, countries, since, MOST + 1])
@@ -139,15 +139,14 @@ async function copiesOf(
     (await index.articles(rows.map(({ seq }) => seq))).map(one => [one.seq, one.pieces.json.bytes]),
   )
   const answers = new Map<bigint, string>()
-  const pace = createPace(SHORT_TURN)
   for (const members of Map.groupBy(rows, ({ first }) => first).values()) {
-    const texts = await readTexts(pool, members, pace, leaves)
+    const texts = await readTexts(pool, members, pace)
     const [first] = members
     const article = (seq: bigint) => shown.get(seq)?.toString() ?? 'null'
     const shared = (a: bigint, b: bigint) =>
       Math.round(sharedOf(texts.get(a)!.set, texts.get(b)!.set) * 1e4) / 1e4
     for (const { seq, id } of members.filter(one => seqs.includes(one.seq))) {
-      await rested(pace, leaves)
+      if (pace.isDue()) await pace.rest()
       const others = members.filter(one => one.seq !== seq).slice(0, MOST)
       const copies = others.map(
         one =>
@@ -157,7 +156,6 @@ async function copiesOf(
         texts.get(seq)!,
         others.map(one => texts.get(one.seq)!.set),
         pace,
-        leaves,
       )
       const agencies = new Set(
         members
@@ -195,19 +193,14 @@ interface Text {
   set: Float64Array
 }
 
-async function readTexts(
-  pool: Pool,
-  members: Asked[],
-  pace: Pace,
-  leaves: AbortSignal,
-): Promise<Map<bigint, Text>> {
+async function readTexts(pool: Pool, members: Asked[], pace: Pace): Promise<Map<bigint, Text>> {
   const { rows } = await pool.query<{ seq: bigint; body: string | null }>(
     'select seq, body from article_texts where seq = any ($1::bigint[])',
     [members.map(({ seq }) => seq)],
   )
   const texts = new Map<bigint, Text>()
   for (const { seq, body } of rows) {
-    await rested(pace, leaves)
+    if (pace.isDue()) await pace.rest()
     const words = copyWords(body ?? '')
     const at = shinglesAt(words)
     texts.set(seq, { words: words.length, at, set: distinct(at.slice()) })
@@ -216,29 +209,14 @@ async function readTexts(
 }
 
 /** Counts the words that stand in no shingle of another text. */
-async function ownWords(
-  { words, at }: Text,
-  others: Float64Array[],
-  pace: Pace,
-  leaves: AbortSignal,
-): Promise<number> {
+async function ownWords({ words, at }: Text, others: Float64Array[], pace: Pace): Promise<number> {
   let own = words
   let counted = 0 // words before this place are counted already
   for (const [start, shingle] of at.entries()) {
-    if (start % 64 === 0) await rested(pace, leaves)
+    if (start % 64 === 0 && pace.isDue()) await pace.rest()
     if (!others.some(set => hasShingle(set, shingle))) continue
     own -= start + RUN - Math.max(start, counted)
     counted = start + RUN
   }
   return own
-}
-
-/**
- * Pauses when the pace says so.
- * @throws the signal's reason: the client has left
- */
-async function rested(pace: Pace, leaves: AbortSignal): Promise<void> {
-  if (!pace.isDue()) return
-  await pace.rest()
-  leaves.throwIfAborted()
 }

@@ -6,10 +6,16 @@ t.test('a long text is counted in steps, between which others have their turn', 
   const words = Array.from({ length: 30_000 }, (_, n) => (n % 3 === 0 ? 'brug' : `woord${n}`))
   let turns = 0
   const pace = createPace(SHORT_TURN)
-  const counted = { isDue: () => true, rest: () => pace.rest().then(() => void turns++) }
   const leaves = new AbortController()
-  const places = () =>
-    placesIn(words, { kind: 'keyword', words: ['bruggen'] }, 'nl', counted, leaves.signal)
+  const counted = {
+    isDue: () => true,
+    async rest() {
+      await pace.rest()
+      turns++
+      leaves.signal.throwIfAborted()
+    },
+  }
+  const places = () => placesIn(words, { kind: 'keyword', words: ['bruggen'] }, 'nl', counted)
   t.same(await places(), { places: 10_000, first: 0 })
   t.ok(turns >= 300, `${turns} turns`)
   turns = 0

@@ -2,13 +2,11 @@ import { isFormOf, wordsOf } from '../../../search/analysis/index.ts'
 import { boundMarks } from '../../../search/analysis/text.ts'
 import { wordRuns } from '../../../search/browser.ts'
 import {
-  createPace,
   type Expression,
   findingAny,
   leavesOf,
   type Match,
   type Pace,
-  SHORT_TURN,
 } from '../../../search/index.ts'
 import type { Language } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
@@ -79,15 +77,12 @@ export async function answerMatches(
   const isInText =
     question.search !== 'semantic' && question.searchIn === 'title_body' && match.kind !== 'all'
   // The permit is held while the texts are in memory, so it also limits memory.
-  const data = await asking.searches.withPermit(async leaves => {
+  const data = await asking.searches.withPermit(async pace => {
     const texts = isInText ? await readTexts(pool, found.rows) : new Map<bigint, string | null>()
     const matches = []
     const inExpression = match.kind === 'expression' ? placesOf(match.tree) : null
     const countPlaces = async (text: string, language: Language) =>
-      inExpression?.(text, language) ?? placesIn(wordsOf(text), match, language, pace, leaves)
-    // Reading the texts of a page takes long. So the loop pauses, to let the process answer other
-    // requests.
-    const pace = createPace(SHORT_TURN)
+      inExpression?.(text, language) ?? placesIn(wordsOf(text), match, language, pace)
     for (const { seq, pieces } of found.rows) {
       const article: ArticleObject = JSON.parse(pieces.json.bytes.toString())
       const { id, title, snippet, language } = article
@@ -98,7 +93,7 @@ export async function answerMatches(
       const text = texts.get(seq) ?? (texts.has(seq) ? null : '')
       const found = text === null ? NOT_COUNTED : await countPlaces(text, language)
       matches.push({ id, words: foundIn(words, match, language), ...found })
-      await rested(pace, leaves)
+      if (pace.isDue()) await pace.rest()
     }
     return matches
   })
@@ -133,35 +128,23 @@ const WORDS_PER_STEP = 64
  * Counts the places where the search has found the words. It pauses between steps, to let the
  * process answer other requests.
  * @returns `first`: the first place, as a share of the text in tenths; null: no place
- * @throws the signal's reason: the client has left
  */
 export async function placesIn(
   words: string[],
   match: Match,
   language: Language,
   pace: Pace,
-  leaves: AbortSignal,
 ): Promise<{ places: number; first: number | null }> {
   const isPlace = placeOf(words, match, language)
   let places = 0
   let first: number | null = null
   for (let at = 0; at < words.length; at++) {
-    if (at % WORDS_PER_STEP === 0 && pace.isDue()) await rested(pace, leaves)
+    if (at % WORDS_PER_STEP === 0 && pace.isDue()) await pace.rest()
     if (!isPlace(words[at]!, at)) continue
     places++
     first ??= tenthOf(at, words.length)
   }
   return { places, first }
-}
-
-/**
- * Pauses when the pace says so.
- * @throws the signal's reason: the client has left
- */
-async function rested(pace: Pace, leaves: AbortSignal): Promise<void> {
-  if (!pace.isDue()) return
-  await pace.rest()
-  leaves.throwIfAborted()
 }
 
 /** A tenth tells readers where to look, and reveals no more of the text (decision 42). */

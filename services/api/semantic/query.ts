@@ -1,4 +1,11 @@
-import type { ArticleFilter, ArticleRow, IndexState, KeptArticle } from '../../../search/index.ts'
+import {
+  type ArticleFilter,
+  type ArticleRow,
+  createPace,
+  type IndexState,
+  type KeptArticle,
+  type Pace,
+} from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
 import type { SameEvent } from '../../../shared/embeddings/models.ts'
 import type { NearArticle } from '../../../shared/vectors/store.ts'
@@ -85,13 +92,16 @@ export class SemanticUnavailable extends Error {
  */
 export interface SearchPermits {
   /** Statements in Postgres, and work in memory. */
-  statements<T>(work: () => Promise<T>): Promise<T>
+  statements<T>(work: (pace: Pace) => Promise<T>): Promise<T>
   /** The model and the vector store, which hold no connection to Postgres. */
   question<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** Permits for callers who never wait. */
-export const NO_PERMITS: SearchPermits = { statements: work => work(), question: work => work() }
+export const NO_PERMITS: SearchPermits = {
+  statements: work => work(createPace()),
+  question: work => work(),
+}
 
 /** Semantic search for the API; `openSemanticSearch` makes it. */
 export interface SemanticSearch<A extends KeptArticle = ArticleRow> {

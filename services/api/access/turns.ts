@@ -1,0 +1,64 @@
+import { createPace, type Pace, SHORT_TURN } from '../../../search/index.ts'
+
+/**
+ * Turns of keys on the event loop of this process. Between two looks at the network, the searches
+ * of one key work for about `SHORT_TURN` ms. Keys follow each other, however many searches each of
+ * them has open. So a key waits for one short turn of each other key, and never for all its work.
+ */
+export interface Turns {
+  /** The pace of a search. A search that nobody waits for ends at its next rest. */
+  paceOf(key: string, leaves: AbortSignal): Pace
+  /**
+   * Waits until a search of the key may begin. Many short searches may come at the same moment, and
+   * none of them rests.
+   */
+  begin(key: string): Promise<void>
+}
+
+export function createTurns(): Turns {
+  /** Searches that wait, by key. The next turn belongs to the first key. */
+  const lines = new Map<string, (() => void)[]>()
+  /** When the first search since the last look at the network began; null: none has. */
+  let begun: number | null = null
+
+  function resumeNext(): void {
+    const [first] = lines
+    if (first === undefined) return
+    const [key, line] = first
+    lines.delete(key)
+    const resume = line.shift()
+    if (line.length > 0) lines.set(key, line)
+    if (lines.size > 0) setImmediate(resumeNext)
+    noteBegin()
+    resume?.()
+  }
+
+  function noteBegin(): void {
+    begun = performance.now()
+    setImmediate(() => {
+      begun = null
+    })
+  }
+
+  const wait = (key: string) =>
+    new Promise<void>(resolve => {
+      if (lines.size === 0) setImmediate(resumeNext)
+      const line = lines.get(key)
+      if (line === undefined) lines.set(key, [resolve])
+      else line.push(resolve)
+    })
+
+  return {
+    paceOf(key, leaves) {
+      const pace = createPace(SHORT_TURN, async () => {
+        await wait(key)
+        leaves.throwIfAborted()
+      })
+      return { isDue: () => leaves.aborted || pace.isDue(), rest: pace.rest }
+    },
+    async begin(key) {
+      if (begun === null) noteBegin()
+      else if (performance.now() - begun > SHORT_TURN) await wait(key)
+    },
+  }
+}
