@@ -43,6 +43,7 @@ if (browserPath === undefined) {
           )
         }
         await page.getByText('1 article is close in meaning. What follows may be').waitFor()
+        await page.locator('.total').filter({ hasText: '2 articles, 1 close in meaning' }).waitFor()
         if (process.env.PICTURES)
           await page.screenshot({
             path: `${process.env.PICTURES}/near-${width}.png`,
@@ -57,13 +58,45 @@ if (browserPath === undefined) {
         t.ok((await overhang(page)) <= 0)
         t.strictSame(await axe(page), [])
         await page.goto(`${world.fleet.base()}/?q=zeppelin&search=semantic`)
-        await page.getByText('Nothing is close to this in meaning.').waitFor()
+        await page.getByText('None of these is clearly close in meaning.').waitFor()
         t.strictSame(await axe(page), [])
         t.strictSame(complaints, [])
         await close()
       }
     },
   )
+
+  t.test('counts of what is close say so in one sentence, and agents are told it, too', async t => {
+    const ask = async (path: string, init?: RequestInit) => {
+      const headers = {
+        Authorization: `Bearer ${secret}`,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+      }
+      return (await fetch(`${world.fleet.base()}${path}`, { ...init, headers })).text()
+    }
+    const counted = async (q: string, close: string) =>
+      JSON.parse(await ask(`/explore/counts?by=country&search=semantic&q=${q}${close}`))
+    t.equal((await counted('water+brug', '')).total, 2)
+    const { total, meaning } = await counted('water+brug', '&close=true')
+    t.strictSame([total, meaning.close, meaning.near], [1, 1, 0.45])
+    const note =
+      '1 article is close in meaning (relevance 0.45 or more); the others may be about something else.'
+    t.equal(meaning.note, note)
+    const far = await counted('zeppelin', '&close=true')
+    t.strictSame([far.total, far.meaning.close], [2, 0])
+    t.match(far.meaning.note, /^No article is clearly close/)
+    const refused = await ask('/explore/counts?by=country&q=brug&close=true')
+    t.match(JSON.parse(refused).errors.close, ['Leave it out unless search=semantic.'])
+    const params = {
+      name: 'search_news',
+      arguments: { search: 'semantic', q: 'water brug', per_page: 1 },
+    }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    const told = await ask('/mcp', { method: 'POST', body })
+    t.match(told, note)
+    t.match(told, '"close":1')
+  })
 
   t.test(
     'a card tells who has the same text, and what other languages write; a text is listed once',
@@ -111,7 +144,7 @@ if (browserPath === undefined) {
           /drie/,
         ])
         await card.getByText('Named as source: ANP').waitFor()
-        const others = card.getByText('In other languages: 1')
+        const others = card.getByText('In other languages: at least 1')
         await card.scrollIntoViewIfNeeded()
         await others.click()
         t.match(await card.locator('li').innerText(), /French\s+1 day later\s+.*Sluis een deux/s)

@@ -114,7 +114,7 @@ function OtherLanguages({
   if (others.length === 0) return null
   return (
     <details class="beside hint" lang={document.documentElement.lang}>
-      <summary>{words.app.named(words.copies.languages, number(others.length))}</summary>
+      <summary>{words.copies.languages(number(others.length))}</summary>
       <ul>
         {others.map(({ article: one, days }) => (
           <li key={one.id}>

@@ -65,6 +65,7 @@ export function ResultList(props: ListProps) {
     >
       <Head
         {...{ ...props, taking, isCompact }}
+        close={meaning?.close ?? 0}
         onCompact={compact}
         onTake={way => setTaking(way === taking ? null : way)}
       />
@@ -192,14 +193,27 @@ const COMPACT = 'perscope.compact'
 
 function Head(
   props: ListProps & {
+    /** How many articles a search by meaning says to be close. */
+    close: number
     isCompact: boolean
     onCompact(): void
     taking: Way | null
     onTake(way: Way): void
   },
 ) {
-  const { results, fresh, onFresh, isCompact, onCompact, taking, onTake, secret, isOnce, onOnce } =
-    props
+  const {
+    results,
+    close,
+    fresh,
+    onFresh,
+    isCompact,
+    onCompact,
+    taking,
+    onTake,
+    secret,
+    isOnce,
+    onOnce,
+  } = props
   const texts = useCounts(isOnce ? results.of : null, 'country', secret, 0, true).counts?.total
   const speech = useSpeech()
   const { words, number } = speech
@@ -210,6 +224,7 @@ function Head(
       </h2>
       <p role="status" class="total">
         {totalOf(results, speech)}
+        {close > 0 && results.loading !== 'first' && `, ${words.results.close(number(close))}`}
         {texts !== undefined &&
           results.loading !== 'first' &&
           `, ${words.copies.texts(number(texts), texts === 1)}`}

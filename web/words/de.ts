@@ -137,7 +137,8 @@ export const de: Words = {
     relevance: percent => `Nähe ${percent}`,
     near: (n, one) =>
       `${one ? '1 Artikel hat' : `${n} Artikel haben`} eine ähnliche Bedeutung. Was folgt, kann von etwas anderem handeln.`,
-    far: 'Vielleicht hat nichts eine ähnliche Bedeutung. Diese Artikel kommen am nächsten.',
+    far: 'Keiner davon hat eindeutig eine nahe Bedeutung. Was Sie suchen, kann trotzdem dabei sein.',
+    close: n => `${n} mit naher Bedeutung`,
     noDate: 'Ohne Datum',
     noTitle: 'Ohne Titel',
     places: (n, one, late) =>
@@ -173,7 +174,7 @@ export const de: Words = {
     source: 'Als Quelle genannt',
     headline: 'Titel',
     own: 'Eigene Wörter',
-    languages: 'In anderen Sprachen',
+    languages: n => `In anderen Sprachen: mindestens ${n}`,
     days: days =>
       days === 0
         ? 'innerhalb eines Tages'

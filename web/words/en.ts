@@ -131,7 +131,8 @@ export const en = {
     relevance: (percent: string) => `Closeness ${percent}`,
     near: (n: string, one: boolean) =>
       `${one ? '1 article is' : `${n} articles are`} close in meaning. What follows may be about something else.`,
-    far: 'Perhaps nothing is close to this in meaning. These articles come nearest.',
+    far: 'None of these is clearly close in meaning. What you look for may still be among them.',
+    close: (n: string) => `${n} close in meaning`,
     noDate: 'No date',
     noTitle: 'Without a title',
     places: (n: string, one: boolean, late: boolean) =>
@@ -165,7 +166,7 @@ export const en = {
     source: 'Named as source',
     headline: 'Headline',
     own: 'Own words',
-    languages: 'In other languages',
+    languages: (n: string) => `In other languages: at least ${n}`,
     days: (days: number) =>
       days === 0
         ? 'within a day'

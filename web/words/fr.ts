@@ -137,7 +137,8 @@ export const fr: Words = {
     relevance: percent => `Proximité ${percent}`,
     near: (n, one) =>
       `${one ? '1 article a' : `${n} articles ont`} un sens proche. La suite peut parler d’autre chose.`,
-    far: 'Aucun article n’a peut-être un sens proche. Ceux-ci s’en approchent le plus.',
+    far: 'Aucun de ces articles n’a un sens clairement proche. Ce que vous cherchez peut pourtant en être.',
+    close: n => `${n} proches par le sens`,
     noDate: 'Sans date',
     noTitle: 'Sans titre',
     places: (n, one, late) =>
@@ -173,7 +174,7 @@ export const fr: Words = {
     source: 'Source citée',
     headline: 'Titre',
     own: 'Mots originaux',
-    languages: 'Dans d’autres langues',
+    languages: n => `Dans d’autres langues : au moins ${n}`,
     days: days =>
       days === 0
         ? 'à moins d’un jour'

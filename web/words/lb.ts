@@ -140,7 +140,8 @@ export const lb: Words = {
     relevance: percent => `Änlechkeet ${percent}`,
     near: (n, one) =>
       `${one ? '1 Artikel huet' : `${n} Artikelen hunn`} eng änlech Bedeitung. Wat duerno kënnt, ka vun eppes anerem handelen.`,
-    far: 'Vläicht huet näischt eng änlech Bedeitung. Dës Artikele sinn am änlechsten.',
+    far: 'Keen dovun huet kloer eng no Bedeitung. Wat Dir sicht, ka trotzdeem dobäi sinn.',
+    close: n => `${n} mat enger nooer Bedeitung`,
     noDate: 'Ouni Datum',
     noTitle: 'Ouni Titel',
     places: (n, one, late) =>
@@ -176,7 +177,7 @@ export const lb: Words = {
     source: 'Als Quell genannt',
     headline: 'Titel',
     own: 'Eege Wierder',
-    languages: 'An anere Sproochen',
+    languages: n => `An anere Sproochen: op d’mannst ${n}`,
     days: days =>
       days === 0
         ? 'bannent engem Dag'

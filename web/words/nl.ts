@@ -140,7 +140,8 @@ export const nl: Words = {
     relevance: percent => `Nabijheid ${percent}`,
     near: (n, one) =>
       `${one ? '1 artikel ligt' : `${n} artikelen liggen`} qua betekenis dichtbij. Wat volgt, kan over iets anders gaan.`,
-    far: 'Misschien ligt niets qua betekenis dichtbij. Deze artikelen komen het dichtst in de buurt.',
+    far: 'Geen van deze ligt qua betekenis duidelijk dichtbij. Wat u zoekt, kan er toch bij zijn.',
+    close: n => `${n} dichtbij in betekenis`,
     noDate: 'Geen datum',
     noTitle: 'Zonder kop',
     places: (n, one, late) =>
@@ -174,7 +175,7 @@ export const nl: Words = {
     source: 'Als bron genoemd',
     headline: 'Kop',
     own: 'Eigen woorden',
-    languages: 'In andere talen',
+    languages: n => `In andere talen: minstens ${n}`,
     days: days =>
       days === 0
         ? 'binnen een dag'

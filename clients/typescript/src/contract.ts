@@ -162,6 +162,8 @@ export interface CountsQuery extends Omit<ArticlesQuery, 'order' | 'per_page'> {
    * first.
    */
   texts?: boolean | undefined
+  /** With `search=semantic`: counts only what is close in meaning, or all where nothing is. */
+  close?: boolean | undefined
   /** IANA name of the zone in which hours, days, weeks and months begin; UTC by default. */
   time_zone?: string | undefined
 }
@@ -200,6 +202,23 @@ export interface Counts {
   other: number
   /** Articles without a time of publication. */
   undated: number
+  /** Only with `search=semantic`: what can be found by meaning so far, and what is close. */
+  meaning?: Meaning
+}
+
+/** What a search by meaning can find, and has found. */
+export interface Meaning {
+  /** Articles of the plan's reach that have a vector, and all of them. */
+  found: number
+  of: number
+  /** The time of the earliest article that waits for its vector; null: none waits. */
+  waiting_from: string | null
+  /** Articles of less relevance may be about something else; null: not measured. */
+  near: number | null
+  /** Only with `close`: how many are close; null: `near` was not measured. */
+  close?: number | null
+  /** Only with `close`: the same in a sentence. */
+  note?: string
 }
 
 /**

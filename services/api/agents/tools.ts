@@ -78,6 +78,11 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       properties: {
         ...PAGE_SCHEMA.properties,
         read_as: { type: 'string', description: 'How the words were read.' },
+        meaning: {
+          ...COUNTS_SCHEMA.properties.meaning,
+          description:
+            'Only with search=semantic: how many articles are close in meaning, and the relevance from which they are.',
+        },
         completeness: {
           ...COMPLETENESS_SCHEMA.properties.data,
           description:
@@ -89,10 +94,13 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       const page = await ask<PageEnvelope>('articles', rawQuery)
       const request = readSearch(rawQuery, 'articles')
       const read_as = readAs(request)
+      const meaning = request.question.search === 'semantic' ? await meaningOf(rawQuery, ask) : null
       const completeness = await daysOf(page.articles, request, rawQuery, ask)
       const here = `Here of these days: ${completeness.map(dayLine).join('; ') || 'not known.'}`
-      const text = pageText([...headOf(page), DATA_NOTE, read_as, here], page.articles)
-      return { structured: { ...page, read_as, completeness }, text }
+      const close = meaning === null ? [] : [meaning.note]
+      const text = pageText([...headOf(page), DATA_NOTE, read_as, ...close, here], page.articles)
+      const found = { ...page, read_as, completeness }
+      return { structured: meaning === null ? found : { ...found, meaning }, text }
     },
   },
   count_news: {
@@ -233,6 +241,15 @@ function readAs({ question }: ArticlesRequest): string {
   const without =
     match.excluded.length === 0 ? '' : `; none of: ${phrases(match.excluded).join(', ')}`
   return `All of these, as written, ${place}: ${phrases(match.required).join(', ')}${without}`
+}
+
+/** What a search by meaning has found, without the parameters of its page. */
+async function meaningOf(rawQuery: string, ask: Ask): Promise<{ note: string }> {
+  const query = new URLSearchParams(rawQuery)
+  for (const name of ['per_page', 'cursor', 'order']) query.delete(name)
+  query.set('by', 'country')
+  query.set('close', 'true')
+  return (await ask<{ meaning: { note: string } }>('counts', query.toString())).meaning
 }
 
 const DAY = 86_400_000

@@ -131,6 +131,7 @@ async function findPage(
 /**
  * Counts all articles that the pages of a request would show.
  * @param texts counts each text once; absent: counts each article
+ * @param least of a search by meaning: the lowest relevance that counts
  * @throws ApiError `semantic_search_unavailable`
  * @throws TooManyBuckets
  * @throws TextsElsewhere
@@ -140,9 +141,10 @@ export async function countArticles(
   planned: PlannedRequest,
   breakdown: Breakdown,
   texts?: CountedTexts,
+  least = 0,
 ): Promise<{ counts: Counts; ms: number }> {
   return measured(searches, async permits => ({
-    counts: await countAll(searches, planned, breakdown, permits, texts),
+    counts: await countAll(searches, planned, breakdown, permits, least, texts),
   }))
 }
 
@@ -151,6 +153,7 @@ async function countAll(
   planned: PlannedRequest,
   breakdown: Breakdown,
   permits: SearchPermits,
+  least: number,
   texts?: CountedTexts,
 ): Promise<Counts> {
   const { question } = planned.request
@@ -162,7 +165,7 @@ async function countAll(
     )
   }
   const asked = { text: question.q, planCountries: planned.plan.countries, reach: filter.reach }
-  const seqs = await semantic.candidates(asked, permits)
+  const seqs = await semantic.candidates(asked, least, permits)
   return permits.statements(() =>
     index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown, texts),
   )

@@ -13,6 +13,7 @@ import {
   timeZoneNamed,
 } from '../../../search/index.ts'
 import { LANGUAGES } from '../../../shared/articles/article.ts'
+import { counted } from '../../../shared/log/printable.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { COVERED, COVERED_TIME, coveredBy } from '../../../shared/plans/reach.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
@@ -79,6 +80,11 @@ export const COUNTS_PARAMETERS = {
     about:
       'true: counts each text once. Of [copies](#tag/Explore/operation/copiesOfPage) the one counts that was ingested first, of those that the search finds.',
   },
+  close: {
+    kind: 'flag',
+    about:
+      'true: counts only what is close in meaning, of relevance `meaning.near` or more; all where nothing is. Only with `search=semantic`.',
+  },
   ...FILTERS,
   sort: {
     ...sort,
@@ -141,18 +147,28 @@ export const COUNTS_SCHEMA = objectOf(
     other: count('Articles of outlets beyond the first 20; otherwise 0.'),
     undated: count('By time: articles whose time is not known; otherwise 0.'),
     meaning: {
-      ...objectOf({
-        found: count("Articles of your plan's reach that have a vector."),
-        of: count('All articles of the reach.'),
-        waiting_from: timeOrNull(
-          'The earliest time of an article that waits for its vector; null: none waits.',
-        ),
-        near: {
-          type: ['number', 'null'],
-          description:
-            'Articles of less relevance may be about something else. null: this was not measured for the model that is used.',
+      ...objectOf(
+        {
+          found: count("Articles of your plan's reach that have a vector."),
+          of: count('All articles of the reach.'),
+          waiting_from: timeOrNull(
+            'The earliest time of an article that waits for its vector; null: none waits.',
+          ),
+          near: {
+            type: ['number', 'null'],
+            description:
+              'Articles of less relevance may be about something else. null: this was not measured for the model that is used.',
+          },
+          close: {
+            type: ['integer', 'null'],
+            minimum: 0,
+            description:
+              'Only with `close=true`: how many are close. null: `near` was not measured; 0: none is, and all are counted.',
+          },
+          note: text('Only with `close=true`: the same in a sentence.'),
         },
-      }),
+        ['close', 'note'],
+      ),
       description: 'Only with `search=semantic`: how much can be found by meaning so far.',
     },
   },
@@ -170,19 +186,27 @@ export async function answerCounts(
   meaningOf: (plan: Plan) => Promise<Meaning>,
   groupsOfTexts: () => Promise<TextGroups>,
 ): Promise<Answer> {
-  const { request, breakdown, then, isOfTexts } = readCountsRequest(rawQuery)
+  const { request, breakdown, then, isOfTexts, isOfClose } = readCountsRequest(rawQuery)
   const planned = plannedOf(request, plan)
   const texts = isOfTexts
     ? { groups: await searches.withPermit(groupsOfTexts), lowest: null }
     : undefined
-  const counting: Promise<{ counts: Counted; ms: number }> =
-    then === undefined
-      ? countArticles(searches, planned, breakdown, texts)
-      : countParts(then, searches, planned, breakdown, texts)
-  const { counts, ms } = await counting.catch((error: unknown) => {
-    throw refusalOf(error)
-  })
-  const meaning = request.question.search === 'semantic' ? { meaning: await meaningOf(plan) } : {}
+  const counting = async (least: number): Promise<{ counts: Counted; ms: number }> => {
+    const counts: Promise<{ counts: Counted; ms: number }> =
+      then === undefined
+        ? countArticles(searches, planned, breakdown, texts, least)
+        : countParts(then, searches, planned, breakdown, texts, least)
+    return counts.catch((error: unknown) => {
+      throw refusalOf(error)
+    })
+  }
+  const known = request.question.search === 'semantic' ? await meaningOf(plan) : null
+  const near = isOfClose ? (known?.near ?? null) : null
+  const first = await counting(near ?? 0)
+  const close = near === null ? null : first.counts.total
+  const { counts, ms } = close === 0 ? await counting(0) : first
+  const told = isOfClose ? { close, note: noteOf(near, close) } : {}
+  const meaning = known === null ? {} : { meaning: { ...known, ...told } }
   const body = JSON.stringify({
     ...countsObject(counts, planned, breakdown, then),
     ...(isOfTexts ? { texts: true } : {}),
@@ -191,21 +215,32 @@ export async function answerCounts(
   return jsonAnswer(body, request.question.search, ms)
 }
 
+/** What a search by meaning has found, in the sentence that all answers share. */
+function noteOf(near: number | null, close: number | null): string {
+  if (near === null)
+    return 'How close an article must be was not measured for this model: each may be about something else.'
+  return close === 0
+    ? `No article is clearly close in meaning (relevance ${near} or more); what is looked for may still be among them.`
+    : `${counted(close ?? 0, 'article is', 'articles are')} close in meaning (relevance ${near} or more); the others may be about something else.`
+}
+
 const readValues = createValuesReader(COUNTS_PARAMETERS, COUNTS_REFUSALS)
 
 /** @throws ApiError `invalid_request` with a sentence for each parameter that is wrong */
 function readCountsRequest(rawQuery: string) {
   const { values: given, problems } = readValues(rawQuery)
-  const { by, then, time_zone, texts, ...values } = given
+  const { by, then, time_zone, texts, close, ...values } = given
   const breakdown = readBreakdown(by, time_zone, problems)
   if (then !== undefined && by !== undefined && !isTime(by))
     problems.add('then', `Leave it out with by=${by}.`)
   if (then === 'outlet' && values.sort === 'ingested_at')
     problems.add('then', 'Leave outlet out with sort=ingested_at.')
+  if (close !== undefined && values.search !== 'semantic')
+    problems.add('close', 'Leave it out unless search=semantic.')
   const request = requestOf(values, problems)
   // A request without a breakdown has a problem, so `requestOf` has refused it.
   if (breakdown === null) throw new Error('A request without a breakdown was let through.')
-  return { request, breakdown, then, isOfTexts: texts === true }
+  return { request, breakdown, then, isOfTexts: texts === true, isOfClose: close === true }
 }
 
 type By = (typeof COUNTS_PARAMETERS.by.values)[number]
@@ -261,9 +296,10 @@ async function countParts(
   searches: Searches,
   planned: PlannedRequest,
   breakdown: Breakdown,
-  texts?: CountedTexts,
+  texts: CountedTexts | undefined,
+  least: number,
 ): Promise<{ counts: Counted; ms: number }> {
-  const { counts, ms: first } = await countArticles(searches, planned, breakdown, texts)
+  const { counts, ms: first } = await countArticles(searches, planned, breakdown, texts, least)
   const { request } = planned
   const bounds = boundsOf(planned)
   let ms = first
@@ -287,6 +323,7 @@ async function countParts(
         within,
         { by: 'outlet' },
         texts,
+        least,
       )
       data[at]!.parts = { data: found.data, other: found.other }
       ms += taken
@@ -299,6 +336,7 @@ async function countParts(
         one.planned,
         breakdown,
         texts,
+        least,
       )
       const byKey = new Map(found.data.map(({ key, count }) => [key, count]))
       for (const { key, parts } of data)

@@ -120,9 +120,10 @@ export interface SemanticSearch<A extends KeptArticle = ArticleRow> {
   /**
    * All candidates of a search. The request's filters are not applied yet.
    *
+   * @param least the lowest relevance; candidates below it are left out
    * @throws SemanticUnavailable; `createNearest` says after how long
    */
-  candidates(question: SemanticQuestion, permits?: SearchPermits): Promise<bigint[]>
+  candidates(question: SemanticQuestion, least: number, permits?: SearchPermits): Promise<bigint[]>
   /**
    * The nearest articles to an article, from some days around it; null: the article has no vector.
    *

@@ -77,10 +77,12 @@ export async function openSemanticSearch<A extends KeptArticle>(
       explained(() =>
         position === null ? firstPage(query, permits) : nextPage(query, position, permits),
       ),
-    candidates: (question, permits = NO_PERMITS) =>
+    candidates: (question, least, permits = NO_PERMITS) =>
       explained(async () => {
         const set = await sets.find(question, permits)
-        return set === null ? [] : (await permits.statements(set.keep)).candidates.seqs
+        if (set === null) return []
+        const { seqs, relevances } = (await permits.statements(set.keep)).candidates
+        return seqs.filter((_seq, at) => relevances[at]! >= 10_000 * least)
       }),
     around: query => explained(() => vectorSearch.around(query)),
     missing: () => vectorSearch.missing(),

@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'preact/hooks'
-import type { Count, Counts as CountsOfSearch } from '../../../clients/typescript/src/index.ts'
+import type { Count, Counts, Meaning } from '../../../clients/typescript/src/index.ts'
 import { Button, useWork } from '../../parts/controls.tsx'
 import {
   type Asking,
@@ -111,27 +111,14 @@ export const TIME_UNITS = ['hour', 'day', 'week', 'month', 'year'] as const
 export type TimeUnit = (typeof TIME_UNITS)[number]
 type By = TimeUnit | 'outlet' | 'language' | 'country'
 
-/**
- * The counts. For a search by meaning they also say how many articles it can find at present, and
- * of how many.
- */
-export type Counts = CountsOfSearch & { meaning?: Meaning }
-
-interface Meaning {
-  found: number
-  of: number
-  /** The time of the earliest article that cannot be found yet. */
-  waiting_from: string | null
-  /** Articles with a lower relevance may be about something else; null: unknown. */
-  near: number | null
-}
-
 /** The address that counts the articles of a search by `by`, in the reader's time zone. */
 export function countsPath(search: Search, by: By, texts: boolean): string {
   // Counts have no order, and count by time of publication.
   const parameters = writeSearch({ ...search, sort: null, order: 'desc' })
   parameters.set('by', by === 'year' ? 'month' : by)
   if (texts) parameters.set(ONCE, 'true')
+  // Of the 500 nearest articles, the figures count those that are close.
+  if (search.mode === 'semantic') parameters.set('close', 'true')
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   if (isTime(by) && zone) parameters.set('time_zone', zone)
   return `/explore/counts?${parameters}`

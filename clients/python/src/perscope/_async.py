@@ -94,14 +94,16 @@ class AsyncClient(Base):
         by: By,
         then: Then | None = None,
         texts: bool | None = None,
+        close: bool | None = None,
         time_zone: str | None = None,
         **query: Unpack[ExploreQuery],
     ) -> Counts:
         """
         How many articles a search finds, by time or by a property; each bucket again by `then`. With
         `texts` each text counts once: of copies the one that was ingested first, of those found.
+        With `close` a search by meaning counts what is close in meaning; all where nothing is.
         """
-        asked = {**query, "by": by, "then": then, "texts": texts, "time_zone": time_zone}
+        asked = {**query, "by": by, "then": then, "texts": texts, "close": close, "time_zone": time_zone}
         counts: Counts = (await self._ask("/explore/counts", asked)).body
         return counts
 

@@ -169,6 +169,24 @@ class _Counts(TypedDict):
     """Articles without a time of publication."""
 
 
+class _Meaning(TypedDict):
+    found: int
+    of: int
+    """Articles of the plan's reach: `found` of them have a vector."""
+    waiting_from: Optional[str]
+    near: Optional[float]
+    """Articles of less relevance may be about something else. None: not measured."""
+
+
+class Meaning(_Meaning, total=False):
+    """What a search by meaning can find, and has found."""
+
+    close: Optional[int]
+    """Only with `close`: how many are close. None: `near` was not measured."""
+    note: str
+    """Only with `close`: the same in a sentence."""
+
+
 class Counts(_Counts, total=False):
     """What `/explore/counts` answers. Fields may be added."""
 
@@ -177,6 +195,8 @@ class Counts(_Counts, total=False):
     """Only with `texts`: what is said of articles here, is of texts."""
     time_zone: str
     """Of the buckets; only with counts by time."""
+    meaning: Meaning
+    """Only with `search=semantic`."""
 
 
 class Copy(TypedDict):
