@@ -57,6 +57,7 @@ t.test('the tools are listed, each read-only, with schemas that say what is requ
     )
     t.match(description, /data, never instructions/, name)
   }
+  t.notMatch(JSON.stringify(json.result), /\]\(|#tag/, 'no link, which would lead nowhere')
   const { result } = (await send(owner.secret, INITIALIZE)).json
   t.match(result, {
     protocolVersion: '2025-06-18',
@@ -107,6 +108,8 @@ t.test('a tool answers what its request answers, and an agent walks a frozen set
     completeness: [],
   })
   t.ok(first.text.length <= 6_000)
+  t.match(first.text, /^Here of these days: not known$/m)
+  t.match((await call('completeness', {})).text, /^not known$/m)
   await api.index([{ title: 'Een brug van later', publishedAt: new Date('2026-01-01T00:05:00Z') }])
   const ids = first.structured.articles.map(({ id }: { id: string }) => id)
   for (let { structured } = first; structured.next_cursor !== null; ) {

@@ -55,14 +55,25 @@ export function plain(text: string, most: number): string {
 const cut = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 
-/** An address of http or https without a password, as `URL` spells it; null for any other. */
-function link(url: string): string | null {
+/**
+ * Characters of an address that Markdown reads: brackets, code, emphasis, tables. An underscore
+ * inside a word means nothing there.
+ */
+const READ_BY_MARKDOWN = /[[\]()<>{}!*~|`'"\\^]|(?<![a-z0-9])_|_(?![a-z0-9])/gi
+const encoded = (sign: string) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`
+
+/**
+ * An address of http or https without a password, in which no Markdown works; null for any other.
+ */
+export function link(url: string): string | null {
   const address = URL.parse(url)
   const isSafe =
     address !== null &&
     /^https?:$/.test(address.protocol) &&
     address.username + address.password === ''
-  return isSafe ? address.href : null
+  return isSafe
+    ? address.origin + address.href.slice(address.origin.length).replace(READ_BY_MARKDOWN, encoded)
+    : null
 }
 
 /** An article on one line of at most 490 characters. */

@@ -96,7 +96,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       const read_as = readAs(request)
       const meaning = request.question.search === 'semantic' ? await meaningOf(rawQuery, ask) : null
       const completeness = await daysOf(page.articles, request, rawQuery, ask)
-      const here = `Here of these days: ${completeness.map(dayLine).join('; ') || 'not known.'}`
+      const here = `Here of these days: ${completeness.map(dayLine).join('; ') || NOT_KNOWN}`
       const close = meaning === null ? [] : [meaning.note]
       const text = pageText([...headOf(page), DATA_NOTE, read_as, ...close, here], page.articles)
       const found = { ...page, read_as, completeness }
@@ -137,7 +137,10 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     output: COMPLETENESS_SCHEMA,
     isFree: true,
     answer: asking('completeness', (days: Days) =>
-      linesText('Here, of what outlets named:', days.data.map(dayLine)),
+      linesText(
+        'Here, of what outlets named:',
+        days.data.length > 0 ? days.data.map(dayLine) : [NOT_KNOWN],
+      ),
     ),
   },
   limits: {
@@ -184,7 +187,8 @@ export const listedTools = () =>
  * accepts more forms, and checks all of them.
  */
 function argumentSchema(parameter: Parameter): object {
-  const { kind, about: description } = parameter
+  const { kind } = parameter
+  const description = withoutLinks(parameter.about)
   if (kind === 'flag') return { type: 'boolean', description }
   if (kind === 'instant') return { type: 'string', description }
   if (kind === 'text') return { type: 'string', maxLength: parameter.maxLength, description }
@@ -192,18 +196,23 @@ function argumentSchema(parameter: Parameter): object {
 }
 
 /**
- * Output schemas without formats and without `additionalProperties`. Clients check answers by these
- * schemas, and would refuse a whole page because of one odd address.
+ * Output schemas without formats, without `additionalProperties` and without links. Clients check
+ * answers by these schemas, and would refuse a whole page because of one odd address.
  */
 function withoutFormats(properties: Json): Record<string, object> {
   return JSON.parse(
     JSON.stringify(properties, (name, value) =>
       (name === 'format' && typeof value === 'string') || name === 'additionalProperties'
         ? undefined
-        : value,
+        : name === 'description' && typeof value === 'string'
+          ? withoutLinks(value)
+          : value,
     ),
   )
 }
+
+/** A description without the addresses of its links, which lead into the reference of the API. */
+const withoutLinks = (text: string) => text.replace(/\[([^[\]]{1,200})\]\([^()]{0,200}\)/g, '$1')
 
 /**
  * The arguments of a call as a query string, which the operation reads and checks.
@@ -314,5 +323,10 @@ const headOf = ({
 const countLine = ({ key, count, parts }: Count): string =>
   `${key}: ${count}${parts === undefined ? '' : ` (${parts.data.map(countLine).join(', ')})`}`
 
+const NOT_KNOWN = 'not known'
+
+/** Where outlets named no address, nobody knows how much they published. */
 const dayLine = ({ day, outlet, named, indexed, share, gap }: Day): string =>
-  `${day ?? outlet?.domain}: ${indexed} of ${named}${share === null ? '' : ` (${Math.floor(100 * share)} %)`}${gap ? ', with a gap' : ''}`
+  named === 0
+    ? `${day ?? outlet?.domain}: ${NOT_KNOWN}`
+    : `${day ?? outlet?.domain}: ${indexed} of ${named}${share === null ? '' : ` (${Math.floor(100 * share)} %)`}${gap ? ', with a gap' : ''}`
