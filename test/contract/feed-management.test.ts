@@ -270,8 +270,12 @@ t.test('answers fit the OpenAPI document, and every error that was met is in it'
   const { secret } = await api.issue({ countries: ['NL'] })
   const made = await make(secret, { search: 'q=brug', title: 'x' })
   fits(t, 'MadeFeed', made.json)
+  const { status: _status, data, ...before } = made.json
+  t.strictSame(data, before, 'both forms for one version')
   await read(pathOf(made.json.url))
-  fits(t, 'Feeds', (await api.ask(secret, '/explore/feeds')).json)
+  const listed = (await api.ask(secret, '/explore/feeds')).json
+  fits(t, 'Feeds', listed)
+  t.strictSame(listed.data, listed.feeds)
   const id = made.json.id as string
   await api.ask(secret, `/explore/feeds/${id}`, { method: 'DELETE' })
   for (const [answer, operation] of [

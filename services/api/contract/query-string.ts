@@ -136,7 +136,8 @@ const ajv = new Ajv({
  * (decisions 9–12): single values given once, lists in three forms, text NFC-normalised and
  * trimmed, choices in canonical case. Every value must fit the schema that the OpenAPI document
  * prints. The reader omits values that it cannot read, and explains each of them in `problems`.
- * @param refusals sentences for parameters that other operations take and this operation does not
+ * @param refusals sentences for parameters (`outlets`) and values (`search=expression`) that other
+ *   operations take and this operation does not
  */
 export function createValuesReader<T extends ParameterTable>(
   table: T,
@@ -155,7 +156,8 @@ export function createValuesReader<T extends ParameterTable>(
     if (!validate(shaped)) {
       for (const error of validate.errors ?? []) {
         const name = parameterOf(table, error)
-        problems.add(name, complaint(table[name]!, error.keyword))
+        const elsewhere = refusals.get(`${name}=${shaped[name]}`)
+        problems.add(name, elsewhere ?? complaint(table[name]!, error.keyword))
       }
     }
     const given: Record<string, unknown> = {}
@@ -216,7 +218,8 @@ function collect(
       continue
     }
     if (!name) {
-      problems.add(item.name, refusals.get(item.name) ?? unknown(item.name, Object.keys(table)))
+      const elsewhere = refusals.get(item.name.replace(/\[\]$/, ''))
+      problems.add(item.name, elsewhere ?? unknown(item.name, Object.keys(table)))
       continue
     }
     const parameter = table[name]!

@@ -56,12 +56,26 @@ export interface ArticlesRequest {
   cursor: string | null
 }
 
+/** Where more is served than the contract has. */
+const BESIDE = '/explore/articles and /explore/articles.rss'
+
 /**
  * Reads and validates the raw query string of an operation of the contract: first each parameter,
  * then the rules between parameters.
  * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
  */
-export const readRequest: ReadRequest = createReader(createValuesReader(PARAMETERS))
+export const readRequest: ReadRequest = createReader(
+  createValuesReader(
+    PARAMETERS,
+    new Map([
+      ['outlets', `There is no such parameter here; ${BESIDE} take it.`],
+      [
+        'search=expression',
+        `Write one of ${PARAMETERS.search.values.join(', ')}; ${BESIDE} take expression.`,
+      ],
+    ]),
+  ),
+)
 
 /**
  * Reads a search beside the contract, from an address or a kept search. The contract's parameters

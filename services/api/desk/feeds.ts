@@ -14,7 +14,8 @@ import { type Handler, type OwnerRoutes, refuseMore } from './handler.ts'
 
 const answerList: Handler = async ({ pool, key }, _request, response) => {
   const feeds = await listFeeds(pool, key.id)
-  response.json({ status: 'ok', feeds: feeds.map(feedObject) })
+  const data = feeds.map(feedObject)
+  response.json({ status: 'ok', data, feeds: data })
 }
 
 const answerNew: Handler = async ({ pool, publicUrl, serviceName, key }, request, response) => {
@@ -26,7 +27,9 @@ const answerNew: Handler = async ({ pool, publicUrl, serviceName, key }, request
   }).catch(refuseMore)
   // The key was revoked while the request ran.
   if (!made) throw new ApiError('invalid_token')
-  response.status(201).json({ status: 'ok', ...madeFeed(publicUrl, made) })
+  const data = madeFeed(publicUrl, made)
+  // The members beside `data` go one version later (CHANGELOG.md).
+  response.status(201).json({ status: 'ok', data, ...data })
 }
 
 /** A new feed for its owner, with its addresses. */

@@ -139,11 +139,19 @@ const MADE_FEED = {
   },
 }
 
+const FEEDS = { type: 'array', items: ref('schemas', 'Feed') } as const
+
+/** The same members beside `data`, for one version. */
+const deprecated = (properties: Record<string, object>) =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, { ...schema, deprecated: true }]),
+  )
+
 /** Schemas of the operations on feeds, for the components of a document. */
 const FEED_SCHEMAS = {
   Feed: FEED,
-  Feeds: objectOf({ status: OK, feeds: { type: 'array', items: ref('schemas', 'Feed') } }),
-  MadeFeed: objectOf({ status: OK, ...MADE_FEED }),
+  Feeds: objectOf({ status: OK, data: FEEDS, feeds: { ...FEEDS, deprecated: true } }),
+  MadeFeed: objectOf({ status: OK, data: objectOf(MADE_FEED), ...deprecated(MADE_FEED) }),
   NewFeed: closedObject({ search: NEW_SEARCH, title: NEW_NAME }, ['title']),
 }
 
