@@ -80,7 +80,7 @@ await runCommand(
         value: 'N',
         about: `indexes at most N articles a second, from 1 to ${MOST_PER_SECOND}`,
       },
-      json: { about: 'prints {"indexed", "known", "bad"} at the end' },
+      json: { about: 'prints {"indexed", "known", "removed", "bad"} at the end' },
       'dry-run': { about: 'reads all lines and reports the bad ones; indexes nothing' },
     },
     needs: ['DATABASE_URL'],
@@ -131,15 +131,19 @@ interface Input {
   isPipe: boolean
 }
 
-/** Counts of lines with and without a valid article, and of new and known articles. */
 function noCounts(): ImportCounts {
-  return { good: 0, bad: 0, indexed: 0, known: 0 }
+  return { good: 0, bad: 0, indexed: 0, known: 0, removed: 0 }
 }
+/**
+ * Counts of lines with and without a valid article, and of articles that are new, known, or were
+ * taken out by an operator.
+ */
 interface ImportCounts {
   good: number
   bad: number
   indexed: number
   known: number
+  removed: number
 }
 
 async function openFile(file: string): Promise<ReadStream> {
@@ -220,7 +224,7 @@ async function importAll(
         countLines(counts, group, bar)
         if (perSecond === null) await importer.add(group.articles)
         else await addAtRate(importer, group.articles, limit, signal)
-        bar.update(group.end, { articles: counts.indexed + counts.known })
+        bar.update(group.end, { articles: counts.indexed + counts.known + counts.removed })
         if (signal.aborted) return
       }
       if (perSecond !== null) bar.say('Making the last segments …')
@@ -261,9 +265,10 @@ async function withImporter(
     embedDelay,
     writer: openArticleWriter({ pool, indexer, embedDelay }),
     patiently: work => whileAway(work, context),
-    written({ indexed, known }) {
+    written({ indexed, known, removed }) {
       counts.indexed += indexed
       counts.known += known
+      counts.removed += removed
       grouping ??= groups
         .pass(context.signal)
         .catch(() => {})
@@ -286,16 +291,17 @@ async function withImporter(
 
 function report(
   { options, print, say, signal }: CommandContext,
-  { good, bad, indexed, known }: ImportCounts,
+  { good, bad, indexed, known, removed }: ImportCounts,
   dryRun: boolean,
 ): number {
-  if (options.json === true) print(JSON.stringify({ indexed, known, bad }))
+  if (options.json === true) print(JSON.stringify({ indexed, known, removed, bad }))
   if (dryRun) {
     say(`${counted(good, 'good line')}, ${counted(bad, 'bad one')}; nothing is indexed.`)
   } else {
     const knownToo = known > 0 ? `, ${known} known already` : ''
+    const removedToo = removed > 0 ? `, ${removed} taken out before` : ''
     say(
-      `${signal.aborted ? 'Interrupted. ' : ''}Indexed ${counted(indexed, 'article')}${knownToo}; ${counted(bad, 'bad line')} skipped.`,
+      `${signal.aborted ? 'Interrupted. ' : ''}Indexed ${counted(indexed, 'article')}${knownToo}${removedToo}; ${counted(bad, 'bad line')} skipped.`,
     )
   }
   return bad > 0 || signal.aborted ? 1 : 0

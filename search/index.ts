@@ -82,8 +82,10 @@ export function openIndexOf<A extends KeptArticle>(
   let closed = false
 
   const pacedBy = (pace: Pace = createPace()) => ({ ...parts, pace })
-  const suggestions = createSuggestions(parts.names.names, () =>
-    restarting(() => collectAll(pacedBy(), EVERY_ARTICLE, createNameCounter, SIZES)),
+  const suggestions = createSuggestions(
+    parts.names.names,
+    () => restarting(() => collectAll(pacedBy(), EVERY_ARTICLE, createNameCounter, SIZES)),
+    () => parts.knownMeta()?.removed.last,
   )
   return {
     search(query, position = null, { state, pace, ...sizes } = {}) {
@@ -171,12 +173,17 @@ export function openIndexOf<A extends KeptArticle>(
 
 /** Answers questions about given articles only. The caller names them by their `seq`. */
 function amongArticles(
-  parts: Pick<OpenedParts, 'source' | 'namesOf' | 'daysUpTo'> & {
+  parts: Pick<
+    OpenedParts,
+    'source' | 'namesOf' | 'daysUpTo' | 'knownMeta' | 'metaOf' | 'segments'
+  > & {
     stored: Pick<OpenedParts['stored'], 'names'>
   },
 ): Pick<SearchIndex, 'filter' | 'countAmong'> {
   const filter: SearchIndex['filter'] = async (seqs, asked) => {
-    const articles = await parts.source.readSources(seqs)
+    const { removed } =
+      parts.knownMeta() ?? (await parts.metaOf((await parts.segments.readSnapshot()).version))
+    const articles = (await parts.source.readSources(seqs)).filter(({ seq }) => !removed.has(seq))
     const names = await parts.namesOf(articles, asked)
     const passes = articleTest(asked)
     return articles.filter(article => passes(article, names))

@@ -7,6 +7,7 @@ import {
   type Names,
 } from './cache/stored-articles.ts'
 import { type Elsewhere, type IndexParts, nowhere, type StoredMeta } from './execute/index-parts.ts'
+import { NONE_REMOVED, removedArticles } from './execute/removed.ts'
 import { createMemoryIndex } from './memory/memory-index.ts'
 import { createNameLists, type NameLists } from './memory/name-lists.ts'
 import type { Queryable } from './postgres.ts'
@@ -73,6 +74,7 @@ export function openParts<A extends KeptArticle>(
   const stored = createStoredArticles(source, { ...sizes, names: sizes.names / 2 }, form)
   const names = createNameLists(source, sizes.names / 8)
   let meta: StoredMeta | null = null
+  let removed = { ...NONE_REMOVED, seqs: [] as number[] }
   let known: { lastSeq: bigint; days: KnownDays } | null = null
   return {
     segments,
@@ -89,11 +91,21 @@ export function openParts<A extends KeptArticle>(
       if (meta?.version === version) return meta
       const read = await segments.readMeta(version)
       const held = await elsewhere.at(version, (read.segments[0]?.first ?? 1n) - 1n)
+      const { last } = removed
+      if (read.removals > last) {
+        const more = await segments.readRemoved(last, read.version)
+        // Another search may have read them meanwhile.
+        if (removed.last === last) {
+          const seqs = [...removed.seqs, ...more]
+          removed = { ...removedArticles(read.removals, seqs), seqs }
+        }
+      }
       // The archive matches the articles of these segments, so the segments need no memory.
       meta = {
         ...read,
         segments: read.segments.filter(segment => segment.last > held.covered),
         elsewhere: held,
+        removed,
       }
       return meta
     },

@@ -57,23 +57,28 @@ export interface Suggestions {
  *
  * @param names the names in memory, in which searches look up parts of names
  * @param count counts the articles of all names
+ * @param removal the number of the last removal; a ranking of before is not used
  */
 export function createSuggestions(
   names: Record<NameField, NameIndex>,
   count: () => Promise<NameCounter>,
+  removal: () => bigint | undefined = () => undefined,
 ): Suggestions {
   let rankings: Rankings | null = null
+  let rankedAt: bigint | undefined
   let until = 0
   let ranking: Promise<Rankings> | null = null
   let closed = false
 
   async function rank(): Promise<Rankings> {
     const start = performance.now()
+    const last = removal()
     const counter = await count()
     const isClosed = () => closed
     const outlet = await rankCounted(names.outlet, counter.outlet, isClosed)
     const author = await rankCounted(names.author, counter.author, isClosed)
     rankings = { outlet, author }
+    rankedAt = last
     const took = performance.now() - start
     until =
       performance.now() + (areFew(rankings) ? LEAST_FRESH : Math.max(LEAST_FRESH, took * FRESH))
@@ -90,7 +95,7 @@ export function createSuggestions(
    * fails.
    */
   async function current(): Promise<Rankings> {
-    if (rankings === null) return refresh()
+    if (rankings === null || (rankedAt !== removal() && !closed)) return refresh()
     if (performance.now() < until || closed) return rankings
     const old = rankings
     const refreshed = refresh().catch(() => old)

@@ -34,6 +34,7 @@ const MENDS = {
   promises: RESTORE,
   copies: `${REINDEX} -- --copies`,
   feeds: 'npm run keys -- feed revoke',
+  removed: 'npm run articles -- remove, once more,',
   unpromised: null,
 } satisfies Record<IndexKind | 'archive' | 'vectors' | 'copies' | 'feeds', string | null>
 

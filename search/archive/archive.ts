@@ -16,6 +16,7 @@ import {
   type SearchPlan,
   TooFrequent,
 } from '../execute/plan.ts'
+import type { RemovedArticles } from '../execute/removed.ts'
 import type { Queryable } from '../postgres.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import type { QueryNode } from '../query/parse.ts'
@@ -68,8 +69,8 @@ export function openArchive(
       const isCurrent = async () => (await readArchiveMeta(db)).version === version
       return {
         covered: own.covered,
-        part: (plan, order, verify) =>
-          archivePart(client, own, plan, order, { isCurrent, failed, verify }),
+        part: (plan, order, told) =>
+          archivePart(client, own, plan, order, { isCurrent, failed, ...told }),
       }
     },
     close: client.close,
@@ -86,12 +87,20 @@ function archivePart(
   { indices, covered }: ArchiveMeta,
   { node, scoring, filter, reading }: SearchPlan,
   order: MatchOrder,
-  told: { isCurrent: () => Promise<boolean>; failed: () => void; verify: Verify },
+  told: {
+    isCurrent: () => Promise<boolean>
+    failed: () => void
+    verify: Verify
+    removed: RemovedArticles
+  },
 ): IndexPart {
   const watermark = filter.watermark < covered ? filter.watermark : covered
   const own = { ...filter, watermark }
   const ahead = inOrder(indices, order, own)
   let words: Clause[] = node === null ? [] : [clauseOf(node)]
+  const removed = told.removed.upTo(watermark)
+  for (let from = 0; from < removed.length; from += PAGE)
+    words.push({ bool: { must_not: [{ terms: { seq: removed.slice(from, from + PAGE) } }] } })
 
   const matchSome = async (some: Ahead<ArchiveIndex>[], collectors: readonly Collector[]) => {
     const asked = some.map(one => one.segment)

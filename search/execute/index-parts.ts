@@ -7,6 +7,7 @@ import type { ArticleSource, KnownDays } from '../store/article-source.ts'
 import type { IndexMeta, SegmentStore, WaitFor } from '../store/segment-store.ts'
 import type { Collector } from './collector.ts'
 import type { MatchOrder, SearchPlan } from './plan.ts'
+import type { RemovedArticles } from './removed.ts'
 
 /**
  * Sizes of a search. `cap` limits the total. The others change how fast a result is found, and
@@ -28,6 +29,8 @@ export interface SearchSizes {
 export interface StoredMeta extends IndexMeta {
   /** The oldest articles, which no segment of `segments` has. */
   elsewhere: HeldElsewhere
+  /** The articles that searches leave out. */
+  removed: RemovedArticles
 }
 
 /** The parts of an opened index. */
@@ -70,7 +73,11 @@ export interface HeldElsewhere {
    * Makes the part for one search. The part finds the same articles as segments would, because both
    * have the same terms.
    */
-  part(plan: SearchPlan, order: MatchOrder, verify: Verify): IndexPart
+  part(
+    plan: SearchPlan,
+    order: MatchOrder,
+    told: { verify: Verify; removed: RemovedArticles },
+  ): IndexPart
 }
 
 /**

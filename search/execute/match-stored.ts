@@ -3,12 +3,12 @@ import type { SegmentCache } from '../cache/segment-cache.ts'
 import type { Pace } from '../pace.ts'
 import type { QueryNode } from '../query/parse.ts'
 import type { Columns } from '../segment/columns.ts'
-import { type DocIdSet, rangeSet } from '../segment/doc-id-set.ts'
+import { type DocIdSet, difference, rangeSet } from '../segment/doc-id-set.ts'
 import { countBetween } from '../segment/postings-builder.ts'
 import type { ArticleSource } from '../store/article-source.ts'
-import { type IndexMeta, type ListKey, type SegmentMeta, sizeOf } from '../store/segment-store.ts'
+import { type ListKey, type SegmentMeta, sizeOf } from '../store/segment-store.ts'
 import type { Collector, Question, SegmentReader } from './collector.ts'
-import type { IndexPart } from './index-parts.ts'
+import type { IndexPart, StoredMeta } from './index-parts.ts'
 import {
   type Ahead,
   applyFilter,
@@ -31,7 +31,7 @@ interface StoredContext {
   cache: SegmentCache
   pace: Pace
   source: ArticleSource
-  meta: IndexMeta
+  meta: StoredMeta
 }
 
 /** The stored segments as a part of the index. A search matches them in its own order. */
@@ -213,13 +213,16 @@ async function matchSegments(
     const { confirmed, candidates } = matches?.[index] ?? everything(own.size)
     const passed = applyFilter(candidates, segment, own, filter)
     const exact = confirmed.count === candidates.count
+    const removed = meta.removed.docsOf(segment, own.offsets)
+    const shown = (set: DocIdSet) => (removed === null ? set : difference(set, removed))
+    const left = shown(passed)
     found.push({
       segment,
       columns: own,
       isWhole: passed.count === candidates.count,
       matches: {
-        confirmed: exact ? passed : applyFilter(confirmed, segment, own, filter),
-        candidates: passed,
+        confirmed: exact ? left : shown(applyFilter(confirmed, segment, own, filter)),
+        candidates: left,
       },
     })
     if (pace.isDue()) await pace.rest()
@@ -302,10 +305,11 @@ function partition(collectors: readonly Collector[]): [Counter[], Collector[]] {
  * segments (`CountCache`).
  */
 function openKnownCounts(
-  { cache, meta }: { cache: SegmentCache; meta: IndexMeta },
+  { cache, meta }: Pick<StoredContext, 'cache' | 'meta'>,
   { node, verification, filter }: SearchPlan,
 ) {
-  const key = JSON.stringify([node, verification])
+  // A removal makes counts of before wrong.
+  const key = JSON.stringify([node, verification, Number(meta.removed.last)])
   // Without a query all documents of a segment match, and their number is known.
   const counts = node === null ? null : cache.counts.of(key)
   let grown = false

@@ -59,9 +59,12 @@ export async function searchPage<A extends KeptArticle>(
   // One hit more than the page holds tells whether another page follows.
   const wanted = perPage + 1
   const top = createTopCollector({ sort, order, position, wanted, scored: plan.scoring.length > 0 })
-  // The second page and later ones show the total of the first page, so they count nothing.
-  const count = createCountCollector(position === null ? sizes.cap : 0)
   const meta = await index.metaOf(snapshot.version)
+  const removals = Number(meta.removed.last)
+  // The second page and later ones show the total of the first page, so they count nothing, unless
+  // an article was taken out meanwhile.
+  const counted = position !== null && (position.removals ?? 0) === removals ? position : null
+  const count = createCountCollector(counted === null ? sizes.cap : 0)
   await collectMatches(
     index,
     { snapshot, meta, plan },
@@ -77,8 +80,8 @@ export async function searchPage<A extends KeptArticle>(
     snapshot.wordsVersion,
   )
 
-  const total = position?.total ?? Math.min(count.count(), sizes.cap)
-  const estimate = position?.estimate ?? count.count() >= sizes.cap
+  const total = counted?.total ?? Math.min(count.count(), sizes.cap)
+  const estimate = counted?.estimate ?? count.count() >= sizes.cap
   const end = rows.at(-1)
   const last = hits[rows.length - 1]
   const isLastPage = hits.length <= rows.length || end === undefined || last === undefined
@@ -93,6 +96,7 @@ export async function searchPage<A extends KeptArticle>(
           watermark,
           total,
           estimate,
+          ...(removals > 0 && { removals }),
           last: { value: last.value, score: last.score ?? 0, id: end.id },
         },
   }
@@ -174,11 +178,13 @@ async function collectMatches(
   const above = later(plan.filter.above, elsewhere.covered)
   const parts = [
     storedSegments({ ...index, meta }, { ...plan, filter: { ...plan.filter, above } }, matchOrder),
-    elsewhere.part(plan, matchOrder, async seqs =>
-      plan.verification === null
-        ? seqs
-        : index.source.verify(seqs, plan.verification, meta.version, index.pace),
-    ),
+    elsewhere.part(plan, matchOrder, {
+      removed: meta.removed,
+      verify: async seqs =>
+        plan.verification === null
+          ? seqs
+          : index.source.verify(seqs, plan.verification, meta.version, index.pace),
+    }),
   ]
   const [inMemory] = await Promise.all([
     // Several searches share this reading, so its statements may be noted for another search. So

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { foldName } from '../analysis/index.ts'
 import type { Client, Queryable } from '../postgres.ts'
 import { textArray } from '../store/binary-arrays.ts'
+import { AMONG_WRITERS, barAddresses, findBarred } from '../store/tombstones.ts'
 import type { ArticleOutlet } from '../vocabulary.ts'
 import type { NewArticle } from './new-article.ts'
 
@@ -17,7 +18,10 @@ import type { NewArticle } from './new-article.ts'
  */
 export interface Claim {
   id: string
+  /** The article is not to be written: it is there already, or it was taken out. */
   known: boolean
+  /** An operator has taken the article out. */
+  removed: boolean
 }
 
 /** One article of a batch, with the addresses of all its entries in the batch. */
@@ -27,6 +31,7 @@ interface Claimant {
   addresses: string[]
   id: string
   known: boolean
+  removed: boolean
   /** Whether this call has claimed the id. */
   settled: boolean
 }
@@ -41,6 +46,12 @@ interface Claimant {
 export async function claimIdentities(client: Client, articles: NewArticle[]): Promise<Claim[]> {
   const { claimants, claimantOf } = gather(articles)
   await claimAddresses(client, claimants)
+  const barred = await noteRemoved(client, claimants)
+  await barAddresses(
+    client,
+    barred.map(({ row }) => row),
+    barred.map(({ seq }) => seq),
+  )
   for (let salt = 0; claimants.some(one => !one.known && !one.settled); salt++)
     await claimIds(client, claimants, salt)
   return claimsOf(claimantOf)
@@ -55,6 +66,7 @@ export async function findKnown(db: Queryable, articles: NewArticle[]): Promise<
   const rows = addressRows(claimants)
   const present = await db.query<AddressRow>(READ_ADDRESSES, columns(rows).slice(0, 2))
   noteKnown(claimants, new Map(present.rows.map(row => [keyOf(row), row.id])))
+  await noteRemoved(db, claimants)
   return claimsOf(claimantOf)
 }
 
@@ -64,7 +76,33 @@ function claimsOf(claimantOf: Claimant[]): Claim[] {
   return claimantOf.map(claimant => {
     const repeated = seen.has(claimant)
     seen.add(claimant)
-    return { id: claimant.id, known: claimant.known || repeated }
+    const { id, known, removed } = claimant
+    return { id, known: known || repeated, removed }
+  })
+}
+
+/**
+ * Marks articles that have come again after an operator took them out.
+ *
+ * @returns all their addresses, with the number that the article had
+ */
+async function noteRemoved(
+  db: Queryable,
+  claimants: Claimant[],
+): Promise<{ row: AddressRow; seq: bigint }[]> {
+  const fresh = claimants.filter(one => !one.known)
+  const owned = fresh.flatMap(one => addressRows([one]).map(row => ({ one, row })))
+  const found = await findBarred(
+    db,
+    owned.map(({ row }) => row),
+  )
+  const seqs = new Map(
+    owned.flatMap(({ one }, at) => (found[at] == null ? [] : [[one, found[at]]])),
+  )
+  for (const one of seqs.keys()) Object.assign(one, { known: true, removed: true })
+  return owned.flatMap(({ one, row }) => {
+    const seq = seqs.get(one)
+    return seq === undefined ? [] : [{ row, seq }]
   })
 }
 
@@ -92,7 +130,7 @@ function gather(articles: NewArticle[]): { claimants: Claimant[]; claimantOf: Cl
     let claimant = keys.map(key => byAddress.get(key)).find(found => found !== undefined)
     if (claimant === undefined) {
       const id = article.id ?? articleId(outlet, own)
-      claimant = { outlet, addresses: [], id, known: false, settled: false }
+      claimant = { outlet, addresses: [], id, known: false, removed: false, settled: false }
       claimants.push(claimant)
     }
     for (const [index, key] of keys.entries()) {
@@ -170,8 +208,9 @@ function columnsOf<K extends string>(rows: Record<K, string | null>[], keys: K[]
 
 // $1 outlets, $2 addresses, $3 ids
 const ADD_ADDRESSES = `
+  with held as materialized (select ${AMONG_WRITERS})
   insert into article_addresses (outlet, address, id)
-  select * from unnest($1::text[], $2::text[], $3::text[]) as a (outlet, address, id)
+  select a.* from held, unnest($1::text[], $2::text[], $3::text[]) as a (outlet, address, id)
   order by outlet collate "C", address collate "C"
   on conflict do nothing
   returning outlet, address, id`

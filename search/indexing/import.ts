@@ -17,7 +17,7 @@ import {
 import { openReads } from '../store/segment-store.ts'
 import type { ArticleWriter, Importer, Indexer, WrittenRow } from '../types.ts'
 import { type Claim, claimIdentities, findKnown, registerNames } from './identity.ts'
-import type { NewArticle } from './new-article.ts'
+import type { Indexed, NewArticle } from './new-article.ts'
 import { AHEAD } from './scheduler.ts'
 import { segmentOf } from './segments.ts'
 import {
@@ -45,8 +45,11 @@ interface ImportParts {
   indexer: Pick<Indexer, 'imported'>
   /** ms until the articles are due for embedding. */
   embedDelay: number
-  /** Called with the number of written articles, and of articles that were known before. */
-  written(counts: { indexed: number; known: number }): void
+  /**
+   * Called with the number of written articles, of articles that were known before, and of those
+   * that an operator has taken out.
+   */
+  written(counts: Written): void
   /** Repeats work while Postgres is away; absent: work that fails is not repeated. */
   patiently?: <T>(work: () => Promise<T>) => Promise<T>
   /** Absent: `SIZES`. Tests use small sizes. */
@@ -58,6 +61,12 @@ interface ImportParts {
    * few seconds.
    */
   holdsClock?: number
+}
+
+export interface Written {
+  indexed: number
+  known: number
+  removed: number
 }
 
 interface ImportSizes {
@@ -177,20 +186,20 @@ function createSegmentWriter(parts: PatientParts) {
      */
     async use(built: Built): Promise<void> {
       for (let attempt = 1; built.ahead !== null && !isSlow() && attempt <= ATTEMPTS; attempt++) {
-        written({ indexed: 0, known: built.known })
+        written({ indexed: 0, ...built.left })
         const claims = await useSegment(parts, built, built.ahead)
         if (claims === null) {
-          written({ indexed: built.articles.length, known: 0 })
+          written({ indexed: built.articles.length, ...NONE_LEFT })
           return
         }
         if (claims === 'too slow') slowUntil = performance.now() + RESTS * holdsClock
-        // `written` has already been told of the known articles.
+        // `written` has already been told of the articles that were left out.
         built =
           claims === 'too slow'
-            ? { ...built, known: 0 }
+            ? { ...built, left: NONE_LEFT }
             : await build(await prepare(built.inputs, claims))
       }
-      written({ indexed: 0, known: built.known })
+      written({ indexed: 0, ...built.left })
       if (built.ahead !== null) await removeUnused(pool, built.ahead)
       if (built.inputs.length > 0) await singly(built.inputs)
     },
@@ -205,9 +214,11 @@ interface Prepared {
   inputs: NewArticle[]
   /** The same articles as rows; empty: there are too few for a segment. */
   articles: IdentifiedArticle[]
-  /** The number of articles that were known before. The segment does not have them. */
-  known: number
+  /** The numbers of articles that were known or taken out before. The segment lacks them. */
+  left: Omit<Written, 'indexed'>
 }
+
+const NONE_LEFT = { known: 0, removed: 0 }
 
 interface Built extends Prepared {
   /** The stored segment of `articles`; null: too few articles are new. */
@@ -222,11 +233,12 @@ async function prepareSegment(
   claims: Claim[],
 ): Promise<Prepared> {
   const inputs = all.filter((_, at) => !claims[at]!.known)
-  const known = all.length - inputs.length
-  if (inputs.length < sizes.least) return { inputs, articles: [], known }
+  const removed = claims.filter(claim => claim.removed).length
+  const left = { known: all.length - inputs.length - removed, removed }
+  if (inputs.length < sizes.least) return { inputs, articles: [], left }
   const ids = claims.filter(claim => !claim.known).map(({ id }) => id)
   const { prepared } = await prepareBatch(pool, inputs)
-  return { inputs, articles: prepared.map((one, at) => ({ ...one, id: ids[at]! })), known }
+  return { inputs, articles: prepared.map((one, at) => ({ ...one, id: ids[at]! })), left }
 }
 
 async function buildSegment({ indexer }: ImportParts, prepared: Prepared): Promise<Built> {
@@ -410,16 +422,17 @@ async function writeSingly(parts: PatientParts, articles: NewArticle[]): Promise
   const note = (rows: WrittenRow[]) => {
     for (const row of rows) tried.set(row.id, row)
   }
-  const isNew = await parts.patiently(async () => {
+  const outcomes = await parts.patiently(async () => {
     const results = await writer.write(articles, { numbered: note })
     const added = new Set(results.flatMap(({ outcome, id }) => (outcome === 'indexed' ? [id] : [])))
     const own = await findWritten(
       pool,
       [...tried.values()].filter(({ id }) => !added.has(id)),
     )
-    return results.map(({ outcome, id }) => outcome === 'indexed' || own.delete(id))
+    return results.map(({ outcome, id }) => (own.delete(id) ? 'indexed' : outcome))
   })
-  const indexed = isNew.filter(Boolean).length
-  written({ indexed, known: isNew.length - indexed })
+  const count = (wanted: Indexed['outcome']) => outcomes.filter(one => one === wanted).length
+  const indexed = count('indexed')
+  written({ indexed, known: count('known'), removed: count('removed') })
   return indexed
 }

@@ -51,6 +51,8 @@ export interface ArticleRights {
 export type Indexed =
   | { outcome: 'indexed'; seq: bigint; id: string }
   | { outcome: 'known'; id: string }
+  /** An operator has taken the article out. It is not written again. */
+  | { outcome: 'removed'; id: string }
 
 /**
  * The values in the index that depend on an article's text alone. `Text` is a string, or its bytes

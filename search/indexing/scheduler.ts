@@ -89,6 +89,9 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
   /** 'again': another merge was requested during the running merge. */
   let merging: 'no' | 'yes' | 'again' = 'no'
 
+  const isMergeDue = async () =>
+    mergesDue(await writer.readRanges(), SEGMENT_SIZES).length > 0 ||
+    (await writer.readUncleared()).length > 0
   const readCovered = async () => (await writer.readRanges()).at(-1)?.last ?? 0n
 
   async function flushIfDue(last: bigint): Promise<void> {
@@ -114,8 +117,7 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
     do {
       merging = 'yes'
       // This look may fail, for instance because the pool is closed. The next batch looks again.
-      const ranges = await writer.readRanges().catch(() => [])
-      if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await threads.run('merge')
+      if (await isMergeDue().catch(() => false)) await threads.run('merge')
       // A flush that ended meanwhile may have made another merge due.
     } while (isMergeAskedAgain())
     merging = 'no'

@@ -241,7 +241,9 @@ async function nextDue(
     flushTo === undefined
       ? nextFlush(stored, newest, sizes)
       : (nextFlush(stored, flushTo, sizes) ?? remainderToFlush(stored, flushTo, sizes))
-  const range = kind === 'flush' ? flush() : (mergesDue(stored, sizes)[0] ?? null)
+  // A segment with words of articles that were taken out is written again, as a merge of one.
+  const merge = async () => mergesDue(stored, sizes)[0] ?? (await writer.readUncleared())[0] ?? null
+  const range = kind === 'flush' ? flush() : await merge()
   if (range === null) return null
   const partOf = (last: bigint, covered: bigint) =>
     partOfTime(kind, range, { newest: last, covered }, sizes)
@@ -272,10 +274,14 @@ async function build(
   const start = performance.now()
   let ownBrake = gently && part < 1 ? createBrake(part) : noBrake
   const brake = () => ownBrake()
+  // Read first: what is taken out from here on is taken out of the segment later.
+  const cleared = await writer.readLastRemoval()
   const replaced = await writer.readNumbers(range)
   const expects = replaced.map(({ no }) => no).sort((a, b) => a - b)
   const articles = await readSources(source, range, brake)
-  const known = knownWords?.take(replaced) ?? null
+  // Words that were kept may be those of articles that were taken out meanwhile.
+  const areClear = replaced.every(({ isClear }) => isClear)
+  const known = areClear ? (knownWords?.take(replaced) ?? null) : null
   const words = known?.reduce((sum, texts) => sum + texts.words.length, 0)
   const builder = createSegmentBuilder(articles, range.first, {
     brake,
@@ -296,7 +302,7 @@ async function build(
   const texts = isPart && knownWords !== undefined ? builder.knownTexts() : null
   return {
     built: {
-      segment: { range, articles, built: await builder.build(shingles) },
+      segment: { range, articles, built: await builder.build(shingles), cleared },
       expects,
       texts,
       start,

@@ -164,7 +164,10 @@ async function insertBatch(
   const insert = async (client: Client): Promise<Indexed[]> => {
     const claims = await claimIdentities(client, articles)
     const outcomes = claims.map(
-      ({ id, known }): WrittenOutcome => ({ outcome: known ? 'known' : 'indexed', id }),
+      ({ id, known, removed }): WrittenOutcome => ({
+        outcome: removed ? 'removed' : known ? 'known' : 'indexed',
+        id,
+      }),
     )
     await within?.(client, outcomes, articles)
     const unknown = articles.filter((_, at) => !claims[at]!.known)
@@ -196,7 +199,7 @@ async function insertBatch(
 function withNumbers(outcomes: WrittenOutcome[], first: bigint): Indexed[] {
   let next = first
   return outcomes.map(({ outcome, id }) =>
-    outcome === 'known' ? { outcome, id } : { outcome, id, seq: next++ },
+    outcome === 'indexed' ? { outcome, id, seq: next++ } : { outcome, id },
   )
 }
 

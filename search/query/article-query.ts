@@ -18,6 +18,8 @@ export interface Position {
   watermark: bigint
   total: number
   estimate: boolean
+  /** The number of the last removal when `total` was counted; absent: there was none. */
+  removals?: number
   /**
    * The last article of the page: its sort value (ms since 1970; null sorts last), its score, its
    * id.

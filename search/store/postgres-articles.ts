@@ -25,6 +25,7 @@ import {
   type SegmentRange,
   SegmentsChanged,
 } from './segment-store.ts'
+import { AMONG_WRITERS } from './tombstones.ts'
 
 /**
  * Reads articles from Postgres: tables `articles`, `article_words`, `article_texts`,
@@ -371,10 +372,17 @@ type WordsRow = ArticleWords & { language: Language }
 const WORDS_PER_STATEMENT = 1_024n
 const VERIFIED = 128
 
+// $1 $2 range. An article that was taken out has no words. Indexes: the primary keys.
+const WORDS_OF_RANGE = `
+  select seq, title, body from article_words w
+   where seq between $1 and $2 and not exists (select from tombstones t where t.seq = w.seq)
+  union all
+  select seq, '', '' from tombstones where seq between $1 and $2`
+
 async function* readWords(reads: IndexReads, range: SegmentRange): AsyncGenerator<ArticleWords> {
   for (const { first, last } of partsOf(range, WORDS_PER_STATEMENT)) {
     yield* await reads.newest<ArticleWords>({
-      text: 'select seq, title, body from article_words where seq between $1 and $2',
+      text: WORDS_OF_RANGE,
       values: [first, last],
     })
   }
@@ -421,8 +429,9 @@ export async function readTextsAndWords(
   return rows
 }
 
-/** @returns the number of articles whose words changed */
+/** Leaves out articles that were taken out. @returns the number of articles whose words changed */
 export async function updateWords(client: Client, words: ArticleWords[]): Promise<number> {
+  await client.query(`select ${AMONG_WRITERS}`)
   const { rowCount } = await client.query(UPDATE, [
     words.map(one => one.seq),
     words.map(one => one.title),
@@ -434,7 +443,8 @@ export async function updateWords(client: Client, words: ArticleWords[]): Promis
 // $1 seqs, $2 titles, $3 bodies
 const UPDATE = `
   insert into article_words as w (seq, title, body)
-  select * from unnest($1::bigint[], $2::text[], $3::text[])
+  select n.* from unnest($1::bigint[], $2::text[], $3::text[]) as n (seq, title, body)
+  where not exists (select from tombstones t where t.seq = n.seq)
   on conflict (seq) do update set title = excluded.title, body = excluded.body
   where (w.title, w.body) is distinct from (excluded.title, excluded.body)`
 

@@ -1,13 +1,14 @@
 import type { Client, Queryable } from '../postgres.ts'
 import { digestOf, gaps, WRONG } from './postgres-segment-writer.ts'
 import { partsOf, type SegmentRange } from './segment-store.ts'
+import { UNCLEARED } from './tombstones.ts'
 
 /*
  * The statements that verify stored data. Each statement sees one snapshot and locks nothing, so
  * writers, flushes, merges and imports go on meanwhile.
  */
 
-type TableKind = 'clock' | 'stamps' | 'ranges' | 'leftovers' | 'identity' | 'days'
+type TableKind = 'removed' | 'clock' | 'stamps' | 'ranges' | 'leftovers' | 'identity' | 'days'
 type RowKind = 'segments' | 'articles' | 'words' | 'names' | 'promises' | 'unpromised'
 /**
  * Kinds of differences. Each kind is mended in its own way. `unpromised` may be no fault: the
@@ -37,12 +38,14 @@ const QUICK = [
   `select 'ranges', 'segment ' || segment_no || ' ends beyond the clock, or begins in another one'
    from segments s, ingest_clock c where ${WRONG}`,
   mixedUp('(select * from segments order by last_seq desc limit 1)'),
+  `select 'removed', 'removal ' || number || ' is of an article beyond the clock' from tombstones where seq > ${CLOCK}`,
   `select 'ranges', 'articles ' || first || ' to ' || last || ' are in no segment' from (${gaps('WAITING')}) as gaps`,
 ]
 
 // Each of these statements reads one or two tables as a whole. That takes a second for a million
 // articles.
 const WHOLE = [
+  `select 'removed', 'segment ' || segment_no || ' has words of articles that were taken out' from segments s where ${UNCLEARED}`,
   `select 'identity', case when i.id is null then 'the id ' || a.id || ' of an article is not among those that are taken'
                            when a.id is null then 'the id ' || i.id || ' is taken, and no article has it'
                            else articles || ' articles have the id ' || a.id end
@@ -50,7 +53,8 @@ const WHOLE = [
    where i.id is null or a.id is null or articles > 1`,
   `select 'identity', case when i.id is null then 'addresses lead to ' || a.id || ', which no article has'
                            else 'no address leads to the article ' || i.id end
-   from article_ids i full join (select distinct id from article_addresses) a on a.id = i.id
+   from (select id from article_ids except select id from tombstones) i
+   full join (select distinct id from article_addresses) a on a.id = i.id
    where i.id is null or a.id is null`,
   mixedUp('segments'),
   ...['published_at', 'ingested_at'].map(daysOf),
@@ -142,13 +146,17 @@ const within = (table: string) => `(select * from ${table} where seq between $1 
 const fault = (kind: IndexKind, text: string, condition: string) =>
   `case when ${condition} then jsonb_build_array('${kind}', '${text}') end`
 
+const LEFT =
+  "gone and (t.seq is not null or w.seq is not null or e.seq is not null or a.author_nos <> '{}')"
+
 // $1 $2 range. Indexes: the primary keys.
 const NUMBERED_ROWS = `
   select n.seq, a.seq is not null as "isArticle", t.title, t.body, w.title as "titleWords", w.body as "bodyWords",
     outlet, authors, array_remove(array[${[
       fault('articles', 'are not there', `a.seq is null and n.seq <= ${CLOCK}`),
-      fault('articles', 'have no text', 'a.seq is not null and t.seq is null'),
-      fault('words', 'have no words', 'a.seq is not null and w.seq is null'),
+      fault('articles', 'have no text', 'a.seq is not null and t.seq is null and not gone'),
+      fault('words', 'have no words', 'a.seq is not null and w.seq is null and not gone'),
+      fault('removed', 'were taken out, and have text, words, authors or a promise', LEFT),
       fault(
         'articles',
         'are of an outlet that is not there',
@@ -177,10 +185,11 @@ const NUMBERED_ROWS = `
       fault(
         'unpromised',
         'get no vector: given up, or their promise was lost',
-        'e.seq is null and r.id is null and a.seq > 0',
+        'e.seq is null and r.id is null and a.seq > 0 and not gone',
       ),
     ]}], null) as faults
   from generate_series($1::bigint, $2::bigint) as n (seq)
+  cross join lateral (select exists (select from tombstones where seq = n.seq) as gone) d
   left join ${within('articles')} a on a.seq = n.seq
   left join ${within('article_words')} w on w.seq = n.seq
   left join ${within('article_texts')} t on t.seq = n.seq

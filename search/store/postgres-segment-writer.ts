@@ -12,6 +12,7 @@ import {
 import type { BuiltSegment, SegmentSource } from '../segment/builder.ts'
 import { byteaArray } from './binary-arrays.ts'
 import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork } from './segment-store.ts'
+import { readLastRemoval, UNCLEARED } from './tombstones.ts'
 
 /*
  * Advisory locks only keep two processes from doing the same work. The rows keep the index right:
@@ -45,6 +46,10 @@ export interface SegmentWriter {
   /** `seq` of the newest article. */
   readLastSeq(): Promise<bigint>
   readStoredTo(): Promise<bigint>
+  /** Ranges of the segments that may have words of articles that were taken out, ascending. */
+  readUncleared(): Promise<SegmentRange[]>
+  /** The number of the last removal. */
+  readLastRemoval(): Promise<bigint>
   /**
    * Removes segments that end beyond the clock or overlap another segment. `reindex` then makes
    * them anew.
@@ -128,6 +133,15 @@ export function openSegmentWriter(
 
     readStoredTo: (): Promise<bigint> => readStoredTo(pool),
 
+    async readUncleared(): Promise<SegmentRange[]> {
+      const { rows } = await pool.query<SegmentRange>(
+        `select first_seq as first, last_seq as last from segments s where ${UNCLEARED} order by 1`,
+      )
+      return rows
+    },
+
+    readLastRemoval: (): Promise<bigint> => readLastRemoval(pool),
+
     removeWrong: (): Promise<void> =>
       transaction(pool, async client => {
         await lockSegments(client)
@@ -141,7 +155,7 @@ export function openSegmentWriter(
 
     async readNumbers({ first, last }: SegmentRange): Promise<NumberedSegment[]> {
       const { rows } = await pool.query<NumberedSegment>(
-        `select segment_no as no, first_seq as first, digest from segments
+        `select segment_no as no, first_seq as first, digest, not ${UNCLEARED} as "isClear" from segments s
          where first_seq >= $1 and last_seq <= $2 order by first_seq`,
         [first, last],
       )
@@ -215,7 +229,7 @@ export interface AheadSegment {
 export async function storeAhead(
   client: Client,
   kind: SegmentWork | 'import',
-  { range, articles, built }: NewSegment,
+  { range, articles, built, cleared = 0n }: NewSegment,
   brake: Brake,
 ): Promise<AheadSegment> {
   const { rows } = await client.query<{ segment_no: number }>(NEXT_NUMBER)
@@ -240,6 +254,7 @@ export async function storeAhead(
     articles.filter(article => article.published === null).length,
     built.columns,
     idsDigest(articles),
+    cleared,
   ])
   return added.rows[0]!
 }
@@ -471,14 +486,14 @@ const NEXT_NUMBER =
 
 /** The columns that `segments` and `segments_ahead` have in common. */
 const COLUMNS = `segment_no, first_seq, last_seq, bucket_bits,
-  first_published, last_published, first_ingested, last_ingested, undated, columns, digest`
+  first_published, last_published, first_ingested, last_ingested, undated, columns, digest, cleared`
 
 // $1 number, $2 kind, $3 $4 range, $5 bits, $6 $7 published, $8 $9 ingested, $10 undated, $11
-// columns, $12 digest
+// columns, $12 digest, $13 number of a removal
 const ADD_AHEAD = `
   insert into segments_ahead (segment_no, kind, first_seq, last_seq, bucket_bits,
-    first_published, last_published, first_ingested, last_ingested, undated, columns, digest)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    first_published, last_published, first_ingested, last_ingested, undated, columns, digest, cleared)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
   returning segment_no as no, stored_at as "storedAt"`
 
 // $1 number, $2 `seq` before its first article. A segment that an earlier version stored has no
@@ -502,7 +517,7 @@ const LOCK_IMPORTED =
 const USE_IMPORTED = `
   insert into segments (${COLUMNS}) overriding system value
   select segment_no, $2 + first_seq, $2 + last_seq, bucket_bits,
-    first_published, last_published, $3, $4, undated, $5, digest
+    first_published, last_published, $3, $4, undated, $5, digest, cleared
   from segments_ahead where segment_no = $1`
 
 // $1 number

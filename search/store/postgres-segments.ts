@@ -38,9 +38,19 @@ export function openSegmentStore(reads: IndexReads): SegmentStore {
 
     async readMeta(version) {
       const rows = await reads.rows<MetaRow>({ text: META }, { version }, isOf(version))
-      const segments = rows.flatMap(({ version, ...row }) => (row.no === null ? [] : [row]))
-      const { version: found } = rows[0]!
-      return { version: found, segments, covered: segments.at(-1)?.last ?? 0n } satisfies IndexMeta
+      const segments = rows.flatMap(({ version, removals, ...row }) =>
+        row.no === null ? [] : [row],
+      )
+      const { version: found, removals } = rows[0]!
+      const covered = segments.at(-1)?.last ?? 0n
+      return { version: found, segments, covered, removals } satisfies IndexMeta
+    },
+
+    async readRemoved(after, version) {
+      const statement = { name: 'search-removed', text: REMOVED, values: [after] }
+      const rows = await readAt<Versioned & { seqs: Buffer | null }>(reads, statement, version)
+      const seqs = rows[0]?.seqs ?? Buffer.alloc(0)
+      return Array.from({ length: seqs.length / 8 }, (_, at) => Number(seqs.readBigInt64BE(at * 8)))
     },
 
     async readColumns(segmentNos, version) {
@@ -160,7 +170,7 @@ export const INDEX_STATE = {
 
 const STATE = `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`
 
-type MetaRow = { version: bigint } & (SegmentMeta | { no: null })
+type MetaRow = { version: bigint; removals: bigint } & (SegmentMeta | { no: null })
 
 /** The columns of a `SegmentMeta`. */
 const SEGMENT_COLUMNS = `
@@ -173,9 +183,14 @@ function spanOf(axis: 'published' | 'ingested'): string {
 }
 
 const META = `
-  select v.version, ${SEGMENT_COLUMNS}
+  select v.version, (select last_removal from ingest_clock) as removals, ${SEGMENT_COLUMNS}
   from segments_version v left join segments s on true
   order by s.first_seq`
+
+// $1 number of a removal. Index: the primary key.
+const REMOVED = `
+  select v.version, (select string_agg(int8send(seq), '') from tombstones where number > $1) as seqs
+  from segments_version v`
 
 const STORED_AHEAD = `
   select ${SEGMENT_COLUMNS}, kind = 'import' as imported

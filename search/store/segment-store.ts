@@ -48,6 +48,8 @@ export interface IndexMeta {
   version: bigint
   segments: SegmentMeta[]
   covered: bigint
+  /** The number of the last removal (`tombstones.ts`). */
+  removals: bigint
 }
 
 /** The segments changed during a search, so the search restarts. */
@@ -96,6 +98,8 @@ export interface SegmentStore {
   readSnapshot(): Promise<IndexState>
   /** All present segments. Their version may be newer than `version`. */
   readMeta(version: bigint): Promise<IndexMeta>
+  /** The numbers of the articles that were taken out after a removal. */
+  readRemoved(after: bigint, version: bigint): Promise<number[]>
   /** Columns of segments, with the bytes that they take in memory. */
   readColumns(
     segmentNos: number[],
@@ -127,6 +131,8 @@ export interface NumberedSegment {
   first: bigint
   /** The digest of the ids of its articles; null: an earlier version stored the segment. */
   digest: Buffer | null
+  /** Whether its bytes have no word of an article that was taken out. */
+  isClear: boolean
 }
 
 /** A segment that is ready to be stored. */
@@ -134,6 +140,8 @@ export interface NewSegment {
   range: SegmentRange
   articles: SegmentSource[]
   built: BuiltSegment
+  /** The number of the last removal before its words were read; absent: not known. */
+  cleared?: bigint
 }
 
 /** Kinds of work that at most one process does at a time. */

@@ -52,6 +52,7 @@ import { answerCopies } from './explore/copies.ts'
 import { answerCounts, createMeaning } from './explore/counts.ts'
 import { answerLimits, limitsOf } from './explore/limits.ts'
 import { answerMatches } from './explore/matches.ts'
+import { removedPage } from './explore/removed.ts'
 import { answerSuggestions } from './explore/suggestions.ts'
 import { answerSearchFeed } from './feeds/atom-json.ts'
 import { FEED_PATH } from './feeds/feed-address.ts'
@@ -120,6 +121,7 @@ export function createApp(parts: Parts): Express {
 
   app.use(readingAlone(healthPages(parts.readiness)))
   app.use(readingAlone(referencePages(config.SERVICE_NAME)))
+  app.get(ARTICLE_PAGE, pageSecurity(), removedPage(pool, parts.strangers))
   app.use(readingAlone(webPages()))
   app.use(readingAlone(botPage(config)))
   app.use(readingAlone(wellKnownPages(config, parts.publicUrl)))

@@ -22,7 +22,7 @@ import { openServedTexts } from './interstitials/served.ts'
 import { batchSeconds } from './metrics.ts'
 import { type Finished, type Normaliser, normalisePage } from './normalise.ts'
 import { createBatcher } from './pages/batcher.ts'
-import { finishDone, giveBack } from './pages/finish.ts'
+import { finishDone, forgetPages, giveBack } from './pages/finish.ts'
 
 /*
  * Postgres decides which pages are due, and queues carry only their numbers. Threads compose
@@ -124,9 +124,15 @@ export async function indexBatch(
   const articles = finished.map(({ article }) => article)
   const results = await writer.write(articles, {
     async within(client, outcomes) {
+      const isRemoved = (at: number) => outcomes[at]?.outcome === 'removed'
+      await forgetPages(
+        client,
+        finished.flatMap(({ page }, at) => (isRemoved(at) ? [page.pageNo] : [])),
+      )
       signals = await finishDone(
         client,
-        finished.map(({ page }, at) => {
+        finished.flatMap(({ page }, at) => {
+          if (isRemoved(at)) return []
           // A known article has arrived again. Its text must not count as served twice.
           return outcomes[at]?.outcome === 'indexed'
             ? page

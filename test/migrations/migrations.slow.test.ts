@@ -61,7 +61,9 @@ const TO_FIRST_SCHEMA = `
   drop table alert_messages, search_alerts, alert_asks;
   drop table copy_sketches, copies_due, copies_state; alter table article_texts drop column agencies;
   alter table search_feeds drop column search_id; drop table kept_searches;
-  drop table citations;
+  drop table citations; drop table tombstones, tombstone_addresses, tombstone_key;
+  alter table ingest_clock drop column last_removal; drop index article_addresses_id;
+  alter table segments drop column cleared; alter table segments_ahead drop column cleared;
   delete from migrations where number > ${FIRST_SCHEMA}`
 
 t.test(

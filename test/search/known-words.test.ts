@@ -50,7 +50,10 @@ t.test(
       no: number
       first: bigint
       digest: Buffer
-    }>('select segment_no as no, first_seq as first, digest from segments order by first_seq')
+      isClear: boolean
+    }>(
+      'select segment_no as no, first_seq as first, digest, true as "isClear" from segments order by first_seq',
+    )
     t.equal(segments.length, 4)
     const others = segments.map((segment, at) => ({
       ...segment,

@@ -57,6 +57,7 @@ t.test('the search engine is used through its entries', async t => {
     'search/browser.ts',
     'search/postgres.ts',
     'search/query/calendar.ts',
+    'search/removals.ts',
     'search/types.ts',
     'search/verify.ts',
     'search/vocabulary.ts',

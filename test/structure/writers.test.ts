@@ -8,8 +8,12 @@ import { readImports } from './imports.ts'
  */
 
 const WRITERS = {
-  ingest_clock: ['scripts/backup/database.ts', 'search/indexing/writer.ts'],
-  articles: ['search/indexing/writer.ts'],
+  ingest_clock: [
+    'scripts/backup/database.ts',
+    'search/indexing/writer.ts',
+    'search/store/tombstones.ts', // the number of a removal
+  ],
+  articles: ['search/indexing/writer.ts', 'search/store/tombstones.ts'],
   article_texts: [
     'scripts/reindex/fields.ts', // the snippet
     'search/indexing/writer.ts',
@@ -17,10 +21,14 @@ const WRITERS = {
   ],
   article_words: ['search/indexing/writer.ts', 'search/store/postgres-articles.ts'],
   // The writer knows the rights before an article is visible. Nothing follows from them yet.
-  article_rights: ['search/indexing/writer.ts', 'shared/articles/bounds.ts'],
+  article_rights: [
+    'search/indexing/writer.ts',
+    'search/store/tombstones.ts',
+    'shared/articles/bounds.ts',
+  ],
   article_days: ['search/indexing/writer.ts'],
   article_ids: ['search/indexing/identity.ts'],
-  article_addresses: ['search/indexing/identity.ts'],
+  article_addresses: ['search/indexing/identity.ts', 'search/store/tombstones.ts'],
   publishers: ['search/indexing/identity.ts'],
   authors: ['search/indexing/identity.ts'],
   copy_sketches: ['shared/copies/pass.ts'],

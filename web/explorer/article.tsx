@@ -52,7 +52,12 @@ export function ArticlePage(props: {
   useEffect(() => {
     document.title = `${title} – Perscope`
   }, [title])
-  const isNone = outcome?.kind === 'failure' && outcome.code === 'not_found'
+  const failure = outcome?.kind === 'failure' ? outcome : null
+  const isGone = failure?.code === 'article_removed'
+  const isNone = isGone || failure?.code === 'not_found'
+  const none = isGone
+    ? words.results.takenOut(failure.message.match(/\d{4}-\d\d-\d\d/)?.[0] ?? '')
+    : words.results.noArticle
   return (
     <main
       class="wide alone"
@@ -61,9 +66,7 @@ export function ArticlePage(props: {
       ref={isPasted ? focus : null}
       aria-busy={outcome === null}
     >
-      {article === null && (
-        <h1 class={isNone ? '' : 'unseen'}>{isNone ? words.results.noArticle : title}</h1>
-      )}
+      {article === null && <h1 class={isNone ? '' : 'unseen'}>{isNone ? none : title}</h1>}
       {article !== null && (
         <Card {...{ article, match: null, matches: null, now: null, told, related }} />
       )}

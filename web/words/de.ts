@@ -152,6 +152,7 @@ export const de: Words = {
     locked: 'Diese Seite zeigt einen Artikel. Geben Sie Ihren Schlüssel ein, um ihn zu sehen.',
     open: 'Artikel öffnen',
     noArticle: 'In Ihrem Tarif gibt es keinen Artikel mit dieser Kennung.',
+    takenOut: (day: string) => `Dieser Artikel wurde am ${day} entfernt.`,
     owner: 'Der Artikel gehört dem Medium. Sein Titel führt dorthin.',
   },
   copies: {

@@ -146,6 +146,7 @@ export const en = {
     locked: 'This page shows one article. To see it, enter your key.',
     open: 'Open the article',
     noArticle: 'Your plan has no article with this id.',
+    takenOut: (day: string) => `This article was taken out on ${day}.`,
     owner: 'The article is the outlet’s. Its title leads there.',
   },
   copies: {

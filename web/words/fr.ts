@@ -152,6 +152,7 @@ export const fr: Words = {
     locked: 'Cette page montre un article. Pour le voir, saisissez votre clé.',
     open: 'Ouvrir l’article',
     noArticle: 'Votre formule ne contient aucun article avec cet identifiant.',
+    takenOut: (day: string) => `Cet article a été retiré le ${day}.`,
     owner: 'L’article appartient au média. Son titre y mène.',
   },
   copies: {

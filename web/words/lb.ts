@@ -155,6 +155,7 @@ export const lb: Words = {
     locked: 'Dës Säit weist een Artikel. Gitt Äre Schlëssel an, fir en ze gesinn.',
     open: 'Artikel opmaachen',
     noArticle: 'Äert Abonnement huet keen Artikel mat dëser Kennung.',
+    takenOut: (day: string) => `Dësen Artikel gouf de ${day} ewechgeholl.`,
     owner: 'Den Artikel gehéiert dem Medium. Säin Titel féiert dohin.',
   },
   copies: {

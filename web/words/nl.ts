@@ -155,6 +155,7 @@ export const nl: Words = {
     locked: 'Deze pagina toont één artikel. Voer uw sleutel in om het te zien.',
     open: 'Artikel openen',
     noArticle: 'Uw abonnement bevat geen artikel met dit ID.',
+    takenOut: (day: string) => `Dit artikel is op ${day} verwijderd.`,
     owner: 'Het artikel is van het medium. De kop leidt erheen.',
   },
   copies: {

@@ -13,16 +13,18 @@ const times = fc.date({
 })
 const values = fc.option(fc.integer({ min: -2_208_988_800_000, max: 4_133_980_800_000 }))
 const ids = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 128 })
+const words = {
+  kind: fc.constant('words' as const),
+  watermark: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
+  total: fc.integer({ min: 0, max: 10_000 }),
+  estimate: fc.boolean(),
+  last: fc.record({ value: values, score: fc.double({ noNaN: true }), id: ids }),
+}
 const cursors: fc.Arbitrary<Cursor> = fc.record({
   historyStart: times,
   at: fc.oneof(
-    fc.record({
-      kind: fc.constant('words' as const),
-      watermark: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
-      total: fc.integer({ min: 0, max: 10_000 }),
-      estimate: fc.boolean(),
-      last: fc.record({ value: values, score: fc.double({ noNaN: true }), id: ids }),
-    }),
+    fc.record(words),
+    fc.record({ ...words, removals: fc.integer({ min: 1, max: 2 ** 32 - 1 }) }),
     fc.record({
       kind: fc.constant('semantic' as const),
       setId: fc

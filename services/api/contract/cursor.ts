@@ -27,7 +27,7 @@ export type CursorSecret = KeyObject | Buffer
  *     flags          1 byte
  *     history start  6 bytes   ms since 1970, signed
  *     sort value     6 bytes   signed
- *     words:    score 8 bytes (double), watermark 8, total 2
+ *     words:    score 8 bytes (double), watermark 8, total 2; flagged: last removal 4
  *     semantic: set 12 bytes
  *     id             the rest, UTF-8
  *
@@ -36,14 +36,15 @@ export type CursorSecret = KeyObject | Buffer
 const VERSION = 1
 const TAG_BYTES = 16
 const HEAD_BYTES = { words: 31, semantic: 25 } as const
-const FLAGS = { semantic: 1, nullValue: 2, estimate: 4 } as const
+const REMOVALS_BYTES = 4
+const FLAGS = { semantic: 1, nullValue: 2, estimate: 4, removals: 8 } as const
 
 /**
  * Writes a cursor. Its tag covers `binding`, so the cursor is valid for one request only. The
  * cursor does not contain the binding or the query. It depends on no clock and no random number, so
  * equal pages have equal cursors in every process (decision 21).
  * @param binding see `bindingFor`
- * @throws when the id has more than 143 bytes; `import` lets in 128
+ * @throws when the id has more than 139 bytes; `import` lets in 128
  */
 export function writeCursor(secret: CursorSecret, binding: string, cursor: Cursor): string {
   const text = signed(secret, binding, writeContent(cursor))
@@ -93,17 +94,19 @@ function tag(secret: CursorSecret, binding: string, content: Buffer): Buffer {
 }
 
 function writeContent({ at, historyStart }: Cursor): Buffer {
-  const head = Buffer.alloc(HEAD_BYTES[at.kind])
+  const removals = at.kind === 'words' ? (at.removals ?? 0) : 0
+  const head = Buffer.alloc(HEAD_BYTES[at.kind] + (removals > 0 ? REMOVALS_BYTES : 0))
   const semantic = at.kind === 'semantic' ? FLAGS.semantic : 0
   const nullValue = at.last.value === null ? FLAGS.nullValue : 0
   const estimate = at.kind === 'words' && at.estimate ? FLAGS.estimate : 0
-  head.writeUInt8(semantic | nullValue | estimate, 0)
+  head.writeUInt8(semantic | nullValue | estimate | (removals > 0 ? FLAGS.removals : 0), 0)
   head.writeIntBE(historyStart.getTime(), 1, 6)
   head.writeIntBE(at.last.value ?? 0, 7, 6)
   if (at.kind === 'words') {
     head.writeDoubleBE(at.last.score, 13)
     head.writeBigUInt64BE(at.watermark, 21)
     head.writeUInt16BE(at.total, 29)
+    if (removals > 0) head.writeUInt32BE(removals, HEAD_BYTES.words)
   } else {
     head.write(at.setId, 13, 'base64url')
   }
@@ -116,7 +119,8 @@ function readContent(content: Buffer): Cursor {
   const kind = flags & FLAGS.semantic ? 'semantic' : 'words'
   const historyStart = new Date(content.readIntBE(1, 6))
   const value = flags & FLAGS.nullValue ? null : content.readIntBE(7, 6)
-  const id = content.toString('utf8', HEAD_BYTES[kind])
+  const hasRemovals = (flags & FLAGS.removals) !== 0
+  const id = content.toString('utf8', HEAD_BYTES[kind] + (hasRemovals ? REMOVALS_BYTES : 0))
   if (kind === 'semantic') {
     const setId = content.toString('base64url', 13, HEAD_BYTES.semantic)
     return { historyStart, at: { kind, setId, last: { value, id } } }
@@ -128,6 +132,7 @@ function readContent(content: Buffer): Cursor {
       watermark: content.readBigUInt64BE(21),
       total: content.readUInt16BE(29),
       estimate: (flags & FLAGS.estimate) !== 0,
+      ...(hasRemovals && { removals: content.readUInt32BE(HEAD_BYTES.words) }),
       last: { value, score: content.readDoubleBE(13), id },
     },
   }

@@ -80,6 +80,7 @@ export const ERROR_CODES = Object.keys(ERRORS).filter((code): code is ErrorCode 
  * document and its page do not list them; `/explore/openapi.json` does.
  */
 const BESIDE_ERRORS = {
+  article_removed: alike(410, 'This article was taken out.'),
   feed_ended: alike(410, 'This feed has ended: it was revoked, or its key was.'),
   too_many_feeds: alike(409, 'This key has as many feeds as it may have; revoke one first.'),
   too_many_searches: alike(409, 'This key keeps as many searches as it may; remove one first.'),

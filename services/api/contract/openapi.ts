@@ -232,9 +232,12 @@ export function searchOperation(
     },
     // OpenAPI describes each method as an operation of its own, so no operation lists
     // `method_not_allowed`.
-    errors: ERROR_CODES.filter(
-      code => (mayBeMissing || code !== 'not_found') && code !== 'method_not_allowed',
-    ),
+    errors: [
+      ...ERROR_CODES.filter(
+        code => (mayBeMissing || code !== 'not_found') && code !== 'method_not_allowed',
+      ),
+      ...(mayBeMissing ? (['article_removed'] as const) : []),
+    ],
   })
 }
 

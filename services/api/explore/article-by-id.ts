@@ -2,11 +2,11 @@ import { COVERED, coveredBy, type Reach } from '../../../shared/plans/reach.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { chooseRelated, MOST_RELATED, readSubjects } from '../../../shared/vectors/related.ts'
 import { type Asking, explainSearch } from '../articles/find.ts'
-import { ApiError } from '../contract/errors.ts'
 import type { Parameter } from '../contract/parameters.ts'
 import { createQueryReader } from '../contract/query-string.ts'
 import { ARTICLE_SCHEMA, dataOf, objectOf } from '../contract/resources.ts'
 import { type Answer, jsonAnswer } from '../http/answer.ts'
+import { noArticle } from './removed.ts'
 
 /**
  * An id in a path: 1 to 128 printable ASCII characters, some percent-encoded. It is a regular
@@ -42,7 +42,7 @@ export async function answerArticle(
     const { seq } = await findOne(pool, id, covered)
     return searches.index.articles([seq])
   })
-  if (article === undefined) throw noArticle()
+  if (article === undefined) throw await noArticle(pool, id)
   return jsonAnswer(`{"status":"ok","data":${article.pieces.json.bytes}}`)
 }
 
@@ -51,7 +51,8 @@ export async function answerArticle(
 const HAS_ID = `
          a.seq in (select seq from copy_sketches where id = $1
                    union all select seq from articles where seq > (select seq from copies_state) and id = $1 limit 1)
-     and exists (select from article_ids where id = $1)`
+     and exists (select from article_ids where id = $1)
+     and not exists (select from tombstones where id = $1)`
 
 // $2 countries, $3 history start.
 const ONE = `select a.seq, a.id from articles a where ${HAS_ID} and ${COVERED}`
@@ -68,12 +69,9 @@ export async function findOne(pool: Pool, id: string, { countries, since }: Reac
     text: ONE,
     values: [id, countries, since],
   })
-  if (rows[0] === undefined) throw noArticle()
+  if (rows[0] === undefined) throw await noArticle(pool, id)
   return rows[0]
 }
-
-const noArticle = () =>
-  new ApiError('not_found', { message: 'Your plan has no article with this id.' })
 
 export const RELATED_PARAMETERS = {
   id: {
@@ -121,7 +119,7 @@ export async function answerRelated(
   const [subject] = await searches.withPermit(() =>
     readSubjects(pool, { id, ids: HAS_ID }, covered),
   )
-  if (subject === undefined) throw noArticle()
+  if (subject === undefined) throw await noArticle(pool, id)
   const around = await searches.withQuestionPermit(() =>
     searches.semantic
       .around({ ...covered, seq: subject.seq, at: subject.at })

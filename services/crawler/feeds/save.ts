@@ -1,8 +1,10 @@
+import { findBarred } from '../../../search/removals.ts'
 import {
   type Client,
   countOf,
   type Pool,
   readRow,
+  readValue,
   transaction,
 } from '../../../shared/postgres/pool.ts'
 import { type Budget, GAPS_SHOWN } from '../../../status/health.ts'
@@ -309,11 +311,27 @@ async function saveNamed(
   const known = await readKnown(client, feed, named)
   await enrichKnown(client, feed, named, known)
   await markKnown(client, feed, known)
-  const unseen = named
-    .filter(({ key }) => !known.has(key))
+  const fresh = named.filter(({ key }) => !known.has(key))
+  const barred = await readBarred(client, feed, fresh)
+  const unseen = fresh
+    .filter((_, at) => barred[at] === null)
     .map((address, place) => ({ ...address, place, json: JSON.stringify(address.entry) }))
   const added = unseen.length === 0 ? 0 : await addPages(client, feed, unseen, budget)
   return { added, knownSince: earliest([...known.values()].map(page => page.discovered)) }
+}
+
+/** Which of the addresses are those of articles that an operator took out; null: it is free. */
+async function readBarred(client: Client, { outletNo }: DueFeed, named: Named[]) {
+  if (named.length === 0) return []
+  const outlet = await readValue<string>(
+    client,
+    'select lower(domain) from outlets where outlet_no = $1',
+    [outletNo],
+  )
+  return findBarred(
+    client,
+    named.map(({ key }) => ({ outlet: outlet ?? '', address: key })),
+  )
 }
 
 const earliest = (times: Date[]) =>

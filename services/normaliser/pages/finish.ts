@@ -60,6 +60,12 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<New
   return noteRights(client, finished)
 }
 
+/** Deletes pages of articles that an operator took out, with what their outlets served. */
+export async function forgetPages(client: Client, pageNos: bigint[]): Promise<void> {
+  if (pageNos.length > 0)
+    await client.query('delete from pages where page_no = any ($1)', [pageNos])
+}
+
 /** The signals of a page in the form of its row; null: the page has none. */
 const seenOf = ({ seen }: Rights) => (seen.length === 0 ? null : JSON.stringify(seen))
 

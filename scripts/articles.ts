@@ -1,0 +1,223 @@
+import type { Doomed, Removal } from '../search/types.ts'
+import { addressKey } from '../shared/articles/address.ts'
+import { counted, printableLine } from '../shared/log/printable.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
+import { type CommandContext, runCommand, textOf, UsageError } from '../shared/process/command.ts'
+import {
+  BATCH,
+  type ClearStore,
+  clearRemoved,
+  countOfOutlet,
+  findDoomed,
+  nextOfOutlet,
+  releaseArticle,
+  removeArticles,
+  standingOf,
+} from '../shared/removals/remove.ts'
+import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
+import { readCollections } from '../shared/vectors/registry.ts'
+import { articlesBar, columns } from './terminal/terminal.ts'
+
+/** The most characters of a reason. */
+const REASON = 1_000
+
+const LIST = `
+  select number, id, country, removed_at as "removedAt", cleared_at as "clearedAt",
+         released_at as "releasedAt", reason from tombstones where number > $1 order by number limit 1000`
+
+await runCommand(
+  {
+    name: 'articles',
+    about: [
+      'Takes articles out for good, as after the order of a court. From the commit on no search, page, count or suggestion',
+      'shows them; then their vectors and their words in segments go, and the command ends when nothing is left. They are',
+      'not crawled or imported again. `list` says what was taken out, and `release` frees the addresses of an article.',
+    ].join('\n'),
+    usage: [
+      'remove ID|URL… --reason TEXT [--dry-run] [--json]',
+      'remove --outlet DOMAIN [--published-before TIME] --reason TEXT [--dry-run] [--json]',
+      'list [--json]',
+      'release ID',
+    ],
+    options: {
+      reason: { value: 'TEXT', about: 'remove: why; shown to operators alone' },
+      outlet: { value: 'DOMAIN', about: 'remove: all articles of this outlet' },
+      'published-before': {
+        value: 'TIME',
+        about: 'remove --outlet: those published earlier alone',
+      },
+      'dry-run': { about: 'remove: says where the articles stand, and changes nothing' },
+      json: { about: 'list: one JSON object a line; remove: one object at the end' },
+    },
+    needs: ['DATABASE_URL'],
+  },
+  async context => {
+    const [verb, ...words] = context.positionals
+    const pool = context.openPool({ statementTimeout: 0 })
+    if (verb === 'remove') return remove(context, pool, words)
+    if (verb === 'list' && words.length === 0) return list(context, pool)
+    if (verb === 'release' && words.length === 1) return release(context, pool, words[0]!)
+    throw new UsageError('Write remove, list or release; see --help.')
+  },
+)
+
+async function remove(context: CommandContext, pool: Pool, words: string[]): Promise<number> {
+  const { config, options, say, signal } = context
+  const reason = textOf(options, 'reason') ?? ''
+  const dryRun = options['dry-run'] === true
+  if (!dryRun && (reason === '' || reason.length > REASON))
+    throw new UsageError(`Write why, in at most ${REASON} characters: --reason TEXT.`)
+  const choose = await chooserOf(context, pool, words)
+  const stores = dryRun ? [] : [await vectorsOf(pool, config)]
+  const bar = articlesBar(choose.total)
+  const removals: Removal[] = []
+  const standing = { articles: 0, groups: 0, sets: 0, citations: 0, alerts: 0, pages: 0 }
+  for await (const part of choose.parts) {
+    if (signal.aborted) break
+    const own = { articles: part.length, ...(await standingOf(pool, part)) }
+    for (const [name, count] of Object.entries(own)) add(standing, name, count)
+    if (!dryRun) removals.push(...(await removeArticles(pool, part, reason)))
+    bar.update(standing.articles)
+  }
+  bar.stop()
+  const left = dryRun ? 0 : await clearRemoved(pool, stores, signal)
+  tell(context, { dryRun, standing, removals, left, unknown: choose.unknown })
+  if (left > 0 || signal.aborted) say('It is not done yet: run the same command again.')
+  return left > 0 || signal.aborted || choose.unknown.length > 0 ? 1 : 0
+}
+
+function add(counts: Record<string, number>, name: string, more: number): void {
+  counts[name] = (counts[name] ?? 0) + more
+}
+
+/** Which articles are to go, in parts. */
+async function chooserOf({ options, signal }: CommandContext, pool: Pool, words: string[]) {
+  const domain = textOf(options, 'outlet')?.toLowerCase()
+  const before = timeOf(textOf(options, 'published-before'))
+  if (domain === undefined) {
+    if (before !== null) throw new UsageError('--published-before goes with --outlet.')
+    if (words.length === 0) throw new UsageError('Name articles by id or address; see --help.')
+    const { found, unknown } = await findDoomed(
+      pool,
+      words.map(word => ({ word, key: URL.canParse(word) ? addressKey(word) : null })),
+    )
+    return { total: found.length, unknown, parts: inParts(found) }
+  }
+  if (words.length > 0) throw new UsageError('Name articles, or an outlet, but not both.')
+  const total = await countOfOutlet(pool, domain, before)
+  async function* parts() {
+    for (let after = 0n; !signal.aborted; ) {
+      const part = await nextOfOutlet(pool, domain!, before, after)
+      if (part.length === 0) return
+      after = part.at(-1)!.seq
+      yield part
+    }
+  }
+  return { total, unknown: [], parts: parts() }
+}
+
+function* inParts(articles: Doomed[]) {
+  for (let from = 0; from < articles.length; from += BATCH) yield articles.slice(from, from + BATCH)
+}
+
+function timeOf(text: string | undefined): Date | null {
+  if (text === undefined) return null
+  const time = new Date(text)
+  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime()))
+    throw new UsageError(`--published-before is "${text}"; write a time such as 2026-01-31.`)
+  return time
+}
+
+/** @throws UsageError when vectors must go, but the address of the vector store is not set */
+async function vectorsOf(pool: Pool, config: CommandContext['config']): Promise<ClearStore> {
+  const collections = await readCollections(pool)
+  if (collections.length > 0 && config.QDRANT_URL === '')
+    throw new UsageError('Set QDRANT_URL: vectors are to go.')
+  const vectors = openVectorStore(config)
+  return async seqs => {
+    for (const { name } of collections) await vectors.remove(name, seqs)
+  }
+}
+
+interface Told {
+  dryRun: boolean
+  standing: Record<string, number>
+  removals: Removal[]
+  left: number
+  unknown: string[]
+}
+
+function tell({ options, print, say }: CommandContext, told: Told): void {
+  const { dryRun, standing, removals, left, unknown } = told
+  if (options.json === true) {
+    const all = removals.map(({ number, id, removedAt }) => ({
+      number: Number(number),
+      id,
+      removed_at: removedAt,
+    }))
+    print(JSON.stringify({ dry_run: dryRun, ...standing, removals: all, left, unknown }))
+  }
+  for (const word of unknown) say(printableLine(`No article has the id or the address ${word}.`))
+  const { articles = 0, groups = 0, sets = 0, citations = 0, alerts = 0, pages = 0 } = standing
+  const where = [
+    counted(groups, 'group of copies', 'groups of copies'),
+    counted(sets, 'candidate set'),
+    counted(citations, 'citation'),
+    `messages of ${counted(alerts, 'alert')}`,
+    counted(pages, 'page'),
+  ].join(', ')
+  if (dryRun) {
+    say(`${counted(articles, 'article')} would go. They stand in ${where}.`)
+    return
+  }
+  const before = articles - removals.length
+  const again = before > 0 ? `; ${before} were taken out before` : ''
+  say(`Took out ${counted(removals.length, 'article')}${again}. They stood in ${where}.`)
+}
+
+interface Row {
+  number: bigint
+  id: string
+  country: string
+  removedAt: Date
+  clearedAt: Date | null
+  releasedAt: Date | null
+  reason: string
+}
+
+async function list({ options, print, say, signal }: CommandContext, pool: Pool): Promise<void> {
+  let count = 0
+  for (let after: bigint | undefined = 0n; after !== undefined && !signal.aborted; ) {
+    const rows: Row[] = (await pool.query<Row>(LIST, [after])).rows
+    count += rows.length
+    after = rows.at(-1)?.number
+    if (options.json === true) {
+      for (const { number, removedAt, clearedAt, releasedAt, ...row } of rows)
+        print(
+          JSON.stringify({
+            number: Number(number),
+            ...row,
+            removed_at: removedAt,
+            cleared_at: clearedAt,
+            released_at: releasedAt,
+          }),
+        )
+    } else if (rows.length > 0) print(columns(rows.map(lineOf)))
+  }
+  say(count === 0 ? 'No article was taken out.' : `${counted(count, 'article')} taken out.`)
+}
+
+const lineOf = ({ number, id, removedAt, clearedAt, releasedAt, reason }: Row): string[] =>
+  [
+    String(number),
+    id,
+    removedAt.toISOString(),
+    releasedAt !== null ? 'released' : clearedAt === null ? 'not cleared yet' : 'cleared',
+    reason,
+  ].map(printableLine)
+
+async function release({ say }: CommandContext, pool: Pool, id: string): Promise<void> {
+  if (!(await releaseArticle(pool, id)))
+    throw new UsageError(printableLine(`No article with the id ${id} was taken out.`))
+  say('Its addresses are free: a crawl or an import may bring it again, under another id.')
+}

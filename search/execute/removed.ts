@@ -1,0 +1,59 @@
+import { type DocIdSet, lastingArray } from '../segment/doc-id-set.ts'
+import type { SegmentMeta } from '../store/segment-store.ts'
+
+/** The articles that were taken out, at one version of the segments. */
+export interface RemovedArticles {
+  /** The number of the last removal; 0: there is none. */
+  last: bigint
+  has(seq: bigint): boolean
+  /** The numbers of those up to `seq`, ascending. */
+  upTo(seq: bigint): number[]
+  /**
+   * The documents of a segment that were taken out; null: there are none. Searches leave them out
+   * (Lucene: live documents).
+   *
+   * @param offsets of the segment's columns
+   */
+  docsOf(segment: SegmentMeta, offsets: Uint16Array): DocIdSet | null
+}
+
+export const NONE_REMOVED: RemovedArticles = removedArticles(0n, [])
+
+/** @param seqs numbers of the articles, in any order */
+export function removedArticles(last: bigint, seqs: readonly number[]): RemovedArticles {
+  const sorted = Float64Array.from(seqs).sort()
+  const docs = new Map<number, DocIdSet | null>()
+  const firstAfter = (seq: number) => {
+    let low = 0
+    for (let high = sorted.length; low < high; ) {
+      const middle = (low + high) >>> 1
+      if (sorted[middle]! <= seq) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+  return {
+    last,
+    has: seq => sorted[firstAfter(Number(seq)) - 1] === Number(seq),
+    upTo: seq => [...sorted.subarray(0, firstAfter(Number(seq)))],
+    docsOf({ no, first, last }, offsets) {
+      let known = docs.get(no)
+      if (known !== undefined) return known
+      const base = Number(first)
+      const own = sorted.subarray(firstAfter(base - 1), firstAfter(Number(last)))
+      known = own.length === 0 ? null : documentsOf(own, base, offsets)
+      docs.set(no, known)
+      return known
+    },
+  }
+}
+
+function documentsOf(seqs: Float64Array, base: number, offsets: Uint16Array): DocIdSet {
+  const isRemoved = new Uint8Array(1 << 16)
+  for (const seq of seqs) isRemoved[seq - base] = 1
+  const docs = new Uint16Array(seqs.length)
+  let count = 0
+  for (let doc = 0; doc < offsets.length; doc++)
+    if (isRemoved[offsets[doc]!] === 1) docs[count++] = doc
+  return lastingArray(docs.subarray(0, count), offsets.length)
+}

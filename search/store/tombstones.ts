@@ -1,0 +1,185 @@
+import { type Client, type Queryable, readColumn } from '../postgres.ts'
+import { textArray } from './binary-arrays.ts'
+
+/*
+ * An article that an operator takes out leaves a tombstone: number, id, HMAC of its addresses,
+ * country, and times. What it said goes, in this order:
+ *
+ * 1. One transaction writes the tombstone and deletes title, text, words and addresses. It raises
+ *    the versions that every search names, so no cache, count or standby of before is used.
+ * 2. Segments still have its words. Searches leave its document out from the next version on: the
+ *    mask of `execute/removed.ts` (Lucene: live documents). It stays, because segments have no gaps.
+ * 3. The merge thread writes these segments again. `segments.cleared` says up to which removal the
+ *    bytes of a segment are clean. Whoever makes a segment reads that number before the words, so
+ *    a segment that was under way is written again, too.
+ *
+ * The row of `articles` stays with its number, its id and its times. So numbers have no gaps, and
+ * digests of segments stay true. Its id is never given again.
+ *
+ * Every writer takes `WRITERS` together with others, and a removal takes it alone. So a writer
+ * either has committed before the removal looks, or sees the tombstone.
+ */
+
+/** The lock of an advisory lock that writers of articles share. Its number is arbitrary. */
+const WRITERS = 7_211_004_241n
+
+/** SQL: waits for a removal under way, and keeps the next one waiting until the commit. */
+export const AMONG_WRITERS: string = `pg_advisory_xact_lock_shared(${WRITERS})`
+
+/** SQL: HMAC-SHA-256 of an address of an outlet. The statement reads `tombstone_key k`. */
+export const addressHash = (outlet: string, address: string): string =>
+  `sha256(k.outer_pad || sha256(k.inner_pad || convert_to(${outlet} || E'\\n' || ${address}, 'UTF8')))`
+
+/** An address of an outlet, as `article_addresses` has it. */
+export interface OutletAddress {
+  outlet: string
+  address: string
+}
+
+const columnsOf = (rows: OutletAddress[]) => [
+  textArray(rows.map(({ outlet }) => outlet)),
+  textArray(rows.map(({ address }) => address)),
+]
+
+/**
+ * Finds which addresses were those of an article that was taken out.
+ *
+ * @returns its former number for each of `rows`; null: the address is free
+ */
+export async function findBarred(db: Queryable, rows: OutletAddress[]): Promise<(bigint | null)[]> {
+  if (rows.length === 0) return []
+  const statement = { name: 'barred-addresses', text: BARRED, values: columnsOf(rows) }
+  const found = await db.query<{ place: number; seq: bigint }>(statement)
+  const seqs = new Map(found.rows.map(({ place, seq }) => [place, seq]))
+  return rows.map((_, at) => seqs.get(at + 1) ?? null)
+}
+
+// $1 outlets, $2 addresses. Index: the primary key.
+const BARRED = `
+  select w.place::int, t.seq from tombstone_key k
+    cross join unnest($1::text[], $2::text[]) with ordinality as w (outlet, address, place)
+    join tombstone_addresses t on t.hash = ${addressHash('w.outlet', 'w.address')}`
+
+/**
+ * Bars further addresses under which an article that was taken out has come again, and removes what
+ * a writer has stored of them.
+ *
+ * @param seqs the former number of the article of each address
+ */
+export async function barAddresses(
+  client: Client,
+  rows: OutletAddress[],
+  seqs: bigint[],
+): Promise<void> {
+  if (rows.length > 0) await client.query(BAR, [...columnsOf(rows), seqs])
+}
+
+// $1 outlets, $2 addresses, $3 seqs. Index: the primary keys.
+const BAR = `
+  with came as (
+    select * from unnest($1::text[], $2::text[], $3::bigint[]) as w (outlet, address, seq)
+  ), gone as (
+    delete from article_addresses a using came
+     where a.outlet = came.outlet collate "C" and a.address = came.address collate "C"
+  )
+  insert into tombstone_addresses (hash, seq)
+  select distinct on (1) ${addressHash('outlet', 'address')}, seq from came, tombstone_key k
+  on conflict do nothing`
+
+/** An article to be taken out. */
+export interface Doomed {
+  seq: bigint
+  id: string
+}
+
+/**
+ * Keeps writers away until the end of the transaction. A writer may need a minute, so this gives up
+ * soon (`lock_timeout`), and the caller tries again.
+ */
+export async function withoutWriters(client: Client): Promise<void> {
+  await client.query("set local lock_timeout = '3s'")
+  await client.query('select pg_advisory_xact_lock($1)', [WRITERS])
+}
+
+/**
+ * Deletes what the index has of articles, and bars their addresses. It may run again, for an article
+ * of which something has come back.
+ */
+export async function clearArticles(client: Client, articles: Doomed[]): Promise<void> {
+  const seqs = articles.map(({ seq }) => seq)
+  const ids = articles.map(({ id }) => id)
+  await client.query(CLEAR_ADDRESSES, [ids, seqs])
+  for (const table of ['article_texts', 'article_words', 'embeddings'])
+    await client.query(`delete from ${table} where seq = any ($1::bigint[])`, [seqs])
+  await client.query('delete from article_rights where id = any ($1::text[])', [ids])
+  await client.query(
+    `update articles set author_nos = '{}' where seq = any ($1::bigint[]) and author_nos <> '{}'`,
+    [seqs],
+  )
+}
+
+// $1 ids, $2 seqs. Index: article_addresses_id.
+const CLEAR_ADDRESSES = `
+  with doomed as (
+    select * from unnest($1::text[], $2::bigint[]) as d (id, seq)
+  ), gone as (
+    delete from article_addresses a using doomed d where a.id = d.id collate "C"
+    returning a.outlet, a.address, d.seq
+  )
+  insert into tombstone_addresses (hash, seq)
+  select distinct on (1) ${addressHash('outlet', 'address')}, seq from gone, tombstone_key k
+  on conflict do nothing`
+
+/** A removal as it is told: its number, the id, and the day. */
+export interface Removal {
+  number: bigint
+  id: string
+  removedAt: Date
+}
+
+/**
+ * Writes tombstones, and raises the versions that searches name. From the commit on, no search
+ * shows the articles. The clock is held from here on, so the order of numbers is that of commits.
+ * It comes last in the transaction.
+ */
+export async function writeTombstones(
+  client: Client,
+  articles: Doomed[],
+  reason: string,
+): Promise<Removal[]> {
+  const seqs = articles.map(({ seq }) => seq)
+  const { rows } = await client.query<Removal>(WRITE, [seqs, reason])
+  await client.query(
+    'update segments_version set version = version + 1, words_version = words_version + 1',
+  )
+  return rows
+}
+
+// $1 seqs, $2 reason. Index: the primary key of articles.
+const WRITE = `
+  with clock as (
+    update ingest_clock set last_removal = last_removal + cardinality($1::bigint[])
+    returning last_removal - cardinality($1::bigint[]) as base
+  )
+  insert into tombstones (number, seq, id, country, covered_at, removed_at, reason)
+  select base + row_number() over (order by a.seq), a.seq, a.id, a.country,
+         coalesce(a.published_at, a.ingested_at), date_trunc('milliseconds', clock_timestamp()), $2
+    from articles a, clock where a.seq = any ($1::bigint[]) order by a.seq
+  returning number, id, removed_at as "removedAt"`
+
+/** The number of the last removal. A segment whose words are read afterwards has none of them. */
+export const readLastRemoval = async (db: Queryable): Promise<bigint> =>
+  (await readColumn<bigint>(db, 'select last_removal from ingest_clock'))[0] ?? 0n
+
+/** Notes which removals up to a number are cleared: other stores are, and segments by now. */
+export const noteCleared = async (db: Queryable, number: bigint): Promise<void> =>
+  void (await db.query(NOTE_CLEARED, [number]))
+
+// $1 number of a removal. Index: tombstones_uncleared.
+const NOTE_CLEARED = `
+  update tombstones t set cleared_at = now() where cleared_at is null and number <= $1
+     and not exists (select from segments s where t.seq between s.first_seq and s.last_seq and t.number > s.cleared)`
+
+/** SQL: whether the bytes of a segment `s` may have words of an article that was taken out. */
+export const UNCLEARED = `exists (
+  select from tombstones t where t.seq between s.first_seq and s.last_seq and t.number > s.cleared)`

@@ -1,0 +1,38 @@
+import type { RequestHandler } from 'express'
+import { type Pool, readValue } from '../../../shared/postgres/pool.ts'
+import { lockAddress } from '../access/lock.ts'
+import type { Permits } from '../access/permits.ts'
+import { ApiError } from '../contract/errors.ts'
+import { sendOnce } from '../http/answer.ts'
+import { explorerWith } from '../site/web.ts'
+
+// $1 id. Index: tombstones_id_key.
+const REMOVED_AT = 'select removed_at from tombstones where id = $1'
+
+/** When an operator took the article out; null: nobody did. */
+const removedAt = (pool: Pool, id: string) => readValue<Date>(pool, REMOVED_AT, [id])
+
+const sentenceOf = (at: Date) => `This article was taken out on ${at.toISOString().slice(0, 10)}.`
+
+/** The error for an article that is not there: its plan lacks it, or an operator took it out. */
+export async function noArticle(pool: Pool, id: string): Promise<ApiError> {
+  const at = await removedAt(pool, id)
+  return at === null
+    ? new ApiError('not_found', { message: 'Your plan has no article with this id.' })
+    : new ApiError('article_removed', { message: sentenceOf(at) })
+}
+
+/** The page of an article that was taken out. Other articles have the explorer as their page. */
+export function removedPage(pool: Pool, strangers: Permits): RequestHandler {
+  return async (request, response, next) => {
+    if (request.accepts(['application/json', 'text/html']) !== 'text/html') return next()
+    const address = lockAddress(request.ip, request.socket.remoteAddress)
+    const id = decodeURIComponent(request.path.slice('/a/'.length))
+    // Without the database the explorer says that the API does not answer.
+    const at = await strangers.take(`a ${address}`, () => removedAt(pool, id)).catch(() => null)
+    if (at === null) return next()
+    response.status(410).vary('Accept').set('Cache-Control', 'no-cache')
+    const page = await explorerWith({ data: {}, lines: [sentenceOf(at)] })
+    await sendOnce(request, response, 'text/html; charset=utf-8', page)
+  }
+}

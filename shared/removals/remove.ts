@@ -1,0 +1,215 @@
+import { makeSegments, type Pool } from '../../search/indexer.ts'
+import {
+  addressHash,
+  clearArticles,
+  type Doomed,
+  noteCleared,
+  type Removal,
+  withoutWriters,
+  writeTombstones,
+} from '../../search/removals.ts'
+import { leaveGroups } from '../copies/pass.ts'
+import { type Client, countOf, readColumn, transaction } from '../postgres/pool.ts'
+import { repeatLocked } from './locks.ts'
+
+/*
+ * Takes articles out for good. `search/store/tombstones.ts` says how the index does it. Here one
+ * transaction also clears what the house has of them: pages with their sources, messages that were
+ * not delivered, groups of copies. Other stores are cleared afterwards, and each step may be run
+ * again: vectors, the archive index, and the bytes of segments.
+ */
+
+/** The most articles of one transaction. Writers wait for it. */
+export const BATCH = 200
+
+/** Takes out articles that were not taken out before. @returns the removals, in their order */
+export const removeArticles = (
+  pool: Pool,
+  articles: Doomed[],
+  reason: string,
+): Promise<Removal[]> =>
+  repeatLocked(() =>
+    transaction(pool, async client => {
+      await withoutWriters(client)
+      const dead = await readColumn<bigint>(client, DEAD, [articles.map(({ seq }) => seq)])
+      const alive = articles.filter(({ seq }) => !dead.includes(seq))
+      if (alive.length === 0) return []
+      await clearHouse(client, alive)
+      await clearArticles(client, alive)
+      return writeTombstones(client, alive, reason)
+    }),
+  )
+
+// $1 seqs. Index: tombstones_seq_key.
+const DEAD = 'select seq from tombstones where seq = any ($1::bigint[])'
+
+/** Deletes what is kept of articles beside the index. It runs before their addresses go. */
+async function clearHouse(client: Client, articles: Doomed[]): Promise<void> {
+  const seqs = articles.map(({ seq }) => seq)
+  const ids = articles.map(({ id }) => id)
+  await client.query(CLEAR_PAGES, [ids, seqs])
+  // A message without articles goes. Its alert then looks again from its place before.
+  await client.query(CLEAR_MESSAGES, [seqs])
+  await client.query(
+    "delete from alert_messages where delivered_at is null and kind = 'articles' and seqs = '{}'",
+  )
+  await leaveGroups(client, seqs)
+}
+
+// Deletes pages, also under other addresses of the article, with their sources; and bars the
+// addresses under which the crawler knew them. $1 ids, $2 seqs. Indexes: article_addresses_id, the
+// unique keys of outlets and pages, the primary keys.
+const CLEAR_PAGES = `
+  with doomed as (
+    select * from unnest($1::text[], $2::bigint[]) as d (id, seq)
+  ), named as (
+    select p.page_no, d.seq from doomed d join article_addresses a on a.id = d.id collate "C"
+      join outlets o on o.domain = a.outlet join pages p on p.outlet_no = o.outlet_no and p.crawl_key = a.address
+    union select e.page_no, d.seq from doomed d join embeddings e on e.seq = d.seq where e.page_no is not null
+    union select r.page_no, d.seq from doomed d join article_rights r on r.id = d.id collate "C" where r.page_no is not null
+  ), gone as (
+    delete from pages p using named n where p.page_no = n.page_no returning p.outlet_no, p.crawl_key, n.seq
+  )
+  insert into tombstone_addresses (hash, seq)
+  select distinct on (1) ${addressHash('lower(o.domain)', 'g.crawl_key')}, g.seq
+    from gone g join outlets o using (outlet_no), tombstone_key k
+  on conflict do nothing`
+
+// $1 seqs. Index: alert_messages_due.
+const CLEAR_MESSAGES = `
+  update alert_messages m set seqs = array(
+    select s from unnest(m.seqs) with ordinality as n (s, place) where s <> all ($1::bigint[]) order by place)
+   where delivered_at is null and seqs && $1::bigint[]`
+
+/** Finds articles by id or address. @returns what was not found, too */
+export async function findDoomed(
+  pool: Pool,
+  named: { word: string; key: string | null }[],
+): Promise<{ found: Doomed[]; unknown: string[] }> {
+  const found = new Map<bigint, Doomed>()
+  const unknown: string[] = []
+  for (const { word, key } of named) {
+    const { rows } = await pool.query<Doomed>(FIND, [word, key])
+    for (const row of rows) found.set(row.seq, row)
+    if (rows.length === 0) unknown.push(word)
+  }
+  return { found: [...found.values()], unknown }
+}
+
+// $1 id, $2 address key. Indexes: copy_sketches_id; the primary keys.
+const FIND = `
+  with ids as (
+    select id from article_ids where id = $1
+    union
+    select a.id from publishers p join article_addresses a on a.outlet = p.outlet and a.address = $2
+  )
+  select a.seq, a.id from articles a where a.seq in (
+    select s.seq from ids join copy_sketches s using (id)
+    union all
+    select n.seq from articles n join ids using (id) where n.seq > (select seq from copies_state))`
+
+/** The next articles of an outlet, by number. @param before published earlier than this; null: all */
+export const nextOfOutlet = async (
+  pool: Pool,
+  domain: string,
+  before: Date | null,
+  after: bigint,
+): Promise<Doomed[]> => (await pool.query<Doomed>(OF_OUTLET, [domain, before, after, BATCH])).rows
+
+export const countOfOutlet = (pool: Pool, domain: string, before: Date | null): Promise<number> =>
+  countOf(pool, `select count(*)::int ${OF_ITS}`, [domain, before])
+
+// $1 domain, $2 published before
+const OF_ITS = `
+  from articles a
+   where a.publisher_no in (select publisher_no from publishers where outlet = $1 or domain = $1)
+     and ($2::timestamptz is null or a.published_at < $2)
+     and not exists (select from tombstones t where t.seq = a.seq)`
+// $3 after, $4 limit. Index: the primary key.
+const OF_OUTLET = `select a.seq, a.id ${OF_ITS} and a.seq > $3 order by a.seq limit $4`
+
+/** Where articles stand beside the index of words. */
+export type Standing = Awaited<ReturnType<typeof standingOf>>
+
+/** Counts where articles stand, before they are taken out. */
+export async function standingOf(pool: Pool, articles: Doomed[]) {
+  const seqs = articles.map(({ seq }) => seq)
+  const count = (text: string) => countOf(pool, text, [seqs])
+  return {
+    groups: await count(GROUPS),
+    sets: await count('select count(*)::int from semantic_sets where seqs && $1::bigint[]'),
+    citations: await count('select count(*)::int from citations where seqs && $1::bigint[]'),
+    alerts: await count(
+      'select count(distinct alert_id)::int from alert_messages where seqs && $1::bigint[]',
+    ),
+    pages: await count('select count(page_no)::int from embeddings where seq = any ($1::bigint[])'),
+  }
+}
+
+// $1 seqs. Indexes: the primary key, copy_sketches_group.
+const GROUPS = `
+  select count(*)::int from (
+    select first_seq from copy_sketches where first_seq in (
+      select first_seq from copy_sketches where seq = any ($1::bigint[]))
+     group by first_seq having count(*) > 1) g`
+
+/** A store beside Postgres, from which articles are cleared by their numbers. */
+export type ClearStore = (seqs: bigint[]) => Promise<void>
+
+/** The most removals that one round clears from other stores. */
+const ROUND = 1_000
+
+/**
+ * Clears what is left of articles that were taken out: again from Postgres, where a process may
+ * have stored something late, then from other stores, then from the bytes of segments.
+ *
+ * @param cleared called with the number of articles that were cleared in other stores so far
+ * @returns how many tombstones still wait for it
+ */
+export async function clearRemoved(
+  pool: Pool,
+  stores: ClearStore[],
+  signal: AbortSignal,
+  cleared: (articles: number) => void = () => {},
+): Promise<number> {
+  let done = 0
+  let after = 0n
+  while (!signal.aborted) {
+    const { rows } = await pool.query<Doomed & { number: bigint }>(OPEN, [after, ROUND])
+    if (rows.length === 0) break
+    const seqs = rows.map(({ seq }) => seq)
+    await repeatLocked(() =>
+      transaction(pool, async client => {
+        await withoutWriters(client)
+        await clearHouse(client, rows)
+        await clearArticles(client, rows)
+      }),
+    )
+    for (const clear of stores) await clear(seqs)
+    done += rows.length
+    after = rows.at(-1)!.number
+    cleared(done)
+  }
+  if (!signal.aborted) await makeSegments(pool, undefined, { kinds: ['merge'], waitFor: ['merge'] })
+  if (!signal.aborted) await noteCleared(pool, after)
+  return countOf(pool, 'select count(*)::int from tombstones where cleared_at is null')
+}
+
+// $1 after, $2 limit. Index: tombstones_uncleared.
+const OPEN = `
+  select number, seq, id from tombstones where cleared_at is null and number > $1 order by number limit $2`
+
+/** Frees the addresses of an article. Its id stays dead. @returns false: nobody has taken it out */
+export const releaseArticle = (pool: Pool, id: string): Promise<boolean> =>
+  repeatLocked(() =>
+    transaction(pool, async client => {
+      await withoutWriters(client)
+      const seqs = await readColumn<bigint>(
+        client,
+        'update tombstones set released_at = coalesce(released_at, now()) where id = $1 returning seq',
+        [id],
+      )
+      await client.query('delete from tombstone_addresses where seq = any ($1::bigint[])', [seqs])
+      return seqs.length > 0
+    }),
+  )

@@ -1,0 +1,117 @@
+import t from 'tap'
+import { until } from '../fleet.ts'
+import { runScript } from '../script.ts'
+import { startTestApi } from './api.ts'
+
+const api = await startTestApi(t)
+const { secret } = await api.issue()
+const WORDS = 'gemeente bespreekt plannen voor een brug over het kanaal en hoort bewoners'
+await api.index(
+  Array.from({ length: 9 }, (_, at) => ({
+    title: `Bericht ${at} over de brug`,
+    body: at === 3 ? 'Een verhaal over Ijzerman.' : `${WORDS} ${'woord '.repeat(at)}`,
+    authors: at === 3 ? ['Iemand Ijzerman'] : ['Jan Jansen'],
+    outlet: { name: 'De Krant', domain: at % 2 === 0 ? 'krant.example' : 'blad.example' },
+    publishedAt: new Date(Date.UTC(2026, 2, 1 + at)),
+  })),
+)
+const other = await api.another()
+const bases = [api.base, other.base]
+
+/** What each process answers to a path. */
+async function everywhere(path: string, headers: Record<string, string> = {}) {
+  const answers = []
+  for (const base of bases) {
+    const response = await fetch(`${base}${path}`, {
+      headers: { Authorization: `Bearer ${secret}`, ...headers },
+    })
+    const text = await response.text()
+    answers.push({ status: response.status, text, headers: response.headers })
+  }
+  return answers
+}
+
+const articles = (more = '') =>
+  everywhere(`/v1/articles?q=brug&sort=published_at&order=asc&per_page=2${more}`)
+
+t.test('an article that was taken out is gone for every reader within seconds', async t => {
+  const [first] = await articles()
+  t.equal(first!.status, 200, first!.text)
+  const page = JSON.parse(first!.text)
+  const ids: string[] = JSON.parse(
+    (await everywhere('/v1/articles?per_page=100&sort=published_at&order=asc'))[0]!.text,
+  ).articles.map((one: { id: string }) => one.id)
+  const gone = ids[3]!
+  const etag =
+    (await everywhere('/v1/articles?q=Ijzerman&search_in=title_body'))[0]!.headers.get('etag') ?? ''
+  const suggested = async () =>
+    (await everywhere('/explore/suggestions?field=author&q=ijzer')).map(({ text }) =>
+      text.includes('Ijzerman'),
+    )
+  await until(async () => (await suggested()).every(Boolean), 5_000)
+
+  const env = { DATABASE_URL: api.config.DATABASE_URL }
+  const dry = await runScript('articles', ['remove', gone, '--dry-run', '--json'], env)
+  t.match(JSON.parse(dry.out), { dry_run: true, articles: 1, removals: [] })
+  t.match(await runScript('articles', ['remove', gone], env), { code: 2, err: /--reason/ })
+  const done = await runScript('articles', ['remove', gone, '--reason', 'a court', '--json'], env)
+  t.equal(done.code, 0, done.err)
+  t.match(JSON.parse(done.out), { removals: [{ number: 1, id: gone }], left: 0, unknown: [] })
+
+  const isGone = async () =>
+    (await everywhere('/v1/articles?q=Ijzerman&search_in=title_body')).every(
+      ({ text }) => !text.includes(gone),
+    )
+  await until(isGone, 5_000)
+  for (const answer of await everywhere('/v1/articles?q=Ijzerman&search_in=title_body', {
+    'If-None-Match': etag,
+  }))
+    t.equal(answer.status, 200, 'an ETag of before is not good')
+  for (const { text } of await everywhere('/explore/counts?by=outlet'))
+    t.equal(JSON.parse(text).total, 8)
+  for (const { text } of await everywhere('/v1/articles.rss')) t.notMatch(text, 'Bericht 3')
+  await until(async () => !(await suggested()).some(Boolean), 5_000)
+  for (const { text } of await articles(`&cursor=${page.next_cursor}`)) {
+    const { articles: shown, total_results } = JSON.parse(text)
+    t.equal(total_results, 8)
+    t.same(
+      shown.map((one: { id: string }) => one.id),
+      [ids[2], ids[4]],
+      'its page in progress lacks it, and nothing else',
+    )
+  }
+  for (const answer of await everywhere(`/explore/articles/${gone}`)) {
+    t.equal(answer.status, 410)
+    t.match(JSON.parse(answer.text), {
+      code: 'article_removed',
+      message: /^This article was taken out on \d{4}-\d\d-\d\d\.$/,
+    })
+  }
+  for (const path of [`/explore/related?id=${gone}`, `/explore/copies?id=${gone}`])
+    for (const answer of await everywhere(path)) t.equal(answer.status, 410, path)
+  for (const answer of await everywhere(`/a/${gone}`, { Accept: 'text/html' })) {
+    t.equal(answer.status, 410)
+    t.match(answer.text, /This article was taken out on \d{4}-\d\d-\d\d\./)
+  }
+  t.match(await everywhere(`/a/${ids[2]}`, { Accept: 'text/html' }), [{ status: 200 }])
+  const list = await runScript('articles', ['list', '--json'], env)
+  t.equal(list.code, 0, list.err)
+  t.match(JSON.parse(list.out), { number: 1, id: gone, reason: 'a court', released_at: null })
+  t.type(JSON.parse(list.out).cleared_at, 'string')
+})
+
+t.test('an outlet goes as a whole, or what it published before a time', async t => {
+  const env = { DATABASE_URL: api.config.DATABASE_URL }
+  const of = ['remove', '--outlet', 'krant.example', '--reason', 'asked', '--json']
+  const before = await runScript('articles', [...of, '--published-before', '2026-03-04'], env)
+  t.equal(JSON.parse(before.out).removals.length, 2, before.err)
+  t.equal(JSON.parse((await runScript('articles', of, env)).out).removals.length, 3)
+  await until(async () => {
+    const all = await everywhere('/explore/counts?by=outlet')
+    return all.every(({ text }) => JSON.parse(text).total === 3)
+  }, 5_000)
+  t.match(await runScript('articles', ['remove', 'nobody', '--reason', 'x'], env), {
+    code: 1,
+    err: /No article has the id/,
+  })
+})
