@@ -4,7 +4,7 @@
  */
 
 export { wordRuns } from './analysis/tokens.ts'
-export { inFull, leavesOf, parseExpression } from './query/expression.ts'
+export { type ExpressionProblem, inFull, leavesOf, parseExpression } from './query/expression.ts'
 export {
   type Match,
   type ParsedQuery,

@@ -359,7 +359,9 @@ function SearchForm(props: {
         />
         <div id="reading" class="reading" aria-live="polite">
           {errors.length > 0 && !isUnread ? (
-            <p class="problem">{words.reading.refused}</p>
+            <p class="problem">
+              {words.reading.refused} {errors.join(' ')}
+            </p>
           ) : (
             <ReadingLine reading={reading} draft={draft} isTried={isTried} onMode={onMode} />
           )}
@@ -413,13 +415,13 @@ function ReadingLine(props: {
       const signs = [...reading.q]
       return (
         <p class="problem">
-          {words.reading.misread(reading.at)}{' '}
-          <span>
+          <span class="misread">
             {signs.slice(0, reading.at - 1).join('')}
             <mark>{signs[reading.at - 1]}</mark>
             {signs.slice(reading.at).join('')}
-          </span>{' '}
-          {words.search.modeAbout.expression}
+          </span>
+          {words.reading.expression?.[reading.problem]?.replace(/\bN\b/, String(reading.at)) ??
+            reading.message}
         </p>
       )
     }

@@ -56,6 +56,8 @@ export function FailureNotice({
   const { words } = speech
   const left = useCountdown(failure, onAgain)
   const kind = KINDS[failure.code] ?? 'server'
+  // The same request would be refused again, unless its list of results is only too old.
+  const isLasting = /^(request|plan)$/.test(kind) && failure.errors.cursor === undefined
   return (
     <section class={`notice ${kind}`} role="alert">
       <h2>{words.failure.title[kind]}</h2>
@@ -64,7 +66,7 @@ export function FailureNotice({
         {kind === 'key' && onForget ? (
           <Button class="primary" onClick={onForget} text={words.key.forget} />
         ) : (
-          <Button onClick={onAgain} text={words.failure.again} />
+          !isLasting && <Button onClick={onAgain} text={words.failure.again} />
         )}
         {kind === 'semantic' && onByWords && (
           <Button class="primary" onClick={onByWords} text={words.failure.byWords} />

@@ -55,7 +55,20 @@ export const de: Words = {
     meaning:
       'Gelesen als: die 500 Artikel mit der ähnlichsten Bedeutung, in jeder Sprache, dann Ihre Filter.',
     tree: 'Gelesen als:',
-    misread: at => `Ab Zeichen ${at} lässt sich das nicht lesen.`,
+    expression: {
+      open: 'Was bei Zeichen N beginnt, ist nicht geschlossen; schreiben Sie noch ein Anführungszeichen, oder ).',
+      close: 'Die Klammer bei Zeichen N schließt nichts.',
+      lacking:
+        'Dem Operator bei Zeichen N fehlen Wörter daneben; klein geschriebene Operatoren sind Wörter.',
+      wildcard:
+        'In einem Wort kann kein * oder ? stehen, wie bei Zeichen N; schreiben Sie ~ vor ein Wort für alle seine Formen.',
+      excludes:
+        'Was bei Zeichen N beginnt, schließt nur aus; nennen Sie, was vorkommen muss, wie in (a NOT b).',
+      operand:
+        'Was bei Zeichen N steht, passt nicht: ~ nimmt ein Wort, NEAR zwei Wörter, ~Wörter oder Wortgruppen, oder einige davon mit OR in Klammern.',
+      limit:
+        'Bei Zeichen N wird es zu viel; schreiben Sie höchstens 64 Wörter, und 8 Klammern ineinander.',
+    },
     refused: 'So kann hier nicht gesucht werden.',
     problem: {
       nothing: 'Schreiben Sie mindestens einen Buchstaben oder eine Ziffer.',

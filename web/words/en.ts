@@ -1,3 +1,5 @@
+import type { ExpressionProblem } from '../../search/browser.ts'
+
 /** The words of the pages. Every other language has the same shape, which the compiler checks. */
 export const en = {
   app: {
@@ -52,7 +54,6 @@ export const en = {
     not: 'not',
     meaning: 'Read as: the 500 articles closest in meaning, in any language, then your filters.',
     tree: 'Read as:',
-    misread: (at: number) => `This cannot be read from character ${at} on.`,
     refused: 'This cannot be searched as it stands.',
     problem: {
       nothing: 'Write at least one letter or digit.',
@@ -324,6 +325,13 @@ export const en = {
 }
 
 export type Words = typeof en & {
+  reading: {
+    /**
+     * Why an expression cannot be read; N stands for the character. Where a language has no
+     * sentence of its own, the page shows that of the API.
+     */
+    expression?: Partial<Record<ExpressionProblem, string>>
+  }
   /** How long ago something was, for a language that browsers do not support. */
   ago?: (n: number, unit: 'minute' | 'hour' | 'day') => string
 }

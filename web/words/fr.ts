@@ -55,7 +55,19 @@ export const fr: Words = {
     meaning:
       'Lu comme\u00A0: les 500 articles au sens le plus proche, dans toutes les langues, puis vos filtres.',
     tree: 'Lu comme\u00A0:',
-    misread: at => `La requête est illisible à partir du caractère ${at}.`,
+    expression: {
+      open: 'Ce qui s’ouvre au caractère N n’est pas fermé ; écrivez un autre guillemet, ou ).',
+      close: 'La parenthèse au caractère N ne ferme rien.',
+      lacking:
+        'L’opérateur au caractère N manque de mots à côté de lui ; en minuscules, les opérateurs sont des mots.',
+      wildcard:
+        'Un mot ne peut contenir ni * ni ?, comme au caractère N ; écrivez ~ devant un mot pour toutes ses formes.',
+      excludes:
+        'Ce qui commence au caractère N ne fait qu’exclure ; nommez ce qui doit y être, comme dans (a NOT b).',
+      operand:
+        'Ce qui est au caractère N ne convient pas : ~ prend un mot, NEAR deux mots, ~mots ou groupes de mots, ou plusieurs reliés par OR entre parenthèses.',
+      limit: 'C’est trop au caractère N ; écrivez au plus 64 mots, et 8 parenthèses imbriquées.',
+    },
     refused: 'Impossible de chercher cela tel quel.',
     problem: {
       nothing: 'Écrivez au moins une lettre ou un chiffre.',

@@ -60,7 +60,19 @@ export const lb: Words = {
     meaning:
       'Gelies als: déi 500 Artikele mat der änlechster Bedeitung, an all Sprooch, duerno Är Filteren.',
     tree: 'Gelies als:',
-    misread: at => `Dat kann een net liesen, vum Zeechen ${at} un.`,
+    expression: {
+      open: 'Wat beim Zeechen N opgeet, ass net zou; schreift nach en Unféierungszeechen, oder ).',
+      close: 'D’Klammer beim Zeechen N mécht näischt zou.',
+      lacking:
+        'Dem Operator beim Zeechen N feele Wierder niewendrun; kleng geschriwwen Operatore sinn Wierder.',
+      wildcard:
+        'An engem Wuert kann keen * oder ? stoen, wéi beim Zeechen N; schreift ~ virun e Wuert fir all seng Formen.',
+      excludes:
+        'Wat beim Zeechen N ufänkt, schléisst nëmmen aus; nennt, wat muss virkommen, wéi an (a NOT b).',
+      operand:
+        'Wat beim Zeechen N steet, passt net: ~ hëlt ee Wuert, NEAR zwee Wierder, ~Wierder oder Wuertgruppen, oder e puer dovu mat OR a Klameren.',
+      limit: 'Beim Zeechen N gëtt et ze vill; schreift héchstens 64 Wierder, an 8 Klameren anenee.',
+    },
     refused: 'Sou kann een hei net sichen.',
     problem: {
       nothing: 'Schreift op d’mannst ee Buschtaf oder eng Ziffer.',

@@ -60,7 +60,19 @@ export const nl: Words = {
     meaning:
       'Gelezen als: de 500 artikelen die qua betekenis het dichtstbij liggen, in elke taal, daarna uw filters.',
     tree: 'Gelezen als:',
-    misread: at => `Vanaf teken ${at} is dit niet te lezen.`,
+    expression: {
+      open: 'Wat bij teken N opent, is niet gesloten; schrijf nog een aanhalingsteken, of ).',
+      close: 'Het haakje bij teken N sluit niets.',
+      lacking:
+        'De operator bij teken N mist woorden ernaast; klein geschreven operatoren zijn woorden.',
+      wildcard:
+        'In een woord kan geen * of ? staan, zoals bij teken N; schrijf ~ voor een woord voor al zijn vormen.',
+      excludes:
+        'Wat bij teken N begint, sluit alleen uit; noem wat er moet staan, zoals in (a NOT b).',
+      operand:
+        'Wat bij teken N staat, past niet: ~ neemt één woord, NEAR twee woorden, ~woorden of woordgroepen, of enkele daarvan met OR tussen haakjes.',
+      limit: 'Bij teken N wordt het te veel; schrijf hoogstens 64 woorden, en 8 haakjes in elkaar.',
+    },
     refused: 'Hierop kan zo niet worden gezocht.',
     problem: {
       nothing: 'Schrijf minstens één letter of cijfer.',

@@ -1,4 +1,5 @@
 import {
+  type ExpressionProblem,
   inFull,
   parseBoolean,
   parseExpression,
@@ -13,8 +14,8 @@ export type Reading =
   | { kind: 'everything' }
   | { kind: 'any' | 'all'; wanted: string[]; excluded: string[]; hints: Hint[] }
   | { kind: 'tree'; text: string }
-  /** `at`: the place of a character, from 1. */
-  | { kind: 'misread'; at: number; q: string }
+  /** `at`: the place of a character, from 1. `message`: the sentence of the API. */
+  | { kind: 'misread'; problem: ExpressionProblem; at: number; message: string; q: string }
   | { kind: 'meaning'; q: string }
   | { kind: 'problem'; problem: keyof typeof QUERY_PROBLEMS | 'short' | 'long' }
 
@@ -56,10 +57,16 @@ export function readQuery({ q, mode }: Pick<Search, 'q' | 'mode'>): Reading {
 function readExpression(written: string): Reading {
   const parsed = parseExpression(written)
   if (parsed.ok) return { kind: 'tree', text: inFull(parsed.match.tree) }
-  const at = parsed.misread?.at
-  return at !== undefined
-    ? { kind: 'misread', at, q: written }
-    : { kind: 'problem', problem: 'nothing' }
+  const { misread, errors } = parsed
+  return misread === undefined
+    ? { kind: 'problem', problem: 'nothing' }
+    : {
+        kind: 'misread',
+        problem: misread.problem,
+        at: misread.at,
+        message: errors[0] ?? '',
+        q: written,
+      }
 }
 
 function readMeaning(written: string, length: number): Reading {

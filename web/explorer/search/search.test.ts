@@ -95,7 +95,13 @@ t.test('what cannot be read is said before anything is sent', async t => {
     t.same(readQuery({ q, mode }), { kind: 'problem', problem }, q)
   }
   t.same(readQuery({ q: 'a  AND b', mode: 'expression' }), { kind: 'tree', text: 'a AND b' })
-  t.same(readQuery({ q: 'a AND (', mode: 'expression' }), { kind: 'misread', at: 7, q: 'a AND (' })
+  t.match(readQuery({ q: 'a AND (', mode: 'expression' }), {
+    kind: 'misread',
+    problem: 'open',
+    at: 7,
+    message: 'What opens at character 7 is not closed; write another quotation mark, or ).',
+    q: 'a AND (',
+  })
   t.equal(
     readQuery({ q: '😀'.repeat(95) + 'a'.repeat(96), mode: 'keyword' }).kind,
     'any',
