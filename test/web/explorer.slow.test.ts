@@ -69,7 +69,7 @@ if (browserPath === undefined) {
     await page.getByRole('button', { name: 'Follow' }).click()
     t.match(
       await page.getByLabel('Name of the feed').inputValue(),
-      /^Brussels Zug – from .* until /,
+      /^Brussels Zug · from .* · until /,
       'in words',
     )
     await page.getByRole('button', { name: 'Make a feed of this search' }).click()
