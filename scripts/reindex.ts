@@ -15,9 +15,9 @@ import {
   type Progress,
   selectionOf,
 } from './reindex/run.ts'
-import { prove } from './reindex/verifying.ts'
 import { reindexWords } from './reindex/words.ts'
 import { articlesBar } from './terminal/terminal.ts'
+import { prove } from './verify/checks.ts'
 
 await runCommand(
   {

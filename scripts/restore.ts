@@ -30,8 +30,8 @@ import {
   QUEUE_SCHEMAS,
   toolsFor,
 } from './backup/dump.ts'
-import { prove } from './reindex/verifying.ts'
 import { confirm } from './terminal/terminal.ts'
+import { prove } from './verify/checks.ts'
 
 /**
  * The end of an error message. After such an error the mark of an unfinished restore stays, so

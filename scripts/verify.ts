@@ -1,8 +1,9 @@
 import { counted } from '../shared/log/printable.ts'
 import { countOf } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
-import { createReport, verifyAll } from './reindex/verifying.ts'
 import { articlesBar } from './terminal/terminal.ts'
+import { UNKNOWABLE, verifyAll } from './verify/checks.ts'
+import { createReport } from './verify/report.ts'
 
 await runCommand(
   {
@@ -41,9 +42,11 @@ await runCommand(
       seconds,
       differences: [...report.kinds.values()],
       notes: report.notes,
+      unknowable: UNKNOWABLE,
     }
     for (const line of options.json === true ? [JSON.stringify(all)] : report.lines()) print(line)
     for (const note of report.notes) say(note)
+    say(`Nobody can compare: ${UNKNOWABLE.join('; ')}.`)
     const drawn = sample === null ? '' : `, drawn by --seed ${seed}`
     const compared = `${counted(verified.articles, 'article')} and ${counted(verified.segments, 'segment')}${drawn}`
     say(`${signal.aborted ? 'Interrupted after' : 'Compared'} ${compared}, in ${seconds} s.`)

@@ -44,6 +44,7 @@ export type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/art
 export type { TimeUnit, TimeZone } from './query/calendar.ts'
 export type { ArticleFilter, Axis, Sort } from './query/filters.ts'
 export type { Expression, Match, ParsedQuery } from './query/parse.ts'
+export type { IndexKind, NumberedRow } from './store/postgres-checks.ts'
 export type { IndexSize } from './store/postgres-segments.ts'
 export type {
   IndexState,
@@ -54,7 +55,7 @@ export type {
   Statement,
 } from './store/segment-store.ts'
 export type { Doomed, Removal } from './store/tombstones.ts'
-export type { IndexKind, Verified, VerifyWork } from './verify.ts'
+export type { Verified, VerifyWork } from './verify.ts'
 export type { ArticleOutlet, Country, Language } from './vocabulary.ts'
 
 /** Options of one search. Tests use small sizes. */

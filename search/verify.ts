@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type DocumentWords, foldName } from './analysis/index.ts'
+import { snippetOf } from './analysis/text.ts'
 import { authorId, outletKey } from './indexing/identity.ts'
 import { SEGMENT_SIZES } from './indexing/policy.ts'
 import { type Client, type Pool, readValue, reasonOf, transaction } from './postgres.ts'
@@ -32,8 +33,6 @@ import {
  * twice in memory, as a merge does.
  */
 
-export type { Found, IndexKind } from './store/postgres-checks.ts'
-
 export interface VerifyWork {
   pool: Pool
   /** Cuts texts into words. The caller may do this in threads. */
@@ -44,6 +43,11 @@ export interface VerifyWork {
    */
   sample: { count: number; seed: number } | null
   found: Found
+  /**
+   * Compares what the caller derives from articles, in the snapshot of the rows. It adds to their
+   * faults.
+   */
+  also?(client: Client, rows: NumberedRow[]): Promise<void>
   /** Called after each slice with the number of articles compared so far. */
   progress(articles: number): void
   signal: AbortSignal
@@ -53,6 +57,8 @@ export interface VerifyWork {
 export interface Verified {
   articles: number
   segments: number
+  /** Articles of which nobody knows whether the clock gave their time. */
+  unordered: number
 }
 
 /** Fewer articles than this may wait for a flush. Searches find them in memory. */
@@ -78,18 +84,29 @@ export async function verifyIndex(work: VerifyWork): Promise<Verified> {
   const nextOf = (from: bigint) =>
     drawn.filter(seq => seq >= from).reduce((a, b) => (a < b ? a : b), last + 1n)
   const verified = { articles: 0, segments: 0 }
+  const order: Order = { latest: null, unknown: 0 }
   for (let next = 1n; next <= last && !signal.aborted; next++) {
     if (sample !== null) next = nextOf(next)
     if (next > last) break
-    const slice = await transaction(pool, client => readSlice(client, { first: next, last }, work))
+    const slice = await transaction(pool, client =>
+      readSlice(client, { first: next, last }, { ...work, order }),
+    )
     await slice.compare?.()
     verified.articles += Number(slice.last - slice.first) + 1
     verified.segments += slice.compare === undefined ? 0 : 1
     work.progress(verified.articles)
     next = slice.last
   }
-  return verified
+  return { ...verified, unordered: order.unknown }
 }
+
+/** The time of the latest article to which the clock gave one, and how many nobody can place. */
+interface Order {
+  latest: Date | null
+  unknown: number
+}
+
+type SliceWork = VerifyWork & { order: Order }
 
 /** The most articles of a slice that has no segment. */
 const LOOSE = 8_192n
@@ -106,7 +123,7 @@ interface Slice extends SegmentRange {
 async function readSlice(
   client: Client,
   { first, last }: SegmentRange,
-  work: VerifyWork,
+  work: SliceWork,
 ): Promise<Slice> {
   await client.query('set transaction isolation level repeatable read read only')
   // Comparing texts may take long. This limit ends the transaction of a stopped process, which
@@ -123,7 +140,7 @@ async function readSlice(
       ...(meta !== undefined && meta.first > first ? [meta.first - 1n] : []),
     ]
     const range = { first, last: ends.reduce((a, b) => (a < b ? a : b)) }
-    for await (const rows of readNumbered(client, range)) await compareRows(rows, work)
+    for await (const rows of readNumbered(client, range)) await compareRows(client, rows, work)
     return range
   }
   const sources = await postgresArticles(reads).readSources(meta)
@@ -132,7 +149,7 @@ async function readSlice(
   })
   const builder = createSegmentBuilder(sources, meta.first, { rule: columns?.[0]?.columns.rule })
   for await (const rows of readNumbered(client, meta))
-    await compareRows(rows, work, builder.addWords)
+    await compareRows(client, rows, work, builder.addWords)
   const dictionary = await store.readDictionary(meta, version)
   const differ = (text: string, more = 0) =>
     work.found('segments', `segment ${meta.no} (${meta.first} to ${meta.last}): ${text}`, more)
@@ -143,8 +160,9 @@ async function readSlice(
 
 /** @param add called with the stored words of each article, while threads tokenise the texts */
 async function compareRows(
+  client: Client,
   rows: NumberedRow[],
-  { found, tokenise }: VerifyWork,
+  { found, tokenise, also, order }: SliceWork,
   add: (seq: bigint, title: string, body: string) => void = () => {},
 ): Promise<void> {
   const isText = (row: NumberedRow): row is NumberedRow & { title: string } => row.title !== null
@@ -156,7 +174,11 @@ async function compareRows(
       add(row.seq, row.titleWords, row.bodyWords)
     if (!isNamedRight(row))
       row.faults.push(['names', 'have names that are folded or numbered wrongly'])
+    if (row.title !== null && !row.isBounded && row.snippet !== snippetOf(row.body))
+      row.faults.push(['snippets', 'have other snippets than their texts'])
+    if (row.isArticle) compareTime(row, order)
   }
+  await also?.(client, rows)
   for (const [at, { title, body }] of (await tokenising).entries()) {
     const row = texts[at]!
     if (row.titleWords !== title || row.bodyWords !== body)
@@ -168,6 +190,18 @@ async function compareRows(
   for (const [text, of] of Map.groupBy(faults, ({ text }) => text)) {
     found(of[0]!.kind, `${articlesInWords(of.map(({ seq }) => seq))} ${text}`, of.length - 1)
   }
+}
+
+/**
+ * Compares the time of an article with those before it. The clock gives each article a time that is
+ * not before the times that it gave earlier. Times that an import brought have no order.
+ */
+function compareTime({ ingestedAt, isStamped, faults }: NumberedRow, order: Order): void {
+  if (isStamped === null) order.unknown++
+  if (isStamped !== true) return
+  const isLater = ingestedAt !== null && ingestedAt >= (order.latest ?? ingestedAt)
+  if (isLater) order.latest = ingestedAt
+  else faults.push(['order', 'have earlier times of ingestion than articles before them'])
 }
 
 const isNamedRight = ({ outlet, authors }: NumberedRow) =>

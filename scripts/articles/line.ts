@@ -1,7 +1,7 @@
 import { snippetOf } from '../../search/analysis/text.ts'
 import { type ArticleRights, type NewArticle, storable } from '../../search/indexing/new-article.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
-import { agenciesOf, agencyEvidence } from '../../shared/articles/agencies.ts'
+import { AGENCY_RULES, agenciesOf, agencyEvidence } from '../../shared/articles/agencies.ts'
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import { isRecord } from '../../shared/encoding/is-record.ts'
@@ -62,6 +62,7 @@ export function parseArticle(line: string, latest: number): NewArticle {
     country: oneOf(COUNTRIES, text(fields, 'country').toUpperCase(), 'country'),
   }
   article.agencies = agenciesOf(agencyEvidence(article))
+  article.agencyRules = AGENCY_RULES
   if (id !== undefined) article.id = id
   if (fields.rights !== undefined && fields.rights !== null) article.rights = rights(fields.rights)
   if (article.rights?.bounded)

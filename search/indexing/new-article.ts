@@ -27,6 +27,8 @@ export interface NewArticle {
   authors: string[]
   /** News agencies that the article names as its source; absent: none. */
   agencies?: string[]
+  /** The version of the rules that found the agencies; absent: nobody looked for them. */
+  agencyRules?: number
   outlet: ArticleOutlet
   language: Language
   country: Country

@@ -249,6 +249,7 @@ export interface PreparedArticle extends PreparedText<string | Uint8Array> {
   language: string
   url: string
   agencies: string[]
+  agencyRules: number | null
   pageNo: bigint | null
   rights: ArticleRights
 }
@@ -267,6 +268,7 @@ function prepareArticle(article: NewArticle, namesOf: NamesOf): PreparedArticle 
     language: article.language,
     url: article.url,
     agencies: article.agencies ?? [],
+    agencyRules: article.agencyRules ?? null,
     pageNo: article.pageNo ?? null,
     rights: article.rights ?? { bounded: false, vector: true },
   }
@@ -398,6 +400,7 @@ const COLUMNS: readonly Column[] = [
     'text',
     one => (one.agencies.length === 0 ? null : `{${one.agencies.map(name => `"${name}"`)}}`),
   ],
+  ['agency_rules', 'int', one => one.agencyRules],
   ['page_no', 'bigint', one => one.pageNo],
   ['bounded', 'boolean', one => one.rights.bounded],
   ['vector', 'boolean', one => one.rights.vector],
@@ -425,14 +428,14 @@ const insertion = (clock: string) => `
                 when ingested_at is not null then least(ingested_at, last_at) end as entered_at
     from incoming i, clock
   ), indexed as (
-    insert into articles (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language)
-    select seq, id, published_at, entered_at, publisher_no, author_nos, country, language from numbered order by seq
+    insert into articles (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language, own_time)
+    select seq, id, published_at, entered_at, publisher_no, author_nos, country, language, not stamped from numbered order by seq
   ), worded as (
     insert into article_words (seq, title, body)
     select seq, words_title, words_body from numbered order by seq
   ), shown as (
-    insert into article_texts (seq, title, url, snippet, body, agencies)
-    select seq, title, url, snippet, body, agencies::text[] from numbered order by seq
+    insert into article_texts (seq, title, url, snippet, body, agencies, agency_rules)
+    select seq, title, url, snippet, body, agencies::text[], agency_rules from numbered order by seq
   ), days as (
     select 'published_at' as axis, (published_at at time zone 'UTC')::date as day, count(*) as articles
     from numbered where published_at is not null group by 2
@@ -459,8 +462,8 @@ const NEXT_NUMBERS = `
         last_seq = last_seq + (select count(*) from incoming)
     returning last_at, last_seq - (select count(*) from incoming) as base`
 
-// $20 stamp, $21 base. The parameters before $20 are those of `valuesOf`.
-const TAKEN_NUMBERS = 'select $20::timestamptz as last_at, $21::bigint as base'
+// The stamp and the base come after the parameters of `valuesOf`.
+const TAKEN_NUMBERS = `select $${COLUMNS.length + 2}::timestamptz as last_at, $${COLUMNS.length + 3}::bigint as base`
 
 // $1 articles, $2 stamps after the first, $3 limit in ms, which the server sets once it has locked
 // the row. The last stamp is ahead of the wall clock by less than the transaction takes.

@@ -9,7 +9,16 @@ import { UNCLEARED } from './tombstones.ts'
  */
 
 type TableKind = 'removed' | 'clock' | 'stamps' | 'ranges' | 'leftovers' | 'identity' | 'days'
-type RowKind = 'segments' | 'articles' | 'words' | 'names' | 'promises' | 'unpromised'
+type RowKind =
+  | 'segments'
+  | 'articles'
+  | 'words'
+  | 'snippets'
+  | 'agencies'
+  | 'names'
+  | 'order'
+  | 'promises'
+  | 'unpromised'
 /**
  * Kinds of differences. Each kind is mended in its own way. `unpromised` may be no fault: the
  * embedder may have given up the vector of an article.
@@ -115,6 +124,19 @@ export interface NumberedRow {
   bodyWords: string | null
   title: string | null
   body: string | null
+  url: string | null
+  snippet: string | null
+  agencies: string[] | null
+  /** The version of the rules that found the agencies; null: not known. */
+  agencyRules: number | null
+  id: string | null
+  ingestedAt: Date | null
+  /** Whether the clock gave `ingestedAt`; null: an earlier version wrote it, and nobody knows. */
+  isStamped: boolean | null
+  /** Whether the outlet bounds the snippet. */
+  isBounded: boolean
+  /** Whether a crawled page was the source; otherwise an import was, or nobody knows. */
+  isOfPage: boolean
   /** Name and domain, in the stored form and in the stored folded form. */
   outlet:
     | [
@@ -152,7 +174,9 @@ const LEFT =
 // $1 $2 range. Indexes: the primary keys.
 const NUMBERED_ROWS = `
   select n.seq, a.seq is not null as "isArticle", t.title, t.body, w.title as "titleWords", w.body as "bodyWords",
-    outlet, authors, array_remove(array[${[
+    t.url, t.snippet, t.agencies, t.agency_rules as "agencyRules", a.id, a.ingested_at as "ingestedAt", coalesce(b.snippet, false) as "isBounded",
+    coalesce(not a.own_time, case when e.page_no is not null or b.page_no is not null then true end) as "isStamped",
+    (e.page_no is not null or b.page_no is not null) as "isOfPage", outlet, authors, array_remove(array[${[
       fault('articles', 'are not there', `a.seq is null and n.seq <= ${CLOCK}`),
       fault('articles', 'have no text', 'a.seq is not null and t.seq is null and not gone'),
       fault('words', 'have no words', 'a.seq is not null and w.seq is null and not gone'),
@@ -194,10 +218,12 @@ const NUMBERED_ROWS = `
   left join ${within('article_words')} w on w.seq = n.seq
   left join ${within('article_texts')} t on t.seq = n.seq
   left join ${within('embeddings')} e on e.seq = n.seq
-  left join article_rights r on r.id = a.id and not r.vector
+  left join article_rights b on b.id = a.id
+  left join lateral (select b.id where not b.vector) r on true
   left join lateral (
     select json_build_array(outlet, name, domain, folded_name, folded_domain) as outlet
     from publishers where publisher_no = a.publisher_no) p on true
   left join lateral (
     select coalesce(json_agg(json_build_array(id, outlet, name, folded_name)), '[]') as authors
-    from authors where author_no = any (a.author_nos)) names on true`
+    from authors where author_no = any (a.author_nos)) names on true
+  order by n.seq`

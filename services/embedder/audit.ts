@@ -1,4 +1,5 @@
 import type { Logger } from '../../shared/log/logger.ts'
+import { COVERED_TIME } from '../../shared/plans/reach.ts'
 import { type Pool, readColumn, readValue, whileLocked } from '../../shared/postgres/pool.ts'
 import type { Collection } from '../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../shared/vectors/store.ts'
@@ -24,15 +25,16 @@ export async function auditCollection(
   await whileLocked(pool, AUDIT_LOCK, async () => {
     let lost = 0
     let stray = 0
-    for await (const { wrong, isLost, since } of compareVectors(
+    for await (const { wrong, fault, since } of compareVectors(
       pool,
       vectors,
       collection.name,
       signal,
     )) {
-      if (isLost) lost += (await pool.query(MARK_LOST, [wrong, since])).rowCount ?? 0
-      else stray += wrong.length
-      if (!isLost) await vectors.remove(collection.name, wrong)
+      if (fault === 'stray') {
+        stray += wrong.length
+        await vectors.remove(collection.name, wrong)
+      } else lost += (await pool.query(MARK_LOST, [wrong, since])).rowCount ?? 0
     }
     if (lost + stray > 0)
       log.warn(
@@ -49,9 +51,11 @@ const MARK_LOST = `
 
 /**
  * Compares a collection with Postgres, some thousand articles at a time, and changes nothing.
- * Yields numbers of embedded articles without a vector (`isLost`), or of vectors that are not those
- * of such an article: after a failover, another article may have the number. It skips articles that
- * were embedded after `since`.
+ * Yields numbers of articles by fault. It skips articles that were embedded after `since`.
+ * - `lost`: an embedded article without a vector.
+ * - `stray`: a vector that is not that of such an article. After a failover, another article may
+ *   have the number.
+ * - `covered`: a vector with another country or time than its article, so plans bound it wrongly.
  */
 export async function* compareVectors(
   pool: Pool,
@@ -61,10 +65,19 @@ export async function* compareVectors(
 ) {
   const since = (await readValue<Date>(pool, 'select clock_timestamp()'))!
   for (let from: bigint | null = 0n; from !== null && !signal?.aborted; ) {
-    const page: Awaited<ReturnType<VectorStore['seqs']>> = await vectors.seqs(name, from, PAGE)
-    const stray = new Set(await strayAmong(pool, page.seqs, page.ids))
-    if (stray.size > 0) yield { wrong: [...stray], isLost: false, since }
-    const own = page.seqs.filter(seq => !stray.has(seq))
+    const page: Awaited<ReturnType<VectorStore['list']>> = await vectors.list(name, from, PAGE)
+    const seqs = page.points.map(({ seq }) => seq)
+    const ids = page.points.map(({ id }) => id)
+    const stray = new Set(await strayAmong(pool, seqs, ids))
+    if (stray.size > 0) yield { wrong: [...stray], fault: 'stray' as const, since }
+    const covered = await readColumn<bigint>(pool, COVERED, [
+      seqs,
+      ids,
+      page.points.map(({ country }) => country),
+      page.points.map(({ coveredAt }) => coveredAt),
+    ])
+    if (covered.length > 0) yield { wrong: covered, fault: 'covered' as const, since }
+    const own = seqs.filter(seq => !stray.has(seq))
     for (let after: bigint | undefined = from - 1n; after !== undefined; ) {
       const lost: bigint[] = await readColumn<bigint>(pool, LOST, [
         after,
@@ -73,7 +86,7 @@ export async function* compareVectors(
         own,
         PAGE,
       ])
-      if (lost.length > 0) yield { wrong: lost, isLost: true, since }
+      if (lost.length > 0) yield { wrong: lost, fault: 'lost' as const, since }
       // Lost articles are read in batches, because a lost collection may have millions.
       after = lost.length < PAGE ? undefined : lost.at(-1)
     }
@@ -104,6 +117,13 @@ const strayAmong = (pool: Pool, seqs: bigint[], ids: string[]): Promise<bigint[]
       where not exists (select from articles a join embeddings using (seq) where a.seq = v.seq and v.id in ('', a.id))`,
     [seqs, ids],
   )
+
+// $1 seqs, $2 ids, $3 countries, $4 covered times in ms. Index: the primary key.
+const COVERED = `
+  select v.seq from unnest($1::bigint[], $2::text[], $3::text[], $4::float8[]) as v (seq, id, country, covered)
+    join articles a using (seq)
+   where v.id in ('', a.id) and (v.country <> a.country or v.covered is distinct from
+           floor(extract(epoch from ${COVERED_TIME}) * 1000)::float8)`
 
 // $1 after, $2 to before (null: to the last), $3 embedded before, $4 seqs that have a vector, $5
 // limit. Index: the primary key.

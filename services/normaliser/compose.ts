@@ -1,6 +1,6 @@
 import { cutText, SNIPPET_LENGTH, snippetOf } from '../../search/analysis/text.ts'
 import type { NewArticle } from '../../search/types.ts'
-import { agenciesOf } from '../../shared/articles/agencies.ts'
+import { AGENCY_RULES, agenciesOf } from '../../shared/articles/agencies.ts'
 import { PAGE_LIMITS, plainText } from '../../shared/articles/plain-text.ts'
 import { SETTINGS } from '../../shared/config/settings.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
@@ -132,6 +132,7 @@ export async function composeArticle(
     publishedAt: date?.value ?? null,
     authors: authors?.value ?? [],
     agencies: agenciesOf(pageAgencies(meta, entry, body)),
+    agencyRules: AGENCY_RULES,
     outlet: { name: outlet.name, domain: outlet.domain },
     language,
     country: outlet.country,

@@ -1,5 +1,11 @@
 import { words } from '../../search/analysis/index.ts'
 
+/**
+ * The version of the rules in this file. Raise it with every change. Each article bears the version
+ * that found its agencies.
+ */
+export const AGENCY_RULES = 1
+
 /** News agencies: the name that we show, and all folded names that sources use. */
 const NAMES: Record<string, string> = {
   Belga: 'belga, agence belga, belga news agency',

@@ -139,8 +139,10 @@ export interface Neighbours {
 /**
  * Finds the articles that may be copies of others, because their samples have enough in common.
  * Keeps the samples of recently requested days in memory.
+ *
+ * @param db returns the connection that the next statement uses
  */
-export function createNeighbours(db: Queryable): Neighbours {
+export function createNeighbours(db: () => Queryable): Neighbours {
   const days = new LRUCache<number, Run[]>({ maxSize: KEPT, sizeCalculation: bytesOf })
   /** How many samples the last search has read from the database, divided by its articles. */
   let readForEach = 0
@@ -150,7 +152,7 @@ export function createNeighbours(db: Queryable): Neighbours {
     if (known !== undefined) return yield* known
     let read: Run[] | null = []
     for (let after = 0, isLast = false; !isLast; ) {
-      const { rows } = await db.query<Omit<Sketch, 'sample'> & { sample: Buffer }>(OF_DAY, [
+      const { rows } = await db().query<Omit<Sketch, 'sample'> & { sample: Buffer }>(OF_DAY, [
         day,
         after,
         RUN,

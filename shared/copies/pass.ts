@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import {
   type Client,
   type Pool,
+  type Queryable,
   readColumn,
   readRow,
   readValue,
@@ -44,9 +45,12 @@ interface State {
   rules: number
   seq: number
   version: number
+  /** The last version that changed known groups. */
+  changed: number
 }
 
-const STATE = 'select rules, seq::float8 as seq, version::float8 as version from copies_state'
+const STATE =
+  'select rules, seq::float8 as seq, version::float8 as version, changed::float8 as changed from copies_state'
 
 /** An article with the values that decide its group. */
 interface Article {
@@ -103,7 +107,7 @@ export interface CopyGroups {
 
 /** Opens the pass that finds the groups of copies. Samples stay in memory between two calls. */
 export function openCopyGroups(pool: Pool): CopyGroups {
-  const placer = createPlacer(pool)
+  const placer = createPlacer(() => pool)
   /** The version of the groups that `placer` has in memory. */
   let known = -1
 
@@ -114,7 +118,8 @@ export function openCopyGroups(pool: Pool): CopyGroups {
     if (state.version !== known) placer.forget()
     known = state.version
     const due = await readColumn<number>(pool, DUE, [BATCH])
-    const batches = due.length > 0 ? [due] : await nextBatches(state.seq)
+    const most = placer.isReadingMuch() ? TOGETHER : 1
+    const batches = due.length > 0 ? [due] : await nextBatches(pool, state.seq, most)
     const seqs = batches.flat()
     if (seqs.length === 0) return false
     const placed = await placer.place(batches)
@@ -127,20 +132,6 @@ export function openCopyGroups(pool: Pool): CopyGroups {
       )
     }
     return true
-  }
-
-  async function nextBatches(after: number): Promise<number[][]> {
-    const batches: number[][] = []
-    for (let most = placer.isReadingMuch() ? TOGETHER : 1; batches.length < most; ) {
-      const next = await readColumn<number>(pool, NEXT, [
-        batches.at(-1)?.at(-1) ?? after,
-        BATCH,
-        BATCH_BYTES,
-      ])
-      if (next.length === 0) break
-      batches.push(next)
-    }
-    return batches
   }
 
   return {
@@ -170,10 +161,26 @@ export function openCopyGroups(pool: Pool): CopyGroups {
   }
 }
 
-/** Finds groups. Writes nothing to the database. */
-function createPlacer(pool: Pool) {
-  const neighbours = createNeighbours(pool)
-  const exact = createExact(pool)
+/** The `seq` of the next articles, by batch. */
+async function nextBatches(db: Queryable, after: number, most: number): Promise<number[][]> {
+  const batches: number[][] = []
+  while (batches.length < most) {
+    const last = batches.at(-1)?.at(-1) ?? after
+    const next = await readColumn<number>(db, NEXT, [last, BATCH, BATCH_BYTES])
+    if (next.length === 0) break
+    batches.push(next)
+  }
+  return batches
+}
+
+/**
+ * Finds groups. Writes nothing to the database.
+ *
+ * @param db returns the connection that the next statement uses
+ */
+function createPlacer(db: () => Queryable) {
+  const neighbours = createNeighbours(db)
+  const exact = createExact(db)
 
   function sketchOf({ seq, at }: Article, body: string | null): Sketch | null {
     const shingles = at === null ? null : judge(body)
@@ -210,11 +217,13 @@ function createPlacer(pool: Pool) {
     /**
      * @param batches the `seq` of articles, by batch. Only one batch has its bodies in memory at a
      *   time.
+     * @param isAnew whether the articles start without a group. Otherwise each result follows from
+     *   the stored groups of the articles before it.
      */
-    async place(batches: number[][]): Promise<Placed> {
+    async place(batches: number[][], isAnew = true): Promise<Placed> {
       const articles = []
       for (const batch of batches) {
-        const { rows } = await pool.query<Article & { body: string | null }>(BATCH_OF, [batch])
+        const { rows } = await db().query<Article & { body: string | null }>(BATCH_OF, [batch])
         for (const { body, ...article } of rows) {
           articles.push({ ...article, sketch: sketchOf(article, body) })
           await setImmediate() // Other work on this thread waits for one text at most.
@@ -223,25 +232,24 @@ function createPlacer(pool: Pool) {
       const judged = articles.flatMap(({ sketch }) => sketch ?? [])
       const near = await neighbours.find(judged)
       const nearOf = new Map(judged.map(({ seq }, at) => [seq, near[at]!]))
-      const { rows: stored } = await pool.query<Candidate>(STORED, [
+      const { rows: stored } = await db().query<Candidate>(STORED, [
         [...new Set([...batches.flat(), ...near.flatMap(one => [...one])])],
       ])
       await exact.read(stored.flatMap(({ seq, first }) => (first === seq ? seq : [])))
-      // The articles of these batches start without a group. Groups that the database has for them
-      // do not count.
       const now = new Map<number, Candidate>(stored.map(one => [one.seq, one]))
-      for (const { sketch: _, ...article } of articles)
-        now.set(article.seq, { ...article, first: null })
-      for (const { seq, sketch } of articles) {
-        if (sketch === null) continue
-        const article = now.get(seq)!
-        article.first = await firstOf(
-          article,
-          [...nearOf.get(seq)!].flatMap(one => now.get(one) ?? []),
-        )
+      if (isAnew)
+        for (const { sketch: _, ...article } of articles)
+          now.set(article.seq, { ...article, first: null })
+      const placed: Placed['articles'] = []
+      for (const article of articles) {
+        const near = [...(nearOf.get(article.seq) ?? [])].flatMap(one => now.get(one) ?? [])
+        const first = article.sketch === null ? null : await firstOf(article, near)
+        const own = now.get(article.seq)
+        if (isAnew && own !== undefined) own.first = first
+        placed.push({ ...article, first })
       }
       return {
-        articles: articles.map(one => ({ ...one, first: now.get(one.seq)!.first })),
+        articles: placed,
         before: new Map(stored.map(({ seq, first }) => [seq, first])),
         nearOf,
       }
@@ -261,7 +269,7 @@ const BODIES = `
    where seq = any ($1::bigint[]) and pg_column_size(body) <= $3 limit $2`
 
 /** The distinct shingles of articles. Keeps those that were requested last. */
-function createExact(pool: Pool) {
+function createExact(db: () => Queryable) {
   const kept = new LRUCache<number, Float64Array>({
     maxSize: EXACT,
     sizeCalculation: one => 100 + one.byteLength,
@@ -275,7 +283,7 @@ function createExact(pool: Pool) {
       const missing = seqs.filter(seq => !kept.has(seq))
       if (missing.length === 0) return
       const values = [missing, BATCH, AHEAD_BYTES]
-      for (const { seq, body } of (await pool.query<{ seq: number; body: string }>(BODIES, values))
+      for (const { seq, body } of (await db().query<{ seq: number; body: string }>(BODIES, values))
         .rows) {
         const shingles = judge(body)
         if (shingles !== null) keep(seq, shingles)
@@ -287,7 +295,7 @@ function createExact(pool: Pool) {
       const known = kept.get(seq)
       if (known !== undefined) return known
       const shingles = judge(
-        await readValue(pool, 'select body from article_texts where seq = $1', [seq]),
+        await readValue(db(), 'select body from article_texts where seq = $1', [seq]),
       )
       if (shingles !== null) keep(seq, shingles)
       return shingles
@@ -404,68 +412,102 @@ const WRITE = `
   on conflict (seq) do update set first_seq = excluded.first_seq, day = excluded.day, shingles = excluded.shingles, sample = excluded.sample
    where (s.first_seq, s.day, s.shingles, s.sample) is distinct from (excluded.first_seq, excluded.day, excluded.shingles, excluded.sample)`
 
-type Judged = Article & { set: Float64Array | null }
+interface Kept {
+  seq: number
+  /** null: the row is of no article. */
+  id: string | null
+  /** The id in the row of its group; null: there is no row. */
+  stored: string | null
+  first: number | null
+  day: number | null
+  shingles: number | null
+  sample: Buffer | null
+}
 
-type Kept = Pick<Sketch, 'day' | 'shingles'> & { sample: Buffer | null }
-
-const isSketchOf = ({ set, at }: Judged, { day, shingles, sample }: Kept) =>
-  set !== null &&
-  shingles === set.length &&
-  day === Math.floor(at! / 86_400_000) &&
-  sample?.equals(toBytes(sampleOf(set))) === true
-
-/** Whether an article is a copy of an earlier one. */
-const isCopy = (own: Judged, first: Judged | undefined) =>
-  Boolean(first?.set && own.set && first.seq < own.seq && Math.abs(first.at! - own.at!) <= WEEK) &&
-  areCopies(own.set!, first!.set!, own.outlet === first!.outlet)
-
-// $1 seqs. Leaves out articles that are due, because their groups will change. Indexes: the primary
-// keys.
+// $1 after, $2 to. Leaves out articles that are due, because their groups will change. Indexes: the
+// primary keys.
 const KEPT = `
-  select a.seq::float8 as seq, s.id as stored, s.first_seq::float8 as first, s.day, s.shingles, s.sample
-    from articles a left join copy_sketches s using (seq)
-   where a.seq = any ($1::bigint[]) and not exists (select from copies_due d where d.seq = a.seq)`
+  select seq::float8 as seq, a.id, s.id as stored, s.first_seq::float8 as first, s.day, s.shingles, s.sample
+    from (select seq, id from articles where seq > $1 and seq <= $2) a
+    full join (select * from copy_sketches where seq > $1 and seq <= $2) s using (seq)
+   where not exists (select from copies_due d where d.seq = coalesce(a.seq, s.seq))`
 
-/**
- * Compares the rows of some articles with their texts, and the texts with the texts of their first
- * articles. The caller runs this in one snapshot.
- *
- * @returns a sentence for each difference
- */
-export async function checkGroups(client: Client, drawn: bigint[]): Promise<string[]> {
-  const state = await readRow<State>(client, STATE)
-  if (state?.rules !== RULES) return []
-  const seqs = drawn.filter(seq => seq <= state.seq)
-  const { rows: kept } = await client.query<
-    Omit<Sketch, 'sample'> & { stored: string | null; first: number | null; sample: Buffer | null }
-  >(KEPT, [seqs])
-  const firsts = kept.flatMap(({ first }) => first ?? [])
-  const { rows: read } = await client.query<Article & { body: string | null }>(BATCH_OF, [
-    [...seqs, ...firsts],
-  ])
-  const texts = new Map(
-    read.map(one => [one.seq, { ...one, set: one.at === null ? null : judge(one.body) }]),
-  )
-  const { rows: own } = await client.query<{ seq: number }>(
-    'select seq::float8 as seq from copy_sketches where seq = first_seq and seq = any ($1::bigint[])',
-    [firsts],
-  )
-  const areFirst = new Set(own.map(({ seq }) => seq))
-  return kept.flatMap(({ seq, stored, first, day, shingles, sample }) => {
-    const text = texts.get(seq)
-    const one = texts.get(first ?? -1)
-    const fault = (what: string) => [`article ${seq} ${what}`]
-    if (text === undefined) return []
-    if (stored !== text.id)
-      return fault(stored === null ? 'has no row' : `stands under the id ${stored}`)
-    if ((text.set === null) !== (first === null))
-      return fault('is judged otherwise than its text says')
-    if (text.set === null) return []
-    if (!isSketchOf(text, { day, shingles, sample })) return fault('has the sketch of another text')
-    return first === seq || isCopy(text, areFirst.has(first!) ? one : undefined)
-      ? []
-      : fault(`is no copy of ${first}`)
-  })
+const STATE_FAULTS = `
+  select 'copies_state has no row' as text where not exists (select from copies_state)
+  union all select 'copies_state says ' || s.seq || ', and the clock is at ' || last_seq
+    from copies_state s, ingest_clock where s.seq > last_seq
+  union all select 'copies_state has an older version than its latest change' from copies_state where changed > version
+  union all select 'article ' || c.seq || ' has a row, and the pass has not come to it'
+    from copies_state s, lateral (select seq from copy_sketches where seq > s.seq order by seq limit 10) c
+   where rules = $1`
+
+/** Compares how far the pass is with the clock and the groups. @returns a sentence for each fault */
+export const checkCopiesState = (db: Queryable): Promise<string[]> =>
+  readColumn<string>(db, STATE_FAULTS, [RULES])
+
+export interface GroupCheck {
+  /**
+   * Compares the next articles, in one snapshot.
+   *
+   * @param after the number after which they come
+   * @param most how many batches of them
+   * @param found called with a sentence for each difference
+   * @returns the number of the last one; null: there was none, or the pass makes all groups anew
+   */
+  next(after: number, found: (text: string) => void, most?: number): Promise<number | null>
+}
+
+/** Compares the stored groups with those that follow from the texts. Changes nothing. */
+export function openGroupCheck(pool: Pool): GroupCheck {
+  let db: Queryable = pool
+  const placer = createPlacer(() => db)
+  let known = { changed: -1, seq: 0 }
+
+  async function compare(after: number, most: number, found: (text: string) => void) {
+    const state = await readRow<State>(db, STATE)
+    if (state?.rules !== RULES) return null
+    const next = await nextBatches(db, after, most)
+    const batches = next.map(batch => batch.filter(seq => seq <= state.seq))
+    const to = batches.flat().at(-1)
+    if (to === undefined) return null
+    if (state.changed !== known.changed || to > known.seq) placer.forget()
+    known = state
+    const { articles } = await placer.place(batches, false)
+    const wanted = new Map(articles.map(one => [one.seq, one]))
+    const { rows } = await db.query<Kept>(KEPT, [after, to])
+    for (const row of rows) {
+      const fault = faultOf(row, wanted.get(row.seq))
+      if (fault !== null) found(`article ${row.seq} ${fault}`)
+    }
+    return to
+  }
+  return {
+    next: (after, found, most = TOGETHER) =>
+      transaction(pool, async client => {
+        await client.query('set transaction isolation level repeatable read read only')
+        await client.query("set local idle_in_transaction_session_timeout = '2 min'")
+        db = client
+        return compare(after, most, found)
+      }),
+  }
+}
+
+function faultOf(row: Kept, wanted: Placed['articles'][number] | undefined): string | null {
+  if (wanted === undefined) return row.id === null ? 'has a row, and is not there' : null
+  if (row.stored !== wanted.id)
+    return row.stored === null ? 'has no row' : `stands under the id ${row.stored}`
+  const { sketch, first } = wanted
+  if ((sketch === null) !== (row.first === null)) return 'is judged otherwise than its text says'
+  if (sketch === null) return null
+  const isOfText =
+    row.shingles === sketch.shingles &&
+    row.day === sketch.day &&
+    row.sample?.equals(toBytes(sketch.sample)) === true
+  if (!isOfText) return 'has the sketch of another text'
+  if (row.first === first) return null
+  return row.first === row.seq
+    ? `is a first article, and a copy of ${first}`
+    : `stands in the group of ${row.first}, and ${first === row.seq ? 'is a first article' : `is a copy of ${first}`}`
 }
 
 /**

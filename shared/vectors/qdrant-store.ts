@@ -14,6 +14,7 @@ import {
   type ArticleVector,
   type NearArticle,
   type Reach,
+  type StoredPoint,
   VectorFailure,
   type VectorStore,
 } from './store.ts'
@@ -52,7 +53,13 @@ export function openVectorStore(
         if (error instanceof VectorFailure && error.message.includes(NO_POINT)) return null
         throw error
       }),
-    seqs: (collection, from, limit) => ask(server => readSeqs(server, collection, from, limit)),
+    list: (collection, from, limit) => ask(server => listPoints(server, collection, from, limit)),
+    read: (collection, seqs) => ask(server => readVectors(server, collection, seqs)),
+    finds: (collection, seq, vector) =>
+      ask(async ({ nearest }) => {
+        const own = { must: [{ has_id: [Number(seq)] }] }
+        return (await nearest(collection, { query: vector, limit: 1, filter: own })).length === 1
+      }),
     remove: (collection, seqs) =>
       ask(async ({ api, via }) => {
         if (seqs.length === 0) return
@@ -185,13 +192,13 @@ async function findNearest(
   return found.length < limit ? find(true) : found
 }
 
-async function readSeqs({ api, via }: Server, collection: string, from: bigint, limit: number) {
+async function listPoints({ api, via }: Server, collection: string, from: bigint, limit: number) {
   const { data } = await api.scrollPoints(
     {
       collection_name: collection,
       offset: Number(from),
       limit,
-      with_payload: ['id'],
+      with_payload: ['id', 'country', 'covered_at'],
       with_vector: false,
     },
     via,
@@ -199,10 +206,28 @@ async function readSeqs({ api, via }: Server, collection: string, from: bigint, 
   const page = resultOf(data.result)
   const next = page.next_page_offset
   return {
-    seqs: page.points.map(({ id }) => BigInt(id)),
-    ids: page.points.map(({ payload }) => String(payload?.id ?? '')),
+    points: page.points.map(
+      ({ id, payload }): StoredPoint => ({
+        seq: BigInt(id),
+        id: String(payload?.id ?? ''),
+        country: String(payload?.country ?? ''),
+        coveredAt: typeof payload?.covered_at === 'number' ? payload.covered_at : null,
+      }),
+    ),
     next: typeof next === 'number' || typeof next === 'bigint' ? BigInt(next) : null,
   }
+}
+
+async function readVectors({ api, via }: Server, collection: string, seqs: bigint[]) {
+  const { data } = await api.getPoints(
+    { collection_name: collection, ids: seqs.map(Number), with_payload: false, with_vector: true },
+    via,
+  )
+  return resultOf(data.result).flatMap(({ id, vector }) =>
+    Array.isArray(vector) && vector.every(one => typeof one === 'number')
+      ? [{ seq: BigInt(id), vector }]
+      : [],
+  )
 }
 
 async function pointAlias({ api, via }: Server, alias: string, collection: string): Promise<void> {

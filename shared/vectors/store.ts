@@ -62,16 +62,19 @@ export interface VectorStore {
   /** The exact number of vectors; null: the collection does not exist. */
   count(collection: string): Promise<number | null>
   /**
-   * The `seq` of articles that have a vector, from `from` on, ascending.
+   * The articles that have a vector, from `from` on, ascending.
    *
-   * @returns `ids`: of the articles of which the vectors were made; '': an earlier version stored
-   *   the vector. `next`: where the next call begins; null at the end
+   * @returns `next`: where the next call begins; null at the end
    */
-  seqs(
+  list(
     collection: string,
     from: bigint,
     limit: number,
-  ): Promise<{ seqs: bigint[]; ids: string[]; next: bigint | null }>
+  ): Promise<{ points: StoredPoint[]; next: bigint | null }>
+  /** The vectors of some articles, in any order. Leaves out articles without one. */
+  read(collection: string, seqs: bigint[]): Promise<{ seq: bigint; vector: number[] }[]>
+  /** Whether a search with this vector can find this article. */
+  finds(collection: string, seq: bigint, vector: number[]): Promise<boolean>
   remove(collection: string, seqs: bigint[]): Promise<void>
   /** Makes an alias stand for a collection, in one step. */
   point(alias: string, collection: string): Promise<void>
@@ -80,6 +83,14 @@ export interface VectorStore {
   ping(): Promise<void>
   /** Why no request goes to the store at present; null: requests may go. */
   obstacle(): Obstacle | null
+}
+
+/** What the store holds of an article, beside its vector. */
+export interface StoredPoint extends Pick<ArticleVector, 'seq' | 'coveredAt'> {
+  /** The id of the article of which the vector was made; '': an earlier version stored it. */
+  id: string
+  /** '': there is none. */
+  country: string
 }
 
 export interface NearArticle {

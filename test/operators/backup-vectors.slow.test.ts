@@ -36,7 +36,8 @@ t.test(
 )
 
 t.test('vectors that are missing are left to the embedders', async t => {
-  const { seqs } = await vectors.seqs(name, 0n, 100)
+  const { points } = await vectors.list(name, 0n, 100)
+  const seqs = points.map(({ seq }) => seq)
   await vectors.remove(name, seqs.slice(0, 4))
   t.match(await restore(), /embedders embed 4 articles without one\./)
   t.equal(await unembedded(), 4)

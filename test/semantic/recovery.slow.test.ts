@@ -18,7 +18,8 @@ t.test('a vector store that lost everything is filled again from Postgres', asyn
 
   // And one that lost only some: found when it is held against Postgres, at the start and every
   // hour.
-  const { seqs } = await vectors.seqs(name, 0n, 100)
+  const { points } = await vectors.list(name, 0n, 100)
+  const seqs = points.map(({ seq }) => seq)
   await vectors.remove(name, seqs.slice(3, 8))
   await world.fleet.start('embedder')
   await until(async () => (await vectors.count(name)) === 30, 60_000)

@@ -34,7 +34,8 @@ async function articles(query: Query = async text => (await pool.query(text)).ro
        from articles a join article_texts t using (seq) left join embeddings e using (seq) order by a.seq`,
   )
   const [serving] = await query("select name from vector_collections where state = 'serving'")
-  const { seqs } = await vectors.seqs(String(serving?.name), 0n, 100)
+  const { points } = await vectors.list(String(serving?.name), 0n, 100)
+  const seqs = points.map(({ seq }) => seq)
   return { rows, vectors: seqs.map(Number).sort((a, b) => a - b) }
 }
 const shown = async (query?: Query) => {

@@ -26,11 +26,21 @@ export const headOf = (request: ArticlesRequest, { countries, since }: Reach): s
   request.publishedAfter === null ? since.toISOString() : '',
 ]
 
+/** The fields of an article that a citation proves. */
+interface Described {
+  title: string
+  outlet: ArticleObject['outlet']
+  language: string
+  country: string
+  authors: { name: string }[]
+}
+
 /**
  * The hash of title, outlet, language, country and authors. The hash leaves out the snippet,
  * because an outlet may withdraw its snippet.
  */
-export function articleHash({ title, outlet, language, country, authors }: ArticleObject): string {
+export function articleHash(article: Described): string {
+  const { title, outlet, language, country, authors } = article
   const said = [
     title,
     outlet.name,
@@ -42,7 +52,9 @@ export function articleHash({ title, outlet, language, country, authors }: Artic
   return hash('sha256', JSON.stringify(said), 'hex')
 }
 
-export const lineOf = (article: ArticleObject): string =>
+type Identified = Pick<ArticleObject, 'id' | 'ingested_at' | 'published_at'>
+
+export const lineOf = (article: Described & Identified): string =>
   [article.id, article.ingested_at ?? '', article.published_at ?? '', articleHash(article)].join(
     '\t',
   )

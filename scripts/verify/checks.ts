@@ -1,0 +1,102 @@
+import { glanceAtArchive } from '../../search/archive/state.ts'
+import { type Verified, type VerifyWork, verifyIndex } from '../../search/verify.ts'
+import { checkCopiesState, openGroupCheck } from '../../shared/copies/pass.ts'
+import { counted } from '../../shared/log/printable.ts'
+import { countOf, type Pool } from '../../shared/postgres/pool.ts'
+import { openTokeniser } from '../reindex/words.ts'
+import { compareArticles } from './articles.ts'
+import { verifyCitations, verifyDesk } from './desk.ts'
+import { createReport, type Extent, type Looking, type Report } from './report.ts'
+import { verifyVectors } from './vectors.ts'
+
+/**
+ * The checks beside the index of words, one for each thing that is derived from articles. Each
+ * computes it anew and reports what differs. Code that derives other data must add its check here.
+ */
+const CHECKS: ((looking: Looking) => Promise<void>)[] = [
+  verifyCopies,
+  verifyVectors,
+  verifyDesk,
+  verifyCitations,
+]
+
+/** What no check can tell, however long it runs. */
+export const UNKNOWABLE: string[] = [
+  'whether titles, texts, times of publication and names are those that outlets published',
+  'whether a snippet that an outlet bounds is the one that it allows',
+  'which agencies a crawled page named outside its text',
+  'whether an alert was told of all articles up to its place',
+  'plans of keys, and what they have used',
+]
+
+/** Compares the index, or a sample of it, with the articles. Threads tokenise. */
+async function verifyWith(
+  pool: Pool,
+  { found }: Pick<Report, 'found'>,
+  extent: Extent & Pick<VerifyWork, 'also'>,
+): Promise<Verified> {
+  for (const text of await glanceAtArchive(pool)) found('archive', text)
+  const { tokenise, close } = openTokeniser()
+  return verifyIndex({ pool, tokenise, found, ...extent }).finally(close)
+}
+
+/** Compares the index, and all other data that is derived from articles. */
+export async function verifyAll(
+  pool: Pool,
+  config: Looking['config'],
+  report: Report,
+  extent: Extent,
+): Promise<Omit<Verified, 'unordered'>> {
+  const { unordered, ...verified } = await verifyWith(pool, report, {
+    ...extent,
+    also: compareArticles,
+  })
+  if (unordered > 0)
+    report.notes.push(
+      `The order of ${counted(unordered, 'time')} of ingestion was not compared: a former version wrote the articles, and nobody knows whether an import brought the times.`,
+    )
+  for (const look of CHECKS)
+    if (!extent.signal.aborted) await look({ pool, report, config, ...extent })
+  return verified
+}
+
+/** The ranges of articles whose groups are compared when segments are drawn at random. */
+const DRAWN = 8
+
+/** Finds the groups of copies anew, and compares them with the stored ones. */
+async function verifyCopies({ pool, report, sample, signal }: Looking): Promise<void> {
+  const found = (text: string) => report.found('copies', text)
+  for (const text of await checkCopiesState(pool)) found(text)
+  const { next } = openGroupCheck(pool)
+  if (sample === null) {
+    for (let after: number | null = 0; after !== null && !signal.aborted; )
+      after = await next(after, found)
+    return
+  }
+  const last = await countOf(pool, 'select seq::float8 from copies_state')
+  for (let range = 0; range < DRAWN && !signal.aborted; range++)
+    await next(Math.floor(Math.random() * last), found, 1)
+}
+
+/** Segments that a command compares after it has changed the index. */
+const PROOF = 4
+
+/**
+ * Compares a sample of the changed index, and reports the differences.
+ *
+ * @returns whether nothing differs
+ */
+export async function prove(
+  pool: Pool,
+  say: (sentence: string) => void,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const report = createReport()
+  await verifyWith(pool, report, {
+    sample: { count: PROOF, seed: Date.now() },
+    progress() {},
+    signal,
+  })
+  for (const line of report.isSound() ? [] : report.lines()) say(line)
+  return report.isSound()
+}

@@ -1,0 +1,167 @@
+import { citationDigest, headOf, lineOf, markOf } from '../../services/api/citations/citation.ts'
+import { readSearch } from '../../services/api/contract/request.ts'
+import type { Country } from '../../shared/articles/article.ts'
+import { describe } from '../../shared/log/printable.ts'
+import { type Pool, type Queryable, readRow, transaction } from '../../shared/postgres/pool.ts'
+import type { Kind, Looking, Report } from './report.ts'
+
+/* Compares what keys keep: searches, feeds, alerts, citations, and the secrets behind them. */
+
+/** Reports a fault for each row of a statement: a kind and a text. */
+async function findFaults(db: Queryable, report: Report, statement: string): Promise<void> {
+  const { rows } = await db.query<{ kind: Kind; text: string }>(statement)
+  for (const { kind, text } of rows) report.found(kind, text)
+}
+
+const CLOCK = 'ingest_clock'
+
+// The tables are small: a key keeps at most 200 searches. A secret has 256 bits.
+const FAULTS = `
+  select 'feeds' as kind, 'the key of ' || feed_id || ' is not there' as text
+    from search_feeds f where revoked_at is null and not exists (select from api_keys k where k.id = f.key_id)
+  union all
+  select 'feeds', feed_id || ' has another search or title than its kept search'
+    from search_feeds f join kept_searches k using (search_id)
+   where revoked_at is null and (f.search, f.title, f.key_id) is distinct from (k.search, k.name, k.key_id)
+  union all
+  select 'alerts', alert_id || ' is told up to ' || seq || ' at ' || at || ', and the clock is at ' || last_seq || ', ' || last_at
+    from search_alerts, ${CLOCK} where seq > last_seq or at > last_at
+  union all
+  select 'alerts', alert_id || ' is of another key than its search'
+    from search_alerts a join kept_searches k using (search_id) where a.key_id <> k.key_id
+  union all
+  select 'alerts', alert_id || ' is told up to ' || p.seq || ', and its time is of a later article'
+    from search_alerts p join articles next on next.seq = p.seq + 1 and not next.own_time
+   where next.ingested_at <= p.at
+  union all
+  select 'alerts', m.message_id || ' of ' || m.alert_id || ' tells of articles that are not there, or of none up to its place'
+    from alert_messages m, ${CLOCK}
+   where m.kind = 'articles' and m.delivered_at is null
+     and (m.more < 0 or m.seq is null or m.seq > last_seq or m.at > last_at
+       or exists (select from unnest(m.seqs) told (seq) where told.seq > m.seq
+                     or not exists (select from articles a where a.seq = told.seq)))
+  union all
+  select 'alerts', m.message_id || ' of ' || m.alert_id || ' would move its place back'
+    from alert_messages m join search_alerts a using (alert_id)
+   where m.kind = 'articles' and m.delivered_at is null and m.seq < a.seq
+  union all
+  select 'secrets', 'the secret "' || name || '" has ' || length(value) || ' bytes'
+    from secrets where length(value) <> 32
+  union all
+  select 'secrets', 'the secret "' || name || '" is lost'
+    from (values ('cursor', exists (select from rate_windows)),
+                 ('feeds', exists (select from search_feeds))) needed (name, is_used)
+   where is_used and not exists (select from secrets s where s.name = needed.name)`
+
+/** Compares feeds, alerts and secrets with what they follow from. */
+export const verifyDesk = async ({ pool, report }: Looking): Promise<void> => {
+  await findFaults(pool, report, FAULTS)
+  const { rows } = await pool.query<{ kind: Kind; id: string; search: string }>(`
+    select 'feeds' as kind, feed_id as id, search from search_feeds where revoked_at is null
+    union all select 'searches', search_id, search from kept_searches order by 1, 2`)
+  for (const { kind, id, search } of rows) {
+    try {
+      readSearch(search, 'feed')
+    } catch (error) {
+      report.found(kind, `the search of ${id} cannot be read (${describe(error)}): ${search}`)
+    }
+  }
+}
+
+interface StoredCitation {
+  digest: string
+  search: string
+  countries: Country[]
+  since: Date
+  articles: number
+  seqs: bigint[]
+  marks: number[]
+  isBeyond: boolean
+}
+
+/** Computes the digest of each citation anew from its articles. */
+export async function verifyCitations({ pool, report, signal }: Looking): Promise<void> {
+  const { rows } = await pool.query<{ digest: string }>(
+    "select encode(digest, 'hex') as digest from citations order by digest",
+  )
+  for (const { digest } of rows) {
+    if (signal.aborted) return
+    const fault = await citationFault(pool, digest)
+    if (fault !== null) report.found('citations', `citation ${digest} ${fault}`)
+  }
+}
+
+/** How many articles are read at a time. */
+const PART = 2_000
+
+interface CitedArticle {
+  id: string
+  ingested_at: Date | null
+  published_at: Date | null
+  title: string
+  language: string
+  country: string
+  outlet: { name: string | null; domain: string | null }
+  authors: { name: string }[]
+}
+
+// $1 seqs, ascending. Indexes: the primary keys.
+const ARTICLES = `
+  select case when t.seq is not null then a.id end as id, exists (select from tombstones o where o.seq = wanted.seq) as "isGone", a.ingested_at, a.published_at, t.title, a.language, a.country,
+    json_build_object('name', p.name, 'domain', p.domain) as outlet,
+    coalesce((select json_agg(json_build_object('name', w.name) order by place)
+                from unnest(a.author_nos) with ordinality n (no, place) join authors w on w.author_no = n.no), '[]') as authors
+    from unnest($1::bigint[]) with ordinality as wanted (seq, at)
+    left join articles a using (seq) left join article_texts t using (seq) left join publishers p using (publisher_no)
+   order by at`
+
+/** @returns what is wrong with a citation; null: nothing */
+const citationFault = (pool: Pool, digest: string): Promise<string | null> =>
+  transaction(pool, async client => {
+    await client.query('set transaction isolation level repeatable read read only')
+    const cited = await readRow<StoredCitation>(
+      client,
+      `select search, countries, since, articles, seqs, marks,
+              watermark > last_seq or as_of > last_at or seqs[cardinality(seqs)] > watermark as "isBeyond"
+         from citations, ${CLOCK} where digest = decode($1, 'hex')`,
+      [digest],
+    )
+    if (cited === undefined) return null
+    const { articles, seqs, marks, isBeyond } = cited
+    if (isBeyond) return 'is of a time that the clock has not reached'
+    if (seqs.length !== articles || marks.length !== articles)
+      return `has ${seqs.length} numbers and ${marks.length} marks of ${articles} articles`
+    const lines: (string | null)[] = []
+    for (let from = 0; from < articles; from += PART)
+      lines.push(...(await readLines(client, seqs.slice(from, from + PART))))
+    const other = lines.findIndex((line, at) => line !== null && markOf(line) !== marks[at])
+    if (other >= 0) return `names article ${seqs[other]}, which is another, has changed or is gone`
+    try {
+      const head = headOf(readSearch(cited.search, 'feed'), cited)
+      // Without the articles that an operator took out, the digest cannot be computed.
+      const whole = lines.filter(line => line !== null)
+      const isOther = whole.length === articles && citationDigest(head, whole) !== digest
+      return isOther ? 'has the digest of another search' : null
+    } catch (error) {
+      return `has a search that cannot be read (${describe(error)})`
+    }
+  })
+
+/**
+ * The lines of articles, as they stand in citations; '': there is no such article. null: an operator
+ * took it out.
+ */
+async function readLines(db: Queryable, seqs: bigint[]): Promise<(string | null)[]> {
+  const { rows } = await db.query<CitedArticle | { id: null; isGone: boolean }>(ARTICLES, [seqs])
+  return rows.map(article =>
+    article.id === null
+      ? article.isGone
+        ? null
+        : ''
+      : lineOf({
+          ...article,
+          ingested_at: article.ingested_at?.toISOString() ?? null,
+          published_at: article.published_at?.toISOString() ?? null,
+        }),
+  )
+}

@@ -1,0 +1,100 @@
+import type { IndexKind, VerifyWork } from '../../search/types.ts'
+import type { Config } from '../../shared/config/config.ts'
+import { counted, printableLine } from '../../shared/log/printable.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import type { QdrantSettings } from '../../shared/vectors/qdrant.ts'
+
+const [REINDEX, RESTORE] = ['npm run reindex', 'npm run restore'] as const
+
+/**
+ * Kinds of differences, each with the command that repairs it; null: the difference may be
+ * intended.
+ */
+const MENDS = {
+  ranges: REINDEX,
+  segments: REINDEX,
+  words: REINDEX,
+  names: REINDEX,
+  leftovers: REINDEX,
+  removed: 'npm run articles -- remove, once more,',
+  snippets: `${REINDEX} -- --snippets`,
+  archive: `${REINDEX} -- --archive`,
+  stamps: 'npm run recovered',
+  vectors: 'a restart of the embedder',
+  meaning: `${REINDEX} -- --vectors`,
+  hidden: 'a newer Qdrant (docs/operations.md)',
+  clock: RESTORE,
+  order: RESTORE,
+  articles: RESTORE,
+  agencies: RESTORE,
+  identity: RESTORE,
+  days: RESTORE,
+  promises: RESTORE,
+  citations: RESTORE,
+  alerts: RESTORE,
+  copies: `${REINDEX} -- --copies`,
+  feeds: 'npm run keys -- feed revoke',
+  searches: 'its owner, who changes or removes it',
+  secrets: 'a start of the API, after the row is deleted',
+  unpromised: null,
+} satisfies Record<
+  | IndexKind
+  | 'archive'
+  | 'vectors'
+  | 'meaning'
+  | 'hidden'
+  | 'citations'
+  | 'alerts'
+  | 'copies'
+  | 'feeds'
+  | 'searches'
+  | 'secrets',
+  string | null
+>
+
+export type Kind = keyof typeof MENDS
+
+/** The most differences of a kind that are named. */
+export const EXAMPLES = 10
+
+export interface Report {
+  kinds: Map<Kind, { kind: Kind; count: number; examples: string[]; mend: string | null }>
+  /** The parts that were not compared, each with the reason. */
+  notes: string[]
+  found(kind: Kind, text: string, more?: number): void
+  isSound(): boolean
+  /** The report in lines for people. */
+  lines(): string[]
+}
+
+/** Collects differences: the number of each kind, and the first ones in full. */
+export function createReport(): Report {
+  const kinds: Report['kinds'] = new Map()
+  const notes: string[] = []
+  return {
+    kinds,
+    notes,
+    found(kind: Kind, text: string, more = 0): void {
+      const all = kinds.get(kind) ?? { kind, count: 0, examples: [], mend: MENDS[kind] }
+      kinds.set(kind, all)
+      all.count += 1 + more
+      if (all.examples.length < EXAMPLES) all.examples.push(text)
+    },
+    isSound: (): boolean => [...kinds.values()].every(({ mend }) => mend === null),
+    lines: (): string[] =>
+      [...kinds.values()].flatMap(({ kind, count, examples, mend }) => [
+        `${kind}: ${counted(count, 'difference')}${mend === null ? '.' : `; ${mend} mends that.`}`,
+        ...examples.map(text => `  ${printableLine(text)}`),
+      ]),
+  }
+}
+
+/** What of the index is compared. */
+export type Extent = Pick<VerifyWork, 'sample' | 'progress' | 'signal'>
+
+/** What a check gets. */
+export interface Looking extends Pick<Extent, 'sample' | 'signal'> {
+  pool: Pool
+  report: Report
+  config: QdrantSettings & Partial<Config>
+}
