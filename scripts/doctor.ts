@@ -9,6 +9,7 @@ import { causesOf, FIRST } from '../status/causes.ts'
 import { readSurroundings } from '../status/surroundings.ts'
 import { causesNow, NOTHING } from './terminal/causes.ts'
 import { columns } from './terminal/terminal.ts'
+import { lastVerification } from './verify/record.ts'
 
 /** Every check, and its sentence when it finds no fault. */
 const CHECKS: Record<string, string> = {
@@ -16,6 +17,7 @@ const CHECKS: Record<string, string> = {
   migrations: 'the database has the schema of this checkout',
   disk: 'DATA_DIR and Postgres have room',
   index: 'every article is in one segment of the index',
+  verified: 'nothing differed when the index was last verified',
   memory: 'the machine has memory left',
   clock: "this machine's clock agrees with the database's",
   names: 'names resolve, and no false ones do',
@@ -58,8 +60,10 @@ await runCommand(
   async context => {
     const { options, print } = context
     const causes = await causesOfAll(context)
+    const verified = await rowOfVerification(context)
     const unknown = unknownIn(causes, context.config)
     const rows = Object.entries(CHECKS).flatMap(([check, fine]): Row[] => {
+      if (check === verified.check) return [verified]
       const found = causes.filter(cause => cause.check === check)
       if (found.length > 0) return found
       return [
@@ -92,6 +96,20 @@ function unknownIn(causes: readonly Cause[], config: Config): (check: string) =>
   const alone = ['memory', ...asked]
   const noModel = unsetOf(config).includes('EMBEDDINGS_URL')
   return check => (check === 'model' && noModel) || (away && !alone.includes(check))
+}
+
+/**
+ * What the last verification said. It is no cause of the status page: a new installation was never
+ * verified, and nothing is wrong with it.
+ */
+async function rowOfVerification({ config, openPool }: CommandContext): Promise<Row> {
+  const unknown: Row = { check: 'verified', level: 'unknown', text: 'not looked at' }
+  if (config.DATABASE_URL === '') return unknown
+  const pool = openPool({ max: 1, mayBeStandby: true, statementTimeout: 10_000 })
+  const last = await lastVerification(pool).catch(() => null)
+  return last === null
+    ? unknown
+    : { ...unknown, level: last.isWell ? 'ok' : 'warn', text: last.text }
 }
 
 async function causesOfAll({ config, openPool }: CommandContext): Promise<Cause[]> {

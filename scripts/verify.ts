@@ -3,21 +3,25 @@ import { countOf } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { articlesBar } from './terminal/terminal.ts'
 import { UNKNOWABLE, verifyAll } from './verify/checks.ts'
+import { noteVerification } from './verify/record.ts'
 import { createReport } from './verify/report.ts'
 
 await runCommand(
   {
     name: 'verify',
     about: [
-      'Compares the whole index with the articles, while everything runs: every segment is built anew from its articles and',
-      'compared with the stored one; then words and texts, numbers, ids, addresses, names, days, vectors, feeds. It changes',
-      'nothing and locks nothing. It names what differs and what mends it. Exit code: 1 when something differs, else 0.',
+      'Computes all that follows from articles anew and compares it, while everything runs: segments, words, snippets, ids,',
+      'addresses, names, times, days, groups of copies, vectors, feeds, alerts, citations. It changes nothing of them and',
+      'locks nothing. It names what differs, what mends it, and what it cannot tell; doctor says when it last ran. Exit',
+      'code: 1 when something differs, else 0.',
     ].join('\n'),
     usage: ['[--sample N [--seed S]] [--json]'],
     options: {
       sample: { value: 'N', about: 'N segments drawn at random, and all that is quickly compared' },
       seed: { value: 'S', about: 'draws the same segments again' },
-      json: { about: 'prints {"ok", "articles", "segments", "differences", "notes" …}' },
+      json: {
+        about: 'prints {"ok", "articles", "segments", "differences", "notes", "unknowable" …}',
+      },
     },
     needs: ['DATABASE_URL'],
   },
@@ -44,6 +48,8 @@ await runCommand(
       notes: report.notes,
       unknowable: UNKNOWABLE,
     }
+    if (!signal.aborted)
+      await noteVerification(pool, { ...verified, seconds, sample: count }, report)
     for (const line of options.json === true ? [JSON.stringify(all)] : report.lines()) print(line)
     for (const note of report.notes) say(note)
     say(`Nobody can compare: ${UNKNOWABLE.join('; ')}.`)

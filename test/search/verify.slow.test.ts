@@ -314,7 +314,16 @@ t.test(
       const env = { DATABASE_URL: url, QDRANT_URL: '', REDIS_URL: '' }
       for (const what of [...mended, ...words])
         await pool.query([...quick, ...slow].find(([, name]) => name === what)?.[2] ?? '')
+      const saidByDoctor = async () => {
+        const { checks } = JSON.parse((await runScript('doctor', ['--json'], env)).out)
+        return checks.find((one: { check: string }) => one.check === 'verified')
+      }
+      t.match(await saidByDoctor(), { level: 'warn', text: /^The index was never verified: run/ })
       const broken = await runScript('verify', ['--json', '--sample', '3', '--seed', '7'], env)
+      t.match(await saidByDoctor(), {
+        level: 'warn',
+        text: /^\d+ differences in .*ranges.* on \d{4}-.* UTC \(.* articles, 3 segments drawn at random\): mend/,
+      })
       t.equal(broken.code, 1, broken.err)
       const { ok, differences, notes } = JSON.parse(broken.out)
       t.notOk(ok)
@@ -332,6 +341,11 @@ t.test(
       t.equal(mendedNow.code, 0, mendedNow.out)
       t.match(JSON.parse(mendedNow.out), { ok: true, articles: 150, segments: 2, differences: [] })
       t.match(mendedNow.err, /^Nothing differs\.$/m)
+      t.match(mendedNow.err, /^Nobody can compare: whether titles/m)
+      t.match(await saidByDoctor(), {
+        level: 'ok',
+        text: /^nothing differed on .* UTC \(150 articles\)$/,
+      })
     })
   },
 )
