@@ -26,6 +26,7 @@ const CHECKS: Record<string, string> = {
   model: 'the model answers',
   queues: 'messages are taken',
   services: 'crawler, normaliser and embedder run, in the present version',
+  mail: 'the mail server answers, where SMTP_URL names one',
   alerts: 'alerts are told',
   articles: 'articles come in',
   normaliser: 'no page waits for long',
@@ -93,7 +94,7 @@ function unknownIn(causes: readonly Cause[], config: Config): (check: string) =>
   )
   const asked =
     config.DATABASE_URL === '' ? [] : ['qdrant', 'model', ...(usesRedis(config) ? ['queues'] : [])]
-  const alone = ['memory', ...asked]
+  const alone = ['memory', 'mail', ...asked]
   const noModel = unsetOf(config).includes('EMBEDDINGS_URL')
   return check => (check === 'model' && noModel) || (away && !alone.includes(check))
 }

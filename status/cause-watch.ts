@@ -10,7 +10,7 @@ import { openQueues, type Queues } from '../shared/queues/queues.ts'
 import { usesRedis } from '../shared/queues/redis.ts'
 import { causesOf, type Facts } from './causes.ts'
 import { observeFleet, observeMachines } from './fleet-metrics.ts'
-import { countQuarantine, readFlow, readRunning } from './flow.ts'
+import { countQuarantine, readAlerts, readFlow, readRunning } from './flow.ts'
 import { budgetsUsed, outletHealth } from './health.ts'
 import { readMachines } from './machines.ts'
 import { observeDisk, readSurroundings } from './surroundings.ts'
@@ -187,17 +187,6 @@ async function readProcesses(pool: Pool): Promise<string[]> {
   )
   return rows.map(({ name }) => name)
 }
-
-// The notifier moves `try_at` ahead when it queues a message. So a message with an old `try_at` was
-// not queued.
-const ALERTS = `
-  select (select count(*)::int from search_alerts where rests is not null and failing_since is not null) as resting,
-         (select coalesce(extract(epoch from now() - min(try_at)), 0)::float8 from alert_messages m
-            join search_alerts a using (alert_id) where m.delivered_at is null and a.rests is null) as waiting`
-
-/** How many alerts rest after failures, and for how long messages have waited for the notifier. */
-const readAlerts = async (pool: Pool): Promise<{ resting: number; waiting: number }> =>
-  (await pool.query<{ resting: number; waiting: number }>(ALERTS)).rows[0]!
 
 /** Returns services that have lost many processes lately. */
 type Restarts = (names: readonly string[], now: number) => string[]

@@ -327,6 +327,9 @@ t.test('the annotation of an alert says the first thing to do in the same words'
     rules.find(({ alert }) => alert === name)?.annotations?.summary ?? ''
   const alerts: Record<string, keyof typeof FIRST> = {
     PerscopeServiceGone: 'service',
+    PerscopeNotifierGone: 'notifier',
+    PerscopeAlertsBehind: 'notifier',
+    PerscopeAlertsUndelivered: 'mail',
     PerscopeProcessRestarts: 'restarts',
     PerscopeApiNotReady: 'database',
     PerscopeNoArticles: 'quiet',

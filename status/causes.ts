@@ -37,6 +37,7 @@ export const FIRST = {
   network: 'check the network of this machine and its firewall',
   qdrant: 'start Qdrant, or mend QDRANT_URL',
   model: 'start the model server, or mend EMBEDDINGS_URL',
+  mail: 'start the mail server, or mend SMTP_URL',
   unset: 'set it, or leave search by meaning out',
   queues: 'start Redis, or mend REDIS_URL',
   service: 'start one, or read its log',
@@ -169,6 +170,7 @@ function ofDependencies({ missing, reasons = {}, unset = [] }: Facts): Found {
       'EMBEDDINGS_URL',
       'EMBEDDINGS_API_KEY or EMBEDDINGS_TOKEN',
     ),
+    of('mail', 'mail', 'Alerts are not told by mail, because the mail server', 'SMTP_URL'),
     unset.length > 0 &&
       warn('qdrant', `There is no search by meaning, because ${notSet}`, FIRST.unset),
   ]

@@ -6,7 +6,7 @@ import { QUEUE_NAMES } from '../shared/queues/backend.ts'
 import type { Queues } from '../shared/queues/queues.ts'
 import { type RedisSettings, readRedis } from '../shared/queues/redis.ts'
 import { ACTIVE } from '../shared/vectors/cluster.ts'
-import { countQuarantine, readFlow } from './flow.ts'
+import { countQuarantine, readAlerts, readFlow } from './flow.ts'
 import {
   type MachineSettings,
   readHealth,
@@ -24,6 +24,10 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
   const flow = shared(() => readFlow(pool))
   const counts = shared(() => queues.counts())
   const quarantine = shared(() => countQuarantine(pool))
+  const work = shared(async () => ({
+    ...oldest(await flow()),
+    tell: (await readAlerts(pool)).waiting,
+  }))
 
   figure('articles', 'Articles in the index.', flow, ({ articles }) => articles)
   figure(
@@ -64,9 +68,9 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
     'oldest_work_seconds',
     'How long the oldest work of a stage has been waiting.',
     ['stage'],
-    flow,
-    (set, flow) => {
-      for (const [stage, age] of Object.entries(oldest(flow))) set({ stage }, age)
+    work,
+    (set, ages) => {
+      for (const [stage, age] of Object.entries(ages)) set({ stage }, age)
     },
   )
   gauge(

@@ -164,3 +164,14 @@ export async function countQuarantine(pool: Pool): Promise<QuarantineCount[]> {
   )
   return rows
 }
+
+// The notifier moves `try_at` ahead when it queues a message. So a message with an old `try_at` was
+// not queued.
+const ALERTS = `
+  select (select count(*)::int from search_alerts where rests is not null and failing_since is not null) as resting,
+         (select coalesce(extract(epoch from now() - min(try_at)), 0)::float8 from alert_messages m
+            join search_alerts a using (alert_id) where m.delivered_at is null and a.rests is null) as waiting`
+
+/** How many alerts rest after failures, and for how long messages have waited for the notifier. */
+export const readAlerts = async (pool: Pool): Promise<{ resting: number; waiting: number }> =>
+  (await pool.query<{ resting: number; waiting: number }>(ALERTS)).rows[0]!

@@ -28,6 +28,7 @@ export async function serversAway(config: Config, pool: Pool): Promise<Missing> 
     ...(usesRedis(config) ? { redis: () => readRedis(config) } : {}),
     ...(unset.includes('QDRANT_URL') ? {} : { vectors: () => vectors.ping() }),
     ...(unset.includes('EMBEDDINGS_URL') ? {} : { model: () => askModel(config) }),
+    ...(config.SMTP_URL === '' ? {} : { mail: () => greetMailServer(config) }),
   }
   const away = await missingAmong(questions, PATIENCE)
   return missingAmong(
@@ -39,6 +40,19 @@ export async function serversAway(config: Config, pool: Pool): Promise<Missing> 
 async function askModel(config: Config): Promise<void> {
   const embeddings = openEmbeddings(sourceOf(config), { passageTimeout: PATIENCE })
   await embeddings.embedQuery('ready', AbortSignal.timeout(PATIENCE))
+}
+
+/** Greets the mail server and logs in, as before a mail. */
+async function greetMailServer({ SMTP_URL }: Config): Promise<void> {
+  const { createTransport } = await import('nodemailer')
+  const transport = createTransport({
+    url: SMTP_URL,
+    connectionTimeout: PATIENCE,
+    greetingTimeout: PATIENCE,
+    socketTimeout: PATIENCE,
+    dnsTimeout: PATIENCE,
+  })
+  await transport.verify().finally(() => transport.close())
 }
 
 /**

@@ -72,10 +72,15 @@ t.test('a fleet at work passes every check, and a service that is missing is nam
 t.test(
   'servers that are away, and a schema that is old, are named in the words of status',
   async t => {
-    const away = { QDRANT_URL: 'http://127.0.0.1:1', EMBEDDINGS_URL: 'http://127.0.0.1:1' }
+    const away = {
+      QDRANT_URL: 'http://127.0.0.1:1',
+      EMBEDDINGS_URL: 'http://127.0.0.1:1',
+      SMTP_URL: 'smtp://127.0.0.1:1',
+    }
     const found = await doctor(away)
     t.match(lineOf(found, 'qdrant'), /because Qdrant does not answer: start Qdrant/)
     t.match(lineOf(found, 'model'), /because the model does not answer: start the model server/)
+    t.match(lineOf(found, 'mail'), /because the mail server does not answer: start the mail server/)
     const { stdout } = await run(process.execPath, [STATUS], {
       env: { ...BASE, DATA_DIR: t.testdirName, ...away },
     })
