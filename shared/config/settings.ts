@@ -152,9 +152,12 @@ export const SETTINGS = {
   ),
   SMTP_URL: url(
     ['smtp', 'smtps'],
-    'Server that sends the mail of alerts, as `smtps://name:password@mail.example`. Empty: alerts send no mail.',
+    'Server that sends the mail of alerts, as `smtps://name:password@mail.example`; the notifier alone needs it. Empty: alerts send no mail.',
   ),
-  SMTP_FROM: text('', 'Sender of that mail. Empty: `alerts@` and the host of PUBLIC_URL.'),
+  SMTP_FROM: text(
+    '',
+    'Sender of that mail. An API without SMTP_URL takes addresses of mail where it is set. Empty: `alerts@` and the host of PUBLIC_URL.',
+  ),
   CRAWL_ALLOW_PRIVATE: list(
     '',
     'Private address ranges that the crawler may enter, as `127.0.0.0/8`.',

@@ -143,7 +143,10 @@ const SILENT = 'does not answer'
 const REASONS = [
   ['has no connection left', /^53300 /m],
   ['agrees with us on no TLS', /\bSSL (connections?|off)\b|no encryption|^(ERR_SSL|EPROTO)/m],
-  ['refuses our account or key', /^(28P01|28000|EAUTH) |\b(WRONGPASS|NOAUTH)\b|\banswers? \(?40[13]\b/m],
+  [
+    'refuses our account or key',
+    /^(28P01|28000|EAUTH) |\b(WRONGPASS|NOAUTH)\b|\banswers? \(?40[13]\b/m,
+  ],
   ['has no database of that name', /^3D000 /m],
   ['has a host name that nobody knows', /^(ENOTFOUND|EAI_AGAIN) /m],
 ] as const

@@ -26,6 +26,7 @@ interface Service {
   read_only?: boolean
   cap_drop?: string[]
   security_opt?: string[]
+  logging?: object
   restart?: string
 }
 
@@ -51,15 +52,20 @@ t.test('docker-compose.yml is one by the Compose Specification', async t => {
   t.notOk(valid({ services: { api: { imag: 'x' } } }), 'the schema notices a typing error')
 })
 
+const isThere = (source: string) =>
+  source.startsWith('./') ? existsSync(at(source)) : source in compose.volumes
+/** A folder of the operator's, or none. */
+const SECRETS_FOLDER = `\${SECRETS_DIR:-/dev/null}`
+
 t.test('every service, volume and file that it names exists', async t => {
   for (const [name, service] of Object.entries(services)) {
     const needs = service.depends_on ?? []
     for (const needed of Array.isArray(needs) ? needs : Object.keys(needs))
       t.ok(services[needed], `${name}: ${needed}`)
     for (const volume of service.volumes ?? []) {
-      const source = volume.split(':')[0] ?? ''
-      if (source.startsWith('./')) t.ok(existsSync(at(source)), `${name} mounts ${source}`)
-      else t.ok(source in compose.volumes, `${name} mounts the volume ${source}`)
+      const [source = ''] = volume.split(':')
+      const isFound = volume.startsWith(SECRETS_FOLDER) || isThere(source)
+      t.ok(isFound, `${name} mounts ${source}`)
     }
     if (service.build) t.ok(existsSync(at(service.build.dockerfile)))
     else t.match(service.image, EXACT, `${name} names one version`)
@@ -82,7 +88,8 @@ t.test(
     for (const name of OURS) {
       const service = services[name]
       for (const setting of Object.keys(service?.environment ?? {})) {
-        t.ok(setting in SETTINGS || setting === 'UV_THREADPOOL_SIZE', `${name} sets ${setting}`)
+        const known = setting in SETTINGS || setting.replace(/_FILE$/, '') in SETTINGS
+        t.ok(known || setting === 'UV_THREADPOOL_SIZE', `${name} sets ${setting}`)
       }
       t.match(service?.environment, { DATABASE_URL: /^postgres:/, REDIS_URL: /^redis:/ })
       const order = service?.depends_on
@@ -114,7 +121,11 @@ const SECRETS: Record<string, string[]> = {
   EMBEDDINGS_API_KEY: ['api', 'api2', 'embedder'],
   EMBEDDINGS_TOKEN: ['api', 'api2', 'embedder'],
   HF_TOKEN: ['api', 'api2', 'embedder'],
+  // Its address holds a password.
+  SMTP_URL: ['notifier'],
 }
+/** They stand in `.env` itself, because addresses or images need them. */
+const IN_ADDRESSES = ['REDIS_PASSWORD', 'QDRANT_API_KEY']
 
 t.test(
   'every setting is passed on, to all services; a secret only to those that need it',
@@ -123,8 +134,11 @@ t.test(
       const from = new RegExp(`^\\$\\{${name}(:?[-?].*)?\\}$`)
       const given = OURS.filter(service => from.test(services[service]?.environment?.[name] ?? ''))
       if (name in NOT_PASSED_ON) t.same(given, [], `${name}: ${NOT_PASSED_ON[name]}`)
-      else if (type === 'secret') t.same(given, SECRETS[name], `the secret ${name}`)
-      else t.same(given, OURS, name)
+      else if (type === 'secret' || name in SECRETS) {
+        t.same(given, SECRETS[name], `the secret ${name}`)
+        const inFile = OURS.filter(one => services[one]?.environment?.[`${name}_FILE`])
+        t.same(inFile, IN_ADDRESSES.includes(name) ? [] : SECRETS[name], `${name} in a file`)
+      } else t.same(given, OURS, name)
     }
   },
 )
@@ -135,6 +149,7 @@ t.test('nothing is open to the world, and no password has a default', async t =>
     `\${API_ADDRESS:-127.0.0.1}:\${API_PORT:-8080}:8080`,
     `\${BALANCER_ADDRESS:-127.0.0.1}:\${BALANCER_PORT:-8081}:8080`,
     '127.0.0.1:9090:9090',
+    '127.0.0.1:9093:9093',
     '127.0.0.1:3000:3000',
   ])
   for (const password of PASSWORDS) t.match(text, `\${${password}:?`)
@@ -164,8 +179,11 @@ t.test('our services run without rights, below an init', async t => {
   for (const name of OURS) {
     t.match(services[name], { init: true, read_only: true, cap_drop: ['ALL'] }, name)
   }
-  for (const [name, { security_opt }] of Object.entries(services))
+  for (const [name, { security_opt, cap_drop, logging }] of Object.entries(services)) {
     t.same(security_opt, ['no-new-privileges:true'], name)
+    t.same(cap_drop, ['ALL'], name)
+    t.match(logging, { driver: 'local', options: { 'max-size': String, 'max-file': String } }, name)
+  }
 })
 
 t.test('the embedded Postgres, its tools and Compose have one major version', async t => {

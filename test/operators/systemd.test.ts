@@ -36,6 +36,7 @@ const NEEDED = {
   'perscope-crawler@.service': ALL,
   'perscope-normaliser@.service': ALL,
   'perscope-embedder@.service': [...ALL, 'QDRANT_API_KEY', 'EMBEDDINGS_API_KEY'],
+  'perscope-notifier@.service': [...ALL, 'SMTP_URL'],
   'archive-perscope.service': ['DATABASE_URL', 'OPENSEARCH_PASSWORD'],
   'backup-perscope.service': ['DATABASE_URL'],
 }
@@ -152,3 +153,18 @@ t.test(
     }
   },
 )
+
+t.test('the units of one machine need only the secrets that its page makes', async t => {
+  const page = readFileSync(at('docs/one-machine.md'), 'utf8')
+  const patterns = [.../sed -i '(.*?)'/.exec(page)![1]!.matchAll(/\/(\^[^/]+)\/d/g)]
+  const isRemoved = (line: string) => patterns.some(([, start]) => new RegExp(start!).test(line))
+  const common = read('perscope-.service.d/common.conf')
+    .split('\n')
+    .filter(line => !isRemoved(line))
+    .join('\n')
+  t.notMatch(common, /^(LoadCredential|Environment)=.*redis/im)
+  for (const unit of units.filter(name => /^perscope-.*\.service$/.test(name))) {
+    const needed = `${common}\n${read(unit)}`.matchAll(/^LoadCredential=([\w-]+):/gm)
+    for (const [, name = ''] of needed) t.match(page, name, `${unit}: ${name}`)
+  }
+})

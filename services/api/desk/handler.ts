@@ -9,7 +9,7 @@ import type { CursorSecret } from '../contract/cursor.ts'
 import { ApiError } from '../contract/errors.ts'
 import type { FeedIdentity } from '../feeds/rss.ts'
 
-type AlertSettings = Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL'>
+type AlertSettings = Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL' | 'SMTP_FROM'>
 
 /** The parts of the API that the handlers need. */
 export interface OwnerParts extends FeedIdentity {

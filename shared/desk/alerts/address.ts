@@ -27,14 +27,16 @@ export const PUBLIC = addressRule([], ['443'])
  */
 export async function readAddress(
   written: string,
-  config: Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL'>,
+  config: Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL' | 'SMTP_FROM'>,
 ): Promise<{ to: string } | { why: string }> {
   const text = written.trim()
   if (/^mailto:/i.test(text)) {
     const mail = MAIL.exec(text)?.[1]
     if (mail === undefined)
       return { why: 'Write one address, as mailto:name@example.org, without anything else.' }
-    return config.SMTP_URL === '' ? { why: 'This server sends no mail.' } : { to: `mailto:${mail}` }
+    // The notifier alone may have SMTP_URL, which holds a password.
+    const sends = config.SMTP_URL !== '' || config.SMTP_FROM !== ''
+    return sends ? { to: `mailto:${mail}` } : { why: 'This server sends no mail.' }
   }
   const url = text.length <= 2_000 && URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol))
