@@ -6,7 +6,7 @@ import { filesOf, read } from '../docs/checkout.ts'
 /** The services of the fleet. */
 const SERVICES = [...read('Procfile').matchAll(/^(\w+):/gm)].map(([, name = '']) => name)
 
-/** Lists that begin, watch or set up the services, each with what a line for a service looks like. */
+/** Lists of services, each with what a line for a service looks like. */
 const LISTS: Record<string, (service: string) => RegExp> = {
   'README.md': name => new RegExp(`\`npm run ${name}\``),
   'docker-compose.yml': name => new RegExp(`^  ${name}:$`, 'm'),
@@ -41,6 +41,7 @@ t.test('every service of the Procfile stands in every list of services', async t
 
 /** Blocks that name several services and leave one out, by a part of them, with the reason. */
 const WITHOUT: Record<string, string> = {
+  '- alert: PerscopeNoArticles': 'rules on the way of an article and on messages',
   '- `DATABASE_URL` (url)': 'the table of settings',
   '- `PerscopeProcessDown`': 'the table of alerts',
   'in one transaction with': 'the way of an article; the notifier tells of it later',

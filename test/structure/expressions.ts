@@ -26,7 +26,7 @@ export const reviewedLiterals: ReadonlySet<Expression> = new Set(
   Object.values(reviewed.literals).flat(),
 )
 
-/** Commits. An expression that was there this many commits ago is checked by the long test alone. */
+/** Commits. The long test alone checks an expression that was there this many commits ago. */
 const LATELY = 50
 /** Expressions that are checked at a time. */
 const AT_ONCE = 2
