@@ -81,7 +81,15 @@ export function openIndexOf<A extends KeptArticle>(
   let warm: Promise<void> | null = null
   let closed = false
 
-  const pacedBy = (pace: Pace = createPace()) => ({ ...parts, pace })
+  /** The parts for one search. A search that starts again has paid already. */
+  const pacedBy = (pace: Pace = createPace()) => {
+    let paid = false
+    const pay = async (price: number) => {
+      if (!paid) await pace.pay?.(price)
+      paid = true
+    }
+    return { ...parts, pace: { ...pace, pay } }
+  }
   const suggestions = createSuggestions(
     parts.names.names,
     () => restarting(() => collectAll(pacedBy(), EVERY_ARTICLE, createNameCounter, SIZES)),

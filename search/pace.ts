@@ -16,6 +16,11 @@ export interface Pace {
   isDue(): boolean
   /** @throws when the work should end */
   rest(): Promise<void>
+  /**
+   * Called with the price of a search before its work begins (`execute/plan.ts`); absent: nobody
+   * asks for prices. Throws when the work should not begin.
+   */
+  pay?(price: number): Promise<void>
 }
 
 /**

@@ -14,7 +14,6 @@ import {
   inOrder,
   type MatchOrder,
   type SearchPlan,
-  TooFrequent,
 } from '../execute/plan.ts'
 import type { RemovedArticles } from '../execute/removed.ts'
 import type { Queryable } from '../postgres.ts'
@@ -85,7 +84,7 @@ export function openArchive(
 function archivePart(
   client: ArchiveClient,
   { indices, covered }: ArchiveMeta,
-  { node, scoring, filter, reading }: SearchPlan,
+  { node, scoring, filter, nears }: SearchPlan,
   order: MatchOrder,
   told: {
     isCurrent: () => Promise<boolean>
@@ -117,7 +116,7 @@ function archivePart(
    *
    * @returns a clause for the documents that match
    */
-  const verified = async (note: (articles: number) => void): Promise<Clause> => {
+  const verified = async (): Promise<Clause> => {
     const seqs: bigint[] = []
     for (let from = 0; from < ahead.length; from += INDICES) {
       const asked = ahead.slice(from, from + INDICES).map(one => one.segment)
@@ -127,7 +126,6 @@ function archivePart(
         const after = hits.length === 0 ? {} : { search_after: [Number(hits.at(-1)!.seq)] }
         const body = { ...OPEN_PAGE, ...after, query }
         hits = readAnswer(await client.send(searchRequest(asked, body)), false).hits
-        note(hits.length)
         seqs.push(...hits.map(hit => hit.seq))
       } while (hits.length === PAGE)
     }
@@ -138,14 +136,13 @@ function archivePart(
     async match(collectors) {
       if (collectors.some(({ question }) => question.kind === 'texts')) throw new TextsElsewhere()
       try {
-        if (reading !== null) words = [await verified(reading)]
+        if (nears.length > 0) words = [await verified()]
         for (let from = 0; from < ahead.length; from += INDICES) {
           const next = ahead[from]!.startsAt
           if (from > 0 && collectors.every(collector => collector.isComplete(next))) return
           await matchSome(ahead.slice(from, from + INDICES), collectors)
         }
       } catch (error) {
-        if (error instanceof TooFrequent) throw error
         // A request also fails when its index was replaced and deleted meanwhile. The search then
         // starts again with the new index.
         if (!(await told.isCurrent()))

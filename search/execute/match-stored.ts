@@ -54,7 +54,6 @@ async function matchAhead(
   ahead: Ahead<SegmentMeta>[],
   collectors: readonly Collector[],
 ): Promise<void> {
-  if (plan.reading !== null) await noteReading(context, plan, plan.reading, ahead)
   const known = openKnownCounts(context, plan)
   const [counters, others] = partition(collectors)
   let open = ahead.filter(({ segment }) => !known.hasNone(segment))
@@ -78,29 +77,6 @@ async function matchAhead(
     articles = nextArticles(count, seenArticles, order.limit)
   }
   known.keep()
-}
-
-/** How many articles `noteReading` looks at together, so that their lists fit into memory. */
-const LOOKED_AT = 1 << 20
-
-/**
- * Counts, before any words are read, how many articles of all segments NEAR has to verify. A page
- * may need only the first of these articles, but a count needs all. So `reading` refuses too many
- * articles for a page as well.
- */
-async function noteReading(
-  context: StoredContext,
-  plan: SearchPlan,
-  reading: (articles: number) => void,
-  ahead: Ahead<SegmentMeta>[],
-): Promise<void> {
-  for (let open = ahead; open.length > 0; ) {
-    const batch = takeArticles(open, LOOKED_AT)
-    open = open.slice(batch.length)
-    const segments = batch.map(one => one.segment)
-    for (const { matches } of await matchSegments(context, segments, plan))
-      reading(matches.candidates.count - matches.confirmed.count)
-  }
 }
 
 /**

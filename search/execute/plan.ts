@@ -1,6 +1,5 @@
 import type { MemorySegment } from '../memory/memory-segment.ts'
 import type { ArticleQuery, Position } from '../query/article-query.ts'
-import { has } from '../query/expression.ts'
 import {
   cutToDays,
   type DocValues,
@@ -8,7 +7,7 @@ import {
   type TimeBounds,
   timeBoundsOf,
 } from '../query/filters.ts'
-import { planMatch, type ScoringTerm } from '../query/match.ts'
+import { type NearWords, planMatch, type ScoringTerm } from '../query/match.ts'
 import { and, type Expression, type QueryNode } from '../query/parse.ts'
 import { type Columns, firstAtLeast } from '../segment/columns.ts'
 import { type DocIdSet, passing, ranges, union } from '../segment/doc-id-set.ts'
@@ -30,11 +29,8 @@ export interface SearchPlan {
   nameTerms: string[]
   filter: DocFilter
   verification: Expression | null
-  /**
-   * Counts the articles whose words NEAR has to read, and throws when there are too many; null: the
-   * query has no NEAR.
-   */
-  reading: ((articles: number) => void) | null
+  /** What decides the price of the search; empty: it costs nothing. */
+  nears: NearWords[]
   scoring: ScoringTerm[]
 }
 
@@ -61,7 +57,11 @@ export function planSearch(
 ): SearchPlan | null {
   const bounds = cutToDays(timeBoundsOf(query), days)
   if (bounds === null || (query.outlets !== null && publishers.length === 0)) return null
-  const { node, verification, scoring } = planMatch(query.match, query.searchIn, query.languages)
+  const { node, verification, scoring, nears } = planMatch(
+    query.match,
+    query.searchIn,
+    query.languages,
+  )
   const filters = indexFilters(query, publishers)
   const clauses = [...(node === null ? [] : [node]), ...filters]
   return {
@@ -71,27 +71,25 @@ export function planSearch(
     ),
     filter: { bounds, watermark, above },
     verification,
-    reading: verification !== null && has(verification, ['near']) ? createReading() : null,
+    nears: nears.map(near => ({ ...near, node: and([near.node, ...filters]) })),
     scoring,
   }
 }
 
-/** NEAR would have to read the words of more articles than `MOST_READ`. */
+/**
+ * The most that a search may cost (decision 50). The price of a search is the sum over its NEAR: the
+ * articles that have both sides, times the words and phrases beside it. So it depends on the
+ * question and on the articles that it sees, and not on what a process keeps. NEAR of two words may
+ * read 50,000 articles, which takes some seconds.
+ */
+export const MOST_PRICE = 100_000
+
+/** A search would cost more than `MOST_PRICE`. */
 export class TooFrequent extends Error {
   constructor() {
     super(
-      `NEAR would read more than ${MOST_READ} articles. Its words are too frequent, add a word.`,
+      `The words beside NEAR are too frequent: ${MOST_PRICE / 2} articles with both sides are the most for two words, and fewer for more words. Add a word that must appear, name fewer words beside NEAR, or choose a shorter time.`,
     )
-  }
-}
-
-const MOST_READ = 50_000
-
-function createReading(): (articles: number) => void {
-  let read = 0
-  return articles => {
-    read += articles
-    if (read > MOST_READ) throw new TooFrequent()
   }
 }
 

@@ -19,7 +19,14 @@ import type { Collector, SegmentReader } from './collector.ts'
 import type { IndexPart, IndexParts, PacedParts, SearchSizes, StoredMeta } from './index-parts.ts'
 import { storedSegments } from './match-stored.ts'
 import { createTopCollector, firstInOrder, tieBreakers } from './order.ts'
-import { type Matched, type MatchOrder, planSearch, type SearchPlan } from './plan.ts'
+import {
+  type Matched,
+  type MatchOrder,
+  MOST_PRICE,
+  planSearch,
+  type SearchPlan,
+  TooFrequent,
+} from './plan.ts'
 import { cheapFirst } from './two-phase.ts'
 
 /*
@@ -65,6 +72,8 @@ export async function searchPage<A extends KeptArticle>(
   // an article was taken out meanwhile.
   const counted = position !== null && (position.removals ?? 0) === removals ? position : null
   const count = createCountCollector(counted === null ? sizes.cap : 0)
+  // Later pages have the articles of the first page, so they cost as much, and never too much.
+  await pay(index, { snapshot, meta, plan }, sizes, position === null)
   await collectMatches(
     index,
     { snapshot, meta, plan },
@@ -132,8 +141,35 @@ export async function collectAll<C extends Collector>(
   if (plan === null) return collector
   const meta = await index.metaOf(snapshot.version)
   const order = { sort: query.sort, order: 'desc', position: null } as const
+  await pay(index, { snapshot, meta, plan }, sizes, true)
   await collectMatches(index, { snapshot, meta, plan }, order, [collector], Infinity, sizes)
   return collector
+}
+
+/**
+ * Counts the price of a search before its work begins, and lets its caller pay.
+ *
+ * @throws TooFrequent when the price is too high and `isBounded`
+ */
+async function pay(
+  index: PacedParts,
+  { plan, ...planned }: Planned,
+  sizes: SearchSizes,
+  isBounded: boolean,
+): Promise<void> {
+  const order = { sort: 'published_at', order: 'desc', position: null } as const
+  let price = 0
+  for (const { node, operands } of plan.nears) {
+    const most = Math.floor((MOST_PRICE - price) / operands) + 1
+    const articles = createCountCollector(most)
+    const counted = { ...plan, node, verification: null, nears: [], scoring: [] }
+    await collectMatches(index, { ...planned, plan: counted }, order, [articles], most, sizes)
+    price += Math.min(articles.count(), most) * operands
+    if (price <= MOST_PRICE) continue
+    if (isBounded) throw new TooFrequent()
+    break
+  }
+  if (price > 0) await index.pace.pay?.(Math.min(price, MOST_PRICE))
 }
 
 async function planOf(
@@ -286,7 +322,7 @@ async function matchMemory(
   { names, pace }: { names: NameLists; pace: Pace },
   segments: readonly MemorySegment[],
   above: bigint,
-  { node, nameTerms, filter, reading }: SearchPlan,
+  { node, nameTerms, filter }: SearchPlan,
   collectors: readonly Collector[],
 ): Promise<void> {
   if (segments.length === 0) return
@@ -295,10 +331,7 @@ async function matchMemory(
     documents: segment.documents,
     phrase: segment.phrase,
     list: term => nameLists?.(segment, term) ?? segment.list(term),
-    near(asked, among) {
-      reading?.(among.count)
-      return segment.near(asked, among)
-    },
+    near: segment.near,
   })
   for (const segment of segments) {
     // A segment may grow during the pause. Matching reads it up to the watermark.

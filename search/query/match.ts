@@ -9,6 +9,7 @@ import {
   type Expression,
   type Leaf,
   type Match,
+  type Near,
   or,
   type QueryNode,
   term,
@@ -30,6 +31,19 @@ interface MatchPlan {
    * score.
    */
   scoring: ScoringTerm[]
+  /** For each NEAR, which articles have its words. */
+  nears: NearWords[]
+}
+
+/**
+ * The articles whose words NEAR has to read, or more: those that match the query if each phrase is
+ * only its words, and each NEAR only its two sides. Lists of single words and stems decide this, so
+ * every part of the index finds the same articles.
+ */
+export interface NearWords {
+  node: QueryNode
+  /** The number of words and phrases beside NEAR. */
+  operands: number
 }
 
 /** Adds `weight` to the score of an article that is in the language and has the term. */
@@ -50,7 +64,7 @@ export function planMatch(
 ): MatchPlan {
   switch (match.kind) {
     case 'all':
-      return { node: null, verification: null, scoring: [] }
+      return { node: null, verification: null, scoring: [], nears: [] }
     case 'boolean': {
       const [of, not] = [match.required, match.excluded].map(phrases => phrases.map(phraseLeaf))
       return planTree({ kind: 'and', of: of!, not: not! }, scope, languages)
@@ -64,6 +78,7 @@ export function planMatch(
         // Posting lists of single words are exact, so no document is left undecided.
         verification: null,
         scoring: analysed.flatMap(one => scoringTerms(one, match.words, scope)),
+        nears: [],
       }
     }
   }
@@ -125,7 +140,47 @@ function planTree(
   const verification: Expression = JSON.parse(JSON.stringify(tree), (name, value) =>
     name === 'inTitle' ? value || scope === 'title' : value,
   )
-  return { node: nodeOf(verification, languages ?? LANGUAGES), verification, scoring: [] }
+  const own = languages ?? LANGUAGES
+  const whole = looseNode(verification, own)
+  const nears = nearsOf(verification).map(near => ({
+    node: and([whole, looseNode(near, own)]),
+    operands: near.sides.flat().length,
+  }))
+  return { node: nodeOf(verification, own), verification, scoring: [], nears }
+}
+
+/** All NEAR of an expression, excluded ones too. */
+function nearsOf(tree: Expression): Near[] {
+  if (tree.kind === 'near') return [tree]
+  if (tree.kind === 'and') return [...tree.of, ...tree.not].flatMap(nearsOf)
+  return tree.kind === 'or' ? tree.of.flatMap(nearsOf) : []
+}
+
+/**
+ * The condition that lists of single words and stems can decide. It holds for every article that
+ * matches.
+ */
+function looseNode(tree: Expression, languages: readonly Language[]): QueryNode {
+  const loose = (one: Expression) => looseNode(one, languages)
+  switch (tree.kind) {
+    case 'phrase':
+      return and(tree.words.map(word => term(wordTerm(scopeOf(tree))(word))))
+    case 'near':
+      return and(tree.sides.map(side => or(side.map(loose))))
+    case 'and':
+      return andNot(and(tree.of.map(loose)), tree.not.filter(isOfSingleWords).map(loose))
+    case 'or':
+      return or(tree.of.map(loose))
+    default:
+      return nodeOf(tree, languages)
+  }
+}
+
+/** Whether lists of single words and stems decide all of an expression. */
+function isOfSingleWords(tree: Expression): boolean {
+  if (tree.kind === 'phrase') return tree.words.length === 1
+  if (tree.kind === 'and') return [...tree.of, ...tree.not].every(isOfSingleWords)
+  return tree.kind === 'or' ? tree.of.every(isOfSingleWords) : tree.kind === 'forms'
 }
 
 function nodeOf(tree: Expression, languages: readonly Language[]): QueryNode {

@@ -23,7 +23,20 @@ export interface WordNumbers {
 }
 
 /** Numbers of the words that were read, and of their stems. */
-export type ReadWords = ReturnType<typeof createReadWords>
+export interface ReadWords {
+  /**
+   * Reads the words of a word list, as `wordList` writes it, into `ids`.
+   *
+   * @param from words of `ids` that stay; absent: 0
+   * @returns how many words `ids` then has
+   */
+  read(list: string, from?: number): number
+  /** The numbers of the words that were read last. The array has more places than words. */
+  ids(): Int32Array
+  /** The number of different words. */
+  size(): number
+  numbers: WordNumbers
+}
 
 const STOP = -1
 
@@ -36,7 +49,7 @@ const WIDTH = 4
 const FIRST_SEED = randomInt(2 ** 32)
 const SECOND_SEED = randomInt(2 ** 32)
 
-export function createReadWords() {
+export function createReadWords(): ReadWords {
   let slots = new Int32Array(WIDTH << 16)
   /** The words by number. */
   const texts: string[] = []
@@ -71,12 +84,6 @@ export function createReadWords() {
     }
   }
 
-  /**
-   * Reads the words of a word list, as `wordList` writes it, into `ids`.
-   *
-   * @param from words of `ids` that stay
-   * @returns how many words `ids` then has
-   */
   function read(list: string, from = 0): number {
     const units = codeUnits(list)
     let used = from
@@ -137,5 +144,5 @@ export function createReadWords() {
     },
     stemsOf,
   }
-  return { read, numbers, ids: (): Int32Array => ids, size: (): number => texts.length }
+  return { read, numbers, ids: () => ids, size: () => texts.length }
 }

@@ -1,0 +1,85 @@
+import t from 'tap'
+import { parseExpression } from '../../search/index.ts'
+import type { SearchIndex } from '../../search/types.ts'
+import { openArchiveIndex } from './archive-index.ts'
+import { EVERYTHING } from './poller.ts'
+import { newArticle } from './short-articles.ts'
+import { makeTestSegments, openTestIndex } from './store.ts'
+
+const BODIES = [
+  'de brug is dicht',
+  'brug open en niet dicht, bruggen gesloten',
+  'gesloten kade',
+  'de sluis is dicht',
+  'oude brug bij de kade, sluis gesloten',
+]
+
+/** Each question, and its price on ten times these articles. */
+const PRICES: [q: string, price: number][] = [
+  ['brug dicht', 0],
+  ['brug NEAR/3 dicht', 2 * 20],
+  ['brug NEAR/3 (dicht OR gesloten)', 3 * 30],
+  ['~bruggen NEAR/3 dicht', 2 * 20],
+  // A phrase counts as its words, which all parts of the index know exactly.
+  ['"bij brug" NEAR/3 sluis', 2 * 10],
+  ['(brug NEAR/3 dicht) OR kade', 2 * 20],
+  ['(brug NEAR/3 dicht) bruggen', 2 * 10],
+  ['(brug NEAR/3 dicht) NOT open', 2 * 10],
+  ['dicht NOT (brug NEAR/3 dicht)', 2 * 20],
+  ['(brug NEAR/3 dicht) (brug NEAR/9 gesloten)', 2 * 10 + 2 * 10],
+  ['title:(brug NEAR/3 dicht)', 0],
+]
+
+async function priceOf(index: SearchIndex, q: string): Promise<number[]> {
+  const parsed = parseExpression(q)
+  if (!parsed.ok) throw new Error(`${q}: ${parsed.errors.join(' ')}`)
+  const query = { ...EVERYTHING, match: parsed.match, searchIn: 'title_body' as const, perPage: 1 }
+  const prices: number[] = []
+  const pace = {
+    isDue: () => false,
+    rest: async () => {},
+    pay: async (price: number) => void prices.push(price),
+  }
+  const { next } = await index.search(query, null, { pace })
+  if (next !== null) await index.search(query, next, { pace })
+  await index.collect(query, () => ({ collect() {}, question: COUNT, isComplete: () => false }), {
+    pace,
+  })
+  return [...new Set(prices)]
+}
+
+const COUNT = { kind: 'count' as const, limit: Infinity, take() {} }
+
+// Held here: decision 50.
+t.test('a search costs the same in memory, in segments, and again', async t => {
+  const index = await openArchiveIndex(t)
+  const articles = Array.from({ length: 50 }, (_, at) =>
+    newArticle(at, { title: `Bericht ${at}`, body: BODIES[at % BODIES.length]! }),
+  )
+  const check = async (where: string) => {
+    for (const opened of [openTestIndex(index.pool), openTestIndex(index.pool)]) {
+      for (const [q, price] of PRICES)
+        t.same(await priceOf(opened, q), price === 0 ? [] : [price], `${q} ${where}`)
+      await opened.close()
+    }
+  }
+  await index.add(articles.slice(0, 30))
+  await makeTestSegments(index.pool, { flushed: 16n, merged: 256n })
+  await index.add(articles.slice(30))
+  await check('in segments and in memory')
+  await makeTestSegments(index.pool, { flushed: 8n, merged: 32n })
+  await check('in segments')
+})
+
+t.test('a search that would cost too much is refused before it begins', async t => {
+  const index = await openArchiveIndex(t)
+  const words = Array.from({ length: 60 }, (_, at) => `woord${at}`)
+  const body = [...words, 'brug'].join(' ')
+  await index.add(Array.from({ length: 1_700 }, (_, at) => newArticle(at, { body })))
+  const opened = openTestIndex(index.pool)
+  const q = (count: number) => `brug NEAR/1 (${words.slice(0, count).join(' OR ')})`
+  t.same(await priceOf(opened, q(50)), [51 * 1_700])
+  await t.rejects(priceOf(opened, q(60)), /too frequent/)
+  t.same(await priceOf(opened, `(${q(60)}) nergens`), [])
+  await opened.close()
+})
