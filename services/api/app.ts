@@ -17,6 +17,7 @@ import {
   checkKey,
   checkQuota,
   limitRate,
+  payOf,
   withPermitOf,
 } from './access/access.ts'
 import { type Admissions, createAdmissions, createDoor } from './access/admissions.ts'
@@ -314,13 +315,17 @@ function toolsOf(parts: Parts, admissions: Admissions): Tools {
     ...parts,
     send: createSender(COMPRESSED_MEMORY),
     note: notesOf(log),
-    searchesOf: (response: Response): Searches => ({
-      index,
-      semantic,
-      state: response.locals.indexState,
-      withPermit: withPermitOf(permits, turns, response),
-      withQuestionPermit: withPermitOf(questionPermits, turns, response),
-    }),
+    searchesOf(response: Response): Searches {
+      const pay = payOf(parts.pool, response)
+      return {
+        index,
+        semantic,
+        pay,
+        state: response.locals.indexState,
+        withPermit: withPermitOf(permits, turns, pay, response),
+        withQuestionPermit: withPermitOf(questionPermits, turns, pay, response),
+      }
+    },
     async charge(response: Response): Promise<void> {
       const start = performance.now()
       await chargeMonth(admissions, response)

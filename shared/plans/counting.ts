@@ -38,17 +38,19 @@ export const countMinute = (requests: string) => `
     returning allowed, used as used_in_minute,
       60000 - extract(epoch from clock_timestamp() - started_at)::float8 * 1000 as left_of_minute)`
 
-// $1 id of a key. Index: the primary keys.
+// $1 id of a key, $2 requests. Index: the primary keys.
 const COUNT = `
-with k as (select id, rate from api_keys where id = $1), ${countMinute('1')}
+with k as (select id, rate from api_keys where id = $1), ${countMinute('$2::int')}
 select allowed, used_in_minute as used, left_of_minute as left from counted`
 
-/** Counts one request of a key that was already checked. Null when the key is gone. */
-export async function countInMinute(db: Queryable, keyId: string): Promise<CountedMinute | null> {
-  return (
-    (await readRow<CountedMinute>(db, { name: 'count-minute', text: COUNT, values: [keyId] })) ??
-    null
-  )
+/** Counts requests of a key that was already checked, all or none. Null when the key is gone. */
+export async function countInMinute(
+  db: Queryable,
+  keyId: string,
+  requests = 1,
+): Promise<CountedMinute | null> {
+  const values = [keyId, requests]
+  return (await readRow<CountedMinute>(db, { name: 'count-minute', text: COUNT, values })) ?? null
 }
 
 /** The month of a key, by the database's clock (UTC). */

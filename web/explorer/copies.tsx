@@ -47,7 +47,7 @@ function Copies({ article, told }: { article: Article; told: ReadonlyMap<string,
   const shared = (id: string) => {
     if (id === first) return words.copies.first
     const share = sharedBy.get(id === article.id ? (first ?? '') : id)
-    if (share === undefined) return '–'
+    if (share === undefined || share === null) return '–'
     return share < WHOLE ? `${percent(share)}: ${words.copies.version}` : percent(share)
   }
   return (

@@ -235,9 +235,9 @@ export interface Copies {
   agencies: string[]
   /**
    * `shared`: the share of the shorter text that it has in common with the first article, to four
-   * decimals.
+   * decimals; null: the texts were not compared.
    */
-  copies: { article: Article; shared: number }[] | null
+  copies: { article: Article; shared: number | null }[] | null
   /** How many words stand in no run of five words that one of `copies` also has. */
   own_words: number | null
 }

@@ -3,11 +3,17 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit'
 import type { IndexState } from '../../../search/index.ts'
 import { noteWait } from '../../../shared/log/context.ts'
-import type { CountedMinute, QuotaMonth } from '../../../shared/plans/counting.ts'
+import {
+  type CountedMinute,
+  countInMinute,
+  type QuotaMonth,
+} from '../../../shared/plans/counting.ts'
 import type { FoundKey } from '../../../shared/plans/keys.ts'
+import type { Queryable } from '../../../shared/postgres/pool.ts'
 import type { WithPermit } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import type { Admissions } from './admissions.ts'
+import { COSTS, type Pay, tooDear } from './costs.ts'
 import { type AddressLock, lockAddress } from './lock.ts'
 import { NoPermit, type Permits } from './permits.ts'
 import type { Turns } from './turns.ts'
@@ -121,10 +127,36 @@ function setQuotaHeaders(response: Response, key: FoundKey['key'], month: QuotaM
 }
 
 /**
+ * Lets a request take more of the minute of its key than the one that it was counted as. Its answer
+ * shows what is left then.
+ */
+export function payOf(db: Queryable, response: Response): Pay {
+  return async wanted => {
+    const { key } = accessOf(response)
+    const { rate } = key.plan
+    const more = Math.min(Math.floor(wanted), rate - 1)
+    if (more < 1) return
+    const minute = await countInMinute(db, key.id, more)
+    if (minute === null) throw new ApiError('invalid_token')
+    const { req } = response
+    if (req.rateLimit) {
+      req.rateLimit.remaining = Math.max(0, rate - minute.used)
+      setRateHeaders(req, response)
+    }
+    if (!minute.allowed) throw tooDear(more, Math.max(1, Math.ceil(minute.left / 1_000)))
+  }
+}
+
+/**
  * Runs the searches of a request with permits of its key.
  * @returns a function that throws `ApiError` `internal_error` when no permit comes in time
  */
-export function withPermitOf(permits: Permits, turns: Turns, response: Response): WithPermit {
+export function withPermitOf(
+  permits: Permits,
+  turns: Turns,
+  pay: Pay,
+  response: Response,
+): WithPermit {
   return async search => {
     const gone = new AbortController()
     const leave = () => gone.abort(new NoPermit('The caller has left.'))
@@ -136,7 +168,8 @@ export function withPermitOf(permits: Permits, turns: Turns, response: Response)
     const begin = async () => {
       await turns.begin(id)
       noteWait('permit', performance.now() - start)
-      return search(turns.paceOf(id, gone.signal))
+      const pace = turns.paceOf(id, gone.signal)
+      return search({ ...pace, pay: price => pay(price / COSTS.near) })
     }
     try {
       return await permits.take(id, begin, gone.signal)

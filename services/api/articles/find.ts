@@ -11,6 +11,7 @@ import {
 import type { Country } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { historyStart } from '../../../shared/plans/reach.ts'
+import type { Pay } from '../access/costs.ts'
 import type { Cursor } from '../contract/cursor.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
 import { ceilMs, nextMidnight } from '../contract/instants.ts'
@@ -38,6 +39,8 @@ export interface Searches {
   withPermit: WithPermit
   /** Asks the model and the vector store, with a permit of their own kind. */
   withQuestionPermit: WithPermit
+  /** Takes more of the minute before work that costs more than one request. */
+  pay: Pay
   /** The state of the index when the request was counted; absent: a search reads it. */
   state: IndexState | undefined
 }

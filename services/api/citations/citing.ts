@@ -12,6 +12,7 @@ import { biasVersion } from '../../../shared/embeddings/bias.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Reach } from '../../../shared/plans/reach.ts'
 import { accessOf, checkQuota, refuseStranger } from '../access/access.ts'
+import { COSTS } from '../access/costs.ts'
 import { lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 import {
@@ -142,7 +143,7 @@ async function cite(
   const { at: asOf, state } = await readPlace(pool)
   const frozen = { ...searches, state }
   const byMeaning = request.question.search === 'semantic'
-  if (!byMeaning) await refuseMany(frozen, planned)
+  if (!byMeaning) await payOrRefuse(frozen, planned)
   const articles = await collectCited((at: Cursor['at'] | null) =>
     findArticles(frozen, planned, at),
   )
@@ -163,9 +164,9 @@ async function cite(
   return { made, articles }
 }
 
-async function refuseMany(searches: Searches, planned: PlannedRequest): Promise<void> {
+async function payOrRefuse(searches: Searches, planned: PlannedRequest): Promise<void> {
   const { counts } = await countArticles(searches, planned, { by: 'country' })
-  if (counts.total <= MOST_CITED) return
+  if (counts.total <= MOST_CITED) return searches.pay(counts.total / COSTS.cited)
   const sentence = `It finds ${counts.total} articles, and a citation has at most ${MOST_CITED}; narrow the search.`
   throw invalid('search', sentence)
 }

@@ -5,6 +5,7 @@ import { type Citation, readCited } from '../../../shared/desk/citations.ts'
 import { COVERED, coveredBy, covers } from '../../../shared/plans/reach.ts'
 import { countOf, type Pool } from '../../../shared/postgres/pool.ts'
 import { accessOf } from '../access/access.ts'
+import { COSTS } from '../access/costs.ts'
 import type { Searches } from '../articles/find.ts'
 import type { ShownArticle } from '../articles/shown-article.ts'
 import { readSearch } from '../contract/request.ts'
@@ -35,7 +36,7 @@ export async function sendArticles(
   response: Response,
 ): Promise<void> {
   const format = FORMATS.find(one => request.path.endsWith(`.${one}`)) ?? 'json'
-  const { index, withPermit } = parts.searchesOf(response)
+  const { index, withPermit, pay } = parts.searchesOf(response)
   const reach = coveredBy(accessOf(response).key.plan)
   const values = [citation.digest, reach.countries, reach.since]
   const covered = await withPermit(() => countOf(parts.pool, COUNT_COVERED, values))
@@ -45,6 +46,7 @@ export async function sendArticles(
     citation.articles - covered,
     parts.publicUrl,
   )
+  await pay(covered / COSTS.cited)
   await parts.charge(response)
   // This sets a type by the ending, and knows none for `.bib`. So it comes before ours.
   if (format !== 'json') response.attachment(`perscope-${citation.digest.slice(0, 12)}.${format}`)

@@ -4,6 +4,7 @@ import { type KeptSearch, listSearches } from '../../../shared/desk/searches.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { checkQuota } from '../access/access.ts'
+import { COSTS } from '../access/costs.ts'
 import { type CursorSecret, opened, signed } from '../contract/cursor.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
 import { COUNT, dataOf, objectOf, TEXT, text } from '../contract/resources.ts'
@@ -60,10 +61,11 @@ export const answerWhatIsNew: Handler = async (
     if (typeof mark === 'string') places.set(mark, readMark(cursorSecret, key.id, mark))
   }
   const asked = readAsked(marks, kept, places, key.plan)
-  const { index, withPermit } = searchesOf(response)
+  const { index, withPermit, pay } = searchesOf(response)
   const mark = signed(cursorSecret, bindingOf(key.id), contentOf(now))
   const counts: number[] = []
   const left = asked.entries().filter(([, { query, above }]) => query !== null && above < now.seq)
+  await pay(asked.length / COSTS.searches)
   await withPermit(async pace => {
     const countOne = async ([at, { id, query, above }]: [number, Asked]) => {
       if (pace.isDue()) await pace.rest()

@@ -1,3 +1,4 @@
+import { sortHashes } from '../../../search/analysis/index.ts'
 import type { Pace } from '../../../search/index.ts'
 import {
   copyWords,
@@ -9,6 +10,7 @@ import {
 } from '../../../shared/copies/shingles.ts'
 import { COVERED, coveredBy, type Reach } from '../../../shared/plans/reach.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
+import { COSTS } from '../access/costs.ts'
 import { findPage } from '../articles/articles.ts'
 import type { Asking, Searches } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
@@ -33,6 +35,11 @@ export const COPIES_PARAMETERS = {
 
 /** The most copies of an article that are shown. */
 const MOST = 100
+/**
+ * The most bytes that all texts of the groups of a page may have together. Groups after that are
+ * shown without what a comparison would tell.
+ */
+const COMPARED = 2_000_000
 
 /** The answer, as JSON Schema (2020-12). */
 export const COPIES_SCHEMA = dataOf({
@@ -57,18 +64,19 @@ export const COPIES_SCHEMA = dataOf({
       items: objectOf({
         article: ARTICLE_SCHEMA,
         shared: {
-          type: 'number',
+          type: ['number', 'null'],
           minimum: 0,
           maximum: 1,
           description:
-            'Runs of five words that it shares with the first article (the first one: with this article), of those of the shorter text; to four decimals. Below 0.6 only where your plan lacks the earliest of the group.',
+            'Runs of five words that it shares with the first article (the first one: with this article), of those of the shorter text; to four decimals. Below 0.6 only where your plan lacks the earliest of the group. null: not compared, because the texts of the page have more than 2 MB up to this group.',
         },
       }),
     },
     own_words: {
       type: ['integer', 'null'],
       minimum: 0,
-      description: 'Words of its text in no run of five words that one of `copies` has, too.',
+      description:
+        'Words of its text in no run of five words that one of `copies` has, too. null: there are no copies, or the texts were not compared.',
     },
   }),
 })
@@ -117,18 +125,18 @@ const readId = (rawQuery: string): string | null =>
 // $1 seqs, $2 countries, $3 history start, $4 most members of a group.
 // Indexes: the primary keys, copy_sketches_group.
 const GROUPS = `
-  select seq, id, first_seq as first, agencies from (
-    select a.seq, a.id, s.first_seq, t.agencies, row_number() over (partition by s.first_seq order by a.seq) as place
+  select seq, id, first_seq as first, agencies, bytes from (
+    select a.seq, a.id, s.first_seq, t.agencies, octet_length(t.body) as bytes, row_number() over (partition by s.first_seq order by a.seq) as place
       from copy_sketches s join articles a using (seq) join article_texts t using (seq)
      where s.first_seq in (select first_seq from copy_sketches where seq = any ($1::bigint[])) and ${COVERED}) m
    where place <= $4 or seq = any ($1::bigint[]) order by seq`
 
-type Member = Asked & { first: bigint; agencies: string[] | null }
+type Member = Asked & { first: bigint; agencies: string[] | null; bytes: number | null }
 
 /** The elements of the answer, as JSON. */
 async function copiesOf(
   pool: Pool,
-  { index }: Pick<Searches, 'index'>,
+  { index, pay }: Pick<Searches, 'index' | 'pay'>,
   asked: readonly Asked[],
   { countries, since }: Reach,
   pace: Pace,
@@ -139,12 +147,18 @@ async function copiesOf(
     (await index.articles(rows.map(({ seq }) => seq))).map(one => [one.seq, one.pieces.json.bytes]),
   )
   const answers = new Map<bigint, string>()
-  for (const members of Map.groupBy(rows, ({ first }) => first).values()) {
-    const texts = await readTexts(pool, members, pace)
+  const groups = groupsOf(seqs, rows)
+  await pay(groups.reduce((sum, one) => sum + (one.isCompared ? one.bytes : 0), 0) / COSTS.bytes)
+  for (const { members, isCompared } of groups) {
+    const texts = await readTexts(pool, isCompared ? members : [], pace)
+    const common = await commonOf(members.slice(0, MOST + 1), texts, pace)
     const [first] = members
     const article = (seq: bigint) => shown.get(seq)?.toString() ?? 'null'
-    const shared = (a: bigint, b: bigint) =>
-      Math.round(sharedOf(texts.get(a)!.set, texts.get(b)!.set) * 1e4) / 1e4
+    const shared = (a: bigint, b: bigint) => {
+      const one = texts.get(a)
+      const other = texts.get(b)
+      return one && other ? Math.round(sharedOf(one.set, other.set) * 1e4) / 1e4 : null
+    }
     for (const { seq, id } of members.filter(one => seqs.includes(one.seq))) {
       if (pace.isDue()) await pace.rest()
       const others = members.filter(one => one.seq !== seq).slice(0, MOST)
@@ -152,11 +166,8 @@ async function copiesOf(
         one =>
           `{"article":${article(one.seq)},"shared":${shared(first!.seq, one === first ? seq : one.seq)}}`,
       )
-      const own = await ownWords(
-        texts.get(seq)!,
-        others.map(one => texts.get(one.seq)!.set),
-        pace,
-      )
+      const text = texts.get(seq)
+      const own = text === undefined ? null : await ownWords(text, common, pace)
       const agencies = new Set(
         members
           .filter(one => one.seq === seq || others.includes(one))
@@ -208,13 +219,52 @@ async function readTexts(pool: Pool, members: Asked[], pace: Pace): Promise<Map<
   return texts
 }
 
+/** A group of copies. Its texts are compared unless the page has too many bytes of text before. */
+interface Group {
+  members: Member[]
+  bytes: number
+  isCompared: boolean
+}
+
+/** The groups of the articles of a page, in its order. */
+function groupsOf(seqs: readonly bigint[], rows: Member[]): Group[] {
+  const byFirst = Map.groupBy(rows, ({ first }) => first)
+  const firstOf = new Map(rows.map(({ seq, first }) => [seq, first]))
+  let before = 0
+  return [...new Set(seqs.map(seq => firstOf.get(seq)))].flatMap(first => {
+    const members = first === undefined ? undefined : byFirst.get(first)
+    if (members === undefined) return []
+    const bytes = members.reduce((sum, one) => sum + (one.bytes ?? 0), 0)
+    before += bytes
+    return [{ members, bytes, isCompared: before <= COMPARED }]
+  })
+}
+
+/** The shingles that two or more of the texts have, ascending. */
+async function commonOf(
+  members: readonly Member[],
+  texts: ReadonlyMap<bigint, Text>,
+  pace: Pace,
+): Promise<Float64Array> {
+  const sets = members.flatMap(({ seq }) => texts.get(seq)?.set ?? [])
+  const all = new Float64Array(sets.reduce((sum, set) => sum + set.length, 0))
+  let end = 0
+  for (const set of sets) {
+    all.set(set, end)
+    end += set.length
+  }
+  if (pace.isDue()) await pace.rest()
+  sortHashes(all)
+  return all.filter((shingle, at) => shingle === all[at + 1])
+}
+
 /** Counts the words that stand in no shingle of another text. */
-async function ownWords({ words, at }: Text, others: Float64Array[], pace: Pace): Promise<number> {
+async function ownWords({ words, at }: Text, common: Float64Array, pace: Pace): Promise<number> {
   let own = words
   let counted = 0 // words before this place are counted already
   for (const [start, shingle] of at.entries()) {
     if (start % 64 === 0 && pace.isDue()) await pace.rest()
-    if (!others.some(set => hasShingle(set, shingle))) continue
+    if (!hasShingle(common, shingle)) continue
     own -= start + RUN - Math.max(start, counted)
     counted = start + RUN
   }

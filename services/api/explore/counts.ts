@@ -191,6 +191,8 @@ export async function answerCounts(
   const texts = isOfTexts
     ? { groups: await searches.withPermit(groupsOfTexts), lowest: null }
     : undefined
+  // To count texts costs as much as to count articles again.
+  if (isOfTexts) await searches.pay(1)
   const counting = async (least: number): Promise<{ counts: Counted; ms: number }> => {
     const counts: Promise<{ counts: Counted; ms: number }> =
       then === undefined
@@ -314,6 +316,7 @@ async function countParts(
       count > 0 && span ? [{ span, at }] : [],
     )
     if (full.length > MOST_BY_OUTLET) throw tooManyParts()
+    await searches.pay(full.length)
     for (const { span, at } of full) {
       const publishedAfter = instantAt(Math.max(span.first, bounds.first))
       const publishedBefore = instantAt(Math.min(span.last, bounds.last))
@@ -330,7 +333,9 @@ async function countParts(
     }
   } else {
     undated = 0
-    for (const one of thoseOf(planned, then)) {
+    const those = thoseOf(planned, then)
+    await searches.pay(those.length)
+    for (const one of those) {
       const { counts: found, ms: taken } = await countArticles(
         searches,
         one.planned,

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { historyStart } from '../../../shared/plans/reach.ts'
 import { accessOf } from '../access/access.ts'
+import { COSTS } from '../access/costs.ts'
 import { COUNT, count, dataOf, objectOf, TEXT, text, time } from '../contract/resources.ts'
 import { type Content, jsonContent } from '../http/answer.ts'
 import { refuseParameters } from '../http/body.ts'
@@ -32,6 +33,16 @@ export const LIMITS_SCHEMA = dataOf(
       ...objectOf({ ...COUNTED.properties, used: COUNT, period: text('As `2026-11`, in UTC.') }),
       type: ['object', 'null'],
       description: 'null: the plan has no quota.',
+    },
+    costs: {
+      ...objectOf({
+        near: count('Articles with both sides of NEAR, times the words and phrases beside it.'),
+        searches: count('Searches of `POST /explore/searches/new`.'),
+        bytes: count('Bytes of the texts that `/explore/copies` compares.'),
+        cited: count('Articles of a citation, when it is made and in its files.'),
+      }),
+      description:
+        'A request costs one of the minute, and one more for each of these many; never more than the whole minute.',
     },
   }),
 )
@@ -74,6 +85,7 @@ export function limitsOf(asked: Pick<Request, 'originalUrl'>, response: Response
             reset: month.reset,
             period: month.period,
           },
+    costs: COSTS,
   }
   return jsonContent(JSON.stringify({ status: 'ok', data }))
 }

@@ -201,8 +201,8 @@ class Counts(_Counts, total=False):
 
 class Copy(TypedDict):
     article: Article
-    shared: float
-    """Part of the shorter text, to four decimals."""
+    shared: Optional[float]
+    """Part of the shorter text, to four decimals. None: the texts were not compared."""
 
 
 class Copies(TypedDict):

@@ -1,0 +1,114 @@
+import t from 'tap'
+import { openCopyGroups } from '../../shared/copies/pass.ts'
+import { sent } from './api.ts'
+import { startFeedApi } from './feeds.ts'
+
+const api = await startFeedApi(t)
+const DAY = '2026-05-04'
+const list = (word: string) => Array.from({ length: 80 }, (_, at) => `${word}${at}`).join(' ')
+const many = (count: number, body: string, name: string) =>
+  Array.from({ length: count }, (_, at) => ({
+    title: `${name} ${at}`,
+    body,
+    publishedAt: new Date(`${DAY}T12:00:00Z`),
+    outlet: { name: `${name} ${at}`, domain: `${name}${at}.example` },
+  }))
+await api.index([
+  ...many(400, 'de brug over het kanaal is dicht', 'brug'),
+  ...many(4, `${list('woord')} ${'lang '.repeat(60_000)}`, 'klein'),
+  ...many(3, `${list('term')} ${'lang '.repeat(160_000)}`, 'groot'),
+])
+await openCopyGroups(api.pool).pass(new AbortController().signal)
+
+/** What a request leaves of a whole minute of 100. */
+async function costOf(path: string, options: RequestInit = {}, rate = 100) {
+  const { secret } = await api.issue({ rate })
+  const answer = await api.ask(secret, path, options)
+  return { ...answer, cost: rate - Number(answer.headers.get('x-ratelimit-remaining')) }
+}
+
+const near = (words: string) =>
+  `search=expression&q=${encodeURIComponent(`brug NEAR/9 (${words})`)}`
+
+t.test('a request costs the minute what it costs the API', async t => {
+  for (const [path, cost] of [
+    ['/explore/articles?q=brug', 1],
+    [`/explore/articles?${near('dicht')}`, 1],
+    // 400 articles and six words, for the page, for counts, and for each of its parts.
+    [`/explore/articles?${near('dicht OR kanaal OR a OR b OR c')}`, 1 + 2],
+    [`/explore/counts?by=day&${near('dicht OR kanaal OR a OR b OR c')}`, 1 + 2],
+    [`/explore/counts?by=day&q=brug&published_after=${DAY}`, 1],
+    [`/explore/counts?by=day&then=country&q=brug&published_after=${DAY}`, 1 + 3],
+    [`/explore/counts?by=day&then=outlet&q=brug&published_after=${DAY}`, 1 + 1],
+    ['/explore/counts?by=country&q=brug&texts=true', 1 + 1],
+    ['/explore/copies?q=brug', 1],
+    // Four texts of 300,000 bytes and some.
+    ['/explore/copies?q=klein', 1 + 12],
+  ] as const) {
+    const { status, cost: paid, text } = await costOf(path)
+    t.equal(status, 200, `${path}: ${text.slice(0, 200)}`)
+    t.equal(paid, cost, path)
+  }
+  const limits = await costOf('/explore/limits')
+  t.same(limits.json.data.costs, { near: 1_000, searches: 10, bytes: 100_000, cited: 100 })
+})
+
+t.test('a citation costs by its articles', async t => {
+  const { secret } = await api.issue({ rate: 100 })
+  const left = ({ headers }: { headers: Headers }) => Number(headers.get('x-ratelimit-remaining'))
+  const made = await api.ask(secret, '/explore/citations', sent('POST', { search: 'q=brug' }))
+  t.equal(made.status, 201, made.text)
+  t.equal(left(made), 100 - 5)
+  const file = await api.ask(secret, `${made.json.address}.csv`)
+  t.equal(left(file), 100 - 10)
+})
+
+t.test('what is new costs by its searches', async t => {
+  const { secret } = await api.issue({ rate: 1_000 })
+  const post = (path: string, body: object) =>
+    api.ask(secret, `/explore/searches${path}`, sent('POST', body))
+  const ids: string[] = []
+  for (let at = 0; at < 25; at++) ids.push((await post('', { search: `q=brug${at}` })).json.data.id)
+  const { headers, status } = await post('/new', {
+    marks: Object.fromEntries(ids.map(id => [id, null])),
+  })
+  t.same([status, headers.get('x-ratelimit-remaining')], [200, String(1_000 - 25 - 3)])
+})
+
+t.test('nothing is done for a request that costs more than is left', async t => {
+  const { secret } = await api.issue({ rate: 4 })
+  const dear = `/explore/articles?per_page=1&${near('dicht OR kanaal OR a OR b OR c')}`
+  const first = await api.ask(secret, dear)
+  t.same([first.status, first.headers.get('x-ratelimit-remaining')], [200, '1'])
+  const second = await api.ask(secret, dear)
+  t.same([second.status, second.json.code], [429, 'rate_limit_exceeded'])
+  t.match(second.json.message, /costs 3 of the minute/)
+  t.match(second.headers.get('retry-after'), /^\d+$/)
+  t.equal(second.headers.get('x-ratelimit-remaining'), '0')
+})
+
+t.test('no request costs more than the whole minute, and in /v1 each costs one', async t => {
+  const whole = await costOf('/explore/copies?q=klein', {}, 5)
+  t.same([whole.status, whole.cost], [200, 5])
+  t.equal((await costOf('/v1/articles?q=klein&search_in=title_body')).cost, 1)
+})
+
+t.test('texts beyond two million bytes are not compared', async t => {
+  const { json, cost } = await costOf('/explore/copies?q=groot')
+  t.equal(cost, 1)
+  t.same(
+    json.data.map((one: { copies: { shared: number | null }[]; own_words: number | null }) => [
+      one.copies.map(({ shared }) => shared),
+      one.own_words,
+    ]),
+    Array(3).fill([[null, null], null]),
+  )
+  const few = await costOf('/explore/copies?q=klein')
+  for (const { copies, own_words } of few.json.data) {
+    t.same(
+      copies.map(({ shared }: { shared: number }) => shared),
+      [1, 1, 1],
+    )
+    t.equal(own_words, 0)
+  }
+})
