@@ -174,9 +174,9 @@ t.test('Retry-After of a feed is obeyed beyond its own back-off', async t => {
 
 t.test('a feed cut short is tried again, not believed', async t => {
   await only(['/cut.xml'])
-  site.on('/cut.xml', cutShort({ etag: '"cut"' }, rss(at('/a')).padEnd(2_000)))
-  await poll()
-  t.same(await published(), [])
+  site.on('/cut.xml', cutShort({ etag: '"cut"' }, rss(at('/a'), at('/b'), at('/c'))))
+  for (let tries = 0; tries < 3; tries++) await poll()
+  t.same(await published(), [], 'not even when it is cut at the same byte each time')
   site.on('/cut.xml', reply(200, { etag: '"broken off"' }, rss(at('/a')).slice(0, -20)))
   await poll()
   t.same(await published(), ['/a'], 'one that its server broke off is read as far as it goes')

@@ -218,6 +218,13 @@ t.test('a page without its end is accepted when two tries brought the same bytes
   t.equal(await run.body(openEnded), OPEN_END)
 })
 
+t.test('a page that stops in the middle is never taken for a whole one', async t => {
+  const half = await serve(tooLong(OPEN_END.slice(0, OPEN_END.length / 2)))
+  await run.fetch(site, [half])
+  for (let tries = 0; tries < 3; tries++) await run.again('pages')
+  t.match(await run.page(half), { state: 'waiting', reason: 'cut' })
+})
+
 t.test('an outlet none of whose pages can be read is failing, until one can be', async t => {
   const health = async () => (await outletHealth(run.pool))[0]
   const broken = framed(OK, LENGTH, 'Content-Length: 1\r\n')

@@ -173,6 +173,32 @@ export const hasEnd = (body: Buffer): boolean =>
     body.subarray(-4_096).toString('latin1').replaceAll('\0', ''),
   )
 
+/** Elements that a page or a feed has to close. */
+const CONTAINERS =
+  /<(\/?)(?:article|main|section|div|table|ul|ol|script|style|rss|channel|item|feed|entry|urlset|url)\b/gi
+
+/**
+ * Whether a body stops in the middle: in a tag or a text, in an open element, in JSON, or in a line. A server
+ * that breaks off at the same byte each time sends the same bytes, so equal tries alone do not show
+ * that a body is whole.
+ */
+export function breaksOff(body: Buffer): boolean {
+  const text = body.toString('latin1').replaceAll('\0', '').trimStart()
+  if (/^[{[]/.test(text)) {
+    try {
+      JSON.parse(text)
+      return false
+    } catch {
+      return true
+    }
+  }
+  if (!/^(?:\xef\xbb\xbf)?</.test(text)) return !/[\r\n]$/.test(text)
+  if (!text.trimEnd().endsWith('>')) return true
+  let open = 0
+  for (const [, closing] of text.matchAll(CONTAINERS)) open += closing === '' ? 1 : -1
+  return open > 0
+}
+
 /**
  * Refuses a body that is shorter than announced. undici itself compares the lengths only over
  * HTTP/1. When the answer is read leniently, a body is accepted that is whole in spite of its
@@ -190,7 +216,8 @@ function refuseShort(
   const wanted = Number(headers['content-length'] ?? sent)
   // A body that was cut cannot be decompressed.
   const isUnpacked = body.length !== sent
-  const isWhole = () => isUnpacked || hasEnd(body) || leniency?.isRepeated(url, body)
+  const isWhole = () =>
+    isUnpacked || hasEnd(body) || (leniency?.isRepeated(url, body) && !breaksOff(body))
   if (sent < wanted && (leniency === undefined || !isWhole()))
     throw new RequestFailure('cut', `the answer was cut short at ${sent} of ${wanted} bytes`)
 }
