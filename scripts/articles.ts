@@ -207,14 +207,11 @@ async function list({ options, print, say, signal }: CommandContext, pool: Pool)
   say(count === 0 ? 'No article was taken out.' : `${counted(count, 'article')} taken out.`)
 }
 
-const lineOf = ({ number, id, removedAt, clearedAt, releasedAt, reason }: Row): string[] =>
-  [
-    String(number),
-    id,
-    removedAt.toISOString(),
-    releasedAt !== null ? 'released' : clearedAt === null ? 'not cleared yet' : 'cleared',
-    reason,
-  ].map(printableLine)
+function lineOf({ number, id, removedAt, clearedAt, releasedAt, reason }: Row): string[] {
+  const state =
+    releasedAt !== null ? 'released' : clearedAt === null ? 'not cleared yet' : 'cleared'
+  return [String(number), id, removedAt.toISOString(), state, reason].map(printableLine)
+}
 
 async function release({ say }: CommandContext, pool: Pool, id: string): Promise<void> {
   if (!(await releaseArticle(pool, id)))

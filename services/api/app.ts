@@ -122,7 +122,7 @@ export function createApp(parts: Parts): Express {
 
   app.use(readingAlone(healthPages(parts.readiness)))
   app.use(readingAlone(referencePages(config.SERVICE_NAME)))
-  app.get(ARTICLE_PAGE, pageSecurity(), removedPage(pool, parts.strangers))
+  app.get(ARTICLE_PAGE, pageSecurity(), removedPage(pool, parts.strangers, explorerWith))
   app.use(readingAlone(webPages()))
   app.use(readingAlone(botPage(config)))
   app.use(readingAlone(wellKnownPages(config, parts.publicUrl)))

@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Files that run beside requests: the API reads new articles, looks at alerts and its primary. */
 const BESIDE =
-  /^(search\/(archive\/archive|memory\/(memory-index|name-index|name-lists))|services\/api\/searches\/telling|shared\/(process\/repeat|log\/outage|resilience\/time-limit))\.ts$/
+  /^(search\/(archive\/archive|memory\/(memory-index|name-index|name-lists))|services\/api\/desk\/telling|shared\/(process\/repeat|log\/outage|resilience\/time-limit))\.ts$/
 /** What only runs where a row or a list is not in memory, or while the index is read ahead. */
 const COLD = [
   '/arrays.ts',

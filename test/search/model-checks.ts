@@ -1,7 +1,6 @@
 import type { SearchIndex } from '../../search/index.ts'
 import { prepareText } from '../../search/indexing/new-article.ts'
-import type { Position } from '../../search/query/article-query.ts'
-import type { NewArticle } from '../../search/types.ts'
+import type { NewArticle, Position } from '../../search/types.ts'
 import { verifyIndex } from '../../search/verify.ts'
 import type { CopyGroups } from '../../shared/copies/pass.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { Standbys } from '../../search/store/segment-store.ts'
+import type { Standbys } from '../../search/types.ts'
 import { followHistory } from '../../services/api/standbys/history.ts'
 import { openStandbys } from '../../services/api/standbys/servers.ts'
 import { createLogger } from '../../shared/log/logger.ts'

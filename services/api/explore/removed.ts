@@ -4,7 +4,6 @@ import { lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
 import { sendOnce } from '../http/answer.ts'
-import { explorerWith } from '../site/web.ts'
 
 // $1 id. Index: tombstones_id_key.
 const REMOVED_AT = 'select removed_at from tombstones where id = $1'
@@ -22,8 +21,16 @@ export async function noArticle(pool: Pool, id: string): Promise<ApiError> {
     : new ApiError('article_removed', { message: sentenceOf(at) })
 }
 
-/** The page of an article that was taken out. Other articles have the explorer as their page. */
-export function removedPage(pool: Pool, strangers: Permits): RequestHandler {
+/**
+ * The page of an article that was taken out. Other articles have the explorer as their page.
+ *
+ * @param pageOf makes the explorer with these sentences instead of a search
+ */
+export function removedPage(
+  pool: Pool,
+  strangers: Permits,
+  pageOf: (told: { data: Record<string, object>; lines: string[] }) => Promise<string>,
+): RequestHandler {
   return async (request, response, next) => {
     if (request.accepts(['application/json', 'text/html']) !== 'text/html') return next()
     const address = lockAddress(request.ip, request.socket.remoteAddress)
@@ -32,7 +39,7 @@ export function removedPage(pool: Pool, strangers: Permits): RequestHandler {
     const at = await strangers.take(`a ${address}`, () => removedAt(pool, id)).catch(() => null)
     if (at === null) return next()
     response.status(410).vary('Accept').set('Cache-Control', 'no-cache')
-    const page = await explorerWith({ data: {}, lines: [sentenceOf(at)] })
+    const page = await pageOf({ data: {}, lines: [sentenceOf(at)] })
     await sendOnce(request, response, 'text/html; charset=utf-8', page)
   }
 }

@@ -182,7 +182,7 @@ const CONTAINERS =
  * that breaks off at the same byte each time sends the same bytes, so equal tries alone do not show
  * that a body is whole.
  */
-export function breaksOff(body: Buffer): boolean {
+function breaksOff(body: Buffer): boolean {
   const text = body.toString('latin1').replaceAll('\0', '').trimStart()
   if (/^[{[]/.test(text)) {
     try {

@@ -1,4 +1,4 @@
-import type { Country } from '../../../search/vocabulary.ts'
+import type { Country } from '../../../search/types.ts'
 import type { Language } from '../../../shared/articles/article.ts'
 import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 
