@@ -217,8 +217,8 @@ export interface OutletHealth<Time = Date> {
    */
   licence: string | null
   /**
-   * `failing`: no feed, or no page, can be read. `blocked`: the outlet keeps many of its pages from us.
-   * `silent`: no new article came for much longer than usual.
+   * `failing`: no feed, or no page, can be read. `blocked`: the outlet keeps many of its pages from
+   * us. `silent`: no new article came for much longer than usual.
    */
   health: 'healthy' | 'silent' | 'blocked' | 'failing'
   lastSuccess: Time | null

@@ -148,8 +148,8 @@ const citationFault = (pool: Pool, digest: string): Promise<string | null> =>
   })
 
 /**
- * The lines of articles, as they stand in citations; '': there is no such article. null: an operator
- * took it out.
+ * The lines of articles, as they stand in citations; '': there is no such article. null: an
+ * operator took it out.
  */
 async function readLines(db: Queryable, seqs: bigint[]): Promise<(string | null)[]> {
   const { rows } = await db.query<CitedArticle | { id: null; isGone: boolean }>(ARTICLES, [seqs])

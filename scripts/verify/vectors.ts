@@ -86,8 +86,8 @@ const SAMPLE = `
 
 /**
  * Asks for each vector itself. Qdrant before 1.18.1 may hide a point from searches that was written
- * while its optimiser began (qdrant#9116). Two misses are needed, because a writer may have replaced
- * the vector meanwhile.
+ * while its optimiser began (qdrant#9116). Two misses are needed, because a writer may have
+ * replaced the vector meanwhile.
  */
 async function findThemselves(
   vectors: VectorStore,

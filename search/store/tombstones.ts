@@ -8,7 +8,8 @@ import { textArray } from './binary-arrays.ts'
  * 1. One transaction writes the tombstone and deletes title, text, words and addresses. It raises
  *    the versions that every search names, so no cache, count or standby of before is used.
  * 2. Segments still have its words. Searches leave its document out from the next version on: the
- *    mask of `execute/removed.ts` (Lucene: live documents). It stays, because segments have no gaps.
+ *    mask of `execute/removed.ts` (Lucene: live documents). It stays, because segments have no
+ *    gaps.
  * 3. The merge thread writes these segments again. `segments.cleared` says up to which removal the
  *    bytes of a segment are clean. Whoever makes a segment reads that number before the words, so
  *    a segment that was under way is written again, too.
@@ -102,8 +103,8 @@ export async function withoutWriters(client: Client): Promise<void> {
 }
 
 /**
- * Deletes what the index has of articles, and bars their addresses. It may run again, for an article
- * of which something has come back.
+ * Deletes what the index has of articles, and bars their addresses. It may run again, for an
+ * article of which something has come back.
  */
 export async function clearArticles(client: Client, articles: Doomed[]): Promise<void> {
   const seqs = articles.map(({ seq }) => seq)

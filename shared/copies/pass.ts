@@ -441,7 +441,9 @@ const STATE_FAULTS = `
     from copies_state s, lateral (select seq from copy_sketches where seq > s.seq order by seq limit 10) c
    where rules = $1`
 
-/** Compares how far the pass is with the clock and the groups. @returns a sentence for each fault */
+/**
+ * Compares how far the pass is with the clock and the groups. @returns a sentence for each fault
+ */
 export const checkCopiesState = (db: Queryable): Promise<string[]> =>
   readColumn<string>(db, STATE_FAULTS, [RULES])
 

@@ -2,9 +2,9 @@ import type { Country } from '../articles/article.ts'
 import type { HistoryStart, Plan } from './keys.ts'
 
 /*
- * The reach of a plan: the articles that its key may see. They are those of its countries whose time
- * (`published_at`, or else `ingested_at`) is not before its history. An article with neither time is
- * in no reach. No other file says what a plan covers, but for the engine's filters
+ * The reach of a plan: the articles that its key may see. They are those of its countries whose
+ * time (`published_at`, or else `ingested_at`) is not before its history. An article with neither
+ * time is in no reach. No other file says what a plan covers, but for the engine's filters
  * (`search/query/filters.ts`) and the vector store's, which are handed these values.
  */
 

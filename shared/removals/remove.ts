@@ -108,7 +108,9 @@ const FIND = `
     union all
     select n.seq from articles n join ids using (id) where n.seq > (select seq from copies_state))`
 
-/** The next articles of an outlet, by number. @param before published earlier than this; null: all */
+/**
+ * The next articles of an outlet, by number. @param before published earlier than this; null: all
+ */
 export const nextOfOutlet = async (
   pool: Pool,
   domain: string,

@@ -82,8 +82,8 @@ export const COPIES_SCHEMA = dataOf({
 })
 
 /**
- * `GET /explore/copies`: which other articles share most of the text. It answers for each article of a
- * page of `/explore/articles`, or for one article.
+ * `GET /explore/copies`: which other articles share most of the text. It answers for each article
+ * of a page of `/explore/articles`, or for one article.
  *
  * @param asking has the parameters of the page with its cursor, or `id` alone
  * @throws ApiError

@@ -178,9 +178,9 @@ const CONTAINERS =
   /<(\/?)(?:article|main|section|div|table|ul|ol|script|style|rss|channel|item|feed|entry|urlset|url)\b/gi
 
 /**
- * Whether a body stops in the middle: in a tag or a text, in an open element, in JSON, or in a line. A server
- * that breaks off at the same byte each time sends the same bytes, so equal tries alone do not show
- * that a body is whole.
+ * Whether a body stops in the middle: in a tag or a text, in an open element, in JSON, or in a
+ * line. A server that breaks off at the same byte each time sends the same bytes, so equal tries
+ * alone do not show that a body is whole.
  */
 function breaksOff(body: Buffer): boolean {
   const text = body.toString('latin1').replaceAll('\0', '').trimStart()
