@@ -77,8 +77,8 @@ export function planSearch(
 }
 
 /**
- * The most that a search may cost (decision 50). The price of a search is the sum over its NEAR: the
- * articles that have both sides, times the words and phrases beside it. So it depends on the
+ * The most that a search may cost (decision 50). The price of a search is the sum over its NEAR:
+ * the articles that have both sides, times the words and phrases beside it. So it depends on the
  * question and on the articles that it sees, and not on what a process keeps. NEAR of two words may
  * read 50,000 articles, which takes some seconds.
  */
