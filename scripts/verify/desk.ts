@@ -1,4 +1,5 @@
 import { citationDigest, headOf, lineOf, markOf } from '../../services/api/citations/citation.ts'
+import { ApiError } from '../../services/api/contract/errors.ts'
 import { readSearch } from '../../services/api/contract/request.ts'
 import type { Country } from '../../shared/articles/article.ts'
 import { describe } from '../../shared/log/printable.ts'
@@ -63,6 +64,8 @@ export const verifyDesk = async ({ pool, report }: Looking): Promise<void> => {
     try {
       readSearch(search, 'feed')
     } catch (error) {
+      // Newer rules may refuse a query that was let through. Such a search rests, and says so.
+      if (error instanceof ApiError && Object.keys(error.errors ?? {}).join() === 'q') continue
       report.found(kind, `the search of ${id} cannot be read (${describe(error)}): ${search}`)
     }
   }
@@ -136,15 +139,11 @@ const citationFault = (pool: Pool, digest: string): Promise<string | null> =>
       lines.push(...(await readLines(client, seqs.slice(from, from + PART))))
     const other = lines.findIndex((line, at) => line !== null && markOf(line) !== marks[at])
     if (other >= 0) return `names article ${seqs[other]}, which is another, has changed or is gone`
-    try {
-      const head = headOf(readSearch(cited.search, 'feed'), cited)
-      // Without the articles that an operator took out, the digest cannot be computed.
-      const whole = lines.filter(line => line !== null)
-      const isOther = whole.length === articles && citationDigest(head, whole) !== digest
-      return isOther ? 'has the digest of another search' : null
-    } catch (error) {
-      return `has a search that cannot be read (${describe(error)})`
-    }
+    // Without the articles that an operator took out, the digest cannot be computed.
+    const whole = lines.filter(line => line !== null)
+    const head = headOf(cited.search, cited)
+    const isOther = whole.length === articles && citationDigest(head, whole) !== digest
+    return isOther ? 'has the digest of another search' : null
   })
 
 /**

@@ -49,6 +49,9 @@ const EXPRESSION_PROBLEMS = {
   lacking: 'The operator at character N lacks words beside it; operators written small are words.',
   wildcard:
     'No * or ? can stand in a word, as at character N; write ~ before a word for all its forms.',
+  operator: `No operator is written as at character N; write NEAR/1 to NEAR/${EXPRESSION_LIMITS.near} between two operands, or the word in quotation marks or small letters.`,
+  field:
+    'No field is written as at character N; write title: before an operand, choose outlets, authors, languages and countries with their own parameters, or write a blank after the colon of a word.',
   excludes: 'What begins at character N only excludes; name what must appear, as in (a NOT b).',
   operand:
     'The operand at character N does not fit: ~ takes one word, NEAR two words, ~words or phrases, or some of these joined by OR in parentheses.',
@@ -156,6 +159,16 @@ const PART = `[${LETTER}\\p{M}]`
 const TYPED = '“”„‟«»'
 const BORDER = `[\\s()"${TYPED}]`
 const TIED = `(?=[${LETTER}"${TYPED}(])`
+/**
+ * What other search engines take for an operator or a field. To read it as words would find
+ * nothing, and say nothing of it.
+ */
+const NO_OPERATOR = `NEAR(?:/(?:(?!${BORDER}).)*)?|(?:ADJ|N|ONEAR|P|PRE|W|WITHIN)/\\d(?:(?!${BORDER}).)*`
+const FIELDS =
+  'author body content country date domain headline inbody intext intitle lang language outlet publisher site source text title url'
+    .split(' ')
+    .map(name => name.replace(/./g, letter => `[${letter}${letter.toUpperCase()}]`))
+    .join('|')
 /** The start of a word. No word may stand directly before it, and none with only a `-` between. */
 const START = `(?<!${PART}-?)`
 const MINUS = `(?<![${LETTER}\\p{M}-])-(?=~?[${LETTER}"${TYPED}(])`
@@ -165,7 +178,9 @@ const TOKEN = new RegExp(
     '\\s+|[()]',
     `"(?<plain>[^"]*)"|[${TYPED}](?<typed>[^"${TYPED}]*)["${TYPED}]`,
     `(?<=^|${BORDER})(?:AND|OR|NOT|NEAR/(?<most>[1-9]|[1-4]\\d|${EXPRESSION_LIMITS.near}))(?=$|${BORDER})`,
+    `(?<operator>(?<=^|${BORDER})(?:${NO_OPERATOR})(?=$|${BORDER}))`,
     BOUND,
+    `(?<field>${START}(?:${FIELDS}):(?=[${LETTER}"${TYPED}(~]))`,
     // An excluded word ends at the next blank, parenthesis or quotation mark.
     `(?<run>(?<=-)[${LETTER}](?:(?!${BORDER}).)*|(?:(?!${BOUND}|${BORDER}).)+)`,
   ].join('|'),
@@ -203,7 +218,9 @@ function tokensOf(text: string): Token[] {
 
 /** @returns null: the token is white space, or a text without words */
 function tokenOf({ 0: token, groups = {} }: RegExpExecArray, index: number): Token | null {
-  const { plain, typed, most, run } = groups
+  const { plain, typed, most, run, operator, field } = groups
+  if (operator !== undefined) throw new Misread('operator', index)
+  if (field !== undefined) throw new Misread('field', index)
   if (most !== undefined) return { kind: 'near', most: Number(most), index }
   const written = plain ?? typed ?? run
   if (written === undefined) return isKind(token) ? { kind: KINDS[token], index } : null

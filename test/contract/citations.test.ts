@@ -110,6 +110,22 @@ t.test(
 const file = async (address: string, format: string, key = secret): Promise<Answered> =>
   api.ask(key, `${address}.${format}`)
 
+t.test('a citation keeps the rules of its time', async t => {
+  const { address, digest, count } = (await cite(secret, 'q=brug&country=NL')).json
+  await api.pool.query("update citations set search = $2 where digest = decode($1, 'hex')", [
+    digest,
+    'search=expression&q=brug+NEAR+dicht&country=NL',
+  ])
+  for (const format of ['json', 'csv', 'bib', 'ris']) {
+    const { status, text } = await file(address, format)
+    t.equal(status, 200, `${format}: ${text.slice(0, 200)}`)
+  }
+  t.equal((await file(address, 'json')).json.articles?.length ?? count, count)
+  t.match((await cite(secret, 'search=expression&q=brug+NEAR+dicht')).json.errors, {
+    q: [/NEAR\/1 to NEAR\/50/],
+  })
+})
+
 t.test(
   'the Python of the document recomputes the digest from the CSV, whatever the ids are',
   async t => {

@@ -62,6 +62,10 @@ export const de: Words = {
         'Dem Operator bei Zeichen N fehlen Wörter daneben; klein geschriebene Operatoren sind Wörter.',
       wildcard:
         'In einem Wort kann kein * oder ? stehen, wie bei Zeichen N; schreiben Sie ~ vor ein Wort für alle seine Formen.',
+      operator:
+        'Einen Operator wie bei Zeichen N gibt es nicht; schreiben Sie NEAR/1 bis NEAR/50 zwischen zwei Wörter, oder das Wort klein oder in Anführungszeichen.',
+      field:
+        'Ein Feld wie bei Zeichen N gibt es nicht; schreiben Sie title: vor ein Wort, wählen Sie Zeitungen, Autoren und Sprachen in den Filtern, oder setzen Sie ein Leerzeichen hinter den Doppelpunkt.',
       excludes:
         'Was bei Zeichen N beginnt, schließt nur aus; nennen Sie, was vorkommen muss, wie in (a NOT b).',
       operand:

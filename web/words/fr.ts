@@ -62,6 +62,10 @@ export const fr: Words = {
         'L’opérateur au caractère N manque de mots à côté de lui ; en minuscules, les opérateurs sont des mots.',
       wildcard:
         'Un mot ne peut contenir ni * ni ?, comme au caractère N ; écrivez ~ devant un mot pour toutes ses formes.',
+      operator:
+        'Il n’y a pas d’opérateur écrit comme au caractère N ; écrivez NEAR/1 à NEAR/50 entre deux mots, ou le mot en minuscules ou entre guillemets.',
+      field:
+        'Il n’y a pas de champ écrit comme au caractère N ; écrivez title: devant un mot, choisissez titres, auteurs et langues dans les filtres, ou mettez une espace après les deux-points.',
       excludes:
         'Ce qui commence au caractère N ne fait qu’exclure ; nommez ce qui doit y être, comme dans (a NOT b).',
       operand:

@@ -67,6 +67,10 @@ export const lb: Words = {
         'Dem Operator beim Zeechen N feele Wierder niewendrun; kleng geschriwwen Operatore sinn Wierder.',
       wildcard:
         'An engem Wuert kann keen * oder ? stoen, wéi beim Zeechen N; schreift ~ virun e Wuert fir all seng Formen.',
+      operator:
+        'En Operator wéi beim Zeechen N gëtt et net; schreift NEAR/1 bis NEAR/50 tëscht zwee Wierder, oder d’Wuert kleng oder an Unféierungszeechen.',
+      field:
+        'E Feld wéi beim Zeechen N gëtt et net; schreift title: virun e Wuert, wielt Zeitungen, Auteuren a Sproochen an de Filteren, oder setzt e Blank hannert den Doppelpunkt.',
       excludes:
         'Wat beim Zeechen N ufänkt, schléisst nëmmen aus; nennt, wat muss virkommen, wéi an (a NOT b).',
       operand:

@@ -67,6 +67,10 @@ export const nl: Words = {
         'De operator bij teken N mist woorden ernaast; klein geschreven operatoren zijn woorden.',
       wildcard:
         'In een woord kan geen * of ? staan, zoals bij teken N; schrijf ~ voor een woord voor al zijn vormen.',
+      operator:
+        'Zo, als bij teken N, is er geen operator; schrijf NEAR/1 tot NEAR/50 tussen twee woorden, of het woord klein of tussen aanhalingstekens.',
+      field:
+        'Zo, als bij teken N, is er geen veld; schrijf title: voor een woord, kies kranten, auteurs en talen in de filters, of zet een spatie na de dubbele punt.',
       excludes:
         'Wat bij teken N begint, sluit alleen uit; noem wat er moet staan, zoals in (a NOT b).',
       operand:

@@ -19,12 +19,15 @@ export const citedSearch = (request: ArticlesRequest): string =>
   searchOf({ ...request, perPage: LIMITS.perPage.default })
 
 /** The lines that stand before the lines of the articles. */
-export const headOf = (request: ArticlesRequest, { countries, since }: Reach): string[] => [
-  'perscope-citation/1',
-  citedSearch(request),
-  request.countries === null ? countries.join(',') : '',
-  request.publishedAfter === null ? since.toISOString() : '',
-]
+export function headOf(search: string, { countries, since }: Reach): string[] {
+  const named = new URLSearchParams(search)
+  return [
+    'perscope-citation/1',
+    search,
+    named.has('country') ? '' : countries.join(','),
+    named.has('published_after') ? '' : since.toISOString(),
+  ]
+}
 
 /** The fields of an article that a citation proves. */
 interface Described {

@@ -150,7 +150,7 @@ async function cite(
   const reach: Reach = { countries: plan.countries, since: planned.historyStart }
   const made: NewCitation = {
     digest: citationDigest(
-      headOf(request, reach),
+      headOf(citedSearch(request), reach),
       articles.map(({ line }) => line),
     ),
     search: citedSearch(request),

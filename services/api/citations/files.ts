@@ -8,7 +8,6 @@ import { accessOf } from '../access/access.ts'
 import { COSTS } from '../access/costs.ts'
 import type { Searches } from '../articles/find.ts'
 import type { ShownArticle } from '../articles/shown-article.ts'
-import { readSearch } from '../contract/request.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 import { articleHash, headOf, objectOf } from './citation.ts'
 import { bibtexOf, FORMATS, type Format, risOf, TYPES, workOf } from './formats.ts'
@@ -118,9 +117,8 @@ const SHOWN = [
  * separated by spaces. None of them contains a space.
  */
 function csvHeadOf(citation: Citation, outside: number): string {
-  const request = readSearch(citation.search, 'feed')
   const beside = [addressOf(citation), citation.asOf.toISOString(), outside, citation.rules]
-  const last = [...beside, ...headOf(request, citation)].join(' ')
+  const last = [...beside, ...headOf(citation.search, citation)].join(' ')
   return `${csvHead(HASHED).trimEnd()},h,${csvHead(SHOWN).trimEnd()},"${last}"\r\n`
 }
 
