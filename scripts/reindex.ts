@@ -4,6 +4,7 @@ import { type Pool, readValue } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { reindexArchive } from './reindex/archive.ts'
 import { reindexCopies, reindexSnippets, reindexVectors } from './reindex/fields.ts'
+import { noteWordRules } from './reindex/renew.ts'
 import {
   beginRun,
   type Chosen,
@@ -105,12 +106,13 @@ await runCommand(
     const done = await rebuild({ pool, chosen, run, limit, tell, say: bar.say, signal }).finally(
       () => bar.stop(),
     )
-    if (done) await endRun(pool, selection)
-    report(progress, done)
-    say(summary(chosen, progress, done))
     const isWhole = !Object.entries(selection).some(
       ([field, value]) => field !== 'what' && value !== null,
     )
+    if (done) await endRun(pool, selection)
+    if (done && isWhole && selection.what === 'words') await noteWordRules(pool)
+    report(progress, done)
+    say(summary(chosen, progress, done))
     const isSound =
       !done || !isWhole || selection.what !== 'words' || (await prove(pool, say, signal))
     return done && isSound ? 0 : 1

@@ -30,6 +30,7 @@ import {
   QUEUE_SCHEMAS,
   toolsFor,
 } from './backup/dump.ts'
+import { renewDerived } from './reindex/renew.ts'
 import { confirm } from './terminal/terminal.ts'
 import { prove } from './verify/checks.ts'
 
@@ -138,6 +139,7 @@ async function restore(context: CommandContext, config: Settings, file: string):
     await pool.query(`drop schema if exists ${QUEUE_SCHEMAS.join()} cascade`)
     await migrate(databaseUrl, { mayBeUnfinished: true })
     await keepRefusals(pool)
+    await renewDerived(pool, signal)
     await goOn(pool, target.clock)
     await pool.query('analyze')
     const { articles, schema, made_at } = backup

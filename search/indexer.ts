@@ -26,7 +26,7 @@ export { SEGMENT_SIZES } from './indexing/policy.ts'
 export { lowerPriority } from './indexing/scheduler.ts'
 export { createKnownWords, KINDS, makeSegments } from './indexing/segments.ts'
 export { serveSegments } from './indexing/worker.ts'
-export { raiseWordsVersion } from './store/postgres-articles.ts'
+export { raiseWordsVersion, renewNames } from './store/postgres-articles.ts'
 export { readIndexSize } from './store/postgres-segments.ts'
 export type * from './types.ts'
 

@@ -30,7 +30,7 @@ export interface Running {
 /**
  * Starts a program of this checkout as a person would.
  *
- * @param program a command of `scripts/`, or the path of a program
+ * @param program a command of `scripts/`, or the path of a program, from here or absolute
  * @param env on top of this process's own
  * @param input what it reads; a stream may come slowly
  */
@@ -43,7 +43,7 @@ export function startScript(
   const path = program.includes('/') ? program : `scripts/${program}.ts`
   const child = spawn(
     process.execPath,
-    [new URL(`../${path}`, import.meta.url).pathname, ...args],
+    [program.startsWith('/') ? program : new URL(`../${path}`, import.meta.url).pathname, ...args],
     {
       env: { ...process.env, ...env },
     },

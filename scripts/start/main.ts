@@ -24,6 +24,7 @@ import { watchEventLoop } from '../../shared/process/event-loop.ts'
 import { whenParentIsGone } from '../../shared/process/signals.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { keyOf, watchCauses } from '../../status/cause-watch.ts'
+import { renewDerived } from '../reindex/renew.ts'
 import { causesBefore, serversAway } from '../terminal/causes.ts'
 import {
   checkCatalogue,
@@ -113,6 +114,7 @@ async function run(start: Start): Promise<void> {
   await migrate(databaseUrl)
   const pool = createPool(databaseUrl, 'start', () => {}, { max: 2 })
   open.defer(() => pool.end())
+  await renew(databaseUrl, signal)
   let catalogue = config.OUTLETS
   if (catalogue === '') {
     const sample = await serveSample(dataDir.path, report)
@@ -236,4 +238,10 @@ async function serveSample(dataDir: string, report: (sentence: string) => void) 
   const file = join(dataDir, 'sample-outlets.json')
   await writeWhole(file, JSON.stringify(sites.catalogue, null, 2), 0o644)
   return { file, close: sites.close }
+}
+
+/** Names and words of former versions may take longer than a statement of a service. */
+async function renew(databaseUrl: string, signal: AbortSignal): Promise<void> {
+  const pool = createPool(databaseUrl, 'start', () => {}, { max: 3, statementTimeout: 0 })
+  await renewDerived(pool, signal).finally(() => pool.end())
 }

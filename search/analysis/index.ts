@@ -11,7 +11,7 @@ import { foldWord, KEPT, kindAt, PAIR, SEPARATOR, words } from './tokens.ts'
 
 export { hashOf, hashWords, pairHash, sortHashes } from './hashes.ts'
 export { stem } from './stems.ts'
-export { foldName, foldWord, hasLetterOrDigit, words } from './tokens.ts'
+export { foldName, foldWord, hasLetterOrDigit, NAME_RULES, words } from './tokens.ts'
 
 /**
  * Version of the rules that make words of texts and queries, and of the rules that match words.

@@ -160,6 +160,12 @@ export const APOSTROPHES = '‘’ʼ`´'
 const APOSTROPHE = new RegExp(`[${APOSTROPHES}]`, 'g')
 
 /**
+ * Version of the rules of `foldName`. Raise it with every change. A start folds the names again
+ * that have another version.
+ */
+export const NAME_RULES = 1
+
+/**
  * Folds a name for `outlet=` and `author=` (decisions 15, 44), by the rules for words. Separators
  * stay, all apostrophes become `'`, and white space is collapsed.
  */

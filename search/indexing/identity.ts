@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { foldName } from '../analysis/index.ts'
+import { foldName, NAME_RULES } from '../analysis/index.ts'
 import type { Client, Queryable } from '../postgres.ts'
 import { textArray } from '../store/binary-arrays.ts'
 import { AMONG_WRITERS, barAddresses, findBarred } from '../store/tombstones.ts'
@@ -381,8 +381,8 @@ const ADD_PUBLISHERS = `
     select p.outlet, p.name, p.publisher_no
     from wanted w join publishers p on p.outlet = w.outlet collate "C" and p.name is not distinct from w.name
   ), added as (
-    insert into publishers (outlet, name, domain, folded_name, folded_domain)
-    select * from wanted w
+    insert into publishers (outlet, name, domain, folded_name, folded_domain, rules)
+    select w.*, ${NAME_RULES} from wanted w
     where not exists (select from known k where k.outlet = w.outlet collate "C" and k.name is not distinct from w.name)
     on conflict do nothing
     returning outlet, name, publisher_no
@@ -398,8 +398,8 @@ const ADD_AUTHORS = `
   ), known as (
     select a.id, a.author_no from wanted w join authors a on a.id = w.id collate "C"
   ), added as (
-    insert into authors (id, outlet, name, folded_name)
-    select * from wanted w where not exists (select from known k where k.id = w.id collate "C")
+    insert into authors (id, outlet, name, folded_name, rules)
+    select w.*, ${NAME_RULES} from wanted w where not exists (select from known k where k.id = w.id collate "C")
     on conflict do nothing
     returning id, author_no
   )

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { wordList } from '../analysis/index.ts'
-import { APOSTROPHES, foldName } from '../analysis/tokens.ts'
+import { APOSTROPHES, foldName, NAME_RULES } from '../analysis/tokens.ts'
 import type { Pace } from '../pace.ts'
-import type { Client, Queryable } from '../postgres.ts'
+import { type Client, type Queryable, readValue } from '../postgres.ts'
 import { has } from '../query/expression.ts'
 import type { Axis } from '../query/filters.ts'
 import { holding } from '../query/holds.ts'
@@ -456,24 +456,50 @@ export async function raiseWordsVersion(client: Client): Promise<void> {
   await client.query('update segments_version set words_version = words_version + 1')
 }
 
-/** Folds the names of all outlets and authors again, for a change of the folding rules. */
+interface StoredName {
+  no: number
+  name: string | null
+  domain: string | null
+}
+
+const FOLD_PUBLISHERS = {
+  // $1 after. Index: the primary key.
+  next: 'select publisher_no as no, name, domain from publishers where publisher_no > $1 order by 1 limit 4096',
+  // $1 numbers, $2 folded names, $3 folded domains, $4 rules.
+  write: `
+    update publishers set folded_name = n.name, folded_domain = n.domain, rules = $4
+      from unnest($1::int[], $2::text[], $3::text[]) as n (no, name, domain)
+     where publisher_no = n.no and (folded_name, folded_domain, rules) is distinct from (n.name, n.domain, $4)`,
+}
+const FOLD_AUTHORS = {
+  next: 'select author_no as no, name, null as domain from authors where author_no > $1 order by 1 limit 4096',
+  write: `
+    update authors set folded_name = n.name, rules = $4
+      from unnest($1::int[], $2::text[], $3::text[]) as n (no, name, domain)
+     where author_no = n.no and (folded_name, rules) is distinct from (n.name, $4)`,
+}
+
+// $1 the present rules. The tables have no index for it: this reads them in a fraction of a second.
+const OLD_NAMES = `
+  select exists (select from publishers where rules is distinct from $1)
+      or exists (select from authors where rules is distinct from $1)`
+
+/** Folds names again if a version with other rules has folded some of them. */
+export async function renewNames(db: Queryable, signal: AbortSignal): Promise<void> {
+  if (await readValue<boolean>(db, OLD_NAMES, [NAME_RULES])) await foldNamesAgain(db, signal)
+}
+
+/** Folds the names of all outlets and authors again. Writes those that differ. */
 export async function foldNamesAgain(db: Queryable, signal: AbortSignal): Promise<void> {
-  for (const [table, key] of [
-    ['publishers', 'publisher_no'],
-    ['authors', 'author_no'],
-  ]) {
+  for (const { next, write } of [FOLD_PUBLISHERS, FOLD_AUTHORS]) {
     for (let after: number | undefined = 0; after !== undefined && !signal.aborted; ) {
-      // Index: the primary key.
-      const { rows }: { rows: { no: number; name: string | null; folded_name: string }[] } =
-        await db.query(
-          `select ${key} as no, name, folded_name from ${table} where ${key} > $1 order by ${key} limit 4096`,
-          [after],
-        )
-      const changed = rows.filter(({ name, folded_name }) => foldName(name ?? '') !== folded_name)
-      await db.query(
-        `update ${table} set folded_name = n.folded from unnest($1::int[], $2::text[]) as n (no, folded) where ${key} = n.no`,
-        [changed.map(({ no }) => no), changed.map(({ name }) => foldName(name ?? ''))],
-      )
+      const { rows }: { rows: StoredName[] } = await db.query<StoredName>(next, [after])
+      await db.query(write, [
+        rows.map(({ no }) => no),
+        rows.map(({ name }) => foldName(name ?? '')),
+        rows.map(({ domain }) => foldName(domain ?? '')),
+        NAME_RULES,
+      ])
       after = rows.at(-1)?.no
     }
   }

@@ -1,3 +1,4 @@
+import { WORD_RULES } from '../analysis/index.ts'
 import type { Client, Queryable } from '../postgres.ts'
 import { digestOf, gaps, WRONG } from './postgres-segment-writer.ts'
 import { partsOf, type SegmentRange } from './segment-store.ts'
@@ -38,6 +39,8 @@ const CLOCK = '(select last_seq from ingest_clock)'
 const QUICK = [
   `select 'clock', 'the clock of ingestion has no row' where ${CLOCK} is null`,
   ...NUMBERED.map(beyondClock),
+  `select 'words', 'words are of the rules ' || rules || ', and this version has ${WORD_RULES}'
+   from derived_rules where name = 'words' and rules <> ${WORD_RULES}`,
   `select 'stamps', 'the latest articles have later times than the clock' from ingest_clock
    where last_at < (select max(ingested_at) from articles where seq > last_seq - 1000)`,
   // A killed process may leave a stored segment. The process that stores the next segment removes

@@ -1,4 +1,4 @@
-import { openIndexer } from '../../search/indexer.ts'
+import { openIndexer, renewNames } from '../../search/indexer.ts'
 import { BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
 import type { ArticleWriter, Indexed } from '../../search/types.ts'
 import type { Config } from '../../shared/config/config.ts'
@@ -75,12 +75,18 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
     ),
   }
   void tellStops(pool, config, log)
+  // A process of a former version may have folded names until it ended. The next start tries again.
+  const renewing = new AbortController()
+  void renewNames(pool, renewing.signal).catch(error => {
+    log.warn({ detail: describe(error) }, 'names of former versions were not folded again')
+  })
   const work = takePages(normaliser, queues)
   const sweeper = startSweeper(pool, queues, log)
   const copies = startCopies(pool, log)
   const { missing, causes } = watch()
   return {
     async stop() {
+      renewing.abort()
       await causes.close()
       await copies.close()
       await sweeper.close()
