@@ -4,7 +4,7 @@ import { runCommand, UsageError, wholeNumber } from '../shared/process/command.t
 import { articlesBar } from './terminal/terminal.ts'
 import { UNKNOWABLE, verifyAll } from './verify/checks.ts'
 import { noteVerification } from './verify/record.ts'
-import { createReport } from './verify/report.ts'
+import { createReport, type Extent } from './verify/report.ts'
 
 await runCommand(
   {
@@ -15,7 +15,7 @@ await runCommand(
       'locks nothing. It names what differs, what mends it, and what it cannot tell; doctor says when it last ran. Exit',
       'code: 1 when something differs, else 0.',
     ].join('\n'),
-    usage: ['[--sample N [--seed S]] [--json]'],
+    usage: ['[--sample N [--seed S]] [--archive N] [--json]'],
     options: {
       sample: { value: 'N', about: 'N segments drawn at random, and all that is quickly compared' },
       seed: { value: 'S', about: 'draws the same segments again' },
@@ -35,7 +35,9 @@ await runCommand(
     const report = createReport()
     const start = performance.now()
     const bar = articlesBar(await countOf(pool, 'select last_seq::float8 from ingest_clock'))
-    const extent = { sample, progress: bar.update, signal }
+    const questions = wholeNumber('archive', options.archive, 100_000) ?? undefined
+    const extent: Extent = { sample, progress: bar.update, signal }
+    if (questions !== undefined) extent.questions = questions
     const verified = await verifyAll(pool, config, report, extent).finally(() => bar.stop())
     const seconds = Math.round((performance.now() - start) / 1_000)
     const ok = report.isSound() && !signal.aborted

@@ -4,6 +4,7 @@ import { checkCopiesState, openGroupCheck } from '../../shared/copies/pass.ts'
 import { counted } from '../../shared/log/printable.ts'
 import { countOf, type Pool } from '../../shared/postgres/pool.ts'
 import { openTokeniser } from '../reindex/words.ts'
+import { verifyArchiveIndex } from './archive.ts'
 import { compareArticles } from './articles.ts'
 import { verifyCitations, verifyDesk } from './desk.ts'
 import { createReport, type Extent, type Looking, type Report } from './report.ts'
@@ -18,6 +19,7 @@ const CHECKS: ((looking: Looking) => Promise<void>)[] = [
   verifyVectors,
   verifyDesk,
   verifyCitations,
+  verifyArchiveIndex,
 ]
 
 /** What no check can tell, however long it runs. */

@@ -90,10 +90,13 @@ export function createReport(): Report {
 }
 
 /** What of the index is compared. */
-export type Extent = Pick<VerifyWork, 'sample' | 'progress' | 'signal'>
+export interface Extent extends Pick<VerifyWork, 'sample' | 'progress' | 'signal'> {
+  /** How many questions each index of the archive is asked; absent: `QUESTIONS`. */
+  questions?: number
+}
 
 /** What a check gets. */
-export interface Looking extends Pick<Extent, 'sample' | 'signal'> {
+export interface Looking extends Pick<Extent, 'sample' | 'signal' | 'questions'> {
   pool: Pool
   report: Report
   config: QdrantSettings & Partial<Config>

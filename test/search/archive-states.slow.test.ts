@@ -237,3 +237,26 @@ t.test(
     t.match(none.err, /Set OPENSEARCH_URL/)
   },
 )
+
+t.test(
+  'verify asks each index random questions, and names what OpenSearch answers wrongly',
+  { skip },
+  async t => {
+    const { writer, run, indices } = await createWorld(t, 'asked')
+    await writer.fill(worked, signal)
+    const verify = async () => {
+      const { out, err } = await run('verify', ['--archive', '100', '--json'])
+      const { differences, notes } = JSON.parse(out)
+      t.notMatch(notes.join(), /archive/, err)
+      return differences
+    }
+    t.same(await verify(), [], 'nothing differs')
+    const [name = ''] = await indices()
+    const gone = { query: { terms: { seq: [7, 8, 9, 10, 11] } } }
+    await send('POST', `/${name}/_delete_by_query?refresh=true`, gone)
+    const [found] = await verify()
+    t.match(found, { kind: 'archive', mend: 'npm run reindex -- --archive' })
+    t.match(found.examples[0], new RegExp(`^${name}, articles 1 to \\d+, .* differs$`))
+    t.equal((await verify()).length, 1, 'the other indices are sound')
+  },
+)

@@ -46,6 +46,7 @@ t.test('the search engine is used through its entries', async t => {
     'search/archive/archive.ts',
     'search/archive/client.ts',
     'search/archive/state.ts',
+    'search/archive/verify.ts',
     'search/archive/writer.ts',
     'search/index.ts',
     'search/indexer.ts',

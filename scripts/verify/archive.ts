@@ -1,0 +1,34 @@
+import { ArchiveFailure } from '../../search/archive/client.ts'
+import { verifyArchive } from '../../search/archive/verify.ts'
+import { archiveSettingsOf } from '../../shared/config/archive.ts'
+import { readConfig } from '../../shared/config/config.ts'
+import { readValue } from '../../shared/postgres/pool.ts'
+import type { Looking } from './report.ts'
+
+/** Questions for each index. Each reads some thousand articles of Postgres at most. */
+const QUESTIONS = 50
+
+const SERVES = "select exists (select from archive_indices where state = 'serving')"
+
+/** Asks each index of the archive random questions, and compares the answers with Postgres. */
+export async function verifyArchiveIndex({
+  pool,
+  report,
+  config,
+  signal,
+  questions = QUESTIONS,
+}: Looking): Promise<void> {
+  if (!(await readValue<boolean>(pool, SERVES))) return
+  const settings = archiveSettingsOf({ ...readConfig({}), ...config })
+  if (settings === null) {
+    report.notes.push('The archive index was not asked: OPENSEARCH_URL is not set.')
+    return
+  }
+  const found = (text: string) => report.found('archive', text)
+  try {
+    await verifyArchive({ pool, settings, questions, random: Math.random, found, signal })
+  } catch (error) {
+    if (!(error instanceof ArchiveFailure)) throw error
+    report.notes.push(`The archive index was not compared. ${error.message}`)
+  }
+}
