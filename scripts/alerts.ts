@@ -1,9 +1,8 @@
 import { type Alert, listAlerts } from '../shared/desk/alerts/alerts.ts'
-import { messageId } from '../shared/desk/alerts/messages.ts'
+import { hostOf, messageId } from '../shared/desk/alerts/messages.ts'
 import { printableLine } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
-import { DEAD_ALERTS } from '../shared/queues/queues.ts'
 
 // Lets alerts that rest after failures try again. Alerts that their owner, a plan or a search ended
 // stay ended. $1 ids; null: all.
@@ -13,13 +12,27 @@ const RETRY = `
      where ($1::text[] is null or alert_id = any ($1)) and rests is not null and confirmed_at is not null
     returning alert_id),
   sent as (
-    update alert_messages set try_at = now() where alert_id in (select alert_id from again) and delivered_at is null
-    returning message_id),
-  dead as (
-    delete from pgboss.job where name = '${DEAD_ALERTS}' and data->>'message' in (select message_id from sent))
+    update alert_messages set try_at = now(), attempts = 0
+     where alert_id in (select alert_id from again) and delivered_at is null)
   select alert_id as id from again`
 
-const described = ({ searchId, keyId, zone, ...one }: Alert, open: number, dead: number) => ({
+/** An alert as `list --json` shows it. */
+interface ListedAlert {
+  id: string
+  key: string
+  search: string
+  to: string
+  when: string
+  time_zone: string
+  state: 'rests' | 'asked' | 'on'
+  reason: string | null
+  failing_since: string | null
+  delivered_at: string | null
+  open_messages: number
+  dead_letters: number
+}
+
+const described = ({ searchId, keyId, zone, ...one }: Alert, open: number): ListedAlert => ({
   id: one.id,
   key: keyId,
   search: searchId,
@@ -31,7 +44,7 @@ const described = ({ searchId, keyId, zone, ...one }: Alert, open: number, dead:
   failing_since: one.failingSince?.toISOString() ?? null,
   delivered_at: one.deliveredAt?.toISOString() ?? null,
   open_messages: open,
-  dead_letters: dead,
+  dead_letters: one.rests !== null && one.failingSince !== null ? open : 0,
 })
 
 await runCommand(
@@ -58,8 +71,8 @@ await runCommand(
       case 'test': {
         if (ids.length !== 1) throw new UsageError('Name one alert; list shows them.')
         const { rowCount } = await pool.query(
-          `insert into alert_messages (message_id, alert_id, kind, seqs, more)
-           select $2, alert_id, 'test', '{}', 0 from search_alerts where alert_id = $1 and confirmed_at is not null`,
+          `insert into alert_messages (message_id, alert_id, kind, seqs, more, host)
+           select $2, alert_id, 'test', '{}', 0, ${hostOf('told_to')} from search_alerts where alert_id = $1 and confirmed_at is not null`,
           [ids[0], messageId()],
         )
         if (rowCount === 0)
@@ -78,29 +91,16 @@ await runCommand(
   },
 )
 
-/** Alerts with their open messages and dead letters. */
-async function readAlerts(pool: Pool) {
-  const { rows } = await pool.query<{ id: string; open: number; dead: number }>(
-    `select m.alert_id as id, count(*)::int as open, count(j.id)::int as dead from alert_messages m
-       left join pgboss.job j on j.name = $1 and j.data->>'message' = m.message_id
-      where m.delivered_at is null group by 1`,
-    [DEAD_ALERTS],
+/** Alerts, and how many open messages each has. */
+async function readAlerts(pool: Pool): Promise<ListedAlert[]> {
+  const { rows } = await pool.query<{ id: string; open: number }>(
+    'select alert_id as id, count(*)::int as open from alert_messages where delivered_at is null group by 1',
   )
-  return (await listAlerts(pool, null)).map(one => {
-    const { open = 0, dead = 0 } = rows.find(({ id }) => id === one.id) ?? {}
-    return described(one, open, dead)
-  })
+  const open = new Map(rows.map(row => [row.id, row.open]))
+  return (await listAlerts(pool, null)).map(one => described(one, open.get(one.id) ?? 0))
 }
 
-function lineOf({
-  id,
-  key,
-  to,
-  when,
-  state,
-  reason,
-  open_messages: open,
-}: ReturnType<typeof described>): string {
+function lineOf({ id, key, to, when, state, reason, open_messages: open }: ListedAlert): string {
   const waits = open > 0 ? `, ${open} to be sent` : ''
   return `${id}  ${state}${waits}  ${when}  ${printableLine(to)}  ${key}${reason === null ? '' : `\n  ${printableLine(reason)}`}`
 }

@@ -165,8 +165,8 @@ export async function countQuarantine(pool: Pool): Promise<QuarantineCount[]> {
   return rows
 }
 
-// The notifier moves `try_at` ahead when it queues a message. So a message with an old `try_at` was
-// not queued.
+// The notifier moves `try_at` ahead when it sends a message. So nobody sends a message with an old
+// `try_at`.
 const ALERTS = `
   select (select count(*)::int from search_alerts where rests is not null and failing_since is not null) as resting,
          (select coalesce(extract(epoch from now() - min(try_at)), 0)::float8 from alert_messages m

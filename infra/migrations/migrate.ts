@@ -13,7 +13,7 @@ import {
   startupOptions,
 } from '../../shared/postgres/pool.ts'
 import { QUEUE_SCHEMA } from '../../shared/queues/backend.ts'
-import { ALERTS, DEAD_ALERTS, MAINTENANCE } from '../../shared/queues/queues.ts'
+import { MAINTENANCE } from '../../shared/queues/queues.ts'
 
 const FOLDER = new URL('./', import.meta.url)
 
@@ -58,7 +58,7 @@ export async function migrate(
     if (!mayBeUnfinished) await refuseUnusable(databaseUrl)
     const applied = await applyFiles(client)
     await runMigrations(client, QUEUE_SCHEMA)
-    await migrateDelayedJobs(databaseUrl)
+    await migrateCron(databaseUrl)
     const files = await migrationFiles()
     return { applied, version: numberOf(files.at(-1) ?? '0') }
   } finally {
@@ -150,7 +150,7 @@ const LOCK_TIMEOUT = 2_000
 const LOCK_TRIES = 24
 const LOCK_PAUSE = 3_000
 
-async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
+async function migrateCron(databaseUrl: string): Promise<void> {
   const boss = new PgBoss({
     connectionString: databaseUrl,
     max: 2,
@@ -165,20 +165,6 @@ async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
       expireInSeconds: 900,
       policy: 'singleton',
       deleteAfterSeconds: 86_400,
-    })
-    await boss.createQueue(DEAD_ALERTS, { policy: 'exclusive', retentionSeconds: 30 * 86_400 })
-    await boss.createQueue(ALERTS, {
-      // A message has one job. When its process is killed, another process can take the message
-      // after half a minute.
-      policy: 'exclusive',
-      expireInSeconds: 30,
-      deleteAfterSeconds: 600,
-      deadLetter: DEAD_ALERTS,
-      // The retries last longer than a day. The notifier gives up earlier, by the clock.
-      retryLimit: 1_000,
-      retryDelay: 5,
-      retryBackoff: true,
-      retryDelayMax: 600,
     })
   } finally {
     await boss.stop({ graceful: false })

@@ -1,17 +1,34 @@
 import { createTransport } from 'nodemailer'
 import { type Config, publicUrlOf } from '../../shared/config/config.ts'
 import type { Alert } from '../../shared/desk/alerts/alerts.ts'
-import type { LinkPurpose } from '../../shared/desk/alerts/consent.ts'
+import type { AlertSecrets } from '../../shared/desk/alerts/secrets.ts'
 import type { Message, ToldArticle } from './message.ts'
+import { MAILED_WITHIN } from './retries.ts'
 import { NotDelivered } from './webhook.ts'
 
 /** ms that each step of a conversation with the mail server may take. */
 const ANSWERS = 10_000
 
-type Token = (purpose: LinkPurpose, alert: Pick<Alert, 'id' | 'to'>) => string
+/** Sends the mail of alerts. */
+export interface Mail {
+  /** @throws NotDelivered */
+  send(
+    alert: Pick<Alert, 'id' | 'to'>,
+    message: Message,
+    secrets: Pick<AlertSecrets, 'token'>,
+  ): Promise<void>
+  close(): void
+}
 
-/** Sends mail over SMTP_URL. Returns null when SMTP_URL is empty. */
-export function openMail(config: Config) {
+/**
+ * Sends mail over SMTP_URL. Returns null when SMTP_URL is empty.
+ *
+ * @param within ms that one mail may take
+ */
+export function openMail(
+  config: Pick<Config, 'SMTP_URL' | 'SMTP_FROM' | 'SERVICE_NAME' | 'PUBLIC_URL' | 'HOST' | 'PORT'>,
+  within: number = MAILED_WITHIN,
+): Mail | null {
   if (config.SMTP_URL === '') return null
   const base = publicUrlOf(config)
   const transport = createTransport({
@@ -26,12 +43,15 @@ export function openMail(config: Config) {
   })
   const from = config.SMTP_FROM || `alerts@${new URL(base).hostname}`
   return {
-    /** @throws NotDelivered */
-    async send(alert: Pick<Alert, 'id' | 'to'>, message: Message, token: Token): Promise<void> {
+    async send(alert, message, { token }): Promise<void> {
       const unsubscribe = `${base}/unsubscribe/${token('unsubscribe', alert)}`
       const confirm = `${base}/confirm/${token('confirm', alert)}`
       const { subject, lines } = contentOf(message, config.SERVICE_NAME, confirm, unsubscribe)
+      // The steps of a conversation are bounded one by one, which bounds no number of steps. At the
+      // abort the library closes the connection, so a mail that comes late is not sent twice.
+      const signal = AbortSignal.timeout(within)
       const mail = {
+        signal,
         from: { name: config.SERVICE_NAME, address: from },
         to: alert.to.slice('mailto:'.length),
         subject,
@@ -45,7 +65,11 @@ export function openMail(config: Config) {
         html: `<!doctype html><meta charset="utf-8">${lines.map(htmlOf).join('')}`,
       }
       await transport.sendMail(mail).catch((error: unknown) => {
-        throw new NotDelivered(reasonOf(error))
+        throw signal.aborted
+          ? new NotDelivered(`The mail server took longer than ${within / 1_000} s.`, {
+              isUnreachable: true,
+            })
+          : notDelivered(error)
       })
     },
     close: () => transport.close(),
@@ -101,7 +125,9 @@ const htmlOf = ({ text, url }: Line): string =>
     ? `<p>${escaped(text)}</p>`
     : `<p><a href="${escaped(url)}">${escaped(text)}</a></p>`
 
-function reasonOf(error: unknown): string {
+function notDelivered(error: unknown): NotDelivered {
   const code = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0
-  return code >= 400 ? `The mail server answered ${code}.` : 'The mail server cannot be reached.'
+  return code >= 400
+    ? new NotDelivered(`The mail server answered ${code}.`)
+    : new NotDelivered('The mail server cannot be reached.', { isUnreachable: true })
 }

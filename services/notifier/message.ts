@@ -1,13 +1,14 @@
-import type { SearchIndex } from '../../search/types.ts'
+import type { ArticleRow } from '../../search/types.ts'
 import { articleObject } from '../../shared/articles/article.ts'
+import { hostOf, QUESTION } from '../../shared/desk/alerts/messages.ts'
 import { chargeQuota, MONTH_OF_KEY, type QuotaMonth } from '../../shared/plans/counting.ts'
-import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../shared/plans/keys.ts'
+import { type FoundKey, foundKey, PLAN_COLUMNS, type PlanRow } from '../../shared/plans/keys.ts'
 import { coveredBy, covers } from '../../shared/plans/reach.ts'
-import { type Pool, readRow, readValue, transaction } from '../../shared/postgres/pool.ts'
+import { type Client, type Pool, transaction } from '../../shared/postgres/pool.ts'
+import type { Waiting } from './places.ts'
+import { GIVES_UP, LEASE } from './retries.ts'
 
-/** ms of failures after which an alert rests. */
-const RESTS_AFTER = 86_400_000
-
+/** An article as a message has it: the article object of the contract. */
 export type ToldArticle = ReturnType<typeof articleObject>
 
 /** The content of a message, and the body of a webhook. */
@@ -19,115 +20,222 @@ export interface Message {
   more: number
 }
 
-/** A message that must be delivered, with its alert and the plan of its key. */
-export interface ReadMessage extends Omit<Message, 'articles'> {
+/** A message that a notifier has taken, with its alert and the plan of its key. */
+export interface TakenMessage extends Omit<Message, 'articles'> {
+  /** How often it was sent, with this time. */
+  attempts: number
+  /** Numbers and ids of its articles. */
   seqs: bigint[]
+  ids: string[]
   alert: { id: string; to: string }
-  key: ReturnType<typeof foundKey>
+  key: FoundKey
+}
+
+// The messages that are due, at most $1 of a host and $2 of a key. New ones come first. Index:
+// alert_messages_due
+const WAITING = `
+  select id, key, host, "isNew" from (
+    select m.message_id as id, a.key_id as key, coalesce(m.host, ${hostOf('a.told_to')}, '') as host,
+           m.attempts = 0 as "isNew", m.try_at,
+           row_number() over (partition by a.key_id, coalesce(m.host, a.told_to) order by m.attempts > 0, m.try_at) as of_host,
+           row_number() over (partition by a.key_id order by m.attempts > 0, m.try_at) as of_key
+      from alert_messages m join search_alerts a using (alert_id)
+     where m.delivered_at is null and m.try_at <= now() and (a.rests is null or m.kind <> 'articles')) due
+   where of_host <= $1 and of_key <= $2 order by not "isNew", try_at`
+
+/** @param most how many of them are wanted at most, of a host and of a key */
+export async function readWaiting(
+  pool: Pool,
+  most: { ofHost: number; ofKey: number },
+): Promise<Waiting[]> {
+  const values = [most.ofHost, most.ofKey]
+  return (await pool.query<Waiting>({ name: 'waiting-messages', text: WAITING, values })).rows
 }
 
 interface Row extends PlanRow, QuotaMonth {
+  message_id: string
   kind: Message['type']
-  /**
-   * Numbers of articles. They are strings, because the driver returns the elements of a bigint
-   * array as strings.
-   */
+  attempts: number
+  /** Strings, because the driver returns the elements of a bigint array as strings. */
   seqs: string[]
+  ids: string[]
   more: number
+  isStale: boolean
   alert_id: string
   told_to: string
-  rests: string | null
   search_id: string
   name: string
 }
 
-// $1 message. Indexes: the primary keys.
-const READ = `
-  select g.kind, g.seqs, g.more, a.alert_id, a.told_to, a.rests, a.search_id, s.name, k.*, m.*
-    from alert_messages g join search_alerts a using (alert_id) join kept_searches s using (search_id)
-    join (select ${PLAN_COLUMNS} from api_keys where revoked_at is null) k on k.id = a.key_id
-    left join lateral (${MONTH_OF_KEY}) m on k.quota is not null
-   where g.message_id = $1 and g.delivered_at is null and (a.confirmed_at is not null or g.kind = 'ask')`
+// Takes messages for this process alone: it counts the attempt, and nobody else sends the message
+// before the lease ends. One statement reads the message, its question and its articles, so they
+// are of one history. $1 messages, $2 LEASE. Indexes: the primary keys.
+const TAKE = `
+  with due as (
+    select m.message_id from alert_messages m join search_alerts a using (alert_id)
+     where m.message_id = any ($1) and m.delivered_at is null and m.try_at <= now()
+       and (a.rests is null or m.kind <> 'articles') and (a.confirmed_at is not null or m.kind = 'ask')
+       for update of m skip locked),
+  taken as (
+    update alert_messages m set attempts = attempts + 1, try_at = now() + $2 * interval '1 ms'
+      from due where m.message_id = due.message_id returning m.*)
+  select g.message_id, g.kind, g.attempts, g.more, a.alert_id, a.told_to, a.search_id, s.name, p.*, m.*,
+         coalesce(g.question <> ${QUESTION}, false) as "isStale", n.seqs, n.ids
+    from taken g join search_alerts a using (alert_id) join kept_searches s using (search_id)
+    join api_keys k on k.id = a.key_id and k.revoked_at is null
+    join (select ${PLAN_COLUMNS} from api_keys) p on p.id = k.id
+    cross join lateral (
+      select coalesce(array_agg(seq order by seq), '{}') as seqs, coalesce(array_agg(id order by seq), '{}') as ids
+        from articles where seq = any (g.seqs)) n
+    left join lateral (${MONTH_OF_KEY}) m on k.quota is not null`
 
 /**
- * Reads a message that may be sent now. Null: it was delivered or withdrawn, or it has to wait. It
- * waits while its alert rests, while the owner of the address has not agreed, or while the month of
- * its key is used up.
+ * Takes messages that may be sent now. A message whose search or plan has changed is withdrawn: its
+ * articles were found for another question, and the alert finds them again. A message waits while
+ * the month of its key is used up.
  */
-export async function readMessage(pool: Pool, id: string): Promise<ReadMessage | null> {
-  const row = await readRow<Row>(pool, READ, [id])
-  if (row === undefined || (row.rests !== null && row.kind === 'articles')) return null
-  const key = foundKey(row)
-  const { quota } = key.key.plan
-  if (row.kind === 'articles' && key.month !== null && quota !== null && key.month.used >= quota) {
-    // The message waits until the month ends, but for ten minutes at most, because an operator may
-    // raise the quota.
-    const TRY =
-      "update alert_messages set try_at = least(to_timestamp($2), now() + interval '10 min') where message_id = $1"
-    await pool.query(TRY, [id, key.month.reset])
-    return null
+export async function takeMessages(pool: Pool, ids: string[]): Promise<TakenMessage[]> {
+  const { rows } = await pool.query<Row>({
+    name: 'take-messages',
+    text: TAKE,
+    values: [ids, LEASE],
+  })
+  const taken: TakenMessage[] = []
+  for (const row of rows) {
+    const message = messageOf(row)
+    if (row.isStale) await withdraw(pool, message)
+    else if (isUsedUp(message)) await putOff(pool, message)
+    else taken.push(message)
   }
-  const alert = { id: row.alert_id, to: row.told_to }
-  const search = { id: row.search_id, name: row.name }
-  return { id, type: row.kind, search, more: row.more, seqs: row.seqs.map(BigInt), alert, key }
+  return taken
+}
+
+function messageOf(row: Row): TakenMessage {
+  return {
+    id: row.message_id,
+    type: row.kind,
+    attempts: row.attempts,
+    search: { id: row.search_id, name: row.name },
+    more: row.more,
+    seqs: row.seqs.map(BigInt),
+    ids: row.ids,
+    alert: { id: row.alert_id, to: row.told_to },
+    key: foundKey(row),
+  }
+}
+
+async function withdraw(pool: Pool, { id }: TakenMessage): Promise<void> {
+  const statement = 'delete from alert_messages where message_id = $1 and delivered_at is null'
+  await pool.query(statement, [id])
+}
+
+const isUsedUp = ({ type, key: { key, month } }: TakenMessage): boolean =>
+  type === 'articles' && month !== null && key.plan.quota !== null && month.used >= key.plan.quota
+
+/**
+ * The message waits until the month ends, but for ten minutes at most, because an operator may
+ * raise the quota. It was not sent, so this was no attempt.
+ */
+async function putOff(pool: Pool, { id, key }: TakenMessage): Promise<void> {
+  await pool.query(
+    `update alert_messages set try_at = least(to_timestamp($2), now() + interval '10 min'), attempts = attempts - 1
+      where message_id = $1`,
+    [id, key.month?.reset ?? 0],
+  )
 }
 
 /**
  * The message in the form that is sent, with its articles as `/v1` shows them under the current
  * plan. Null: the plan shows none of its articles.
+ *
+ * @param rows articles by number
+ * @throws HistoryChanged a number belongs to another article since a failover
  */
-export async function composed(
-  index: Pick<SearchIndex, 'articles'>,
-  { id, type, search, seqs, more, key }: ReadMessage,
-): Promise<Message | null> {
+export function composed(
+  { id, type, search, seqs, ids, more, key }: TakenMessage,
+  rows: ReadonlyMap<bigint, ArticleRow>,
+): Message | null {
   const reach = coveredBy(key.key.plan)
-  const rows = seqs.length === 0 ? [] : await index.articles(seqs)
-  const shown = rows.map(articleObject).filter(article => covers(reach, article))
+  const articles = seqs.flatMap((seq, at) => {
+    const row = rows.get(seq)
+    if (row !== undefined && row.id !== ids[at]) throw new HistoryChanged()
+    return row === undefined ? [] : [articleObject(row)]
+  })
+  const shown = articles.filter(article => covers(reach, article))
   if (type === 'articles' && shown.length === 0) return null
   return { id, type, search, articles: shown, more }
 }
 
+/** The message was read from one history of the database, and its articles from another. */
+class HistoryChanged extends Error {
+  override name = 'HistoryChanged'
+  constructor() {
+    super('The database failed over while a message was read; it is sent later.')
+  }
+}
+
 /**
  * Records a delivery. In the same transaction the alert moves on to its new place, and the key pays
- * for the message.
+ * for the message. A message that was withdrawn while it was sent moves nothing.
  */
-export function noteDelivered(
-  pool: Pool,
-  { id, type, alert, key }: ReadMessage,
-  costs: boolean,
-): Promise<void> {
+export function noteDelivered(pool: Pool, message: TakenMessage, costs: boolean): Promise<void> {
   return transaction(pool, async client => {
-    // The alert is locked first, as in all transactions that change or end it, so that no two can
-    // deadlock.
-    await client.query('select from search_alerts where alert_id = $1 for update', [alert.id])
-    const place = await readRow<{ seq: bigint | null; at: Date | null }>(
-      client,
-      'update alert_messages set delivered_at = now() where message_id = $1 and delivered_at is null returning seq, at',
-      [id],
-    )
-    if (place === undefined) return
-    await client.query(
-      `update search_alerts set seq = coalesce($2, seq), at = coalesce($3, at), failing_since = null, failure = null,
-              delivered_at = case when $4 then now() else delivered_at end
-        where alert_id = $1`,
-      [alert.id, place.seq, place.at, type === 'articles' && costs],
-    )
+    if (!(await moveOn(client, message, costs))) return
+    const { key, type } = message
     const { quota } = key.key.plan
     if (quota !== null && type === 'articles' && costs) await chargeQuota(client, key.key.id, quota)
   })
 }
 
-// $1 alert, $2 why, $3 RESTS_AFTER.
-const FAIL = `
-  update search_alerts set failing_since = coalesce(failing_since, now()), failure = $2,
-         rests = case when failing_since < now() - $3 * interval '1 ms' then 'It has failed for a day: ' || $2 else rests end
-   where alert_id = $1 returning rests is not null as rests`
+// The alert is locked first, as in all transactions that change or end it, so that no two can
+// deadlock. $1 message, $2 alert, $3 whether articles were told.
+const DELIVERED = `
+  with own as (
+    select a.alert_id, ${QUESTION} as question from search_alerts a join kept_searches s using (search_id)
+      join api_keys k on k.id = a.key_id where a.alert_id = $2 for update of a),
+  gone as (
+    delete from alert_messages m using own
+     where m.message_id = $1 and m.delivered_at is null and m.question <> own.question),
+  told as (
+    update alert_messages m set delivered_at = now() from own
+     where m.message_id = $1 and m.delivered_at is null and coalesce(m.question = own.question, true)
+     returning m.alert_id, m.seq, m.at)
+  update search_alerts a set seq = coalesce(told.seq, a.seq), at = coalesce(told.at, a.at), failing_since = null,
+         failure = null, delivered_at = case when $3 then now() else delivered_at end
+    from told where a.alert_id = told.alert_id`
 
-/** Records a failure. @returns whether the alert rests now */
+async function moveOn(
+  client: Client,
+  { id, type, alert }: TakenMessage,
+  costs: boolean,
+): Promise<boolean> {
+  const values = [id, alert.id, type === 'articles' && costs]
+  return (await client.query(DELIVERED, values)).rowCount === 1
+}
+
+// A message that is no articles is dropped when its alert rests. $1 message, $2 alert, $3 attempt,
+// $4 ms until the next, $5 why, $6 whether the receiver is gone, $7 GIVES_UP.
+const FAILED = `
+  with own as (select alert_id from search_alerts where alert_id = $2 for update),
+  failed as (
+    update search_alerts a set failing_since = coalesce(failing_since, now()), failure = $5,
+           rests = case when $6 then $5
+                        when failing_since < now() - $7 * interval '1 ms' then 'It has failed for a day: ' || $5
+                        else rests end
+      from own where a.alert_id = own.alert_id returning a.alert_id, a.rests is not null as rests),
+  later as (
+    update alert_messages m set try_at = now() + $4 * interval '1 ms' from failed
+     where m.message_id = $1 and m.attempts = $3 and m.delivered_at is null and not (failed.rests and m.kind <> 'articles')),
+  dropped as (
+    delete from alert_messages m using failed where m.message_id = $1 and failed.rests and m.kind <> 'articles')
+  select`
+
+/** Records a failure, and when the message is sent next. */
 export async function noteFailed(
   pool: Pool,
-  { alert }: ReadMessage,
-  why: string,
-): Promise<boolean> {
-  return (await readValue<boolean>(pool, FAIL, [alert.id, why, RESTS_AFTER])) ?? true
+  { id, alert, attempts }: TakenMessage,
+  failure: { why: string; wait: number; isGone: boolean },
+): Promise<void> {
+  const values = [id, alert.id, attempts, failure.wait, failure.why, failure.isGone, GIVES_UP]
+  await pool.query(FAILED, values)
 }

@@ -1,40 +1,38 @@
-import type { PgBoss } from 'pg-boss'
+import { setTimeout as pause } from 'node:timers/promises'
 import { openIndex } from '../../search/index.ts'
-import type { SearchIndex } from '../../search/types.ts'
-import { loadAlertSecrets } from '../../shared/desk/alerts/secrets.ts'
+import type { ArticleRow } from '../../search/types.ts'
+import { type AlertSecrets, loadAlertSecrets } from '../../shared/desk/alerts/secrets.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { counter } from '../../shared/metrics.ts'
-import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
-import { startBoss } from '../../shared/queues/boss.ts'
-import { ALERTS, DEAD_ALERTS } from '../../shared/queues/queues.ts'
 import { openWorker } from '../../status/cause-watch.ts'
-import { openMail } from './mail.ts'
-import { composed, noteDelivered, noteFailed, type ReadMessage, readMessage } from './message.ts'
-import { NotDelivered, openWebhooks } from './webhook.ts'
+import { type Mail, openMail } from './mail.ts'
+import {
+  composed,
+  type Message,
+  noteDelivered,
+  noteFailed,
+  readWaiting,
+  type TakenMessage,
+  takeMessages,
+} from './message.ts'
+import { createPlaces, type Outcome, type Place, type Places } from './places.ts'
+import { pauseAfter } from './retries.ts'
+import { NotDelivered, openWebhooks, type Webhooks } from './webhook.ts'
 
-/** ms between two checks for due messages. */
-const TICK = 1_000
-/**
- * ms after which a message is queued again. That has no effect while the message still has a job.
- */
-const QUEUED = 30_000
-/**
- * The most messages that are sent at a time. A receiver that hangs takes one of these places for
- * ten seconds.
- */
-const AT_ONCE = 16
-/**
- * The most messages of one key that are sent at a time, so that a key whose receivers hang delays
- * no other key.
- */
-const OF_A_KEY = 4
+/** ms between two looks for due messages, unless a place becomes free. */
+const TICK = 500
+/** ms between two removals of what was delivered long ago. */
+const TIDIES = 60_000
 /**
  * ms for which delivered messages are kept. If a message of this time had a copy of a text, the
  * text is not sent again.
  */
 const KEPT = 7 * 86_400_000
+/** How many due messages are looked at, of a host and of a key. */
+const LOOKED_AT = { ofHost: 8, ofKey: 32 }
 
 const delivered = counter('alerts_delivered_total', 'Messages of alerts that arrived.')
 const failed = counter(
@@ -44,48 +42,35 @@ const failed = counter(
 
 interface Sender {
   pool: Pool
-  index: Pick<SearchIndex, 'articles'>
-  webhooks: Pick<ReturnType<typeof openWebhooks>, 'send'>
-  mail: Pick<NonNullable<ReturnType<typeof openMail>>, 'send'> | null
+  webhooks: Webhooks
+  mail: Mail | null
 }
 
 /**
- * Sends the messages of alerts. Postgres decides what to send; pg-boss repeats failed attempts,
- * after longer and longer pauses. A message that was sent but not recorded is sent again, under the
- * same id.
+ * Sends the messages of alerts. Postgres alone says what is due; this process looks twice a second,
+ * and whenever a place becomes free. A message that was sent but not recorded is sent again, under
+ * the same id.
  */
 export async function startNotifier({ config, log }: ServiceContext): Promise<RunningService> {
-  const { pool, queues, postgres, watch } = openWorker('notifier', { config, log })
-  const boss = await startBoss(config.DATABASE_URL, postgres)
-  const webhooks = openWebhooks(config)
-  const mail = openMail(config)
-  const sender = {
-    pool,
-    index: { articles: (seqs: bigint[]) => readArticles(pool, seqs) },
-    webhooks,
-    mail,
-  }
-  await boss.work<{ message: string }>(
-    ALERTS,
-    { localConcurrency: AT_ONCE, localGroupConcurrency: OF_A_KEY, pollingIntervalSeconds: 0.5 },
-    async jobs => {
-      for (const { data } of jobs) await send(sender, boss, data.message)
-    },
-  )
+  const { pool, queues, watch } = openWorker('notifier', { config, log })
+  const sender = { pool, webhooks: openWebhooks(config), mail: openMail(config) }
   const outage = createOutageLog(
     log,
-    'could not queue messages of alerts',
-    'messages of alerts are queued again',
+    'could not send messages of alerts',
+    'messages of alerts are sent again',
   )
-  const dispatcher = repeatEvery(TICK, () => dispatch(pool, boss), { outage })
+  const closing = new AbortController()
+  const sending = sendAll(sender, outage, closing.signal)
+  const tidying = repeatEvery(TIDIES, () => tidy(pool), { outage })
   const { missing, causes } = watch()
   return {
     async stop() {
+      closing.abort()
       await causes.close()
-      await dispatcher.close()
-      await boss.stop({ graceful: true, timeout: 11_000 })
-      await webhooks.close()
-      mail?.close()
+      await tidying.close()
+      await sending
+      await sender.webhooks.close()
+      sender.mail?.close()
       await queues.close().catch(() => {})
       await pool.end()
     },
@@ -93,76 +78,123 @@ export async function startNotifier({ config, log }: ServiceContext): Promise<Ru
   }
 }
 
+async function tidy(pool: Pool): Promise<void> {
+  const long = "delivered_at < now() - $1 * interval '1 ms'"
+  await pool.query(`delete from alert_messages where ${long}`, [KEPT])
+}
+
+/** Sends what is due until it is told to close. Then it waits for what is being sent. */
+async function sendAll(
+  sender: Sender,
+  outage: { met(error: unknown): void; over(): void },
+  closing: AbortSignal,
+): Promise<void> {
+  const places = createPlaces()
+  const running = new Set<Promise<void>>()
+  let freed = Promise.withResolvers<void>()
+  const run = (work: Promise<void>) => {
+    const own = work.catch(outage.met).finally(() => {
+      running.delete(own)
+      freed.resolve()
+    })
+    running.add(own)
+  }
+  while (!closing.aborted) {
+    freed = Promise.withResolvers<void>()
+    const sent = await sendNext(sender, places, run).then(
+      count => {
+        outage.over()
+        return count
+      },
+      (error: unknown) => {
+        outage.met(error)
+        return 0
+      },
+    )
+    const tick = pause(TICK, undefined, { signal: closing }).catch(() => {})
+    await (sent > 0 ? Promise.race([tick, freed.promise]) : tick)
+  }
+  await Promise.all(running)
+}
+
+/** Begins to send as many messages as there are places for. @returns how many were due */
+async function sendNext(
+  { pool, webhooks, mail }: Sender,
+  places: Places,
+  run: (work: Promise<void>) => void,
+): Promise<number> {
+  const waiting = places.hasRoom ? await readWaiting(pool, LOOKED_AT) : []
+  const chosen = places.choose(waiting)
+  if (chosen.length === 0) return 0
+  const begun = new Map(chosen.map(({ message, place }) => [message.id, place]))
+  try {
+    const taken = await takeMessages(pool, [...begun.keys()])
+    const rows = await readArticles(
+      pool,
+      taken.flatMap(({ seqs }) => seqs),
+    )
+    const secrets = await loadAlertSecrets(pool)
+    for (const message of taken) {
+      const place = begun.get(message.id)
+      if (place === undefined) continue
+      begun.delete(message.id)
+      run(send({ pool, webhooks, mail }, { message, place, rows, secrets }))
+    }
+  } finally {
+    // They were withdrawn, have to wait, or another process took them.
+    for (const place of begun.values()) place.end(null)
+  }
+  return chosen.length
+}
+
 /**
- * Reads articles as they are now. Nothing is kept between two messages, because after a failover
+ * Reads articles as they are now. Nothing is kept between two reads, because after a failover
  * numbers of articles and names may be given again.
  */
-async function readArticles(pool: Pool, seqs: bigint[]) {
+async function readArticles(pool: Pool, seqs: bigint[]): Promise<Map<bigint, ArticleRow>> {
+  if (seqs.length === 0) return new Map()
   const index = openIndex(pool)
-  return await index.articles(seqs).finally(() => index.close())
+  const rows = await index.articles([...new Set(seqs)]).finally(() => index.close())
+  return new Map(rows.map(row => [row.seq, row]))
 }
 
-// $1 QUEUED. Index: alert_messages_due
-const DISPATCH = `
-  with due as (
-    select m.message_id, a.key_id from alert_messages m join search_alerts a using (alert_id)
-     where m.delivered_at is null and m.try_at <= now() and (a.rests is null or m.kind <> 'articles')
-     order by m.try_at limit 200 for update of m skip locked)
-  update alert_messages m set try_at = now() + $1 * interval '1 ms' from due where m.message_id = due.message_id
-  returning m.message_id as message, due.key_id as key`
-
-/** Queues the messages that are due. */
-async function dispatch(pool: Pool, boss: PgBoss): Promise<void> {
-  const { rows } = await pool.query<{ message: string; key: string }>(DISPATCH, [QUEUED])
-  if (rows.length > 0)
-    await boss.insert(
-      ALERTS,
-      rows.map(({ message, key }) => ({
-        data: { message },
-        singletonKey: message,
-        group: { id: key },
-      })),
-    )
-  await pool.query("delete from alert_messages where delivered_at < now() - $1 * interval '1 ms'", [
-    KEPT,
-  ])
+interface Begun {
+  message: TakenMessage
+  place: Place
+  rows: ReadonlyMap<bigint, ArticleRow>
+  secrets: AlertSecrets
 }
 
-/** @throws NotDelivered the message is tried again later */
-async function send(
-  { pool, index, webhooks, mail }: Sender,
-  boss: PgBoss,
-  id: string,
-): Promise<void> {
-  const message = await readMessage(pool, id)
-  if (message === null) return
-  const body = await composed(index, message)
+async function send(sender: Sender, { message, place, rows, secrets }: Begun): Promise<void> {
+  let outcome: Outcome | null = null
   try {
+    const body = composed(message, rows)
     // If the current plan shows no article of the message, nothing is sent.
-    if (body !== null) await deliver(message, body)
-    await noteDelivered(pool, message, body !== null)
+    if (body !== null) await deliver(sender, message.alert, body, secrets)
+    outcome = { kind: 'taken', wait: 0 }
+    await noteDelivered(sender.pool, message, body !== null)
     delivered.inc()
   } catch (error) {
-    if (isTransient(error) || !(error instanceof NotDelivered)) throw error
+    if (!(error instanceof NotDelivered)) throw error
     failed.inc()
-    if (!(await noteFailed(pool, message, error.message))) throw error
-    // The alert rests now. Its articles wait until it continues; any other message is dropped.
-    await pool.query("delete from alert_messages where message_id = $1 and kind <> 'articles'", [
-      id,
-    ])
-    await boss.send(DEAD_ALERTS, { message: id, why: error.message }, { singletonKey: id })
+    const { message: why, isGone, retryAfter } = error
+    const wait = pauseAfter(message.attempts, retryAfter)
+    outcome = { kind: error.isUnreachable ? 'unreachable' : 'refused', wait: retryAfter ?? 0 }
+    await noteFailed(sender.pool, message, { why, wait, isGone })
+  } finally {
+    place.end(outcome)
   }
+}
 
-  async function deliver(
-    message: ReadMessage,
-    body: NonNullable<Awaited<ReturnType<typeof composed>>>,
-  ): Promise<void> {
-    const { alert } = message
-    const secrets = await loadAlertSecrets(pool)
-    if (!alert.to.startsWith('mailto:')) {
-      const secret = secrets.signing(alert.id)
-      await webhooks.send(alert.to, { id, body: JSON.stringify(body), secret })
-    } else if (mail === null) throw new NotDelivered('This server sends no mail any more.')
-    else await mail.send(alert, body, secrets.token)
-  }
+async function deliver(
+  { webhooks, mail }: Sender,
+  alert: TakenMessage['alert'],
+  body: Message,
+  secrets: AlertSecrets,
+): Promise<void> {
+  if (!alert.to.startsWith('mailto:')) {
+    const secret = secrets.signing(alert.id)
+    await webhooks.send(alert.to, { id: body.id, body: JSON.stringify(body), secret })
+  } else if (mail === null) throw new NotDelivered('This server sends no mail any more.')
+  else await mail.send(alert, body, secrets)
 }

@@ -4,30 +4,55 @@ import { Agent, buildConnector, request } from 'undici'
 import { lookupAmong } from '../../shared/addresses.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { isOwn, PUBLIC } from '../../shared/desk/alerts/address.ts'
-
-/** ms in which a receiver must answer. */
-const ANSWERS = 10_000
+import { readRetryAfter } from '../../shared/resilience/retry-after.ts'
+import { SENT_WITHIN } from './retries.ts'
 
 /** A message did not arrive. `message` is a sentence that the owner of the alert may read. */
 export class NotDelivered extends Error {
   override name = 'NotDelivered'
+  /** ms for which the receiver wants no other message; null: it did not say. */
+  readonly retryAfter: number | null
+  /** The receiver is gone for good, so the alert rests at once. */
+  readonly isGone: boolean
+  /** No answer came: the host takes a place for long, or cannot be reached. */
+  readonly isUnreachable: boolean
+
+  constructor(
+    why: string,
+    {
+      retryAfter = null,
+      isGone = false,
+      isUnreachable = false,
+    }: Partial<Pick<NotDelivered, 'retryAfter' | 'isGone' | 'isUnreachable'>> = {},
+  ) {
+    super(why)
+    this.retryAfter = retryAfter
+    this.isGone = isGone
+    this.isUnreachable = isUnreachable
+  }
+}
+
+/** Posts messages to receivers. */
+export interface Webhooks {
+  /** @throws NotDelivered */
+  send(to: string, message: { id: string; body: string; secret: string }): Promise<void>
+  close(): Promise<void>
 }
 
 /**
  * Posts messages to receivers, signed by the Standard Webhooks specification. It follows no
  * redirect, and connects only to public addresses, unless ALERT_HOSTS names the host.
  */
-export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS' | 'CRAWL_USER_AGENT'>) {
+export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS'>): Webhooks {
   const options = {
-    connect: { timeout: ANSWERS },
-    headersTimeout: ANSWERS,
-    bodyTimeout: ANSWERS,
+    connect: { timeout: SENT_WITHIN },
+    headersTimeout: SENT_WITHIN,
+    bodyTimeout: SENT_WITHIN,
     connections: 4,
   }
   const own = new Agent(options)
   const strangers = new Agent({ ...options, connect: guarded() })
   return {
-    /** @throws NotDelivered */
     async send(to: string, message: { id: string; body: string; secret: string }): Promise<void> {
       const timestamp = String(Math.floor(Date.now() / 1_000))
       const headers = {
@@ -38,22 +63,37 @@ export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS' | 'CRAWL_USER_AG
         'webhook-signature': signatureOf(message, timestamp),
       }
       const dispatcher = isOwn(new URL(to), config) ? own : strangers
-      const signal = AbortSignal.timeout(ANSWERS)
+      const signal = AbortSignal.timeout(SENT_WITHIN)
       const sent = { method: 'POST' as const, headers, body: message.body, dispatcher, signal }
       const answer = await request(to, sent).catch((error: unknown) => {
-        throw new NotDelivered(
-          signal.aborted ? `It did not answer within ${ANSWERS / 1_000} s.` : reasonOf(error),
-        )
+        const why = signal.aborted
+          ? `It did not answer within ${SENT_WITHIN / 1_000} s.`
+          : reasonOf(error)
+        throw new NotDelivered(why, { isUnreachable: true })
       })
       // The text of the answer is not needed.
       await answer.body.dump({ limit: 65_536 }).catch(() => {})
-      if (answer.statusCode < 200 || answer.statusCode > 299)
-        throw new NotDelivered(`It answered ${answer.statusCode}.`)
+      refuseAnswer(answer.statusCode, name => String(answer.headers[name] ?? ''))
     },
     close: async (): Promise<void> => {
       await Promise.all([own.destroy(), strangers.destroy()])
     },
   }
+}
+
+/**
+ * Takes every answer but 2xx as a failure. 410 says that the receiver is gone (Standard Webhooks);
+ * 429 and 503 may say when it wants the next message (RFC 9110 §10.2.3).
+ *
+ * @throws NotDelivered
+ */
+function refuseAnswer(status: number, header: (name: string) => string): void {
+  if (status >= 200 && status <= 299) return
+  if (status === 410)
+    throw new NotDelivered('It answered 410: it is gone for good.', { isGone: true })
+  const asks = status === 429 || status === 503
+  const retryAfter = asks ? readRetryAfter(header('retry-after'), header('date')) : null
+  throw new NotDelivered(`It answered ${status}.`, { retryAfter })
 }
 
 /** `v1,` and HMAC-SHA256 of id, time and body, with the bytes of the secret. */
@@ -72,7 +112,7 @@ function signatureOf(
 function guarded(): buildConnector.connector {
   const isPublic = (address: string) => PUBLIC.isPublic(address)
   const refused = (host: string) => new NotDelivered(`The host ${host} has no public address.`)
-  const connect = buildConnector({ timeout: ANSWERS, lookup: lookupAmong(isPublic, refused) })
+  const connect = buildConnector({ timeout: SENT_WITHIN, lookup: lookupAmong(isPublic, refused) })
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, '')
     if (isIP(host) !== 0 && !isPublic(host)) callback(refused(host), null)

@@ -74,6 +74,19 @@ export function keepSearch(
   })
 }
 
+// An alert that rested because of its search goes on. An alert that rests after failures does not.
+// What is not delivered yet answers the search before, so it is withdrawn. The alert keeps its
+// place, from which the new search finds everything. The alert is locked first, as in all
+// transactions that change it. $1 search.
+const NEW_QUESTION = `
+  with own as (select alert_id from search_alerts where search_id = $1 for update),
+  goes as (
+    update search_alerts a set due_at = case when told_when = 'at once' then now() else due_at end,
+           rests = case when failing_since is null and confirmed_at is not null then null else rests end
+      from own where a.alert_id = own.alert_id)
+  delete from alert_messages m using own
+   where m.alert_id = own.alert_id and m.kind = 'articles' and m.delivered_at is null`
+
 /**
  * Changes the given fields of a kept search. The address of its feed stays the same. When the
  * search moves to a new place, the searches between the old and the new place move by one. Null
@@ -101,14 +114,7 @@ export function changeSearch(
       'update kept_searches set name = $2, search = $3, position = $4, of_feed = false where search_id = $1',
       [id, name, search, position],
     )
-    // An alert that rested because of its search goes on. An alert that rests after failures does
-    // not.
-    if (search !== before.search) {
-      await client.query(
-        'update search_alerts set rests = null where search_id = $1 and failing_since is null and confirmed_at is not null',
-        [id],
-      )
-    }
+    if (search !== before.search) await client.query(NEW_QUESTION, [id])
     await client.query(
       'update search_feeds set title = $2, search = $3 where search_id = $1 and revoked_at is null',
       [id, name, search],

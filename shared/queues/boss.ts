@@ -7,8 +7,7 @@ import { isTransient } from '../postgres/pool.ts'
 const START_AGAIN = 1_000
 
 /**
- * Makes a pg-boss. Its cron starts maintenance, and it repeats deliveries of alerts. Only
- * `npm run migrate` creates its schema.
+ * Makes a pg-boss, whose cron starts maintenance. Only `npm run migrate` creates its schema.
  */
 export function createBoss(databaseUrl: string, onError: (error: Error) => void): PgBoss {
   const boss = new PgBoss({

@@ -14,9 +14,6 @@ import {
 
 /** The queue of pg-boss whose cron starts maintenance. The database stores this name. */
 export const MAINTENANCE = 'upkeep'
-/** `ALERTS`: the queue of messages of alerts. `DEAD_ALERTS`: those messages that were given up. */
-export const ALERTS = 'alerts'
-export const DEAD_ALERTS = 'dead-alerts'
 
 /**
  * One message. `key` names the work. While a message with the same key is in the queue, no second

@@ -127,9 +127,6 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
     await superuser(
       `update alert_messages set try_at = try_at - interval '${span}', created_at = created_at - interval '${span}'`,
     )
-    await superuser(
-      `update pgboss.job set start_after = start_after - interval '${span}' where state < 'active'`,
-    )
   }
   const kill = async (service: ServiceName) => {
     const running = fleet.members.filter(

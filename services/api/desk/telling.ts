@@ -1,15 +1,26 @@
-import { createNumberCollector, TooFrequent } from '../../../search/index.ts'
-import type { SearchIndex } from '../../../search/types.ts'
+import {
+  createNumberCollector,
+  INDEX_STATE,
+  type IndexState,
+  TooFrequent,
+} from '../../../search/index.ts'
+import type { KeptArticle, SearchIndex } from '../../../search/types.ts'
 import type { AlertTerms } from '../../../shared/desk/alerts/alerts.ts'
-import { messageId } from '../../../shared/desk/alerts/messages.ts'
+import {
+  hostOf,
+  messageId,
+  PRIMARY_HISTORY,
+  QUESTION,
+} from '../../../shared/desk/alerts/messages.ts'
 import { nextTime } from '../../../shared/desk/alerts/times.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../../shared/plans/keys.ts'
-import { type Pool, readColumn, readRow } from '../../../shared/postgres/pool.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
+import { createTurns } from '../../../shared/resilience/turns.ts'
 import { ApiError } from '../contract/errors.ts'
-import { type IngestionPlace, newOf, readPlace } from './place.ts'
+import { type IngestionPlace, newOf } from './place.ts'
 
 /**
  * ms between two searches for new articles. On a machine that is not busy, this is most of the time
@@ -19,21 +30,47 @@ const TICK = 3_000
 /** The most articles of a message. */
 const MOST = 100
 /**
- * The most articles that are read and counted for a message. The search collects one more, which
- * shows that there are more.
+ * The most articles that one search collects. It collects one more, which shows that there are
+ * more.
  */
-const LOOKED_AT = { atOnce: 1_000, digest: 10_000 }
+const LOOKED_AT = 10_000
+/**
+ * Of the collected articles, those among which the copies are looked for. The rest waits for the
+ * next message.
+ */
+const COMPARED = 400
 /** ms after a message of an alert "at once" before the next, unless articles are left for it. */
 const PAUSE = 15_000
 /**
  * ms after which another process may take an alert, in case the process that took it has stopped.
  */
 const CLAIM = 60_000
+/** The most due alerts of a key that are looked at between two looks for what is due. */
+const OF_A_KEY = 50
+/** ms after which it is looked anew what is due, so that the alert of another key gets its turn. */
+const ROUND = 1_000
+
+/** An alert whose time has come. */
+interface Waiting {
+  id: string
+  key: string
+}
+
+/** What the last search of an alert found beyond its message. */
+interface Found extends IngestionPlace {
+  /** Strings, because the driver returns the elements of a bigint array as strings. */
+  seqs: string[]
+}
 
 /** A due alert, with everything that is needed to find its new articles. */
-interface Due extends Omit<AlertTerms, 'to'>, IngestionPlace, PlanRow {
+interface Due extends Omit<AlertTerms, 'to'>, IngestionPlace, PlanRow, IndexState {
   alertId: string
   search: string
+  question: string
+  found: Found | null
+  /** The time of the clock of ingestion. */
+  lastAt: Date
+  history: string
   /**
    * The time of the database, whose clock says what is due. By a clock that is behind it, a daily
    * alert would be due again at once.
@@ -41,57 +78,79 @@ interface Due extends Omit<AlertTerms, 'to'>, IngestionPlace, PlanRow {
   now: Date
 }
 
-// Takes one due alert for this process alone. $1 CLAIM. Index: search_alerts_due
-const DUE = `
+const IS_DUE = `
+  a.rests is null and a.confirmed_at is not null and a.due_at <= now()
+    and exists (select from api_keys k where k.id = a.key_id and k.revoked_at is null)
+    and (a.told_when <> 'at once' or a.seq < last_seq)
+    and not exists (select from alert_messages m where m.alert_id = a.alert_id and m.delivered_at is null and kind = 'articles')`
+
+// The due alerts, of each key the longest due. $1 OF_A_KEY. Index: search_alerts_due
+const WAITING = `
+  select id, key from (
+    select a.alert_id as id, a.key_id as key, row_number() over (partition by a.key_id order by a.due_at) as turn
+      from search_alerts a, ingest_clock where ${IS_DUE}) d
+   where turn <= $1 order by turn`
+
+// Takes one due alert for this process alone, and reads clock and history in the same statement. $1
+// alert, $2 CLAIM.
+const TAKE = `
   with due as (
-    select a.alert_id from search_alerts a, ingest_clock
-     where a.rests is null and a.confirmed_at is not null and a.due_at <= now()
-       and exists (select from api_keys k where k.id = a.key_id and k.revoked_at is null)
-       and (a.told_when <> 'at once' or a.seq < last_seq)
-       and not exists (select from alert_messages m where m.alert_id = a.alert_id and m.delivered_at is null and kind = 'articles')
-     order by a.due_at limit 1 for update of a skip locked),
+    select a.alert_id from search_alerts a, ingest_clock where a.alert_id = $1 and ${IS_DUE} for update of a skip locked),
   taken as (
-    update search_alerts a set due_at = now() + $1 * interval '1 ms' from due where a.alert_id = due.alert_id
+    update search_alerts a set due_at = now() + $2 * interval '1 ms' from due where a.alert_id = due.alert_id
     returning a.*)
-  select a.alert_id as "alertId", a.told_when as when, a.time_zone as zone, a.seq, a.at, s.search, now() as now, k.*
-    from taken a join kept_searches s using (search_id)
-    join (select ${PLAN_COLUMNS} from api_keys) k on k.id = a.key_id`
+  select a.alert_id as "alertId", a.told_when as when, a.time_zone as zone, a.seq, a.at, s.search, now() as now,
+         ${QUESTION} as question, ${PRIMARY_HISTORY} as history, ${INDEX_STATE.columns}, last_at as "lastAt", p.*,
+         case when f.question = ${QUESTION} and f.after = a.seq and a.told_when = 'at once'
+              then json_build_object('seq', f.seq::text, 'at', f.at, 'seqs', f.seqs::text[]) end as found
+    from taken a join kept_searches s using (search_id) join api_keys k on k.id = a.key_id
+    join (select ${PLAN_COLUMNS} from api_keys) p on p.id = k.id
+    left join alert_finds f on f.alert_id = a.alert_id, ${INDEX_STATE.tables}`
+
+type TellingIndex = Pick<SearchIndex<KeptArticle>, 'collect' | 'articles'>
 
 /**
  * Searches regularly for new articles for the alerts of all keys, and writes the messages that the
  * notifier sends. Each process of the API does this, because it has the index in memory. Only one
- * process takes each alert.
+ * process takes each alert. Keys take turns by the time that their searches took, so a key whose
+ * searches are expensive delays no other by more than one of them.
  */
-export function startTelling(
-  pool: Pool,
-  index: Pick<SearchIndex, 'collect'>,
-  log: Logger,
-): Repeated {
+export function startTelling(pool: Pool, index: TellingIndex, log: Logger): Repeated {
   const outage = createOutageLog(
     log,
     'could not search for new articles of alerts',
     'searches for new articles of alerts work again',
   )
+  const turns = createTurns()
+  const isLeft = async (closing: AbortSignal): Promise<boolean> => {
+    const waiting = (await pool.query<Waiting>(WAITING, [OF_A_KEY])).rows
+    const end = performance.now() + ROUND
+    while (waiting.length > 0 && performance.now() < end && !closing.aborted) {
+      const one = turns.next(waiting)!
+      waiting.splice(waiting.indexOf(one), 1)
+      const start = performance.now()
+      await tell(pool, index, one.id).finally(() =>
+        turns.charge(one.key, performance.now() - start),
+      )
+    }
+    return waiting.length > 0
+  }
   const work = async (closing: AbortSignal) => {
-    while (!closing.aborted && (await tellNext(pool, index))) {
-      // Each call writes the message of one alert.
+    while (!closing.aborted && (await isLeft(closing))) {
+      // Each call looks anew what is due.
     }
   }
   return repeatEvery(TICK, work, { first: TICK, outage })
 }
 
-/** @returns whether an alert was due */
-async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promise<boolean> {
-  const due = await readRow<Due>(pool, DUE, [CLAIM])
-  if (due === undefined) return false
-  const now = await readPlace(pool)
-  const { plan } = foundKey({ ...due, used: 0, period: '', reset: 0, left: 0 }).key
+async function tell(pool: Pool, index: TellingIndex, alertId: string): Promise<void> {
+  const [due] = (
+    await pool.query<Due>({ name: 'take-alert', text: TAKE, values: [alertId, CLAIM] })
+  ).rows
+  if (due === undefined) return
   try {
-    const query = newOf(due.search, due, plan)
-    const range = { above: due.seq, state: now.state }
-    const most = due.when === 'at once' ? LOOKED_AT.atOnce : LOOKED_AT.digest
-    const seqs = (await index.collect(query, () => createNumberCollector(most + 1), range)).seqs()
-    await write(pool, due, now, seqs.slice(0, most), seqs.length > most)
+    const looked = due.found === null ? await search(index, due) : read(due.found)
+    await write(pool, index, due, looked)
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof TooFrequent)) throw error
     // The plan has become smaller, the search has become one by meaning, or its words are too
@@ -101,8 +160,38 @@ async function tellNext(pool: Pool, index: Pick<SearchIndex, 'collect'>): Promis
       error.message,
     ])
   }
-  return true
 }
+
+/** New articles of an alert, in order, and the place up to which all of them are known. */
+interface Looked {
+  seqs: bigint[]
+  to: IngestionPlace
+  /** There are more than these. */
+  hasMore: boolean
+}
+
+/** Searches from the place of the alert up to the clock. */
+async function search(index: TellingIndex, due: Due): Promise<Looked> {
+  const { plan } = foundKey({ ...due, used: 0, period: '', reset: 0, left: 0 }).key
+  const query = newOf(due.search, due, plan)
+  const { lastSeq, version, wordsVersion } = due
+  const range = { above: due.seq, state: { lastSeq, version, wordsVersion } }
+  const all = (await index.collect(query, () => createNumberCollector(LOOKED_AT + 1), range)).seqs()
+  const seqs = all.slice(0, LOOKED_AT)
+  const last = seqs.at(-1)
+  const hasMore = all.length > LOOKED_AT
+  return hasMore && last !== undefined
+    ? { seqs, to: { seq: last, at: due.at }, hasMore }
+    : { seqs, to: { seq: lastSeq, at: due.lastAt }, hasMore: false }
+}
+
+/** What the search before this one found beyond its message. */
+const read = ({ seq, at, seqs }: Found): Looked => ({
+  seqs: seqs.map(BigInt),
+  to: { seq: BigInt(seq), at: new Date(at) },
+  // If there are more, the next search finds them.
+  hasMore: false,
+})
 
 // Keeps one article of several copies, or none when an earlier message had a copy. $1 seqs, $2
 // alert.
@@ -116,20 +205,32 @@ const ONCE = `
 /** One article of each text in order of `seq`, as far as its copies are known. */
 async function eachTextOnce(pool: Pool, alertId: string, seqs: bigint[]): Promise<bigint[]> {
   if (seqs.length === 0) return []
-  return readColumn<bigint>(pool, ONCE, [seqs, alertId])
+  return (await pool.query<{ seq: bigint }>(ONCE, [seqs, alertId])).rows.map(({ seq }) => seq)
 }
 
-// Writes only when place and search are still those that were read. If the owner has changed the
-// search meanwhile, the next call searches again. $1 alert, $2 its place, $3 due, $4 new place, $5
-// its time, $6 seqs, $7 more, $8 id, $9 search.
+// Writes only when the place of the alert, its question and the history of the primary are still
+// those that were read, and when each number still belongs to the article that was found. Otherwise
+// the next call searches again. $1 alert, $2 its place, $3 due, $4 new place, $5 its time, $6 seqs,
+// $7 more, $8 message, $9 question, $10 history, $11 ids of the articles of $6; beyond the message:
+// $12 seqs, $13 place, $14 its time.
 const WRITE = `
   with own as (
-    update search_alerts set due_at = $3, seq = case when $6::bigint[] = '{}' then $4 else seq end,
-           at = case when $6::bigint[] = '{}' then $5 else at end
-     where alert_id = $1 and seq = $2 and (select search from kept_searches s where s.search_id = search_alerts.search_id) = $9
-     returning alert_id)
-  insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at)
-  select $8, alert_id, 'articles', $6, $7, $4, $5 from own where $6::bigint[] <> '{}' on conflict do nothing`
+    update search_alerts a set due_at = $3, seq = case when $6::bigint[] = '{}' then $4 else a.seq end,
+           at = case when $6::bigint[] = '{}' then $5 else a.at end
+      from kept_searches s, api_keys k
+     where a.alert_id = $1 and a.seq = $2 and s.search_id = a.search_id and k.id = a.key_id
+       and ${QUESTION} = $9 and ${PRIMARY_HISTORY} = $10
+       and (select count(*) from unnest($6::bigint[], $11::text[]) n (seq, id) join articles using (seq, id)) = cardinality($6::bigint[])
+     returning a.alert_id, a.told_to),
+  kept as (
+    insert into alert_finds (alert_id, question, after, seqs, seq, at)
+    select alert_id, $9, $4, $12::bigint[], $13, $14 from own where $12::bigint[] <> '{}'
+    on conflict (alert_id) do update set question = $9, after = $4, seqs = $12::bigint[], seq = $13, at = $14),
+  gone as (
+    delete from alert_finds f using own where f.alert_id = own.alert_id and $12::bigint[] = '{}')
+  insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at, host, question)
+  select $8, alert_id, 'articles', $6, $7, $4, $5, ${hostOf('told_to')}, $9 from own where $6::bigint[] <> '{}'
+  on conflict do nothing`
 
 /**
  * Writes the message, or only moves the place when nothing is new. When one message cannot hold all
@@ -138,28 +239,43 @@ const WRITE = `
  */
 async function write(
   pool: Pool,
+  index: TellingIndex,
   due: Due,
-  now: IngestionPlace,
-  looked: bigint[],
-  hasMore: boolean,
+  { seqs, to, hasMore }: Looked,
 ): Promise<void> {
-  const once = await eachTextOnce(pool, due.alertId, looked)
-  const told = once.slice(0, MOST)
-  const rest = once.length - told.length + Number(hasMore)
   const isAtOnce = due.when === 'at once'
-  const last = told.at(-1) ?? looked.at(-1)
-  const place = isAtOnce && rest > 0 && last !== undefined ? { seq: last, at: due.at } : now
-  const pause = isAtOnce && told.length > 0 && rest === 0 ? PAUSE : 0
-  const next = nextTime(due.when, due.zone, new Date(due.now.getTime() + pause))
-  await pool.query(WRITE, [
-    due.alertId,
-    due.seq,
-    next,
-    place.seq,
-    place.at,
-    told,
-    rest,
-    messageId(),
-    due.search,
-  ])
+  const compared = isAtOnce ? seqs.slice(0, COMPARED) : seqs
+  const once = await eachTextOnce(pool, due.alertId, compared)
+  const told = once.slice(0, MOST)
+  const left = once.length - told.length + seqs.length - compared.length
+  // An alert at once goes on after its last article. Without any, all that was compared are copies.
+  const last = left > 0 ? (told.at(-1) ?? compared.at(-1)) : undefined
+  const goesOn = isAtOnce && last !== undefined
+  const found = goesOn ? seqs.filter(seq => seq > last) : []
+  const newest = isAtOnce ? to : { seq: due.lastSeq, at: due.lastAt }
+  const place = goesOn ? { seq: last, at: due.at } : newest
+  const pause = isAtOnce && told.length > 0 && !goesOn && !hasMore ? PAUSE : 0
+  // What the index still has but no longer shows is left out.
+  const articles = told.length === 0 ? [] : await index.articles(told)
+  const shown = articles.toSorted((a, b) => (a.seq < b.seq ? -1 : 1))
+  await pool.query({
+    name: 'write-alert',
+    text: WRITE,
+    values: [
+      due.alertId,
+      due.seq,
+      nextTime(due.when, due.zone, new Date(due.now.getTime() + pause)),
+      place.seq,
+      place.at,
+      shown.map(({ seq }) => seq),
+      left + Number(hasMore),
+      messageId(),
+      due.question,
+      due.history,
+      shown.map(({ id }) => id),
+      found,
+      to.seq,
+      to.at,
+    ],
+  })
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../postgres/pool.ts'
-import { messageId } from './messages.ts'
+import { hostOf, messageId } from './messages.ts'
 
 /*
  * The owner of a mail address must consent before an alert sends anything to it, and may refuse at
@@ -28,7 +28,8 @@ const ASKS = `
              where o.told_to = lower(a.told_to) and o.asked_at > now() - interval '24 hours')
     returning alert_id, told_to),
   noted as (insert into alert_asks (told_to, key_id) select lower(told_to), $2 from asked)
-  insert into alert_messages (message_id, alert_id, kind, seqs, more) select $3, alert_id, 'ask', '{}', 0 from asked`
+  insert into alert_messages (message_id, alert_id, kind, seqs, more, host)
+  select $3, alert_id, 'ask', '{}', 0, ${hostOf('told_to')} from asked`
 
 /** Asks the owner of a mail address for consent, unless the limits of such mails forbid it now. */
 export async function askOwner(db: Queryable, alertId: string, keyId: string): Promise<void> {
