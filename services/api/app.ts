@@ -23,6 +23,7 @@ import {
 import { type Admissions, createAdmissions, createDoor } from './access/admissions.ts'
 import type { AddressLock } from './access/lock.ts'
 import {
+  createAgentPermits,
   createCountPermits,
   createQuestionPermits,
   createSearchPermits,
@@ -310,11 +311,14 @@ function toolsOf(parts: Parts, admissions: Admissions): Tools {
   const { config, log, index, semantic } = parts
   const permits = createSearchPermits(config)
   const questionPermits = createQuestionPermits(config)
+  const agentPermits = createAgentPermits(config)
   const turns = createTurns()
   return {
     ...parts,
     send: createSender(COMPRESSED_MEMORY),
     note: notesOf(log),
+    withAgentPermit: <T>(response: Response, work: () => Promise<T>): Promise<T> =>
+      withPermitOf(agentPermits, turns, async () => {}, response)(work),
     searchesOf(response: Response): Searches {
       const pay = payOf(parts.pool, response)
       return {
@@ -339,6 +343,7 @@ interface Tools extends Parts {
   note(thrown: unknown, response: Response): ApiError
   /** The index, and permits of the key, for the searches of a request. */
   searchesOf(response: Response): Searches
+  withAgentPermit<T>(response: Response, work: () => Promise<T>): Promise<T>
   /** Counts the request in the month of its key. */
   charge(response: Response): Promise<void>
 }

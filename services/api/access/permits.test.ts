@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -125,7 +126,10 @@ t.test('who asks at once is begun, waits or is refused, by the size of the pool'
     [createCountPermits({ SEARCH_TIMEOUT }), ofOne, 2] as const,
   ])
     t.strictSame(await begun(permits, callers), [atOnce, 0])
-  t.same([...new Set(limits().map(({ args: [, ms] }) => ms))], [2_000, SEARCH_TIMEOUT])
+  t.same(
+    [...new Set(limits().map(({ args: [, ms] }) => ms))],
+    [2_000, 3 * SEARCH_TIMEOUT, SEARCH_TIMEOUT],
+  )
   const crowd = Array.from({ length: 1_006 }, () => 'a')
   t.strictSame(await begun(questions, crowd), [4, 2])
 })
@@ -145,4 +149,23 @@ t.test('keys that wait for the permits of all take turns', async t => {
   t.same(order.filter(name => name === 'few').length, 3)
   t.ok(order.lastIndexOf('few') <= 7, order.join(' '))
   t.equal(await permits.take('many', async () => 'again'), 'again', 'no permit is lost')
+})
+
+t.test('permits of a name that works much rest while others ask', async t => {
+  const permits = createPermits({ atOnce: 1, rests: true, waiting: 100, patience: 60_000 })
+  const work = async () => {
+    await permits.take('much', () => pause(200))
+  }
+  const time = async (count: number) => {
+    const start = performance.now()
+    for (let at = 0; at < count; at++) await work()
+    return performance.now() - start
+  }
+  t.ok((await time(5)) < 2_000, 'alone it never rests')
+  await permits.take('other', async () => {})
+  await work()
+  const start = performance.now()
+  const next = permits.take('much', async () => performance.now() - start)
+  t.ok((await permits.take('other', async () => performance.now() - start)) < 500)
+  t.ok((await next) > 1_000, 'it waits for seven times as long as it worked')
 })

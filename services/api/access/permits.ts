@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Config } from '../../../shared/config/config.ts'
 
 /** Permits by name: limits how much work of one name is under way at a time. */
@@ -26,6 +27,11 @@ interface PermitLimits {
    * names never wait for each other.
    */
   together?: number
+  /**
+   * Whether a permit rests after its work, while other names ask and this one has worked much. So
+   * one name never occupies a processor, or Postgres, all the time.
+   */
+  rests?: boolean
   /** Callers of one name that may wait. */
   waiting: number
   /** ms that a caller waits at most. */
@@ -35,7 +41,44 @@ interface PermitLimits {
 /**
  * Makes permits for this process. A name takes memory only while callers hold its permits or wait.
  */
-export function createPermits({ atOnce, waiting, patience, together }: PermitLimits): Permits {
+/** ms for which a name counts as asking. */
+const ASKS = 10_000
+/** ms of work that a name may do without rests, and how many of these it regains in each ms. */
+const FREE = 500
+const REGAINED = 1 / 8
+/** How many times as long as the work the rest is, and the longest rest in ms. */
+const BREATH = 7
+const LONGEST_BREATH = 5_000
+
+/**
+ * Tells how many ms a permit rests after work: none while no other name asks, and none for a name
+ * that worked little lately.
+ */
+function createBreath() {
+  const spent = new LRUCache<string, { ms: number; at: number }>({ max: 10_000 })
+  let latest = { name: '', at: -ASKS }
+  let before = latest
+  const note = (name: string) => {
+    if (latest.name !== name) before = latest
+    latest = { name, at: performance.now() }
+  }
+  return {
+    note,
+    restAfter(name: string, took: number): number {
+      note(name)
+      const { at } = latest
+      const known = spent.get(name) ?? { ms: 0, at }
+      const ms = Math.max(0, known.ms - (at - known.at) * REGAINED) + took
+      spent.set(name, { ms: Math.min(ms, 2 * FREE), at })
+      const isAlone = at - before.at >= ASKS
+      return isAlone || ms < FREE ? 0 : Math.min(BREATH * took, LONGEST_BREATH)
+    },
+  }
+}
+
+export function createPermits(limits: PermitLimits): Permits {
+  const { atOnce, waiting, patience, together, rests = false } = limits
+  const breath = rests ? createBreath() : null
   const lines = new Map<string, Line>()
   let left = together ?? Infinity
 
@@ -64,6 +107,7 @@ export function createPermits({ atOnce, waiting, patience, together }: PermitLim
       const isFree = line.free > 0 && left > 0
       if (!isFree && line.callers.size >= waiting) throw new NoPermit('Too many wait for a permit.')
       lines.set(name, line)
+      breath?.note(name)
       const forget = () => {
         if (line.free === atOnce && line.callers.size === 0) lines.delete(name)
       }
@@ -76,13 +120,19 @@ export function createPermits({ atOnce, waiting, patience, together }: PermitLim
           throw error
         })
       }
+      const begun = performance.now()
       try {
         return await work()
       } finally {
-        line.free++
-        left++
-        serveNext(name, line)
-        forget()
+        const release = () => {
+          line.free++
+          left++
+          serveNext(name, line)
+          forget()
+        }
+        const rest = breath?.restAfter(name, performance.now() - begun) ?? 0
+        if (rest < 1) release()
+        else setTimeout(release, rest).unref()
       }
     },
   }
@@ -156,15 +206,15 @@ const COUNTING = 100_000
  * Each search needs a permit of its key. The searches of one key take at most three quarters of the
  * pool, so slow searches of one client leave connections for others. The searches of all keys
  * together are not more than the connections, and keys that wait for these take turns. A search
- * waits for its permit as long as a statement may run.
+ * waits for its permit three times as long as a statement may run, because permits rest.
  */
 export function createSearchPermits({
   DATABASE_POOL,
   SEARCH_TIMEOUT,
 }: SearchPermitSettings): Permits {
   const atOnce = Math.max(1, Math.floor((DATABASE_POOL * 3) / 4 / CONNECTIONS))
-  const limits = { waiting: WAITING, patience: SEARCH_TIMEOUT }
-  return createPermits({ atOnce, together: DATABASE_POOL, ...limits })
+  const limits = { waiting: WAITING, patience: 3 * SEARCH_TIMEOUT }
+  return createPermits({ atOnce, together: DATABASE_POOL, rests: true, ...limits })
 }
 
 /**
@@ -178,8 +228,16 @@ const QUESTIONS_TOGETHER = 8
 
 /** Permits for the calls that a search by meaning makes to the model and the vector store. */
 export function createQuestionPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>): Permits {
-  const limits = { waiting: WAITING, patience: SEARCH_TIMEOUT }
-  return createPermits({ atOnce: QUESTIONS, together: QUESTIONS_TOGETHER, ...limits })
+  const limits = { waiting: WAITING, patience: 3 * SEARCH_TIMEOUT }
+  return createPermits({ atOnce: QUESTIONS, together: QUESTIONS_TOGETHER, rests: true, ...limits })
+}
+
+/**
+ * Permits for messages of agents. To read one takes milliseconds of the event loop, and a process
+ * does this for one message of a key at a time.
+ */
+export function createAgentPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>): Permits {
+  return createPermits({ atOnce: 1, waiting: WAITING, patience: 3 * SEARCH_TIMEOUT, rests: true })
 }
 
 /**

@@ -23,6 +23,8 @@ export interface DoorParts {
   charge(response: Answered): Promise<void>
   /** Converts a thrown value into an `ApiError`, and records it for logs and metrics. */
   note(thrown: unknown, response: Answered): ApiError
+  /** Runs work with a permit of its key for agents. */
+  withAgentPermit<T>(response: Answered, work: () => Promise<T>): Promise<T>
   config: Pick<Config, 'SERVICE_NAME' | 'CORS_ORIGINS'>
   publicUrl: string
 }
@@ -39,8 +41,11 @@ export function agentDoor(parts: DoorParts): RequestHandler[] {
     async (request, response) => {
       response.set('Cache-Control', 'no-store')
       const message = parse(request.body)
+      const version = request.get('mcp-protocol-version')
       const answer = isRecord(message)
-        ? await answerMessage(parts, message, request.get('mcp-protocol-version'), response)
+        ? await parts.withAgentPermit(response, () =>
+            answerMessage(parts, message, version, response),
+          )
         : Response.json(NO_MESSAGE, { status: 400 })
       if (answer.status >= 400) response.locals.errorCode = 'invalid_request'
       response.status(answer.status)
