@@ -2,7 +2,16 @@ import { runCommand, UsageError, wholeNumber } from '../shared/process/command.t
 import type { Figures } from './figures.ts'
 import { PEERS, type PeerKey } from './search/peers/peer.ts'
 
-const NAMES = ['search', 'semantic', 'ingestion', 'mixed', 'growth', 'week', 'copies'] as const
+const NAMES = [
+  'search',
+  'semantic',
+  'ingestion',
+  'mixed',
+  'growth',
+  'week',
+  'copies',
+  'fairness',
+] as const
 
 await runCommand(
   {
@@ -23,7 +32,7 @@ await runCommand(
       words: { value: 'N', about: 'growth: words of a body, on average (default 40)' },
       peers: { about: 'search: other engines on the same articles; those named, else all' },
       import: { about: 'search: npm run import of 100,000 articles, alone and beside searches' },
-      seconds: { value: 'N', about: 'how long: mixed (default 3600)' },
+      seconds: { value: 'N', about: 'how long: mixed (default 3600), each load of fairness (60)' },
       related: { about: 'semantic: how close articles on the same event are, and nothing else' },
       rate: { value: 'N', about: 'mixed: requests a second, instead of 60 % of the limit' },
       http: { about: 'search: an API process over HTTP' },

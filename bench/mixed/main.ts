@@ -71,7 +71,7 @@ export function run(options: BenchOptions): Promise<Figures> {
 }
 
 /** Gives the newest articles vectors that lie around a number of subjects. */
-async function addVectors({ servers }: Bench, url: string, rows: number): Promise<void> {
+export async function addVectors({ servers }: Bench, url: string, rows: number): Promise<void> {
   const config = readConfig({ ...servers.settings, DATABASE_URL: url })
   const { name: model, dimensions } = sourceOf(config).model
   if (dimensions === null) throw new Error(`The dimensions of ${model} are not known.`)

@@ -1,0 +1,219 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Pool } from 'undici'
+import { signed } from '../../services/api/contract/cursor.ts'
+import { COUNTRIES } from '../../shared/articles/article.ts'
+import { openCopyGroups } from '../../shared/copies/pass.ts'
+import { createKey } from '../../shared/plans/keys.ts'
+import { createPool, loadSharedSecret } from '../../shared/postgres/pool.ts'
+import { withDatabase } from '../../test/database.ts'
+import { type ApiProcess, benchKey, withApi } from '../api.ts'
+import { type Figures, quantile, rounded, say } from '../figures.ts'
+import { atSteadyRate, createClient, inTurn } from '../load.ts'
+import type { BenchOptions } from '../main.ts'
+import { addVectors } from '../mixed/main.ts'
+import { type BuiltCorpus, buildCorpus } from '../search/build.ts'
+import { type GeneratedCorpus, shuffled } from '../search/generator.ts'
+import { type Bench, inNewDatabase, withServers } from '../servers.ts'
+
+/*
+ * One key never slows another. One key asks as much as its plan allows, over many connections. The
+ * bench measures what another key, which asks a few searches a second, then waits for its answers.
+ */
+
+const ROWS = 15_000
+/** Seconds of each load. */
+const SECONDS = 60
+/** The plan of the key that asks much: requests a minute. */
+const RATE = 600
+const CONNECTIONS = 32
+const PROCESSES = 2
+/** Searches a second of the other key. */
+const OTHERS = 10
+const KEPT_SEARCHES = 200
+
+/** Every second article has the text of the one before it. */
+const paired = (corpus: GeneratedCorpus): GeneratedCorpus => ({
+  ...corpus,
+  articles(from, to) {
+    const articles = corpus.articles(from, to)
+    return articles.map((one, at) =>
+      at % 2 === 1
+        ? { ...one, body: articles[at - 1]!.body, language: articles[at - 1]!.language }
+        : one,
+    )
+  },
+})
+
+export function run({ rows, seconds, signal }: BenchOptions): Promise<Figures> {
+  return withServers('fairness', 'bench-fairness', signal, async bench => {
+    const built = await buildCorpus(bench.server, rows ?? ROWS, signal, undefined, paired)
+    return inNewDatabase(bench, 'bench_fairness', built.url, async url => {
+      const pool = createPool(url, 'bench', () => {})
+      await openCopyGroups(pool)
+        .pass(signal)
+        .finally(() => pool.end())
+      await addVectors(bench, url, built.rows)
+      const { addresses, settings } = bench.servers
+      const env = { ...addresses, ...settings, DATABASE_URL: url, LOG_LEVEL: 'warn' }
+      return withApi(bench, url, { processes: PROCESSES, env }, api =>
+        measure(api, { ...built, url }, bench, seconds ?? SECONDS),
+      )
+    })
+  })
+}
+
+async function measure(
+  { base }: ApiProcess,
+  corpus: BuiltCorpus,
+  { signal }: Bench,
+  seconds: number,
+): Promise<Figures> {
+  const searches = shuffled(corpus.classes.flatMap(one => one.queries.map(({ path }) => path)))
+  const other = await withDatabase(corpus.url, database => benchKey(database, null))
+  const client = createClient(base, other)
+
+  /** ms that the other key waits for each of its searches. */
+  const waits = async (): Promise<number[]> => {
+    const times: number[] = []
+    let at = 0
+    await atSteadyRate(
+      OTHERS,
+      AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]),
+      async due => {
+        const { status } = await client.ask({ path: searches[at++ % searches.length]! })
+        if (status !== 200) throw new Error(`The other key got ${status}.`)
+        times.push(performance.now() - due)
+      },
+    )
+    signal.throwIfAborted()
+    return times
+  }
+  const figures: Figures = {}
+  const note = (name: string, times: number[]) => {
+    for (const part of [0.5, 0.99])
+      figures[`${name}_p${part * 100}_ms`] = rounded(quantile(times, part))
+  }
+  await waits()
+  for (const [name, load] of Object.entries(loadsOf(corpus.corpus))) {
+    note(`${name}_alone`, await waits())
+    const { key, secret } = await withDatabase(corpus.url, database => {
+      const plan = { countries: [...COUNTRIES], history: ALL, rate: RATE, quota: null }
+      return createKey(database, 'bench', plan)
+    })
+    const requests = await load({ base, secret, keyId: key.id, url: corpus.url })
+    const ended = new AbortController()
+    const loading = sendAll(base, secret, requests, AbortSignal.any([signal, ended.signal]))
+    note(name, await waits())
+    ended.abort()
+    const { good, refused } = await loading
+    Object.assign(figures, { [`${name}_answers`]: good, [`${name}_refused`]: refused })
+    const by = (part: string) =>
+      rounded(figures[`${name}_${part}_ms`]! / figures[`${name}_alone_${part}_ms`]!)
+    say(`${name}: median × ${by('p50')}, p99 × ${by('p99')}, ${good} answers`)
+    figures[`${name}_p50_times`] = by('p50')
+    figures[`${name}_p99_times`] = by('p99')
+  }
+  await client.close()
+  return figures
+}
+
+const ALL = { kind: 'fixed', at: new Date('2000-01-01T00:00:00Z') } as const
+
+interface Sent {
+  method: 'GET' | 'POST'
+  path: string
+  body?: string
+}
+
+/**
+ * Sends requests over all connections, without a pause. After a refusal, a connection waits as long
+ * as the answer says, or until the load ends.
+ */
+async function sendAll(base: string, secret: string, requests: Sent[], until: AbortSignal) {
+  const pool = new Pool(base, { connections: CONNECTIONS, headersTimeout: 0, bodyTimeout: 0 })
+  const authorization = `Bearer ${secret}`
+  let good = 0
+  let refused = 0
+  let at = 0
+  await inTurn(CONNECTIONS, until, async () => {
+    const next = requests[at++ % requests.length]!
+    const headers = { authorization, 'content-type': 'application/json', accept: ACCEPTED }
+    try {
+      const answer = await pool.request({ ...next, headers, signal: until })
+      await answer.body.dump()
+      if (answer.statusCode < 300) good++
+      else refused++
+      const seconds = Number(answer.headers['retry-after'] ?? 0)
+      if (answer.statusCode === 429) await pause(seconds * 1_000, undefined, { signal: until })
+    } catch (error) {
+      if (!until.aborted) throw error
+    }
+  })
+  await pool.destroy()
+  return { good, refused }
+}
+
+const ACCEPTED = 'application/json, text/event-stream'
+
+/** @param of the key that asks much */
+type Load = (of: { base: string; secret: string; keyId: string; url: string }) => Promise<Sent[]>
+
+/** The loads: of each kind of request the dearest that the API lets through. */
+function loadsOf({ vocabularies }: GeneratedCorpus): Record<string, Load> {
+  const { nl, fr } = vocabularies
+  const word = (at: number) => nl.words[60 + (at % 2_000)]!
+  const get = (paths: string[]): Sent[] => paths.map(path => ({ method: 'GET', path }))
+  const many = (make: (at: number) => string): Load => {
+    const requests = get(Array.from({ length: RATE }, (_, at) => make(at)))
+    return async () => requests
+  }
+  const near = (at: number, words: number) => {
+    const side = (from: number) =>
+      Array.from({ length: words }, (_, n) => `~${(n % 2 ? nl : fr).words[from + n]}`).join(' OR ')
+    return `search=expression&q=${encodeURIComponent(`(${side(30 + at)}) NEAR/2 (${side(50 + at)})`)}`
+  }
+  return {
+    searches: many(
+      at => `/v1/articles?per_page=100&search_in=title_body&q=${word(at)}+${word(at + 7)}`,
+    ),
+    counts: many(
+      at =>
+        `/explore/counts?by=week&then=outlet&texts=true&q=${word(at)}&published_after=2026-09-01`,
+    ),
+    copies: many(at => `/explore/copies?per_page=100&q=${word(at)}`),
+    expressions: many(
+      at => `/explore/counts?by=day&published_after=2020-01-01&${near(at % 100, 1)}`,
+    ),
+    wide_expressions: many(
+      at => `/explore/articles?${near(at % 100, 12)}&published_after=2026-06-01`,
+    ),
+    meaning: many(at => `/v1/articles?search=semantic&per_page=100&q=${word(at)}+${word(at + 3)}`),
+    mcp: async () =>
+      Array.from({ length: RATE }, (_, at) => ({
+        method: 'POST' as const,
+        path: '/mcp',
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: at,
+          method: 'tools/call',
+          params: { name: 'search_news', arguments: { q: word(at), per_page: 50 } },
+        }),
+      })),
+    async new({ base, secret, keyId, url }) {
+      const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
+      const ids: string[] = []
+      for (let at = 0; at < KEPT_SEARCHES; at++) {
+        const body = JSON.stringify({ search: near(at % 100, 2) })
+        const kept = await fetch(`${base}/explore/searches`, { method: 'POST', headers, body })
+        const { data }: { data: { id: string } } = JSON.parse(await kept.text())
+        ids.push(data.id)
+      }
+      // The dearest mark is the oldest: it stands before all articles.
+      const pool = createPool(url, 'bench', () => {})
+      const cursors = await loadSharedSecret(pool, 'cursor').finally(() => pool.end())
+      const mark = signed(cursors, `mark ${keyId}`, Buffer.alloc(14))
+      const body = JSON.stringify({ marks: Object.fromEntries(ids.map(id => [id, mark])) })
+      return [{ method: 'POST', path: '/explore/searches/new', body }]
+    },
+  }
+}
