@@ -24,7 +24,7 @@ await runCommand(
     about:
       'Follows new articles by the contract and writes each once, as NDJSON. It keeps its place in a file. With --out each article is written exactly once, even after a kill; on standard output the last page may then come again. PARAMETERS are those of /explore/articles, such as --q and --country.',
     usage: [
-      '--place FILE [--out FILE] [--every 1m | --once] [--since TIME] [PARAMETERS] [--url URL] [--key KEY] [--json]',
+      '--place FILE [--out FILE] [--every 1m | --once] [--since TIME] [--removals] [PARAMETERS] [--url URL] [--key KEY] [--json]',
     ],
     options: {
       place: { about: 'file that keeps the place; made when there is none', value: 'FILE' },
@@ -32,6 +32,10 @@ await runCommand(
       every: { about: 'pause between two polls; 1m by default', value: 'DURATION' },
       json: { about: 'JSON lines, as always' },
       once: { about: 'polls once and ends' },
+      removals: {
+        about:
+          'also writes {"removed": {"number", "id", "removed_at"}} for each article that was taken out',
+      },
       since: { about: 'start of a new place; by default all articles of the plan', value: 'TIME' },
       // A poller sets these parameters itself.
       ...queryOptions(['sort', 'order', 'per_page', 'ingested_after']),
@@ -81,6 +85,7 @@ async function follow(
   // A poller that runs on waits for the API. A single poll reports the failure.
   const retries = own.every === undefined ? 5 : Number.POSITIVE_INFINITY
   let articlesWritten = 0
+  let { removals } = place
   let isNew = place.state === null
   try {
     await withApi(context, retries, async client => {
@@ -91,13 +96,17 @@ async function follow(
           const ingested_after =
             own.since instanceof Date ? own.since.toISOString() : (own.since ?? null)
           const start = { query: state.query, ingested_after, ids: [], etag: null }
-          await keepPlace(file, { state: start, bytes: await output.write('') })
+          await keepPlace(file, { state: start, bytes: await output.write(''), removals })
           isNew = false
         }
         const bytes = await output.write(
           articles.map(article => `${JSON.stringify(article)}\n`).join(''),
         )
-        await keepPlace(file, { state, bytes })
+        await keepPlace(file, { state, bytes, removals })
+        for await (const { text, last } of removalsAfter(client, removals, options.removals)) {
+          removals = last
+          await keepPlace(file, { state, bytes: await output.write(text), removals })
+        }
         articlesWritten += articles.length
         if (out !== null && articles.length > 0 && own.every !== undefined) {
           say(`Wrote ${counted(articles.length, 'article')} to ${out}.`)
@@ -108,6 +117,20 @@ async function follow(
       say(`Wrote ${counted(articlesWritten, 'new article')} to ${out}.`)
   } finally {
     await output.close()
+  }
+}
+
+/** The lines of articles that were taken out after a removal, answer by answer, if wanted. */
+async function* removalsAfter(client: Client, after = 0, isWanted: unknown = false) {
+  for (let more = isWanted === true; more; ) {
+    const answer = await client.removals(after)
+    if (answer.last > after)
+      yield {
+        text: answer.data.map(removed => `${JSON.stringify({ removed })}\n`).join(''),
+        last: answer.last,
+      }
+    after = answer.last
+    more = answer.more
   }
 }
 
@@ -195,6 +218,8 @@ interface PollPlace {
   state: PollState | null
   /** Bytes that the output file had at this place. */
   bytes: number
+  /** The number of the last removal that was written; absent: none was. */
+  removals?: number | undefined
 }
 
 /**

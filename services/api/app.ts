@@ -54,6 +54,7 @@ import { answerCopies } from './explore/copies.ts'
 import { answerCounts, createMeaning } from './explore/counts.ts'
 import { answerLimits, limitsOf } from './explore/limits.ts'
 import { answerMatches } from './explore/matches.ts'
+import { answerRemovals } from './explore/removals.ts'
 import { removedPage } from './explore/removed.ts'
 import { answerSuggestions } from './explore/suggestions.ts'
 import { answerSearchFeed } from './feeds/atom-json.ts'
@@ -183,7 +184,15 @@ function addExplored(
     .post(readBody(SEARCH_LIMITS.body), citations.make)
     .all(refuseMethod('POST'))
   app.route(CITE_FILE).get(citations.file).all(refuseMethod())
-  for (const name of ['copies', 'counts', 'coverage', 'matches', 'related', 'suggestions'] as const)
+  for (const name of [
+    'copies',
+    'counts',
+    'coverage',
+    'matches',
+    'related',
+    'removals',
+    'suggestions',
+  ] as const)
     app.route(`/explore/${name}`).get(operations[name]).all(refuseMethod())
   app.route('/mcp').post(operations.agents).all(refuseMethod('POST'))
 }
@@ -220,6 +229,8 @@ function answersOf({ cursorSecret, pool, index, config, history }: Tools) {
     // that is charged. Its statement takes as long as a search, so it needs a permit.
     completeness: asking => asking.searches.withPermit(() => answerCompleteness(asking, pool)),
     related: asking => answerRelated(asking, pool),
+    // It takes none of the month: nobody should save on what the law has them do.
+    removals: asking => asking.searches.withPermit(() => answerRemovals(asking, pool)),
     limits: async ({ rawQuery }, response) => limitsOf({ originalUrl: `?${rawQuery}` }, response),
   } satisfies Answers
 }
@@ -263,6 +274,7 @@ function operationsOf(tools: Tools) {
     // `matches` runs the search of the page again, so it costs a request, too.
     matches: operate(tools, asking => answerMatches(asking, pool, cursorSecret)),
     related: operate(tools, answers.related),
+    removals: tell(tools, answers.removals),
     // Suggestions cost nothing, because a page asks for them after every key press.
     suggestions: tell(tools, answerSuggestions),
   }

@@ -12,6 +12,7 @@ import type {
 import type { RELATED_SCHEMA } from '../../services/api/explore/article-by-id.ts'
 import type { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
 import type { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
+import type { REMOVALS_SCHEMA } from '../../services/api/explore/removals.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { examplesOf } from './examples.ts'
 
@@ -163,6 +164,13 @@ t.test('the written types take the answers of the API', async t => {
   t.ok(told satisfies client.Copies[])
   const related: FromSchema<typeof RELATED_SCHEMA>['data'] = [{ article: ARTICLE, days: -1 }]
   t.ok(related satisfies client.Related[] | null)
+  const removals: FromSchema<typeof REMOVALS_SCHEMA> = {
+    status: 'ok',
+    data: [{ number: 1, id: 'x', removed_at: 'y' }],
+    last: 1,
+    more: false,
+  }
+  t.ok(removals satisfies client.Removals)
 })
 
 t.test('the declarations that are shipped are what the program exports', async t => {

@@ -94,10 +94,36 @@ t.test('an article that was taken out is gone for every reader within seconds', 
     t.match(answer.text, /This article was taken out on \d{4}-\d\d-\d\d\./)
   }
   t.match(await everywhere(`/a/${ids[2]}`, { Accept: 'text/html' }), [{ status: 200 }])
+  const told = (await api.ask(secret, '/explore/removals')).json
+  t.match(told, { data: [{ number: 1, id: gone }], last: 1, more: false })
+  t.notMatch(JSON.stringify(told), /court|Ijzerman|Bericht/)
+  t.match((await api.ask(secret, '/explore/removals?after=1')).json, { data: [], last: 1 })
+  const abroad = (await api.issue({ countries: ['LU'] })).secret
+  t.match((await api.ask(abroad, '/explore/removals')).json, { data: [], last: 1 }, 'by the plan')
+  t.equal((await api.ask(secret, '/explore/removals?after=x')).status, 422)
+  t.equal((await api.ask(null, '/explore/removals')).status, 401)
   const list = await runScript('articles', ['list', '--json'], env)
   t.equal(list.code, 0, list.err)
   t.match(JSON.parse(list.out), { number: 1, id: gone, reason: 'a court', released_at: null })
   t.type(JSON.parse(list.out).cleared_at, 'string')
+})
+
+t.test('who polls is told once, each time the place is kept', async t => {
+  const place = `${t.testdir()}/place`
+  const poll = () =>
+    runScript('poll', [
+      '--place',
+      place,
+      '--once',
+      '--removals',
+      '--url',
+      api.base,
+      '--key',
+      secret,
+    ])
+  const first = await poll()
+  t.match(first.out, /^\{"removed":\{"number":1,"id":"[^"]+","removed_at":"[^"]+"\}\}$/m)
+  t.notMatch((await poll()).out, 'removed')
 })
 
 t.test('an outlet goes as a whole, or what it published before a time', async t => {

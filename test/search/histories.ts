@@ -39,7 +39,15 @@ export interface Meeting {
 
 export interface Actor {
   /** `command`: an import in a process of its own. */
-  kind: 'import' | 'command' | 'crawler' | 'normaliser' | 'segments' | 'reindex' | 'rights'
+  kind:
+    | 'import'
+    | 'command'
+    | 'crawler'
+    | 'normaliser'
+    | 'segments'
+    | 'reindex'
+    | 'rights'
+    | 'remove'
   /** Its articles, some repeated. */
   keys: number[]
   /** Of an import's segments. */
@@ -59,7 +67,15 @@ export type Step = Actor[]
 
 const KEYS = 48
 const WRITERS: Actor['kind'][] = ['import', 'crawler', 'normaliser']
-const KINDS: Actor['kind'][] = [...WRITERS, ...WRITERS, 'import', 'segments', 'reindex', 'rights']
+const KINDS: Actor['kind'][] = [
+  ...WRITERS,
+  ...WRITERS,
+  'import',
+  'segments',
+  'reindex',
+  'rights',
+  'remove',
+]
 
 /** Whether all its articles are there when it is done. */
 export const isWriter = ({ kind }: Actor): boolean => kind === 'command' || WRITERS.includes(kind)
@@ -161,9 +177,11 @@ export const keyOf = ({ url }: { url: string }): number => Number(url.split('/')
 export interface Ended {
   actor: Actor
   /** What an import told; null: it was killed, or tells nothing. */
-  told: { indexed: number; known: number } | null
+  told: { indexed: number; known: number; removed: number } | null
   /** All its articles must be there. */
   isDone: boolean
   /** Ids of articles whose snippets and vectors it took away. */
   bounded?: string[]
+  /** Articles that it began to take out, with their keys. */
+  doomed?: { id: string; key: number }[]
 }

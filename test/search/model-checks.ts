@@ -4,6 +4,7 @@ import type { NewArticle, Position } from '../../search/types.ts'
 import { verifyIndex } from '../../search/verify.ts'
 import type { CopyGroups } from '../../shared/copies/pass.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
+import { clearRemoved } from '../../shared/removals/remove.ts'
 import { createRandom } from '../faults/random.ts'
 import { difference, queryOf } from './comparison.ts'
 import { naiveStars } from './copy-histories.ts'
@@ -30,6 +31,8 @@ interface World {
   before: Known[]
   /** Ids of articles that have neither snippet nor vector. */
   bounded: Set<string>
+  /** The keys of articles that were to be taken out, by id. */
+  doomed: Map<string, number>
   /** Who was killed, or has lost an answer, may have left a segment that nobody uses. */
   hasDead: boolean
   /** Articles for which a key stands. */
@@ -54,20 +57,22 @@ export async function frozenPage({ index, before }: World): Promise<Page> {
 export async function check(world: World, ended: Ended[], page: Page): Promise<void> {
   const { pool, index, follower } = world
   const known = await readKnown(pool, 0n)
+  const removed = await readRemoved(world, known, ended)
   checkArticles(known)
-  checkCounts(world.before, known, ended)
-  await checkNumbers(world, known)
-  await checkPages(pool)
+  checkCounts(world.before, known, ended, removed)
+  await checkNumbers(world, [...known, ...removed.tombstones])
+  await checkPages(pool, removed.keys)
   await checkCopies(world, known)
+  const isLeft = (id: string) => !removed.ids.has(id)
+  const left = answer(page.known, FROZEN)!.ids.filter(isLeft)
+  page.ids = page.ids.filter(isLeft)
   for (let { next } = page; next !== null; ) {
     const following = await index.search(queryOf(FROZEN)!, next)
+    hold(following.total === left.length, `${following.total} of ${left.length} are counted`)
     page.ids.push(...following.rows.map(({ id }) => id))
     next = following.next
   }
-  hold(
-    page.ids.join() === answer(page.known, FROZEN)!.ids.join(),
-    'a sequence changed while it was read',
-  )
+  hold(page.ids.join() === left.join(), 'a sequence changed while it was read')
   await follower.poll()
   const missed = known.filter(
     one => articleOf(keyOf(one)).ingestedAt === undefined && !follower.seen.has(one.id),
@@ -75,6 +80,8 @@ export async function check(world: World, ended: Ended[], page: Page): Promise<v
   hold(missed.length === 0, `the follower missed ${missed.map(({ seq }) => seq)}`)
   hold(follower.disorder.length === 0, follower.disorder.join())
   for (const id of ended.flatMap(({ bounded }) => bounded ?? [])) world.bounded.add(id)
+  if (removed.ids.size > 0) await checkAnswers(index, known, world.scale)
+  hold((await clearRemoved(pool, [], NEVER)) === 0, 'a removal is not cleared')
   await verify(pool)
   const fresh = openTestIndex(pool)
   try {
@@ -106,6 +113,37 @@ async function verify(pool: Pool): Promise<void> {
   hold(faults.length === 0, faults.join('; '))
 }
 
+const NEVER = new AbortController().signal
+
+interface Removed {
+  tombstones: { number: bigint; seq: bigint; id: string }[]
+  ids: ReadonlySet<string>
+  keys: ReadonlySet<number>
+}
+
+/** What was taken out stays out, has numbers without gaps, and is not there again. */
+async function readRemoved(
+  { pool, doomed, before }: World,
+  known: Known[],
+  ended: Ended[],
+): Promise<Removed> {
+  for (const one of [...before, ...known]) doomed.set(one.id, keyOf(one))
+  for (const { id, key } of ended.flatMap(one => one.doomed ?? [])) doomed.set(id, key)
+  const { rows: tombstones } = await pool.query<Removed['tombstones'][number]>(
+    'select number, seq, id from tombstones order by number',
+  )
+  const areInOrder = tombstones.every(({ number }, at) => number === BigInt(at) + 1n)
+  hold(areInOrder, `removals have gaps: ${tombstones.map(({ number }) => number)}`)
+  const ids = new Set(tombstones.map(({ id }) => id))
+  const keys = new Set(tombstones.map(({ id }) => doomed.get(id) ?? -1))
+  const done = ended.filter(({ isDone }) => isDone).flatMap(one => one.doomed ?? [])
+  const spared = done.filter(({ id }) => !ids.has(id))
+  hold(spared.length === 0, `not taken out: ${spared.map(({ key }) => `woord${key}`)}`)
+  const back = known.filter(one => ids.has(one.id) || keys.has(keyOf(one)))
+  hold(back.length === 0, `taken out, and there: ${back.map(one => `woord${keyOf(one)}`)}`)
+  return { tombstones, ids, keys }
+}
+
 /** Each article is there once, and as it was given. */
 function checkArticles(known: Known[]): void {
   const told = (article: NewArticle) => {
@@ -130,12 +168,12 @@ function checkArticles(known: Known[]): void {
 }
 
 /** What writers told is true, and nothing is lost. */
-function checkCounts(before: Known[], known: Known[], ended: Ended[]): void {
+function checkCounts(before: Known[], known: Known[], ended: Ended[], removed: Removed): void {
   const were = new Set(before.map(keyOf))
   const are = new Set(known.map(keyOf))
   const keysOf = (some: Ended[]) => some.flatMap(({ actor }) => (isWriter(actor) ? actor.keys : []))
   const lost = [...were, ...keysOf(ended.filter(({ isDone }) => isDone))].filter(
-    key => !are.has(key),
+    key => !are.has(key) && !removed.keys.has(key),
   )
   hold(lost.length === 0, `articles are lost: ${[...new Set(lost)].map(key => `woord${key}`)}`)
   const fresh = [...are].filter(key => !were.has(key))
@@ -146,17 +184,19 @@ function checkCounts(before: Known[], known: Known[], ended: Ended[]): void {
   for (const { actor, told } of ended) {
     if (told === null) continue
     counted += told.indexed
-    const isWhole = told.indexed + told.known === actor.keys.length
+    const isWhole = told.indexed + told.known + told.removed === actor.keys.length
     hold(isWhole, `an import of ${actor.keys.length} told ${JSON.stringify(told)}`)
   }
   const untold = new Set(keysOf(ended.filter(({ told }) => told === null)))
   const least = fresh.filter(key => !untold.has(key)).length
-  const isTrue = least <= counted && counted <= fresh.length
+  // An article that was written and taken out in this step is not among the fresh ones.
+  const isTrue = least <= counted && counted <= fresh.length + removed.keys.size
   hold(isTrue, `imports told ${counted} new articles of ${least} to ${fresh.length}`)
 }
 
 /** Numbers have no gaps, segments neither, and none ends above the clock. */
-async function checkNumbers({ pool, hasDead }: World, known: Known[]): Promise<void> {
+async function checkNumbers({ pool, hasDead }: World, all: Pick<Known, 'seq'>[]): Promise<void> {
+  const known = all.toSorted((a, b) => Number(a.seq - b.seq))
   const areInOrder = known.every(({ seq }, at) => seq === BigInt(at) + 1n)
   hold(areInOrder, `numbers have gaps: ${known.map(({ seq }) => seq)}`)
   const { rows: clocks } = await pool.query<{ last: bigint }>(
@@ -181,16 +221,20 @@ async function checkNumbers({ pool, hasDead }: World, known: Known[]): Promise<v
 }
 
 const PAGES = `
-  select (select count(*)::int from pages p where state = 'done' and not exists (select from article_texts t where t.url = p.url)) as alone,
+  select (select count(*)::int from pages p where state = 'done' and not exists (select from article_texts t where t.url = p.url) and url <> all ($1)) as alone,
          (select count(distinct url)::int from pages where origins is not null) as first,
          (select coalesce(sum(articles) / 5, 0)::int from outlet_origins) as counted,
          (select coalesce(sum(pages), 0)::int from served_texts) as served`
 
 /** A page is done with its article, and each article of a page counts once. */
-async function checkPages(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<Record<'alone' | 'first' | 'counted' | 'served', number>>(PAGES)
+async function checkPages(pool: Pool, removed: ReadonlySet<number>): Promise<void> {
+  const { rows } = await pool.query<Record<'alone' | 'first' | 'counted' | 'served', number>>(
+    PAGES,
+    [[...removed].map(key => articleOf(key).url)],
+  )
   const { alone, first, counted, served } = rows[0]!
-  hold(alone === 0 && counted === first && served === first, `pages: ${JSON.stringify(rows[0])}`)
+  const isWhole = counted >= first && counted <= first + removed.size && served === counted
+  hold(alone === 0 && isWhole, `pages: ${JSON.stringify(rows[0])}`)
 }
 
 const GROUPS = `
@@ -201,11 +245,17 @@ const GROUPS = `
 async function checkCopies({ pool, groups }: World, known: Known[]): Promise<void> {
   await groups.pass(new AbortController().signal)
   const { rows } = await pool.query<{ first: number | null; gone: boolean }>(GROUPS)
-  const stories = known.map(({ publishedAt, ingestedAt, outlet, body }) => ({
-    at: (publishedAt ?? ingestedAt)?.getTime() ?? null,
-    outlet: outlet.domain ?? outlet.name ?? '',
-    body,
+  const stories = rows.map(() => ({
+    at: null as number | null,
+    outlet: '',
+    body: null as string | null,
   }))
+  for (const { seq, publishedAt, ingestedAt, outlet, body } of known)
+    stories[Number(seq) - 1] = {
+      at: (publishedAt ?? ingestedAt)?.getTime() ?? null,
+      outlet: outlet.domain ?? outlet.name ?? '',
+      body,
+    }
   const stars = naiveStars(
     stories,
     new Set(rows.flatMap(({ gone }, at) => (gone ? at : []))),

@@ -16,6 +16,7 @@ import { createLogger } from '../../shared/log/logger.ts'
 import { readOrigins } from '../../shared/outlets/origins.ts'
 import { NO_RIGHTS_STATED } from '../../shared/outlets/rights.ts'
 import { createPool, isTransient, type Pool, transaction } from '../../shared/postgres/pool.ts'
+import { clearRemoved, removeArticles } from '../../shared/removals/remove.ts'
 import { createTestDatabase, inDatabase, type TestDatabase } from '../database.ts'
 import { until } from '../fleet.ts'
 import { startScript } from '../script.ts'
@@ -48,6 +49,8 @@ interface World {
   before: Known[]
   /** Ids of articles that have neither snippet nor vector. */
   bounded: Set<string>
+  /** The keys of articles that were to be taken out, by id. */
+  doomed: Map<string, number>
   /** Who was killed, or has lost an answer, may have left a segment that nobody uses. */
   hasDead: boolean
   /** The newest thread is ended in this step, whosesoever it is. */
@@ -110,6 +113,7 @@ async function openWorld(cluster: TestCluster, scale: number): Promise<World> {
     ...open(),
     before: [],
     bounded: new Set(),
+    doomed: new Map(),
     hasDead: false,
     losesThread: false,
     restart: null,
@@ -414,15 +418,16 @@ async function piecemeal<T>(
 
 const ACTS: Record<Actor['kind'], Act> = {
   import: writing(async (by, { keys, most, least, piece, rest, ahead }, ended) => {
-    const told = { indexed: 0, known: 0 }
+    const told = { indexed: 0, known: 0, removed: 0 }
     const importer = openImporter({
       ...by,
       embedDelay: 0,
       ahead,
       sizes: { most, least, text: 1_000_000 },
-      written({ indexed, known }) {
+      written({ indexed, known, removed }) {
         told.indexed += indexed
         told.known += known
+        told.removed += removed
       },
     })
     await piecemeal(keys, piece, rest, part => importer.add(part.map(articleOf)))
@@ -476,6 +481,18 @@ const ACTS: Record<Actor['kind'], Act> = {
     })
     ended.bounded = found.map(({ id }) => id)
   },
+  async remove(pool, { keys, piece, rest }, ended) {
+    ended.doomed = []
+    await piecemeal(keys, piece, rest, async part => {
+      const { rows } = await pool.query<{ seq: bigint; id: string; url: string }>(
+        'select a.seq, a.id, t.url from articles a join article_texts t using (seq) where t.url = any ($1::text[])',
+        [part.slice(0, TAKEN_OUT).map(key => articleOf(key).url)],
+      )
+      ended.doomed!.push(...rows.map(row => ({ id: row.id, key: keyOf(row) })))
+      await removeArticles(pool, rows, 'the model')
+    })
+    await clearRemoved(pool, [], NEVER)
+  },
   async reindex(pool) {
     const { rebuild } = openIndexer(pool, SMALL_SEGMENTS_THREAD)
     const tokeniser = { atOnce: 2, tokenise }
@@ -497,6 +514,9 @@ const ACTS: Record<Actor['kind'], Act> = {
     }
   },
 }
+
+/** Of how many articles of a piece: a history also needs articles that stay. */
+const TAKEN_OUT = 2
 
 const STORE_PAGES = `
   with outlet as (

@@ -255,6 +255,15 @@ export interface Related {
   days: number
 }
 
+/** Articles that were taken out, from `/explore/removals`, which is beside the contract. */
+export interface Removals {
+  data: { number: number; id: string; removed_at: string }[]
+  /** Send it as `after` next time. */
+  last: number
+  /** There are further removals after `last`. */
+  more: boolean
+}
+
 /** A search that the key keeps. It is beside the contract; fields may be added. */
 export interface KeptSearch {
   id: string
@@ -341,6 +350,8 @@ export interface Client {
    * the article `id` has no vector yet.
    */
   related(id: string): Promise<Related[] | null>
+  /** Articles that were taken out after the removal `after`. Delete what you keep of them. */
+  removals(after?: number): Promise<Removals>
   /** The searches that the key keeps, in their order. */
   searches(): Promise<KeptSearch[]>
   /** Keeps a search. */

@@ -15,6 +15,7 @@ import type {
   PollQuery,
   PollState,
   Related,
+  Removals,
   WhatIsNew,
 } from './contract.ts'
 import { PerscopeError } from './errors.ts'
@@ -60,6 +61,8 @@ export function createClient(options: ClientOptions): Client {
       (await transport.ask<{ data: Copies[] }>('/explore/copies', query)).body.data,
     related: async id =>
       (await transport.ask<{ data: Related[] | null }>('/explore/related', { id })).body.data,
+    removals: async (after = 0) =>
+      (await transport.ask<Removals>('/explore/removals', { after })).body,
     searches: async () => (await transport.ask<{ data: KeptSearch[] }>(SEARCHES, {})).body.data,
     keepSearch: async search =>
       (await transport.send<{ data: KeptSearch }>('POST', SEARCHES, search)).data,

@@ -13,6 +13,7 @@ import { COMPLETENESS_PARAMETERS, COMPLETENESS_SCHEMA } from '../explore/complet
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from '../explore/copies.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from '../explore/counts.ts'
 import { LIMITS_SCHEMA } from '../explore/limits.ts'
+import { REMOVALS_PARAMETERS, REMOVALS_SCHEMA } from '../explore/removals.ts'
 import type { Answer, Content } from '../http/answer.ts'
 import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
 
@@ -27,7 +28,7 @@ export type Answering = (asking: Asking, response: Response) => Promise<Content 
 
 /** The operations that tools call, by the names of their paths. */
 export type Answers = Record<
-  'articles' | 'counts' | 'copies' | 'completeness' | 'limits' | 'related',
+  'articles' | 'counts' | 'copies' | 'completeness' | 'limits' | 'related' | 'removals',
   Answering
 >
 
@@ -142,6 +143,15 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         days.data.length > 0 ? days.data.map(dayLine) : [NOT_KNOWN],
       ),
     ),
+  },
+  list_removals: {
+    title: 'List articles that were taken out',
+    description:
+      'Tells the ids of articles of the plan that an operator has taken out for good, as after the order of a court. Forget what you keep of them. Give `last` of the answer before as after. Costs nothing of the month.',
+    parameters: REMOVALS_PARAMETERS,
+    output: REMOVALS_SCHEMA,
+    isFree: true,
+    answer: asking('removals', answerText),
   },
   limits: {
     title: 'What is left of the plan',

@@ -22,6 +22,7 @@ import { COPIES_PARAMETERS, COPIES_SCHEMA } from './copies.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from './counts.ts'
 import { LIMITS_SCHEMA } from './limits.ts'
 import { MATCHES_SCHEMA } from './matches.ts'
+import { REMOVALS_PARAMETERS, REMOVALS_SCHEMA } from './removals.ts'
 import { SUGGESTIONS_PARAMETERS, SUGGESTIONS_SCHEMA } from './suggestions.ts'
 
 /**
@@ -66,6 +67,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
           Matches: MATCHES_SCHEMA,
           Page: PAGE_SCHEMA,
           Related: RELATED_SCHEMA,
+          Removals: REMOVALS_SCHEMA,
           Suggestions: SUGGESTIONS_SCHEMA,
           Error: {
             ...ERROR_SCHEMA,
@@ -150,6 +152,11 @@ const EXPLORE_OPERATIONS: Json = {
     description:
       'By meaning, within three days around the article, in any language. One of each group of copies, at most 10.',
     mayBeMissing: true,
+  }),
+  '/explore/removals': explored('listRemovals', 'Removals', parametersOf(REMOVALS_PARAMETERS), {
+    summary: 'Which articles were taken out',
+    description:
+      'Articles of your plan that an operator has taken out for good. Who keeps copies asks now and then with `last` of the answer before, and deletes them.',
   }),
   '/explore/suggestions': explored(
     'suggestNames',

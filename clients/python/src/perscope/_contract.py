@@ -225,6 +225,24 @@ class Related(TypedDict):
     """Whole days after the other one; negative: before it."""
 
 
+class Removal(TypedDict):
+    """An article that was taken out. Fields may be added."""
+
+    number: int
+    id: str
+    removed_at: str
+
+
+class Removals(TypedDict):
+    """Articles that were taken out, of `/explore/removals`. Fields may be added."""
+
+    data: List[Removal]
+    last: int
+    """Send it as `after` next time."""
+    more: bool
+    """There are further removals after `last`."""
+
+
 class _Kept(TypedDict):
     id: str
     name: str
