@@ -1,7 +1,7 @@
 import type { Doomed, Removal } from '../search/types.ts'
 import { addressKey } from '../shared/articles/address.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
+import { countOf, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, textOf, UsageError } from '../shared/process/command.ts'
 import {
   BATCH,
@@ -82,6 +82,10 @@ async function remove(context: CommandContext, pool: Pool, words: string[]): Pro
   bar.stop()
   const left = dryRun ? 0 : await clearRemoved(pool, stores, signal)
   tell(context, { dryRun, standing, removals, left, unknown: choose.unknown })
+  if (!dryRun && (await countOf(pool, 'select count(*)::int from archive_indices')) > 0)
+    say(
+      'No search shows them; the archive index has their words until `npm run reindex -- --archive --restart`.',
+    )
   if (left > 0 || signal.aborted) say('It is not done yet: run the same command again.')
   return left > 0 || signal.aborted || choose.unknown.length > 0 ? 1 : 0
 }
@@ -208,9 +212,13 @@ async function list({ options, print, say, signal }: CommandContext, pool: Pool)
 }
 
 function lineOf({ number, id, removedAt, clearedAt, releasedAt, reason }: Row): string[] {
-  const state =
-    releasedAt !== null ? 'released' : clearedAt === null ? 'not cleared yet' : 'cleared'
-  return [String(number), id, removedAt.toISOString(), state, reason].map(printableLine)
+  return [
+    String(number),
+    id,
+    removedAt.toISOString(),
+    releasedAt !== null ? 'released' : clearedAt === null ? 'not cleared yet' : 'cleared',
+    reason,
+  ].map(printableLine)
 }
 
 async function release({ say }: CommandContext, pool: Pool, id: string): Promise<void> {

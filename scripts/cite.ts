@@ -24,6 +24,7 @@ import { readSearch } from '../services/api/contract/request.ts'
 import { COUNTRIES, type Country } from '../shared/articles/article.ts'
 import { archiveSettingsOf } from '../shared/config/archive.ts'
 import { type Citation, findCitation, readCited } from '../shared/desk/citations.ts'
+import { bareLineOf, readBareLines } from '../shared/desk/cited-removals.ts'
 import { type Pool, readRow } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 
@@ -109,7 +110,7 @@ interface Cited {
 function readCitedFile(
   text: string,
   { differences, obstacles }: Findings,
-): Cited & { digest: string } {
+): Cited & { digest: string; bare: string[] } {
   const [names = [], ...rows] = recordsOf(text)
   const [address = '', asOf = '', outside = '', rules = '', ...head] =
     names.at(-1)?.split(' ') ?? []
@@ -120,6 +121,8 @@ function readCitedFile(
     const [id = '', ...others] = columns.map(column => row[column] ?? '')
     return [id.replace(/(^|;)'/g, '$1'), ...others].join('\t')
   })
+  const title = names.indexOf('title')
+  const bare = lines.filter((_, at) => (rows[at]?.[title] ?? '') === '').map(idOf)
   const digest = address.slice('/cite/'.length)
   if (outside !== '0')
     obstacles.push(
@@ -130,6 +133,7 @@ function readCitedFile(
   const [, search = '', countries = '', since = ''] = head
   return {
     digest,
+    bare,
     asOf,
     search,
     rules: Number(rules),
@@ -166,7 +170,7 @@ interface Parts {
 async function verify(
   parts: Parts,
   digest: string,
-  file: Cited | null,
+  file: (Cited & { bare: string[] }) | null,
   found: Findings,
 ): Promise<void> {
   const { differences, obstacles, notes } = found
@@ -180,6 +184,12 @@ async function verify(
     if (cited.lines.get(id) !== line)
       differences.push(`${id}: the file says something else than the database`)
   }
+  const gone = await readGone(parts.pool, [...cited.lines.keys()])
+  for (const [id, at] of gone) notes.push(`${id} was taken out on ${at.toISOString().slice(0, 10)}`)
+  for (const id of file?.bare ?? []) {
+    if (!gone.has(id)) differences.push(`${id} has no title in the file, and was not taken out`)
+  }
+  for (const id of gone.keys()) cited.lines.delete(id)
   if (new URLSearchParams(cited.search).get('search') === 'semantic') {
     notes.push('ids only: a search by meaning cannot be recomputed')
     compare(cited.lines, await readIds(parts, [...cited.lines.keys()]), differences)
@@ -202,8 +212,13 @@ async function readKept(
   for await (const numbers of readCited(pool, citation)) {
     const articles = await index.articles(numbers.map(({ seq }) => seq))
     const now = new Map(articles.map(one => [one.seq, lineOf(objectOf(one))]))
+    const bare = await readBareLines(
+      pool,
+      numbers.map(({ seq }) => seq),
+    )
     for (const { seq, mark } of numbers) {
-      const line = now.get(seq)
+      const left = bare.get(seq)
+      const line = left === undefined ? now.get(seq) : bareLineOf(left)
       if (line === undefined) differences.push(`the article with number ${seq} is gone`)
       else if (markOf(line) !== mark) differences.push(`${idOf(line)} was cited with other fields`)
       lines.push(...(line === undefined ? [] : [line]))
@@ -260,6 +275,15 @@ async function searchAgain({ pool, index }: Parts, cited: Cited): Promise<Map<st
   const isCounted = (line: string) =>
     cited.lines.has(idOf(line)) || (line.split('\t')[1] ?? '') <= asOf
   return byId(watermark === null ? lines.filter(isCounted) : lines)
+}
+
+/** When articles were taken out, by their ids. */
+async function readGone(pool: Pool, ids: string[]): Promise<Map<string, Date>> {
+  const { rows } = await pool.query<{ id: string; at: Date }>(
+    'select id, removed_at as at from tombstones where id = any ($1::text[])',
+    [ids],
+  )
+  return new Map(rows.map(({ id, at }) => [id, at]))
 }
 
 async function readIds({ pool, index }: Parts, ids: string[]): Promise<Map<string, string>> {

@@ -8,8 +8,7 @@ import { textArray } from './binary-arrays.ts'
  * 1. One transaction writes the tombstone and deletes title, text, words and addresses. It raises
  *    the versions that every search names, so no cache, count or standby of before is used.
  * 2. Segments still have its words. Searches leave its document out from the next version on: the
- *    mask of `execute/removed.ts` (Lucene: live documents). It stays, because segments have no
- *    gaps.
+ *    mask of `execute/removed.ts` (Lucene: live documents). It stays, for segments have no gaps.
  * 3. The merge thread writes these segments again. `segments.cleared` says up to which removal the
  *    bytes of a segment are clean. Whoever makes a segment reads that number before the words, so
  *    a segment that was under way is written again, too.
@@ -113,6 +112,7 @@ export async function clearArticles(client: Client, articles: Doomed[]): Promise
   for (const table of ['article_texts', 'article_words', 'embeddings'])
     await client.query(`delete from ${table} where seq = any ($1::bigint[])`, [seqs])
   await client.query('delete from article_rights where id = any ($1::text[])', [ids])
+  await client.query(CLEAR_AUTHORS, [seqs])
   await client.query(
     `update articles set author_nos = '{}' where seq = any ($1::bigint[]) and author_nos <> '{}'`,
     [seqs],
@@ -130,6 +130,17 @@ const CLEAR_ADDRESSES = `
   insert into tombstone_addresses (hash, seq)
   select distinct on (1) ${addressHash('outlet', 'address')}, seq from gone, tombstone_key k
   on conflict do nothing`
+
+// Deletes the names of authors that have no other article. $1 seqs. No index serves the look at all
+// other articles, which takes a second for some millions.
+const CLEAR_AUTHORS = `
+  with own as materialized (
+    select distinct no from articles, unnest(author_nos) as no where seq = any ($1::bigint[])
+  ), used as materialized (
+    select distinct no from articles, unnest(author_nos) as no
+     where seq <> all ($1::bigint[]) and author_nos && array(select no from own)
+  )
+  delete from authors where author_no in (select no from own except select no from used)`
 
 /** A removal as it is told: its number, the id, and the day. */
 export interface Removal {

@@ -9,6 +9,7 @@ import {
   writeTombstones,
 } from '../../search/removals.ts'
 import { leaveGroups } from '../copies/pass.ts'
+import { hashesOfCited } from '../desk/cited-removals.ts'
 import { type Client, countOf, readColumn, transaction } from '../postgres/pool.ts'
 import { repeatLocked } from './locks.ts'
 
@@ -34,11 +35,24 @@ export const removeArticles = (
       const dead = await readColumn<bigint>(client, DEAD, [articles.map(({ seq }) => seq)])
       const alive = articles.filter(({ seq }) => !dead.includes(seq))
       if (alive.length === 0) return []
+      const seqs = alive.map(({ seq }) => seq)
+      const hashes = [...(await hashesOfCited(client, seqs))]
       await clearHouse(client, alive)
       await clearArticles(client, alive)
-      return writeTombstones(client, alive, reason)
+      const removals = await writeTombstones(client, alive, reason)
+      if (hashes.length > 0)
+        await client.query(NOTE_HASHES, [
+          hashes.map(([seq]) => seq),
+          hashes.map(([, hash]) => hash),
+        ])
+      return removals
     }),
   )
+
+// $1 seqs, $2 hashes in hex. Index: tombstones_seq_key.
+const NOTE_HASHES = `
+  update tombstones t set cited_hash = decode(n.hash, 'hex')
+    from unnest($1::bigint[], $2::text[]) as n (seq, hash) where t.seq = n.seq`
 
 // $1 seqs. Index: tombstones_seq_key.
 const DEAD = 'select seq from tombstones where seq = any ($1::bigint[])'
@@ -109,7 +123,9 @@ const FIND = `
     select n.seq from articles n join ids using (id) where n.seq > (select seq from copies_state))`
 
 /**
- * The next articles of an outlet, by number. @param before published earlier than this; null: all
+ * The next articles of an outlet, by number.
+ *
+ * @param before published earlier than this; null: all
  */
 export const nextOfOutlet = async (
   pool: Pool,

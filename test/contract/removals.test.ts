@@ -1,7 +1,8 @@
+import { writeFile } from 'node:fs/promises'
 import t from 'tap'
 import { until } from '../fleet.ts'
 import { runScript } from '../script.ts'
-import { startTestApi } from './api.ts'
+import { sent, startTestApi } from './api.ts'
 
 const api = await startTestApi(t)
 const { secret } = await api.issue()
@@ -37,7 +38,7 @@ const articles = (more = '') =>
 t.test('an article that was taken out is gone for every reader within seconds', async t => {
   const [first] = await articles()
   t.equal(first!.status, 200, first!.text)
-  const page = JSON.parse(first!.text)
+  const before = JSON.parse(first!.text)
   const ids: string[] = JSON.parse(
     (await everywhere('/v1/articles?per_page=100&sort=published_at&order=asc'))[0]!.text,
   ).articles.map((one: { id: string }) => one.id)
@@ -51,6 +52,9 @@ t.test('an article that was taken out is gone for every reader within seconds', 
   await until(async () => (await suggested()).every(Boolean), 5_000)
 
   const env = { DATABASE_URL: api.config.DATABASE_URL }
+  const cited = (
+    await api.ask(secret, '/explore/citations', sent('POST', { search: 'q=brug&search_in=title' }))
+  ).json
   const dry = await runScript('articles', ['remove', gone, '--dry-run', '--json'], env)
   t.match(JSON.parse(dry.out), { dry_run: true, articles: 1, removals: [] })
   t.match(await runScript('articles', ['remove', gone], env), { code: 2, err: /--reason/ })
@@ -71,7 +75,7 @@ t.test('an article that was taken out is gone for every reader within seconds', 
     t.equal(JSON.parse(text).total, 8)
   for (const { text } of await everywhere('/v1/articles.rss')) t.notMatch(text, 'Bericht 3')
   await until(async () => !(await suggested()).some(Boolean), 5_000)
-  for (const { text } of await articles(`&cursor=${page.next_cursor}`)) {
+  for (const { text } of await articles(`&cursor=${before.next_cursor}`)) {
     const { articles: shown, total_results } = JSON.parse(text)
     t.equal(total_results, 8)
     t.same(
@@ -102,6 +106,33 @@ t.test('an article that was taken out is gone for every reader within seconds', 
   t.match((await api.ask(abroad, '/explore/removals')).json, { data: [], last: 1 }, 'by the plan')
   t.equal((await api.ask(secret, '/explore/removals?after=x')).status, 422)
   t.equal((await api.ask(null, '/explore/removals')).status, 401)
+  const page = await everywhere(cited.address, { Accept: 'text/html' })
+  for (const { text } of page) t.match(text, /Of 9 articles 1 was taken out on \d{4}-\d\d-\d\d\./)
+  const file = (await api.ask(secret, `${cited.address}.json`)).json
+  t.match(file, { count: 9, outside: 0, removed: [{ id: gone, h: /^[0-9a-f]{64}$/ }] })
+  t.equal(file.articles.length, 8)
+  const csv = (await api.ask(secret, `${cited.address}.csv`)).text
+  t.match(csv, new RegExp(`^${gone},[^,]*,[^,]*,[0-9a-f]{64},,,,,,,,,\r$`, 'm'))
+  const path = `${t.testdir()}/cited.csv`
+  await writeFile(path, csv)
+  for (const subject of [cited.address, path]) {
+    const again = await runScript('cite', ['verify', subject], env)
+    t.match(again, { code: 0, out: /^equal/ }, again.out + again.err)
+    t.match(again.out, `${gone} was taken out on`)
+  }
+  await writeFile(path, csv.replace(/,[0-9a-f]{64},,,/, `,${'0'.repeat(64)},,,`))
+  t.equal((await runScript('cite', ['verify', path], env)).code, 1, 'its hash is checked')
+  const line = csv.split('\r\n').find(one => !one.startsWith(gone) && one.includes(ids[2]!))!
+  await writeFile(path, csv.replace(line, line.split(',').slice(0, 4).join() + ','.repeat(9)))
+  t.equal((await runScript('cite', ['verify', path], env)).code, 1, 'no other line may be bare')
+  const sound = await runScript('verify', ['--json'], env)
+  t.match(JSON.parse(sound.out), { differences: [] }, sound.out)
+  t.same(
+    await api.pool
+      .query("select from authors where name = 'Iemand Ijzerman'")
+      .then(r => r.rowCount),
+    0,
+  )
   const list = await runScript('articles', ['list', '--json'], env)
   t.equal(list.code, 0, list.err)
   t.match(JSON.parse(list.out), { number: 1, id: gone, reason: 'a court', released_at: null })

@@ -30,7 +30,11 @@ const WRITERS = {
   article_ids: ['search/indexing/identity.ts'],
   article_addresses: ['search/indexing/identity.ts', 'search/store/tombstones.ts'],
   publishers: ['search/indexing/identity.ts', 'search/store/postgres-articles.ts'],
-  authors: ['search/indexing/identity.ts', 'search/store/postgres-articles.ts'],
+  authors: [
+    'search/indexing/identity.ts',
+    'search/store/postgres-articles.ts',
+    'search/store/tombstones.ts',
+  ],
   copy_sketches: ['shared/copies/pass.ts'],
   copies_due: ['shared/copies/pass.ts'],
   copies_state: ['shared/copies/pass.ts'],

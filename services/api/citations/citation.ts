@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CitedNumber } from '../../../shared/desk/citations.ts'
+import { type Said, saidHash } from '../../../shared/desk/cited-removals.ts'
 import type { Reach } from '../../../shared/plans/reach.ts'
 import type { Listed, ShownArticle } from '../articles/shown-article.ts'
 import { LIMITS } from '../contract/parameters.ts'
@@ -29,38 +30,10 @@ export function headOf(search: string, { countries, since }: Reach): string[] {
   ]
 }
 
-/** The fields of an article that a citation proves. */
-interface Described {
-  title: string
-  outlet: ArticleObject['outlet']
-  language: string
-  country: string
-  authors: { name: string }[]
-}
-
-/**
- * The hash of title, outlet, language, country and authors. The hash leaves out the snippet,
- * because an outlet may withdraw its snippet.
- */
-export function articleHash(article: Described): string {
-  const { title, outlet, language, country, authors } = article
-  const said = [
-    title,
-    outlet.name,
-    outlet.domain,
-    language,
-    country,
-    authors.map(({ name }) => name),
-  ]
-  return hash('sha256', JSON.stringify(said), 'hex')
-}
-
 type Identified = Pick<ArticleObject, 'id' | 'ingested_at' | 'published_at'>
 
-export const lineOf = (article: Described & Identified): string =>
-  [article.id, article.ingested_at ?? '', article.published_at ?? '', articleHash(article)].join(
-    '\t',
-  )
+export const lineOf = (article: Said & Identified): string =>
+  [article.id, article.ingested_at ?? '', article.published_at ?? '', saidHash(article)].join('\t')
 
 /** The digest of a citation. Ids are ASCII, and no id has a tab. */
 export const citationDigest = (head: readonly string[], lines: readonly string[]): string =>

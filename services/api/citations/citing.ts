@@ -8,6 +8,7 @@ import {
   type NewCitation,
   TooManyCitations,
 } from '../../../shared/desk/citations.ts'
+import { removedSentence } from '../../../shared/desk/cited-removals.ts'
 import { biasVersion } from '../../../shared/embeddings/bias.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Reach } from '../../../shared/plans/reach.ts'
@@ -75,6 +76,10 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
     if (citation !== null) kept.set(digest, citation)
     return citation
   }
+  const told = async (citation: Citation) => {
+    const { digest, articles } = citation
+    return toldOf(citation, parts, await removedSentence(parts.pool, digest, articles))
+  }
   return {
     async make(request, response) {
       response.set('Cache-Control', 'no-store').vary('Authorization')
@@ -108,7 +113,7 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
         request,
         response,
         'text/html; charset=utf-8',
-        await parts.page(citation === null ? null : toldOf(citation, parts)),
+        await parts.page(citation === null ? null : await told(citation)),
       )
     },
     async file(request, response) {

@@ -2,14 +2,15 @@ import { once } from 'node:events'
 import type { Request, Response } from 'express'
 import { csvHead, csvLine } from '../../../shared/articles/csv.ts'
 import { type Citation, readCited } from '../../../shared/desk/citations.ts'
-import { COVERED, coveredBy, covers } from '../../../shared/plans/reach.ts'
+import { type BareLine, readBareLines, saidHash } from '../../../shared/desk/cited-removals.ts'
+import { COVERED, coveredBy, covers, type Reach } from '../../../shared/plans/reach.ts'
 import { countOf, type Pool } from '../../../shared/postgres/pool.ts'
 import { accessOf } from '../access/access.ts'
 import { COSTS } from '../access/costs.ts'
 import type { Searches } from '../articles/find.ts'
 import type { ShownArticle } from '../articles/shown-article.ts'
 import type { ArticleObject } from '../contract/resources.ts'
-import { articleHash, headOf, objectOf } from './citation.ts'
+import { headOf, objectOf } from './citation.ts'
 import { bibtexOf, FORMATS, type Format, risOf, TYPES, workOf } from './formats.ts'
 import { addressOf, citationObject } from './page.ts'
 
@@ -57,8 +58,11 @@ export async function sendArticles(
   // One listener for the whole answer. A listener for each wait would stay until the answer ends.
   const closed = new Promise(resolve => response.once('close', resolve))
   let isFirst = true
+  const removed: BareLine[] = []
   for await (const numbers of readCited(parts.pool, citation)) {
-    const all = await withPermit(() => index.articles(numbers.map(({ seq }) => seq)))
+    const seqs = numbers.map(({ seq }) => seq)
+    const all = await withPermit(() => index.articles(seqs))
+    if (all.length < seqs.length) removed.push(...(await bareWithin(parts.pool, seqs, reach)))
     const shown = all
       .map(one => ({ one, object: objectOf(one) }))
       .filter(({ object }) => covers(reach, object))
@@ -69,14 +73,21 @@ export async function sendArticles(
     isFirst = false
     if (response.destroyed) return
   }
-  response.end(end)
+  response.end(end(removed))
+}
+
+/** What stays of articles that were taken out, as far as a plan covers them. */
+async function bareWithin(pool: Pool, seqs: bigint[], reach: Reach): Promise<BareLine[]> {
+  const lines = [...(await readBareLines(pool, seqs)).values()]
+  return lines.filter(line => covers(reach, line))
 }
 
 interface Writer {
   head: string
   of(article: ArticleObject, kept: ShownArticle): string
   between: string
-  end: string
+  /** The end of the file, with what stays of articles that were taken out. */
+  end(removed: readonly BareLine[]): string
 }
 
 function writerOf(format: Format, citation: Citation, outside: number, publicUrl: string): Writer {
@@ -88,17 +99,23 @@ function writerOf(format: Format, citation: Citation, outside: number, publicUrl
         head,
         of: (_article, { pieces }) => pieces.json.bytes.toString(),
         between: ',',
-        end: ']}',
+        end: removed => `]${removed.length === 0 ? '' : `,"removed":${jsonOf(removed)}`}}`,
       }
     }
     case 'csv':
-      return { head: csvHeadOf(citation, outside), of: csvRecord, between: '', end: '' }
+      return { head: csvHeadOf(citation, outside), of: csvRecord, between: '', end: bareRecords }
     case 'bib':
-      return { head: '', of: article => bibtexOf(workOf(article)), between: '\n', end: '' }
+      return { head: '', of: article => bibtexOf(workOf(article)), between: '\n', end: nothing }
     case 'ris':
-      return { head: '', of: article => risOf('NEWS', workOf(article)), between: '', end: '' }
+      return { head: '', of: article => risOf('NEWS', workOf(article)), between: '', end: nothing }
   }
 }
+
+const nothing = () => ''
+
+/** The parts of lines that everybody may have whose plan covers them. */
+const jsonOf = (removed: readonly BareLine[]) =>
+  JSON.stringify(removed.map(({ seq: _seq, country: _country, ...line }) => line))
 
 const HASHED = ['id', 'ingested_at', 'published_at'] as const
 const SHOWN = [
@@ -128,8 +145,19 @@ function csvHeadOf(citation: Citation, outside: number): string {
  * one apostrophe at each of these places gets the id back.
  */
 function csvRecord(article: ArticleObject): string {
-  const id = article.id.replace(/(^|;)(?=['=+\-@])/g, "$1'")
+  const id = guarded(article.id)
   const cells = (columns: typeof HASHED | typeof SHOWN) =>
     csvLine({ ...article, id }, columns).trimEnd()
-  return `${cells(HASHED)},${articleHash(article)},${cells(SHOWN)},\r\n`
+  return `${cells(HASHED)},${saidHash(article)},${cells(SHOWN)},\r\n`
 }
+
+const guarded = (id: string) => id.replace(/(^|;)(?=['=+\-@])/g, "$1'")
+
+/** Of an article that was taken out, its record has the columns that are hashed, and `h`. */
+const bareRecords = (removed: readonly BareLine[]): string =>
+  removed
+    .map(line => {
+      const hashed = csvLine({ ...line, id: guarded(line.id) }, HASHED).trimEnd()
+      return `${hashed},${line.h},${SHOWN.map(() => '').join(',')},\r\n`
+    })
+    .join('')

@@ -83,9 +83,13 @@ function textsOf(
   }
 }
 
-/** The content of a citation's page: data for programs and for the page, and lines of text. */
-export function toldOf(citation: Citation, parts: ServiceNames): Told {
-  const texts = textsOf(citation, parts)
+/**
+ * The content of a citation's page: data for programs and for the page, and lines of text.
+ *
+ * @param removed a sentence on its articles that were taken out; null: all are there
+ */
+export function toldOf(citation: Citation, parts: ServiceNames, removed: string | null): Told {
+  const texts = { ...textsOf(citation, parts), removed }
   const { url, name, line, digest, cited_at } = texts
   const dataset = {
     '@context': 'https://schema.org',
@@ -108,6 +112,6 @@ export function toldOf(citation: Citation, parts: ServiceNames): Told {
   }
   return {
     data: { 'application/ld+json': dataset, 'application/json': texts },
-    lines: [name, line, texts.bibtex, texts.ris],
+    lines: [name, ...(removed === null ? [] : [removed]), line, texts.bibtex, texts.ris],
   }
 }

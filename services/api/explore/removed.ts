@@ -24,12 +24,12 @@ export async function noArticle(pool: Pool, id: string): Promise<ApiError> {
 /**
  * The page of an article that was taken out. Other articles have the explorer as their page.
  *
- * @param pageOf makes the explorer with these sentences instead of a search
+ * @param page the explorer's page with lines of text for readers without scripts
  */
 export function removedPage(
   pool: Pool,
   strangers: Permits,
-  pageOf: (told: { data: Record<string, object>; lines: string[] }) => Promise<string>,
+  page: (told: { data: Record<string, object>; lines: string[] }) => Promise<string>,
 ): RequestHandler {
   return async (request, response, next) => {
     if (request.accepts(['application/json', 'text/html']) !== 'text/html') return next()
@@ -39,7 +39,7 @@ export function removedPage(
     const at = await strangers.take(`a ${address}`, () => removedAt(pool, id)).catch(() => null)
     if (at === null) return next()
     response.status(410).vary('Accept').set('Cache-Control', 'no-cache')
-    const page = await pageOf({ data: {}, lines: [sentenceOf(at)] })
-    await sendOnce(request, response, 'text/html; charset=utf-8', page)
+    const html = await page({ data: {}, lines: [sentenceOf(at)] })
+    await sendOnce(request, response, 'text/html; charset=utf-8', html)
   }
 }

@@ -15,7 +15,7 @@ import { saveFile } from './download.ts'
  * The data that the server writes into the page of a citation: the citation, and texts for citing
  * it.
  */
-type Told = Citation & { line: string; bibtex: string; ris: string }
+type Told = Citation & { line: string; bibtex: string; ris: string; removed: string | null }
 
 const isCitation = (json: unknown): json is Citation =>
   isRecord(json) && typeof json.digest === 'string'
@@ -71,6 +71,11 @@ export function CitePage({ secret, children }: { secret: string; children: Compo
         {reach.countries.join(', ')} · {words.filters.since(date(new Date(reach.since), 'day'))} ·
         SHA-256 <code>{digest}</code>
       </p>
+      {citation.removed && (
+        <p class="hint" lang="en">
+          {citation.removed}
+        </p>
+      )}
       {citation.ids_only && <p class="hint">{words.cite.idsOnly}</p>}
       <h2>{words.take.cite}</h2>
       {[line, bibtex, ris].map(text => (

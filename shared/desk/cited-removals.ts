@@ -1,0 +1,114 @@
+import { hash } from 'node:crypto'
+import type { Country } from '../articles/article.ts'
+import type { Queryable } from '../postgres/pool.ts'
+
+/*
+ * A citation proves by its digest that nothing is missing. Of an article that an operator took out
+ * its line stays: id, times and a hash of what it said. Nothing else of it does.
+ */
+
+/** The parts of an article by which a citation knows that it has not changed. */
+export interface Said {
+  title: string
+  outlet: { name: string | null; domain: string | null }
+  language: string
+  country: string
+  authors: readonly { name: string }[]
+}
+
+/**
+ * The hash of title, outlet, language, country and authors. The hash leaves out the snippet,
+ * because an outlet may withdraw its snippet.
+ */
+export function saidHash({ title, outlet, language, country, authors }: Said): string {
+  const said = [
+    title,
+    outlet.name,
+    outlet.domain,
+    language,
+    country,
+    authors.map(({ name }) => name),
+  ]
+  return hash('sha256', JSON.stringify(said), 'hex')
+}
+
+/** Computes the hashes of the articles that citations have. @returns them in hex, by number */
+export async function hashesOfCited(db: Queryable, seqs: bigint[]): Promise<Map<bigint, string>> {
+  const { rows } = await db.query<Said & { seq: bigint }>(CITED, [seqs])
+  return new Map(rows.map(row => [row.seq, saidHash(row)]))
+}
+
+// $1 seqs. Reads all citations. Indexes: the primary keys.
+const CITED = `
+  with cited as materialized (
+    select distinct n.seq from citations c, unnest(c.seqs) as n (seq)
+     where c.seqs && $1::bigint[] and n.seq = any ($1::bigint[])
+  )
+  select a.seq, t.title, a.language, a.country,
+    json_build_object('name', p.name, 'domain', p.domain) as outlet,
+    coalesce((select json_agg(json_build_object('name', w.name) order by place)
+                from unnest(a.author_nos) with ordinality n (no, place)
+                join authors w on w.author_no = n.no), '[]') as authors
+    from cited join articles a using (seq) join article_texts t using (seq)
+    join publishers p using (publisher_no)`
+
+/** The line of an article that was taken out, in its parts. */
+export interface BareLine {
+  seq: bigint
+  id: string
+  ingested_at: string | null
+  published_at: string | null
+  h: string
+  removed_at: string
+  country: Country
+}
+
+/** The lines that stay of articles, by number. Articles that are there have none. */
+export async function readBareLines(db: Queryable, seqs: bigint[]): Promise<Map<bigint, BareLine>> {
+  const { rows } = await db.query<BareLine & Record<'ingested' | 'published' | 'removed', Date>>(
+    BARE,
+    [seqs],
+  )
+  const text = (time: Date | null) => time?.toISOString() ?? null
+  return new Map(
+    rows.map(({ ingested, published, removed, ...row }) => [
+      row.seq,
+      {
+        ...row,
+        ingested_at: text(ingested),
+        published_at: text(published),
+        removed_at: removed.toISOString(),
+      },
+    ]),
+  )
+}
+
+// $1 seqs. Indexes: tombstones_seq_key, the primary key of articles.
+const BARE = `
+  select t.seq, t.id, t.country, encode(t.cited_hash, 'hex') as h, a.ingested_at as ingested,
+         a.published_at as published, t.removed_at as removed
+    from tombstones t join articles a using (seq)
+   where t.seq = any ($1::bigint[]) and t.cited_hash is not null`
+
+export const bareLineOf = ({ id, ingested_at, published_at, h }: BareLine): string =>
+  [id, ingested_at ?? '', published_at ?? '', h].join('\t')
+
+/** A sentence on the articles of a citation that were taken out; null: all are there. */
+export async function removedSentence(
+  db: Queryable,
+  digest: string,
+  articles: number,
+): Promise<string | null> {
+  const { rows } = await db.query<{ count: number; last: Date | null }>(REMOVED_OF, [digest])
+  const { count = 0, last = null } = rows[0] ?? {}
+  if (last === null) return null
+  const day = last.toISOString().slice(0, 10)
+  const taken =
+    count === 1 ? `1 was taken out on ${day}` : `${count} were taken out, the last on ${day}`
+  return `Of ${articles} ${articles === 1 ? 'article' : 'articles'} ${taken}.`
+}
+
+// $1 digest. Index: tombstones_seq_key.
+const REMOVED_OF = `
+  select count(*)::int as count, max(removed_at) as last from tombstones
+   where seq in (select unnest(seqs) from citations where digest = decode($1, 'hex'))`
