@@ -2,16 +2,24 @@ import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import ipaddr from 'ipaddr.js'
 import { ConfigError } from './config/config.ts'
 
+type FindAll = (
+  name: string,
+  options: LookupOptions,
+  found: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
 /**
  * Makes a `lookup` for `node:net` that gives permitted addresses only. Every connection looks its
  * name up anew. So a name that first resolves to a permitted address and then to a forbidden one
  * does not pass.
  *
  * @param forbidden the error when no address is permitted
+ * @param find finds all addresses of a name; absent: as the system does
  */
 export function lookupAmong(
   permitted: (address: string) => boolean,
   forbidden: (name: string, addresses: string[]) => Error,
+  find: FindAll = (name, options, found) => lookup(name, { ...options, all: true }, found),
 ) {
   return (
     name: string,
@@ -22,7 +30,7 @@ export function lookupAmong(
       family?: number,
     ) => void,
   ): void => {
-    lookup(name, { ...options, all: true }, (error, found) => {
+    find(name, options, (error, found) => {
       if (error !== null) return callback(error, [])
       const addresses = found.filter(({ address }) => permitted(address))
       const [first] = addresses

@@ -3,7 +3,8 @@ import { isIP } from 'node:net'
 import { Agent, buildConnector, request } from 'undici'
 import { lookupAmong } from '../../shared/addresses.ts'
 import type { Config } from '../../shared/config/config.ts'
-import { isOwn, PUBLIC } from '../../shared/desk/alerts/address.ts'
+import { isOwn, notPublic, PUBLIC } from '../../shared/desk/alerts/address.ts'
+import { lookupApart } from '../../shared/desk/alerts/names.ts'
 import { readRetryAfter } from '../../shared/resilience/retry-after.ts'
 import { SENT_WITHIN } from './retries.ts'
 
@@ -111,8 +112,11 @@ function signatureOf(
  */
 function guarded(): buildConnector.connector {
   const isPublic = (address: string) => PUBLIC.isPublic(address)
-  const refused = (host: string) => new NotDelivered(`The host ${host} has no public address.`)
-  const connect = buildConnector({ timeout: SENT_WITHIN, lookup: lookupAmong(isPublic, refused) })
+  const refused = (host: string) => new NotDelivered(notPublic(host))
+  const connect = buildConnector({
+    timeout: SENT_WITHIN,
+    lookup: lookupAmong(isPublic, refused, lookupApart),
+  })
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, '')
     if (isIP(host) !== 0 && !isPublic(host)) callback(refused(host), null)

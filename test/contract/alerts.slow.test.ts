@@ -410,7 +410,7 @@ t.test('a digest comes once in a day, also where the clock of the database is ah
   const { id } = (await keepSearch(ahead, key.id, { name: 'Polder', search: 'q=polder' }))!
   const when = new Date(Date.now() + 300_000).toISOString().slice(11, 16)
   const terms = { to: 'http://127.0.0.1:9/', when, zone: 'UTC' }
-  await putAlert(ahead, key.id, id, terms, { seq: 0n, at: new Date() })
+  await putAlert(ahead, key.id, id, terms)
   const telling = startTelling(ahead, openIndex(ahead), createLogger('test', 'silent'))
   const isNext = "search_alerts where due_at > pg_catalog.now() + interval '23 hours'"
   await until(async () => (await database.count(isNext)) === 1, 20_000).finally(telling.close)

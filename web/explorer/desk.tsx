@@ -51,7 +51,11 @@ function useKept(secret: string) {
         method: 'POST',
         body,
       })
-      if (news.kind === 'failure') return
+      if (news.kind === 'failure') {
+        // After a failover or a restore, marks end. The next look begins anew.
+        if ('marks' in news.errors) localStorage.removeItem(MARKS)
+        return
+      }
       setFresh(new Map(news.value.data.map(one => [one.id, one])))
       // A search without a mark gets its first mark, so that later articles count as new.
       const begun = news.value.data

@@ -1,6 +1,7 @@
 import { timeZoneNamed } from '../../../search/query/calendar.ts'
 import { readAddress } from '../../../shared/desk/alerts/address.ts'
 import { type Alert, endAlert, putAlert } from '../../../shared/desk/alerts/alerts.ts'
+import { openClientNames } from '../../../shared/desk/alerts/names.ts'
 import { loadAlertSecrets } from '../../../shared/desk/alerts/secrets.ts'
 import { type KeptSearch, listSearches } from '../../../shared/desk/searches.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
@@ -8,7 +9,7 @@ import { ApiError } from '../contract/errors.ts'
 import { createProblems } from '../contract/query-string.ts'
 import { readMembers } from '../http/body.ts'
 import { type Handler, noSearch } from './handler.ts'
-import { newOf, readPlace } from './place.ts'
+import { newOf } from './place.ts'
 
 /** An alert as the owner of its key sees it. */
 export function alertObject({
@@ -32,6 +33,9 @@ export function alertObject({
   }
 }
 
+/** Looks up the hosts that clients name, for the whole process. */
+const NAMES = openClientNames()
+
 /**
  * `PUT /explore/searches/<id>/alert`: where the search reports new articles, and when. Only this
  * answer contains the secret of a webhook's signatures.
@@ -41,7 +45,8 @@ export const answerAlert: Handler = async ({ pool, config, key, id }, request, r
   const kept = (await listSearches(pool, key.id)).find(one => one.id === id)
   if (kept === undefined) throw noSearch()
   const problems = createProblems()
-  const address = await readAddress(to ?? '', config)
+  const lookUp = (host: string) => NAMES.addressesOf(key.id, host)
+  const address = await readAddress(to ?? '', config, lookUp)
   if ('why' in address) problems.add('to', address.why)
   if (when !== 'at once' && !/^([01]\d|2[0-3]):[0-5]\d$/.test(when ?? '')) {
     problems.add('when', 'Write "at once", or a time as "08:00".')
@@ -52,7 +57,7 @@ export const answerAlert: Handler = async ({ pool, config, key, id }, request, r
   problems.refuse()
   // An empty value was refused above.
   const terms = { to: '', ...address, when: when ?? '', zone }
-  const alert = await putAlert(pool, key.id, id, terms, await readPlace(pool))
+  const alert = await putAlert(pool, key.id, id, terms)
   if (alert === null) throw noSearch()
   const secrets = await loadAlertSecrets(pool)
   const secret = alert.to.startsWith('mailto:') ? {} : { secret: secrets.signing(alert.id) }

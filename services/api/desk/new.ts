@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { createCountCollector, type Matched, TooFrequent } from '../../../search/index.ts'
 import { MAX_SEARCHES } from '../../../shared/desk/feeds.ts'
 import { type KeptSearch, listSearches } from '../../../shared/desk/searches.ts'
@@ -10,7 +11,7 @@ import { ApiError, invalid } from '../contract/errors.ts'
 import { COUNT, dataOf, objectOf, TEXT, text } from '../contract/resources.ts'
 import { type OtherMember, readMembers } from '../http/body.ts'
 import type { Handler } from './handler.ts'
-import { type IngestionPlace, newOf, readPlace } from './place.ts'
+import { type CurrentPlace, type IngestionPlace, newOf, readPlace } from './place.ts'
 
 /** The answer, as JSON Schema (2020-12). */
 export const NEW_SCHEMA = dataOf({
@@ -51,15 +52,19 @@ export const answerWhatIsNew: Handler = async (
 ) => {
   checkQuota(response)
   const { other: marks } = readMembers(request, [], MARKS)
-  const now = await readPlace(pool)
-  const kept = new Map((await listSearches(pool, key.id)).map(one => [one.id, one]))
   if (marks === undefined) throw invalid('marks', MARKS.sentence)
+  const kept = new Map((await listSearches(pool, key.id)).map(one => [one.id, one]))
   // Most searches have the same mark, from one visit. Each different mark is read once, because
   // checking its signature takes time.
-  const places = new Map<unknown, IngestionPlace | null>()
-  for (const mark of new Set(Object.values(marks))) {
-    if (typeof mark === 'string') places.set(mark, readMark(cursorSecret, key.id, mark))
-  }
+  const given = [...new Set(Object.values(marks))].filter(mark => typeof mark === 'string')
+  const read = new Map(given.map(mark => [mark, readMark(cursorSecret, key.id, mark)]))
+  const now = await readPlace(
+    pool,
+    [...read.values()].flatMap(mark => (mark ? [mark.seq] : [])),
+  )
+  const places = new Map(
+    [...read].map(([text, mark]) => [text, mark && isOfHistory(mark, now) ? mark : null]),
+  )
   const asked = readAsked(marks, kept, places, key.plan)
   const { index, withPermit, pay } = searchesOf(response)
   const mark = signed(cursorSecret, bindingOf(key.id), contentOf(now))
@@ -151,20 +156,43 @@ const LONG_AGO: IngestionPlace = { seq: 0n, at: new Date(0) }
 const MOST_PROBLEMS = 50
 
 /*
- * A mark is the text that `signed` makes of a place: its `seq` (8 bytes) and its time (6 bytes, ms
- * since 1970). It uses the secret of cursors. So marks and cursors both become invalid when the
- * database goes back to an earlier moment.
+ * A mark is the text that `signed` makes of a place: its `seq` (8 bytes), its time (6 bytes, ms
+ * since 1970) and the digest of the id of that article (8 bytes; marks of older versions end before
+ * it). It uses the secret of cursors. So marks and cursors both become invalid when the database
+ * goes back to an earlier moment.
  */
 const bindingOf = (keyId: string) => `mark ${keyId}`
 
-function contentOf({ seq, at }: IngestionPlace): Buffer {
-  const content = Buffer.alloc(14)
-  content.writeBigUInt64BE(seq)
-  content.writeIntBE(at.getTime(), 8, 6)
-  return content
+interface Mark extends IngestionPlace {
+  /** The digest of the id of the article at the place; null: the mark has none. */
+  digest: Buffer | null
 }
 
-function readMark(secret: CursorSecret, keyId: string, text: string): IngestionPlace | null {
+const ID_AT = 14
+const digestOf = (id: string): Buffer => hash('sha256', id, 'buffer').subarray(0, 8)
+
+function contentOf({ seq, at, ids }: CurrentPlace): Buffer {
+  const content = Buffer.alloc(ID_AT)
+  content.writeBigUInt64BE(seq)
+  content.writeIntBE(at.getTime(), 8, 6)
+  const id = ids.get(seq)
+  return id === undefined ? content : Buffer.concat([content, digestOf(id)])
+}
+
+function readMark(secret: CursorSecret, keyId: string, text: string): Mark | null {
   const content = opened(secret, bindingOf(keyId), text)
-  return content && { seq: content.readBigUInt64BE(), at: new Date(content.readIntBE(8, 6)) }
+  if (content === null) return null
+  const digest = content.length > ID_AT ? content.subarray(ID_AT) : null
+  return { seq: content.readBigUInt64BE(), at: new Date(content.readIntBE(8, 6)), digest }
+}
+
+/**
+ * Whether the articles up to a mark are still those that its client saw. After a failover to a
+ * standby that lacked some, later articles have their numbers, and would never be new.
+ */
+function isOfHistory({ seq, digest }: Mark, { seq: newest, ids }: CurrentPlace): boolean {
+  if (seq > newest) return false
+  const id = ids.get(seq)
+  // An article that was taken out says nothing.
+  return id === undefined || digest === null || digestOf(id).equals(digest)
 }

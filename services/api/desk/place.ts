@@ -15,12 +15,30 @@ export interface IngestionPlace {
 }
 
 /** The place of the newest article, with the state of the index. */
-export async function readPlace(db: Queryable): Promise<IngestionPlace & { state: IndexState }> {
-  const { at, ...state } = (await readRow<IndexState & { at: Date }>(db, PLACE))!
-  return { seq: state.lastSeq, at, state }
+export interface CurrentPlace extends IngestionPlace {
+  state: IndexState
+  /** Ids of the newest article and of the asked ones, by number. Numbers without one are absent. */
+  ids: ReadonlyMap<bigint, string>
 }
 
-const PLACE = `select ${INDEX_STATE.columns}, last_at as at from ${INDEX_STATE.tables}`
+/** @param seqs numbers of articles whose ids the same statement reads */
+export async function readPlace(db: Queryable, seqs: bigint[] = []): Promise<CurrentPlace> {
+  const row = await readRow<PlaceRow>(db, { name: 'place', text: PLACE, values: [seqs] })
+  const { at, ids, ...state } = row!
+  const known = Object.entries(ids).map(([seq, id]): [bigint, string] => [BigInt(seq), id])
+  return { seq: state.lastSeq, at, state, ids: new Map(known) }
+}
+
+interface PlaceRow extends IndexState {
+  at: Date
+  ids: Record<string, string>
+}
+
+// $1 numbers. Index: the primary key of articles.
+const PLACE = `
+  select ${INDEX_STATE.columns}, last_at as at, (
+           select coalesce(json_object_agg(seq, id), '{}') from articles where seq = any ($1::bigint[]) or seq = last_seq) as ids
+    from ${INDEX_STATE.tables}`
 
 /**
  * The query that finds the new articles of a kept search since a place.

@@ -1,11 +1,8 @@
-import { lookup } from 'node:dns/promises'
+import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
 import { addressRule } from '../../addresses.ts'
 import type { Config } from '../../config/config.ts'
-import { withTimeLimit } from '../../resilience/time-limit.ts'
 
-/** The name of a host must resolve within this many ms. */
-const RESOLVES = 3_000
 const MAIL =
   /^mailto:([^\s\p{Cc}\p{Cs}@<>()[\]\\,;:"?&%]{1,64}@(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})$/iu
 
@@ -23,11 +20,13 @@ export const PUBLIC = addressRule([], ['443'])
 /**
  * Checks the address to which an alert shall send messages.
  *
+ * @param lookUp the addresses of a name; empty: it has none
  * @returns the address in one spelling, or the sentence that says why it is refused
  */
 export async function readAddress(
   written: string,
   config: Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL' | 'SMTP_FROM'>,
+  lookUp: (host: string) => Promise<LookupAddress[]>,
 ): Promise<{ to: string } | { why: string }> {
   const text = written.trim()
   if (/^mailto:/i.test(text)) {
@@ -49,16 +48,10 @@ export async function readAddress(
     return { why: 'Write an address that begins with https://: http is read on its way.' }
   if (url.port !== '') return { why: 'Leave the port out: only 443 is asked.' }
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const found = isIP(host) ? [{ address: host }] : await resolve(host)
-  if (found === null) return { why: `The host ${host} has no address.` }
-  if (!found.some(({ address }) => PUBLIC.isPublic(address)))
-    return { why: `The host ${host} has no public address.` }
+  const found = isIP(host) ? [{ address: host }] : await lookUp(host)
+  if (!found.some(({ address }) => PUBLIC.isPublic(address))) return { why: notPublic(host) }
   return { to: url.href }
 }
 
-const resolve = (host: string): Promise<{ address: string }[] | null> =>
-  withTimeLimit(
-    lookup(host, { all: true }).catch(() => null),
-    RESOLVES,
-    () => null,
-  )
+/** The same sentence for a name that does not exist, so that nobody learns which names exist. */
+export const notPublic = (host: string): string => `The host ${host} has no public address.`

@@ -48,14 +48,15 @@ export async function listAlerts(db: Queryable, keyId: string | null): Promise<A
   return rows
 }
 
-// $1 search, $2 alert, $3 key, $4 to, $5 when, $6 zone, $7 seq, $8 at, $9 due, $10 is it mail.
+// A new alert begins at the clock, which the same statement reads. $1 search, $2 alert, $3 key, $4
+// to, $5 when, $6 zone, $7 due, $8 is it mail.
 const PUT = `
   insert into search_alerts (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, due_at, confirmed_at)
-  select $1, $2, $3, $4, $5, $6, $7, $8, $9, case when not $10 or exists (
+  select $1, $2, $3, $4, $5, $6, last_seq, last_at, $7, case when not $8 or exists (
     select from search_alerts where key_id = $3 and told_to = $4 and search_id <> $1 and confirmed_at is not null) and not exists (
-    select from alert_asks where key_id = $3 and told_to = lower($4) and refused) then now() end
+    select from alert_asks where key_id = $3 and told_to = lower($4) and refused) then now() end from ingest_clock
   on conflict (search_id) do update set
-    told_when = $5, time_zone = $6, due_at = $9, failing_since = null, failure = null, told_to = $4,
+    told_when = $5, time_zone = $6, due_at = $7, failing_since = null, failure = null, told_to = $4,
     rests = case when search_alerts.told_to = $4 and search_alerts.confirmed_at is null then search_alerts.rests end,
     asked_at = case when search_alerts.told_to = $4 then search_alerts.asked_at end,
     confirmed_at = case when search_alerts.told_to = $4 then search_alerts.confirmed_at else excluded.confirmed_at end
@@ -64,15 +65,12 @@ const PUT = `
 /**
  * Gives a kept search an alert, or changes its existing alert, which keeps its place. The owner of
  * a mail address must consent first. Null when the key has no such search.
- *
- * @param place where a new alert begins
  */
 export function putAlert(
   pool: Pool,
   keyId: string,
   searchId: string,
   terms: AlertTerms,
-  place: { seq: bigint; at: Date },
 ): Promise<(Alert & { isNew: boolean }) | null> {
   return changeKept(pool, keyId, async client => {
     const { rowCount } = await client.query(
@@ -89,7 +87,7 @@ export function putAlert(
     const due = nextTime(when, zone, new Date())
     const isMail = to.startsWith('mailto:')
     const id = `alert_${randomBytes(8).toString('hex')}`
-    const values = [searchId, id, keyId, to, when, zone, place.seq, place.at, due, isMail]
+    const values = [searchId, id, keyId, to, when, zone, due, isMail]
     const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
     // Removes undelivered messages to the previous address. The alert finds their articles again.
     if (before !== null && before !== to) {

@@ -1,0 +1,71 @@
+import type { LookupAddress, LookupOptions } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
+import { createSemaphore } from '../../resilience/semaphore.ts'
+import { withTimeLimit } from '../../resilience/time-limit.ts'
+
+/*
+ * Names of hosts that clients give are looked up apart from all others. The system's look-up
+ * (getaddrinfo) has four threads for the whole process, and Postgres' name needs one of them: slow
+ * names of a client would stop everything. c-ares has no threads, and reads no /etc/hosts, so no
+ * client learns which names exist inside.
+ */
+
+/** ms that a look-up may take. */
+const WITHIN = 3_000
+/** How many look-ups for clients run at a time in a process. */
+const AT_ONCE = 4
+
+/** The addresses of a name; empty: it has none, or its servers do not answer in time. */
+export async function addressesOf(
+  name: string,
+  servers: readonly string[] = [],
+  within: number = WITHIN,
+): Promise<LookupAddress[]> {
+  const resolver = new Resolver({ timeout: within, tries: 1 })
+  if (servers.length > 0) resolver.setServers(servers)
+  const of = async (family: 4 | 6): Promise<LookupAddress[]> => {
+    const asked = family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)
+    return (await asked.catch(() => [])).map(address => ({ address, family }))
+  }
+  const both = Promise.all([of(4), of(6)]).then(found => found.flat())
+  return withTimeLimit(both, within, (): LookupAddress[] => {
+    resolver.cancel()
+    return []
+  })
+}
+
+/** `dns.lookup` for names that clients gave. */
+export function lookupApart(
+  name: string,
+  _options: LookupOptions,
+  callback: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
+): void {
+  addressesOf(name).then(
+    found => callback(null, found),
+    error => callback(error, []),
+  )
+}
+
+/** Looks names up for clients: one at a time for a key. */
+export interface ClientNames {
+  addressesOf(key: string, name: string): Promise<LookupAddress[]>
+}
+
+/** @param servers the name servers, as `127.0.0.1:53`; empty: those of the system */
+export function openClientNames(
+  servers: readonly string[] = [],
+  within: number = WITHIN,
+): ClientNames {
+  const all = createSemaphore(AT_ONCE)
+  const lines = new Map<string, Promise<LookupAddress[]>>()
+  return {
+    addressesOf(key: string, name: string): Promise<LookupAddress[]> {
+      const before = lines.get(key) ?? Promise.resolve([])
+      const own = before.then(() => all.run(() => addressesOf(name, servers, within)))
+      lines.set(key, own)
+      return own.finally(() => {
+        if (lines.get(key) === own) lines.delete(key)
+      })
+    },
+  }
+}

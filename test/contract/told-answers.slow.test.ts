@@ -1,0 +1,134 @@
+import t, { type Test } from 'tap'
+import { openIndex } from '../../search/index.ts'
+import { openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { startTelling } from '../../services/api/desk/telling.ts'
+import { noteDelivered, takeMessages } from '../../services/notifier/message.ts'
+import { putAlert } from '../../shared/desk/alerts/alerts.ts'
+import { changeSearch, keepSearch } from '../../shared/desk/searches.ts'
+import { createLogger } from '../../shared/log/logger.ts'
+import { createKey, updateKey } from '../../shared/plans/keys.ts'
+import { createPool, type Pool, readRow } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { createTestPool, PATIENT } from '../database.ts'
+import { until } from '../fleet.ts'
+import { newArticle } from '../search/short-articles.ts'
+import { PLAN } from './api.ts'
+
+/*
+ * A message is an answer that waits. It ends with its question, and with the history of the
+ * database from which it was read.
+ */
+
+const log = createLogger('test', 'silent')
+
+/** A database with an alert on `q=brug`, and articles that it has not looked at. */
+async function begin(test: Pick<Test, 'teardown'>, ...titles: string[]) {
+  const { database, pool: own } = await createTestPool(test)
+  // The functions of this schema are found before those of the catalogue.
+  const settings = { search_path: 'public,pg_catalog' }
+  const pool: Pool = createPool(database.url, 'test', () => {}, { ...PATIENT, settings })
+  test.teardown(() => pool.end())
+  const { key } = await createKey(own, 'test', PLAN)
+  const { id } = (await keepSearch(own, key.id, { name: 'Bruggen', search: 'q=brug' }))!
+  await putAlert(own, key.id, id, { to: 'http://127.0.0.1:9/', when: 'at once', zone: 'UTC' })
+  const indexer = openIndexer(own, SEGMENT_THREAD)
+  await openArticleWriter({ pool: own, indexer, embedDelay: 3_600_000 }).write(
+    titles.map((title, at) => newArticle(at, { title })),
+  )
+  await indexer.close()
+  const index = openIndex(pool)
+  test.teardown(() => index.close())
+  const messages = async () =>
+    (
+      await own.query<{ id: string; seqs: string[]; question: string }>(
+        'select message_id as id, seqs, question from alert_messages where delivered_at is null',
+      )
+    ).rows
+  const place = async () =>
+    (await readRow<{ seq: bigint }>(own, 'select seq from search_alerts'))!.seq
+  const tell = async (told: Pick<typeof index, 'collect' | 'articles'> = index) => {
+    const telling = startTelling(pool, told, log)
+    const isLooked = "search_alerts where due_at > now() + interval '10 s'"
+    const isDone = async () => (await messages()).length > 0 || (await database.count(isLooked)) > 0
+    await until(isDone, 20_000).finally(telling.close)
+  }
+  return { pool: own, key, id, index, messages, place, tell }
+}
+
+t.test('a search that changes withdraws what waits, and keeps its place', async t => {
+  const { pool, key, id, messages, place, tell } = await begin(t, 'brug een', 'tunnel een')
+  await tell()
+  const [{ id: first } = { id: '' }] = await messages()
+  const [taken] = await takeMessages(pool, [first])
+  t.match(taken, { attempts: 1, search: { name: 'Bruggen' }, seqs: [1n] })
+  await changeSearch(pool, key.id, id, { name: 'Tunnels', search: 'q=tunnel' })
+  t.same(await messages(), [])
+  await noteDelivered(pool, taken!, true)
+  t.equal(await place(), 0n, 'an answer to what was on its way moves nothing')
+  await pool.query('update search_alerts set due_at = now()')
+  await tell()
+  const [{ id: second } = { id: '' }] = await messages()
+  t.match(await takeMessages(pool, [second]), [{ search: { name: 'Tunnels' }, seqs: [2n] }])
+})
+
+t.test('a plan that changes withdraws what waits, and keeps the place', async t => {
+  const { pool, key, messages, place, tell } = await begin(t, 'brug een')
+  await tell()
+  const [{ id } = { id: '' }] = await messages()
+  await updateKey(pool, key.id, { plan: { countries: ['NL'] } })
+  t.same(await takeMessages(pool, [id]), [])
+  t.same(await messages(), [])
+  t.equal(await place(), 0n)
+})
+
+t.test('numbers of another history are never written', async t => {
+  const { index, messages, place, tell } = await begin(t, 'brug een', 'brug twee')
+  await tell({
+    collect: index.collect,
+    articles: async seqs => (await index.articles(seqs)).map(one => ({ ...one, id: 'art_lost' })),
+  })
+  t.same([await messages(), await place()], [[], 0n], 'another article has the number')
+})
+
+t.test('a place of another history is never written', async t => {
+  const { pool, index, messages, place, tell } = await begin(t, 'iets anders')
+  await tell({
+    articles: index.articles,
+    async collect(query, create, range) {
+      const found = await index.collect(query, create, range)
+      await pool.query(
+        "create or replace function pg_walfile_name(pg_lsn) returns text language sql as $$select '00000009'$$",
+      )
+      return found
+    },
+  })
+  t.same([await messages(), await place()], [[], 0n], 'the primary has another timeline')
+})
+
+t.test('a burst is searched once, and told whole', async t => {
+  const wanted = Array.from({ length: 250 }, (_, at) => `brug ${at}`)
+  const { pool, index, messages, place, tell } = await begin(t, ...wanted)
+  let searches = 0
+  const told: string[] = []
+  while (told.length < wanted.length) {
+    await pool.query('update search_alerts set due_at = now()')
+    await tell({
+      articles: index.articles,
+      collect(query, create, range) {
+        searches++
+        return index.collect(query, create, range)
+      },
+    })
+    const [{ id } = { id: '' }] = await messages()
+    const [taken] = await takeMessages(pool, [id])
+    told.push(...taken!.seqs.map(String))
+    await noteDelivered(pool, taken!, true)
+  }
+  t.same(
+    told,
+    wanted.map((_, at) => String(at + 1)),
+  )
+  t.equal(searches, 1)
+  t.equal(await place(), 250n)
+})
