@@ -26,7 +26,7 @@ import { type IngestionPlace, newOf } from './place.ts'
  * ms between two searches for new articles. On a machine that is not busy, this is most of the time
  * from the indexing to the message, unless the alert pauses (`PAUSE`).
  */
-const TICK = 3_000
+const TICK = 1_000
 /** The most articles of a message. */
 const MOST = 100
 /**
