@@ -1,6 +1,7 @@
 import { createTransport } from 'nodemailer'
 import { type Config, publicUrlOf } from '../../shared/config/config.ts'
 import type { Alert } from '../../shared/desk/alerts/alerts.ts'
+import { invitedName } from '../../shared/desk/alerts/consent.ts'
 import type { AlertSecrets } from '../../shared/desk/alerts/secrets.ts'
 import type { Message, ToldArticle } from './message.ts'
 import { MAILED_WITHIN } from './retries.ts'
@@ -11,11 +12,15 @@ const ANSWERS = 10_000
 
 /** Sends the mail of alerts. */
 export interface Mail {
-  /** @throws NotDelivered */
+  /**
+   * @param asked of a message that asks for consent: the names of the searches
+   * @throws NotDelivered
+   */
   send(
     alert: Pick<Alert, 'id' | 'to'>,
     message: Message,
-    secrets: Pick<AlertSecrets, 'token'>,
+    secrets: Pick<AlertSecrets, 'ending' | 'agreeing'>,
+    asked: readonly string[],
   ): Promise<void>
   close(): void
 }
@@ -43,10 +48,12 @@ export function openMail(
   })
   const from = config.SMTP_FROM || `alerts@${new URL(base).hostname}`
   return {
-    async send(alert, message, { token }): Promise<void> {
-      const unsubscribe = `${base}/unsubscribe/${token('unsubscribe', alert)}`
-      const confirm = `${base}/confirm/${token('confirm', alert)}`
-      const { subject, lines } = contentOf(message, config.SERVICE_NAME, confirm, unsubscribe)
+    async send(alert, message, { ending, agreeing }, asked): Promise<void> {
+      const unsubscribe = `${base}/unsubscribe/${ending(alert)}`
+      const { subject, lines } =
+        message.type === 'ask'
+          ? invitation(asked, config.SERVICE_NAME, `${base}/confirm/${agreeing(message.id)}`)
+          : contentOf(message, unsubscribe)
       // The steps of a conversation are bounded one by one, which bounds no number of steps. At the
       // abort the library closes the connection, so a mail that comes late is not sent twice.
       const signal = AbortSignal.timeout(within)
@@ -82,20 +89,34 @@ interface Line {
   url?: string
 }
 
-function contentOf(message: Message, service: string, confirm: string, unsubscribe: string) {
+/** A mail, before it has its form. */
+interface Content {
+  subject: string
+  lines: Line[]
+}
+
+/**
+ * The mail that asks for consent. Its reader has asked for nothing, so no text of the asker leads
+ * anywhere.
+ */
+function invitation(asked: readonly string[], service: string, confirm: string): Content {
+  const names = asked.map(name => `"${invitedName(name)}"`)
+  const lines: Line[] = [
+    {
+      text: `Somebody asked ${service} to tell this address what is new to: ${names.join(', ')}.`,
+    },
+    {
+      text: 'If you want that, open this link within 24 hours and press its button. Otherwise do nothing: nothing else will come.',
+    },
+    { text: 'Tell me what is new', url: confirm },
+  ]
+  const [first = ''] = names
+  const more = names.length > 1 ? ` and ${names.length - 1} more` : ''
+  return { subject: oneLine(`${service}: do you want to be told about ${first}${more}?`), lines }
+}
+
+function contentOf(message: Message, unsubscribe: string): Content {
   const { name } = message.search
-  if (message.type === 'ask') {
-    const lines: Line[] = [
-      {
-        text: `Somebody asked ${service} to tell this address what is new to the search "${name}".`,
-      },
-      {
-        text: 'If you want that, follow this link within 24 hours. Otherwise do nothing: nothing else will come.',
-      },
-      { text: 'Tell me what is new', url: confirm },
-    ]
-    return { subject: oneLine(`${service}: do you want to be told about "${name}"?`), lines }
-  }
   const count = message.articles.length + message.more
   const lines: Line[] = [
     ...message.articles.map(articleLine),

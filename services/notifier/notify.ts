@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openIndex } from '../../search/index.ts'
 import type { ArticleRow } from '../../search/types.ts'
+import { nameAsked } from '../../shared/desk/alerts/consent.ts'
 import { type AlertSecrets, loadAlertSecrets } from '../../shared/desk/alerts/secrets.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { counter } from '../../shared/metrics.ts'
@@ -187,7 +188,7 @@ async function send(sender: Sender, { message, place, rows, secrets }: Begun): P
 }
 
 async function deliver(
-  { webhooks, mail }: Sender,
+  { pool, webhooks, mail }: Sender,
   alert: TakenMessage['alert'],
   body: Message,
   secrets: AlertSecrets,
@@ -196,5 +197,8 @@ async function deliver(
     const secret = secrets.signing(alert.id)
     await webhooks.send(alert.to, { id: body.id, body: JSON.stringify(body), secret })
   } else if (mail === null) throw new NotDelivered('This server sends no mail any more.')
-  else await mail.send(alert, body, secrets)
+  else {
+    const asked = body.type === 'ask' ? await nameAsked(pool, body.id, alert.id) : []
+    await mail.send(alert, body, secrets, asked)
+  }
 }

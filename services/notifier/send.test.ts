@@ -9,6 +9,7 @@ import { pauseAfter } from './retries.ts'
 import { NotDelivered, openWebhooks } from './webhook.ts'
 
 const alert = { id: 'alert_0', to: 'mailto:lezer@example.org' }
+const secrets = { ending: () => 'token', agreeing: () => 'token' }
 const message = {
   id: 'msg_0',
   type: 'test' as const,
@@ -42,7 +43,7 @@ t.test('a whole mail is bounded, and its connection ends, however slow each step
     PORT: 1,
   }
   const mail = openMail(config, 900)!
-  const sent = mail.send(alert, message, { token: () => 'token' })
+  const sent = mail.send(alert, message, secrets, [])
   await t.rejects(sent, {
     name: 'NotDelivered',
     message: /longer than 0\.9 s/,

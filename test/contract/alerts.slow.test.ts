@@ -277,17 +277,28 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
   const confirm = /http:\/\/[\d.:]+\/confirm\/[\w-]+/.exec(mails[0]!)![0]
   await new Promise(resolve => setTimeout(resolve, 5_000))
   t.equal(mails.length, 1, 'one mail asks, and nothing is told')
+  t.match(mails[0], /what is new to: &#34;Veer &#60;b&#62;&#34;\./)
   t.equal((await fetch(confirm, { method: 'HEAD' })).status, 200)
-  t.equal(
-    (await fetch(`${confirm.slice(0, -1)}${confirm.endsWith('A') ? 'B' : 'A'}`)).status,
-    404,
-    'a forged link',
-  )
-  t.match(await (await fetch(confirm)).text(), /From now on/)
+  const forged = `${confirm.slice(0, -1)}${confirm.endsWith('A') ? 'B' : 'A'}`
+  t.equal((await fetch(forged)).status, 404, 'a forged link')
+  const pressed = async () => (await fetch(confirm, { method: 'POST' })).text()
+  t.match(await (await fetch(confirm)).text(), /<li>Veer &#60;b&#62;<\/li>.*<button>/)
+  t.match((await send('GET', '/explore/searches')).json.data[0].alert, { state: 'asked' })
+  t.match(await pressed(), /From now on/)
+  t.match(await pressed(), /good once/)
   await until(() => mails.length === 2, 60_000, fleet.logs)
   t.match(mails[1], /^Subject: Veer <b>: 1 new/m)
   t.match(mails[1], /veer een &#38; &#60;i&#62;/)
   t.match(mails[1], /^List-Unsubscribe-Post: List-Unsubscribe=One-Click/m)
+  const later = (await send('POST', '/explore/searches', { search: 'q=boot', name: 'Later' })).json
+  const terms = { to: 'mailto:lezer@example.org', when: 'at once' }
+  t.match(
+    await send('PUT', `/explore/searches/${later.data.id}/alert`, terms),
+    { json: { data: { state: 'asked' } } },
+    'an agreement covers no later alert',
+  )
+  await until(() => mails.length === 3, 60_000, fleet.logs)
+  t.match(mails[2], /what is new to: &#34;Later&#34;\./)
   await until(async () => (await used(key.id)) === 1, 20_000, fleet.logs)
   const unsubscribe = /^List-Unsubscribe:\s*<(.*)>/m.exec(mails[1]!)![1]!
   t.match(
@@ -308,24 +319,26 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
     reason: /wants no more/,
   })
 
-  for (let round = 0; round < 5; round++) {
-    await put('mailto:Ander@example.org')
+  // Each alert that comes later asks again, also by another spelling of the mailbox.
+  const spellings = ['Ander@example.org', 'an.der@example.org', 'ander+a@example.org']
+  for (let round = 0; round < 6; round++) {
+    await put(`mailto:${spellings[round % 3]}`)
     await send('DELETE', `/explore/searches/${id}/alert`)
   }
   t.match(await put(), { status: 201, json: { data: { state: 'asked' } } })
   await pool.query(`insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at)
-    select 'msg_early', alert_id, 'articles', array[1::bigint], 0, seq, at from search_alerts where key_id = '${key.id}'`)
+    select 'msg_early', alert_id, 'articles', array[1::bigint], 0, seq, at from search_alerts where search_id = '${id}'`)
   await new Promise(resolve => setTimeout(resolve, 6_000))
   t.equal(
     mails.filter(mail => /^To: lezer/m.test(mail)).length,
-    2,
+    3,
     'who refused is asked and told nothing',
   )
   const asks =
     'select told_to, count(*)::int as n from alert_asks where not refused group by 1 order by 1'
   t.same(await database.query(asks), [
     { told_to: 'mailto:ander@example.org', n: 3 },
-    { told_to: 'mailto:lezer@example.org', n: 1 },
+    { told_to: 'mailto:lezer@example.org', n: 2 },
   ])
   for (const link of [confirm, unsubscribe])
     t.notOk(fleet.logs().includes(link.slice(-40)), 'no log has a link')

@@ -1,62 +1,82 @@
 import { type Request, type RequestHandler, Router } from 'express'
-import type { Alert } from '../../../shared/desk/alerts/alerts.ts'
-import { ASKED_FOR, answerOwner, type LinkPurpose } from '../../../shared/desk/alerts/consent.ts'
-import { loadAlertSecrets } from '../../../shared/desk/alerts/secrets.ts'
-import { type Pool, readValue } from '../../../shared/postgres/pool.ts'
+import {
+  ASKED_FOR,
+  agree,
+  askedBy,
+  invitedName,
+  refuse,
+} from '../../../shared/desk/alerts/consent.ts'
+import { type AlertSecrets, loadAlertSecrets } from '../../../shared/desk/alerts/secrets.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
 import { refuseStranger } from '../access/access.ts'
 import { lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 
-const LINK = /^\/(confirm|unsubscribe)\/([\w-]{59})$/
+const CONFIRM = /^\/confirm\/([\w-]{75})$/
+const UNSUBSCRIBE = /^\/unsubscribe\/([\w-]{59})$/
 
 /**
- * The pages behind the links of mails, for owners of addresses who have no key. A GET of the link
- * to confirm confirms. To unsubscribe takes a POST, which mail programs send with one click (RFC
- * 8058). So a program that opens links in advance unsubscribes nobody.
+ * The pages behind the links of mails, for owners of addresses who have no key. A GET shows what a
+ * link does, and only the POST of its button does it, because programs open the links of mails in
+ * advance. Mail programs also unsubscribe by a POST (RFC 8058).
  */
 export function linkPages(pool: Pool, strangers: Permits): Router {
   const router = Router({ strict: true, caseSensitive: true })
+  /** @param answer the page; null: the token is forged, or its alert is gone */
   const by =
     (
-      work: (purpose: LinkPurpose, alert: Alert, request: Request) => Promise<string>,
+      link: RegExp,
+      answer: (token: string, secrets: AlertSecrets) => Promise<string | null>,
     ): RequestHandler =>
-    async (request, response) => {
-      const [, purpose, token = ''] = LINK.exec(request.path) ?? []
-      const named = purpose === 'confirm' ? 'confirm' : 'unsubscribe'
+    async (request: Request, response) => {
+      const [, token = ''] = link.exec(request.path) ?? []
       const address = lockAddress(request.ip, request.socket.remoteAddress)
-      const open = async () => (await loadAlertSecrets(pool)).open(named, token)
-      const alert = await strangers.take(`link ${address}`, open).catch(refuseStranger)
-      const text =
-        alert === null ? 'This link leads to nothing any more.' : await work(named, alert, request)
+      const work = async () => answer(token, await loadAlertSecrets(pool))
+      const text = await strangers.take(`link ${address}`, work).catch(refuseStranger)
       response.set({ 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex, nofollow' })
       response.set(
         'Content-Security-Policy',
         "default-src 'none';form-action 'self';frame-ancestors 'none'",
       )
       response
-        .status(alert === null ? 404 : 200)
+        .status(text === null ? 404 : 200)
         .type('html')
-        .send(page(text))
+        .send(page(text ?? 'This link leads to nothing any more.'))
     }
-  const show = by(async (purpose, alert, request) => {
-    if (purpose === 'unsubscribe')
-      return `<form method="post"><button>No more mail of this search</button></form>`
-    if (request.method === 'HEAD') return ''
-    await answerOwner(pool, purpose, alert.id)
-    const confirmed = 'select confirmed_at from search_alerts where alert_id = $1'
-    const isNow = (await readValue<Date>(pool, confirmed, [alert.id])) !== null
-    return isNow
-      ? 'Thank you. From now on this address is told what is new.'
-      : `This link was good for ${ASKED_FOR / 3_600_000} hours; have the alert set again.`
+  const showAsked = by(CONFIRM, async (token, secrets) => {
+    const askId = secrets.openAgreeing(token)
+    if (askId === null) return null
+    const names = await askedBy(pool, askId)
+    if (names.length === 0) return USED
+    const list = names.map(name => `<li>${escaped(invitedName(name))}</li>`).join('')
+    return `Somebody wants this address to be told what is new to:<ul>${list}</ul>${button('Tell me what is new')}`
   })
-  const act = by(async (_purpose, alert) => {
-    await answerOwner(pool, 'unsubscribe', alert.id)
+  const agreeTo = by(CONFIRM, async (token, secrets) => {
+    const askId = secrets.openAgreeing(token)
+    if (askId === null) return null
+    return (await agree(pool, askId))
+      ? 'Thank you. From now on this address is told what is new.'
+      : USED
+  })
+  const showEnd = by(UNSUBSCRIBE, async (token, secrets) =>
+    (await secrets.openEnding(token)) === null ? null : button('No more mail of this search'),
+  )
+  const end = by(UNSUBSCRIBE, async (token, secrets) => {
+    const alert = await secrets.openEnding(token)
+    if (alert === null) return null
+    await refuse(pool, alert.id)
     return 'This address is told no more of this search.'
   })
-  router.get(LINK, show)
-  router.post(/^\/unsubscribe\/[\w-]{59}$/, act)
+  router.route(CONFIRM).get(showAsked).post(agreeTo)
+  router.route(UNSUBSCRIBE).get(showEnd).post(end)
   return router
 }
+
+const USED = `This link was good once, for ${ASKED_FOR / 3_600_000} hours; have the alert set again.`
+
+const button = (text: string) => `<form method="post"><button>${text}</button></form>`
+
+const escaped = (text: string) => text.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`)
 
 const page = (text: string) =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Alert</title><p>${text}</p></html>`

@@ -52,9 +52,7 @@ export async function listAlerts(db: Queryable, keyId: string | null): Promise<A
 // to, $5 when, $6 zone, $7 due, $8 is it mail.
 const PUT = `
   insert into search_alerts (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, due_at, confirmed_at)
-  select $1, $2, $3, $4, $5, $6, last_seq, last_at, $7, case when not $8 or exists (
-    select from search_alerts where key_id = $3 and told_to = $4 and search_id <> $1 and confirmed_at is not null) and not exists (
-    select from alert_asks where key_id = $3 and told_to = lower($4) and refused) then now() end from ingest_clock
+  select $1, $2, $3, $4, $5, $6, last_seq, last_at, $7, case when not $8 then now() end from ingest_clock
   on conflict (search_id) do update set
     told_when = $5, time_zone = $6, due_at = $7, failing_since = null, failure = null, told_to = $4,
     rests = case when search_alerts.told_to = $4 and search_alerts.confirmed_at is null then search_alerts.rests end,

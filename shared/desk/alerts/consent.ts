@@ -1,4 +1,4 @@
-import type { Queryable } from '../../postgres/pool.ts'
+import { type Queryable, readColumn } from '../../postgres/pool.ts'
 import { hostOf, messageId } from './messages.ts'
 
 /*
@@ -6,28 +6,35 @@ import { hostOf, messageId } from './messages.ts'
  * any time.
  */
 
-/** The actions that a link in a mail offers to the owner of the address. */
-export type LinkPurpose = 'confirm' | 'unsubscribe'
-
 /**
  * The most mails in a day that ask owners of addresses for consent. `key`: for one key. `owner`: to
  * one owner, for all keys together.
  */
 const MOST_ASKED = { key: 20, owner: 3 }
-// One mail asks for consent to all alerts of a key and an address. An owner who refuses gets no
-// other such mail within a day. $1 alert, $2 key, $3 message. Indexes: alert_asks_to,
-// alert_asks_key
+/**
+ * SQL: the mailbox of an address, for counting alone. Dots and what follows a `+` make no other
+ * mailbox at many providers.
+ */
+const mailboxOf = (address: string): string =>
+  `replace(split_part(split_part(lower(${address}), '@', 1), '+', 1), '.', '') || '@' || split_part(lower(${address}), '@', 2)`
+
+// Asks for an alert. A mail that waits to be sent will name this alert, too, so no other is needed.
+// An owner who refused is asked by this key no more. $1 alert, $2 key, $3 message. Indexes:
+// alert_asks_to, alert_asks_key
 const ASKS = `
   with asked as (
-    update search_alerts a set asked_at = now(), rests = null
+    update search_alerts a set rests = null
      where alert_id = $1 and confirmed_at is null and (asked_at is null or asked_at < now() - interval '24 hours')
-       and not exists (select from search_alerts o where o.key_id = $2 and o.told_to = a.told_to and o.confirmed_at is null
-                          and o.rests is null and o.asked_at > now() - interval '24 hours')
+       and not exists (select from alert_messages m join search_alerts o using (alert_id)
+                        where o.key_id = $2 and lower(o.told_to) = lower(a.told_to) and m.kind = 'ask' and m.delivered_at is null)
+       and not exists (select from alert_asks o where o.key_id = $2 and o.told_to = lower(a.told_to) and o.refused)
        and (select count(*) from alert_asks where key_id = $2 and asked_at > now() - interval '24 hours') < ${MOST_ASKED.key}
-       and (select count(*) < ${MOST_ASKED.owner} and not coalesce(bool_or(refused), false) from alert_asks o
-             where o.told_to = lower(a.told_to) and o.asked_at > now() - interval '24 hours')
+       and (select count(*) from alert_asks o where o.told_to = ${mailboxOf('a.told_to')} and not o.refused
+               and o.asked_at > now() - interval '24 hours') < ${MOST_ASKED.owner}
     returning alert_id, told_to),
-  noted as (insert into alert_asks (told_to, key_id) select lower(told_to), $2 from asked)
+  noted as (
+    insert into alert_asks (told_to, key_id, ask_id, address)
+    select ${mailboxOf('told_to')}, $2, $3, lower(told_to) from asked)
   insert into alert_messages (message_id, alert_id, kind, seqs, more, host)
   select $3, alert_id, 'ask', '{}', 0, ${hostOf('told_to')} from asked`
 
@@ -36,27 +43,59 @@ export async function askOwner(db: Queryable, alertId: string, keyId: string): P
   await db.query(ASKS, [alertId, keyId, messageId()])
 }
 
+// $1 ask, $2 alert of its message.
+const NAME = `
+  with own as (select key_id, lower(told_to) as address from search_alerts where alert_id = $2),
+  named as (
+    update search_alerts a set asked_at = now() from own
+     where a.key_id = own.key_id and lower(a.told_to) = own.address and a.confirmed_at is null and a.rests is null
+    returning a.alert_id, a.search_id),
+  noted as (
+    update alert_asks set alerts = (select coalesce(array_agg(alert_id), '{}') from named)
+     where ask_id = $1 and answered_at is null)
+  select s.name from named join kept_searches s using (search_id) order by s.position, s.search_id`
+
+/**
+ * Notes which alerts a mail that asks covers: all of the key to this address that wait for consent.
+ *
+ * @returns the names of their searches, which the mail shows
+ */
+export const nameAsked = (db: Queryable, askId: string, alertId: string): Promise<string[]> =>
+  readColumn<string>(db, NAME, [askId, alertId])
+
 /** For how many ms the link in a mail that asks for consent works. */
 export const ASKED_FOR = 86_400_000
+
+// An alert that has got another address since was not asked about. $1 ask, $2 ASKED_FOR.
+const ASKED = `
+  select k.alert_id, s.name from alert_asks q
+    join search_alerts k on k.alert_id = any (q.alerts) and k.key_id = q.key_id and lower(k.told_to) = q.address
+    join kept_searches s using (search_id)
+   where q.ask_id = $1 and q.answered_at is null and q.asked_at > now() - $2 * interval '1 ms'
+     and k.confirmed_at is null and k.rests is null`
+
+/** The names of the searches to which a link would agree; empty: it was used, or has ended. */
+export const askedBy = (db: Queryable, askId: string): Promise<string[]> =>
+  readColumn<string>(db, `select name from (${ASKED} order by s.position, s.search_id) n`, [
+    askId,
+    ASKED_FOR,
+  ])
+
+const AGREE = `
+  with asked as materialized (${ASKED}),
+  used as (update alert_asks set answered_at = now() where ask_id = $1 and answered_at is null returning ask_id)
+  update search_alerts a set confirmed_at = now() from asked, used where a.alert_id = asked.alert_id`
+
+/** Agrees to what a mail named, once. @returns whether it was not too late */
+export async function agree(db: Queryable, askId: string): Promise<boolean> {
+  return ((await db.query(AGREE, [askId, ASKED_FOR])).rowCount ?? 0) > 0
+}
 
 /** Why an alert rests after the owner of its address unsubscribed. */
 export const UNWANTED = 'The owner of the address wants no more of it.'
 
-/** Stores what the owner of an address decided. */
-export async function answerOwner(
-  db: Queryable,
-  purpose: LinkPurpose,
-  alertId: string,
-): Promise<void> {
-  if (purpose === 'confirm') {
-    await db.query(
-      `update search_alerts a set confirmed_at = coalesce(a.confirmed_at, now()), rests = null from search_alerts own
-        where own.alert_id = $1 and own.asked_at > now() - $2 * interval '1 ms' and a.key_id = own.key_id
-          and a.told_to = own.told_to and (a.alert_id = $1 or (a.confirmed_at is null and a.rests is null))`,
-      [alertId, ASKED_FOR],
-    )
-    return
-  }
+/** Ends an alert for the owner of its address, whom its key asks no more. */
+export async function refuse(db: Queryable, alertId: string): Promise<void> {
   await db.query(
     `with own as (
        update search_alerts set confirmed_at = null, asked_at = now(), rests = $2 where alert_id = $1 returning told_to, key_id)
@@ -66,4 +105,19 @@ export async function answerOwner(
   await db.query('delete from alert_messages where alert_id = $1 and delivered_at is null', [
     alertId,
   ])
+}
+
+/** The longest name in a mail to somebody who has not agreed to anything. */
+const LONGEST_NAME = 60
+/** What a mail program would make a link of. */
+const LINKS = /\S*(?::\/\/|www\.)\S*|[^\s@]*@?[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}\S*/giu
+
+/**
+ * The name of a search as an invitation shows it: short, and without addresses. The asker wrote it,
+ * and could otherwise send anybody a text with a link from here.
+ */
+export function invitedName(name: string): string {
+  const text = name.replace(LINKS, '…').replace(/\s+/g, ' ').trim()
+  const letters = [...text]
+  return letters.length > LONGEST_NAME ? `${letters.slice(0, LONGEST_NAME - 1).join('')}…` : text
 }

@@ -1,0 +1,15 @@
+import t from 'tap'
+import { invitedName } from './consent.ts'
+
+t.test('an invitation shows the name of a search, and no address in it', async t => {
+  for (const [name, shown] of [
+    ['Bruggen in  Gent', 'Bruggen in Gent'],
+    ['win at https://evil.example/x now', 'win at … now'],
+    ['see www.evil and evil.example/path?q', 'see … and …'],
+    ['mail me@evil.example', 'mail …'],
+    ['bücher.example', '…'],
+    ['prijs 3.50 op 1.1.2026', 'prijs 3.50 op 1.1.2026'],
+  ] as const)
+    t.equal(invitedName(name), shown)
+  t.equal([...invitedName('a'.repeat(191))].length, 60)
+})
