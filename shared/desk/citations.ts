@@ -56,7 +56,7 @@ export function keepCitation(
   keyId: string,
   made: NewCitation,
   articles: CitedNumber[],
-) {
+): Promise<{ citation: Citation; isNew: boolean } | null> {
   return changeKept(pool, keyId, async client => {
     const known = await findCitation(client, made.digest)
     if (known !== null) return { citation: known, isNew: false }

@@ -133,7 +133,9 @@ update search_feeds f set search_id = own.id from own where f.feed_id = own.feed
  * Gives a kept search to each feed without one: to new feeds, and to those from before migration
  * 0037.
  */
-export const adoptFeeds = (db: Queryable, keyId: string) => db.query(ADOPT, [keyId])
+export async function adoptFeeds(db: Queryable, keyId: string): Promise<void> {
+  await db.query(ADOPT, [keyId])
+}
 
 // $1 key. Makes room for clients that make and end feeds without a look at the list of searches.
 const MAKE_ROOM = `

@@ -74,7 +74,7 @@ const DESCRIPTION = `
  * SQL: how much of its month a key `k` has used, as a table to join with the fields of
  * `QuotaMonth`.
  */
-export const MONTH_OF_KEY = `
+export const MONTH_OF_KEY: string = `
   select coalesce(q.used, 0) as used, ${DESCRIPTION}
   from (select ${MONTH} as month) m
   left join (select month as used_in, used from quota_months where key_id = k.id) q on q.used_in = m.month::date`

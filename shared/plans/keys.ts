@@ -29,7 +29,10 @@ export interface ApiKey {
 }
 
 /** A key that was just made. The client sends `secret`, which is stored nowhere. */
-export type IssuedKey = Awaited<ReturnType<typeof createKey>>
+export interface IssuedKey {
+  key: ApiKey
+  secret: string
+}
 
 /** The columns that a request needs. */
 export const PLAN_COLUMNS = 'id, countries, history_start, history_days, rate, quota'
@@ -47,7 +50,7 @@ const KEY_COLUMNS = `${PLAN_COLUMNS}, name, created_at as "createdAt", revoked_a
 type KeyRow = PlanRow & Omit<ApiKey, 'plan'>
 
 /** Issues a key with a plan. */
-export async function createKey(db: Queryable, name: string, plan: Plan) {
+export async function createKey(db: Queryable, name: string, plan: Plan): Promise<IssuedKey> {
   const secret = makeSecret()
   const key = await readKey(
     db,
@@ -93,7 +96,10 @@ export async function listKeys(db: Queryable): Promise<ListedKey[]> {
 }
 
 /** A key and its use of the month; null: its plan has no quota. */
-export type FoundKey = ReturnType<typeof foundKey>
+export interface FoundKey {
+  key: Pick<ApiKey, 'id' | 'plan'>
+  month: QuotaMonth | null
+}
 
 // $1 key_hash. Index: api_keys_key_hash_key
 const FIND = `select ${KEY_COLUMNS} from api_keys where key_hash = $1 and revoked_at is null`
@@ -104,7 +110,7 @@ export async function findKey(db: Queryable, secret: string): Promise<ApiKey | n
 }
 
 /** The key and its month, from one row with the columns of both. */
-export function foundKey(row: PlanRow & QuotaMonth) {
+export function foundKey(row: PlanRow & QuotaMonth): FoundKey {
   const { used, period, reset, left } = row
   const key = { id: row.id, plan: planOf(row) }
   return { key, month: row.quota === null ? null : { used, period, reset, left } }

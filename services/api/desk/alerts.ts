@@ -6,12 +6,22 @@ import { loadAlertSecrets } from '../../../shared/desk/alerts/secrets.ts'
 import { type KeptSearch, listSearches } from '../../../shared/desk/searches.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/errors.ts'
-import { createProblems } from '../contract/query-string.ts'
+import { createProblems, type Problems } from '../contract/query-string.ts'
 import { readMembers } from '../http/body.ts'
 import { type Handler, noSearch } from './handler.ts'
 import { newOf } from './place.ts'
 
 /** An alert as the owner of its key sees it. */
+export interface AlertObject {
+  to: string
+  when: string
+  time_zone: string
+  state: 'rests' | 'asked' | 'on'
+  reason: string | null
+  created_at: string
+  delivered_at: string | null
+}
+
 export function alertObject({
   to,
   when,
@@ -21,7 +31,7 @@ export function alertObject({
   failure,
   deliveredAt,
   createdAt,
-}: Alert) {
+}: Alert): AlertObject {
   return {
     to,
     when,
@@ -66,11 +76,7 @@ export const answerAlert: Handler = async ({ pool, config, key, id }, request, r
     .json({ status: 'ok', data: { ...alertObject(alert), ...secret } })
 }
 
-function checkSearch(
-  { search }: KeptSearch,
-  problems: ReturnType<typeof createProblems>,
-  plan: Plan,
-) {
+function checkSearch({ search }: KeptSearch, problems: Problems, plan: Plan) {
   try {
     newOf(search, { seq: 0n, at: new Date(0) }, plan)
   } catch (error) {

@@ -7,7 +7,7 @@ import {
   type SearchFeed,
 } from '../../../shared/desk/feeds.ts'
 import { ApiError } from '../contract/errors.ts'
-import { feedAddresses, OPML_TYPE, writeOpml } from '../feeds/feed-address.ts'
+import { type FeedFormat, feedAddresses, OPML_TYPE, writeOpml } from '../feeds/feed-address.ts'
 import { readMembers } from '../http/body.ts'
 import { needed, readDescribed } from './described.ts'
 import { type Handler, type OwnerRoutes, refuseMore } from './handler.ts'
@@ -33,7 +33,7 @@ const answerNew: Handler = async ({ pool, publicUrl, serviceName, key }, request
 }
 
 /** A new feed for its owner, with its addresses. */
-export function madeFeed(publicUrl: string, { feed, token }: FeedWithToken) {
+export function madeFeed(publicUrl: string, { feed, token }: FeedWithToken): MadeFeed {
   const urls = feedAddresses(publicUrl, token)
   return { ...feedObject(feed), url: urls.rss, urls }
 }
@@ -64,7 +64,22 @@ export const FEED_ROUTES: OwnerRoutes = [
 ]
 
 /** A feed for its owner, without its address. */
-export function feedObject(feed: SearchFeed) {
+export interface FeedObject {
+  id: string
+  title: string
+  search: string
+  created_at: string
+  last_used_at: string | null
+  requests: number
+}
+
+/** A new feed for its owner. `urls`: an address for each format; `url`: that of RSS. */
+interface MadeFeed extends FeedObject {
+  url: string
+  urls: Record<FeedFormat, string>
+}
+
+export function feedObject(feed: SearchFeed): FeedObject {
   return {
     id: feed.id,
     title: feed.title,

@@ -8,13 +8,14 @@ import { checkQuota } from '../access/access.ts'
 import { COSTS } from '../access/costs.ts'
 import { type CursorSecret, opened, signed } from '../contract/cursor.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
+import type { Json } from '../contract/openapi.ts'
 import { COUNT, dataOf, objectOf, TEXT, text } from '../contract/resources.ts'
 import { type OtherMember, readMembers } from '../http/body.ts'
 import type { Handler } from './handler.ts'
 import { type CurrentPlace, type IngestionPlace, newOf, readPlace } from './place.ts'
 
 /** The answer, as JSON Schema (2020-12). */
-export const NEW_SCHEMA = dataOf({
+export const NEW_SCHEMA: Json = dataOf({
   type: 'array',
   maxItems: MAX_SEARCHES,
   description: 'The searches asked about, in their order.',

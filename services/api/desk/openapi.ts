@@ -393,7 +393,7 @@ export const OWNED_OPERATIONS: Json = {
   ...pathsOf('Feeds', FEED_OPERATIONS),
 }
 
-export const OWNED_SCHEMAS = {
+export const OWNED_SCHEMAS: Json = {
   ...FEED_SCHEMAS,
   ...SEARCH_SCHEMAS,
   Citation: CITATION_SCHEMA,

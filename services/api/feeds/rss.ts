@@ -58,7 +58,14 @@ export async function findForFeed(
   return { request, rows, ms }
 }
 
-export const aboutSearch = ({ request, rows, ms }: FoundForFeed) => ({
+/** What a line of the log says of the search of a feed. */
+interface AboutSearch {
+  search: FoundForFeed['request']['question']['search']
+  searchMs: number
+  isEmpty: boolean
+}
+
+export const aboutSearch = ({ request, rows, ms }: FoundForFeed): AboutSearch => ({
   search: request.question.search,
   searchMs: ms,
   isEmpty: rows.length === 0,

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
-import { addressRule } from '../../addresses.ts'
+import { type AddressRule, addressRule } from '../../addresses.ts'
 import type { Config } from '../../config/config.ts'
 
 const MAIL =
@@ -15,7 +15,7 @@ export const isOwn = (
   { ALERT_HOSTS }: Pick<Config, 'ALERT_HOSTS'>,
 ): boolean => ALERT_HOSTS.some(one => [hostname, host].includes(one.toLowerCase()))
 
-export const PUBLIC = addressRule([], ['443'])
+export const PUBLIC: AddressRule = addressRule([], ['443'])
 
 /**
  * Checks the address to which an alert shall send messages.
