@@ -19,6 +19,10 @@ await runCommand(
     options: {
       sample: { value: 'N', about: 'N segments drawn at random, and all that is quickly compared' },
       seed: { value: 'S', about: 'draws the same segments again' },
+      archive: {
+        value: 'N',
+        about: 'asks each index of the archive N random questions (50 by default)',
+      },
       json: {
         about: 'prints {"ok", "articles", "segments", "differences", "notes", "unknowable" …}',
       },
