@@ -3,15 +3,23 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** ms of a clock tick in `/proc/PID/stat`. It is the same on every Linux. */
 const TICK = 10
 
+/** A process as `/proc` describes it. */
+export interface Process {
+  pid: number
+  parent: number
+  command: string
+  /** The processor time that it has used. */
+  ms: number
+}
+
 /**
- * The processes with the given ids; by default, all processes of this machine. `ms` is the
- * processor time that a process has used.
+ * The processes with the given ids; by default, all processes of this machine.
  */
 export function processes(
   pids: number[] = readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
     .map(Number),
-) {
+): Process[] {
   return pids.flatMap(pid => {
     const command = read(pid, 'cmdline').replaceAll('\0', ' ')
     const stat = read(pid, 'stat')

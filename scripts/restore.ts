@@ -181,9 +181,18 @@ async function checkVersions(
  * the database has no tables of Perscope. `others` counts tables of another program, `clock` is the
  * last time of ingestion. `isUnfinished`: an earlier restore did not end.
  */
-type Target = Awaited<ReturnType<typeof readTarget>>
+interface Target {
+  schema: number | null
+  articles: number
+  others: number
+  installation: string | null
+  clock: Date | null
+  account: string
+  isSuperuser: boolean
+  isUnfinished: boolean
+}
 
-async function readTarget(pool: Pool) {
+async function readTarget(pool: Pool): Promise<Target> {
   const found = await readRow<{
     ours: boolean
     marked: boolean

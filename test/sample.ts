@@ -1,11 +1,15 @@
-import { SAMPLE_OUTLETS, textsOf } from '../infra/outlets/sample/outlets.ts'
-import { isLanguage } from '../infra/outlets/sample/texts.ts'
+import { SAMPLE_OUTLETS, type SampleOutlet, textsOf } from '../infra/outlets/sample/outlets.ts'
+import { isLanguage, type SampleText } from '../infra/outlets/sample/texts.ts'
+import type { Language } from '../search/vocabulary.ts'
 
 /** An article that `npm start` should find. */
-export type SampleArticle = ReturnType<typeof sampleArticles>[number]
+export interface SampleArticle extends SampleText {
+  outlet: SampleOutlet
+  language: Language
+}
 
 /** Not the texts in another language than the outlet's, and not those that nobody gets to read. */
-export function sampleArticles() {
+export function sampleArticles(): SampleArticle[] {
   return SAMPLE_OUTLETS.flatMap(outlet =>
     textsOf(outlet).flatMap(text => {
       const { language, answer } = text

@@ -85,5 +85,6 @@ export async function failureOf(file: string, env: Record<string, string>): Prom
 }
 
 /** The objects of lines of JSON. */
-export const jsonLines = (text: string) =>
+// biome-ignore lint/suspicious/noExplicitAny: each test says by its expectations what a line holds
+export const jsonLines = (text: string): any[] =>
   text.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))

@@ -179,7 +179,7 @@ interface Answered {
  */
 async function askFor(
   client: Client,
-  next: ReturnType<typeof createRequests>,
+  next: () => NextRequest,
   perSecond: number | null,
   seconds: number,
   signal: AbortSignal,

@@ -23,7 +23,8 @@ export interface Corpus {
 }
 
 /** The outlet of a test set in a language. Searches can choose it. */
-export const domainOf = (corpus: string, language: Language) => `${corpus}-${language}.example`
+export const domainOf = (corpus: string, language: Language): string =>
+  `${corpus}-${language}.example`
 
 /** Asks for a page, and returns the ids of its articles in their order. */
 export type AskPage = (parameters: Record<string, string>) => Promise<string[]>
@@ -55,7 +56,7 @@ export const notEmbedded = (database: string): Promise<number> =>
  * The id contains the item and the language, so that the bench recognises the article in an answer.
  * The system does not read them.
  */
-export const idOf = (corpus: string, item: string, language: Language) =>
+export const idOf = (corpus: string, item: string, language: Language): string =>
   `${corpus}.${Buffer.from(item).toString('hex').slice(-60)}.${language}`
 
 interface Reading {

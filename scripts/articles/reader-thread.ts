@@ -5,8 +5,16 @@ import type { Timed } from '../../shared/threads/threads.ts'
 import { BadLine, parseArticle } from './line.ts'
 import type { ReadResult, ReadTask } from './reader.ts'
 
+/** A result whose buffers go to the main thread without a copy. */
+type Moved = ReturnType<typeof move>
+
 /** The work of a thread of the reader. */
-export default function readLines({ begun, lines, prepare, latest }: Timed<ReadTask>) {
+export default function readLines({
+  begun,
+  lines,
+  prepare,
+  latest,
+}: Timed<ReadTask>): Moved | ReadResult {
   begin(begun)
   const articles: NewArticle[] = []
   const bad: ReadResult['bad'] = []
@@ -25,7 +33,7 @@ export default function readLines({ begun, lines, prepare, latest }: Timed<ReadT
  * Prepares the texts and moves them to the main thread without a copy. The articles have no bodies,
  * because the prepared texts contain them.
  */
-function handOver(articles: NewArticle[], bad: ReadResult['bad']) {
+function handOver(articles: NewArticle[], bad: ReadResult['bad']): Moved {
   const encoder = createEncoder()
   for (const article of articles) encoder.add(prepareText(article))
   const { texts, buffer } = encoder.finish()

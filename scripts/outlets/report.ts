@@ -9,7 +9,37 @@ import { bytes, number, plural, span } from '../../status/words.ts'
 const DAYS = 30
 
 /** The data about the crawl of an outlet that may interest its publisher. */
-type Report = NonNullable<Awaited<ReturnType<typeof readReport>>>
+interface Report {
+  outlet: ReportedOutlet
+  crawler: { userAgent: string; from: string; token: string; about: string | null }
+  limits: {
+    pauseMs: number
+    pagesADay: number
+    tdm: Config['RIGHTS_TDM']
+    bytesADay: number
+    shortestPollMs: number
+  }
+  feeds: Feed[]
+  hosts: Host[]
+  rights: Signal[]
+  days: DaySum[]
+  /** The sum of the days; null: nothing was crawled. */
+  sum: DaySum | null
+}
+
+interface ReportedOutlet {
+  outletNo: number
+  name: string
+  domain: string
+  licence: string | null
+}
+
+/** What a signal has reserved, and for how many pages. */
+interface Signal {
+  signal: string
+  source: string
+  pages: number
+}
 
 interface Feed {
   url: string
@@ -34,15 +64,15 @@ interface Host {
 }
 
 /** @returns null: no such outlet */
-export async function readReport(db: Queryable, domain: string, config: Config) {
-  const { rows } = await db.query<{
-    outletNo: number
-    name: string
-    domain: string
-    licence: string | null
-  }>('select outlet_no as "outletNo", name, domain, licence from outlets where domain = $1', [
-    domain,
-  ])
+export async function readReport(
+  db: Queryable,
+  domain: string,
+  config: Config,
+): Promise<Report | null> {
+  const { rows } = await db.query<ReportedOutlet>(
+    'select outlet_no as "outletNo", name, domain, licence from outlets where domain = $1',
+    [domain],
+  )
   const [outlet] = rows
   if (outlet === undefined) return null
   const wanted = { outlets: [outlet.outletNo], from: dayAgo(DAYS - 1), to: dayAgo(0) }
@@ -64,9 +94,7 @@ export async function readReport(db: Queryable, domain: string, config: Config) 
     },
     feeds: (await db.query<Feed>(FEEDS, [outlet.outletNo])).rows,
     hosts: (await db.query<Host>(HOSTS, [outlet.outletNo])).rows,
-    rights: (
-      await db.query<{ signal: string; source: string; pages: number }>(RIGHTS, [outlet.outletNo])
-    ).rows,
+    rights: (await db.query<Signal>(RIGHTS, [outlet.outletNo])).rows,
     days: await readDays(db, { by: 'day', ...wanted }),
     sum: (await readDays(db, { by: 'outlet', ...wanted }))[0] ?? null,
   }

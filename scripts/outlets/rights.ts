@@ -192,7 +192,7 @@ const nextArticles = async (db: Queryable, domain: string, after: bigint) =>
 
 /** Decides what may be done with an article at present. It remembers hosts without files. */
 function createJudge(pool: Pool, rules: RightsRules, { licence }: Outlet, usual: Signal[]) {
-  const hosts = new Map<string, ReturnType<typeof filesOf>>()
+  const hosts = new Map<string, Promise<HostFiles>>()
   const isOfPage = ({ source }: Signal) => source === 'header' || source === 'meta'
   const isLicensed = Boolean(licence)
   const unread = new Set<string>()
@@ -211,11 +211,18 @@ function createJudge(pool: Pool, rules: RightsRules, { licence }: Outlet, usual:
   return { judge, unread: () => [...unread] }
 }
 
+interface HostFiles {
+  rules: TdmRule[]
+  stated: Awaited<ReturnType<typeof recallStated>>
+  /** Whether the crawler knows the files. */
+  known: boolean
+}
+
 /**
  * The files of a host as the crawler last read them. The crawler drops the files of hosts that it
  * has not visited for days.
  */
-async function filesOf(db: Queryable, host: string) {
+async function filesOf(db: Queryable, host: string): Promise<HostFiles> {
   const { rows } = await db.query<{ tdm: TdmRule[] | null; known: boolean }>(
     'select tdm, robots is not null as known from hosts where host = $1',
     [host],

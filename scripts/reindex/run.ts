@@ -48,10 +48,14 @@ function instantOf(name: string, text: string | undefined): Date | null {
 }
 
 /** A selection whose outlet has been looked up. */
-export type Chosen = Awaited<ReturnType<typeof lookUpOutlet>>
+export interface Chosen {
+  selection: Selection
+  /** null: the articles of all outlets. */
+  publisherNos: number[] | null
+}
 
 /** @throws UsageError when the outlet has no article */
-export async function lookUpOutlet(db: Queryable, selection: Selection) {
+export async function lookUpOutlet(db: Queryable, selection: Selection): Promise<Chosen> {
   if (selection.outlet === null) return { selection, publisherNos: null }
   const { rows } = await db.query<{ publisher_no: number }>(
     'select publisher_no from publishers where domain = $1',
@@ -107,11 +111,15 @@ const CHOSEN = `
   order by seq limit $7::bigint`
 
 /** A reindexing in progress. */
-export type Run = NonNullable<Awaited<ReturnType<typeof findRun>>>
+export interface Run {
+  last: bigint
+  doneTo: bigint
+  startedAt: Date
+}
 
 const keyOf = (selection: Selection) => JSON.stringify(selection)
 
-export async function beginRun(db: Queryable, selection: Selection) {
+export async function beginRun(db: Queryable, selection: Selection): Promise<Run> {
   await db.query(
     `insert into reindex_runs (selection, last_seq) select $1, last_seq from ingest_clock
      on conflict (selection) do update set last_seq = excluded.last_seq, done_to = 0, started_at = clock_timestamp()`,
@@ -124,8 +132,8 @@ export async function beginRun(db: Queryable, selection: Selection) {
  * The unfinished run of the same command. Articles with numbers above `last` were indexed after its
  * start; articles up to `doneTo` are done.
  */
-export async function findRun(db: Queryable, selection: Selection) {
-  const run = await readRow<{ last: bigint; doneTo: bigint; startedAt: Date }>(
+export async function findRun(db: Queryable, selection: Selection): Promise<Run | null> {
+  const run = await readRow<Run>(
     db,
     `select last_seq as last, done_to as "doneTo", started_at as "startedAt" from reindex_runs where selection = $1`,
     [keyOf(selection)],

@@ -60,7 +60,7 @@ interface Offered {
 }
 
 function offeredSearches(
-  { json, rss, semantic }: ReturnType<typeof searches>,
+  { json, rss, semantic }: Record<'json' | 'rss' | 'semantic', Search>,
   env: NodeJS.ProcessEnv,
 ): Offered {
   const byMeaning = Boolean(env.QDRANT_URL && (env.EMBEDDINGS_URL || env.HF_TOKEN))

@@ -73,7 +73,7 @@ await runCommand(
       if (!file.endsWith('.ts') || !existsSync(file) || testsOf(file, known[file]).length === 0)
         throw new UsageError(`${file} is no file with a test; name one, relative to the checkout.`)
     }
-    const results: Awaited<ReturnType<typeof tryFile>>[] = []
+    const results: TriedFile[] = []
     for (const [at, file] of files.entries()) {
       const result = await tryFile(file, known[file] ?? {}, until, signal)
       results.push(result)
@@ -96,16 +96,26 @@ await runCommand(
   },
 )
 
-/**
- * Tries the changes of a file until a time. `stale`: listed changes that the test notices or that
- * are gone.
- */
+/** What became of the changes of a file. */
+interface TriedFile {
+  file: string
+  mutants: number
+  tried: number
+  seen: number
+  excused: number
+  survivors: Mutant[]
+  /** Listed changes that the test notices or that are gone. */
+  stale: string[]
+  seconds: number
+}
+
+/** Tries the changes of a file until a time. */
 async function tryFile(
   file: string,
   known: Record<string, string>,
   until: number,
   signal: AbortSignal,
-) {
+): Promise<TriedFile> {
   const source = readFileSync(file, 'utf8')
   const mutants = mutantsOf(source)
   const began = Date.now()

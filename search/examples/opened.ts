@@ -11,14 +11,20 @@ import {
 import { openIndexer } from '../indexer.ts'
 import type { NewArticle } from '../indexing/new-article.ts'
 import { openArticleWriter } from '../indexing/writer.ts'
+import type { ArticleWriter, SearchIndex } from '../types.ts'
+
+/** The parts of an engine: one that writes, and one that searches. */
+export interface Engine {
+  writer: ArticleWriter
+  index: SearchIndex
+  close(): Promise<void>
+}
 
 /**
  * Runs `work` with a writer and an index in a new database, and drops the database afterwards. The
  * database is on the server of DATABASE_URL, or on a server that is started for the example.
  */
-export async function withEngine(
-  work: (engine: ReturnType<typeof openEngine>) => Promise<void>,
-): Promise<void> {
+export async function withEngine(work: (engine: Engine) => Promise<void>): Promise<void> {
   const database = await createTestDatabase()
   const engine = openEngine(database.url)
   try {
@@ -30,7 +36,7 @@ export async function withEngine(
 }
 
 /** Opens the engine. The engine needs a pool, and the module of a thread that makes segments. */
-function openEngine(url: string) {
+function openEngine(url: string): Engine {
   const pool = createPool(url, 'example', error => console.error(error.message), {
     settings: SEARCH_SETTINGS,
   })

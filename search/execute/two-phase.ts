@@ -150,7 +150,7 @@ function conjunction(terms: string[], others: Evaluate[]): Evaluate {
   }
 }
 
-const leavesNothing = ({ candidates }: TwoPhaseMatches, { isMissing }: ReturnType<typeof watch>) =>
+const leavesNothing = ({ candidates }: TwoPhaseMatches, { isMissing }: WatchedLists) =>
   candidates.count === 0 && !isMissing()
 
 /** Evaluates the first `MANY` terms alone, and the whole conjunction only if documents remain. */
@@ -202,8 +202,13 @@ function exclusion(of: Evaluate, not: Evaluate[]): Evaluate {
  */
 const MANY = 8
 
-/** Wraps posting lists, and tells whether one of the requested lists was not loaded. */
-function watch(lists: PostingLists): { lists: PostingLists; isMissing(): boolean } {
+interface WatchedLists {
+  lists: PostingLists
+  /** Whether one of the requested lists was not loaded. */
+  isMissing(): boolean
+}
+
+function watch(lists: PostingLists): WatchedLists {
   let missing = false
   return {
     lists(term) {

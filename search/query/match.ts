@@ -88,9 +88,13 @@ export function planMatch(
  * The words of a keyword search in one language: their stems. If all words are stop words, it has
  * the words as written.
  */
-type AnalysedWords = ReturnType<typeof analyse>
+interface AnalysedWords {
+  language: Language
+  stems: string[]
+  written: string[]
+}
 
-function analyse(language: Language, words: string[]) {
+function analyse(language: Language, words: string[]): AnalysedWords {
   const content = words.filter(word => !STOP_WORDS[language].has(word))
   if (content.length === 0) return { language, stems: [], written: words }
   return { language, stems: [...new Set(content.map(word => stem(language, word)))], written: [] }

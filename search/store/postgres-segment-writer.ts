@@ -458,7 +458,7 @@ export const WRONG = `(s.last_seq > c.last_seq or exists (
  *
  * @param most how many articles after the last segment may lack a segment
  */
-export const gaps = (most: string) => `
+export const gaps = (most: string): string => `
   select covered + 1 as first, first_seq - 1 as last
   from (select first_seq, allowed, greatest(released_to, lag(last_seq) over (order by first_seq)) as covered
         from (select first_seq, last_seq, 0::bigint as allowed from segments

@@ -66,6 +66,7 @@ import {
   type Answer,
   type Content,
   createSender,
+  type NoteError,
   notesOf,
   refuseMethod,
   refusePath,
@@ -352,7 +353,7 @@ function toolsOf(parts: Parts, admissions: Admissions): Tools {
 
 interface Tools extends Parts {
   send: Sender
-  note(thrown: unknown, response: Response): ApiError
+  note: NoteError
   /** The index, and permits of the key, for the searches of a request. */
   searchesOf(response: Response): Searches
   withAgentPermit<T>(response: Response, work: () => Promise<T>): Promise<T>

@@ -49,6 +49,14 @@ const MARK_LOST = `
   update embeddings set embedded_at = null, claimed_until = null, attempts = 0
   where seq = any ($1::bigint[]) and embedded_at < $2`
 
+/** Articles whose vectors do not agree with Postgres. */
+export interface WrongVectors {
+  wrong: bigint[]
+  /** true: the vectors are missing; false: they are not those of the articles. */
+  isLost: boolean
+  since: Date
+}
+
 /**
  * Compares a collection with Postgres, some thousand articles at a time, and changes nothing.
  * Yields numbers of articles by fault. It skips articles that were embedded after `since`.
@@ -62,7 +70,7 @@ export async function* compareVectors(
   vectors: VectorStore,
   name: string,
   signal?: AbortSignal,
-) {
+): AsyncGenerator<WrongVectors> {
   const since = (await readValue<Date>(pool, 'select clock_timestamp()'))!
   for (let from: bigint | null = 0n; from !== null && !signal?.aborted; ) {
     const page: Awaited<ReturnType<VectorStore['list']>> = await vectors.list(name, from, PAGE)

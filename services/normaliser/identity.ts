@@ -146,7 +146,8 @@ export function isSectionOf(url: URL, article: URL): boolean {
  * direction.
  */
 function leadsToNoArticle(article: URL, end: URL): boolean {
-  const [from = '', to = ''] = [segments(article).at(-1), segments(end).at(-1)]
+  const from = segments(article).at(-1) ?? ''
+  const to = segments(end).at(-1) ?? ''
   return namesAnArticle(from) && !namesAnArticle(to) && /^[a-z]+$/i.test(to)
 }
 

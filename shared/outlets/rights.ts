@@ -116,10 +116,10 @@ export interface Rights {
   seen: Signal[]
 }
 
-export const signalInWords = ({ signal, source }: Signal) => `${signal} (${source})`
+export const signalInWords = ({ signal, source }: Signal): string => `${signal} (${source})`
 
 /** Why there is no article, for the `detail` of the page. */
-export const refusalInWords = (signal: Signal) =>
+export const refusalInWords = (signal: Signal): string =>
   `Its outlet keeps it out of indexes: ${signalInWords(signal)}.`
 
 export const NO_RIGHTS_STATED: Rights = {

@@ -22,7 +22,7 @@ export interface CountedMinute {
  *
  * @param requests the parameter with the number of requests, as `$2::int`
  */
-export const countMinute = (requests: string) => `
+export const countMinute = (requests: string): string => `
   counted as (
     insert into rate_windows as w (key_id, started_at, used, allowed)
     select id, clock_timestamp(), case when ${requests} <= rate then ${requests} else 0 end, ${requests} <= rate from k

@@ -11,7 +11,7 @@ import { openLinkTo } from '../../test/fleet/links/link.ts'
 import { listen, until } from '../../test/fleet.ts'
 import { readConfig } from '../config/config.ts'
 import { createLogger } from '../log/logger.ts'
-import { openQueues } from '../queues/queues.ts'
+import { openQueues, type Queues } from '../queues/queues.ts'
 import {
   createPool,
   isTransient,
@@ -67,7 +67,7 @@ t.test('a connection that is lost at its first statement ends no process', async
     { ...readConfig({}), DATABASE_URL: url },
     createLogger('test', 'silent'),
   )
-  const workers: ReturnType<typeof queues.work>[] = []
+  const workers: ReturnType<Queues['work']>[] = []
   t.teardown(async () => {
     for (const worker of workers) await worker.close(true)
     await queues.close()

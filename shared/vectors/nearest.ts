@@ -153,7 +153,12 @@ interface SecondTryOptions {
  * takes the first good answer. Behind a load balancer, the second request goes to another node than
  * the one that was just lost. Use it only for requests that change nothing.
  */
-export function createSecondTry({ after, limit, most, again }: SecondTryOptions) {
+export function createSecondTry({
+  after,
+  limit,
+  most,
+  again,
+}: SecondTryOptions): <T>(ask: (signal: AbortSignal) => Promise<T>) => Promise<T> {
   let under = 0
   return async <T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const over = new AbortController()

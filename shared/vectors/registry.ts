@@ -120,11 +120,19 @@ const BREADTH = { whole: { inSight: 0.6, compared: 1.2 }, part: { inSight: 0.6, 
  */
 const SPARSE = 0.4
 
+/** Parameters of a search, under Qdrant's names. */
+export interface SearchParameters {
+  exact?: boolean
+  hnsw_ef?: number
+  quantization?: { rescore: boolean; oversampling: number }
+  acorn?: { enable: boolean; max_selectivity: number }
+}
+
 /** @param part whether the search has a filter by country */
 export function searchParameters(
   limit: number,
   { exact, part }: { exact: boolean; part: boolean },
-) {
+): SearchParameters {
   if (exact) return { exact: true }
   const { inSight, compared } = part ? BREADTH.part : BREADTH.whole
   return {

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { openLinkTo } from '../fleet/links/link.ts'
+import { type LinkToServer, openLinkTo } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
 import { noSemanticSearch, startTestApi } from './api.ts'
 
-let line: Awaited<ReturnType<typeof openLinkTo>> | undefined
+let line: LinkToServer | undefined
 // After the API has stopped.
 t.teardown(() => line?.close())
 const api = await startTestApi(t, { SEARCH_TIMEOUT: '1s' }, noSemanticSearch, async databaseUrl => {

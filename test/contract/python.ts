@@ -4,14 +4,18 @@ import { join } from 'node:path'
 import { run } from '../script.ts'
 
 /** Packages from PyPI in a temporary folder of one test's own. */
-export type PythonTools = Exclude<Awaited<ReturnType<typeof installPython>>, string>
+export interface PythonTools {
+  /** Path of a program that they brought, `python` too. */
+  program(name: string): string
+  folder: string
+  remove(): Promise<void>
+}
 
 /**
  * Installs packages, each as `name==version`; where that is not possible, one sentence says why.
  */
-export async function installPython(...packages: string[]) {
+export async function installPython(...packages: string[]): Promise<PythonTools | string> {
   const folder = await mkdtemp(join(tmpdir(), 'perscope-python-'))
-  /** Path of a program that they brought, `python` too. */
   const program = (name: string) => join(folder, 'bin', name)
   const remove = () => rm(folder, { recursive: true, force: true })
   try {

@@ -313,7 +313,7 @@ export function rss(
   return `<?xml version="1.0"?><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><title>Nieuws</title>${written.join('')}</channel></rss>`
 }
 
-export const sitemap = (...urls: string[]) =>
+export const sitemap = (...urls: string[]): string =>
   `<urlset>${urls.map(url => `<url><loc>${url}</loc></url>`).join('')}</urlset>`
 
 /** A news sitemap. */
@@ -332,7 +332,7 @@ export function newsSitemap(
 }
 
 /** A sitemap index of parts, with their `lastmod` where they have one. */
-export const sitemapIndex = (...parts: (string | [url: string, modified: string])[]) =>
+export const sitemapIndex = (...parts: (string | [url: string, modified: string])[]): string =>
   `<sitemapindex>${parts
     .map(part => (typeof part === 'string' ? [part] : part))
     .map(
@@ -341,5 +341,5 @@ export const sitemapIndex = (...parts: (string | [url: string, modified: string]
     )
     .join('')}</sitemapindex>`
 
-export const html = (text: string) =>
+export const html = (text: string): string =>
   `<!doctype html><html><head><title>t</title></head><body><p>${text}</p></body></html>`

@@ -9,7 +9,7 @@ import { createFindings, createOutages, RECOVERY_MS } from './findings.ts'
 import type { Scene } from './injection/faults.ts'
 import { type DoneFault, injectFaults, type KindName, planFaults } from './injection/plan.ts'
 import { HOST_DELAY_MS, type Machine, startMachine } from './machine/machine.ts'
-import { catchUp, drain, readProgress } from './progress.ts'
+import { catchUp, drain, type Progress, readProgress } from './progress.ts'
 import { createRandom } from './random.ts'
 import { createClient } from './readers/client.ts'
 import { type Reading, startReaders } from './readers/readers.ts'
@@ -192,7 +192,7 @@ async function prepare(
 function progressLine(
   began: number,
   site: Site,
-  progress: Awaited<ReturnType<typeof readProgress>>,
+  progress: Progress | null,
   readers: Reading,
 ): string {
   const seconds = Math.round((Date.now() - began) / 1000)

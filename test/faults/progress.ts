@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { LimitedPoller } from './readers/readers.ts'
 
-type Progress = Record<'articles' | 'embedded' | 'open', number>
+export type Progress = Record<'articles' | 'embedded' | 'open', number>
 
 /** How far the system has come, with what is still open; null while Postgres is away. */
 export async function readProgress(pool: Pool): Promise<Progress | null> {

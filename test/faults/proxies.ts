@@ -62,13 +62,21 @@ export async function spoilVectors(real: string): Promise<SpoiledVectors> {
   return { ...proxy, spoiled }
 }
 
+/** How slow the model server is. */
+export interface SlowModel {
+  /** How many times longer than the real one an answer takes; tests change it. */
+  factor: number
+  /** Requests whose client has left. */
+  givenUp: number
+  url: string
+  stop(): Promise<void>
+}
+
 /**
  * A model server that is far too slow: the real one, with a proxy before it that keeps each answer
  * back.
- *
- * @param factor how many times longer than the real one an answer takes; tests change it
  */
-export async function slowDown(real: string, factor: number) {
+export async function slowDown(real: string, factor: number): Promise<SlowModel> {
   const model = { factor, givenUp: 0, url: '', stop: async () => {} }
   const proxy = await startProxy(real, {
     late: took => took * (model.factor - 1),

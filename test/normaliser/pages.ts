@@ -47,7 +47,7 @@ export function storedPage(body: string | null, given: Partial<StoredPage> = {})
 }
 
 /** Data as pages hold them for search engines. */
-export const jsonLd = (data: unknown) =>
+export const jsonLd = (data: unknown): string =>
   `<script type="application/ld+json">${JSON.stringify(data)}</script>`
 
 export const metaOf = (html: string, url: string = URL): PageMetadata =>

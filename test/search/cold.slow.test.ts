@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { type ArticleQuery, openIndex, parseBoolean, parseKeyword } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
+import type { ParsedQuery } from '../../search/query/parse.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import { openArchiveIndex } from './archive-index.ts'
@@ -26,7 +27,7 @@ const ARTICLES: NewArticle[] = Array.from({ length: SEGMENTS * SIZE }, (_, at) =
 /** Greek and Cyrillic letters: words of one letter, which no article has. */
 const LETTERS = [...'αβγδεζηθικλμνξοπρστυφχψωабвгдежзиклмнопрстуфхцчшщыэюя']
 
-function asked(parsed: ReturnType<typeof parseKeyword>): ArticleQuery {
+function asked(parsed: ParsedQuery): ArticleQuery {
   if (!parsed.ok) throw new Error(parsed.errors.join(' '))
   return { ...EVERYTHING, searchIn: 'title_body', match: parsed.match }
 }

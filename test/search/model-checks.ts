@@ -1,6 +1,6 @@
 import type { SearchIndex } from '../../search/index.ts'
 import { prepareText } from '../../search/indexing/new-article.ts'
-import type { NewArticle, Position } from '../../search/types.ts'
+import type { NewArticle, Position, Tokeniser } from '../../search/types.ts'
 import { verifyIndex } from '../../search/verify.ts'
 import type { CopyGroups } from '../../shared/copies/pass.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
@@ -101,7 +101,7 @@ export async function check(world: World, ended: Ended[], page: Page): Promise<v
 }
 
 /** Cuts texts into words. */
-export const tokenise = async (texts: { title: string; body: string | null }[]) =>
+export const tokenise: Tokeniser['tokenise'] = async texts =>
   texts.map(text => prepareText(text).words)
 
 /** What `npm run verify` says of a sound index: nothing. */

@@ -564,8 +564,11 @@ interface Trial {
   limit: number
 }
 
+/** Tries examples and random histories. */
+type Model = (test: Test, histories: fc.Arbitrary<Step[]>, trial: Trial) => Promise<void>
+
 /** A server of a test's own that may be restarted and fail over, and a way to try histories. */
-export async function startModel(t: Test) {
+export async function startModel(t: Test): Promise<Model> {
   const cluster = await startTestCluster(1)
   t.teardown(() => cluster.stop())
   // The first primary is kept by a supervisor.
@@ -575,11 +578,7 @@ export async function startModel(t: Test) {
    * Tries examples and so many random histories. SEED and REPLAY (the `path` that a failure tells)
    * try one again.
    */
-  return async (
-    test: Test,
-    histories: fc.Arbitrary<Step[]>,
-    { runs, examples = [], scale = 1, limit }: Trial,
-  ) => {
+  return async (test, histories, { runs, examples = [], scale = 1, limit }) => {
     const { SEED, REPLAY } = process.env
     const seed = Number(SEED ?? Date.now() % 1_000_000_000)
     test.comment(`seed ${seed}`)

@@ -170,7 +170,7 @@ t.test(
       )
       return rows[0]!
     }
-    const ask = async (state?: Awaited<ReturnType<typeof readState>>) => {
+    const ask = async (state?: IndexState) => {
       names.length = 0
       const { total } = await search(EVERYTHING, null, { state })
       return { total, read: names.includes('search-snapshot') }

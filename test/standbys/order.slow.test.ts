@@ -7,7 +7,7 @@ import { boundArticles } from '../../shared/articles/bounds.ts'
 import { createFeed, type FeedWithToken, revokeFeed } from '../../shared/desk/feeds.ts'
 import { type ApiKey, revokeKey, updateKey } from '../../shared/plans/keys.ts'
 import { transaction } from '../../shared/postgres/pool.ts'
-import { ask, startTestApi } from '../contract/api.ts'
+import { type Answered, ask, startTestApi } from '../contract/api.ts'
 import { type Door, openDoor } from './door.ts'
 import { startTestCluster } from './servers.ts'
 
@@ -148,11 +148,7 @@ function request({ revocable, shrinkable, feed }: World, who: Round['who']) {
 }
 
 /** What is older than the articles beside it; null: nothing is. */
-function older(
-  { done }: World,
-  who: Round['who'],
-  answer: Awaited<ReturnType<typeof ask>>,
-): string | null {
+function older({ done }: World, who: Round['who'], answer: Answered): string | null {
   if (![200, 401, 410].includes(answer.status))
     return `it is answered ${answer.status}: ${answer.text}`
   if (answer.status !== 200) return null

@@ -48,7 +48,8 @@ export async function startTestCluster(standbys: number): Promise<TestCluster> {
   await primary.query('create extension pg_stat_statements')
   const followers: TestStandby[] = []
   const all: TestStandby[] = []
-  let [current, promoted]: [TestPostgres, TestStandby | null] = [primary, null]
+  let current: TestPostgres = primary
+  let promoted: TestStandby | null = null
   async function follow(): Promise<void> {
     const standby = await startStandby(servers, current, all.length + 1)
     all.push(standby)

@@ -61,14 +61,16 @@ export async function open(
   return { page, complaints, asked, close: () => context.close() }
 }
 
+type Opener = (
+  test: Pick<Test, 'teardown'>,
+  path: string,
+  options?: BrowserContextOptions,
+) => Promise<Seen>
+
 /** Opens pages of one server, each until its test ends. */
 export const opener =
-  (browser: Browser, base: string) =>
-  async (
-    test: Pick<Test, 'teardown'>,
-    path: string,
-    options?: BrowserContextOptions,
-  ): Promise<Seen> => {
+  (browser: Browser, base: string): Opener =>
+  async (test, path, options) => {
     const seen = await open(browser, base, path, options)
     test.teardown(seen.close)
     return seen

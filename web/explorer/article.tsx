@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Related } from '../../clients/typescript/src/index.ts'
 import type { Match } from '../../search/browser.ts'
@@ -15,7 +16,7 @@ export function ArticlePage(props: {
   secret: string
   isPasted: boolean
   onForget(): void
-}) {
+}): VNode {
   const { id, secret, isPasted, onForget } = props
   const { words } = useSpeech()
   const [round, setRound] = useState(0)
@@ -95,7 +96,7 @@ export function Card(props: {
   now: number | null
   told: ReadonlyMap<string, Told>
   related: Related[] | undefined
-}) {
+}): VNode {
   const { article, match, matches, now, told, related } = props
   const hasBeside = (told.get(article.id)?.copies ?? []).length > 0 || (related ?? []).length > 0
   const { Beside } = useLater(hasBeside, loadBeside)

@@ -1,5 +1,6 @@
+import type { VNode } from 'preact'
 import type { Related } from '../../clients/typescript/src/index.ts'
-import { ask, hasList, isRecord, safeAddress } from '../parts/request.ts'
+import { ask, hasList, isRecord, type Outcome, safeAddress } from '../parts/request.ts'
 import { Table } from '../parts/table.tsx'
 import { rest, whenSeen } from '../parts/time.ts'
 import { useSpeech } from '../words/index.ts'
@@ -13,7 +14,7 @@ export function Beside(props: {
   article: Article
   told: ReadonlyMap<string, Told>
   related: Related[] | undefined
-}) {
+}): VNode {
   return (
     <>
       <Copies {...props} />
@@ -146,7 +147,7 @@ export async function followRelated(
   key: string,
   signal: AbortSignal,
   tell: (id: string, found: Related[]) => void,
-) {
+): Promise<void> {
   const asked = new Set<string>()
   for (let pause = LOOK; ; ) {
     await rest(pause, signal)
@@ -161,7 +162,11 @@ export async function followRelated(
   }
 }
 
-export const askRelated = (id: string, key: string, signal: AbortSignal) =>
+export const askRelated = (
+  id: string,
+  key: string,
+  signal: AbortSignal,
+): Promise<Outcome<{ data: Related[] | null }>> =>
   ask(`/explore/related?${new URLSearchParams({ id })}`, isAnswer, { key, signal })
 
 const isAnswer = (json: unknown): json is { data: Related[] | null } =>

@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type {
   Alert,
@@ -112,7 +113,7 @@ function useKept(secret: string) {
  * The searches that the key keeps, with the number of new articles in each, their names and their
  * order.
  */
-export function KeptPage({ secret, onForget }: { secret: string; onForget(): void }) {
+export function KeptPage({ secret, onForget }: { secret: string; onForget(): void }): VNode {
   const { words, number } = useSpeech()
   const { kept, fresh, failure, urls, look, see, change, remove, feed, alert, endAlert } =
     useKept(secret)

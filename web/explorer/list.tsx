@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Related } from '../../clients/typescript/src/index.ts'
 import { LIMITS } from '../../services/api/contract/parameters.ts'
@@ -33,7 +34,7 @@ interface ListProps {
 }
 
 /** The results: their number, the cards, and further cards when the end comes into view. */
-export function ResultList(props: ListProps) {
+export function ResultList(props: ListProps): VNode {
   const { results, secret, onAgain, onChange, onForget, isOnce } = props
   const { of, failure, loading, told } = results
   const related = useRelated(results, secret)

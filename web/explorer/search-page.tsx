@@ -1,4 +1,4 @@
-import type { RefObject } from 'preact'
+import type { RefObject, VNode } from 'preact'
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LIMITS, type SearchMode } from '../../services/api/contract/parameters.ts'
 import { Button, KeyTaker, Segments, Unfolding, useStateOf } from '../parts/controls.tsx'
@@ -19,7 +19,7 @@ import {
   readSearch,
   type Search,
 } from './search/search.ts'
-import { type First, useFresh, useResults } from './search/use-results.ts'
+import { type First, type LoadedResults, useFresh, useResults } from './search/use-results.ts'
 
 /*
  * The address holds the state: a search is written there, and every part of the page is drawn from
@@ -80,7 +80,7 @@ export function SearchPage(props: {
   first: First | null
   isPasted: boolean
   onForget(): void
-}) {
+}): VNode {
   const { secret, first, isPasted, onForget } = props
   const { words } = useSpeech()
   const { search, draft, round, again, change, isSearched, type, chooseMode, submit, clear } =
@@ -222,7 +222,7 @@ const MOST_RELOADED = 250
  * A reload keeps the place of the reader: it loads the same articles again, page after page, and
  * scrolls to the place.
  */
-function usePlace({ of, articles, next, failure, loadMore }: ReturnType<typeof useResults>): void {
+function usePlace({ of, articles, next, failure, loadMore }: LoadedResults): void {
   const wanted = useRef(placeBefore())
   const shown = useRef(0)
   shown.current = articles.length

@@ -1,4 +1,4 @@
-import { type ComponentChildren, type ComponentProps, createContext } from 'preact'
+import { type ComponentChildren, type ComponentProps, createContext, type VNode } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { LANGUAGES, type Language, OWN_NAMES } from '../../shared/articles/article.ts'
 import { useSpeech } from '../words/index.ts'
@@ -23,7 +23,7 @@ export function Segments<V extends string>(props: {
   nameOf(value: V): string
   about?: Record<V, string>
   onChoose(value: V): void
-}) {
+}): VNode {
   const { label, name, values, value, nameOf, about, onChoose } = props
   return (
     <fieldset class="segments">
@@ -55,7 +55,7 @@ export function Unfolding(props: {
   className: string
   minWidth: string
   children: ComponentChildren
-}) {
+}): VNode {
   const { title, className, minWidth, children } = props
   const [open, setOpen] = useState(() => matchMedia(`(min-width: ${minWidth})`).matches)
   const [opened, setOpened] = useState(open)
@@ -89,7 +89,7 @@ export function Button({
   text,
   of,
   ...attributes
-}: ComponentProps<'button'> & { text: string; of?: string }) {
+}: ComponentProps<'button'> & { text: string; of?: string }): VNode {
   const { words } = useSpeech()
   return (
     <button
@@ -103,7 +103,7 @@ export function Button({
 }
 
 /** Copies a text, and confirms it. */
-export function CopyButton({ text }: { text: string }) {
+export function CopyButton({ text }: { text: string }): VNode {
   const { words } = useSpeech()
   const [state, setState] = useState<'copied' | 'failed' | null>(null)
   const copy = async () => {
@@ -133,7 +133,7 @@ export function Header({
 }: {
   onLanguage(language: Language): void
   onForget: (() => void) | null
-}) {
+}): VNode {
   const { words, language } = useSpeech()
   return (
     <Bar>
@@ -158,7 +158,7 @@ export function Header({
 }
 
 /** The head of a page: the name, which leads to `/`, and the content on the opposite side. */
-export function Bar({ children }: { children: ComponentChildren }) {
+export function Bar({ children }: { children: ComponentChildren }): VNode {
   return (
     <header class="header row">
       <a class="wordmark" href="/">
@@ -169,7 +169,7 @@ export function Bar({ children }: { children: ComponentChildren }) {
   )
 }
 
-export function Footer() {
+export function Footer(): VNode {
   const { words } = useSpeech()
   return (
     <footer class="footer">
@@ -207,10 +207,15 @@ export function useWork(work: (signal: AbortSignal) => Promise<void>): void {
   }, [work])
 }
 
-/**
- * Requests of a part of the page: the failure of the last one, and a function that waits for one.
- */
-export function useAsking() {
+/** Requests of a part of the page. */
+export interface Requests {
+  /** The failure of the last request; null: it succeeded. */
+  failure: Failure | null
+  /** Waits for a request; null: it failed. */
+  told<T extends NonNullable<unknown>>(asked: Promise<Outcome<T>>): Promise<T | null>
+}
+
+export function useAsking(): Requests {
   const [failure, setFailure] = useState<Failure | null>(null)
   const told = useCallback(
     async <T extends NonNullable<unknown>>(asked: Promise<Outcome<T>>): Promise<T | null> => {

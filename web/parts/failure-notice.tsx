@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Speech, useSpeech } from '../words/index.ts'
 import { Button } from './controls.tsx'
@@ -51,7 +52,7 @@ export function FailureNotice({
   onAgain(): void
   onByWords?: () => void
   onForget?: () => void
-}) {
+}): VNode {
   const speech = useSpeech()
   const { words } = speech
   const left = useCountdown(failure, onAgain)

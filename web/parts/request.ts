@@ -168,7 +168,7 @@ export const isOneOf = <T>(json: unknown): json is { data: T } =>
   isRecord(json) && isRecord(json.data)
 
 /** An address that is safe in a link: a page of the web, and no script. */
-export const safeAddress = (url: string) => (/^https?:\/\//i.test(url) ? url : null)
+export const safeAddress = (url: string): string | null => (/^https?:\/\//i.test(url) ? url : null)
 
 const PLACE = 'perscope.key'
 

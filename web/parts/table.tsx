@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { useSpeech } from '../words/index.ts'
 
 interface TableProps {
@@ -10,7 +10,7 @@ interface TableProps {
 }
 
 /** A table. Each row begins with its name, or else with its key. Zeros are pale. */
-export function Table({ caption, columns, figures, rows }: TableProps) {
+export function Table({ caption, columns, figures, rows }: TableProps): VNode {
   const { number } = useSpeech()
   const classOf = (column: number) => ((figures?.includes(column) ?? column > 0) ? 'figure' : '')
   return (
@@ -51,7 +51,10 @@ export function Table({ caption, columns, figures, rows }: TableProps) {
  * @param props.hasButtons whether the rows have buttons, which keys can reach; otherwise keys
  * scroll the table
  */
-export function Figures({ hasButtons = false, ...table }: TableProps & { hasButtons?: boolean }) {
+export function Figures({
+  hasButtons = false,
+  ...table
+}: TableProps & { hasButtons?: boolean }): VNode {
   const { words } = useSpeech()
   return (
     <details class="figures">

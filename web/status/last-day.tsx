@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import type { Lag, LagHour } from '../../shared/figures.ts'
@@ -6,7 +7,7 @@ import { axesOf, type Look, useChart, WHOLE_STEPS } from '../parts/chart.ts'
 import { Figures } from '../parts/table.tsx'
 
 /** Articles and lags by hour, drawn and as a table. */
-export function LastDay({ hours }: { hours: LagHour[] | null }) {
+export function LastDay({ hours }: { hours: LagHour[] | null }): VNode {
   if (hours === null) return <p class="hint">Could not be read.</p>
   return (
     <>

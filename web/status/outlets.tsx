@@ -1,4 +1,4 @@
-import { Fragment } from 'preact'
+import { Fragment, type VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Figures, Machines, OutletHealth } from '../../shared/figures.ts'
 import {
@@ -23,7 +23,7 @@ type Kind = (typeof KINDS)[number]
  * The outlets, those in trouble first. They can be searched by name and filtered by health, and
  * appear page by page.
  */
-export function Outlets({ outlets, at }: Pick<Figures, 'outlets' | 'at'>) {
+export function Outlets({ outlets, at }: Pick<Figures, 'outlets' | 'at'>): VNode {
   const [kind, setKind] = useState<Kind>('all')
   const [word, setWord] = useState('')
   const [shown, setShown] = useState(PAGE)
@@ -165,7 +165,7 @@ const SERVICES = ['crawler', 'normaliser', 'embedder', 'notifier', 'api'] as con
 const TONES = { bad: 'loud warn', none: 'zero', hint: 'hint', plain: '' }
 
 /** Hosts, and the roles of the servers on them. When everything is on one machine, one line. */
-export function MachineSection({ machines }: { machines: Machines | null }) {
+export function MachineSection({ machines }: { machines: Machines | null }): VNode {
   if (machines === null) return <p class="hint">Could not be read.</p>
   if (isOneMachine(machines)) return <OneMachine machines={machines} />
   return (

@@ -13,7 +13,18 @@ const TABLES: Record<Language, () => Promise<Words>> = {
 }
 
 /** The words of a page, with the formats of numbers and times. */
-export type Speech = Awaited<ReturnType<typeof loadSpeech>>
+export interface Speech {
+  language: Language
+  words: Words
+  number(value: number): string
+  percent(value: number): string
+  /** A wait in the largest unit of which it has at least two, rounded up. */
+  wait(seconds: number): string
+  /** "5 minutes ago", "yesterday"; "now" for 0 minutes. */
+  ago(n: number, unit: 'minute' | 'hour' | 'day'): string
+  /** A moment in the reader's time zone. */
+  date(at: Date, form: DateForm): string
+}
 
 const CHOSEN = 'perscope.language'
 
@@ -35,7 +46,7 @@ export function rememberLanguage(language: Language): void {
   localStorage.setItem(CHOSEN, language)
 }
 
-export async function loadSpeech(language: Language) {
+export async function loadSpeech(language: Language): Promise<Speech> {
   const words: Words = await TABLES[language]().catch(() => en)
   // Browsers do not support Luxembourgish. Figures and dates are written as in German.
   const locale = language === 'lb' ? 'de-LU' : language === 'en' ? 'en-GB' : language
@@ -48,7 +59,6 @@ export async function loadSpeech(language: Language) {
     words,
     number: (value: number) => number.format(value),
     percent: (value: number) => percent.format(value),
-    /** A wait in the largest unit of which it has at least two, rounded up. */
     wait(seconds: number): string {
       const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ['second', 1]
       // Short unit names do not change with their case ("in 2 Tagen"), and are the same in
@@ -58,11 +68,9 @@ export async function loadSpeech(language: Language) {
         Math.ceil(seconds / size),
       )
     },
-    /** "5 minutes ago", "yesterday"; "now" for 0 minutes. */
     ago(n: number, unit: 'minute' | 'hour' | 'day'): string {
       return words.ago?.(n, unit) ?? relative.format(-n, n === 0 ? 'second' : unit)
     },
-    /** A moment in the reader's time zone. */
     date: (at: Date, form: DateForm) => forms[form].format(at),
   }
 }

@@ -7,7 +7,7 @@ import { memoryMb, processes } from '../../processes.ts'
 import { measureSizes, type SearchBench } from '../build.ts'
 import { shuffled } from '../generator.ts'
 import { measureQuery, RUNS, timed, withIndex } from '../measure.ts'
-import { type PeerQuestion, questionOf, readDocuments } from './documents.ts'
+import { type PeerDocument, type PeerQuestion, questionOf, readDocuments } from './documents.ts'
 import { withLucene } from './lucene.ts'
 import { LIMIT_MS, type Peer, type PeerKey, type ShownArticle } from './peer.ts'
 import { withPostgres } from './postgres.ts'
@@ -76,7 +76,7 @@ const timesOf = (asked: { ms: number }[]) => asked.map(({ ms }) => ms)
 /** Builds the index of a peer. @returns the seconds, without those for reading the articles */
 async function buildPeer(
   peer: Peer,
-  articles: ReturnType<typeof readDocuments>,
+  articles: AsyncIterable<PeerDocument[]>,
   signal: AbortSignal,
 ): Promise<number> {
   let ms = 0

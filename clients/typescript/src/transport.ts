@@ -33,9 +33,19 @@ export type Query = object
 const LONGEST_ANSWER = 32 * 1024 * 1024
 
 /** Sends requests with the key, repeats them by the contract, and stores the counters. */
-export type Transport = ReturnType<typeof createTransport>
+export interface Transport {
+  /** The counters of the latest answer; null: there was none. */
+  limits(): Limits | null
+  /** @throws ApiError, NoAnswerError, ForeignAnswerError, or the signal's reason */
+  ask<Body>(path: string, query: Query, etag?: string | null): Promise<Answer<Body>>
+  /**
+   * Sends a change. It is repeated only after an answer 429, because the API then did nothing.
+   * @throws as `ask`
+   */
+  send<Body>(method: string, path: string, content?: object): Promise<Body>
+}
 
-export function createTransport(options: ClientOptions) {
+export function createTransport(options: ClientOptions): Transport {
   const base = checkedUrl(options.url)
   const key = checkedKey(options.key)
   const { timeout = 30_000, retries = 5, longestWait = 120_000, signal } = options
@@ -98,17 +108,12 @@ export function createTransport(options: ClientOptions) {
 
   return {
     limits: () => limits,
-    /** @throws ApiError, NoAnswerError, ForeignAnswerError, or the signal's reason */
     ask<Body>(path: string, query: Query, etag: string | null = null) {
       return repeated(
         () => once<Body>(`${base}${path}${queryString(query)}`, etag),
         () => true,
       )
     },
-    /**
-     * Sends a change. It is repeated only after an answer 429, because the API then did nothing.
-     * @throws as `ask`
-     */
     async send<Body>(method: string, path: string, content?: object) {
       const sent = { method, ...(content === undefined ? {} : { body: JSON.stringify(content) }) }
       const isRefused = (error: unknown) => error instanceof ApiError && error.status === 429

@@ -1,3 +1,4 @@
+import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js'
 import type { Response } from 'express'
 import { inFull } from '../../../search/index.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
@@ -165,13 +166,13 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
 }
 
 /** The tools as clients see them. */
-export const listedTools = () =>
+export const listedTools = (): ListedTool[] =>
   Object.entries(TOOLS).map(([name, { title, description, parameters, output }]) => ({
     name,
     title,
     description: `${description} ${DATA_NOTE}`,
     inputSchema: {
-      type: 'object' as const,
+      type: 'object',
       properties: Object.fromEntries(
         Object.entries(parameters).map(([one, about]) => [one, argumentSchema(about)]),
       ),
@@ -179,7 +180,7 @@ export const listedTools = () =>
       additionalProperties: false,
     },
     outputSchema: {
-      type: 'object' as const,
+      type: 'object',
       properties: withoutFormats(output.properties),
       required: [...output.required],
     },

@@ -177,7 +177,7 @@ export function createValuesReader<T extends ParameterTable>(
 export function createQueryReader<T extends ParameterTable>(
   table: T,
   refusals?: ReadonlyMap<string, string>,
-) {
+): (rawQuery: string) => WholeOf<T> {
   const read = createValuesReader(table, refusals)
   return (rawQuery: string): WholeOf<T> => {
     const { values, problems } = read(rawQuery)

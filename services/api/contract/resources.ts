@@ -9,6 +9,13 @@ import { ERROR_CODES } from './errors.ts'
  * are read from them.
  */
 
+/** The schema of an object with properties `P`, of which `O` may be absent. */
+export interface ObjectSchema<P, O extends keyof P = never> {
+  type: 'object'
+  required: (string & Exclude<keyof P, O>)[]
+  properties: P
+}
+
 /** The schema of an object whose members are all required, but for the `optional` ones. */
 export const objectOf = <
   const P extends Readonly<Record<string, unknown>>,
@@ -16,13 +23,17 @@ export const objectOf = <
 >(
   properties: P,
   optional: readonly O[] = [],
-) => ({
-  type: 'object' as const,
+): ObjectSchema<P, O> => ({
+  type: 'object',
   required: Object.keys(properties).filter(
     (name): name is string & Exclude<keyof P, O> => !optional.some(one => one === name),
   ),
   properties,
 })
+
+export interface ClosedSchema<P, O extends keyof P = never> extends ObjectSchema<P, O> {
+  additionalProperties: false
+}
 
 /** The schema of an object that allows no other members. */
 export const closedObject = <
@@ -31,22 +42,32 @@ export const closedObject = <
 >(
   properties: P,
   optional: readonly O[] = [],
-) => ({ ...objectOf(properties, optional), additionalProperties: false as const })
+): ClosedSchema<P, O> => ({ ...objectOf(properties, optional), additionalProperties: false })
 
 export const OK = { type: 'string', const: 'ok' } as const
 export const TEXT = { type: 'string' } as const
 export const TIME = { type: 'string', format: 'date-time' } as const
 export const COUNT = { type: 'integer', minimum: 0 } as const
 const TEXT_OR_NULL = { type: ['string', 'null'] } as const
+const TIME_OR_NULL = { ...TIME, ...TEXT_OR_NULL } as const
 
-export const text = (description: string) => ({ ...TEXT, description })
-export const count = (description: string) => ({ ...COUNT, description })
-export const time = (description: string) => ({ ...TIME, description })
-export const textOrNull = (description: string) => ({ ...TEXT_OR_NULL, description })
-export const timeOrNull = (description: string) => ({ ...TIME, ...TEXT_OR_NULL, description })
+type Described<Schema> = Schema & { description: string }
+
+export const text = (description: string): Described<typeof TEXT> => ({ ...TEXT, description })
+export const count = (description: string): Described<typeof COUNT> => ({ ...COUNT, description })
+export const time = (description: string): Described<typeof TIME> => ({ ...TIME, description })
+export const textOrNull = (description: string): Described<typeof TEXT_OR_NULL> => ({
+  ...TEXT_OR_NULL,
+  description,
+})
+export const timeOrNull = (description: string): Described<typeof TIME_OR_NULL> => ({
+  ...TIME_OR_NULL,
+  description,
+})
 
 /** The answer of most operations beside the contract. */
-export const dataOf = <const D>(data: D) => objectOf({ status: OK, data })
+export const dataOf = <const D>(data: D): ObjectSchema<{ status: typeof OK; data: D }> =>
+  objectOf({ status: OK, data })
 
 export const AUTHOR_SCHEMA = closedObject({
   id: text('Stable for the same name at the same outlet. Opaque.'),

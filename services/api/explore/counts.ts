@@ -450,7 +450,7 @@ export function createMeaning(
   pool: Pool,
   index: Pick<SearchIndex<ShownArticle>, 'count'>,
   near: number | null,
-) {
+): (plan: Plan) => Promise<Meaning> {
   const known = new LRUCache<string, Meaning, { plan: Plan; start: Date }>({
     max: PLANS,
     ttl: FRESH,

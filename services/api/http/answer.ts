@@ -182,7 +182,9 @@ function errorOf(thrown: unknown): ApiError {
 /**
  * Converts a thrown value into an error for the client, and records it for the log and the metrics.
  */
-export function notesOf(log: Logger): (thrown: unknown, response: Response) => ApiError {
+export type NoteError = (thrown: unknown, response: Response) => ApiError
+
+export function notesOf(log: Logger): NoteError {
   const isWritten = boundLines(log)
   return (thrown, response) => {
     const error = errorOf(thrown)
@@ -202,7 +204,7 @@ export function notesOf(log: Logger): (thrown: unknown, response: Response) => A
 }
 
 /** Sends an error as the contract's object. */
-export function sendError(note: ReturnType<typeof notesOf>): ErrorRequestHandler {
+export function sendError(note: NoteError): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
     const error = note(thrown, response)
     if (response.headersSent) {

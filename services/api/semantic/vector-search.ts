@@ -250,6 +250,13 @@ const HOUR = 3_600_000
 /** Bytes of an entry without the vector: its digest, the array, the entries of the cache. */
 const ENTRY_BYTES = 500
 
+/** The vector of a question for one collection. Calls `embed` when it is not known. */
+export type VectorOf = (
+  collection: string,
+  text: string,
+  embed: () => Promise<number[]>,
+) => Promise<number[]>
+
 /**
  * Keeps the vectors of the questions of the last hour. The returned function gives the vector of a
  * question for one collection, and calls `embed` when it has none. Equal questions that come
@@ -258,7 +265,7 @@ const ENTRY_BYTES = 500
  *
  * @param maxSize most bytes of the vectors
  */
-export function createQuestionVectors(maxSize: number) {
+export function createQuestionVectors(maxSize: number): VectorOf {
   const kept = new LRUCache<string, Float32Array, () => Promise<number[]>>({
     maxSize,
     ttl: HOUR,
@@ -267,11 +274,9 @@ export function createQuestionVectors(maxSize: number) {
     fetchMethod: async (_key, _stale, { context: embed }) => Float32Array.from(await embed()),
     ignoreFetchAbort: true,
   })
-  return async (
-    collection: string,
-    text: string,
-    embed: () => Promise<number[]>,
-  ): Promise<number[]> => [...(await kept.forceFetch(keyOf(collection, text), { context: embed }))]
+  return async (collection, text, embed) => [
+    ...(await kept.forceFetch(keyOf(collection, text), { context: embed })),
+  ]
 }
 
 /** The key is a digest, so that the memory does not hold for an hour what people asked. */

@@ -18,8 +18,14 @@ const RANGE = { min: MINUTE, max: HOUR }
 /** A Monday, midnight in UTC. */
 const MONDAY = Date.UTC(2026, 10, 2)
 
+interface Followed {
+  habits: Habits
+  polls: { at: number; wait: number }[]
+  delays: number[]
+}
+
 /** Polls a feed for some days. `published` has the times of its articles, the earliest first. */
-function follow(published: number[], days: number, room: number | null = null) {
+function follow(published: number[], days: number, room: number | null = null): Followed {
   const polls: { at: number; wait: number }[] = []
   const delays: number[] = []
   let habits: Habits | null = null
@@ -47,7 +53,7 @@ const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0)
  * The mean length in minutes of the pauses that begin in an hour of a day. Day 0 is the first
  * Monday.
  */
-const pauses = ({ polls }: ReturnType<typeof follow>, day: number, hour: number) =>
+const pauses = ({ polls }: Followed, day: number, hour: number) =>
   mean(
     polls
       .filter(({ at }) => Math.floor((at - MONDAY) / HOUR) === day * 24 + hour)
@@ -89,7 +95,8 @@ t.test(
     })
     fc.assert(
       fc.property(fc.array(poll, { minLength: 1 }), fc.nat(2 * DAY), (polls, fresh) => {
-        let [habits, now]: [Habits | null, number] = [null, MONDAY]
+        let habits: Habits | null = null
+        let now = MONDAY
         for (const { pause, ...result } of polls) {
           now += pause
           habits = learn(habits, { now, ...result })

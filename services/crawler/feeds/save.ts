@@ -46,15 +46,29 @@ export interface Gap {
   to: Date
 }
 
+/** What a saved poll has found. */
+export interface SavedPoll {
+  /** The number of new addresses. */
+  discovered: number
+  /** A gap that nothing can close. */
+  gap: Gap | null
+  /** The older page to read, because a gap is open. */
+  older: string | null
+}
+
 /**
  * Ends a successful poll. One transaction saves the new addresses, the validators of the answer
  * that named them, and the time of the next poll. If the validators were saved first, a crash could
  * lose addresses, because the server would then answer "unchanged".
  *
- * @returns the number of new addresses; a gap that nothing can close; the older page to read
- * because a gap is open. Null: the feed has left the catalogue meanwhile
+ * @returns null: the feed has left the catalogue meanwhile
  */
-export async function savePoll(pool: Pool, feed: DueFeed, poll: GoodPoll, config: SavingSettings) {
+export async function savePoll(
+  pool: Pool,
+  feed: DueFeed,
+  poll: GoodPoll,
+  config: SavingSettings,
+): Promise<SavedPoll | null> {
   const { named, next, rolls, validators, fresh, before } = poll
   return transaction(pool, async client => {
     const locked = await lockFeed(client, feed)
@@ -145,13 +159,26 @@ export const savePart = async (
 /** The polls in a row after which an older page that fails is given up. */
 const MOST_TRIES = 5
 
+/** What a saved older page has found. */
+export interface SavedOlderPage {
+  /** The number of new addresses. */
+  discovered: number
+  /** Whether the page closes the gap. */
+  closed: boolean
+}
+
 /**
  * Saves the addresses that an older page of a feed named. Such a page says nothing about the feed's
  * rhythm.
  *
  * @returns null when the feed has left the catalogue meanwhile, or has no open gap
  */
-export const saveOlderPage = async (pool: Pool, feed: DueFeed, named: Named[], budget: Budget) =>
+export const saveOlderPage = async (
+  pool: Pool,
+  feed: DueFeed,
+  named: Named[],
+  budget: Budget,
+): Promise<SavedOlderPage | null> =>
   transaction(pool, async client => {
     const open = (await lockFeed(client, feed))?.open
     if (!open) return null

@@ -44,10 +44,17 @@ export async function getLeniently(
 
 const broken = (problem: string) => new RequestFailure('protocol', problem)
 
-type Source = ReturnType<typeof sourceOf>
+interface Source {
+  /** The next line, without its end. */
+  line(): Promise<string>
+  /** The next bytes, at most this many; null: the connection has ended. */
+  bytes(most: number): Promise<Buffer | null>
+  /** Lines of chunks do not use up the room of the head. */
+  renew(): void
+}
 
 /** Reads a connection by lines and by bytes. The lines together are limited. */
-function sourceOf(socket: Duplex) {
+function sourceOf(socket: Duplex): Source {
   const pieces: AsyncIterator<Buffer> = socket[Symbol.asyncIterator]()
   let rest: Buffer = Buffer.alloc(0)
   let room = LONGEST_HEAD
@@ -57,7 +64,6 @@ function sourceOf(socket: Duplex) {
     return !done
   }
   return {
-    /** The next line, without its end. */
     async line(): Promise<string> {
       let end = -1
       for (let from = 0; end < 0; ) {
@@ -73,14 +79,12 @@ function sourceOf(socket: Duplex) {
       room -= end + 1
       return line.replace(/\r$/, '')
     },
-    /** The next bytes, at most this many; null: the connection has ended. */
     async bytes(most: number): Promise<Buffer | null> {
       if (rest.length === 0 && !(await more())) return null
       const piece = rest.subarray(0, most)
       rest = rest.subarray(piece.length)
       return piece
     },
-    /** Lines of chunks do not use up the room of the head. */
     renew: (): void => {
       room = LONGEST_HEAD
     },

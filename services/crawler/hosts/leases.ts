@@ -37,7 +37,7 @@ interface Kept extends Lease {
   loss: AbortController
 }
 
-export const newLeaseId = () => randomUUID()
+export const newLeaseId = (): string => randomUUID()
 
 /**
  * Renews all leases of this process every few seconds, in one statement. A lease is lost when it

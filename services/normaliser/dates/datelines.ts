@@ -157,7 +157,7 @@ const AROUND = new RegExp(
  * The meaning of a marked date, by the words before it in its line, or by the line before when that
  * is a label.
  */
-export function labelBefore(meta: PageMetadata, mark: Mark): ReturnType<typeof labelOf> {
+export function labelBefore(meta: PageMetadata, mark: Mark): 'published' | 'modified' | null {
   const line = meta.lines[mark.line]?.text ?? ''
   const at = mark.text === '' ? -1 : line.indexOf(mark.text)
   return labelOf(at > 0 ? line.slice(0, at) : labelLine(meta, mark.line))

@@ -108,11 +108,16 @@ export async function openLink(
 }
 
 /** Opens a link on this machine to the server of an address; `url` leads there over the link. */
+export interface LinkToServer extends Link {
+  /** The address of the server behind the link. */
+  url: string
+}
+
 export async function openLinkTo(
   address: string,
   overhear?: Parameters<typeof openLink>[2],
   localAddress?: string,
-): Promise<Link & { url: string }> {
+): Promise<LinkToServer> {
   const url = new URL(address)
   const to = { address: url.hostname, port: Number(url.port) }
   const link = await openLink(

@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
 import type { Count, Counts, Meaning } from '../../../clients/typescript/src/index.ts'
 import { Button, useWork } from '../../parts/controls.tsx'
@@ -172,7 +173,7 @@ export interface FigureProps {
 }
 
 /** Says in one line that figures are missing. The results tell the reason at length. */
-export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain(): void }) {
+export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain(): void }): VNode {
   const { words, wait } = useSpeech()
   return (
     <p class="hint" role="status">
@@ -193,7 +194,7 @@ export const useMeaning = (search: Search | null, secret: string): Meaning | und
 /**
  * Says how much a search by meaning can find at present. Shows nothing when it can find everything.
  */
-export function MeaningLine({ meaning }: { meaning: Meaning | undefined }) {
+export function MeaningLine({ meaning }: { meaning: Meaning | undefined }): VNode | null {
   const { words, number } = useSpeech()
   if (!meaning || meaning.found >= meaning.of) return null
   return <p class="hint">{words.insights.meaning(number(meaning.found), number(meaning.of))}</p>
@@ -265,7 +266,7 @@ export async function askDays(
   from: string | undefined,
   to: string | undefined,
   asking: Asking,
-) {
+): Promise<CoveredDay[]> {
   if (from === undefined || to === undefined || Date.parse(to) - Date.parse(from) >= MOST_DAYS)
     return []
   const asked = writeSearch({

@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import type { Count } from '../../../clients/typescript/src/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
@@ -27,7 +28,7 @@ export function Timeline({
   onChange,
   onFailure,
   texts,
-}: FigureProps & { texts: boolean }) {
+}: FigureProps & { texts: boolean }): VNode {
   const { words } = useSpeech()
   const [unit, setUnit] = useState<TimeUnit | null>(null)
   const { counts, failure, isOld, unit: drawn } = useTimeCounts(search, unit, secret, round, texts)
@@ -225,7 +226,7 @@ export function Breakdown({
   round,
   onChange,
   onFailure,
-}: FigureProps & { by: BreakdownBy }) {
+}: FigureProps & { by: BreakdownBy }): VNode {
   const { words, number } = useSpeech()
   const [all, setAll] = useState(false)
   const { counts, failure, isOld } = useCounts(search, by, secret, round)

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { useCallback, useContext, useId, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import { KeyTaker, useStateOf, useWork } from '../../parts/controls.tsx'
@@ -23,7 +23,7 @@ export function Group(props: {
   /** The reader's way to correct the mistake. */
   mend?: ComponentChildren
   children: ComponentChildren
-}) {
+}): VNode {
   const { words } = useSpeech()
   return (
     <fieldset class="group">
@@ -50,7 +50,7 @@ export function Choice<V extends string>(props: {
   chosen: readonly V[]
   options: readonly (readonly [value: V, label: string])[]
   onChoose(value: V): void
-}) {
+}): VNode {
   const { type = 'radio', label, name, errors, chosen, options, onChoose } = props
   return (
     <Group label={label} errors={errors}>
@@ -78,7 +78,9 @@ const PAUSE = 180
  * A field for a part of a name, with a list of existing names: a combobox by the ARIA practices.
  * The list only suggests: the reader may write any text.
  */
-export function NameField(props: FilterProps & { field: 'outlet' | 'author'; secret: string }) {
+export function NameField(
+  props: FilterProps & { field: 'outlet' | 'author'; secret: string },
+): VNode {
   const { field, secret, search, errors, onChange } = props
   const { words } = useSpeech()
   const takeKey = useContext(KeyTaker)

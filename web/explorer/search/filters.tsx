@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import {
   LIMITS,
   type Order,
@@ -13,7 +14,12 @@ import { type Chip, chipsOf } from './in-words.ts'
 import type { Search } from './search.ts'
 
 /** All filters beside the words of the search. A change searches at once. */
-export function Filters({ search, errors, onChange, secret }: FilterProps & { secret: string }) {
+export function Filters({
+  search,
+  errors,
+  onChange,
+  secret,
+}: FilterProps & { secret: string }): VNode {
   const { words } = useSpeech()
   const count = useChips(search).length
   return (
@@ -81,7 +87,7 @@ export function ActiveFilters(props: {
   search: Search
   onChange(change: Partial<Search>): void
   onClear(): void
-}) {
+}): VNode | null {
   const { search, onChange, onClear } = props
   const { words } = useSpeech()
   const chips = useChips(search)

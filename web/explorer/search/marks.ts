@@ -64,7 +64,7 @@ interface Span {
   start: number
   end: number
 }
-type Runs = ReturnType<typeof wordRuns>
+type Runs = { word: string; start: number; end: number }[]
 
 /** Places where a run of words is one of the phrases. Overlapping runs make one place. */
 function phrases(runs: Runs, wanted: string[][]): Span[] {

@@ -2,7 +2,15 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Client, Copies, PollQuery, PollState } from '../../../clients/typescript/src/index.ts'
 import type { ArticleObject, PageEnvelope } from '../../../services/api/contract/resources.ts'
 import { useWork } from '../../parts/controls.tsx'
-import { type Asking, ask, type Failure, hasList, isListOf, isRecord } from '../../parts/request.ts'
+import {
+  type Asking,
+  ask,
+  type Failure,
+  hasList,
+  isListOf,
+  isRecord,
+  type Outcome,
+} from '../../parts/request.ts'
 import { rest, whenSeen } from '../../parts/time.ts'
 import { isSame, operationOf, readSearch, type Search, writeSearch } from './search.ts'
 
@@ -88,7 +96,8 @@ export const askPage = (
   cursor: string | null,
   asking: Asking,
   perPage = PER_PAGE,
-) => ask(`${operationOf(search)}?${parametersOf(search, cursor, perPage)}`, isPage, asking)
+): Promise<Outcome<PageEnvelope>> =>
+  ask(`${operationOf(search)}?${parametersOf(search, cursor, perPage)}`, isPage, asking)
 
 /** The first page of a search, which the test of a key has loaded. */
 export interface First {
@@ -138,12 +147,17 @@ export async function tryKey(
  * @param search null: the search cannot be requested
  * @param first a first page that is already loaded
  */
+/** The articles of a search so far, and how to load more of them. */
+export interface LoadedResults extends Results {
+  loadMore(): void
+}
+
 export function useResults(
   search: Search | null,
   key: string,
   round: number,
   first: First | null,
-): Results & { loadMore(): void } {
+): LoadedResults {
   const [results, setResults] = useState(NOTHING)
   const running = useRef<AbortController | null>(null)
   const given = useRef(first)
@@ -236,7 +250,7 @@ interface FoundIn {
 }
 
 /** @param query of a page, or the id of an article */
-export const askCopies = (query: string, asking: Asking) =>
+export const askCopies = (query: string, asking: Asking): Promise<Outcome<{ data: Told[] }>> =>
   ask(`/explore/copies?${query}`, isListOf<Told>, asking)
 
 const isPage = (json: unknown): json is PageEnvelope => hasList(json, 'articles')

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Citation } from '../../../clients/typescript/src/index.ts'
 import { Button, CopyButton, useAsking, useStateOf } from '../../parts/controls.tsx'
@@ -40,7 +40,13 @@ const SHOWN = 100
  *
  * @param props.children the form for a key, while there is no key
  */
-export function CitePage({ secret, children }: { secret: string; children: ComponentChildren }) {
+export function CitePage({
+  secret,
+  children,
+}: {
+  secret: string
+  children: ComponentChildren
+}): VNode {
   const speech = useSpeech()
   const { words, number, date } = speech
   const [citation] = useState(toldByPage)
@@ -134,7 +140,7 @@ function CitedArticles({ citation: { address }, secret }: { citation: Citation; 
 }
 
 /** Gives a search an address that always shows the same articles. */
-export function CitePanel({ search, secret }: { search: Search; secret: string }) {
+export function CitePanel({ search, secret }: { search: Search; secret: string }): VNode {
   const { words } = useSpeech()
   const [made, setMade] = useStateOf<Citation | null>(search, null)
   const { failure, told } = useAsking()

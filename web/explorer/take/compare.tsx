@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { type Look, useChart } from '../../parts/chart.ts'
@@ -26,7 +27,7 @@ const MOST = 4
 let compared: Search[] = []
 
 /** Up to four searches on one timeline: numbers or shares, as a drawing, a table and a file. */
-export function Compare({ search, secret }: { search: Search; secret: string }) {
+export function Compare({ search, secret }: { search: Search; secret: string }): VNode {
   const speech = useSpeech()
   const { words, number, percent } = speech
   const labelOf = (one: Search) => inWords(one, speech)

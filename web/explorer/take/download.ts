@@ -25,7 +25,12 @@ export type Progress =
   | { kind: 'done'; written: number }
   | { kind: 'tooLarge'; written: number }
 
-export type Download = ReturnType<typeof startDownload>
+export interface Download {
+  pause(): void
+  resume(): void
+  /** Ends the download and leaves no file. */
+  cancel(): void
+}
 
 /** The place of a download: everything that it needs to continue. */
 interface Reached extends Seen {
@@ -53,7 +58,7 @@ interface DownloadOptions {
  * Writes all articles of a search to a file, page by page. It waits when the API says so, and keeps
  * its place when it is paused or the network is down.
  */
-export function startDownload(options: DownloadOptions) {
+export function startDownload(options: DownloadOptions): Download {
   const { sink, tell } = options
   const place: Reached = { cursor: '', page: null, written: 0, total: 0, estimate: false }
   const writing = WRITERS[options.format].open()
@@ -80,7 +85,6 @@ export function startDownload(options: DownloadOptions) {
       tell({ kind: 'paused', ...seen(place), failure: null })
     },
     resume: run,
-    /** Ends the download and leaves no file. */
     cancel() {
       step.abort()
       sink.abort().catch(() => {})

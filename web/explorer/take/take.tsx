@@ -1,4 +1,4 @@
-import type { RefObject } from 'preact'
+import type { RefObject, VNode } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import {
@@ -45,7 +45,7 @@ export function Take({
   search: Search
   secret: string
   open: Way | null
-}) {
+}): VNode {
   const [opened, setOpened] = useState<Way[]>([])
   useEffect(() => {
     if (open !== null) setOpened(before => [...new Set([...before, open])])
@@ -332,7 +332,7 @@ type FeedFormat = (typeof FEED_FORMATS)[number]
 const FORMAT_NAMES: Record<FeedFormat, string> = { rss: 'RSS', atom: 'Atom', json: 'JSON Feed' }
 
 /** The secret address, which is shown only once. */
-export function Made({ urls }: { urls: Record<string, string> }) {
+export function Made({ urls }: { urls: Record<string, string> }): VNode {
   const { words } = useSpeech()
   const [format, setFormat] = useState<FeedFormat>('atom')
   const url = urls[format] ?? ''
