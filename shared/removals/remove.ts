@@ -147,10 +147,16 @@ const OF_ITS = `
 const OF_OUTLET = `select a.seq, a.id ${OF_ITS} and a.seq > $3 order by a.seq limit $4`
 
 /** Where articles stand beside the index of words. */
-export type Standing = Awaited<ReturnType<typeof standingOf>>
+export interface Standing {
+  groups: number
+  sets: number
+  citations: number
+  alerts: number
+  pages: number
+}
 
 /** Counts where articles stand, before they are taken out. */
-export async function standingOf(pool: Pool, articles: Doomed[]) {
+export async function standingOf(pool: Pool, articles: Doomed[]): Promise<Standing> {
   const seqs = articles.map(({ seq }) => seq)
   const count = (text: string) => countOf(pool, text, [seqs])
   return {
