@@ -52,8 +52,7 @@ const MARK_LOST = `
 /** Articles whose vectors do not agree with Postgres. */
 export interface WrongVectors {
   wrong: bigint[]
-  /** true: the vectors are missing; false: they are not those of the articles. */
-  isLost: boolean
+  fault: 'lost' | 'stray' | 'covered'
   since: Date
 }
 
@@ -77,14 +76,14 @@ export async function* compareVectors(
     const seqs = page.points.map(({ seq }) => seq)
     const ids = page.points.map(({ id }) => id)
     const stray = new Set(await strayAmong(pool, seqs, ids))
-    if (stray.size > 0) yield { wrong: [...stray], fault: 'stray' as const, since }
+    if (stray.size > 0) yield { wrong: [...stray], fault: 'stray', since }
     const covered = await readColumn<bigint>(pool, COVERED, [
       seqs,
       ids,
       page.points.map(({ country }) => country),
       page.points.map(({ coveredAt }) => coveredAt),
     ])
-    if (covered.length > 0) yield { wrong: covered, fault: 'covered' as const, since }
+    if (covered.length > 0) yield { wrong: covered, fault: 'covered', since }
     const own = seqs.filter(seq => !stray.has(seq))
     for (let after: bigint | undefined = from - 1n; after !== undefined; ) {
       const lost: bigint[] = await readColumn<bigint>(pool, LOST, [
@@ -94,7 +93,7 @@ export async function* compareVectors(
         own,
         PAGE,
       ])
-      if (lost.length > 0) yield { wrong: lost, fault: 'lost' as const, since }
+      if (lost.length > 0) yield { wrong: lost, fault: 'lost', since }
       // Lost articles are read in batches, because a lost collection may have millions.
       after = lost.length < PAGE ? undefined : lost.at(-1)
     }
