@@ -51,12 +51,13 @@ t.ok(1); t.comment('left ' + left.pid)
   }
 
   const good = await run('good.test.ts')
-  t.same(good.counts, { passed: 2, failed: 0 })
+  t.match(good.counts, { passed: 2, failed: 0, again: [] })
   t.match(good.text, /^\[1\/1\] ok .*good\.test\.ts [\d.]+ s$/m)
   t.match(good.text, '# 12 of 12', 'measurements are shown')
 
   const mixed = await run('good.test.ts', 'bad.test.ts')
-  t.same(mixed.counts, { passed: 3, failed: 1 })
+  t.match(mixed.counts, { passed: 3, failed: 1 })
+  t.match(mixed.counts.again, [{ file: /bad/, isGreen: false }])
   t.match(mixed.text, /FAILED .*bad\.test\.ts/)
   t.match(mixed.text, 'one is two', 'the failure is shown')
 
@@ -66,7 +67,8 @@ t.ok(1); t.comment('left ' + left.pid)
   }
 
   const nervous = await run('nervous.test.ts', 'good.test.ts')
-  t.same(nervous.counts, { passed: 3, failed: 0 }, 'red beside others, green alone')
+  t.match(nervous.counts, { passed: 3, failed: 0 }, 'red beside others, green alone')
+  t.match(nervous.counts.again, [{ file: /nervous/, isGreen: true }], 'which is told')
   t.match(
     nervous.text,
     /FAILED .*nervous.*not at once.*ok, alone .*nervous/s,
@@ -74,11 +76,11 @@ t.ok(1); t.comment('left ' + left.pid)
   )
 
   const skipping = await run('skipping.test.ts')
-  t.same(skipping.counts, { passed: 0, failed: 0 })
+  t.match(skipping.counts, { passed: 0, failed: 0 })
   t.match(skipping.text, 'left out: # SKIP no redis-server')
 
   const leaving = await run('leaving.test.ts')
-  t.same(leaving.counts, { passed: 1, failed: 0 })
+  t.match(leaving.counts, { passed: 1, failed: 0 })
   t.ok(
     process.kill(Number(/left (\d+)/.exec(leaving.text)?.[1]), 'SIGKILL'),
     'what a file leaves behind still runs',
@@ -101,8 +103,10 @@ const SLOW = 'test/search/archives.slow.test.ts'
 const LONG = 'test/search/oracle.long.test.ts'
 const FILES = [QUICK, LONG, SLOW, SERVER]
 
+const TIMES = { [QUICK]: 1, [LONG]: 900, [SLOW]: 60, [SERVER]: 40 }
+
 const select = (options: { all?: boolean; long?: boolean }, ...parts: string[]) =>
-  selectFiles(FILES, { all: false, long: false, ...options, parts })
+  selectFiles(FILES, { all: false, long: false, ...options, parts }, TIMES)
 
 t.test('each command runs one group more than the one before', async t => {
   t.same(select({}), [['quick', [SERVER, QUICK]]])
@@ -127,4 +131,17 @@ t.test('a part of a path chooses quick and slow files, a whole path any file', a
   t.same(select({}, LONG), [['long', [LONG]]])
   t.same(select({}, `./${LONG}`), [['long', [LONG]]])
   t.same(select({}, 'nowhere'), [])
+})
+
+t.test('the longest file begins first, and a new one before it', async t => {
+  const files = ['a.test.ts', 'b.test.ts', 'new.test.ts']
+  const groups = selectFiles(
+    files,
+    { all: false, long: false, parts: [] },
+    {
+      'a.test.ts': 2,
+      'b.test.ts': 30,
+    },
+  )
+  t.same(groups, [['quick', ['new.test.ts', 'b.test.ts', 'a.test.ts']]])
 })

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, cpus } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Family } from '../../infra/embedded/supervision/family.ts'
 import { runTool } from '../../infra/embedded/supervision/tool.ts'
@@ -10,12 +11,15 @@ import { groupOf, LIMIT_S } from './groups.ts'
  */
 const GRACE_S = 15
 const KEPT_OUTPUT = 8 * 1024 * 1024
-/**
- * The number of files that run at the same time. Quick and slow files wait for at least a third of
- * their time, so on two cores three of them run. Of the long ones two run.
- */
-const jobsOf = (files: readonly string[]) =>
-  Math.min(2, availableParallelism()) + Number(files.every(file => groupOf(file) !== 'long'))
+/** So many quick and slow files run at the same time, and one less of the long ones. */
+const FEWEST = Math.min(2, availableParallelism()) + 1
+/** Files wait for most of their time, so more of them run while the processors are idle. */
+const MOST = 6
+/** Another file begins when this share of all processors is idle, and so many bytes are free. */
+const IDLE = 0.3
+const FREE = 2 * 1024 ** 3
+/** ms that a file has to show how much of the processors it uses, before another one begins. */
+const LOOK_MS = 2_000
 
 /**
  * At most this many red files are run once more, alone, and the second result counts, because a
@@ -27,6 +31,14 @@ const TRIED_ALONE = 3
 export interface TestCounts {
   passed: number
   failed: number
+}
+
+/** What became of test files. */
+export interface TestRun extends TestCounts {
+  /** Seconds of each file. */
+  times: Record<string, number>
+  /** Files that were red and ran again, and whether they were then green. */
+  again: { file: string; isGreen: boolean }[]
 }
 
 /**
@@ -46,9 +58,10 @@ export async function runFiles(
     signal: AbortSignal
     print: (line: string) => void
   },
-): Promise<TestCounts> {
+): Promise<TestRun> {
   const { env, family, signal, print } = options
   const waiting = [...files]
+  const times: Record<string, number> = {}
   const reports = new Map<string, Report>()
 
   async function runOne(file: string): Promise<void> {
@@ -65,21 +78,63 @@ export async function runFiles(
     const report = readReport(output, code)
     const again = reports.has(file) ? ', alone' : ''
     reports.set(file, report)
-    const took = `${((Date.now() - began) / 1_000).toFixed(1)} s`
+    const took = (Date.now() - began) / 1_000
+    times[file] ??= Math.round(took)
     print(
-      `[${reports.size}/${files.length}] ${report.failed > 0 ? 'FAILED' : 'ok'}${again} ${file} ${took}`,
+      `[${reports.size}/${files.length}] ${report.failed > 0 ? 'FAILED' : 'ok'}${again} ${file} ${took.toFixed(1)} s`,
     )
     for (const line of details(report, timedOut)) print(`    ${line}`)
   }
-  async function work(): Promise<void> {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await runOne(file)
+  const isLong = files.some(file => groupOf(file) === 'long')
+  const running = new Set<Promise<void>>()
+  const hasRoom = createRoom()
+  while (waiting.length + running.size > 0) {
+    const fewest = isLong ? FEWEST - 1 : FEWEST
+    const mayBegin = running.size < fewest || (!isLong && running.size < MOST && hasRoom())
+    const file = mayBegin ? waiting.shift() : undefined
+    if (file === undefined) {
+      await Promise.race([...running, ...(waiting.length > 0 ? [pause(LOOK_MS)] : [])])
+      continue
+    }
+    const work = runOne(file).finally(() => running.delete(work))
+    running.add(work)
+    // The race below throws it.
+    work.catch(() => {})
   }
-  await Promise.all(Array.from({ length: jobsOf(files) }, work))
   const red = [...reports].flatMap(([file, { failed }]) => (failed > 0 ? [file] : []))
-  if (files.length > 1 && red.length <= TRIED_ALONE) for (const file of red) await runOne(file)
+  const isTriedAgain = files.length > 1 && red.length <= TRIED_ALONE
+  if (isTriedAgain) for (const file of red) await runOne(file)
   const sum = (of: keyof TestCounts) =>
     [...reports.values()].reduce((total, report) => total + report[of], 0)
-  return { passed: sum('passed'), failed: sum('failed') }
+  return {
+    passed: sum('passed'),
+    failed: sum('failed'),
+    times,
+    again: isTriedAgain
+      ? red.map(file => ({ file, isGreen: reports.get(file)?.failed === 0 }))
+      : [],
+  }
+}
+
+/** Tells whether processors and memory have room for another file, at most once in `LOOK_MS`. */
+function createRoom(): () => boolean {
+  const look = () => {
+    const times = cpus().map(one => one.times)
+    const sum = (values: number[]) => values.reduce((all, ms) => all + ms, 0)
+    return {
+      at: performance.now(),
+      idle: sum(times.map(({ idle }) => idle)),
+      all: sum(times.flatMap(one => Object.values(one))),
+    }
+  }
+  let before = look()
+  return () => {
+    if (performance.now() - before.at < LOOK_MS) return false
+    const now = look()
+    const share = (now.idle - before.idle) / Math.max(1, now.all - before.all)
+    before = now
+    return share >= IDLE && process.availableMemory() >= FREE
+  }
 }
 
 const details = (report: Report, timedOut: boolean): string[] => [

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 /** The group of a test file by its name. Each group belongs to a command. */
@@ -6,7 +7,8 @@ export type Group = 'quick' | 'slow' | 'long'
 /**
  * - quick: `*.test.ts`, by `npm test`. Together they take at most four minutes on two quiet cores.
  * - slow: `*.slow.test.ts`, by `npm run test:all` too. Fleets, real time limits, large data.
- * - long: `*.long.test.ts`, by `npm run test:long` too. Fuzzing and faults for many minutes.
+ * - long: `*.long.test.ts`, by `npm run test:long` too. Fuzzing and faults for many minutes, and the
+ *   whole of what the slow group tries once: hosts in a box, the image, random histories.
  */
 const GROUPS: readonly Group[] = ['quick', 'slow', 'long']
 
@@ -19,6 +21,10 @@ export const LIMIT_S: Readonly<Record<Group, number>> = { quick: 300, slow: 900,
 export const groupOf = (file: string): Group =>
   file.endsWith('.long.test.ts') ? 'long' : file.endsWith('.slow.test.ts') ? 'slow' : 'quick'
 
+/** Seconds of each file when all files last ran with `--record`. */
+export const TIMES: URL = new URL('times.json', import.meta.url)
+export const readTimes = (): Record<string, number> => JSON.parse(readFileSync(TIMES, 'utf8'))
+
 /** The files that a command line selects. */
 export interface Selection {
   all: boolean
@@ -30,10 +36,16 @@ export interface Selection {
 /**
  * The files to run, group by group; a group without files is left out. Parts of paths choose among
  * quick and slow files. A long file needs `--long` or its whole path.
+ *
+ * The longest file of a group is the first, so that the short ones fill the gaps. A new file comes
+ * before the others, because nobody knows how long it takes.
+ *
+ * @param times seconds that each file took
  */
 export function selectFiles(
   files: readonly string[],
   { all, long, parts }: Selection,
+  times: Readonly<Record<string, number>>,
 ): [Group, string[]][] {
   const wanted = GROUPS.slice(0, long ? 3 : all || parts.length > 0 ? 2 : 1)
   const named = new Set(parts.map(part => resolve(part)))
@@ -41,15 +53,10 @@ export function selectFiles(
     named.has(resolve(file)) ||
     (wanted.includes(groupOf(file)) &&
       (parts.length === 0 || parts.some(part => file.includes(part))))
-  const chosen = files.filter(isChosen).sort(longestFirst)
+  const timeOf = (file: string) => times[file] ?? Number.MAX_VALUE
+  const chosen = files.filter(isChosen).sort((a, b) => timeOf(b) - timeOf(a) || (a < b ? -1 : 1))
   return GROUPS.map((group): [Group, string[]] => [
     group,
     chosen.filter(file => groupOf(file) === group),
   ]).filter(([, members]) => members.length > 0)
-}
-
-/** Files with real servers take longest. They start first, so that the short ones fill the gaps. */
-function longestFirst(a: string, b: string): number {
-  const isLonger = (file: string) => Number(file.startsWith('test/'))
-  return isLonger(b) - isLonger(a) || (a < b ? -1 : 1)
 }

@@ -1,17 +1,17 @@
-import { globSync } from 'node:fs'
+import { globSync, writeFileSync } from 'node:fs'
 import { counted, describe } from '../../shared/log/printable.ts'
 import { keepCompiled } from '../../shared/process/node.ts'
 import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
 import { startTestServers } from '../../test/servers.ts'
-import { check, runFiles, type TestCounts } from './files.ts'
-import { selectFiles } from './groups.ts'
+import { check, runFiles, type TestCounts, type TestRun } from './files.ts'
+import { readTimes, selectFiles, TIMES } from './groups.ts'
 
 /*
  * `npm test`: types, style, and the quick tests on real servers of this run alone. `--all` adds the
  * slow tests, `--long` the slow and the long ones (`groups.ts`). All servers are started once.
  * Other arguments select the files whose path contains one of them; types and style are then left
- * to `npm run check`. The last line is `N passed, N failed` of everything that ran, and CI reads
- * it.
+ * to `npm run check`. `--record` keeps the time of each file, by which later runs are ordered. The
+ * last line is `N passed, N failed` of everything that ran, and CI reads it.
  */
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 const stopping = new AbortController()
@@ -25,19 +25,21 @@ if (process.argv.includes('--help') || process.argv.includes('-h')) {
   print(
     'Installs what is missing, then checks types and style and runs the tests on servers of their own.\n',
   )
-  print('Usage: npm test [-- [--all | --long] [PART …]]\n')
-  print('  --all   also the slow tests (*.slow.test.ts), after the quick ones: npm run test:all')
+  print('Usage: npm test [-- [--all | --long] [--record] [PART …]]\n')
+  print('  --all     also the slow tests (*.slow.test.ts), after the quick ones: npm run test:all')
   print(
-    '  --long  also the slow and the long tests (*.long.test.ts), an hour or more: npm run test:long',
+    '  --long    also the slow and the long tests (*.long.test.ts), an hour or more: npm run test:long',
   )
   print(
-    '  PART    only the quick and slow test files whose path holds it, without types and style;',
+    '  PART      only the quick and slow test files whose path holds it, without types and style;',
   )
-  print('          a long file needs --long or its whole path')
+  print('            a long file needs --long or its whole path')
+  print('  --record  keeps the time of each file in scripts/test/times.json')
   process.exit(0)
 }
 const parts = process.argv.slice(2).filter(argument => !argument.startsWith('-'))
 const counts: TestCounts = { passed: 0, failed: 0 }
+const again: TestRun['again'] = []
 const add = ({ passed, failed }: TestCounts) => {
   counts.passed += passed
   counts.failed += failed
@@ -47,25 +49,39 @@ const TESTS = '{services,status,search,shared,scripts,infra,test,bench,web}/**/*
 try {
   const files = globSync(TESTS).filter(file => !file.includes('node_modules'))
   const has = (option: string) => process.argv.includes(option)
-  const groups = selectFiles(files, { all: has('--all'), long: has('--long'), parts })
+  const times = readTimes()
+  const groups = selectFiles(files, { all: has('--all'), long: has('--long'), parts }, times)
   if (groups.length === 0) throw new Error(`No test file's path holds ${parts.join(' or ')}.`)
-  if (parts.length === 0) {
-    const types = check('types (tsc)', ['tsc', '--noEmit'], print)
-    add(await check('style (biome)', ['biome', 'check', '--colors=off', '.'], print))
-    add(await types)
-  }
+  // The checks run beside the servers' start and the first files.
+  const checks =
+    parts.length > 0
+      ? []
+      : [
+          check('types (tsc)', ['tsc', '--noEmit'], print),
+          check('types of pages (tsc)', ['tsc', '--noEmit', '-p', 'web'], print),
+          check('style (biome)', ['biome', 'check', '--colors=off', '.'], print),
+        ]
   keepCompiled()
 
   const servers = await startTestServers({ report: print, signal: stopping.signal })
   process.on('exit', servers.kill)
   try {
     const env = { ...process.env, ...servers.settings, TEST_SUPERUSER_URL: servers.superuser }
+    const options = { env, print, family: servers.family, signal: stopping.signal }
     for (const [group, files] of groups) {
       const began = Date.now()
-      add(await runFiles(files, { env, print, family: servers.family, signal: stopping.signal }))
+      const run = await runFiles(files, options)
+      add(run)
+      again.push(...run.again)
+      Object.assign(times, run.times)
       print(
         `${counted(files.length, `${group} test file`)} took ${Math.round((Date.now() - began) / 1_000)} s.`,
       )
+    }
+    for (const result of await Promise.all(checks)) add(result)
+    if (has('--record')) {
+      const kept = Object.entries(times).filter(([file]) => files.includes(file))
+      writeFileSync(TIMES, `${JSON.stringify(Object.fromEntries(kept.sort()), null, 2)}\n`)
     }
   } finally {
     await servers.stop()
@@ -73,6 +89,10 @@ try {
 } catch (error) {
   counts.failed++
   print(describe(error))
+}
+if (again.length > 0) {
+  const inWords = again.map(({ file, isGreen }) => `${file} (${isGreen ? 'green' : 'red'})`)
+  print(`${counted(again.length, 'red file')} ran once more, alone: ${inWords.join(', ')}`)
 }
 print(`${counts.passed} passed, ${counts.failed} failed`)
 process.exit(counts.failed === 0 ? 0 : 1)

@@ -22,6 +22,9 @@ const NOT_IN_IMAGE = [
   'mutate',
 ]
 
+/** Alone, the image is only built and looked at; `test/whole.long.test.ts` runs it. */
+const onlyWhole = { skip: process.env.WHOLE !== 'yes' && 'npm run test:long tries it' }
+
 t.test('the image', { skip: lacksContainers }, async t => {
   await buildImage()
   // The fleet has no network to install them from.
@@ -55,7 +58,7 @@ t.test('the image', { skip: lacksContainers }, async t => {
       t.match(place, /^\/(tmp|var\/tmp|run\/lock|exchange)/, place)
   })
 
-  await t.test('runs the services of docker-compose.yml', async t => {
+  await t.test('runs the services of docker-compose.yml', onlyWhole, async t => {
     const program = fileURLToPath(new URL('fleet.ts', import.meta.url))
     const inside = `ip link set lo up; exec "${process.execPath}" "${program}"`
     const child = spawn('unshare', ['--net', 'sh', '-c', inside], {

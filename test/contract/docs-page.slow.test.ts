@@ -18,12 +18,13 @@ if (browserPath === undefined) {
     return { ...seen, heard: seen.complaints }
   }
 
-  for (const [width, colorScheme] of [
+  const looks = [
     [390, 'light'],
     [390, 'dark'],
     [1280, 'light'],
     [1280, 'dark'],
-  ] as const) {
+  ] as const
+  for (const [quarter, [width, colorScheme]] of looks.entries()) {
     t.test(`at ${width} pixels, ${colorScheme}, the operations come before the guide`, async t => {
       const { page, heard, close } = await open({ viewport: { width, height: 844 }, colorScheme })
       await page.waitForSelector('#beyond .opblock')
@@ -44,14 +45,17 @@ if (browserPath === undefined) {
       t.match(await page.locator('.steps').innerText(), `PERSCOPE_URL=${api.base}`)
       t.strictSame(heard, [], 'nothing from elsewhere, no complaint')
       t.strictSame(await axe(page), [], 'axe finds nothing as it opens')
-      // Both widths and both colours, once each: axe takes long over some twenty open operations.
-      if ((width === 390) !== (colorScheme === 'light')) return close()
+      // Axe takes long over open operations, so each operation is opened once: every fourth one
+      // here.
+      const operations = await page.locator('.opblock').all()
+      const opened = operations.filter((_, at) => at % 4 === quarter)
+      t.ok(opened.length > 1, `${opened.length} operations are opened`)
       await page.evaluate(
-        `document.querySelectorAll('.steps summary, .opblock-summary-control').forEach(one => one.click())`,
+        `document.querySelectorAll('.steps summary').forEach(one => one.click());
+         [...document.querySelectorAll('.opblock-summary-control')].forEach((one, at) => at % 4 === ${quarter} && one.click())`,
       )
-      for (const operation of await page.locator('.opblock').all())
-        await operation.locator('.responses-inner').waitFor()
-      t.strictSame(await axe(page), [], 'with everything open')
+      for (const operation of opened) await operation.locator('.responses-inner').waitFor()
+      t.strictSame(await axe(page), [], 'with a quarter of the operations open')
       await close()
     })
   }

@@ -11,8 +11,11 @@ import { processesBelow } from './hosts/network.ts'
 import { etcd } from './scenarios/etcd.ts'
 import { proveScenario } from './scenarios/prove.ts'
 
+/** Alone, only the first scenario runs; `test/whole.long.test.ts` runs all. */
+const isWhole = process.env.WHOLE === 'yes'
+
 proveScenario(etcd)
-proveScenario({ ...etcd, about: `On loopback: ${etcd.about}` }, { loopback: true })
+if (isWhole) proveScenario({ ...etcd, about: `On loopback: ${etcd.about}` }, { loopback: true })
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/fleet.ts', import.meta.url))
 const listed = (folder: string) => {
@@ -23,7 +26,9 @@ const listed = (folder: string) => {
   }
 }
 
-t.test('what a killed run has left is removed by the next one', async t => {
+const onlyWhole = { skip: !isWhole && 'npm run test:long tries it' }
+
+t.test('what a killed run has left is removed by the next one', onlyWhole, async t => {
   const folder = await mkdtemp(join(tmpdir(), 'perscope-runs-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const runner = spawn(process.execPath, [SCRIPT, '--scenario', 'etcd'], {
