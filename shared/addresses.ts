@@ -1,4 +1,5 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { ConfigError } from './config/config.ts'
 
@@ -20,16 +21,8 @@ export function lookupAmong(
   permitted: (address: string) => boolean,
   forbidden: (name: string, addresses: string[]) => Error,
   find: FindAll = (name, options, found) => lookup(name, { ...options, all: true }, found),
-) {
-  return (
-    name: string,
-    options: LookupOptions,
-    callback: (
-      error: NodeJS.ErrnoException | null,
-      address: string | LookupAddress[],
-      family?: number,
-    ) => void,
-  ): void => {
+): LookupFunction {
+  return (name, options, callback) => {
     find(name, options, (error, found) => {
       if (error !== null) return callback(error, [])
       const addresses = found.filter(({ address }) => permitted(address))

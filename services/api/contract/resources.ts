@@ -10,7 +10,7 @@ import { ERROR_CODES } from './errors.ts'
  */
 
 /** The schema of an object with properties `P`, of which `O` may be absent. */
-export interface ObjectSchema<P, O extends keyof P = never> {
+export type ObjectSchema<P, O extends keyof P = never> = {
   type: 'object'
   required: (string & Exclude<keyof P, O>)[]
   properties: P
@@ -31,7 +31,7 @@ export const objectOf = <
   properties,
 })
 
-export interface ClosedSchema<P, O extends keyof P = never> extends ObjectSchema<P, O> {
+export type ClosedSchema<P, O extends keyof P = never> = ObjectSchema<P, O> & {
   additionalProperties: false
 }
 
