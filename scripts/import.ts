@@ -8,7 +8,7 @@ import { openImporter } from '../search/indexing/import.ts'
 import { openArticleWriter } from '../search/indexing/writer.ts'
 import type { Importer, Indexer, NewArticle } from '../search/types.ts'
 import { openCopyGroups } from '../shared/copies/pass.ts'
-import { counted } from '../shared/log/printable.ts'
+import { counted, printableLine } from '../shared/log/printable.ts'
 import { readValue } from '../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../shared/postgres/segment-thread.ts'
 import {
@@ -19,7 +19,9 @@ import {
 } from '../shared/process/command.ts'
 import { dropPrivileges } from '../shared/process/privileges.ts'
 import { type Group, orSilence, readGroups } from './articles/groups.ts'
-import { openArticleReader } from './articles/reader.ts'
+import { KNOWN_COLUMNS, readMapping } from './articles/mapping.ts'
+import { type Notes, noNotes, openArticleReader } from './articles/reader.ts'
+import { formatOf, recordsOf } from './articles/records.ts'
 import { whileAway } from './articles/while-away.ts'
 import { createRateLimit, type RateLimit } from './reindex/run.ts'
 import { importBar, type ProgressBar } from './terminal/terminal.ts'
@@ -49,6 +51,9 @@ const PATIENCE = 2_000
  */
 const OLDEST = 5_000
 
+/** The most ignored fields that are told. */
+const MOST_TOLD = 20
+
 /** ms that an interrupted import waits for its last writes. */
 const LAST_WRITES = 10_000
 
@@ -67,11 +72,16 @@ await runCommand(
       '"published_at": "2024-02-29T09:00:00Z", "authors": ["Jan Jansen"], "outlet": {"name": "Krant", "domain":',
       '"krant.example"}, "language": "nl", "country": "NL"}',
       '',
+      'Fields that it does not know are counted and told. A `published_at` more than 24 hours ahead is told, and null. Of CSV',
+      'and JSON arrays it knows the columns of Media Cloud, AmCAT and 4CAT, and those of export; `outlet_name` and',
+      '`outlet_domain` stand for outlet, whose domain is else that of the address.',
+      '',
       'It takes all the processor time that it can get, so searches on the same machine are slower meanwhile. With `--rate`',
       'it takes a part only, and longer.',
     ].join('\n'),
     usage: [
       'FILE.ndjson [--rate N] [--dry-run] [--json]',
+      'FILE.csv --default country=NL,language=nl [--map text=body]',
       'FILE.ndjson.gz',
       '-      (standard input)',
     ],
@@ -80,7 +90,21 @@ await runCommand(
         value: 'N',
         about: `indexes at most N articles a second, from 1 to ${MOST_PER_SECOND}`,
       },
-      json: { about: 'prints {"indexed", "known", "removed", "bad"} at the end' },
+      format: {
+        value: 'ndjson|csv|json',
+        about: 'the form of FILE; by default its ending says it: .csv, .tsv, .json (one array)',
+      },
+      map: {
+        value: 'NAME=FIELD,…',
+        about: 'fields of FILE that have another name, as text=body,date=published_at',
+      },
+      default: {
+        value: 'FIELD=VALUE,…',
+        about: 'values of fields that a line does not have, as country=NL,language=nl',
+      },
+      json: {
+        about: 'prints {"indexed", "known", "removed", "bad", "ignored", "ahead"} at the end',
+      },
       'dry-run': { about: 'reads all lines and reports the bad ones; indexes nothing' },
     },
     needs: ['DATABASE_URL'],
@@ -102,9 +126,12 @@ await runCommand(
     source.on('error', (error: Error) => stream.destroy(error))
     const dryRun = context.options['dry-run'] === true
     const ahead = dryRun ? 0 : await databaseAhead(context)
-    const reader = openArticleReader({ prepare: !dryRun, ahead })
+    const format = formatOf(file, context.options.format)
+    const { map, default: defaults } = context.options
+    const mapping = readMapping(map, defaults, format !== 'ndjson')
+    const reader = openArticleReader({ prepare: !dryRun, ahead, mapping })
     const bar = importBar(isPipe || file.endsWith('.gz') ? null : found.size)
-    const input = { groups: readGroups(stream, reader), bar, isPipe }
+    const input = { groups: readGroups(stream, reader, recordsOf(format)), bar, isPipe }
     try {
       const counts = dryRun
         ? await readThrough(context, input)
@@ -132,7 +159,7 @@ interface Input {
 }
 
 function noCounts(): ImportCounts {
-  return { good: 0, bad: 0, indexed: 0, known: 0, removed: 0 }
+  return { good: 0, bad: 0, indexed: 0, known: 0, removed: 0, notes: noNotes() }
 }
 /**
  * Counts of lines with and without a valid article, and of articles that are new, known, or were
@@ -144,6 +171,7 @@ interface ImportCounts {
   indexed: number
   known: number
   removed: number
+  notes: Notes
 }
 
 async function openFile(file: string): Promise<ReadStream> {
@@ -240,10 +268,27 @@ async function importAll(
   return counts
 }
 
-function countLines(counts: ImportCounts, { articles, bad }: Group, bar: ProgressBar): void {
+function countLines(counts: ImportCounts, { articles, bad, notes }: Group, bar: ProgressBar): void {
   for (const { number, reason } of bad) bar.say(`Line ${number}: ${reason}`)
   counts.bad += bad.length
   counts.good += articles.length
+  counts.notes.ahead += notes.ahead
+  const { ignored } = counts.notes
+  for (const [name, lines] of Object.entries(notes.ignored))
+    ignored[name] = (Object.hasOwn(ignored, name) ? (ignored[name] ?? 0) : 0) + lines
+}
+
+/** What an operator should know about good lines, a sentence each. */
+function notesInWords({ ignored, ahead }: Notes): string[] {
+  const often = Object.entries(ignored).sort(([, a], [, b]) => b - a)
+  const told = often.slice(0, MOST_TOLD).map(([name, lines]) => {
+    const known = name.toLowerCase()
+    const meant = Object.hasOwn(KNOWN_COLUMNS, known) ? KNOWN_COLUMNS[known] : undefined
+    const hint = meant === undefined ? '.' : `; did you mean \`${meant}\`? --map ${name}=${meant}`
+    return `\`${printableLine(name)}\` ignored in ${counted(lines, 'line')}${hint}`
+  })
+  const late = `\`published_at\` lies more than 24 hours ahead in ${counted(ahead, 'line')}: indexed without it.`
+  return ahead > 0 ? [...told, late] : told
 }
 
 /** Opens everything that indexing needs, and closes it after `work`. */
@@ -291,10 +336,11 @@ async function withImporter(
 
 function report(
   { options, print, say, signal }: CommandContext,
-  { good, bad, indexed, known, removed }: ImportCounts,
+  { good, bad, indexed, known, removed, notes }: ImportCounts,
   dryRun: boolean,
 ): number {
-  if (options.json === true) print(JSON.stringify({ indexed, known, removed, bad }))
+  if (options.json === true) print(JSON.stringify({ indexed, known, removed, bad, ...notes }))
+  for (const sentence of notesInWords(notes)) say(sentence)
   if (dryRun) {
     say(`${counted(good, 'good line')}, ${counted(bad, 'bad one')}; nothing is indexed.`)
   } else {

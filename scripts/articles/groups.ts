@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewArticle } from '../../search/types.ts'
-import type { ArticleReader, LineToRead } from './reader.ts'
+import type { ArticleReader, LineToRead, Notes } from './reader.ts'
 
 /** The articles of consecutive lines. */
 export interface Group {
   articles: NewArticle[]
   bad: { number: number; reason: string }[]
+  notes: Notes
   /** Bytes of the file up to the end of the group. */
   end: number
 }
@@ -28,13 +29,16 @@ const SILENCE = 500
 /**
  * Reads articles in groups, in their order. The reader's threads read the next groups while the
  * caller indexes one.
+ *
+ * @param records splits the stream; lines by default
  */
 export async function* readGroups(
   stream: AsyncIterable<Buffer>,
   reader: ArticleReader,
+  records: ReadRecords = readLines,
 ): AsyncGenerator<Group> {
   const reading: Promise<Group>[] = []
-  for await (const unread of orSilence(gather(stream), SILENCE)) {
+  for await (const unread of orSilence(gather(stream, records), SILENCE)) {
     if (unread === null) {
       for (const group of reading.splice(0)) yield await group
       continue
@@ -43,8 +47,9 @@ export async function* readGroups(
     // When all threads are busy, this first waits for the oldest group, so that a thread is free
     // for the new one. The caller gets the oldest group afterwards.
     const done = reading.length === reader.threads ? await reading.shift() : undefined
-    const group = reader.read(lines).then(({ articles, bad }) => ({
+    const group = reader.read(lines).then(({ articles, bad, notes }) => ({
       articles,
+      notes,
       bad: [...bad, ...tooLong].sort((a, b) => a.number - b.number),
       end,
     }))
@@ -64,20 +69,26 @@ interface UnreadGroup {
   end: number
 }
 
-async function* gather(stream: AsyncIterable<Buffer>): AsyncGenerator<UnreadGroup> {
+async function* gather(
+  stream: AsyncIterable<Buffer>,
+  records: ReadRecords,
+): AsyncGenerator<UnreadGroup> {
   let group: UnreadGroup = { lines: [], tooLong: [], end: 0 }
   let start = 0
-  for await (const line of readLines(orSilence(stream, SILENCE), LONGEST_LINE)) {
+  for await (const line of records(orSilence(stream, SILENCE), LONGEST_LINE)) {
     if (line === null) {
       if (group.lines.length + group.tooLong.length > 0) yield group
       start = group.end
       group = { lines: [], tooLong: [], end: start }
       continue
     }
-    const { number, text, end } = line
+    const { number, text, end, problem } = line
     group.end = end
     if (text === null)
-      group.tooLong.push({ number, reason: `it is longer than ${LONGEST_LINE} bytes.` })
+      group.tooLong.push({
+        number,
+        reason: problem ?? `it is longer than ${LONGEST_LINE} bytes.`,
+      })
     else if (text.trim() !== '') group.lines.push({ number, text })
     if (group.lines.length + group.tooLong.length < GROUP.lines && end - start < GROUP.bytes)
       continue
@@ -117,13 +128,20 @@ export async function* orSilence<T>(items: AsyncIterable<T>, ms: number): AsyncG
   }
 }
 
+/** Splits a stream into records. A null in the stream means a pause, and is passed on. */
+export type ReadRecords = (
+  stream: AsyncIterable<Buffer | null>,
+  limit: number,
+) => AsyncGenerator<Line | null>
+
 /**
  * One line of a stream, without its end. `text` is null for a line longer than the limit, whose
- * bytes were dropped.
+ * bytes were dropped, and for one with a problem.
  */
 export interface Line {
   number: number
   text: string | null
+  problem?: string
   /** Bytes of the stream up to the end of this line. */
   end: number
 }

@@ -6,6 +6,8 @@ import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/
 import { plainText } from '../../shared/articles/plain-text.ts'
 import { isRecord } from '../../shared/encoding/is-record.ts'
 import { nearestName } from '../../shared/encoding/near-miss.ts'
+import { type Mapping, mapped } from './mapping.ts'
+import type { Notes } from './reader.ts'
 
 /** Thrown for a line that is no article. The message says what to write instead. */
 export class BadLine extends Error {
@@ -24,25 +26,30 @@ const ID = /^[\x21-\x7e]{1,128}$/
 const LONGEST_NAME = 300
 const MOST_AUTHORS = 100
 
-/** Years such as 9999 mean that no date is known. Bounds of requests also end at this year. */
-const LAST_YEAR = 2100
-
 /** Characters that an address may hold (RFC 3986). All others are percent-encoded. */
 const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
 
 /**
  * Reads one line of `import`: an object with the article object's fields and `body`, which is plain
  * text with `plain: true` and HTML otherwise. Refuses an unknown field that looks like a known one,
- * if the known one is absent. Ignores other unknown fields, and those that the index computes
+ * if the known one is absent. Ignores other unknown fields, which `notes` counts, and those that the index computes
  * (`relevance`, `first`, `agencies`, and `snippet` unless `rights` says that it is bounded).
  *
  * @param latest latest time of ingestion that a line may have, in ms since 1970. Clients poll from
  * the newest time that they have seen, and would miss articles that arrive later with earlier times
+ * @param how.mapping the names that fields have in this line
+ * @param how.notes gets what an operator should know
  * @throws BadLine
  */
-export function parseArticle(line: string, latest: number): NewArticle {
-  const fields = readObject(line)
+export function parseArticle(
+  line: string,
+  latest: number,
+  how: { mapping?: Mapping; notes?: Notes } = {},
+): NewArticle {
+  const written = readObject(line)
+  const fields = how.mapping === undefined ? written : mapped(written, how.mapping)
   refuseSlips(fields, FIELDS)
+  if (how.notes !== undefined) noteIgnored(fields, how.notes)
   if (isRecord(fields.outlet)) refuseSlips(fields.outlet, ['name', 'domain'])
   const url = address(text(fields, 'url'))
   const id = fields.id ?? undefined
@@ -55,7 +62,7 @@ export function parseArticle(line: string, latest: number): NewArticle {
     addresses: [addressKey(url)],
     title: text(fields, 'title').replace(/\s+/g, ' '),
     body: body(fields.body, fields.plain === true),
-    publishedAt: instant(fields, 'published_at'),
+    publishedAt: publishedAt(fields, latest, how.notes),
     authors: authors(fields.authors),
     outlet: outlet(fields.outlet),
     language: oneOf(LANGUAGES, text(fields, 'language').toLowerCase(), 'language'),
@@ -106,6 +113,27 @@ function refuseSlips(fields: Fields, known: readonly string[]): void {
     const meant = known.includes(name) ? null : nearestName(name, absent)
     if (meant !== null) throw new BadLine(`there is no field ${name}; did you mean ${meant}?`)
   }
+}
+
+/** The most names of ignored fields that are counted in a group of lines. */
+const MOST_IGNORED = 50
+
+function noteIgnored(fields: Fields, { ignored }: Notes): void {
+  for (const name of Object.keys(fields)) {
+    if (FIELDS.includes(name)) continue
+    const before = Object.hasOwn(ignored, name) ? (ignored[name] ?? 0) : 0
+    if (before > 0 || Object.keys(ignored).length < MOST_IGNORED) ignored[name] = before + 1
+  }
+}
+
+/** ms by which a time of publication may lie ahead, as for pages (decision 36). */
+const AHEAD = 86_400_000
+
+function publishedAt(fields: Fields, latest: number, notes: Notes | undefined): Date | null {
+  const at = instant(fields, 'published_at')
+  if (at === null || at.getTime() <= latest + AHEAD) return at
+  if (notes !== undefined) notes.ahead += 1
+  return null
 }
 
 function readObject(line: string): Fields {
@@ -191,8 +219,6 @@ function instant(fields: Fields, name: string): Date | null {
   const at = typeof value === 'string' ? readInstant(value) : null
   if (at === null)
     throw new BadLine(`${name} must be null or a date-time such as 2026-11-21T08:30:00Z.`)
-  if (at.getUTCFullYear() > LAST_YEAR)
-    throw new BadLine(`${name} lies after ${LAST_YEAR}; write null if it is not known.`)
   return at
 }
 

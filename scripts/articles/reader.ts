@@ -1,6 +1,17 @@
 import { availableParallelism } from 'node:os'
 import type { NewArticle } from '../../search/types.ts'
 import { openThreads } from '../../shared/threads/threads.ts'
+import type { Mapping } from './mapping.ts'
+
+/** What an operator should know about lines that are good. */
+export interface Notes {
+  /** Lines in which a field was ignored, by its name. */
+  ignored: Record<string, number>
+  /** Lines whose `published_at` lay too far ahead, and became null. */
+  ahead: number
+}
+
+export const noNotes = (): Notes => ({ ignored: {}, ahead: 0 })
 
 export interface LineToRead {
   number: number
@@ -14,10 +25,12 @@ export interface ReadTask {
   prepare: boolean
   /** The latest time of ingestion that a line may have, in ms since 1970. */
   latest: number
+  mapping: Mapping
 }
 
 export interface ReadResult {
   articles: NewArticle[]
+  notes: Notes
   bad: { number: number; reason: string }[]
 }
 
@@ -66,13 +79,16 @@ export function openTextThreads<Task extends object, Result>(
 /**
  * @param prepare whether to prepare the texts in the form that the index stores
  * @param ahead ms by which the clock of the database is ahead of ours
+ * @param mapping how fields are named; as our own by default
  */
 export function openArticleReader({
   prepare,
   ahead = 0,
+  mapping = { names: {}, defaults: {}, isForeign: false },
 }: {
   prepare: boolean
   ahead?: number
+  mapping?: Mapping
 }): ArticleReader {
   const { threads, run, close } = openTextThreads<ReadTask, ReadResult>(
     new URL('./reader-thread.ts', import.meta.url),
@@ -80,7 +96,7 @@ export function openArticleReader({
   return {
     threads,
     read: (lines: LineToRead[]): Promise<ReadResult> =>
-      run({ lines, prepare, latest: Date.now() + ahead }),
+      run({ lines, prepare, latest: Date.now() + ahead, mapping }),
     close,
   }
 }
