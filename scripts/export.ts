@@ -10,7 +10,12 @@ import { archiveSettingsOf } from '../shared/config/archive.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted } from '../shared/log/printable.ts'
 import { type Pool, readValue } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
+import {
+  type CommandContext,
+  runCommand,
+  UsageError,
+  wholeNumber,
+} from '../shared/process/command.ts'
 import {
   countAll,
   createFormat,
@@ -21,9 +26,13 @@ import {
   readFound,
   readSelection,
   SELECTION_OPTIONS,
+  sampled,
 } from './articles/export.ts'
 import { readInstant } from './articles/line.ts'
 import { articlesBar } from './terminal/terminal.ts'
+
+/** The most articles of a sample, which is held in memory. */
+const MOST_SAMPLED = 50_000
 
 await runCommand(
   {
@@ -31,11 +40,14 @@ await runCommand(
     about: [
       'Writes articles to standard output: all of them in the order in which they became visible, or those that filters',
       'select, oldest first. Articles that arrive during the run are left to the next run. NDJSON is the format of `import`.',
-      'PARAMETERS are those of /explore/articles, such as --q and --country.',
+      'PARAMETERS are those of /explore/articles, such as --q and --country. The format words is a table of the words of at',
+      'least 50 articles (CSV: word, articles, times), without those that fewer than five have and without stop words.',
     ].join('\n'),
     usage: [
       '[PARAMETERS] [--ingested-after T] [--body] [--copies] [--format ndjson|csv|parquet | --json] > FILE',
       '--country BE --language fr --format csv --manifest FILE.json > FILE.csv',
+      '--q brug --sample 500 --seed 1 > FILE',
+      '--q brug --format words > FILE.csv',
     ],
     options: {
       body: { about: 'with the whole text' },
@@ -44,6 +56,11 @@ await runCommand(
       },
       format: { value: FORMATS.join('|'), about: 'what is written; ndjson by default' },
       json: { about: 'JSON lines, the default' },
+      sample: {
+        value: 'N',
+        about: `a random sample of N articles, at most ${MOST_SAMPLED}; the same for the same seed`,
+      },
+      seed: { value: 'S', about: 'any text, for another sample' },
       manifest: {
         value: 'FILE',
         about:
@@ -72,9 +89,15 @@ await runCommand(
     // A folder that cannot be written fails here, before a long export, instead of after it.
     if (typeof manifest === 'string') await access(dirname(manifest), constants.W_OK)
     const watermark = typeof manifest === 'string' ? await readWatermark(pool) : null
+    const size = wholeNumber('sample', options.sample, MOST_SAMPLED)
+    if (size === null && options.seed !== undefined)
+      throw new UsageError('--seed goes with --sample N.')
     const { total, parts, close } = await select(context, pool)
+    const some = size === null ? parts : sampled(parts, size, String(options.seed ?? ''))
     const out = createOutput()
-    const code = await write(context, format, total, parts, out).finally(close)
+    const code = await write(context, format, Math.min(total, size ?? total), some, out).finally(
+      close,
+    )
     if (typeof manifest === 'string' && code === 0) {
       const { json: _json, manifest: _manifest, format: _format, ...query } = options
       const about = {
@@ -108,7 +131,8 @@ interface Selection {
 }
 
 async function select({ config, options }: CommandContext, pool: Pool): Promise<Selection> {
-  const having = { body: options.body === true, copies: options.copies === true }
+  const body = options.body === true || options.format === 'words'
+  const having = { body, copies: options.copies === true }
   const selected = readSelection(options)
   if (selected !== null) {
     const index = openIndex(pool, { elsewhere: openArchive(pool, archiveSettingsOf(config)) })

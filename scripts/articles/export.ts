@@ -1,14 +1,22 @@
+import { createHash } from 'node:crypto'
+import { STOP_WORDS, wordListOf, wordsOf } from '../../search/analysis/index.ts'
 import type { ArticleQuery } from '../../search/index.ts'
 import { filterOf } from '../../services/api/articles/find.ts'
 import { LIMITS } from '../../services/api/contract/parameters.ts'
 import type { SemanticQuery } from '../../services/api/semantic/query.ts'
-import { COUNTRIES } from '../../shared/articles/article.ts'
-import { CSV_COLUMNS, type CsvColumn, csvHead, csvLine } from '../../shared/articles/csv.ts'
+import { COUNTRIES, LANGUAGES, type Language } from '../../shared/articles/article.ts'
+import {
+  CSV_COLUMNS,
+  type CsvColumn,
+  csvHead,
+  csvLine,
+  csvRecord,
+} from '../../shared/articles/csv.ts'
 import { createParquet } from '../../shared/articles/parquet.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import { printable } from '../../shared/log/printable.ts'
 import { countOf, type Queryable, readValue } from '../../shared/postgres/pool.ts'
-import type { CommandContext, Option } from '../../shared/process/command.ts'
+import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
 import { queryOptions, readOptions } from '../terminal/api-options.ts'
 
 /*
@@ -187,7 +195,7 @@ export function readSelection(options: CommandContext['options']): Selected | nu
   return { kind: 'words', query: { ...filter, ...asked, perPage: PAGE } }
 }
 
-export const FORMATS = ['ndjson', 'csv', 'parquet'] as const
+export const FORMATS = ['ndjson', 'csv', 'parquet', 'words'] as const
 export type FormatName = (typeof FORMATS)[number]
 
 export function createFormat(
@@ -202,7 +210,82 @@ export function createFormat(
       return createCsv(columnsWith(having))
     case 'parquet':
       return createParquetOf(columnsWith(having))
+    case 'words':
+      return createWordCounts()
   }
+}
+
+/** The fewest articles whose words are counted, and in which a word is told. */
+const FEWEST = { articles: 50, withWord: 5 }
+
+/**
+ * Counts the words of titles and texts: in how many articles, and how often. Words are folded as
+ * the index does, without stop words of the article's language. No text can be put together again
+ * from it: few articles are refused, and rare words are left out (decision 42).
+ */
+function createWordCounts(): ExportFormat {
+  const counts = new Map<string, { articles: number; times: number }>()
+  let articles = 0
+  const count = (line: string) => {
+    const { title, body, language }: Counted = JSON.parse(line)
+    articles += 1
+    const stop = LANGUAGES.includes(language) ? STOP_WORDS[language] : new Set()
+    const seen = new Set<string>()
+    for (const word of wordsOf(wordListOf(`${title}\n${body ?? ''}`))) {
+      if (stop.has(word)) continue
+      const known = counts.get(word) ?? { articles: 0, times: 0 }
+      counts.set(word, known)
+      known.times += 1
+      if (!seen.has(word)) known.articles += 1
+      seen.add(word)
+    }
+  }
+  return {
+    async add(lines) {
+      for (const line of lines) count(line)
+      return ''
+    },
+    async end() {
+      if (articles < FEWEST.articles)
+        throw new UsageError(
+          `Words are counted of at least ${FEWEST.articles} articles; this search finds ${articles}.`,
+        )
+      const told = [...counts]
+        .filter(([, { articles }]) => articles >= FEWEST.withWord)
+        .sort(([a, one], [b, other]) => other.articles - one.articles || (a < b ? -1 : 1))
+      const lines = told.map(([word, { articles, times }]) => csvRecord([word, articles, times]))
+      return csvRecord(['word', 'articles', 'times']) + lines.join('')
+    },
+  }
+}
+
+interface Counted {
+  title: string
+  body?: string | null
+  language: Language
+}
+
+/**
+ * A random sample of articles, in their order. With the same seed it has the same articles, and
+ * articles that come later replace only some of them.
+ */
+export async function* sampled(parts: Parts, size: number, seed: string): Parts {
+  const keyOf = (line: string) => {
+    const { id }: { id: string } = JSON.parse(line)
+    return createHash('sha256').update(`${seed}\n${id}`).digest('hex')
+  }
+  let kept: { key: string; place: number; line: string }[] = []
+  let place = 0
+  const cut = () => {
+    kept = kept.sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, size)
+  }
+  for await (const lines of parts) {
+    for (const line of lines) kept.push({ key: keyOf(line), place: place++, line })
+    if (kept.length > 2 * size + PART) cut()
+  }
+  cut()
+  const ordered = kept.sort((a, b) => a.place - b.place).map(({ line }) => line)
+  for (let from = 0; from < ordered.length; from += PART) yield ordered.slice(from, from + PART)
 }
 
 function createCsv(columns: CsvColumn[]): ExportFormat {

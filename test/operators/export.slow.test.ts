@@ -65,7 +65,7 @@ t.test('export selects by language, country, outlet, dates and query', async t =
   t.match((await exported('--country', 'XX')).err, /^export: --country: .*\n$/)
   t.match(
     (await exported('--format', 'xml')).err,
-    /^export: --format is one of ndjson, csv, parquet\.\n$/,
+    /^export: --format is one of ndjson, csv, parquet, words\.\n$/,
   )
   const both = await exported('--json', '--format', 'csv')
   t.match(
@@ -108,7 +108,7 @@ t.test(
         body,
         language: 'lb' as const,
         url: `https://x.example/${domain}`,
-        outlet: { name: null, domain },
+        outlet: { name: domain === 'vroeg.example' ? 'Vroege Vogel' : null, domain },
         publishedAt: new Date(`${day}${time}:00Z`),
         agencies: domain === '=laat.example' ? ['Belga', 'AFP'] : [],
       })),
@@ -139,7 +139,9 @@ t.test(
     const printed = async (...args: string[]) =>
       (await run(process.execPath, [script, ...args], { env })).stdout
     t.same(
-      (await printed('--days', '5', '--csv')).split(/\r?\n/),
+      (await printed('--days', '5', '--csv'))
+        .split(/\r?\n/)
+        .map(line => line.split(',').slice(0, 5).join()),
       [
         'first,later,articles,share_of_later,unknown',
         "gelijk.example,'=laat.example,1,1,0",
@@ -156,6 +158,16 @@ t.test(
       ].map(line => (line.split(',').length === 2 ? `${line},0,0,1` : line)),
     )
     t.equal(await printed('--days', '2'), '', 'articles of other days are not counted')
+    const from = ['--from', day.slice(0, 10), '--to', day.slice(0, 10)]
+    t.equal(await printed(...from, '--csv'), await printed('--days', '5', '--csv'))
+    const brug = ['--q', 'brug7', '--search', 'boolean', '--search-in', 'title_body']
+    t.equal(await printed(...from, ...brug, '--csv'), await printed(...from, '--csv'))
+    t.equal(await printed(...from, '--q', 'nergens'), '')
+    const pairs = (await printed(...from, '--json')).trim().split('\n')
+    t.match(
+      pairs.map(line => JSON.parse(line)).find(({ first }) => first === 'vroeg.example'),
+      { first_name: 'Vroege Vogel', later_name: null },
+    )
     t.same((await printed('--days', '5')).split('\n').slice(0, 5), [
       '                       1   2   3   4',
       '1 middernacht.example      ?1  ?1  ?1',
@@ -224,4 +236,39 @@ t.test('Parquet reads as it was written', async t => {
       args.join(' '),
     )
   }
+})
+
+t.test('a sample is the same for the same seed, and another for another', async t => {
+  const all = await titles()
+  const sample = async (seed: string) => await titles('--sample', '2', '--seed', seed)
+  const first = await sample('a')
+  t.equal(first.length, 2)
+  t.strictSame(await sample('a'), first)
+  const [one = '', two = ''] = first
+  t.ok(all.indexOf(one) <= all.lastIndexOf(two), 'in the order of the whole')
+  const others = await Promise.all(['b', 'c', 'd', 'e', 'f'].map(sample))
+  t.ok(others.some(other => other.join() !== first.join()))
+  t.match((await exported('--seed', 'a')).err, /--seed goes with --sample N/)
+})
+
+t.test('words are counted of many articles alone, and rare ones are left out', async t => {
+  const few = await exported('--format', 'words')
+  t.match(few.err, /^export: Words are counted of at least 50 articles; this search finds \d+\./m)
+  t.equal(few.text, '')
+  await api.index(
+    Array.from({ length: 50 }, (_, at) => ({
+      title: `Sluis ${at}`,
+      body: `De schipper wacht, de schipper vloekt.${at < 4 ? ' Zelden.' : ''}`,
+    })),
+  )
+  const { text } = await exported('--q', 'sluis', '--format', 'words')
+  const lines = text.split('\r\n')
+  t.strictSame(lines.slice(0, 5), [
+    'word,articles,times',
+    'schipper,50,100',
+    'sluis,50,50',
+    'vloekt,50,50',
+    'wacht,50,50',
+  ])
+  t.notMatch(text, /zelden|^de,/m)
 })
