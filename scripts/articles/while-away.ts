@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isTransient } from '../../shared/postgres/pool.ts'
+import { fullDisk, sentenceOf } from '../../shared/process/command.ts'
 
 /** A lost primary is replaced within half a minute, and a restart takes less. */
 const PATIENCE_MS = 120_000
@@ -19,8 +20,11 @@ export async function whileAway<T>(
       return await work()
     } catch (error) {
       if (!isTransient(error) || signal.aborted) throw error
+      const trouble = fullDisk(error) === null ? 'Postgres is away' : sentenceOf(error)
       if (deadline === null)
-        say(`Postgres is away; waiting for it, at most ${PATIENCE_MS / 60_000} minutes.`)
+        say(
+          `${trouble.replace(/\.$/, '')}; waiting for it, at most ${PATIENCE_MS / 60_000} minutes.`,
+        )
       deadline ??= Date.now() + PATIENCE_MS
       if (Date.now() > deadline) throw error
       await sleep(PAUSE_MS)

@@ -157,6 +157,8 @@ export function sentenceOf(error: unknown): string {
   if (refusal !== null) return refusal
   if (error instanceof Error) {
     const message = describe(error).split('\n')[0]!
+    const full = fullDisk(error)
+    if (full !== null) return `${full} (${message}): free some space there, or move its data.`
     if ('code' in error && error.code === 'ECONNREFUSED')
       return `Nothing answers there (${message}); start it, or mend the address.`
     if (!('code' in error) || (error.code !== 'EISDIR' && !('path' in error))) return message
@@ -165,6 +167,13 @@ export function sentenceOf(error: unknown): string {
     )
   }
   return describe(error).split('\n')[0]!
+}
+
+/** Which disk is full; null: the error is another one. */
+export function fullDisk(error: unknown): string | null {
+  const code = error instanceof Error && 'code' in error ? error.code : null
+  if (code === '53100') return 'Postgres cannot write, because its disk is full'
+  return code === 'ENOSPC' || code === 'EDQUOT' ? 'The disk is full' : null
 }
 
 const ON_FILES: Record<string, (message: string, path: string) => string> = {
