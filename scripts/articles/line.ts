@@ -32,8 +32,9 @@ const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
 /**
  * Reads one line of `import`: an object with the article object's fields and `body`, which is plain
  * text with `plain: true` and HTML otherwise. Refuses an unknown field that looks like a known one,
- * if the known one is absent. Ignores other unknown fields, which `notes` counts, and those that the index computes
- * (`relevance`, `first`, `agencies`, and `snippet` unless `rights` says that it is bounded).
+ * if the known one is absent. Ignores other unknown fields, which `notes` counts, and those that
+ * the index computes (`relevance`, `first`, `agencies`, and `snippet` unless `rights` says that it
+ * is bounded).
  *
  * @param latest latest time of ingestion that a line may have, in ms since 1970. Clients poll from
  * the newest time that they have seen, and would miss articles that arrive later with earlier times
