@@ -1,0 +1,47 @@
+import t from 'tap'
+import { openMail } from '../../services/notifier/mail.ts'
+import { openWebhooks } from '../../services/notifier/webhook.ts'
+import { readConfig } from '../../shared/config/config.ts'
+import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
+import { openDeafHost } from './deaf-host.ts'
+
+t.test('a message to a host that answers no SYN fails in its time', async t => {
+  const { port } = await openDeafHost(t)
+  const nobody = `127.0.0.1:${port}`
+  const config = readConfig({
+    SMTP_URL: `smtp://${nobody}`,
+    PUBLIC_URL: 'https://news.example',
+    ALERT_HOSTS: nobody,
+  })
+  const mail = openMail(config, 1_000)
+  const webhooks = openWebhooks(config)
+  t.teardown(async () => {
+    mail?.close()
+    await webhooks.close()
+  })
+  const message = {
+    id: 'msg_0',
+    type: 'test' as const,
+    search: { id: 'search_0', name: 'Bruggen' },
+    articles: [],
+    more: 0,
+  }
+  const secrets = { ending: () => 'token', agreeing: () => 'token' }
+  const alert = { id: 'alert_0', to: 'mailto:lezer@example.org' }
+  const told = async (work: Promise<void> | undefined, limit: number): Promise<string> => {
+    const outcome = (work ?? Promise.resolve()).then(
+      () => 'arrives',
+      (error: Error) => error.name,
+    )
+    return await withTimeLimit(outcome, limit, () => 'still waits')
+  }
+  const body = { id: 'msg_0', body: '{}', secret: 'whsec_AAAA' }
+  // The limits of the libraries themselves are ten seconds a step for a mail.
+  t.strictSame(
+    await Promise.all([
+      told(mail?.send(alert, message, secrets, []), 6_000),
+      told(webhooks.send(`http://${nobody}/hook`, body), 20_000),
+    ]),
+    ['NotDelivered', 'NotDelivered'],
+  )
+})
