@@ -7,8 +7,8 @@ export type Group = 'quick' | 'slow' | 'long'
 /**
  * - quick: `*.test.ts`, by `npm test`. Together they take at most four minutes on two quiet cores.
  * - slow: `*.slow.test.ts`, by `npm run test:all` too. Fleets, real time limits, large data.
- * - long: `*.long.test.ts`, by `npm run test:long` too. Fuzzing and faults for many minutes, and the
- *   whole of what the slow group tries once: hosts in a box, the image, random histories.
+ * - long: `*.long.test.ts`, by `npm run test:long` too. Fuzzing and faults for many minutes, and
+ *   the whole of what the slow group tries once: hosts in a box, the image, random histories.
  */
 const GROUPS: readonly Group[] = ['quick', 'slow', 'long']
 
