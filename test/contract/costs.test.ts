@@ -112,3 +112,16 @@ t.test('texts beyond two million bytes are not compared', async t => {
     t.equal(own_words, 0)
   }
 })
+
+t.test('who never heeds Retry-After gets refusals late, and slows nobody', async t => {
+  const { secret } = await api.issue({ rate: 1 })
+  const other = await api.issue({ rate: 100 })
+  const refused = () => api.ask(secret, '/v1/articles?per_page=1')
+  for (let at = 0; at < 201; at++) await refused()
+  const order: string[] = []
+  await Promise.all([
+    refused().then(({ status }) => order.push(`${status}`)),
+    api.ask(other.secret, '/v1/articles?per_page=1').then(({ status }) => order.push(`${status}`)),
+  ])
+  t.same(order, ['200', '429'])
+})

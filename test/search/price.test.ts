@@ -2,6 +2,7 @@ import t from 'tap'
 import { parseExpression } from '../../search/index.ts'
 import type { SearchIndex } from '../../search/types.ts'
 import { openArchiveIndex } from './archive-index.ts'
+import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
 import { newArticle } from './short-articles.ts'
 import { makeTestSegments, openTestIndex } from './store.ts'
@@ -81,5 +82,29 @@ t.test('a search that would cost too much is refused before it begins', async t 
   t.same(await priceOf(opened, q(50)), [51 * 1_700])
   await t.rejects(priceOf(opened, q(60)), /too frequent/)
   t.same(await priceOf(opened, `(${q(60)}) nergens`), [])
+  await opened.close()
+})
+
+t.test('a search ends at its next rest when nobody waits for it', async t => {
+  const index = await openArchiveIndex(t)
+  const body = 'de brug is na jaren weer dicht'
+  await index.add(Array.from({ length: 600 }, (_, at) => newArticle(at, { body })))
+  await makeTestSegments(index.pool, { flushed: 64n, merged: 256n })
+  const heard = overheard(index.pool)
+  const opened = openTestIndex(heard.db)
+  const search = (left: boolean) => {
+    const parsed = parseExpression('~bruggen NEAR/9 dicht')
+    if (!parsed.ok) throw new Error('It is not read.')
+    const rest = async () => {
+      if (left && heard.names.includes('search-words')) throw new Error('left')
+    }
+    const query = { ...EVERYTHING, match: parsed.match, searchIn: 'title_body' as const }
+    return opened.search(query, null, { pace: { isDue: () => true, rest } })
+  }
+  await t.rejects(search(true), /left/)
+  const before = heard.names.filter(name => name === 'search-words').length
+  t.equal(before, 1, 'statements that read words')
+  t.equal((await search(false)).total, 600)
+  t.ok(heard.names.filter(name => name === 'search-words').length > 3)
   await opened.close()
 })

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit'
+import { LRUCache } from 'lru-cache'
 import type { IndexState } from '../../../search/index.ts'
 import { noteWait } from '../../../shared/log/context.ts'
 import {
@@ -248,10 +249,18 @@ export function readCredentials(request: IncomingMessage): Credentials {
 const MINUTE = 60_000
 
 /**
+ * Refusals of a key in a minute that are answered at once, and ms that later ones wait. A client
+ * that never heeds `Retry-After` would otherwise get thousands of answers a second.
+ */
+const REFUSED_AT_ONCE = 200
+const REFUSAL_WAIT = 500
+
+/**
  * Refuses a request that exceeds the plan's requests per minute. The database has already counted
  * the request. Every answer gets the headers with the counters, refusals too.
  */
 export function limitRate(): RequestHandler[] {
+  const refusals = new LRUCache<string, number>({ max: 10_000 })
   const limit = rateLimit({
     store: COUNTED,
     windowMs: MINUTE,
@@ -269,7 +278,14 @@ export function limitRate(): RequestHandler[] {
       setRateHeaders(request, response)
       const left = (request.rateLimit?.resetTime?.getTime() ?? Date.now() + MINUTE) - Date.now()
       const seconds = Math.max(1, Math.ceil(left / 1_000))
-      next(new ApiError('rate_limit_exceeded', { headers: { 'Retry-After': String(seconds) } }))
+      const refusal = new ApiError('rate_limit_exceeded', {
+        headers: { 'Retry-After': String(seconds) },
+      })
+      const { key } = accessOf(response)
+      const count = (refusals.get(key.id) ?? 0) + 1
+      refusals.set(key.id, count, { ttl: MINUTE, noUpdateTTL: true })
+      if (count <= REFUSED_AT_ONCE) next(refusal)
+      else setTimeout(() => next(refusal), REFUSAL_WAIT).unref()
     },
   })
   return [

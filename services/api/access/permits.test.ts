@@ -154,18 +154,18 @@ t.test('keys that wait for the permits of all take turns', async t => {
 t.test('permits of a name that works much rest while others ask', async t => {
   const permits = createPermits({ atOnce: 1, rests: true, waiting: 100, patience: 60_000 })
   const work = async () => {
-    await permits.take('much', () => pause(200))
+    await permits.take('much', () => pause(250))
   }
   const time = async (count: number) => {
     const start = performance.now()
     for (let at = 0; at < count; at++) await work()
     return performance.now() - start
   }
-  t.ok((await time(5)) < 2_000, 'alone it never rests')
+  t.ok((await time(5)) < 3_000, 'alone it never rests')
   await permits.take('other', async () => {})
   await work()
   const start = performance.now()
   const next = permits.take('much', async () => performance.now() - start)
   t.ok((await permits.take('other', async () => performance.now() - start)) < 500)
-  t.ok((await next) > 1_000, 'it waits for seven times as long as it worked')
+  t.ok((await next) > 400, 'it waits for three times as long as it worked')
 })

@@ -44,11 +44,11 @@ interface PermitLimits {
 /** ms for which a name counts as asking. */
 const ASKS = 10_000
 /** ms of work that a name may do without rests, and how many of these it regains in each ms. */
-const FREE = 500
-const REGAINED = 1 / 8
+const FREE = 1_000
+const REGAINED = 1 / 4
 /** How many times as long as the work the rest is, and the longest rest in ms. */
-const BREATH = 7
-const LONGEST_BREATH = 5_000
+const BREATH = 3
+const LONGEST_BREATH = 2_000
 
 /**
  * Tells how many ms a permit rests after work: none while no other name asks, and none for a name
