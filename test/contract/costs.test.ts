@@ -90,6 +90,9 @@ t.test('nothing is done for a request that costs more than is left', async t => 
 t.test('no request costs more than the whole minute, and in /v1 each costs one', async t => {
   const whole = await costOf('/explore/copies?q=klein', {}, 5)
   t.same([whole.status, whole.cost], [200, 5])
+  const parts = `/explore/counts?by=day&then=country&published_after=${DAY}&${near('dicht OR a OR b')}`
+  const several = await costOf(parts, {}, 3)
+  t.same([several.status, several.cost], [200, 3], 'nor do its parts together')
   t.equal((await costOf('/v1/articles?q=klein&search_in=title_body')).cost, 1)
 })
 

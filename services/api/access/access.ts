@@ -132,11 +132,15 @@ function setQuotaHeaders(response: Response, key: FoundKey['key'], month: QuotaM
  * shows what is left then.
  */
 export function payOf(db: Queryable, response: Response): Pay {
+  let owed = 0
+  let paid = 0
   return async wanted => {
     const { key } = accessOf(response)
     const { rate } = key.plan
-    const more = Math.min(Math.floor(wanted), rate - 1)
+    owed += wanted
+    const more = Math.min(Math.floor(owed), rate - 1) - paid
     if (more < 1) return
+    paid += more
     const minute = await countInMinute(db, key.id, more)
     if (minute === null) throw new ApiError('invalid_token')
     const { req } = response
