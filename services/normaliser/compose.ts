@@ -21,7 +21,7 @@ import { bestOf, type Candidate, NO_ORIGIN, originOf } from './candidate.ts'
 import { dateChoice } from './dates/published.ts'
 import { type Identity, identify, isNoArticle } from './identity.ts'
 import { type InterstitialKind, recogniseInterstitial } from './interstitials/interstitials.ts'
-import { openingOf } from './interstitials/paywall.ts'
+import { isLanguage, openingOf, paidElements } from './interstitials/paywall.ts'
 import { isRelated } from './interstitials/phrases.ts'
 import { textFingerprint } from './interstitials/served.ts'
 import { detectLanguage, type LanguageQuestion, languageOrigin } from './languages/detection.ts'
@@ -91,9 +91,9 @@ export async function composeArticle(
   now: Date,
   options: { repeated?: boolean; template?: Template | null; rules?: RightsRules } = {},
 ): Promise<Composition> {
-  const fed = page.entry?.title ? plainText(page.entry.title) : null
+  const feedTitle = page.entry?.title ? plainText(page.entry.title) : null
   const { repeated = false, template = null, rules = DEFAULT_RULES } = options
-  const reading = readStored(page, fed, { now, rules, repeated, template })
+  const reading = readStored(page, feedTitle, { now, rules, repeated, template })
   const { interstitial, meta, texts, rights } = reading
   const refused = (reason: Refusal, detail: string): Refused => ({
     kind: 'refused',
@@ -107,23 +107,17 @@ export async function composeArticle(
   const { outlet, entry } = believedPage(page, meta)
   const title = titleChoice(meta, entry, outlet)
   if (title === null) return refused(...withoutTitle(interstitial))
-  const own = bestOf(texts)
-  const text = own ?? bestOf(feedTexts(entry))
-  const body = text === null ? null : cutText(text.value, PAGE_LIMITS.body)
-  const question: LanguageQuestion = {
-    title: title.value,
-    body,
-    outletLanguages: outlet.languages,
-    declared: [...meta.languages, entry?.language ?? ''].filter(tag => tag !== ''),
-  }
-  const language = await detectLanguage(question)
+  const { own, text, body, question, language } = await readText(title.value, reading, {
+    outlet,
+    entry,
+  })
   if (language === null)
     return refused('language', 'It is in none of the languages that are indexed.')
   const date = dateChoice(meta, entry, outlet, own?.value ?? '', now)
   const authors = authorChoice(meta, entry, outlet)
-  const titles = new Set([title.value, fed ?? title.value])
+  const titles = new Set([title.value, feedTitle ?? title.value])
   const titled = [...titles].every(words => isRelated(words, body ?? ''))
-  const strange = !titled && fed !== null && !isRelated(fed, `${title.value} ${body}`)
+  const strange = !titled && feedTitle !== null && !isRelated(feedTitle, `${title.value} ${body}`)
   const article: NewArticle = {
     ...identityOf(page, meta, language),
     title: title.value,
@@ -156,6 +150,33 @@ export async function composeArticle(
     titled,
     rights,
   }
+}
+
+/**
+ * The text of an article, of the page or of the feed, and its language; null: none of ours. A page
+ * that a script will fill shows a filling text, in no language. Then the feed's words count.
+ */
+async function readText(
+  title: string,
+  { texts, meta }: PageReading,
+  { outlet, entry }: Pick<StoredPage, 'outlet' | 'entry'>,
+) {
+  const declared = [...meta.languages, entry?.language ?? ''].filter(tag => tag !== '')
+  const ask = async (own: Candidate<string> | null) => {
+    const text = own ?? bestOf(feedTexts(entry))
+    const body = text === null ? null : cutText(text.value, PAGE_LIMITS.body)
+    const question: LanguageQuestion = {
+      title,
+      body,
+      outletLanguages: outlet.languages,
+      declared,
+    }
+    return { own, text, body, question, language: await detectLanguage(question) }
+  }
+  const own = bestOf(texts)
+  const asked = await ask(own)
+  const isFilling = own !== null && !own.value.split('\n\n').some(isLanguage)
+  return asked.language === null && isFilling ? ask(null) : asked
 }
 
 const withoutTitle = (interstitial: InterstitialKind | null): [Refusal, string] => [
@@ -335,7 +356,8 @@ export function readStored(
   }
   const tree = parsePage(html)
   const meta = readMetadata(tree, page.finalUrl, linksOf(page.rights, 'canonical')[0])
-  const read = readPageText(tree, meta.signs.typed && meta.signs.dated)
+  const paid = paidElements(tree, meta.paidParts)
+  const read = readPageText(tree, meta.signs.typed && meta.signs.dated, paid)
   const interstitial = recogniseInterstitial({
     url: page.url,
     finalUrl: page.finalUrl,
@@ -354,7 +376,7 @@ export function readStored(
   )
   if (repeated) return nothing('repeated text', rights)
 
-  const { paragraphs, paywalled } = openingOf(read, meta.free)
+  const { paragraphs, paywalled } = openingOf(read, meta.free, paid.length > 0)
   const parts = partedBy(template, paragraphs)
   const text = parts.own.join('\n\n') || null
   const reading = {

@@ -13,7 +13,9 @@ import {
   FAILURE_TITLE,
   isRelated,
   isTitledAs,
+  MESSAGE,
   shareOf,
+  speaksOf,
   totalLength,
 } from './phrases.ts'
 
@@ -42,7 +44,7 @@ export function recogniseInterstitial(served: Served): InterstitialKind | null {
   if (isChallenge(served) || isUnaskedPage(served)) return 'challenge'
   if (way !== null && isRoot(way.to) && !isRoot(way.from)) return 'error page'
   if (isCookieWall(served)) return 'cookie wall'
-  return isErrorPage(served, way) ? 'error page' : null
+  return isErrorPage(served, way) || isMessage(served) ? 'error page' : null
 }
 
 /** The requested address, and the last address of the redirects. */
@@ -128,11 +130,13 @@ function isCookieWall({ page, signs, feedTitle }: Served): boolean {
   // A cookie wall may be on the article's own page, with all statements of the article. The
   // headline is then not about cookies.
   if (signs.typed && signs.dated && page.titles.some(title => CONSENT.test(title))) return false
-  // An article about cookies has such a title in the feed, or is longer than any dialog.
+  // An article about cookies has such a title in the feed, or speaks of what the title says, or is
+  // longer than any dialog.
   const isNews =
     feedTitle === null
       ? totalLength(paragraphs) > SHORT_PAGE
-      : CONSENT.test(feedTitle) && isTitledAs(page, feedTitle)
+      : isTitledAs(page, feedTitle) &&
+        (CONSENT.test(feedTitle) || isRelated(feedTitle, paragraphs.join('\n'), 0.5))
   return !isNews
 }
 
@@ -165,6 +169,24 @@ function isErrorPage(
     (share >= 0.4 && !signs.typed) ||
     (feedTitle !== null && url !== finalUrl && way !== null && endsAtSection(way))
   )
+}
+
+/**
+ * Whether a page only says why the article is not shown: the reader must be of age, log in, be in
+ * another country, or have another browser, or the right to show the text has ended. Half of its
+ * sentences say so, or its title does. It has no word of the feed's title; news about such gates
+ * has.
+ */
+function isMessage({ page, signs, feedTitle }: Served): boolean {
+  const { paragraphs, visible, titles } = page
+  const texts = paragraphs.length > 0 ? paragraphs : visible
+  const text = texts.join('\n')
+  if (text.length >= SHORT || (feedTitle !== null && speaksOf(feedTitle, paragraphs.join('\n'))))
+    return false
+  const share = shareOf(texts, MESSAGE)
+  const isSaid = titles.some(title => MESSAGE.test(title))
+  if ((signs.typed && signs.dated) || feedTitle === null) return isSaid && share >= 0.5
+  return share >= 0.5 || (isSaid && (share >= 0.2 || text.length < NOTE))
 }
 
 /** Some sites redirect a removed article to its section. */

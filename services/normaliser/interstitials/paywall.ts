@@ -1,6 +1,6 @@
-import { allWords } from '../languages/index.ts'
+import type { Element, Page } from '../markup/tree.ts'
 import type { PageText } from '../text/page-text.ts'
-import { PAYWALLED, SUBSCRIPTION, TERMS, totalLength } from './phrases.ts'
+import { COMMON, PAYWALLED, SUBSCRIPTION, TERMS, totalLength } from './phrases.ts'
 
 /**
  * Characters. A shorter opening is a stub. The summary in the feed is as useful, and is certainly
@@ -25,10 +25,12 @@ export interface Opening {
  * who do not pay.
  *
  * @param free JSON-LD's `isAccessibleForFree`; null without it
+ * @param isParted whether a part that the outlet marks as paid was left out. What remains is then
+ * its free lead, however short.
  * @returns the paragraphs that everybody may read (none when they are a stub), and whether the rest
  * of the article is for subscribers
  */
-export function openingOf(whole: PageText, free: boolean | null): Opening {
+export function openingOf(whole: PageText, free: boolean | null, isParted = false): Opening {
   const page = free === false ? { ...whole, paragraphs: readable(whole) } : whole
   // A page of offers alone may say so in its heading: "Log in to read on".
   const says =
@@ -36,6 +38,7 @@ export function openingOf(whole: PageText, free: boolean | null): Opening {
   const own =
     says || free === false ? page.paragraphs.filter(text => !isOffer(text)) : page.paragraphs
   if (own.length < page.paragraphs.length) while (isLabel(own.at(-1))) own.pop()
+  if (isParted) return { paragraphs: own, paywalled: true }
   // A page that everybody may read can be a report on subscriptions.
   if (free === true) return { paragraphs: own.length > 0 ? own : page.paragraphs, paywalled: false }
   const length = totalLength(own)
@@ -47,6 +50,28 @@ export function openingOf(whole: PageText, free: boolean | null): Opening {
   return { paragraphs: paywalled && length < STUB ? [] : own, paywalled }
 }
 
+/** The most selectors of a page, and the characters and parts of one. */
+const SELECTORS = 10
+const SELECTOR = /^[\w.#*[\]="'-]{1,100}(?:(?:\s*[>,]\s*|\s+)[\w.#*[\]="'-]{1,100}){0,3}$/
+
+/**
+ * The elements that an outlet marks as the part for subscribers, by its CSS selectors. A selector
+ * that names the whole page marks no part. Those with pseudo-classes, or with many parts, are not
+ * read: they may take long.
+ */
+export const paidElements = ({ $ }: Page, selectors: string[]): Element[] =>
+  selectors.slice(0, SELECTORS).flatMap(selector => {
+    if (!SELECTOR.test(selector.trim())) return []
+    try {
+      return $<Element, string>(selector.trim())
+        .toArray()
+        .filter(({ name }) => !['html', 'body', 'script'].includes(name))
+    } catch {
+      // The selector is broken.
+      return []
+    }
+  })
+
 /**
  * The paragraphs that readers see and that are real language, because some paywalls scramble
  * paragraphs.
@@ -56,7 +81,6 @@ function readable({ paragraphs, veiled }: PageText): string[] {
   return (seen.length > 0 ? seen : paragraphs).filter(isLanguage)
 }
 
-const COMMON = new Set(allWords(rules => rules.detection.commonWords))
 const FEWEST_WORDS = 6
 const COMMON_SHARE = 0.1
 
@@ -64,7 +88,7 @@ const COMMON_SHARE = 0.1
  * Whether enough words of a text in lower case are common words of our languages. A text with few
  * words in lower case passes, because names and numbers look alike in all languages.
  */
-function isLanguage(text: string): boolean {
+export function isLanguage(text: string): boolean {
   const small = text.match(/(?<![\p{L}\p{M}])\p{Ll}[\p{L}\p{M}]*/gu) ?? []
   if (/lorem ipsum|dolor sit amet/i.test(text)) return false
   return (

@@ -1,4 +1,4 @@
-import { anyOf } from '../languages/index.ts'
+import { allWords, anyOf } from '../languages/index.ts'
 import type { LanguageRules } from '../languages/nl.ts'
 import { fold } from '../markup/plain.ts'
 
@@ -39,6 +39,8 @@ export const ERROR_TITLE: RegExp = new RegExp(
 /** Titles that news has, too, so the text decides. */
 export const FAILURE_TITLE: RegExp = new RegExp(String.raw`^\W*${any('failureTitles')}`, 'i')
 export const ERROR: RegExp = phrases('errors')
+/** Sentences of gates, and their titles: an age check, an old browser, a country, a login. */
+export const MESSAGE: RegExp = phrases('messages')
 export const SUBSCRIPTION: RegExp = phrases('subscription')
 export const TERMS: RegExp = phrases('terms')
 export const PAYWALLED: RegExp = phrases('paywalled')
@@ -60,6 +62,15 @@ export function isRelated(title: string, text: string, share = 0): boolean {
   const found = fold(text)
   const shared = telling.filter(word => found.includes(word.slice(0, STEM))).length
   return shared > 0 && shared >= share * telling.length
+}
+
+/** The common words of all languages, as written. */
+export const COMMON: ReadonlySet<string> = new Set(allWords(rules => rules.detection.commonWords))
+
+/** Whether a text has a word of a title that is none of the common words of our languages. */
+export function speaksOf(title: string, text: string): boolean {
+  const words = title.toLowerCase().split(/[^\p{L}\p{M}\p{N}]+/u)
+  return isRelated(words.filter(word => !COMMON.has(word)).join(' '), text)
 }
 
 /** Whether a title of the page has at least half of the words of the feed's title. */

@@ -85,6 +85,7 @@ export const lb: LanguageRules = {
     errorTitles: String.raw`^\W*säit (net|gouf net) fonnt|^\W*net fonnt\W*($|[|–—·])`,
     failureTitles: '',
     errors: String.raw`\b(säit|artikel|inhalt)\b.{0,60}(gëtt et net|net (méi )?(fonnt|do|disponibel)|geläscht)|probéiert et (nach|méi spéit)|zréck op d.haaptsäit`,
+    messages: String.raw`(mindestens|op d.mannst|iwwer) (18|uechtzéng) joer|18 joer (oder|an) méi|(bestätegt|confirméiert) ären alter|alterskontroll\W*$|browser ass .{0,40}(ze al|net .{0,12}ënnerstëtzt)|(net|nëmmen|just) .{0,30}(an ärem land|vu lëtzebuerg aus)|(rechter|lizenz).{0,50}ofgelaf|^\W*(aloggen|umellen)\W*($|[|–—·])|(mellt|loggt) iech .{0,12}(un|an)\b|passwuert vergiess|kont uleeën`,
     subscription: 'abonnéier|aloggen|mellt iech|onlimitéierten zougang',
     terms: String.raw`pro mount|gratis|elo\b|zougang`,
     paywalled:

@@ -17,6 +17,8 @@ export interface StatedThing {
   body: string | null
   /** `isAccessibleForFree`; null when the page does not state it. */
   free: boolean | null
+  /** CSS selectors of the parts that are for subscribers (schema.org `hasPart`). */
+  paidParts: string[]
 }
 
 const THINGS = 200
@@ -74,7 +76,16 @@ function describe(node: JsonLdNode, byId: Map<string, JsonLdNode>): StatedThing 
     body:
       textsOf(get(node, 'articleBody'))[0] ?? (ofUpdates(node, 'articleBody').join('\n\n') || null),
     free: freeOf(get(node, 'isAccessibleForFree')),
+    paidParts: paidPartsOf(node, byId),
   }
+}
+
+function paidPartsOf(node: JsonLdNode, byId: Map<string, JsonLdNode>): string[] {
+  const parts = [get(node, 'hasPart') ?? null].flat().filter(isNode).slice(0, TEXTS)
+  return parts
+    .map(part => byId.get(textsOf(part['@id'])[0] ?? '') ?? part)
+    .filter(part => freeOf(get(part, 'isAccessibleForFree')) === false)
+    .flatMap(part => textsOf(get(part, 'cssSelector')))
 }
 
 /** The texts of one property of a live blog's entries. */

@@ -2,7 +2,7 @@ import { addressKey, readAddress } from '../../../shared/articles/address.ts'
 import { anyOf } from '../languages/index.ts'
 import { fold, lineOf, oneLine } from '../markup/plain.ts'
 import type { Element, Page } from '../markup/tree.ts'
-import { type StatedAuthor, thingsIn } from './jsonld.ts'
+import { type StatedAuthor, type StatedThing, thingsIn } from './jsonld.ts'
 import { type Line, type Mark, type MarkedText, readMarks } from './marks.ts'
 import {
   type ArticleSigns,
@@ -75,6 +75,8 @@ export interface PageMetadata extends MarkedText {
    * not say.
    */
   free: boolean | null
+  /** CSS selectors of the parts that JSON-LD says are for subscribers. */
+  paidParts: string[]
   signs: ArticleSigns
 }
 
@@ -166,9 +168,14 @@ export function readMetadata(
     },
     body: article?.body ?? null,
     free: article?.free ?? null,
+    paidParts: paidPartsOf([article, about]),
     signs: articleSigns(metas, article, url, canonical),
   }
 }
+
+const paidPartsOf = (things: (StatedThing | null)[]): string[] => [
+  ...new Set(things.flatMap(thing => thing?.paidParts ?? [])),
+]
 
 const JSON_LD = 'script[type*="ld+json" i], script[type*="json+ld" i]'
 const LINKED_DATA = /^<[^>]*(?:ld\+json|json\+ld)/i

@@ -48,13 +48,18 @@ export interface PageText {
  * Captions, bylines, offers and related links are left out. Never throws.
  *
  * @param isArticle whether the page calls itself a dated article
+ * @param paid elements that the outlet marks as the part for subscribers; they are left out
  */
-export function readPageText({ $, root }: Page, isArticle = false): PageText {
+export function readPageText(
+  { $, root }: Page,
+  isArticle = false,
+  paid: readonly Element[] = [],
+): PageText {
   const head = readHead($)
   const all = blocksOf(root)
   const heading = all.find(block => block.element.name === 'h1')
   const titles = heading === undefined ? head.titles : [...head.titles, heading.text]
-  const pruned = prunedIn(root)
+  const pruned = new Set([...prunedIn(root), ...paid])
   const blocks = blocksOf(root, { without: pruned })
   const region = articleRegion(root, pruned)
   const paragraphs = region === null ? [] : paragraphsOf(blocks, region, head)
