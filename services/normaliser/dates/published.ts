@@ -20,6 +20,7 @@ import {
 import {
   type DateOptions,
   type FoundDate,
+  findDates,
   readDate,
   sameDay,
   utcInstant,
@@ -100,7 +101,7 @@ export function* dateCandidates(
   pageText: string,
   reading: Reading,
 ): Generator<Candidate<Moment>> {
-  yield* statedDates(meta, entry, reading)
+  for (const date of statedDates(meta, entry, reading)) yield doubted(date, meta, entry, reading)
   for (const { source, date } of pageDates(
     meta,
     pageText,
@@ -133,6 +134,54 @@ function* statedDates(
   for (const { source, date } of read('feed', [entry?.published ?? '']))
     yield candidateOf(source, date, reading)
 }
+
+/** ms between a date and the feed's from which on the date needs another source. */
+const FAR = 300 * DAY
+const MACHINE_SOURCES = new Set<Source>(['json-ld', 'meta', 'microdata'])
+
+/**
+ * Objects to a date of structured data or meta tags that the page itself contradicts. A bare day
+ * may be the day of the change, beside a line with the time of publication. A date of another year
+ * than the feed's may be that of a template, when no other source names it.
+ */
+function doubted(
+  candidate: Candidate<Moment>,
+  meta: PageMetadata,
+  entry: FeedEntry | null,
+  reading: Reading,
+): Candidate<Moment> {
+  const { source, value, against } = candidate
+  if (against !== null || !MACHINE_SOURCES.has(source)) return candidate
+  if (value.date.time === null && isDayOfChange(meta, value.date, reading.options))
+    return { ...candidate, against: 'the day of a change, as the page says' }
+  const fed = readDate(entry?.published ?? '', reading.options)
+  const far = fed === null ? null : instantOf(fed, reading.timeZone)
+  if (far === null || value.instant === null || Math.abs(far - value.instant) < FAR)
+    return candidate
+  const others = dateCandidates(meta, null, '', reading)
+  const isNamed = others.some(
+    other => other.source !== source && sameDay(other.value.date, value.date),
+  )
+  return isNamed ? candidate : { ...candidate, against: 'of another year than the feed’s' }
+}
+
+/**
+ * Whether lines of the page name this day as that of a change, and an earlier time as that of the
+ * publication.
+ */
+function isDayOfChange(meta: PageMetadata, day: WrittenDate, options: DateOptions): boolean {
+  const dates = meta.lines
+    .slice(0, DATED_LINES)
+    .filter(line => !line.aside && line.text.length <= NOTE_LENGTH && /\d{4}/.test(line.text))
+    .flatMap(line => findDates(line.text, options))
+  const isEarlier = (date: WrittenDate) =>
+    date.year * 10_000 + date.month * 100 + date.day < day.year * 10_000 + day.month * 100 + day.day
+  return (
+    dates.some(date => date.modified && sameDay(date, day)) &&
+    dates.some(date => date.published && date.time !== null && isEarlier(date))
+  )
+}
+const DATED_LINES = 200
 
 function candidateOf(
   source: Source,

@@ -55,8 +55,11 @@ export function readDate(value: string, options: DateOptions = {}): WrittenDate 
   const written = isUnix
     ? new Date(text.length === 13 ? Number(text) : Number(text) * 1000).toISOString()
     : text
-  const found = findDates(written, options)[0]
-  return found !== undefined && found.index <= 40 ? found : null
+  const all = findDates(written, options)
+  const [first] = all
+  if (first === undefined || first.index > 40) return null
+  // Some feeds name the change first, and the publication after it.
+  return (first.modified ? all.find(date => date.published) : undefined) ?? first
 }
 
 /** A day and a time in one number, as `202611172030`. */
@@ -87,8 +90,8 @@ export function findDates(text: string, options: DateOptions = {}): FoundDate[] 
     const label = labelOf(before)
     const zone = within === undefined && clock?.offset === null ? namedZone(after) : null
     found.push({
-      ...day,
-      time: clock?.time ?? null,
+      ...(clock?.time.hour === 24 ? dayAfter(day) : day),
+      time: clock === null ? null : { ...clock.time, hour: clock.time.hour % 24 },
       offset:
         clock !== null && zone !== null ? offsetIn(zone, day, clock.time) : (clock?.offset ?? null),
       index: match.index,
@@ -100,11 +103,19 @@ export function findDates(text: string, options: DateOptions = {}): FoundDate[] 
   return found
 }
 
-/** The IANA zone after a time, as `America/Toronto` or `[Europe/London]`; otherwise null. */
+function dayAfter({ year, month, day }: Day): Day {
+  const next = new Date(Date.UTC(year, month - 1, day + 1))
+  return { year: next.getUTCFullYear(), month: next.getUTCMonth() + 1, day: next.getUTCDate() }
+}
+
+/**
+ * The IANA zone after a time, as `America/Toronto`, `[Europe/London]` or `EST5EDT`; otherwise null.
+ */
 function namedZone(after: string): string | null {
-  const name = /(?<![\w/])[A-Z][A-Za-z]+\/[A-Z][A-Za-z_]+(?:\/[A-Z][A-Za-z_]+)?(?![\w/])/.exec(
-    after,
-  )?.[0]
+  const name =
+    /(?<![\w/])(?:[A-Z][A-Za-z]+\/[A-Z][A-Za-z_]+(?:\/[A-Z][A-Za-z_]+)?|[A-Z]{3}\d[A-Z]{3})(?![\w/])/.exec(
+      after,
+    )?.[0]
   return name === undefined ? null : (offsetFormat(name)?.resolvedOptions().timeZone ?? null)
 }
 
@@ -143,7 +154,7 @@ const DATE = new RegExp(
   [
     String.raw`(?<![\d.,/-])(?<y1>\d{4})(?<s1>[-/.])(?<m1>\d{1,2})\k<s1>(?<d1>\d{1,2})(?![\d/])`,
     String.raw`(?<![\d.,/-])(?<y2>(?:19|20)\d{2})(?<m2>[01]\d)(?<d2>[0-3]\d)(?=T\d|\s\d{1,2}:\d|Z?$)`,
-    String.raw`(?<![\d./:-]|\d,)(?<d3>\d{1,2})(?:\.|${ORDINAL})?[\s-]*(?:${BEFORE_MONTH}\s)?(?<w3>${WORD})[\s,-]*(?<y3>\d{4}|'?\d{2})(?![\d:.]\d|\d)`,
+    String.raw`(?<![\d./:-]|\d,)(?<d3>\d{1,2})(?:\.|${ORDINAL})?[\s-]*(?:${BEFORE_MONTH}\s)?(?<w3>${WORD})[\s,-]*(?<y3>\d{4}|['’]?\d{2})(?![\d:.]\d|\d)`,
     String.raw`(?<!\p{L})(?<w4>${WORD})\s+(?<d4>\d{1,2})(?:st|nd|rd|th)?(?:,\s*|\s+)(?<y4>\d{4})(?!\d)`,
     String.raw`(?<!\p{L})(?<w5>${WORD})\s+(?<d5>\d{1,2})\s+(?<clock>${CLOCK})\s+(?<y5>\d{4})(?!\d)`,
     String.raw`(?<![\d.,/-])(?<a6>\d{1,2})(?<s6>[./-])\s?(?<b6>\d{1,2})\k<s6>\s?(?<y6>\d{4}|\d{2})(?![\d/]|[.,-]\d)`,
@@ -175,7 +186,7 @@ function calendarDay(year: number, month: number | null, day: number): Day | nul
 
 /** Years of two digits lie between 1950 and 2049 (RFC 2822). */
 function fullYear(digits: string): number {
-  const year = Number(digits.replace("'", ''))
+  const year = Number(digits.replace(/['’]/, ''))
   return digits.length >= 4 ? year : year < 50 ? 2000 + year : 1900 + year
 }
 
@@ -184,7 +195,7 @@ type Clock = { time: NonNullable<WrittenDate['time']>; offset: number | null }
 const ZONE = String.raw`(?:\s?(?<zone>[+-]\d{2}:?\d{2}|[+-]\d{2}(?!\d)|(?:\+|(?<=:\d{2}:\d{2}\s?)-)\d(?::\d{2})?(?![\d:.,])|\(?[A-Z]{3,4}\)?\s?[+-]\d{2}:?\d{2}(?!\d)|(?:GMT|UTC)\s?[+-]\d{1,2}(?::?\d{2})?|\s\d{2}:\d{2}$|\(?[A-Z]{1,5}\)?(?![\p{L}\d])))?`
 const HOURS = anyOf(rules => rules.dates.hours)
 const AFTER = new RegExp(
-  String.raw`^(?:T|[\s,;|·•/@(–—-]{1,8})(?:(?<link>${anyOf(rules => rules.dates.beforeTime)}|kl|er)\s)?(?<hour>\d{1,2})(?:(?<sep>[:.hu]|\s?h\s?)(?<minute>\d{2}|(?<=:)\d(?=:\d{1,2}(?!\d)))(?::?(?<second>\d{2}|(?<=:)\d)(?:[.,](?<fraction>\d{1,9}))?)?)?(?!\d)(?:\s?(?<unit>[ap]\.?m\b\.?|${HOURS}|h(?!\p{L})|u(?!\p{L})))?${ZONE}`,
+  String.raw`^(?:T|[\s,;|·•/@(–—-]{1,8})(?:(?<link>${anyOf(rules => rules.dates.beforeTime)}|kl|er)\s)?(?<hour>\d{1,2})(?:(?<sep>[:.hu]|\s?(?:h|${HOURS})\s?)(?<minute>\d{2}|(?<=:)\d(?=:\d{1,2}(?!\d))|(?<=\p{L}\s)\d(?!\d|[.,:]\d))(?::?(?<second>\d{2}|(?<=:)\d)(?:[.,](?<fraction>\d{1,9}))?)?)?(?!\d)(?:\s?(?<unit>[ap]\.?m\b\.?|${HOURS}|h(?!\p{L})|u(?!\p{L})))?${ZONE}`,
   'iu',
 )
 const BASIC =
@@ -213,11 +224,11 @@ function clockOf(
   if (unit === 'pm' && hour < 12) hour += 12
   if (unit === 'am' && hour === 12) hour = 0
   const minute = Number(groups.minute ?? 0)
-  // Some systems write the first hour of a day as 24.
+  // Some systems write the first hour of a day as 24. At 24:00 the next day begins (ISO 8601).
   if (hour === 24 && minute > 0) hour = 0
   // JavaScript's dates have no leap seconds, so a leap second is read as the second before it.
   const second = Math.min(Number(groups.second ?? 0), groups.second === '60' ? 59 : 99)
-  if (hour > 23 || minute > 59 || second > 59) return null
+  if (hour > 24 || minute > 59 || second > 59) return null
   const millisecond = Number((groups.fraction ?? '').slice(0, 3).padEnd(3, '0'))
   return { time: { hour, minute, second, millisecond }, offset: offsetOf(groups.zone) }
 }

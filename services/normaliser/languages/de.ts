@@ -15,7 +15,7 @@ export const de: LanguageRules = {
     published:
       'veröffentlicht|erschienen|erstellt|eingestellt|gepostet|(?:artikel|beitrag|bericht) wurde|online seit',
     modified:
-      'aktualis|geändert|überarbeitet|korrigiert|korrektur|berichtigung|anmerkung der redaktion|ergänzung|nachtrag|letzte änderung|stand:? ?$',
+      '(?:aus)?gedruckt|(?:ab|auf)gerufen|generiert|aktualis|geändert|überarbeitet|korrigiert|korrektur|berichtigung|anmerkung der redaktion|ergänzung|nachtrag|letzte änderung|stand:? ?$',
     pictures: 'foto|bild',
   },
   authors: {

@@ -14,7 +14,7 @@ export const en: LanguageRules = {
     around: 'on|at',
     published: 'posted|created',
     modified:
-      'editor.?s.? note|clarification|updat|last change|revised|edited|correct(?:ion|ed)|erratum',
+      'printed|retrieved|accessed|generated|editor.?s.? note|clarification|updat|last change|revised|edited|correct(?:ion|ed)|erratum',
     pictures: 'photo|picture',
   },
   authors: {

@@ -14,7 +14,7 @@ export const fr: LanguageRules = {
     hours: 'heures?',
     around: 'le|à',
     published: String.raw`publi[ceész]|posté|diffusé|créé|rédigé|\bparu|mise? en ligne|online depuis`,
-    modified: String.raw`note de la rédaction|actualis|modifi|corrig[ée]|rectificatif|mise?s? à jour|m[àa]j\b`,
+    modified: String.raw`imprim[ée]|consulté|généré|note de la rédaction|actualis|modifi|corrig[ée]|rectificatif|mise?s? à jour|m[àa]j\b`,
     pictures: 'photo',
   },
   authors: {

@@ -15,7 +15,8 @@ export const lb: LanguageRules = {
     hours: 'auer',
     around: 'ëm',
     published: 'verëffentlecht|publizéiert|geschriwwen|online (?:zënter|zanter|gesat)',
-    modified: 'nodrag|geännert|korrigéiert|rectificatioun|lescht ännerung',
+    modified:
+      '(?:aus)?gedréckt|ofgeruff|generéiert|nodrag|geännert|korrigéiert|rectificatioun|lescht ännerung',
     pictures: 'foto',
   },
   authors: {

@@ -35,9 +35,9 @@ export const nl = {
     /** A date after one of these words is the publication's. */
     published:
       'gepubliceerd|geplaatst|gepost|verschenen|aangemaakt|toegevoegd|(?:artikel|beitrag|bericht) werd|online sinds',
-    /** A date after one of these words is a change's. */
+    /** A date after one of these words is a change's, or of printing or reading the page. */
     modified:
-      'bijgewerkt|gewijzigd|aangepast|aanvulling|naschrift|noot van de redactie|herzien|correctie|gecorrig|rechtzetting|rectific|laatste? (?:keer|wijziging)',
+      '(?:afge|ge|uitge)(?:drukt|print)|geraadpleegd|gegenereerd|opgevraagd|bijgewerkt|gewijzigd|aangepast|aanvulling|naschrift|noot van de redactie|herzien|correctie|gecorrig|rechtzetting|rectific|laatste? (?:keer|wijziging)',
     /** A date after one of these words is a picture's. */
     pictures: 'foto',
   },
