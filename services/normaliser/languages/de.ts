@@ -74,12 +74,13 @@ export const de: LanguageRules = {
     comments: 'kommentare?n?',
     rights: '(alle|die) rechte (sind )?vorbehalten|nachdruck, auch',
     machine:
-      'dieses (video|audio) (kann|ist) (leider )?nicht|um dieses video (abzuspielen|anzusehen)|javascript muss|ihr (web)?browser|an dieser stelle (findest|finden|steht|befindet)|empfohlener (redaktioneller|externer) inhalt|ich bin damit einverstanden, dass|personenbezogene daten (können|werden)|externer inhalt|inhalt(e)? (laden|anzeigen|erlauben)|anzeige|werbung|der artikel geht',
+      '(die |diese |der |das |dieser |dieses )?(grafik|karte|video|inhalt|infografik|tweet|beitrag|post|podcast|diagramm)( von \\S+)? (wird|werden) geladen|(wird )?geladen( …|\\.{3}|…)|lädt( …|\\.{3}|…)|(die |der |das |diese[rs]? )?(grafik|karte|video|inhalt|infografik|tweet|post) (kann|konnte) (leider )?nicht .{0,20}(geladen|angezeigt|dargestellt)|javascript ist (aus|deaktiviert)|dieses (video|audio) (kann|ist) (leider )?nicht|um dieses video (abzuspielen|anzusehen)|javascript muss|ihr (web)?browser|an dieser stelle (findest|finden|steht|befindet)|empfohlener (redaktioneller|externer) inhalt|ich bin damit einverstanden, dass|personenbezogene daten (können|werden)|externer inhalt|inhalt(e)? (laden|anzeigen|erlauben)|anzeige|werbung|der artikel geht',
     affiliates:
       'provisions-?link|partnerlink|partner-link|wir (earn|erhalten).{0,40}(commission|provision)',
     appearedFirst: '(der )?(beitrag|artikel) .+ erschien zuerst auf',
     moreInBrackets: 'mehr',
-    readMore: 'weiterlesen|mehr lesen',
+    readMore:
+      'weiterlesen|mehr (lesen|dazu|erfahren|infos?)|(zum|den|ganzen|vollständigen|kompletten) (ganzen |vollständigen )?(artikel|beitrag|bericht)( lesen)?|lesen sie (hier )?(mehr|weiter|den ganzen (artikel|beitrag))',
   },
   interstitials: {
     consent:

@@ -72,11 +72,12 @@ export const en: LanguageRules = {
     credits: String.raw`(additional )?(reporting|writing|editing) by|edited by|compiled by|[^.]{0,90}contributed (reporting|to this)|\(reporting by|[^.]{0,60}reported from [^.]{0,60}\.`,
     comments: 'comments?|leave a (reply|comment)',
     rights: 'all rights reserved',
-    machine: String.raw`this video (can ?not|is not|isn)|to play this (video|audio)|media caption|(watch|listen)( now)?:|(this|the) \S+ requires javascript|(please )?enable javascript|javascript is|your (web)?browser|this (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|advertisement|story continues`,
+    machine: String.raw`(the |this )?(chart|map|graphic|video|content|tweet|post|podcast|player) is (still )?loading|loading( (the )?(chart|map|graphic|video|content|tweet|post))?\W*$|(could not|couldn.t|unable to|cannot) (load|display) (the|this) (chart|map|graphic|video|content|tweet|post)|(the |this )?(chart|map|graphic|content|tweet|post) (can ?not|could not|can.t) be (loaded|displayed|shown)|javascript is (off|disabled)|this video (can ?not|is not|isn)|to play this (video|audio)|media caption|(watch|listen)( now)?:|(this|the) \S+ requires javascript|(please )?enable javascript|javascript is|your (web)?browser|this (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|advertisement|story continues`,
     affiliates: String.raw`affiliate(d|-)?([- ]| and\/or referral )?links?|(may|might) (earn|receive|get|erhalten).{0,40}(commission|provision)`,
     appearedFirst: 'the (post|article) .+ (appeared first on|first appeared on)',
     moreInBrackets: 'more',
-    readMore: 'read more|continue reading',
+    readMore:
+      'read (more|on|the (full|whole|complete) (story|article|post|report))|continue reading|full (story|article)|more (info|details)',
   },
   interstitials: {
     consent: String.raw`\bcookies?\b|\bconsent\b|privacy (policy|settings|statement|preferences|choices)|legitimate interest|personal data|advertising partners|\d (partners|vendors)|manage (preferences|choices|settings)|accept all|reject all|your (privacy|choices)|personali[sz]ed (ads|advertising|content)|store and/or access`,

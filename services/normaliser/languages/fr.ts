@@ -70,11 +70,12 @@ export const fr: LanguageRules = {
     credits: '',
     comments: 'commentaires?|réactions?',
     rights: 'tous droits réservés|(la )?reproduction (totale|partielle|de cet article|interdite)',
-    machine: String.raw`cette vidéo (ne peut|n.est)|pour (lire|regarder) cette vidéo|javascript doit|votre (web)?browser|(ce|cet) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|pour (voir|afficher) ce contenu|publicité|la suite après`,
+    machine: String.raw`(la |le |l.|cette |ce )?(carte|graphique|infographie|vidéo|contenu|tweet|post|podcast|lecteur)( est)? en (cours de )?chargement|chargement( (de|du|des) .{0,30})?( en cours)?\W*$|(impossible de|(ce|cette|le|la) (contenu|carte|graphique|vidéo|infographie|tweet) ne peut( pas)?) .{0,20}(charg|affich)(er|ée?)(?!\p{L})|javascript est désactivé|cette vidéo (ne peut|n.est)|pour (lire|regarder) cette vidéo|javascript doit|votre (web)?browser|(ce|cet) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|pour (voir|afficher) ce contenu|publicité|la suite après`,
     affiliates: 'commission sur les (achats|ventes)',
     appearedFirst: '(l.article|cet article|le billet) .+ est apparu en premier sur',
     moreInBrackets: 'la suite',
-    readMore: 'lire (la suite|plus)|en savoir plus',
+    readMore:
+      'lire (la suite|plus|l.article( complet| en entier| en intégralité)?|l.intégralité)|en savoir plus|plus d.infos?(rmations)?|(la )?suite( de l.article)?',
   },
   interstitials: {
     consent: String.raw`consentement|confidentialité|données (personnelles|à caractère personnel)|intérêt légitime|tout (accepter|refuser)|traceurs|publicités? personnalisée|nos (\d+ )?partenaires|paramétrer|vos choix`,

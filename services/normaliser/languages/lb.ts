@@ -68,11 +68,12 @@ export const lb: LanguageRules = {
     credits: '',
     comments: '',
     rights: '',
-    machine: 'reklamm',
+    machine:
+      'reklamm|(d.|den |de )?(kaart|grafik|video|inhalt|post) (gëtt|ginn) gelueden|(kaart|grafik|video|inhalt) konnt? net gelueden',
     affiliates: '',
     appearedFirst: '',
     moreInBrackets: '',
-    readMore: 'liest méi',
+    readMore: 'liest (méi|weider|de ganzen artikel)|méi (liesen|dozou)|de ganzen artikel( liesen)?',
   },
   interstitials: {
     consent: 'cookien|zoustëmmung|dateschutz|perséinlech daten|akzeptéier',

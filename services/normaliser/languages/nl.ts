@@ -147,7 +147,7 @@ export const nl = {
     comments: 'reacties?',
     rights: 'alle rechten voorbehouden|niets uit deze|overname van (dit|deze|artikelen)',
     /** Messages of scripts and embedded content, and advertisements. */
-    machine: String.raw`deze (video|audio) (kan|is) niet|om deze (video|audio) (af te spelen|te bekijken)|(bekijk|beluister)( ook)? (de|het|hier) \S{0,20}(video|podcast|fragment)|javascript moet|(uw|je) (web)?browser|(dit|deze) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|om deze inhoud te tonen|advertentie|(het )?artikel gaat verder|lees verder onder`,
+    machine: String.raw`(de |deze |het |dit )?(grafiek|kaart|kaartje|video|filmpje|inhoud|afbeelding|tweet|post|bericht|podcast|speler|infographic|visualisatie|animatie)( op \S+)? (wordt|is aan het) (ge)?laden\W*$|((de |deze |het |dit )?(grafiek|kaart|video|inhoud|tweet|post|podcast|infographic|visualisatie) )?kan (de|deze|het|niet|dit) .{0,40}(laden|geladen|getoond|weergegeven)|(even )?laden\W*$|javascript staat uit|deze (video|audio) (kan|is) niet|om deze (video|audio) (af te spelen|te bekijken)|(bekijk|beluister)( ook)? (de|het|hier) \S{0,20}(video|podcast|fragment)|javascript moet|(uw|je) (web)?browser|(dit|deze) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|om deze inhoud te tonen|advertentie|(het )?artikel gaat verder|lees verder onder`,
     /** Notes on affiliate links, anywhere in a line. */
     affiliates: '',
     /** "The post … appeared first on", which publishing software adds in feeds. */
@@ -155,7 +155,8 @@ export const nl = {
     /** "More", in brackets at the end of a summary. */
     moreInBrackets: 'meer|lees meer',
     /** "Read more", at the end of a summary. */
-    readMore: 'lees (meer|verder)|meer lezen',
+    readMore:
+      'lees (meer|verder|het (volledige|hele|complete) (artikel|verhaal|bericht|stuk))|meer (lezen|info(rmatie)?)|verder lezen',
   },
   /** Pages that are not the requested article, and paywalls. Matched in any case. */
   interstitials: {

@@ -24,7 +24,7 @@ export interface Block {
  * out elements that `tree.ts` removes. It has the elements that `tree.ts` keeps without content.
  */
 const INLINE = new Set(
-  'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark meta nobr output picture q rp rt ruby s samp small source span strike strong sub sup time tt u var wbr input link video audio iframe embed object'.split(
+  'a abbr acronym b bdi bdo big br button cite code data del dfn em font i img ins kbd label mark meta nobr output picture q rp rt ruby s samp small source span strike strong sub sup time tt u var wbr input link video audio iframe embed object'.split(
     ' ',
   ),
 )
@@ -102,6 +102,7 @@ function readBreak(state: BlockState, block: Element, breaks: number): void {
 }
 
 function readChild(state: BlockState, child: Element, block: Element, inLink: boolean): void {
+  if (isFootnoteMark(child, state)) return
   if (!INLINE.has(child.name)) {
     endBlock(state, block)
     readElement(state, child, child, inLink)
@@ -113,6 +114,25 @@ function readChild(state: BlockState, child: Element, block: Element, inLink: bo
     state.pieces.push(space)
   }
 }
+
+/**
+ * Whether an element is the mark of a footnote: a number or sign that leads to a note on the page,
+ * or stands raised behind a word or a year, or in brackets. Raised numbers of units stay (m²).
+ */
+function isFootnoteMark(element: Element, { pieces }: BlockState): boolean {
+  const { name, attribs } = element
+  if (name !== 'sup' && name !== 'a') return false
+  const mark = DomUtils.innerText(element).trim()
+  if (mark.length > LONGEST_MARK || !MARK.test(mark)) return false
+  if (name === 'a') return attribs.href?.startsWith('#') === true
+  const before = pieces.slice(-3).join('').trimEnd()
+  return /^[[(*†‡]/.test(mark) || hasLink(element) || BEFORE_MARK.test(before)
+}
+const LONGEST_MARK = 12
+const MARK = /^(?:[[(]?\d{1,3}(?:[,–-]\s?\d{1,3})?[\])]?|[[(][a-z][\])]|[*†‡]{1,3})$/
+const BEFORE_MARK = /(?:\p{L}{4}|\d{4}|[.,;:!?"”»’)])$/u
+const hasLink = ({ children }: Element) =>
+  children.some(child => isElement(child) && child.name === 'a')
 
 function readText(state: BlockState, text: string, holder: Element, inLink: boolean): void {
   if (/\S/.test(text)) {

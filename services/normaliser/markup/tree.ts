@@ -1,5 +1,5 @@
 import { type CheerioAPI, load } from 'cheerio/slim'
-import { DomHandler, Parser, type parseDocument } from 'htmlparser2'
+import { DomHandler, DomUtils, Parser, type parseDocument } from 'htmlparser2'
 import { PAGE_LIMITS } from '../../../shared/articles/plain-text.ts'
 import { boundMarkup } from './bounds.ts'
 
@@ -22,7 +22,7 @@ export interface Page {
  * out. Only scripts with JSON-LD are kept.
  */
 const UNREAD = new Set(
-  'script style template noscript svg math iframe object embed canvas video audio map select textarea button datalist'.split(
+  'script style template noscript svg math iframe object embed canvas video audio map select textarea datalist'.split(
     ' ',
   ),
 )
@@ -97,8 +97,42 @@ export function parsePage(html: string): Page {
   const root = handler.root.children.find(isElement)!
   root.startIndex = -1
   parser.end(boundMarkup(html))
+  removeButtons(root)
   return { html, $: load(handler.root), root }
 }
+
+/** The most characters of a word or term in a button. */
+const TERM = 60
+
+/** Removes buttons, but not the words of a sentence that explain themselves when clicked. */
+function removeButtons(root: Element): void {
+  const buttons: Element[] = []
+  walk(root, element => {
+    if (element.name === 'button') buttons.push(element)
+  })
+  for (const button of buttons) if (!isTerm(button)) DomUtils.removeElement(button)
+}
+
+/**
+ * Whether a button is a word of a sentence: short, in a paragraph or list item, with text of its
+ * own on both sides, or with the rest of a sentence behind it.
+ */
+function isTerm(button: Element): boolean {
+  const { parent } = button
+  const word = DomUtils.innerText(button).trim()
+  if (parent === null || !('name' in parent) || !SENTENCES.has(parent.name)) return false
+  const beside = (nodes: Node[]) =>
+    nodes.map(node => (DomUtils.isText(node) ? node.data : '')).join('')
+  const at = parent.children.indexOf(button)
+  const before = beside(parent.children.slice(0, at))
+  const after = beside(parent.children.slice(at + 1))
+  return (
+    /^\p{L}[^.!?]*$/u.test(word) &&
+    word.length <= TERM &&
+    (/\p{L}/u.test(before) ? /^\s*[\p{L}.,;:)!?]/u.test(after) : /^\s*\p{Ll}/u.test(after))
+  )
+}
+const SENTENCES = new Set('p li td dd blockquote em i b strong span'.split(' '))
 
 function shortened(attributes: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(attributes)) {

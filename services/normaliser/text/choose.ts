@@ -142,15 +142,35 @@ function trimEnds(blocks: Block[], chosen: boolean[], isHeadline: (block: Block)
   )
   // A link such as "Read more" may follow.
   const ended = (at: number) => /[.!?…:"”»’)](?:\s\p{L}+){0,2}$/u.test(blocks[at]?.text ?? '')
-  const first = sentences.findIndex(
+  let first = sentences.findIndex(
     (sentence, at) => sentence && (ended(at) || (blocks[at]?.text.length ?? 0) >= 150),
   )
+  while (isOpening(blocks[first - 1], chosen[first - 1] === true, isHeadline)) first -= 1
   const last = sentences.lastIndexOf(true)
   for (const [at, { element, text }] of blocks.entries()) {
-    if (at < first || (at > last && !(PARAGRAPHS.has(element.name) && text.length >= 20)))
-      chosen[at] = false
+    const isLast = PARAGRAPHS.has(element.name) && (text.length >= 20 || SIGNATURE.test(text))
+    if (at < first || (at > last && !isLast)) chosen[at] = false
   }
 }
+
+/**
+ * Whether a block directly before the first sentence opens the text with it: a heading, or a point
+ * of a list that tells the story in short.
+ */
+function isOpening(
+  block: Block | undefined,
+  isChosen: boolean,
+  isHeadline: (block: Block) => boolean,
+): boolean {
+  if (block === undefined || !isChosen || linkShare(block) >= 0.2) return false
+  const { name } = block.element
+  if (/^h[2-4]$/.test(name)) return !isHeadline(block)
+  return name === 'li' && /^\p{Lu}.*\s.*\s.*[.!?]$/u.test(block.text)
+}
+
+/** A reader's name and place below a letter: "Luc Petit, Liège". */
+const SIGNATURE =
+  /^\p{Lu}[\p{L}.'’-]{0,30}(?:\s[\p{L}.'’-]{1,30}){1,4},\s\p{Lu}[\p{L}'’() -]{1,40}$/u
 const PARAGRAPHS = new Set(['p', 'li', 'td', 'blockquote'])
 
 /** Drops short lines outside of paragraphs, which are labels, captions or credits. */

@@ -45,9 +45,11 @@ function paragraphsOf(html: string): string[] {
 /** "The post … appeared first on …", which publishing software adds, in each language. */
 const NOTE = new RegExp(String.raw`^${anyOf(rules => rules.text.appearedFirst)}\b`, 'iu')
 
+/** The site that the announced text is on: "Read more on example.org". */
+const ON_SITE = String.raw`(?:\s(?:op|sur|auf|bei|op der|on|at|via)\s\S{1,60})?`
 /** Ends of summaries that only announce more text. */
 const MORE = new RegExp(
-  String.raw`\s*(\[\s*(…|\.{3}|&hellip;)\s*\]|\(${anyOf(rules => rules.text.moreInBrackets)}\W*\)|(?<=[.!?…]\s?)${anyOf(rules => rules.text.readMore)}\W*)$`,
+  String.raw`\s*(\[\s*(…|\.{3}|&hellip;)\s*\]|\(${anyOf(rules => rules.text.moreInBrackets)}\W*\)|(?<=[.!?…]["”»’]?\s?)${anyOf(rules => rules.text.readMore)}${ON_SITE}\W*)$`,
   'iu',
 )
 const withoutMore = (text: string) => text.replace(MORE, '').trim()

@@ -20,7 +20,46 @@ export function prunedIn(root: Element): ReadonlySet<Element> {
   const alike = aroundLikeShown(root, pruned)
   pruneLight(root, pruned, element => isHidden(element) && !alike.has(element))
   pruneLight(root, pruned, element => isBoilerplate(element) || isPlayerBox(element))
+  for (const box of signUpsIn(root)) pruned.add(box)
   return pruned
+}
+
+/** The most forms of a page that are looked at, and the most characters of a box with a form. */
+const FORMS = 20
+const SIGN_UP = 300
+
+/** The short boxes around forms that ask for an address: the letter of news that they offer. */
+function signUpsIn(root: Element): Element[] {
+  const fields: Element[] = []
+  walk(root, element => {
+    const { name, attribs } = element
+    if (name !== 'input' || fields.length >= FORMS) return
+    if (/mail/i.test(`${attribs.type} ${attribs.name} ${attribs.placeholder}`)) fields.push(element)
+  })
+  return fields.flatMap(field => {
+    let box: Element | null = null
+    for (const around of upwards(field)) {
+      if (!BOXES.has(around.name) || holdsMore(around, SIGN_UP)) break
+      box = around
+    }
+    return box ?? []
+  })
+}
+const BOXES = new Set('input label fieldset form p div section aside ul li span'.split(' '))
+
+/** Whether an element has a main heading, or more than this many characters of text. */
+function holdsMore(element: Element, most: number): boolean {
+  let left = most
+  const measure = (node: Element['children'][number]) => {
+    if (left < 0) return
+    if (DomUtils.isText(node)) left -= node.data.trim().length
+    else if (isElement(node)) {
+      if (node.name === 'h1') left = -1
+      node.children.forEach(measure)
+    }
+  }
+  measure(element)
+  return left < 0
 }
 
 /**
