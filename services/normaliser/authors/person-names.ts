@@ -19,9 +19,19 @@ const NAME_WORDS = 6
 const LABEL_LINK = anyOf(rules => rules.authors.labelLinks)
 const OPENING_BY = anyOf(rules => rules.authors.openingByWords)
 const LABEL = new RegExp(
-  String.raw`^(?:${anyOf(rules => rules.authors.labels)}\s*(?::|[-–—]|\b${LABEL_LINK}(?:(?<=[’'])|(?!\p{L})))|${OPENING_BY}(?=\s|:))\s*:?\s*`,
+  String.raw`^(?:${anyOf(rules => rules.authors.labels)}\s*(?::|[-–—]|\.(?=\s\p{Lu})|\b${LABEL_LINK}(?:(?<=[’'])|(?!\p{L})))|${OPENING_BY}(?=\s|:))\s*:?\s*`,
   'iu',
 )
+
+/** A label alone, which names a kind of text: "Opinie | Jan Maes". */
+const LABEL_ALONE = new RegExp(`^${anyOf(rules => rules.authors.labels)}$`, 'iu')
+
+/**
+ * "De" before a full name whose first name begins with a vowel: "d’Anne Muller". Names of families
+ * such as d’Hoker begin with another letter.
+ */
+const ELIDED =
+  /^d[’'](?=(?:[aeiouyàâéèêëîïôûœ]|h(?:enri|él|ug|ubert|erv|ort|adri|onor))\S*\s+(?:\p{Ll}{1,3}\s)*(?-i:\p{Lu}))/iu
 
 /** A label without a colon, before a full name: "Tekst Jan Maes". */
 const LABEL_BEFORE_NAME = new RegExp(
@@ -133,7 +143,10 @@ function bare(text: string): string {
   // There may be several labels, one before the other: "Text: Von Anna Weber".
   for (let layer = 0; layer < 3; layer += 1)
     rest = rest.replace(LABEL, '').replace(LABEL_BEFORE_NAME, '').trim()
-  return rest.replace(/^[^:]{1,40}:\s/, '').replace(OFFICE_BEFORE, '')
+  return rest
+    .replace(/^[^:]{1,40}:\s/, '')
+    .replace(OFFICE_BEFORE, '')
+    .replace(ELIDED, '')
 }
 
 const AND_BEFORE_FULL_NAME = anyOf(rules => rules.authors.conjunctionsBeforeFullName)
@@ -193,9 +206,9 @@ const LINKS = new RegExp(
   'iu',
 )
 
-/** A profession after a full name: "Anna Weber Redakteurin". */
+/** A profession after a full name: "Anna Weber Redakteurin", "Els De Wit is journaliste". */
 const WORK = new RegExp(
-  String.raw`(?<=\S\s\S+)\s(?:${anyOf(rules => rules.authors.beforeRole)}\s)*${anyOf(rules => rules.authors.work)}.*$`,
+  String.raw`(?<=\S\s\S+)\s(?:${anyOf(rules => rules.authors.copulas)}\s)?(?:${anyOf(rules => rules.authors.beforeRole)}\s)*${anyOf(rules => rules.authors.work)}.*$`,
   'iu',
 )
 /** After a comma, a profession with its field: "Foreign Correspondent". */
@@ -257,7 +270,8 @@ function isPerson(name: string, own: ReadonlySet<string>): boolean {
   )
     return false
   if ((count > 1 && /\d/.test(name)) || /[!?<>]/.test(name)) return false
-  if (BY_WORD.test(name) || STATION.test(name) || !isWrittenAsName(name)) return false
+  if (BY_WORD.test(name) || LABEL_ALONE.test(name) || STATION.test(name) || !isWrittenAsName(name))
+    return false
   return !isNobody(name) && !isOwn(name, own)
 }
 

@@ -30,10 +30,11 @@ export const de: LanguageRules = {
     writtenVerbs: 'geschrieben|erstellt|verfasst',
     cardLabels: 'autor|verfasst|geschrieben|von',
     labels:
-      'veröffentlicht|verfasst|geschrieben|aufgezeichnet|protokolliert|erstellt|text|autor(?:en|in|:in)?|redakteur(?:in)?|artikel|beitrag|ein (?:artikel|beitrag|bericht)|(?:ein )?(?:gast(?:beitrag|kommentar)|kommentar|interview|leitartikel|essay|porträt)|(?:eine )?(?:analyse|reportage|glosse|kolumne|rezension)|bericht',
+      'veröffentlicht|verfasst|geschrieben|aufgezeichnet|protokolliert|erstellt|text|autor(?:en|in|:in)?|redakteur(?:in)?|artikel|beitrag|ein (?:artikel|beitrag|bericht)|(?:ein )?(?:gast(?:beitrag|kommentar)|kommentar|interview|leitartikel|essay|porträt|(?:leser)?brief|(?:leser)?zuschrift|meinung)|(?:eine )?(?:analyse|reportage|glosse|kolumne|rezension)|bericht',
     staffPrefixes: '[Vv]on',
     staffPossessives: String.raw`[Uu]nser\p{L}*`,
-    staffRoles: 'orrespondent|itarbeiter|edakteur|eporter|ournalist|echtsanw[aä]lt',
+    staffRoles:
+      'edaktionsmitglied|orrespondent|itarbeiter|edakteur|eporter|ournalist|echtsanw[aä]lt',
     staffPlaces: 'in',
     credits: String.raw`foto(?!p)\p{L}*|bild(?!t|stein)\p{L}*|video|illustra\p{L}*|grafi\p{L}*|montage|übersetzung|kamera|schnitt`,
     conjunctions: 'und',
@@ -44,7 +45,8 @@ export const de: LanguageRules = {
     weekdayEndings: 'tag',
     boxLinks: String.raw`Alle\s(?:Artikel|Beiträge)|Alles\svon|Mehr\svon`,
     boxWords: 'kategori|kommentar|veröffentl|symbolbild|foto(?!p)',
-    work: 'redakt|korrespond|journalist|reporter|autor',
+    work: '(?:chef)?redakt|korrespond|journalist|reporter|autor',
+    copulas: 'ist',
     particles: 'von vom zu zum zur der den dem des das in auf und',
     surnamePrefixes: 'von|den|der',
     outletArticles: 'der|die|das',
@@ -52,7 +54,7 @@ export const de: LanguageRules = {
     offices: String.raw`\w*redaktion\w* herausgeber presse?stelle pressedienst presseamt pressemitteilung presseportal
       gastautor gastbeitrag unbekannt zvg verlag verein \w*stiftung gmbh e\s[vg]$ eg ag kg korrespondenten \w*zeitung
       unser\w* \w*verband \w*verbandes \w*minister\w* universitat \w*agentur\w* nachrichten\w* autor
-      lesen kommentare?`,
+      lesen kommentare? werbung anzeige`,
     beforeRole: 'der|die|das|stv',
     roles: String.raw`\w*redaktor\w* \w*redakteur\w* \w*journalist\w* \w*reporter\w* \w*korrespond\w* kolumnist\w* autor
       autorin chefredact\w* moderator\w* chef \w*leiter(?:in)? professor\s(?:fur|in) ekonom\w* historiker\w* expert\w* fotogra\w* fotos?

@@ -19,7 +19,7 @@ export const en: LanguageRules = {
   },
   authors: {
     byWords: 'by',
-    labelLinks: 'by',
+    labelLinks: 'by|from',
     openingByWords: 'by|as told to',
     indefiniteArticles: '',
     openings: 'written|reported|posted|article',
@@ -29,7 +29,7 @@ export const en: LanguageRules = {
     writtenVerbs: 'written',
     cardLabels: 'written|by|author',
     labels:
-      'written|reported|posted|published|text|words|story|authors?|article|interview|opinion|guest (?:column|essay|comment|post)|column|analysis|exclusive|review|report',
+      'written|reported|posted|published|text|words|story|authors?|article|interview|opinion|guest (?:column|essay|comment|post)|column|analysis|exclusive|review|report|letter|commentary',
     staffPrefixes: '',
     staffPossessives: '[Oo]ur',
     staffRoles: 'orrespondent|eporter|ournalist',
@@ -43,7 +43,8 @@ export const en: LanguageRules = {
     weekdayEndings: 'day',
     boxLinks: String.raw`All\s(?:articles|posts)`,
     boxWords: String.raw`e-?mails?\b|categor|comments|publi|posted|photo(?!p)|tags\b`,
-    work: 'correspond|journalist|reporter|editor(?!ial)',
+    work: 'correspond|journalist|reporter|editor(?!ial)|columnist',
+    copulas: 'is',
     particles: '',
     surnamePrefixes: '',
     outletArticles: 'the',
@@ -51,7 +52,7 @@ export const en: LanguageRules = {
     offices: String.raw`(?:news\s?)?wire red newsroom news\s?desk \w*desk \w*team staff editorial editors \w*admin administrator webmaster
       moderator publisher guest anonymous unknown advertorial sponsored partnercontent brand\s?story ltd inc magazine?s?
       television radio news media press online tv sport www blog forum podcast agency agencies author user all\srights
-      comments`,
+      comments advertis(?:ing|ement)`,
     beforeRole: 'our|ex|former|senior|junior|chief|vice',
     roles: String.raw`\w*journalist\w* \w*reporter\w* \w*correspond\w* columnist\w* editor\w* editrice writer author
       freelance\w* producer moderator\w* head\sof director professor\sof economist analyst expert\w* photogra\w* photos?

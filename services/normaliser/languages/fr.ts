@@ -29,7 +29,7 @@ export const fr: LanguageRules = {
     writtenVerbs: 'écrit|rédigé',
     cardLabels: 'auteur|écrit|par',
     labels:
-      "publié|(?:propos )?recueillis?|texte?|auteurs?|(?:une? |la |le |l[’'])?(?:article|interview|analyse|reportage|opinion|tribune|chronique|édito(?:rial)?|billet|enquête|portrait|entretien(?: réalisé)?|carte blanche)",
+      "publié|(?:propos )?recueillis?|texte?|auteurs?|(?:une? |la |le |l[’'])?(?:article|interview|analyse|reportage|opinion|tribune|chronique|commentaire|lettre|courrier|critique|édito(?:rial)?|billet|enquête|portrait|entretien(?: réalisé)?|carte blanche)",
     staffPrefixes: '[Dd]e',
     staffPossessives: '[Nn]otre',
     staffRoles: String.raw`orrespondant|ournalist|nvoyée?\sspécial|édact(?:eur|rice)(?:\sen\schef(?:\sadjoint)?)?`,
@@ -43,13 +43,14 @@ export const fr: LanguageRules = {
     weekdayEndings: 'di',
     boxLinks: String.raw`Tous\sles\sarticles`,
     boxWords: 'catégor|comment(?:er|air)|publi|photo(?!p)',
-    work: 'rédact|correspond|journalist|auteur',
+    work: 'rédact|correspond|journalist|auteur|chroniqueu|éditorialist',
+    copulas: 'est',
     particles: 'des de du la le les',
     surnamePrefixes: 'de|du|la|le',
     outletArticles: 'le|la|les|l|d',
     beforeAgency: 'le|la|avec',
     offices: String.raw`\w*redaction redac communique service\s(?:de\s)?presse anonyme inconnu publireportage sarl asbl
-      notre nos\scorrespondants presse agences? commentaires`,
+      notre nos\scorrespondants presse agences? commentaires publicites?`,
     beforeRole: String.raw`la|le|l|ancien\w*|chef`,
     roles: String.raw`\w*redacteur\w* \w*redactrice \w*journalist\w* \w*correspond\w* chroniqueu\w* auteur\w* autrice
       envoye\w* chef direct\w* professor\s(?:en|de) economist photogra\w* photos? video illustrat\w* infogra\w* special\w*

@@ -65,7 +65,7 @@ export const nl = {
     cardLabels: 'auteur|geschreven|door',
     /** Labels before the names, in the statement of an author. */
     labels:
-      'geschreven|opgetekend|gepubliceerd|geplaatst|tekst|auteurs?|redacteur|(?:een )?(?:artikel|(?:gast)?column|opinie(?:stuk)?|gastbijdrage|analyse|interview(?: opgetekend)?|reportage|commentaar|essay)',
+      'geschreven|opgetekend|gepubliceerd|geplaatst|tekst|auteurs?|redacteur|(?:een )?(?:artikel|(?:gast)?column|opinie(?:stuk)?|gastbijdrage|analyse|interview(?: opgetekend)?|reportage|commentaar|essay|recensie|(?:lezers)?brief|ingezonden(?: brief)?)',
     /** "Of" before "our correspondent". Case matters. */
     staffPrefixes: '[Vv]an',
     /** "Our", in "our correspondent". Case matters. */
@@ -93,7 +93,9 @@ export const nl = {
     /** Beginnings of words that follow the name in its box. */
     boxWords: 'reacti|gepubl|geplaatst|foto(?!p)',
     /** Beginnings of a profession after a name. */
-    work: 'redact|auteur',
+    work: '(?:hoofd|eind)?redact|auteur|journalist|verslaggev|columnist|correspond',
+    /** "Is", between a name and a profession: "Els De Wit is journaliste". */
+    copulas: 'is',
     /** Words in lower case inside names, folded. A list. */
     particles: 'van de den der ter ten te op in aan vande vander t s',
     /** Words at the beginning of a surname that stands before the first name. */
@@ -105,7 +107,7 @@ export const nl = {
     /** A name with one of these words is an office, a programme or a caption. A list, folded. */
     offices: String.raw`\w*redactie nieuwsdienst nieuwsploeg persdienst persbericht gastauteur anoniem onbekend bv nv
       vzw verslaggevers? correspondenten \w*krant nieuws nws onze \w*agentschap(?:pen)? persbureaus?
-      alle\srechten lesen lezen reacties`,
+      alle\srechten lesen lezen reacties advertentie reclame publireportage`,
     /** Words before a role, folded. */
     beforeRole: 'de|het|oud',
     /**
