@@ -90,7 +90,8 @@ const AROUND = new Set(['channel', 'rdf:channel', 'items', 'rss', 'feed', 'atom:
 
 /** @param publisher the feed's own title */
 function readEntry(markup: Markup, whole: FeedElement, publisher: string | null): RawEntry {
-  const item = { ...whole, children: whole.children.slice(0, MAX_CHILDREN) }
+  const children = whole.children.slice(0, MAX_CHILDREN)
+  const item = { ...whole, children: [...children, ...mediaTexts(children)] }
   const about = item.attributes.get('rdf:about')?.trim()
   const id = idOf(markup, item)
   return {
@@ -119,6 +120,23 @@ function readEntry(markup: Markup, whole: FeedElement, publisher: string | null)
     modified: firstDate(markup, item, ...MODIFIED),
   }
 }
+
+/**
+ * Titles and descriptions inside `media:group`; those of single files only where the entry has no
+ * title of its own, because they are captions.
+ */
+function mediaTexts(children: FeedElement[]): FeedElement[] {
+  const groups = children.filter(({ name }) => name === 'media:group')
+  const files = [...children, ...groups.flatMap(group => group.children)].filter(
+    ({ name }) => name === 'media:content',
+  )
+  const holders = children.some(({ name }) => TITLES.has(name)) ? groups : [...groups, ...files]
+  return holders
+    .flatMap(holder => holder.children)
+    .filter(({ name }) => name === 'media:title' || name === 'media:description')
+    .slice(0, MAX_CHILDREN)
+}
+const TITLES = new Set(['title', 'atom:title', 'dc:title', 'media:title'])
 
 const SUMMARIES =
   'description summary atom:summary dc:description itunes:summary media:description'.split(' ')
@@ -173,7 +191,18 @@ function linkOf(
     roles.other?.[0]
   const found =
     own ?? (indirect === undefined ? null : resolveLink(indirect.href, indirect.link.base))
+  if (found === null && !hasPermalink) return contentSource(item)
   return found !== null && hasPermalink && isAttached(item, found) ? null : found
+}
+
+/** The address of a page that an entry names as its content (RFC 4287 §4.1.3.2). */
+function contentSource(item: FeedElement): string | null {
+  const content = childrenOf(item, 'content', 'atom:content').find(
+    ({ attributes }) => attributes.has('src') && /html|^$/i.test(attributes.get('type') ?? ''),
+  )
+  return content === undefined
+    ? null
+    : resolveLink(content.attributes.get('src') ?? '', content.base)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { addressKey, readAddress } from '../../../../shared/articles/address.ts'
 import { decodeText } from '../../../../shared/encoding/decode.ts'
 import { isRecord } from '../../../../shared/encoding/is-record.ts'
+import { isDeep, withoutCommas } from '../../../../shared/encoding/json.ts'
 import type { FeedEntry } from '../../../../shared/outlets/page.ts'
 import { begin } from '../../../../shared/threads/clock.ts'
 import type { Timed } from '../../../../shared/threads/threads.ts'
@@ -33,8 +34,10 @@ import {
 export function parseFeed(text: string, base: string | null): Feed | null {
   const listed = readTextSitemap(text)
   if (listed !== null) return listed
-  if (/^\s*[{[]/.test(text.slice(0, 1_000))) {
-    const feed = readJsonFeed(text, base)
+  const start = text.slice(0, 1_000)
+  if (/^\s*[{[]/.test(start) || /jsonfeed\.org\/version/.test(start)) {
+    // Some servers write a comment before the feed, or a call around it.
+    const feed = readJsonFeed(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1), base)
     if (feed !== null) return feed
   }
   const markup = readMarkup(text, base)
@@ -171,8 +174,12 @@ const LONGEST_AUTHORS = 2_000
  */
 export function namedAddresses(feed: Feed, base: string): Named[] {
   const named = new Map<string, Named>()
+  const fronts = feed.entries.filter(({ link }) => {
+    const url = link === null ? null : readAddress(link, base)
+    return url !== null && isFront(url)
+  })
   for (const raw of feed.entries) {
-    const url = addressOf(raw, base)
+    const url = addressOf(raw, base, fronts.length > 1)
     if (url === null) continue
     // User name and password are never sent. They must not appear in logs and articles, either.
     url.username = ''
@@ -191,15 +198,19 @@ export function namedAddresses(feed: Feed, base: string): Named[] {
 export const richness = (entry: FeedEntry): number =>
   entry.content !== null ? 2 : entry.summary !== null ? 1 : 0
 
-function addressOf(raw: RawEntry, base: string): URL | null {
+const isFront = ({ pathname, search }: URL) => pathname === '/' && search === ''
+
+/** @param isOneOfMany whether several entries link to a front page, which is then no article's */
+function addressOf(raw: RawEntry, base: string, isOneOfMany: boolean): URL | null {
   // `originalLink` comes first, because it is the outlet's own address, which a redirecting service
   // has replaced.
   for (const link of [raw.originalLink, raw.link, raw.idIsLink ? raw.id : null, raw.about]) {
-    if (link === null || (link === raw.id && !/^https?:/i.test(link))) continue
+    // An id may be any text, but one that begins as an address or a path is one.
+    if (link === null || (link === raw.id && !/^(?:https?:|\/[^/])/i.test(link))) continue
     const url = readAddress(link, base)
     // A link without an address leads to no article, and neither does the address of the feed
     // itself.
-    if (url !== null && url.href !== base) return url
+    if (url !== null && url.href !== base && !(isOneOfMany && isFront(url))) return url
   }
   return null
 }
@@ -264,7 +275,7 @@ const cut = (text: string | null, length: number): string | null =>
  */
 function readJsonFeed(text: string, base: string | null): Feed | null {
   if (isDeep(text)) return null
-  const feed = parsed(text) ?? parsed(withEscapes(text))
+  const feed = parsed(text) ?? parsed(withoutCommas(withEscapes(text)))
   if (!isRecord(feed) || !Array.isArray(feed.items)) return null
   if (typeof feed.version !== 'string' && typeof feed.title !== 'string') return null
   const authors = authorsOf(feed)
@@ -299,31 +310,6 @@ function withEscapes(json: string): string {
   })
 }
 
-/**
- * Whether the JSON is nested deeper than any feed, which has five levels. `JSON.parse` would take
- * seconds for megabytes of brackets.
- */
-function isDeep(text: string): boolean {
-  let depth = 0
-  let inString = false
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at)
-    if (inString) {
-      if (code === BACKSLASH) at += 1
-      else if (code === QUOTE) inString = false
-    } else if (code === QUOTE) inString = true
-    else if (code === 0x5b || code === 0x7b) {
-      depth += 1
-      if (depth > MAX_DEPTH) return true
-    } else if (code === 0x5d || code === 0x7d) depth -= 1
-  }
-  return false
-}
-
-const MAX_DEPTH = 100
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-
 function readItem(item: Record<string, unknown>, feedAuthors: string[]): RawEntry {
   const authors = authorsOf(item)
   return {
@@ -343,14 +329,13 @@ function readItem(item: Record<string, unknown>, feedAuthors: string[]): RawEntr
 
 /**
  * The authors in `authors`, or in the single `author` of version 1. Either may be an object or a
- * list of objects.
+ * name, or a list of these.
  */
 const authorsOf = ({ authors, author }: Record<string, unknown>): string[] =>
   [authors ?? author]
     .flat()
     .slice(0, MAX_AUTHORS)
-    .filter(isRecord)
-    .map(person => textOf(person.name))
+    .map(person => textOf(isRecord(person) ? person.name : person))
     .filter(name => name !== null)
 
 /**
