@@ -376,7 +376,7 @@ export function readStored(
   )
   if (repeated) return nothing('repeated text', rights)
 
-  const { paragraphs, paywalled } = openingOf(read, meta.free, paid.length > 0)
+  const { paragraphs, paywalled } = openingOf(read, meta.free)
   const parts = partedBy(template, paragraphs)
   const text = parts.own.join('\n\n') || null
   const reading = {

@@ -25,12 +25,10 @@ export interface Opening {
  * who do not pay.
  *
  * @param free JSON-LD's `isAccessibleForFree`; null without it
- * @param isParted whether a part that the outlet marks as paid was left out. What remains is then
- * its free lead, however short.
  * @returns the paragraphs that everybody may read (none when they are a stub), and whether the rest
  * of the article is for subscribers
  */
-export function openingOf(whole: PageText, free: boolean | null, isParted = false): Opening {
+export function openingOf(whole: PageText, free: boolean | null): Opening {
   const page = free === false ? { ...whole, paragraphs: readable(whole) } : whole
   // A page of offers alone may say so in its heading: "Log in to read on".
   const says =
@@ -38,7 +36,8 @@ export function openingOf(whole: PageText, free: boolean | null, isParted = fals
   const own =
     says || free === false ? page.paragraphs.filter(text => !isOffer(text)) : page.paragraphs
   if (own.length < page.paragraphs.length) while (isLabel(own.at(-1))) own.pop()
-  if (isParted) return { paragraphs: own, paywalled: true }
+  // What remains of a divided text is its free lead, however short.
+  if (page.parted) return { paragraphs: own, paywalled: true }
   // A page that everybody may read can be a report on subscriptions.
   if (free === true) return { paragraphs: own.length > 0 ? own : page.paragraphs, paywalled: false }
   const length = totalLength(own)

@@ -58,8 +58,9 @@ export function parsePage(html: string): Page {
     onparserinit: own => handler.onparserinit(own),
     onopentag(name, attributes) {
       const isJsonLd = name === 'script' && JSON_LD.test(attributes.type ?? '')
+      const isPlace = name === 'template' && STREAMED.test(attributes.id ?? '')
       if (unread > 0 || (UNREAD.has(name) && !isJsonLd)) {
-        if (unread === 0 && PLAYERS.has(name)) {
+        if (unread === 0 && (PLAYERS.has(name) || isPlace)) {
           handler.onopentag(name, shortened(attributes))
           handler.onclosetag()
         }
@@ -98,7 +99,29 @@ export function parsePage(html: string): Page {
   root.startIndex = -1
   parser.end(boundMarkup(html))
   removeButtons(root)
+  placeStreamed(root)
   return { html, $: load(handler.root), root }
+}
+
+/**
+ * React sends a part that takes long at the end of the page, as hidden element `S:1`. A script puts
+ * it in the place of the template `B:1`. This does the same.
+ */
+const STREAMED = /^[BS]:[\da-f]{1,4}$/
+
+function placeStreamed(root: Element): void {
+  const byId = new Map<string, Element>()
+  walk(root, element => {
+    const { id } = element.attribs
+    if (id !== undefined && STREAMED.test(id) && !byId.has(id)) byId.set(id, element)
+  })
+  for (const [id, part] of byId) {
+    const place = byId.get(`B${id.slice(1)}`)
+    if (!id.startsWith('S') || place?.name !== 'template' || [...upwards(place)].includes(part))
+      continue
+    DomUtils.replaceElement(place, part)
+    delete part.attribs.hidden
+  }
 }
 
 /** The most characters of a word or term in a button. */

@@ -43,12 +43,14 @@ export function chooseBlocks(
   )
   takeInAlike(blocks, chosen)
   takeInLinkedSentences(blocks, chosen)
+  takeInSections(blocks, chosen, isHeadline)
   trimEnds(blocks, chosen, isHeadline)
   dropShortLines(blocks, chosen)
   const before = [...chosen]
   dropReadAlso(blocks, chosen)
   dropTeasers(blocks, chosen, isHeadline)
   if (!chosen.includes(true)) takeOwnSentences(blocks, chosen, before, isHeadline)
+  takeInCards(blocks, chosen)
   dropEmptyHeadings(blocks, chosen)
   return chosen
 }
@@ -114,9 +116,81 @@ const isAlike = (block: Block, { likenesses, sentences }: Chosen) =>
 
 const isBetween = (block: Block, { likenesses, container }: Chosen) =>
   container !== null &&
-  (block.element.name === 'p' || likenesses.has(likeness(block))) &&
-  isProse(block) &&
+  (block.element.name === 'pre' ||
+    ((LISTED.has(block.element.name) || likenesses.has(likeness(block))) && isProse(block))) &&
   isWithin(block.element, container)
+
+const LISTED = new Set('p li dd'.split(' '))
+/** Links in a list of links have a greater share of its items. */
+const LITTLE_LINKED = 0.3
+
+/** Fewest characters of a section's sentences. A shorter one may be an announcement. */
+const SECTION = 150
+/** Fewest sections of a guide. */
+const SECTIONS = 3
+
+/**
+ * Adds the sections of a guide: headings that lead nowhere, with sentences or lists below them, in
+ * the headline's own element. Readability often finds only the longest of them.
+ */
+function takeInSections(
+  blocks: Block[],
+  chosen: boolean[],
+  isHeadline: (block: Block) => boolean,
+): void {
+  const own = elementOfHeadline(blocks, isHeadline)
+  const first = chosen.indexOf(true)
+  if (own === null || first < 0) return
+  const isOwn = (at: number) => isWithin(blocks[at]!.element, own)
+  const heads = [...blocks.keys()].filter(at => isHeading(blocks[at]!))
+  const found: { name: string; at: number[] }[] = []
+  for (const [place, head] of heads.entries()) {
+    const heading = blocks[head]!
+    if (chosen[head] || linkShare(heading) > 0 || !isOwn(head) || isChaffLine(heading.text, 0))
+      continue
+    const below = Array.from(
+      { length: (heads[place + 1] ?? blocks.length) - head - 1 },
+      (_, at) => head + 1 + at,
+    ).filter(isOwn)
+    const fit = below.filter(at => {
+      const block = blocks[at]!
+      return (
+        linkShare(block) < LITTLE_LINKED &&
+        !isChaffLine(block.text, linkShare(block)) &&
+        (isProse(block) || (LISTED.has(block.element.name) && block.text.length >= 20))
+      )
+    })
+    const length = fit.reduce((sum, at) => sum + blocks[at]!.text.length, 0)
+    const all = below.reduce((sum, at) => sum + blocks[at]!.text.length, 0)
+    if (length >= SECTION && length >= 0.6 * all)
+      found.push({ name: heading.element.name, at: [head, ...fit] })
+  }
+  const alike = Object.groupBy(found, ({ name }) => name)
+  for (const sections of Object.values(alike))
+    if (sections !== undefined && sections.length >= SECTIONS)
+      for (const at of sections.flatMap(section => section.at)) chosen[at] = true
+}
+
+/** The fewest headings of a list of cards that lead elsewhere. */
+const CARDS = 3
+
+/**
+ * Adds the headings of a list of products or places, which are links, each with sentences below it
+ * that are the article's.
+ */
+function takeInCards(blocks: Block[], chosen: boolean[]): void {
+  const heads = [...blocks.entries()].filter(
+    ([at, block]) =>
+      isHeading(block) &&
+      linkShare(block) > 0.6 &&
+      chosen[at + 1] === true &&
+      !isHeading(blocks[at + 1]!) &&
+      chosen.lastIndexOf(true, at) >= 0,
+  )
+  const alike = Object.groupBy(heads, ([, block]) => likeness(block))
+  for (const group of Object.values(alike))
+    if (group !== undefined && group.length >= CARDS) for (const [at] of group) chosen[at] = true
+}
 
 /** Tag and class of a block's element and of its parent. */
 function likeness({ element }: Block): string {
@@ -145,7 +219,7 @@ function trimEnds(blocks: Block[], chosen: boolean[], isHeadline: (block: Block)
   let first = sentences.findIndex(
     (sentence, at) => sentence && (ended(at) || (blocks[at]?.text.length ?? 0) >= 150),
   )
-  while (isOpening(blocks[first - 1], chosen[first - 1] === true, isHeadline)) first -= 1
+  while (chosen[first - 1] && isOpening(blocks[first - 1]!, blocks[first]!, isHeadline)) first -= 1
   const last = sentences.lastIndexOf(true)
   for (const [at, { element, text }] of blocks.entries()) {
     const isLast = PARAGRAPHS.has(element.name) && (text.length >= 20 || SIGNATURE.test(text))
@@ -154,17 +228,18 @@ function trimEnds(blocks: Block[], chosen: boolean[], isHeadline: (block: Block)
 }
 
 /**
- * Whether a block directly before the first sentence opens the text with it: a heading, or a point
- * of a list that tells the story in short.
+ * Whether a block directly before another one opens the text with it: a heading in the same element,
+ * or a point of a list that tells the story in short.
  */
 function isOpening(
-  block: Block | undefined,
-  isChosen: boolean,
+  block: Block,
+  { element: below }: Block,
   isHeadline: (block: Block) => boolean,
 ): boolean {
-  if (block === undefined || !isChosen || linkShare(block) >= 0.2) return false
-  const { name } = block.element
-  if (/^h[2-4]$/.test(name)) return !isHeadline(block)
+  if (linkShare(block) >= 0.2) return false
+  const { name, parent } = block.element
+  if (/^h[2-4]$/.test(name))
+    return !isHeadline(block) && (parent === below.parent || parent === below.parent?.parent)
   return name === 'li' && /^\p{Lu}.*\s.*\s.*[.!?]$/u.test(block.text)
 }
 

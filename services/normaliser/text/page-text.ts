@@ -41,6 +41,8 @@ export interface PageText {
    * Blocks with a part that no snippet may show (`data-nosnippet`), each with its remaining text.
    */
   unshown: ReadonlyMap<string, string>
+  /** Whether a part that the outlet marks as paid was left out, and the text before it remains. */
+  parted: boolean
 }
 
 /**
@@ -48,7 +50,9 @@ export interface PageText {
  * Captions, bylines, offers and related links are left out. Never throws.
  *
  * @param isArticle whether the page calls itself a dated article
- * @param paid elements that the outlet marks as the part for subscribers; they are left out
+ * @param paid elements that the outlet marks as the part for subscribers. They are left out when
+ * they divide the text. An outlet that marks all of its text, and shows it, counts its readers'
+ * articles.
  */
 export function readPageText(
   { $, root }: Page,
@@ -59,10 +63,21 @@ export function readPageText(
   const all = blocksOf(root)
   const heading = all.find(block => block.element.name === 'h1')
   const titles = heading === undefined ? head.titles : [...head.titles, heading.text]
-  const pruned = new Set([...prunedIn(root), ...paid])
-  const blocks = blocksOf(root, { without: pruned })
-  const region = articleRegion(root, pruned)
-  const paragraphs = region === null ? [] : paragraphsOf(blocks, region, head)
+  const whole = prunedIn(root)
+  const reading = (pruned: ReadonlySet<Element>) => {
+    const blocks = blocksOf(root, { without: pruned })
+    const region = articleRegion(root, pruned)
+    const chosen = region === null ? [] : chosenBlocks(blocks, region, head)
+    return { blocks, chosen }
+  }
+  const free = paid.length === 0 ? null : reading(new Set([...whole, ...paid]))
+  const end = Math.min(...paid.map(positionOf))
+  const parted =
+    free?.chosen.some(
+      ({ element, text }) => positionOf(element) < end && text.length >= SHORTEST_LEAD,
+    ) === true
+  const { blocks, chosen } = free !== null && parted ? free : reading(whole)
+  const paragraphs = withoutRepeats(chosen.map(({ text }) => text))
   const shown = all
     .filter(({ element }) => ![...upwards(element)].some(isHidden))
     .map(({ text }) => text)
@@ -73,6 +88,7 @@ export function readPageText(
       blocks.filter(({ element }) => [...upwards(element)].some(isVeiled)).map(({ text }) => text),
     ),
     titles,
+    parted,
     paragraphs: withoutConsent(paragraphs, blocks, isArticle),
     // The map has each block twice, with and without its pruned parts, because paragraphs lack
     // these parts.
@@ -119,13 +135,16 @@ const WHOLE_PAGE = new Set(['html', 'body'])
 const MOSTLY_CONSENT = 0.5
 const SHORTEST_SENTENCE = 20
 
-function paragraphsOf(blocks: Block[], region: ReadonlySet<number>, head: Head): string[] {
+/** Fewest characters of a free lead. Shorter texts are standfirsts and captions. */
+const SHORTEST_LEAD = 60
+
+function chosenBlocks(blocks: Block[], region: ReadonlySet<number>, head: Head): Block[] {
   const isHeadline = headlineTest(head.titles)
   const chosen = chooseBlocks(blocks, region, isHeadline)
   const first = chosen.indexOf(true)
   const headline = findHeadline(blocks, first, isHeadline)
   for (const at of findLead(blocks, headline, first, head.descriptions)) chosen[at] = true
-  return withoutRepeats(blocks.filter((_, at) => chosen[at]).map(block => block.text))
+  return blocks.filter((_, at) => chosen[at])
 }
 
 /**

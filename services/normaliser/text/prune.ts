@@ -45,7 +45,7 @@ function signUpsIn(root: Element): Element[] {
     return box ?? []
   })
 }
-const BOXES = new Set('input label fieldset form p div section aside ul li span'.split(' '))
+const BOXES = new Set('input label fieldset form p div section aside'.split(' '))
 
 /** Whether an element has a main heading, or more than this many characters of text. */
 function holdsMore(element: Element, most: number): boolean {
@@ -259,7 +259,7 @@ function isLastOfComments(element: Element): boolean {
   return !later.some(one => blocksOf(one).some(isProse))
 }
 const LAYOUT =
-  /(?<!\S)((has|with|no|without|is|not|above|below|hide|show)-\S+|\S*(layout|grid|columns?)\S*)/g
+  /(?<!\S)((has|with|no|without|is|not|above|below|hide|show)[-_]\S+|\S*(layout|grid|columns?)\S*)/g
 
 /** Whether only a script can show the element. */
 export const isHidden = (element: Element): boolean =>
