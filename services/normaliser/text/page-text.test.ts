@@ -149,10 +149,17 @@ t.test(
     const tips = ['Zandzakken', 'Pompen', 'Plankjes'].map((title, at) =>
       teaser(`${title} bij hoog water`, BODY[at]!),
     )
-    t.same(read(page(`<article><h1>${TITLE}</h1><p>${LEAD}</p>${tips.join('')}</article>`)), [
-      LEAD,
-      ...BODY,
-    ])
+    t.same(
+      read(page(`<article><h1>${TITLE}</h1><p>${LEAD}</p>${tips.join('')}</article>`)),
+      [
+        LEAD,
+        ...['Zandzakken', 'Pompen', 'Plankjes'].flatMap((title, at) => [
+          `${title} bij hoog water`,
+          BODY[at]!,
+        ]),
+      ],
+      'with its headings',
+    )
   },
 )
 

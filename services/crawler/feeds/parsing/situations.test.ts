@@ -378,3 +378,67 @@ t.test(
     t.same(urls(`<rss><channel><item>${TITLED}`), all.slice(1, 2), 'what was closed before stays')
   },
 )
+
+t.test('an Atom entry without a link is at its id, or at the source of its content', async t => {
+  const at = (inside: string) =>
+    urls(
+      `<feed xmlns="http://www.w3.org/2005/Atom"><title>D</title><entry><title>t</title>${inside}</entry></feed>`,
+    )
+  const one = ['https://dagkoerier.example/nieuws/1']
+  t.same(at('<id>https://dagkoerier.example/nieuws/1</id>'), one)
+  t.same(at('<id>/nieuws/1</id>'), one)
+  t.same(at('<id>tag:d,2026:1</id><content type="text/html" src="/nieuws/1"/>'), one)
+  for (const none of [
+    '<id>tag:d,2026:1</id>',
+    '<id>nieuws-1</id>',
+    '<id>urn:uuid:60a76c80-d399-11d9-b93c-0003939e0af6</id>',
+    '<id>tag:d,2026:1</id><content type="image/png" src="/1.png"/>',
+  ])
+    t.same(at(none), [], none)
+})
+
+t.test('texts of media:group; those of single files where the entry has no title', async t => {
+  const media = 'xmlns:media="http://search.yahoo.com/mrss/"'
+  const link = '<link>https://dagkoerier.example/a/1</link>'
+  const texts =
+    '<media:title>Brug</media:title><media:description>Zij is dicht.</media:description>'
+  const file = `<media:content url="/f.jpg">${texts}</media:content>`
+  const found = { title: 'Brug', summary: 'Zij is dicht.' }
+  t.match(entries(rss(`${link}<media:group>${texts}</media:group>`, media)), [found])
+  t.match(entries(rss(`${link}${file}`, media)), [found])
+  t.match(entries(rss(`${link}<media:group>${file}</media:group>`, media)), [found])
+  t.match(
+    entries(rss(`${TITLED}${file}`, media)),
+    [{ title: 'Brug dicht', summary: null }],
+    'the caption of a picture is no summary',
+  )
+})
+
+t.test('a JSON Feed out of shape', async t => {
+  const item = '"url":"https://dagkoerier.example/a/1","title":"Brug, ]dicht"'
+  const feed = (more: string) =>
+    `{"version":"https://jsonfeed.org/version/1.1","title":"D","items":[{${item}${more}}]}`
+  for (const authors of ['"authors":["Jan Mol","Els Claes"]', '"author":["Jan Mol","Els Claes"]'])
+    t.match(entries(feed(`,${authors}`)), [{ authors: ['Jan Mol', 'Els Claes'] }], authors)
+  t.match(entries(feed(',"author":"Jan Mol"')), [{ authors: ['Jan Mol'] }])
+  for (const text of [
+    feed(' , ').replace(']}', ' ,],}'),
+    feed('').replace('Brug', 'Brug\t'),
+    `<!-- cached -->\n${feed('')}`,
+    `\ufeffshow(${feed('')});`,
+  ])
+    t.match(entries(text), [{ title: /, \]dicht/ }], text)
+})
+
+t.test('several entries that link to the front page are at their ids, or nowhere', async t => {
+  const item = (guid: string) =>
+    `<item><title>Brug</title><link>https://dagkoerier.example/</link><guid>${guid}</guid></item>`
+  const feed = (...guids: string[]) =>
+    urls(`<rss version="2.0"><channel><title>D</title>${guids.map(item).join('')}</channel></rss>`)
+  t.same(feed('https://dagkoerier.example/a/1', '/a/2'), [
+    'https://dagkoerier.example/a/1',
+    'https://dagkoerier.example/a/2',
+  ])
+  t.same(feed('1', '2'), [])
+  t.same(feed('1'), ['https://dagkoerier.example/'], 'an outlet may have one such page')
+})
