@@ -1,8 +1,6 @@
-/* JSON that others wrote: how deep it is nested, and its most common mistake. */
-
 /**
- * Whether the JSON is nested deeper than any feed or page needs. `JSON.parse` would take
- * seconds for megabytes of brackets.
+ * Whether the JSON is nested deeper than any feed or page needs. `JSON.parse` would take seconds for
+ * megabytes of brackets.
  */
 export function isDeep(text: string): boolean {
   let depth = 0
@@ -24,7 +22,3 @@ export function isDeep(text: string): boolean {
 const MAX_DEPTH = 100
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-
-/** Removes commas before a closing bracket, outside of strings. */
-export const withoutCommas = (json: string): string =>
-  json.replace(/("(?:[^"\\]|\\[\s\S])*")|,(?=\s*[\]}])/g, '$1')

@@ -240,7 +240,9 @@ function isOpening(
   const { name, parent } = block.element
   if (/^h[2-4]$/.test(name))
     return !isHeadline(block) && (parent === below.parent || parent === below.parent?.parent)
-  return name === 'li' && /^\p{Lu}.*\s.*\s.*[.!?]$/u.test(block.text)
+  const { text } = block
+  const words = text.split(' ').length
+  return name === 'li' && words >= 3 && /^\p{Lu}/u.test(text) && /[.!?]$/.test(text)
 }
 
 /** A reader's name and place below a letter: "Luc Petit, Liège". */

@@ -1,7 +1,7 @@
 import { addressKey, readAddress } from '../../../../shared/articles/address.ts'
 import { decodeText } from '../../../../shared/encoding/decode.ts'
 import { isRecord } from '../../../../shared/encoding/is-record.ts'
-import { isDeep, withoutCommas } from '../../../../shared/encoding/json.ts'
+import { isDeep } from '../../../../shared/encoding/json.ts'
 import type { FeedEntry } from '../../../../shared/outlets/page.ts'
 import { begin } from '../../../../shared/threads/clock.ts'
 import type { Timed } from '../../../../shared/threads/threads.ts'
@@ -275,7 +275,7 @@ const cut = (text: string | null, length: number): string | null =>
  */
 function readJsonFeed(text: string, base: string | null): Feed | null {
   if (isDeep(text)) return null
-  const feed = parsed(text) ?? parsed(withoutCommas(withEscapes(text)))
+  const feed = parsed(text) ?? parsed(mended(text))
   if (!isRecord(feed) || !Array.isArray(feed.items)) return null
   if (typeof feed.version !== 'string' && typeof feed.title !== 'string') return null
   const authors = authorsOf(feed)
@@ -300,12 +300,16 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Escapes raw control characters inside strings, mostly line breaks. */
-function withEscapes(json: string): string {
+/**
+ * Escapes raw control characters inside strings, mostly line breaks, and removes commas before a
+ * closing bracket outside of them.
+ */
+function mended(json: string): string {
   let inString = false
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what breaks the parser
-  return json.replace(/\\.|["\u0000-\u001f]/gs, found => {
+  return json.replace(/\\.|["\u0000-\u001f]|,(?=\s*[\]}])/gs, found => {
     if (found === '"') inString = !inString
+    if (found === ',') return inString ? found : ''
     return found < ' ' && inString ? JSON.stringify(found).slice(1, -1) : found
   })
 }
