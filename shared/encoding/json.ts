@@ -1,6 +1,6 @@
 /**
- * Whether the JSON is nested deeper than any feed or page needs. `JSON.parse` would take seconds for
- * megabytes of brackets.
+ * Whether the JSON is nested deeper than any feed or page needs. `JSON.parse` would take seconds
+ * for megabytes of brackets.
  */
 export function isDeep(text: string): boolean {
   let depth = 0

@@ -228,8 +228,8 @@ function trimEnds(blocks: Block[], chosen: boolean[], isHeadline: (block: Block)
 }
 
 /**
- * Whether a block directly before another one opens the text with it: a heading in the same element,
- * or a point of a list that tells the story in short.
+ * Whether a block directly before another one opens the text with it: a heading in the same
+ * element, or a point of a list that tells the story in short.
  */
 function isOpening(
   block: Block,
