@@ -8,6 +8,7 @@ import express, {
 import type { SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { openTextGroups } from '../../shared/copies/text-groups.ts'
+import { withSets } from '../../shared/desk/outlet-sets.ts'
 import { modelNamed } from '../../shared/embeddings/models.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
@@ -264,9 +265,11 @@ function operationsOf(tools: Tools) {
   return {
     articles: both('/v1/articles', readRequest),
     beside: both('/explore/articles', readSearch),
-    searchFeed: operate(tools, (asking, request, response) =>
-      answerSearchFeed(asking, identity, askedFeed(request, response)),
-    ),
+    searchFeed: operate(tools, async (asking, request, response) => {
+      const asked = askedFeed(request, response)
+      const search = await withSets(pool, accessOf(response).key.id, asked.search)
+      return answerSearchFeed(asking, identity, { ...asked, search })
+    }),
     agents: agentDoor({ ...tools, answers }),
     article: operate(tools, (asking, { path }) => answerArticle(asking, pool, path)),
     counts: operate(tools, answers.counts),
@@ -302,7 +305,7 @@ function tell(tools: Tools, answer: (asking: Asking) => Promise<Content>): Reque
     await tools.send(
       request,
       response,
-      await answer(askingOf(tools, request, response)),
+      await answer(await askingOf(tools, request, response)),
       async () => {},
     )
   }
@@ -363,11 +366,11 @@ interface Tools extends Parts {
 
 type Operation = (asking: Asking, request: Request, response: Response) => Promise<Answer>
 
-const askingOf = (tools: Tools, request: Request, response: Response): Asking => ({
-  searches: tools.searchesOf(response),
-  rawQuery: rawQueryOf(request.originalUrl),
-  plan: accessOf(response).key.plan,
-})
+async function askingOf(tools: Tools, request: Request, response: Response): Promise<Asking> {
+  const { id, plan } = accessOf(response).key
+  const rawQuery = await withSets(tools.pool, id, rawQueryOf(request.originalUrl))
+  return { searches: tools.searchesOf(response), rawQuery, plan }
+}
 
 /**
  * Runs an operation. First it checks that the month has a request left, then the operation answers.
@@ -376,7 +379,8 @@ const askingOf = (tools: Tools, request: Request, response: Response): Asking =>
 function operate(tools: Tools, answer: Operation): RequestHandler {
   return async (request, response) => {
     checkQuota(response)
-    const found = await answer(askingOf(tools, request, response), request, response)
+    const asking = await askingOf(tools, request, response)
+    const found = await answer(asking, request, response)
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
     await tools.send(request, response, found, () => tools.charge(response))

@@ -327,7 +327,7 @@ t.test('outlets names exact domains, outside the contract alone', async t => {
   t.equal(await total('outlets=,'), await total(''))
   t.equal((await api.ask(secret, '/explore/counts?by=outlet&outlets=echo.example')).json.total, 1)
   const wrong = Array.from({ length: 51 }, (_, n) => `d${n}.nl`).join()
-  for (const outlets of ['https://echo.example', 'echo', '.nl', wrong]) {
+  for (const outlets of ['https://echo.example', '.nl', wrong]) {
     t.match(
       (await api.ask(secret, `/explore/articles?outlets=${outlets}`)).json.errors.outlets[0],
       /^Write .*\.$/,

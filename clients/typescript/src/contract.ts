@@ -264,6 +264,14 @@ export interface Removals {
   more: boolean
 }
 
+/** Outlets with a name, from `/explore/outlet-sets`. Fields may be added. */
+export interface OutletSet {
+  name: string
+  domains: string[]
+  /** Domains that no outlet with articles of the plan has. */
+  unknown: string[]
+}
+
 /** A search that the key keeps. It is beside the contract; fields may be added. */
 export interface KeptSearch {
   id: string
@@ -362,6 +370,11 @@ export interface Client {
     change: Partial<Pick<KeptSearch, 'name' | 'search' | 'position'>>,
   ): Promise<KeptSearch>
   removeSearch(id: string): Promise<void>
+  /** The sets of outlets of the key. `outlets` takes their names in place of domains. */
+  outletSets(): Promise<OutletSet[]>
+  /** Names some outlets, or changes the outlets of a name. */
+  putOutletSet(name: string, domains: readonly string[]): Promise<OutletSet>
+  removeOutletSet(name: string): Promise<void>
   /**
    * The addresses of the feed of a kept search, which are secrets. Makes a feed if there is none.
    */

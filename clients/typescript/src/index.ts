@@ -9,6 +9,7 @@ import type {
   Counts,
   GivenFeed,
   KeptSearch,
+  OutletSet,
   Page,
   PollBatch,
   PollOptions,
@@ -25,6 +26,8 @@ export type * from './contract.ts'
 export * from './errors.ts'
 
 const SEARCHES = '/explore/searches'
+const SETS = '/explore/outlet-sets'
+const setPath = (name: string) => `${SETS}/${encodeURIComponent(name)}`
 const pathOf = (id: string) => `${SEARCHES}/${encodeURIComponent(id)}`
 
 export function createClient(options: ClientOptions): Client {
@@ -75,6 +78,10 @@ export function createClient(options: ClientOptions): Client {
     setAlert: async (id, terms) =>
       (await transport.send<{ data: Alert }>('PUT', `${pathOf(id)}/alert`, terms)).data,
     endAlert: id => transport.send<void>('DELETE', `${pathOf(id)}/alert`),
+    outletSets: async () => (await transport.ask<{ data: OutletSet[] }>(SETS, {})).body.data,
+    putOutletSet: async (name, domains) =>
+      (await transport.send<{ data: OutletSet }>('PUT', setPath(name), { domains })).data,
+    removeOutletSet: name => transport.send<void>('DELETE', setPath(name)),
     cite: search => transport.send<Citation>('POST', '/explore/citations', { search }),
     whatIsNew: async marks =>
       (await transport.send<{ data: WhatIsNew[] }>('POST', `${SEARCHES}/new`, { marks })).data,

@@ -1,7 +1,9 @@
 import { isIP } from 'node:net'
 import type { Response as Answered, RequestHandler } from 'express'
 import type { Config } from '../../../shared/config/config.ts'
+import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
 import { accessOf, checkQuota } from '../access/access.ts'
 import type { Searches } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -18,6 +20,7 @@ const INSTRUCTIONS = `News of the Netherlands, Belgium and Luxembourg, without f
 /** The parts of the API that requests of agents need. */
 export interface DoorParts {
   answers: Answers
+  pool: Pool
   searchesOf(response: Answered): Searches
   /** Counts the request in the month of its key. */
   charge(response: Answered): Promise<void>
@@ -144,9 +147,10 @@ const protocolError = (code: number, message: string) => Object.assign(new Error
 async function call(parts: DoorParts, tool: Tool, given: unknown, response: Answered) {
   try {
     if (!tool.isFree) checkQuota(response)
-    const { plan } = accessOf(response).key
+    const { id, plan } = accessOf(response).key
     const searches = parts.searchesOf(response)
-    const { structured, text } = await tool.answer(queryOf(given), async (operation, rawQuery) => {
+    const asked = await withSets(parts.pool, id, queryOf(given))
+    const { structured, text } = await tool.answer(asked, async (operation, rawQuery) => {
       const content = await parts.answers[operation]({ searches, rawQuery, plan }, response)
       if ('search' in content)
         Object.assign(response.locals, { search: content.search, searchMs: content.searchMs })

@@ -9,6 +9,7 @@ import {
   TooFrequent,
 } from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
+import { isSetName } from '../../../shared/desk/outlet-sets.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { historyStart } from '../../../shared/plans/reach.ts'
 import type { Pay } from '../access/costs.ts'
@@ -84,8 +85,14 @@ export function plannedOf(
   plan: Plan,
   start: Date = historyStart(plan.history, new Date()),
 ): PlannedRequest {
+  // Sets of the key stand there as their domains (`withSets`). A search for a name finds nothing.
+  const name = request.outlets?.find(isSetName)
+  if (name !== undefined) throw invalid('outlets', noSetNamed(name))
   return { request, plan, countries: checkPlan(request, plan, start), historyStart: start }
 }
+
+export const noSetNamed = (name: string): string =>
+  `This key has no set of outlets named "${name}"; write domains, as nrc.nl, or see /explore/outlet-sets.`
 
 /**
  * Finds one page.

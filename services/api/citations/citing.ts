@@ -9,6 +9,7 @@ import {
   TooManyCitations,
 } from '../../../shared/desk/citations.ts'
 import { removedSentence } from '../../../shared/desk/cited-removals.ts'
+import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import { biasVersion } from '../../../shared/embeddings/bias.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Reach } from '../../../shared/plans/reach.ts'
@@ -87,7 +88,12 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
       const { search } = readMembers(request, ['search'])
       checkQuota(response)
       const { key } = accessOf(response)
-      const { made, articles } = await cite(parts, parts.searchesOf(response), search, key.plan)
+      const { made, articles } = await cite(
+        parts,
+        parts.searchesOf(response),
+        await withSets(parts.pool, key.id, needed(search)),
+        key.plan,
+      )
       const done = await keepCitation(parts.pool, key.id, made, articles).catch(error => {
         throw error instanceof TooManyCitations
           ? new ApiError('too_many_citations', { message: error.message })
@@ -136,14 +142,9 @@ const NO_PARAMETERS = 'A citation takes no parameters.'
  *
  * @throws ApiError
  */
-async function cite(
-  parts: CitingParts,
-  searches: Searches,
-  search: string | undefined,
-  plan: Plan,
-) {
+async function cite(parts: CitingParts, searches: Searches, search: string, plan: Plan) {
   const { pool, model, serviceName } = parts
-  const request = readSearch(readDescribed(needed(search), null, plan, serviceName).search, 'feed')
+  const request = readSearch(readDescribed(search, null, plan, serviceName).search, 'feed')
   const planned = plannedOf({ ...request, perPage: CITED_PAGE }, plan)
   const { at: asOf, state } = await readPlace(pool)
   const frozen = { ...searches, state }

@@ -50,7 +50,9 @@ export type ParameterKind =
 
 /** Any text but NUL, which no parameter takes (decision 11). */
 export const ANY_TEXT = '^[^\\u0000]*$'
-const DOMAIN = '^[^\\u0000-\\u0020.,:/?#@]+([.][^\\u0000-\\u0020.,:/?#@]+)+$'
+/** A domain, or the name of a set of outlets, which has no dot and may have blanks inside. */
+const OUTLET =
+  '^([^\\u0000-\\u0020.,:/?#@]+([.][^\\u0000-\\u0020.,:/?#@]+)+|[^\\u0000-\\u001f.,:/?#@]{1,60})$'
 /** Years that dates may have (`LIMITS.years`); `format` checks everything else. */
 const YEARS = '^(19|20)[0-9]{2}-|^2100-'
 
@@ -190,7 +192,7 @@ export const EXPLORE_PARAMETERS = {
     kind: 'domains',
     most: LIMITS.outlets,
     about:
-      'Only outlets with one of these exact domains, as `nrc.nl,standaard.be`; at most 50. Repeat it, or separate by commas. Together with `outlet`, both hold.',
+      'Only outlets with one of these exact domains, as `nrc.nl,standaard.be`, or of your sets of outlets, by their names; at most 50 domains. Repeat it, or separate by commas. Together with `outlet`, both hold.',
   },
 } as const satisfies Record<string, Parameter>
 
@@ -249,7 +251,7 @@ export function parameterSchema(parameter: Parameter): Record<string, unknown> {
       return {
         type: 'array',
         maxItems: parameter.most,
-        items: { type: 'string', maxLength: 253, pattern: DOMAIN },
+        items: { type: 'string', maxLength: 253, pattern: OUTLET },
       }
     case 'flag':
       return { type: 'string', enum: Object.keys(FLAGS).sort().reverse() }

@@ -307,7 +307,7 @@ function complaint(parameter: Parameter, keyword: string): string {
     case 'domains':
       return keyword === 'maxItems'
         ? `Write at most ${parameter.most} domains.`
-        : 'Write domains alone, as nrc.nl, without https:// or a path.'
+        : 'Write domains alone, as nrc.nl, without https:// or a path, or names of sets.'
     case 'flag':
       return 'Write true, false, yes, no, 1 or 0.'
     case 'integer':

@@ -3,6 +3,7 @@ import { readAddress } from '../../../shared/desk/alerts/address.ts'
 import { type Alert, endAlert, putAlert } from '../../../shared/desk/alerts/alerts.ts'
 import { openClientNames } from '../../../shared/desk/alerts/names.ts'
 import { loadAlertSecrets } from '../../../shared/desk/alerts/secrets.ts'
+import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import { type KeptSearch, listSearches } from '../../../shared/desk/searches.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -63,7 +64,8 @@ export const answerAlert: Handler = async ({ pool, config, key, id }, request, r
   }
   if (timeZoneNamed(zone) === null)
     problems.add('time_zone', 'Write the IANA name of a zone, as Europe/Brussels.')
-  checkSearch(kept, problems, key.plan)
+  const search = await withSets(pool, key.id, kept.search)
+  checkSearch({ search }, problems, key.plan)
   problems.refuse()
   // An empty value was refused above.
   const terms = { to: '', ...address, when: when ?? '', zone }
@@ -76,7 +78,7 @@ export const answerAlert: Handler = async ({ pool, config, key, id }, request, r
     .json({ status: 'ok', data: { ...alertObject(alert), ...secret } })
 }
 
-function checkSearch({ search }: KeptSearch, problems: Problems, plan: Plan) {
+function checkSearch({ search }: Pick<KeptSearch, 'search'>, problems: Problems, plan: Plan) {
   try {
     newOf(search, { seq: 0n, at: new Date(0) }, plan)
   } catch (error) {

@@ -5,6 +5,7 @@ import { readBody, refuseParameters } from '../http/body.ts'
 import { SEARCH_LIMITS } from './described.ts'
 import { FEED_ROUTES } from './feeds.ts'
 import type { Handler, OwnerParts } from './handler.ts'
+import { OUTLET_SET_ROUTES } from './outlet-sets.ts'
 import { SEARCH_ROUTES } from './searches.ts'
 
 /**
@@ -21,8 +22,11 @@ export function ownerPages(parts: OwnerParts): Router {
       const asked = { ...parts, key, id: request.path.split('/')[3] ?? '' }
       return parts.counts.take(`feeds ${key.id}`, () => answer(asked, request, response))
     }
-  router.use(['/explore/feeds', '/explore/feeds.opml', '/explore/searches'], keptNowhere)
-  for (const [path, operations] of [...FEED_ROUTES, ...SEARCH_ROUTES]) {
+  router.use(
+    ['/explore/feeds', '/explore/feeds.opml', '/explore/searches', '/explore/outlet-sets'],
+    keptNowhere,
+  )
+  for (const [path, operations] of [...FEED_ROUTES, ...SEARCH_ROUTES, ...OUTLET_SET_ROUTES]) {
     const route = router.route(path)
     for (const method of METHODS) {
       const answer = operations[method]

@@ -11,6 +11,7 @@ import { type FeedFormat, feedAddresses, OPML_TYPE, writeOpml } from '../feeds/f
 import { readMembers } from '../http/body.ts'
 import { needed, readDescribed } from './described.ts'
 import { type Handler, type OwnerRoutes, refuseMore } from './handler.ts'
+import { refuseUnknownSets } from './outlet-sets.ts'
 
 const answerList: Handler = async ({ pool, key }, _request, response) => {
   const feeds = await listFeeds(pool, key.id)
@@ -20,6 +21,7 @@ const answerList: Handler = async ({ pool, key }, _request, response) => {
 
 const answerNew: Handler = async ({ pool, publicUrl, serviceName, key }, request, response) => {
   const { search, title } = readMembers(request, ['search', 'title'])
+  await refuseUnknownSets(pool, key.id, search)
   const described = readDescribed(needed(search), title ?? null, key.plan, serviceName, 'title')
   const made = await createFeed(pool, key.id, {
     search: described.search,

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { createCountCollector, type Matched, TooFrequent } from '../../../search/index.ts'
 import { MAX_SEARCHES } from '../../../shared/desk/feeds.ts'
+import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import { type KeptSearch, listSearches } from '../../../shared/desk/searches.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
@@ -54,7 +55,9 @@ export const answerWhatIsNew: Handler = async (
   checkQuota(response)
   const { other: marks } = readMembers(request, [], MARKS)
   if (marks === undefined) throw invalid('marks', MARKS.sentence)
-  const kept = new Map((await listSearches(pool, key.id)).map(one => [one.id, one]))
+  const kept = new Map<string, KeptSearch>()
+  for (const one of await listSearches(pool, key.id))
+    kept.set(one.id, { ...one, search: await withSets(pool, key.id, one.search) })
   // Most searches have the same mark, from one visit. Each different mark is read once, because
   // checking its signature takes time.
   const given = [...new Set(Object.values(marks))].filter(mark => typeof mark === 'string')

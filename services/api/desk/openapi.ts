@@ -1,5 +1,6 @@
 import { ALL_ERRORS } from '../contract/errors.ts'
 import { type AnyErrorCode, inPath, type Json, json, operation, ref } from '../contract/openapi.ts'
+import { LIMITS } from '../contract/parameters.ts'
 import {
   ARTICLE_SCHEMA,
   COUNT,
@@ -310,6 +311,51 @@ const SEARCH_SCHEMAS = {
   GivenFeed: { ...objectOf(MADE_FEED), properties: FEED_SCHEMAS.MadeFeed.properties },
 }
 
+const SET = objectOf({
+  name: text('As it is written in `outlets`; small and capital letters are the same.'),
+  domains: { type: 'array', items: TEXT },
+  unknown: {
+    type: 'array',
+    items: TEXT,
+    description: 'Domains that no outlet with articles of your plan has.',
+  },
+})
+
+const SET_SCHEMAS = {
+  OutletSet: dataOf(SET),
+  OutletSets: dataOf({ type: 'array', items: SET }),
+  NewOutletSet: closedObject({
+    domains: { type: 'array', minItems: 1, maxItems: LIMITS.outlets, items: TEXT },
+  }),
+}
+
+const SET_OPERATIONS: Record<string, Owned> = {
+  'get /explore/outlet-sets': {
+    id: 'listOutletSets',
+    summary: 'List the sets of outlets of your key',
+    description: 'By name.',
+    gives: { 200: ['The sets.', json('OutletSets')] },
+  },
+  'put /explore/outlet-sets/{name}': {
+    id: 'putOutletSet',
+    summary: 'Name some outlets, or change the outlets of a name',
+    description:
+      '`outlets=<name>` then means them, in searches, kept searches, feeds and alerts, which follow each change. A key has 100 sets.',
+    takes: 'NewOutletSet',
+    gives: {
+      200: ['The set, changed.', json('OutletSet')],
+      201: ['A new set.', json('OutletSet')],
+    },
+    errors: ['too_many_searches'],
+  },
+  'delete /explore/outlet-sets/{name}': {
+    id: 'removeOutletSet',
+    summary: 'Remove a set of outlets',
+    description: 'Not while a kept search names it (422).',
+    gives: { 204: ['It is gone.'] },
+  },
+}
+
 /** The operations on kept searches, and the limits of the key. */
 const SEARCH_OPERATIONS: Record<string, Owned> = {
   'get /explore/searches': {
@@ -389,6 +435,7 @@ const SEARCH_OPERATIONS: Record<string, Owned> = {
 
 export const OWNED_OPERATIONS: Json = {
   ...pathsOf('Searches', SEARCH_OPERATIONS),
+  ...pathsOf('Outlet sets', SET_OPERATIONS),
   ...pathsOf('Citations', CITATION_OPERATIONS),
   ...pathsOf('Feeds', FEED_OPERATIONS),
 }
@@ -396,6 +443,7 @@ export const OWNED_OPERATIONS: Json = {
 export const OWNED_SCHEMAS: Json = {
   ...FEED_SCHEMAS,
   ...SEARCH_SCHEMAS,
+  ...SET_SCHEMAS,
   Citation: CITATION_SCHEMA,
   CitedArticles: CITED_ARTICLES_SCHEMA,
   NewCitation: closedObject({ search: NEW_SEARCH }),

@@ -15,6 +15,7 @@ import { needed, readDescribed } from './described.ts'
 import { feedObject, madeFeed } from './feeds.ts'
 import { type Handler, noSearch, type OwnerRoutes, refuseMore } from './handler.ts'
 import { answerWhatIsNew } from './new.ts'
+import { refuseUnknownSets } from './outlet-sets.ts'
 
 /** Highest place in a list. */
 const MOST_PLACES = 1_000_000
@@ -27,6 +28,7 @@ const answerList: Handler = async ({ pool, key }, _request, response) => {
 
 const answerNew: Handler = async ({ pool, serviceName, key }, request, response) => {
   const { search, name } = readMembers(request, ['search', 'name'])
+  await refuseUnknownSets(pool, key.id, search)
   const described = readDescribed(needed(search), name ?? null, key.plan, serviceName)
   const kept = await keepSearch(pool, key.id, described).catch(refuseMore)
   // The key was revoked while the request ran.
@@ -49,6 +51,7 @@ const answerChange: Handler = async ({ pool, serviceName, key, id }, request, re
     throw invalid('body', 'Give a name, a search or a position.')
   }
   if (name?.trim() === '') throw invalid('name', 'Write a name.')
+  await refuseUnknownSets(pool, key.id, search)
   const described = readDescribed(search ?? '', name ?? null, key.plan, serviceName)
   const kept = await changeSearch(pool, key.id, id, {
     ...(search === undefined ? {} : { search: described.search }),

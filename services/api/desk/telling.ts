@@ -13,6 +13,7 @@ import {
   QUESTION,
 } from '../../../shared/desk/alerts/messages.ts'
 import { nextTime } from '../../../shared/desk/alerts/times.ts'
+import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../../shared/plans/keys.ts'
@@ -149,7 +150,7 @@ async function tell(pool: Pool, index: TellingIndex, alertId: string): Promise<v
   ).rows
   if (due === undefined) return
   try {
-    const looked = due.found === null ? await search(index, due) : read(due.found)
+    const looked = due.found === null ? await search(pool, index, due) : read(due.found)
     await write(pool, index, due, looked)
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof TooFrequent)) throw error
@@ -171,9 +172,9 @@ interface Looked {
 }
 
 /** Searches from the place of the alert up to the clock. */
-async function search(index: TellingIndex, due: Due): Promise<Looked> {
-  const { plan } = foundKey({ ...due, used: 0, period: '', reset: 0, left: 0 }).key
-  const query = newOf(due.search, due, plan)
+async function search(pool: Pool, index: TellingIndex, due: Due): Promise<Looked> {
+  const { id, plan } = foundKey({ ...due, used: 0, period: '', reset: 0, left: 0 }).key
+  const query = newOf(await withSets(pool, id, due.search), due, plan)
   const { lastSeq, version, wordsVersion } = due
   const range = { above: due.seq, state: { lastSeq, version, wordsVersion } }
   const all = (await index.collect(query, () => createNumberCollector(LOOKED_AT + 1), range)).seqs()

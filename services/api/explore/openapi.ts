@@ -44,6 +44,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
     tags: [
       { name: 'Explore', description: 'Figures and names around a search.' },
       { name: 'Searches', description: 'Searches that a key keeps, with what hangs on them.' },
+      { name: 'Outlet sets', description: 'Names for outlets, for `outlets`.' },
       {
         name: 'Citations',
         description: 'Searches with an address that always shows the same articles.',

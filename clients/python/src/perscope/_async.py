@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from ._base import Base, checked_count
-from ._contract import Alert, Article, By, Citation, Copies, Counts, ExploreParameters, ExploreQuery, KeptSearch, Page, Related, Removals, Then, WhatIsNew
+from ._contract import Alert, Article, By, Citation, Copies, Counts, ExploreParameters, ExploreQuery, KeptSearch, OutletSet, Page, Related, Removals, Then, WhatIsNew
 from ._errors import PerscopeError
 from ._poll import Poll, PollBatch, PollState
-from ._requests import SEARCHES, Answer, articles_path, search_path
+from ._requests import SEARCHES, SETS, Answer, articles_path, search_path, set_path
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -137,6 +137,20 @@ class AsyncClient(Base):
         """Changes `name`, `search` or `position` of a kept search; its feed keeps its address."""
         kept: KeptSearch = (await self._ask(search_path(id), {}, sent=("PATCH", change))).body["data"]
         return kept
+
+    async def outlet_sets(self) -> list[OutletSet]:
+        """The sets of outlets of the key. `outlets` takes their names in place of domains."""
+        sets: list[OutletSet] = (await self._ask(SETS, {})).body["data"]
+        return sets
+
+    async def put_outlet_set(self, name: str, domains: Sequence[str]) -> OutletSet:
+        """Names some outlets, or changes the outlets of a name."""
+        content = {"domains": list(domains)}
+        made: OutletSet = (await self._ask(set_path(name), {}, sent=("PUT", content))).body["data"]
+        return made
+
+    async def remove_outlet_set(self, name: str) -> None:
+        await self._ask(set_path(name), {}, sent=("DELETE", None))
 
     async def remove_search(self, id: str) -> None:
         await self._ask(search_path(id), {}, sent=("DELETE", None))

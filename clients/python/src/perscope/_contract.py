@@ -253,6 +253,15 @@ class _Kept(TypedDict):
     created_at: str
 
 
+class OutletSet(TypedDict):
+    """Outlets with a name, from `/explore/outlet-sets`. Fields may be added."""
+
+    name: str
+    domains: List[str]
+    unknown: List[str]
+    """Domains that no outlet with articles of the plan has."""
+
+
 class KeptSearch(_Kept, total=False):
     """A search that the key keeps. Fields may be added."""
 

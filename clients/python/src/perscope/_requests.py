@@ -15,6 +15,12 @@ from ._errors import PerscopeError
 
 
 SEARCHES = "/explore/searches"
+SETS = "/explore/outlet-sets"
+
+
+def set_path(name: str) -> str:
+    """The path of a set of outlets."""
+    return f"{SETS}/{quote(name, safe='')}"
 
 
 def search_path(id: str) -> str:

@@ -1,0 +1,133 @@
+import {
+  listSets,
+  namesIn,
+  type OutletSet,
+  putSet,
+  removeSet,
+  SetInUse,
+  TooManySets,
+  withSets,
+} from '../../../shared/desk/outlet-sets.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
+import { coveredBy } from '../../../shared/plans/reach.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { noSetNamed, type Searches } from '../articles/find.ts'
+import { ApiError, invalid } from '../contract/errors.ts'
+import { LIMITS } from '../contract/parameters.ts'
+import { readSearch } from '../contract/request.ts'
+import { type OtherMember, readMembers } from '../http/body.ts'
+import type { Handler, OwnerRoutes } from './handler.ts'
+
+/*
+ * Sets of outlets: `PUT /explore/outlet-sets/<name>` names some domains, and `outlets=<name>` then
+ * means them. A set has no id, because its name is what searches write.
+ */
+
+/** The most letters of a name. */
+const MOST_OF_NAME = 60
+const NAME = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N} '’_()+-]{0,${MOST_OF_NAME - 1}}$`, 'u')
+const SAID_NAME = `Write a name of at most ${MOST_OF_NAME} letters, digits and blanks, without dot or comma.`
+
+const answerList: Handler = async ({ pool, key, searchesOf }, _request, response) => {
+  const { index } = searchesOf(response)
+  const sets = await listSets(pool, key.id)
+  const data = []
+  for (const set of sets) data.push(await setObject(set, index, key.plan))
+  response.json({ status: 'ok', data })
+}
+
+const DOMAINS: OtherMember<string[]> = {
+  name: 'domains',
+  read: value =>
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.length <= LIMITS.outlets &&
+    value.every((one): one is string => typeof one === 'string' && one.includes('.'))
+      ? value
+      : null,
+  sentence: `Write a list of 1 to ${LIMITS.outlets} domains, as ["nrc.nl", "standaard.be"].`,
+}
+
+const answerPut: Handler = async ({ pool, key, searchesOf }, request, response) => {
+  const name = nameIn(request.path)
+  const { other: domains } = readMembers(request, [], DOMAINS)
+  if (domains === undefined) throw invalid('domains', DOMAINS.sentence)
+  // The same rules as in a search, and the same spelling.
+  const { outlets } = readSearch(
+    String(new URLSearchParams({ outlets: domains.join(',') })),
+    'feed',
+  )
+  const set = { name, domains: outlets ?? [] }
+  const put = await putSet(pool, key.id, set).catch(refuse)
+  // The key was revoked while the request ran.
+  if (put === null) throw new ApiError('invalid_token')
+  const data = await setObject(set, searchesOf(response).index, key.plan)
+  response.status(put.isNew ? 201 : 200).json({ status: 'ok', data })
+}
+
+const answerRemove: Handler = async ({ pool, key }, request, response) => {
+  const removed = await removeSet(pool, key.id, nameIn(request.path)).catch(refuse)
+  if (removed === null) {
+    throw new ApiError('not_found', {
+      message: 'This key has no such set of outlets; see GET /explore/outlet-sets.',
+    })
+  }
+  response.status(204).end()
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof TooManySets)
+    throw new ApiError('too_many_searches', { message: error.message })
+  if (error instanceof SetInUse) throw invalid('name', error.message)
+  throw error
+}
+
+/** @throws ApiError when the path holds no name */
+function nameIn(path: string): string {
+  let name = ''
+  try {
+    name = decodeURIComponent(path.split('/')[3] ?? '')
+      .normalize('NFC')
+      .trim()
+  } catch {
+    // A broken percent-encoding is no name.
+  }
+  if (!NAME.test(name)) throw invalid('name', SAID_NAME)
+  return name
+}
+
+/**
+ * A kept search names its sets, and follows their changes. So they must exist.
+ *
+ * @throws ApiError `invalid_request`
+ */
+export async function refuseUnknownSets(
+  pool: Pool,
+  keyId: string,
+  search: string | undefined,
+): Promise<void> {
+  const [name] = namesIn(await withSets(pool, keyId, search ?? ''))
+  if (name !== undefined) throw invalid('search', noSetNamed(name))
+}
+
+/** How many outlets with a text in their domain are looked at. */
+const LOOKED_AT = 10
+
+/** A set for its owner. `unknown` are domains that no outlet with articles of the plan has. */
+async function setObject({ name, domains }: OutletSet, index: Searches['index'], plan: Plan) {
+  const unknown: string[] = []
+  for (const domain of domains) {
+    const found = await index.suggest('outlet', domain, coveredBy(plan), LOOKED_AT)
+    const isKnown = found.some(
+      one => one.field === 'outlet' && one.outlet.domain?.toLowerCase() === domain,
+    )
+    if (!isKnown) unknown.push(domain)
+  }
+  return { name, domains, unknown }
+}
+
+/** The operations on sets of outlets: list, make or change, remove. */
+export const OUTLET_SET_ROUTES: OwnerRoutes = [
+  ['/explore/outlet-sets', { get: answerList }],
+  [/^\/explore\/outlet-sets\/[^/]+$/, { put: [answerPut], delete: answerRemove }],
+]

@@ -1,0 +1,128 @@
+import { type Pool, type Queryable, readRow } from '../postgres/pool.ts'
+import { changeKept } from './feeds.ts'
+
+/** A set of outlets that belongs to a key. Searches name it in place of domains. */
+export interface OutletSet {
+  name: string
+  /** Exact domains, in small letters, in order. */
+  domains: string[]
+}
+
+/** How many sets a key may have. */
+const MAX_SETS = 100
+
+/** The key already has as many sets as it may. */
+export class TooManySets extends Error {
+  override name = 'TooManySets'
+}
+
+/** A kept search names the set, so the set cannot be removed. */
+export class SetInUse extends Error {
+  override name = 'SetInUse'
+}
+
+const COLUMNS = 'name, domains'
+const folded = (name: string) => name.toLowerCase()
+
+/** The sets of a key by name. Index: the primary key. */
+export async function listSets(db: Queryable, keyId: string): Promise<OutletSet[]> {
+  const statement = `select ${COLUMNS} from outlet_sets where key_id = $1 order by folded`
+  return (await db.query<OutletSet>(statement, [keyId])).rows
+}
+
+/**
+ * Makes a set, or gives the set of this name other outlets. Null when the key does not exist or was
+ * revoked.
+ *
+ * @throws TooManySets
+ */
+export function putSet(
+  pool: Pool,
+  keyId: string,
+  { name, domains }: OutletSet,
+): Promise<{ isNew: boolean } | null> {
+  return changeKept(pool, keyId, async client => {
+    const known = await listSets(client, keyId)
+    const isNew = known.every(one => folded(one.name) !== folded(name))
+    if (isNew && known.length >= MAX_SETS)
+      throw new TooManySets(`A key may have ${MAX_SETS} sets of outlets, and this one has.`)
+    await client.query(
+      `insert into outlet_sets (key_id, folded, name, domains) values ($1, $2, $3, $4)
+       on conflict (key_id, folded) do update set name = excluded.name, domains = excluded.domains`,
+      [keyId, folded(name), name, domains],
+    )
+    return { isNew }
+  })
+}
+
+/**
+ * Removes a set.
+ *
+ * @returns null: the key has no such set
+ * @throws SetInUse
+ */
+export async function removeSet(pool: Pool, keyId: string, name: string): Promise<true | null> {
+  const removed = await changeKept(pool, keyId, async client => {
+    const kept = await client.query<{ name: string; search: string }>(
+      'select name, search from kept_searches where key_id = $1',
+      [keyId],
+    )
+    const user = kept.rows.find(({ search }) => namesIn(search).includes(folded(name)))
+    if (user !== undefined)
+      throw new SetInUse(`The kept search "${user.name}" names this set; change it first.`)
+    const { rowCount } = await client.query(
+      'delete from outlet_sets where key_id = $1 and folded = $2',
+      [keyId, folded(name)],
+    )
+    return rowCount === 1
+  })
+  return removed ? true : null
+}
+
+/** Whether an entry of `outlets` is the name of a set: domains have a dot, and names have none. */
+export const isSetName = (entry: string): boolean => !entry.includes('.')
+
+/** A part of a query string that holds outlets: its name, and its decoded values. */
+const OUTLETS = /^(outlets(?:\[\]|%5B%5D)?)=(.*)$/i
+
+/** The names of sets in a query string, in small letters. */
+export const namesIn = (query: string): string[] => query.split('&').flatMap(namesInPart)
+
+function namesInPart(part: string): string[] {
+  return entriesOf(part)
+    .filter(entry => entry !== '' && isSetName(entry))
+    .map(folded)
+}
+
+function entriesOf(part: string): string[] {
+  const written = OUTLETS.exec(part)?.[2]
+  if (written === undefined) return []
+  try {
+    return decodeURIComponent(written.replaceAll('+', ' '))
+      .split(',')
+      .map(entry => entry.trim())
+  } catch {
+    return [] // the reader of query strings refuses it
+  }
+}
+
+/**
+ * A query string with the domains of its sets in place of their names, as they are now. A name that
+ * the key does not have stays, and is refused where the search is planned. Index: the primary key.
+ */
+export async function withSets(db: Queryable, keyId: string, query: string): Promise<string> {
+  const names = namesIn(query)
+  if (names.length === 0) return query
+  const sets = new Map<string, string[]>()
+  for (const name of new Set(names)) {
+    const statement = `select ${COLUMNS} from outlet_sets where key_id = $1 and folded = $2`
+    const set = await readRow<OutletSet>(db, statement, [keyId, name])
+    if (set !== undefined) sets.set(name, set.domains)
+  }
+  const resolved = (part: string) => {
+    if (namesInPart(part).length === 0) return part
+    const domains = entriesOf(part).flatMap(entry => sets.get(folded(entry)) ?? [entry])
+    return `outlets=${encodeURIComponent(domains.join(','))}`
+  }
+  return query.split('&').map(resolved).join('&')
+}

@@ -1,0 +1,110 @@
+import t from 'tap'
+import { until } from '../fleet.ts'
+import { sent } from './api.ts'
+import { startFeedApi } from './feeds.ts'
+
+const api = await startFeedApi(t)
+const outlets = [
+  ['De Brug', 'brug.example'],
+  ['De Sluis', 'sluis.example'],
+  ['De Dijk', 'dijk.example'],
+]
+await api.index(
+  outlets.map(([name, domain]) => ({
+    title: `Waterpeil bij ${name}`,
+    outlet: { name: name!, domain: domain! },
+  })),
+)
+const ask = (secret: string, method: string, path: string, body?: unknown) =>
+  api.ask(secret, `/explore/${path}`, sent(method, body))
+const put = (secret: string, name: string, ...domains: string[]) =>
+  ask(secret, 'PUT', `outlet-sets/${encodeURIComponent(name)}`, { domains })
+const found = async (secret: string, named: string) => {
+  const { json } = await ask(secret, 'GET', `articles?q=waterpeil&outlets=${named}`)
+  return json.errors ?? json.articles.map((one: { title: string }) => one.title.slice(17)).sort()
+}
+
+t.test('a set stands for its outlets wherever searches are made, with its key alone', async t => {
+  const { secret } = await api.issue()
+  const stranger = await api.issue()
+  const domains = ['Sluis.example', 'brug.example', 'brug.exampel']
+  t.equal((await put(secret, 'my region', ...domains)).status, 201)
+  // Names of outlets are those of some seconds before.
+  const unknown = async () => (await ask(secret, 'GET', 'outlet-sets')).json.data[0].unknown
+  await until(async () => (await unknown()).length === 1, 40_000)
+  const made = await put(secret, 'My region', ...domains)
+  t.equal(made.status, 200)
+  t.strictSame(made.json.data, {
+    name: 'My region',
+    domains: ['brug.exampel', 'brug.example', 'sluis.example'],
+    unknown: ['brug.exampel'],
+  })
+  t.same(await found(secret, 'my+region'), ['Brug', 'Sluis'])
+  t.same(await found(secret, 'MY%20REGION,dijk.example'), ['Brug', 'Dijk', 'Sluis'])
+  t.match(await found(stranger.secret, 'my+region'), { outlets: [/no set of outlets named "my/] })
+  const counted = await ask(secret, 'GET', 'counts?by=outlet&q=waterpeil&outlets=my+region')
+  t.equal(counted.json.total, 2)
+  const params = {
+    name: 'search_news',
+    arguments: { q: 'waterpeil', outlets: ['my region'] },
+  }
+  const told = await api.ask(
+    secret,
+    '/mcp',
+    sent('POST', { jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+  )
+  t.equal(told.json.result.structuredContent.total_results, 2)
+  t.equal((await ask(secret, 'GET', 'outlet-sets')).json.data.length, 1)
+  t.same((await ask(stranger.secret, 'GET', 'outlet-sets')).json.data, [])
+})
+
+t.test('a changed set is a changed search: feeds and kept searches follow it', async t => {
+  const { secret } = await api.issue()
+  await put(secret, 'papers', 'brug.example', 'sluis.example')
+  const search = 'q=waterpeil&outlets=papers'
+  const kept = (await ask(secret, 'POST', 'searches', { search })).json.data
+  t.equal(kept.search, search, 'it keeps the name')
+  const feed = (await ask(secret, 'PUT', `searches/${kept.id}/feed`)).json.data
+  const items = async () =>
+    (await api.ask(null, new URL(feed.url).pathname)).text.split('<item>').length - 1
+  t.equal(await items(), 2)
+  const cited = await ask(secret, 'POST', 'citations', { search })
+  t.match(cited.json.search, 'outlets=brug.example%2Csluis.example', 'as they are now')
+  const page = await ask(secret, 'GET', `articles?${search}&per_page=1`)
+  const next = `articles?${search}&per_page=1&cursor=${page.json.next_cursor}`
+  t.equal((await ask(secret, 'GET', next)).json.articles.length, 1)
+  const mark = async (of: string | null) =>
+    (await ask(secret, 'POST', 'searches/new', { marks: { [kept.id]: of } })).json.data[0]
+  const before = await mark(null)
+
+  t.equal((await put(secret, 'Papers', 'dijk.example')).status, 200)
+  t.equal(await items(), 1)
+  t.same(Object.keys((await ask(secret, 'GET', next)).json.errors), ['cursor'])
+  await api.index([
+    { title: 'Waterpeil bij De Dijk', outlet: { name: 'De Dijk', domain: 'dijk.example' } },
+  ])
+  t.equal((await mark(before.mark)).new, 1)
+  t.equal((await ask(secret, 'DELETE', 'outlet-sets/papers')).status, 422, 'a search names it')
+  await ask(secret, 'DELETE', `searches/${kept.id}`)
+  t.equal((await ask(secret, 'DELETE', 'outlet-sets/papers')).status, 204)
+  t.equal((await ask(secret, 'DELETE', 'outlet-sets/papers')).status, 404)
+  t.match((await ask(secret, 'POST', 'searches', { search })).json.errors.search, [
+    /no set of outlets named "papers"/,
+  ])
+})
+
+t.test('names and domains are checked', async t => {
+  const { secret } = await api.issue()
+  for (const name of ['a.b', 'a,b', ' ', 'x'.repeat(61), '%', '<b>']) {
+    t.match((await put(secret, name, 'brug.example')).json.errors, { name: [/Write a name/] }, name)
+  }
+  for (const domains of [
+    [],
+    ['brug'],
+    Array.from({ length: 51 }, (_, n) => `a${n}.nl`),
+    'a.nl',
+    [1],
+  ])
+    t.equal((await ask(secret, 'PUT', 'outlet-sets/a', { domains })).status, 422)
+  t.equal((await put(secret, 'a', 'https://nrc.nl/')).status, 422)
+})
