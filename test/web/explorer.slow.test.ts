@@ -66,13 +66,13 @@ if (browserPath === undefined) {
     await page.waitForURL(/published_after=.*published_before=/)
     t.pass('a brush over the timeline narrows the search')
 
-    await page.getByRole('button', { name: 'Follow' }).click()
+    await page.getByRole('button', { name: 'Tell me' }).first().click()
     t.match(
-      await page.getByLabel('Name of the feed').inputValue(),
+      await page.getByLabel('Name', { exact: true }).inputValue(),
       /^Brussels Zug · from .* · until /,
       'in words',
     )
-    await page.getByRole('button', { name: 'Make a feed of this search' }).click()
+    await page.getByRole('button', { name: /^Make a feed of this search/ }).click()
     await page.getByRole('radio', { name: 'Atom' }).check()
     t.match(await page.getByLabel('Address of the feed').inputValue(), /\.atom$/)
     await page.getByRole('radio', { name: 'RSS' }).check()
@@ -86,7 +86,7 @@ if (browserPath === undefined) {
     )
     t.strictSame(await axe(page), [], 'with a feed')
     await page.getByRole('button', { name: /^End: / }).click()
-    await page.getByLabel('Address of the feed').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: /^End: / }).waitFor({ state: 'detached' })
     t.not((await api.ask(null, new URL(address).pathname)).status, 200, 'ended')
 
     const leaks = asked.filter(url => url.includes(secret) || url.includes('psk_'))

@@ -100,7 +100,7 @@ if (browserPath === undefined) {
       await page.locator('article.card').first().waitFor()
       for (const summary of await page.locator('summary:visible').all()) await summary.click()
       await page.locator('.chart canvas').waitFor()
-      for (const way of ['Download', 'Follow', 'Use in a program']) {
+      for (const way of ['Download', 'Keep', 'Use in a program']) {
         await page.getByRole('button', { name: way, exact: true }).click()
         if (way === 'Use in a program') await page.getByRole('radio', { name: 'Python' }).check()
         t.ok((await overhang(page)) <= 0, `nothing sticks out: ${way}`)

@@ -96,8 +96,10 @@ export function Card(props: {
   now: number | null
   told: ReadonlyMap<string, Told>
   related: Related[] | undefined
+  /** The article was new when its kept search was opened. */
+  isFresh?: boolean
 }): VNode {
-  const { article, match, matches, now, told, related } = props
+  const { article, isFresh = false, match, matches, now, told, related } = props
   const hasBeside = (told.get(article.id)?.copies ?? []).length > 0 || (related ?? []).length > 0
   const { Beside } = useLater(hasBeside, loadBeside)
   const Heading = now === null ? 'h1' : 'h3'
@@ -112,7 +114,7 @@ export function Card(props: {
   const title = <Marked pieces={inTitle} />
   return (
     <article class="card" lang={language} data-id={article.id}>
-      <Source article={article} now={now} />
+      <Source {...{ article, isFresh, now }} />
       <Heading>
         {address === null ? (
           title
@@ -147,11 +149,13 @@ function upToWord(snippet: string): string {
 }
 
 /** Shows where an article is from and when it appeared, in the language of the page. */
-function Source({ article, now }: { article: Article; now: number | null }) {
+function Source(props: { article: Article; isFresh: boolean; now: number | null }) {
+  const { article, isFresh, now } = props
   const { words } = useSpeech()
   const { language, country, relevance } = article
   return (
     <div class="row hint source" lang={document.documentElement.lang}>
+      {isFresh && <b class="pill fresh">{words.kept.new}</b>}
       <b>{article.outlet.name ?? article.outlet.domain ?? '–'}</b>
       <a href={`/a/${encodeURIComponent(article.id)}`} title={words.results.page}>
         <Moment at={article.published_at} now={now} />

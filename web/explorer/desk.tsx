@@ -1,23 +1,25 @@
 import type { VNode } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type {
-  Alert,
   AlertTerms,
   KeptSearch,
+  OutletSet,
   WhatIsNew,
 } from '../../clients/typescript/src/index.ts'
 import { Button, useAsking, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
-import { ask, askFile, isListOf, isOneOf, isRecord, type Outcome } from '../parts/request.ts'
+import { ask, askFile, isListOf, isRecord, type Outcome } from '../parts/request.ts'
 import { useSpeech } from '../words/index.ts'
-import { Made } from './take/take.tsx'
+import { noteFresh } from './search/fresh.ts'
+import { inWords } from './search/in-words.ts'
+import { addressOf, readStored } from './search/search.ts'
+import { saveFile } from './take/download.ts'
+import { setAlert, Telling } from './take/telling.tsx'
 
 // The browser loads these parts when it first shows one of them. They are one file, because one
 // file compresses well.
 export { CitePage } from './take/cite.tsx'
 export { Take } from './take/take.tsx'
-
-type Urls = Record<string, string>
 
 const byMeaning = (search: string) => /(^|&)search=semantic(&|$)/.test(search)
 
@@ -32,7 +34,6 @@ function useKept(secret: string) {
   const [kept, setKept] = useState<KeptSearch[] | null>(null)
   const [fresh, setFresh] = useState<ReadonlyMap<string, WhatIsNew>>(new Map())
   const { failure, told } = useAsking()
-  const [urls, setUrls] = useState<Urls | null>(null)
   const look = useCallback(
     async (signal?: AbortSignal) => {
       const answer = await told(
@@ -75,173 +76,222 @@ function useKept(secret: string) {
     kept,
     fresh,
     failure,
-    urls,
     look: () => look(),
-    /** Records that the articles of a search are seen. The next count begins after them. */
-    see(id: string) {
-      const mark = fresh.get(id)?.mark
-      if (mark !== undefined)
-        localStorage.setItem(MARKS, JSON.stringify({ ...readMarks(), [id]: mark }))
+    /**
+     * Records that the articles of a search are seen. The next count begins after them, and their
+     * list marks those that were new.
+     */
+    see({ id, search }: KeptSearch) {
+      const one = fresh.get(id)
+      if (one === undefined) return
+      localStorage.setItem(MARKS, JSON.stringify({ ...readMarks(), [id]: one.mark }))
+      if (one.new > 0 && one.since) noteFresh(addressOf(readStored(search)), one.since)
     },
     change: (id: string, body: { name: string } | { position: number }) =>
       done(ask(at(id), isRecord, { key: secret, method: 'PATCH', body })),
     remove: (id: string) => done(askFile(at(id), { key: secret, method: 'DELETE' })),
-    /** @returns a mistake in the terms, or the secret of a webhook's signatures */
     async alert(id: string, terms: AlertTerms) {
-      const answer = await ask(`${at(id)}/alert`, isOneOf<Alert>, {
-        key: secret,
-        method: 'PUT',
-        body: terms,
-      })
-      if (answer.kind === 'failure')
-        return { wrong: Object.values(answer.errors).flat().join(' ') || answer.message }
-      await look()
-      return { secret: answer.value.data.secret ?? '' }
+      const answer = await setAlert(secret, id, terms)
+      if (!('wrong' in answer)) await look()
+      return answer
     },
-    endAlert: (id: string) => done(askFile(`${at(id)}/alert`, { key: secret, method: 'DELETE' })),
-    async feed(id: string) {
-      const answer = await told(
-        ask(`${at(id)}/feed`, isOneOf<{ urls: Urls }>, { key: secret, method: 'PUT' }),
-      )
-      setUrls(answer?.data.urls ?? null)
-      if (answer !== null) await look()
+    end: (id: string, what: 'alert' | 'feed') =>
+      done(askFile(`${at(id)}/${what}`, { key: secret, method: 'DELETE' })),
+    async save() {
+      const file = await told(askFile('/explore/feeds.opml', { key: secret }))
+      if (file !== null) saveFile(file, 'perscope-feeds.opml')
     },
   }
 }
 
 /**
- * The searches that the key keeps, with the number of new articles in each, their names and their
- * order.
+ * The searches that the key keeps, in their order: what each asks, how much is new to it, and whom
+ * it tells. Below them are the sets of outlets.
  */
 export function KeptPage({ secret, onForget }: { secret: string; onForget(): void }): VNode {
-  const { words, number } = useSpeech()
-  const { kept, fresh, failure, urls, look, see, change, remove, feed, alert, endAlert } =
-    useKept(secret)
+  const { words } = useSpeech()
+  const desk = useKept(secret)
+  const { kept, failure, look, change, save } = desk
+  const [dragged, setDragged] = useState<number | null>(null)
   useEffect(() => {
     document.title = `${words.kept.title} – Perscope`
   }, [words])
+  /** Moves a search to the place of another. */
+  const move = (from: number, to: number) => {
+    const one = kept?.[from]
+    const place = kept?.[to]
+    if (one !== undefined && place !== undefined && from !== to)
+      void change(one.id, { position: place.position })
+  }
   return (
     <main class="wide alone" id="results" aria-busy={kept === null}>
       <h1>{words.kept.title}</h1>
       {failure !== null && <FailureNotice failure={failure} onAgain={look} onForget={onForget} />}
       {kept?.length === 0 && <p>{words.kept.none}</p>}
-      <ul class="feed-list">
-        {kept?.map(({ id, name, search, position, alert: own }, at) => {
-          const { new: count = 0, more = false } = fresh.get(id) ?? {}
-          return (
-            <li key={id}>
-              <p class="row">
-                <a href={`/?${search}`} onClick={() => see(id)}>
-                  {name}
-                </a>
-                {count > 0 && <b>{words.kept.fresh(`${number(count)}${more ? '+' : ''}`)}</b>}
-              </p>
-              <p class="row">
-                <input
-                  value={name}
-                  aria-label={words.app.named(words.kept.rename, name)}
-                  onChange={event => change(id, { name: event.currentTarget.value })}
-                />
-                <Button
-                  disabled={at === 0}
-                  aria-label={words.app.named(words.kept.up, name)}
-                  onClick={() => change(id, { position: kept[at - 1]?.position ?? position })}
-                  text="↑"
-                />
-                <Button of={name} onClick={() => feed(id)} text={words.take.feed} />
-                <Button of={name} onClick={() => remove(id)} text={words.kept.remove} />
-              </p>
-              {!byMeaning(search) && (
-                <AlertForm
-                  {...{ name, own }}
-                  onSet={terms => alert(id, terms)}
-                  onEnd={() => endAlert(id)}
-                />
-              )}
-            </li>
-          )
-        })}
-      </ul>
-      <div role="status">{urls !== null && <Made urls={urls} />}</div>
+      <ol class="kept">
+        {kept?.map((one, at) => (
+          <li
+            key={one.id}
+            class={dragged === at ? 'stale' : ''}
+            draggable
+            onDragStart={() => setDragged(at)}
+            onDragOver={event => event.preventDefault()}
+            onDragEnd={() => setDragged(null)}
+            onDrop={event => {
+              event.preventDefault()
+              if (dragged !== null) move(dragged, at)
+              setDragged(null)
+            }}
+          >
+            <Kept {...{ one, desk, secret }} onMove={by => move(at, at + by)} />
+          </li>
+        ))}
+      </ol>
+      {kept?.some(({ feed }) => feed !== null) && (
+        <p>
+          <Button onClick={save} text={words.take.opml} />
+        </p>
+      )}
+      <Sets secret={secret} />
     </main>
   )
 }
 
-const AT_ONCE = 'at once'
-
-/**
- * The form of an alert: where a search reports new articles, and when: at once, or each day at a
- * time in this device's zone.
- */
-function AlertForm(props: {
-  name: string
-  own: Alert | null
-  onSet(terms: AlertTerms): Promise<{ wrong?: string; secret?: string }>
-  onEnd(): void
+/** A kept search: its name, its query in words, what is new, and whom it tells. */
+function Kept(props: {
+  one: KeptSearch
+  desk: ReturnType<typeof useKept>
+  secret: string
+  onMove(by: 1 | -1): void
 }) {
-  const { name, own, onSet, onEnd } = props
+  const { one, desk, secret, onMove } = props
+  const { id, name, search, alert, feed } = one
+  const speech = useSpeech()
+  const { words, number } = speech
+  const [isNaming, setNaming] = useState(false)
+  const news = desk.fresh.get(id)
+  const stored = readStored(search)
+  const said = inWords(stored, speech)
+  const count = (n: number) => `${number(n)}${news?.more ? '+' : ''}`
+  const moves: Record<string, 1 | -1> = { ArrowUp: -1, ArrowDown: 1 }
+  return (
+    <>
+      <div class="row">
+        <button
+          type="button"
+          class="quiet handle"
+          aria-label={words.app.named(words.kept.move, name)}
+          title={words.kept.moveAbout}
+          onKeyDown={event => {
+            const by = moves[event.key]
+            if (by === undefined) return
+            event.preventDefault()
+            onMove(by)
+          }}
+        >
+          ⠿
+        </button>
+        {isNaming ? (
+          <input
+            ref={focus}
+            value={name}
+            aria-label={words.app.named(words.kept.rename, name)}
+            onChange={event => {
+              setNaming(false)
+              void desk.change(id, { name: event.currentTarget.value })
+            }}
+            onBlur={() => setNaming(false)}
+          />
+        ) : (
+          <a class="name" href={addressOf(stored)} onClick={() => desk.see(one)}>
+            {name}
+          </a>
+        )}
+        {news !== undefined && news.new > 0 && (
+          <b class="pill fresh">
+            {words.kept.fresh(
+              words.results.total(count(news.new), news.new === 1),
+              words.copies.texts(count(news.texts), news.texts === 1),
+            )}
+          </b>
+        )}
+        <span class="row does">
+          <Button
+            class="quiet"
+            of={name}
+            onClick={() => setNaming(true)}
+            text={words.kept.rename}
+          />
+          <Button
+            class="quiet"
+            of={name}
+            onClick={() => desk.remove(id)}
+            text={words.kept.remove}
+          />
+        </span>
+      </div>
+      {said !== name && <p class="hint">{said}</p>}
+      {byMeaning(search) && <p class="hint">{words.kept.byMeaning}</p>}
+      <Telling
+        {...{ name, alert, feed, secret }}
+        id={async () => id}
+        isOfWords={!byMeaning(search)}
+        onSet={terms => desk.alert(id, terms)}
+        onEnd={what => desk.end(id, what)}
+        onFeed={desk.look}
+      />
+    </>
+  )
+}
+
+const focus = (field: HTMLInputElement | null) => field?.focus()
+
+/** The sets of outlets of the key. They are made where outlets are chosen. */
+function Sets({ secret }: { secret: string }) {
   const { words } = useSpeech()
-  const { alert } = words
-  const [to, setTo] = useState(own?.to.replace(/^mailto:/, '') ?? '')
-  const [when, setWhen] = useState(own?.when ?? '08:00')
-  const [{ wrong, secret }, setAnswer] = useState<{ wrong?: string; secret?: string }>({})
-  const set = async (event: Event) => {
-    event.preventDefault()
-    const address = /^[^:/]+@/.test(to.trim()) ? `mailto:${to.trim()}` : to
-    const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone
-    setAnswer(await onSet({ to: address, when, time_zone }))
+  const [sets, setSets] = useState<OutletSet[]>([])
+  const { failure, told } = useAsking()
+  const look = useCallback(
+    async (signal?: AbortSignal) => {
+      const path = '/explore/outlet-sets'
+      const answer = await told(ask(path, isListOf<OutletSet>, { key: secret, signal }))
+      if (answer !== null) setSets(answer.data)
+    },
+    [secret, told],
+  )
+  useWork(look)
+  const remove = async (name: string) => {
+    const path = `/explore/outlet-sets/${encodeURIComponent(name)}`
+    if ((await told(askFile(path, { key: secret, method: 'DELETE' }))) !== null) await look()
   }
   return (
-    <details>
-      <summary>
-        {alert.title}
-        {own !== null && `: ${alert.states[own.state]}`}
-        <span class="unseen"> ({name})</span>
-      </summary>
-      <form class="row" onSubmit={set}>
-        <label>
-          {alert.to}
-          <input
-            required
-            maxLength={2_000}
-            value={to}
-            onInput={event => setTo(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          {alert.when}
-          <select
-            value={when === AT_ONCE ? when : ''}
-            onChange={event => setWhen(event.currentTarget.value || '08:00')}
-          >
-            <option value={AT_ONCE}>{alert.atOnce}</option>
-            <option value="">{alert.daily}</option>
-          </select>
-        </label>
-        {when !== AT_ONCE && (
-          <input
-            type="time"
-            required
-            aria-label={alert.daily}
-            value={when}
-            onInput={event => setWhen(event.currentTarget.value)}
-          />
-        )}
-        <button type="submit" class="primary">
-          {alert.set}
-        </button>
-        {own !== null && <Button onClick={onEnd} text={alert.end} />}
-      </form>
-      {own !== null && own.reason !== null && <p class="hint">{own.reason}</p>}
-      <div role="status">
-        {own?.state === 'asked' && <p>{alert.asked}</p>}
-        {secret && (
-          <p class="row">
-            {alert.secret} <code>{secret}</code>
-          </p>
-        )}
-      </div>
-      {wrong && <p role="alert">{wrong}</p>}
-    </details>
+    <section>
+      <h2>{words.sets.title}</h2>
+      <p class="hint">{words.sets.about}</p>
+      {failure !== null && <p role="alert">{Object.values(failure.errors).flat().join(' ')}</p>}
+      <ul class="kept">
+        {sets.map(({ name, domains, unknown }) => (
+          <li key={name}>
+            <div class="row">
+              <a class="name" href={`/?${new URLSearchParams({ outlets: name })}`}>
+                {name}
+              </a>
+              <span class="row does">
+                <Button
+                  class="quiet"
+                  of={name}
+                  onClick={() => remove(name)}
+                  text={words.kept.remove}
+                />
+              </span>
+            </div>
+            <p class="hint">{domains.join(', ')}</p>
+            {unknown.length > 0 && (
+              <p class="hint problem">{words.sets.unknown(unknown.join(', '))}</p>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }

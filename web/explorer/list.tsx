@@ -8,6 +8,7 @@ import { type Speech, useSpeech } from '../words/index.ts'
 import { Card } from './article.tsx'
 import { MeaningLine, useCounts, useMeaning } from './insights/counts.tsx'
 import { useChips } from './search/filters.tsx'
+import { freshSince } from './search/fresh.ts'
 import { inWords } from './search/in-words.ts'
 import { matchOf } from './search/marks.ts'
 import { addressOf, isSame, NEW_SEARCH, type Search, WAYS, type Way } from './search/search.ts'
@@ -47,6 +48,7 @@ export function ResultList(props: ListProps): VNode {
   const { words, number } = useSpeech()
   const meaning = useMeaning(of, secret)
   const drop = dropOf(of, articles, meaning?.near ?? null)
+  const since = useMemo(() => of && freshSince(addressOf(of)), [of])
   const now = useNow(60_000)
   const [taking, setTaking] = useState<Way | null>(null)
   const { Take } = useLater(taking !== null, loadTake)
@@ -85,6 +87,7 @@ export function ResultList(props: ListProps): VNode {
               )}
               <Card
                 {...{ article, match, now, told, related: related.get(article.id) }}
+                isFresh={since !== null && (article.ingested_at ?? '') > since}
                 matches={results.matches.get(article.id) ?? null}
               />
               <Folded
@@ -253,6 +256,7 @@ function Head(
           {WAYS.map(way => (
             <Button
               key={way}
+              class={way === 'keep' || way === 'tell' ? 'primary' : ''}
               aria-expanded={taking === way}
               onClick={() => onTake(way)}
               text={words.take[way]}

@@ -246,7 +246,9 @@ export const de: Words = {
     done: n => `Fertig: ${n} Artikel.`,
     tooLarge:
       'Das ist mehr, als der Browser im Speicher hält. Grenzen Sie die Suche ein, oder verwenden Sie Chrome oder Edge, die in eine Datei schreiben.',
-    feed: 'Folgen',
+    keep: 'Speichern',
+    tell: 'Benachrichtigen',
+    show: 'Adressen zeigen',
     feedAbout:
       'Eine Adresse für Ihren Feedreader. Wer sie kennt, liest mit Ihrem Schlüssel; behalten Sie sie für sich.',
     feedMeaning:
@@ -257,8 +259,6 @@ export const de: Words = {
     subscribe: 'Feed aus dieser Suche erstellen',
     feedMade: 'Kopieren Sie die Adresse jetzt: Sie wird nur dieses eine Mal angezeigt.',
     feedAddress: 'Adresse des Feeds',
-    feedName: 'Name des Feeds',
-    feeds: 'Ihre Feeds',
     endFeed: 'Beenden',
     opml: 'Alle Feeds als OPML',
     code: 'In einem Programm verwenden',
@@ -297,6 +297,12 @@ export const de: Words = {
     when: 'Wann',
     atOnce: 'sofort',
     daily: 'jeden Tag um',
+    about:
+      'Erfahren Sie von neuen Artikeln: per Mail oder an einen Webhook, sofort oder als tägliche Übersicht, oder in einem Feedreader. Die Suche wird dafür gespeichert.',
+    nobody: 'noch niemand',
+    feed: 'Feed',
+    time: 'Uhrzeit der Übersicht',
+    zone: 'Zeitzone',
     set: 'Benachrichtigen',
     end: 'Benachrichtigung beenden',
     asked: 'Wir haben eine E-Mail geschickt. Folgen Sie dem Link darin.',
@@ -305,13 +311,32 @@ export const de: Words = {
   },
   kept: {
     title: 'Gespeicherte Suchen',
+    about:
+      'Eine gespeicherte Suche zählt, was neu ist, wenn Sie wiederkommen, und markiert es in ihrer Liste.',
     keep: 'Diese Suche speichern',
     kept: 'Die Suche ist gespeichert.',
-    none: 'Sie haben noch keine Suche gespeichert. Suchen Sie, und speichern Sie die Suche unter „Folgen“.',
-    fresh: (n: string) => `${n} neu`,
+    notKept: 'Die Suche konnte nicht gespeichert werden.',
+    none: 'Sie haben noch keine Suche gespeichert. Suchen Sie, und wählen Sie dann „Speichern“ über den Ergebnissen.',
+    fresh: (articles, texts) => `neu: ${articles}, ${texts}`,
+    new: 'neu',
+    byMeaning: 'Bei einer Suche nach Bedeutung wird nicht gezählt, was neu ist.',
+    name: 'Name',
     rename: 'Umbenennen',
-    up: 'Nach oben',
+    move: 'Verschieben',
+    moveAbout: 'Ziehen Sie sie, oder drücken Sie die Pfeiltasten nach oben und unten.',
     remove: 'Entfernen',
+  },
+  sets: {
+    several: 'Mehrere Medien',
+    add: 'Medium hinzufügen',
+    title: 'Gruppen von Medien',
+    about:
+      'Medien mit einem Namen, um in allen zugleich zu suchen. Wählen Sie Medien bei den Filtern, und speichern Sie sie als Gruppe.',
+    unknown: domains => `Kein Medium hat diese Domain: ${domains}`,
+    save: 'Als Gruppe speichern',
+    name: 'Name der Gruppe',
+    yours: 'Ihre Gruppen',
+    edit: 'Medien ändern',
   },
   countries: { NL: 'Niederlande', BE: 'Belgien', LU: 'Luxemburg' },
   languages: {

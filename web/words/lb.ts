@@ -248,7 +248,9 @@ export const lb: Words = {
     done: (n, one) => (one ? 'Fäerdeg: 1 Artikel.' : `Fäerdeg: ${n} Artikelen.`),
     tooLarge:
       'Dat ass méi, wéi de Browser am Späicher hält. Grenzt d’Sich an, oder benotzt Chrome oder Edge, déi an e Fichier schreiwen.',
-    feed: 'Suivéieren',
+    keep: 'Späicheren',
+    tell: 'Sot mer Bescheed',
+    show: 'Adresse weisen',
     feedAbout:
       'Eng Adress fir Äre Feed-Lieser. Wien se kennt, liest mat Ärem Schlëssel; haalt se also fir Iech.',
     feedMeaning:
@@ -259,8 +261,6 @@ export const lb: Words = {
     subscribe: 'Feed aus dëser Sich maachen',
     feedMade: 'Kopéiert d’Adress elo: se gëtt nëmmen dës eng Kéier gewisen.',
     feedAddress: 'Adress vum Feed',
-    feedName: 'Numm vum Feed',
-    feeds: 'Är Feeds',
     endFeed: 'Stoppen',
     opml: 'All d’Feeds als OPML',
     code: 'An engem Programm benotzen',
@@ -298,6 +298,12 @@ export const lb: Words = {
     when: 'Wéini',
     atOnce: 'direkt',
     daily: 'all Dag um',
+    about:
+      'Gitt iwwer nei Artikele gewuer: per Mail oder un e Webhook, direkt oder als deeglech Iwwersiicht, oder an engem Feedreader. D’Sich gëtt dofir gespäichert.',
+    nobody: 'nach keen',
+    feed: 'Feed',
+    time: 'Auerzäit vun der Iwwersiicht',
+    zone: 'Zäitzon',
     set: 'Mech informéieren',
     end: 'Notifikatioun stoppen',
     asked: 'Mir hunn eng E-Mail geschéckt. Klickt op de Link dran.',
@@ -306,13 +312,32 @@ export const lb: Words = {
   },
   kept: {
     title: 'Gespäichert Sichen',
+    about:
+      'Eng gespäichert Sich zielt, wat nei ass, wann Dir erëmkommt, a markéiert et an hirer Lëscht.',
     keep: 'Dës Sich späicheren',
     kept: 'D’Sich ass gespäichert.',
-    none: 'Dir hutt nach keng Sich gespäichert. Sicht, a späichert d’Sich ënner „Suivéieren“.',
-    fresh: (n: string) => `${n} nei`,
+    notKept: 'D’Sich konnt net gespäichert ginn.',
+    none: 'Dir hutt nach keng Sich gespäichert. Sicht eppes, a wielt dann „Späicheren“ iwwer de Resultater.',
+    fresh: (articles, texts) => `nei: ${articles}, ${texts}`,
+    new: 'nei',
+    byMeaning: 'Bei enger Sich no Bedeitung gëtt net gezielt, wat nei ass.',
+    name: 'Numm',
     rename: 'Ëmbenennen',
-    up: 'No uewen',
+    move: 'Réckelen',
+    moveAbout: 'Zitt se, oder dréckt d’Pfeiltasten no uewen an ënnen.',
     remove: 'Ewechhuelen',
+  },
+  sets: {
+    several: 'Méi Medien',
+    add: 'Medium derbäisetzen',
+    title: 'Gruppe vu Medien',
+    about:
+      'Medie mat engem Numm, fir an allen zesummen ze sichen. Wielt Medie bei de Filteren, a späichert se als Grupp.',
+    unknown: domains => `Kee Medium huet dës Domain: ${domains}`,
+    save: 'Als Grupp späicheren',
+    name: 'Numm vun der Grupp',
+    yours: 'Är Gruppen',
+    edit: 'Medien änneren',
   },
   countries: { NL: 'Nidderlanden', BE: 'Belsch', LU: 'Lëtzebuerg' },
   languages: {

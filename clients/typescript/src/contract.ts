@@ -332,6 +332,10 @@ export interface WhatIsNew {
   /** Exact up to 999. */
   new: number
   more: boolean
+  /** How many texts they are: several articles may share most of theirs. */
+  texts: number
+  /** The time of the mark that was sent; null: none was. */
+  since: string | null
   /** Store it once the articles have been seen. */
   mark: string
 }

@@ -1,16 +1,17 @@
 import { hash } from 'node:crypto'
-import { createCountCollector, type Matched, TooFrequent } from '../../../search/index.ts'
+import { createNumberCollector, type Matched, TooFrequent } from '../../../search/index.ts'
 import { MAX_SEARCHES } from '../../../shared/desk/feeds.ts'
 import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import { type KeptSearch, listSearches } from '../../../shared/desk/searches.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
 import { checkQuota } from '../access/access.ts'
 import { COSTS } from '../access/costs.ts'
 import { type CursorSecret, opened, signed } from '../contract/cursor.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
 import type { Json } from '../contract/openapi.ts'
-import { COUNT, dataOf, objectOf, TEXT, text } from '../contract/resources.ts'
+import { COUNT, count, dataOf, objectOf, TEXT, text, timeOrNull } from '../contract/resources.ts'
 import { type OtherMember, readMembers } from '../http/body.ts'
 import type { Handler } from './handler.ts'
 import { type CurrentPlace, type IngestionPlace, newOf, readPlace } from './place.ts'
@@ -24,6 +25,8 @@ export const NEW_SCHEMA: Json = dataOf({
     id: TEXT,
     new: { ...COUNT, maximum: 999 },
     more: { type: 'boolean', description: 'There are more than 999.' },
+    texts: count('How many texts these articles are, as far as copies are known.'),
+    since: timeOrNull('The time of the mark that was sent; null: none was.'),
     mark: text('Of this moment: keep it once the articles have been seen. Opaque.'),
   }),
 })
@@ -72,7 +75,7 @@ export const answerWhatIsNew: Handler = async (
   const asked = readAsked(marks, kept, places, key.plan)
   const { index, withPermit, pay } = searchesOf(response)
   const mark = signed(cursorSecret, bindingOf(key.id), contentOf(now))
-  const counts: number[] = []
+  const found = new Map<number, bigint[]>()
   const left = asked.entries().filter(([, { query, above }]) => query !== null && above < now.seq)
   await pay(asked.length / COSTS.searches)
   await withPermit(async pace => {
@@ -80,12 +83,12 @@ export const answerWhatIsNew: Handler = async (
       if (pace.isDue()) await pace.rest()
       const range = { above, state: now.state, pace }
       const collector = await index
-        .collect(query!, () => createCountCollector(MOST + 1), range)
+        .collect(query!, () => createNumberCollector(MOST + 1), range)
         .catch((error: unknown) => {
           if (!(error instanceof TooFrequent)) throw error
           throw invalid('marks', `${id}: ${error.message}`)
         })
-      counts[at] = collector.count()
+      found.set(at, collector.seqs())
     }
     // A loop that fails closes the iterator, so the other loops begin no further search.
     const countOn = async () => {
@@ -100,9 +103,11 @@ export const answerWhatIsNew: Handler = async (
     const failed = ends.find(end => end.status === 'rejected')
     if (failed !== undefined) throw failed.reason
   })
-  const data = asked.map(({ id }, at) => {
-    const count = counts[at] ?? 0
-    return { id, new: Math.min(count, MOST), more: count > MOST, mark }
+  const texts = await withPermit(() => countTexts(pool, found))
+  const data = asked.map(({ id, since }, at) => {
+    const n = found.get(at)?.length ?? 0
+    const said = { new: Math.min(n, MOST), more: n > MOST, texts: texts.get(at) ?? 0 }
+    return { id, ...said, since: since?.toISOString() ?? null, mark }
   })
   response.json({ status: 'ok', data })
 }
@@ -113,6 +118,25 @@ interface Asked {
   /** null: the client sent no mark. The mark of this answer is its first, so nothing is new. */
   query: Matched | null
   above: bigint
+  /** The time of its place; null: it has none. */
+  since: Date | null
+}
+
+// $1 searches, $2 the numbers of their articles. Index: the primary key.
+const TEXTS = `
+  select n.at, count(distinct coalesce(c.first_seq, n.seq))::int as texts
+    from unnest($1::int[], $2::bigint[]) n (at, seq) left join copy_sketches c using (seq) group by n.at`
+
+/** How many texts the first `MOST` articles of each search are, as far as copies are known. */
+async function countTexts(
+  pool: Pool,
+  found: ReadonlyMap<number, bigint[]>,
+): Promise<ReadonlyMap<number, number>> {
+  const shown = [...found].flatMap(([at, seqs]) => seqs.slice(0, MOST).map(seq => ({ at, seq })))
+  if (shown.length === 0) return new Map()
+  const values = [shown.map(({ at }) => at), shown.map(({ seq }) => seq)]
+  const { rows } = await pool.query<{ at: number; texts: number }>(TEXTS, values)
+  return new Map(rows.map(({ at, texts }) => [at, texts]))
 }
 
 /** @throws ApiError `invalid_request`; `country_not_included`, `history_not_included` */
@@ -148,7 +172,7 @@ function readOne(
     return `The mark of ${id} is none of this key, or has ended; send null.`
   try {
     const query = newOf(search, place ?? LONG_AGO, plan)
-    return { id, query: place && query, above: place?.seq ?? 0n }
+    return { id, query: place && query, above: place?.seq ?? 0n, since: place?.at ?? null }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     if (error.code === 'invalid_request') return `${id}: ${error.message}`

@@ -89,7 +89,7 @@ export function NameField(
   const [text, setText] = useStateOf(value, value)
   const [open, setOpen] = useState(false)
   const [active, setActive] = useState(-1)
-  const names = useSuggestions(field, open ? text : '', secret)
+  const names = useSuggestions(field, open ? text : '', secret).map(one => one.value)
   const shown = open && names.length > 0
   const apply = (name: string) => {
     setOpen(false)
@@ -189,18 +189,28 @@ function Options(props: {
 const moved = (from: number, by: number, count: number) =>
   ((from + 1 + by + count + 1) % (count + 1)) - 1
 
+/** A name that a filter takes; for an outlet, its domain, too. */
+export interface Suggested {
+  value: string
+  outlet?: { name: string | null; domain: string | null }
+}
+
 /** Names that contain the text; none for an empty text. */
-function useSuggestions(field: 'outlet' | 'author', text: string, secret: string): string[] {
-  const [names, setNames] = useState<string[]>([])
+export function useSuggestions(
+  field: 'outlet' | 'author',
+  text: string,
+  secret: string,
+): Suggested[] {
+  const [names, setNames] = useState<Suggested[]>([])
   const look = useCallback(
     async (signal: AbortSignal) => {
       const q = text.trim()
       if (q === '') return setNames([])
       await rest(PAUSE, signal)
       const path = `/explore/suggestions?${new URLSearchParams({ field, q })}`
-      const answer = await ask(path, isListOf<{ value: string }>, { key: secret, signal })
+      const answer = await ask(path, isListOf<Suggested>, { key: secret, signal })
       // The field also works without suggestions.
-      setNames(answer.kind === 'ok' ? answer.value.data.map(one => one.value) : [])
+      setNames(answer.kind === 'ok' ? answer.value.data : [])
     },
     [field, text, secret],
   )

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
 import {
   LIMITS,
   type Order,
@@ -6,7 +7,7 @@ import {
   type Sort,
 } from '../../../services/api/contract/parameters.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
-import { Button } from '../../parts/controls.tsx'
+import { Button, useLater } from '../../parts/controls.tsx'
 import { beginOf, dayOf, daysBefore, endOf } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import { Choice, type FilterProps, Group, NameField } from './fields.tsx'
@@ -68,10 +69,36 @@ export function Filters({
           }
         />
         <NameField field="outlet" secret={secret} {...{ search, errors, onChange }} />
+        <SeveralOutlets {...{ search, errors, secret, onChange }} />
         <NameField field="author" secret={secret} {...{ search, errors, onChange }} />
         <HasAuthor search={search} errors={errors} onChange={onChange} />
       </details>
     </aside>
+  )
+}
+
+const loadOutlets = () => import('./outlets.tsx')
+
+/** The filter for several outlets. Most searches have none, so it loads when it is opened. */
+function SeveralOutlets(props: FilterProps & { secret: string }) {
+  const { search, errors, secret, onChange } = props
+  const { words } = useSpeech()
+  const [isOpen, setOpen] = useState(search.outlets !== '')
+  const { Outlets } = useLater(isOpen, loadOutlets)
+  return (
+    <details
+      class="group several"
+      open={isOpen}
+      onToggle={event => setOpen(event.currentTarget.open)}
+    >
+      <summary>{words.sets.several}</summary>
+      {Outlets !== undefined && isOpen && <Outlets {...{ search, secret, onChange }} />}
+      {errors.outlets !== undefined && (
+        <p class="problem" role="alert">
+          {errors.outlets.join(' ')}
+        </p>
+      )}
+    </details>
   )
 }
 

@@ -1,5 +1,5 @@
 import type { Speech } from '../../words/index.ts'
-import { NEW_SEARCH, type Search } from './search.ts'
+import { entriesOf, NEW_SEARCH, type Search } from './search.ts'
 
 /** An active filter: its text, and the change that removes it. */
 export interface Chip {
@@ -41,7 +41,10 @@ export function chipsOf(search: Search, { words, date }: Speech): Chip[] {
       off: { languages: languages.filter(one => one !== language) },
     })),
     ...(outlet === '' ? [] : [{ text: named(filters.outlet, outlet), off: { outlet: '' } }]),
-    ...(outlets === '' ? [] : [{ text: named(filters.outlet, outlets), off: { outlets: '' } }]),
+    ...entriesOf(outlets).map((one, _at, all) => ({
+      text: named(filters.outlet, one),
+      off: { outlets: all.filter(other => other !== one).join() },
+    })),
     ...(author === '' ? [] : [{ text: named(filters.author, author), off: { author: '' } }]),
     ...(hasAuthor === null
       ? []

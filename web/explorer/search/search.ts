@@ -22,7 +22,7 @@ export interface Search {
   /** null: articles with and without an author. */
   hasAuthor: boolean | null
   outlet: string
-  /** Exact domains, separated by commas. */
+  /** Exact domains and names of sets, separated by commas. */
   outlets: string
   author: string
   /** A day or a date-time, in the form of the API. */
@@ -86,16 +86,26 @@ export function readSearch(parameters: URLSearchParams): Search {
 
 /**
  * Reads a search that the API has stored. It leaves out `search_in` where that is the API's own
- * default, which differs from the page's: titles alone, but for an expression.
+ * default, which differs from the page's: titles alone, but for an expression. It writes times
+ * without the fraction that the page writes.
  */
 export function readStored(stored: string): Search {
   const parameters = new URLSearchParams(stored)
-  const search = readSearch(parameters)
+  const read = readSearch(parameters)
+  const search = {
+    ...read,
+    publishedAfter: spelt(read.publishedAfter),
+    publishedBefore: spelt(read.publishedBefore),
+  }
   const isDefault = !parameters.has('search_in') && search.q !== ''
   return isDefault && /^(keyword|boolean)$/.test(search.mode)
     ? { ...search, searchIn: 'title' }
     : search
 }
+
+/** A time in the spelling of the page; a day stays a day. */
+const spelt = (bound: string) =>
+  bound.includes('T') && !Number.isNaN(Date.parse(bound)) ? new Date(bound).toISOString() : bound
 
 const oneOf = <T extends string>(values: readonly T[], text: string): T | null =>
   values.find(value => value === text) ?? null
@@ -122,6 +132,16 @@ export function writeSearch(search: Search): URLSearchParams {
   return new URLSearchParams(written.filter(([, value]) => value !== ''))
 }
 
+/** The outlets of a search: exact domains, and names of sets. */
+export const entriesOf = (outlets: string): string[] =>
+  outlets
+    .split(',')
+    .map(one => one.trim())
+    .filter(one => one !== '')
+
+/** Names of sets have no dot. */
+export const isDomain = (entry: string): boolean => /^[^\s.]+(\.[^\s.]+)+$/.test(entry.trim())
+
 /** The operation of the API for a search: `/explore/articles` if `/v1` would refuse it. */
 export const operationOf = ({ mode, outlets }: Search): string =>
   mode === 'expression' || outlets !== '' ? '/explore/articles' : '/v1/articles'
@@ -144,5 +164,5 @@ export const ONCE = 'texts'
 export const isSame = (one: Search, other: Search): boolean => addressOf(one) === addressOf(other)
 
 /** Ways to use a search outside of this page. */
-export const WAYS = ['download', 'feed', 'code', 'cite', 'compare'] as const
+export const WAYS = ['keep', 'tell', 'download', 'code', 'cite', 'compare'] as const
 export type Way = (typeof WAYS)[number]

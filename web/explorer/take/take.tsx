@@ -1,5 +1,6 @@
 import type { RefObject, VNode } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { AlertTerms, KeptSearch } from '../../../clients/typescript/src/index.ts'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import {
   Button,
@@ -11,12 +12,12 @@ import {
   useWork,
 } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
-import { ask, askFile, hasList, isRecord } from '../../parts/request.ts'
+import { ask, askFile, isListOf, isOneOf } from '../../parts/request.ts'
 import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import { useCounts } from '../insights/counts.tsx'
 import { inWords } from '../search/in-words.ts'
-import { type Search, type Way, writeSearch } from '../search/search.ts'
+import { addressOf, readStored, type Search, type Way, writeSearch } from '../search/search.ts'
 import { CitePanel } from './cite.tsx'
 import { CODE_LANGUAGES, type CodeLanguage, codeOf } from './code.ts'
 import { Compare } from './compare.tsx'
@@ -26,10 +27,10 @@ import {
   type Format,
   openSink,
   type Progress,
-  saveFile,
   startDownload,
   WRITERS,
 } from './download.ts'
+import { setAlert, Telling } from './telling.tsx'
 
 /**
  * The open panel. Panels that were opened before stay hidden on the page, so that a download
@@ -55,7 +56,9 @@ export function Take({
       {opened.map(way => (
         <div key={way} class="take" hidden={way !== open}>
           {way === 'download' && <DownloadPanel search={search} secret={secret} />}
-          {way === 'feed' && <FeedPanel search={search} secret={secret} />}
+          {(way === 'keep' || way === 'tell') && (
+            <KeepPanel search={search} secret={secret} tells={way === 'tell'} />
+          )}
           {way === 'code' && <Code search={search} />}
           {way === 'cite' && <CitePanel search={search} secret={secret} />}
           {way === 'compare' && <Compare search={search} secret={secret} />}
@@ -202,97 +205,98 @@ function sentenceOf(progress: Progress, speech: Speech): string {
   }
 }
 
-/** The feeds of a key, and the functions that change them. */
-function useFeeds(search: Search, secret: string) {
-  const [feeds, setFeeds] = useState<SearchFeed[]>([])
-  const [made, setMade] = useState<SearchFeed | null>(null)
-  const [isKept, setKept] = useStateOf(search, false)
-  const { failure, told } = useAsking()
-  const look = useCallback(
-    async (signal?: AbortSignal) => {
-      const answer = await told(ask('/explore/feeds', isFeeds, { key: secret, signal }))
-      if (answer !== null) setFeeds(answer.feeds)
-    },
-    [secret, told],
-  )
-  useWork(look)
-  const asking = (more: { title: string } | { name: string }) => ({
-    key: secret,
-    method: 'POST' as const,
-    body: { search: String(writeSearch(search)), ...more },
-  })
-  return {
-    feeds,
-    made,
-    isKept,
-    failure,
-    look: () => look(),
-    async make(title: string) {
-      const feed = await told(ask('/explore/feeds', isFeed, asking({ title })))
-      if (feed === null) return
-      setMade(feed)
-      await look()
-    },
-    async keep(name: string) {
-      setKept((await told(ask('/explore/searches', isRecord, asking({ name })))) !== null)
-    },
-    async end(id: string) {
-      const path = `/explore/feeds/${encodeURIComponent(id)}`
-      if ((await told(askFile(path, { key: secret, method: 'DELETE' }))) === null) return
-      if (made?.id === id) setMade(null)
-      await look()
-    },
-    async save() {
-      const file = await told(askFile('/explore/feeds.opml', { key: secret }))
-      if (file !== null) saveFile(file, 'perscope-feeds.opml')
-    },
-  }
-}
-
-/** The search as a feed for a feed reader, and the existing feeds of the key. */
-function FeedPanel({ search, secret }: { search: Search; secret: string }) {
+/**
+ * Keeps the search, under a name. The panel "Tell me" also says whom it tells, and keeps the search
+ * when that is set.
+ */
+function KeepPanel({ search, secret, tells }: { search: Search; secret: string; tells: boolean }) {
   const speech = useSpeech()
   const { words } = speech
-  const { feeds, made, isKept, failure, look, make, keep, end, save } = useFeeds(search, secret)
-  const usual = [...inWords(search, speech)].slice(0, LONGEST_TITLE).join('')
+  const [kept, setKept] = useStateOf<KeptSearch | null>(search, null)
   const [title, setTitle] = useStateOf<string | null>(search, null)
+  // The form of an alert begins with the alert that the search has.
+  const [isLooked, setLooked] = useState(false)
+  const { failure, told } = useAsking()
+  const usual = [...inWords(search, speech)].slice(0, LONGEST_TITLE).join('')
+  const address = addressOf(search)
+  const look = useCallback(
+    async (signal?: AbortSignal) => {
+      const path = '/explore/searches'
+      const answer = await told(ask(path, isListOf<KeptSearch>, { key: secret, signal }))
+      const same = answer?.data.find(one => addressOf(readStored(one.search)) === address)
+      if (same !== undefined) setKept(same)
+      setLooked(true)
+    },
+    [secret, told, address],
+  )
+  useWork(look)
+  const keep = async () => {
+    if (kept !== null) return kept.id
+    const body = { search: String(writeSearch(search)), name: title?.trim() || usual }
+    const asking = { key: secret, method: 'POST' as const, body }
+    const made = await told(ask('/explore/searches', isOneOf<KeptSearch>, asking))
+    if (made !== null) setKept(made.data)
+    return made?.data.id ?? null
+  }
+  const set = async (terms: AlertTerms) => {
+    const id = await keep()
+    if (id === null) return { wrong: words.kept.notKept }
+    const answer = await setAlert(secret, id, terms)
+    await look()
+    return answer
+  }
+  const end = async (what: 'alert' | 'feed') => {
+    const path = `/explore/searches/${encodeURIComponent(kept?.id ?? '')}/${what}`
+    await told(askFile(path, { key: secret, method: 'DELETE' }))
+    await look()
+  }
   return (
     <section class="feeds">
-      <h3>{words.take.feed}</h3>
-      <p class="hint">{words.take.feedAbout}</p>
-      {search.mode === 'semantic' && <p class="hint">{words.take.feedMeaning}</p>}
-      <FeedSize search={search} secret={secret} />
-      <label>
-        {words.take.feedName}
-        <input
-          value={title ?? usual}
-          maxLength={LONGEST_TITLE}
-          onInput={event => setTitle(event.currentTarget.value)}
-        />
-      </label>
+      <h3>{tells ? words.take.tell : words.take.keep}</h3>
+      <p class="hint">{tells ? words.alert.about : words.kept.about}</p>
+      {/* One element in both cases, so that what stands below it is not made anew. */}
+      <div>
+        {kept === null ? (
+          <label>
+            {words.kept.name}
+            <input
+              value={title ?? usual}
+              maxLength={LONGEST_TITLE}
+              onInput={event => setTitle(event.currentTarget.value)}
+            />
+          </label>
+        ) : (
+          <p role="status">
+            {words.kept.kept} <b>{kept.name}</b>
+          </p>
+        )}
+      </div>
       <p class="row">
-        <Button
-          class="primary"
-          onClick={() => make(title?.trim() || usual)}
-          text={words.take.subscribe}
-        />
-        <Button onClick={() => keep(title?.trim() || usual)} text={words.kept.keep} />
+        {kept === null && !tells && (
+          <Button class="primary" onClick={keep} text={words.kept.keep} />
+        )}
         <a href="/searches">{words.kept.title}</a>
-        {feeds.length > 0 && <Button onClick={save} text={words.take.opml} />}
       </p>
-      <p role="status">{isKept && words.kept.kept}</p>
-      <div role="status">{made?.urls && <Made urls={made.urls} />}</div>
-      {failure !== null && <FailureNotice failure={failure} onAgain={look} />}
-      {feeds.length > 0 && (
-        <ul class="feed-list" aria-label={words.take.feeds}>
-          {feeds.map(({ id, title }) => (
-            <li key={id} class="row">
-              <span class="feed-title">{title}</span>
-              <Button class="quiet" onClick={() => end(id)} of={title} text={words.take.endFeed} />
-            </li>
-          ))}
-        </ul>
+      {tells && isLooked && (
+        <>
+          {search.mode === 'semantic' && <p class="hint">{words.take.feedMeaning}</p>}
+          <Telling
+            key={address}
+            name={kept?.name ?? usual}
+            alert={kept?.alert ?? null}
+            feed={kept?.feed ?? null}
+            secret={secret}
+            isOfWords={search.mode !== 'semantic'}
+            isOpen
+            id={keep}
+            onSet={set}
+            onEnd={end}
+            onFeed={() => look()}
+          />
+          <FeedSize search={search} secret={secret} />
+        </>
       )}
+      {failure !== null && <FailureNotice failure={failure} onAgain={() => look()} />}
     </section>
   )
 }
@@ -326,52 +330,5 @@ function FeedSize({ search, secret }: { search: Search; secret: string }) {
   )
 }
 
-// Atom comes first, because all readers support it, and unlike RSS it has the snippets.
-const FEED_FORMATS = ['atom', 'rss', 'json'] as const
-type FeedFormat = (typeof FEED_FORMATS)[number]
-const FORMAT_NAMES: Record<FeedFormat, string> = { rss: 'RSS', atom: 'Atom', json: 'JSON Feed' }
-
-/** The secret address, which is shown only once. */
-export function Made({ urls }: { urls: Record<string, string> }): VNode {
-  const { words } = useSpeech()
-  const [format, setFormat] = useState<FeedFormat>('atom')
-  const url = urls[format] ?? ''
-  return (
-    <div class="made">
-      <p>{words.take.feedMade}</p>
-      <Segments
-        label={words.take.feed}
-        name="format"
-        values={FEED_FORMATS}
-        value={format}
-        nameOf={(one: FeedFormat) => FORMAT_NAMES[one]}
-        onChoose={(one: FeedFormat) => setFormat(one)}
-      />
-      <p class="row">
-        <input
-          readOnly
-          aria-label={words.take.feedAddress}
-          value={url}
-          onFocus={event => event.currentTarget.select()}
-        />
-        <CopyButton text={url} />
-      </p>
-    </div>
-  )
-}
-
 /** The most UTF-16 units of a title. The API counts code points, of which a text never has more. */
 const LONGEST_TITLE = 191
-
-/**
- * A search as a feed of this key. Only the answer that makes the feed contains its secret address.
- */
-interface SearchFeed {
-  id: string
-  title: string
-  /** The addresses of the feed, by format. */
-  urls?: Record<string, string>
-}
-
-const isFeed = (json: unknown): json is SearchFeed => isRecord(json) && typeof json.id === 'string'
-const isFeeds = (json: unknown): json is { feeds: SearchFeed[] } => hasList(json, 'feeds')

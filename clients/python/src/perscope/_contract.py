@@ -309,5 +309,9 @@ class WhatIsNew(TypedDict):
     new: int
     """Exact up to 999."""
     more: bool
+    texts: int
+    """How many texts these articles are, as far as copies are known."""
+    since: Optional[str]
+    """The time of the mark that was sent. None: none was."""
     mark: str
     """Keep it once the articles have been seen."""

@@ -1,0 +1,186 @@
+import type { VNode } from 'preact'
+import { useCallback, useId, useState } from 'preact/hooks'
+import type { OutletSet } from '../../../clients/typescript/src/index.ts'
+import { Button, useAsking, useWork } from '../../parts/controls.tsx'
+import { ask, isListOf, isOneOf } from '../../parts/request.ts'
+import { useSpeech } from '../../words/index.ts'
+import { type Suggested, useSuggestions } from './fields.tsx'
+import { entriesOf, isDomain, type Search } from './search.ts'
+
+/**
+ * Several outlets at once: from the suggestions or by their domains, or a set of the key by its
+ * name. Chosen outlets can be saved as a set.
+ */
+export function Outlets(props: {
+  search: Search
+  secret: string
+  onChange(change: Partial<Search>): void
+}): VNode {
+  const { search, secret, onChange } = props
+  const { words } = useSpeech()
+  const chosen = entriesOf(search.outlets)
+  const domains = chosen.filter(isDomain)
+  const { sets, wrong, save } = useSets(secret)
+  const unknown = useUnknown(domains, secret)
+  const [name, setName] = useState('')
+  const choose = (entries: string[]) => onChange({ outlets: [...new Set(entries)].join() })
+  const known = sets.find(
+    one => chosen.includes(one.name.toLowerCase()) || chosen.includes(one.name),
+  )
+  return (
+    <>
+      {chosen.length > 0 && (
+        <ul class="row chips">
+          {chosen.map(one => (
+            <li key={one}>
+              <Button
+                class="chip"
+                aria-label={words.filters.remove(one)}
+                onClick={() => choose(chosen.filter(other => other !== one))}
+                text={`${one} ×`}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      {unknown.length > 0 && <p class="problem">{words.sets.unknown(unknown.join(', '))}</p>}
+      <AddOutlet secret={secret} onAdd={one => choose([...chosen, one])} />
+      {sets.length > 0 && (
+        <label>
+          {words.sets.yours}
+          <select
+            value={known?.name ?? ''}
+            onChange={event => choose(event.currentTarget.value ? [event.currentTarget.value] : [])}
+          >
+            <option value="" />
+            {sets.map(one => (
+              <option key={one.name}>{one.name}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      {known !== undefined && (
+        <Button
+          class="link"
+          onClick={() => {
+            setName(known.name)
+            choose(known.domains)
+          }}
+          text={words.sets.edit}
+        />
+      )}
+      {domains.length > 0 && domains.length === chosen.length && (
+        <form
+          onSubmit={async event => {
+            event.preventDefault()
+            if (await save(name, domains)) choose([name.trim()])
+          }}
+        >
+          <label>
+            {words.sets.name}
+            <input
+              required
+              maxLength={60}
+              value={name}
+              onInput={event => setName(event.currentTarget.value)}
+            />
+          </label>
+          <button type="submit">{words.sets.save}</button>
+        </form>
+      )}
+      {wrong !== '' && <p role="alert">{wrong}</p>}
+    </>
+  )
+}
+
+/** A field that adds an outlet: a suggestion, or a domain that somebody writes. */
+function AddOutlet({ secret, onAdd }: { secret: string; onAdd(domain: string): void }) {
+  const { words } = useSpeech()
+  const [text, setText] = useState('')
+  const id = useId()
+  const found = useSuggestions('outlet', text, secret)
+  const add = (domain: string) => {
+    setText('')
+    onAdd(domain.trim().toLowerCase())
+  }
+  const domainOf = (one: Suggested | undefined) => one?.outlet?.domain
+  return (
+    <label>
+      {words.sets.add}
+      <input
+        list={id}
+        autocomplete="off"
+        spellcheck={false}
+        value={text}
+        placeholder={words.filters.outletHint}
+        onInput={event => {
+          const typed = event.currentTarget.value
+          // A choice from the list writes the whole domain at once.
+          if (found.some(one => domainOf(one) === typed)) add(typed)
+          else setText(typed)
+        }}
+        onKeyDown={event => {
+          if (event.key !== 'Enter') return
+          event.preventDefault()
+          const domain = isDomain(text) ? text : domainOf(found[0])
+          if (domain) add(domain)
+        }}
+      />
+      <datalist id={id}>
+        {found.map(one => (
+          <option key={one.value} value={domainOf(one) ?? ''}>
+            {one.outlet?.name}
+          </option>
+        ))}
+      </datalist>
+    </label>
+  )
+}
+
+/** The sets of the key, and a function that saves one. */
+function useSets(secret: string) {
+  const [sets, setSets] = useState<OutletSet[]>([])
+  const { failure, told } = useAsking()
+  const look = useCallback(
+    async (signal?: AbortSignal) => {
+      const path = '/explore/outlet-sets'
+      const answer = await told(ask(path, isListOf<OutletSet>, { key: secret, signal }))
+      if (answer !== null) setSets(answer.data)
+    },
+    [secret, told],
+  )
+  useWork(look)
+  const wrong =
+    failure === null ? '' : Object.values(failure.errors).flat().join(' ') || failure.message
+  return {
+    sets,
+    wrong,
+    async save(name: string, domains: string[]): Promise<boolean> {
+      const path = `/explore/outlet-sets/${encodeURIComponent(name.trim())}`
+      const asking = { key: secret, method: 'PUT' as const, body: { domains } }
+      const made = await told(ask(path, isOneOf<OutletSet>, asking))
+      if (made !== null) await look()
+      return made !== null
+    },
+  }
+}
+
+/** Domains that no outlet of the plan has; one that was asked about stays known. */
+function useUnknown(domains: string[], secret: string): string[] {
+  const [known, setKnown] = useState<ReadonlyMap<string, boolean>>(new Map())
+  const all = domains.join()
+  const look = useCallback(
+    async (signal: AbortSignal) => {
+      for (const domain of all === '' ? [] : all.split(',')) {
+        const path = `/explore/suggestions?${new URLSearchParams({ field: 'outlet', q: domain })}`
+        const answer = await ask(path, isListOf<Suggested>, { key: secret, signal })
+        if (answer.kind === 'failure') return
+        const isThere = answer.value.data.some(one => one.outlet?.domain === domain)
+        setKnown(before => new Map(before).set(domain, isThere))
+      }
+    },
+    [all, secret],
+  )
+  useWork(look)
+  return domains.filter(domain => known.get(domain) === false)
+}

@@ -1,0 +1,38 @@
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { CopyButton, Segments } from '../../parts/controls.tsx'
+import { useSpeech } from '../../words/index.ts'
+
+// Atom comes first, because all readers support it, and unlike RSS it has the snippets.
+const FEED_FORMATS = ['atom', 'rss', 'json'] as const
+type FeedFormat = (typeof FEED_FORMATS)[number]
+const FORMAT_NAMES: Record<FeedFormat, string> = { rss: 'RSS', atom: 'Atom', json: 'JSON Feed' }
+
+/** The secret address, which is shown only once. */
+export function Made({ urls }: { urls: Record<string, string> }): VNode {
+  const { words } = useSpeech()
+  const [format, setFormat] = useState<FeedFormat>('atom')
+  const url = urls[format] ?? ''
+  return (
+    <div class="made">
+      <p>{words.take.feedMade}</p>
+      <Segments
+        label={words.alert.feed}
+        name="format"
+        values={FEED_FORMATS}
+        value={format}
+        nameOf={(one: FeedFormat) => FORMAT_NAMES[one]}
+        onChoose={(one: FeedFormat) => setFormat(one)}
+      />
+      <p class="row">
+        <input
+          readOnly
+          aria-label={words.take.feedAddress}
+          value={url}
+          onFocus={event => event.currentTarget.select()}
+        />
+        <CopyButton text={url} />
+      </p>
+    </div>
+  )
+}

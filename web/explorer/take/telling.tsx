@@ -1,0 +1,180 @@
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Alert, AlertTerms, KeptSearch } from '../../../clients/typescript/src/index.ts'
+import { Button, useAsking } from '../../parts/controls.tsx'
+import { FailureNotice } from '../../parts/failure-notice.tsx'
+import { ask, isOneOf } from '../../parts/request.ts'
+import { useSpeech } from '../../words/index.ts'
+import { Made } from './made.tsx'
+
+const AT_ONCE = 'at once'
+
+type Answer = { wrong: string } | { secret: string }
+
+/** @returns a mistake in the terms, or the secret of a webhook's signatures */
+export async function setAlert(key: string, id: string, terms: AlertTerms): Promise<Answer> {
+  const path = `/explore/searches/${encodeURIComponent(id)}/alert`
+  const answer = await ask(path, isOneOf<Alert>, { key, method: 'PUT', body: terms })
+  if (answer.kind === 'failure')
+    return { wrong: Object.values(answer.errors).flat().join(' ') || answer.message }
+  return { secret: answer.value.data.secret ?? '' }
+}
+
+/**
+ * The one place that says whom a kept search tells what is new: by mail or webhook, at once or as a
+ * digest, and in a feed reader.
+ *
+ * @param props.id keeps the search if it is not kept yet; null: that failed
+ * @param props.isOfWords a search by meaning has a feed alone
+ */
+export function Telling(props: {
+  name: string
+  alert: Alert | null
+  feed: KeptSearch['feed']
+  secret: string
+  isOfWords: boolean
+  isOpen?: boolean
+  id(): Promise<string | null>
+  onSet(terms: AlertTerms): Promise<Answer>
+  onEnd(what: 'alert' | 'feed'): void
+  /** The search has a feed. */
+  onFeed(): void
+}): VNode {
+  const { name, alert, feed, secret, isOfWords, isOpen = false, id, onSet, onEnd, onFeed } = props
+  const { words } = useSpeech()
+  const [urls, setUrls] = useState<Record<string, string> | null>(null)
+  const { failure, told } = useAsking()
+  const show = async () => {
+    const own = await id()
+    if (own === null) return
+    const path = `/explore/searches/${encodeURIComponent(own)}/feed`
+    const answer = await told(
+      ask(path, isOneOf<{ urls: Record<string, string> }>, { key: secret, method: 'PUT' }),
+    )
+    setUrls(answer?.data.urls ?? null)
+    if (answer !== null) onFeed()
+  }
+  const endFeed = () => {
+    setUrls(null)
+    onEnd('feed')
+  }
+  const mine = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const zone = alert === null || alert.time_zone === mine ? '' : ` (${alert.time_zone})`
+  const state =
+    alert === null
+      ? null
+      : [
+          alert.to.replace(/^mailto:/, ''),
+          alert.when === AT_ONCE ? words.alert.atOnce : `${words.alert.daily} ${alert.when}${zone}`,
+          words.alert.states[alert.state],
+        ].join(' · ')
+  return (
+    <details class="telling" open={isOpen}>
+      <summary>
+        {words.app.named(words.alert.title, state ?? words.alert.nobody)}
+        {feed !== null && ` · ${words.alert.feed}`}
+        <span class="unseen"> ({name})</span>
+      </summary>
+      {isOfWords && <AlertForm {...{ alert, mine, onSet }} onEnd={() => onEnd('alert')} />}
+      <p class="row">
+        {words.take.feedAbout}
+        <Button
+          of={name}
+          onClick={show}
+          text={feed === null ? words.take.subscribe : words.take.show}
+        />
+        {feed !== null && (
+          <Button class="quiet" of={name} onClick={endFeed} text={words.take.endFeed} />
+        )}
+      </p>
+      <div role="status">{urls !== null && <Made urls={urls} />}</div>
+      {failure !== null && <FailureNotice failure={failure} onAgain={show} />}
+    </details>
+  )
+}
+
+/** The form of an alert: to whom, and when: at once, or each day at a time in a zone. */
+function AlertForm(props: {
+  alert: Alert | null
+  /** The time zone of this device. */
+  mine: string
+  onSet(terms: AlertTerms): Promise<Answer>
+  onEnd(): void
+}) {
+  const { alert: own, mine, onSet, onEnd } = props
+  const { words } = useSpeech()
+  const { alert } = words
+  const [to, setTo] = useState(own?.to.replace(/^mailto:/, '') ?? '')
+  const [when, setWhen] = useState(own?.when ?? '08:00')
+  const [zone, setZone] = useState(
+    own === null || own.when === AT_ONCE ? mine : (own.time_zone ?? mine),
+  )
+  const [answer, setAnswer] = useState<Answer | null>(null)
+  const set = async (event: Event) => {
+    event.preventDefault()
+    const address = /^[^:/]+@/.test(to.trim()) ? `mailto:${to.trim()}` : to
+    setAnswer(await onSet({ to: address, when, time_zone: zone }))
+  }
+  return (
+    <>
+      <form class="row alert" onSubmit={set}>
+        <label>
+          {alert.to}
+          <input
+            required
+            maxLength={2_000}
+            value={to}
+            onInput={event => setTo(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          {alert.when}
+          <select
+            value={when === AT_ONCE ? when : ''}
+            onChange={event => setWhen(event.currentTarget.value || '08:00')}
+          >
+            <option value={AT_ONCE}>{alert.atOnce}</option>
+            <option value="">{alert.daily}</option>
+          </select>
+        </label>
+        {when !== AT_ONCE && (
+          <>
+            <label>
+              {alert.time}
+              <input
+                type="time"
+                required
+                value={when}
+                onInput={event => setWhen(event.currentTarget.value)}
+              />
+            </label>
+            <label>
+              {alert.zone}
+              <select value={zone} onChange={event => setZone(event.currentTarget.value)}>
+                {[...new Set([mine, zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])].map(
+                  one => (
+                    <option key={one}>{one}</option>
+                  ),
+                )}
+              </select>
+            </label>
+          </>
+        )}
+        <button type="submit" class="primary">
+          {alert.set}
+        </button>
+        {own !== null && <Button onClick={onEnd} text={alert.end} />}
+      </form>
+      {own !== null && own.reason !== null && <p class="hint">{own.reason}</p>}
+      <div role="status">
+        {own?.state === 'asked' && <p>{alert.asked}</p>}
+        {answer !== null && 'secret' in answer && answer.secret !== '' && (
+          <p class="row">
+            {alert.secret} <code>{answer.secret}</code>
+          </p>
+        )}
+      </div>
+      {answer !== null && 'wrong' in answer && <p role="alert">{answer.wrong}</p>}
+    </>
+  )
+}
