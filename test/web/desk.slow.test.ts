@@ -206,6 +206,38 @@ if (browserPath === undefined) {
     },
   )
 
+  t.test('several outlets are chosen, and get a name that searches take', async t => {
+    const { secret } = await api.issue()
+    const { page, complaints } = await open(t, `/?outlets=dagkoerier.exampel#key=${secret}`)
+    await page.getByText('No outlet has this domain: dagkoerier.exampel').waitFor()
+    await button(page, 'Remove: dagkoerier.exampel').click()
+    await page.waitForURL(url => !url.search.includes('outlets'))
+    const add = page.getByLabel('Add an outlet')
+    for (const [typed, domain] of [
+      ['dagkoerier.example', 'dagkoerier.example'],
+      ['Polderp', 'polderpost.example'],
+    ] as const) {
+      await add.fill(typed)
+      await page.locator(`datalist option[value="${domain}"]`).waitFor({ state: 'attached' })
+      await add.press('Enter')
+      await button(page, `Remove: ${domain}`).waitFor()
+    }
+    await page.waitForURL(/outlets=dagkoerier.example,polderpost.example/)
+    await page.getByLabel('Name of the set').fill('My papers')
+    t.strictSame(await axe(page), [])
+    await picture(page, 'sets')
+    await button(page, 'Save as a set').click()
+    await page.waitForURL(/outlets=My\+papers/)
+    const rows = page.locator('.breakdown').first().locator('th button')
+    await rows.nth(1).waitFor()
+    t.strictSame((await rows.allInnerTexts()).sort(), ['De Dagkoerier', 'Polderpost'])
+    await page.goto(`${api.base}/searches`)
+    await page.getByText('dagkoerier.example, polderpost.example').waitFor()
+    await button(page, 'Remove: My papers').click()
+    await page.getByText('dagkoerier.example, polderpost.example').waitFor({ state: 'detached' })
+    t.strictSame(complaints, [])
+  })
+
   t.test(
     'another morning: searches that are kept are named, ordered, handed on as a feed, and removed',
     async t => {
