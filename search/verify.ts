@@ -84,7 +84,7 @@ export async function verifyIndex(work: VerifyWork): Promise<Verified> {
   const nextOf = (from: bigint) =>
     drawn.filter(seq => seq >= from).reduce((a, b) => (a < b ? a : b), last + 1n)
   const verified = { articles: 0, segments: 0 }
-  const order: Order = { latest: null, unknown: 0 }
+  const order: Order = { seq: 0n, latest: null, unknown: 0 }
   for (let next = 1n; next <= last && !signal.aborted; next++) {
     if (sample !== null) next = nextOf(next)
     if (next > last) break
@@ -102,6 +102,8 @@ export async function verifyIndex(work: VerifyWork): Promise<Verified> {
 
 /** The time of the latest article to which the clock gave one, and how many nobody can place. */
 interface Order {
+  /** The article that was compared last. */
+  seq: bigint
   latest: Date | null
   unknown: number
 }
@@ -196,7 +198,10 @@ async function compareRows(
  * Compares the time of an article with those before it. The clock gives each article a time that is
  * not before the times that it gave earlier. Times that an import brought have no order.
  */
-function compareTime({ ingestedAt, isStamped, faults }: NumberedRow, order: Order): void {
+function compareTime({ seq, ingestedAt, isStamped, faults }: NumberedRow, order: Order): void {
+  // A segment that was made meanwhile may begin with articles that were compared already.
+  if (seq <= order.seq) return
+  order.seq = seq
   if (isStamped === null) order.unknown++
   if (isStamped !== true) return
   const isLater = ingestedAt !== null && ingestedAt >= (order.latest ?? ingestedAt)
