@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import t from 'tap'
+import { AGENCY_RULES } from '../../shared/articles/agencies.ts'
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import type { StoredPage } from '../../shared/outlets/page.ts'
 import {
@@ -59,6 +60,7 @@ t.test('a page and its feed entry become an article', async t => {
     outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
     publishedAt: new Date('2026-11-17T08:30:00Z'),
     agencies: [],
+    agencyRules: AGENCY_RULES,
   })
 })
 
