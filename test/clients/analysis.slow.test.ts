@@ -16,6 +16,12 @@ const tools = await installPython('cycler')
 const skip = typeof tools === 'string' ? tools : false
 if (typeof tools !== 'string') await tools.remove()
 
+/** Files as other programs write them: Media Cloud's columns, and names of one's own. */
+const STORIES = `id,publish_date,title,url,language,media_name,media_url
+1,2026-11-02,Sluis dicht,https://www.sluisbode.example/1,nl,De Sluisbode,https://www.sluisbode.example/
+`
+const ARTICLES = [{ kop: 'Sluis open', link: 'https://www.havenkrant.example/1' }]
+
 t.test('articles are imported, searched, made a table and drawn', { skip }, async t => {
   const api = await startTestApi(t)
   const { secret } = await api.issue()
@@ -26,7 +32,7 @@ t.test('articles are imported, searched, made a table and drawn', { skip }, asyn
   mkdirSync(join(folder, '.data'))
   writeFileSync(join(folder, '.data/api.key'), secret)
 
-  const [install = '', ask = ''] = blocksOf('docs/analysis.md', 'sh')
+  const [others = '', install = '', ask = ''] = blocksOf('docs/analysis.md', 'sh')
   const notebook: { cells: { cell_type: string; source: string[] }[] } = JSON.parse(
     readFileSync(join(CHECKOUT, 'docs/analysis.ipynb'), 'utf8'),
   )
@@ -40,6 +46,10 @@ t.test('articles are imported, searched, made a table and drawn', { skip }, asyn
       cwd: folder,
       env: { ...process.env, DATABASE_URL: api.config.DATABASE_URL },
     })
+  writeFileSync(join(folder, 'stories.csv'), STORIES)
+  writeFileSync(join(folder, 'articles.json'), JSON.stringify(ARTICLES))
+  const imported = await sh(others)
+  t.match(imported.stderr, /1 good line, 0 bad ones.*Indexed 1 article; 0 bad lines/s)
   await sh(install)
   writeFileSync(join(folder, '.data/analysis/trains.py'), program)
   const { stdout } = await sh(ask)

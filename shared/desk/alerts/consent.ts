@@ -109,15 +109,16 @@ export async function refuse(db: Queryable, alertId: string): Promise<void> {
 
 /** The longest name in a mail to somebody who has not agreed to anything. */
 const LONGEST_NAME = 60
-/** What a mail program would make a link of. */
-const LINKS = /\S*(?::\/\/|www\.)\S*|[^\s@]*@?[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}\S*/giu
+/** What a mail program would make a link of, in a word. */
+const LINK = /:\/\/|www\.|[\p{L}\p{N}-]\.\p{L}{2}/iu
 
 /**
  * The name of a search as an invitation shows it: short, and without addresses. The asker wrote it,
  * and could otherwise send anybody a text with a link from here.
  */
 export function invitedName(name: string): string {
-  const text = name.replace(LINKS, '…').replace(/\s+/g, ' ').trim()
+  const words = name.trim().split(/\s+/)
+  const text = words.map(word => (LINK.test(word) ? '…' : word)).join(' ')
   const letters = [...text]
   return letters.length > LONGEST_NAME ? `${letters.slice(0, LONGEST_NAME - 1).join('')}…` : text
 }
