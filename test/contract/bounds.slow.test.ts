@@ -31,7 +31,7 @@ t.test('NEAR reads 50,000 articles, and asks for a word where there are more', a
   await index([{ title }])
   t.match(await near(), {
     status: 422,
-    json: { errors: { q: [/more than 50000 articles.*add a word/] } },
+    json: { errors: { q: [/50000 articles with both sides.*Add a word/] } },
   })
 })
 
