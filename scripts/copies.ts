@@ -74,7 +74,7 @@ await runCommand(
       'publication. Where they are equal, missing or without a time of day, the order is unknown.',
     ].join('\n'),
     usage: [
-      '[--days N | --from DAY [--to DAY]] [--q WORDS] [--csv | --json]',
+      '[--days N | --from DAY [--to DAY]] [PARAMETERS] [--csv | --json]',
       '--from 2026-10-01 --to 2026-10-31 --q "brug -water" --search boolean --csv > FILE.csv',
     ],
     options: {

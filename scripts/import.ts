@@ -83,7 +83,7 @@ await runCommand(
       'FILE.ndjson [--rate N] [--dry-run] [--json]',
       'FILE.csv --default country=NL,language=nl [--map text=body]',
       'FILE.ndjson.gz',
-      '-      (standard input)',
+      '- [--format ndjson|csv|json]      (standard input)',
     ],
     options: {
       rate: {
