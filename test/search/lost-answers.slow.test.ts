@@ -37,7 +37,7 @@ t.test('an import that is stopped while it sends articles does not hold the cloc
   importing.child.kill('SIGCONT')
   const { code, out, err } = await importing.ended
   t.equal(code, 0, err)
-  t.same(JSON.parse(out), { indexed: 1_200, known: 0, bad: 0 })
+  t.match(JSON.parse(out), { indexed: 1_200, known: 0, bad: 0 })
 })
 
 t.test(
@@ -58,6 +58,6 @@ t.test(
     t.equal(code, 1, err)
     const there = await database.count('articles')
     t.ok(there >= 4_096)
-    t.same(JSON.parse(out), { indexed: there, known: 0, bad: 0 }, err)
+    t.match(JSON.parse(out), { indexed: there, known: 0, bad: 0 }, err)
   },
 )
