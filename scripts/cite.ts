@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { WORD_RULES } from '../search/analysis/index.ts'
 import { openArchive } from '../search/archive/archive.ts'
@@ -22,14 +23,26 @@ import {
 } from '../services/api/citations/citation.ts'
 import { readSearch } from '../services/api/contract/request.ts'
 import { COUNTRIES, type Country } from '../shared/articles/article.ts'
+import { type CsvColumn, csvLine } from '../shared/articles/csv.ts'
 import { archiveSettingsOf } from '../shared/config/archive.ts'
 import { type Citation, findCitation, readCited } from '../shared/desk/citations.ts'
 import { bareLineOf, readBareLines } from '../shared/desk/cited-removals.ts'
+import { counted } from '../shared/log/printable.ts'
 import { type Pool, readRow } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 
 /** The most lines about differences that are printed. */
 const MOST_TOLD = 20
+
+/** The columns that have what `h` covers. */
+const SAID = [
+  'title',
+  'authors',
+  'language',
+  'country',
+  'outlet_name',
+  'outlet_domain',
+] as const satisfies CsvColumn[]
 
 await runCommand(
   {
@@ -37,7 +50,7 @@ await runCommand(
     about: [
       'Recomputes a citation (docs/citations.md): its search up to its watermark, and its digest. ADDRESS is /cite/…, and',
       'FILE.csv what its page gives; a file is compared on any system that imported an export. Exit code: 0 equal, 1 it says',
-      'which articles differ, 2 it cannot be recomputed.',
+      'which articles differ, 2 it cannot be recomputed, 3 only more is found here than a file of elsewhere cites.',
     ].join('\n'),
     usage: ['verify ADDRESS', 'verify FILE.csv'],
     needs: ['DATABASE_URL'],
@@ -51,7 +64,7 @@ await runCommand(
       throw new UsageError(
         `"${subject}" is no address of a citation (/cite/ and 64 hex digits), and no CSV file.`,
       )
-    const found: Findings = { differences: [], obstacles: [], notes: [] }
+    const found: Findings = { differences: [], obstacles: [], uncited: [], notes: [] }
     try {
       const file =
         digest === undefined ? readCitedFile(await readFile(subject, 'utf8'), found) : null
@@ -74,16 +87,23 @@ await runCommand(
   },
 )
 
-/** The output: differences, reasons why the citation cannot be recomputed, and notes. */
-type Findings = Record<'differences' | 'obstacles' | 'notes', string[]>
+/**
+ * The output: differences, reasons why the citation cannot be recomputed, articles that only this
+ * system has, and notes.
+ */
+type Findings = Record<'differences' | 'obstacles' | 'uncited' | 'notes', string[]>
 
-function tell({ differences, obstacles, notes }: Findings, print: (line: string) => void): number {
+function tell(found: Findings, print: (line: string) => void): number {
+  const { obstacles, uncited, notes } = found
+  const differences = [...found.differences, ...uncited]
   const [code, verdict] =
-    differences.length > 0
+    found.differences.length > 0
       ? [1, 'differs']
       : obstacles.length > 0
         ? [2, 'cannot be recomputed']
-        : [0, 'equal']
+        : uncited.length > 0
+          ? [3, 'more is found here']
+          : [0, 'equal']
   for (const line of [verdict, ...obstacles, ...differences.slice(0, MOST_TOLD), ...notes])
     print(line)
   if (differences.length > MOST_TOLD) print(`and ${differences.length - MOST_TOLD} more`)
@@ -117,12 +137,22 @@ function readCitedFile(
   const columns = ['id', 'ingested_at', 'published_at', 'h'].map(name => names.indexOf(name))
   if (!/^\/cite\/[0-9a-f]{64}$/.test(address) || head.length !== 4 || columns.includes(-1))
     throw new Error('The file is no CSV of a citation: its head is missing.')
+  const bare: string[] = []
+  let unknown = 0
   const lines = rows.map(row => {
-    const [id = '', ...others] = columns.map(column => row[column] ?? '')
-    return [id.replace(/(^|;)'/g, '$1'), ...others].join('\t')
+    const [cited = '', ...others] = columns.map(column => row[column] ?? '')
+    const id = cited.replace(/(^|;)'/g, '$1')
+    const said = row[names.length - 1] ?? ''
+    const shown = SAID.map(name => row[names.indexOf(name)] ?? '')
+    if (said !== '') differences.push(...differencesOf(id, said, others.at(-1) ?? '', shown))
+    else if (shown.every(cell => cell === '')) bare.push(id)
+    else unknown++
+    return [id, ...others].join('\t')
   })
-  const title = names.indexOf('title')
-  const bare = lines.filter((_, at) => (rows[at]?.[title] ?? '') === '').map(idOf)
+  if (unknown > 0)
+    obstacles.push(
+      `The last cell, from which h is computed, is empty in ${counted(unknown, 'line')}. Download the file again.`,
+    )
   const digest = address.slice('/cite/'.length)
   if (outside !== '0')
     obstacles.push(
@@ -141,6 +171,23 @@ function readCitedFile(
     lines: byId(lines),
     countries: COUNTRIES.filter(one => countries.split(',').includes(one)),
     since: new Date(since || 0),
+  }
+}
+
+/** What differs between `h`, the JSON of which it is the hash, and the cells that people read. */
+function differencesOf(id: string, said: string, h: string, shown: string[]): string[] {
+  try {
+    const parts = JSON.parse(said)
+    if (hash('sha256', JSON.stringify(parts), 'hex') !== h)
+      return [`${id}: h is not the hash of the last cell`]
+    const [title, name, domain, language, country, authors] = parts
+    const line = csvLine({ title, authors, language, country, outlet: { name, domain } }, SAID)
+    const [cells = []] = recordsOf(line)
+    return SAID.flatMap((column, at) =>
+      cells[at] === shown[at] ? [] : [`${id}: ${column} is not what h was computed from`],
+    )
+  } catch {
+    return [`${id}: the last cell is not what h was computed from`]
   }
 }
 
@@ -192,9 +239,9 @@ async function verify(
   for (const id of gone.keys()) cited.lines.delete(id)
   if (new URLSearchParams(cited.search).get('search') === 'semantic') {
     notes.push('ids only: a search by meaning cannot be recomputed')
-    compare(cited.lines, await readIds(parts, [...cited.lines.keys()]), differences)
+    compare(cited, await readIds(parts, [...cited.lines.keys()]), found)
   } else if (cited.rules === WORD_RULES && isRead(cited.search)) {
-    compare(cited.lines, await searchAgain(parts, cited), differences)
+    compare(cited, await searchAgain(parts, cited), found)
   } else {
     obstacles.push(
       `It was cited by version ${cited.rules} of the rules of words; this is version ${WORD_RULES}.`,
@@ -296,15 +343,20 @@ async function readIds({ pool, index }: Parts, ids: string[]): Promise<Map<strin
 }
 
 function compare(
-  cited: Map<string, string>,
+  { lines, watermark }: Cited,
   now: Map<string, string>,
-  differences: string[],
+  { differences, uncited }: Findings,
 ): void {
-  for (const [id, line] of cited) {
+  for (const [id, line] of lines) {
     const other = now.get(id)
     if (other === undefined) differences.push(`${id} was cited, and is not found now`)
     else if (other !== line) differences.push(`${id} was cited with other fields`)
   }
-  for (const id of now.keys())
-    if (!cited.has(id)) differences.push(`${id} is found now, and was not cited`)
+  for (const id of now.keys()) {
+    if (lines.has(id)) continue
+    // Another system may have imported an article later, with its earlier time.
+    if (watermark === null)
+      uncited.push(`${id} is found now and was not cited: imported later, or missing`)
+    else differences.push(`${id} is found now, and was not cited`)
+  }
 }

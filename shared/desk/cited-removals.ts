@@ -20,7 +20,10 @@ export interface Said {
  * The hash of title, outlet, language, country and authors. The hash leaves out the snippet,
  * because an outlet may withdraw its snippet.
  */
-export function saidHash({ title, outlet, language, country, authors }: Said): string {
+export const saidHash = (said: Said): string => hash('sha256', saidText(said), 'hex')
+
+/** The JSON that is hashed. */
+export function saidText({ title, outlet, language, country, authors }: Said): string {
   const said = [
     title,
     outlet.name,
@@ -29,7 +32,7 @@ export function saidHash({ title, outlet, language, country, authors }: Said): s
     country,
     authors.map(({ name }) => name),
   ]
-  return hash('sha256', JSON.stringify(said), 'hex')
+  return JSON.stringify(said)
 }
 
 /** Computes the hashes of the articles that citations have. @returns them in hex, by number */

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import type { NewArticle } from '../../search/types.ts'
@@ -86,9 +86,33 @@ t.test(
     t.strictSame(await verify(csv, there), [0, 'equal'], 'and what came later does not count')
     await writeFile(join(folder, 'own.ndjson'), archived('own', 'Haven eerder', 'x'))
     t.equal((await runScript('import', [join(folder, 'own.ndjson')], there)).code, 0)
-    t.strictSame(await verify(csv, there), [1, 'differs', 'own is found now, and was not cited'])
+    t.strictSame(await verify(csv, there), [
+      3,
+      'more is found here',
+      'own is found now and was not cited: imported later, or missing',
+    ])
   },
 )
+
+t.test('fields of a file that were forged are named, whatever its digest says', async t => {
+  const forged = join(folder, 'forged.csv')
+  const text = await readFile(csv, 'utf8')
+  for (const [from, to, told] of [
+    [',Haven 7,', ',Haven 8,', '=id;7: title is not what h was computed from'],
+    ['Anna; Bob', 'Anna; Rob', '=id;1: authors is not what h was computed from'],
+    ['""Haven 7""', '""Haven 8""', '=id;7: h is not the hash of the last cell'],
+    ['"[""Haven 7""', '"[[""Haven 7""', '=id;7: the last cell is not what h was computed from'],
+  ] as const) {
+    await writeFile(forged, text.replace(from, to))
+    t.strictSame(await verify(forged), [1, 'differs', told])
+  }
+  await writeFile(forged, text.replace(/"\[""Haven 7"".*\]"/, ''))
+  t.match(await verify(forged), [
+    2,
+    'cannot be recomputed',
+    /^The last cell.* is empty in 1 line\./,
+  ])
+})
 
 t.test('what differs is named, and what cannot be recomputed is said', async t => {
   const less = await api.issue({ countries: ['BE'] })

@@ -1,8 +1,13 @@
 import { once } from 'node:events'
 import type { Request, Response } from 'express'
-import { csvHead, csvLine } from '../../../shared/articles/csv.ts'
+import { csvHead, csvLine, csvRecord } from '../../../shared/articles/csv.ts'
 import { type Citation, readCited } from '../../../shared/desk/citations.ts'
-import { type BareLine, readBareLines, saidHash } from '../../../shared/desk/cited-removals.ts'
+import {
+  type BareLine,
+  readBareLines,
+  saidHash,
+  saidText,
+} from '../../../shared/desk/cited-removals.ts'
 import { COVERED, coveredBy, covers, type Reach } from '../../../shared/plans/reach.ts'
 import { countOf, type Pool } from '../../../shared/postgres/pool.ts'
 import { accessOf } from '../access/access.ts'
@@ -103,7 +108,7 @@ function writerOf(format: Format, citation: Citation, outside: number, publicUrl
       }
     }
     case 'csv':
-      return { head: csvHeadOf(citation, outside), of: csvRecord, between: '', end: bareRecords }
+      return { head: csvHeadOf(citation, outside), of: recordOf, between: '', end: bareRecords }
     case 'bib':
       return { head: '', of: article => bibtexOf(workOf(article)), between: '\n', end: nothing }
     case 'ris':
@@ -131,7 +136,8 @@ const SHOWN = [
 
 /**
  * The digest covers more than the articles. The name of the last column holds these other values,
- * separated by spaces. None of them contains a space.
+ * separated by spaces. None of them contains a space. Its cells hold the JSON of which `h` is the
+ * hash, because the other cells join authors and guard formulas, and so cannot be read back.
  */
 function csvHeadOf(citation: Citation, outside: number): string {
   const beside = [addressOf(citation), citation.asOf.toISOString(), outside, citation.rules]
@@ -144,11 +150,13 @@ function csvHeadOf(citation: Citation, outside: number): string {
  * after each `;`, where the writer would add one or the id already has one. A reader who removes
  * one apostrophe at each of these places gets the id back.
  */
-function csvRecord(article: ArticleObject): string {
+function recordOf(article: ArticleObject): string {
   const id = guarded(article.id)
   const cells = (columns: typeof HASHED | typeof SHOWN) =>
     csvLine({ ...article, id }, columns).trimEnd()
-  return `${cells(HASHED)},${saidHash(article)},${cells(SHOWN)},\r\n`
+  // In JSON, a semicolon may be written as an escape. No spreadsheet then begins a cell in it.
+  const said = csvRecord([saidText(article).replaceAll(';', '\\u003b')])
+  return `${cells(HASHED)},${saidHash(article)},${cells(SHOWN)},${said}`
 }
 
 const guarded = (id: string) => id.replace(/(^|;)(?=['=+\-@])/g, "$1'")
