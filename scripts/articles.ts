@@ -16,6 +16,7 @@ import {
 } from '../shared/removals/remove.ts'
 import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../shared/vectors/registry.ts'
+import { listRemovals } from './backup/removals.ts'
 import { articlesBar, columns } from './terminal/terminal.ts'
 
 /** The most characters of a reason. */
@@ -80,6 +81,7 @@ async function remove(context: CommandContext, pool: Pool, words: string[]): Pro
     bar.update(standing.articles)
   }
   bar.stop()
+  const isListed = dryRun || (await listRemovals(pool, config.BACKUP_FOLDERS, say))
   const left = dryRun ? 0 : await clearRemoved(pool, stores, signal)
   tell(context, { dryRun, standing, removals, left, unknown: choose.unknown })
   if (!dryRun && (await countOf(pool, 'select count(*)::int from archive_indices')) > 0)
@@ -87,7 +89,7 @@ async function remove(context: CommandContext, pool: Pool, words: string[]): Pro
       'No search shows them; the archive index has their words until `npm run reindex -- --archive --restart`.',
     )
   if (left > 0 || signal.aborted) say('It is not done yet: run the same command again.')
-  return left > 0 || signal.aborted || choose.unknown.length > 0 ? 1 : 0
+  return left > 0 || signal.aborted || choose.unknown.length > 0 || !isListed ? 1 : 0
 }
 
 function add(counts: Record<string, number>, name: string, more: number): void {
@@ -221,8 +223,9 @@ function lineOf({ number, id, removedAt, clearedAt, releasedAt, reason }: Row): 
   ].map(printableLine)
 }
 
-async function release({ say }: CommandContext, pool: Pool, id: string): Promise<void> {
+async function release({ config, say }: CommandContext, pool: Pool, id: string): Promise<number> {
   if (!(await releaseArticle(pool, id)))
     throw new UsageError(printableLine(`No article with the id ${id} was taken out.`))
   say('Its addresses are free: a crawl or an import may bring it again, under another id.')
+  return (await listRemovals(pool, config.BACKUP_FOLDERS, say)) ? 0 : 1
 }

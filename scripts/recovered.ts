@@ -3,6 +3,7 @@ import { type Pool, readValue } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { readInstant } from './articles/line.ts'
 import { checkNobodyConnected, compareVectors, goOn, keepRefusals } from './backup/database.ts'
+import { readRemovals, takeOutAgain } from './backup/removals.ts'
 
 /**
  * ms by which `--seen` may be ahead of our clock. Clocks of servers differ by seconds. A time far
@@ -33,7 +34,9 @@ await runCommand(
     const pool = openPool({ max: 2, statementTimeout: 0, mayBeStandby: true })
     await checkWritable(pool)
     await checkNobodyConnected(pool, 'recovered')
+    const removals = await readRemovals(config.BACKUP_FOLDERS)
     await keepRefusals(pool)
+    const again = await takeOutAgain(pool, removals)
     const { articles, last, clock } = await goOn(pool, seen)
     const vectors = await compareVectors(pool, config, 'this moment', signal)
     if (options.json === true) print(JSON.stringify({ articles, last, clock, vectors }))
@@ -47,6 +50,7 @@ await runCommand(
       'Keys that were revoked later may be valid again, and addresses that unsubscribed later are told again;',
     )
     say('see `npm run keys -- list` and `npm run alerts -- list`.')
+    return (await again.end(config, say, signal)) ? 0 : 1
   },
 )
 

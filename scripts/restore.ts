@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 import { migrate, migrationFiles } from '../infra/migrations/migrate.ts'
@@ -30,6 +31,7 @@ import {
   QUEUE_SCHEMAS,
   toolsFor,
 } from './backup/dump.ts'
+import { readRemovals, takeOutAgain } from './backup/removals.ts'
 import { renewDerived } from './reindex/renew.ts'
 import { confirm } from './terminal/terminal.ts'
 import { prove } from './verify/checks.ts'
@@ -87,9 +89,9 @@ async function withEmbedded<T>(
   }
 }
 
-type Settings = Pick<Config, 'DATABASE_URL' | 'QDRANT_URL' | 'QDRANT_API_KEY'>
+type Settings = Pick<Config, 'DATABASE_URL' | 'QDRANT_URL' | 'QDRANT_API_KEY' | 'BACKUP_FOLDERS'>
 
-/** @returns 1: the index differs from the articles */
+/** @returns 1: the index differs from the articles, or articles that were taken out may be back */
 async function restore(context: CommandContext, config: Settings, file: string): Promise<number> {
   const { options, print, say, signal } = context
   const start = performance.now()
@@ -105,6 +107,7 @@ async function restore(context: CommandContext, config: Settings, file: string):
     const backup = await describeBackup(tools, file)
     await checkVersions(file, backup, server)
     await checkWhole(tools, file, signal)
+    const removals = await readRemovals([...config.BACKUP_FOLDERS, dirname(file)])
     await checkNobodyConnected(pool, 'restore')
     const target = await readTarget(pool)
     await consent(context, target, file, backup)
@@ -140,6 +143,7 @@ async function restore(context: CommandContext, config: Settings, file: string):
     await migrate(databaseUrl, { mayBeUnfinished: true })
     await keepRefusals(pool)
     await renewDerived(pool, signal)
+    const again = await takeOutAgain(pool, removals)
     await goOn(pool, target.clock)
     await pool.query('analyze')
     const { articles, schema, made_at } = backup
@@ -149,7 +153,8 @@ async function restore(context: CommandContext, config: Settings, file: string):
       `Restored ${counted(articles, 'article')} as of ${made_at}, in ${seconds} s. Cursors from before are refused.`,
     )
     say(await compareVectors(pool, config, 'this backup', signal))
-    return (await prove(pool, say, signal)) ? 0 : 1
+    const isKnown = await again.end(config, say, signal)
+    return (await prove(pool, say, signal)) && isKnown ? 0 : 1
   } finally {
     await pool.end()
   }

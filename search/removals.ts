@@ -5,10 +5,13 @@
 
 export {
   addressHash,
+  adoptKey,
+  barAgain,
   clearArticles,
   findBarred,
   noteCleared,
   withoutWriters,
+  writeAgain,
   writeTombstones,
 } from './store/tombstones.ts'
-export type { Doomed, Removal } from './types.ts'
+export type { Doomed, ListedRemoval, Removal } from './types.ts'

@@ -61,7 +61,8 @@ const WHOLE = [
   `select 'identity', case when i.id is null then 'the id ' || a.id || ' of an article is not among those that are taken'
                            when a.id is null then 'the id ' || i.id || ' is taken, and no article has it'
                            else articles || ' articles have the id ' || a.id end
-   from (select id, count(*) as articles from articles group by id) a full join article_ids i on i.id = a.id
+   from (select id, count(*) as articles from articles group by id) a full join
+        (select id from article_ids except select id from tombstones where seq < 0) i on i.id = a.id
    where i.id is null or a.id is null or articles > 1`,
   `select 'identity', case when i.id is null then 'addresses lead to ' || a.id || ', which no article has'
                            else 'no address leads to the article ' || i.id end

@@ -189,7 +189,7 @@ const META = `
 
 // $1 number of a removal. Index: the primary key.
 const REMOVED = `
-  select v.version, (select string_agg(int8send(seq), '') from tombstones where number > $1) as seqs
+  select v.version, (select string_agg(int8send(seq), '') from tombstones where number > $1 and seq > 0) as seqs
   from segments_version v`
 
 const STORED_AHEAD = `

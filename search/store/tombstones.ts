@@ -179,6 +179,103 @@ const WRITE = `
     from articles a, clock where a.seq = any ($1::bigint[]) order by a.seq
   returning number, id, removed_at as "removedAt"`
 
+/** A removal as the list beside the backups has it. Times are ISO 8601, bytes are in hex. */
+export interface ListedRemoval {
+  installation: string
+  number: number
+  id: string
+  country: string
+  covered_at: string | null
+  removed_at: string
+  released_at: string | null
+  reason: string
+  /** Both blocks of the key of the hashes. A database from before the first removal lacks them. */
+  key: string
+  /** HMACs of its addresses. */
+  hashes: string[]
+}
+
+/**
+ * Takes over the key of a list, while no address is barred under another one: a database of before
+ * tombstones drew its own key when it was migrated.
+ */
+export const adoptKey = async (client: Client, key: string): Promise<void> =>
+  void (await client.query(ADOPT, [key]))
+
+// $1 both blocks in hex
+const ADOPT = `
+  update tombstone_key set inner_pad = substr(decode($1, 'hex'), 1, 64), outer_pad = substr(decode($1, 'hex'), 65)
+   where not exists (select from tombstone_addresses)`
+
+/**
+ * Writes tombstones that a database of an earlier time lacks, as `writeTombstones` does. They keep
+ * their numbers, so that clients go on after the last one that they have; but where the database
+ * has given these numbers to other removals, they get new ones.
+ *
+ * An article that came after that time is not in the database, and another one will get its number.
+ * So its tombstone has the negative number of the removal instead.
+ *
+ * @param present those of the articles that the database has
+ */
+export async function writeAgain(
+  client: Client,
+  removals: ListedRemoval[],
+  present: Doomed[],
+): Promise<void> {
+  await client.query(WRITE_AGAIN, [
+    JSON.stringify(removals),
+    present.map(({ id }) => id),
+    present.map(({ seq }) => seq),
+  ])
+  await client.query(
+    'update segments_version set version = version + 1, words_version = words_version + 1',
+  )
+}
+
+// $1 removals, $2 ids and $3 seqs of the articles that the database has.
+const WRITE_AGAIN = `
+  with listed as (
+    select *, row_number() over (order by number) as place, min(number) over () as lowest
+      from json_to_recordset($1) as l (number bigint, id text, country text, covered_at timestamptz,
+           removed_at timestamptz, released_at timestamptz, reason text)
+  ), told as (
+    select l.*, case when lowest > last_removal then number else last_removal + place end as own
+      from listed l, ingest_clock
+  ), clock as (
+    update ingest_clock set last_removal = (select max(own) from told)
+  ), taken as (
+    insert into article_ids (id) select id collate "C" from told on conflict do nothing
+  )
+  insert into tombstones (number, seq, id, country, covered_at, removed_at, released_at, cleared_at, reason)
+  select own, coalesce(p.seq, -own), id, country, covered_at, removed_at, released_at,
+         case when p.seq is null then now() end, reason
+    from told left join unnest($2::text[], $3::bigint[]) as p (id, seq) using (id)`
+
+/**
+ * Bars the addresses of listed removals, whose tombstones are there, under the key of the database.
+ *
+ * @returns how many of the hashes are of another key, and bar nothing
+ */
+export async function barAgain(client: Client, removals: ListedRemoval[]): Promise<number> {
+  const { rows } = await client.query<{ foreign: number }>(BAR_AGAIN, [JSON.stringify(removals)])
+  return rows[0]?.foreign ?? 0
+}
+
+// $1 removals. Indexes: tombstones_id_key, the primary key.
+const BAR_AGAIN = `
+  with listed as (
+    select t.seq, decode(h.hash, 'hex') as hash, l.key = encode(k.inner_pad || k.outer_pad, 'hex') as "isOwn"
+      from json_to_recordset($1) as l (id text, key text, released_at timestamptz, hashes text[])
+      cross join tombstone_key k cross join unnest(l.hashes) as h (hash)
+      join tombstones t on t.id = l.id collate "C" and t.released_at is null
+     where l.released_at is null
+  ), barred as (
+    insert into tombstone_addresses (hash, seq)
+    select distinct on (hash) hash, seq from listed where "isOwn"
+    on conflict do nothing
+  )
+  select count(*)::int as foreign from listed where not "isOwn" and seq < 0`
+
 /** The number of the last removal. A segment whose words are read afterwards has none of them. */
 export const readLastRemoval = async (db: Queryable): Promise<bigint> =>
   (await readColumn<bigint>(db, 'select last_removal from ingest_clock'))[0] ?? 0n

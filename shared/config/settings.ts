@@ -91,6 +91,10 @@ export const SETTINGS = {
     [0, 1_000_000_000],
     'Newest articles that stay out of the archive index.',
   ),
+  BACKUP_FOLDERS: list(
+    '',
+    'Folders of backups and of the archived log, comma-separated. `npm run articles` keeps the list of removals in each.',
+  ),
   DATA_DIR: text('.data', 'Where the embedded servers keep their data.'),
   OUTLETS: text('', 'Catalogue that `npm start` crawls. Empty: the sample outlets.'),
 

@@ -1,11 +1,15 @@
 import { makeSegments, type Pool } from '../../search/indexer.ts'
 import {
   addressHash,
+  adoptKey,
+  barAgain,
   clearArticles,
   type Doomed,
+  type ListedRemoval,
   noteCleared,
   type Removal,
   withoutWriters,
+  writeAgain,
   writeTombstones,
 } from '../../search/removals.ts'
 import { leaveGroups } from '../copies/pass.ts'
@@ -35,19 +39,65 @@ export const removeArticles = (
       const dead = await readColumn<bigint>(client, DEAD, [articles.map(({ seq }) => seq)])
       const alive = articles.filter(({ seq }) => !dead.includes(seq))
       if (alive.length === 0) return []
-      const seqs = alive.map(({ seq }) => seq)
-      const hashes = [...(await hashesOfCited(client, seqs))]
-      await clearHouse(client, alive)
-      await clearArticles(client, alive)
-      const removals = await writeTombstones(client, alive, reason)
-      if (hashes.length > 0)
-        await client.query(NOTE_HASHES, [
-          hashes.map(([seq]) => seq),
-          hashes.map(([, hash]) => hash),
-        ])
-      return removals
+      return takeOut(client, alive, () => writeTombstones(client, alive, reason))
     }),
   )
+
+/**
+ * Takes out articles of a list again, in a database that went back to before their removals.
+ *
+ * @param listed removals of one installation, each once, ascending
+ * @returns how many articles were there, and how many addresses cannot be barred
+ */
+export async function removeAgain(
+  pool: Pool,
+  listed: ListedRemoval[],
+): Promise<{ removed: number; unbarred: number }> {
+  const told = { removed: 0, unbarred: 0 }
+  // Articles have no index by id, so this reads all of them.
+  const { rows } = await pool.query<Doomed>(
+    'select seq, id from articles where id = any ($1::text[])',
+    [listed.map(({ id }) => id)],
+  )
+  const found = new Map(rows.map(row => [row.id, row]))
+  for (let from = 0; from < listed.length; from += BATCH) {
+    const part = listed.slice(from, from + BATCH)
+    const done = await repeatLocked(() =>
+      transaction(pool, async client => {
+        await withoutWriters(client)
+        const known = await readColumn<string>(client, KNOWN, [part.map(({ id }) => id)])
+        const lacking = part.filter(({ id }) => !known.includes(id))
+        const present = lacking.flatMap(({ id }) => found.get(id) ?? [])
+        await adoptKey(client, part.at(-1)!.key)
+        if (lacking.length > 0)
+          await takeOut(client, present, () => writeAgain(client, lacking, present))
+        return { removed: present.length, unbarred: await barAgain(client, part) }
+      }),
+    )
+    told.removed += done.removed
+    told.unbarred += done.unbarred
+  }
+  return told
+}
+
+// $1 ids. Index: tombstones_id_key.
+const KNOWN = 'select id from tombstones where id = any ($1::text[])'
+
+/** Clears articles, and writes their tombstones last. */
+async function takeOut<T>(client: Client, articles: Doomed[], write: () => Promise<T>): Promise<T> {
+  const hashes = [
+    ...(await hashesOfCited(
+      client,
+      articles.map(({ seq }) => seq),
+    )),
+  ]
+  await clearHouse(client, articles)
+  await clearArticles(client, articles)
+  const written = await write()
+  if (hashes.length > 0)
+    await client.query(NOTE_HASHES, [hashes.map(([seq]) => seq), hashes.map(([, hash]) => hash)])
+  return written
+}
 
 // $1 seqs, $2 hashes in hex. Index: tombstones_seq_key.
 const NOTE_HASHES = `

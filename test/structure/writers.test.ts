@@ -27,7 +27,7 @@ const WRITERS = {
     'shared/articles/bounds.ts',
   ],
   article_days: ['search/indexing/writer.ts'],
-  article_ids: ['search/indexing/identity.ts'],
+  article_ids: ['search/indexing/identity.ts', 'search/store/tombstones.ts'],
   article_addresses: ['search/indexing/identity.ts', 'search/store/tombstones.ts'],
   publishers: ['search/indexing/identity.ts', 'search/store/postgres-articles.ts'],
   authors: [

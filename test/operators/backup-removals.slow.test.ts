@@ -1,0 +1,95 @@
+import { appendFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { startTestApi } from '../contract/api.ts'
+import { createTestDatabase } from '../database.ts'
+import { runScript } from '../script.ts'
+
+const source = await startTestApi(t)
+const target = await createTestDatabase(t)
+const folder = t.testdir()
+const elsewhere = join(folder, 'log')
+const list = join(folder, 'removals.perscope.ndjson')
+const file = join(folder, 'perscope.backup')
+await mkdir(elsewhere)
+const run = (url: string, name: string, ...words: string[]) =>
+  runScript(name, words, {
+    DATABASE_URL: url,
+    REDIS_URL: '',
+    QDRANT_URL: '',
+    BACKUP_FOLDERS: `${folder},${elsewhere}`,
+  })
+const here = (name: string, ...words: string[]) => run(source.config.DATABASE_URL, name, ...words)
+const there = (name: string, ...words: string[]) => run(target.url, name, ...words)
+
+const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
+const lineOf = (word: string) =>
+  JSON.stringify({
+    url: `https://dagkoerier.example/${word}`,
+    title: `Kanaal ${word}`,
+    body: null,
+    outlet,
+    language: 'nl',
+    country: 'NL',
+    authors: [],
+  })
+async function importInto(import_: typeof here, ...words: string[]) {
+  const path = join(folder, 'some.ndjson')
+  await writeFile(path, `${words.map(lineOf).join('\n')}\n`)
+  const { code, out, err } = await import_('import', path, '--json')
+  if (code !== 0) throw new Error(err)
+  return JSON.parse(out.trim().split('\n').at(-1)!)
+}
+const remove = (word: string) =>
+  here('articles', 'remove', `https://dagkoerier.example/${word}`, '--reason', 'a court')
+
+const TOMBSTONES =
+  'select number::int, id, cleared_at is not null as done from tombstones order by number'
+
+t.test('each folder has both removals, and nothing of what the articles said', async t => {
+  await importInto(here, 'stays', 'leaves')
+  t.match(await here('backup', file), { code: 0 })
+  await importInto(here, 'later')
+  for (const word of ['leaves', 'later']) t.match(await remove(word), { code: 0 })
+  const text = await readFile(list, 'utf8')
+  t.equal(await readFile(join(elsewhere, 'removals.perscope.ndjson'), 'utf8'), text)
+  t.equal(text.trim().split('\n').length, 2)
+  t.notMatch(text, /Kanaal|dagkoerier/)
+  t.equal((await stat(list)).mode & 0o777, 0o600)
+})
+
+t.test('a restore of before takes them out again, and bars their addresses', async t => {
+  const { code, err } = await there('restore', file)
+  const told = await source.pool.query('select number, id from tombstones order by number')
+  t.equal(code, 0, err)
+  t.match(err, /Took out 1 article again, of 2 on the list/)
+  t.strictSame(
+    await target.query(TOMBSTONES),
+    told.rows.map(({ number, id }) => ({ number: Number(number), id, done: true })),
+  )
+  t.strictSame(await target.query('select title from article_texts'), [{ title: 'Kanaal stays' }])
+  t.match(await importInto(there, 'leaves', 'later'), { removed: 2 })
+  t.match(await there('verify'), { code: 0 })
+})
+
+t.test('so does a recovery, also where the key of the database is another', async t => {
+  await target.query('delete from tombstone_addresses; delete from tombstones')
+  await target.query('update ingest_clock set last_removal = 0')
+  await target.query('update tombstone_key set inner_pad = outer_pad')
+  const { code, err } = await there('recovered')
+  t.equal(code, 0, err)
+  t.match(await importInto(there, 'leaves', 'later'), { removed: 2 })
+})
+
+t.test('a line that was cut is named, and the next removal writes it again', async t => {
+  await appendFile(list, '{"installation":')
+  t.match(await there('recovered'), { code: 1, err: /Line 3 of .* was cut/ })
+  t.match(await remove('stays'), { code: 0 })
+  t.equal((await readFile(list, 'utf8')).trim().split('\n').length, 4)
+})
+
+t.test('without a list it says so, and ends with 1 where there were removals', async t => {
+  for (const one of [folder, elsewhere]) await rm(join(one, 'removals.perscope.ndjson'))
+  t.match(await there('recovered'), { code: 1, err: /There is no list of removals/ })
+  t.match(await there('restore', file, '--yes'), { code: 0, err: /knows of no removal/ })
+})
