@@ -147,7 +147,9 @@ export function openIndexOf<A extends KeptArticle>(
         field === 'outlet' ? nos : [],
         field === 'author' ? nos : [],
       )
-      return nos.map(no =>
+      // The name of an author whose articles were taken out may be gone by now.
+      const named = field === 'outlet' ? nos : nos.filter(no => names.author(no) !== undefined)
+      return named.map(no =>
         field === 'outlet'
           ? { field, outlet: names.outlet(no) }
           : { field, name: names.author(no).name },

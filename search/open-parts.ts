@@ -91,21 +91,19 @@ export function openParts<A extends KeptArticle>(
       if (meta?.version === version) return meta
       const read = await segments.readMeta(version)
       const held = await elsewhere.at(version, (read.segments[0]?.first ?? 1n) - 1n)
-      const { last } = removed
-      if (read.removals > last) {
-        const more = await segments.readRemoved(last, read.version)
-        // Another search may have read them meanwhile.
-        if (removed.last === last) {
-          const seqs = [...removed.seqs, ...more]
-          removed = { ...removedArticles(read.removals, seqs), seqs }
-        }
+      // Other searches may read other versions meanwhile. A failover may undo removals.
+      let own = removed.last <= read.removals ? removed : { ...NONE_REMOVED, seqs: [] }
+      if (own.last < read.removals) {
+        const seqs = [...own.seqs, ...(await segments.readRemoved(own.last, read.version))]
+        own = { ...removedArticles(read.removals, seqs), seqs }
       }
+      removed = own
       // The archive matches the articles of these segments, so the segments need no memory.
       meta = {
         ...read,
         segments: read.segments.filter(segment => segment.last > held.covered),
         elsewhere: held,
-        removed,
+        removed: own,
       }
       return meta
     },

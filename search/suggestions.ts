@@ -95,7 +95,12 @@ export function createSuggestions(
    * fails.
    */
   async function current(): Promise<Rankings> {
-    if (rankings === null || (rankedAt !== removal() && !closed)) return refresh()
+    if (rankings === null) return refresh()
+    if (rankedAt !== removal() && !closed) {
+      // A ranking that is under way may have begun before the removal.
+      await ranking?.catch(() => {})
+      return rankedAt === removal() ? rankings : refresh()
+    }
     if (performance.now() < until || closed) return rankings
     const old = rankings
     const refreshed = refresh().catch(() => old)

@@ -103,7 +103,7 @@ export function mapped(record: Record<string, unknown>, mapping: Mapping): Recor
   return {
     ...rest,
     authors: typeof authors === 'string' ? authors.split(';').map(one => one.trim()) : authors,
-    outlet: isRecord(outlet) ? outlet : outletOf(name, domain ?? fields.url),
+    outlet: isRecord(outlet) ? outlet : outletOf(name, domain ?? own.url),
   }
 }
 

@@ -59,7 +59,7 @@ export function createStoredArticles<A extends KeptArticle>(
       snippet: article.snippet,
       publishedAt: article.published_at,
       ingestedAt: article.ingested_at,
-      authors: article.authorNos.map(no => known.author(no)),
+      authors: article.authorNos.flatMap(no => known.author(no) ?? []), // gone: taken out meanwhile
       outlet: known.outlet(article.publisherNo),
       language: article.language,
       country: article.country,

@@ -22,7 +22,8 @@ export const NONE_REMOVED: RemovedArticles = removedArticles(0n, [])
 /** @param seqs numbers of the articles, in any order */
 export function removedArticles(last: bigint, seqs: readonly number[]): RemovedArticles {
   const sorted = Float64Array.from(seqs).sort()
-  const docs = new Map<number, DocIdSet | null>()
+  // After a failover the number of a segment may be given again, to other articles.
+  const docs = new Map<number, { first: bigint; removed: DocIdSet | null }>()
   const firstAfter = (seq: number) => {
     let low = 0
     for (let high = sorted.length; low < high; ) {
@@ -37,13 +38,13 @@ export function removedArticles(last: bigint, seqs: readonly number[]): RemovedA
     has: seq => sorted[firstAfter(Number(seq)) - 1] === Number(seq),
     upTo: seq => [...sorted.subarray(0, firstAfter(Number(seq)))],
     docsOf({ no, first, last }, offsets) {
-      let known = docs.get(no)
-      if (known !== undefined) return known
+      const known = docs.get(no)
+      if (known?.first === first) return known.removed
       const base = Number(first)
       const own = sorted.subarray(firstAfter(base - 1), firstAfter(Number(last)))
-      known = own.length === 0 ? null : documentsOf(own, base, offsets)
-      docs.set(no, known)
-      return known
+      const removed = own.length === 0 ? null : documentsOf(own, base, offsets)
+      docs.set(no, { first, removed })
+      return removed
     },
   }
 }

@@ -14,7 +14,7 @@ import {
   rangeSet,
   union,
 } from '../segment/doc-id-set.ts'
-import type { IndexState } from '../store/segment-store.ts'
+import { type IndexState, SegmentsChanged } from '../store/segment-store.ts'
 import type { Collector, SegmentReader } from './collector.ts'
 import type { IndexPart, IndexParts, PacedParts, SearchSizes, StoredMeta } from './index-parts.ts'
 import { storedSegments } from './match-stored.ts'
@@ -88,6 +88,13 @@ export async function searchPage<A extends KeptArticle>(
     hits.slice(0, perPage).map(hit => hit.seq),
     snapshot.wordsVersion,
   )
+  // An article that was taken out after it had matched has no row. The page would be shorter, and
+  // the next one would begin at a wrong place.
+  if (rows.length < Math.min(hits.length, perPage)) {
+    const { wordsVersion } = await index.segments.readSnapshot()
+    if (wordsVersion !== snapshot.wordsVersion)
+      throw new SegmentsChanged('articles were taken out during the search')
+  }
 
   const total = counted?.total ?? Math.min(count.count(), sizes.cap)
   const estimate = counted?.estimate ?? count.count() >= sizes.cap

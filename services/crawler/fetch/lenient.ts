@@ -99,7 +99,8 @@ async function headersIn(source: Source): Promise<LenientAnswer['headers']> {
     if (/^[ \t]/.test(line) && last !== undefined) last.value += ` ${clean(line)}`
     else if (name !== undefined) fields.push({ name: name.toLowerCase(), value: clean(value) })
   }
-  const headers: LenientAnswer['headers'] = {}
+  // Without a prototype, a header named `constructor` is a header as any other.
+  const headers: LenientAnswer['headers'] = Object.create(null)
   for (const { name, value } of fields)
     headers[name] = name in headers ? [headers[name] ?? [], value].flat() : value
   const stated = [headers['content-length'] ?? []].flat().flatMap(text => text.split(','))
