@@ -28,8 +28,8 @@ interface PermitLimits {
    */
   together?: number
   /**
-   * Whether a permit rests after its work, while other names ask and this one has worked much. So
-   * one name never occupies a processor, or Postgres, all the time.
+   * Whether a permit of a name rests after its work, while other names wait and this one has worked
+   * much. So one name never occupies a processor, or Postgres, all the time.
    */
   rests?: boolean
   /** Callers of one name that may wait. */
@@ -124,15 +124,22 @@ export function createPermits(limits: PermitLimits): Permits {
       try {
         return await work()
       } finally {
+        // The shared place is free at once: only the name's own place rests, and only while other
+        // names wait. So a rest never leaves the process idle.
+        left++
+        const rest = breath?.restAfter(name, performance.now() - begun) ?? 0
         const release = () => {
           line.free++
-          left++
           serveNext(name, line)
           forget()
         }
-        const rest = breath?.restAfter(name, performance.now() - begun) ?? 0
-        if (rest < 1) release()
-        else setTimeout(release, rest).unref()
+        const othersWait = () =>
+          [...lines].some(([other, { callers }]) => other !== name && callers.size > 0)
+        if (rest < 1 || !othersWait()) release()
+        else {
+          serveNext(name, line)
+          setTimeout(release, rest).unref()
+        }
       }
     },
   }
