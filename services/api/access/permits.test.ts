@@ -151,8 +151,9 @@ t.test('keys that wait for the permits of all take turns', async t => {
   t.equal(await permits.take('many', async () => 'again'), 'again', 'no permit is lost')
 })
 
-t.test('permits of a name that works much rest while others ask', async t => {
-  const permits = createPermits({ atOnce: 1, rests: true, waiting: 100, patience: 60_000 })
+t.test('permits of a name that works much rest while others wait', async t => {
+  const limits = { atOnce: 1, together: 1, waiting: 100, patience: 60_000 }
+  const permits = createPermits({ ...limits, rests: true })
   const work = async () => {
     await permits.take('much', () => pause(250))
   }
@@ -162,10 +163,12 @@ t.test('permits of a name that works much rest while others ask', async t => {
     return performance.now() - start
   }
   t.ok((await time(5)) < 3_000, 'alone it never rests')
-  await permits.take('other', async () => {})
-  await work()
+  const working = work()
   const start = performance.now()
-  const next = permits.take('much', async () => performance.now() - start)
-  t.ok((await permits.take('other', async () => performance.now() - start)) < 500)
-  t.ok((await next) > 400, 'it waits for three times as long as it worked')
+  const since = async () => performance.now() - start
+  const next = permits.take('much', since)
+  const other = permits.take('other', since)
+  await working
+  t.ok((await other) < 900, 'the shared place is free at once')
+  t.ok((await next) > 900, 'it waits for three times as long as it worked')
 })
