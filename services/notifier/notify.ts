@@ -20,7 +20,7 @@ import {
   takeMessages,
 } from './message.ts'
 import { createPlaces, type Outcome, type Place, type Places } from './places.ts'
-import { pauseAfter } from './retries.ts'
+import { LONGEST_ASKED, pauseAfter } from './retries.ts'
 import { NotDelivered, openWebhooks, type Webhooks } from './webhook.ts'
 
 /** ms between two looks for due messages, unless a place becomes free. */
@@ -180,7 +180,8 @@ async function send(sender: Sender, { message, place, rows, secrets }: Begun): P
     failed.inc()
     const { message: why, isGone, retryAfter } = error
     const wait = pauseAfter(message.attempts, retryAfter)
-    outcome = { kind: error.isUnreachable ? 'unreachable' : 'refused', wait: retryAfter ?? 0 }
+    const asked = Math.min(retryAfter ?? 0, LONGEST_ASKED)
+    outcome = { kind: error.isUnreachable ? 'unreachable' : 'refused', wait: asked }
     await noteFailed(sender.pool, message, { why, wait, isGone })
   } finally {
     place.end(outcome)

@@ -16,7 +16,7 @@ export const GIVES_UP = 86_400_000
 const FIRST = 5_000
 const LONGEST = 600_000
 /** The longest pause that a receiver may ask for (`Retry-After`): an hour. */
-const LONGEST_ASKED = 3_600_000
+export const LONGEST_ASKED = 3_600_000
 
 /**
  * ms until a message is sent again: twice as long after each attempt, and not before the receiver

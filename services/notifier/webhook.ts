@@ -49,7 +49,6 @@ export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS'>): Webhooks {
     connect: { timeout: SENT_WITHIN },
     headersTimeout: SENT_WITHIN,
     bodyTimeout: SENT_WITHIN,
-    connections: 4,
   }
   const own = new Agent(options)
   const strangers = new Agent({ ...options, connect: guarded() })

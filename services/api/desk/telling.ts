@@ -108,6 +108,13 @@ const TAKE = `
     join (select ${PLAN_COLUMNS} from api_keys) p on p.id = k.id
     left join alert_finds f on f.alert_id = a.alert_id, ${INDEX_STATE.tables}`
 
+// Rests an alert whose search cannot be answered, unless its owner has changed search or plan
+// meanwhile. $1 alert, $2 why, $3 question, $4 history.
+const REST = `
+  update search_alerts a set rests = $2 from kept_searches s, api_keys k
+   where a.alert_id = $1 and s.search_id = a.search_id and k.id = a.key_id
+     and ${QUESTION} = $3 and ${PRIMARY_HISTORY} = $4`
+
 type TellingIndex = Pick<SearchIndex<KeptArticle>, 'collect' | 'articles'>
 
 /**
@@ -156,10 +163,7 @@ async function tell(pool: Pool, index: TellingIndex, alertId: string): Promise<v
     if (!(error instanceof ApiError || error instanceof TooFrequent)) throw error
     // The plan has become smaller, the search has become one by meaning, or its words are too
     // frequent. The alert rests until its owner changes it or its search.
-    await pool.query('update search_alerts set rests = $2 where alert_id = $1', [
-      due.alertId,
-      error.message,
-    ])
+    await pool.query(REST, [due.alertId, error.message, due.question, due.history])
   }
 }
 
