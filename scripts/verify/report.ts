@@ -16,7 +16,7 @@ const MENDS = {
   words: REINDEX,
   names: REINDEX,
   leftovers: REINDEX,
-  removed: 'npm run articles -- remove, once more,',
+  removed: 'npm run articles -- remove, once more for the same articles,',
   snippets: `${REINDEX} -- --snippets`,
   archive: `${REINDEX} -- --archive`,
   stamps: 'npm run recovered',
