@@ -18,7 +18,7 @@ export function ArticlePage(props: {
   onForget(): void
 }): VNode {
   const { id, secret, isPasted, onForget } = props
-  const { words } = useSpeech()
+  const { words, say } = useSpeech()
   const [round, setRound] = useState(0)
   const [outcome, setOutcome] = useState<Outcome<{ data: Article }> | null>(null)
   const load = useCallback(
@@ -57,7 +57,7 @@ export function ArticlePage(props: {
   const isGone = failure?.code === 'article_removed'
   const isNone = isGone || failure?.code === 'not_found'
   const none = isGone
-    ? words.results.takenOut(failure.message.match(/\d{4}-\d\d-\d\d/)?.[0] ?? '')
+    ? say(words.results.takenOut, { day: failure.message.match(/\d{4}-\d\d-\d\d/)?.[0] ?? '' })
     : words.results.noArticle
   return (
     <main
@@ -103,7 +103,7 @@ export function Card(props: {
   const hasBeside = (told.get(article.id)?.copies ?? []).length > 0 || (related ?? []).length > 0
   const { Beside } = useLater(hasBeside, loadBeside)
   const Heading = now === null ? 'h1' : 'h3'
-  const { words, number } = useSpeech()
+  const { words, say } = useSpeech()
   const { language, authors } = article
   const snippet = article.snippet === null ? null : upToWord(article.snippet)
   const address = safeAddress(article.url)
@@ -132,7 +132,7 @@ export function Card(props: {
       )}
       {matches !== null && matches.places > 0 && !isSeen && (
         <p class="hint" lang={document.documentElement.lang}>
-          {words.results.places(number(matches.places), matches.places === 1, matches.late)}
+          {say(words.results.places[matches.late ? 'late' : 'early'], { n: matches.places })}
         </p>
       )}
       {authors.length > 0 && <p class="hint">{authors.map(({ name }) => name).join(', ')}</p>}
@@ -174,12 +174,12 @@ function Source(props: { article: Article; isFresh: boolean; now: number | null 
  * demand.
  */
 function Relevance({ relevance }: { relevance: number }) {
-  const { words, percent } = useSpeech()
+  const { words, percent, say } = useSpeech()
   return (
     <details class="relevance">
       <summary>
         <span class="bar" style={{ width: `${(4.5 * relevance).toFixed(2)}rem` }} />
-        <span class="unseen">{words.results.relevance(percent(relevance))}</span>
+        <span class="unseen">{say(words.results.relevance, { percent: percent(relevance) })}</span>
       </summary>
       {relevance.toFixed(4)}
     </details>

@@ -34,7 +34,7 @@ const WHOLE = 0.8
  * with the first of them, and how many words each has of its own.
  */
 function Copies({ article, told }: { article: Article; told: ReadonlyMap<string, Told> }) {
-  const { words, number, percent, date } = useSpeech()
+  const { words, percent, date, say } = useSpeech()
   const { copies, first, agencies } = told.get(article.id) ?? NOTHING
   if (copies === null || copies.length === 0) return null
   const all = [article, ...copies.map(copy => copy.article)].sort((a, b) =>
@@ -53,7 +53,7 @@ function Copies({ article, told }: { article: Article; told: ReadonlyMap<string,
   }
   return (
     <details class="beside hint" lang={document.documentElement.lang}>
-      <summary>{others(number(n), n === 1)}</summary>
+      <summary>{say(others, { n })}</summary>
       <Table
         columns={[
           words.filters.dates,
@@ -75,7 +75,9 @@ function Copies({ article, told }: { article: Article; told: ReadonlyMap<string,
           ],
         }))}
       />
-      {agencies.length > 0 && <p>{words.app.named(words.copies.source, agencies.join(', '))}</p>}
+      {agencies.length > 0 && (
+        <p>{say(words.app.named, { name: words.copies.source, value: agencies.join(', ') })}</p>
+      )}
     </details>
   )
 }
@@ -110,16 +112,20 @@ function OtherLanguages({
   article: Article
   related: Related[] | undefined
 }) {
-  const { words, number } = useSpeech()
+  const { words, say } = useSpeech()
+  const { days: apart } = words.copies
   const others = related?.filter(one => one.article.language !== article.language) ?? []
   if (others.length === 0) return null
   return (
     <details class="beside hint" lang={document.documentElement.lang}>
-      <summary>{words.copies.languages(number(others.length))}</summary>
+      <summary>{say(words.copies.languages, { n: others.length })}</summary>
       <ul>
         {others.map(({ article: one, days }) => (
           <li key={one.id}>
-            <span class="tags">{words.languages[one.language]}</span> {words.copies.days(days)}{' '}
+            <span class="tags">{words.languages[one.language]}</span>{' '}
+            {days === 0
+              ? apart.same
+              : say(days < 0 ? apart.before : apart.later, { n: Math.abs(days) })}{' '}
             <Headline article={one} />
           </li>
         ))}

@@ -9,7 +9,7 @@ import type {
 import { Button, useAsking, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ask, askFile, isListOf, isRecord, type Outcome } from '../parts/request.ts'
-import { useSpeech } from '../words/index.ts'
+import { type Forms, useSpeech } from '../words/index.ts'
 import { noteFresh } from './search/fresh.ts'
 import { inWords } from './search/in-words.ts'
 import { addressOf, readStored } from './search/search.ts'
@@ -167,12 +167,13 @@ function Kept(props: {
   const { one, desk, secret, onMove } = props
   const { id, name, search, alert, feed } = one
   const speech = useSpeech()
-  const { words, number } = speech
+  const { words, number, say } = speech
   const [isNaming, setNaming] = useState(false)
   const news = desk.fresh.get(id)
   const stored = readStored(search)
   const said = inWords(stored, speech)
-  const count = (n: number) => `${number(n)}${news?.more ? '+' : ''}`
+  const counted = (forms: Forms, n: number) =>
+    say(forms, { n: `${number(n)}${news?.more ? '+' : ''}` }, n)
   const moves: Record<string, 1 | -1> = { ArrowUp: -1, ArrowDown: 1 }
   return (
     <>
@@ -180,7 +181,7 @@ function Kept(props: {
         <button
           type="button"
           class="quiet handle"
-          aria-label={words.app.named(words.kept.move, name)}
+          aria-label={say(words.app.named, { name: words.kept.move, value: name })}
           title={words.kept.moveAbout}
           onKeyDown={event => {
             const by = moves[event.key]
@@ -195,7 +196,7 @@ function Kept(props: {
           <input
             ref={focus}
             value={name}
-            aria-label={words.app.named(words.kept.rename, name)}
+            aria-label={say(words.app.named, { name: words.kept.rename, value: name })}
             onChange={event => {
               setNaming(false)
               void desk.change(id, { name: event.currentTarget.value })
@@ -209,10 +210,10 @@ function Kept(props: {
         )}
         {news !== undefined && news.new > 0 && (
           <b class="pill fresh">
-            {words.kept.fresh(
-              words.results.total(count(news.new), news.new === 1),
-              words.copies.texts(count(news.texts), news.texts === 1),
-            )}
+            {say(words.kept.fresh, {
+              articles: counted(words.results.total, news.new),
+              texts: counted(words.copies.texts, news.texts),
+            })}
           </b>
         )}
         <span class="row does">
@@ -248,7 +249,7 @@ const focus = (field: HTMLInputElement | null) => field?.focus()
 
 /** The sets of outlets of the key. They are made where outlets are chosen. */
 function Sets({ secret }: { secret: string }) {
-  const { words } = useSpeech()
+  const { words, say } = useSpeech()
   const [sets, setSets] = useState<OutletSet[]>([])
   const { failure, told } = useAsking()
   const look = useCallback(
@@ -287,7 +288,7 @@ function Sets({ secret }: { secret: string }) {
             </div>
             <p class="hint">{domains.join(', ')}</p>
             {unknown.length > 0 && (
-              <p class="hint problem">{words.sets.unknown(unknown.join(', '))}</p>
+              <p class="hint problem">{say(words.sets.unknown, { domains: unknown.join(', ') })}</p>
             )}
           </li>
         ))}

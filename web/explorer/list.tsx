@@ -45,7 +45,7 @@ export function ResultList(props: ListProps): VNode {
     [results.articles, told, isOnce, unfolded],
   )
   const match = useMemo(() => (of === null ? null : matchOf(of)), [of])
-  const { words, number } = useSpeech()
+  const { words, say } = useSpeech()
   const meaning = useMeaning(of, secret)
   const drop = dropOf(of, articles, meaning?.near ?? null)
   const since = useMemo(() => of && freshSince(addressOf(of)), [of])
@@ -82,7 +82,7 @@ export function ResultList(props: ListProps): VNode {
             <li key={article.id}>
               {at === drop && (
                 <p class="drop">
-                  {at === 0 ? words.results.far : words.results.near(number(at), at === 1)}
+                  {at === 0 ? words.results.far : say(words.results.near, { n: at })}
                 </p>
               )}
               <Card
@@ -180,14 +180,14 @@ function foldTexts(
 }
 
 function Folded({ n, isOpen, onOpen }: { n: number; isOpen: boolean; onOpen(): void }) {
-  const { words, number } = useSpeech()
+  const { words, say } = useSpeech()
   if (n === 0) return null
   return (
     <Button
       class="link folded"
       aria-expanded={isOpen}
       onClick={onOpen}
-      text={words.copies.more(number(n), n === 1)}
+      text={say(words.copies.more, { n })}
     />
   )
 }
@@ -220,7 +220,7 @@ function Head(
   } = props
   const texts = useCounts(isOnce ? results.of : null, 'country', secret, 0, true).counts?.total
   const speech = useSpeech()
-  const { words, number } = speech
+  const { words, say } = speech
   return (
     <div class="row results-head">
       <h2 id="results-title" class="unseen">
@@ -228,16 +228,16 @@ function Head(
       </h2>
       <p role="status" class="total">
         {totalOf(results, speech)}
-        {close > 0 && results.loading !== 'first' && `, ${words.results.close(number(close))}`}
+        {close > 0 && results.loading !== 'first' && `, ${say(words.results.close, { n: close })}`}
         {texts !== undefined &&
           results.loading !== 'first' &&
-          `, ${words.copies.texts(number(texts), texts === 1)}`}
+          `, ${say(words.copies.texts, { n: texts })}`}
       </p>
       {fresh > 0 && (
         <Button
           class="primary chip"
           onClick={onFresh}
-          text={`↑ ${words.results.fresh(number(fresh), fresh === 1)}`}
+          text={`↑ ${say(words.results.fresh, { n: fresh })}`}
         />
       )}
       {results.articles.length > 0 && (
@@ -270,17 +270,16 @@ function Head(
 
 function totalOf(
   { of, total, estimate, loading, failure }: Results,
-  { words, number }: Speech,
+  { words, say }: Speech,
 ): string {
   if (loading === 'first') return words.results.searching
   if (failure !== null || of === null) return ''
-  if (estimate) return words.results.more(number(total))
-  return words.results.total(number(total), total === 1)
+  return say(estimate ? words.results.more : words.results.total, { n: total })
 }
 
 /** Nothing was found: suggests other searches. */
 function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search>): void }) {
-  const { words } = useSpeech()
+  const { words, say } = useSpeech()
   const chips = useChips(of)
   if (isSame(of, NEW_SEARCH)) {
     return (
@@ -301,7 +300,7 @@ function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search
     ...chips
       .filter(({ off }) => !('searchIn' in off))
       .slice(0, MOST_STEPS)
-      .map(({ text, off }) => [words.results.without(text), off] as const),
+      .map(({ text, off }) => [say(words.results.without, { filter: text }), off] as const),
     ...(hasWords && [...of.q].length >= LIMITS.semanticQ
       ? [[words.results.byMeaning, { mode: 'semantic' }] as const]
       : []),

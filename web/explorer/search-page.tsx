@@ -464,14 +464,14 @@ function Hints(props: {
   onMode(mode: SearchMode): void
 }) {
   const { hints, mode, onMode } = props
-  const { words } = useSpeech()
+  const { words, say } = useSpeech()
   const said = words.reading.hint
   const other = mode === 'keyword' ? 'boolean' : 'keyword'
   return (
     <>
       {hints.map(hint => (
         <p key={hint.kind} class="hint">
-          {hint.kind === 'operator' ? said.operator(hint.word) : said[hint.kind]}{' '}
+          {hint.kind === 'operator' ? say(said.operator, { word: hint.word }) : said[hint.kind]}{' '}
           {helps(hint, mode) && (
             <Button
               class="link"

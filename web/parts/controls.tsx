@@ -90,11 +90,13 @@ export function Button({
   of,
   ...attributes
 }: ComponentProps<'button'> & { text: string; of?: string }): VNode {
-  const { words } = useSpeech()
+  const { words, say } = useSpeech()
   return (
     <button
       type="button"
-      {...(of === undefined ? {} : { 'aria-label': words.app.named(text, of) })}
+      {...(of === undefined
+        ? {}
+        : { 'aria-label': say(words.app.named, { name: text, value: of }) })}
       {...attributes}
     >
       {text}

@@ -54,7 +54,7 @@ export function FailureNotice({
   onForget?: () => void
 }): VNode {
   const speech = useSpeech()
-  const { words } = speech
+  const { words, say, wait } = speech
   const left = useCountdown(failure, onAgain)
   const kind = KINDS[failure.code] ?? 'server'
   // The same request would be refused again, unless its list of results is only too old.
@@ -72,9 +72,11 @@ export function FailureNotice({
         {kind === 'semantic' && onByWords && (
           <Button class="primary" onClick={onByWords} text={words.failure.byWords} />
         )}
-        {left !== null && <span aria-hidden="true">{words.failure.in(speech.wait(left))}</span>}
+        {left !== null && (
+          <span aria-hidden="true">{say(words.failure.in, { wait: wait(left) })}</span>
+        )}
         {kind === 'server' && failure.requestId !== '' && (
-          <small>{words.failure.request(failure.requestId)}</small>
+          <small>{say(words.failure.request, { id: failure.requestId })}</small>
         )}
       </p>
     </section>

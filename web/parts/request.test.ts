@@ -44,23 +44,42 @@ t.test('a rest ends early when its signal aborts', async t => {
 
 t.test('words take the form of their number, in each language', async t => {
   for (const language of LANGUAGES) {
-    const { filters, results, copies, insights, take, ago } = (await loadSpeech(language)).words
-    const counts = [filters.active, filters.suggestions].map(form => [0, 1, 2].map(form))
-    const pairs = [
-      ['0', false],
-      ['1', true],
-      ['2', false],
-    ] as const
-    const totals = [results.total, copies.texts, take.done].map(form =>
-      pairs.map(([n, one]) => form(n, one)),
-    )
-    const others = [[-2, -1, 0, 1, 2].map(copies.days)]
-    const named = ['', 'De Brug'].map(outlet => insights.completeness.have('1', '2', outlet))
-    const ages = Array.from({ length: 131 }, (_, n) => ago?.(n, 'day') ?? '')
-    t.same(
-      [...counts, ...totals, ...others, named, ages.filter(Boolean)],
-      FORMS[language],
-      language,
-    )
+    const { words, say, ago } = await loadSpeech(language)
+    const { filters, results, copies, insights, take } = words
+    const forms = [filters.active, filters.suggestions, results.total, copies.texts, take.done]
+    const counts = forms.map(form => [0, 1, 2].map(n => say(form, { n })))
+    const { before, same, later } = copies.days
+    const days = [say(before, { n: 2 }), say(before, { n: 1 }), same, say(later, { n: 1 })]
+    const { have, outlets } = insights.completeness
+    const named = [outlets, 'De Brug'].map(outlet => say(have, { n: 1, of: 2, outlet }))
+    // Browsers know the other languages.
+    const ages = Array.from({ length: language === 'lb' ? 131 : 0 }, (_, n) => ago(n, 'day'))
+    t.same([...counts, [...days, say(later, { n: 2 })], named, ages], FORMS[language], language)
+    t.same(shapeOf(words), shapeOf((await loadSpeech('en')).words), `${language} has all sentences`)
   }
 })
+
+t.test(
+  'a sentence has its values as they are, and numbers as its language writes them',
+  async t => {
+    const { say } = await loadSpeech('de')
+    t.equal(
+      say('{n} von {of}, {n} aus {place}', { n: 1_234, of: '{n}', place: '$&' }),
+      '1.234 von {n}, 1.234 aus $&',
+    )
+    t.equal(say({ one: 'ein Text', other: '{n} Texte' }, { n: '1+' }, 1), 'ein Text')
+    t.equal(say('{other} fehlt', {}), '{other} fehlt')
+  },
+)
+
+/** The names of all sentences, each with the values that it takes; some sentences may be absent. */
+function shapeOf(words: object): unknown[] {
+  return Object.entries(words)
+    .filter(([name]) => name !== 'expression' && name !== 'placeholder')
+    .map(([name, part]) =>
+      typeof part === 'string'
+        ? [name, ...new Set(part.match(/\{\w+\}/g)?.sort())]
+        : [name, ...shapeOf(part)],
+    )
+    .sort()
+}

@@ -1,21 +1,48 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
+import type { ExpressionProblem } from '../../search/browser.ts'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
-import { en, type Words } from './en.ts'
+import en from './en.json' with { type: 'json' }
+import { agoInLuxembourgish } from './luxembourgish.ts'
+
+/**
+ * The sentences of the pages. `{name}` in one of them stands for a value. The other languages have
+ * the same shape, which the compiler checks, and the same values, which a test checks.
+ */
+export type Words = typeof en & {
+  reading: {
+    /**
+     * Why an expression cannot be read; N stands for the character. Where a language has no
+     * sentence of its own, the page shows that of the API.
+     */
+    expression?: Partial<Record<ExpressionProblem, string>>
+  }
+}
+
+/** A sentence for one thing, and for another number of things, `{n}`. */
+export interface Forms {
+  one: string
+  other: string
+}
 
 /** English is part of the page; each other language is a separate file. */
 const TABLES: Record<Language, () => Promise<Words>> = {
   en: async () => en,
-  nl: async () => (await import('./nl.ts')).nl,
-  fr: async () => (await import('./fr.ts')).fr,
-  de: async () => (await import('./de.ts')).de,
-  lb: async () => (await import('./lb.ts')).lb,
+  nl: async () => (await import('./nl.json', { with: { type: 'json' } })).default,
+  fr: async () => (await import('./fr.json', { with: { type: 'json' } })).default,
+  de: async () => (await import('./de.json', { with: { type: 'json' } })).default,
+  lb: async () => (await import('./lb.json', { with: { type: 'json' } })).default,
 }
 
 /** The words of a page, with the formats of numbers and times. */
 export interface Speech {
   language: Language
   words: Words
+  /**
+   * A sentence with its values. Numbers are written as in the language. `counted` chooses the form
+   * of the sentence where it has two; without it the value `n` does.
+   */
+  say(sentence: string | Forms, values: Record<string, string | number>, counted?: number): string
   number(value: number): string
   percent(value: number): string
   /** A wait in the largest unit of which it has at least two, rounded up. */
@@ -52,11 +79,20 @@ export async function loadSpeech(language: Language): Promise<Speech> {
   const locale = language === 'lb' ? 'de-LU' : language === 'en' ? 'en-GB' : language
   const number = new Intl.NumberFormat(locale)
   const percent = new Intl.NumberFormat(locale, { style: 'percent' })
+  const plural = new Intl.PluralRules(locale)
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const forms = dateForms(language, locale)
   return {
     language,
     words,
+    say(sentence, values, counted = Number(values.n)): string {
+      const isOne = plural.select(counted) === 'one'
+      const text = typeof sentence === 'string' ? sentence : sentence[isOne ? 'one' : 'other']
+      return text.replace(/\{(\w+)\}/g, (unknown, name: string) => {
+        const value = values[name] ?? unknown
+        return typeof value === 'number' ? number.format(value) : value
+      })
+    },
     number: (value: number) => number.format(value),
     percent: (value: number) => percent.format(value),
     wait(seconds: number): string {
@@ -69,7 +105,9 @@ export async function loadSpeech(language: Language): Promise<Speech> {
       )
     },
     ago(n: number, unit: 'minute' | 'hour' | 'day'): string {
-      return words.ago?.(n, unit) ?? relative.format(-n, n === 0 ? 'second' : unit)
+      return language === 'lb'
+        ? agoInLuxembourgish(n, unit)
+        : relative.format(-n, n === 0 ? 'second' : unit)
     },
     date: (at: Date, form: DateForm) => forms[form].format(at),
   }

@@ -174,11 +174,12 @@ export interface FigureProps {
 
 /** Says in one line that figures are missing. The results tell the reason at length. */
 export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain(): void }): VNode {
-  const { words, wait } = useSpeech()
+  const { words, wait, say } = useSpeech()
   return (
     <p class="hint" role="status">
       {words.insights.failed}{' '}
-      {failure.retryAfter !== null && `${words.failure.in(wait(failure.retryAfter))}. `}
+      {failure.retryAfter !== null &&
+        `${say(words.failure.in, { wait: wait(failure.retryAfter) })}. `}
       <Button class="link" onClick={onAgain} text={words.failure.again} />
     </p>
   )
@@ -195,9 +196,9 @@ export const useMeaning = (search: Search | null, secret: string): Meaning | und
  * Says how much a search by meaning can find at present. Shows nothing when it can find everything.
  */
 export function MeaningLine({ meaning }: { meaning: Meaning | undefined }): VNode | null {
-  const { words, number } = useSpeech()
+  const { words, say } = useSpeech()
   if (!meaning || meaning.found >= meaning.of) return null
-  return <p class="hint">{words.insights.meaning(number(meaning.found), number(meaning.of))}</p>
+  return <p class="hint">{say(words.insights.meaning, { found: meaning.found, of: meaning.of })}</p>
 }
 
 /** A bucket of time with its completeness. */
@@ -288,7 +289,7 @@ function bucketOf(
   count: Count,
   days: CoveredDay[],
   outlet: string,
-  { words, number }: Speech,
+  { words, say }: Speech,
 ): Bucket {
   const { from = '', to = '' } = count
   const own = days.filter(({ day }) => from <= `${day}T12` && `${day}T12` <= to)
@@ -299,9 +300,17 @@ function bucketOf(
   const once = own.some(day => day.named > 0 && day.named_by_sitemaps === null)
   const { completeness } = words.insights
   const parts = [
-    ...(named > 0 ? [completeness.have(number(sum('indexed')), number(named), outlet)] : []),
+    ...(named > 0
+      ? [
+          say(completeness.have, {
+            n: sum('indexed'),
+            of: named,
+            outlet: outlet || completeness.outlets,
+          }),
+        ]
+      : []),
     ...(once ? [completeness.once] : []),
-    ...(unread > 0 ? [completeness.unread(number(unread))] : []),
+    ...(unread > 0 ? [say(completeness.unread, { n: unread })] : []),
   ]
   return { ...count, gap: own.some(({ gap }) => gap), have: parts.join(', ') }
 }

@@ -29,7 +29,7 @@ export function Timeline({
   onFailure,
   texts,
 }: FigureProps & { texts: boolean }): VNode {
-  const { words } = useSpeech()
+  const { words, say } = useSpeech()
   const [unit, setUnit] = useState<TimeUnit | null>(null)
   const { counts, failure, isOld, unit: drawn } = useTimeCounts(search, unit, secret, round, texts)
   useEffect(() => onFailure('time', failure), [failure, onFailure])
@@ -62,7 +62,9 @@ export function Timeline({
             setUnit(TIME_UNITS.find(one => one === event.currentTarget.value) ?? null)
           }
         >
-          <option value="">{words.insights.units.fitting(words.insights.units[drawn])}</option>
+          <option value="">
+            {say(words.insights.units.fitting, { unit: words.insights.units[drawn].toLowerCase() })}
+          </option>
           {TIME_UNITS.map(one => (
             <option key={one} value={one}>
               {words.insights.units[one]}
@@ -108,7 +110,7 @@ function Bars(props: {
 }) {
   const { data, unit, texts, undated, waitingFrom, onNarrow } = props
   const speech = useSpeech()
-  const { words, number } = speech
+  const { words, say } = speech
   const [point, setPoint] = useState<number | null>(null)
   const draw = useCallback(
     async (place: HTMLElement, look: Look) => {
@@ -126,7 +128,7 @@ function Bars(props: {
     [data, unit, waitingFrom, speech, onNarrow],
   )
   const counted = (count: number) =>
-    (texts ? words.copies.texts : words.results.total)(number(count), count === 1)
+    say(texts ? words.copies.texts : words.results.total, { n: count })
   const place = useChart(draw)
   const most = data.reduce<Count | undefined>(
     (best, one) => (best === undefined || one.count > best.count ? one : best),
@@ -134,28 +136,28 @@ function Bars(props: {
   )
   const shown = (point === null ? undefined : data[point]) ?? null
   if (data.length === 0)
-    return undated > 0 ? <p class="hint">{words.insights.undated(number(undated))}</p> : null
+    return undated > 0 ? <p class="hint">{say(words.insights.undated, { n: undated })}</p> : null
   return (
     <>
       <div
         ref={place}
         class="chart"
         role="img"
-        aria-label={words.insights.summary(
-          number(data.length),
-          words.insights.units[unit],
-          most ? spanText(most, unit, speech) : '',
-          counted(most?.count ?? 0),
-        )}
+        aria-label={say(words.insights.summary, {
+          bars: data.length,
+          unit: words.insights.units[unit].toLowerCase(),
+          when: most ? spanText(most, unit, speech) : '',
+          most: counted(most?.count ?? 0),
+        })}
       />
       <p class="hint point" aria-hidden="true">
         {shown
-          ? `${words.app.named(spanText(shown, unit, speech), counted(shown.count))}${shown.have ? `; ${shown.have}` : ''}`
+          ? `${say(words.app.named, { name: spanText(shown, unit, speech), value: counted(shown.count) })}${shown.have ? `; ${shown.have}` : ''}`
           : words.insights.brush}
       </p>
       {waitingFrom !== null && <p class="hint">{words.insights.waiting}</p>}
       {data.some(({ gap }) => gap) && <p class="hint">{words.insights.completeness.striped}</p>}
-      {undated > 0 && <p class="hint">{words.insights.undated(number(undated))}</p>}
+      {undated > 0 && <p class="hint">{say(words.insights.undated, { n: undated })}</p>}
       <Figures
         hasButtons
         caption={words.insights.timeline}
@@ -227,7 +229,7 @@ export function Breakdown({
   onChange,
   onFailure,
 }: FigureProps & { by: BreakdownBy }): VNode {
-  const { words, number } = useSpeech()
+  const { words, say } = useSpeech()
   const [all, setAll] = useState(false)
   const { counts, failure, isOld } = useCounts(search, by, secret, round)
   useEffect(() => onFailure(by, failure), [by, failure, onFailure])
@@ -261,11 +263,11 @@ export function Breakdown({
           class="quiet"
           aria-expanded={all}
           onClick={() => setAll(!all)}
-          text={all ? words.insights.fewer : words.insights.more(number(rows.length - FIRST))}
+          text={all ? words.insights.fewer : say(words.insights.more, { n: rows.length - FIRST })}
         />
       )}
       {all && counts !== null && counts.other > 0 && (
-        <p class="hint">{words.insights.other(number(counts.other))}</p>
+        <p class="hint">{say(words.insights.other, { n: counts.other })}</p>
       )}
     </div>
   )

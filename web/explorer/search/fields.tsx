@@ -155,7 +155,7 @@ function Options(props: {
   onChoose(name: string): void
 }) {
   const { id, label, names, shown, active, onChoose } = props
-  const { words } = useSpeech()
+  const { words, say } = useSpeech()
   return (
     <>
       <div id={id} role="listbox" aria-label={label} hidden={!shown}>
@@ -176,7 +176,7 @@ function Options(props: {
         ))}
       </div>
       <span class="unseen" role="status">
-        {shown ? words.filters.suggestions(names.length) : ''}
+        {shown ? say(words.filters.suggestions, { n: names.length }) : ''}
       </span>
     </>
   )

@@ -21,7 +21,7 @@ export function Filters({
   onChange,
   secret,
 }: FilterProps & { secret: string }): VNode {
-  const { words } = useSpeech()
+  const { words, say } = useSpeech()
   const count = useChips(search).length
   return (
     <aside class="filters" aria-label={words.filters.title}>
@@ -29,7 +29,7 @@ export function Filters({
       <details open={matchMedia('(min-width: 60rem)').matches}>
         <summary>
           {words.filters.title}
-          {count > 0 && <span class="pill">{words.filters.active(count)}</span>}
+          {count > 0 && <span class="pill">{say(words.filters.active, { n: count })}</span>}
         </summary>
         {search.mode !== 'semantic' && (
           <Choice
@@ -116,7 +116,7 @@ export function ActiveFilters(props: {
   onClear(): void
 }): VNode | null {
   const { search, onChange, onClear } = props
-  const { words } = useSpeech()
+  const { words, say } = useSpeech()
   const chips = useChips(search)
   if (chips.length === 0) return null
   return (
@@ -124,7 +124,7 @@ export function ActiveFilters(props: {
       {chips.map(({ text, off }) => (
         <li key={text}>
           <button type="button" class="chip" onClick={() => onChange(off)}>
-            <span class="unseen">{words.filters.remove('')}</span>
+            <span class="unseen">{say(words.filters.remove, { name: '' })}</span>
             {text} <span aria-hidden="true">×</span>
           </button>
         </li>

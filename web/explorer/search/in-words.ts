@@ -8,9 +8,9 @@ export interface Chip {
 }
 
 /** The active filters of a search, in the order of the page. */
-export function chipsOf(search: Search, { words, date }: Speech): Chip[] {
+export function chipsOf(search: Search, { words, date, say }: Speech): Chip[] {
   const { filters } = words
-  const { named } = words.app
+  const named = (name: string, value: string) => say(words.app.named, { name, value })
   const {
     countries,
     languages,
@@ -27,10 +27,10 @@ export function chipsOf(search: Search, { words, date }: Speech): Chip[] {
       ? [{ text: named(filters.searchIn, filters.inTitle), off: { searchIn: NEW_SEARCH.searchIn } }]
       : []),
     ...(isTime(publishedAfter)
-      ? [{ text: filters.since(day(publishedAfter)), off: { publishedAfter: '' } }]
+      ? [{ text: say(filters.since, { day: day(publishedAfter) }), off: { publishedAfter: '' } }]
       : []),
     ...(isTime(publishedBefore)
-      ? [{ text: filters.until(day(publishedBefore)), off: { publishedBefore: '' } }]
+      ? [{ text: say(filters.until, { day: day(publishedBefore) }), off: { publishedBefore: '' } }]
       : []),
     ...countries.map(country => ({
       text: words.countries[country],
@@ -63,10 +63,12 @@ const isTime = (bound: string) => bound !== '' && !Number.isNaN(Date.parse(bound
  * A search as people say it: its query, with the mode unless that is "words", and its filters.
  */
 export function inWords(search: Search, speech: Speech): string {
-  const { words } = speech
+  const { words, say } = speech
   const q = search.q.trim()
   const asked =
-    search.mode === 'keyword' || q === '' ? q : words.app.named(words.search.mode[search.mode], q)
+    search.mode === 'keyword' || q === ''
+      ? q
+      : say(words.app.named, { name: words.search.mode[search.mode], value: q })
   const filters = chipsOf(search, speech).map(({ text }) => text)
   return [asked || words.results.everything, ...filters].join(' · ')
 }

@@ -17,7 +17,7 @@ export function Outlets(props: {
   onChange(change: Partial<Search>): void
 }): VNode {
   const { search, secret, onChange } = props
-  const { words } = useSpeech()
+  const { words, say } = useSpeech()
   const chosen = entriesOf(search.outlets)
   const domains = chosen.filter(isDomain)
   const { sets, wrong, save } = useSets(secret)
@@ -35,7 +35,7 @@ export function Outlets(props: {
             <li key={one}>
               <Button
                 class="chip"
-                aria-label={words.filters.remove(one)}
+                aria-label={say(words.filters.remove, { name: one })}
                 onClick={() => choose(chosen.filter(other => other !== one))}
                 text={`${one} ×`}
               />
@@ -43,7 +43,9 @@ export function Outlets(props: {
           ))}
         </ul>
       )}
-      {unknown.length > 0 && <p class="problem">{words.sets.unknown(unknown.join(', '))}</p>}
+      {unknown.length > 0 && (
+        <p class="problem">{say(words.sets.unknown, { domains: unknown.join(', ') })}</p>
+      )}
       <AddOutlet secret={secret} onAdd={one => choose([...chosen, one])} />
       {sets.length > 0 && (
         <label>

@@ -48,7 +48,7 @@ export function CitePage({
   children: ComponentChildren
 }): VNode {
   const speech = useSpeech()
-  const { words, number, date } = speech
+  const { words, date, say } = speech
   const [citation] = useState(toldByPage)
   const title = citation === null ? words.cite.none : words.cite.title
   useEffect(() => {
@@ -70,12 +70,13 @@ export function CitePage({
         <a href={addressOf(stored)}>{inWords(stored, speech)}</a>
       </p>
       <p>
-        {words.results.total(number(count), count === 1)} ·{' '}
-        {words.cite.day(date(new Date(citation.cited_at), 'moment'))}
+        {say(words.results.total, { n: count })} ·{' '}
+        {say(words.cite.day, { moment: date(new Date(citation.cited_at), 'moment') })}
       </p>
       <p class="hint">
-        {reach.countries.join(', ')} · {words.filters.since(date(new Date(reach.since), 'day'))} ·
-        SHA-256 <code>{digest}</code>
+        {reach.countries.join(', ')} ·{' '}
+        {say(words.filters.since, { day: date(new Date(reach.since), 'day') })} · SHA-256{' '}
+        <code>{digest}</code>
       </p>
       {citation.removed && (
         <p class="hint" lang="en">
@@ -105,7 +106,7 @@ export function CitePage({
 
 /** The articles within the reader's plan: as files, and the first of them for reading. */
 function CitedArticles({ citation: { address }, secret }: { citation: Citation; secret: string }) {
-  const { words, number } = useSpeech()
+  const { words, say } = useSpeech()
   const [cited, setCited] = useState<{ outside: number; articles: Article[] } | null>(null)
   const { failure, told } = useAsking()
   const show = async () => setCited(await told(ask(`${address}.json`, isCited, { key: secret })))
@@ -123,7 +124,7 @@ function CitedArticles({ citation: { address }, secret }: { citation: Citation; 
       </p>
       {failure !== null && <FailureNotice failure={failure} onAgain={show} />}
       <p role="status">
-        {cited !== null && cited.outside > 0 && words.cite.outside(number(cited.outside))}
+        {cited !== null && cited.outside > 0 && say(words.cite.outside, { n: cited.outside })}
       </p>
       {cited?.articles.slice(0, SHOWN).map(article => (
         <Card
@@ -133,7 +134,7 @@ function CitedArticles({ citation: { address }, secret }: { citation: Citation; 
         />
       ))}
       {cited !== null && cited.articles.length > SHOWN && (
-        <p>{words.insights.more(number(cited.articles.length - SHOWN))}</p>
+        <p>{say(words.insights.more, { n: cited.articles.length - SHOWN })}</p>
       )}
     </>
   )

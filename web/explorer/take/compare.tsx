@@ -29,7 +29,7 @@ let compared: Search[] = []
 /** Up to four searches on one timeline: numbers or shares, as a drawing, a table and a file. */
 export function Compare({ search, secret }: { search: Search; secret: string }): VNode {
   const speech = useSpeech()
-  const { words, number, percent } = speech
+  const { words, number, percent, say } = speech
   const labelOf = (one: Search) => inWords(one, speech)
   const [searches, setSearches] = useState(() => (compared.length === 0 ? [search] : compared))
   const [isShare, setShare] = useState(false)
@@ -80,7 +80,7 @@ export function Compare({ search, secret }: { search: Search; secret: string }):
             <Button
               class="quiet"
               onClick={() => choose(searches.filter(other => other !== one))}
-              aria-label={words.filters.remove(labelOf(one))}
+              aria-label={say(words.filters.remove, { name: labelOf(one) })}
               text="×"
             />
           </li>
@@ -202,7 +202,7 @@ function Lines(props: {
 }) {
   const { rows, searches, labels, isShare, unit, format, onSave } = props
   const speech = useSpeech()
-  const { words } = speech
+  const { words, say } = speech
   const draw = useCallback(
     async (place: HTMLElement, look: Look) => {
       const { drawLines } = await import('../insights/chart.ts')
@@ -225,7 +225,7 @@ function Lines(props: {
         ref={place}
         class="chart"
         role="img"
-        aria-label={words.app.named(words.take.compare, labels.join(', '))}
+        aria-label={say(words.app.named, { name: words.take.compare, value: labels.join(', ') })}
       />
       {rows.some(({ points }) => points.some(isHollow)) && (
         <p class="hint">{words.compare.hollow}</p>

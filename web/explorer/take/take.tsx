@@ -186,22 +186,21 @@ function useWarning(on: boolean): void {
 }
 
 function sentenceOf(progress: Progress, speech: Speech): string {
-  const { words, number } = speech
-  const written = number(progress.written)
+  const { words, number, say, wait } = speech
   switch (progress.kind) {
     case 'done':
-      return words.take.done(written, progress.written === 1)
+      return say(words.take.done, { n: progress.written })
     case 'tooLarge':
       return words.take.tooLarge
     case 'waiting': {
       const seconds = Math.max(1, Math.ceil((progress.until - performance.now()) / 1_000))
-      return `${words.failure.rate_limit_exceeded} ${words.failure.in(speech.wait(seconds))}.`
+      return `${words.failure.rate_limit_exceeded} ${say(words.failure.in, { wait: wait(seconds) })}.`
     }
     default:
-      return words.take.writtenOf(
-        written,
-        `${number(progress.total)}${progress.estimate ? '+' : ''}`,
-      )
+      return say(words.take.writtenOf, {
+        n: progress.written,
+        total: `${number(progress.total)}${progress.estimate ? '+' : ''}`,
+      })
   }
 }
 
@@ -306,7 +305,7 @@ const FEED_SIZE = LIMITS.perPage.maximum
 
 /** Says how many articles the feed holds, and whether a day of this week had more. */
 function FeedSize({ search, secret }: { search: Search; secret: string }) {
-  const { words, number } = useSpeech()
+  const { words, say } = useSpeech()
   const week = useMemo(() => {
     const publishedAfter = beginOf(daysBefore(new Date(), 6))
     // This does not apply to feeds of a search by meaning, and a search with an end finds nothing
@@ -320,10 +319,10 @@ function FeedSize({ search, secret }: { search: Search; secret: string }) {
   const most = Math.max(0, ...(counts?.data ?? []).map(({ count }) => count))
   return (
     <>
-      <p class="hint">{words.take.feedHolds(number(FEED_SIZE))}</p>
+      <p class="hint">{say(words.take.feedHolds, { n: FEED_SIZE })}</p>
       {most > FEED_SIZE && (
         <p class="hint" role="status">
-          {words.take.feedFull(number(most), number(FEED_SIZE))}
+          {say(words.take.feedFull, { most, n: FEED_SIZE })}
         </p>
       )}
     </>

@@ -41,7 +41,7 @@ export function Telling(props: {
   onFeed(): void
 }): VNode {
   const { name, alert, feed, secret, isOfWords, isOpen = false, id, onSet, onEnd, onFeed } = props
-  const { words } = useSpeech()
+  const { words, say } = useSpeech()
   const [urls, setUrls] = useState<Record<string, string> | null>(null)
   const { failure, told } = useAsking()
   const show = async () => {
@@ -71,7 +71,7 @@ export function Telling(props: {
   return (
     <details class="telling" open={isOpen}>
       <summary>
-        {words.app.named(words.alert.title, state ?? words.alert.nobody)}
+        {say(words.app.named, { name: words.alert.title, value: state ?? words.alert.nobody })}
         {feed !== null && ` · ${words.alert.feed}`}
         <span class="unseen"> ({name})</span>
       </summary>
