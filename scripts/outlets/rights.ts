@@ -135,8 +135,8 @@ async function createWriter(
   if (collections.length > 0 && config.QDRANT_URL === '')
     throw new UsageError('Set QDRANT_URL: vectors are to go.')
   const vectors = openVectorStore(config)
-  return async bounds => {
-    await transaction(pool, client => boundArticles(client, bounds))
+  return async wanted => {
+    const bounds = await transaction(pool, client => boundArticles(client, wanted))
     // The list includes articles that already have no promised vector, because an earlier run may
     // have been interrupted here.
     const silent = bounds.flatMap(({ seq, hasVector }) => (hasVector ? [] : [seq]))

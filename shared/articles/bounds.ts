@@ -1,6 +1,6 @@
 import { raiseWordsVersion } from '../../search/indexer.ts'
 import { leaveGroups } from '../copies/pass.ts'
-import type { Client } from '../postgres/pool.ts'
+import { type Client, readColumn } from '../postgres/pool.ts'
 
 /** An article with the bounds that its rights set. */
 export interface Bound {
@@ -13,11 +13,24 @@ export interface Bound {
   hasVector: boolean
 }
 
+// $1 seqs, $2 ids. Index: the primary key.
+const THERE =
+  'select seq from articles join unnest($1::bigint[], $2::text[]) as n (seq, id) using (seq, id)'
+
 /**
  * Records bounds of visible articles, and changes the articles accordingly. An earlier bound is
- * never undone.
+ * never undone. After a failover, another article may have the number of one; that one stays.
+ *
+ * @returns those that were bounded
  */
-export async function boundArticles(client: Client, bounds: Bound[]): Promise<void> {
+export async function boundArticles(client: Client, wanted: Bound[]): Promise<Bound[]> {
+  const there = new Set(
+    await readColumn<bigint>(client, THERE, [
+      wanted.map(({ seq }) => seq),
+      wanted.map(({ id }) => id),
+    ]),
+  )
+  const bounds = wanted.filter(({ seq }) => there.has(seq))
   await client.query(
     `insert into article_rights as r (id, snippet, vector, page_no, article_seq)
      select * from unnest($1::text[], $2::boolean[], $3::boolean[], $4::bigint[], $5::bigint[]) order by 1
@@ -47,4 +60,5 @@ export async function boundArticles(client: Client, bounds: Bound[]): Promise<vo
   )
   // This comes last, because processes that store segments wait for its row until the commit.
   if (rowCount !== 0) await raiseWordsVersion(client)
+  return bounds
 }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import {
   type Client,
   type Pool,
+  PRIMARY_HISTORY,
   type Queryable,
   readColumn,
   readRow,
@@ -47,10 +48,14 @@ interface State {
   version: number
   /** The last version that changed known groups. */
   changed: number
+  /** Of the primary that was read (`PRIMARY_HISTORY`); null: of a standby. */
+  history: string | null
 }
 
-const STATE =
-  'select rules, seq::float8 as seq, version::float8 as version, changed::float8 as changed from copies_state'
+const STATE = `
+  select rules, seq::float8 as seq, version::float8 as version, changed::float8 as changed,
+         case when not pg_is_in_recovery() then ${PRIMARY_HISTORY} end as history
+    from copies_state`
 
 /** An article with the values that decide its group. */
 interface Article {
@@ -326,9 +331,9 @@ const CHANGED = 'update copies_state set changed = version'
  * Deletes all groups, because other rules have made them. An article has no group until the pass
  * has reached it.
  */
-async function beginAnew(pool: Pool, { version }: State): Promise<boolean> {
+async function beginAnew(pool: Pool, state: State): Promise<boolean> {
   await transaction(pool, async client => {
-    if ((await moveFrom(client, version, RULES, 0)) === null) return
+    if ((await moveFrom(client, state, 0)) === null) return
     await client.query('truncate copy_sketches, copies_due')
     await client.query(CHANGED)
   })
@@ -342,20 +347,34 @@ async function beginAnew(pool: Pool, { version }: State): Promise<boolean> {
 const STEP = '1 + floor(random() * 1000000)::int'
 
 /**
- * Notes how far the pass is. @returns the new version; null: another process has changed the groups
- * meanwhile, so this pass must not store its groups
+ * Notes how far the pass is.
+ *
+ * @param state as it was read, before the articles were
+ * @param articles those of which groups are stored in this transaction
+ * @returns the new version; null: the groups, or the articles under these numbers, are not those
+ *   that were read, because of another process or a failover. The pass must store nothing then
  */
 const moveFrom = (
   client: Client,
-  version: number,
-  rules: number,
+  { version, history }: State,
   seq: number,
+  articles: Pick<Article, 'seq' | 'id'>[] = [],
 ): Promise<number | null> =>
-  readValue<number>(
-    client,
-    `update copies_state set rules = $2, seq = $3, version = version + ${STEP} where version = $1 returning version::float8`,
-    [version, rules, seq],
-  )
+  readValue<number>(client, MOVE, [
+    version,
+    RULES,
+    seq,
+    history,
+    articles.map(one => one.seq),
+    articles.map(one => one.id),
+  ])
+
+// $1 version, $2 RULES, $3 seq, $4 history, $5 seqs, $6 ids. Index: the primary key of articles.
+const MOVE = `
+  update copies_state set rules = $2, seq = $3, version = version + ${STEP}
+   where version = $1 and ${PRIMARY_HISTORY} = $4
+     and (select count(*) from unnest($5::bigint[], $6::text[]) n (seq, id) join articles using (seq, id)) = cardinality($5)
+  returning version::float8`
 
 interface Placed {
   articles: (Article & { sketch: Sketch | null; first: number | null })[]
@@ -383,7 +402,7 @@ function store(
     .map(({ seq }) => seq)
   const later = became.flatMap(({ seq }) => [...nearOf.get(seq)!].filter(one => one > seq))
   return transaction(pool, async client => {
-    const version = await moveFrom(client, state.version, RULES, to)
+    const version = await moveFrom(client, state, to, articles)
     if (version === null) return null
     await client.query('delete from copies_due where seq = any ($1::bigint[])', [seqs])
     await client.query(DUE_AGAIN, [later])

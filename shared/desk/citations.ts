@@ -1,5 +1,5 @@
 import type { Country } from '../articles/article.ts'
-import { countOf, type Pool, type Queryable, readRow } from '../postgres/pool.ts'
+import { countOf, type Pool, PRIMARY_HISTORY, type Queryable, readRow } from '../postgres/pool.ts'
 import { changeKept } from './feeds.ts'
 
 /** How many citations a key may make. */
@@ -36,6 +36,20 @@ export interface CitedNumber {
   mark: number
 }
 
+/** The articles of a new citation, and the history of the primary from which they were read. */
+export interface CitedArticles {
+  /** In ascending order of `seq`. */
+  articles: (CitedNumber & { id: string })[]
+  history: string
+}
+
+/** Articles were read that the database does not have any more. The work may be tried again. */
+class OtherArticles extends Error {
+  override name = 'OtherArticles'
+  /** The code that Postgres gives for such a conflict: serialization_failure. */
+  code = '40001'
+}
+
 /** The key has already made as many citations as it may. */
 export class TooManyCitations extends Error {
   override name = 'TooManyCitations'
@@ -48,14 +62,14 @@ const COLUMNS = `encode(digest, 'hex') as digest, search, countries, since, wate
  * Stores a citation, or finds the same citation if it exists. Null when the key does not exist or
  * was revoked.
  *
- * @param articles in ascending order of `seq`
  * @throws TooManyCitations
+ * @throws OtherArticles when a failover has undone what was read
  */
 export function keepCitation(
   pool: Pool,
   keyId: string,
   made: NewCitation,
-  articles: CitedNumber[],
+  { articles, history }: CitedArticles,
 ): Promise<{ citation: Citation; isNew: boolean } | null> {
   return changeKept(pool, keyId, async client => {
     const known = await findCitation(client, made.digest)
@@ -68,29 +82,37 @@ export function keepCitation(
       throw new TooManyCitations(`A key may make ${MAX_CITATIONS} citations, and this one has.`)
     // Another key may cite the same search at this moment. The insert then waits for that row, and
     // the row is found below.
-    const { rowCount } = await client.query(
-      `insert into citations (digest, key_id, search, countries, since, watermark, as_of, rules, model, bias, articles, seqs, marks)
-       values (decode($1, 'hex'), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::bigint[], $13::int[])
-       on conflict do nothing`,
-      [
-        made.digest,
-        keyId,
-        made.search,
-        made.countries,
-        made.since,
-        made.watermark,
-        made.asOf,
-        made.rules,
-        made.model,
-        made.bias,
-        articles.length,
-        articles.map(({ seq }) => seq),
-        articles.map(({ mark }) => mark),
-      ],
-    )
-    return { citation: (await findCitation(client, made.digest))!, isNew: rowCount === 1 }
+    const { rowCount } = await client.query(INSERT, [
+      made.digest,
+      keyId,
+      made.search,
+      made.countries,
+      made.since,
+      made.watermark,
+      made.asOf,
+      made.rules,
+      made.model,
+      made.bias,
+      articles.length,
+      articles.map(({ seq }) => seq),
+      articles.map(({ mark }) => mark),
+      articles.map(({ id }) => id),
+      history,
+    ])
+    const citation = await findCitation(client, made.digest)
+    if (citation === null) throw new OtherArticles()
+    return { citation, isNew: rowCount === 1 }
   })
 }
+
+// $12 seqs, $13 marks, $14 ids, $15 history: after a failover, a number may belong to another
+// article. Index: the primary key of articles.
+const INSERT = `
+  insert into citations (digest, key_id, search, countries, since, watermark, as_of, rules, model, bias, articles, seqs, marks)
+  select decode($1, 'hex'), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::bigint[], $13::int[]
+   where ${PRIMARY_HISTORY} = $15
+     and (select count(*) from unnest($12::bigint[], $14::text[]) n (seq, id) join articles using (seq, id)) = cardinality($12::bigint[])
+  on conflict do nothing`
 
 /** @param digest 64 hex digits. Index: the primary key. */
 export async function findCitation(db: Queryable, digest: string): Promise<Citation | null> {

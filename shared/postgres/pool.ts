@@ -243,6 +243,14 @@ export const postgresOutageLog = (log: Logger, pool: () => Pool): OutageLog =>
   )
 
 /**
+ * SQL: the history of the primary that runs the statement, which is its database system and its
+ * timeline. After a failover it is another one. What was read from one history must not be written
+ * into another, because the same number may then belong to another article.
+ */
+export const PRIMARY_HISTORY =
+  '(select system_identifier::text || left(pg_walfile_name(pg_current_wal_lsn()), 8) from pg_control_system())'
+
+/**
  * A secret of 256 bits that all processes share. The first process that needs it makes it. Postgres
  * stores it, so it outlives restarts. `cursor` authenticates cursors, `feeds` makes the tokens of
  * feeds, `alerts` makes the secrets of alerts. `history …` identifies one history of the data: only

@@ -254,6 +254,16 @@ t.test('a citation outlives its key (decision 47)', async t => {
   t.strictSame((await file(address, 'json')).json, before)
 })
 
+t.test('what was read of other articles is not cited', async t => {
+  const rename = (from: string, to: string) =>
+    api.pool.query('update articles set id = $2 where id = $1', [from, to])
+  await rename('fr', 'other')
+  const { status, json, headers } = await cite(secret, 'q=pont')
+  t.same([status, json.code, headers.get('retry-after')], [503, 'service_unavailable', '30'])
+  await rename('other', 'fr')
+  t.equal((await cite(secret, 'q=pont')).status, 201)
+})
+
 t.test('what is refused', async t => {
   const { key, secret: own } = await api.issue({ countries: ['NL'], quota: 4 })
   for (const [search, status] of [

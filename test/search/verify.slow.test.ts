@@ -9,6 +9,7 @@ import { makeSegments, openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { glanceAtIndex } from '../../search/verify.ts'
+import { readPlace } from '../../services/api/desk/place.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { putAlert } from '../../shared/desk/alerts/alerts.ts'
 import { keepCitation, type NewCitation } from '../../shared/desk/citations.ts'
@@ -75,11 +76,13 @@ async function cite(pool: Pool, keyId: string, at: Pick<NewCitation, 'watermark'
     bias: null,
     ...at,
   }
-  const cited = lines.map((line, n) => ({
+  const articles = lines.map((line, n) => ({
     seq: BigInt(n + 1),
+    id: String(rows[n]?.id),
     mark: sha256(line).digest().readInt32BE(),
   }))
-  await keepCitation(pool, keyId, made, cited)
+  const { history } = await readPlace(pool)
+  await keepCitation(pool, keyId, made, { articles, history })
 }
 
 /** Segments of 64, 64 and 16 articles, six without; vectors of the first hundred; a feed. */

@@ -50,6 +50,7 @@ export const CITED_PAGE = 500
 
 /** An article that was found, with its line. */
 export interface CitedLine extends CitedNumber {
+  id: string
   line: string
 }
 
@@ -69,8 +70,9 @@ export async function collectCited<At>(
   ) {
     const { rows, next }: { rows: Listed[]; next: At | null } = await page(at)
     for (const row of rows) {
-      const line = lineOf(objectOf(row))
-      found.push({ seq: row.seq, line, mark: markOf(line) })
+      const article = objectOf(row)
+      const line = lineOf(article)
+      found.push({ seq: row.seq, id: article.id, line, mark: markOf(line) })
     }
     ;[at, isFirst] = [next, false]
     await turn()

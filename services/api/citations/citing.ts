@@ -88,13 +88,13 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
       const { search } = readMembers(request, ['search'])
       checkQuota(response)
       const { key } = accessOf(response)
-      const { made, articles } = await cite(
+      const { made, ...cited } = await cite(
         parts,
         parts.searchesOf(response),
         await withSets(parts.pool, key.id, needed(search)),
         key.plan,
       )
-      const done = await keepCitation(parts.pool, key.id, made, articles).catch(error => {
+      const done = await keepCitation(parts.pool, key.id, made, cited).catch(error => {
         throw error instanceof TooManyCitations
           ? new ApiError('too_many_citations', { message: error.message })
           : error
@@ -146,7 +146,7 @@ async function cite(parts: CitingParts, searches: Searches, search: string, plan
   const { pool, model, serviceName } = parts
   const request = readSearch(readDescribed(search, null, plan, serviceName).search, 'feed')
   const planned = plannedOf({ ...request, perPage: CITED_PAGE }, plan)
-  const { at: asOf, state } = await readPlace(pool)
+  const { at: asOf, state, history } = await readPlace(pool)
   const frozen = { ...searches, state }
   const byMeaning = request.question.search === 'semantic'
   if (!byMeaning) await payOrRefuse(frozen, planned)
@@ -167,7 +167,7 @@ async function cite(parts: CitingParts, searches: Searches, search: string, plan
     model: byMeaning ? model : null,
     bias: byMeaning ? biasVersion(model) : null,
   }
-  return { made, articles }
+  return { made, articles, history }
 }
 
 async function payOrRefuse(searches: Searches, planned: PlannedRequest): Promise<void> {

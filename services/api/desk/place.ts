@@ -1,6 +1,6 @@
 import { INDEX_STATE, type IndexState, type Matched } from '../../../search/index.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
-import { type Queryable, readRow } from '../../../shared/postgres/pool.ts'
+import { PRIMARY_HISTORY, type Queryable, readRow } from '../../../shared/postgres/pool.ts'
 import { filterOf, plannedOf } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import { readSearch } from '../contract/request.ts'
@@ -19,24 +19,27 @@ export interface CurrentPlace extends IngestionPlace {
   state: IndexState
   /** Ids of the newest article and of the asked ones, by number. Numbers without one are absent. */
   ids: ReadonlyMap<bigint, string>
+  /** The history of the primary from which all this was read (`PRIMARY_HISTORY`). */
+  history: string
 }
 
 /** @param seqs numbers of articles whose ids the same statement reads */
 export async function readPlace(db: Queryable, seqs: bigint[] = []): Promise<CurrentPlace> {
   const row = await readRow<PlaceRow>(db, { name: 'place', text: PLACE, values: [seqs] })
-  const { at, ids, ...state } = row!
+  const { at, ids, history, ...state } = row!
   const known = Object.entries(ids).map(([seq, id]): [bigint, string] => [BigInt(seq), id])
-  return { seq: state.lastSeq, at, state, ids: new Map(known) }
+  return { seq: state.lastSeq, at, state, ids: new Map(known), history }
 }
 
 interface PlaceRow extends IndexState {
   at: Date
   ids: Record<string, string>
+  history: string
 }
 
 // $1 numbers. Index: the primary key of articles.
 const PLACE = `
-  select ${INDEX_STATE.columns}, last_at as at, (
+  select ${INDEX_STATE.columns}, last_at as at, ${PRIMARY_HISTORY} as history, (
            select coalesce(json_object_agg(seq, id), '{}') from articles where seq = any ($1::bigint[]) or seq = last_seq) as ids
     from ${INDEX_STATE.tables}`
 

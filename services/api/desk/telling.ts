@@ -6,18 +6,13 @@ import {
 } from '../../../search/index.ts'
 import type { KeptArticle, SearchIndex } from '../../../search/types.ts'
 import type { AlertTerms } from '../../../shared/desk/alerts/alerts.ts'
-import {
-  hostOf,
-  messageId,
-  PRIMARY_HISTORY,
-  QUESTION,
-} from '../../../shared/desk/alerts/messages.ts'
+import { hostOf, messageId, QUESTION } from '../../../shared/desk/alerts/messages.ts'
 import { nextTime } from '../../../shared/desk/alerts/times.ts'
 import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../../shared/plans/keys.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import { type Pool, PRIMARY_HISTORY } from '../../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
 import { createTurns } from '../../../shared/resilience/turns.ts'
 import { ApiError } from '../contract/errors.ts'

@@ -23,11 +23,3 @@ export const hostOf = (address: string): string =>
  */
 export const QUESTION = `encode(sha256(convert_to(concat_ws(E'\\n', s.search, array_to_string(k.countries, ','),
   extract(epoch from k.history_start), k.history_days), 'UTF8')), 'hex')`
-
-/**
- * SQL: the history of the primary that runs the statement, which is its database system and its
- * timeline. After a failover it is another one. What was read from one history must not be written
- * into another, because the same number may then belong to another article.
- */
-export const PRIMARY_HISTORY =
-  '(select system_identifier::text || left(pg_walfile_name(pg_current_wal_lsn()), 8) from pg_control_system())'
