@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { execFileSync, fork } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism, setPriority } from 'node:os'
 import * as babel from 'prettier/plugins/babel'
@@ -15,6 +15,10 @@ import { runCommand, UsageError } from '../../shared/process/command.ts'
  * list may only shrink. The exit code is 1 for a survivor that is not listed, and for a listed one
  * that a test notices. `tests` names the tests of a file besides the one that stands beside it.
  *
+ * A change is another number or boolean, another comparison, a statement or one of two conditions
+ * that is gone, a condition that always holds, a lost `await`, or two arguments that are swapped.
+ * StrykerJS 10 was tried: it has the conditions, but neither `await` nor arguments.
+ *
  * Some changes are left out, because no quick test can notice them: functions that query a
  * database, lines of the log, and the 1 of `a < b ? -1 : 1`, because sorting only checks for
  * numbers below 0.
@@ -27,6 +31,8 @@ const CHANGES_OF_A_PROCESS = 50
 const LONGEST_MS = 60_000
 /** Changes that are not begun within this time count as not tried. */
 const LONGEST_RUN_MS = 60 * 60_000
+/** The same for `--since`, which CI runs. */
+const LONGEST_SINCE_MS = 5 * 60_000
 
 const SWAPS: Record<string, string> = {
   '<': '<=',
@@ -35,8 +41,6 @@ const SWAPS: Record<string, string> = {
   '>=': '>',
   '===': '!==',
   '!==': '===',
-  '&&': '||',
-  '||': '&&',
 }
 const DROPPED = /^(?:Expression|If|Throw|Break|Continue|While|For|ForOf)Statement$/
 
@@ -55,8 +59,12 @@ await runCommand(
     name: 'mutate',
     about:
       'Changes pure files one thing at a time, and names the changes that their tests do not see.',
-    usage: ['[--file PATH …]'],
+    usage: ['[--file PATH … | --since COMMIT]'],
     options: {
+      since: {
+        value: 'COMMIT',
+        about: 'only files of mutants.json that changed since then, the newest first; five minutes',
+      },
       file: {
         multiple: true,
         value: 'PATH',
@@ -66,9 +74,18 @@ await runCommand(
   },
   async ({ options, print, say, signal }) => {
     setPriority(10)
-    const until = Date.now() + LONGEST_RUN_MS
+    const { since, file: named } = options
+    const until = Date.now() + (since === undefined ? LONGEST_RUN_MS : LONGEST_SINCE_MS)
     const known: Record<string, Record<string, string>> = JSON.parse(readFileSync(KNOWN, 'utf8'))
-    const files = Array.isArray(options.file) ? options.file : Object.keys(known)
+    let files = Array.isArray(named) ? named : Object.keys(known)
+    if (typeof since === 'string') {
+      const changed = changedSince(since)
+      if (changed === null) {
+        print(`There is no commit ${since} here, so nothing was tried.`)
+        return 0
+      }
+      files = changed.filter(file => file in known)
+    }
     for (const file of files) {
       if (!file.endsWith('.ts') || !existsSync(file) || testsOf(file, known[file]).length === 0)
         throw new UsageError(`${file} is no file with a test; name one, relative to the checkout.`)
@@ -95,6 +112,24 @@ await runCommand(
     return results.some(({ survivors, stale }) => survivors.length + stale.length > 0) ? 1 : 0
   },
 )
+
+/**
+ * The files that have changed since a commit, the newest first, and the files beside changed tests.
+ * null: no such commit, as in a shallow clone.
+ */
+function changedSince(commit: string): string[] | null {
+  const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).split('\n')
+  try {
+    git('rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{commit}`)
+  } catch {
+    return null
+  }
+  const changed = [
+    ...git('diff', '--name-only', 'HEAD'),
+    ...git('log', '--format=', '--name-only', `${commit}..HEAD`),
+  ]
+  return [...new Set(changed.map(file => file.replace(/\.test\.ts$/, '.ts')))]
+}
 
 /** What became of the changes of a file. */
 interface TriedFile {
@@ -212,37 +247,67 @@ function isLeftOut({ type, async }: Node, text: string): boolean {
   return async === true && /\.query[(<]|\bread(?:Row|Value)\b/.test(text)
 }
 
-/** All texts that differ from `source` in one constant, comparison or statement. */
+/** All texts that differ from `source` in one thing. */
 function mutantsOf(source: string): Mutant[] {
-  const mutants: Mutant[] = []
-  for (const node of nodesOf(Object(babel).parsers['babel-ts'].parse(source, {}).program, source)) {
-    const change = changeOf(node, source)
-    if (change === null) continue
-    const [start, end, by] = change
-    const line = source.slice(0, start).split('\n').length
-    const mutated = `${source.slice(0, start)}${by}${source.slice(end)}`
-    const lineOf = (text: string) => text.split('\n')[line - 1]!.trim()
-    const was = lineOf(source)
-    const is = lineOf(mutated)
-    mutants.push({
-      line,
-      text: by === ';' && source.startsWith(was, start) ? `without: ${was}` : is,
-      source: mutated,
-    })
-  }
-  return mutants
+  const { program } = Object(babel).parsers['babel-ts'].parse(source, {})
+  return [...nodesOf(program, source)].flatMap(node =>
+    changesOf(node, source).map(([start, end, by]) => {
+      const line = source.slice(0, start).split('\n').length
+      const mutated = `${source.slice(0, start)}${by}${source.slice(end)}`
+      const lineOf = (text: string) => text.split('\n')[line - 1]!.trim()
+      const was = lineOf(source)
+      const is = lineOf(mutated)
+      const text = by === ';' && source.startsWith(was, start) ? `without: ${was}` : is
+      return { line, text, source: mutated }
+    }),
+  )
 }
 
-/** A change of a node: the range that it replaces, and the new text. */
-function changeOf(node: Node, source: string): [number, number, string] | null {
-  const { type, start, end, value, operator, left } = node
-  if (type === 'NumericLiteral' && source.slice(start - 7, start) === '? -1 : ') return null
-  if (type === 'NumericLiteral')
-    return [start, end, value === 0 ? '1' : value === 1 ? '0' : String(2 * Number(value))]
-  if (type === 'BooleanLiteral') return [start, end, String(value !== true)]
-  if (DROPPED.test(type)) return [start, end, ';']
-  const swapped = SWAPS[String(operator)]
-  if (swapped === undefined || !isNode(left)) return null
-  const at = source.indexOf(String(operator), left.end)
-  return [at, at + String(operator).length, swapped]
+/** A range that is replaced, and the new text. */
+type Change = readonly [start: number, end: number, by: string]
+
+/** The changes of a node. */
+function changesOf(node: Node, source: string): Change[] {
+  const { type, start, end, value, argument } = node
+  if (type === 'NumericLiteral') {
+    if (source.slice(start - 7, start) === '? -1 : ') return []
+    return [[start, end, value === 0 ? '1' : value === 1 ? '0' : String(2 * Number(value))]]
+  }
+  if (type === 'BooleanLiteral') return [[start, end, String(value !== true)]]
+  if (type === 'AwaitExpression' && isNode(argument)) return [[start, argument.start, '']]
+  if (type === 'CallExpression' || type === 'NewExpression') return swappedArguments(node, source)
+  if (isNode(node.left) && isNode(node.right)) return changesOfPair(node, node.left, node.right)
+  return [...(DROPPED.test(type) ? [[start, end, ';'] as const] : []), ...changesOfTest(node)]
+
+  function changesOfPair({ operator }: Node, left: Node, right: Node): Change[] {
+    // Each of two conditions alone. This also shows what `||` in place of `&&` would show.
+    if (operator === '&&' || operator === '||')
+      return [left, right].map(one => [start, end, source.slice(one.start, one.end)])
+    const swapped = SWAPS[String(operator)]
+    if (swapped === undefined) return []
+    const at = source.indexOf(String(operator), left.end)
+    return [[at, at + String(operator).length, swapped]]
+  }
+}
+
+/** A condition that is no comparison holds always. For `if`, never is the dropped statement. */
+function changesOfTest({ type, test }: Node): Change[] {
+  if (!isNode(test) || test.operator !== undefined) return []
+  const always: Change = [test.start, test.end, 'true']
+  if (type === 'IfStatement') return [always]
+  return type === 'ConditionalExpression' ? [always, [test.start, test.end, 'false']] : []
+}
+
+/** The first two arguments of a call in the other order, unless that is the same or nonsense. */
+function swappedArguments(call: Node, source: string): Change[] {
+  const [first, second] = [call.arguments].flat().filter(isNode)
+  if (first === undefined || second === undefined) return []
+  const callee = isNode(call.callee) ? source.slice(call.callee.start, call.callee.end) : ''
+  const isPlain = (one: Node) => !/^(?:Spread|Arrow|Function|Object)/.test(one.type)
+  if (!isPlain(first) || !isPlain(second) || /^Math\.m(?:in|ax)$/.test(callee)) return []
+  const between = source.slice(first.end, second.start)
+  const swapped = `${source.slice(second.start, second.end)}${between}${source.slice(first.start, first.end)}`
+  return swapped === source.slice(first.start, second.end)
+    ? []
+    : [[first.start, second.end, swapped]]
 }
