@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit'
 import { LRUCache } from 'lru-cache'
-import type { IndexState } from '../../../search/index.ts'
+import type { IndexState, Pace } from '../../../search/index.ts'
 import { noteWait } from '../../../shared/log/context.ts'
 import {
   type CountedMinute,
@@ -11,7 +11,6 @@ import {
 } from '../../../shared/plans/counting.ts'
 import type { FoundKey } from '../../../shared/plans/keys.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
-import type { WithPermit } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
 import type { Admissions } from './admissions.ts'
 import { COSTS, type Pay, tooDear } from './costs.ts'
@@ -151,6 +150,9 @@ export function payOf(db: Queryable, response: Response): Pay {
     if (!minute.allowed) throw tooDear(more, Math.max(1, Math.ceil(minute.left / 1_000)))
   }
 }
+
+/** @param work rests at this pace, which also ends it when the client has left */
+export type WithPermit = <T>(work: (pace: Pace) => Promise<T>) => Promise<T>
 
 /**
  * Runs the searches of a request with permits of its key.

@@ -4,7 +4,6 @@ import {
   type CountedTexts,
   type Counts,
   type IndexState,
-  type Pace,
   type SearchIndex,
   TooFrequent,
 } from '../../../search/index.ts'
@@ -12,6 +11,7 @@ import type { Country } from '../../../shared/articles/article.ts'
 import { isSetName } from '../../../shared/desk/outlet-sets.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { historyStart } from '../../../shared/plans/reach.ts'
+import type { WithPermit } from '../access/access.ts'
 import type { Pay } from '../access/costs.ts'
 import type { Cursor } from '../contract/cursor.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
@@ -45,9 +45,6 @@ export interface Searches {
   /** The state of the index when the request was counted; absent: a search reads it. */
   state: IndexState | undefined
 }
-
-/** @param work rests at this pace, which also ends it when the client has left */
-export type WithPermit = <T>(work: (pace: Pace) => Promise<T>) => Promise<T>
 
 /** A page of a search by words or by meaning. */
 export interface Found {

@@ -1,7 +1,5 @@
 import { getDomain } from 'tldts'
 import { isNoArticle, isSectionOf } from '../identity.ts'
-import type { ArticleSigns } from '../metadata/signs.ts'
-import type { PageText } from '../text/page-text.ts'
 import {
   CHALLENGE,
   CHALLENGE_MARKUP,
@@ -17,7 +15,9 @@ import {
   shareOf,
   speaksOf,
   totalLength,
-} from './phrases.ts'
+} from '../languages/phrases.ts'
+import type { ArticleSigns } from '../metadata/signs.ts'
+import type { PageText } from '../text/page-text.ts'
 
 /**
  * Kinds of interstitials. These values are stored in `outlet_blocks.kind` and `pages.reason`.

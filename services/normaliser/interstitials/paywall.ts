@@ -1,6 +1,6 @@
+import { COMMON, PAYWALLED, SUBSCRIPTION, TERMS, totalLength } from '../languages/phrases.ts'
 import type { Element, Page } from '../markup/tree.ts'
 import type { PageText } from '../text/page-text.ts'
-import { COMMON, PAYWALLED, SUBSCRIPTION, TERMS, totalLength } from './phrases.ts'
 
 /**
  * Characters. A shorter opening is a stub. The summary in the feed is as useful, and is certainly

@@ -1,6 +1,6 @@
-import { allWords, anyOf } from '../languages/index.ts'
-import type { LanguageRules } from '../languages/nl.ts'
 import { fold } from '../markup/plain.ts'
+import { allWords, anyOf } from './index.ts'
+import type { LanguageRules } from './nl.ts'
 
 /**
  * Phrases of interstitials. A single phrase proves nothing, because there is also news about
