@@ -31,6 +31,15 @@ export interface TakenMessage extends Omit<Message, 'articles'> {
   key: FoundKey
 }
 
+/**
+ * SQL: whether the message `m` of the alert `a` may be sent now. A message that waits for its
+ * alert, its key or a consent stays, and takes nobody's place.
+ */
+const MAY_BE_SENT = `
+  m.delivered_at is null and m.try_at <= now()
+    and (m.kind = 'ask' or a.confirmed_at is not null) and (m.kind <> 'articles' or a.rests is null)
+    and exists (select from api_keys k where k.id = a.key_id and k.revoked_at is null)`
+
 // The messages that are due, at most $1 of a host and $2 of a key. New ones come first. Index:
 // alert_messages_due
 const WAITING = `
@@ -40,7 +49,7 @@ const WAITING = `
            row_number() over (partition by a.key_id, coalesce(m.host, a.told_to) order by m.attempts > 0, m.try_at) as of_host,
            row_number() over (partition by a.key_id order by m.attempts > 0, m.try_at) as of_key
       from alert_messages m join search_alerts a using (alert_id)
-     where m.delivered_at is null and m.try_at <= now() and (a.rests is null or m.kind <> 'articles')) due
+     where ${MAY_BE_SENT}) due
    where of_host <= $1 and of_key <= $2 order by not "isNew", try_at`
 
 /** @param most how many of them are wanted at most, of a host and of a key */
@@ -73,8 +82,7 @@ interface Row extends PlanRow, QuotaMonth {
 const TAKE = `
   with due as (
     select m.message_id from alert_messages m join search_alerts a using (alert_id)
-     where m.message_id = any ($1) and m.delivered_at is null and m.try_at <= now()
-       and (a.rests is null or m.kind <> 'articles') and (a.confirmed_at is not null or m.kind = 'ask')
+     where m.message_id = any ($1) and ${MAY_BE_SENT}
        for update of m skip locked),
   taken as (
     update alert_messages m set attempts = attempts + 1, try_at = now() + $2 * interval '1 ms'
@@ -82,7 +90,7 @@ const TAKE = `
   select g.message_id, g.kind, g.attempts, g.more, a.alert_id, a.told_to, a.search_id, s.name, p.*, m.*,
          coalesce(g.question <> ${QUESTION}, false) as "isStale", n.seqs, n.ids
     from taken g join search_alerts a using (alert_id) join kept_searches s using (search_id)
-    join api_keys k on k.id = a.key_id and k.revoked_at is null
+    join api_keys k on k.id = a.key_id
     join (select ${PLAN_COLUMNS} from api_keys) p on p.id = k.id
     cross join lateral (
       select coalesce(array_agg(seq order by seq), '{}') as seqs, coalesce(array_agg(id order by seq), '{}') as ids
@@ -187,22 +195,27 @@ export function noteDelivered(pool: Pool, message: TakenMessage, costs: boolean)
   })
 }
 
-// The alert is locked first, as in all transactions that change or end it, so that no two can
-// deadlock. $1 message, $2 alert, $3 whether articles were told.
+// Alerts are locked first and in order, as in all transactions that change or end them, so that no
+// two can deadlock. A mail that asks is noted for all alerts that it named. $1 message, $2 alert,
+// $3 whether articles were told.
 const DELIVERED = `
   with own as (
     select a.alert_id, ${QUESTION} as question from search_alerts a join kept_searches s using (search_id)
-      join api_keys k on k.id = a.key_id where a.alert_id = $2 for update of a),
+      join api_keys k on k.id = a.key_id
+     where a.alert_id = $2 or a.alert_id in (select unnest(alerts) from alert_asks where ask_id = $1)
+     order by a.alert_id for update of a),
   gone as (
     delete from alert_messages m using own
-     where m.message_id = $1 and m.delivered_at is null and m.question <> own.question),
+     where m.message_id = $1 and m.alert_id = own.alert_id and m.delivered_at is null and m.question <> own.question),
   told as (
     update alert_messages m set delivered_at = now() from own
-     where m.message_id = $1 and m.delivered_at is null and coalesce(m.question = own.question, true)
-     returning m.alert_id, m.seq, m.at)
+     where m.message_id = $1 and m.alert_id = own.alert_id and m.delivered_at is null
+       and coalesce(m.question = own.question, true)
+     returning m.kind, m.seq, m.at)
   update search_alerts a set seq = coalesce(told.seq, a.seq), at = coalesce(told.at, a.at), failing_since = null,
-         failure = null, delivered_at = case when $3 then now() else delivered_at end
-    from told where a.alert_id = told.alert_id`
+         failure = null, asked_at = case when told.kind = 'ask' then now() else a.asked_at end,
+         delivered_at = case when $3 then now() else delivered_at end
+    from told, own where a.alert_id = own.alert_id`
 
 async function moveOn(
   client: Client,

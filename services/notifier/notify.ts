@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openIndex } from '../../search/index.ts'
 import type { ArticleRow } from '../../search/types.ts'
-import { nameAsked } from '../../shared/desk/alerts/consent.ts'
+import { askUnasked, nameAsked } from '../../shared/desk/alerts/consent.ts'
 import { type AlertSecrets, loadAlertSecrets } from '../../shared/desk/alerts/secrets.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { counter } from '../../shared/metrics.ts'
@@ -25,7 +25,7 @@ import { NotDelivered, openWebhooks, type Webhooks } from './webhook.ts'
 
 /** ms between two looks for due messages, unless a place becomes free. */
 const TICK = 500
-/** ms between two removals of what was delivered long ago. */
+/** ms between two removals of what was delivered long ago, and two looks for what nobody asked. */
 const TIDIES = 60_000
 /**
  * ms for which delivered messages are kept. If a message of this time had a copy of a text, the
@@ -82,6 +82,7 @@ export async function startNotifier({ config, log }: ServiceContext): Promise<Ru
 async function tidy(pool: Pool): Promise<void> {
   const long = "delivered_at < now() - $1 * interval '1 ms'"
   await pool.query(`delete from alert_messages where ${long}`, [KEPT])
+  await askUnasked(pool)
 }
 
 /** Sends what is due until it is told to close. Then it waits for what is being sent. */

@@ -1,5 +1,6 @@
-import { type Pool, type Queryable, readRow } from '../postgres/pool.ts'
+import { type Client, type Pool, type Queryable, readRow } from '../postgres/pool.ts'
 import { changeKept } from './feeds.ts'
+import { noteSetChanged } from './searches.ts'
 
 /** A set of outlets that belongs to a key. Searches name it in place of domains. */
 export interface OutletSet {
@@ -43,16 +44,36 @@ export function putSet(
 ): Promise<{ isNew: boolean } | null> {
   return changeKept(pool, keyId, async client => {
     const known = await listSets(client, keyId)
-    const isNew = known.every(one => folded(one.name) !== folded(name))
-    if (isNew && known.length >= MAX_SETS)
+    const before = known.find(one => folded(one.name) === folded(name))
+    if (before === undefined && known.length >= MAX_SETS)
       throw new TooManySets(`A key may have ${MAX_SETS} sets of outlets, and this one has.`)
     await client.query(
       `insert into outlet_sets (key_id, folded, name, domains) values ($1, $2, $3, $4)
        on conflict (key_id, folded) do update set name = excluded.name, domains = excluded.domains`,
       [keyId, folded(name), name, domains],
     )
-    return { isNew }
+    if (String(before?.domains) !== String(domains)) {
+      const users = await usersOf(client, keyId, name)
+      await noteSetChanged(
+        client,
+        users.map(({ id }) => id),
+      )
+    }
+    return { isNew: before === undefined }
   })
+}
+
+/** The kept searches of a key that name a set. */
+async function usersOf(
+  client: Client,
+  keyId: string,
+  name: string,
+): Promise<{ id: string; name: string }[]> {
+  const kept = await client.query<{ id: string; name: string; search: string }>(
+    'select search_id as id, name, search from kept_searches where key_id = $1',
+    [keyId],
+  )
+  return kept.rows.filter(({ search }) => namesIn(search).includes(folded(name)))
 }
 
 /**
@@ -63,11 +84,7 @@ export function putSet(
  */
 export async function removeSet(pool: Pool, keyId: string, name: string): Promise<true | null> {
   const removed = await changeKept(pool, keyId, async client => {
-    const kept = await client.query<{ name: string; search: string }>(
-      'select name, search from kept_searches where key_id = $1',
-      [keyId],
-    )
-    const user = kept.rows.find(({ search }) => namesIn(search).includes(folded(name)))
+    const [user] = await usersOf(client, keyId, name)
     if (user !== undefined)
       throw new SetInUse(`The kept search "${user.name}" names this set; change it first.`)
     const { rowCount } = await client.query(

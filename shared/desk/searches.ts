@@ -77,15 +77,23 @@ export function keepSearch(
 // An alert that rested because of its search goes on. An alert that rests after failures does not.
 // What is not delivered yet answers the search before, so it is withdrawn. The alert keeps its
 // place, from which the new search finds everything. The alert is locked first, as in all
-// transactions that change it. $1 search.
+// transactions that change it. $1 searches.
 const NEW_QUESTION = `
-  with own as (select alert_id from search_alerts where search_id = $1 for update),
+  with own as (select alert_id from search_alerts where search_id = any ($1) order by alert_id for update),
   goes as (
     update search_alerts a set due_at = case when told_when = 'at once' then now() else due_at end,
            rests = case when failing_since is null and confirmed_at is not null then null else rests end
       from own where a.alert_id = own.alert_id)
   delete from alert_messages m using own
    where m.alert_id = own.alert_id and m.kind = 'articles' and m.delivered_at is null`
+
+/** Notes that a set of outlets has changed, which these searches name. */
+export async function noteSetChanged(client: Client, ids: string[]): Promise<void> {
+  const note =
+    'update kept_searches set sets_changed_at = clock_timestamp() where search_id = any ($1)'
+  await client.query(note, [ids])
+  await client.query(NEW_QUESTION, [ids])
+}
 
 /**
  * Changes the given fields of a kept search. The address of its feed stays the same. When the
@@ -114,7 +122,7 @@ export function changeSearch(
       'update kept_searches set name = $2, search = $3, position = $4, of_feed = false where search_id = $1',
       [id, name, search, position],
     )
-    if (search !== before.search) await client.query(NEW_QUESTION, [id])
+    if (search !== before.search) await client.query(NEW_QUESTION, [[id]])
     await client.query(
       'update search_feeds set title = $2, search = $3 where search_id = $1 and revoked_at is null',
       [id, name, search],

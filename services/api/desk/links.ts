@@ -13,6 +13,8 @@ import { lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 
 const CONFIRM = /^\/confirm\/([\w-]{75})$/
+/** Links of invitations of versions before migration 0040, which agreed to all alerts to come. */
+const FORMER_CONFIRM = /^\/confirm\/([\w-]{59})$/
 const UNSUBSCRIBE = /^\/unsubscribe\/([\w-]{59})$/
 
 /**
@@ -67,10 +69,17 @@ export function linkPages(pool: Pool, strangers: Permits): Router {
     await refuse(pool, alert.id)
     return 'This address is told no more of this search.'
   })
+  router.get(
+    FORMER_CONFIRM,
+    by(FORMER_CONFIRM, async () => FORMER),
+  )
   router.route(CONFIRM).get(showAsked).post(agreeTo)
   router.route(UNSUBSCRIBE).get(showEnd).post(end)
   return router
 }
+
+const FORMER =
+  'This link has ended with an update of the service. A newer mail asks you again; if none comes, have the alert set again.'
 
 const USED = `This link was good once, for ${ASKED_FOR / 3_600_000} hours; have the alert set again.`
 

@@ -94,7 +94,7 @@ export function putAlert(
         [alert.id],
       )
     }
-    if (alert.confirmedAt === null) await askOwner(client, alert.id, keyId)
+    if (alert.confirmedAt === null) await askOwner(client, alert.id)
     return alert
   })
 }

@@ -1,4 +1,5 @@
-import { type Queryable, readColumn } from '../../postgres/pool.ts'
+import { type Pool, type Queryable, readColumn } from '../../postgres/pool.ts'
+import { changeKept } from '../feeds.ts'
 import { hostOf, messageId } from './messages.ts'
 
 /*
@@ -18,38 +19,54 @@ const MOST_ASKED = { key: 20, owner: 3 }
 const mailboxOf = (address: string): string =>
   `replace(split_part(split_part(lower(${address}), '@', 1), '+', 1), '.', '') || '@' || split_part(lower(${address}), '@', 2)`
 
-// Asks for an alert. A mail that waits to be sent will name this alert, too, so no other is needed.
-// An owner who refused is asked by this key no more. $1 alert, $2 key, $3 message. Indexes:
+// Whether a mail may ask about the alert `a`. A mail that waits to be sent will name the alert,
+// too, so no other is needed. An owner who refused is asked by this key no more. Indexes:
 // alert_asks_to, alert_asks_key
-const ASKS = `
+const MAY_ASK = `
+  a.confirmed_at is null and (a.asked_at is null or a.asked_at < now() - interval '24 hours')
+    and not exists (select from alert_messages m join search_alerts o using (alert_id)
+                     where o.key_id = a.key_id and lower(o.told_to) = lower(a.told_to) and m.kind = 'ask' and m.delivered_at is null)
+    and not exists (select from alert_asks o where o.key_id = a.key_id and o.told_to = lower(a.told_to) and o.refused)
+    and (select count(*) from alert_asks o where o.key_id = a.key_id and o.asked_at > now() - interval '24 hours') < ${MOST_ASKED.key}
+    and (select count(*) from alert_asks o where o.told_to = ${mailboxOf('a.told_to')} and not o.refused
+            and o.asked_at > now() - interval '24 hours') < ${MOST_ASKED.owner}`
+
+// $1 alert, $2 message.
+const ASK = `
   with asked as (
-    update search_alerts a set rests = null
-     where alert_id = $1 and confirmed_at is null and (asked_at is null or asked_at < now() - interval '24 hours')
-       and not exists (select from alert_messages m join search_alerts o using (alert_id)
-                        where o.key_id = $2 and lower(o.told_to) = lower(a.told_to) and m.kind = 'ask' and m.delivered_at is null)
-       and not exists (select from alert_asks o where o.key_id = $2 and o.told_to = lower(a.told_to) and o.refused)
-       and (select count(*) from alert_asks where key_id = $2 and asked_at > now() - interval '24 hours') < ${MOST_ASKED.key}
-       and (select count(*) from alert_asks o where o.told_to = ${mailboxOf('a.told_to')} and not o.refused
-               and o.asked_at > now() - interval '24 hours') < ${MOST_ASKED.owner}
-    returning alert_id, told_to),
+    update search_alerts a set rests = null where alert_id = $1 and ${MAY_ASK} returning alert_id, key_id, told_to),
   noted as (
     insert into alert_asks (told_to, key_id, ask_id, address)
-    select ${mailboxOf('told_to')}, $2, $3, lower(told_to) from asked)
+    select ${mailboxOf('told_to')}, key_id, $2, lower(told_to) from asked)
   insert into alert_messages (message_id, alert_id, kind, seqs, more, host)
-  select $3, alert_id, 'ask', '{}', 0, ${hostOf('told_to')} from asked`
+  select $2, alert_id, 'ask', '{}', 0, ${hostOf('told_to')} from asked`
 
-/** Asks the owner of a mail address for consent, unless the limits of such mails forbid it now. */
-export async function askOwner(db: Queryable, alertId: string, keyId: string): Promise<void> {
-  await db.query(ASKS, [alertId, keyId, messageId()])
+/**
+ * Asks the owner of a mail address for consent, unless the limits of such mails forbid it now. The
+ * caller is within `changeKept`.
+ */
+export async function askOwner(db: Queryable, alertId: string): Promise<void> {
+  await db.query(ASK, [alertId, messageId()])
+}
+
+// Alerts that no mail has named, one of each key and address. Their mail was withdrawn with the
+// alert that asked, or a limit forbade it. Reads all alerts.
+const UNASKED = `
+  select distinct on (a.key_id, lower(a.told_to)) a.alert_id as id, a.key_id as key from search_alerts a
+   where a.told_to like 'mailto:%' and a.rests is null and a.asked_at is null and ${MAY_ASK}
+     and exists (select from api_keys k where k.id = a.key_id and k.revoked_at is null)`
+
+/** Asks owners of addresses who were not asked yet. */
+export async function askUnasked(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ id: string; key: string }>(UNASKED)
+  for (const { id, key } of rows) await changeKept(pool, key, client => askOwner(client, id))
 }
 
 // $1 ask, $2 alert of its message.
 const NAME = `
-  with own as (select key_id, lower(told_to) as address from search_alerts where alert_id = $2),
-  named as (
-    update search_alerts a set asked_at = now() from own
-     where a.key_id = own.key_id and lower(a.told_to) = own.address and a.confirmed_at is null and a.rests is null
-    returning a.alert_id, a.search_id),
+  with named as (
+    select a.alert_id, a.search_id from search_alerts own join search_alerts a using (key_id)
+     where own.alert_id = $2 and lower(a.told_to) = lower(own.told_to) and a.confirmed_at is null and a.rests is null),
   noted as (
     update alert_asks set alerts = (select coalesce(array_agg(alert_id), '{}') from named)
      where ask_id = $1 and answered_at is null)
@@ -94,17 +111,18 @@ export async function agree(db: Queryable, askId: string): Promise<boolean> {
 /** Why an alert rests after the owner of its address unsubscribed. */
 export const UNWANTED = 'The owner of the address wants no more of it.'
 
+// The alert is locked first, as in all statements that change it. $1 alert, $2 why.
+const REFUSE = `
+  with own as (
+    update search_alerts set confirmed_at = null, asked_at = now(), rests = $2 where alert_id = $1
+    returning alert_id, told_to, key_id),
+  unsent as (
+    delete from alert_messages m using own where m.alert_id = own.alert_id and m.delivered_at is null)
+  insert into alert_asks (told_to, key_id, refused) select lower(told_to), key_id, true from own`
+
 /** Ends an alert for the owner of its address, whom its key asks no more. */
 export async function refuse(db: Queryable, alertId: string): Promise<void> {
-  await db.query(
-    `with own as (
-       update search_alerts set confirmed_at = null, asked_at = now(), rests = $2 where alert_id = $1 returning told_to, key_id)
-     insert into alert_asks (told_to, key_id, refused) select lower(told_to), key_id, true from own`,
-    [alertId, UNWANTED],
-  )
-  await db.query('delete from alert_messages where alert_id = $1 and delivered_at is null', [
-    alertId,
-  ])
+  await db.query(REFUSE, [alertId, UNWANTED])
 }
 
 /** The longest name in a mail to somebody who has not agreed to anything. */

@@ -18,8 +18,8 @@ export const hostOf = (address: string): string =>
   `coalesce(substring(${address} from '^https?://([^/?#]+)'), substring(${address} from '@(.+)$'))`
 
 /**
- * SQL: the digest of what an alert asks: the search of `kept_searches s`, and the plan of
- * `api_keys k`. An answer that was stored for another question is worth nothing.
+ * SQL: the digest of what an alert asks: the search of `kept_searches s` with its sets of outlets,
+ * and the plan of `api_keys k`. An answer that was stored for another question is worth nothing.
  */
 export const QUESTION = `encode(sha256(convert_to(concat_ws(E'\\n', s.search, array_to_string(k.countries, ','),
-  extract(epoch from k.history_start), k.history_days), 'UTF8')), 'hex')`
+  extract(epoch from k.history_start), k.history_days, extract(epoch from s.sets_changed_at)), 'UTF8')), 'hex')`

@@ -1,0 +1,168 @@
+import t, { type Test } from 'tap'
+import { openIndex } from '../../search/index.ts'
+import { openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { startTelling } from '../../services/api/desk/telling.ts'
+import { noteDelivered, readWaiting, takeMessages } from '../../services/notifier/message.ts'
+import { putAlert } from '../../shared/desk/alerts/alerts.ts'
+import { askedBy, askUnasked, nameAsked, refuse } from '../../shared/desk/alerts/consent.ts'
+import { putSet } from '../../shared/desk/outlet-sets.ts'
+import { keepSearch, removeSearch } from '../../shared/desk/searches.ts'
+import { createLogger } from '../../shared/log/logger.ts'
+import { createKey } from '../../shared/plans/keys.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { createTestPool } from '../database.ts'
+import { until } from '../fleet.ts'
+import { newArticle } from '../search/short-articles.ts'
+import { PLAN } from './api.ts'
+
+const { database, pool } = await createTestPool(t)
+const indexer = openIndexer(pool, SEGMENT_THREAD)
+const writer = openArticleWriter({ pool, indexer, embedDelay: 3_600_000 })
+let numbered = 0
+const index = (title: string, domain: string, count: number) =>
+  writer.write(
+    Array.from({ length: count }, () =>
+      newArticle(++numbered, {
+        title: `${title} ${numbered}`,
+        outlet: { name: domain, domain },
+        addresses: [`https://${domain}/${numbered}`],
+      }),
+    ),
+  )
+const issue = async () => (await createKey(pool, 'test', PLAN)).key.id
+async function tell(keyId: string, search: string, to: string) {
+  const { id } = (await keepSearch(pool, keyId, { name: search, search }))!
+  const alert = await putAlert(pool, keyId, id, { to, when: 'at once', zone: 'UTC' })
+  return { search: id, alert: alert!.id }
+}
+const MOST = { ofHost: 8, ofKey: 32 }
+const waiting = async () => (await readWaiting(pool, MOST)).map(({ id }) => id)
+const opened = async (alert: string) =>
+  (
+    await pool.query<{ id: string; seqs: string[] }>(
+      'select message_id as id, seqs from alert_messages where delivered_at is null and alert_id = $1',
+      [alert],
+    )
+  ).rows
+const telling = (t: Pick<Test, 'teardown'>) => {
+  const own = startTelling(pool, openIndex(pool), createLogger('test', 'silent'))
+  t.teardown(own.close)
+}
+
+t.test('a changed set of outlets is another question: nothing of the former is told', async t => {
+  const key = await issue()
+  await putSet(pool, key, { name: 'papers', domains: ['brug.example'] })
+  const { alert } = await tell(key, 'q=waterpeil&outlets=papers', 'https://a.example/')
+  await index('Waterpeil', 'brug.example', 150)
+  await index('Waterpeil', 'sluis.example', 1)
+  telling(t)
+  const next = async (before = '') => {
+    const isThere = async () => {
+      const [one] = await opened(alert)
+      return one !== undefined && one.id !== before
+    }
+    await until(isThere, 20_000)
+    return (await opened(alert))[0]!
+  }
+  const first = await next()
+  t.equal(first.seqs.length, 100)
+  t.same(await putSet(pool, key, { name: 'Papers', domains: ['brug.example'] }), { isNew: false })
+  t.same(await opened(alert), [first], 'the same outlets change nothing')
+
+  await putSet(pool, key, { name: 'papers', domains: ['sluis.example', 'dijk.example'] })
+  const second = await next(first.id)
+  t.equal(second.seqs.length, 1, 'the message is withdrawn, and its articles are looked for again')
+
+  await putSet(pool, key, { name: 'papers', domains: ['brug.example'] })
+  const third = await next(second.id)
+  t.equal(third.seqs.length, 100)
+  const [taken] = await takeMessages(pool, [third.id])
+  await index('Waterpeil', 'sluis.example', 1)
+  await putSet(pool, key, { name: 'papers', domains: ['sluis.example'] })
+  await noteDelivered(pool, taken!, true)
+  const fourth = await next(third.id)
+  t.equal(fourth.seqs.length, 2, 'a message that was on its way moves no place')
+
+  await putSet(pool, key, { name: 'papers', domains: ['brug.example'] })
+  const fifth = await next(fourth.id)
+  const [sent] = await takeMessages(pool, [fifth.id])
+  const kept = () => database.count(`alert_finds where alert_id = '${alert}'`)
+  t.equal(await kept(), 1)
+  await pool.query(
+    "update search_alerts set due_at = now() + interval '1 hour' where alert_id = $1",
+    [alert],
+  )
+  await noteDelivered(pool, sent!, true)
+  await putSet(pool, key, { name: 'papers', domains: ['dijk.example', 'sluis.example'] })
+  await index('Waterpeil', 'dijk.example', 1)
+  const sixth = await next(fifth.id)
+  t.equal(sixth.seqs.length, 3, 'what was found beyond the message is found anew')
+})
+
+t.test('an alert that joined the mail of another is asked when that one ends', async t => {
+  const key = await issue()
+  const to = 'mailto:lezer@example.org'
+  const first = await tell(key, 'q=een', to)
+  const second = await tell(key, 'q=twee', to)
+  const asked = async ({ alert }: { alert: string }) => (await opened(alert)).map(({ id }) => id)
+  const [ask = ''] = await asked(first)
+  t.same(await asked(second), [], 'one mail names both')
+  t.same(await nameAsked(pool, ask, first.alert), ['q=een', 'q=twee'])
+  await askUnasked(pool)
+  t.same(await asked(second), [])
+
+  await removeSearch(pool, key, first.search)
+  await askUnasked(pool)
+  const [other = ''] = await asked(second)
+  t.same(await nameAsked(pool, other, second.alert), ['q=twee'])
+  const [taken] = await takeMessages(pool, [other])
+  const late = await tell(key, 'q=drie', to)
+  await noteDelivered(pool, taken!, false)
+  t.same(await askedBy(pool, other), ['q=twee'])
+  await askUnasked(pool)
+  t.same(await asked(second), [], 'who was asked is not asked again')
+  t.equal((await asked(late)).length, 1, 'who came while the mail was sent is')
+
+  await refuse(pool, second.alert)
+  await pool.query('delete from alert_messages')
+  await askUnasked(pool)
+  t.same(await opened(late.alert), [], 'who refused is asked no more')
+})
+
+t.test('what may not be sent is not taken, and takes no place', async t => {
+  const key = await issue()
+  const hook = await tell(key, 'q=een', 'https://a.example/')
+  const mail = await tell(key, 'q=twee', 'mailto:ander@example.org')
+  const [ask] = (await opened(mail.alert)).map(({ id }) => id)
+  for (const { alert } of [hook, mail])
+    await pool.query(
+      `insert into alert_messages (message_id, alert_id, kind, seqs, more) values ('msg_' || $1, $1, 'articles', '{1}', 0)`,
+      [alert],
+    )
+  t.same((await waiting()).toSorted(), [ask, `msg_${hook.alert}`].toSorted(), 'no consent')
+  // As a version did that left alerts with their keys.
+  await pool.query('update api_keys set revoked_at = now() where id = $1', [key])
+  t.same(await waiting(), [], 'the key has ended')
+  t.same(await takeMessages(pool, [`msg_${hook.alert}`]), [])
+  t.equal(await database.count('alert_messages where attempts > 0'), 0)
+})
+
+t.test('a refusal is whole, or did not happen', async t => {
+  const key = await issue()
+  const { alert } = await tell(key, 'q=een', 'mailto:derde@example.org')
+  await database.query(
+    "create function fail() returns trigger language plpgsql as $$begin raise 'no'; end$$",
+  )
+  await database.query(
+    'create trigger fail before delete on alert_messages for each row execute function fail()',
+  )
+  await t.rejects(refuse(pool, alert))
+  const state = () =>
+    database.count(`search_alerts where rests is not null and alert_id = '${alert}'`)
+  t.equal(await state(), 0)
+  await database.query('drop trigger fail on alert_messages')
+  await refuse(pool, alert)
+  t.equal(await state(), 1)
+  t.same(await opened(alert), [])
+})
