@@ -21,16 +21,18 @@ import { bestOf, type Candidate, NO_ORIGIN, originOf } from './candidate.ts'
 import { dateChoice } from './dates/published.ts'
 import { type Identity, identify, isNoArticle } from './identity.ts'
 import { type InterstitialKind, recogniseInterstitial } from './interstitials/interstitials.ts'
-import { isLanguage, openingOf, paidElements } from './interstitials/paywall.ts'
+import { openingOf, paidElements } from './interstitials/paywall.ts'
 import { textFingerprint } from './interstitials/served.ts'
 import { detectLanguage, type LanguageQuestion, languageOrigin } from './languages/detection.ts'
-import { isRelated } from './languages/phrases.ts'
+import { isLanguage, isRelated, speaksOf } from './languages/phrases.ts'
 import { fold } from './markup/plain.ts'
 import { parsePage } from './markup/tree.ts'
 import { type PageMetadata, readMetadata } from './metadata/metadata.ts'
+import { named } from './metadata/signs.ts'
 import { titleChoice } from './metadata/title.ts'
 import { lessonOf, partedBy, type Template } from './template.ts'
 import { feedTexts } from './text/feed-text.ts'
+import { textInData } from './text/page-data.ts'
 import { readPageText } from './text/page-text.ts'
 
 /*
@@ -387,8 +389,32 @@ export function readStored(
     unshown: read.unshown,
   }
   if (paywalled) return { ...reading, interstitial: 'paywall', texts: shown(text) }
-  return { ...reading, interstitial: null, texts: ranked(text, meta) }
+  const isStated = meta.free === true
+  const isWalled = meta.free === false || (!isStated && isTiered(meta)) || read.parted
+  const isText = text !== null && (feedTitle === null || speaksOf(feedTitle, text))
+  const data =
+    isWalled || (isText && paragraphs.some(isLanguage))
+      ? null
+      : textInData(html, { titles: titlesOf(meta, feedTitle), url: page.finalUrl, free: isStated })
+  return {
+    ...reading,
+    interstitial: null,
+    texts: [...(data === null ? [] : [inData(data)]), ...ranked(text, meta)],
+  }
 }
+
+const inData = (value: string): Candidate<string> => ({ source: 'script', value, against: null })
+
+/** The titles of a page's article. The document's own title often ends in the outlet's name. */
+function titlesOf({ titles }: PageMetadata, feedTitle: string | null): string[] {
+  const own = [feedTitle, titles.structured, titles.social, titles.headline]
+  const known = own.filter(title => title !== null)
+  return known.length > 0 || titles.document === null ? known : [titles.document]
+}
+
+/** Whether a meta tag says that the article is for readers who pay or log in. */
+const isTiered = ({ metas }: PageMetadata) =>
+  named(metas, ['article:content_tier']).some(tier => !/^free$/i.test(tier))
 
 const shown = (text: string | null): Candidate<string>[] =>
   text === null ? [] : [{ source: 'page', value: text, against: null }]

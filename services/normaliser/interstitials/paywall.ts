@@ -1,4 +1,4 @@
-import { COMMON, PAYWALLED, SUBSCRIPTION, TERMS, totalLength } from '../languages/phrases.ts'
+import { isLanguage, PAYWALLED, SUBSCRIPTION, TERMS, totalLength } from '../languages/phrases.ts'
 import type { Element, Page } from '../markup/tree.ts'
 import type { PageText } from '../text/page-text.ts'
 
@@ -78,22 +78,6 @@ export const paidElements = ({ $ }: Page, selectors: string[]): Element[] =>
 function readable({ paragraphs, veiled }: PageText): string[] {
   const seen = paragraphs.filter(text => !veiled.has(text))
   return (seen.length > 0 ? seen : paragraphs).filter(isLanguage)
-}
-
-const FEWEST_WORDS = 6
-const COMMON_SHARE = 0.1
-
-/**
- * Whether enough words of a text in lower case are common words of our languages. A text with few
- * words in lower case passes, because names and numbers look alike in all languages.
- */
-export function isLanguage(text: string): boolean {
-  const small = text.match(/(?<![\p{L}\p{M}])\p{Ll}[\p{L}\p{M}]*/gu) ?? []
-  if (/lorem ipsum|dolor sit amet/i.test(text)) return false
-  return (
-    small.length < FEWEST_WORDS ||
-    small.filter(word => COMMON.has(word)).length >= COMMON_SHARE * small.length
-  )
 }
 
 /** Whether a paragraph says that the article ends here for readers who do not pay. */

@@ -65,7 +65,23 @@ export function isRelated(title: string, text: string, share = 0): boolean {
 }
 
 /** The common words of all languages, as written. */
-export const COMMON: ReadonlySet<string> = new Set(allWords(rules => rules.detection.commonWords))
+const COMMON: ReadonlySet<string> = new Set(allWords(rules => rules.detection.commonWords))
+
+const FEWEST_WORDS = 6
+const COMMON_SHARE = 0.1
+
+/**
+ * Whether enough words of a text in lower case are common words of our languages. A text with few
+ * words in lower case passes, because names and numbers look alike in all languages.
+ */
+export function isLanguage(text: string): boolean {
+  const small = text.match(/(?<![\p{L}\p{M}])\p{Ll}[\p{L}\p{M}]*/gu) ?? []
+  if (/lorem ipsum|dolor sit amet/i.test(text)) return false
+  return (
+    small.length < FEWEST_WORDS ||
+    small.filter(word => COMMON.has(word)).length >= COMMON_SHARE * small.length
+  )
+}
 
 /** Whether a text has a word of a title that is none of the common words of our languages. */
 export function speaksOf(title: string, text: string): boolean {

@@ -162,7 +162,8 @@ function unquote(text: string): string {
   return typeof value === 'string' ? value : text
 }
 
-function parse(text: string): Json | undefined {
+/** Parses JSON; undefined when it is none. */
+export function parse(text: string): Json | undefined {
   try {
     const value: Json = JSON.parse(text)
     return value ?? undefined
@@ -260,9 +261,9 @@ const stated = (
   names.filter(name => name !== '').map(name => ({ name: name.slice(0, LONGEST_NAME), ...kind }))
 
 /** A JSON value, as `JSON.parse` gives it. */
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 /** An object of JSON-LD (JSON-LD 1.1, "node object"). */
-type JsonLdNode = { [key: string]: Json }
+export type JsonLdNode = { [key: string]: Json }
 
 const NODES = 20_000
 /** The most texts of one property. */
@@ -327,7 +328,7 @@ function childrenOf(value: Json, own: boolean): Waiting[] {
 
 const isContainer = (value: Json): boolean => value !== null && typeof value === 'object'
 
-const isNode = (value: Json | undefined): value is JsonLdNode =>
+export const isNode = (value: Json | undefined): value is JsonLdNode =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** Reads a property, without regard to case or to a prefix `schema:` or `http://schema.org/`. */

@@ -98,7 +98,7 @@ export const SITE_NAMES: string[] = words(
 )
 
 /** All values of these names, in the names' order. */
-export const named = (metas: Map<string, string[]>, names: readonly string[]): string[] =>
+export const named = (metas: ReadonlyMap<string, string[]>, names: readonly string[]): string[] =>
   names.flatMap(name => metas.get(name) ?? [])
 
 function words(text: string): string[] {
