@@ -68,7 +68,7 @@ export function createApp(parts: Parts): Express {
   app.get(CITE_PAGE, pageSecurity(), citations.page)
   if (parts.operators) app.use(parts.operators)
 
-  app.use(linkPages(pool, parts.strangers))
+  app.use(linkPages(pool, parts.strangers, config.SERVICE_NAME))
   // The address of a feed holds a token, which leads to the key of the feed.
   app.get(
     FEED_PATH,

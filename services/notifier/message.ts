@@ -1,10 +1,12 @@
 import type { ArticleRow } from '../../search/types.ts'
 import { articleObject } from '../../shared/articles/article.ts'
+import { type Alert, WHEN } from '../../shared/desk/alerts/alerts.ts'
 import { hostOf, QUESTION } from '../../shared/desk/alerts/messages.ts'
 import { chargeQuota, MONTH_OF_KEY, type QuotaMonth } from '../../shared/plans/counting.ts'
 import { type FoundKey, foundKey, PLAN_COLUMNS, type PlanRow } from '../../shared/plans/keys.ts'
 import { coveredBy, covers } from '../../shared/plans/reach.ts'
 import { type Client, type Pool, transaction } from '../../shared/postgres/pool.ts'
+import type { Section } from './letter.ts'
 import type { Waiting } from './places.ts'
 import { GIVES_UP, LEASE } from './retries.ts'
 
@@ -21,13 +23,14 @@ export interface Message {
 }
 
 /** A message that a notifier has taken, with its alert and the plan of its key. */
-export interface TakenMessage extends Omit<Message, 'articles'> {
+export interface TakenMessage extends Omit<Message, 'articles'>, Omit<Section, 'message'> {
   /** How often it was sent, with this time. */
   attempts: number
   /** Numbers and ids of its articles. */
   seqs: bigint[]
   ids: string[]
-  alert: { id: string; to: string }
+  /** The message with which it goes out: its own id, or that of the mail that tells both. */
+  with: string
   key: FoundKey
 }
 
@@ -40,17 +43,30 @@ const MAY_BE_SENT = `
     and (m.kind = 'ask' or a.confirmed_at is not null) and (m.kind <> 'articles' or a.rests is null)
     and exists (select from api_keys k where k.id = a.key_id and k.revoked_at is null)`
 
-// The messages that are due, at most $1 of a host and $2 of a key. New ones come first. Index:
-// alert_messages_due
+/** SQL: one mail tells all messages about articles that have this in common. */
+const ONE_MAIL = `case when m.kind = 'articles' and a.told_to like 'mailto:%'
+  then concat_ws(' ', a.key_id, a.language, a.told_to) else m.message_id end`
+
+// A digest by mail waits a moment for those of the same time. An alert that is looked at is due
+// within a minute, until its message is written. Index: search_alerts_key
+const WAITS = `
+  m.kind = 'articles' and a.told_when <> 'at once' and a.told_to like 'mailto:%' and m.created_at > now() - interval '2 min'
+    and exists (select from search_alerts o where o.key_id = a.key_id and o.told_to = a.told_to and o.language = a.language
+                   and o.told_when = a.told_when and o.time_zone = a.time_zone and o.rests is null
+                   and o.confirmed_at is not null and o.due_at <= now() + interval '1 min')`
+
+// The messages that are due, at most $1 of a host and $2 of a key, and of those that one mail tells
+// the first. New ones come first. Index: alert_messages_due
 const WAITING = `
   select id, key, host, "isNew" from (
     select m.message_id as id, a.key_id as key, coalesce(m.host, ${hostOf('a.told_to')}, '') as host,
            m.attempts = 0 as "isNew", m.try_at,
            row_number() over (partition by a.key_id, coalesce(m.host, a.told_to) order by m.attempts > 0, m.try_at) as of_host,
-           row_number() over (partition by a.key_id order by m.attempts > 0, m.try_at) as of_key
+           row_number() over (partition by a.key_id order by m.attempts > 0, m.try_at) as of_key,
+           row_number() over (partition by ${ONE_MAIL} order by m.attempts > 0, m.try_at) as of_mail
       from alert_messages m join search_alerts a using (alert_id)
-     where ${MAY_BE_SENT}) due
-   where of_host <= $1 and of_key <= $2 order by not "isNew", try_at`
+     where ${MAY_BE_SENT} and not (${WAITS})) due
+   where of_host <= $1 and of_key <= $2 and of_mail = 1 order by not "isNew", try_at`
 
 /** @param most how many of them are wanted at most, of a host and of a key */
 export async function readWaiting(
@@ -68,26 +84,46 @@ interface Row extends PlanRow, QuotaMonth {
   /** Strings, because the driver returns the elements of a bigint array as strings. */
   seqs: string[]
   ids: string[]
+  with: string
+  query: string
+  found: number | null
   more: number
   isStale: boolean
   alert_id: string
   told_to: string
+  when: string
+  time_zone: string
+  language: Alert['language']
   search_id: string
   name: string
 }
 
-// Takes messages for this process alone: it counts the attempt, and nobody else sends the message
-// before the lease ends. One statement reads the message, its question and its articles, so they
-// are of one history. $1 messages, $2 LEASE. Indexes: the primary keys.
+/** The most articles and searches of one mail, unless its first message has more articles. */
+const MAIL = { articles: 200, searches: 20 }
+
+// Takes messages for this process alone, with those that the same mail tells: it counts the
+// attempt, and nobody else sends the message before the lease ends. One statement reads the
+// message, its question and its articles, so they are of one history. $1 messages, $2 LEASE.
+// Indexes: the primary keys, search_alerts_key.
 const TAKE = `
-  with due as (
-    select m.message_id from alert_messages m join search_alerts a using (alert_id)
-     where m.message_id = any ($1) and ${MAY_BE_SENT}
+  with chosen as (
+    select m.message_id, m.kind, a.key_id, a.told_to, a.language, ${ONE_MAIL} as mail
+      from alert_messages m join search_alerts a using (alert_id) where m.message_id = any ($1)),
+  beside as (
+    select m.message_id, c.message_id as "with",
+           sum(cardinality(m.seqs)) over (partition by c.message_id order by m.message_id <> c.message_id, m.created_at, m.message_id) as articles,
+           row_number() over (partition by c.message_id order by m.message_id <> c.message_id, m.created_at, m.message_id) as turn
+      from chosen c join search_alerts a using (key_id) join alert_messages m using (alert_id)
+     where c.mail = ${ONE_MAIL} and m.delivered_at is null and m.try_at <= now()),
+  due as (
+    select m.message_id, b."with" from beside b join alert_messages m using (message_id) join search_alerts a using (alert_id)
+     where (b.turn = 1 or b.articles <= ${MAIL.articles} and b.turn <= ${MAIL.searches}) and ${MAY_BE_SENT}
        for update of m skip locked),
   taken as (
     update alert_messages m set attempts = attempts + 1, try_at = now() + $2 * interval '1 ms'
-      from due where m.message_id = due.message_id returning m.*)
-  select g.message_id, g.kind, g.attempts, g.more, a.alert_id, a.told_to, a.search_id, s.name, p.*, m.*,
+      from due where m.message_id = due.message_id returning m.*, due."with")
+  select g.message_id, g."with", g.kind, g.attempts, g.more, g.found, a.alert_id, a.told_to, a.search_id, a.language,
+         a.time_zone, ${WHEN} as when, s.name, s.search as query, p.*, m.*,
          coalesce(g.question <> ${QUESTION}, false) as "isStale", n.seqs, n.ids
     from taken g join search_alerts a using (alert_id) join kept_searches s using (search_id)
     join api_keys k on k.id = a.key_id
@@ -127,7 +163,16 @@ function messageOf(row: Row): TakenMessage {
     more: row.more,
     seqs: row.seqs.map(BigInt),
     ids: row.ids,
-    alert: { id: row.alert_id, to: row.told_to },
+    with: row.with,
+    query: row.query,
+    found: row.found,
+    alert: {
+      id: row.alert_id,
+      to: row.told_to,
+      when: row.when,
+      zone: row.time_zone,
+      language: row.language,
+    },
     key: foundKey(row),
   }
 }

@@ -9,10 +9,10 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
 import { openWorker } from '../../status/cause-watch.ts'
+import type { Section } from './letter.ts'
 import { type Mail, openMail } from './mail.ts'
 import {
   composed,
-  type Message,
   noteDelivered,
   noteFailed,
   readWaiting,
@@ -136,11 +136,11 @@ async function sendNext(
       taken.flatMap(({ seqs }) => seqs),
     )
     const secrets = await loadAlertSecrets(pool)
-    for (const message of taken) {
-      const place = begun.get(message.id)
+    for (const [id, messages] of Map.groupBy(taken, one => one.with)) {
+      const place = begun.get(id)
       if (place === undefined) continue
-      begun.delete(message.id)
-      run(send({ pool, webhooks, mail }, { message, place, rows, secrets }))
+      begun.delete(id)
+      run(send({ pool, webhooks, mail }, { messages, place, rows, secrets }))
     }
   } finally {
     // They were withdrawn, have to wait, or another process took them.
@@ -161,29 +161,37 @@ async function readArticles(pool: Pool, seqs: bigint[]): Promise<Map<bigint, Art
 }
 
 interface Begun {
-  message: TakenMessage
+  /** One message, or all that one mail tells. */
+  messages: TakenMessage[]
   place: Place
   rows: ReadonlyMap<bigint, ArticleRow>
   secrets: AlertSecrets
 }
 
-async function send(sender: Sender, { message, place, rows, secrets }: Begun): Promise<void> {
+async function send(sender: Sender, { messages, place, rows, secrets }: Begun): Promise<void> {
   let outcome: Outcome | null = null
   try {
-    const body = composed(message, rows)
-    // If the current plan shows no article of the message, nothing is sent.
-    if (body !== null) await deliver(sender, message.alert, body, secrets)
+    const composedOnes = messages.map(message => ({ message, body: composed(message, rows) }))
+    // If the current plan shows no article of a message, nothing of it is sent.
+    const sections = composedOnes.flatMap(({ message, body }) =>
+      body === null ? [] : [{ ...message, message: body }],
+    )
+    if (sections.length > 0) await deliver(sender, sections, secrets)
     outcome = { kind: 'taken', wait: 0 }
-    await noteDelivered(sender.pool, message, body !== null)
-    delivered.inc()
+    for (const { message, body } of composedOnes) {
+      await noteDelivered(sender.pool, message, body !== null)
+      delivered.inc()
+    }
   } catch (error) {
     if (!(error instanceof NotDelivered)) throw error
-    failed.inc()
     const { message: why, isGone, retryAfter } = error
-    const wait = pauseAfter(message.attempts, retryAfter)
     const asked = Math.min(retryAfter ?? 0, LONGEST_ASKED)
     outcome = { kind: error.isUnreachable ? 'unreachable' : 'refused', wait: asked }
-    await noteFailed(sender.pool, message, { why, wait, isGone })
+    for (const message of messages) {
+      failed.inc()
+      const wait = pauseAfter(message.attempts, retryAfter)
+      await noteFailed(sender.pool, message, { why, wait, isGone })
+    }
   } finally {
     place.end(outcome)
   }
@@ -191,16 +199,16 @@ async function send(sender: Sender, { message, place, rows, secrets }: Begun): P
 
 async function deliver(
   { pool, webhooks, mail }: Sender,
-  alert: TakenMessage['alert'],
-  body: Message,
+  sections: readonly Section[],
   secrets: AlertSecrets,
 ): Promise<void> {
+  const { alert, message } = sections[0]!
   if (!alert.to.startsWith('mailto:')) {
     const secret = secrets.signing(alert.id)
-    await webhooks.send(alert.to, { id: body.id, body: JSON.stringify(body), secret })
+    await webhooks.send(alert.to, { id: message.id, body: JSON.stringify(message), secret })
   } else if (mail === null) throw new NotDelivered('This server sends no mail any more.')
   else {
-    const asked = body.type === 'ask' ? await nameAsked(pool, body.id, alert.id) : []
-    await mail.send(alert, body, secrets, asked)
+    const asked = message.type === 'ask' ? await nameAsked(pool, message.id, alert.id) : []
+    await mail.send(sections, secrets, asked)
   }
 }

@@ -8,7 +8,13 @@ import { openMail } from './mail.ts'
 import { pauseAfter } from './retries.ts'
 import { NotDelivered, openWebhooks } from './webhook.ts'
 
-const alert = { id: 'alert_0', to: 'mailto:lezer@example.org' }
+const alert = {
+  id: 'alert_0',
+  to: 'mailto:lezer@example.org',
+  when: '08:00',
+  zone: 'Europe/Brussels',
+  language: 'en' as const,
+}
 const secrets = { ending: () => 'token', agreeing: () => 'token' }
 const message = {
   id: 'msg_0',
@@ -43,7 +49,7 @@ t.test('a whole mail is bounded, and its connection ends, however slow each step
     PORT: 1,
   }
   const mail = openMail(config, 900)!
-  const sent = mail.send(alert, message, secrets, [])
+  const sent = mail.send([{ alert, message, query: 'q=brug', found: null }], secrets, [])
   await t.rejects(sent, {
     name: 'NotDelivered',
     message: /longer than 0\.9 s/,

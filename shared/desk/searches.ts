@@ -27,6 +27,18 @@ export interface KeptSearch extends Described {
   feed: SearchFeed | null
 }
 
+/**
+ * The page where people see a search. Unlike the API, the page looks in titles and texts by
+ * default. So the address says `search_in=title` where the search relies on the API's default.
+ */
+export function pageOf(publicUrl: string, search: string): string {
+  if (search === '') return `${publicUrl}/`
+  const parameters = new URLSearchParams(search)
+  const looksEverywhere = ['semantic', 'expression'].includes(parameters.get('search') ?? '')
+  const isSaid = parameters.has('search_in') || looksEverywhere || !parameters.has('q')
+  return `${publicUrl}/?${search}${isSaid ? '' : '&search_in=title'}`
+}
+
 const COLUMNS = 'search_id as id, name, search, position, created_at as "createdAt"'
 
 /** The kept searches of a key in their order. Index: kept_searches_key */

@@ -170,6 +170,8 @@ t.test('an address is refused with a reason', async t => {
     [{ to: 'http://127.0.0.1/', when: 'now' }, /"when":\["Write/],
     [{ to: 'http://127.0.0.1/', when: '24:00' }, /"when":\["Write/],
     [{ to: 'http://127.0.0.1/', when: '08:00', time_zone: 'Mars' }, /"time_zone":\["Write/],
+    [{ to: 'http://127.0.0.1/', when: 'someday 08:00' }, /"when":\["Write/],
+    [{ to: 'http://127.0.0.1/', when: '08:00', language: 'es' }, /"language":\["Write/],
     [{ when: '08:00' }, /"to":\["Write/],
   ] as const) {
     const { status, text } = await change(secret, 'PUT', `/${id}/alert`, terms)
@@ -277,17 +279,17 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
   const confirm = /http:\/\/[\d.:]+\/confirm\/[\w-]+/.exec(mails[0]!)![0]
   await new Promise(resolve => setTimeout(resolve, 5_000))
   t.equal(mails.length, 1, 'one mail asks, and nothing is told')
-  t.match(mails[0], /what is new to: &#34;Veer &#60;b&#62;&#34;\./)
+  t.match(mails[0], /what is new to:<\/p><ul><li><bdi>Veer &#60;b&#62;<\/bdi>/)
   t.equal((await fetch(confirm, { method: 'HEAD' })).status, 200)
   const forged = `${confirm.slice(0, -1)}${confirm.endsWith('A') ? 'B' : 'A'}`
   t.equal((await fetch(forged)).status, 404, 'a forged link')
   const pressed = async () => (await fetch(confirm, { method: 'POST' })).text()
-  t.match(await (await fetch(confirm)).text(), /<li>Veer &#60;b&#62;<\/li>.*<button>/)
+  t.match(await (await fetch(confirm)).text(), /<li><bdi>Veer &#60;b&#62;<\/bdi><\/li>.*<button>/)
   t.match((await send('GET', '/explore/searches')).json.data[0].alert, { state: 'asked' })
   t.match(await pressed(), /From now on/)
   t.match(await pressed(), /good once/)
   await until(() => mails.length === 2, 60_000, fleet.logs)
-  t.match(mails[1], /^Subject: Veer <b>: 1 new/m)
+  t.match(mails[1], /^Subject: Veer <b>: 1 article\r/m)
   t.match(mails[1], /veer een &#38; &#60;i&#62;/)
   t.match(mails[1], /^List-Unsubscribe-Post: List-Unsubscribe=One-Click/m)
   const later = (await send('POST', '/explore/searches', { search: 'q=boot', name: 'Later' })).json
@@ -298,12 +300,12 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
     'an agreement covers no later alert',
   )
   await until(() => mails.length === 3, 60_000, fleet.logs)
-  t.match(mails[2], /what is new to: &#34;Later&#34;\./)
+  t.match(mails[2], /what is new to:<\/p><ul><li><bdi>Later</)
   await until(async () => (await used(key.id)) === 1, 20_000, fleet.logs)
   const unsubscribe = /^List-Unsubscribe:\s*<(.*)>/m.exec(mails[1]!)![1]!
   t.match(
     await (await fetch(unsubscribe)).text(),
-    /<form method="post">/,
+    /<form method="post" /,
     'to look at the link ends nothing',
   )
   t.match((await send('GET', '/explore/searches')).json.data[0].alert, { state: 'on' })
@@ -343,6 +345,56 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
   for (const link of [confirm, unsubscribe])
     t.notOk(fleet.logs().includes(link.slice(-40)), 'no log has a link')
 })
+
+t.test(
+  'digests of one time and one address are one mail, which ends each search and all',
+  async t => {
+    const { mails, url } = await startMailSink(t)
+    for (const { process } of fleet.members.filter(({ service }) => service === 'notifier'))
+      process.kill('SIGKILL')
+    const { secret, key } = await issue()
+    const searches = ['molen', 'sloot', 'akker']
+    const terms = { to: 'mailto:samen@example.org', when: 'monday 08:00', zone: 'UTC' }
+    for (const [at, word] of searches.entries()) {
+      const { id } = await keep(secret, `q=${word}`)
+      await putAlert(pool, key.id, id, { ...terms, language: at < 2 ? 'fr' : 'nl' })
+    }
+    const mine = `where key_id = '${key.id}'`
+    await pool.query(
+      `delete from alert_messages where alert_id in (select alert_id from search_alerts ${mine})`,
+    )
+    await pool.query(`update search_alerts set confirmed_at = now() ${mine}`)
+    await index('molen een', 'molen een', 'sloot een', 'akker een')
+    await pool.query(`update search_alerts set due_at = now() ${mine}`)
+    const mailed = { SMTP_URL: url, SMTP_FROM: 'alerts@news.example', PUBLIC_URL: fleet.base() }
+    await fleet.start('notifier', mailed)
+    const told = `search_alerts ${mine} and delivered_at is not null`
+    await until(async () => (await database.count(told)) === 3, 60_000, fleet.logs)
+    t.equal(mails.length, 2, 'one mail a language')
+    const both = mails.find(mail => mail.includes('molen een')) ?? ''
+    t.match(both, 'sloot een')
+    const [, link = ''] =
+      /^List-Unsubscribe:\s*<([^>]*)>/m.exec(both.replace(/\r\n[ \t]/g, '')) ?? []
+    const page = await (await fetch(link)).text()
+    t.match(page, '<html lang="fr">')
+    const actions = [...page.matchAll(/action="([^"]+)"/g)].map(([, action = '']) =>
+      action.replace('&amp;', '&'),
+    )
+    t.equal(actions.length, 3, 'each, and both')
+    const left = async () => {
+      const { rows } = await pool.query(
+        `select search from search_alerts join kept_searches using (search_id) where search_alerts.key_id = $1 and rests is null order by 1`,
+        [key.id],
+      )
+      return rows.map(({ search }) => search)
+    }
+    t.match(await (await fetch(new URL(actions[0]!, link), { method: 'POST' })).text(), 'Bruggen')
+    t.same(await left(), ['q=akker', 'q=sloot'])
+    const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })
+    t.equal((await fetch(link, { method: 'POST', body })).status, 200)
+    t.same(await left(), ['q=akker'], 'one click ends what the mail has, and nothing else')
+  },
+)
 
 t.test('receivers that hang delay nobody else, and get one message at a time', async t => {
   const hanging = await startReceiver(t)
@@ -422,14 +474,14 @@ t.test('a digest comes once in a day, also where the clock of the database is ah
   const { key } = await createKey(ahead, 'test', PLAN)
   const { id } = (await keepSearch(ahead, key.id, { name: 'Polder', search: 'q=polder' }))!
   const when = new Date(Date.now() + 300_000).toISOString().slice(11, 16)
-  const terms = { to: 'http://127.0.0.1:9/', when, zone: 'UTC' }
+  const terms = { to: 'http://127.0.0.1:9/', when, zone: 'UTC', language: 'en' as const }
   await putAlert(ahead, key.id, id, terms)
   const telling = startTelling(ahead, openIndex(ahead), createLogger('test', 'silent'))
   const isNext = "search_alerts where due_at > pg_catalog.now() + interval '23 hours'"
   await until(async () => (await database.count(isNext)) === 1, 20_000).finally(telling.close)
 })
 
-t.test('a digest comes once in a local day, also when clocks change', t => {
+t.test('a digest comes once in a local day or week, also when clocks change', t => {
   const days = (when: string, zone: string, from: string, count: number) => {
     const times: string[] = []
     for (let at = new Date(from); times.length < count; ) {
@@ -448,6 +500,15 @@ t.test('a digest comes once in a local day, also when clocks change', t => {
     '2026-10-25T00:30',
     '2026-10-26T01:30',
   ])
+  t.same(days('monday 02:30', 'Europe/Brussels', '2026-10-19T00:30:00Z', 2), [
+    '2026-10-26T01:30',
+    '2026-11-02T01:30',
+  ])
+  t.same(
+    days('sunday 23:30', 'Pacific/Apia', '2026-01-01T09:00:00Z', 1),
+    ['2026-01-04T10:30'],
+    'the day is the local one',
+  )
   t.same(days('00:00', 'Pacific/Apia', '2026-01-01T09:00:00Z', 2), [
     '2026-01-01T11:00',
     '2026-01-02T11:00',

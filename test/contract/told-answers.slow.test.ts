@@ -31,7 +31,12 @@ async function begin(test: Pick<Test, 'teardown'>, ...titles: string[]) {
   test.teardown(() => pool.end())
   const { key } = await createKey(own, 'test', PLAN)
   const { id } = (await keepSearch(own, key.id, { name: 'Bruggen', search: 'q=brug' }))!
-  await putAlert(own, key.id, id, { to: 'http://127.0.0.1:9/', when: 'at once', zone: 'UTC' })
+  await putAlert(own, key.id, id, {
+    to: 'http://127.0.0.1:9/',
+    when: 'at once',
+    zone: 'UTC',
+    language: 'en' as const,
+  })
   const indexer = openIndexer(own, SEGMENT_THREAD)
   await openArticleWriter({ pool: own, indexer, embedDelay: 3_600_000 }).write(
     titles.map((title, at) => newArticle(at, { title })),

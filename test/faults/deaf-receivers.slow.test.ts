@@ -27,7 +27,13 @@ t.test('a message to a host that answers no SYN fails in its time', async t => {
     more: 0,
   }
   const secrets = { ending: () => 'token', agreeing: () => 'token' }
-  const alert = { id: 'alert_0', to: 'mailto:lezer@example.org' }
+  const alert = {
+    id: 'alert_0',
+    to: 'mailto:lezer@example.org',
+    when: '08:00',
+    zone: 'UTC',
+    language: 'en' as const,
+  }
   const told = async (work: Promise<void> | undefined, limit: number): Promise<string> => {
     const outcome = (work ?? Promise.resolve()).then(
       () => 'arrives',
@@ -39,7 +45,7 @@ t.test('a message to a host that answers no SYN fails in its time', async t => {
   // The limits of the libraries themselves are ten seconds a step for a mail.
   t.strictSame(
     await Promise.all([
-      told(mail?.send(alert, message, secrets, []), 6_000),
+      told(mail?.send([{ alert, message, query: '', found: null }], secrets, []), 6_000),
       told(webhooks.send(`http://${nobody}/hook`, body), 20_000),
     ]),
     ['NotDelivered', 'NotDelivered'],

@@ -104,7 +104,12 @@ const EMBEDDED = 100
   await createFeed(pool, key.id, { search: 'q=fiets', title: 'Fiets' })
   const kept = await keepSearch(pool, key.id, { name: 'Brug', search: 'q=brug' })
   const [clock] = await sound.query('select last_seq as seq, last_at as at from ingest_clock')
-  await putAlert(pool, key.id, kept!.id, { to: 'https://a.example/', when: 'at once', zone: 'UTC' })
+  await putAlert(pool, key.id, kept!.id, {
+    to: 'https://a.example/',
+    when: 'at once',
+    zone: 'UTC',
+    language: 'en' as const,
+  })
   await pool.query("update search_alerts set seq = 100, at = 'epoch'")
   await pool.query(`
     insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at)

@@ -137,7 +137,7 @@ if (browserPath === undefined) {
       await page.getByText('From now on this address is told what is new').waitFor()
       await api.index([{ title: 'Een nieuwe brug in Brussel', country: 'BE' }])
       await told(2)
-      t.match(mails[1], /^Subject: Brussels: 1 new[\s\S]*Een nieuwe brug in Brussel/m)
+      t.match(mails[1], /^Subject: Brussels: 1 article[\s\S]*Een nieuwe brug in Brussel/m)
       await page.goto(`${api.base}/searches`)
       await page.getByText('new: 1 article, 1 text').waitFor()
       t.match(await summary.innerText(), '· on')

@@ -235,6 +235,8 @@ function Kept(props: {
       {byMeaning(search) && <p class="hint">{words.kept.byMeaning}</p>}
       <Telling
         {...{ name, alert, feed, secret }}
+        // Mails lead to the settings of a search.
+        isOpen={new URLSearchParams(location.search).get('search') === id}
         id={async () => id}
         isOfWords={!byMeaning(search)}
         onSet={terms => desk.alert(id, terms)}

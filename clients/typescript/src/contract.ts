@@ -289,10 +289,12 @@ export interface KeptSearch {
 export interface AlertTerms {
   /** `https://…` or `mailto:…` */
   to: string
-  /** `at once`, or a local time as `08:00`. */
+  /** `at once`, a local time as `08:00`, or a day and a time as `monday 08:00`. */
   when: string
   /** IANA name; UTC by default. */
   time_zone?: string | undefined
+  /** Of mails; `en` by default. */
+  language?: Language | undefined
 }
 
 export interface Alert extends AlertTerms {

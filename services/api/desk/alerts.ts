@@ -1,8 +1,10 @@
 import { timeZoneNamed } from '../../../search/query/calendar.ts'
+import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 import { readAddress } from '../../../shared/desk/alerts/address.ts'
 import { type Alert, endAlert, putAlert } from '../../../shared/desk/alerts/alerts.ts'
 import { openClientNames } from '../../../shared/desk/alerts/names.ts'
 import { loadAlertSecrets } from '../../../shared/desk/alerts/secrets.ts'
+import { isWhen } from '../../../shared/desk/alerts/times.ts'
 import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import { type KeptSearch, listSearches } from '../../../shared/desk/searches.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
@@ -17,6 +19,7 @@ export interface AlertObject {
   to: string
   when: string
   time_zone: string
+  language: Language
   state: 'rests' | 'asked' | 'on'
   reason: string | null
   created_at: string
@@ -27,6 +30,7 @@ export function alertObject({
   to,
   when,
   zone,
+  language,
   confirmedAt,
   rests,
   failure,
@@ -37,6 +41,7 @@ export function alertObject({
     to,
     when,
     time_zone: zone,
+    language,
     state: rests !== null ? 'rests' : confirmedAt === null ? 'asked' : 'on',
     reason: rests ?? failure,
     created_at: createdAt.toISOString(),
@@ -52,23 +57,25 @@ const NAMES = openClientNames()
  * answer contains the secret of a webhook's signatures.
  */
 export const answerAlert: Handler = async ({ pool, config, key, id }, request, response) => {
-  const { to, when, time_zone: zone = 'UTC' } = readMembers(request, ['to', 'when', 'time_zone'])
+  const members = readMembers(request, ['to', 'when', 'time_zone', 'language'])
+  const { to, when = '', time_zone: zone = 'UTC', language: written = 'en' } = members
   const kept = (await listSearches(pool, key.id)).find(one => one.id === id)
   if (kept === undefined) throw noSearch()
   const problems = createProblems()
   const lookUp = (host: string) => NAMES.addressesOf(key.id, host)
   const address = await readAddress(to ?? '', config, lookUp)
   if ('why' in address) problems.add('to', address.why)
-  if (when !== 'at once' && !/^([01]\d|2[0-3]):[0-5]\d$/.test(when ?? '')) {
-    problems.add('when', 'Write "at once", or a time as "08:00".')
-  }
+  if (!isWhen(when))
+    problems.add('when', 'Write "at once", a time as "08:00", or a day too, as "monday 08:00".')
   if (timeZoneNamed(zone) === null)
     problems.add('time_zone', 'Write the IANA name of a zone, as Europe/Brussels.')
+  const language = LANGUAGES.find(one => one === written)
+  if (language === undefined) problems.add('language', `Write one of ${LANGUAGES.join(', ')}.`)
   const search = await withSets(pool, key.id, kept.search)
   checkSearch({ search }, problems, key.plan)
   problems.refuse()
-  // An empty value was refused above.
-  const terms = { to: '', ...address, when: when ?? '', zone }
+  // What is wrong was refused above.
+  const terms = { to: '', ...address, when, zone, language: language ?? 'en' }
   const alert = await putAlert(pool, key.id, id, terms)
   if (alert === null) throw noSearch()
   const secrets = await loadAlertSecrets(pool)

@@ -5,8 +5,15 @@ import {
   askedBy,
   invitedName,
   refuse,
+  UNWANTED,
 } from '../../../shared/desk/alerts/consent.ts'
-import { type AlertSecrets, loadAlertSecrets } from '../../../shared/desk/alerts/secrets.ts'
+import { foreign, letterOf, STYLE_SOURCE } from '../../../shared/desk/alerts/look.ts'
+import {
+  type AlertSecrets,
+  type EndingAlert,
+  loadAlertSecrets,
+} from '../../../shared/desk/alerts/secrets.ts'
+import { type AlertSpeech, alertSpeech } from '../../../shared/desk/alerts/words.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { refuseStranger } from '../access/access.ts'
 import { lockAddress } from '../access/lock.ts'
@@ -15,77 +22,101 @@ import type { Permits } from '../access/permits.ts'
 const CONFIRM = /^\/confirm\/([\w-]{75})$/
 /** Links of invitations of versions before migration 0040, which agreed to all alerts to come. */
 const FORMER_CONFIRM = /^\/confirm\/([\w-]{59})$/
-const UNSUBSCRIBE = /^\/unsubscribe\/([\w-]{59})$/
+const UNSUBSCRIBE = /^\/unsubscribe\/((?:[0-9a-f]{16}){1,20}[\w-]{43})$/
+
+/** A request for the page of a link. */
+interface Asked {
+  token: string
+  secrets: AlertSecrets
+  speech: AlertSpeech
+  /** The query string of the next request of this page, without the alert. */
+  said: string
+  /** The only alert that shall end; null: all of the link. */
+  alert: string | null
+}
 
 /**
  * The pages behind the links of mails, for owners of addresses who have no key. A GET shows what a
  * link does, and only the POST of its button does it, because programs open the links of mails in
  * advance. Mail programs also unsubscribe by a POST (RFC 8058).
  */
-export function linkPages(pool: Pool, strangers: Permits): Router {
+export function linkPages(pool: Pool, strangers: Permits, serviceName: string): Router {
   const router = Router({ strict: true, caseSensitive: true })
-  /** @param answer the page; null: the token is forged, or its alert is gone */
+  /** @param answer the page in HTML; null: the token is forged, or its alerts are gone */
   const by =
-    (
-      link: RegExp,
-      answer: (token: string, secrets: AlertSecrets) => Promise<string | null>,
-    ): RequestHandler =>
+    (link: RegExp, answer: (asked: Asked) => Promise<string | null>): RequestHandler =>
     async (request: Request, response) => {
       const [, token = ''] = link.exec(request.path) ?? []
+      const parameters = new URLSearchParams(request.originalUrl.split('?')[1])
+      const speech = alertSpeech(parameters.get('language'))
+      const { language, words } = speech
+      const asked = { token, speech, said: `language=${language}`, alert: parameters.get('alert') }
       const address = lockAddress(request.ip, request.socket.remoteAddress)
-      const work = async () => answer(token, await loadAlertSecrets(pool))
-      const text = await strangers.take(`link ${address}`, work).catch(refuseStranger)
+      const work = async () => answer({ ...asked, secrets: await loadAlertSecrets(pool) })
+      const html = await strangers.take(`link ${address}`, work).catch(refuseStranger)
       response.set({ 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex, nofollow' })
       response.set(
         'Content-Security-Policy',
-        "default-src 'none';form-action 'self';frame-ancestors 'none'",
+        `default-src 'none';style-src ${STYLE_SOURCE};form-action 'self';frame-ancestors 'none'`,
       )
+      const body = html ?? paragraph(words.nothing)
       response
-        .status(text === null ? 404 : 200)
+        .status(html === null ? 404 : 200)
         .type('html')
-        .send(page(text ?? 'This link leads to nothing any more.'))
+        .send(letterOf(language, serviceName, words.alert, `<h1>${words.alert}</h1>${body}`))
     }
-  const showAsked = by(CONFIRM, async (token, secrets) => {
+  const showAsked = by(CONFIRM, async ({ token, secrets, speech, said }) => {
     const askId = secrets.openAgreeing(token)
     if (askId === null) return null
     const names = await askedBy(pool, askId)
-    if (names.length === 0) return USED
-    const list = names.map(name => `<li>${escaped(invitedName(name))}</li>`).join('')
-    return `Somebody wants this address to be told what is new to:<ul>${list}</ul>${button('Tell me what is new')}`
+    if (names.length === 0) return used(speech)
+    const list = names.map(name => `<li>${foreign(invitedName(name))}</li>`).join('')
+    return `${paragraph(speech.words.asked)}<ul>${list}</ul>${button(speech.words.agree, said)}`
   })
-  const agreeTo = by(CONFIRM, async (token, secrets) => {
+  const agreeTo = by(CONFIRM, async ({ token, secrets, speech }) => {
     const askId = secrets.openAgreeing(token)
     if (askId === null) return null
-    return (await agree(pool, askId))
-      ? 'Thank you. From now on this address is told what is new.'
-      : USED
+    return (await agree(pool, askId)) ? paragraph(speech.words.agreed) : used(speech)
   })
-  const showEnd = by(UNSUBSCRIBE, async (token, secrets) =>
-    (await secrets.openEnding(token)) === null ? null : button('No more mail of this search'),
+  const showEnd = by(UNSUBSCRIBE, async asked =>
+    endingPage(await asked.secrets.openEnding(asked.token), asked),
   )
-  const end = by(UNSUBSCRIBE, async (token, secrets) => {
-    const alert = await secrets.openEnding(token)
-    if (alert === null) return null
-    await refuse(pool, alert.id)
-    return 'This address is told no more of this search.'
+  const end = by(UNSUBSCRIBE, async asked => {
+    const { token, secrets, alert } = asked
+    for (const { id } of await secrets.openEnding(token))
+      if (alert === null || id === alert) await refuse(pool, id)
+    return endingPage(await secrets.openEnding(token), asked)
   })
   router.get(
     FORMER_CONFIRM,
-    by(FORMER_CONFIRM, async () => FORMER),
+    by(FORMER_CONFIRM, async ({ speech }) => paragraph(speech.words.former)),
   )
   router.route(CONFIRM).get(showAsked).post(agreeTo)
   router.route(UNSUBSCRIBE).get(showEnd).post(end)
   return router
 }
 
-const FORMER =
-  'This link has ended with an update of the service. A newer mail asks you again; if none comes, have the alert set again.'
+/** What has ended, and what can end: each search, and all of them. */
+function endingPage(alerts: readonly EndingAlert[], { speech, said }: Asked): string | null {
+  const { words } = speech
+  if (alerts.length === 0) return null
+  const ended = alerts.filter(({ rests }) => rests === UNWANTED)
+  const left = alerts.filter(({ rests }) => rests !== UNWANTED)
+  const names = ended.map(({ name }) => `<li>${foreign(name)}</li>`).join('')
+  const forms = left.map(
+    ({ id, name }) => `<li>${foreign(name)}${button(words.end, `${said}&amp;alert=${id}`)}</li>`,
+  )
+  return [
+    ...(ended.length > 0 ? [`${paragraph(words.ended)}<ul>${names}</ul>`] : []),
+    ...(left.length > 0 ? [`${paragraph(words.stop)}<ul>${forms.join('')}</ul>`] : []),
+    ...(left.length > 1 ? [button(words.endAll, said)] : []),
+  ].join('')
+}
 
-const USED = `This link was good once, for ${ASKED_FOR / 3_600_000} hours; have the alert set again.`
+const used = ({ words, say }: AlertSpeech) => paragraph(say(words.used, ASKED_FOR / 3_600_000))
 
-const button = (text: string) => `<form method="post"><button>${text}</button></form>`
+const paragraph = (text: string) => `<p>${text}</p>`
 
-const escaped = (text: string) => text.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`)
-
-const page = (text: string) =>
-  `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Alert</title><p>${text}</p></html>`
+/** @param said the query string of the POST, in HTML */
+const button = (text: string, said: string) =>
+  `<form method="post" action="?${said}"><button>${text}</button></form>`

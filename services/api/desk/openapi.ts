@@ -1,3 +1,4 @@
+import { LANGUAGES } from '../../../shared/articles/article.ts'
 import { ALL_ERRORS } from '../contract/errors.ts'
 import { type AnyErrorCode, inPath, type Json, json, operation, ref } from '../contract/openapi.ts'
 import { LIMITS } from '../contract/parameters.ts'
@@ -262,6 +263,8 @@ const orNull = (schema: string): Json => ({ anyOf: [ref('schemas', schema), { ty
 
 const POSITION = count('Its place in the list; places may be free.')
 
+const MAIL_LANGUAGE = { type: 'string', enum: [...LANGUAGES], description: 'Of its mails.' }
+
 const SEARCH_SCHEMAS = {
   Search: objectOf({
     id: TEXT,
@@ -291,8 +294,9 @@ const SEARCH_SCHEMAS = {
   Alert: objectOf(
     {
       to: text('An address that begins with `https://` or `mailto:`.'),
-      when: text('`at once`, or a local time as `08:00`.'),
+      when: text('`at once`, a local time as `08:00`, or a day and a time as `monday 08:00`.'),
       time_zone: TEXT,
+      language: MAIL_LANGUAGE,
       state: {
         type: 'string',
         enum: ['on', 'asked', 'rests'],
@@ -306,7 +310,10 @@ const SEARCH_SCHEMAS = {
     ['secret'],
   ),
   AlertOfSearch: dataOf(ref('schemas', 'Alert')),
-  NewAlert: closedObject({ to: TEXT, when: TEXT, time_zone: TEXT }, ['time_zone']),
+  NewAlert: closedObject({ to: TEXT, when: TEXT, time_zone: TEXT, language: MAIL_LANGUAGE }, [
+    'time_zone',
+    'language',
+  ]),
   FeedOfSearch: dataOf(ref('schemas', 'GivenFeed')),
   GivenFeed: { ...objectOf(MADE_FEED), properties: FEED_SCHEMAS.MadeFeed.properties },
 }

@@ -5,7 +5,7 @@ import {
   TooFrequent,
 } from '../../../search/index.ts'
 import type { KeptArticle, SearchIndex } from '../../../search/types.ts'
-import type { AlertTerms } from '../../../shared/desk/alerts/alerts.ts'
+import { type AlertTerms, WHEN } from '../../../shared/desk/alerts/alerts.ts'
 import { hostOf, messageId, QUESTION } from '../../../shared/desk/alerts/messages.ts'
 import { nextTime } from '../../../shared/desk/alerts/times.ts'
 import { withSets } from '../../../shared/desk/outlet-sets.ts'
@@ -59,7 +59,7 @@ interface Found extends IngestionPlace {
 }
 
 /** A due alert, with everything that is needed to find its new articles. */
-interface Due extends Omit<AlertTerms, 'to'>, IngestionPlace, PlanRow, IndexState {
+interface Due extends Pick<AlertTerms, 'when' | 'zone'>, IngestionPlace, PlanRow, IndexState {
   alertId: string
   search: string
   question: string
@@ -95,7 +95,7 @@ const TAKE = `
   taken as (
     update search_alerts a set due_at = now() + $2 * interval '1 ms' from due where a.alert_id = due.alert_id
     returning a.*)
-  select a.alert_id as "alertId", a.told_when as when, a.time_zone as zone, a.seq, a.at, s.search, now() as now,
+  select a.alert_id as "alertId", ${WHEN} as when, a.time_zone as zone, a.seq, a.at, s.search, now() as now,
          ${QUESTION} as question, ${PRIMARY_HISTORY} as history, ${INDEX_STATE.columns}, last_at as "lastAt", p.*,
          case when f.question = ${QUESTION} and f.after = a.seq and a.told_when = 'at once'
               then json_build_object('seq', f.seq::text, 'at', f.at, 'seqs', f.seqs::text[]) end as found
@@ -212,7 +212,7 @@ async function eachTextOnce(pool: Pool, alertId: string, seqs: bigint[]): Promis
 // those that were read, and when each number still belongs to the article that was found. Otherwise
 // the next call searches again. $1 alert, $2 its place, $3 due, $4 new place, $5 its time, $6 seqs,
 // $7 more, $8 message, $9 question, $10 history, $11 ids of the articles of $6; beyond the message:
-// $12 seqs, $13 place, $14 its time.
+// $12 seqs, $13 place, $14 its time. $15 how many articles the message is about.
 const WRITE = `
   with own as (
     update search_alerts a set due_at = $3, seq = case when $6::bigint[] = '{}' then $4 else a.seq end,
@@ -228,8 +228,8 @@ const WRITE = `
     on conflict (alert_id) do update set question = $9, after = $4, seqs = $12::bigint[], seq = $13, at = $14),
   gone as (
     delete from alert_finds f using own where f.alert_id = own.alert_id and $12::bigint[] = '{}')
-  insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at, host, question)
-  select $8, alert_id, 'articles', $6, $7, $4, $5, ${hostOf('told_to')}, $9 from own where $6::bigint[] <> '{}'
+  insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at, host, question, found)
+  select $8, alert_id, 'articles', $6, $7, $4, $5, ${hostOf('told_to')}, $9, $15 from own where $6::bigint[] <> '{}'
   on conflict do nothing`
 
 /**
@@ -276,6 +276,7 @@ async function write(
       found,
       to.seq,
       to.at,
+      (goesOn ? compared.filter(seq => seq <= last) : seqs).length + Number(hasMore),
     ],
   })
 }

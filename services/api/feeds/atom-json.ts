@@ -1,4 +1,5 @@
 import { Feed, type Item } from 'feed'
+import { pageOf } from '../../../shared/desk/searches.ts'
 import type { Asking } from '../articles/find.ts'
 import { digestOf, type Listed } from '../articles/shown-article.ts'
 import { LIMITS } from '../contract/parameters.ts'
@@ -6,7 +7,7 @@ import { readSearch } from '../contract/request.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 import type { Answer, Content } from '../http/answer.ts'
 import { FEED_FORMATS, type FeedFormat } from './feed-address.ts'
-import { aboutSearch, carried, type FeedIdentity, findForFeed, pageOf, rssOf } from './rss.ts'
+import { aboutSearch, carried, type FeedIdentity, findForFeed, rssOf } from './rss.ts'
 
 /** A feed of a search as its address names it. */
 export interface AskedFeed {

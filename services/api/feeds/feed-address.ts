@@ -1,5 +1,6 @@
 import type { FeedWithToken } from '../../../shared/desk/feeds.ts'
-import { type FeedIdentity, pageOf, writeXml, type XmlElement } from './rss.ts'
+import { pageOf } from '../../../shared/desk/searches.ts'
+import { type FeedIdentity, writeXml, type XmlElement } from './rss.ts'
 
 /** The formats of a feed's addresses, by the end of the address. */
 export const FEED_FORMATS = {

@@ -2,10 +2,11 @@ import { readFile, writeFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { parseRssFeed } from 'feedsmith'
 import t from 'tap'
+import { pageOf } from '../../../shared/desk/searches.ts'
 import { type ListedRow, ROW } from '../../../test/contract/rows.ts'
 import { type Listed, SHOWN_ARTICLES } from '../articles/shown-article.ts'
 import { readRequest } from '../contract/request.ts'
-import { aboutSearch, feedBody, makeItem, pageOf, rssOf, writeHead } from './rss.ts'
+import { aboutSearch, feedBody, makeItem, rssOf, writeHead } from './rss.ts'
 
 const IDENTITY = {
   serviceName: 'Perscope',

@@ -1,3 +1,4 @@
+import { pageOf } from '../../../shared/desk/searches.ts'
 import { type Asking, findArticles, plannedOf, type Searches } from '../articles/find.ts'
 import { digestOf, type Listed, type Piece, pieceOf } from '../articles/shown-article.ts'
 import { LIMITS } from '../contract/parameters.ts'
@@ -158,18 +159,6 @@ export function feedBody(head: string, articles: readonly Listed[], withSources:
   for (const article of articles) addItem(parts, article, withSources)
   parts.push(Buffer.from(END))
   return Buffer.concat(parts)
-}
-
-/**
- * The page where people see a search. Unlike the API, the page looks in titles and texts by
- * default. So the address says `search_in=title` where the search relies on the API's default.
- */
-export function pageOf(publicUrl: string, search: string): string {
-  if (search === '') return `${publicUrl}/`
-  const parameters = new URLSearchParams(search)
-  const looksEverywhere = ['semantic', 'expression'].includes(parameters.get('search') ?? '')
-  const isSaid = parameters.has('search_in') || looksEverywhere || !parameters.has('q')
-  return `${publicUrl}/?${search}${isSaid ? '' : '&search_in=title'}`
 }
 
 function channelOf(

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Language } from '../../articles/article.ts'
 import { type Pool, type Queryable, readRow, readValue } from '../../postgres/pool.ts'
 import { changeKept } from '../feeds.ts'
 import { askOwner } from './consent.ts'
@@ -13,11 +14,16 @@ import { nextTime } from './times.ts'
 export interface AlertTerms {
   /** `https://…` or `mailto:…` */
   to: string
-  /** `at once`, or a local time such as `08:00`. */
+  /** `at once`, a local time such as `08:00`, or a day and a time such as `monday 08:00`. */
   when: string
   /** The IANA name of the time zone of `when`. */
   zone: string
+  /** The language of its mails. */
+  language: Language
 }
+
+/** Whether an alert tells once in a day or a week. */
+export const isDigest = (when: string): boolean => when !== 'at once'
 
 /** An alert of a kept search. */
 export interface Alert extends AlertTerms {
@@ -34,9 +40,15 @@ export interface Alert extends AlertTerms {
   createdAt: Date
 }
 
+/**
+ * SQL: `when` of an alert `a`. Its day has a column of its own, so that an older version, which
+ * knows no weeks, tells each day during an upgrade.
+ */
+export const WHEN = "concat_ws(' ', told_on, told_when)"
+
 /** The columns of `Alert` in `search_alerts`. */
-export const ALERT_COLUMNS: string = `alert_id as id, search_id as "searchId", key_id as "keyId", told_to as to, told_when as when,
-  time_zone as zone, confirmed_at as "confirmedAt", rests, failing_since as "failingSince", failure,
+export const ALERT_COLUMNS: string = `alert_id as id, search_id as "searchId", key_id as "keyId", told_to as to, ${WHEN} as when,
+  time_zone as zone, language, confirmed_at as "confirmedAt", rests, failing_since as "failingSince", failure,
   delivered_at as "deliveredAt", created_at as "createdAt"`
 
 /** The alerts of a key; null: of all keys. Index: search_alerts_key */
@@ -49,12 +61,12 @@ export async function listAlerts(db: Queryable, keyId: string | null): Promise<A
 }
 
 // A new alert begins at the clock, which the same statement reads. $1 search, $2 alert, $3 key, $4
-// to, $5 when, $6 zone, $7 due, $8 is it mail.
+// to, $5 time of day, $6 zone, $7 due, $8 is it mail, $9 weekday, $10 language.
 const PUT = `
-  insert into search_alerts (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, due_at, confirmed_at)
-  select $1, $2, $3, $4, $5, $6, last_seq, last_at, $7, case when not $8 then now() end from ingest_clock
+  insert into search_alerts (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, due_at, confirmed_at, told_on, language)
+  select $1, $2, $3, $4, $5, $6, last_seq, last_at, $7, case when not $8 then now() end, $9, $10 from ingest_clock
   on conflict (search_id) do update set
-    told_when = $5, time_zone = $6, due_at = $7, failing_since = null, failure = null, told_to = $4,
+    told_when = $5, time_zone = $6, told_on = $9, language = $10, due_at = $7, failing_since = null, failure = null, told_to = $4,
     rests = case when search_alerts.told_to = $4 and search_alerts.confirmed_at is null then search_alerts.rests end,
     asked_at = case when search_alerts.told_to = $4 then search_alerts.asked_at end,
     confirmed_at = case when search_alerts.told_to = $4 then search_alerts.confirmed_at else excluded.confirmed_at end
@@ -76,7 +88,7 @@ export function putAlert(
       [searchId, keyId],
     )
     if (rowCount === 0) return null
-    const { to, when, zone } = terms
+    const { to, when, zone, language } = terms
     const before = await readValue<string>(
       client,
       'select told_to from search_alerts where search_id = $1',
@@ -85,7 +97,8 @@ export function putAlert(
     const due = nextTime(when, zone, new Date())
     const isMail = to.startsWith('mailto:')
     const id = `alert_${randomBytes(8).toString('hex')}`
-    const values = [searchId, id, keyId, to, when, zone, due, isMail]
+    const [, day = null, time] = /^(?:([a-z]+day) )?(.*)$/.exec(when)!
+    const values = [searchId, id, keyId, to, time, zone, due, isMail, day, language]
     const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
     // Removes undelivered messages to the previous address. The alert finds their articles again.
     if (before !== null && before !== to) {

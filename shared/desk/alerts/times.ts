@@ -2,17 +2,37 @@ import { type TimeZone, timeZoneNamed } from '../../../search/query/calendar.ts'
 
 const DAY = 86_400_000
 
+/** The days of a weekly digest, as `when` names them. 1 January 1970 was a Thursday. */
+export const WEEKDAYS = [
+  'thursday',
+  'friday',
+  'saturday',
+  'sunday',
+  'monday',
+  'tuesday',
+  'wednesday',
+] as const
+
+const DIGEST = new RegExp(`^(?:(${WEEKDAYS.join('|')}) )?([01]\\d|2[0-3]):([0-5]\\d)$`)
+
+/** Whether this is a time at which an alert can look. */
+export const isWhen = (when: string): boolean => when === 'at once' || DIGEST.test(when)
+
 /**
  * The next time at which an alert looks for new articles. A daily alert looks at its local time of
- * day, and the result is later than `after`. For `at once` the result is `after` itself.
+ * day, a weekly one on its local day, and the result is later than `after`. For `at once` the
+ * result is `after` itself.
  */
 export function nextTime(when: string, zoneName: string, after: Date): Date {
   const zone = timeZoneNamed(zoneName)
-  const clock = /^(\d\d):(\d\d)$/.exec(when)
-  if (clock === null || zone === null) return after
-  const ofDay = (Number(clock[1]) * 60 + Number(clock[2])) * 60_000
-  const today = Math.floor(after.getTime() / DAY) * DAY
-  const times = [-1, 0, 1, 2].map(day => instantOf(today + day * DAY + ofDay, zone))
+  const [digest, weekday, hour, minute] = DIGEST.exec(when) ?? []
+  if (digest === undefined || zone === null) return after
+  const ofDay = (Number(hour) * 60 + Number(minute)) * 60_000
+  const today = Math.floor(after.getTime() / DAY)
+  const days = Array.from({ length: 10 }, (_, at) => today - 1 + at).filter(
+    day => weekday === undefined || WEEKDAYS[day % 7] === weekday,
+  )
+  const times = days.map(day => instantOf(day * DAY + ofDay, zone))
   return new Date(times.find(time => time > after.getTime())!)
 }
 

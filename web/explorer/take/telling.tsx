@@ -1,13 +1,17 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Alert, AlertTerms, KeptSearch } from '../../../clients/typescript/src/index.ts'
+import { LANGUAGES, OWN_NAMES } from '../../../shared/articles/article.ts'
 import { Button, useAsking } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, isOneOf } from '../../parts/request.ts'
-import { useSpeech } from '../../words/index.ts'
+import { useSpeech, type Words } from '../../words/index.ts'
 import { Made } from './made.tsx'
 
 const AT_ONCE = 'at once'
+
+/** The days of a weekly digest, as the API names them, from Monday on. */
+const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
 
 type Answer = { wrong: string } | { secret: string }
 
@@ -65,7 +69,7 @@ export function Telling(props: {
       ? null
       : [
           alert.to.replace(/^mailto:/, ''),
-          alert.when === AT_ONCE ? words.alert.atOnce : `${words.alert.daily} ${alert.when}${zone}`,
+          alert.when === AT_ONCE ? words.alert.atOnce : `${digestOf(alert.when, words)}${zone}`,
           words.alert.states[alert.state],
         ].join(' · ')
   return (
@@ -93,7 +97,22 @@ export function Telling(props: {
   )
 }
 
-/** The form of an alert: to whom, and when: at once, or each day at a time in a zone. */
+/** "every day at 08:00", or "every week on Monday, 08:00". */
+function digestOf(when: string, { alert }: Words): string {
+  const { day, time } = partsOf(when)
+  return day === null ? `${alert.daily} ${time}` : `${alert.weekly} ${alert.days[day]}, ${time}`
+}
+
+/** @returns `day`: its place in the week from Monday on; null: each day */
+function partsOf(when: string): { day: number | null; time: string } {
+  const day = DAYS.findIndex(one => when.startsWith(one))
+  return { day: day < 0 ? null : day, time: when.split(' ').at(-1) ?? '' }
+}
+
+/**
+ * The form of an alert: to whom, and when: at once, or each day or week at a time in a zone, and
+ * the language of its mails.
+ */
 function AlertForm(props: {
   alert: Alert | null
   /** The time zone of this device. */
@@ -102,10 +121,20 @@ function AlertForm(props: {
   onEnd(): void
 }) {
   const { alert: own, mine, onSet, onEnd } = props
-  const { words } = useSpeech()
+  const { words, language } = useSpeech()
   const { alert } = words
   const [to, setTo] = useState(own?.to.replace(/^mailto:/, '') ?? '')
   const [when, setWhen] = useState(own?.when ?? '08:00')
+  const [mailed, setMailed] = useState(own?.language ?? language)
+  const { day, time } = partsOf(when)
+  const each = when === AT_ONCE ? 'once' : day === null ? 'day' : 'week'
+  const digest = (day: number | null, time: string) =>
+    setWhen(day === null ? time : `${DAYS[day]} ${time}`)
+  const EACH = {
+    once: () => setWhen(AT_ONCE),
+    day: () => digest(null, when === AT_ONCE ? '08:00' : time),
+    week: () => digest(0, when === AT_ONCE ? '08:00' : time),
+  }
   const [zone, setZone] = useState(
     own === null || own.when === AT_ONCE ? mine : (own.time_zone ?? mine),
   )
@@ -113,7 +142,7 @@ function AlertForm(props: {
   const set = async (event: Event) => {
     event.preventDefault()
     const address = /^[^:/]+@/.test(to.trim()) ? `mailto:${to.trim()}` : to
-    setAnswer(await onSet({ to: address, when, time_zone: zone }))
+    setAnswer(await onSet({ to: address, when, time_zone: zone, language: mailed }))
   }
   return (
     <>
@@ -130,13 +159,28 @@ function AlertForm(props: {
         <label>
           {alert.when}
           <select
-            value={when === AT_ONCE ? when : ''}
-            onChange={event => setWhen(event.currentTarget.value || '08:00')}
+            value={each}
+            onChange={({ currentTarget: { value } }) => {
+              if (value === 'once' || value === 'day' || value === 'week') EACH[value]()
+            }}
           >
-            <option value={AT_ONCE}>{alert.atOnce}</option>
-            <option value="">{alert.daily}</option>
+            <option value="once">{alert.atOnce}</option>
+            <option value="day">{alert.daily}</option>
+            <option value="week">{alert.weekly}</option>
           </select>
         </label>
+        {day !== null && (
+          <label>
+            {alert.day}
+            <select value={day} onChange={event => digest(Number(event.currentTarget.value), time)}>
+              {alert.days.map((name, at) => (
+                <option key={name} value={at}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         {when !== AT_ONCE && (
           <>
             <label>
@@ -144,8 +188,8 @@ function AlertForm(props: {
               <input
                 type="time"
                 required
-                value={when}
-                onInput={event => setWhen(event.currentTarget.value)}
+                value={time}
+                onInput={event => digest(day, event.currentTarget.value)}
               />
             </label>
             <label>
@@ -159,6 +203,23 @@ function AlertForm(props: {
               </select>
             </label>
           </>
+        )}
+        {!/^https?:/.test(to) && (
+          <label>
+            {alert.language}
+            <select
+              value={mailed}
+              onChange={({ currentTarget: { value } }) =>
+                setMailed(LANGUAGES.find(one => one === value) ?? mailed)
+              }
+            >
+              {LANGUAGES.map(one => (
+                <option key={one} value={one}>
+                  {OWN_NAMES[one]}
+                </option>
+              ))}
+            </select>
+          </label>
         )}
         <button type="submit" class="primary">
           {alert.set}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from ._base import Base, checked_count
-from ._contract import Alert, Article, By, Citation, Copies, Counts, ExploreParameters, ExploreQuery, KeptSearch, OutletSet, Page, Related, Removals, Then, WhatIsNew
+from ._contract import Alert, Article, By, Citation, Copies, Counts, ExploreParameters, ExploreQuery, KeptSearch, Language, OutletSet, Page, Related, Removals, Then, WhatIsNew
 from ._errors import PerscopeError
 from ._poll import Poll, PollBatch, PollState
 from ._requests import SEARCHES, SETS, Answer, articles_path, search_path, set_path
@@ -163,9 +163,9 @@ class AsyncClient(Base):
     async def end_feed(self, id: str) -> None:
         await self._ask(f"{search_path(id)}/feed", {}, sent=("DELETE", None))
 
-    async def set_alert(self, id: str, *, to: str, when: str, time_zone: str = "UTC") -> Alert:
-        """Has somebody told what is new to a kept search: `at once`, or at a local time as `08:00`."""
-        terms = {"to": to, "when": when, "time_zone": time_zone}
+    async def set_alert(self, id: str, *, to: str, when: str, time_zone: str = "UTC", language: Language = "en") -> Alert:
+        """Has somebody told what is new to a kept search: `at once`, at a local time as `08:00`, or weekly as `monday 08:00`."""
+        terms = {"to": to, "when": when, "time_zone": time_zone, "language": language}
         alert: Alert = (await self._ask(f"{search_path(id)}/alert", {}, sent=("PUT", terms))).body["data"]
         return alert
 

@@ -284,6 +284,8 @@ class _Alert(TypedDict):
 class Alert(_Alert, total=False):
     """Who is told what is new to a kept search."""
 
+    language: Language
+    """Of its mails."""
     secret: str
     """With which a webhook is signed; in the answer of `set_alert` alone."""
 

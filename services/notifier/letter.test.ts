@@ -1,0 +1,116 @@
+import t from 'tap'
+import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
+import { escaped } from '../../shared/desk/alerts/look.ts'
+import { alertSpeech } from '../../shared/desk/alerts/words.ts'
+import { invitation, type Letter, letter, type Section } from './letter.ts'
+
+const article = (title: string, outlet: string) => ({
+  id: '0198a2f0',
+  title,
+  url: 'https://krant.example/a?b=1&c="2"',
+  snippet: 'De brug <b>blijft</b> dicht.',
+  published_at: '2026-11-28T23:05:00.000Z',
+  ingested_at: '2026-11-28T23:06:00.000Z',
+  authors: [],
+  outlet: { name: outlet, domain: 'krant.example' },
+  language: 'nl' as const,
+  country: 'NL' as const,
+})
+
+const section = (name: string, titles: string[], more: Partial<Section> = {}): Section => ({
+  alert: {
+    id: 'alert_0',
+    to: 'mailto:lezer@example.org',
+    when: '08:00',
+    zone: 'Europe/Brussels',
+    language: 'en',
+  },
+  message: {
+    id: 'msg_0',
+    type: 'articles',
+    search: { id: 'search_0', name },
+    articles: titles.map(title => article(title, 'De Krant & Co')),
+    more: 0,
+  },
+  query: 'q=brug&country=NL',
+  found: null,
+  ...more,
+})
+
+const write = (...sections: Section[]): Letter =>
+  letter(sections, 'Our <News>', {
+    base: 'https://news.example',
+    ending: some => `https://news.example/unsubscribe/${some.map(one => one.query).join('+')}`,
+  })
+
+t.test('both forms have for each article outlet, local time, snippet and link', t => {
+  const { subject, text, html } = write(section('Bruggen', ['Brug dicht'], { found: 5 }))
+  t.equal(subject, 'Bruggen: 5 articles (1 text)')
+  t.match(text, 'Bruggen\n5 articles (1 text), times of Europe/Brussels\n\nBrug dicht\n')
+  t.match(
+    text,
+    /\nDe Krant & Co · 29 November 2026.{1,4}00:05\nDe brug <b>blijft<\/b> dicht\.\nhttps:\/\/krant\.example\/a\?b=1&c="2"\n/,
+  )
+  t.match(text, 'https://news.example/?q=brug&country=NL&search_in=title')
+  t.match(text, 'https://news.example/searches?search=search_0')
+  for (const part of [
+    'De Krant & Co',
+    'De brug <b>blijft</b> dicht.',
+    'https://krant.example/a?b=1&c="2"',
+    'Our <News>',
+  ])
+    t.match(html, escaped(part))
+  t.notMatch(html, /<img|<script|\ssrc=|@import|url\(/, 'nothing is loaded')
+  t.end()
+})
+
+t.test('the direction of a foreign title ends with it, in every form', t => {
+  const title = '\u202Eשלום\u2069 gemeente'
+  const { text, html, subject } = write(section('\u2067عاجل', [title]))
+  t.match(text, '\n\u2068שלום gemeente\u2069\n')
+  t.match(html, '<bdi>שלום gemeente</bdi>')
+  t.match(subject, '\u2068عاجل\u2069: 1 article')
+  t.notMatch(html.slice(html.indexOf('<body>')), /[\u202A-\u202E\u2066-\u2069]/)
+  t.end()
+})
+
+t.test('one mail has several searches, each with its end, and an end for all', t => {
+  const { subject, text, html } = write(
+    section('Bruggen', ['Brug dicht'], { query: 'q=a' }),
+    section('Havens', ['Haven open', 'Haven vol'], { query: 'q=b' }),
+  )
+  t.equal(subject, 'New to 2 searches: Bruggen, Havens')
+  for (const link of ['unsubscribe/q=a', 'unsubscribe/q=b', 'unsubscribe/q=a+q=b']) {
+    t.match(text, `https://news.example/${link}\n`)
+    t.match(html, `"https://news.example/${link}"`)
+  }
+  t.same(html.match(/<h\d/g), ['<h1', '<h2', '<h3', '<h2', '<h3', '<h3'])
+  t.end()
+})
+
+t.test('a digest counts what it does not tell, and an alert at once says that more comes', t => {
+  const more = (when: string) => {
+    const { alert, message, ...rest } = section('Bruggen', ['Brug dicht'], { found: 9 })
+    return write({ ...rest, alert: { ...alert, when }, message: { ...message, more: 4 } })
+  }
+  t.match(more('08:00'), { subject: 'Bruggen: 9 articles (5 texts)', text: 'And 4 more:' })
+  t.match(more('at once'), { subject: 'Bruggen: 9 articles (1 text)', text: 'next mail' })
+  t.end()
+})
+
+t.test('a mail speaks the language of its alert', t => {
+  const said = LANGUAGES.map((language: Language) => {
+    const { alert, ...rest } = section('Bruggen', ['Brug dicht'])
+    const { html } = write({ ...rest, alert: { ...alert, language } })
+    t.match(html, `<html lang="${language}">`)
+    const { words } = alertSpeech(language)
+    t.match(html, words.why)
+    const asked = invitation(['Bruggen www.evil.example'], language, 'News', 'https://x.example')
+    t.match(asked.text, words.howTo)
+    t.notMatch(asked.text + asked.html, 'evil')
+    return words
+  })
+  const ofOne = said.map(words => JSON.stringify([words.open, words.end, words.why, words.agreed]))
+  t.equal(new Set(ofOne).size, LANGUAGES.length)
+  t.end()
+})

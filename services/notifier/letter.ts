@@ -1,0 +1,179 @@
+import { type Alert, isDigest } from '../../shared/desk/alerts/alerts.ts'
+import { invitedName } from '../../shared/desk/alerts/consent.ts'
+import { escaped, foreign, isolated, letterOf, straight } from '../../shared/desk/alerts/look.ts'
+import { type AlertSpeech, alertSpeech } from '../../shared/desk/alerts/words.ts'
+import { pageOf } from '../../shared/desk/searches.ts'
+import type { Message, ToldArticle } from './message.ts'
+
+/** What a mail says of one search. */
+export interface Section {
+  alert: Pick<Alert, 'id' | 'to' | 'when' | 'zone' | 'language'>
+  message: Message
+  /** The search, as a query string. */
+  query: string
+  /** How many articles the message is about, of which it tells each text once; null: not known. */
+  found: number | null
+}
+
+/** The content of a mail. */
+export interface Letter {
+  subject: string
+  text: string
+  html: string
+}
+
+/** The addresses to which a mail leads. */
+export interface LetterLinks {
+  /** The address of the API as its clients write it. */
+  base: string
+  /** Ends the alerts of these sections. */
+  ending(sections: readonly Section[]): string
+}
+
+/** A mail in both of its forms, as it is made. */
+interface Draft {
+  text: string[]
+  html: string[]
+}
+
+/**
+ * The mail that tells what is new to one search, or to several of one key whose time is the same.
+ * Articles are texts of others: they are escaped, and so is the direction of their letters.
+ */
+export function letter(sections: readonly Section[], service: string, links: LetterLinks): Letter {
+  const [first] = sections
+  const speech = alertSpeech(first!.alert.language)
+  const { words } = speech
+  const isOne = sections.length === 1
+  const draft: Draft = { text: [], html: [] }
+  if (!isOne) {
+    const title = speech.say(words.several, sections.length)
+    draft.text.push(title)
+    draft.html.push(`<h1>${title}</h1>`)
+  }
+  for (const section of sections) addSection(draft, section, speech, links, isOne ? 1 : 2)
+  const end = isOne ? words.end : words.endAll
+  const address = links.ending(sections)
+  draft.text.push(words.why, `${end}:\n${address}`)
+  draft.html.push(
+    `<footer class="soft"><p>${words.why}</p><p><a href="${escaped(address)}">${end}</a></p></footer>`,
+  )
+  const subject = isOne ? subjectOf(first!, speech) : subjectOfSeveral(sections, speech)
+  return finished(draft, subject, speech, service)
+}
+
+function addSection(
+  { text, html }: Draft,
+  section: Section,
+  speech: AlertSpeech,
+  { base, ending }: LetterLinks,
+  level: 1 | 2,
+): void {
+  const { words, say } = speech
+  const { alert, message, query } = section
+  const { name } = message.search
+  const page = pageOf(base, query)
+  const settings = `${base}/searches?search=${message.search.id}`
+  const about =
+    message.type === 'test'
+      ? words.test
+      : `${countOf(section, speech)}, ${say(words.times, alert.zone)}`
+  text.push(`${isolated(name)}\n${about}`)
+  html.push(
+    `<section><h${level} class="search">${foreign(name)}</h${level}><p class="soft">${escaped(about)}</p>`,
+  )
+  for (const article of message.articles) {
+    const meta = metaOf(article, alert.zone, speech)
+    const { title, url, snippet } = article
+    const parts = [title, meta.join(' · '), snippet ?? ''].filter(one => one !== '')
+    text.push([...parts.map(isolated), url].join('\n'))
+    html.push(
+      `<article><h${level + 1}><a href="${escaped(url)}">${foreign(title)}</a></h${level + 1}>` +
+        `<p class="soft">${meta.map(foreign).join(' · ')}</p>` +
+        `${snippet === null ? '' : `<p dir="auto">${straight(snippet)}</p>`}</article>`,
+    )
+  }
+  const rest =
+    message.more === 0 ? [] : isDigest(alert.when) ? [say(words.more, message.more)] : [words.next]
+  const ends: [string, string][] = level === 1 ? [] : [[words.end, ending([section])]]
+  const more: [string, string][] = [[words.open, page], [words.settings, settings], ...ends]
+  text.push([...rest, ...more.map(([said, address]) => `${said}:\n${address}`)].join('\n'))
+  const anchors = more.map(([said, address]) => `<a href="${escaped(address)}">${said}</a>`)
+  html.push(`<p class="links">${[...rest, anchors.join(' · ')].join(' ')}</p></section>`)
+}
+
+const metaOf = (
+  { outlet, published_at }: ToldArticle,
+  zone: string,
+  { moment }: AlertSpeech,
+): string[] =>
+  [
+    outlet.name ?? outlet.domain ?? '',
+    published_at === null ? '' : moment(published_at, zone),
+  ].filter(one => one !== '')
+
+/** How many articles are new, and how many texts where they are fewer, as the page counts them. */
+function countOf({ alert, message, found }: Section, { words, say }: AlertSpeech): string {
+  const texts = message.articles.length + (isDigest(alert.when) ? message.more : 0)
+  const articles = Math.max(found ?? texts, texts)
+  return articles === texts
+    ? say(words.articles, articles)
+    : `${say(words.articles, articles)} (${say(words.texts, texts)})`
+}
+
+const subjectOf = (section: Section, speech: AlertSpeech): string =>
+  `${isolated(section.message.search.name)}: ${section.message.type === 'test' ? speech.words.test : countOf(section, speech)}`
+
+/** Names as many searches as a subject holds. */
+const NAMED = 3
+
+function subjectOfSeveral(sections: readonly Section[], { words, say }: AlertSpeech): string {
+  const names = sections.slice(0, NAMED).map(({ message }) => isolated(message.search.name))
+  const more = sections.length - names.length
+  return [
+    `${say(words.several, sections.length)}: ${names.join(', ')}`,
+    ...(more > 0 ? [say(words.andMore, more)] : []),
+  ].join(' ')
+}
+
+/**
+ * The mail that asks for consent. Its reader has asked for nothing, so no text of the asker leads
+ * anywhere.
+ *
+ * @param asked the names of the searches
+ */
+export function invitation(
+  asked: readonly string[],
+  language: Alert['language'],
+  service: string,
+  address: string,
+): Letter {
+  const speech = alertSpeech(language)
+  const { words, say } = speech
+  const names = asked.map(invitedName)
+  const text = [
+    say(words.asks, isolated(service)),
+    names.map(name => `- ${isolated(name)}`).join('\n'),
+    words.howTo,
+    `${words.agree}:\n${address}`,
+  ]
+  const list = names.map(name => `<li>${foreign(name)}</li>`).join('')
+  const html = [
+    `<p>${say(words.asks, foreign(service))}</p><ul>${list}</ul><p>${words.howTo}</p>`,
+    `<p><a class="button" href="${escaped(address)}">${words.agree}</a></p>`,
+  ]
+  const [first = ''] = names
+  const more = names.length > 1 ? ` ${say(words.andMore, names.length - 1)}` : ''
+  return finished({ text, html }, `${isolated(first)}${more}: ${words.doYouWant}`, speech, service)
+}
+
+const finished = (
+  { text, html }: Draft,
+  subject: string,
+  { language }: AlertSpeech,
+  service: string,
+): Letter => ({
+  subject: [...subject.replace(/\s+/g, ' ')].slice(0, 200).join(''),
+  text: `${text.join('\n\n')}\n`,
+  html: letterOf(language, service, subject, html.join('\n')),
+})

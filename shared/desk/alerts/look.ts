@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto'
+import type { Language } from '../../articles/article.ts'
+
+/*
+ * Mails of alerts and the pages behind their links look alike, and like the other pages
+ * (web/parts/base.css). They load nothing. Mail programs may drop the style, so the elements alone
+ * must read well.
+ */
+
+const STYLE = `
+:root{color-scheme:light dark;supported-color-schemes:light dark}
+body{margin:0;padding:24px 16px;background:#fbfaf7;color:#1b1d1f;font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
+main{display:block;max-width:600px;margin:0 auto}
+h1,h2,h3{margin:0;font-weight:600;font-size:17px;line-height:1.35}
+h1,.search{font:500 27px/1.2 Georgia,serif}
+section{margin-top:32px}section+section{padding-top:28px;border-top:1px solid #dedad0}
+p{margin:4px 0 0}.service{margin:0 0 20px;color:#0f5a63;font-weight:600}
+.soft{color:#565b60;font-size:14px}article,form,ul,ul+p,.links{margin:20px 0 0}li form{margin:4px 0 16px}ul{padding-left:20px}
+a{color:#0f5a63}footer{margin-top:32px;padding-top:12px;border-top:1px solid #dedad0}
+button,.button{display:inline-block;padding:9px 16px;border:0;border-radius:6px;background:#0f5a63;color:#fff;font:600 16px/1.35 system-ui,sans-serif;text-decoration:none;white-space:normal;text-align:left}
+@media (prefers-color-scheme:dark){body{background:#14171a;color:#e9e7e1}.soft{color:#a9adb0}a,.service{color:#7fccd2}
+section+section,footer{border-color:#30363b}button,.button{background:#7fccd2;color:#0b2327}}`
+
+/** What a content security policy allows: this style alone. */
+export const STYLE_SOURCE: string = `'sha256-${hash('sha256', STYLE, 'base64')}'`
+
+/** @param body HTML */
+export const letterOf = (
+  language: Language,
+  service: string,
+  title: string,
+  body: string,
+): string =>
+  `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escaped(title)}</title><style>${STYLE}</style></head><body><main><p class="service">${escaped(service)}</p>${body}</main></body></html>`
+
+export const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`)
+
+/** Marks that begin or end a direction, and would reach beyond their text. */
+const TURNS = /[\u202A-\u202E\u2066-\u2069]/g
+/** Letters that are read from right to left. */
+const RIGHT_TO_LEFT = /[\u0590-\u08FF\u200F\uFB1D-\uFDFF\uFE70-\uFEFF]/
+
+/** Text of others in HTML: escaped, and its direction is its own. */
+export const foreign = (text: string): string => `<bdi>${straight(text)}</bdi>`
+
+/** Text of others for an element with `dir="auto"`, which does not look into `<bdi>`. */
+export const straight = (text: string): string => escaped(text.replace(TURNS, ''))
+
+/** Text of others in plain text (U+2068 and U+2069 isolate its direction where that matters). */
+export function isolated(text: string): string {
+  const plain = text.replace(TURNS, '')
+  return RIGHT_TO_LEFT.test(plain) ? `\u2068${plain}\u2069` : plain
+}
