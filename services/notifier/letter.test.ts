@@ -2,7 +2,8 @@ import t from 'tap'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { escaped } from '../../shared/desk/alerts/look.ts'
 import { alertSpeech } from '../../shared/desk/alerts/words.ts'
-import { invitation, type Letter, letter, type Section } from './letter.ts'
+import { invitation, type Letter, letter } from './letter.ts'
+import type { Section } from './message.ts'
 
 const article = (title: string, outlet: string) => ({
   id: '0198a2f0',

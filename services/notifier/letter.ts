@@ -3,17 +3,7 @@ import { invitedName } from '../../shared/desk/alerts/consent.ts'
 import { escaped, foreign, isolated, letterOf, straight } from '../../shared/desk/alerts/look.ts'
 import { type AlertSpeech, alertSpeech } from '../../shared/desk/alerts/words.ts'
 import { pageOf } from '../../shared/desk/searches.ts'
-import type { Message, ToldArticle } from './message.ts'
-
-/** What a mail says of one search. */
-export interface Section {
-  alert: Pick<Alert, 'id' | 'to' | 'when' | 'zone' | 'language'>
-  message: Message
-  /** The search, as a query string. */
-  query: string
-  /** How many articles the message is about, of which it tells each text once; null: not known. */
-  found: number | null
-}
+import type { Section, ToldArticle } from './message.ts'
 
 /** The content of a mail. */
 export interface Letter {

@@ -1,7 +1,8 @@
 import { createTransport } from 'nodemailer'
 import { type Config, publicUrlOf } from '../../shared/config/config.ts'
 import type { AlertSecrets } from '../../shared/desk/alerts/secrets.ts'
-import { invitation, letter, type Section } from './letter.ts'
+import { invitation, letter } from './letter.ts'
+import type { Section } from './message.ts'
 import { MAILED_WITHIN } from './retries.ts'
 import { NotDelivered } from './webhook.ts'
 

@@ -6,7 +6,6 @@ import { chargeQuota, MONTH_OF_KEY, type QuotaMonth } from '../../shared/plans/c
 import { type FoundKey, foundKey, PLAN_COLUMNS, type PlanRow } from '../../shared/plans/keys.ts'
 import { coveredBy, covers } from '../../shared/plans/reach.ts'
 import { type Client, type Pool, transaction } from '../../shared/postgres/pool.ts'
-import type { Section } from './letter.ts'
 import type { Waiting } from './places.ts'
 import { GIVES_UP, LEASE } from './retries.ts'
 
@@ -20,6 +19,16 @@ export interface Message {
   search: { id: string; name: string }
   articles: ToldArticle[]
   more: number
+}
+
+/** What a mail says of one search. */
+export interface Section {
+  alert: Pick<Alert, 'id' | 'to' | 'when' | 'zone' | 'language'>
+  message: Message
+  /** The search, as a query string. */
+  query: string
+  /** How many articles the message is about, of which it tells each text once; null: not known. */
+  found: number | null
 }
 
 /** A message that a notifier has taken, with its alert and the plan of its key. */

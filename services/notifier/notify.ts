@@ -9,13 +9,13 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
 import { openWorker } from '../../status/cause-watch.ts'
-import type { Section } from './letter.ts'
 import { type Mail, openMail } from './mail.ts'
 import {
   composed,
   noteDelivered,
   noteFailed,
   readWaiting,
+  type Section,
   type TakenMessage,
   takeMessages,
 } from './message.ts'

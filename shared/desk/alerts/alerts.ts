@@ -47,7 +47,7 @@ export interface Alert extends AlertTerms {
 export const WHEN = "concat_ws(' ', told_on, told_when)"
 
 /** The columns of `Alert` in `search_alerts`. */
-export const ALERT_COLUMNS: string = `alert_id as id, search_id as "searchId", key_id as "keyId", told_to as to, ${WHEN} as when,
+const ALERT_COLUMNS: string = `alert_id as id, search_id as "searchId", key_id as "keyId", told_to as to, ${WHEN} as when,
   time_zone as zone, language, confirmed_at as "confirmedAt", rests, failing_since as "failingSince", failure,
   delivered_at as "deliveredAt", created_at as "createdAt"`
 

@@ -3,7 +3,7 @@ import { type TimeZone, timeZoneNamed } from '../../../search/query/calendar.ts'
 const DAY = 86_400_000
 
 /** The days of a weekly digest, as `when` names them. 1 January 1970 was a Thursday. */
-export const WEEKDAYS = [
+const WEEKDAYS = [
   'thursday',
   'friday',
   'saturday',
