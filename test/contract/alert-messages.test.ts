@@ -33,7 +33,12 @@ const index = (title: string, domain: string, count: number) =>
 const issue = async () => (await createKey(pool, 'test', PLAN)).key.id
 async function tell(keyId: string, search: string, to: string) {
   const { id } = (await keepSearch(pool, keyId, { name: search, search }))!
-  const alert = await putAlert(pool, keyId, id, { to, when: 'at once', zone: 'UTC' })
+  const alert = await putAlert(pool, keyId, id, {
+    to,
+    when: 'at once',
+    zone: 'UTC',
+    language: 'en' as const,
+  })
   return { search: id, alert: alert!.id }
 }
 const MOST = { ofHost: 8, ofKey: 32 }
