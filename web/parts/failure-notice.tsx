@@ -22,11 +22,16 @@ const KINDS: Partial<Record<string, Kind>> = {
 
 function adviceOf({ code, errors, message }: Failure, { words }: Speech): string {
   if (errors.cursor !== undefined) return words.failure.expired
+  // Nothing else of a query is refused that the page could read itself.
+  if (errors.q?.some(one => one.startsWith(NEAR))) return words.failure.near
   if (code === 'internal_error') return words.failure.server
   // For a code without words of our own, the page shows the API's message.
   const own = Object.entries(words.failure).find(([name]) => name === code)?.[1]
   return typeof own === 'string' ? own : message || words.failure.server
 }
+
+/** How the API's sentence begins about words that are too frequent for NEAR. */
+const NEAR = 'The words beside NEAR are too frequent'
 
 /**
  * Failures that end by themselves. The page tries again when the API says, or when the network is

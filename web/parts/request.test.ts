@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { TooFrequent } from '../../search/index.ts'
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import { sentenceOf } from '../parts/request.ts'
 import FORMS from '../words/forms.json' with { type: 'json' }
@@ -10,6 +12,12 @@ t.test('a failed request is said in words: those of the API where it has some', 
   t.equal(sentenceOf({ ...failure, code: 'offline', message: '' }), 'The API does not answer.')
   t.equal(sentenceOf({ ...failure, code: 'other', message: 'Wait.' }), 'Wait.')
   t.match(sentenceOf({ ...failure, code: 'unreadable', message: '' }), 'cannot be read')
+})
+
+t.test('what only the API refuses in a query is known by its sentence', async t => {
+  const notice = readFileSync(new URL('failure-notice.tsx', import.meta.url), 'utf8')
+  const near = /NEAR = '(.+)'/.exec(notice)?.[1] ?? '-'
+  t.ok(new TooFrequent().message.startsWith(near))
 })
 
 t.test('the age of an article is said in its largest unit, up to a week', async t => {

@@ -12,10 +12,10 @@ import { agoInLuxembourgish } from './luxembourgish.ts'
 export type Words = typeof en & {
   reading: {
     /**
-     * Why an expression cannot be read; N stands for the character. Where a language has no
-     * sentence of its own, the page shows that of the API.
+     * Why an expression cannot be read; N stands for the character. English has none: the page
+     * shows the sentences of the API.
      */
-    expression?: Partial<Record<ExpressionProblem, string>>
+    expression?: Record<ExpressionProblem, string>
   }
 }
 
