@@ -4,10 +4,12 @@
  */
 
 export {
+  AMONG_WRITERS,
   addressHash,
   adoptKey,
   barAgain,
   clearArticles,
+  clearAuthors,
   findBarred,
   noteCleared,
   withoutWriters,

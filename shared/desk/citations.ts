@@ -1,3 +1,4 @@
+import { AMONG_WRITERS } from '../../search/removals.ts'
 import type { Country } from '../articles/article.ts'
 import { countOf, type Pool, PRIMARY_HISTORY, type Queryable, readRow } from '../postgres/pool.ts'
 import { changeKept } from './feeds.ts'
@@ -55,6 +56,14 @@ export class TooManyCitations extends Error {
   override name = 'TooManyCitations'
 }
 
+/** An article of a new citation was taken out meanwhile. The caller searches again. */
+export class CitedRemoved extends Error {
+  override name = 'CitedRemoved'
+}
+
+// $1 seqs. Index: tombstones_seq_key.
+const TAKEN_OUT = 'select from tombstones where seq = any ($1::bigint[]) limit 1'
+
 const COLUMNS = `encode(digest, 'hex') as digest, search, countries, since, watermark, as_of as "asOf", rules, model,
   bias, cited_at as "citedAt", articles`
 
@@ -62,7 +71,7 @@ const COLUMNS = `encode(digest, 'hex') as digest, search, countries, since, wate
  * Stores a citation, or finds the same citation if it exists. Null when the key does not exist or
  * was revoked.
  *
- * @throws TooManyCitations
+ * @throws TooManyCitations, CitedRemoved
  * @throws OtherArticles when a failover has undone what was read
  */
 export function keepCitation(
@@ -80,6 +89,10 @@ export function keepCitation(
     ])
     if (before >= MAX_CITATIONS)
       throw new TooManyCitations(`A key may make ${MAX_CITATIONS} citations, and this one has.`)
+    // A removal keeps a hash of each article that is cited. So it comes later, or is seen here.
+    await client.query(`select ${AMONG_WRITERS}`)
+    if ((await client.query(TAKEN_OUT, [articles.map(({ seq }) => seq)])).rowCount !== 0)
+      throw new CitedRemoved()
     // Another key may cite the same search at this moment. The insert then waits for that row, and
     // the row is found below.
     const { rowCount } = await client.query(INSERT, [

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { WORD_RULES } from '../../../search/analysis/index.ts'
 import {
   type Citation,
+  CitedRemoved,
   findCitation,
   keepCitation,
   type NewCitation,
@@ -64,6 +65,9 @@ interface CitingParts extends FileParts {
   page(told: Told | null): Promise<string>
 }
 
+/** How often a search is cited while an operator takes out some of its articles. */
+const TRIES = 5
+
 /** The most citations that a process keeps in memory. A citation never changes. */
 const KEPT = 1_000
 
@@ -88,17 +92,16 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
       const { search } = readMembers(request, ['search'])
       checkQuota(response)
       const { key } = accessOf(response)
-      const { made, ...cited } = await cite(
-        parts,
-        parts.searchesOf(response),
-        await withSets(parts.pool, key.id, needed(search)),
-        key.plan,
-      )
-      const done = await keepCitation(parts.pool, key.id, made, cited).catch(error => {
-        throw error instanceof TooManyCitations
-          ? new ApiError('too_many_citations', { message: error.message })
-          : error
-      })
+      const words = await withSets(parts.pool, key.id, needed(search))
+      const keep = async (tries: number): ReturnType<typeof keepCitation> => {
+        const { made, ...cited } = await cite(parts, parts.searchesOf(response), words, key.plan)
+        return keepCitation(parts.pool, key.id, made, cited).catch(error => {
+          if (error instanceof CitedRemoved && tries > 1) return keep(tries - 1)
+          if (!(error instanceof TooManyCitations)) throw error
+          throw new ApiError('too_many_citations', { message: error.message })
+        })
+      }
+      const done = await keep(TRIES)
       // The key was revoked while the request ran.
       if (done === null) throw new ApiError('invalid_token')
       await parts.charge(response)
