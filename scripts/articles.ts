@@ -1,11 +1,10 @@
 import type { Doomed, Removal } from '../search/types.ts'
 import { addressKey } from '../shared/articles/address.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
-import { countOf, type Pool } from '../shared/postgres/pool.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, textOf, UsageError } from '../shared/process/command.ts'
 import {
   BATCH,
-  type ClearStore,
   clearRemoved,
   countOfOutlet,
   findDoomed,
@@ -14,8 +13,7 @@ import {
   removeArticles,
   standingOf,
 } from '../shared/removals/remove.ts'
-import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
-import { readCollections } from '../shared/vectors/registry.ts'
+import { openStores } from '../shared/removals/stores.ts'
 import { listRemovals } from './backup/removals.ts'
 import { articlesBar, columns } from './terminal/terminal.ts'
 
@@ -32,11 +30,13 @@ await runCommand(
     about: [
       'Takes articles out for good, as after the order of a court. From the commit on no search, page, count or suggestion',
       'shows them; then their vectors and their words in segments go, and the command ends when nothing is left. They are',
-      'not crawled or imported again. `list` says what was taken out, and `release` frees the addresses of an article.',
+      'not crawled or imported again. `clear` goes on where a command was ended, `list` says what was taken out, and',
+      '`release` frees the addresses of an article.',
     ].join('\n'),
     usage: [
       'remove ID|URL… --reason TEXT [--dry-run] [--json]',
       'remove --outlet DOMAIN [--published-before TIME] --reason TEXT [--dry-run] [--json]',
+      'clear',
       'list [--json]',
       'release ID',
     ],
@@ -56,9 +56,10 @@ await runCommand(
     const [verb, ...words] = context.positionals
     const pool = context.openPool({ statementTimeout: 0 })
     if (verb === 'remove') return remove(context, pool, words)
+    if (verb === 'clear' && words.length === 0) return clear(context, pool)
     if (verb === 'list' && words.length === 0) return list(context, pool)
     if (verb === 'release' && words.length === 1) return release(context, pool, words[0]!)
-    throw new UsageError('Write remove, list or release; see --help.')
+    throw new UsageError('Write remove, clear, list or release; see --help.')
   },
 )
 
@@ -69,7 +70,7 @@ async function remove(context: CommandContext, pool: Pool, words: string[]): Pro
   if (!dryRun && (reason === '' || reason.length > REASON))
     throw new UsageError(`Write why, in at most ${REASON} characters: --reason TEXT.`)
   const choose = await chooserOf(context, pool, words)
-  const stores = dryRun ? [] : [await vectorsOf(pool, config)]
+  const stores = dryRun ? [] : await openStores(pool, config)
   const bar = articlesBar(choose.total)
   const removals: Removal[] = []
   const standing = { articles: 0, groups: 0, sets: 0, citations: 0, alerts: 0, pages: 0 }
@@ -84,12 +85,20 @@ async function remove(context: CommandContext, pool: Pool, words: string[]): Pro
   const isListed = dryRun || (await listRemovals(pool, config.BACKUP_FOLDERS, say))
   const left = dryRun ? 0 : await clearRemoved(pool, stores, signal)
   tell(context, { dryRun, standing, removals, left, unknown: choose.unknown })
-  if (!dryRun && (await countOf(pool, 'select count(*)::int from archive_indices')) > 0)
-    say(
-      'No search shows them; the archive index has their words until `npm run reindex -- --archive --restart`.',
-    )
   if (left > 0 || signal.aborted) say('It is not done yet: run the same command again.')
   return left > 0 || signal.aborted || choose.unknown.length > 0 || !isListed ? 1 : 0
+}
+
+async function clear(context: CommandContext, pool: Pool): Promise<number> {
+  const { config, say, signal } = context
+  const isListed = await listRemovals(pool, config.BACKUP_FOLDERS, say)
+  const left = await clearRemoved(pool, await openStores(pool, config), signal)
+  say(
+    left === 0
+      ? 'Nothing is left of what was taken out.'
+      : `${counted(left, 'article')} still to be cleared: run the same command again.`,
+  )
+  return left === 0 && isListed ? 0 : 1
 }
 
 function add(counts: Record<string, number>, name: string, more: number): void {
@@ -132,17 +141,6 @@ function timeOf(text: string | undefined): Date | null {
   if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime()))
     throw new UsageError(`--published-before is "${text}"; write a time such as 2026-01-31.`)
   return time
-}
-
-/** @throws UsageError when vectors must go, but the address of the vector store is not set */
-async function vectorsOf(pool: Pool, config: CommandContext['config']): Promise<ClearStore> {
-  const collections = await readCollections(pool)
-  if (collections.length > 0 && config.QDRANT_URL === '')
-    throw new UsageError('Set QDRANT_URL: vectors are to go.')
-  const vectors = openVectorStore(config)
-  return async seqs => {
-    for (const { name } of collections) await vectors.remove(name, seqs)
-  }
 }
 
 interface Told {

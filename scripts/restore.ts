@@ -89,10 +89,8 @@ async function withEmbedded<T>(
   }
 }
 
-type Settings = Pick<Config, 'DATABASE_URL' | 'QDRANT_URL' | 'QDRANT_API_KEY' | 'BACKUP_FOLDERS'>
-
 /** @returns 1: the index differs from the articles, or articles that were taken out may be back */
-async function restore(context: CommandContext, config: Settings, file: string): Promise<number> {
+async function restore(context: CommandContext, config: Config, file: string): Promise<number> {
   const { options, print, say, signal } = context
   const start = performance.now()
   const databaseUrl = config.DATABASE_URL

@@ -92,6 +92,9 @@ async function rebuildSegment(
   work: RebuildWork,
 ): Promise<boolean> {
   const { tokeniser } = work
+  const writer = openSegmentWriter(pool)
+  // Read first, as every maker of a segment does.
+  const cleared = await writer.readLastRemoval()
   const articles = await postgresArticles(openReads(pool)).readSources(range)
   const builder = createSegmentBuilder(articles, range.first)
   const changed: bigint[] = []
@@ -107,9 +110,8 @@ async function rebuildSegment(
   }
   const built = await builder.build()
   if (work.signal.aborted) return false
-  const writer = openSegmentWriter(pool)
   await writer.replace(
-    { range, articles, built },
+    { range, articles, built, cleared },
     {
       async within(client) {
         await tokeniseAgain(client, tokeniser, changed)

@@ -54,11 +54,14 @@ export interface Continued {
   clock: string
 }
 
+/** More removals than an installation makes between a backup and its restore. */
+const LOST_REMOVALS = 1_000_000n
+
 /**
  * Makes the database safe to write to after it went back. The numbers of lost articles are given to
  * new articles. An old cursor could then show such new articles in its frozen pages, so all cursors
  * end. A poller asks for articles after the last time that it has seen, so no new article may have
- * that time or an earlier one.
+ * that time or an earlier one. It asks for removals in the same way, by their numbers.
  *
  * @param seen newest `ingested_at` that a client may have; null: the time of the server
  */
@@ -72,9 +75,10 @@ export async function goOn(pool: Pool, seen: Date | null): Promise<Continued> {
        from ingest_clock for update`,
     )
     const after = await client.query<{ clock: Date }>(
-      `update ingest_clock set last_at = greatest(last_at, date_trunc('milliseconds', clock_timestamp()), $1)
+      `update ingest_clock set last_at = greatest(last_at, date_trunc('milliseconds', clock_timestamp()), $1),
+              last_removal = last_removal + $2
        returning last_at as clock`,
-      [seen],
+      [seen, LOST_REMOVALS],
     )
     // The next API makes a new secret. Until then, no request of the present may seem to need one.
     await client.query("delete from secrets where name = 'cursor'")

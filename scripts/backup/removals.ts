@@ -7,8 +7,7 @@ import { counted, printableLine } from '../../shared/log/printable.ts'
 import { type Pool, readValue } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { clearRemoved, removeAgain } from '../../shared/removals/remove.ts'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { readCollections } from '../../shared/vectors/registry.ts'
+import { openStores } from '../../shared/removals/stores.ts'
 
 /*
  * The list of removals beside backups. A backup is older than the removals after it, and so has
@@ -152,11 +151,7 @@ export interface TakenOut {
    *
    * @returns false: articles that were taken out may be back
    */
-  end(
-    config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>,
-    say: (sentence: string) => void,
-    signal: AbortSignal,
-  ): Promise<boolean>
+  end(config: Config, say: (sentence: string) => void, signal: AbortSignal): Promise<boolean>
 }
 
 /** Takes out again what a list names, before any service starts. */
@@ -168,7 +163,7 @@ export async function takeOutAgain(
   const own = [...listed.values()]
     .filter(one => one.installation === installation)
     .sort((a, b) => a.number - b.number)
-  const wasUsed = await readValue<boolean>(pool, 'select last_removal > 0 from ingest_clock')
+  const wasUsed = await readValue<boolean>(pool, 'select exists (select from tombstones)')
   const { removed, unbarred } = await removeAgain(pool, own)
   return {
     async end(config, say, signal) {
@@ -179,27 +174,15 @@ export async function takeOutAgain(
         )
         return !wasUsed
       }
-      const left = await clearRemoved(pool, await storesOf(pool, config), signal)
+      const left = await clearRemoved(pool, await openStores(pool, config), signal)
       say(`Took out ${counted(removed, 'article')} again, of ${own.length} on the list.`)
       if (unbarred > 0)
         say(
           `${counted(unbarred, 'address', 'addresses')} of articles that this database never had cannot be barred: their key is another one.`,
         )
       if (left > 0)
-        say(`${counted(left, 'article')} still to be cleared: run \`npm run articles -- remove\`.`)
+        say(`${counted(left, 'article')} still to be cleared: run \`npm run articles -- clear\`.`)
       return left === 0 && unbarred === 0 && faults.length === 0
     },
   }
-}
-
-async function storesOf(pool: Pool, config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>) {
-  // Without its address, `compareVectors` has said that embedders compare vectors at start.
-  if (config.QDRANT_URL === '') return []
-  const collections = await readCollections(pool)
-  const vectors = openVectorStore(config)
-  return [
-    async (seqs: bigint[]) => {
-      for (const { name } of collections) await vectors.remove(name, seqs)
-    },
-  ]
 }

@@ -15,7 +15,6 @@ import {
   type MatchOrder,
   type SearchPlan,
 } from '../execute/plan.ts'
-import type { RemovedArticles } from '../execute/removed.ts'
 import type { Queryable } from '../postgres.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import type { QueryNode } from '../query/parse.ts'
@@ -30,6 +29,7 @@ import {
   openArchiveClient,
 } from './client.ts'
 import { LAST } from './documents.ts'
+import { among } from './send.ts'
 import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from './state.ts'
 
 /*
@@ -83,28 +83,32 @@ export function openArchive(
  */
 function archivePart(
   client: ArchiveClient,
-  { indices, covered }: ArchiveMeta,
+  { indices, covered, removed }: ArchiveMeta,
   { node, scoring, filter, nears }: SearchPlan,
   order: MatchOrder,
   told: {
     isCurrent: () => Promise<boolean>
     failed: () => void
     verify: Verify
-    removed: RemovedArticles
   },
 ): IndexPart {
   const watermark = filter.watermark < covered ? filter.watermark : covered
   const own = { ...filter, watermark }
   const ahead = inOrder(indices, order, own)
   let words: Clause[] = node === null ? [] : [clauseOf(node)]
-  const removed = told.removed.upTo(watermark)
-  for (let from = 0; from < removed.length; from += PAGE)
-    words.push({ bool: { must_not: [{ terms: { seq: removed.slice(from, from + PAGE) } }] } })
+  const conditionOf = (asked: ArchiveIndex[]): Clause => ({
+    bool: {
+      filter: [...words, ...filterClauses(own, asked)],
+      must_not: among(
+        removed.filter(seq => asked.some(one => one.first <= seq && seq <= one.last)),
+      ),
+    },
+  })
 
   const matchSome = async (some: Ahead<ArchiveIndex>[], collectors: readonly Collector[]) => {
     const asked = some.map(one => one.segment)
     const question = questionOf(collectors.map(collector => collector.question))
-    const condition: Clause = { bool: { filter: [...words, ...filterClauses(own, asked)] } }
+    const condition = conditionOf(asked)
     const isScored = question.page?.scored === true
     const query = isScored ? scored(condition, scoring) : condition
     const search = async (body: Record<string, unknown>) =>
@@ -120,7 +124,7 @@ function archivePart(
     const seqs: bigint[] = []
     for (let from = 0; from < ahead.length; from += INDICES) {
       const asked = ahead.slice(from, from + INDICES).map(one => one.segment)
-      const query = { bool: { filter: [...words, ...filterClauses(own, asked)] } }
+      const query = conditionOf(asked)
       let hits: Hit[] = []
       do {
         const after = hits.length === 0 ? {} : { search_after: [Number(hits.at(-1)!.seq)] }

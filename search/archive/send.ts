@@ -5,7 +5,7 @@ import { partsOf, type SegmentRange } from '../store/segment-store.ts'
 import { numberOf, recordOf } from './answers.ts'
 import { type ArchiveClient, ArchiveFailure } from './client.ts'
 import { documentOf, type IndexShape, indexBody } from './documents.ts'
-import type { Filled } from './state.ts'
+import type { ArchiveStore, Filled } from './state.ts'
 
 /** How many articles are read from Postgres at a time. */
 const PART = 512n
@@ -140,7 +140,8 @@ async function sendBulk(client: ArchiveClient, index: string, body: string): Pro
 
 function firstRefusal(items: unknown): { status: number; reason: string } {
   for (const item of Array.isArray(items) ? items : []) {
-    const { status, error } = recordOf(recordOf(item).index)
+    const { index, delete: deleted } = recordOf(item)
+    const { status, error } = recordOf(index ?? deleted)
     if (typeof status === 'number' && status >= 300)
       return { status, reason: String(recordOf(error ?? {}).reason) }
   }
@@ -158,6 +159,85 @@ const WITHIN_INDICES = 120_000
  * articles for the alias. For the name of the index, it would make an empty index by itself.
  */
 const writingAlias = (index: string) => `${index}-w`
+
+/** The most numbers of one clause. */
+const CLAUSE = 10_000
+
+/** Clauses that match the documents of some articles. */
+export const among = (seqs: number[]): object[] =>
+  Array.from({ length: Math.ceil(seqs.length / CLAUSE) }, (_, at) => ({
+    terms: { seq: seqs.slice(at * CLAUSE, (at + 1) * CLAUSE) },
+  }))
+
+/** Deletes the documents of articles, also those that no search finds yet. */
+export async function deleteDocuments(
+  client: ArchiveClient,
+  index: string,
+  seqs: number[],
+): Promise<void> {
+  for (let from = 0; from < seqs.length; from += CLAUSE) {
+    const part = seqs.slice(from, from + CLAUSE)
+    const lines = part.map(seq => `{"delete":{"_id":"${seq}"}}\n`)
+    await sendBulk(client, index, lines.join('')).catch(error => {
+      // What was lost has no words.
+      if (!isMissing(error)) throw error
+    })
+  }
+}
+
+/** ms until the documents of an index are gone from its disks, and between two looks. */
+const WITHIN_PURGE = 3_600_000
+const LOOK_AGAIN = 3_000
+
+/**
+ * Writes those parts of an index again that have deleted documents. OpenSearch keeps a deleted
+ * document until a merge, and until no lease of a copy wants it, which takes twelve hours. With a
+ * short lease it takes half a minute.
+ *
+ * @throws ArchiveFailure when deleted documents are still there
+ */
+export async function purge(
+  client: ArchiveClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const send = async (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) =>
+    recordOf(
+      await client.send({
+        method,
+        path: `/${name}/${path}`,
+        within: WITHIN_INDICES,
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+    )
+  const lease = (period: string | null) =>
+    send('PUT', '_settings', {
+      'index.merge.policy.expunge_deletes_allowed': 0,
+      'index.soft_deletes.retention_lease.period': period,
+    })
+  const end = performance.now() + WITHIN_PURGE
+  try {
+    await lease('1s')
+    for (;;) {
+      const all = recordOf((await send('GET', '_stats/docs,merge'))._all)
+      const { docs, merges } = recordOf(all.total)
+      if (numberOf(recordOf(docs).deleted) === 0) break
+      if (signal.aborted || performance.now() > end)
+        throw new ArchiveFailure(`${name} still has deleted documents.`, null)
+      if (numberOf(recordOf(merges).current) === 0) {
+        await send('POST', '_flush?force=true')
+        await send('POST', '_forcemerge?only_expunge_deletes=true&wait_for_completion=false')
+      }
+      await pause(LOOK_AGAIN)
+    }
+    // The files of before stay until no search and no commit needs them.
+    await send('POST', '_refresh')
+    await send('POST', '_flush?force=true')
+    await lease(null)
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+}
 
 /** Makes an index, unless it exists. */
 export async function createIndex(
@@ -190,12 +270,14 @@ const isMissing = (error: unknown) => error instanceof ArchiveFailure && error.s
  * Makes all articles that were sent to an index searchable, on every copy of its shards. Then
  * checks that the index has every article of the range.
  *
+ * @param readRemoved reads which articles of a range were taken out
  * @throws ArchiveFailure when a shard was not refreshed, or an article is missing
  */
 export async function makeSearchable(
   client: ArchiveClient,
   name: string,
   range: SegmentRange,
+  readRemoved: ArchiveStore['readRemoved'],
 ): Promise<void> {
   const { _shards: shards } = recordOf(
     await client.send({ method: 'POST', path: `/${name}/_refresh`, within: WITHIN_INDICES }),
@@ -206,20 +288,24 @@ export async function makeSearchable(
       `A shard of ${name} was not refreshed; the same command goes on.`,
       null,
     )
-  if (await hasAll(client, name, range)) return
+  if (await hasAll(client, name, range, readRemoved)) return
   throw new ArchiveFailure(
     `${name} misses articles that were put into it; the same command builds it anew.`,
     null,
   )
 }
 
-/** Whether an index has every article of a range. */
+/** Whether an index has every article of a range, beside those that were taken out. */
 export async function hasAll(
   client: ArchiveClient,
   name: string,
-  { first, last }: SegmentRange,
+  range: SegmentRange,
+  readRemoved: ArchiveStore['readRemoved'],
 ): Promise<boolean> {
-  const query = { range: { seq: { gte: Number(first), lte: Number(last) } } }
+  const first = Number(range.first)
+  const last = Number(range.last)
+  const filter = [{ range: { seq: { gte: first, lte: last } } }]
+  const query = { bool: { filter, must_not: among(await readRemoved(range)) } }
   try {
     const path = `/${name}/_count`
     const answer = recordOf(
@@ -235,8 +321,10 @@ export async function hasAll(
         `A shard of ${name} is away; run the same command when OpenSearch is whole.`,
         null,
       )
-    // `seq` has no gaps, so the number of documents tells whether one is missing.
-    return numberOf(answer.count) === Number(last - first) + 1
+    // `seq` has no gaps, so the number of documents tells whether one is missing. Others may have
+    // been taken out meanwhile.
+    const { length: removed } = await readRemoved(range)
+    return numberOf(answer.count) + removed > last - first
   } catch (error) {
     if (isMissing(error)) return false
     throw error

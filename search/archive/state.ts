@@ -2,6 +2,7 @@ import {
   type Client,
   type Pool,
   type Queryable,
+  readColumn,
   readValue,
   transaction,
   whileLocked,
@@ -29,6 +30,8 @@ export interface ArchiveMeta {
   covered: bigint
   /** The version of the segments for which these indices hold. */
   version: bigint
+  /** Numbers of articles that were taken out, and whose documents may still be there. */
+  removed: number[]
 }
 
 /** An index of the archive, and how far it is filled. */
@@ -61,7 +64,7 @@ export async function readArchiveMeta(db: Queryable): Promise<ArchiveMeta> {
   const { rows } = await db.query<MetaRow>(META)
   return metaOf(
     rows.flatMap(row => (row.name === null ? [] : [indexOf(row, row.name)])),
-    rows[0]!.version,
+    rows[0]!,
   )
 }
 
@@ -94,6 +97,8 @@ export interface ArchiveStore {
    * @returns how many articles the dropped segment had; 0: there is none to drop
    */
   releaseNext(): Promise<number>
+  /** The numbers of the articles of a range that were taken out, ascending. */
+  readRemoved(range: SegmentRange): Promise<number[]>
   /** Articles up to this `seq` have no segment, because only the archive has them; 0: none. */
   readReleasedTo(): Promise<bigint>
   /**
@@ -161,6 +166,9 @@ export function openArchiveStore(pool: Pool): ArchiveStore {
 
     releaseNext: (): Promise<number> => changing(pool, releaseNext),
 
+    readRemoved: ({ first, last }: SegmentRange): Promise<number[]> =>
+      readColumn<number>(pool, REMOVED, [first, last]),
+
     readReleasedTo: async (): Promise<bigint> =>
       (await readValue<bigint>(pool, 'select released_to from segments_version'))!,
 
@@ -189,6 +197,7 @@ async function releaseNext(client: Client): Promise<number> {
 
 interface MetaRow {
   version: bigint
+  removed: number[]
   name: string | null
   first_seq: bigint
   filled_to: bigint
@@ -199,8 +208,9 @@ interface MetaRow {
   undated: bigint
 }
 
+// Indexes: tombstones_uncleared; the other tables are small.
 const META = `
-  select v.version, i.name, i.first_seq, i.filled_to,
+  select v.version, array(select seq::float8 from tombstones where cleared_at is null and seq > 0) as removed, i.name, i.first_seq, i.filled_to,
     i.first_published, i.last_published, i.first_ingested, i.last_ingested, i.undated
   from segments_version v left join archive_indices i on i.state = 'serving' and i.filled_to >= i.first_seq
   order by i.first_seq`
@@ -219,18 +229,21 @@ function indexOf(row: MetaRow, name: string): ArchiveIndex {
 }
 
 /** The indices before the first gap between their ranges. */
-function metaOf(all: ArchiveIndex[], version: bigint): ArchiveMeta {
+function metaOf(all: ArchiveIndex[], { version, removed }: MetaRow): ArchiveMeta {
   const indices: ArchiveIndex[] = []
   for (const index of all) {
     if (index.first !== (indices.at(-1)?.last ?? 0n) + 1n) break
     indices.push(index)
   }
-  return { indices, covered: indices.at(-1)?.last ?? 0n, version }
+  return { indices, covered: indices.at(-1)?.last ?? 0n, version, removed }
 }
 
 const INDICES = `
   select name, first_seq as first, last_seq as last, filled_to as "filledTo", state, analysis
   from archive_indices order by first_seq, name`
+
+// $1 first, $2 last. Index: tombstones_seq_key.
+const REMOVED = 'select seq::float8 from tombstones where seq between $1 and $2 order by seq'
 
 const ADD = `
   insert into archive_indices (name, first_seq, last_seq, filled_to, state, analysis) values ($1, $2, $3, $4, $5, $6)`

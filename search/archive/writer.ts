@@ -12,9 +12,11 @@ import { ANALYSIS, type IndexShape } from './documents.ts'
 import {
   createIndex,
   createSender,
+  deleteDocuments,
   deleteIndex,
   hasAll,
   makeSearchable,
+  purge,
   type Sender,
 } from './send.ts'
 import { type ArchiveIndexState, type ArchiveStore, openArchiveStore } from './state.ts'
@@ -203,7 +205,8 @@ async function findDamage({ client, store }: Pick<Filling, 'client' | 'store'>):
   const damaged: string[] = []
   for (const { name, state, first, filledTo } of await store.readIndices()) {
     if (state === 'retired' || filledTo < first) continue
-    if (!(await hasAll(client, name, { first, last: filledTo }))) damaged.push(name)
+    if (!(await hasAll(client, name, { first, last: filledTo }, store.readRemoved)))
+      damaged.push(name)
   }
   if (damaged.length > 0) await store.markStale(damaged)
 }
@@ -277,7 +280,10 @@ async function fillIndex(
   for (const part of partsOf({ first: index.filledTo + 1n, last: to }, step)) {
     const filled = await sender.send(index.name, part, signal)
     if (filled === null) return false
-    await makeSearchable(client, index.name, { first: index.first, last: part.last })
+    // What is taken out from here on is deleted by whoever takes it out.
+    await deleteDocuments(client, index.name, await store.readRemoved(part))
+    const range = { first: index.first, last: part.last }
+    await makeSearchable(client, index.name, range, store.readRemoved)
     await store.advance(index.name, part.last, filled)
   }
   return true
@@ -311,6 +317,38 @@ async function restoreSegments(
       })
     })
     await worked(Number(range.last - range.first) + 1)
+  }
+}
+
+/** Takes articles out of the archive. */
+export interface ArchiveClearing {
+  /** Deletes the documents of some articles. */
+  clear(seqs: bigint[]): Promise<void>
+  /** Makes their words leave the disks. */
+  end(signal: AbortSignal): Promise<void>
+}
+
+/** Opens the archive for the clearing of articles that were taken out. */
+export function openArchiveClearing(pool: Pool, settings: ArchiveSettings): ArchiveClearing {
+  const store = openArchiveStore(pool)
+  const touched = new Set<string>()
+  const withClient = async (work: (client: ArchiveClient) => Promise<void>) => {
+    const client = openArchiveClient(settings)
+    await work(client).finally(client.close)
+  }
+  return {
+    clear: seqs =>
+      withClient(async client => {
+        for (const { name, first, last } of await store.readIndices()) {
+          const own = seqs.filter(seq => seq >= first && seq <= last).map(Number)
+          if (own.length > 0) touched.add(name)
+          await deleteDocuments(client, name, own)
+        }
+      }),
+    end: signal =>
+      withClient(async client => {
+        for (const name of touched) await purge(client, name, signal)
+      }),
   }
 }
 

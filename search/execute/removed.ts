@@ -6,8 +6,6 @@ export interface RemovedArticles {
   /** The number of the last removal; 0: there is none. */
   last: bigint
   has(seq: bigint): boolean
-  /** The numbers of those up to `seq`, ascending. */
-  upTo(seq: bigint): number[]
   /**
    * The documents of a segment that were taken out; null: there are none. Searches leave them out
    * (Lucene: live documents).
@@ -36,7 +34,6 @@ export function removedArticles(last: bigint, seqs: readonly number[]): RemovedA
   return {
     last,
     has: seq => sorted[firstAfter(Number(seq)) - 1] === Number(seq),
-    upTo: seq => [...sorted.subarray(0, firstAfter(Number(seq)))],
     docsOf({ no, first, last }, offsets) {
       const known = docs.get(no)
       if (known?.first === first) return known.removed

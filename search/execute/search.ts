@@ -222,7 +222,6 @@ async function collectMatches(
   const parts = [
     storedSegments({ ...index, meta }, { ...plan, filter: { ...plan.filter, above } }, matchOrder),
     elsewhere.part(plan, matchOrder, {
-      removed: meta.removed,
       verify: async seqs =>
         plan.verification === null
           ? seqs

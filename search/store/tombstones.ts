@@ -1,4 +1,4 @@
-import { type Client, type Queryable, readColumn } from '../postgres.ts'
+import { type Client, type Pool, type Queryable, readColumn, transaction } from '../postgres.ts'
 import { textArray } from './binary-arrays.ts'
 
 /*
@@ -6,7 +6,8 @@ import { textArray } from './binary-arrays.ts'
  * country, and times. What it said goes, in this order:
  *
  * 1. One transaction writes the tombstone and deletes title, text, words and addresses. It raises
- *    the versions that every search names, so no cache, count or standby of before is used.
+ *    the versions that every search names, so no cache, count or standby of before is used. Names
+ *    of its authors go a moment later, unless they have other articles.
  * 2. Segments still have its words. Searches leave its document out from the next version on: the
  *    mask of `execute/removed.ts` (Lucene: live documents). It stays, for segments have no gaps.
  * 3. The merge thread writes these segments again. `segments.cleared` says up to which removal the
@@ -112,11 +113,6 @@ export async function clearArticles(client: Client, articles: Doomed[]): Promise
   for (const table of ['article_texts', 'article_words', 'embeddings'])
     await client.query(`delete from ${table} where seq = any ($1::bigint[])`, [seqs])
   await client.query('delete from article_rights where id = any ($1::text[])', [ids])
-  await client.query(CLEAR_AUTHORS, [seqs])
-  await client.query(
-    `update articles set author_nos = '{}' where seq = any ($1::bigint[]) and author_nos <> '{}'`,
-    [seqs],
-  )
 }
 
 // $1 ids, $2 seqs. Index: article_addresses_id.
@@ -130,17 +126,6 @@ const CLEAR_ADDRESSES = `
   insert into tombstone_addresses (hash, seq)
   select distinct on (1) ${addressHash('outlet', 'address')}, seq from gone, tombstone_key k
   on conflict do nothing`
-
-// Deletes the names of authors that have no other article. $1 seqs. No index serves the look at all
-// other articles, which takes a second for some millions.
-const CLEAR_AUTHORS = `
-  with own as materialized (
-    select distinct no from articles, unnest(author_nos) as no where seq = any ($1::bigint[])
-  ), used as materialized (
-    select distinct no from articles, unnest(author_nos) as no
-     where seq <> all ($1::bigint[]) and author_nos && array(select no from own)
-  )
-  delete from authors where author_no in (select no from own except select no from used)`
 
 /** A removal as it is told: its number, the id, and the day. */
 export interface Removal {
@@ -161,11 +146,55 @@ export async function writeTombstones(
 ): Promise<Removal[]> {
   const seqs = articles.map(({ seq }) => seq)
   const { rows } = await client.query<Removal>(WRITE, [seqs, reason])
+  await show(client, seqs)
+  return rows
+}
+
+async function show(client: Client, seqs: bigint[]): Promise<void> {
+  await client.query(MOVE_AUTHORS, [seqs])
   await client.query(
     'update segments_version set version = version + 1, words_version = words_version + 1',
   )
-  return rows
 }
+
+// $1 seqs. Indexes: the primary key of articles, tombstones_seq_key.
+const MOVE_AUTHORS = `
+  with moved as (
+    update tombstones t set author_nos = a.author_nos from articles a
+     where t.seq = a.seq and a.seq = any ($1::bigint[]) and a.author_nos <> '{}'
+    returning t.seq
+  )
+  update articles a set author_nos = '{}' from moved where a.seq = moved.seq`
+
+/**
+ * Deletes the names of authors whose articles were all taken out. No index knows the articles of an
+ * author. So this looks at all articles while writers go on, and without writers only at those that
+ * came meanwhile.
+ */
+export async function clearAuthors(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ seq: bigint; nos: number[] }>(AUTHORS_LEFT)
+  if (rows.length === 0) return
+  const nos = [...new Set(rows.flatMap(row => row.nos))]
+  const [last] = await readColumn<bigint>(pool, 'select last_seq from ingest_clock')
+  const unused = await readColumn<number>(pool, UNUSED_AUTHORS, [nos, 0])
+  await transaction(pool, async client => {
+    await withoutWriters(client)
+    const still = await readColumn<number>(client, UNUSED_AUTHORS, [unused, last])
+    await client.query('delete from authors where author_no = any ($1::int[])', [still])
+    await client.query('update tombstones set author_nos = null where seq = any ($1::bigint[])', [
+      rows.map(({ seq }) => seq),
+    ])
+  })
+}
+
+// Index: tombstones_uncleared.
+const AUTHORS_LEFT = `
+  select seq, author_nos as nos from tombstones where cleared_at is null and author_nos is not null`
+
+// $1 numbers of authors, $2 looks at articles after this one. Index: the primary key.
+const UNUSED_AUTHORS = `
+  select unnest($1::int[]) except
+  select no from articles, unnest(author_nos) as no where seq > $2 and author_nos && $1::int[]`
 
 // $1 seqs, $2 reason. Index: the primary key of articles.
 const WRITE = `
@@ -227,8 +256,9 @@ export async function writeAgain(
     present.map(({ id }) => id),
     present.map(({ seq }) => seq),
   ])
-  await client.query(
-    'update segments_version set version = version + 1, words_version = words_version + 1',
+  await show(
+    client,
+    present.map(({ seq }) => seq),
   )
 }
 

@@ -4,6 +4,7 @@ import {
   adoptKey,
   barAgain,
   clearArticles,
+  clearAuthors,
   type Doomed,
   type ListedRemoval,
   noteCleared,
@@ -16,6 +17,7 @@ import { leaveGroups } from '../copies/pass.ts'
 import { hashesOfCited } from '../desk/cited-removals.ts'
 import { type Client, countOf, readColumn, transaction } from '../postgres/pool.ts'
 import { repeatLocked } from './locks.ts'
+import type { ClearStore } from './stores.ts'
 
 /*
  * Takes articles out for good. `search/store/tombstones.ts` says how the index does it. Here one
@@ -160,7 +162,8 @@ export async function findDoomed(
   return { found: [...found.values()], unknown }
 }
 
-// $1 id, $2 address key. Indexes: copy_sketches_id; the primary keys.
+// $1 id, $2 address key. Also finds articles that were taken out. Indexes: copy_sketches_id,
+// tombstones_id_key; the primary keys.
 const FIND = `
   with ids as (
     select id from article_ids where id = $1
@@ -170,7 +173,12 @@ const FIND = `
   select a.seq, a.id from articles a where a.seq in (
     select s.seq from ids join copy_sketches s using (id)
     union all
-    select n.seq from articles n join ids using (id) where n.seq > (select seq from copies_state))`
+    select n.seq from articles n join ids using (id) where n.seq > (select seq from copies_state)
+    union all
+    select seq from tombstones where id = $1
+    union all
+    select b.seq from publishers p cross join tombstone_key k
+      join tombstone_addresses b on b.hash = ${addressHash('p.outlet', '$2::text')})`
 
 /**
  * The next articles of an outlet, by number.
@@ -227,9 +235,6 @@ const GROUPS = `
       select first_seq from copy_sketches where seq = any ($1::bigint[]))
      group by first_seq having count(*) > 1) g`
 
-/** A store beside Postgres, from which articles are cleared by their numbers. */
-export type ClearStore = (seqs: bigint[]) => Promise<void>
-
 /** The most removals that one round clears from other stores. */
 const ROUND = 1_000
 
@@ -259,11 +264,13 @@ export async function clearRemoved(
         await clearArticles(client, rows)
       }),
     )
-    for (const clear of stores) await clear(seqs)
+    for (const store of stores) await store.clear(seqs)
     done += rows.length
     after = rows.at(-1)!.number
     cleared(done)
   }
+  for (const store of stores) if (!signal.aborted) await store.end(signal)
+  if (!signal.aborted) await repeatLocked(() => clearAuthors(pool))
   if (!signal.aborted) await makeSegments(pool, undefined, { kinds: ['merge'], waitFor: ['merge'] })
   if (!signal.aborted) await noteCleared(pool, after)
   return countOf(pool, 'select count(*)::int from tombstones where cleared_at is null')
