@@ -16,7 +16,7 @@ const MENDS = {
   words: REINDEX,
   names: REINDEX,
   leftovers: REINDEX,
-  removed: 'npm run articles -- remove, once more for the same articles,',
+  removed: 'npm run articles -- clear',
   snippets: `${REINDEX} -- --snippets`,
   archive: `${REINDEX} -- --archive`,
   stamps: 'npm run recovered',

@@ -48,7 +48,9 @@ async function compareAll(
   report: Report,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const { wrong, fault } of compareVectors(pool, vectors, name, signal)) {
+  for await (const { wrong: all, fault } of compareVectors(pool, vectors, name, signal)) {
+    const waiting = await readColumn<bigint>(pool, WAITING, [all])
+    const wrong = all.filter(seq => !waiting.includes(seq))
     const named = wrong.slice(0, EXAMPLES)
     const sure = fault === 'stray' ? await stillThere(vectors, name, named) : named
     for (const seq of sure) report.found('vectors', `article ${seq} ${FAULTS[fault]}`)
@@ -57,6 +59,9 @@ async function compareAll(
       report.found('vectors', `each of ${more} articles more ${FAULTS[fault]}`, more - 1)
   }
 }
+
+// Articles that were taken out, and whose vectors are about to go. $1 seqs. Index: tombstones_uncleared.
+const WAITING = 'select seq from tombstones where cleared_at is null and seq = any ($1::bigint[])'
 
 /**
  * Returns the articles that still have their vector after two seconds. A process that withdraws a

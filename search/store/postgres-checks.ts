@@ -1,5 +1,5 @@
 import { WORD_RULES } from '../analysis/index.ts'
-import type { Client, Queryable } from '../postgres.ts'
+import { type Client, countOf, type Queryable } from '../postgres.ts'
 import { digestOf, gaps, WRONG } from './postgres-segment-writer.ts'
 import { partsOf, type SegmentRange } from './segment-store.ts'
 import { UNCLEARED } from './tombstones.ts'
@@ -57,7 +57,8 @@ const QUICK = [
 // Each of these statements reads one or two tables as a whole. That takes a second for a million
 // articles.
 const WHOLE = [
-  `select 'removed', 'segment ' || segment_no || ' has words of articles that were taken out' from segments s where ${UNCLEARED}`,
+  `select 'removed', count(*) || ' articles that were taken out wait to be cleared for more than an hour'
+   from tombstones where cleared_at is null and removed_at < now() - interval '1 hour' having count(*) > 0`,
   `select 'identity', case when i.id is null then 'the id ' || a.id || ' of an article is not among those that are taken'
                            when a.id is null then 'the id ' || i.id || ' is taken, and no article has it'
                            else articles || ' articles have the id ' || a.id end
@@ -95,6 +96,15 @@ function daysOf(axis: string): string {
     where d.articles is distinct from a.articles`
 }
 
+/** How many articles were taken out, and may still be in a segment or in another store. */
+export const countWaiting = (db: Queryable): Promise<number> =>
+  countOf(db, 'select count(*)::int from tombstones where cleared_at is null')
+
+/** Whether the bytes of a segment may have words of an article that was taken out. */
+export const isUncleared = async (db: Queryable, segmentNo: number): Promise<boolean> =>
+  (await db.query(`select from segments s where segment_no = $1 and ${UNCLEARED}`, [segmentNo]))
+    .rowCount === 1
+
 /** How many differences of a kind are named. */
 export const NAMED = 10
 
@@ -124,6 +134,8 @@ export async function checkTables(
 export interface NumberedRow {
   seq: bigint
   isArticle: boolean
+  /** Whether an operator has taken the article out. */
+  isRemoved: boolean
   titleWords: string | null
   bodyWords: string | null
   title: string | null
@@ -177,7 +189,7 @@ const LEFT =
 
 // $1 $2 range. Indexes: the primary keys.
 const NUMBERED_ROWS = `
-  select n.seq, a.seq is not null as "isArticle", t.title, t.body, w.title as "titleWords", w.body as "bodyWords",
+  select n.seq, a.seq is not null as "isArticle", gone as "isRemoved", t.title, t.body, w.title as "titleWords", w.body as "bodyWords",
     t.url, t.snippet, t.agencies, t.agency_rules as "agencyRules", a.id, a.ingested_at as "ingestedAt", coalesce(b.snippet, false) as "isBounded",
     coalesce(not a.own_time, case when e.page_no is not null or b.page_no is not null then true end) as "isStamped",
     (e.page_no is not null or b.page_no is not null) as "isOfPage", outlet, authors, array_remove(array[${[
