@@ -124,6 +124,16 @@ export function failovers(): fc.Arbitrary<Step[]> {
   })
 }
 
+/** Removals beside others, of which one sees a failover, as above; the articles are there before. */
+export function lostRemovals(): fc.Arbitrary<Step[]> {
+  const keys = fc.array(fc.nat(KEYS - 1), { minLength: 16, maxLength: 48 })
+  return fc.tuple(failovers(), keys).map(([[step], keys]) => {
+    const [first, ...others] = step!
+    const all = { ...first!, keys, piece: 8 }
+    return [[{ ...all, meetings: [] }], [{ ...all, kind: 'remove' }, ...others]]
+  })
+}
+
 /**
  * A command that is stopped or killed at any statement, beside others who want the same articles.
  */

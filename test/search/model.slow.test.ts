@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Actor, failovers, histories } from './histories.ts'
+import { type Actor, failovers, histories, lostRemovals } from './histories.ts'
 import { startModel } from './model.ts'
 
 /** Alone, one history of each kind is tried; `test/whole.long.test.ts` tries all of them. */
@@ -64,5 +64,12 @@ t.test(
       examples: isWhole ? [...NAMES, ...LOST, AGAIN] : [NAMES[1]!, LOST[0]!, AGAIN],
       limit: 200_000,
     })
+  },
+)
+
+t.test(
+  'what was taken out stays out, and the rest is whole, whatever a failover undoes',
+  async t => {
+    await tryOn(t, lostRemovals(), { runs: RUNS, limit: LIMIT })
   },
 )

@@ -3,7 +3,7 @@ import { startTestOpensearch } from '../fleet/parts/opensearch.ts'
 import { failureOf } from '../script.ts'
 
 const { url, skip } = await startTestOpensearch(t)
-const SEARCH = ['oracle', 'oracle.slow', 'counts', 'names', 'visibility', 'writing']
+const SEARCH = 'oracle oracle.slow counts names removals visibility writing'.split(' ')
 const CONTRACT = [
   'explore',
   'explore-counts',

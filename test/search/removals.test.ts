@@ -1,6 +1,10 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import { openArchiveClearing } from '../../search/archive/writer.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/types.ts'
+import { verifyIndex } from '../../search/verify.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
 import {
   clearRemoved,
   findDoomed,
@@ -8,12 +12,14 @@ import {
   removeArticles,
 } from '../../shared/removals/remove.ts'
 import { createRandom } from '../faults/random.ts'
+import { until } from '../fleet.ts'
 import { FEW, openArchiveIndex } from './archive-index.ts'
-import { differences, queryOf } from './comparison.ts'
+import { differences, queryOf, readPages } from './comparison.ts'
+import { tokenise } from './model-checks.ts'
 import { answer, type Known } from './oracle.ts'
 import { EVERYTHING } from './poller.ts'
 import { randomArticles } from './random-articles.ts'
-import { openTestIndex } from './store.ts'
+import { makeTestSegments, openTestIndex, TEST_ARCHIVE } from './store.ts'
 
 const UNCLEARED_SEGMENTS =
   'select from segments join tombstones on seq between first_seq and last_seq and number > cleared'
@@ -26,14 +32,29 @@ const FROZEN = { ...EVERYTHING, q: null, search: 'keyword', perPage: 5 } as cons
 async function openRemovable(test: Parameters<typeof openArchiveIndex>[0], seed: number) {
   const index = await openArchiveIndex(test)
   const known = await index.add(randomArticles(createRandom(seed), 100))
-  await makeSegments(index.pool, FEW)
+  await makeTestSegments(index.pool, FEW)
   const remove = (some: Known[]) => removeArticles(index.pool, some, 'a court has ordered it')
-  return { ...index, known, remove }
+  const stores = TEST_ARCHIVE === null ? [] : [openArchiveClearing(index.pool, TEST_ARCHIVE)]
+  const clear = (pool: Pool = index.pool) => clearRemoved(pool, stores, signal)
+  return { ...index, known, remove, clear }
 }
+
+/** The pool, whose named statements somebody meets. */
+const met = (pool: Pool, meet: (name: string, ask: () => unknown) => unknown): Pool =>
+  Object.create(pool, {
+    query: {
+      value: (statement: string | { name?: string; text: string }, values?: unknown[]) =>
+        typeof statement === 'string'
+          ? pool.query(statement, values)
+          : meet(statement.name ?? '', () => pool.query(statement)),
+    },
+  })
+
+const SIZES = { cap: 10_000, memory: { segment: 8n, words: 500 }, first: 100, prefetch: 100 }
 
 // Held here: decision 49.
 t.test('no search, page, total or count shows an article that was taken out', async t => {
-  const { pool, search, known, remove } = await openRemovable(t, 7)
+  const { pool, search, known, remove, clear } = await openRemovable(t, 7)
   const random = createRandom(8)
   t.same(await differences(search, known, random, 30), [])
   const first = await search.search(queryOf(FROZEN)!)
@@ -66,7 +87,7 @@ t.test('no search, page, total or count shows an article that was taken out', as
   t.equal(second.total, expected.length, 'later pages count without it')
   t.equal((await search.search(queryOf(FROZEN)!, second.next)).total, expected.length)
 
-  t.equal(await clearRemoved(pool, [], signal), 0)
+  t.equal(await clear(), 0)
   t.same(await differences(search, left, random, 30), [])
   const fresh = openTestIndex(pool)
   t.teardown(() => fresh.close())
@@ -74,7 +95,7 @@ t.test('no search, page, total or count shows an article that was taken out', as
 })
 
 t.test('nothing of its words, addresses and authors stays in Postgres', async t => {
-  const { add, pool, remove, database } = await openRemovable(t, 9)
+  const { add, pool, remove, clear, database } = await openRemovable(t, 9)
   const word = (article: NewArticle) => ({ ...article, title: `${article.title} verdwijnwoord` })
   const marked = (await add(randomArticles(createRandom(10), 60).map(word))).slice(0, 60)
   await makeSegments(pool, FEW)
@@ -82,7 +103,7 @@ t.test('nothing of its words, addresses and authors stays in Postgres', async t 
     (await database.query(BUCKETS)).some(({ block }) => `${block}`.includes('verdwijnwoord'))
   t.equal(await has(), true)
   await remove(marked)
-  t.equal(await clearRemoved(pool, [], signal), 0)
+  t.equal(await clear(), 0)
   t.equal(await has(), false, 'its words have left the bytes of segments')
   for (const { id, seq } of marked) {
     for (const table of ['article_texts', 'article_words', 'embeddings'])
@@ -111,4 +132,134 @@ t.test('it does not come back under any of its addresses, until it is released',
   const [back] = await add([again])
   t.ok(back !== undefined && back.id !== gone.id, 'its id stays dead')
   t.equal(await total(), before)
+})
+
+t.test(
+  'a page whose article is taken out while it is read is whole, and so are the next',
+  async t => {
+    const { pool, known, remove } = await openRemovable(t, 13)
+    const ids = answer(known, FROZEN)!.ids
+    const gone = known.find(({ id }) => id === ids[2])!
+    let isDue = true
+    const during = met(pool, async (name, ask) => {
+      if (name === 'search-stored' && isDue) {
+        isDue = false
+        await remove([gone])
+      }
+      return ask()
+    })
+    const search = openTestIndex(during)
+    t.teardown(() => search.close())
+    const pages = await readPages(search.search, queryOf(FROZEN)!, SIZES)
+    t.equal(isDue, false)
+    t.same(
+      pages.ids,
+      ids.filter(id => id !== gone.id),
+    )
+    t.same(pages.totals, [`${ids.length - 1}`])
+  },
+)
+
+t.test('the mask of a state has the removals of this state, whoever reads another one', async t => {
+  const { pool, known, remove } = await openRemovable(t, 14)
+  const [first, second] = [known[3]!, known[5]!] as const
+  const held: (() => void)[] = []
+  const search = openTestIndex(
+    met(pool, async (name, ask) => {
+      const answered = await ask()
+      if (name === 'search-removed' && held.length < 2)
+        await new Promise<void>(resolve => held.push(resolve))
+      return answered
+    }),
+  )
+  t.teardown(() => search.close())
+  await remove([first])
+  const before = search.search(queryOf(FROZEN)!)
+  await until(async () => held.length === 1, 10_000)
+  await remove([second])
+  const after = search.search(queryOf(FROZEN)!)
+  await until(async () => held.length === 2, 10_000)
+  held[0]!()
+  await turn()
+  held[1]!()
+  t.equal((await after).total, known.length - 2)
+  t.equal((await before).total, known.length - 2)
+})
+
+t.test(
+  'names of authors go, unless another article has them, also one that came meanwhile',
+  async t => {
+    const { add, pool, remove, clear, database } = await openRemovable(t, 15)
+    const by =
+      (...authors: string[]) =>
+      (article: NewArticle) => ({
+        ...article,
+        outlet: { name: 'De Krant', domain: 'krant.example' },
+        authors,
+      })
+    const [one, two, three] = randomArticles(createRandom(16), 3)
+    const [gone] = await add([by('Ada Weg', 'Bo Blijft', 'Cas Komt')(one!)])
+    await add([by('Bo Blijft')(two!)])
+    const names = async () =>
+      (
+        await database.query(
+          "select name from authors where outlet = 'krant.example' order by name",
+        )
+      )
+        .map(({ name }) => name)
+        .join()
+    await remove([gone!])
+    t.same(
+      await database.query(`select from articles where seq = ${gone!.seq} and author_nos <> '{}'`),
+      [],
+    )
+    // The look at all articles is over when this one comes.
+    const during = met(pool, async (_, ask) => ask())
+    let looks = 0
+    Object.defineProperty(during, 'query', {
+      value: async (text: string, values?: unknown[]) => {
+        const answered = await pool.query(text, values)
+        if (text.includes('author_nos && $1') && ++looks === 1) await add([by('Cas Komt')(three!)])
+        return answered
+      },
+    })
+    t.equal(await clear(during), 0)
+    t.equal(looks, 1)
+    t.equal(await names(), 'Bo Blijft,Cas Komt')
+  },
+)
+
+t.test('verify says how many wait to be cleared, and prints no word of them', async t => {
+  const { add, pool, remove, clear } = await openRemovable(t, 17)
+  const word = (article: NewArticle) => ({ ...article, title: `${article.title} verdwijnwoord` })
+  const marked = await add(randomArticles(createRandom(18), 20).map(word))
+  await makeSegments(pool, FEW)
+  await remove(marked.slice(0, 3))
+  const verified = async () => {
+    const faults: string[] = []
+    const found = (kind: string, text: string) => faults.push(`${kind}: ${text}`)
+    const { waiting } = await verifyIndex({
+      pool,
+      tokenise,
+      found,
+      signal,
+      sample: null,
+      progress() {},
+    })
+    return { waiting, faults }
+  }
+  t.same(await verified(), { waiting: 3, faults: [] })
+  // As if a segment were noted as cleared, and were not.
+  await pool.query('update segments set cleared = 3')
+  const { faults } = await verified()
+  t.match(faults.join(), /segments: .* a word differs in articles/)
+  t.notMatch(faults.join(), 'verdwijnwoord')
+  await pool.query('update segments set cleared = 0')
+  await pool.query("update tombstones set removed_at = removed_at - interval '61 minutes'")
+  t.match(await verified(), {
+    waiting: 3,
+    faults: ['removed: 3 articles that were taken out wait to be cleared for more than an hour'],
+  })
+  t.equal(await clear(), 0)
+  t.same(await verified(), { waiting: 0, faults: [] })
 })

@@ -5,7 +5,8 @@ import { startTestCluster } from './servers.ts'
 /** Tests as they stand. `writing` asks all kinds of questions, of a naive oracle too. */
 const CONTRACT =
   'pages poll totals matching kept-answers explore explore-counts feed search-feeds'.split(' ')
-const OTHERS = ['search/visibility', 'search/writing', 'search/counts', 'semantic/related']
+const OTHERS =
+  'search/visibility search/writing search/counts search/removals semantic/related'.split(' ')
 
 const cluster = await startTestCluster(1)
 t.teardown(() => cluster.stop())
