@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import type { Figures } from './figures.ts'
 import { PEERS, type PeerKey } from './search/peers/peer.ts'
@@ -21,6 +22,7 @@ await runCommand(
       'NAME [--data DIR] [--rows N] [--json]',
       `search --peers [${PEERS.join(',')}]`,
       'search [--import] [--http [--requests N]] [--cold]',
+      'search --removals N [--against CHECKOUT]',
       'mixed [--rate N] [--seconds N]',
       'growth [--words N]',
       'semantic --related',
@@ -36,6 +38,8 @@ await runCommand(
       related: { about: 'semantic: how close articles on the same event are, and nothing else' },
       rate: { value: 'N', about: 'mixed: requests a second, instead of 60 % of the limit' },
       http: { about: 'search: an API process over HTTP' },
+      removals: { value: 'N', about: 'search: with N articles taken out, and without, in turn' },
+      against: { value: 'CHECKOUT', about: 'search --removals: and by the engine of a checkout' },
       cold: { about: 'search: a fresh process, the hardest queries, a rolling restart' },
       requests: {
         value: 'N',
@@ -50,7 +54,7 @@ await runCommand(
     const bench: { run(options: BenchOptions): Promise<Figures> } = await import(
       `./${name}/main.ts`
     )
-    const number = (option: 'rows' | 'words' | 'seconds' | 'rate' | 'requests') =>
+    const number = (option: 'rows' | 'words' | 'seconds' | 'rate' | 'requests' | 'removals') =>
       wholeNumber(option, options[option], 1_000_000_000)
     const figures = await bench.run({
       data:
@@ -62,6 +66,8 @@ await runCommand(
       seconds: number('seconds'),
       rate: number('rate'),
       requests: number('requests'),
+      removals: number('removals'),
+      against: typeof options.against === 'string' ? resolve(options.against) : null,
       peers,
       signal,
       importing: options.import === true,
@@ -105,6 +111,9 @@ export interface BenchOptions {
   importing: boolean
   http: boolean
   cold: boolean
+  /** For `search`: how many articles are taken out, and the other checkout to compare with. */
+  removals: number | null
+  against: string | null
   /** For `semantic`: measures only how close articles on the same event are. */
   related: boolean
   signal: AbortSignal

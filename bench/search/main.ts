@@ -7,6 +7,7 @@ import { measureHttp } from './http.ts'
 import { measureImport } from './importing.ts'
 import { measureClasses, measureNames } from './measure.ts'
 import { comparePeers } from './peers/main.ts'
+import { measureRemovals } from './removals.ts'
 
 const ROWS = 100_000
 
@@ -20,6 +21,8 @@ export function run({
   importing,
   http,
   cold,
+  removals,
+  against,
   requests,
   signal,
   ...options
@@ -34,7 +37,8 @@ export function run({
     if (importing) Object.assign(figures, await measureImport(bench))
     if (http) Object.assign(figures, await measureHttp(bench, requests))
     if (cold) Object.assign(figures, await measureCold(bench))
-    if (peers !== null || importing || http || cold) return figures
+    if (removals !== null) Object.assign(figures, await measureRemovals(bench, removals, against))
+    if (peers !== null || importing || http || cold || removals !== null) return figures
     Object.assign(figures, await measureClasses(bench), await measureNames(bench))
     return { ...figures, ...(await measureSizes(bench.url)) }
   }
