@@ -31,6 +31,7 @@ const CHECKS: Record<string, string> = {
   articles: 'articles come in',
   normaliser: 'no page waits for long',
   embedder: 'no article waits for its vector for long',
+  removals: 'what was taken out is in no store',
   outlets: 'outlets give their pages',
   ends: 'nothing ends processes',
   quarantine: 'nothing failed on our side',

@@ -33,6 +33,8 @@ export interface Flow<Time = Date> {
     oldest: number
   }
   feeds: { resting: number }
+  /** Articles that were taken out and wait to be cleared, and how long the oldest has waited. */
+  removals: { waiting: number; oldest: number }
   /** How many segments of the index are stored, and how many articles have no stored segment. */
   index: { segments: number; backlog: number }
   /** When an article last became visible. */
@@ -408,6 +410,8 @@ export interface Surroundings {
 export const pagesAreLate = ({ pages }: Flow<unknown>): boolean => pages.oldest > 600
 export const embeddingsAreLate = ({ embeddings }: Flow<unknown>): boolean =>
   embeddings.oldest > 1_800
+/** Whether something of an article that was taken out stays in a store for long. */
+export const removalsAreLate = ({ removals }: Flow<unknown>): boolean => removals.oldest > 3_600
 
 /**
  * The figures of `/status/figures`, as JSON has them: times are ISO 8601. A part that could not be

@@ -10,6 +10,7 @@ import {
   type PostgresServers,
   pagesAreLate,
   type RedisServers,
+  removalsAreLate,
   type Surroundings,
   type VectorNodes,
 } from '../shared/figures.ts'
@@ -49,6 +50,7 @@ export const FIRST = {
   quiet: '"npm run outlets -- list" shows which feeds answer',
   normaliser: 'start another normaliser, or read its log',
   embedder: 'start another embedder, or see whether the model answers',
+  removals: 'run "npm run articles -- clear"',
   outlets: '"npm run outlets -- list" says why',
   catalogue: '"npm run outlets -- add FILE" adds those of a catalogue',
   gone: '"npm run outlets -- check" looks for new feeds',
@@ -302,7 +304,7 @@ const QUIET = 3_600
 function ofFlow(flow: Flow<Date | string>, at: string): Found {
   const quiet =
     flow.newest === null ? 0 : (Date.parse(at) - new Date(flow.newest).getTime()) / 1_000
-  const { pages, feeds, embeddings } = flow
+  const { pages, feeds, embeddings, removals } = flow
   const rest = (count: number, what: string, first: string) => {
     const ended = `${counted(count, what)} ended a process three times, and ${count === 1 ? 'is' : 'are'} tried once a day`
     return count > 0 && warn('ends', ended, first)
@@ -323,6 +325,12 @@ function ofFlow(flow: Flow<Date | string>, at: string): Found {
         'embedder',
         `Articles have waited for the embedder for ${span(embeddings.oldest)}`,
         FIRST.embedder,
+      ),
+    removalsAreLate(flow) &&
+      warn(
+        'removals',
+        `${counted(removals.waiting, 'removed article waits', 'removed articles wait')} to be cleared, the oldest for ${span(removals.oldest)}`,
+        FIRST.removals,
       ),
   ]
 }

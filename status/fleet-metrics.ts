@@ -97,9 +97,10 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const satisfies (keyof QueueCounts)[]
 
-const oldest = ({ pages, embeddings }: Flow) => ({
+const oldest = ({ pages, embeddings, removals }: Flow) => ({
   normalise: pages.oldest,
   embed: embeddings.oldest,
+  clear: removals.oldest,
 })
 
 /**

@@ -9,14 +9,18 @@ import type {
 import { type Pool, readRow } from '../shared/postgres/pool.ts'
 import { countOf, olderOf, SERVICES } from './machines.ts'
 
-// `last_seq` is the number of articles: numbers are drawn in the transaction that inserts the
-// articles, and no article is ever removed. Every article has a row in `embeddings`, except those
-// that only words find (`article_rights`). Partial indexes of `embeddings` have the articles
+// `last_seq` is the number of articles that ever came: numbers are drawn in the transaction that
+// inserts the articles. Every article has a row in `embeddings`, except those that only words find
+// (`article_rights`), and those that were taken out. Partial indexes of `embeddings` have the articles
 // without a vector. Indexes: pages_waiting, pages_stored, pages_failed, pages_resting,
-// embeddings_due, embeddings_failed, article_rights_silent.
+// embeddings_due, embeddings_failed, article_rights_silent. Reads all tombstones.
 const READ_FLOW = `
-  with articles as (
-    select last_seq as known, case when last_seq > 0 then last_at end as newest from ingest_clock
+  with gone as (
+    select count(*) filter (where seq > 0) as articles, count(*) filter (where cleared_at is null) as waiting,
+           extract(epoch from now() - min(removed_at) filter (where cleared_at is null)) as oldest
+      from tombstones
+  ), articles as (
+    select last_seq - (select articles from gone) as known, case when last_seq > 0 then last_at end as newest from ingest_clock
   ), open as (
     select count(*) as all, count(*) filter (where ends < 3 and due_at <= now()) as due,
            count(*) filter (where ends > 2) as resting,
@@ -28,6 +32,7 @@ const READ_FLOW = `
                            'failed', failed, 'resting', open.resting,
                            'oldest', greatest(0, open.oldest)::float8) as embeddings,
          json_build_object('resting', (select count(*) from feeds where ends > 2 and active)) as feeds,
+         (select json_build_object('waiting', waiting, 'oldest', greatest(0, oldest)::float8) from gone) as removals,
          json_build_object('waiting', waiting, 'due', w.due,
                            'stored', (select count(*) from pages where state = 'stored'),
                            'failed', (select count(*) from pages where state = 'failed'),
