@@ -60,7 +60,8 @@ async function compareAll(
   }
 }
 
-// Articles that were taken out, and whose vectors are about to go. $1 seqs. Index: tombstones_uncleared.
+// Articles that were taken out, and whose vectors are about to go. $1 seqs. Index:
+// tombstones_uncleared.
 const WAITING = 'select seq from tombstones where cleared_at is null and seq = any ($1::bigint[])'
 
 /**

@@ -124,7 +124,7 @@ export function failovers(): fc.Arbitrary<Step[]> {
   })
 }
 
-/** Removals beside others, of which one sees a failover, as above; the articles are there before. */
+/** Removals beside others, of which one sees a failover; the articles are there before. */
 export function lostRemovals(): fc.Arbitrary<Step[]> {
   const keys = fc.array(fc.nat(KEYS - 1), { minLength: 16, maxLength: 48 })
   return fc.tuple(failovers(), keys).map(([[step], keys]) => {

@@ -35,7 +35,7 @@ async function openRemovable(test: Parameters<typeof openArchiveIndex>[0], seed:
   await makeTestSegments(index.pool, FEW)
   const remove = (some: Known[]) => removeArticles(index.pool, some, 'a court has ordered it')
   const stores = TEST_ARCHIVE === null ? [] : [openArchiveClearing(index.pool, TEST_ARCHIVE)]
-  const clear = (pool: Pool = index.pool) => clearRemoved(pool, stores, signal)
+  const clear = () => clearRemoved(index.pool, stores, signal)
   return { ...index, known, remove, clear }
 }
 
@@ -182,8 +182,12 @@ t.test('the mask of a state has the removals of this state, whoever reads anothe
   held[0]!()
   await turn()
   held[1]!()
-  t.equal((await after).total, known.length - 2)
-  t.equal((await before).total, known.length - 2)
+  const { length } = answer(
+    known.filter(one => one !== first && one !== second),
+    FROZEN,
+  )!.ids
+  t.equal((await after).total, length)
+  t.equal((await before).total, length)
 })
 
 t.test(
@@ -214,16 +218,17 @@ t.test(
       [],
     )
     // The look at all articles is over when this one comes.
-    const during = met(pool, async (_, ask) => ask())
     let looks = 0
-    Object.defineProperty(during, 'query', {
-      value: async (text: string, values?: unknown[]) => {
-        const answered = await pool.query(text, values)
-        if (text.includes('author_nos && $1') && ++looks === 1) await add([by('Cas Komt')(three!)])
+    const query = pool.query.bind(pool)
+    Object.assign(pool, {
+      async query(statement: string, values?: unknown[]) {
+        const answered = await query(statement, values)
+        if (`${statement}`.includes('author_nos && $1') && ++looks === 1)
+          await add([by('Cas Komt')(three!)])
         return answered
       },
     })
-    t.equal(await clear(during), 0)
+    t.equal(await clear(), 0)
     t.equal(looks, 1)
     t.equal(await names(), 'Bo Blijft,Cas Komt')
   },

@@ -1,0 +1,53 @@
+import t from 'tap'
+import { readColumn } from '../../shared/postgres/pool.ts'
+import { removeArticles } from '../../shared/removals/remove.ts'
+import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
+import { runScript } from '../script.ts'
+import { createWorld, query, served } from './world.ts'
+
+const world = await createWorld(t)
+const { pool, env } = world
+const vectors = openVectorStore(world.config)
+await world.fleet.start('embedder')
+const TITLES = [
+  'brug over het kanaal',
+  'brug over de rivier',
+  'trein naar het zuiden',
+  'brug dicht',
+]
+const seqs = await world.index(TITLES.map(title => ({ title })))
+await world.embedded(TITLES.length)
+const articles = (...words: string[]) => runScript('articles', words, env)
+const verify = async () => JSON.parse((await runScript('verify', ['--json'], env)).out)
+
+t.test('meaning finds no article that was taken out, and then its vector goes', async t => {
+  const found = async () => {
+    const search = await world.openSearch()
+    const { rows } = await search.search(query('brug'), null)
+    await search.close()
+    return rows.map(({ title }) => title).sort()
+  }
+  t.same(await found(), [...TITLES].sort())
+  const [id = ''] = await readColumn<string>(pool, 'select id from articles where seq = $1', [
+    seqs[1],
+  ])
+  await removeArticles(pool, [{ seq: seqs[1]!, id }], 'a court')
+  const left = TITLES.filter((_, at) => at !== 1).sort()
+  t.same(await found(), left)
+  t.equal((await vectors.read(await served(world), seqs)).length, 4)
+  t.match(await verify(), {
+    ok: true,
+    differences: [],
+    notes: [/^1 removed article waits to be cleared/],
+  })
+  const refused = await runScript('articles', ['clear'], { ...env, QDRANT_URL: '' })
+  t.match(refused, { code: 2, err: /Set QDRANT_URL/ })
+  const cleared = await articles('clear')
+  t.match(cleared, { code: 0, err: /Nothing is left/ }, cleared.err)
+  const stored = await vectors.read(await served(world), seqs)
+  t.same(stored.map(({ seq }) => seq).sort(), [seqs[0], seqs[2], seqs[3]])
+  t.same(await found(), left)
+  const { ok, differences, notes } = await verify()
+  t.match({ ok, differences }, { ok: true, differences: [] })
+  t.notMatch(notes.join(), 'to be cleared')
+})
