@@ -339,7 +339,7 @@ async function pageOf(line: PageLine, pageId: bigint, fetchedAt: Date, config: C
       ),
     ),
   }
-  const verdict = judge({ kind: 'answer', answer, url: address }, 0)
+  const verdict = judge({ kind: 'answer', answer, url: address, moved: null }, 0)
   const own = isOwnHost(address, page.outlet)
   switch (verdict.kind) {
     case 'store': {

@@ -159,13 +159,11 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
  */
 async function follow(from: URL, ask: Ask): Promise<Answered> {
   const track = freshTrack()
-  let permanent = true
   const fetched = await followAll(track, from, async url => {
     const answer = await ask(url, track.cookies.headerFor(url))
-    if (answer.status >= 300 && answer.status < 400)
-      permanent &&= answer.status === 301 || answer.status === 308
-    return { kind: 'answer', answer, url }
+    return { kind: 'answer', answer, url, moved: null }
   })
-  if (fetched.kind === 'answer') return { ...fetched, permanent }
+  if (fetched.kind === 'answer')
+    return { ...fetched, permanent: fetched.moved?.href === fetched.url.href }
   throw new Error('detail' in fetched ? fetched.detail : fetched.kind)
 }

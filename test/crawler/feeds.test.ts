@@ -95,6 +95,33 @@ t.test(
   },
 )
 
+t.test('a feed that moved for good and then ended says where to', async t => {
+  const old = ['/moved.xml', '/lent.xml', '/back.xml']
+  await run.forget()
+  await run.outlets({ 'x.example': old.map(at) })
+  const to = (status: number, path: string) => reply(status, { location: at(path) })
+  site.on('/moved.xml', to(301, '/between.xml'))
+  site.on('/between.xml', to(308, '/new.xml'))
+  site.on('/lent.xml', to(302, '/new.xml'))
+  site.on('/back.xml', to(301, '/new.xml'))
+  site.on('/new.xml', rss(at('/a')))
+  await poll()
+  site.on('/back.xml', rss(at('/b')))
+  await poll()
+  t.same(
+    (await run.feeds()).map(({ error }) => error),
+    [null, null, null],
+  )
+  for (const path of old) site.on(path, reply(404))
+  await poll()
+  const errors = (await run.feeds()).map(({ url, error }) => [url.slice(site.origin.length), error])
+  t.same(Object.fromEntries(errors), {
+    '/moved.xml': `the feed answers 404; it has moved for good: name ${at('/new.xml')} in the catalogue`,
+    '/lent.xml': 'the feed answers 404',
+    '/back.xml': 'the feed answers 404',
+  })
+})
+
 t.test('a feed that fails is asked less and less often, and says why', async t => {
   const feeds = ['/broken.xml', '/page.html', '/fine.xml'].map(at)
   await run.forget()

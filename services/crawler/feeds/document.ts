@@ -30,11 +30,18 @@ export interface Poll {
 
 /**
  * A document that was read, or the reason why it was not. `fresh`: ms for which the server promises
- * that the document does not change.
+ * that the document does not change. `moved`: the address to which it has moved for good.
  */
 export type Document =
-  | { kind: 'feed'; feed: ParsedFeed; base: string; validators: Validators; fresh: number }
-  | { kind: 'unchanged'; fresh: number }
+  | {
+      kind: 'feed'
+      feed: ParsedFeed
+      base: string
+      validators: Validators
+      fresh: number
+      moved: string | null
+    }
+  | { kind: 'unchanged'; fresh: number; moved: string | null }
   | {
       kind: 'failure'
       reason: string
@@ -65,9 +72,10 @@ export async function readDocument(
   const fetched = await politeGet(crawl, visit, poll.feed.outletNo, address, headers, options)
   if (fetched.kind !== 'answer') return notRead(fetched)
   const { answer, url } = fetched
+  const moved = fetched.moved?.href ?? null
   // Some caches answer 304 to a request without validators. We then have no copy.
   const isUnchanged = answer.status === 304 && Object.keys(asked).length > 0
-  if (isUnchanged) return { kind: 'unchanged', fresh: freshFor(answer.headers) }
+  if (isUnchanged) return { kind: 'unchanged', fresh: freshFor(answer.headers), moved }
   if (answer.status !== 200 && answer.status !== 203) return refused(answer)
   const contentType = answer.headers['content-type'] ?? null
   try {
@@ -88,6 +96,7 @@ export async function readDocument(
       base: url.href,
       validators: validatorsToKeep(answer, feed),
       fresh: freshFor(answer.headers),
+      moved,
     }
   } catch (error) {
     if (crawl.ending.aborted) return { kind: 'interrupted' }

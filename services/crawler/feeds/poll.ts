@@ -98,6 +98,7 @@ async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, 
     validators: validatorsToKeep(document, parts),
     fresh: parts.any ? 0 : document.fresh,
     before: parts.discovered,
+    moved: document.moved,
   }
   const saved = await savePoll(crawl.pool, feed, result, crawl.config)
   const { discovered, gap, older } = saved ?? { discovered: 0, gap: null, older: null }

@@ -36,6 +36,8 @@ export interface GoodPoll {
   fresh: number
   /** The number of new addresses from the parts that the same poll has read. */
   before: number
+  /** The address to which the feed has moved for good; null: it has not. */
+  moved: string | null
 }
 
 /** A time between two polls in which a feed may have named articles that we never saw. */
@@ -69,7 +71,7 @@ export async function savePoll(
   poll: GoodPoll,
   config: SavingSettings,
 ): Promise<SavedPoll | null> {
-  const { named, next, rolls, validators, fresh, before } = poll
+  const { named, next, rolls, validators, fresh, before, moved } = poll
   return transaction(pool, async client => {
     const locked = await lockFeed(client, feed)
     if (locked === null) return null
@@ -100,7 +102,7 @@ export async function savePoll(
               last_polled_at = clock_timestamp(), last_success_at = clock_timestamp(),
               last_new_at = case when $8 then clock_timestamp() else last_new_at end,
               failures = 0, ends = 0, last_error = null, parsing = false, named = named or $9,
-              open_gap_from = $10, open_gap_to = $11
+              open_gap_from = $10, open_gap_to = $11, moved_to = $12
         where feed_no = $1`,
       [
         feed.feedNo,
@@ -114,6 +116,7 @@ export async function savePoll(
         named.length > 0,
         open?.from ?? null,
         open?.to ?? null,
+        moved,
       ],
     )
     return { discovered, gap, older }

@@ -58,7 +58,8 @@ export async function beforeParsing(
 const BROKEN_OFF = 'the crawler ended while it parsed the document'
 
 /**
- * Records a poll that failed. The wait until the next poll grows, up to POLL_INTERVAL_MAX.
+ * Records a poll that failed. If the feed had moved for good, this tells the operator where. The
+ * wait until the next poll grows, up to POLL_INTERVAL_MAX.
  *
  * @param wait.atLeast ms that the server asked for
  * @param wait.exactly ms after which the next try is known to be useful
@@ -73,7 +74,8 @@ export async function saveFailure(
   const failures = await readValue<number>(
     pool,
     `update feeds
-        set failures = failures + 1, last_error = $2, last_polled_at = clock_timestamp(), parsing = false
+        set failures = failures + 1, last_polled_at = clock_timestamp(), parsing = false,
+            last_error = $2 || coalesce('; it has moved for good: name ' || left(moved_to, 300) || ' in the catalogue', '')
       where feed_no = $1 returning failures`,
     [feed.feedNo, printable(error)],
   )

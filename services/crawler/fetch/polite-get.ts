@@ -28,8 +28,11 @@ import {
 
 /** The outcome of fetching an address and following its redirects. */
 export type Fetched =
-  /** `url`: the address of the answer. */
-  | { kind: 'answer'; answer: FetchedResponse; url: URL }
+  /**
+   * `url`: the address of the answer. `moved`: the address to which the document has moved for
+   * good, by permanent redirects; null: it has not.
+   */
+  | { kind: 'answer'; answer: FetchedResponse; url: URL; moved: URL | null }
   | {
       kind: 'failure'
       reason: Extract<HostReply, { kind: 'failure' }>['reason'] | 'redirects'
@@ -143,9 +146,12 @@ export async function followAll(
   ask: (url: URL) => Promise<Fetched>,
 ): Promise<Fetched> {
   let url = start
+  let moved: URL | null = null
+  let isForGood = true
   for (;;) {
-    const fetched = await ask(url)
-    if (fetched.kind !== 'answer') return fetched
+    const asked = await ask(url)
+    if (asked.kind !== 'answer') return asked
+    const fetched: Fetched = { ...asked, moved }
     const { status, headers: answered, cookies } = fetched.answer
     const location = REDIRECTS.has(status)
       ? answered.location
@@ -156,11 +162,14 @@ export async function followAll(
     const next = follow(track, url, location)
     // When a document redirects its reader to no new address, the document itself is the answer.
     if (!(next instanceof URL)) return REDIRECTS.has(status) ? next : fetched
+    isForGood &&= PERMANENT.has(status)
+    if (isForGood) moved = next
     url = next
   }
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
+const PERMANENT = new Set([301, 308])
 
 /** Asks for one address, with a permit, if the outlet's budget and the robots.txt allow it. */
 async function ask(way: Way, url: URL): Promise<Fetched> {
@@ -194,7 +203,7 @@ async function ask(way: Way, url: URL): Promise<Fetched> {
   if (asked.kind === 'busy') return { ...asked, host }
   if (asked.kind !== 'answer') return asked
   askedHosts.add(host)
-  return { ...asked, url }
+  return { ...asked, url, moved: null }
 }
 
 /**
