@@ -18,6 +18,7 @@ import {
 import { pageAgencies } from './authors/agencies.ts'
 import { authorChoice } from './authors/authors.ts'
 import { bestOf, type Candidate, NO_ORIGIN, originOf } from './candidate.ts'
+import { type Claim, claimOf } from './claims.ts'
 import { dateChoice } from './dates/published.ts'
 import { type Identity, identify, isNoArticle } from './identity.ts'
 import { type InterstitialKind, recogniseInterstitial } from './interstitials/interstitials.ts'
@@ -60,6 +61,8 @@ export type Composition =
        * the feed.
        */
       fingerprint: Uint8Array | null
+      /** The canonical address that the page states, if it is another one. */
+      claim: Claim | null
       /** Whether the text contains a word of the title, and also a word of the feed's title. */
       titled: boolean
       rights: Rights
@@ -86,15 +89,21 @@ export const DEFAULT_RULES = rightsRules({
  * @param now bounds publication dates (decision 36)
  * @param options.repeated the outlet served the same text at other addresses, so it is not the
  * article's
+ * @param options.disbelieved other articles of the outlet claim the same canonical address
  * @param options.template the lines that pages of the outlet share
  */
 export async function composeArticle(
   page: StoredPage,
   now: Date,
-  options: { repeated?: boolean; template?: Template | null; rules?: RightsRules } = {},
+  options: {
+    repeated?: boolean
+    disbelieved?: boolean
+    template?: Template | null
+    rules?: RightsRules
+  } = {},
 ): Promise<Composition> {
   const feedTitle = page.entry?.title ? plainText(page.entry.title) : null
-  const { repeated = false, template = null, rules = DEFAULT_RULES } = options
+  const { repeated = false, disbelieved = false, template = null, rules = DEFAULT_RULES } = options
   const reading = readStored(page, feedTitle, { now, rules, repeated, template })
   const { interstitial, meta, texts, rights } = reading
   const refused = (reason: Refusal, detail: string): Refused => ({
@@ -121,7 +130,7 @@ export async function composeArticle(
   const titled = [...titles].every(words => isRelated(words, body ?? ''))
   const strange = !titled && feedTitle !== null && !isRelated(feedTitle, `${title.value} ${body}`)
   const article: NewArticle = {
-    ...identityOf(page, meta, language),
+    ...identityOf(page, disbelieved ? { ...meta, canonical: null } : meta, language),
     title: title.value,
     body,
     ...snippetWithin(reading, text, entry),
@@ -133,6 +142,10 @@ export async function composeArticle(
     language,
     country: outlet.country,
   }
+  const fingerprint =
+    own === null
+      ? null
+      : textFingerprint(strange ? `${title.value} ${own.value}` : own.value, { titled, strange })
   return {
     kind: 'article',
     article,
@@ -145,10 +158,8 @@ export async function composeArticle(
     },
     interstitial,
     lesson: interstitial === null ? lessonOf(reading.paragraphs) : null,
-    fingerprint:
-      own === null
-        ? null
-        : textFingerprint(strange ? `${title.value} ${own.value}` : own.value, { titled, strange }),
+    fingerprint,
+    claim: claimOf(article, page, fingerprint),
     titled,
     rights,
   }

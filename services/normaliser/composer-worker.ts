@@ -13,6 +13,7 @@ export interface ComposeTask {
   now: Date
   /** See `composeArticle`. */
   repeated: boolean
+  disbelieved: boolean
   template: Template | null
   rules: RightsRules
 }

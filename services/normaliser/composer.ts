@@ -17,6 +17,7 @@ type Compose = (page: StoredPage, options?: ComposeOptions) => Promise<Compositi
 
 interface ComposeOptions {
   repeated?: boolean
+  disbelieved?: boolean
   /** The lines that pages of the outlet share. */
   template?: Template | null
   /** The time that bounds publication dates; by default the current time. */
@@ -87,8 +88,10 @@ export function openComposer(options: ComposerOptions): Composer {
       measured()
     }
   }
-  const compose: Compose = (page, { repeated = false, template = null, now = new Date() } = {}) =>
-    run({ page, now, repeated, template, rules })
+  const compose: Compose = (
+    page,
+    { repeated = false, disbelieved = false, template = null, now = new Date() } = {},
+  ) => run({ page, now, repeated, disbelieved, template, rules })
   return {
     inTurn: <T>(
       outlet: string | number,

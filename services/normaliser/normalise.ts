@@ -6,6 +6,7 @@ import { warnOfSignals } from '../../shared/outlets/rights.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
 import { withInHand } from '../../shared/process/ends.ts'
 import type { Semaphore } from '../../shared/resilience/semaphore.ts'
+import { isDisputed } from './claims.ts'
 import type { Composition } from './compose.ts'
 import { ComposeError, type Composer } from './composer.ts'
 import type { ServedTexts } from './interstitials/served.ts'
@@ -118,7 +119,14 @@ function compose(
             first.kind === 'article' &&
             fingerprint !== null &&
             (await served.isRepeated({ outletNo, pageNo, titled: first.titled, fingerprint }))
-          const composition = repeated ? await composePage(page, { repeated, template }) : first
+          const disbelieved =
+            first.kind === 'article' &&
+            first.claim !== null &&
+            (await isDisputed(pool, outletNo, first.claim))
+          const composition =
+            repeated || disbelieved
+              ? await composePage(page, { repeated, disbelieved, template })
+              : first
           composed = {
             pageNo,
             outletNo,

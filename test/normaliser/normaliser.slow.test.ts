@@ -21,6 +21,20 @@ const pagesOf = (start: number, count: number) =>
     }
   })
 
+t.test('no article is lost where all pages name one canonical address', async t => {
+  const link = '<link rel="canonical" href="https://www.een.example/nieuws/altijd-dezelfde-brug">'
+  const pages = pagesOf(700, 12).map(page => ({
+    ...page,
+    html: page.html.replace('</head>', `${link}</head>`),
+  }))
+  await storePages(database, pages, 'een.example')
+  await normalise(t)
+  const rows = await database.query(
+    "select count(*)::int as n from articles join publishers using (publisher_no) where domain = 'een.example'",
+  )
+  t.match(rows, [{ n: 12 }])
+})
+
 t.test(
   'interstitials, refusals and other languages end as the outlet’s health shows them',
   async t => {
