@@ -1,10 +1,10 @@
 import { LANGUAGES } from '../shared/articles/article.ts'
+import { noteRules } from '../shared/articles/rules.ts'
 import { counted } from '../shared/log/printable.ts'
 import { type Pool, readValue } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { reindexArchive } from './reindex/archive.ts'
 import { reindexCopies, reindexSnippets, reindexVectors } from './reindex/fields.ts'
-import { noteWordRules } from './reindex/renew.ts'
 import {
   beginRun,
   type Chosen,
@@ -110,7 +110,8 @@ await runCommand(
       ([field, value]) => field !== 'what' && value !== null,
     )
     if (done) await endRun(pool, selection)
-    if (done && isWhole && selection.what === 'words') await noteWordRules(pool)
+    const { what } = selection
+    if (done && isWhole && (what === 'words' || what === 'snippets')) await noteRules(pool, what)
     report(progress, done)
     say(summary(chosen, progress, done))
     const isSound =

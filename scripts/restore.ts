@@ -32,7 +32,7 @@ import {
   toolsFor,
 } from './backup/dump.ts'
 import { readRemovals, takeOutAgain } from './backup/removals.ts'
-import { renewDerived } from './reindex/renew.ts'
+import { renewKeys, renewTexts } from './reindex/renew.ts'
 import { confirm } from './terminal/terminal.ts'
 import { prove } from './verify/checks.ts'
 
@@ -140,7 +140,8 @@ async function restore(context: CommandContext, config: Config, file: string): P
     await pool.query(`drop schema if exists ${QUEUE_SCHEMAS.join()} cascade`)
     await migrate(databaseUrl, { mayBeUnfinished: true })
     await keepRefusals(pool)
-    await renewDerived(pool, signal)
+    await renewKeys(pool, signal)
+    await renewTexts(pool, signal)
     const again = await takeOutAgain(pool, removals)
     await goOn(pool, target.clock)
     await pool.query('analyze')

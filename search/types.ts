@@ -54,7 +54,7 @@ export type {
   Standbys,
   Statement,
 } from './store/segment-store.ts'
-export type { Doomed, ListedRemoval, Removal } from './store/tombstones.ts'
+export type { Doomed, ListedRemoval, OutletAddress, Removal } from './store/tombstones.ts'
 export type { Verified, VerifyWork } from './verify.ts'
 export type { ArticleOutlet, Country, Language } from './vocabulary.ts'
 

@@ -400,6 +400,8 @@ export interface Surroundings {
   databaseFull: boolean | null
   /** Faults that a quick check of the index finds. */
   index: string[] | null
+  /** What is derived by other rules than those of this version. */
+  rules: string[] | null
   certificates: { of: string; daysLeft: number }[]
 }
 

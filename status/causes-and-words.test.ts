@@ -18,6 +18,7 @@ const AROUND: Surroundings = {
   schema: { database: 28, checkout: 28 },
   databaseFull: false,
   index: [],
+  rules: [],
   certificates: [{ of: 'QDRANT_URL', daysLeft: 60 }],
 }
 const FINE = {

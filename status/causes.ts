@@ -29,6 +29,8 @@ export const FIRST = {
   schema: 'run "npm run migrate"',
   checkout: 'update this checkout',
   index: 'run "npm run verify", which names what mends it',
+  rules:
+    'unless "npm start" or "npm run migrate" runs and renews them, run "npm run migrate"; for numbered rules of words, "npm run reindex"',
   clock: 'set both clocks by a time server',
   disk: 'free some space there, or move its data to a larger disk',
   removed: 'end the servers that run on it, and restore a backup into a new one',
@@ -189,7 +191,7 @@ const FULL_SHARE = 0.05
 const MEMORY_SHARE = 0.05
 
 function ofSurroundings(around: Surroundings): Found {
-  const { databaseFull, index, names, certificates } = around
+  const { databaseFull, index, rules, names, certificates } = around
   return [
     ofSchema(around),
     databaseFull === true &&
@@ -198,6 +200,9 @@ function ofSurroundings(around: Surroundings): Found {
     ...(index ?? [])
       .slice(0, NAMED)
       .map(fault => bad('index', `The index is damaged: ${fault}`, FIRST.index)),
+    ...(rules ?? []).map(text =>
+      warn('index', `Old articles may not be found: ${text}`, FIRST.rules),
+    ),
     ...ofMachine(around),
     names !== null &&
       names.lie !== null &&

@@ -7,6 +7,7 @@ import { totalmem } from 'node:os'
 import { connect, TLSSocket } from 'node:tls'
 import { glanceAtArchive } from '../search/archive/state.ts'
 import { glanceAtIndex } from '../search/verify.ts'
+import { glanceAtRules } from '../shared/articles/rules.ts'
 import type { Config } from '../shared/config/config.ts'
 import type { Surroundings } from '../shared/figures.ts'
 import { figure, shared } from '../shared/metrics.ts'
@@ -43,17 +44,19 @@ export async function readSurroundings(
       () => null,
     )
   const thoroughly = options.thoroughly === true
-  const [disk, clockAhead, names, schema, databaseFull, index, certificates] = await Promise.all([
-    orNull(readDisk(config.DATA_DIR)),
-    orNull(pool === null ? undefined : readClock(pool)),
-    orNull(
-      readNames(options.hosts ?? (pool === null ? [] : await hostsOfFeeds(pool).catch(() => []))),
-    ),
-    orNull(pool === null ? undefined : readSchema(pool)),
-    orNull(pool === null ? undefined : isFull(pool)),
-    orNull(pool === null ? undefined : glance(pool)),
-    orNull(thoroughly ? readCertificates(config, pool) : undefined),
-  ])
+  const [disk, clockAhead, names, schema, databaseFull, index, rules, certificates] =
+    await Promise.all([
+      orNull(readDisk(config.DATA_DIR)),
+      orNull(pool === null ? undefined : readClock(pool)),
+      orNull(
+        readNames(options.hosts ?? (pool === null ? [] : await hostsOfFeeds(pool).catch(() => []))),
+      ),
+      orNull(pool === null ? undefined : readSchema(pool)),
+      orNull(pool === null ? undefined : isFull(pool)),
+      orNull(pool === null ? undefined : glance(pool)),
+      orNull(pool === null ? undefined : glanceAtRules(pool)),
+      orNull(thoroughly ? readCertificates(config, pool) : undefined),
+    ])
   const memory = {
     free: process.availableMemory(),
     total: process.constrainedMemory() || totalmem(),
@@ -67,6 +70,7 @@ export async function readSurroundings(
     schema,
     databaseFull,
     index,
+    rules,
     certificates: certificates ?? [],
   }
 }

@@ -13,6 +13,8 @@ export interface Selection {
   from: Date | null
   /** Published before this time. */
   to: Date | null
+  /** The rules to which a start or `migrate` brings all articles; absent: `reindex` was called. */
+  renews?: number
 }
 
 const WHAT = ['vectors', 'snippets', 'copies'] as const

@@ -24,7 +24,7 @@ import { watchEventLoop } from '../../shared/process/event-loop.ts'
 import { whenParentIsGone } from '../../shared/process/signals.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { keyOf, watchCauses } from '../../status/cause-watch.ts'
-import { renewDerived } from '../reindex/renew.ts'
+import { renewKeys, renewTexts } from '../reindex/renew.ts'
 import { causesBefore, serversAway } from '../terminal/causes.ts'
 import {
   checkCatalogue,
@@ -114,7 +114,10 @@ async function run(start: Start): Promise<void> {
   await migrate(databaseUrl)
   const pool = createPool(databaseUrl, 'start', () => {}, { max: 2 })
   open.defer(() => pool.end())
-  await renew(databaseUrl, signal)
+  // What former versions derived may take longer to renew than a statement of a service.
+  const patient = createPool(databaseUrl, 'start', () => {}, { max: 3, statementTimeout: 0 })
+  open.defer(() => patient.end())
+  await renewKeys(patient, signal)
   let catalogue = config.OUTLETS
   if (catalogue === '') {
     const sample = await serveSample(dataDir.path, report)
@@ -133,6 +136,12 @@ async function run(start: Start): Promise<void> {
   open.defer(async () => {
     await Promise.all(services.map(service => service.stop()))
   })
+  const renewing = renewTexts(patient, signal).catch((error: Error) =>
+    report(
+      `Words and snippets of a former version were not renewed: ${error.message}; the next start goes on.`,
+    ),
+  )
+  open.defer(() => renewing)
   await showSearches({ ...start, env, pool, dataDir: dataDir.path, metrics, progress })
   // Downloads the tools that `npm run backup` needs, so that it later works without a network.
   void postgresTools(Number(MAJOR), { tls: false, signal, report: () => {} }).catch(() => {})
@@ -238,10 +247,4 @@ async function serveSample(dataDir: string, report: (sentence: string) => void) 
   const file = join(dataDir, 'sample-outlets.json')
   await writeWhole(file, JSON.stringify(sites.catalogue, null, 2), 0o644)
   return { file, close: sites.close }
-}
-
-/** Names and words of former versions may take longer than a statement of a service. */
-async function renew(databaseUrl: string, signal: AbortSignal): Promise<void> {
-  const pool = createPool(databaseUrl, 'start', () => {}, { max: 3, statementTimeout: 0 })
-  await renewDerived(pool, signal).finally(() => pool.end())
 }

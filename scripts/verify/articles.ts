@@ -24,10 +24,38 @@ export async function compareArticles(client: Client, rows: NumberedRow[]): Prom
     there.map(({ outlet }) => outlet),
     there.map(({ key }) => key),
   ])
-  for (const [at, { row }] of there.entries()) {
-    if (found[at]?.id !== row.id) row.faults.push(['identity', 'have urls that lead elsewhere'])
+  const strays = there.filter(({ row }, at) => found[at]?.id !== row.id)
+  const taken = strays.filter(stray => found[there.indexOf(stray)]?.id != null)
+  const doubles = await findDoubles(client, taken)
+  for (const stray of strays)
+    stray.row.faults.push(
+      doubles.has(stray)
+        ? ['doubles', 'have the address of another article, by the rules of this version']
+        : ['identity', 'have urls that lead elsewhere'],
+    )
+  for (const { row } of there)
     if (!areAgenciesRight(row)) row.faults.push(['agencies', 'lack agencies that their texts name'])
-  }
+}
+
+interface Addressed {
+  row: NumberedRow
+  outlet: string
+  key: string
+}
+
+/**
+ * Finds the articles that a former version knew by another key, which is that of another article by
+ * the rules of this version. Visible articles are never merged.
+ */
+async function findDoubles(client: Client, strays: Addressed[]): Promise<Set<Addressed>> {
+  if (strays.length === 0) return new Set()
+  // Index: article_addresses_id
+  const { rows } = await client.query<{ id: string; address: string }>(
+    'select id, address from article_addresses where id = any ($1::text[])',
+    [strays.map(({ row }) => row.id)],
+  )
+  const had = new Set(rows.map(({ id, address }) => `${id} ${keyOf(`https://${address}`)}`))
+  return new Set(strays.filter(({ row, key }) => had.has(`${row.id} ${key}`)))
 }
 
 /** @returns '': the text is no address, and no row has it */

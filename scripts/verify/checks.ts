@@ -1,5 +1,6 @@
 import { glanceAtArchive } from '../../search/archive/state.ts'
 import { type Verified, type VerifyWork, verifyIndex } from '../../search/verify.ts'
+import { glanceAtRules } from '../../shared/articles/rules.ts'
 import { checkCopiesState, openGroupCheck } from '../../shared/copies/pass.ts'
 import { counted } from '../../shared/log/printable.ts'
 import { countOf, type Pool } from '../../shared/postgres/pool.ts'
@@ -38,6 +39,7 @@ async function verifyWith(
   extent: Extent & Pick<VerifyWork, 'also'>,
 ): Promise<Verified> {
   for (const text of await glanceAtArchive(pool)) found('archive', text)
+  for (const text of await glanceAtRules(pool)) found('rules', text)
   const { tokenise, close } = openTokeniser()
   return verifyIndex({ pool, tokenise, found, ...extent }).finally(close)
 }

@@ -16,6 +16,7 @@ const MENDS = {
   words: REINDEX,
   names: REINDEX,
   leftovers: REINDEX,
+  rules: `npm run migrate (words of numbered rules: ${REINDEX})`,
   removed: 'npm run articles -- clear',
   snippets: `${REINDEX} -- --snippets`,
   archive: `${REINDEX} -- --archive`,
@@ -37,9 +38,11 @@ const MENDS = {
   searches: 'its owner, who changes or removes it',
   secrets: 'a start of the API, after the row is deleted',
   unpromised: null,
+  doubles: null,
 } satisfies Record<
   | IndexKind
   | 'archive'
+  | 'rules'
   | 'vectors'
   | 'meaning'
   | 'hidden'

@@ -11,14 +11,19 @@ import { foldWord, KEPT, kindAt, PAIR, SEPARATOR, words } from './tokens.ts'
 
 export { hashOf, hashWords, pairHash, sortHashes } from './hashes.ts'
 export { stem } from './stems.ts'
+export { SNIPPET_RULES } from './text.ts'
 export { foldName, foldWord, hasLetterOrDigit, NAME_RULES, words } from './tokens.ts'
 
 /**
  * Version of the rules that make words of texts and queries, and of the rules that match words.
  * Raise it with every change that makes a search find other articles. A search that was cited under
- * an older version cannot be recomputed.
+ * an older version cannot be recomputed. Rules that build on words change with it (`rulesOn`).
  */
 export const WORD_RULES = 1
+
+/** The version of rules that build on others: it rises when one of them does. */
+export const rulesOn = (own: number, ...bases: number[]): number =>
+  bases.reduce((sum, base) => sum + 100 * (base - 1), own)
 
 /*
  * Words that carry no meaning of their own (decision 40). The reference (`/docs`) prints each list

@@ -1,7 +1,10 @@
 /**
- * Code points of the body that make the snippet (contract, "Article object"). After a change,
- * `npm run reindex -- --snippets` renews the stored snippets.
+ * The version of the rules of `snippetOf`. Raise it with every change. A start then makes all
+ * snippets anew, as `npm run reindex -- --snippets` does.
  */
+export const SNIPPET_RULES = 1
+
+/** Code points of the body that make the snippet (contract, "Article object"). */
 export const SNIPPET_LENGTH = 200
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })

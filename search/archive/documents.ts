@@ -1,4 +1,4 @@
-import { STOP_WORDS, wordsOf } from '../analysis/index.ts'
+import { NAME_RULES, rulesOn, STOP_WORDS, WORD_RULES, wordsOf } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import { foldName } from '../analysis/tokens.ts'
 import type { Names } from '../cache/stored-articles.ts'
@@ -11,7 +11,7 @@ import type { Language } from '../vocabulary.ts'
  * Version of the documents. Raise it with every change of the documents or the fields. Then
  * `npm run reindex -- --archive` builds every index anew.
  */
-export const ANALYSIS = 2
+export const ANALYSIS: number = rulesOn(2, WORD_RULES, NAME_RULES)
 
 /** The shape of new indices. Existing indices keep theirs. */
 export interface IndexShape {

@@ -21,6 +21,8 @@ import {
 } from './send.ts'
 import { type ArchiveIndexState, type ArchiveStore, openArchiveStore } from './state.ts'
 
+export { ANALYSIS, documentOf, indexBody } from './documents.ts'
+
 /*
  * The archive follows the segments: it takes in older articles, and their segments may then be
  * dropped. A run can be killed at any point. The next run reads the state from Postgres and goes

@@ -1,4 +1,3 @@
-import { WORD_RULES } from '../analysis/index.ts'
 import { type Client, countOf, type Queryable } from '../postgres.ts'
 import { digestOf, gaps, WRONG } from './postgres-segment-writer.ts'
 import { partsOf, type SegmentRange } from './segment-store.ts'
@@ -20,9 +19,11 @@ type RowKind =
   | 'order'
   | 'promises'
   | 'unpromised'
+  | 'doubles'
 /**
- * Kinds of differences. Each kind is mended in its own way. `unpromised` may be no fault: the
- * embedder may have given up the vector of an article.
+ * Kinds of differences. Each kind is mended in its own way. Two may be no fault. `unpromised`: the
+ * embedder may have given up the vector of an article. `doubles`: under the rules of a former
+ * version the addresses of two articles differed, and visible articles are never merged.
  */
 export type IndexKind = TableKind | RowKind
 
@@ -39,8 +40,6 @@ const CLOCK = '(select last_seq from ingest_clock)'
 const QUICK = [
   `select 'clock', 'the clock of ingestion has no row' where ${CLOCK} is null`,
   ...NUMBERED.map(beyondClock),
-  `select 'words', 'words are of the rules ' || rules || ', and this version has ${WORD_RULES}'
-   from derived_rules where name = 'words' and rules <> ${WORD_RULES}`,
   `select 'stamps', 'the latest articles have later times than the clock' from ingest_clock
    where last_at < (select max(ingested_at) from articles where seq > last_seq - 1000)`,
   // A killed process may leave a stored segment. The process that stores the next segment removes

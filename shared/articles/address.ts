@@ -37,6 +37,13 @@ export function readTarget(text: string, base?: string): URL | null {
 }
 
 /**
+ * The version of the rules of `addressKey`. Raise it with every change: a start then gives the
+ * articles their keys of these rules, too. Addresses of articles that were taken out are kept as
+ * hashes of their keys, so `findBarred` then has to look for the keys of the former rules as well.
+ */
+export const ADDRESS_RULES = 1
+
+/**
  * The key of an article's address, the same for all forms of the address (decision 37). It has no
  * scheme, no `www.`, `m.` or `amp.`, no fragment, no tracking parameters, no index file and no
  * trailing slash. The other parameters stay, sorted, because one such as `?id=123` may identify the

@@ -1,4 +1,11 @@
-import { hashWords, pairHash, sortHashes, wordListOf } from '../../search/analysis/index.ts'
+import {
+  hashWords,
+  pairHash,
+  rulesOn,
+  sortHashes,
+  WORD_RULES,
+  wordListOf,
+} from '../../search/analysis/index.ts'
 
 /*
  * Decides when two texts are copies. *Shingles* are the runs of five folded words of a body. Lines
@@ -11,7 +18,7 @@ import { hashWords, pairHash, sortHashes, wordListOf } from '../../search/analys
  * The version of the rules for groups in this file. When it changes, the pass finds all groups
  * again.
  */
-export const RULES = 1
+export const RULES: number = rulesOn(1, WORD_RULES)
 
 /** The times of two copies are at most this many ms apart. */
 export const WEEK: number = 7 * 86_400_000

@@ -29,12 +29,18 @@ async function checkOut(folder: string): Promise<void> {
 
 const APOSTROPHES = ["'", '‘', '’', 'ʼ', '`', '´']
 
-/** Articles whose names, titles and texts have each apostrophe. */
+/** Such parameters belonged to an address then. */
+const tracked = (at: number) => (at % 9 === 2 ? `?itm_source=${at}` : '')
+
+/**
+ * Articles whose names, titles and texts have each apostrophe. The last one has the address of
+ * another by the rules of today.
+ */
 const lines = Array.from({ length: 120 }, (_, at) => {
   const mark = APOSTROPHES[at % APOSTROPHES.length]
   const domain = `krant${at % 7}.example`
   return JSON.stringify({
-    url: `https://${domain}/${at}`,
+    url: `https://${domain}/${at === 119 ? 112 : at}${tracked(at)}`,
     title: `O${mark}Neill bezoekt ${at} d${mark}Oultremont`,
     body: at % 3 === 0 ? null : `In ${mark}s-Hertogenbosch sprak O${mark}Neill. `.repeat(at % 20),
     published_at: '2026-03-01T12:00:00Z',
@@ -72,11 +78,10 @@ t.test(
     t.match(migrated.err, /^Applied 0034_index\.sql, /m)
     const { code, out, err } = await runScript('verify', ['--json'], env)
     const { ok, articles, differences, notes } = JSON.parse(out)
-    t.strictSame(
-      { code, ok, articles, differences },
-      { code: 0, ok: true, articles: 120, differences: [] },
-      err,
-    )
+    t.strictSame({ code, ok, articles }, { code: 0, ok: true, articles: 120 }, out + err)
+    t.match(differences, [{ kind: 'doubles', count: 1, mend: null }])
+    const again = await runScript('import', ['-'], env, lines.join('\n').replaceAll('itm_', 'utm_'))
+    t.match(again.err, /0 articles|120 known/, 'known by the keys of today')
     t.match(notes, [/^The order of 120 times of ingestion was not compared/])
     const found = await database.query(
       "select count(*)::int as n from article_words where title like E'%\\no\\nneill\\n%'",

@@ -2,9 +2,11 @@ import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { migrate, migrationFiles } from '../../infra/migrations/migrate.ts'
+import { renewKeys, renewTexts } from '../../scripts/reindex/renew.ts'
 import { makeSegments, openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { glanceAtIndex } from '../../search/verify.ts'
+import { glanceAtRules } from '../../shared/articles/rules.ts'
 import { createPool, FIRST_SCHEMA, type Pool, SCHEMA } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase, PATIENT, type TestDatabase } from '../database.ts'
@@ -118,6 +120,11 @@ t.test(
         'what is made or merged from now on has one',
       )
       t.strictSame(await glanceAtIndex(pool), [])
+      t.match(await glanceAtRules(pool), [/^addresses are of a former version/, /^words are of/])
+      const never = new AbortController().signal
+      await renewKeys(pool, never)
+      await renewTexts(pool, never)
+      t.strictSame(await glanceAtRules(pool), [])
     })
   },
 )

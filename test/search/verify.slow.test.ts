@@ -10,6 +10,7 @@ import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { glanceAtIndex } from '../../search/verify.ts'
 import { readPlace } from '../../services/api/desk/place.ts'
+import { glanceAtRules } from '../../shared/articles/rules.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { putAlert } from '../../shared/desk/alerts/alerts.ts'
 import { keepCitation, type NewCitation } from '../../shared/desk/citations.ts'
@@ -186,6 +187,8 @@ const quick = cases(`
   clock | no clock | delete from ingest_clock
   clock | a promise of no article | insert into embeddings (seq, due_at) values (900, now())
   stamps | the time is behind | update ingest_clock set last_at = last_at - interval '1 day'
+  rules | words of other rules | update derived_rules set rules = 9 where name = 'words'
+  rules | keys of a former version | delete from derived_rules where name = 'addresses'
   archive | released, not archived | delete from segments where first_seq = 1; update segments_version set released_to = 64
   segments | a digest | update segments set digest = 'x' where first_seq = 129
   leftovers | a segment that nobody uses | insert into segments_ahead select segment_no, 'merge', now() - interval '1 hour', first_seq, last_seq, bucket_bits, first_published, last_published, first_ingested, last_ingested, undated, columns from segments where first_seq = 1
@@ -293,7 +296,8 @@ t.test(`whatever breaks the index is named (SEED=${SEED})`, async t => {
       const isNamed = [...report.kinds.keys()].some(one => one === kind)
       t.ok(isNamed, `${kind}, ${what}: ${report.lines().join('\n')}`)
       t.equal(report.isSound(), kind === 'unpromised', what)
-      const seen = [...(await glanceAtIndex(pool)), ...(await glanceAtArchive(pool))].length > 0
+      const glances = [glanceAtIndex, glanceAtArchive, glanceAtRules].map(glance => glance(pool))
+      const seen = (await Promise.all(glances)).flat().length > 0
       const isQuick = quick.some(([, name]) => name === what)
       t.equal(seen, isQuick, `${what}, at a glance`)
     })

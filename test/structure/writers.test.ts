@@ -28,13 +28,18 @@ const WRITERS = {
   ],
   article_days: ['search/indexing/writer.ts'],
   article_ids: ['search/indexing/identity.ts', 'search/store/tombstones.ts'],
-  article_addresses: ['search/indexing/identity.ts', 'search/store/tombstones.ts'],
+  article_addresses: [
+    'scripts/reindex/renew.ts', // keys of newer rules, for known ids
+    'search/indexing/identity.ts',
+    'search/store/tombstones.ts',
+  ],
   publishers: ['search/indexing/identity.ts', 'search/store/postgres-articles.ts'],
   authors: [
     'search/indexing/identity.ts',
     'search/store/postgres-articles.ts',
     'search/store/tombstones.ts',
   ],
+  derived_rules: ['shared/articles/rules.ts'],
   copy_sketches: ['shared/copies/pass.ts'],
   copies_due: ['shared/copies/pass.ts'],
   copies_state: ['shared/copies/pass.ts'],
