@@ -42,6 +42,10 @@ const FAULTS = `
        or exists (select from unnest(m.seqs) told (seq) where told.seq > m.seq
                      or not exists (select from articles a where a.seq = told.seq)))
   union all
+  select 'alerts', message_id || ' of ' || alert_id || ' tells a removal that is not there'
+    from alert_messages m where kind = 'removed' and delivered_at is null
+     and exists (select from unnest(seqs) told (seq) where not exists (select from tombstones t where t.seq = told.seq))
+  union all
   select 'alerts', m.message_id || ' of ' || m.alert_id || ' would move its place back'
     from alert_messages m join search_alerts a using (alert_id)
    where m.kind = 'articles' and m.delivered_at is null and m.seq < a.seq

@@ -115,3 +115,17 @@ t.test('a mail speaks the language of its alert', t => {
   t.equal(new Set(ofOne).size, LANGUAGES.length)
   t.end()
 })
+
+t.test('what was taken out is told by ids and times, in each language', t => {
+  for (const language of LANGUAGES) {
+    const one = section('Bruggen', [])
+    const removals = [{ number: 7, id: 'a1', removed_at: '2026-11-29T05:00:00.000Z' }]
+    const message = { ...one.message, type: 'removed' as const, removals }
+    const { subject, text, html } = write({ ...one, message, alert: { ...one.alert, language } })
+    t.match(subject, alertSpeech(language).say(alertSpeech(language).words.removed, 1))
+    t.match(text, 'a1\n2026-11-29T05:00:00.000Z')
+    t.match(html, '<p>a1 · 2026-11-29T05:00:00.000Z</p>')
+    t.match(html, alertSpeech(language).words.forget)
+  }
+  t.end()
+})

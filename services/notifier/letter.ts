@@ -67,7 +67,9 @@ function addSection(
   const about =
     message.type === 'test'
       ? words.test
-      : `${countOf(section, speech)}, ${say(words.times, alert.zone)}`
+      : message.removals !== undefined
+        ? `${say(words.removed, message.removals.length)} ${words.forget}`
+        : `${countOf(section, speech)}, ${say(words.times, alert.zone)}`
   text.push(`${isolated(name)}\n${about}`)
   html.push(
     `<section><h${level} class="search">${foreign(name)}</h${level}><p class="soft">${escaped(about)}</p>`,
@@ -82,6 +84,10 @@ function addSection(
         `<p class="soft">${meta.map(foreign).join(' · ')}</p>` +
         `${snippet === null ? '' : `<p dir="auto">${straight(snippet)}</p>`}</article>`,
     )
+  }
+  for (const { id, removed_at } of message.removals ?? []) {
+    text.push(`${id}\n${removed_at}`)
+    html.push(`<p>${escaped(id)} · ${removed_at}</p>`)
   }
   const rest =
     message.more === 0 ? [] : isDigest(alert.when) ? [say(words.more, message.more)] : [words.next]
@@ -111,8 +117,16 @@ function countOf({ alert, message, found }: Section, { words, say }: AlertSpeech
     : `${say(words.articles, articles)} (${say(words.texts, texts)})`
 }
 
-const subjectOf = (section: Section, speech: AlertSpeech): string =>
-  `${isolated(section.message.search.name)}: ${section.message.type === 'test' ? speech.words.test : countOf(section, speech)}`
+function subjectOf(section: Section, speech: AlertSpeech): string {
+  const { search, type, removals } = section.message
+  const what =
+    removals !== undefined
+      ? speech.say(speech.words.removed, removals.length)
+      : type === 'test'
+        ? speech.words.test
+        : countOf(section, speech)
+  return `${isolated(search.name)}: ${what}`
+}
 
 /** Names as many searches as a subject holds. */
 const NAMED = 3

@@ -5,20 +5,30 @@ import { hostOf, QUESTION } from '../../shared/desk/alerts/messages.ts'
 import { chargeQuota, MONTH_OF_KEY, type QuotaMonth } from '../../shared/plans/counting.ts'
 import { type FoundKey, foundKey, PLAN_COLUMNS, type PlanRow } from '../../shared/plans/keys.ts'
 import { coveredBy, covers } from '../../shared/plans/reach.ts'
-import { type Client, type Pool, transaction } from '../../shared/postgres/pool.ts'
+import { type Pool, transaction } from '../../shared/postgres/pool.ts'
 import type { Waiting } from './places.ts'
 import { GIVES_UP, LEASE } from './retries.ts'
 
 /** An article as a message has it: the article object of the contract. */
 export type ToldArticle = ReturnType<typeof articleObject>
 
+/** An article that the alert told of, and that was taken out since. */
+interface ToldRemoval {
+  number: number
+  id: string
+  /** ISO 8601 */
+  removed_at: string
+}
+
 /** The content of a message, and the body of a webhook. */
 export interface Message {
   id: string
-  type: 'articles' | 'test' | 'ask'
+  type: 'articles' | 'test' | 'ask' | 'removed'
   search: { id: string; name: string }
   articles: ToldArticle[]
   more: number
+  /** Of the type `removed` alone. */
+  removals?: ToldRemoval[]
 }
 
 /** What a mail says of one search. */
@@ -96,6 +106,7 @@ interface Row extends PlanRow, QuotaMonth {
   with: string
   query: string
   found: number | null
+  removals: ToldRemoval[] | null
   more: number
   isStale: boolean
   alert_id: string
@@ -109,6 +120,8 @@ interface Row extends PlanRow, QuotaMonth {
 
 /** The most articles and searches of one mail, unless its first message has more articles. */
 const MAIL = { articles: 200, searches: 20 }
+
+const ISO = `to_char(removed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 // Takes messages for this process alone, with those that the same mail tells: it counts the
 // attempt, and nobody else sends the message before the lease ends. One statement reads the
@@ -133,13 +146,16 @@ const TAKE = `
       from due where m.message_id = due.message_id returning m.*, due."with")
   select g.message_id, g."with", g.kind, g.attempts, g.more, g.found, a.alert_id, a.told_to, a.search_id, a.language,
          a.time_zone, ${WHEN} as when, s.name, s.search as query, p.*, m.*,
-         coalesce(g.question <> ${QUESTION}, false) as "isStale", n.seqs, n.ids
+         coalesce(g.question <> ${QUESTION}, false) as "isStale", n.seqs, n.ids, r.removals
     from taken g join search_alerts a using (alert_id) join kept_searches s using (search_id)
     join api_keys k on k.id = a.key_id
     join (select ${PLAN_COLUMNS} from api_keys) p on p.id = k.id
     cross join lateral (
       select coalesce(array_agg(seq order by seq), '{}') as seqs, coalesce(array_agg(id order by seq), '{}') as ids
-        from articles where seq = any (g.seqs)) n
+        from articles where seq = any (g.seqs) and g.kind = 'articles') n
+    left join lateral (
+      select json_agg(json_build_object('number', number, 'id', id, 'removed_at', ${ISO}) order by number) as removals
+        from tombstones where seq = any (g.seqs)) r on g.kind = 'removed'
     left join lateral (${MONTH_OF_KEY}) m on k.quota is not null`
 
 /**
@@ -172,6 +188,7 @@ function messageOf(row: Row): TakenMessage {
     more: row.more,
     seqs: row.seqs.map(BigInt),
     ids: row.ids,
+    ...(row.kind === 'removed' ? { removals: row.removals ?? [] } : {}),
     with: row.with,
     query: row.query,
     found: row.found,
@@ -214,7 +231,7 @@ async function putOff(pool: Pool, { id, key }: TakenMessage): Promise<void> {
  * @throws HistoryChanged a number belongs to another article since a failover
  */
 export function composed(
-  { id, type, search, seqs, ids, more, key }: TakenMessage,
+  { id, type, search, seqs, ids, more, key, removals }: TakenMessage,
   rows: ReadonlyMap<bigint, ArticleRow>,
 ): Message | null {
   const reach = coveredBy(key.key.plan)
@@ -224,6 +241,8 @@ export function composed(
     return row === undefined ? [] : [articleObject(row)]
   })
   const shown = articles.filter(article => covers(reach, article))
+  if (removals !== undefined)
+    return removals.length === 0 ? null : { id, type, search, articles: [], more, removals }
   if (type === 'articles' && shown.length === 0) return null
   return { id, type, search, articles: shown, more }
 }
@@ -239,19 +258,27 @@ class HistoryChanged extends Error {
 /**
  * Records a delivery. In the same transaction the alert moves on to its new place, and the key pays
  * for the message. A message that was withdrawn while it was sent moves nothing.
+ *
+ * @param shown ids of the articles that were sent; undefined: the plan shows none, nothing was sent
  */
-export function noteDelivered(pool: Pool, message: TakenMessage, costs: boolean): Promise<void> {
+export function noteDelivered(
+  pool: Pool,
+  message: TakenMessage,
+  shown: readonly string[] | undefined,
+): Promise<void> {
   return transaction(pool, async client => {
-    if (!(await moveOn(client, message, costs))) return
-    const { key, type } = message
-    const { quota } = key.key.plan
-    if (quota !== null && type === 'articles' && costs) await chargeQuota(client, key.key.id, quota)
+    const costs = message.type === 'articles' && shown !== undefined
+    const seqs = message.seqs.filter((_, at) => shown?.includes(message.ids[at] ?? ''))
+    const values = [message.id, message.alert.id, costs, seqs]
+    if ((await client.query(DELIVERED, values)).rowCount !== 1) return
+    const { id, plan } = message.key.key
+    if (plan.quota !== null && costs) await chargeQuota(client, id, plan.quota)
   })
 }
 
 // Alerts are locked first and in order, as in all transactions that change or end them, so that no
-// two can deadlock. A mail that asks is noted for all alerts that it named. $1 message, $2 alert,
-// $3 whether articles were told.
+// two can deadlock. A mail that asks is noted for all alerts that it named. Only the articles that
+// were shown are kept. $1 message, $2 alert, $3 whether articles were told, $4 their numbers.
 const DELIVERED = `
   with own as (
     select a.alert_id, ${QUESTION} as question from search_alerts a join kept_searches s using (search_id)
@@ -262,7 +289,7 @@ const DELIVERED = `
     delete from alert_messages m using own
      where m.message_id = $1 and m.alert_id = own.alert_id and m.delivered_at is null and m.question <> own.question),
   told as (
-    update alert_messages m set delivered_at = now() from own
+    update alert_messages m set delivered_at = now(), seqs = case when m.kind = 'articles' then $4 else m.seqs end from own
      where m.message_id = $1 and m.alert_id = own.alert_id and m.delivered_at is null
        and coalesce(m.question = own.question, true)
      returning m.kind, m.seq, m.at)
@@ -271,17 +298,9 @@ const DELIVERED = `
          delivered_at = case when $3 then now() else delivered_at end
     from told, own where a.alert_id = own.alert_id`
 
-async function moveOn(
-  client: Client,
-  { id, type, alert }: TakenMessage,
-  costs: boolean,
-): Promise<boolean> {
-  const values = [id, alert.id, type === 'articles' && costs]
-  return (await client.query(DELIVERED, values)).rowCount === 1
-}
-
-// A message that is no articles is dropped when its alert rests. $1 message, $2 alert, $3 attempt,
-// $4 ms until the next, $5 why, $6 whether the receiver is gone, $7 GIVES_UP.
+// A message that is no articles is dropped when its alert rests. Removals are tried for a day, also
+// when the alert rests already. $1 message, $2 alert, $3 attempt, $4 ms until the next, $5 why, $6
+// whether the receiver is gone, $7 GIVES_UP.
 const FAILED = `
   with own as (select alert_id from search_alerts where alert_id = $2 for update),
   failed as (
@@ -290,12 +309,13 @@ const FAILED = `
                         when failing_since < now() - $7 * interval '1 ms' then 'It has failed for a day: ' || $5
                         else rests end
       from own where a.alert_id = own.alert_id returning a.alert_id, a.rests is not null as rests),
-  later as (
-    update alert_messages m set try_at = now() + $4 * interval '1 ms' from failed
-     where m.message_id = $1 and m.attempts = $3 and m.delivered_at is null and not (failed.rests and m.kind <> 'articles')),
   dropped as (
-    delete from alert_messages m using failed where m.message_id = $1 and failed.rests and m.kind <> 'articles')
-  select`
+    delete from alert_messages m using failed
+     where m.message_id = $1 and failed.rests and m.kind <> 'articles'
+       and (m.kind <> 'removed' or $6 or m.created_at < now() - $7 * interval '1 ms')
+    returning m.message_id)
+  update alert_messages m set try_at = now() + $4 * interval '1 ms'
+   where m.message_id = $1 and m.attempts = $3 and m.delivered_at is null and not exists (select from dropped)`
 
 /** Records a failure, and when the message is sent next. */
 export async function noteFailed(

@@ -179,7 +179,8 @@ async function send(sender: Sender, { messages, place, rows, secrets }: Begun): 
     if (sections.length > 0) await deliver(sender, sections, secrets)
     outcome = { kind: 'taken', wait: 0 }
     for (const { message, body } of composedOnes) {
-      await noteDelivered(sender.pool, message, body !== null)
+      const shown = body?.articles.map(({ id }) => id)
+      await noteDelivered(sender.pool, message, shown)
       delivered.inc()
     }
   } catch (error) {

@@ -14,6 +14,7 @@ import {
   writeTombstones,
 } from '../../search/removals.ts'
 import { leaveGroups } from '../copies/pass.ts'
+import { tellRemoved } from '../desk/alerts/messages.ts'
 import { hashesOfCited } from '../desk/cited-removals.ts'
 import { type Client, countOf, readColumn, transaction } from '../postgres/pool.ts'
 import { repeatLocked } from './locks.ts'
@@ -114,6 +115,7 @@ async function clearHouse(client: Client, articles: Doomed[]): Promise<void> {
   const seqs = articles.map(({ seq }) => seq)
   const ids = articles.map(({ id }) => id)
   await client.query(CLEAR_PAGES, [ids, seqs])
+  await tellRemoved(client, seqs)
   // A message without articles goes. Its alert then looks again from its place before.
   await client.query(CLEAR_MESSAGES, [seqs])
   await client.query(
@@ -145,7 +147,7 @@ const CLEAR_PAGES = `
 const CLEAR_MESSAGES = `
   update alert_messages m set seqs = array(
     select s from unnest(m.seqs) with ordinality as n (s, place) where s <> all ($1::bigint[]) order by place)
-   where delivered_at is null and seqs && $1::bigint[]`
+   where delivered_at is null and kind = 'articles' and seqs && $1::bigint[]`
 
 /** Finds articles by id or address. @returns what was not found, too */
 export async function findDoomed(

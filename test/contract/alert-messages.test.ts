@@ -85,7 +85,7 @@ t.test('a changed set of outlets is another question: nothing of the former is t
   const [taken] = await takeMessages(pool, [third.id])
   await index('Waterpeil', 'sluis.example', 1)
   await putSet(pool, key, { name: 'papers', domains: ['sluis.example'] })
-  await noteDelivered(pool, taken!, true)
+  await noteDelivered(pool, taken!, taken!.ids)
   const fourth = await next(third.id)
   t.equal(fourth.seqs.length, 2, 'a message that was on its way moves no place')
 
@@ -98,7 +98,7 @@ t.test('a changed set of outlets is another question: nothing of the former is t
     "update search_alerts set due_at = now() + interval '1 hour' where alert_id = $1",
     [alert],
   )
-  await noteDelivered(pool, sent!, true)
+  await noteDelivered(pool, sent!, sent!.ids)
   await putSet(pool, key, { name: 'papers', domains: ['dijk.example', 'sluis.example'] })
   await index('Waterpeil', 'dijk.example', 1)
   const sixth = await next(fifth.id)
@@ -123,7 +123,7 @@ t.test('an alert that joined the mail of another is asked when that one ends', a
   t.same(await nameAsked(pool, other, second.alert), ['q=twee'])
   const [taken] = await takeMessages(pool, [other])
   const late = await tell(key, 'q=drie', to)
-  await noteDelivered(pool, taken!, false)
+  await noteDelivered(pool, taken!, undefined)
   t.same(await askedBy(pool, other), ['q=twee'])
   await askUnasked(pool)
   t.same(await asked(second), [], 'who was asked is not asked again')

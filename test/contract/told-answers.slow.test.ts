@@ -69,7 +69,7 @@ t.test('a search that changes withdraws what waits, and keeps its place', async 
   t.match(taken, { attempts: 1, search: { name: 'Bruggen' }, seqs: [1n] })
   await changeSearch(pool, key.id, id, { name: 'Tunnels', search: 'q=tunnel' })
   t.same(await messages(), [])
-  await noteDelivered(pool, taken!, true)
+  await noteDelivered(pool, taken!, taken!.ids)
   t.equal(await place(), 0n, 'an answer to what was on its way moves nothing')
   await pool.query('update search_alerts set due_at = now()')
   await tell()
@@ -128,7 +128,7 @@ t.test('a burst is searched once, and told whole', async t => {
     const [{ id } = { id: '' }] = await messages()
     const [taken] = await takeMessages(pool, [id])
     told.push(...taken!.seqs.map(String))
-    await noteDelivered(pool, taken!, true)
+    await noteDelivered(pool, taken!, taken!.ids)
   }
   t.same(
     told,

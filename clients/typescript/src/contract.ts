@@ -308,6 +308,20 @@ export interface Alert extends AlertTerms {
   secret?: string
 }
 
+/** The body of a webhook. It is beside the contract; fields may be added. */
+export interface AlertMessage {
+  /** Stays the same when the message is sent again. */
+  id: string
+  /** `removed`: articles that the alert told in the last seven days were taken out. */
+  type: 'articles' | 'test' | 'removed'
+  search: { id: string; name: string }
+  articles: Article[]
+  /** How many articles more there are. */
+  more: number
+  /** Of the type `removed` alone. Delete what you keep of them. */
+  removals?: { number: number; id: string; removed_at: string }[]
+}
+
 /** The addresses of a feed. */
 export interface GivenFeed {
   url: string

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Client } from '../../postgres/pool.ts'
 
 /*
  * A message of an alert, as its row in `alert_messages` says. It waits until `try_at`. A notifier
@@ -23,3 +24,37 @@ export const hostOf = (address: string): string =>
  */
 export const QUESTION = `encode(sha256(convert_to(concat_ws(E'\\n', s.search, array_to_string(k.countries, ','),
   extract(epoch from k.history_start), k.history_days, extract(epoch from s.sets_changed_at)), 'UTF8')), 'hex')`
+
+// The alerts that told of articles. They are locked before their messages are, as a delivery does,
+// so that no two can deadlock. $1 seqs. Index: alert_messages_seqs.
+const TELLERS = `
+  select from search_alerts a where confirmed_at is not null and alert_id in (
+    select alert_id from alert_messages where kind = 'articles' and seqs && $1::bigint[])
+   order by alert_id for key share`
+
+// A message that was sent may have arrived, although no answer to it did. Removals are told after
+// it. $1 seqs. Index: alert_messages_seqs.
+const TELL_REMOVED = `
+  with told as materialized (
+    select alert_id, seqs, try_at, delivered_at from alert_messages
+     where kind = 'articles' and seqs && $1::bigint[] and (attempts > 0 or delivered_at is not null)
+       for update),
+  news as (
+    select t.alert_id, array_agg(distinct s.seq) as seqs, max(t.try_at) filter (where t.delivered_at is null) as after
+      from told t, unnest(t.seqs) s (seq)
+     where s.seq = any ($1::bigint[]) and not exists (
+       select from alert_messages r where r.alert_id = t.alert_id and r.kind = 'removed' and s.seq = any (r.seqs))
+     group by 1)
+  insert into alert_messages (message_id, alert_id, kind, seqs, more, host, try_at)
+  select 'msg_' || replace(gen_random_uuid()::text, '-', ''), a.alert_id, 'removed', n.seqs, 0,
+         ${hostOf('a.told_to')}, greatest(now(), n.after)
+    from news n join search_alerts a using (alert_id) where a.confirmed_at is not null`
+
+/**
+ * Has each alert that told of articles tell that they are taken out (GDPR, article 19). What was
+ * told is known for a week, for as long as delivered messages are kept. It may run again.
+ */
+export async function tellRemoved(client: Client, seqs: bigint[]): Promise<void> {
+  await client.query(TELLERS, [seqs])
+  await client.query(TELL_REMOVED, [seqs])
+}

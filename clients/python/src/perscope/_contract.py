@@ -290,6 +290,24 @@ class Alert(_Alert, total=False):
     """With which a webhook is signed; in the answer of `set_alert` alone."""
 
 
+class _AlertMessage(TypedDict):
+    id: str
+    """Stays the same when the message is sent again."""
+    type: Literal["articles", "test", "removed"]
+    """removed: articles that the alert told in the last seven days were taken out."""
+    search: Dict[str, str]
+    articles: List[Article]
+    more: int
+    """How many articles more there are."""
+
+
+class AlertMessage(_AlertMessage, total=False):
+    """The body of a webhook. Fields may be added."""
+
+    removals: List[Removal]
+    """Of the type removed alone. Delete what you keep of them."""
+
+
 class Citation(TypedDict):
     """A search with its result, at an address for good."""
 
