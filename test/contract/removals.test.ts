@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import t from 'tap'
+import { createPool } from '../../shared/postgres/pool.ts'
 import { until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { sent, startTestApi } from './api.ts'
@@ -137,6 +138,17 @@ t.test('an article that was taken out is gone for every reader within seconds', 
   t.equal(list.code, 0, list.err)
   t.match(JSON.parse(list.out), { number: 1, id: gone, reason: 'a court', released_at: null })
   t.type(JSON.parse(list.out).cleared_at, 'string')
+})
+
+t.test('nothing is taken out while a writer of before removals runs', async t => {
+  const old = createPool(api.config.DATABASE_URL, 'normaliser', () => {})
+  t.teardown(() => old.end())
+  await old.query("set application_name = 'perscope normaliser #1 m43'")
+  const env = { DATABASE_URL: api.config.DATABASE_URL }
+  t.match(await runScript('articles', ['remove', 'nobody', '--reason', 'x'], env), {
+    code: 2,
+    err: /Writers of an earlier version run \(normaliser\)/,
+  })
 })
 
 t.test('who polls is told once, each time the place is kept', async t => {
