@@ -89,6 +89,16 @@ t.test('one mail has several searches, each with its end, and an end for all', t
   t.end()
 })
 
+t.test('a cut snippet ends after a whole word', t => {
+  const one = section('Bruggen', ['Brug dicht'])
+  const snippet = `${'woord '.repeat(33)}wo`
+  one.message.articles = one.message.articles.map(article => ({ ...article, snippet }))
+  const { text, html } = write(one)
+  t.match(text, /woord\u00A0…\nhttps/)
+  t.match(html, /woord\u00A0…<\/p>/)
+  t.end()
+})
+
 t.test('a digest counts what it does not tell, and an alert at once says that more comes', t => {
   const more = (when: string) => {
     const { alert, message, ...rest } = section('Bruggen', ['Brug dicht'], { found: 9 })

@@ -1,3 +1,4 @@
+import { upToWord } from '../../shared/articles/article.ts'
 import { type Alert, isDigest } from '../../shared/desk/alerts/alerts.ts'
 import { invitedName } from '../../shared/desk/alerts/consent.ts'
 import { escaped, foreign, isolated, letterOf, straight } from '../../shared/desk/alerts/look.ts'
@@ -76,7 +77,8 @@ function addSection(
   )
   for (const article of message.articles) {
     const meta = metaOf(article, alert.zone, speech)
-    const { title, url, snippet } = article
+    const { title, url } = article
+    const snippet = article.snippet && shortened(article.snippet)
     const parts = [title, meta.join(' · '), snippet ?? ''].filter(one => one !== '')
     text.push([...parts.map(isolated), url].join('\n'))
     html.push(
@@ -96,6 +98,12 @@ function addSection(
   text.push([...rest, ...more.map(([said, address]) => `${said}:\n${address}`)].join('\n'))
   const anchors = more.map(([said, address]) => `<a href="${escaped(address)}">${said}</a>`)
   html.push(`<p class="links">${[...rest, anchors.join(' · ')].join(' ')}</p></section>`)
+}
+
+/** As the page shows it: up to the last whole word. */
+function shortened(snippet: string): string {
+  const short = upToWord(snippet)
+  return short === snippet ? snippet : `${short}\u00A0…`
 }
 
 const metaOf = (

@@ -53,3 +53,10 @@ export const articleObject = (row: ArticleRow): ArticleObject => ({
   language: row.language,
   country: row.country,
 })
+
+/** Ends a cut snippet after its last whole word, without a comma or dash at the end. */
+export function upToWord(snippet: string): string {
+  // Snippets are cut after 200 characters, or before a grapheme that does not fit (decision 33).
+  if ([...snippet].length < 190 || /[.!?…][”"’»)]?$/.test(snippet)) return snippet
+  return /^(.*[^\s,;:–—(-])[\s,;:–—(-]+\S*$/s.exec(snippet)?.[1] ?? snippet
+}

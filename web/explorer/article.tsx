@@ -2,6 +2,7 @@ import type { VNode } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Related } from '../../clients/typescript/src/index.ts'
 import type { Match } from '../../search/browser.ts'
+import { upToWord } from '../../shared/articles/article.ts'
 import { useLater, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ask, isOneOf, type Outcome, safeAddress } from '../parts/request.ts'
@@ -139,13 +140,6 @@ export function Card(props: {
       {Beside !== undefined && <Beside {...{ article, told, related }} />}
     </article>
   )
-}
-
-/** Ends a cut snippet after its last whole word, without a comma or dash at the end. */
-function upToWord(snippet: string): string {
-  // Snippets are cut after 200 characters, or before a grapheme that does not fit (decision 33).
-  if ([...snippet].length < 190 || /[.!?…][”"’»)]?$/.test(snippet)) return snippet
-  return /^(.*[^\s,;:–—(-])[\s,;:–—(-]+\S*$/s.exec(snippet)?.[1] ?? snippet
 }
 
 /** Shows where an article is from and when it appeared, in the language of the page. */
