@@ -157,7 +157,7 @@ interface Search {
  * day.
  */
 const WORDS = {
-  sample: { keyword: 'nachttrein', language: 'fr', meaning: 'rivers bursting their banks' },
+  sample: { keyword: 'nachttrein', language: 'fr', meaning: 'hackers attack hospitals' },
   live: { keyword: '', language: 'nl', meaning: 'what the government decided today' },
 }
 

@@ -249,10 +249,13 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     await told(askFile(path, { key: secret, method: 'DELETE' }))
     await look()
   }
+  const isOfWords = search.mode !== 'semantic'
+  const tellsAbout = isOfWords ? words.alert.about : words.take.feedMeaning
+  const keepsAbout = isOfWords ? words.kept.about : words.kept.byMeaning
   return (
     <section class="feeds">
       <h3>{tells ? words.take.tell : words.take.keep}</h3>
-      <p class="hint">{tells ? words.alert.about : words.kept.about}</p>
+      <p class="hint">{tells ? tellsAbout : keepsAbout}</p>
       {/* One element in both cases, so that what stands below it is not made anew. */}
       <div>
         {kept === null ? (
@@ -278,14 +281,13 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
       </p>
       {tells && isLooked && (
         <>
-          {search.mode === 'semantic' && <p class="hint">{words.take.feedMeaning}</p>}
           <Telling
             key={address}
             name={kept?.name ?? usual}
             alert={kept?.alert ?? null}
             feed={kept?.feed ?? null}
             secret={secret}
-            isOfWords={search.mode !== 'semantic'}
+            isOfWords={isOfWords}
             isOpen
             id={keep}
             onSet={set}
