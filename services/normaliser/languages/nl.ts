@@ -193,7 +193,7 @@ export const nl = {
     /** Words about the price or the terms of a subscription. */
     terms: String.raw`per (week|maand|jaar)|opzegbaar|gratis|al een|reeds|toegang|probeer|actie|voordeel|\bnu\b|euro`,
     /** Sentences that end the article for readers who do not pay. */
-    paywalled: String.raw`(lees|verder|wil je|wilt u) (verder )?(lezen|lees)( met| dit|\?)|lees (dit|het) (volledige|hele) artikel|(exclusief|alleen|enkel) voor (onze )?abonnees|voorbehouden (aan|voor) abonnees|dit (artikel|verhaal) is (alleen|enkel|exclusief|gratis)|om (dit artikel|verder) te (kunnen )?lezen|(word|neem) (nu )?(een )?(abonnee|abonnement) (om|en)|verder lezen\?|(al|reeds) abonnee\?|je hebt nog \d+|u hebt nog \d+|onbeperkt lezen|(neem|sluit|kies|start) (nu |vandaag |hier )?(een|je|uw) (\S+ )?abonnement|word (nu |vandaag )?abonnee|hele (artikel|verhaal)\?`,
+    paywalled: String.raw`lees verder met (een|je|jouw|uw) (\S{1,20} )?(abonnement|account)|(lees|verder|wil je|wilt u) (verder )?(lezen|lees)( met| dit|\?)|lees (dit|het) (volledige|hele) artikel|(exclusief|alleen|enkel) voor (onze )?abonnees|voorbehouden (aan|voor) abonnees|dit (artikel|verhaal) is (alleen|enkel|exclusief|gratis)|om (dit artikel|verder) te (kunnen )?lezen|(word|neem) (nu )?(een )?(abonnee|abonnement) (om|en)|verder lezen\?|(al|reeds) abonnee\?|je hebt nog \d+|u hebt nog \d+|onbeperkt lezen|(neem|sluit|kies|start) (nu |vandaag |hier )?(een|je|uw) (\S+ )?abonnement|word (nu |vandaag )?abonnee|hele (artikel|verhaal)\?`,
     /** First path segments of addresses that many articles share: login, error. A list. */
     paths: 'aanmelden inloggen niet-gevonden',
   },

@@ -39,7 +39,7 @@ export function chooseBlocks(
     block =>
       block.holders.some(holder => region.has(holder)) &&
       linkShare(block) <= 0.6 &&
-      !isChaffLine(block.text, linkShare(block)),
+      !isChaff(block),
   )
   takeInAlike(blocks, chosen)
   takeInLinkedSentences(blocks, chosen)
@@ -51,9 +51,37 @@ export function chooseBlocks(
   dropTeasers(blocks, chosen, isHeadline)
   if (!chosen.includes(true)) takeOwnSentences(blocks, chosen, before, isHeadline)
   takeInCards(blocks, chosen)
+  takeInCells(blocks, chosen)
   dropEmptyHeadings(blocks, chosen)
   return chosen
 }
+
+/** Whether a block is a line that is no part of an article. Code in `pre` is part of one. */
+const isChaff = (block: Block) =>
+  block.element.name !== 'pre' && isChaffLine(block.text, linkShare(block))
+
+/** Adds the other cells of a table of data, when most of its text is chosen. */
+function takeInCells(blocks: Block[], chosen: boolean[]): void {
+  const cells = new Map<Element, number[]>()
+  for (const [at, { element }] of blocks.entries()) {
+    const around = [...upwards(element)]
+    const table = around.find(({ name }) => name === 'table')
+    if (table === undefined || !around.some(({ name }) => name === 'td' || name === 'th')) continue
+    cells.set(table, [...(cells.get(table) ?? []), at])
+  }
+  for (const inside of cells.values()) {
+    const lengthOf = (all: number[]) => all.reduce((sum, at) => sum + blocks[at]!.text.length, 0)
+    const whole = lengthOf(inside)
+    // Tables of a layout have few cells with much text in them, or headings.
+    const isLayout = inside.some(at => isHeading(blocks[at]!)) || whole > CELL * inside.length
+    if (inside.length < CELLS || isLayout) continue
+    if (lengthOf(inside.filter(at => chosen[at])) >= whole / 2)
+      for (const at of inside) chosen[at] = true
+  }
+}
+/** The fewest cells of a table of data, and the most characters of one on average. */
+const CELLS = 6
+const CELL = 100
 
 /** The common look and the common container of the chosen sentences. */
 interface Chosen {
@@ -70,7 +98,7 @@ function takeInAlike(blocks: Block[], chosen: boolean[]): void {
   const known = describeChosen(blocks, chosen)
   for (const [at, block] of blocks.entries()) {
     if (chosen[at] || at < first || linkShare(block) >= 0.5 || block.text.length < 20) continue
-    if (isChaffLine(block.text, linkShare(block))) continue
+    if (isChaff(block)) continue
     if (isAlike(block, known) || isBetween(block, known)) chosen[at] = true
   }
 }

@@ -331,3 +331,51 @@ t.test(
     )
   },
 )
+
+t.test('answers that readers unfold are the text; other hidden parts are not', t => {
+  const answer =
+    'De dijken worden zestig centimeter hoger, en de weg erlangs wordt een fietspad, omdat de brug over de beek te smal is voor vrachtwagens en voor bussen.'
+  const article = (attributes: string, text = answer) =>
+    read(
+      page(
+        `<article><h1>${TITLE}</h1>${paragraphs}<h2>Hoe hoog?</h2><div ${attributes}><p>${text}</p></div></article>`,
+      ),
+    )
+  const withAnswer = [...BODY, 'Hoe hoog?', answer]
+  t.same(article('hidden role="region" id="x_content"'), withAnswer)
+  t.same(article('style="display:none" class="faq-content-1"'), withAnswer)
+  t.same(article('hidden class="box"'), BODY)
+  t.same(article('hidden role="region"', 'Kies een gemeente.'), BODY)
+  t.end()
+})
+
+t.test(
+  'a table of data is taken whole, a table of a layout is not; code is text in pre alone',
+  t => {
+    const cell = (text: string) => `<td>${text}</td>`
+    const row = (dorp: string, cm: string) =>
+      `<tr>${cell(`<a href="/dorp">${dorp}</a>`)}${cell(`De dijk wordt daar ${cm} centimeter hoger dan nu.`)}</tr>`
+    const article = (inside: string) =>
+      read(page(`<article><h1>${TITLE}</h1>${paragraphs}${inside}</article>`))
+    const rows = [
+      ['Kessenich', 'zestig'],
+      ['Roosteren', 'tachtig'],
+      ['Thorn', 'veertig'],
+    ] as const
+    const table = `<table>${rows.map(([dorp, cm]) => row(dorp, cm)).join('')}</table>`
+    t.same(article(table).slice(BODY.length), [
+      'Kessenich',
+      'De dijk wordt daar zestig centimeter hoger dan nu.',
+      'Roosteren',
+      'De dijk wordt daar tachtig centimeter hoger dan nu.',
+      'Thorn',
+      'De dijk wordt daar veertig centimeter hoger dan nu.',
+    ])
+    const layout = table.replace('<tr>', '<tr><td><h2>Onze sponsors</h2></td></tr><tr>')
+    t.notOk(article(layout).includes('Kessenich'))
+    const code = 'function hoogte(dijk) { return dijk.meters + 0.6 }'
+    t.same(article(`<pre>${code}</pre><p>${BODY[0]!.replace('vier', 'zes')}</p>`)[3], code)
+    t.notOk(article(`<p>${code}</p><p>${BODY[0]!.replace('vier', 'zes')}</p>`).includes(code))
+    t.end()
+  },
+)

@@ -17,7 +17,7 @@ import {
   walk,
 } from '../markup/tree.ts'
 import { chooseBlocks, isChaffLine, isHeading, linkShare } from './choose.ts'
-import { isHidden, isHiddenByStyle, isSubject, isVeiled, prunedIn } from './prune.ts'
+import { isFolded, isHidden, isHiddenByStyle, isSubject, isVeiled, prunedIn } from './prune.ts'
 
 /*
  * The text of a page in three steps: remove elements whose names show boilerplate, let Readability
@@ -388,7 +388,9 @@ function hiddenWrappers(root: Element, pruned: ReadonlySet<Element>): Set<Elemen
   }
   const whole = measure(root)
   return new Set(
-    [...lengths.keys()].filter(hidden => whole < LARGE && (lengths.get(hidden) ?? 0) > whole / 2),
+    [...lengths.keys()].filter(
+      hidden => whole < LARGE && ((lengths.get(hidden) ?? 0) > whole / 2 || isFolded(hidden)),
+    ),
   )
 }
 

@@ -18,7 +18,11 @@ export function prunedIn(root: Element): ReadonlySet<Element> {
     element => element.name !== 'html' && element.name !== 'body' && isConsent(element),
   )
   const alike = aroundLikeShown(root, pruned)
-  pruneLight(root, pruned, element => isHidden(element) && !alike.has(element))
+  pruneLight(
+    root,
+    pruned,
+    element => isHidden(element) && !alike.has(element) && !isFolded(element),
+  )
   pruneLight(root, pruned, element => isBoilerplate(element) || isPlayerBox(element))
   for (const box of signUpsIn(root)) pruned.add(box)
   return pruned
@@ -266,6 +270,17 @@ export const isHidden = (element: Element): boolean =>
   'hidden' in element.attribs ||
   element.attribs['aria-hidden'] === 'true' ||
   isHiddenByStyle(element)
+
+/**
+ * Whether an element is a part of the text that readers unfold: a region or an answer below its
+ * heading, with sentences.
+ */
+export const isFolded = (element: Element): boolean =>
+  isHidden(element) &&
+  (element.attribs.role === 'region' || FOLDED.test(label(element))) &&
+  blocksOf(element).some(block => isProse(block) && block.text.length >= FOLDED_PROSE)
+const FOLDED = /faq|accord[ei]on/
+const FOLDED_PROSE = 150
 
 /** Names of elements whose text a paywall veils. The text is on the page, and often scrambled. */
 const VEILED =
