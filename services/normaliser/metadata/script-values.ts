@@ -79,7 +79,12 @@ function readValue(written: string): Json | undefined {
   if (sign === '{' || sign === '[')
     return (
       parse(written) ??
-      parse(written.replace(/("(?:[^"\\]|\\.)*")|\bundefined\b/g, (_, text) => text ?? 'null'))
+      parse(
+        written.replace(
+          /("(?:[^"\\]|\\[\s\S])*(?:"|\\?$))|\bundefined\b/g,
+          (_, text) => text ?? 'null',
+        ),
+      )
     )
   const inner = written
     .slice(1, -1)

@@ -14,9 +14,9 @@ export const WALL: RegExp =
 const FREE_KEY =
   /^(?:is|for|has)?_?(?:accessible_?for_?)?(?:free|gratis|gratuit|kostenlos|public|full_?access)$/i
 const PAID_KEY =
-  /premium|pay_?wall|(?:is|for|^)_?paid|payant|kostenpflicht|betaal|monetiz|gated|charged|payment_?required|(?:subscri|abonn|member)\w*only|^(?:is|has)?_?(?:plus|abo)(?:_?(?:article|artikel|content))?$/i
+  /premium|pay_?wall|(?:is|for|^)_?paid|payant|kostenpflicht|betaal|monetiz|gated|charged|payment_?required|(?:subscri|abonn|member)\w{0,20}only|^(?:is|has)?_?(?:plus|abo)(?:_?(?:article|artikel|content))?$/i
 const CLOSED_KEY =
-  /metered|(?<!b)locked|protected|restricted|truncated|teaser_?only|^(?:is_?)?closed$|subscri|abonn|require\w*(?:login|registration|account|subscription)|(?:login|registration)_?required/i
+  /metered|(?<!b)locked|protected|restricted|truncated|teaser_?only|^(?:is_?)?closed$|subscri|abonn|require\w{0,20}(?:login|registration|account|subscription)|(?:login|registration)_?required/i
 const ACCESS_KEY =
   /acc[eè]s|visib|tier|level|restriction|content_?code|audience|status|flag|label|badge|product|entitle/i
 const FREE = /^(?:free|public|open|all|everyone|anonymous|gratis|gratuite?|libre|kostenlos|frei)$/i
