@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
+import { letter } from '../../services/notifier/letter.ts'
+import type { Section, ToldArticle } from '../../services/notifier/message.ts'
 import { browserPath } from './browser.ts'
 
 /*
@@ -33,9 +35,9 @@ const browser = await chromium.launch(
 const viewport = { width: 900, height: 760 }
 const page = await browser.newPage({ viewport, locale: 'en-GB', timezoneId: 'Europe/Brussels' })
 const button = (name: string) => page.getByRole('button', { name, exact: true }).first()
-const draw = async (name: string) => {
-  await page.waitForLoadState('networkidle')
-  await page.screenshot({ path: `${FOLDER}${name}.png`, animations: 'disabled' })
+const draw = async (name: string, shown = page) => {
+  await shown.waitForLoadState('networkidle')
+  await shown.screenshot({ path: `${FOLDER}${name}.png`, animations: 'disabled' })
 }
 
 await page.goto(`${base}/#key=${key}`)
@@ -59,6 +61,14 @@ await button('One search by country').click()
 await page.locator('.compare canvas').waitFor()
 await draw('compare')
 
+await button('Cite').click()
+await button('Make the address').click()
+await page.locator('.take a[href^="/cite/"]').click()
+await button('Show the articles').click()
+await page.locator('article.card').first().waitFor()
+await page.evaluate('scrollTo(0, 0)')
+await draw('cite')
+
 for (const { id, name } of (await send<Kept[]>('GET', '/explore/searches')) ?? [])
   if (['Rivers', 'Night trains'].includes(name)) await send('DELETE', `/explore/searches/${id}`)
 const expression = '(nachttrein OR "night train") NEAR/20 (Milaan OR Milan)'
@@ -78,4 +88,32 @@ await send('PUT', `/explore/searches/${id}/alert`, {
 await page.goto(`${base}/searches?search=${id}`)
 await page.locator('details[open] select').first().waitFor()
 await draw('kept')
+
+const articlesOf = async (q: string): Promise<ToldArticle[]> => {
+  const answer = await fetch(`${base}/v1/articles?search_in=title_body&q=${q}&per_page=2`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  return JSON.parse(await answer.text()).articles
+}
+const alert = { when: 'monday 08:00', zone: 'Europe/Brussels', language: 'en' as const }
+const sectionOf = async (name: string, q: string, found: number): Promise<Section> => ({
+  alert: { id: 'alert_0', to: 'mailto:desk@news.example', ...alert },
+  message: {
+    id: 'msg_0',
+    type: 'articles',
+    search: { id, name },
+    articles: await articlesOf(q),
+    more: 0,
+  },
+  query: `q=${q}`,
+  found,
+})
+const links = { base: 'https://news.example', ending: () => 'https://news.example/unsubscribe/' }
+const sections = [
+  await sectionOf('Rivers', 'water', 5),
+  await sectionOf('Night trains', 'nachttrein', 1),
+]
+const mail = await browser.newPage({ viewport: { ...viewport, width: 600 } })
+await mail.setContent(letter(sections, 'Perscope', links).html)
+await draw('mail', mail)
 await browser.close()
