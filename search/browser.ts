@@ -4,6 +4,7 @@
  */
 
 export { wordRuns } from './analysis/tokens.ts'
+export { fits } from './analysis/wildcard.ts'
 export { type ExpressionProblem, inFull, leavesOf, parseExpression } from './query/expression.ts'
 export {
   type Match,

@@ -9,7 +9,13 @@ import {
 } from './execute/breakdown.ts'
 import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
-import { collectAll, createCountCollector, searchPage, TOTAL_CAP } from './execute/search.ts'
+import {
+  collectAll,
+  countWords,
+  createCountCollector,
+  searchPage,
+  TOTAL_CAP,
+} from './execute/search.ts'
 import { MEMORY_SIZES } from './memory/memory-index.ts'
 import { type OpenedParts, openParts } from './open-parts.ts'
 import { createPace, type Pace } from './pace.ts'
@@ -34,7 +40,7 @@ import { startWarmUp, type WarmUp } from './warm-up.ts'
 export { defaultCacheSizes } from './cache/cache.ts'
 export { MOST_OUTLETS } from './execute/breakdown.ts'
 export { TextsElsewhere } from './execute/index-parts.ts'
-export { TooFrequent } from './execute/plan.ts'
+export { TooFrequent, WildcardsElsewhere } from './execute/plan.ts'
 export { createCountCollector, createNumberCollector, TOTAL_CAP } from './execute/search.ts'
 export { createPace, SHORT_TURN } from './pace.ts'
 export { MOST_BUCKETS, TIME_UNITS, TooManyBuckets, timeZoneNamed } from './query/calendar.ts'
@@ -137,6 +143,11 @@ export function openIndexOf<A extends KeptArticle>(
       }
       const collector = await restarting(() => collectAll(paced, query, create, SIZES, { newest }))
       return collector.counts(parts.stored.names)
+    },
+
+    words(query, { state, pace, ...sizes } = {}) {
+      const paced = pacedBy(pace)
+      return restarting(given => countWords(paced, query, { ...SIZES, ...sizes }, given), state)
     },
 
     ...amongArticles(parts),

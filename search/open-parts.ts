@@ -8,6 +8,7 @@ import {
 } from './cache/stored-articles.ts'
 import { type Elsewhere, type IndexParts, nowhere, type StoredMeta } from './execute/index-parts.ts'
 import { NONE_REMOVED, removedArticles } from './execute/removed.ts'
+import { createLexicons } from './memory/lexicons.ts'
 import { createMemoryIndex } from './memory/memory-index.ts'
 import { createNameLists, type NameLists } from './memory/name-lists.ts'
 import type { Queryable } from './postgres.ts'
@@ -81,6 +82,7 @@ export function openParts<A extends KeptArticle>(
     source,
     stored,
     names,
+    lexicons: createLexicons(segments),
     waitFor,
     cache: withNameLists(createSegmentCache(segments, sizes), names, (sizes.names * 3) / 8),
     memory: createMemoryIndex(source, stored.keep),

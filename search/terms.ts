@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { LONGEST_WORD } from './analysis/tokens.ts'
 import type { Country, Language } from './vocabulary.ts'
 
 /**
@@ -87,12 +88,6 @@ export function parseWordTerm(term: string): WordTerm | null {
 }
 
 const STEM_LETTERS: Record<Language, string> = { nl: 'n', fr: 'f', de: 'd', lb: 'l', en: 'e' }
-
-/**
- * The longest word that is a term itself, in code units. A longer word has a digest as its term, so
- * that terms stay short.
- */
-export const LONGEST_WORD = 255
 
 function bounded(prefix: string, word: string): string {
   // No word contains `#`, so a digest never equals a word.

@@ -2,7 +2,7 @@ import type { DocumentWords } from './analysis/index.ts'
 import type { CacheSizes, CacheStats } from './cache/cache.ts'
 import type { KeptArticle } from './cache/stored-articles.ts'
 import type { Breakdown, CountedTexts, Counts } from './execute/breakdown.ts'
-import type { Collector } from './execute/collector.ts'
+import type { Collector, WordCount } from './execute/collector.ts'
 import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import type { Indexed, NewArticle } from './indexing/new-article.ts'
@@ -32,7 +32,7 @@ export type { DocumentWords } from './analysis/index.ts'
 export type { CacheSizes, CacheStats } from './cache/cache.ts'
 export type { ArticleForm, KeptArticle } from './cache/stored-articles.ts'
 export type { Breakdown, Count, CountedTexts, Counts, TextGroups } from './execute/breakdown.ts'
-export type { Collector, SegmentReader } from './execute/collector.ts'
+export type { Collector, SegmentReader, WordCount } from './execute/collector.ts'
 export type { Elsewhere, SearchSizes } from './execute/index-parts.ts'
 export type { Matched } from './execute/plan.ts'
 export type { ArticleRights, Indexed, NewArticle } from './indexing/new-article.ts'
@@ -112,6 +112,14 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
     texts?: CountedTexts,
     pace?: Pace,
   ): Promise<Counts>
+  /**
+   * The words for which the wildcards of an expression stand, and how many matches have each; the
+   * most frequent first. Leaves out words that no match has.
+   *
+   * @param options as in `search`
+   * @throws TooFrequent
+   */
+  words(query: Matched, options?: SearchOptions): Promise<WordCount[]>
   /**
    * The articles of `seqs` that pass all filters, in no order. Semantic search filters its
    * candidates with this function.

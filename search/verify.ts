@@ -8,6 +8,7 @@ import { type Client, type Pool, readValue, reasonOf, transaction } from './post
 import { type BuiltSegment, createSegmentBuilder } from './segment/builder.ts'
 import { type Columns, decodeColumns } from './segment/columns.ts'
 import { type DocIdSet, difference, docsOf, emptySet } from './segment/doc-id-set.ts'
+import { decodeLexicon, LEXICON_BUCKET } from './segment/lexicon.ts'
 import { readBucket } from './segment/postings.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
 import {
@@ -163,11 +164,12 @@ async function readSlice(
   if (removed.size > 0 && (await isUncleared(client, meta.no)))
     return { first: meta.first, last: meta.last }
   const dictionary = await store.readDictionary(meta, version)
+  const lexicon = await store.readLexicon(meta, version).catch(() => null)
   const differ = (text: string, more = 0) =>
     work.found('segments', `segment ${meta.no} (${meta.first} to ${meta.last}): ${text}`, more)
   const compare = () =>
     compareSegment(
-      { meta, columns: columns?.[0]?.columns, dictionary, removed },
+      { meta, columns: columns?.[0]?.columns, dictionary, lexicon, removed },
       builder.build,
       differ,
     )
@@ -251,6 +253,8 @@ interface StoredSegment {
   dictionary: TermDictionary
   /** Its articles that were taken out. */
   removed: ReadonlySet<bigint>
+  /** null: it cannot be read. */
+  lexicon: Buffer | null
 }
 
 async function compareSegment(
@@ -284,7 +288,20 @@ async function compareSegment(
   let lists = 0
   for (const text of unlikeLists(stored, built, seqOf)) if (++lists <= NAMED) differ(text)
   if (lists > NAMED) differ('more of its lists differ', lists - NAMED - 1)
+  if (!isDeepStrictEqual(wordsOf(stored.lexicon), wordsOf(lexiconOf(built))))
+    differ('its lexicon differs')
 }
+
+/** The lexicon of a segment that was built. */
+function lexiconOf({ buckets }: BuiltSegment): Buffer {
+  const blocks = buckets.filter(({ bucket }) => bucket >= LEXICON_BUCKET)
+  return blocks.length === 0
+    ? Buffer.from('\n')
+    : decodeLexicon(Buffer.concat(blocks.map(({ block }) => block)))
+}
+
+/** The words of a lexicon, sorted: those that were read from a dictionary have no order. */
+const wordsOf = (lexicon: Buffer | null) => lexicon?.toString().split('\n').sort()
 
 /** The first and last of some times, in the form of a `SegmentMeta`. */
 function spanOf(times: Float64Array): SegmentMeta['published'] {

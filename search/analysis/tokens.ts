@@ -84,6 +84,12 @@ export function kindAt(text: string, at: number, unit: number = text.charCodeAt(
   return kind
 }
 
+/**
+ * The longest word that is a term itself, in code units. A longer word has a digest as its term, so
+ * that terms stay short.
+ */
+export const LONGEST_WORD = 255
+
 /** A word of a text: its place, and its folded form. */
 interface WordRun {
   start: number

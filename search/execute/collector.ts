@@ -105,6 +105,12 @@ export interface NameUse {
   newest: readonly number[]
 }
 
+/** How many matches have a word. */
+export interface WordCount {
+  word: string
+  count: number
+}
+
 export const MINUTE = 60_000
 
 /** @param ms NaN: not known; the result is then lower than every other time */

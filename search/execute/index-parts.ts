@@ -1,5 +1,6 @@
 import type { SegmentCache } from '../cache/segment-cache.ts'
 import type { KeptArticle, StoredArticles } from '../cache/stored-articles.ts'
+import type { Lexicons } from '../memory/lexicons.ts'
 import type { MemoryIndex, MemorySizes } from '../memory/memory-index.ts'
 import type { NameLists } from '../memory/name-lists.ts'
 import type { Pace } from '../pace.ts'
@@ -41,6 +42,8 @@ export interface IndexParts<A extends KeptArticle = KeptArticle> {
   memory: MemoryIndex
   stored: StoredArticles<A>
   names: NameLists
+  /** Finds the words for which wildcards stand. */
+  lexicons: Lexicons
   waitFor: WaitFor
   /** Reads the stored parts of a version. */
   metaOf(version: bigint): Promise<StoredMeta>

@@ -31,6 +31,8 @@ export interface SearchPlan {
   verification: Expression | null
   /** What decides the price of the search; empty: it costs nothing. */
   nears: NearWords[]
+  /** How many words the wildcards of the query stand for; null: it has none. */
+  words: number | null
   scoring: ScoringTerm[]
 }
 
@@ -46,6 +48,7 @@ export type Matched = Omit<ArticleQuery, 'order' | 'perPage'>
  * @param publishers the numbers of the outlets that `outlets` names
  * @param watermark articles with a higher `seq` are not part of the result set
  * @param above articles up to this `seq` are not part of the result set; 0: no article is left out
+ * @param wildcards the words for which each wildcard of the query stands
  * @returns null: no article can match
  */
 export function planSearch(
@@ -54,6 +57,7 @@ export function planSearch(
   publishers: readonly number[],
   watermark: bigint,
   above = 0n,
+  wildcards: ReadonlyMap<string, readonly string[]> = new Map(),
 ): SearchPlan | null {
   const bounds = cutToDays(timeBoundsOf(query), days)
   if (bounds === null || (query.outlets !== null && publishers.length === 0)) return null
@@ -61,6 +65,7 @@ export function planSearch(
     query.match,
     query.searchIn,
     query.languages,
+    wildcards,
   )
   const filters = indexFilters(query, publishers)
   const clauses = [...(node === null ? [] : [node]), ...filters]
@@ -72,6 +77,7 @@ export function planSearch(
     filter: { bounds, watermark, above },
     verification,
     nears: nears.map(near => ({ ...near, node: and([near.node, ...filters]) })),
+    words: wildcards.size === 0 ? null : [...wildcards.values()].flat().length,
     scoring,
   }
 }
@@ -84,11 +90,32 @@ export function planSearch(
  */
 export const MOST_PRICE = 100_000
 
-/** A search would cost more than `MOST_PRICE`. */
+/** A search would cost more than `MOST_PRICE`, or its words cannot be known. */
 export class TooFrequent extends Error {
+  constructor(
+    message = `The words beside NEAR, or of a phrase with *, are too frequent: ${MOST_PRICE / 2} articles with both sides are the most for two words, and fewer for more words. Add a word that must appear, name fewer words beside NEAR, or choose a shorter time.`,
+  ) {
+    super(message)
+  }
+}
+
+/** The most words for which all wildcards of a search may stand together. */
+export const MOST_WORDS = 5_000
+
+/** The wildcards of a search stand for more words than `MOST_WORDS`. */
+export class TooManyWords extends TooFrequent {
+  constructor(words: number) {
+    super(
+      `The parts of words with * stand for ${words} words, and ${MOST_WORDS} are the most. Write more letters of the words, or fewer parts.`,
+    )
+  }
+}
+
+/** The archive would have to match wildcards, and does not know its words. */
+export class WildcardsElsewhere extends TooFrequent {
   constructor() {
     super(
-      `The words beside NEAR are too frequent: ${MOST_PRICE / 2} articles with both sides are the most for two words, and fewer for more words. Add a word that must appear, name fewer words beside NEAR, or choose a shorter time.`,
+      'The archive index holds the oldest of these articles and finds no parts of words; write a later published_after, or whole words.',
     )
   }
 }

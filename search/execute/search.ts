@@ -4,6 +4,7 @@ import type { NameLists } from '../memory/name-lists.ts'
 import type { Pace } from '../pace.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import { isWithin, type TimeBounds } from '../query/filters.ts'
+import { wildcardsOf } from '../query/holds.ts'
 import type { QueryNode } from '../query/parse.ts'
 import {
   type DocIdSet,
@@ -15,17 +16,21 @@ import {
   union,
 } from '../segment/doc-id-set.ts'
 import { type IndexState, SegmentsChanged } from '../store/segment-store.ts'
-import type { Collector, SegmentReader } from './collector.ts'
-import type { IndexPart, IndexParts, PacedParts, SearchSizes, StoredMeta } from './index-parts.ts'
+import { TERMS } from '../terms.ts'
+import type { Collector, SegmentReader, WordCount } from './collector.ts'
+import type { IndexPart, PacedParts, SearchSizes, StoredMeta } from './index-parts.ts'
 import { storedSegments } from './match-stored.ts'
 import { createTopCollector, firstInOrder, tieBreakers } from './order.ts'
 import {
   type Matched,
   type MatchOrder,
   MOST_PRICE,
+  MOST_WORDS,
   planSearch,
   type SearchPlan,
   TooFrequent,
+  TooManyWords,
+  WildcardsElsewhere,
 } from './plan.ts'
 import { cheapFirst } from './two-phase.ts'
 
@@ -60,13 +65,13 @@ export async function searchPage<A extends KeptArticle>(
 ): Promise<SearchPage<A>> {
   const snapshot = state ?? (await index.segments.readSnapshot())
   const watermark = position?.watermark ?? newest ?? snapshot.lastSeq
-  const plan = await planOf(index, query, snapshot, watermark)
+  const meta = await index.metaOf(snapshot.version)
+  const plan = await planOf(index, query, { snapshot, meta, watermark }, sizes, position === null)
   if (plan === null) return NOTHING
   const { sort, order, perPage } = query
   // One hit more than the page holds tells whether another page follows.
   const wanted = perPage + 1
   const top = createTopCollector({ sort, order, position, wanted, scored: plan.scoring.length > 0 })
-  const meta = await index.metaOf(snapshot.version)
   const removals = Number(meta.removed.last)
   // The second page and later ones show the total of the first page, so they count nothing, unless
   // an article was taken out meanwhile.
@@ -143,14 +148,58 @@ export async function collectAll<C extends Collector>(
   { above = 0n, newest, state }: CollectRange = {},
 ): Promise<C> {
   const snapshot = state ?? (await index.segments.readSnapshot())
-  const plan = await planOf(index, query, snapshot, newest ?? snapshot.lastSeq, above)
+  const meta = await index.metaOf(snapshot.version)
+  const watermark = newest ?? snapshot.lastSeq
+  const plan = await planOf(index, query, { snapshot, meta, watermark, above }, sizes, true)
   const collector = create(plan?.filter.bounds ?? null)
   if (plan === null) return collector
-  const meta = await index.metaOf(snapshot.version)
   const order = { sort: query.sort, order: 'desc', position: null } as const
   await pay(index, { snapshot, meta, plan }, sizes, true)
   await collectMatches(index, { snapshot, meta, plan }, order, [collector], Infinity, sizes)
   return collector
+}
+
+/**
+ * Counts the matches that have each of the words for which the wildcards of a query stand; the most
+ * frequent word first.
+ *
+ * @throws SegmentsChanged, TooFrequent
+ */
+export async function countWords(
+  index: PacedParts,
+  query: Matched,
+  sizes: SearchSizes,
+  state?: IndexState,
+): Promise<WordCount[]> {
+  const snapshot = state ?? (await index.segments.readSnapshot())
+  const meta = await index.metaOf(snapshot.version)
+  const seen = { snapshot, meta, watermark: snapshot.lastSeq }
+  const found = (await wordsOf(index, query, seen, sizes, true)) ?? new Map<string, string[]>()
+  const words = [...new Set([...found.values()].flat())]
+  const collector = await collectAll(index, query, () => wordCollector(words, query), sizes, {
+    state: snapshot,
+  })
+  return collector
+    .counts()
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => b.count - a.count || (a.word < b.word ? -1 : 1))
+}
+
+/** Counts the matches that have each of some words. Only segments and memory answer this. */
+function wordCollector(words: string[], { searchIn }: Pick<Matched, 'searchIn'>) {
+  const terms = words.map(searchIn === 'title' ? TERMS.titleWord : TERMS.word)
+  const counts = words.map(() => 0)
+  return {
+    terms,
+    counts: (): WordCount[] => words.map((word, at) => ({ word, count: counts[at]! })),
+    collect(matches: DocIdSet, { list }: SegmentReader) {
+      terms.forEach((term, at) => {
+        counts[at]! += intersection(matches, list(term)).count
+      })
+    },
+    question: { kind: 'terms', terms, take() {} },
+    isComplete: () => false,
+  } satisfies Collector & Record<string, unknown>
 }
 
 /**
@@ -165,7 +214,7 @@ async function pay(
   isBounded: boolean,
 ): Promise<void> {
   const order = { sort: 'published_at', order: 'desc', position: null } as const
-  let price = 0
+  let price = plan.words ?? 0
   for (const { node, operands } of plan.nears) {
     const most = Math.floor((MOST_PRICE - price) / operands) + 1
     const articles = createCountCollector(most)
@@ -179,16 +228,56 @@ async function pay(
   if (price > 0) await index.pace.pay?.(Math.min(price, MOST_PRICE))
 }
 
+/** @param isBounded whether a search is refused when its wildcards stand for too many words */
 async function planOf(
-  { source, daysUpTo }: IndexParts,
+  index: PacedParts,
   query: Matched,
-  { lastSeq }: IndexState,
-  watermark: bigint,
-  above?: bigint,
+  seen: { snapshot: IndexState; meta: StoredMeta; watermark: bigint; above?: bigint },
+  sizes: SearchSizes,
+  isBounded: boolean,
 ): Promise<SearchPlan | null> {
+  const { source, daysUpTo } = index
+  const { lastSeq } = seen.snapshot
   const { outlets } = query
   const publishers = outlets === null ? [] : await source.readPublishers(outlets, lastSeq)
-  return planSearch(query, await daysUpTo(lastSeq), publishers, watermark, above)
+  const wildcards = await wordsOf(index, query, seen, sizes, isBounded)
+  const { watermark, above } = seen
+  return planSearch(query, await daysUpTo(lastSeq), publishers, watermark, above, wildcards)
+}
+
+/** The words for which the wildcards of a query stand. */
+async function wordsOf(
+  index: PacedParts,
+  { match }: Matched,
+  { snapshot, meta, watermark }: { snapshot: IndexState; meta: StoredMeta; watermark: bigint },
+  sizes: SearchSizes,
+  isBounded: boolean,
+): Promise<ReadonlyMap<string, string[]> | undefined> {
+  const wildcards = match.kind === 'expression' ? wildcardsOf(match.tree) : []
+  if (wildcards.length === 0) return undefined
+  const memory = await readMemory(index, { snapshot, meta }, watermark, sizes)
+  const bound = {
+    most: isBounded ? MOST_WORDS : Number.POSITIVE_INFINITY,
+    tooMany: (words: number) => new TooManyWords(words),
+  }
+  return index.lexicons.wordsOf(wildcards, { meta, memory, watermark }, bound, index.pace)
+}
+
+/** The in-memory segments with the articles after the stored ones, up to the watermark. */
+async function readMemory(
+  index: PacedParts,
+  { snapshot, meta: { covered } }: Pick<Planned, 'snapshot' | 'meta'>,
+  watermark: bigint,
+  sizes: SearchSizes,
+): Promise<readonly MemorySegment[]> {
+  // A cursor may have a higher `seq` than the database, which may have gone back to an earlier
+  // moment. New articles will get these numbers, so memory must not count the numbers as read.
+  const last = watermark < snapshot.lastSeq ? watermark : snapshot.lastSeq
+  if (last <= covered) return []
+  const range = { covered, last, wordsVersion: snapshot.wordsVersion }
+  // Several searches share this reading, so its statements may be noted for another search. So this
+  // search notes the wait under another name.
+  return index.waitFor('new articles', index.memory.upTo(range, sizes.memory))
 }
 
 interface Planned {
@@ -211,27 +300,23 @@ async function collectMatches(
 ): Promise<void> {
   index.cache.prefetch.follow(meta, sizes.prefetch)
   const { covered } = meta
-  const { watermark } = plan.filter
-  // A cursor may have a higher `seq` than the database, which may have gone back to an earlier
-  // moment. New articles will get these numbers, so memory must not count the numbers as read.
-  const last = watermark < snapshot.lastSeq ? watermark : snapshot.lastSeq
-  const range = { covered, last, wordsVersion: snapshot.wordsVersion }
   const matchOrder = { ...order, limit, first: sizes.first }
   const { elsewhere } = meta
   const above = later(plan.filter.above, elsewhere.covered)
+  const held = elsewhere.part(plan, matchOrder, {
+    verify: async seqs =>
+      plan.verification === null
+        ? seqs
+        : index.source.verify(seqs, plan.verification, meta.version, index.pace),
+  })
+  const isHeld = held.startsAt !== null && plan.filter.above < elsewhere.covered
+  if (plan.words !== null && isHeld) throw new WildcardsElsewhere()
   const parts = [
     storedSegments({ ...index, meta }, { ...plan, filter: { ...plan.filter, above } }, matchOrder),
-    elsewhere.part(plan, matchOrder, {
-      verify: async seqs =>
-        plan.verification === null
-          ? seqs
-          : index.source.verify(seqs, plan.verification, meta.version, index.pace),
-    }),
+    held,
   ]
   const [inMemory] = await Promise.all([
-    // Several searches share this reading, so its statements may be noted for another search. So
-    // this search notes the wait under another name.
-    last <= covered ? [] : index.waitFor('new articles', index.memory.upTo(range, sizes.memory)),
+    readMemory(index, { snapshot, meta }, plan.filter.watermark, sizes),
     matchParts(parts, matchOrder, collectors),
   ])
   await matchMemory(index, inMemory, later(plan.filter.above, covered), plan, collectors)

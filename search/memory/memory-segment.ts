@@ -1,8 +1,9 @@
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
-import { createFinder, isNear } from '../query/holds.ts'
+import { LONGEST_WORD } from '../analysis/tokens.ts'
+import { allLeaves, createFinder, isIn } from '../query/holds.ts'
 import type { ScoringTerm } from '../query/match.ts'
-import type { Near } from '../query/parse.ts'
+import type { Near, PhraseLeaf } from '../query/parse.ts'
 import type { WordNumbers } from '../query/word-numbers.ts'
 import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
@@ -15,7 +16,7 @@ import {
   passing,
 } from '../segment/doc-id-set.ts'
 import { createWordIds } from '../segment/word-ids.ts'
-import { filterTerms, LONGEST_WORD, parseWordTerm, TERMS, type WordTerm } from '../terms.ts'
+import { filterTerms, parseWordTerm, TERMS, type WordTerm } from '../terms.ts'
 import type { Language } from '../vocabulary.ts'
 
 /** The fields of an article that a segment keeps, besides its words and times. */
@@ -47,8 +48,13 @@ export interface MemorySegment {
    * @param within only these documents are checked; null: all
    */
   phrase(words: string[], scope: 'title' | 'title_body', within: DocIdSet | null): DocIdSet
-  /** The documents of `among` in which the two sides of NEAR are close enough to each other. */
-  near(near: Near, among: DocIdSet): DocIdSet
+  /**
+   * The documents of `among` in which the two sides of NEAR are close enough to each other, or
+   * which have a phrase with wildcards.
+   */
+  near(near: Near | PhraseLeaf, among: DocIdSet): DocIdSet
+  /** The words of its documents, and maybe others. */
+  readonly termIds: TermIds
 }
 
 /** @param termIds other segments may share them */
@@ -102,10 +108,12 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
       return passing(candidates, doc => texts.contains(doc, phrase, titleOnly))
     },
 
-    near(near: Near, among: DocIdSet): DocIdSet {
-      const finder = createFinder(near.sides.flat(), numbersOf(termIds))
+    termIds,
+
+    near(near: Near | PhraseLeaf, among: DocIdSet): DocIdSet {
+      const finder = createFinder(allLeaves(near), numbersOf(termIds))
       const isWithin = (from: number, to: number, language: Language) =>
-        isNear(near, finder, finder.find(texts.ids(), from, to, language, places))
+        isIn(near, finder, finder.find(texts.ids(), from, to, language, places))
       const places: number[][] = []
       return passing(among, doc => {
         const { language } = documents[doc]!
@@ -119,6 +127,7 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
 
 const numbersOf = (termIds: TermIds): WordNumbers => ({
   word: word => termIds.word(TERMS.word(word)),
+  text: termIds.text,
   stem: (language, word) =>
     STOP_WORDS[language].has(word)
       ? null
@@ -293,14 +302,14 @@ function createTexts(termIds: TermIds) {
     /** Whether words stand side by side in the title, or in title or body, of a document. */
     contains(doc: number, phrase: number[], titleOnly: boolean): boolean {
       const body = bodyStarts[doc]!
-      if (isIn(ids, phrase, titleStarts[doc]!, body)) return true
-      return !titleOnly && isIn(ids, phrase, body, end(doc))
+      if (standsIn(ids, phrase, titleStarts[doc]!, body)) return true
+      return !titleOnly && standsIn(ids, phrase, body, end(doc))
     },
   }
 }
 
 /** Whether a phrase stands in `ids` between `from` and `to`, `to` excluded. */
-function isIn(ids: Int32Array, phrase: number[], from: number, to: number): boolean {
+function standsIn(ids: Int32Array, phrase: number[], from: number, to: number): boolean {
   const first = phrase[0]!
   for (let at = from; at <= to - phrase.length; at++) {
     if (ids[at] !== first) continue
@@ -322,6 +331,7 @@ export interface TermIds {
   read(list: string, visit: (word: number) => void): void
   /** The id of a word, by its term; −1: no article in memory has the word. */
   word(term: string): number
+  text(word: number): string
   /** The id of a stem, by its term; −1: no word in memory has the stem. */
   stem(term: string): number
   /** The id of a word's stem in a language; −1: the word is a stop word. */
@@ -365,6 +375,7 @@ export function createTermIds(): TermIds {
       const word = wordIds.find(term)
       return word < 0 ? (long.get(term) ?? -1) : word
     },
+    text: wordIds.text,
     stem: (term: string): number => stems.get(term) ?? -1,
     stemOf(word: number, language: Language): number {
       let known = stemsOf.get(language)

@@ -1,4 +1,5 @@
-import { hasLetterOrDigit, words } from '../analysis/tokens.ts'
+import { hasLetterOrDigit, wordRuns } from '../analysis/tokens.ts'
+import { isWildcard, LEAST_LETTERS } from '../analysis/wildcard.ts'
 import {
   type Expression,
   LETTER,
@@ -16,6 +17,7 @@ import {
  *   near    = not [NEAR/1…50 not]                    a chain is refused
  *   not     = { NOT | - } operand
  *   operand = word | ~word | "phrase" | ( or ) | title: operand
+ *   word    = letters [*] | *letters [*]             `wildcard.ts` says what `*` stands for
  *
  * So `a OR b c` means `a OR (b AND c)`. Operators are written exactly as above. They stand alone
  * between blanks, quotation marks and parentheses. `-`, `~` and `title:` stand at the start of a
@@ -48,7 +50,8 @@ const EXPRESSION_PROBLEMS = {
   close: 'The parenthesis at character N closes nothing.',
   lacking: 'The operator at character N lacks words beside it; operators written small are words.',
   wildcard:
-    'No * or ? can stand in a word, as at character N; write ~ before a word for all its forms.',
+    'No ? can stand in a word, and * only at its start or its end, not as at character N; write ~ before a word for all its forms.',
+  part: `The part of a word at character N is too short; write at least ${LEAST_LETTERS} letters beside *.`,
   operator: `No operator is written as at character N; write NEAR/1 to NEAR/${EXPRESSION_LIMITS.near} between two operands, or the word in quotation marks or small letters.`,
   field:
     'No field is written as at character N; write title: before an operand, choose outlets, authors, languages and countries with their own parameters, or write a blank after the colon of a word.',
@@ -158,7 +161,7 @@ type Token = { index: number } & (
 const PART = `[${LETTER}\\p{M}]`
 const TYPED = '“”„‟«»'
 const BORDER = `[\\s()"${TYPED}]`
-const TIED = `(?=[${LETTER}"${TYPED}(])`
+const TIED = `(?=[${LETTER}*"${TYPED}(])`
 /**
  * What other search engines take for an operator or a field. To read it as words would find
  * nothing, and say nothing of it.
@@ -171,7 +174,7 @@ const FIELDS =
     .join('|')
 /** The start of a word. No word may stand directly before it, and none with only a `-` between. */
 const START = `(?<!${PART}-?)`
-const MINUS = `(?<![${LETTER}\\p{M}-])-(?=~?[${LETTER}"${TYPED}(])`
+const MINUS = `(?<![${LETTER}\\p{M}*-])-(?=[~*]?[${LETTER}"${TYPED}(])`
 const BOUND = `${MINUS}|${START}~${TIED}|${START}title:`
 const TOKEN = new RegExp(
   [
@@ -180,9 +183,9 @@ const TOKEN = new RegExp(
     `(?<=^|${BORDER})(?:AND|OR|NOT|NEAR/(?<most>[1-9]|[1-4]\\d|${EXPRESSION_LIMITS.near}))(?=$|${BORDER})`,
     `(?<operator>(?<=^|${BORDER})(?:${NO_OPERATOR})(?=$|${BORDER}))`,
     BOUND,
-    `(?<field>${START}(?:${FIELDS}):(?=[${LETTER}"${TYPED}(~]))`,
+    `(?<field>${START}(?:${FIELDS}):(?=[${LETTER}*"${TYPED}(~]))`,
     // An excluded word ends at the next blank, parenthesis or quotation mark.
-    `(?<run>(?<=-)[${LETTER}](?:(?!${BORDER}).)*|(?:(?!${BOUND}|${BORDER}).)+)`,
+    `(?<run>(?<=-)[${LETTER}*](?:(?!${BORDER}).)*|(?:(?!${BOUND}|${BORDER}).)+)`,
   ].join('|'),
   'uys',
 )
@@ -227,14 +230,30 @@ function tokenOf({ 0: token, groups = {} }: RegExpExecArray, index: number): Tok
   const loose = run !== undefined
   const wildcard = written.search(loose ? WILDCARD.loose : WILDCARD.quoted)
   if (wildcard >= 0) throw new Misread('wildcard', index + (loose ? 0 : 1) + wildcard)
-  const list = words(written)
+  const list = wildcardWords(written, index + (loose ? 0 : 1))
   return list.length === 0 ? null : { kind: 'words', words: list, loose, index }
 }
 
-/** A quoted question may end in `?`. This `?` is no wildcard. */
+const INNER = `(?<=${PART})(?:\\*+|\\?)(?=${PART})`
+/** What stands for letters in other search engines. A quoted question may end in `?`. */
 const WILDCARD = {
-  loose: new RegExp(`[*?](?=${PART})|(?<=${PART})[*?]`, 'u'),
-  quoted: new RegExp(`\\*(?=${PART})|(?<=${PART})(?:\\*|\\?(?=${PART}))`, 'u'),
+  loose: new RegExp(`${INNER}|\\?(?=${PART})|(?<=${PART})\\?`, 'u'),
+  quoted: new RegExp(INNER, 'u'),
+}
+
+/**
+ * The words of a text. A `*` directly before or after a word makes it a wildcard.
+ *
+ * @param index the place of the text in the query
+ */
+function wildcardWords(text: string, index: number): string[] {
+  return wordRuns(text).map(({ start, end, word }) => {
+    const before = text[start - 1] === '*' ? '*' : ''
+    const after = text[end] === '*' ? '*' : ''
+    if (before + after !== '' && [...word].length < LEAST_LETTERS)
+      throw new Misread('part', index + start)
+    return before + word + after
+  })
 }
 
 /** A part of the tree. `excludes`: whether the part only has exclusions. */
@@ -375,7 +394,8 @@ function readOperand(reader: Reader, owner: Token | null): Part {
   const forms = reader.take('forms')
   if (forms !== null) {
     const { node, index } = readOperand(reader, forms)
-    if (node.kind !== 'phrase' || !node.loose) throw new Misread('operand', index)
+    if (node.kind !== 'phrase' || !node.loose || node.words.some(isWildcard))
+      throw new Misread('operand', index)
     const of = node.words.map((word): Leaf => ({ kind: 'forms', word, inTitle }))
     return {
       node: of.length === 1 ? of[0]! : { kind: 'and', of, not: [] },

@@ -1,5 +1,7 @@
 import type { DocumentWords } from '../analysis/index.ts'
+import { isWildcard, wildcardTest } from '../analysis/wildcard.ts'
 import { grown } from '../segment/arrays.ts'
+import { memoised } from '../segment/word-ids.ts'
 import type { Language } from '../vocabulary.ts'
 import type { Expression, Leaf, Near } from './parse.ts'
 import { createReadWords, type ReadWords, type WordNumbers } from './word-numbers.ts'
@@ -40,14 +42,19 @@ interface Table {
   classes: number[][]
   byWord: Map<number, number[]>
   byStem: Map<number, number[]>
+  byWildcard: Map<number, number[]>
   stemOf: (word: number) => number
 }
 
 export function createFinder(leaves: readonly Leaf[], numbers: WordNumbers): OperandFinder {
   const operands = new Map<string, { leaf: Leaf; words: number[]; no: number }>()
+  const wildcards = createWildcards(numbers.text)
   for (const leaf of leaves) {
     if (operands.has(nameOf(leaf))) continue
-    const words = leaf.kind === 'phrase' ? leaf.words.map(numbers.word) : []
+    const words =
+      leaf.kind === 'phrase'
+        ? leaf.words.map(word => (isWildcard(word) ? wildcards.numberOf(word) : numbers.word(word)))
+        : []
     operands.set(nameOf(leaf), { leaf, words, no: operands.size })
   }
   const all = [...operands.values()]
@@ -58,11 +65,12 @@ export function createFinder(leaves: readonly Leaf[], numbers: WordNumbers): Ope
     if (known !== undefined) return known
     const byWord = new Map<number, number[]>()
     const byStem = new Map<number, number[]>()
+    const byWildcard = new Map<number, number[]>()
     const add = (to: Map<number, number[]>, key: number, no: number) =>
       to.set(key, [...(to.get(key) ?? []), no])
     for (const { leaf, words, no } of all) {
       if (leaf.kind === 'phrase') {
-        add(byWord, words[0]!, no)
+        add(words[0]! <= WILDCARD ? byWildcard : byWord, words[0]!, no)
         continue
       }
       // A stop word of the language has no other forms there (decision 17).
@@ -76,6 +84,7 @@ export function createFinder(leaves: readonly Leaf[], numbers: WordNumbers): Ope
       classes: [],
       byWord,
       byStem,
+      byWildcard,
       stemOf,
     }
     tables.set(language, made)
@@ -92,31 +101,66 @@ export function createFinder(leaves: readonly Leaf[], numbers: WordNumbers): Ope
         else into[no].length = 0
       }
       for (let at = from; at < to; at++) {
-        const own = markOf(of, ids[at]!)
+        const own = markOf(of, ids[at]!, wildcards)
         if (own === NOTHING) continue
         for (const no of of.classes[own - FIRST]!)
-          if (stands(all[no]!.words, ids, at, to)) into[no]!.push(at)
+          if (stands(all[no]!.words, ids, at, to, wildcards)) into[no]!.push(at)
       }
       return into
     },
   }
 }
 
-function markOf(of: Table, word: number): number {
+function markOf(of: Table, word: number, wildcards: Wildcards): number {
   if (word >= of.table.length) of.table = grown(of.table, new Int32Array(word * 2))
   const known = of.table[word]!
   if (known !== UNKNOWN) return known
-  const found = [...(of.byWord.get(word) ?? []), ...(of.byStem.get(of.stemOf(word)) ?? [])]
+  const found = [
+    ...(of.byWord.get(word) ?? []),
+    ...(of.byStem.get(of.stemOf(word)) ?? []),
+    ...[...of.byWildcard].flatMap(([wildcard, nos]) =>
+      wildcards.standsFor(wildcard, word) ? nos : [],
+    ),
+  ]
   const mark = found.length === 0 ? NOTHING : FIRST + of.classes.push(found) - 1
   of.table[word] = mark
   return mark
 }
 
 /** Whether words stand at a place, when the first of them is known to. */
-function stands(words: readonly number[], ids: Int32Array, at: number, to: number): boolean {
+function stands(
+  words: readonly number[],
+  ids: Int32Array,
+  at: number,
+  to: number,
+  { standsFor }: Wildcards,
+): boolean {
+  const isAt = (word: number, id: number) => (word <= WILDCARD ? standsFor(word, id) : word === id)
   let same = 1
-  while (same < words.length && at + same < to && ids[at + same] === words[same]) same++
+  while (same < words.length && at + same < to && isAt(words[same]!, ids[at + same]!)) same++
   return same >= words.length
+}
+
+/** The number of the first wildcard. Others have lower numbers, and words higher ones. */
+const WILDCARD = -2
+
+/** The wildcards of a finder, by number. */
+interface Wildcards {
+  numberOf(wildcard: string): number
+  standsFor(wildcard: number, word: number): boolean
+}
+
+/** @param text a word by its number */
+function createWildcards(text: (word: number) => string): Wildcards {
+  const tests: ((word: number) => number)[] = []
+  return {
+    numberOf(wildcard) {
+      const test = wildcardTest(wildcard)
+      tests.push(memoised(word => (test(text(word)) ? 1 : 0)))
+      return WILDCARD - tests.length + 1
+    },
+    standsFor: (wildcard, word) => tests[WILDCARD - wildcard]!(word) === 1,
+  }
 }
 
 /** Operands that differ only in `inTitle` are found together. No word contains a space. */
@@ -126,7 +170,7 @@ const nameOf = (leaf: Leaf) => (leaf.kind === 'forms' ? `~${leaf.word}` : leaf.w
  * Whether the words of two sides stand in a text, in either order, with at most `most` words
  * between them. The words of the two sides must not overlap. One operand of a side is enough.
  */
-export function isNear({ sides, most }: Near, finder: OperandFinder, places: Places): boolean {
+function isNear({ sides, most }: Near, finder: OperandFinder, places: Places): boolean {
   const spans = sides.map(side => {
     const starts: number[] = []
     const ends: number[] = []
@@ -154,6 +198,10 @@ function follows(ends: number[], starts: number[], most: number): boolean {
   }
   return false
 }
+
+/** Whether a leaf or NEAR stands in a text. */
+export const isIn = (node: Leaf | Near, finder: OperandFinder, places: Places): boolean =>
+  node.kind === 'near' ? isNear(node, finder, places) : places[finder.numberOf(node)]!.length > 0
 
 /** The most words whose numbers and stems a process keeps for expressions: some 30 MB. */
 const MOST_WORDS = 1 << 18
@@ -185,10 +233,6 @@ export function holding(tree: Expression): (words: DocumentWords, language: Lang
     const end = isOfTitle ? titleEnd : known.read(body, titleEnd)
     const inTitle = finder.find(known.ids(), 0, titleEnd, language, kept.title)
     const inBody = finder.find(known.ids(), titleEnd, end, language, kept.body)
-    const isIn = (node: Leaf | Near, places: Places) =>
-      node.kind === 'near'
-        ? isNear(node, finder, places)
-        : places[finder.numberOf(node)]!.length > 0
     const holds = (node: Expression): boolean => {
       switch (node.kind) {
         case 'and':
@@ -196,7 +240,7 @@ export function holding(tree: Expression): (words: DocumentWords, language: Lang
         case 'or':
           return node.of.some(holds)
         default:
-          return isIn(node, inTitle) || (!node.inTitle && isIn(node, inBody))
+          return isIn(node, finder, inTitle) || (!node.inTitle && isIn(node, finder, inBody))
       }
     }
     return holds(tree)
@@ -204,11 +248,15 @@ export function holding(tree: Expression): (words: DocumentWords, language: Lang
 }
 
 /** All leaves of an expression, excluded ones too. */
-function allLeaves(node: Expression): Leaf[] {
+export function allLeaves(node: Expression): Leaf[] {
   if (node.kind === 'near') return node.sides.flat()
   if (node.kind === 'and') return [...node.of, ...node.not].flatMap(allLeaves)
   return node.kind === 'or' ? node.of.flatMap(allLeaves) : [node]
 }
+
+/** The wildcards of an expression. */
+export const wildcardsOf = (node: Expression): string[] =>
+  allLeaves(node).flatMap(leaf => (leaf.kind === 'phrase' ? leaf.words.filter(isWildcard) : []))
 
 /** Whether a part of an expression looks into bodies. */
 function reaches(node: Expression): boolean {

@@ -1,5 +1,6 @@
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
+import { isWildcard } from '../analysis/wildcard.ts'
 import { TERMS } from '../terms.ts'
 import { LANGUAGES, type Language } from '../vocabulary.ts'
 import type { ArticleQuery } from './article-query.ts'
@@ -11,11 +12,16 @@ import {
   type Match,
   type Near,
   or,
+  type PhraseLeaf,
   type QueryNode,
   term,
 } from './parse.ts'
 
 type Scope = ArticleQuery['searchIn']
+
+/** For wildcards the words for which they stand. */
+type FoundWords = ReadonlyMap<string, readonly string[]>
+const NO_WILDCARDS: FoundWords = new Map()
 
 /** How the index finds the words of a query. */
 interface MatchPlan {
@@ -56,11 +62,13 @@ export interface ScoringTerm {
 /**
  * @param languages the languages that the filters allow; stems of other languages are not looked
  *   up. null: all
+ * @param wildcards for each wildcard of the match, the words for which it stands
  */
 export function planMatch(
   match: Match,
   scope: Scope,
   languages: readonly Language[] | null,
+  wildcards: FoundWords = NO_WILDCARDS,
 ): MatchPlan {
   switch (match.kind) {
     case 'all':
@@ -70,7 +78,7 @@ export function planMatch(
       return planTree({ kind: 'and', of: of!, not: not! }, scope, languages)
     }
     case 'expression':
-      return planTree(match.tree, scope, languages)
+      return planTree(match.tree, scope, languages, wildcards)
     case 'keyword': {
       const analysed = (languages ?? LANGUAGES).map(language => analyse(language, match.words))
       return {
@@ -140,22 +148,29 @@ function planTree(
   tree: Expression,
   scope: Scope,
   languages: readonly Language[] | null,
+  wildcards: FoundWords = NO_WILDCARDS,
 ): MatchPlan {
   const verification: Expression = JSON.parse(JSON.stringify(tree), (name, value) =>
     name === 'inTitle' ? value || scope === 'title' : value,
   )
-  const own = languages ?? LANGUAGES
+  const own: Own = { languages: languages ?? LANGUAGES, wildcards }
   const whole = looseNode(verification, own)
   const nears = nearsOf(verification).map(near => ({
     node: and([whole, looseNode(near, own)]),
-    operands: near.sides.flat().length,
+    operands: near.kind === 'near' ? near.sides.flat().length : near.words.length,
   }))
   return { node: nodeOf(verification, own), verification, scoring: [], nears }
 }
 
-/** All NEAR of an expression, excluded ones too. */
-function nearsOf(tree: Expression): Near[] {
-  if (tree.kind === 'near') return [tree]
+/** What decides the words of a leaf. */
+interface Own {
+  languages: readonly Language[]
+  wildcards: FoundWords
+}
+
+/** All NEAR of an expression, and all phrases with wildcards, excluded ones too. */
+function nearsOf(tree: Expression): (Near | PhraseLeaf)[] {
+  if (tree.kind === 'near' || isOpenPhrase(tree)) return [tree]
   if (tree.kind === 'and') return [...tree.of, ...tree.not].flatMap(nearsOf)
   return tree.kind === 'or' ? tree.of.flatMap(nearsOf) : []
 }
@@ -164,11 +179,11 @@ function nearsOf(tree: Expression): Near[] {
  * The condition that lists of single words and stems can decide. It holds for every article that
  * matches.
  */
-function looseNode(tree: Expression, languages: readonly Language[]): QueryNode {
-  const loose = (one: Expression) => looseNode(one, languages)
+function looseNode(tree: Expression, own: Own): QueryNode {
+  const loose = (one: Expression) => looseNode(one, own)
   switch (tree.kind) {
     case 'phrase':
-      return and(tree.words.map(word => term(wordTerm(scopeOf(tree))(word))))
+      return and(tree.words.map(word => wordNode(word, scopeOf(tree), own)))
     case 'near':
       return and(tree.sides.map(side => or(side.map(loose))))
     case 'and':
@@ -176,8 +191,19 @@ function looseNode(tree: Expression, languages: readonly Language[]): QueryNode 
     case 'or':
       return or(tree.of.map(loose))
     default:
-      return nodeOf(tree, languages)
+      return nodeOf(tree, own)
   }
+}
+
+/** Whether a leaf is a phrase with wildcards. No list of neighbouring words can decide it. */
+const isOpenPhrase = (tree: Expression): tree is PhraseLeaf =>
+  tree.kind === 'phrase' && tree.words.length > 1 && tree.words.some(isWildcard)
+
+/** A word, or any of the words for which a wildcard stands. */
+function wordNode(word: string, scope: Scope, { wildcards }: Own): QueryNode {
+  const words = isWildcard(word) ? (wildcards.get(word) ?? []) : []
+  // A wildcard that stands for no word is a term that no article has.
+  return or((words.length === 0 ? [word] : words).map(one => term(wordTerm(scope)(one))))
 }
 
 /** Whether lists of single words and stems decide all of an expression. */
@@ -187,18 +213,19 @@ function isOfSingleWords(tree: Expression): boolean {
   return tree.kind === 'or' ? tree.of.every(isOfSingleWords) : tree.kind === 'forms'
 }
 
-function nodeOf(tree: Expression, languages: readonly Language[]): QueryNode {
-  const nodes = (trees: Expression[]) => trees.map(one => nodeOf(one, languages))
+function nodeOf(tree: Expression, own: Own): QueryNode {
+  const nodes = (trees: Expression[]) => trees.map(one => nodeOf(one, own))
   switch (tree.kind) {
     case 'phrase': {
       const { words } = tree
+      if (isOpenPhrase(tree)) return { kind: 'near', of: looseNode(tree, own), near: tree }
       return words.length === 1
-        ? term(wordTerm(scopeOf(tree))(words[0]!))
+        ? wordNode(words[0]!, scopeOf(tree), own)
         : { kind: 'phrase', words, scope: scopeOf(tree) }
     }
     case 'forms':
       return or(
-        languages.flatMap(language => clausesOf(analyse(language, [tree.word]), scopeOf(tree))),
+        own.languages.flatMap(language => clausesOf(analyse(language, [tree.word]), scopeOf(tree))),
       )
     case 'near':
       return { kind: 'near', of: and(tree.sides.map(side => or(nodes(side)))), near: tree }

@@ -19,7 +19,8 @@ export type Match =
   | { kind: 'expression'; tree: Expression }
 
 /**
- * One word, or words side by side. They must stand in the title, or anywhere in the searched text.
+ * One word, or words side by side; each may be a wildcard (`wildcard.ts`). They must stand in the
+ * title, or anywhere in the searched text.
  */
 export interface PhraseLeaf {
   kind: 'phrase'
@@ -131,9 +132,10 @@ export type QueryNode =
   /** Two words or more, in order and side by side, within the title or within the body. */
   | { kind: 'phrase'; words: string[]; scope: 'title' | 'title_body' }
   /**
-   * `of` has a clause for each side of `near`. Every document that matches NEAR also matches `of`.
+   * `of` has a clause for each side of `near`, or for each word of a phrase with wildcards. Every
+   * document that matches `near` also matches `of`.
    */
-  | { kind: 'near'; of: QueryNode; near: Near }
+  | { kind: 'near'; of: QueryNode; near: Near | PhraseLeaf }
   /** `of` and `not` have at least one clause each. */
   | { kind: 'and'; of: QueryNode[] }
   | { kind: 'or'; of: QueryNode[] }

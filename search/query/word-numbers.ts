@@ -16,6 +16,8 @@ import type { Language } from '../vocabulary.ts'
 /** Words and stems as numbers. −1: no text has the word or the stem. */
 export interface WordNumbers {
   word(word: string): number
+  /** A word by its number. */
+  text(word: number): string
   /** The number of the stem of a word; null: the word is a stop word of the language. */
   stem(language: Language, word: string): number | null
   /** For a language, the number of a word's stem; −1: the word is a stop word. */
@@ -138,6 +140,7 @@ export function createReadWords(): ReadWords {
 
   const numbers: WordNumbers = {
     word: numberOf,
+    text: word => texts[word]!,
     stem(language, word) {
       const found = stemsOf(language)(numberOf(word))
       return found === STOP ? null : found

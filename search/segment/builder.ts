@@ -10,6 +10,7 @@ import {
   encodeColumns,
   type SegmentArticle,
 } from './columns.ts'
+import { encodeLexicon, wordOfTerm } from './lexicon.ts'
 import {
   createNumbers,
   type DictionaryBuilder,
@@ -37,7 +38,7 @@ export interface BuiltSegment {
   columns: Buffer
   /** The term dictionary has 2^bucketBits buckets. */
   bucketBits: number
-  /** The buckets of the term dictionary that are not empty. */
+  /** The buckets of the term dictionary that are not empty, then those of the lexicon. */
   buckets: { bucket: number; block: Buffer }[]
 }
 
@@ -130,13 +131,18 @@ export function createSegmentBuilder(
         addFilterTerms(dictionary, documents)
         addWordTerms(dictionary, documents, texts, vocabulary, brake)
       })
-      const words = encodePart(documents.length, brake, [lists], filter.add)
+      const lexicon: string[] = []
+      const words = encodePart(documents.length, brake, [lists], (term, hash) => {
+        filter.add(term, hash)
+        const word = wordOfTerm(term)
+        if (word !== null) lexicon.push(word)
+      })
       if (elsewhere !== undefined) release(texts.words.view())
       const shingles = (await elsewhere) ?? encodeShingles(texts, wordIds, rule, brake)
       return {
         columns: encodeColumns(columnsOf(documents, firstSeq, filter.build(), rule)),
         bucketBits: bucketBitsOf(documents.length),
-        buckets: bucketsOf(words, shingles),
+        buckets: [...bucketsOf(words, shingles), ...encodeLexicon(lexicon)],
       }
     },
   }

@@ -5,7 +5,7 @@ import type { Pace } from '../pace.ts'
 import { type Client, type Queryable, readValue } from '../postgres.ts'
 import { has } from '../query/expression.ts'
 import type { Axis } from '../query/filters.ts'
-import { holding } from '../query/holds.ts'
+import { holding, wildcardsOf } from '../query/holds.ts'
 import type { Expression } from '../query/parse.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { NameField } from '../terms.ts'
@@ -291,7 +291,7 @@ async function verify(
   version: bigint,
   pace: Pace,
 ): Promise<bigint[]> {
-  if (has(verification, ['near', 'forms']))
+  if (has(verification, ['near', 'forms']) || wildcardsOf(verification).length > 0)
     return verifyHere(reads, seqs, verification, version, pace)
   const lists: string[] = []
   const text = `select seq from article_words where seq = any ($1::bigint[]) and ${conditionOf(verification, lists)}`

@@ -1,5 +1,6 @@
 import type { Queryable } from '../postgres.ts'
 import { decodeColumns } from '../segment/columns.ts'
+import { decodeLexicon, LEXICON_BUCKET, lexiconOfTerms } from '../segment/lexicon.ts'
 import { bucketOf, entryStart } from '../segment/postings.ts'
 import {
   type IndexMeta,
@@ -76,6 +77,15 @@ export function openSegmentStore(reads: IndexReads): SegmentStore {
     },
 
     readDictionary: (segment, version) => readDictionary(reads, segment, version),
+
+    async readLexicon(segment, version) {
+      const values = [segment.no, LEXICON_BUCKET, BUCKETS_END]
+      const statement = { name: 'search-lexicon', text: DICTIONARY, values }
+      const rows = await readAt<BucketRow>(reads, statement, version)
+      const blocks = rows.flatMap(({ bucket, block }) => (bucket === null ? [] : [block]))
+      if (blocks.length > 0) return decodeLexicon(Buffer.concat(blocks))
+      return lexiconOfTerms((await readDictionary(reads, segment, version)).blocks)
+    },
 
     readAhead: () => reads.newest<SegmentMeta>({ name: 'search-ahead', text: STORED_AHEAD }),
 
@@ -229,6 +239,11 @@ const COLUMNS = `
  */
 const BUCKETS_PER_STATEMENT = 256
 
+type BucketRow = Versioned & { bucket: number | null; block: Buffer }
+
+/** No bucket has this number or a higher one. */
+const BUCKETS_END = 2 ** 31 - 1
+
 async function readDictionary(reads: IndexReads, segment: SegmentMeta, version: bigint | null) {
   const buckets = 1 << segment.bucketBits
   const starts = new Uint32Array(buckets + 1)
@@ -239,13 +254,9 @@ async function readDictionary(reads: IndexReads, segment: SegmentMeta, version: 
     while (next <= bucket) starts[next++] = bytes
   }
   for (let from = 0; from < buckets; from += BUCKETS_PER_STATEMENT) {
-    const values = [segment.no, from, from + BUCKETS_PER_STATEMENT - 1]
+    const values = [segment.no, from, Math.min(from + BUCKETS_PER_STATEMENT, buckets) - 1]
     const statement = { name: 'search-dictionary', text: DICTIONARY, values }
-    const rows = await readAt<Versioned & { bucket: number | null; block: Buffer }>(
-      reads,
-      statement,
-      version,
-    )
+    const rows = await readAt<BucketRow>(reads, statement, version)
     for (const { bucket, block } of rows) {
       if (bucket === null) continue
       startUpTo(bucket)

@@ -114,6 +114,8 @@ export interface SegmentStore {
   readBuckets(keys: ListKey[], version: bigint | null): Promise<(Buffer | undefined)[]>
   /** @param version null: the segment is not used yet */
   readDictionary(segment: SegmentMeta, version: bigint | null): Promise<TermDictionary>
+  /** The words of a segment, each once, between line breaks (`segment/lexicon.ts`). */
+  readLexicon(segment: SegmentMeta, version: bigint): Promise<Buffer>
   /** The segments that are stored and not used yet. */
   readAhead(): Promise<SegmentMeta[]>
   /**

@@ -32,7 +32,7 @@ export type Tree =
   | { kind: 'or'; of: Tree[] }
   | { kind: 'title'; of: Tree }
 
-/** `forms`: one word. */
+/** `forms`: one word. A `*` at the start or the end of another word stands for any letters. */
 export interface Text {
   kind: 'loose' | 'quoted' | 'forms'
   text: string
@@ -212,7 +212,10 @@ function isTrue(tree: Tree, article: Known, inTitle: boolean, tight: boolean): b
       })
     }
     case 'loose':
-      if (!tight) return tokens(tree.text).every(word => parts.some(words => words.includes(word)))
+      if (!tight)
+        return asked(tree.text).every(one =>
+          parts.some(words => words.some(word => same(word, one))),
+        )
   }
   return parts.some(words => placesOf(tree, words, article.language).length > 0)
 }
@@ -224,14 +227,34 @@ function placesOf(
   words: string[],
   language: Language,
 ): { at: number; end: number }[] {
-  const phrase = tokens(text)
+  const phrase = asked(text)
   const isStop = (word: string) => STOP_WORDS[language].has(word)
-  const same = (word: string | undefined, asked: string) =>
-    kind !== 'forms' || isStop(asked) || word === undefined || isStop(word)
-      ? word === asked
-      : stem(language, word) === stem(language, asked)
+  const isLike = (word: string | undefined, one: string) =>
+    kind !== 'forms' || isStop(one) || word === undefined || isStop(word)
+      ? same(word, one)
+      : stem(language, word) === stem(language, one)
   return words.flatMap((_, at) =>
-    phrase.every((asked, n) => same(words[at + n], asked)) ? [{ at, end: at + phrase.length }] : [],
+    phrase.every((one, n) => isLike(words[at + n], one)) ? [{ at, end: at + phrase.length }] : [],
+  )
+}
+
+/** The words of a text with their `*`, which stands beside plain letters alone. */
+const asked = (text: string) =>
+  text.split(/\s+/).flatMap(part => {
+    const [, before, letters, after] = /^(\*?)([\p{L}\p{Nd}]+)(\*?)$/u.exec(part) ?? []
+    const words = tokens(letters ?? part)
+    return before || after ? words.map(word => `${before}${word}${after}`) : words
+  })
+
+function same(word: string | undefined, one: string): boolean {
+  if (!one.includes('*')) return word === one
+  if (word === undefined || word.length > 255) return false
+  const letters = one.replaceAll('*', '')
+  const places = Array.from(word, (_, at) => at).filter(at => word.startsWith(letters, at))
+  return places.some(
+    at =>
+      (one.startsWith('*') || at === 0) &&
+      (one.endsWith('*') || at + letters.length === word.length),
   )
 }
 

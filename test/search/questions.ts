@@ -97,12 +97,30 @@ function randomTree(random: Random, articles: Known[], depth: number): Tree {
 function randomText(random: Random, articles: Known[]): Text {
   const kind = random.pick(['loose', 'loose', 'quoted', 'forms'] as const)
   const text = excerpt(random, articles, kind === 'quoted' ? 1 + random.below(4) : 1).slice(0, 60)
-  if (kind === 'quoted')
-    return { kind, text: text.replace(/["*?“”„‟«»]/g, ' ').replace(/^[^\p{L}\p{Nd}]*$/u, 'de') }
+  if (kind === 'quoted') {
+    const plain = text.replace(/["*?“”„‟«»]/g, ' ').replace(/^[^\p{L}\p{Nd}]*$/u, 'de')
+    const parts = plain
+      .split(/(?<=\s)/)
+      .map(part => (random.chance(0.2) ? cut(random, part) : part))
+    return { kind, text: parts.join('') }
+  }
   const bare = text
     .toLowerCase()
     .replace(kind === 'forms' ? /[^a-z].*/s : /[^\p{L}\p{Nd}\p{M}'’-]|^[-'’\p{M}]+/gu, '')
-  return { kind, text: /[\p{L}\p{Nd}]/u.test(bare) ? bare : 'de' }
+  const word = /[\p{L}\p{Nd}]/u.test(bare) ? bare : 'de'
+  return { kind, text: kind === 'loose' && random.chance(0.4) ? cut(random, word) : word }
+}
+
+/** A part of a word, with `*` where letters may follow; the text itself if it is no plain word. */
+function cut(random: Random, text: string): string {
+  const [, word = '', rest = ''] =
+    /^([a-zäöüéèêëïôç0-9]{3,})(\s*)$/i.exec(text.normalize('NFC')) ?? []
+  if (word === '') return text
+  const from = random.below(word.length - 2)
+  const to = from + 3 + random.below(word.length - from - 2)
+  const form = random.below(3)
+  if (form === 0) return `${word.slice(0, to)}*${rest}`
+  return form === 1 ? `*${word.slice(from)}${rest}` : `*${word.slice(from, to)}*${rest}`
 }
 
 /** A tree as somebody may write it. `tight`: within what binds more than AND. */
