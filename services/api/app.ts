@@ -119,6 +119,7 @@ function addExplored(app: Express, operations: Operations, citations: ReturnType
     'related',
     'removals',
     'suggestions',
+    'words',
   ] as const)
     app.route(`/explore/${name}`).get(operations[name]).all(refuseMethod())
   app.route('/mcp').post(operations.agents).all(refuseMethod('POST'))

@@ -33,6 +33,7 @@ import { answerMatches } from './explore/matches.ts'
 import { createMeaning } from './explore/meaning.ts'
 import { answerRemovals } from './explore/removals.ts'
 import { answerSuggestions } from './explore/suggestions.ts'
+import { answerWords } from './explore/words.ts'
 import { answerSearchFeed } from './feeds/atom-json.ts'
 import { answerFeed, type FeedIdentity } from './feeds/rss.ts'
 import { askedFeed } from './feeds/token.ts'
@@ -94,6 +95,7 @@ function answersOf({ cursorSecret, pool, index, config, history }: Tools) {
     related: asking => answerRelated(asking, pool),
     // It takes none of the month: nobody should save on what the law has them do.
     removals: asking => asking.searches.withPermit(() => answerRemovals(asking, pool)),
+    words: answerWords,
     limits: async ({ rawQuery }, response) => limitsOf({ originalUrl: `?${rawQuery}` }, response),
   } satisfies Answers
 }
@@ -109,7 +111,8 @@ export interface Operations
     | 'matches'
     | 'related'
     | 'removals'
-    | 'suggestions',
+    | 'suggestions'
+    | 'words',
     RequestHandler
   > {
   articles: Record<'list' | 'feed', RequestHandler>
@@ -161,6 +164,7 @@ export function operationsOf(tools: Tools): Operations {
     removals: tell(tools, answers.removals),
     // Suggestions cost nothing, because a page asks for them after every key press.
     suggestions: tell(tools, answerSuggestions),
+    words: tell(tools, answers.words),
   }
 }
 

@@ -13,6 +13,7 @@ import type { RELATED_SCHEMA } from '../../services/api/explore/article-by-id.ts
 import type { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
 import type { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
 import type { REMOVALS_SCHEMA } from '../../services/api/explore/removals.ts'
+import type { WORDS_SCHEMA } from '../../services/api/explore/words.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { examplesOf } from './examples.ts'
 
@@ -171,6 +172,13 @@ t.test('the written types take the answers of the API', async t => {
     more: false,
   }
   t.ok(removals satisfies client.Removals)
+  const words: FromSchema<typeof WORDS_SCHEMA> = {
+    status: 'ok',
+    part: 'a*',
+    total: 1,
+    data: [{ word: 'ab', count: 1 }],
+  }
+  t.ok(words satisfies client.Words)
 })
 
 t.test('the declarations that are shipped are what the program exports', async t => {

@@ -96,6 +96,7 @@ t.test('a tool answers what its request answers, and an agent walks a frozen set
   )
   await same('list_copies', { q: 'brug', per_page: 2 }, '/explore/copies?q=brug&per_page=2')
   await same('completeness', { by: 'outlet' }, '/explore/coverage?by=outlet')
+  await same('list_words', { part: '*bru*' }, '/explore/words?part=*bru*')
   await same('list_removals', { after: 3 }, '/explore/removals?after=3')
   await same(
     'search_news',

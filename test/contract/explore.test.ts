@@ -383,6 +383,29 @@ t.test(
     t.equal((await ask('sluis', '', 'copies')).json.data.length, 2)
     const feed = await ask('sluis', '&country=NL', 'articles.rss')
     t.match(feed.text, /\/explore\/articles\.rss\?q=sluis&amp;search=expression&amp;country=NL"/)
+    t.strictSame(await titles('"oude kad*" OR *sluiz*'), [first, second], 'parts of words')
+    t.match((await ask('*luiz* OR "oude *ade"', '', 'matches')).json.data, [
+      { words: ['sluizen'], places: 1 },
+      { words: [], places: 1 },
+    ])
+    const parts = (part: string, more = '') =>
+      api.ask(secret, `/explore/words?part=${encodeURIComponent(part)}${more}`)
+    t.strictSame((await parts('Slui*')).json, {
+      status: 'ok',
+      part: 'slui*',
+      total: 2,
+      data: [
+        { word: 'sluis', count: 2 },
+        { word: 'sluizen', count: 1 },
+      ],
+    })
+    t.equal((await parts('slui*', '&search_in=title')).json.total, 1)
+    t.strictSame((await parts('slui*', '&language=fr')).json.data, [])
+    for (const wrong of ['', 'sluis', 'sl*', 'slu*s', 'slui* kade', '"slui*', '~slui*']) {
+      const { status, json } = await parts(wrong)
+      t.strictSame([status, Object.keys(json.errors)], [422, ['part']], wrong)
+    }
+    t.equal((await parts('slui*', '&q=kade')).status, 422)
     const longest = '𠀀'.repeat(1_000)
     t.strictSame((await ask(longest)).json.articles, [])
     for (const q of [`${longest}b`, 'a (b', 'kade NEAR/3 sluis NEAR/3 dicht', '½']) {

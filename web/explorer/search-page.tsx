@@ -8,6 +8,7 @@ import { CountFailure } from './insights/counts.tsx'
 import { Breakdown, Timeline } from './insights/timeline.tsx'
 import { ResultList } from './list.tsx'
 import { ActiveFilters, Filters } from './search/filters.tsx'
+import { PartWords } from './search/part-words.tsx'
 import { type Hint, type Reading, readQuery } from './search/reading.ts'
 import {
   addressOf,
@@ -119,6 +120,7 @@ export function SearchPage(props: {
         <Filters search={search} errors={errors} secret={secret} onChange={change} />
         <div class="main-column">
           <ActiveFilters search={search} onChange={change} onClear={clear} />
+          <PartWords search={results.of} secret={secret} />
           {hasFigures && failed !== null && (
             <CountFailure failure={failed} onAgain={counting.again} />
           )}

@@ -153,6 +153,8 @@ export interface ExploreParameters extends ArticlesParameters {
 export type ArticlesQuery = Omit<ExploreParameters, 'cursor'>
 
 /** A search, and the property by which its articles are counted. */
+export type WordsQuery = Omit<ArticlesQuery, 'q' | 'search' | 'sort' | 'order' | 'per_page'>
+
 export interface CountsQuery extends Omit<ArticlesQuery, 'order' | 'per_page'> {
   by: 'hour' | 'day' | 'week' | 'month' | 'outlet' | 'language' | 'country'
   /** Also counts the articles of each bucket by this property; see `parts` of `Count`. */
@@ -253,6 +255,14 @@ export interface Related {
    * Negative: `article` is earlier.
    */
   days: number
+}
+
+/** Words that have a part, from `/explore/words`, which is beside the contract. */
+export interface Words {
+  part: string
+  /** The number of all such words; `data` has the 100 with the most articles. */
+  total: number
+  data: { word: string; count: number }[]
 }
 
 /** Articles that were taken out, from `/explore/removals`, which is beside the contract. */
@@ -378,6 +388,8 @@ export interface Client {
    * the article `id` has no vector yet.
    */
   related(id: string): Promise<Related[] | null>
+  /** The words for which a part of words, as `trein*`, stands in an expression. */
+  words(part: string, query?: WordsQuery): Promise<Words>
   /** Articles that were taken out after the removal `after`. Delete what you keep of them. */
   removals(after?: number): Promise<Removals>
   /** The searches that the key keeps, in their order. */

@@ -18,6 +18,7 @@ import type {
   Related,
   Removals,
   WhatIsNew,
+  Words,
 } from './contract.ts'
 import { PerscopeError } from './errors.ts'
 import { type Answer, createTransport, queryString, sleep, type Transport } from './transport.ts'
@@ -64,6 +65,8 @@ export function createClient(options: ClientOptions): Client {
       (await transport.ask<{ data: Copies[] }>('/explore/copies', query)).body.data,
     related: async id =>
       (await transport.ask<{ data: Related[] | null }>('/explore/related', { id })).body.data,
+    words: async (part, query = {}) =>
+      (await transport.ask<Words>('/explore/words', { ...query, part })).body,
     removals: async (after = 0) =>
       (await transport.ask<Removals>('/explore/removals', { after })).body,
     searches: async () => (await transport.ask<{ data: KeptSearch[] }>(SEARCHES, {})).body.data,

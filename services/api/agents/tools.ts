@@ -15,6 +15,7 @@ import { COPIES_PARAMETERS, COPIES_SCHEMA } from '../explore/copies.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from '../explore/counts.ts'
 import { LIMITS_SCHEMA } from '../explore/limits.ts'
 import { REMOVALS_PARAMETERS, REMOVALS_SCHEMA } from '../explore/removals.ts'
+import { WORDS_PARAMETERS, WORDS_SCHEMA } from '../explore/words.ts'
 import type { Answer, Content } from '../http/answer.ts'
 import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
 
@@ -29,7 +30,7 @@ export type Answering = (asking: Asking, response: Response) => Promise<Content 
 
 /** The operations that tools call, by the names of their paths. */
 export type Answers = Record<
-  'articles' | 'counts' | 'copies' | 'completeness' | 'limits' | 'related' | 'removals',
+  'articles' | 'counts' | 'copies' | 'completeness' | 'limits' | 'related' | 'removals' | 'words',
   Answering
 >
 
@@ -73,7 +74,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   search_news: {
     title: 'Search news',
     description:
-      'Finds news articles of the Netherlands, Belgium and Luxembourg, in Dutch, French, German, Luxembourgish and English: headline, link, outlet, time, authors and a snippet; never the full text. Use search=keyword for any of some words, boolean for all of them or "a phrase", semantic for a question or a subject in any language, expression for AND, OR, NOT, NEAR/5, "phrases", ~word (all its forms) and parentheses, as in (brug OR sluis) NEAR/5 ~storing. search_in=title_body looks into the texts too; by default headlines alone count, but expression looks into both. The result set is frozen at the first page: call again with cursor=next_cursor, and every other argument as it was, until next_cursor is null. To know how many there are, use count_news.',
+      'Finds news articles of the Netherlands, Belgium and Luxembourg, in Dutch, French, German, Luxembourgish and English: headline, link, outlet, time, authors and a snippet; never the full text. Use search=keyword for any of some words, boolean for all of them or "a phrase", semantic for a question or a subject in any language, expression for AND, OR, NOT, NEAR/5, "phrases", ~word (all its forms), trein* or *trein (parts of words; see list_words) and parentheses, as in (brug OR sluis) NEAR/5 ~storing. search_in=title_body looks into the texts too; by default headlines alone count, but expression looks into both. The result set is frozen at the first page: call again with cursor=next_cursor, and every other argument as it was, until next_cursor is null. To know how many there are, use count_news.',
     parameters: EXPLORE_PARAMETERS,
     output: {
       required: [...PAGE_SCHEMA.required, 'read_as', 'completeness'],
@@ -130,6 +131,15 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     parameters: RELATED_PARAMETERS,
     output: RELATED_SCHEMA,
     answer: asking('related', answerText),
+  },
+  list_words: {
+    title: 'List words by a part',
+    description:
+      'Tells the words for which a part such as trein* or *trein* stands in search=expression, and how many articles have each. Use it before you search for a part. Costs nothing of the month.',
+    parameters: WORDS_PARAMETERS,
+    output: WORDS_SCHEMA,
+    isFree: true,
+    answer: asking('words', answerText),
   },
   completeness: {
     title: 'How complete the news is here',

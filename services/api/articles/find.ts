@@ -241,15 +241,19 @@ export function filterOf({
   }
 }
 
-/** Converts an error of a search into the error that the client gets. */
-export function explainSearch(error: unknown): unknown {
+/**
+ * Converts an error of a search into the error that the client gets.
+ *
+ * @param parameter that has the words of the search
+ */
+export function explainSearch(error: unknown, parameter = 'q'): unknown {
   if (error instanceof SemanticUnavailable) {
     return new ApiError('semantic_search_unavailable', {
       headers: { 'Retry-After': String(RETRY_UNAVAILABLE) },
       cause: error,
     })
   }
-  if (error instanceof TooFrequent) return invalid('q', error.message)
+  if (error instanceof TooFrequent) return invalid(parameter, error.message)
   if (error instanceof SetExpired) return invalid('cursor', 'expired')
   return error
 }

@@ -182,7 +182,7 @@ export const EXPLORE_PARAMETERS = {
   search: {
     ...PARAMETERS.search,
     values: [...PARAMETERS.search.values, 'expression'],
-    about: `${PARAMETERS.search.about} \`expression\`: words, \`"phrases"\`, \`~forms\`, \`title:\`, parentheses, AND, OR, NOT, NEAR/5.`,
+    about: `${PARAMETERS.search.about} \`expression\`: words, \`"phrases"\`, \`~forms\`, \`parts*\`, \`title:\`, parentheses, AND, OR, NOT, NEAR/5.`,
   },
   search_in: {
     ...PARAMETERS.search_in,

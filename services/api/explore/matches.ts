@@ -1,6 +1,6 @@
 import { isFormOf, wordsOf } from '../../../search/analysis/index.ts'
 import { boundMarks } from '../../../search/analysis/text.ts'
-import { wordRuns } from '../../../search/browser.ts'
+import { fits, wordRuns } from '../../../search/browser.ts'
 import {
   type Expression,
   findingAny,
@@ -28,7 +28,7 @@ export const MATCHES_SCHEMA = dataOf({
       type: 'array',
       items: TEXT,
       description:
-        'With `search=keyword`, and of `~words`: words of title and snippet that were found, in small letters without accents.',
+        'With `search=keyword`, and of `~words` and `parts*`: words of title and snippet that were found, in small letters without accents.',
     },
     places: {
       type: ['integer', 'null'],
@@ -180,14 +180,17 @@ function placeOf(
   }
 }
 
-/** The words whose forms the search looks for. */
-function formsIn(match: Match): string[][] {
-  if (match.kind === 'keyword') return [match.words]
-  return match.kind === 'expression'
-    ? leavesOf(match.tree).flatMap(leaf => (leaf.kind === 'forms' ? [[leaf.word]] : []))
-    : []
+/** Tests for the words that the search finds in another form than they are written in `q`. */
+function testsOf(match: Match, language: Language): ((word: string) => boolean)[] {
+  if (match.kind === 'keyword') return [isFormOf(match.words, language)]
+  if (match.kind !== 'expression') return []
+  return leavesOf(match.tree).flatMap(leaf => {
+    if (leaf.kind === 'forms') return [isFormOf([leaf.word], language)]
+    const [word, ...more] = leaf.words
+    return more.length === 0 && word?.includes('*') ? [(one: string) => fits(word, one)] : []
+  })
 }
 
 const foundIn = (words: string[], match: Match, language: Language): string[] => [
-  ...new Set(formsIn(match).flatMap(forms => words.filter(isFormOf(forms, language)))),
+  ...new Set(testsOf(match, language).flatMap(test => words.filter(test))),
 ]

@@ -24,6 +24,7 @@ import { LIMITS_SCHEMA } from './limits.ts'
 import { MATCHES_SCHEMA } from './matches.ts'
 import { REMOVALS_PARAMETERS, REMOVALS_SCHEMA } from './removals.ts'
 import { SUGGESTIONS_PARAMETERS, SUGGESTIONS_SCHEMA } from './suggestions.ts'
+import { WORDS_PARAMETERS, WORDS_SCHEMA } from './words.ts'
 
 /**
  * The OpenAPI 3.1 document of the operations beyond the contract. They have a document of their
@@ -70,6 +71,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
           Related: RELATED_SCHEMA,
           Removals: REMOVALS_SCHEMA,
           Suggestions: SUGGESTIONS_SCHEMA,
+          Words: WORDS_SCHEMA,
           Error: {
             ...ERROR_SCHEMA,
             properties: {
@@ -169,6 +171,11 @@ const EXPLORE_OPERATIONS: Json = {
         'Up to 10 names that contain a text, as the filter reads it. Names that begin with it come first; then names with the most articles.',
     },
   ),
+  '/explore/words': explored('wordsOfPart', 'Words', parametersOf(WORDS_PARAMETERS), {
+    summary: 'Words that have a part',
+    description:
+      'The words for which `trein*`, `*trein` or `*trein*` stands in an expression, with the articles of your plan that have each. 422 where more than 5,000 words have it.',
+  }),
 }
 
 function explored(

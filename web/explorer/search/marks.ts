@@ -1,4 +1,5 @@
 import {
+  fits,
   leavesOf,
   type Match,
   parseBoolean,
@@ -73,7 +74,7 @@ function phrases(runs: Runs, wanted: string[][]): Span[] {
     const length = Math.max(
       0,
       ...wanted
-        .filter(phrase => phrase.every((word, offset) => runs[at + offset]?.word === word))
+        .filter(phrase => phrase.every((word, offset) => fits(word, runs[at + offset]?.word)))
         .map(phrase => phrase.length),
     )
     const last = runs[at + length - 1]

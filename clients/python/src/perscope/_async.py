@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from ._base import Base, checked_count
-from ._contract import Alert, Article, By, Citation, Copies, Counts, ExploreParameters, ExploreQuery, KeptSearch, Language, OutletSet, Page, Related, Removals, Then, WhatIsNew
+from ._contract import Alert, Article, By, Citation, Copies, Counts, ExploreParameters, ExploreQuery, KeptSearch, Language, OutletSet, Page, Related, Removals, Then, WhatIsNew, Words
 from ._errors import PerscopeError
 from ._poll import Poll, PollBatch, PollState
 from ._requests import SEARCHES, SETS, Answer, articles_path, search_path, set_path
@@ -116,6 +116,11 @@ class AsyncClient(Base):
         """The articles on the same event as one, other languages first; None: it has no vector yet."""
         related: list[Related] | None = (await self._ask("/explore/related", {"id": id})).body["data"]
         return related
+
+    async def words(self, part: str, **query: Unpack[ExploreQuery]) -> Words:
+        """The words for which a part of words, as `trein*`, stands in an expression."""
+        words: Words = (await self._ask("/explore/words", {**query, "part": part})).body
+        return words
 
     async def removals(self, after: int = 0) -> Removals:
         """Articles that were taken out after the removal `after`. Delete what you keep of them."""

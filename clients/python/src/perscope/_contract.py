@@ -225,6 +225,22 @@ class Related(TypedDict):
     """Whole days after the other one; negative: before it."""
 
 
+class WordCount(TypedDict):
+    """A word, and how many articles have it. Fields may be added."""
+
+    word: str
+    count: int
+
+
+class Words(TypedDict):
+    """Words that have a part, of `/explore/words`. Fields may be added."""
+
+    part: str
+    total: int
+    """The number of all such words; `data` has the 100 with the most articles."""
+    data: List[WordCount]
+
+
 class Removal(TypedDict):
     """An article that was taken out. Fields may be added."""
 

@@ -1,0 +1,78 @@
+import type { VNode } from 'preact'
+import { useCallback, useState } from 'preact/hooks'
+import { leavesOf } from '../../../search/browser.ts'
+import { useWork } from '../../parts/controls.tsx'
+import { ask, hasList } from '../../parts/request.ts'
+import { useSpeech } from '../../words/index.ts'
+import { matchOf } from './marks.ts'
+import { type Search, writeSearch } from './search.ts'
+
+/*
+ * An expression may have parts of words, such as `trein*`. The page says for which words they
+ * stand.
+ */
+
+/** The most parts whose words are asked for. Each costs a request of the minute. */
+const MOST_PARTS = 3
+/** How many words are shown. */
+const SHOWN = 12
+
+interface Words {
+  part: string
+  total: number
+  data: { word: string; count: number }[]
+}
+
+const isWords = (json: unknown): json is Words => hasList(json, 'data')
+
+/** The parts of words of an expression, each once. */
+function partsOf(search: Search): string[] {
+  const match = search.mode === 'expression' ? matchOf(search) : null
+  if (match?.kind !== 'expression') return []
+  const words = leavesOf(match.tree).flatMap(leaf => (leaf.kind === 'phrase' ? leaf.words : []))
+  return [...new Set(words.filter(word => word.includes('*')))].slice(0, MOST_PARTS)
+}
+
+/** @param props.search a search whose results are shown; null: none */
+export function PartWords(props: { search: Search | null; secret: string }): VNode | null {
+  const { search, secret } = props
+  const { words, say, number } = useSpeech()
+  const [found, setFound] = useState<Words[]>([])
+  const find = useCallback(
+    async (signal: AbortSignal) => {
+      setFound([])
+      const answers: Words[] = []
+      for (const part of search === null ? [] : partsOf(search)) {
+        const answer = await ask(wordsPath(search!, part), isWords, { key: secret, signal })
+        if (answer.kind === 'ok') answers.push(answer.value)
+      }
+      if (!signal.aborted) setFound(answers)
+    },
+    [search, secret],
+  )
+  useWork(find)
+  if (found.length === 0) return null
+  return (
+    <ul class="part-words">
+      {found.map(({ part, total, data }) => (
+        <li key={part}>
+          <b>{part}</b> {say(words.results.words, { n: total })}
+          {data.slice(0, SHOWN).map(({ word, count }, at) => (
+            <>
+              {at === 0 ? ': ' : ', '}
+              <bdi>{word}</bdi> <span class="figure">{number(count)}</span>
+            </>
+          ))}
+          {total > SHOWN && ' …'}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function wordsPath(search: Search, part: string): string {
+  const parameters = writeSearch(search)
+  for (const name of ['q', 'search', 'sort', 'order']) parameters.delete(name)
+  parameters.set('part', part)
+  return `/explore/words?${parameters}`
+}
