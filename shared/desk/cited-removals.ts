@@ -35,17 +35,27 @@ export function saidText({ title, outlet, language, country, authors }: Said): s
   return JSON.stringify(said)
 }
 
-/** Computes the hashes of the articles that citations have. @returns them in hex, by number */
-export async function hashesOfCited(db: Queryable, seqs: bigint[]): Promise<Map<bigint, string>> {
-  const { rows } = await db.query<Said & { seq: bigint }>(CITED, [seqs])
+/**
+ * Computes the hashes of the articles that citations have.
+ *
+ * @param since reads the citations of the last hour alone. All of them may be read before writers
+ *   have to wait, and then those that came meanwhile
+ * @returns them in hex, by number
+ */
+export async function hashesOfCited(
+  db: Queryable,
+  seqs: bigint[],
+  since: 'ever' | 'an hour',
+): Promise<Map<bigint, string>> {
+  const { rows } = await db.query<Said & { seq: bigint }>(CITED, [seqs, since === 'ever'])
   return new Map(rows.map(row => [row.seq, saidHash(row)]))
 }
 
-// $1 seqs. Reads all citations. Indexes: the primary keys.
+// $1 seqs, $2 whether all citations are read. Indexes: the primary keys.
 const CITED = `
   with cited as materialized (
     select distinct n.seq from citations c, unnest(c.seqs) as n (seq)
-     where c.seqs && $1::bigint[] and n.seq = any ($1::bigint[])
+     where case when $2 or c.cited_at > now() - interval '1 hour' then c.seqs && $1::bigint[] end and n.seq = any ($1::bigint[])
   )
   select a.seq, t.title, a.language, a.country,
     json_build_object('name', p.name, 'domain', p.domain) as outlet,

@@ -36,15 +36,17 @@ export const removeArticles = (
   articles: Doomed[],
   reason: string,
 ): Promise<Removal[]> =>
-  repeatLocked(() =>
-    transaction(pool, async client => {
+  repeatLocked(async () => {
+    const seqs = articles.map(({ seq }) => seq)
+    const cited = await hashesOfCited(pool, seqs, 'ever')
+    return transaction(pool, async client => {
       await withoutWriters(client)
-      const dead = await readColumn<bigint>(client, DEAD, [articles.map(({ seq }) => seq)])
+      const dead = await readColumn<bigint>(client, DEAD, [seqs])
       const alive = articles.filter(({ seq }) => !dead.includes(seq))
       if (alive.length === 0) return []
-      return takeOut(client, alive, () => writeTombstones(client, alive, reason))
-    }),
-  )
+      return takeOut(client, alive, cited, () => writeTombstones(client, alive, reason))
+    })
+  })
 
 /**
  * Takes out articles of a list again, in a database that went back to before their removals.
@@ -65,6 +67,8 @@ export async function removeAgain(
   const found = new Map(rows.map(row => [row.id, row]))
   for (let from = 0; from < listed.length; from += BATCH) {
     const part = listed.slice(from, from + BATCH)
+    const seqs = part.flatMap(({ id }) => found.get(id)?.seq ?? [])
+    const cited = await hashesOfCited(pool, seqs, 'ever')
     const done = await repeatLocked(() =>
       transaction(pool, async client => {
         await withoutWriters(client)
@@ -73,7 +77,7 @@ export async function removeAgain(
         const present = lacking.flatMap(({ id }) => found.get(id) ?? [])
         await adoptKey(client, part.at(-1)!.key)
         if (lacking.length > 0)
-          await takeOut(client, present, () => writeAgain(client, lacking, present))
+          await takeOut(client, present, cited, () => writeAgain(client, lacking, present))
         return { removed: present.length, unbarred: await barAgain(client, part) }
       }),
     )
@@ -86,19 +90,24 @@ export async function removeAgain(
 // $1 ids. Index: tombstones_id_key.
 const KNOWN = 'select id from tombstones where id = any ($1::text[])'
 
-/** Clears articles, and writes their tombstones last. */
-async function takeOut<T>(client: Client, articles: Doomed[], write: () => Promise<T>): Promise<T> {
-  const hashes = [
-    ...(await hashesOfCited(
-      client,
-      articles.map(({ seq }) => seq),
-    )),
-  ]
+/**
+ * Clears articles, and writes their tombstones last.
+ *
+ * @param cited hashes of those that citations had before writers had to wait
+ */
+async function takeOut<T>(
+  client: Client,
+  articles: Doomed[],
+  cited: ReadonlyMap<bigint, string>,
+  write: () => Promise<T>,
+): Promise<T> {
+  const seqs = articles.map(({ seq }) => seq)
+  const hashes = new Map([...cited, ...(await hashesOfCited(client, seqs, 'an hour'))])
   await clearHouse(client, articles)
   await clearArticles(client, articles)
   const written = await write()
-  if (hashes.length > 0)
-    await client.query(NOTE_HASHES, [hashes.map(([seq]) => seq), hashes.map(([, hash]) => hash)])
+  const own = seqs.filter(seq => hashes.has(seq))
+  if (own.length > 0) await client.query(NOTE_HASHES, [own, own.map(seq => hashes.get(seq))])
   return written
 }
 

@@ -56,6 +56,7 @@ t.test('an article that was taken out is gone for every reader within seconds', 
   const cited = (
     await api.ask(secret, '/explore/citations', sent('POST', { search: 'q=brug&search_in=title' }))
   ).json
+  await api.pool.query("update citations set cited_at = cited_at - interval '2 hours'")
   const dry = await runScript('articles', ['remove', gone, '--dry-run', '--json'], env)
   t.match(JSON.parse(dry.out), { dry_run: true, articles: 1, removals: [] })
   t.match(await runScript('articles', ['remove', gone], env), { code: 2, err: /--reason/ })
