@@ -8,6 +8,7 @@ import { openTokeniser } from '../reindex/words.ts'
 import { verifyArchiveIndex } from './archive.ts'
 import { compareArticles } from './articles.ts'
 import { verifyCitations, verifyDesk } from './desk.ts'
+import { verifyRemovals } from './removals.ts'
 import { createReport, type Extent, type Looking, type Report } from './report.ts'
 import { verifyVectors } from './vectors.ts'
 
@@ -20,6 +21,7 @@ const CHECKS: ((looking: Looking) => Promise<void>)[] = [
   verifyVectors,
   verifyDesk,
   verifyCitations,
+  verifyRemovals,
   verifyArchiveIndex,
 ]
 
@@ -29,6 +31,9 @@ export const UNKNOWABLE: string[] = [
   'whether a snippet that an outlet bounds is the one that it allows',
   'which agencies a crawled page named outside its text',
   'whether an alert was told of all articles up to its place',
+  'whether an import brought the times of ingestion that are said to be of imports',
+  'whether an owner of an address has agreed to alerts',
+  'whether a list beside the backups names all removals',
   'plans of keys, and what they have used',
 ]
 

@@ -2,21 +2,17 @@ import { citationDigest, headOf, lineOf, markOf } from '../../services/api/citat
 import { ApiError } from '../../services/api/contract/errors.ts'
 import { readSearch } from '../../services/api/contract/request.ts'
 import type { Country } from '../../shared/articles/article.ts'
+import { bareLineOf, readBareLines } from '../../shared/desk/cited-removals.ts'
 import { describe } from '../../shared/log/printable.ts'
 import { type Pool, type Queryable, readRow, transaction } from '../../shared/postgres/pool.ts'
-import type { Kind, Looking, Report } from './report.ts'
+import { findFaults, type Kind, type Looking } from './report.ts'
 
 /* Compares what keys keep: searches, feeds, alerts, citations, and the secrets behind them. */
 
-/** Reports a fault for each row of a statement: a kind and a text. */
-async function findFaults(db: Queryable, report: Report, statement: string): Promise<void> {
-  const { rows } = await db.query<{ kind: Kind; text: string }>(statement)
-  for (const { kind, text } of rows) report.found(kind, text)
-}
-
 const CLOCK = 'ingest_clock'
 
-// The tables are small: a key keeps at most 200 searches. A secret has 256 bits.
+// The tables are small: a key keeps at most 200 searches. A secret has 256 bits. An alert looks
+// again within a week, and a message is tried again within a day.
 const FAULTS = `
   select 'feeds' as kind, 'the key of ' || feed_id || ' is not there' as text
     from search_feeds f where revoked_at is null and not exists (select from api_keys k where k.id = f.key_id)
@@ -50,6 +46,20 @@ const FAULTS = `
     from alert_messages m join search_alerts a using (alert_id)
    where m.kind = 'articles' and m.delivered_at is null and m.seq < a.seq
   union all
+  select 'alerts', alert_id || ' has found articles that are not there, or are beyond its place'
+    from alert_finds f, ${CLOCK}
+   where f.seq > last_seq or f.at > last_at or exists (
+     select from unnest(f.seqs) found (seq) where found.seq <= f.after or found.seq > f.seq
+        or not exists (select from articles a where a.seq = found.seq))
+  union all
+  select 'alerts', alert_id || ' looks again only on ' || due_at from search_alerts where due_at > now() + interval '9 days'
+  union all
+  select 'alerts', message_id || ' of ' || alert_id || ' is tried again only on ' || try_at
+    from alert_messages where delivered_at is null and try_at > now() + interval '2 days'
+  union all
+  select 'searches', 'the set "' || name || '" of ' || key_id || ' has no outlets, or none as they are compared'
+    from outlet_sets where domains = '{}' or domains::text <> lower(domains::text)
+  union all
   select 'secrets', 'the secret "' || name || '" has ' || length(value) || ' bytes'
     from secrets where length(value) <> 32
   union all
@@ -81,7 +91,8 @@ interface StoredCitation {
   countries: Country[]
   since: Date
   articles: number
-  seqs: bigint[]
+  /** Strings, because the driver returns the elements of a bigint array as strings. */
+  seqs: string[]
   marks: number[]
   isBeyond: boolean
 }
@@ -143,7 +154,7 @@ const citationFault = (pool: Pool, digest: string): Promise<string | null> =>
       lines.push(...(await readLines(client, seqs.slice(from, from + PART))))
     const other = lines.findIndex((line, at) => line !== null && markOf(line) !== marks[at])
     if (other >= 0) return `names article ${seqs[other]}, which is another, has changed or is gone`
-    // Without the articles that an operator took out, the digest cannot be computed.
+    // Without all lines the digest cannot be computed.
     const whole = lines.filter(line => line !== null)
     const head = headOf(cited.search, cited)
     const isOther = whole.length === articles && citationDigest(head, whole) !== digest
@@ -152,19 +163,20 @@ const citationFault = (pool: Pool, digest: string): Promise<string | null> =>
 
 /**
  * The lines of articles, as they stand in citations; '': there is no such article. null: an
- * operator took it out.
+ * operator took it out, and its line is lost.
  */
-async function readLines(db: Queryable, seqs: bigint[]): Promise<(string | null)[]> {
+async function readLines(db: Queryable, seqs: string[]): Promise<(string | null)[]> {
   const { rows } = await db.query<CitedArticle | { id: null; isGone: boolean }>(ARTICLES, [seqs])
-  return rows.map(article =>
-    article.id === null
-      ? article.isGone
-        ? null
-        : ''
-      : lineOf({
-          ...article,
-          ingested_at: article.ingested_at?.toISOString() ?? null,
-          published_at: article.published_at?.toISOString() ?? null,
-        }),
-  )
+  const bare = await readBareLines(db, seqs.map(BigInt))
+  return rows.map((article, at) => {
+    if (article.id !== null)
+      return lineOf({
+        ...article,
+        ingested_at: article.ingested_at?.toISOString() ?? null,
+        published_at: article.published_at?.toISOString() ?? null,
+      })
+    const line = bare.get(BigInt(seqs[at]!))
+    if (line !== undefined) return bareLineOf(line)
+    return article.isGone ? null : ''
+  })
 }

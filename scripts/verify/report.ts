@@ -1,7 +1,7 @@
 import type { IndexKind, VerifyWork } from '../../search/types.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { counted, printableLine } from '../../shared/log/printable.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 import type { QdrantSettings } from '../../shared/vectors/qdrant.ts'
 
 const [REINDEX, RESTORE] = ['npm run reindex', 'npm run restore'] as const
@@ -103,4 +103,10 @@ export interface Looking extends Pick<Extent, 'sample' | 'signal' | 'questions'>
   pool: Pool
   report: Report
   config: QdrantSettings & Partial<Config>
+}
+
+/** Reports a fault for each row of a statement: a kind and a text. */
+export async function findFaults(db: Queryable, report: Report, statement: string): Promise<void> {
+  const { rows } = await db.query<{ kind: Kind; text: string }>(statement)
+  for (const { kind, text } of rows) report.found(kind, text)
 }

@@ -7,7 +7,7 @@ import { WORD_RULES } from '../../search/analysis/index.ts'
 import { glanceAtArchive } from '../../search/archive/state.ts'
 import { makeSegments, openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
-import type { NewArticle } from '../../search/types.ts'
+import type { Doomed, NewArticle } from '../../search/types.ts'
 import { glanceAtIndex } from '../../search/verify.ts'
 import { readPlace } from '../../services/api/desk/place.ts'
 import { glanceAtRules } from '../../shared/articles/rules.ts'
@@ -19,6 +19,7 @@ import { keepSearch } from '../../shared/desk/searches.ts'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { clearRemoved, removeArticles } from '../../shared/removals/remove.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import type { ArticleVector } from '../../shared/vectors/store.ts'
 import { createTestDatabase, inDatabase, PATIENT } from '../database.ts'
@@ -189,6 +190,7 @@ const quick = cases(`
   stamps | the time is behind | update ingest_clock set last_at = last_at - interval '1 day'
   rules | words of other rules | update derived_rules set rules = 9 where name = 'words'
   rules | keys of a former version | delete from derived_rules where name = 'addresses'
+  stamps | the clock is days ahead | update ingest_clock set last_at = now() + interval '3 days'
   archive | released, not archived | delete from segments where first_seq = 1; update segments_version set released_to = 64
   segments | a digest | update segments set digest = 'x' where first_seq = 129
   leftovers | a segment that nobody uses | insert into segments_ahead select segment_no, 'merge', now() - interval '1 hour', first_seq, last_seq, bucket_bits, first_published, last_published, first_ingested, last_ingested, undated, columns from segments where first_seq = 1
@@ -264,6 +266,12 @@ const slow = cases(`
   alerts | a place of another time | update search_alerts set at = (select last_at from ingest_clock), seq = 1
   alerts | a message of nobody | update alert_messages set seqs = '{101,900}'
   alerts | a message from before | update alert_messages set seq = 50, seqs = '{50}'
+  alerts | what was found is not there | insert into alert_finds select alert_id, 'x', 100, '{900}', 901, now() from search_alerts
+  alerts | one that never looks | update search_alerts set due_at = 'infinity'
+  alerts | a message that is never sent | update alert_messages set try_at = 'infinity'
+  searches | a set of no outlets | insert into outlet_sets (key_id, folded, name, domains) select key_id, 'a', 'A', '{}' from kept_searches limit 1
+  promises | rights of another number | insert into article_rights (id, snippet, vector, article_seq) select id, false, true, 7 from articles where seq = 8
+  identity | rights of nobody | insert into article_rights (id, snippet, vector) values ('nobody', true, true)
   secrets | half a secret | update secrets set value = substr(value, 17)
   secrets | a lost secret | delete from secrets where name = 'feeds'
   names | a name | update publishers set name = 'Ander Blad' where domain = 'krant1.example'
@@ -300,6 +308,41 @@ t.test(`whatever breaks the index is named (SEED=${SEED})`, async t => {
       const seen = (await Promise.all(glances)).flat().length > 0
       const isQuick = quick.some(([, name]) => name === what)
       t.equal(seen, isQuick, `${what}, at a glance`)
+    })
+  }
+})
+
+/** What is wrong with a removal of article 2, which is cited. */
+const removals = cases(`
+  removed | its number comes again | update ingest_clock set last_removal = 0
+  removed | another country | update tombstones set country = 'LU'
+  removed | nothing bars it | delete from tombstone_addresses
+  removed | barred for nothing | update tombstones set released_at = now()
+  removed | a segment that was not written again | update segments set cleared = 900
+  removed | a sketch | update copy_sketches s set sample = o.sample from copy_sketches o where s.seq = 2 and o.seq = 3
+  removed | rights | insert into article_rights (id, snippet, vector) select id, true, true from tombstones
+  removed | a message | update alert_messages set seqs = '{2,101}'
+  removed | an author | update articles set author_nos = '{1}' where seq = 2
+  removed | its page | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into pages (outlet_no, url, crawl_key, host) select outlet_no, 'https://krant1.example/1', 'krant1.example/1', 'krant1.example' from outlets
+  citations | its line is lost | update tombstones set cited_hash = null
+  citations | its line is forged | update tombstones set cited_hash = sha256('')
+  removed | another key | update tombstone_key set outer_pad = inner_pad
+`)
+
+t.test('what breaks a removal is named', async t => {
+  for (const [kind = '', what = '', sql = ''] of [['', 'nothing', ''], ...removals]) {
+    await onCopy(async pool => {
+      const { rows } = await pool.query<Doomed>('select seq, id from articles where seq = 2')
+      await removeArticles(pool, rows, 'asked for')
+      // Other tests use the collection.
+      await pool.query('delete from vector_collections')
+      await clearRemoved(pool, [], signal)
+      await openCopyGroups(pool).pass(signal)
+      if (sql !== '') await pool.query(sql)
+      const report = await verified(pool)
+      const isNamed = [...report.kinds.keys()].some(one => one === kind)
+      t.equal(isNamed, sql !== '', `${kind}, ${what}: ${report.lines().join('\n')}`)
+      t.equal(report.isSound(), sql === '', what)
     })
   }
 })

@@ -1,0 +1,28 @@
+import { addressHash } from '../../search/removals.ts'
+import { findFaults, type Looking } from './report.ts'
+
+/*
+ * Looks for what the house still has of articles that were taken out. The engine compares their
+ * tombstones (`search/store/postgres-checks.ts`). Where there is one, the addresses of all pages
+ * are hashed.
+ */
+
+const FAULTS = `
+  select 'removed' as kind, 'article ' || s.seq || ' was taken out, and has a sketch' as text
+    from copy_sketches s join tombstones using (seq) where s.first_seq is not null or s.sample is not null
+  union all
+  select 'removed', 'article ' || t.seq || ' was taken out, and has rights' from article_rights r join tombstones t using (id)
+  union all
+  select 'removed', 'message ' || message_id || ' waits to tell of an article that was taken out'
+    from alert_messages m where delivered_at is null and kind = 'articles' and exists (select from tombstones t where t.seq = any (m.seqs))
+  union all
+  select 'removed', 'page ' || page_no || ' is of article ' || t.seq || ', which was taken out'
+    from pages p join outlets o using (outlet_no) cross join tombstone_key k
+    join tombstone_addresses t on t.hash = ${addressHash('lower(o.domain)', 'p.crawl_key')}
+   where exists (select from tombstone_addresses)
+  union all
+  select 'citations', 'article ' || t.seq || ' is cited, was taken out, and left no hash'
+    from tombstones t where cited_hash is null and exists (select from citations c where t.seq = any (c.seqs))`
+
+export const verifyRemovals = ({ pool, report }: Looking): Promise<void> =>
+  findFaults(pool, report, FAULTS)
