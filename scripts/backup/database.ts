@@ -1,10 +1,11 @@
 import { auditCollection } from '../../services/embedder/audit.ts'
 import { type Bound, boundArticles } from '../../shared/articles/bounds.ts'
 import type { Config } from '../../shared/config/config.ts'
-import { UNWANTED } from '../../shared/desk/alerts/consent.ts'
+import { adoptRefusals, hashesOf, UNWANTED } from '../../shared/desk/alerts/refusals.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { counted } from '../../shared/log/printable.ts'
 import {
+  type Client,
   countOf,
   type Pool,
   type Queryable,
@@ -94,8 +95,8 @@ export async function goOn(pool: Pool, seen: Date | null): Promise<Continued> {
   })
 }
 
-/** The migrations with which a database got bounds of articles, and alerts. */
-const SINCE = { bounds: 30, alerts: 38 }
+/** The migrations with which a database got bounds of articles, alerts, and their refusals. */
+const SINCE = { bounds: 30, alerts: 38, refusals: 61 }
 
 /**
  * Records that a restore has begun. Until `goOn`, other processes do not start. This also saves the
@@ -110,16 +111,9 @@ export async function begin(pool: Pool, schema: number): Promise<void> {
     await client.query(
       `create schema if not exists ${UNFINISHED};
        create table if not exists ${UNFINISHED}.bounds
-         (id text primary key, page_no bigint, snippet text, bounded boolean, vector boolean);
-       create table if not exists ${UNFINISHED}.refused (told_to text, key_id text, asked_at timestamptz(3), wanted text[])`,
+         (id text primary key, page_no bigint, snippet text, bounded boolean, vector boolean)`,
     )
-    if (schema >= SINCE.alerts)
-      await client.query(
-        `insert into ${UNFINISHED}.refused
-         select told_to, key_id, asked_at, array(select alert_id from search_alerts a
-                  where a.key_id = o.key_id and lower(a.told_to) = o.told_to and a.confirmed_at is not null)
-           from alert_asks o where refused`,
-      )
+    if (schema >= SINCE.alerts) await saveRefusals(client, schema)
     if (schema >= SINCE.bounds)
       await client.query(
         `insert into ${UNFINISHED}.bounds
@@ -128,6 +122,31 @@ export async function begin(pool: Pool, schema: number): Promise<void> {
          on conflict do nothing`,
       )
   })
+}
+
+async function saveRefusals(client: Client, schema: number): Promise<void> {
+  const known = `select to_regclass('${UNFINISHED}.refusals') is not null`
+  if (await readValue<boolean>(client, known)) return
+  await client.query(
+    `create table ${UNFINISHED}.refusals
+       (hash bytea, key_id text, everything boolean, links bytea[], refused_at timestamptz(3))`,
+  )
+  const { rows } = await client.query<{ to: string; key: string; at: Date }>(
+    'select told_to as to, key_id as key, asked_at as at from alert_asks where refused',
+  )
+  const save = `insert into ${UNFINISHED}.refusals values ($1, $2, false, '{}', $3)`
+  for (const { to, key, at } of rows) {
+    const [hash] = await hashesOf(client, to)
+    await client.query(save, [hash, key, at])
+  }
+  if (schema >= SINCE.refusals)
+    await client.query(
+      `insert into ${UNFINISHED}.refusals select hash, key_id, everything, links, refused_at from refusals`,
+    )
+  await client.query(
+    `create table ${UNFINISHED}.secrets as select name, value from secrets where name ~ '^refusals';
+     create table ${UNFINISHED}.wanted as select alert_id from search_alerts where confirmed_at is not null`,
+  )
 }
 
 /**
@@ -202,19 +221,48 @@ export async function holdMoment(pool: Pool): Promise<HeldMoment> {
   }
 }
 
-// $1 the reason why alerts rest from then on. Refusals that the backup also has change nothing.
+// The secret of another installation gets a name beside the own one.
+const SECRETS_AGAIN = `
+  insert into secrets (name, value)
+  select case when exists (select from secrets where name = s.name) then 'refusals ' || encode(sha256(value), 'hex') else name end, value
+    from ${UNFINISHED}.secrets s where value not in (select value from secrets) on conflict do nothing`
+
+// Refusals that the backup also has change nothing.
 const REFUSE_AGAIN = `
-  with later as (
-    select distinct r.* from ${UNFINISHED}.refused r join api_keys k on k.id = r.key_id
-     where not exists (select from alert_asks o
-       where o.refused and (o.told_to, o.key_id, o.asked_at) = (r.told_to, r.key_id, r.asked_at))),
-  ended as (
-    update search_alerts a set confirmed_at = null, asked_at = now(), rests = $1 from later r
-     where a.key_id = r.key_id and lower(a.told_to) = r.told_to and a.alert_id <> all (r.wanted)
-    returning alert_id),
-  unsent as (
-    delete from alert_messages where alert_id in (select alert_id from ended) and delivered_at is null)
-  insert into alert_asks (told_to, key_id, refused, asked_at) select told_to, key_id, true, asked_at from later`
+  insert into refusals
+  select distinct on (hash, key_id) hash, key_id, bool_or(everything) over (partition by hash, key_id), links, refused_at
+    from ${UNFINISHED}.refusals r
+   where not exists (select from refusals o where (o.hash, o.key_id, o.everything) = (r.hash, r.key_id, r.everything))
+   order by hash, key_id, refused_at desc
+  on conflict (hash, key_id) do update set everything = excluded.everything, links = excluded.links, refused_at = excluded.refused_at
+  returning hash, key_id as key, everything`
+
+// $1 alert, $2 the reason why it rests from then on.
+const END_AGAIN = `
+  with ended as (
+    update search_alerts set confirmed_at = null, asked_at = null, rests = $2 where alert_id = $1 returning alert_id)
+  delete from alert_messages where alert_id in (select alert_id from ended) and delivered_at is null`
+
+/** Ends the alerts of the backup that the owners of their addresses have refused since. */
+async function refuseAgain(client: Client): Promise<void> {
+  await client.query(SECRETS_AGAIN)
+  await adoptRefusals(client)
+  const { rows: later } = await client.query<{ hash: Buffer; key: string; everything: boolean }>(
+    REFUSE_AGAIN,
+  )
+  if (later.length === 0) return
+  const { rows: alerts } = await client.query<{ id: string; key: string; to: string }>(
+    `select alert_id as id, key_id as key, told_to as to from search_alerts
+      where confirmed_at is not null and alert_id not in (select alert_id from ${UNFINISHED}.wanted)`,
+  )
+  for (const { id, key, to } of alerts) {
+    const hashes = await hashesOf(client, to)
+    const isRefused = later.some(
+      one => (one.everything || one.key === key) && hashes.some(hash => hash.equals(one.hash)),
+    )
+    if (isRefused) await client.query(END_AGAIN, [id, UNWANTED])
+  }
+}
 
 /**
  * If a restore has begun, writes back the data that `begin` saved, because some of it is newer than
@@ -222,7 +270,7 @@ const REFUSE_AGAIN = `
  */
 export async function keepRefusals(pool: Pool): Promise<void> {
   const { rows: begun } = await pool.query<{ alerts: boolean }>(
-    `select to_regclass('${UNFINISHED}.refused') is not null as alerts where to_regclass('${UNFINISHED}.bounds') is not null and to_regclass('article_rights') is not null`,
+    `select to_regclass('${UNFINISHED}.refusals') is not null as alerts where to_regclass('${UNFINISHED}.bounds') is not null and to_regclass('article_rights') is not null`,
   )
   if (begun.length === 0) return
   // Articles have no index by id, so this reads all of them.
@@ -231,8 +279,8 @@ export async function keepRefusals(pool: Pool): Promise<void> {
        from ${UNFINISHED}.bounds k join articles using (id)`,
   )
   if (rows.length > 0) await transaction(pool, client => boundArticles(client, rows))
-  // A restore that an older version began has saved no alerts.
-  if (begun[0]?.alerts) await pool.query(REFUSE_AGAIN, [UNWANTED])
+  // A restore that an older version began has saved none.
+  if (begun[0]?.alerts) await transaction(pool, refuseAgain)
 }
 
 /**

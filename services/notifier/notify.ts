@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openIndex } from '../../search/index.ts'
 import type { ArticleRow } from '../../search/types.ts'
-import { askUnasked, nameAsked } from '../../shared/desk/alerts/consent.ts'
+import { askUnasked, forgetAsked, nameAsked } from '../../shared/desk/alerts/consent.ts'
+import { adoptRefusals } from '../../shared/desk/alerts/refusals.ts'
 import { type AlertSecrets, loadAlertSecrets } from '../../shared/desk/alerts/secrets.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { counter } from '../../shared/metrics.ts'
@@ -82,6 +83,8 @@ export async function startNotifier({ config, log }: ServiceContext): Promise<Ru
 async function tidy(pool: Pool): Promise<void> {
   const long = "delivered_at < now() - $1 * interval '1 ms'"
   await pool.query(`delete from alert_messages where ${long}`, [KEPT])
+  await adoptRefusals(pool)
+  await forgetAsked(pool)
   await askUnasked(pool)
 }
 

@@ -258,7 +258,7 @@ export const PRIMARY_HISTORY =
  */
 export async function loadSharedSecret(
   db: Queryable,
-  name: 'cursor' | 'feeds' | 'alerts' | `history ${string}`,
+  name: 'cursor' | 'feeds' | 'alerts' | 'refusals' | `history ${string}`,
 ): Promise<Buffer> {
   await db.query('insert into secrets (name, value) values ($1, $2) on conflict do nothing', [
     name,

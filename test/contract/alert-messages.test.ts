@@ -5,7 +5,13 @@ import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { startTelling } from '../../services/api/desk/telling.ts'
 import { noteDelivered, readWaiting, takeMessages } from '../../services/notifier/message.ts'
 import { putAlert } from '../../shared/desk/alerts/alerts.ts'
-import { askedBy, askUnasked, nameAsked, refuse } from '../../shared/desk/alerts/consent.ts'
+import { askedBy, askUnasked, forgetAsked, nameAsked } from '../../shared/desk/alerts/consent.ts'
+import {
+  adoptRefusals,
+  refuse,
+  refusedByLink,
+  takeBack,
+} from '../../shared/desk/alerts/refusals.ts'
 import { putSet } from '../../shared/desk/outlet-sets.ts'
 import { keepSearch, removeSearch } from '../../shared/desk/searches.ts'
 import { createLogger } from '../../shared/log/logger.ts'
@@ -129,7 +135,7 @@ t.test('an alert that joined the mail of another is asked when that one ends', a
   t.same(await asked(second), [], 'who was asked is not asked again')
   t.equal((await asked(late)).length, 1, 'who came while the mail was sent is')
 
-  await refuse(pool, second.alert)
+  await refuse(pool, second.alert, 'link')
   await pool.query('delete from alert_messages')
   await askUnasked(pool)
   t.same(await opened(late.alert), [], 'who refused is asked no more')
@@ -162,12 +168,89 @@ t.test('a refusal is whole, or did not happen', async t => {
   await database.query(
     'create trigger fail before delete on alert_messages for each row execute function fail()',
   )
-  await t.rejects(refuse(pool, alert))
+  await t.rejects(refuse(pool, alert, 'link'))
   const state = () =>
     database.count(`search_alerts where rests is not null and alert_id = '${alert}'`)
   t.equal(await state(), 0)
   await database.query('drop trigger fail on alert_messages')
-  await refuse(pool, alert)
+  await refuse(pool, alert, 'link')
   t.equal(await state(), 1)
   t.same(await opened(alert), [])
+})
+
+const state = async (alert: string) =>
+  (
+    await pool.query<{ on: boolean; rests: string | null }>(
+      'select confirmed_at is not null as on, rests from search_alerts where alert_id = $1',
+      [alert],
+    )
+  ).rows[0]
+const confirm = (alert: string) =>
+  pool.query('update search_alerts set confirmed_at = now() where alert_id = $1', [alert])
+const UNWANTED = /wants no more/
+
+t.test('a refusal is of the searches of one key, and outlives alert and key', async t => {
+  const to = 'mailto:Refuser@example.org'
+  const key = await issue()
+  const first = await tell(key, 'q=een', to)
+  const second = await tell(key, 'q=twee', to)
+  await confirm(first.alert)
+  await confirm(second.alert)
+  await refuse(pool, first.alert, 'link one')
+  t.match(await state(first.alert), { on: false, rests: UNWANTED })
+  t.same(await state(second.alert), { on: true, rests: null }, 'what its owner still wants')
+  const third = await tell(key, 'q=drie', to.toLowerCase())
+  t.match(await state(third.alert), { rests: UNWANTED }, 'the key asks no more')
+  const other = await tell(await issue(), 'q=een', to)
+  t.equal((await opened(other.alert)).length, 1, 'another key may')
+  await pool.query('delete from search_alerts where key_id = $1', [key])
+  const kept = JSON.stringify(await database.query('select * from refusals'))
+  t.notMatch(kept, /refuser/i, 'no address is kept')
+  t.match(await state((await tell(key, 'q=vier', to)).alert), { rests: UNWANTED })
+})
+
+t.test('all mail from here is refused, and taken back by the same link alone', async t => {
+  const to = 'mailto:allen@example.org'
+  const one = await issue()
+  const two = await issue()
+  const first = await tell(one, 'q=een', to)
+  const second = await tell(two, 'q=een', to.toUpperCase().replace('MAILTO', 'mailto'))
+  await confirm(first.alert)
+  await confirm(second.alert)
+  await refuse(pool, first.alert, 'link all', true)
+  for (const { alert } of [first, second, await tell(await issue(), 'q=een', to)])
+    t.match(await state(alert), { on: false, rests: UNWANTED })
+  t.equal(await refusedByLink(pool, 'link all'), 'all')
+  await takeBack(pool, 'another')
+  const again = async () => {
+    const terms = { to, when: 'at once', zone: 'UTC' }
+    await putAlert(pool, one, first.search, terms)
+    return (await opened(first.alert)).length
+  }
+  t.equal(await again(), 0)
+  await takeBack(pool, 'link all')
+  t.equal(await refusedByLink(pool, 'link all'), null)
+  t.match(await state(first.alert), { on: false, rests: UNWANTED }, 'it agrees to nothing')
+  t.equal(await again(), 1, 'a mail asks')
+})
+
+t.test('refusals of an older version count, and mails that asked are forgotten', async t => {
+  const to = 'mailto:ouder@example.org'
+  const key = await issue()
+  const legacy = 'insert into alert_asks (told_to, key_id, refused) values ($1, $2, true)'
+  await pool.query(legacy, [to, key])
+  const early = await tell(key, 'q=een', to)
+  t.same(await opened(early.alert), [], 'before they are moved')
+  await adoptRefusals(pool)
+  t.equal(await database.count('alert_asks where refused'), 0)
+  t.match(await state((await tell(key, 'q=twee', to)).alert), { rests: UNWANTED })
+
+  const asked = await tell(await issue(), 'q=een', to)
+  t.equal((await opened(asked.alert)).length, 1)
+  await forgetAsked(pool)
+  const noted = () => database.count(`alert_asks where told_to = '${to}'`)
+  t.equal(await noted(), 1)
+  await pool.query("update alert_asks set asked_at = now() - interval '49 hours'")
+  await forgetAsked(pool)
+  t.equal(await noted(), 0)
 })

@@ -60,7 +60,7 @@ const TO_FIRST_SCHEMA = `
   alter table outlet_loads drop column unread, drop column unread_reason;
   alter table embeddings drop column ends, drop column rests_until;
   alter table article_rights drop column article_seq;
-  drop table alert_finds, alert_messages, search_alerts, alert_asks, outlet_sets;
+  drop table alert_finds, alert_messages, search_alerts, alert_asks, outlet_sets, refusals;
   drop table copy_sketches, copies_due, copies_state; alter table article_texts drop column agencies;
   alter table search_feeds drop column search_id; drop table kept_searches;
   drop table citations; drop table tombstones, tombstone_addresses, tombstone_key;

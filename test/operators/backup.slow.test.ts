@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { refuse } from '../../shared/desk/alerts/consent.ts'
+import { refuse } from '../../shared/desk/alerts/refusals.ts'
 import { createPool, loadSharedSecret } from '../../shared/postgres/pool.ts'
 import { ask, sent, startTestApi } from '../contract/api.ts'
 import { createTestDatabase } from '../database.ts'
@@ -166,14 +166,14 @@ t.test(
     const read = `select alert_id as id, confirmed_at is null and rests is not null as ended
     from search_alerts join kept_searches using (search_id) order by name`
     const { rows } = await pool.query(read)
-    await refuse(pool, rows.at(-1).id)
+    await refuse(pool, rows.at(-1).id, 'link')
     await pool.end()
     t.match(await restore(file, '--yes'), { code: 0 })
     t.strictSame(
       await target.query(read),
       [false, false, true].map((ended, at) => ({ ...rows[at], ended })),
     )
-    t.strictSame(await target.query('select refused from alert_asks'), [{ refused: true }])
+    t.equal(await target.count('refusals'), 1)
   },
 )
 

@@ -4,10 +4,9 @@ import {
   agree,
   askedBy,
   invitedName,
-  refuse,
-  UNWANTED,
 } from '../../../shared/desk/alerts/consent.ts'
 import { foreign, letterOf, STYLE_SOURCE } from '../../../shared/desk/alerts/look.ts'
+import { refuse, UNWANTED } from '../../../shared/desk/alerts/refusals.ts'
 import {
   type AlertSecrets,
   type EndingAlert,
@@ -84,7 +83,7 @@ export function linkPages(pool: Pool, strangers: Permits, serviceName: string): 
   const end = by(UNSUBSCRIBE, async asked => {
     const { token, secrets, alert } = asked
     for (const { id } of await secrets.openEnding(token))
-      if (alert === null || id === alert) await refuse(pool, id)
+      if (alert === null || id === alert) await refuse(pool, id, token)
     return endingPage(await secrets.openEnding(token), asked)
   })
   router.get(

@@ -107,8 +107,8 @@ export function putAlert(
         [alert.id],
       )
     }
-    if (alert.confirmedAt === null) await askOwner(client, alert.id)
-    return alert
+    if (alert.confirmedAt !== null) return alert
+    return { ...alert, rests: (await askOwner(client, alert)) ?? alert.rests }
   })
 }
 

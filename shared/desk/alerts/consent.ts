@@ -1,6 +1,7 @@
 import { type Pool, type Queryable, readColumn } from '../../postgres/pool.ts'
 import { changeKept } from '../feeds.ts'
 import { hostOf, messageId } from './messages.ts'
+import { hashesOf, refusedBy, UNWANTED } from './refusals.ts'
 
 /*
  * The owner of a mail address must consent before an alert sends anything to it, and may refuse at
@@ -20,46 +21,57 @@ const mailboxOf = (address: string): string =>
   `replace(split_part(split_part(lower(${address}), '@', 1), '+', 1), '.', '') || '@' || split_part(lower(${address}), '@', 2)`
 
 // Whether a mail may ask about the alert `a`. A mail that waits to be sent will name the alert,
-// too, so no other is needed. An owner who refused is asked by this key no more. Indexes:
-// alert_asks_to, alert_asks_key
+// too, so no other is needed. A process of an older version may have noted a refusal beside
+// `refusals`. Indexes: alert_asks_to, alert_asks_key
 const MAY_ASK = `
   a.confirmed_at is null and (a.asked_at is null or a.asked_at < now() - interval '24 hours')
     and not exists (select from alert_messages m join search_alerts o using (alert_id)
                      where o.key_id = a.key_id and lower(o.told_to) = lower(a.told_to) and m.kind = 'ask' and m.delivered_at is null)
     and not exists (select from alert_asks o where o.key_id = a.key_id and o.told_to = lower(a.told_to) and o.refused)
     and (select count(*) from alert_asks o where o.key_id = a.key_id and o.asked_at > now() - interval '24 hours') < ${MOST_ASKED.key}
-    and (select count(*) from alert_asks o where o.told_to = ${mailboxOf('a.told_to')} and not o.refused
+    and (select count(*) from alert_asks o where o.told_to = ${mailboxOf('a.told_to')}
             and o.asked_at > now() - interval '24 hours') < ${MOST_ASKED.owner}`
 
-// $1 alert, $2 message.
+// An owner who refused is not asked. $1 alert, $2 message, $3 hashes of the address, $4 why.
 const ASK = `
-  with asked as (
-    update search_alerts a set rests = null where alert_id = $1 and ${MAY_ASK} returning alert_id, key_id, told_to),
+  with refused as (
+    update search_alerts a set rests = $4 where alert_id = $1 and ${refusedBy('$3', 'a.key_id')} returning alert_id),
+  asked as (
+    update search_alerts a set rests = null
+     where alert_id = $1 and ${MAY_ASK} and not ${refusedBy('$3', 'a.key_id')} returning alert_id, key_id, told_to),
   noted as (
     insert into alert_asks (told_to, key_id, ask_id, address)
-    select ${mailboxOf('told_to')}, key_id, $2, lower(told_to) from asked)
-  insert into alert_messages (message_id, alert_id, kind, seqs, more, host)
-  select $2, alert_id, 'ask', '{}', 0, ${hostOf('told_to')} from asked`
+    select ${mailboxOf('told_to')}, key_id, $2, lower(told_to) from asked),
+  message as (
+    insert into alert_messages (message_id, alert_id, kind, seqs, more, host)
+    select $2, alert_id, 'ask', '{}', 0, ${hostOf('told_to')} from asked)
+  select alert_id from refused`
 
 /**
  * Asks the owner of a mail address for consent, unless the limits of such mails forbid it now. The
  * caller is within `changeKept`.
+ *
+ * @returns why the alert rests; null: its owner is asked now or later
  */
-export async function askOwner(db: Queryable, alertId: string): Promise<void> {
-  await db.query(ASK, [alertId, messageId()])
+export async function askOwner(
+  db: Queryable,
+  { id, to }: { id: string; to: string },
+): Promise<string | null> {
+  const values = [id, messageId(), await hashesOf(db, to), UNWANTED]
+  return (await db.query(ASK, values)).rowCount === 0 ? null : UNWANTED
 }
 
 // Alerts that no mail has named, one of each key and address. Their mail was withdrawn with the
 // alert that asked, or a limit forbade it. Reads all alerts.
 const UNASKED = `
-  select distinct on (a.key_id, lower(a.told_to)) a.alert_id as id, a.key_id as key from search_alerts a
+  select distinct on (a.key_id, lower(a.told_to)) a.alert_id as id, a.told_to as to, a.key_id as key from search_alerts a
    where a.told_to like 'mailto:%' and a.rests is null and a.asked_at is null and ${MAY_ASK}
      and exists (select from api_keys k where k.id = a.key_id and k.revoked_at is null)`
 
 /** Asks owners of addresses who were not asked yet. */
 export async function askUnasked(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ id: string; key: string }>(UNASKED)
-  for (const { id, key } of rows) await changeKept(pool, key, client => askOwner(client, id))
+  const { rows } = await pool.query<{ id: string; to: string; key: string }>(UNASKED)
+  for (const one of rows) await changeKept(pool, one.key, client => askOwner(client, one))
 }
 
 // $1 ask, $2 alert of its message.
@@ -79,6 +91,16 @@ const NAME = `
  */
 export const nameAsked = (db: Queryable, askId: string, alertId: string): Promise<string[]> =>
   readColumn<string>(db, NAME, [askId, alertId])
+
+/**
+ * Forgets mails that asked long ago: their links have ended, and the limits count them no more. A
+ * mail is tried for a day before its link begins to count.
+ */
+export async function forgetAsked(db: Queryable): Promise<void> {
+  await db.query(
+    "delete from alert_asks where not refused and asked_at < now() - interval '2 days'",
+  )
+}
 
 /** For how many ms the link in a mail that asks for consent works. */
 export const ASKED_FOR = 86_400_000
@@ -106,23 +128,6 @@ const AGREE = `
 /** Agrees to what a mail named, once. @returns whether it was not too late */
 export async function agree(db: Queryable, askId: string): Promise<boolean> {
   return ((await db.query(AGREE, [askId, ASKED_FOR])).rowCount ?? 0) > 0
-}
-
-/** Why an alert rests after the owner of its address unsubscribed. */
-export const UNWANTED = 'The owner of the address wants no more of it.'
-
-// The alert is locked first, as in all statements that change it. $1 alert, $2 why.
-const REFUSE = `
-  with own as (
-    update search_alerts set confirmed_at = null, asked_at = now(), rests = $2 where alert_id = $1
-    returning alert_id, told_to, key_id),
-  unsent as (
-    delete from alert_messages m using own where m.alert_id = own.alert_id and m.delivered_at is null)
-  insert into alert_asks (told_to, key_id, refused) select lower(told_to), key_id, true from own`
-
-/** Ends an alert for the owner of its address, whom its key asks no more. */
-export async function refuse(db: Queryable, alertId: string): Promise<void> {
-  await db.query(REFUSE, [alertId, UNWANTED])
 }
 
 /** The longest name in a mail to somebody who has not agreed to anything. */

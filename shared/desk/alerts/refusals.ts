@@ -1,0 +1,94 @@
+import { createHmac } from 'node:crypto'
+import { loadSharedSecret, type Queryable, readRow } from '../../postgres/pool.ts'
+
+/*
+ * What owners of mail addresses refuse, for good: the mail of one key, or all mail from here. The
+ * database has an HMAC in place of the address, and the refusal outlives alerts and keys.
+ */
+
+/** Why an alert rests after the owner of its address unsubscribed. */
+export const UNWANTED = 'The owner of the address wants no more of it.'
+
+// A restore may have brought the secret of another installation, beside its own.
+const SECRETS = "select value from secrets where name ~ '^refusals' order by name"
+
+/** The hashes under which an address may stand; the first one is for new refusals. */
+export async function hashesOf(db: Queryable, address: string): Promise<Buffer[]> {
+  await loadSharedSecret(db, 'refusals')
+  const { rows } = await db.query<{ value: Buffer }>(SECRETS)
+  return rows.map(({ value }) => createHmac('sha256', value).update(address.toLowerCase()).digest())
+}
+
+/** SQL: whether the owner of an address refused a key. @param hashes what `hashesOf` gives */
+export const refusedBy = (hashes: string, key: string): string =>
+  `exists (select from refusals r where r.hash = any (${hashes}) and (r.everything or r.key_id = ${key}))`
+
+// Alerts are locked first and in order, as in all statements that change them. $1 alert, $2 why,
+// $3 address, $4 hash, $5 link, $6 everything.
+const REFUSE = `
+  with named as (
+    select alert_id, key_id from search_alerts where alert_id = $1 and told_to = $3),
+  own as (
+    select alert_id from search_alerts
+     where exists (select from named) and (alert_id = $1 or $6 and lower(told_to) = lower($3))
+     order by alert_id for update),
+  ended as (
+    update search_alerts a set confirmed_at = null, asked_at = null, rests = $2 from own where a.alert_id = own.alert_id),
+  unsent as (
+    delete from alert_messages m using own where m.alert_id = own.alert_id and m.delivered_at is null)
+  insert into refusals (hash, key_id, everything, links) select $4, key_id, $6, array[sha256($5)] from named
+  on conflict (hash, key_id) do update set everything = refusals.everything or $6, refused_at = now(),
+    links = array(select distinct unnest(refusals.links || excluded.links))`
+
+/**
+ * Ends an alert for the owner of its address, whom its key asks no more.
+ *
+ * @param link the token of the link that ends it, which may take the refusal back
+ * @param everything ends all alerts to the address, of all keys, and no key asks any more
+ */
+export async function refuse(
+  db: Queryable,
+  alertId: string,
+  link: string,
+  everything = false,
+): Promise<void> {
+  const read = 'select told_to as to from search_alerts where alert_id = $1'
+  const alert = await readRow<{ to: string }>(db, read, [alertId])
+  if (alert === undefined) return
+  const [hash] = await hashesOf(db, alert.to)
+  await db.query(REFUSE, [alertId, UNWANTED, alert.to, hash, Buffer.from(link), everything])
+}
+
+/** What was refused by a link; null: nothing. Index: refusals_links */
+export async function refusedByLink(db: Queryable, link: string): Promise<'key' | 'all' | null> {
+  const read =
+    'select bool_or(everything) as "isAll" from refusals where links @> array[sha256($1)]'
+  const found = await readRow<{ isAll: boolean | null }>(db, read, [Buffer.from(link)])
+  const isAll = found?.isAll ?? null
+  return isAll === null ? null : isAll ? 'all' : 'key'
+}
+
+/**
+ * Takes back what was refused by a link. This agrees to nothing: who keeps a search has to set its
+ * alert again, and a mail then asks. So nobody gets more than that mail by the link of another.
+ */
+export async function takeBack(db: Queryable, link: string): Promise<void> {
+  await db.query('delete from refusals where links @> array[sha256($1)]', [Buffer.from(link)])
+}
+
+/** Moves refusals that processes of an older version wrote, with the address, to their table. */
+export async function adoptRefusals(db: Queryable): Promise<void> {
+  const read = 'select told_to as to, key_id as key, asked_at as at from alert_asks where refused'
+  const { rows } = await db.query<{ to: string; key: string; at: Date }>(read)
+  for (const { to, key, at } of rows) {
+    const [hash] = await hashesOf(db, to)
+    await db.query(ADOPT, [hash, key, at, to])
+  }
+}
+
+// $1 hash, $2 key, $3 when, $4 address.
+const ADOPT = `
+  with gone as (
+    delete from alert_asks where refused and told_to = $4 and key_id = $2 returning key_id)
+  insert into refusals (hash, key_id, refused_at) select distinct $1::bytea, key_id, $3::timestamptz from gone
+  on conflict do nothing`
