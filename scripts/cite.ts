@@ -25,7 +25,13 @@ import { readSearch } from '../services/api/contract/request.ts'
 import { COUNTRIES, type Country } from '../shared/articles/article.ts'
 import { type CsvColumn, csvLine } from '../shared/articles/csv.ts'
 import { archiveSettingsOf } from '../shared/config/archive.ts'
-import { type Citation, findCitation, readCited } from '../shared/desk/citations.ts'
+import {
+  type Citation,
+  findCitation,
+  readCited,
+  removeCitation,
+  removedOn,
+} from '../shared/desk/citations.ts'
 import { bareLineOf, readBareLines } from '../shared/desk/cited-removals.ts'
 import { counted } from '../shared/log/printable.ts'
 import { type Pool, readRow } from '../shared/postgres/pool.ts'
@@ -50,16 +56,22 @@ await runCommand(
     about: [
       'Recomputes a citation (docs/citations.md): its search up to its watermark, and its digest. ADDRESS is /cite/…, and',
       'FILE.csv what its page gives; a file is compared on any system that imported an export. Exit code: 0 equal, 1 it says',
-      'which articles differ, 2 it cannot be recomputed, 3 only more is found here than a file of elsewhere cites.',
+      'which articles differ, 2 it cannot be recomputed, 3 only more is found here than a file of elsewhere cites. `remove`',
+      'takes a citation away for good, and frees what its key may cite: the address stays, and says so.',
     ].join('\n'),
-    usage: ['verify ADDRESS', 'verify FILE.csv'],
+    usage: ['verify ADDRESS [--json]', 'verify FILE.csv [--json]', 'remove ADDRESS [--json]'],
+    options: { json: { about: 'prints one JSON object' } },
     needs: ['DATABASE_URL'],
   },
-  async ({ config, openPool, positionals, print }) => {
+  async ({ config, openPool, options, positionals, print }) => {
     const [verb, subject, ...more] = positionals
-    if (verb !== 'verify' || subject === undefined || more.length > 0)
-      throw new UsageError('Write: cite verify ADDRESS, or cite verify FILE.csv.')
+    if (!(verb === 'verify' || verb === 'remove') || subject === undefined || more.length > 0)
+      throw new UsageError(
+        'Write: cite verify ADDRESS, cite verify FILE.csv, or cite remove ADDRESS.',
+      )
     const digest = /(?:^|\/)([0-9a-f]{64})$/.exec(subject)?.[1]
+    if (verb === 'remove')
+      return print(await remove(openPool({ max: 1 }), digest, options.json === true))
     if (digest === undefined && !subject.endsWith('.csv'))
       throw new UsageError(
         `"${subject}" is no address of a citation (/cite/ and 64 hex digits), and no CSV file.`,
@@ -83,7 +95,7 @@ await runCommand(
     } catch (error) {
       found.obstacles.push(sentenceOf(error))
     }
-    return tell(found, print)
+    return tell(found, print, options.json === true)
   },
 )
 
@@ -93,7 +105,7 @@ await runCommand(
  */
 type Findings = Record<'differences' | 'obstacles' | 'uncited' | 'notes', string[]>
 
-function tell(found: Findings, print: (line: string) => void): number {
+function tell(found: Findings, print: (line: string) => void, isJson: boolean): number {
   const { obstacles, uncited, notes } = found
   const differences = [...found.differences, ...uncited]
   const [code, verdict] =
@@ -104,10 +116,22 @@ function tell(found: Findings, print: (line: string) => void): number {
         : uncited.length > 0
           ? [3, 'more is found here']
           : [0, 'equal']
+  if (isJson) {
+    print(JSON.stringify({ verdict, ...found }))
+    return code
+  }
   for (const line of [verdict, ...obstacles, ...differences.slice(0, MOST_TOLD), ...notes])
     print(line)
   if (differences.length > MOST_TOLD) print(`and ${differences.length - MOST_TOLD} more`)
   return code
+}
+
+/** @returns the line that says what was done */
+async function remove(pool: Pool, digest: string | undefined, isJson: boolean): Promise<string> {
+  const at = digest === undefined ? null : await removeCitation(pool, digest)
+  if (at === null)
+    throw new UsageError('There is no such citation; name its address, /cite/ and 64 hex digits.')
+  return isJson ? JSON.stringify({ digest, removed_at: at.toISOString() }) : removedOn(at)
 }
 
 /** A citation, read from the database or from a file. */
@@ -222,6 +246,10 @@ async function verify(
 ): Promise<void> {
   const { differences, obstacles, notes } = found
   const citation = await findCitation(parts.pool, digest)
+  if (citation?.removedAt) {
+    obstacles.push(removedOn(citation.removedAt))
+    return
+  }
   const cited = citation === null ? file : await readKept(parts, citation, differences)
   if (cited === null) {
     obstacles.push('This database has no such citation; name the CSV of its page.')

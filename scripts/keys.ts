@@ -144,6 +144,8 @@ function listed(key: ListedKey): Record<string, unknown> {
     ...described(key),
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     used_this_month: key.usedThisMonth,
+    citations: key.citations,
+    cited_articles: key.citedArticles,
   }
 }
 

@@ -100,7 +100,7 @@ interface StoredCitation {
 /** Computes the digest of each citation anew from its articles. */
 export async function verifyCitations({ pool, report, signal }: Looking): Promise<void> {
   const { rows } = await pool.query<{ digest: string }>(
-    "select encode(digest, 'hex') as digest from citations order by digest",
+    "select encode(digest, 'hex') as digest from citations where removed_at is null order by digest",
   )
   for (const { digest } of rows) {
     if (signal.aborted) return
@@ -141,7 +141,7 @@ const citationFault = (pool: Pool, digest: string): Promise<string | null> =>
       client,
       `select search, countries, since, articles, seqs, marks,
               watermark > last_seq or as_of > last_at or seqs[cardinality(seqs)] > watermark as "isBeyond"
-         from citations, ${CLOCK} where digest = decode($1, 'hex')`,
+         from citations, ${CLOCK} where digest = decode($1, 'hex') and removed_at is null`,
       [digest],
     )
     if (cited === undefined) return null

@@ -1,10 +1,10 @@
 import { AMONG_WRITERS } from '../../search/removals.ts'
 import type { Country } from '../articles/article.ts'
-import { countOf, type Pool, PRIMARY_HISTORY, type Queryable, readRow } from '../postgres/pool.ts'
+import { type Pool, PRIMARY_HISTORY, type Queryable, readRow, readValue } from '../postgres/pool.ts'
 import { changeKept } from './feeds.ts'
 
-/** How many citations a key may make. */
-export const MAX_CITATIONS = 1_000
+/** How many citations a key may make, and how many articles all of them may have together. */
+export const CITED_BY_KEY = { citations: 1_000, articles: 5_000_000 } as const
 
 /** A search with its frozen result (docs/citations.md). */
 export interface NewCitation {
@@ -29,6 +29,10 @@ export interface Citation extends NewCitation {
   citedAt: Date
   /** How many articles the citation has. */
   articles: number
+  /** The key that made it has been revoked or deleted. */
+  keyEnded: boolean
+  /** When an operator removed it, with its search and articles; null: it is there. */
+  removedAt: Date | null
 }
 
 /** An article of a citation: its `seq`, and a mark that is computed from its line. */
@@ -51,7 +55,7 @@ class OtherArticles extends Error {
   code = '40001'
 }
 
-/** The key has already made as many citations as it may. */
+/** The key has already cited as much as it may. */
 export class TooManyCitations extends Error {
   override name = 'TooManyCitations'
 }
@@ -65,7 +69,8 @@ export class CitedRemoved extends Error {
 const TAKEN_OUT = 'select from tombstones where seq = any ($1::bigint[]) limit 1'
 
 const COLUMNS = `encode(digest, 'hex') as digest, search, countries, since, watermark, as_of as "asOf", rules, model,
-  bias, cited_at as "citedAt", articles`
+  bias, cited_at as "citedAt", articles, removed_at as "removedAt",
+  not exists (select from api_keys k where k.id = citations.key_id and k.revoked_at is null) as "keyEnded"`
 
 /**
  * Stores a citation, or finds the same citation if it exists. Null when the key does not exist or
@@ -82,13 +87,16 @@ export function keepCitation(
 ): Promise<{ citation: Citation; isNew: boolean } | null> {
   return changeKept(pool, keyId, async client => {
     const known = await findCitation(client, made.digest)
-    if (known !== null) return { citation: known, isNew: false }
-    // Index: citations_key
-    const before = await countOf(client, 'select count(*)::int from citations where key_id = $1', [
-      keyId,
-    ])
-    if (before >= MAX_CITATIONS)
-      throw new TooManyCitations(`A key may make ${MAX_CITATIONS} citations, and this one has.`)
+    if (known !== null && known.removedAt === null) return { citation: known, isNew: false }
+    const before = (await readRow<{ citations: number; articles: number }>(client, CITED, [keyId]))!
+    if (before.citations >= CITED_BY_KEY.citations)
+      throw new TooManyCitations(
+        `A key may make ${CITED_BY_KEY.citations} citations, and this one has.`,
+      )
+    if (before.articles + articles.length > CITED_BY_KEY.articles)
+      throw new TooManyCitations(
+        `A key may cite ${CITED_BY_KEY.articles} articles; this one has cited ${before.articles}, and would cite ${articles.length} more.`,
+      )
     // A removal keeps a hash of each article that is cited. So it comes later, or is seen here.
     await client.query(`select ${AMONG_WRITERS}`)
     if ((await client.query(TAKEN_OUT, [articles.map(({ seq }) => seq)])).rowCount !== 0)
@@ -118,14 +126,41 @@ export function keepCitation(
   })
 }
 
-// $12 seqs, $13 marks, $14 ids, $15 history: after a failover, a number may belong to another
-// article. Index: the primary key of articles.
+// $1 key. Index: citations_key
+const CITED = `
+  select count(*)::int as citations, coalesce(sum(articles), 0)::float8 as articles from citations
+   where key_id = $1 and removed_at is null`
+
+// One that an operator removed is made anew. $12 seqs, $13 marks, $14 ids, $15 history: after a
+// failover, a number may belong to another article. Index: the primary key of articles.
 const INSERT = `
   insert into citations (digest, key_id, search, countries, since, watermark, as_of, rules, model, bias, articles, seqs, marks)
   select decode($1, 'hex'), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::bigint[], $13::int[]
    where ${PRIMARY_HISTORY} = $15
      and (select count(*) from unnest($12::bigint[], $14::text[]) n (seq, id) join articles using (seq, id)) = cardinality($12::bigint[])
-  on conflict do nothing`
+  on conflict (digest) do update set key_id = excluded.key_id, search = excluded.search, countries = excluded.countries,
+    since = excluded.since, watermark = excluded.watermark, as_of = excluded.as_of, rules = excluded.rules,
+    model = excluded.model, bias = excluded.bias, articles = excluded.articles, seqs = excluded.seqs,
+    marks = excluded.marks, cited_at = now(), removed_at = null
+   where citations.removed_at is not null`
+
+/**
+ * Removes a citation for good, with its search and its articles. Its address stays, and says so.
+ *
+ * @returns when it was removed; null: there is no such citation
+ */
+export function removeCitation(db: Queryable, digest: string): Promise<Date | null> {
+  return readValue<Date>(
+    db,
+    `update citations set search = '', seqs = '{}', marks = '{}', articles = 0, removed_at = coalesce(removed_at, now())
+      where digest = decode($1, 'hex') returning removed_at`,
+    [digest],
+  )
+}
+
+/** What a page and a command say of a citation that an operator removed. */
+export const removedOn = (at: Date): string =>
+  `An operator removed this citation on ${at.toISOString().slice(0, 10)}.`
 
 /** @param digest 64 hex digits. Index: the primary key. */
 export async function findCitation(db: Queryable, digest: string): Promise<Citation | null> {

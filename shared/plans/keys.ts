@@ -75,14 +75,21 @@ export interface ListedKey extends ApiKey {
    * Requests in this calendar month (UTC); null: the plan has no quota, so they are not counted.
    */
   usedThisMonth: number | null
+  /** Citations that it has made and no operator removed, and the articles of all of them. */
+  citations: number
+  citedArticles: number
 }
 
 // Indexes: the primary keys.
 const LIST = `
-  select ${KEY_COLUMNS}, date_trunc('minute', w.started_at) as "lastUsedAt", m.used as "usedThisMonth"
+  select ${KEY_COLUMNS}, date_trunc('minute', w.started_at) as "lastUsedAt", m.used as "usedThisMonth",
+         c.citations, c.articles as "citedArticles"
   from api_keys k
   left join rate_windows w on w.key_id = k.id
   left join lateral (${MONTH_OF_KEY}) m on k.quota is not null
+  cross join lateral (
+    select count(*)::int as citations, coalesce(sum(articles), 0)::float8 as articles from citations
+     where key_id = k.id and removed_at is null) c
   order by created_at, id`
 
 /** All keys, the oldest first, revoked keys included. */
@@ -92,6 +99,8 @@ export async function listKeys(db: Queryable): Promise<ListedKey[]> {
     ...fromRow(row),
     lastUsedAt: row.lastUsedAt,
     usedThisMonth: row.usedThisMonth,
+    citations: row.citations,
+    citedArticles: row.citedArticles,
   }))
 }
 

@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { MAX_CITATIONS } from '../../shared/desk/citations.ts'
+import { CITED_BY_KEY } from '../../shared/desk/citations.ts'
 import { revokeKey } from '../../shared/plans/keys.ts'
 import { read } from '../docs/checkout.ts'
+import { runScript } from '../script.ts'
 import { type Answered, ask, sent, startTestApi } from './api.ts'
 
 const api = await startTestApi(t, { SERVICE_NAME: 'Nieuws & Co' })
@@ -284,12 +285,52 @@ t.test('what is refused', async t => {
   await api.pool.query(
     `insert into citations select sha256(n::text::bytea), $1, '', countries, since, watermark, as_of, rules, model, bias,
        cited_at, 0, '{}', '{}' from generate_series(2, $2::int) n, (select * from citations limit 1) c`,
-    [key.id, MAX_CITATIONS],
+    [key.id, CITED_BY_KEY.citations],
   )
   t.equal((await cite(own, 'q=vroeger')).status, 200, 'one that exists is found')
   t.equal((await cite(own, 'q=pont')).json.code, 'too_many_citations')
   t.equal((await file((await cite(own, 'q=vroeger')).json.address, 'json', own)).status, 200)
   t.equal((await cite(own, 'q=vroeger')).json.code, 'quota_exceeded')
+})
+
+t.test('a key cites so many articles in all; what an operator removes counts no more', async t => {
+  const { secret: own, key } = await api.issue()
+  const another = await api.another()
+  const made = (await cite(own, 'q=zonder')).json
+  t.equal(made.count, 1)
+  const articles = async (count: number) =>
+    api.pool.query('update citations set articles = $2 where key_id = $1', [key.id, count])
+  await articles(CITED_BY_KEY.articles)
+  const refused = await cite(own, 'q=zonder&country=NL')
+  t.match(refused, { status: 409, json: { code: 'too_many_citations' } })
+  t.match(refused.json.message, /may cite 5000000 articles; this one has cited 5000000/)
+  t.same((await api.ask(own, '/explore/limits')).json.data.citations, CITED_BY_KEY)
+  await articles(1)
+
+  const env = { DATABASE_URL: api.config.DATABASE_URL }
+  const page = (base = api.base) =>
+    ask(base + made.address, null, { headers: { Accept: 'text/html' } })
+  t.notMatch((await page()).text, /has ended/)
+  t.equal((await page(another.base)).status, 200)
+  t.match(await runScript('cite', ['remove', 'x'], env), { code: 2, err: /no such citation/ })
+  const { out } = await runScript('cite', ['remove', made.url, '--json'], env)
+  t.match(JSON.parse(out), { digest: made.digest, removed_at: /^20/ })
+  for (const base of [api.base, another.base]) {
+    t.match(await page(base), { status: 404, text: /An operator removed this citation on 20/ })
+    t.match(await ask(`${base}${made.address}.csv`, own), { status: 404, text: /operator removed/ })
+  }
+  const verified = await runScript('cite', ['verify', made.digest, '--json'], env)
+  t.match(verified, { code: 2, out: /"verdict":"cannot be recomputed","differences":\[\]/ })
+  const left = 'select search, seqs, marks from citations where removed_at is not null'
+  t.same((await api.pool.query(left)).rows, [{ search: '', seqs: [], marks: [] }])
+  const listed = JSON.parse((await runScript('keys', ['list'], env)).out)
+  const mine = () => listed.find((one: { id: string }) => one.id === key.id)
+  t.match(mine(), { citations: 0, cited_articles: 0 })
+
+  const again = await cite(own, 'q=zonder')
+  t.match(again, { status: 201, json: { digest: made.digest, count: 1 } })
+  await revokeKey(api.pool, key.id)
+  t.match(await page(), { status: 200, text: /The key that made it has ended/ })
 })
 
 t.test(

@@ -1,5 +1,4 @@
 import type { RequestHandler } from 'express'
-import { LRUCache } from 'lru-cache'
 import { WORD_RULES } from '../../../search/analysis/index.ts'
 import {
   type Citation,
@@ -7,6 +6,7 @@ import {
   findCitation,
   keepCitation,
   type NewCitation,
+  removedOn,
   TooManyCitations,
 } from '../../../shared/desk/citations.ts'
 import { removedSentence } from '../../../shared/desk/cited-removals.ts'
@@ -32,7 +32,6 @@ import { needed, readDescribed } from '../desk/described.ts'
 import { readPlace } from '../desk/place.ts'
 import { sendOnce } from '../http/answer.ts'
 import { readMembers, refuseParameters } from '../http/body.ts'
-import type { History } from '../standbys/history.ts'
 import {
   CITED_PAGE,
   citationDigest,
@@ -42,7 +41,7 @@ import {
   MOST_CITED,
 } from './citation.ts'
 import { type FileParts, sendArticles } from './files.ts'
-import { addressOf, citationObject, type Told, toldOf } from './page.ts'
+import { addressOf, citationObject, removedOf, type Told, toldOf } from './page.ts'
 
 /*
  * A citation is a search, its watermark and a digest of the articles that it found. The articles
@@ -56,7 +55,6 @@ export const CITE_FILE: RegExp = /^\/cite\/[0-9a-f]{64}\.(?:json|csv|bib|ris)$/
 
 /** The parts of the API that the handlers need. */
 interface CitingParts extends FileParts {
-  history: History
   /** Permits for pages, which anybody may open. */
   strangers: Permits
   serviceName: string
@@ -68,22 +66,15 @@ interface CitingParts extends FileParts {
 /** How often a search is cited while an operator takes out some of its articles. */
 const TRIES = 5
 
-/** The most citations that a process keeps in memory. A citation never changes. */
-const KEPT = 1_000
-
 /** The handlers that make a citation, show its page, and send its articles. */
 export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', RequestHandler> {
-  const kept = new LRUCache<string, Citation>({ max: KEPT })
-  parts.history.onChange(() => kept.clear())
-  const find = async (path: string): Promise<Citation | null> => {
-    const digest = path.slice('/cite/'.length).slice(0, 64)
-    const citation = kept.get(digest) ?? (await findCitation(parts.pool, digest))
-    if (citation !== null) kept.set(digest, citation)
-    return citation
-  }
+  const find = (path: string): Promise<Citation | null> =>
+    findCitation(parts.pool, path.slice('/cite/'.length).slice(0, 64))
   const told = async (citation: Citation) => {
-    const { digest, articles } = citation
-    return toldOf(citation, parts, await removedSentence(parts.pool, digest, articles))
+    const { digest, articles, removedAt } = citation
+    return removedAt === null
+      ? toldOf(citation, parts, await removedSentence(parts.pool, digest, articles))
+      : removedOf(digest, removedAt)
   }
   return {
     async make(request, response) {
@@ -116,8 +107,9 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
         .catch(refuseStranger)
       const isForPeople = request.accepts(['application/json', 'text/html']) === 'text/html'
       response.vary('Accept').set('Cache-Control', 'no-cache')
-      if (citation === null && !isForPeople) return next(noCitation())
-      if (citation === null) response.status(404)
+      const isThere = citation !== null && citation.removedAt === null
+      if (!isThere && !isForPeople) return next(noCitation(citation))
+      if (!isThere) response.status(404)
       await sendOnce(
         request,
         response,
@@ -129,14 +121,17 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
       refuseParameters(request, NO_PARAMETERS)
       checkQuota(response)
       const citation = await find(request.path)
-      if (citation === null) throw noCitation()
+      if (citation === null || citation.removedAt !== null) throw noCitation(citation)
       await sendArticles(parts, citation, request, response)
     },
   }
 }
 
-const noCitation = () =>
-  new ApiError('not_found', { message: 'There is no citation at this address.' })
+const noCitation = (citation: Citation | null) => {
+  const at = citation?.removedAt ?? null
+  const message = at === null ? 'There is no citation at this address.' : removedOn(at)
+  return new ApiError('not_found', { message })
+}
 
 const NO_PARAMETERS = 'A citation takes no parameters.'
 

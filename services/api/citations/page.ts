@@ -1,5 +1,5 @@
 import type { Country } from '../../../shared/articles/article.ts'
-import type { Citation } from '../../../shared/desk/citations.ts'
+import { type Citation, removedOn } from '../../../shared/desk/citations.ts'
 import { counted } from '../../../shared/log/printable.ts'
 import { bibtexOf, risOf, TYPES } from './formats.ts'
 
@@ -89,7 +89,8 @@ function textsOf(
  * @param removed a sentence on its articles that were taken out; null: all are there
  */
 export function toldOf(citation: Citation, parts: ServiceNames, removed: string | null): Told {
-  const texts = { ...textsOf(citation, parts), removed }
+  const { keyEnded } = citation
+  const texts = { ...textsOf(citation, parts), removed, key_ended: keyEnded }
   const { url, name, line, digest, cited_at } = texts
   const dataset = {
     '@context': 'https://schema.org',
@@ -112,6 +113,19 @@ export function toldOf(citation: Citation, parts: ServiceNames, removed: string 
   }
   return {
     data: { 'application/ld+json': dataset, 'application/json': texts },
-    lines: [name, ...(removed === null ? [] : [removed]), line, texts.bibtex, texts.ris],
+    lines: [
+      name,
+      ...(removed === null ? [] : [removed]),
+      ...(keyEnded ? ['The key that made it has ended.'] : []),
+      line,
+      texts.bibtex,
+      texts.ris,
+    ],
   }
 }
+
+/** The content of the page of a citation that an operator removed. */
+export const removedOf = (digest: string, at: Date): Told => ({
+  data: { 'application/json': { digest, removed_at: at.toISOString() } },
+  lines: [removedOn(at)],
+})

@@ -84,7 +84,7 @@ const BESIDE_ERRORS = {
   feed_ended: alike(410, 'This feed has ended: it was revoked, or its key was.'),
   too_many_feeds: alike(409, 'This key has as many feeds as it may have; revoke one first.'),
   too_many_searches: alike(409, 'This key keeps as many searches as it may; remove one first.'),
-  too_many_citations: alike(409, 'This key has made as many citations as it may make.'),
+  too_many_citations: alike(409, 'This key has cited as much as it may; see /explore/limits.'),
   body_too_slow: alike(408, 'The body of this request took too long to arrive.'),
   body_too_large: alike(413, 'The body of this request is too large.'),
   origin_not_allowed: {

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { CITED_BY_KEY } from '../../../shared/desk/citations.ts'
 import { historyStart } from '../../../shared/plans/reach.ts'
 import { accessOf } from '../access/access.ts'
 import { COSTS } from '../access/costs.ts'
@@ -44,6 +45,13 @@ export const LIMITS_SCHEMA = dataOf(
       description:
         'A request costs one of the minute, and one more for each of these many; never more than the whole minute.',
     },
+    citations: {
+      ...objectOf({
+        citations: count('Citations.'),
+        articles: count('Articles of all citations together.'),
+      }),
+      description: 'What a key may cite; an operator may remove citations.',
+    },
   }),
 )
 
@@ -86,6 +94,7 @@ export function limitsOf(asked: Pick<Request, 'originalUrl'>, response: Response
             period: month.period,
           },
     costs: COSTS,
+    citations: CITED_BY_KEY,
   }
   return jsonContent(JSON.stringify({ status: 'ok', data }))
 }

@@ -15,7 +15,17 @@ import { saveFile } from './download.ts'
  * The data that the server writes into the page of a citation: the citation, and texts for citing
  * it.
  */
-type Told = Citation & { line: string; bibtex: string; ris: string; removed: string | null }
+type Told = Citation & {
+  line: string
+  bibtex: string
+  ris: string
+  /** A sentence on its articles that were taken out. */
+  removed: string | null
+  key_ended: boolean
+}
+
+/** What the server writes in place of a citation that an operator removed. */
+type Removed = { removed_at: string }
 
 const isCitation = (json: unknown): json is Citation =>
   isRecord(json) && typeof json.digest === 'string'
@@ -23,11 +33,14 @@ const isTold = (json: unknown): json is Told => isCitation(json) && 'bibtex' in 
 const isCited = (json: unknown): json is { outside: number; articles: Article[] } =>
   hasList(json, 'articles')
 
-function toldByPage(): Told | null {
+const isRemoved = (json: unknown): json is Removed =>
+  isRecord(json) && typeof json.removed_at === 'string'
+
+function toldByPage(): Told | Removed | null {
   const written: unknown = JSON.parse(
     document.querySelector('script[type="application/json"]')?.textContent ?? 'null',
   )
-  return isTold(written) ? written : null
+  return isTold(written) || isRemoved(written) ? written : null
 }
 
 const FORMATS = ['json', 'csv', 'bib', 'ris'] as const
@@ -50,11 +63,16 @@ export function CitePage({
   const speech = useSpeech()
   const { words, date, say } = speech
   const [citation] = useState(toldByPage)
-  const title = citation === null ? words.cite.none : words.cite.title
+  const title =
+    citation === null
+      ? words.cite.none
+      : isRemoved(citation)
+        ? say(words.cite.removed, { day: date(new Date(citation.removed_at), 'day') })
+        : words.cite.title
   useEffect(() => {
     document.title = `${title} – Perscope`
   }, [title])
-  if (citation === null) {
+  if (citation === null || isRemoved(citation)) {
     return (
       <main class="wide alone" id="results">
         <h1>{title}</h1>
@@ -83,6 +101,7 @@ export function CitePage({
           {citation.removed}
         </p>
       )}
+      {citation.key_ended && <p class="hint">{words.cite.keyEnded}</p>}
       {citation.ids_only && <p class="hint">{words.cite.idsOnly}</p>}
       <h2>{words.take.cite}</h2>
       {[line, bibtex, ris].map(text => (
