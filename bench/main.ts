@@ -26,6 +26,7 @@ await runCommand(
       'mixed [--rate N] [--seconds N]',
       'growth [--words N]',
       'semantic --related',
+      'fairness [--only LOAD] [--seconds N]',
     ],
     options: {
       data: { value: 'DIR', about: 'where the corpora lie (default ../shared/data)' },
@@ -35,6 +36,7 @@ await runCommand(
       peers: { about: 'search: other engines on the same articles; those named, else all' },
       import: { about: 'search: npm run import of 100,000 articles, alone and beside searches' },
       seconds: { value: 'N', about: 'how long: mixed (default 3600), each load of fairness (60)' },
+      only: { value: 'LOAD', about: 'fairness: this load alone' },
       related: { about: 'semantic: how close articles on the same event are, and nothing else' },
       rate: { value: 'N', about: 'mixed: requests a second, instead of 60 % of the limit' },
       http: { about: 'search: an API process over HTTP' },
@@ -74,6 +76,7 @@ await runCommand(
       http: options.http === true,
       cold: options.cold === true,
       related: options.related === true,
+      only: typeof options.only === 'string' ? options.only : null,
     })
     if (options.json === true) print(JSON.stringify({ bench: name, figures }))
     else
@@ -116,5 +119,7 @@ export interface BenchOptions {
   against: string | null
   /** For `semantic`: measures only how close articles on the same event are. */
   related: boolean
+  /** For `fairness`: measures only this load; null: all. */
+  only: string | null
   signal: AbortSignal
 }

@@ -44,7 +44,7 @@ const paired = (corpus: GeneratedCorpus): GeneratedCorpus => ({
   },
 })
 
-export function run({ rows, seconds, signal }: BenchOptions): Promise<Figures> {
+export function run({ rows, seconds, only, signal }: BenchOptions): Promise<Figures> {
   return withServers('fairness', 'bench-fairness', signal, async bench => {
     const built = await buildCorpus(bench.server, rows ?? ROWS, signal, undefined, paired)
     return inNewDatabase(bench, 'bench_fairness', built.url, async url => {
@@ -56,7 +56,7 @@ export function run({ rows, seconds, signal }: BenchOptions): Promise<Figures> {
       const { addresses, settings } = bench.servers
       const env = { ...addresses, ...settings, DATABASE_URL: url, LOG_LEVEL: 'warn' }
       return withApi(bench, url, { processes: PROCESSES, env }, api =>
-        measure(api, { ...built, url }, bench, seconds ?? SECONDS),
+        measure(api, { ...built, url }, bench, { seconds: seconds ?? SECONDS, only }),
       )
     })
   })
@@ -66,7 +66,7 @@ async function measure(
   { base }: ApiProcess,
   corpus: BuiltCorpus,
   { signal }: Bench,
-  seconds: number,
+  { seconds, only }: { seconds: number; only: string | null },
 ): Promise<Figures> {
   const searches = shuffled(corpus.classes.flatMap(one => one.queries.map(({ path }) => path)))
   const other = await withDatabase(corpus.url, database => benchKey(database, null))
@@ -94,7 +94,8 @@ async function measure(
       figures[`${name}_p${part * 100}_ms`] = rounded(quantile(times, part))
   }
   await waits()
-  for (const [name, load] of Object.entries(loadsOf(corpus.corpus))) {
+  const loads = Object.entries(loadsOf(corpus.corpus))
+  for (const [name, load] of loads.filter(([name]) => only === null || name === only)) {
     note(`${name}_alone`, await waits())
     const { key, secret } = await withDatabase(corpus.url, database => {
       const plan = { countries: [...COUNTRIES], history: ALL, rate: RATE, quota: null }

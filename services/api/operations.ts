@@ -15,6 +15,7 @@ import {
   createSearchPermits,
   type Permits,
 } from './access/permits.ts'
+import { createAsking, createShares } from './access/shares.ts'
 import { createTurns } from './access/turns.ts'
 import { agentDoor } from './agents/door.ts'
 import type { Answers } from './agents/tools.ts'
@@ -190,10 +191,12 @@ const COMPRESSED_MEMORY = 16 * 2 ** 20
 /** The parts and functions that operations need. */
 export function toolsOf(parts: Parts, admissions: Admissions): Tools {
   const { config, log, index, semantic } = parts
+  const asking = createAsking()
+  const shares = createShares(asking)
   const permits = createSearchPermits(config)
-  const questionPermits = createQuestionPermits(config)
-  const agentPermits = createAgentPermits(config)
-  const turns = createTurns()
+  const questionPermits = createQuestionPermits(config, createShares(asking))
+  const agentPermits = createAgentPermits(config, shares)
+  const turns = createTurns(shares)
   return {
     ...parts,
     send: createSender(COMPRESSED_MEMORY),
@@ -202,6 +205,7 @@ export function toolsOf(parts: Parts, admissions: Admissions): Tools {
       withPermitOf(agentPermits, turns, async () => {}, response)(work),
     searchesOf(response: Response): Searches {
       const pay = payOf(parts.pool, response)
+      asking.note(accessOf(response).key.id)
       return {
         index,
         semantic,

@@ -113,7 +113,7 @@ t.test('who asks at once is begun, waits or is refused, by the size of the pool'
   const ofMany = ['a', 'b', 'c', 'd', 'e', 'f']
   const strangers = (pool: number) => createStrangerPermits({ DATABASE_POOL: pool })
   const searches = (pool: number) => createSearchPermits({ DATABASE_POOL: pool, SEARCH_TIMEOUT })
-  const questions = createQuestionPermits({ SEARCH_TIMEOUT })
+  const questions = createQuestionPermits({ SEARCH_TIMEOUT }, { charge: () => 0 })
   for (const [permits, callers, atOnce] of [
     [strangers(24), ofOne, 2] as const,
     [strangers(8), ofOne, 1] as const,
@@ -151,24 +151,30 @@ t.test('keys that wait for the permits of all take turns', async t => {
   t.equal(await permits.take('many', async () => 'again'), 'again', 'no permit is lost')
 })
 
-t.test('permits of a name that works much rest while others wait', async t => {
-  const limits = { atOnce: 1, together: 1, waiting: 100, patience: 60_000 }
-  const permits = createPermits({ ...limits, rests: true })
-  const work = async () => {
-    await permits.take('much', () => pause(250))
-  }
-  const time = async (count: number) => {
+t.test(
+  'a permit rests after its work as long as the shares say; the shared place is free',
+  async t => {
+    const charged: number[] = []
+    const shares = {
+      charge(name: string, ms: number) {
+        if (name === 'other') return 0
+        charged.push(ms)
+        return 600
+      },
+    }
+    const limits = { atOnce: 1, together: 1, waiting: 100, patience: 60_000, charged: 50, shares }
+    const permits = createPermits(limits)
     const start = performance.now()
-    for (let at = 0; at < count; at++) await work()
-    return performance.now() - start
-  }
-  t.ok((await time(5)) < 3_000, 'alone it never rests')
-  const working = work()
-  const start = performance.now()
-  const since = async () => performance.now() - start
-  const next = permits.take('much', since)
-  const other = permits.take('other', since)
-  await working
-  t.ok((await other) < 900, 'the shared place is free at once')
-  t.ok((await next) > 900, 'it waits for three times as long as it worked')
-})
+    const since = async () => performance.now() - start
+    const working = permits.take('much', () => pause(100))
+    const next = permits.take('much', since)
+    const other = permits.take('other', since)
+    await working
+    t.ok((await other) < 600, 'the shared place is free at once')
+    t.ok((await next) > 690, 'its own place rests')
+    t.same(charged[0], 50, 'so much is charged at most')
+    const two = createPermits({ ...limits, atOnce: 2, together: 2, charged: Infinity })
+    await Promise.all([two.take('a', () => pause(100)), two.take('a', () => pause(100))])
+    t.ok(charged.at(-2)! < 90, 'work side by side shares its time')
+  },
+)

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { Config } from '../../../shared/config/config.ts'
+import type { Shares } from './shares.ts'
 
 /** Permits by name: limits how much work of one name is under way at a time. */
 export interface Permits {
@@ -27,11 +27,10 @@ interface PermitLimits {
    * names never wait for each other.
    */
   together?: number
-  /**
-   * Whether a permit of a name rests after its work, while other names wait and this one has worked
-   * much. So one name never occupies a processor, or Postgres, all the time.
-   */
-  rests?: boolean
+  /** What the work of a name is charged to: its permit rests afterwards, as long as they say. */
+  shares?: Shares
+  /** The most ms of a piece of work that are charged, where it charges the rest itself. */
+  charged?: number
   /** Callers of one name that may wait. */
   waiting: number
   /** ms that a caller waits at most. */
@@ -41,44 +40,8 @@ interface PermitLimits {
 /**
  * Makes permits for this process. A name takes memory only while callers hold its permits or wait.
  */
-/** ms for which a name counts as asking. */
-const ASKS = 10_000
-/** ms of work that a name may do without rests, and how many of these it regains in each ms. */
-const FREE = 1_000
-const REGAINED = 1 / 4
-/** How many times as long as the work the rest is, and the longest rest in ms. */
-const BREATH = 3
-const LONGEST_BREATH = 2_000
-
-/**
- * Tells how many ms a permit rests after work: none while no other name asks, and none for a name
- * that worked little lately.
- */
-function createBreath() {
-  const spent = new LRUCache<string, { ms: number; at: number }>({ max: 10_000 })
-  let latest = { name: '', at: -ASKS }
-  let before = latest
-  const note = (name: string) => {
-    if (latest.name !== name) before = latest
-    latest = { name, at: performance.now() }
-  }
-  return {
-    note,
-    restAfter(name: string, took: number): number {
-      note(name)
-      const { at } = latest
-      const known = spent.get(name) ?? { ms: 0, at }
-      const ms = Math.max(0, known.ms - (at - known.at) * REGAINED) + took
-      spent.set(name, { ms: Math.min(ms, 2 * FREE), at })
-      const isAlone = at - before.at >= ASKS
-      return isAlone || ms < FREE ? 0 : Math.min(BREATH * took, LONGEST_BREATH)
-    },
-  }
-}
-
 export function createPermits(limits: PermitLimits): Permits {
-  const { atOnce, waiting, patience, together, rests = false } = limits
-  const breath = rests ? createBreath() : null
+  const { atOnce, waiting, patience, together, shares, charged = Infinity } = limits
   const lines = new Map<string, Line>()
   let left = together ?? Infinity
 
@@ -103,11 +66,10 @@ export function createPermits(limits: PermitLimits): Permits {
   return {
     async take(name, work, leaves) {
       if (leaves?.aborted) throw new NoPermit('The caller has left.')
-      const line = lines.get(name) ?? { free: atOnce, callers: new Set() }
+      const line = lines.get(name) ?? { free: atOnce, working: 0, callers: new Set() }
       const isFree = line.free > 0 && left > 0
       if (!isFree && line.callers.size >= waiting) throw new NoPermit('Too many wait for a permit.')
       lines.set(name, line)
-      breath?.note(name)
       const forget = () => {
         if (line.free === atOnce && line.callers.size === 0) lines.delete(name)
       }
@@ -121,21 +83,21 @@ export function createPermits(limits: PermitLimits): Permits {
         })
       }
       const begun = performance.now()
+      line.working++
       try {
         return await work()
       } finally {
-        // The shared place is free at once: only the name's own place rests, and only while other
-        // names wait. So a rest never leaves the process idle.
+        // The shared place is free at once: only the name's own place rests. Work that ran beside
+        // other work of its name has shared its time with it.
         left++
-        const rest = breath?.restAfter(name, performance.now() - begun) ?? 0
+        const took = Math.min((performance.now() - begun) / line.working--, charged)
+        const rest = shares?.charge(name, took) ?? 0
         const release = () => {
           line.free++
           serveNext(name, line)
           forget()
         }
-        const othersWait = () =>
-          [...lines].some(([other, { callers }]) => other !== name && callers.size > 0)
-        if (rest < 1 || !othersWait()) release()
+        if (rest < 1) release()
         else {
           serveNext(name, line)
           setTimeout(release, rest).unref()
@@ -147,6 +109,7 @@ export function createPermits(limits: PermitLimits): Permits {
 
 interface Line {
   free: number
+  working: number
   callers: Set<Caller>
 }
 
@@ -213,7 +176,7 @@ const COUNTING = 100_000
  * Each search needs a permit of its key. The searches of one key take at most three quarters of the
  * pool, so slow searches of one client leave connections for others. The searches of all keys
  * together are not more than the connections, and keys that wait for these take turns. A search
- * waits for its permit three times as long as a statement may run, because permits rest.
+ * waits for its permit three times as long as a statement may run, because searches rest.
  */
 export function createSearchPermits({
   DATABASE_POOL,
@@ -221,7 +184,7 @@ export function createSearchPermits({
 }: SearchPermitSettings): Permits {
   const atOnce = Math.max(1, Math.floor((DATABASE_POOL * 3) / 4 / CONNECTIONS))
   const limits = { waiting: WAITING, patience: 3 * SEARCH_TIMEOUT }
-  return createPermits({ atOnce, together: DATABASE_POOL, rests: true, ...limits })
+  return createPermits({ atOnce, together: DATABASE_POOL, ...limits })
 }
 
 /**
@@ -234,17 +197,27 @@ const QUESTIONS = 4
 const QUESTIONS_TOGETHER = 8
 
 /** Permits for the calls that a search by meaning makes to the model and the vector store. */
-export function createQuestionPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>): Permits {
-  const limits = { waiting: WAITING, patience: 3 * SEARCH_TIMEOUT }
-  return createPermits({ atOnce: QUESTIONS, together: QUESTIONS_TOGETHER, rests: true, ...limits })
+export function createQuestionPermits(
+  { SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>,
+  shares: Shares,
+): Permits {
+  const limits = { waiting: WAITING, patience: 3 * SEARCH_TIMEOUT, shares }
+  return createPermits({ atOnce: QUESTIONS, together: QUESTIONS_TOGETHER, ...limits })
 }
+
+/** ms of the event loop that reading and answering a message of an agent takes, at most. */
+const OF_A_MESSAGE = 10
 
 /**
  * Permits for messages of agents. To read one takes milliseconds of the event loop, and a process
  * does this for one message of a key at a time.
  */
-export function createAgentPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>): Permits {
-  return createPermits({ atOnce: 1, waiting: WAITING, patience: 3 * SEARCH_TIMEOUT, rests: true })
+export function createAgentPermits(
+  { SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>,
+  shares: Shares,
+): Permits {
+  const limits = { waiting: WAITING, patience: 3 * SEARCH_TIMEOUT, shares }
+  return createPermits({ atOnce: 1, charged: OF_A_MESSAGE, ...limits })
 }
 
 /**

@@ -2,6 +2,7 @@ import t from 'tap'
 import { createTurns } from './turns.ts'
 
 const STAYS = new AbortController().signal
+const FREE = { charge: () => 0 }
 
 /** Works until the event loop was held for long enough, again and again. Notes each turn. */
 async function work(pace: ReturnType<ReturnType<typeof createTurns>['paceOf']>, note: () => void) {
@@ -13,7 +14,7 @@ async function work(pace: ReturnType<ReturnType<typeof createTurns>['paceOf']>, 
 }
 
 t.test('each key has its turn, however many searches another key has open', async t => {
-  const turns = createTurns()
+  const turns = createTurns(FREE)
   const order: string[] = []
   const ends = new AbortController()
   const open = (key: string) =>
@@ -27,7 +28,7 @@ t.test('each key has its turn, however many searches another key has open', asyn
 })
 
 t.test('the event loop looks at the network after each turn', async t => {
-  const turns = createTurns()
+  const turns = createTurns(FREE)
   const ends = new AbortController()
   let between = 0
   let most = 0
@@ -52,7 +53,7 @@ t.test('the event loop looks at the network after each turn', async t => {
 })
 
 t.test('short searches that come together make room for others, too', async t => {
-  const turns = createTurns()
+  const turns = createTurns(FREE)
   let looks = 0
   const ends = new AbortController()
   const look = () => {
@@ -71,10 +72,34 @@ t.test('short searches that come together make room for others, too', async t =>
 
 t.test('a search ends at its next rest when its client has left', async t => {
   const leaves = new AbortController()
-  const pace = createTurns().paceOf('key', leaves.signal)
+  const pace = createTurns(FREE).paceOf('key', leaves.signal)
   t.notOk(pace.isDue())
   leaves.abort(new Error('left'))
   t.ok(pace.isDue(), 'at once')
   await t.rejects(pace.rest(), /left/)
-  await t.resolves(createTurns().paceOf('key', STAYS).rest())
+  await t.resolves(createTurns(FREE).paceOf('key', STAYS).rest())
 })
+
+t.test(
+  'a search rests as long as the share of its key says, and ends there when it is left',
+  async t => {
+    const charged: number[] = []
+    const shares = {
+      charge(key: string, ms: number) {
+        t.equal(key, 'key')
+        charged.push(ms)
+        return charged.length > 1 ? 60_000 : 30
+      },
+    }
+    const leaves = new AbortController()
+    const pace = createTurns(shares).paceOf('key', leaves.signal)
+    while (!pace.isDue());
+    const start = performance.now()
+    await pace.rest()
+    t.ok(performance.now() - start >= 29)
+    t.ok(charged[0]! >= 1 && charged[0]! <= 10, `${charged[0]}`)
+    const resting = pace.rest()
+    leaves.abort(new Error('left'))
+    await t.rejects(resting, /left/)
+  },
+)

@@ -1,9 +1,12 @@
-import { createPace, type Pace, SHORT_TURN } from '../../../search/index.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Pace, SHORT_TURN } from '../../../search/index.ts'
+import type { Shares } from './shares.ts'
 
 /**
  * Turns of keys on the event loop of this process. Between two looks at the network, the searches
  * of one key work for about `SHORT_TURN` ms. Keys follow each other, however many searches each of
- * them has open. So a key waits for one short turn of each other key, and never for all its work.
+ * them has open. So a key waits for one short turn of each other key, and never for all its work. A
+ * key that has worked much rests after its turns, by its share.
  */
 export interface Turns {
   /** The pace of a search. A search that nobody waits for ends at its next rest. */
@@ -15,7 +18,10 @@ export interface Turns {
   begin(key: string): Promise<void>
 }
 
-export function createTurns(): Turns {
+/** The most ms that one turn is charged: it may have waited for Postgres, too. */
+const LONGEST_TURN = 10
+
+export function createTurns(shares: Shares): Turns {
   /** Searches that wait, by key. The next turn belongs to the first key. */
   const lines = new Map<string, (() => void)[]>()
   /** When the first search since the last look at the network began; null: none has. */
@@ -50,11 +56,18 @@ export function createTurns(): Turns {
 
   return {
     paceOf(key, leaves) {
-      const pace = createPace(SHORT_TURN, async () => {
-        await wait(key)
-        leaves.throwIfAborted()
-      })
-      return { isDue: () => leaves.aborted || pace.isDue(), rest: pace.rest }
+      let start = performance.now()
+      const worked = () => performance.now() - start
+      return {
+        isDue: () => leaves.aborted || worked() > SHORT_TURN,
+        async rest() {
+          const rest = shares.charge(key, Math.min(worked(), LONGEST_TURN))
+          if (rest >= 1) await pause(rest, undefined, { signal: leaves }).catch(() => {})
+          await wait(key)
+          leaves.throwIfAborted()
+          start = performance.now()
+        },
+      }
     },
     async begin(key) {
       if (begun === null) noteBegin()
