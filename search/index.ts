@@ -13,6 +13,7 @@ import {
   collectAll,
   countWords,
   createCountCollector,
+  priceOfAll,
   searchPage,
   TOTAL_CAP,
 } from './execute/search.ts'
@@ -133,6 +134,12 @@ export function openIndexOf<A extends KeptArticle>(
         given => collectAll(paced, query, create, SIZES, { ...range, state: given }),
         state,
       )
+    },
+
+    price(query, { state, above, pace } = {}) {
+      const paced = pacedBy(pace)
+      const range = { newest: state?.lastSeq, above }
+      return restarting(given => priceOfAll(paced, query, SIZES, { ...range, state: given }), state)
     },
 
     async countBy(query, breakdown, newest, texts, pace) {

@@ -98,6 +98,16 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
     range?: { above?: bigint; state?: IndexState; pace?: Pace },
   ): Promise<C>
   /**
+   * The price of `collect`, which is not paid: articles that have both sides of NEAR, times the
+   * words and phrases beside it.
+   *
+   * @throws TooFrequent
+   */
+  price(
+    query: Matched,
+    range?: { above?: bigint; state?: IndexState; pace?: Pace },
+  ): Promise<number>
+  /**
    * Counts matches by time, outlet, language or country. The counts are exact, as of one moment.
    *
    * @param newest articles after this `seq` are not counted

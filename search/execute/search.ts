@@ -203,16 +203,42 @@ function wordCollector(words: string[], { searchIn }: Pick<Matched, 'searchIn'>)
 }
 
 /**
- * Counts the price of a search before its work begins, and lets its caller pay.
+ * The price of `collectAll`, which is counted and not paid.
  *
- * @throws TooFrequent when the price is too high and `isBounded`
+ * @throws SegmentsChanged the caller starts again
+ * @throws TooFrequent when the price is too high
  */
+export async function priceOfAll(
+  index: PacedParts,
+  query: Matched,
+  sizes: SearchSizes,
+  { above = 0n, newest, state }: CollectRange,
+): Promise<number> {
+  const snapshot = state ?? (await index.segments.readSnapshot())
+  const meta = await index.metaOf(snapshot.version)
+  const watermark = newest ?? snapshot.lastSeq
+  const plan = await planOf(index, query, { snapshot, meta, watermark, above }, sizes, true)
+  return plan === null ? 0 : priceOf(index, { snapshot, meta, plan }, sizes, true)
+}
+
+/** Counts the price of a search before its work begins, and lets its caller pay. */
 async function pay(
+  index: PacedParts,
+  planned: Planned,
+  sizes: SearchSizes,
+  isBounded: boolean,
+): Promise<void> {
+  const price = await priceOf(index, planned, sizes, isBounded)
+  if (price > 0) await index.pace.pay?.(price)
+}
+
+/** @throws TooFrequent when the price is too high and `isBounded` */
+async function priceOf(
   index: PacedParts,
   { plan, ...planned }: Planned,
   sizes: SearchSizes,
   isBounded: boolean,
-): Promise<void> {
+): Promise<number> {
   const order = { sort: 'published_at', order: 'desc', position: null } as const
   let price = plan.words ?? 0
   for (const { node, operands } of plan.nears) {
@@ -225,7 +251,7 @@ async function pay(
     if (isBounded) throw new TooFrequent()
     break
   }
-  if (price > 0) await index.pace.pay?.(Math.min(price, MOST_PRICE))
+  return Math.min(price, MOST_PRICE)
 }
 
 /** @param isBounded whether a search is refused when its wildcards stand for too many words */

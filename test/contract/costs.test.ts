@@ -1,5 +1,7 @@
 import t from 'tap'
+import { signed } from '../../services/api/contract/cursor.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
+import { loadSharedSecret } from '../../shared/postgres/pool.ts'
 import { sent } from './api.ts'
 import { startFeedApi } from './feeds.ts'
 
@@ -73,6 +75,29 @@ t.test('what is new costs by its searches', async t => {
     marks: Object.fromEntries(ids.map(id => [id, null])),
   })
   t.same([status, headers.get('x-ratelimit-remaining')], [200, String(1_000 - 25 - 3)])
+})
+
+t.test('what is new is paid before the first search runs', async t => {
+  const { secret, key } = await api.issue({ rate: 13 })
+  const secrets = await loadSharedSecret(api.pool, 'cursor')
+  const mark = signed(secrets, `mark ${key.id}`, Buffer.alloc(14))
+  const post = (path: string, body: object) =>
+    api.ask(secret, `/explore/searches${path}`, sent('POST', body))
+  const marks: Record<string, string> = {}
+  for (const word of ['b', 'c', 'd']) {
+    const search = near(`dicht OR kanaal OR a OR ${word} OR e OR f`)
+    marks[(await post('', { search })).json.data.id] = mark
+  }
+  const first = await post('/new', { marks })
+  t.equal(first.status, 200, first.text)
+  t.same(
+    first.json.data.map((one: { new: number }) => one.new),
+    [402, 402, 402],
+  )
+  t.equal(first.headers.get('x-ratelimit-remaining'), String(13 - 3 - 1 - 8))
+  const second = await post('/new', { marks })
+  t.same([second.status, second.json.code], [429, 'rate_limit_exceeded'])
+  t.match(second.json.message, /costs 9 of the minute/)
 })
 
 t.test('nothing is done for a request that costs more than is left', async t => {

@@ -78,16 +78,26 @@ export const answerWhatIsNew: Handler = async (
   const found = new Map<number, bigint[]>()
   const left = asked.entries().filter(([, { query, above }]) => query !== null && above < now.seq)
   await pay(asked.length / COSTS.searches)
-  await withPermit(async pace => {
-    const countOne = async ([at, { id, query, above }]: [number, Asked]) => {
+  // All is paid before the first search runs.
+  const price = await withPermit(async pace => {
+    let sum = 0
+    for (const { id, query, above } of asked) {
+      if (query === null || above >= now.seq) continue
+      if (pace.isDue()) await pace.rest()
+      sum += await index.price(query, { above, state: now.state, pace }).catch((error: unknown) => {
+        if (!(error instanceof TooFrequent)) throw error
+        throw invalid('marks', `${id}: ${error.message}`)
+      })
+    }
+    return sum
+  })
+  await pay(price / COSTS.near)
+  await withPermit(async ({ isDue, rest }) => {
+    const pace = { isDue, rest }
+    const countOne = async ([at, { query, above }]: [number, Asked]) => {
       if (pace.isDue()) await pace.rest()
       const range = { above, state: now.state, pace }
-      const collector = await index
-        .collect(query!, () => createNumberCollector(MOST + 1), range)
-        .catch((error: unknown) => {
-          if (!(error instanceof TooFrequent)) throw error
-          throw invalid('marks', `${id}: ${error.message}`)
-        })
+      const collector = await index.collect(query!, () => createNumberCollector(MOST + 1), range)
       found.set(at, collector.seqs())
     }
     // A loop that fails closes the iterator, so the other loops begin no further search.
