@@ -116,7 +116,10 @@ t.test('a mail speaks the language of its alert', t => {
     t.match(html, `<html lang="${language}">`)
     const { words } = alertSpeech(language)
     t.match(html, words.why)
-    const asked = invitation(['Bruggen www.evil.example'], language, 'News', 'https://x.example')
+    const asked = invitation(['Bruggen www.evil.example'], language, 'News', {
+      agree: 'https://x.example',
+      refuse: 'https://x.example/no',
+    })
     t.match(asked.text, words.howTo)
     t.notMatch(asked.text + asked.html, 'evil')
     return words

@@ -158,7 +158,7 @@ export function invitation(
   asked: readonly string[],
   language: Alert['language'],
   service: string,
-  address: string,
+  links: { agree: string; refuse: string },
 ): Letter {
   const speech = alertSpeech(language)
   const { words, say } = speech
@@ -167,12 +167,14 @@ export function invitation(
     say(words.asks, isolated(service)),
     names.map(name => `- ${isolated(name)}`).join('\n'),
     words.howTo,
-    `${words.agree}:\n${address}`,
+    `${words.agree}:\n${links.agree}`,
+    `${words.refuseAll}:\n${links.refuse}`,
   ]
   const list = names.map(name => `<li>${foreign(name)}</li>`).join('')
   const html = [
     `<p>${say(words.asks, foreign(service))}</p><ul>${list}</ul><p>${words.howTo}</p>`,
-    `<p><a class="button" href="${escaped(address)}">${words.agree}</a></p>`,
+    `<p><a class="button" href="${escaped(links.agree)}">${words.agree}</a></p>`,
+    `<p><a href="${escaped(links.refuse)}">${words.refuseAll}</a></p>`,
   ]
   const [first = ''] = names
   const more = names.length > 1 ? ` ${say(words.andMore, names.length - 1)}` : ''

@@ -58,12 +58,10 @@ export function openMail(
       const unsubscribe = endingOf(sections)
       const content =
         message.type === 'ask'
-          ? invitation(
-              asked,
-              alert.language,
-              service,
-              `${base}/confirm/${agreeing(message.id)}${said}`,
-            )
+          ? invitation(asked, alert.language, service, {
+              agree: `${base}/confirm/${agreeing(message.id)}${said}`,
+              refuse: unsubscribe,
+            })
           : letter(sections, service, { base, ending: endingOf })
       // The steps of a conversation are bounded one by one, which bounds no number of steps. At the
       // abort the library closes the connection, so a mail that comes late is not sent twice.

@@ -223,7 +223,7 @@ t.test('all mail from here is refused, and taken back by the same link alone', a
   t.equal(await refusedByLink(pool, 'link all'), 'all')
   await takeBack(pool, 'another')
   const again = async () => {
-    const terms = { to, when: 'at once', zone: 'UTC' }
+    const terms = { to, when: 'at once', zone: 'UTC', language: 'nl' as const }
     await putAlert(pool, one, first.search, terms)
     return (await opened(first.alert)).length
   }

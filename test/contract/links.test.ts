@@ -1,4 +1,7 @@
 import t from 'tap'
+import { putAlert } from '../../shared/desk/alerts/alerts.ts'
+import { loadAlertSecrets } from '../../shared/desk/alerts/secrets.ts'
+import { keepSearch } from '../../shared/desk/searches.ts'
 import { startTestApi } from './api.ts'
 
 const api = await startTestApi(t)
@@ -7,4 +10,35 @@ t.test('the link of an invitation of a former version says what to do', async t 
   const former = await api.ask(null, `/confirm/${'a'.repeat(59)}`)
   t.match(former, { status: 200, text: /has ended with an update.* have the alert set again/ })
   t.equal((await api.ask(null, `/confirm/${'a'.repeat(75)}`)).status, 404, 'a forged one')
+})
+
+t.test('a page refuses the mail of a key, or all, and the same link takes it back', async t => {
+  const to = 'mailto:lezer@example.org'
+  const asked = async (keyId: string, name: string) => {
+    const { id } = (await keepSearch(api.pool, keyId, { name, search: `q=${name}` }))!
+    const terms = { to, when: 'at once', zone: 'UTC', language: 'de' as const }
+    return (await putAlert(api.pool, keyId, id, terms))!
+  }
+  const { key } = await api.issue()
+  const other = await api.issue()
+  const alert = await asked(key.id, 'Bruggen www.evil.example')
+  const link = `/unsubscribe/${(await loadAlertSecrets(api.pool)).ending([alert])}`
+  const page = async (said: string, method = 'GET') =>
+    (await api.ask(null, `${link}?language=de${said}`, { method })).text
+  const first = await page('')
+  t.match(first, /Bruggen ….*alert=alert_\w+"><button>Keine Mails mehr von dieser/s)
+  t.match(first, /wants=nothing"><button>Gar keine Mails mehr von hier/)
+  t.notMatch(first, /wants=asking/)
+  t.notMatch(await page('&wants=asking', 'POST'), /nach|noch einmal/, 'nothing was refused')
+
+  t.match(await page('', 'POST'), /wants=asking"><button>Ich darf wieder gefragt werden/)
+  t.equal((await asked(other.key.id, 'Sluizen')).rests, null, 'another key may ask')
+  t.match(await page('&wants=nothing', 'POST'), /erhält gar keine Mails mehr von hier/)
+  const third = await api.issue()
+  t.match((await asked(third.key.id, 'Dijken')).rests, /wants no more/)
+  await api.pool.query('delete from search_alerts')
+  t.match(await page(''), /gar keine Mails mehr.*wants=asking/s, 'also when the alert is gone')
+  t.match(await page('&wants=asking', 'POST'), /darf wieder gefragt werden: Wer/)
+  t.equal((await asked(third.key.id, 'Polders')).rests, null)
+  t.match(await page(''), /Link führt zu nichts mehr/)
 })

@@ -1,17 +1,8 @@
 import { type Request, type RequestHandler, Router } from 'express'
-import {
-  ASKED_FOR,
-  agree,
-  askedBy,
-  invitedName,
-} from '../../../shared/desk/alerts/consent.ts'
+import { ASKED_FOR, agree, askedBy, invitedName } from '../../../shared/desk/alerts/consent.ts'
 import { foreign, letterOf, STYLE_SOURCE } from '../../../shared/desk/alerts/look.ts'
-import { refuse, UNWANTED } from '../../../shared/desk/alerts/refusals.ts'
-import {
-  type AlertSecrets,
-  type EndingAlert,
-  loadAlertSecrets,
-} from '../../../shared/desk/alerts/secrets.ts'
+import { refuse, refusedByLink, takeBack, UNWANTED } from '../../../shared/desk/alerts/refusals.ts'
+import { type AlertSecrets, loadAlertSecrets } from '../../../shared/desk/alerts/secrets.ts'
 import { type AlertSpeech, alertSpeech } from '../../../shared/desk/alerts/words.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { refuseStranger } from '../access/access.ts'
@@ -32,6 +23,8 @@ interface Asked {
   said: string
   /** The only alert that shall end; null: all of the link. */
   alert: string | null
+  /** `nothing`: no mail from here; `asking`: the refusal is taken back. Null: no mail of alerts. */
+  wants: string | null
 }
 
 /**
@@ -49,7 +42,14 @@ export function linkPages(pool: Pool, strangers: Permits, serviceName: string): 
       const parameters = new URLSearchParams(request.originalUrl.split('?')[1])
       const speech = alertSpeech(parameters.get('language'))
       const { language, words } = speech
-      const asked = { token, speech, said: `language=${language}`, alert: parameters.get('alert') }
+      const said = `language=${language}`
+      const asked = {
+        token,
+        speech,
+        said,
+        alert: parameters.get('alert'),
+        wants: parameters.get('wants'),
+      }
       const address = lockAddress(request.ip, request.socket.remoteAddress)
       const work = async () => answer({ ...asked, secrets: await loadAlertSecrets(pool) })
       const html = await strangers.take(`link ${address}`, work).catch(refuseStranger)
@@ -77,14 +77,14 @@ export function linkPages(pool: Pool, strangers: Permits, serviceName: string): 
     if (askId === null) return null
     return (await agree(pool, askId)) ? paragraph(speech.words.agreed) : used(speech)
   })
-  const showEnd = by(UNSUBSCRIBE, async asked =>
-    endingPage(await asked.secrets.openEnding(asked.token), asked),
-  )
+  const showEnd = by(UNSUBSCRIBE, asked => endingPage(pool, asked))
   const end = by(UNSUBSCRIBE, async asked => {
-    const { token, secrets, alert } = asked
-    for (const { id } of await secrets.openEnding(token))
-      if (alert === null || id === alert) await refuse(pool, id, token)
-    return endingPage(await secrets.openEnding(token), asked)
+    const { token, secrets, alert, wants } = asked
+    const isTakenBack = wants === 'asking' && (await takeBack(pool, token))
+    if (wants !== 'asking')
+      for (const { id } of await secrets.openEnding(token))
+        if (alert === null || id === alert) await refuse(pool, id, token, wants === 'nothing')
+    return endingPage(pool, asked, isTakenBack)
   })
   router.get(
     FORMER_CONFIRM,
@@ -95,20 +95,32 @@ export function linkPages(pool: Pool, strangers: Permits, serviceName: string): 
   return router
 }
 
-/** What has ended, and what can end: each search, and all of them. */
-function endingPage(alerts: readonly EndingAlert[], { speech, said }: Asked): string | null {
+/** What has ended, what can end, and what the owner of the address may take back. */
+async function endingPage(
+  pool: Pool,
+  { token, secrets, speech, said }: Asked,
+  isTakenBack = false,
+): Promise<string | null> {
   const { words } = speech
-  if (alerts.length === 0) return null
+  const alerts = await secrets.openEnding(token)
+  const refused = await refusedByLink(pool, token)
+  if (alerts.length === 0 && refused === null && !isTakenBack) return null
   const ended = alerts.filter(({ rests }) => rests === UNWANTED)
   const left = alerts.filter(({ rests }) => rests !== UNWANTED)
-  const names = ended.map(({ name }) => `<li>${foreign(name)}</li>`).join('')
+  const names = ended.map(({ name }) => `<li>${foreign(invitedName(name))}</li>`).join('')
   const forms = left.map(
-    ({ id, name }) => `<li>${foreign(name)}${button(words.end, `${said}&amp;alert=${id}`)}</li>`,
+    ({ id, name }) =>
+      `<li>${foreign(invitedName(name))}${button(words.end, `${said}&amp;alert=${id}`)}</li>`,
   )
+  const all = `${said}&amp;wants=nothing`
   return [
     ...(ended.length > 0 ? [`${paragraph(words.ended)}<ul>${names}</ul>`] : []),
     ...(left.length > 0 ? [`${paragraph(words.stop)}<ul>${forms.join('')}</ul>`] : []),
     ...(left.length > 1 ? [button(words.endAll, said)] : []),
+    ...(refused === 'all' ? [paragraph(words.refusedAll)] : []),
+    ...(refused !== 'all' && alerts.length > 0 ? [button(words.refuseAll, all)] : []),
+    ...(refused === null ? [] : [button(words.takeBack, `${said}&amp;wants=asking`)]),
+    ...(isTakenBack ? [paragraph(words.askable)] : []),
   ].join('')
 }
 

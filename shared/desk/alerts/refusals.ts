@@ -71,9 +71,12 @@ export async function refusedByLink(db: Queryable, link: string): Promise<'key' 
 /**
  * Takes back what was refused by a link. This agrees to nothing: who keeps a search has to set its
  * alert again, and a mail then asks. So nobody gets more than that mail by the link of another.
+ *
+ * @returns whether anything was refused by it
  */
-export async function takeBack(db: Queryable, link: string): Promise<void> {
-  await db.query('delete from refusals where links @> array[sha256($1)]', [Buffer.from(link)])
+export async function takeBack(db: Queryable, link: string): Promise<boolean> {
+  const statement = 'delete from refusals where links @> array[sha256($1)]'
+  return ((await db.query(statement, [Buffer.from(link)])).rowCount ?? 0) > 0
 }
 
 /** Moves refusals that processes of an older version wrote, with the address, to their table. */
