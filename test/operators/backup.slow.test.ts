@@ -173,7 +173,7 @@ t.test(
       await target.query(read),
       [false, false, true].map((ended, at) => ({ ...rows[at], ended })),
     )
-    t.equal(await target.count('refusals'), 1)
+    t.equal(await target.count('refusals'), 2, 'of the address, and of its mailbox')
   },
 )
 

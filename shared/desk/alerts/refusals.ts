@@ -12,11 +12,26 @@ export const UNWANTED = 'The owner of the address wants no more of it.'
 // A restore may have brought the secret of another installation, beside its own.
 const SECRETS = "select value from secrets where name ~ '^refusals' order by name"
 
-/** The hashes under which an address may stand; the first one is for new refusals. */
+/**
+ * The two forms of an address that are hashed: the address, and its mailbox without dots and what
+ * follows a `+`. Who refused the mail of a key is not asked by that key in another spelling.
+ */
+function formsOf(address: string): string[] {
+  const written = address.toLowerCase()
+  const [name = '', domain = ''] = written.split('@')
+  return [written, `mailbox ${name.split('+')[0]?.replaceAll('.', '')}@${domain}`]
+}
+
+/**
+ * The hashes under which an address may stand; the first two are for new refusals: of the address,
+ * and of its mailbox.
+ */
 export async function hashesOf(db: Queryable, address: string): Promise<Buffer[]> {
   await loadSharedSecret(db, 'refusals')
   const { rows } = await db.query<{ value: Buffer }>(SECRETS)
-  return rows.map(({ value }) => createHmac('sha256', value).update(address.toLowerCase()).digest())
+  return rows.flatMap(({ value }) =>
+    formsOf(address).map(form => createHmac('sha256', value).update(form).digest()),
+  )
 }
 
 /** SQL: whether the owner of an address refused a key. @param hashes what `hashesOf` gives */
@@ -24,7 +39,8 @@ export const refusedBy = (hashes: string, key: string): string =>
   `exists (select from refusals r where r.hash = any (${hashes}) and (r.everything or r.key_id = ${key}))`
 
 // Alerts are locked first and in order, as in all statements that change them. $1 alert, $2 why,
-// $3 address, $4 hash, $5 link, $6 everything.
+// $3 address, $4 hash, $5 link, $6 everything, $7 hash of the mailbox, of which never all is
+// refused.
 const REFUSE = `
   with named as (
     select alert_id, key_id from search_alerts where alert_id = $1 and told_to = $3),
@@ -36,8 +52,9 @@ const REFUSE = `
     update search_alerts a set confirmed_at = null, asked_at = null, rests = $2 from own where a.alert_id = own.alert_id),
   unsent as (
     delete from alert_messages m using own where m.alert_id = own.alert_id and m.delivered_at is null)
-  insert into refusals (hash, key_id, everything, links) select $4, key_id, $6, array[sha256($5)] from named
-  on conflict (hash, key_id) do update set everything = refusals.everything or $6, refused_at = now(),
+  insert into refusals (hash, key_id, everything, links) 
+  select hash, key_id, $6 and hash = $4, array[sha256($5)] from named, unnest(array[$4, $7]::bytea[]) hash
+  on conflict (hash, key_id) do update set everything = refusals.everything or excluded.everything, refused_at = now(),
     links = array(select distinct unnest(refusals.links || excluded.links))`
 
 /**
@@ -55,8 +72,9 @@ export async function refuse(
   const read = 'select told_to as to from search_alerts where alert_id = $1'
   const alert = await readRow<{ to: string }>(db, read, [alertId])
   if (alert === undefined) return
-  const [hash] = await hashesOf(db, alert.to)
-  await db.query(REFUSE, [alertId, UNWANTED, alert.to, hash, Buffer.from(link), everything])
+  const [hash, mailbox] = await hashesOf(db, alert.to)
+  const values = [alertId, UNWANTED, alert.to, hash, Buffer.from(link), everything, mailbox]
+  await db.query(REFUSE, values)
 }
 
 /** What was refused by a link; null: nothing. Index: refusals_links */
