@@ -327,7 +327,7 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
     await put(`mailto:${spellings[round % 3]}`)
     await send('DELETE', `/explore/searches/${id}/alert`)
   }
-  t.match(await put(), { status: 201, json: { data: { state: 'asked' } } })
+  t.match(await put(), { status: 201, json: { data: { state: 'rests' } } })
   await pool.query(`insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at)
     select 'msg_early', alert_id, 'articles', array[1::bigint], 0, seq, at from search_alerts where search_id = '${id}'`)
   await new Promise(resolve => setTimeout(resolve, 6_000))
