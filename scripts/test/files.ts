@@ -184,7 +184,8 @@ export function readReport(text: string, code: number | null): Report {
 const isNoise = (line: string) => /^\s*(ok \d+|\d+\.\.\d+$|# time=|TAP version)/.test(line)
 
 /**
- * Runs a check (types, style) of the installed tools. Prints its output only when the check fails.
+ * Runs a check (types, style, mutants) of the installed tools, and prints what it says. Types and
+ * style say nothing when all is well.
  */
 export async function check(
   name: string,
@@ -193,14 +194,16 @@ export async function check(
 ): Promise<TestCounts> {
   const began = Date.now()
   const [tool, ...rest] = args
-  const output = await promisify(execFile)(`node_modules/.bin/${tool}`, rest, {
+  const { passed, output } = await promisify(execFile)(`node_modules/.bin/${tool}`, rest, {
     maxBuffer: KEPT_OUTPUT,
   }).then(
-    () => null,
-    ({ message, stdout, stderr }) => `${stdout}${stderr}`.trimEnd() || message,
+    ({ stdout }) => ({ passed: true, output: tool === 'node' ? stdout.trimEnd() : '' }),
+    ({ message, stdout, stderr }) => ({
+      passed: false,
+      output: `${stdout}${stderr}`.trimEnd() || message,
+    }),
   )
-  const passed = output === null
   print(`${passed ? 'ok' : 'FAILED'} ${name} ${((Date.now() - began) / 1_000).toFixed(1)} s`)
-  if (!passed) print(output)
+  if (output !== '') print(output)
   return { passed: Number(passed), failed: Number(!passed) }
 }

@@ -52,7 +52,9 @@ try {
   const times = readTimes()
   const groups = selectFiles(files, { all: has('--all'), long: has('--long'), parts }, times)
   if (groups.length === 0) throw new Error(`No test file's path holds ${parts.join(' or ')}.`)
-  // The checks run beside the servers' start and the first files.
+  // The checks run beside the servers' start and the first files. The mutants of what changed
+  // lately take five minutes of idle processors.
+  const lately = ['node', 'scripts/test/mutate.ts', '--since', 'HEAD~50']
   const checks =
     parts.length > 0
       ? []
@@ -60,6 +62,9 @@ try {
           check('types (tsc)', ['tsc', '--noEmit'], print),
           check('types of pages (tsc)', ['tsc', '--noEmit', '-p', 'web'], print),
           check('style (biome)', ['biome', 'check', '--colors=off', '.'], print),
+          ...(has('--all') || has('--long')
+            ? [check('mutants of what changed', lately, print)]
+            : []),
         ]
   keepCompiled()
 

@@ -63,7 +63,8 @@ await runCommand(
     options: {
       since: {
         value: 'COMMIT',
-        about: 'only files of mutants.json that changed since then, the newest first; five minutes',
+        about:
+          'only lines of files in mutants.json that changed since then, the newest first; five minutes. Names what survives, and ends with 0',
       },
       file: {
         multiple: true,
@@ -77,22 +78,21 @@ await runCommand(
     const { since, file: named } = options
     const until = Date.now() + (since === undefined ? LONGEST_RUN_MS : LONGEST_SINCE_MS)
     const known: Record<string, Record<string, string>> = JSON.parse(readFileSync(KNOWN, 'utf8'))
-    let files = Array.isArray(named) ? named : Object.keys(known)
-    if (typeof since === 'string') {
-      const changed = changedSince(since)
-      if (changed === null) {
-        print(`There is no commit ${since} here, so nothing was tried.`)
-        return 0
-      }
-      files = changed.filter(file => file in known)
+    const changed = typeof since === 'string' ? changedSince(since) : undefined
+    if (changed === null) {
+      print(`There is no commit ${since} here, so nothing was tried.`)
+      return 0
     }
+    const listed = changed ? [...changed.keys()].filter(file => file in known) : Object.keys(known)
+    const files = Array.isArray(named) ? named : listed
     for (const file of files) {
       if (!file.endsWith('.ts') || !existsSync(file) || testsOf(file, known[file]).length === 0)
         throw new UsageError(`${file} is no file with a test; name one, relative to the checkout.`)
     }
     const results: TriedFile[] = []
     for (const [at, file] of files.entries()) {
-      const result = await tryFile(file, known[file] ?? {}, until, signal)
+      const lines = changed?.get(file)
+      const result = await tryFile(file, known[file] ?? {}, { until, lines, signal })
       results.push(result)
       const { mutants, tried, seen, survivors, stale, seconds } = result
       say(
@@ -109,26 +109,32 @@ await runCommand(
     print(
       `${score} %: ${sum('seen')} of ${sum('tried')} seen, ${sum('excused')} excused by mutants.json.`,
     )
-    return results.some(({ survivors, stale }) => survivors.length + stale.length > 0) ? 1 : 0
+    const isWrong = results.some(({ survivors, stale }) => survivors.length + stale.length > 0)
+    return isWrong && changed === undefined ? 1 : 0
   },
 )
 
 /**
- * The files that have changed since a commit, the newest first, and the files beside changed tests.
- * null: no such commit, as in a shallow clone.
+ * The lines that were added or changed since a commit, by file, the newest change first. null: no
+ * such commit, as in a shallow clone.
  */
-function changedSince(commit: string): string[] | null {
+function changedSince(commit: string): Map<string, Set<number>> | null {
   const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).split('\n')
   try {
     git('rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{commit}`)
   } catch {
     return null
   }
-  const changed = [
+  const files = [
     ...git('diff', '--name-only', 'HEAD'),
     ...git('log', '--format=', '--name-only', `${commit}..HEAD`),
-  ]
-  return [...new Set(changed.map(file => file.replace(/\.test\.ts$/, '.ts')))]
+  ].filter(file => file.endsWith('.ts') && existsSync(file))
+  const linesOf = (file: string) =>
+    git('diff', '--unified=0', commit, '--', file).flatMap(line => {
+      const [, first, count = '1'] = /^@@ -\S+ \+(\d+)(?:,(\d+))?/.exec(line) ?? []
+      return Array.from({ length: first ? Number(count) : 0 }, (_, at) => Number(first) + at)
+    })
+  return new Map(files.map(file => [file, new Set(linesOf(file))]))
 }
 
 /** What became of the changes of a file. */
@@ -144,15 +150,21 @@ interface TriedFile {
   seconds: number
 }
 
-/** Tries the changes of a file until a time. */
+/**
+ * Tries the changes of a file.
+ *
+ * @param options.until when it ends
+ * @param options.lines the lines that are changed; absent: all
+ */
 async function tryFile(
   file: string,
   known: Record<string, string>,
-  until: number,
-  signal: AbortSignal,
+  options: { until: number; lines: ReadonlySet<number> | undefined; signal: AbortSignal },
 ): Promise<TriedFile> {
+  const { until, lines, signal } = options
   const source = readFileSync(file, 'utf8')
-  const mutants = mutantsOf(source)
+  const all = mutantsOf(source)
+  const mutants = all.filter(({ line }) => lines?.has(line) ?? true)
   const began = Date.now()
   const start = () => startRunner(file, testsOf(file, known), signal)
   const first = start()
@@ -187,7 +199,10 @@ async function tryFile(
   const tried = mutants.length - waiting.length
   const unseen = survived.filter(({ text }) => !(text in known)).sort((a, b) => a.line - b.line)
   const left = new Set([...survived, ...waiting].map(({ text }) => text))
-  const stale = Object.keys(known).filter(text => text !== 'tests' && !left.has(text))
+  const texts = new Set(all.map(({ text }) => text))
+  const stale = Object.keys(known).filter(
+    text => text !== 'tests' && !left.has(text) && (lines === undefined || !texts.has(text)),
+  )
   const counts = { mutants: mutants.length, tried, seen: tried - survived.length }
   const seconds = Math.round((Date.now() - began) / 1_000)
   return {

@@ -19,7 +19,7 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
   // Filters hide what the words are to show.
   const plain = random.chance(0.5) ? { ...NO_FILTERS, reach: EVERYTHING } : {}
   return {
-    ...asked(random, search, articles),
+    ...randomWords(random, search, articles),
     searchIn: random.chance(0.5) ? 'title' : 'title_body',
     countries: random.chance(0.6) ? [...COUNTRIES] : random.some(COUNTRIES),
     languages: random.chance(0.7) ? null : random.some(LANGUAGES),
@@ -64,7 +64,7 @@ export const randomSizes = (random: Random): SearchSizes => ({
   prefetch: random.pick([0, 100, 65_536]),
 })
 
-function asked(
+export function randomWords(
   random: Random,
   search: Question['search'],
   articles: Known[],
@@ -76,7 +76,7 @@ function asked(
   const tree = randomTree(random, random.chance(0.7) ? [random.pick(articles)] : articles, 2)
   const q = written(random, tree)
   return q.split(/[^\p{L}\p{Nd}\p{M}]+/u).length > 60
-    ? asked(random, search, articles)
+    ? randomWords(random, search, articles)
     : { search, tree, q }
 }
 
