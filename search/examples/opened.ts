@@ -1,6 +1,5 @@
-import { createPool } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { createTestDatabase } from '../../test/database.ts'
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import {
   type ArticleQuery,
   NO_FILTERS,
@@ -12,44 +11,39 @@ import { openIndexer } from '../indexer.ts'
 import type { NewArticle } from '../indexing/new-article.ts'
 import { openArticleWriter } from '../indexing/writer.ts'
 import type { ArticleWriter, SearchIndex } from '../types.ts'
+import { openPool } from './segment-thread.ts'
 
 /** The parts of an engine: one that writes, and one that searches. */
 export interface Engine {
   writer: ArticleWriter
   index: SearchIndex
-  close(): Promise<void>
 }
+
+const SCHEMA = new URL('../schema.sql', import.meta.url)
+const THREAD = import.meta.resolve('./segment-thread.ts')
 
 /**
- * Runs `work` with a writer and an index in a new database, and drops the database afterwards. The
- * database is on the server of DATABASE_URL, or on a server that is started for the example.
+ * Runs `work` with a writer and an index. Their tables stand in a schema of their own in the database
+ * of DATABASE_URL, which is dropped afterwards. The engine needs a pool, and the module of a thread
+ * that makes segments.
  */
 export async function withEngine(work: (engine: Engine) => Promise<void>): Promise<void> {
-  const database = await createTestDatabase()
-  const engine = openEngine(database.url)
-  try {
-    await work(engine)
-  } finally {
-    await engine.close()
-    await database.drop()
-  }
-}
-
-/** Opens the engine. The engine needs a pool, and the module of a thread that makes segments. */
-function openEngine(url: string): Engine {
-  const pool = createPool(url, 'example', error => console.error(error.message), {
-    settings: SEARCH_SETTINGS,
-  })
-  const indexer = openIndexer(pool, SEGMENT_THREAD)
+  const url = new URL(process.env.DATABASE_URL || 'postgres://localhost/postgres')
+  const schema = `search_example_${randomBytes(4).toString('hex')}`
+  const settings = Object.entries({ search_path: schema, ...SEARCH_SETTINGS })
+  url.searchParams.set('options', settings.map(([name, value]) => `-c ${name}=${value}`).join(' '))
+  const pool = openPool(url.href)
+  await pool.query(`create schema ${schema}`)
+  await pool.query(await readFile(SCHEMA, 'utf8'))
+  const indexer = openIndexer(pool, THREAD)
   const index = openIndex(pool)
-  return {
-    writer: openArticleWriter({ pool, indexer, embedDelay: 0 }),
-    index,
-    async close(): Promise<void> {
-      await indexer.close()
-      await index.close()
-      await pool.end()
-    },
+  try {
+    await work({ writer: openArticleWriter({ pool, indexer, embedDelay: 0 }), index })
+  } finally {
+    await indexer.close()
+    await index.close()
+    await pool.query(`drop schema ${schema} cascade`)
+    await pool.end()
   }
 }
 
