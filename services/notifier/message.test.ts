@@ -1,0 +1,192 @@
+import t from 'tap'
+import { openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
+import type { ArticleRow } from '../../search/types.ts'
+import { putAlert } from '../../shared/desk/alerts/alerts.ts'
+import { QUESTION } from '../../shared/desk/alerts/messages.ts'
+import { keepSearch } from '../../shared/desk/searches.ts'
+import { createKey, updateKey } from '../../shared/plans/keys.ts'
+import { readRow } from '../../shared/postgres/pool.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { createTestPool } from '../../test/database.ts'
+import { newArticle } from '../../test/search/short-articles.ts'
+import {
+  composed,
+  noteDelivered,
+  noteFailed,
+  readWaiting,
+  type TakenMessage,
+  takeMessages,
+} from './message.ts'
+import { LEASE } from './retries.ts'
+
+const { pool } = await createTestPool(t)
+const indexer = openIndexer(pool, SEGMENT_THREAD)
+t.teardown(() => indexer.close())
+const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
+await writer.write([newArticle(1, { title: 'brug' }), newArticle(2, { title: 'brug' })])
+
+const PLAN = {
+  countries: ['NL' as const],
+  history: { kind: 'fixed' as const, at: new Date(0) },
+  rate: 60,
+  quota: 2,
+}
+
+let numbered = 0
+/** A message that is due, about both articles, of an alert of a new key. */
+async function due(kind: 'articles' | 'test' = 'articles') {
+  const { key } = await createKey(pool, 'test', PLAN)
+  const search = await keepSearch(pool, key.id, { name: 'Bruggen', search: 'q=brug' })
+  const to = 'https://receiver.example/hook'
+  const alert = await putAlert(pool, key.id, search!.id, { to, when: 'at once', zone: 'UTC' })
+  const id = `msg_${++numbered}`
+  await pool.query(
+    `insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at, question)
+     select $1, alert_id, $2, '{1,2}', 3, 5, now(), ${QUESTION}
+       from search_alerts a join kept_searches s using (search_id) join api_keys k on k.id = a.key_id
+      where alert_id = $3`,
+    [id, kind, alert!.id],
+  )
+  const take = async (): Promise<TakenMessage | undefined> => (await takeMessages(pool, [id]))[0]
+  const state = () =>
+    readRow<Record<string, unknown>>(
+      pool,
+      `select m.attempts, m.delivered_at is not null as delivered,
+              extract(epoch from m.try_at - now())::float8 as seconds from alert_messages m where message_id = $1`,
+      [id],
+    )
+  const ofAlert = () =>
+    readRow<Record<string, unknown>>(
+      pool,
+      `select seq::int, failure, failing_since is not null as fails, rests, delivered_at is not null as told,
+              (select used from quota_months where key_id = $2) as used from search_alerts where alert_id = $1`,
+      [alert!.id, key.id],
+    )
+  return { id, key, search: search!, take, state, ofAlert }
+}
+
+t.test(
+  'a message is taken once: the attempt counts, and nobody else has it for its lease',
+  async t => {
+    const { id, key, search, take, state } = await due()
+    const waiting = await readWaiting(pool, { ofHost: 8, ofKey: 32 })
+    t.match(
+      waiting.find(one => one.id === id),
+      { key: key.id, host: 'receiver.example', isNew: true },
+    )
+    t.match(await take(), {
+      id,
+      type: 'articles',
+      attempts: 1,
+      search: { id: search.id, name: 'Bruggen' },
+      seqs: [1n, 2n],
+      ids: [String, String],
+      more: 3,
+    })
+    t.equal(await take(), undefined)
+    const { attempts, seconds } = (await state())!
+    t.equal(attempts, 1)
+    t.ok(Number(seconds) * 1_000 > LEASE - 20_000 && Number(seconds) * 1_000 <= LEASE, `${seconds}`)
+  },
+)
+
+t.test('a message of another question is withdrawn, and one of a revoked key stays', async t => {
+  const changed = await due()
+  const change = "update kept_searches set search = 'q=sluis' where search_id = $1"
+  await pool.query(change, [changed.search.id])
+  t.equal(await changed.take(), undefined)
+  t.equal(await changed.state(), undefined)
+  const narrowed = await due()
+  await updateKey(pool, narrowed.key.id, { plan: { countries: ['BE'] } })
+  t.equal(await narrowed.take(), undefined)
+  t.equal(await narrowed.state(), undefined)
+  const revoked = await due()
+  // `revokeKey` also ends its alerts. An older process may not have.
+  await pool.query('update api_keys set revoked_at = now() where id = $1', [revoked.key.id])
+  t.equal(await revoked.take(), undefined)
+})
+
+t.test('a message waits while the month is used up; a test of the alert does not', async t => {
+  const used = `insert into quota_months (key_id, month, used)
+                values ($1, date_trunc('month', now() at time zone 'UTC'), 2)`
+  const full = await due()
+  await pool.query(used, [full.key.id])
+  t.equal(await full.take(), undefined)
+  const { attempts, seconds } = (await full.state())!
+  t.equal(attempts, 0, 'it was not sent')
+  t.ok(Number(seconds) <= 600, `${seconds}`)
+  const test = await due('test')
+  await pool.query(used, [test.key.id])
+  t.match(await test.take(), { type: 'test' })
+})
+
+t.test(
+  'a delivery moves the alert to its place and costs one; again it changes nothing',
+  async t => {
+    const { take, state, ofAlert, key, search } = await due()
+    const message = (await take())!
+    await noteFailed(pool, message, { why: 'It was down.', wait: 1, isGone: false })
+    await noteDelivered(pool, message, true)
+    t.match(await state(), { delivered: true })
+    const told = { seq: 5, failure: null, fails: false, rests: null, told: true, used: 1 }
+    t.match(await ofAlert(), told)
+    await noteDelivered(pool, message, true)
+    t.match(await ofAlert(), told)
+    const late = await due()
+    const withdrawn = (await late.take())!
+    const { seq } = (await late.ofAlert())!
+    await pool.query("update kept_searches set search = 'q=sluis' where search_id = $1", [
+      late.search.id,
+    ])
+    await noteDelivered(pool, withdrawn, true)
+    t.match(await late.ofAlert(), { seq, used: null }, 'the place is that of the new question')
+    t.ok(key.id !== late.key.id && search.id !== late.search.id)
+  },
+)
+
+t.test('a failure is told of the alert, and the message waits; one that is gone rests', async t => {
+  const { take, state, ofAlert } = await due()
+  const message = (await take())!
+  await noteFailed(pool, message, { why: 'It answered 500.', wait: 90_000, isGone: false })
+  const { seconds } = (await state())!
+  t.ok(Number(seconds) > 60 && Number(seconds) <= 90, `${seconds}`)
+  t.match(await ofAlert(), { failure: 'It answered 500.', fails: true, rests: null, told: false })
+  await noteFailed(pool, { ...message, attempts: 7 }, { why: 'x', wait: 1, isGone: false })
+  t.ok(Number((await state())?.seconds) > 60, 'an attempt of before moves nothing')
+  await noteFailed(pool, message, { why: 'It is gone for good.', wait: 1, isGone: true })
+  t.match(await ofAlert(), { rests: 'It is gone for good.' })
+  t.ok(await state(), 'its articles are told when the alert goes on')
+  const test = await due('test')
+  await noteFailed(pool, (await test.take())!, { why: 'gone', wait: 1, isGone: true })
+  t.equal(await test.state(), undefined, 'a test is not sent later')
+})
+
+t.test('a message shows what its plan covers, and never what another history had', async t => {
+  const { take } = await due()
+  const message = (await take())!
+  const row = (seq: bigint, change: object = {}): [bigint, ArticleRow] => [
+    seq,
+    {
+      seq,
+      id: message.ids[Number(seq) - 1]!,
+      title: `Brug ${seq}`,
+      url: 'https://a.example/',
+      snippet: null,
+      publishedAt: new Date(),
+      ingestedAt: new Date(),
+      authors: [],
+      outlet: { name: null, domain: 'a.example' },
+      language: 'nl',
+      country: 'NL',
+      ...change,
+    },
+  ]
+  const titles = (rows: [bigint, ArticleRow][], of: TakenMessage = message) =>
+    composed(of, new Map(rows))?.articles.map(({ title }) => title)
+  t.same(titles([row(1n), row(2n)]), ['Brug 1', 'Brug 2'])
+  t.same(titles([row(1n, { country: 'BE' }), row(2n)]), ['Brug 2'])
+  t.same(titles([row(1n, { country: 'BE' })]), undefined, 'nothing is left to tell')
+  t.same(titles([], { ...message, type: 'test', seqs: [] }), [])
+  t.throws(() => titles([row(1n, { id: 'another' })]), { name: 'HistoryChanged' })
+})
