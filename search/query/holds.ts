@@ -30,14 +30,14 @@ export interface OperandFinder {
 /** For each operand the places where it begins. */
 type Places = number[][]
 
-/** The marks of `table` below; higher numbers are classes, counted from `FIRST`. */
+/** What `table` below says of a word; higher numbers are classes, counted from `FIRST`. */
 const UNKNOWN = 0
 const NOTHING = 1
 const FIRST = 2
 
 /** What a finder knows of a language. */
 interface Table {
-  /** For each word: a mark, or the class of the operands that may begin with it. */
+  /** For each word: whether it is known, or the class of the operands that may begin with it. */
   table: Int32Array
   classes: number[][]
   byWord: Map<number, number[]>
@@ -101,7 +101,7 @@ export function createFinder(leaves: readonly Leaf[], numbers: WordNumbers): Ope
         else into[no].length = 0
       }
       for (let at = from; at < to; at++) {
-        const own = markOf(of, ids[at]!, wildcards)
+        const own = classOf(of, ids[at]!, wildcards)
         if (own === NOTHING) continue
         for (const no of of.classes[own - FIRST]!)
           if (stands(all[no]!.words, ids, at, to, wildcards)) into[no]!.push(at)
@@ -111,7 +111,7 @@ export function createFinder(leaves: readonly Leaf[], numbers: WordNumbers): Ope
   }
 }
 
-function markOf(of: Table, word: number, wildcards: Wildcards): number {
+function classOf(of: Table, word: number, wildcards: Wildcards): number {
   if (word >= of.table.length) of.table = grown(of.table, new Int32Array(word * 2))
   const known = of.table[word]!
   if (known !== UNKNOWN) return known
@@ -122,9 +122,9 @@ function markOf(of: Table, word: number, wildcards: Wildcards): number {
       wildcards.standsFor(wildcard, word) ? nos : [],
     ),
   ]
-  const mark = found.length === 0 ? NOTHING : FIRST + of.classes.push(found) - 1
-  of.table[word] = mark
-  return mark
+  const own = found.length === 0 ? NOTHING : FIRST + of.classes.push(found) - 1
+  of.table[word] = own
+  return own
 }
 
 /** Whether words stand at a place, when the first of them is known to. */

@@ -1,7 +1,7 @@
 import express, { type Express, type RequestHandler, type Response, type Router } from 'express'
 import type { Config } from '../../shared/config/config.ts'
 import { checkKey, limitRate } from './access/access.ts'
-import { createAdmissions, createDoor } from './access/admissions.ts'
+import { createAdmissions, createLookup } from './access/admissions.ts'
 import { createCountPermits } from './access/permits.ts'
 import { CITE_FILE, CITE_PAGE, citing } from './citations/citing.ts'
 import { ApiError } from './contract/errors.ts'
@@ -44,8 +44,8 @@ export function createApp(parts: Parts): Express {
   if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
 
   const counts = createCountPermits(config)
-  const door = createDoor(parts.strangers)
-  const admissions = createAdmissions(pool, door)
+  const lookup = createLookup(parts.strangers)
+  const admissions = createAdmissions(pool, lookup)
   const minute = limitRate()
   const admitted = timed([checkKey(admissions, lock), ...minute])
   const tools = toolsOf(parts, admissions)
@@ -73,7 +73,7 @@ export function createApp(parts: Parts): Express {
   app.get(
     FEED_PATH,
     timed([
-      checkToken(pool, lock, door, counts),
+      checkToken(pool, lock, lookup, counts),
       countInMinuteOfKey(pool, counts),
       ...minute,
       countFeedRequest(pool, counts),

@@ -17,7 +17,7 @@ import {
 } from './access/permits.ts'
 import { createAsking, createShares } from './access/shares.ts'
 import { createTurns } from './access/turns.ts'
-import { agentDoor } from './agents/door.ts'
+import { agentEndpoint } from './agents/endpoint.ts'
 import type { Answers } from './agents/tools.ts'
 import { type Asked, answerArticles, createStandingAnswers } from './articles/articles.ts'
 import type { Asking, Searches } from './articles/find.ts'
@@ -154,18 +154,18 @@ export function operationsOf(tools: Tools): Operations {
       const search = await withSets(pool, accessOf(response).key.id, asked.search)
       return answerSearchFeed(asking, identity, { ...asked, search })
     }),
-    agents: agentDoor({ ...tools, answers }),
+    agents: agentEndpoint({ ...tools, answers }),
     article: operate(tools, (asking, { path }) => answerArticle(asking, pool, path)),
     counts: operate(tools, answers.counts),
-    coverage: tell(tools, answers.completeness),
+    coverage: serveBeside(tools, answers.completeness),
     copies: operate(tools, answers.copies),
     // `matches` runs the search of the page again, so it costs a request, too.
     matches: operate(tools, asking => answerMatches(asking, pool, cursorSecret)),
     related: operate(tools, answers.related),
-    removals: tell(tools, answers.removals),
+    removals: serveBeside(tools, answers.removals),
     // Suggestions cost nothing, because a page asks for them after every key press.
-    suggestions: tell(tools, answerSuggestions),
-    words: tell(tools, answers.words),
+    suggestions: serveBeside(tools, answerSuggestions),
+    words: serveBeside(tools, answers.words),
   }
 }
 
@@ -173,7 +173,7 @@ export function operationsOf(tools: Tools): Operations {
  * Runs an operation that goes with a search and takes no request from the quota of the month. When
  * the quota is used up, the operation is refused, as the search is.
  */
-function tell(tools: Tools, answer: (asking: Asking) => Promise<Content>): RequestHandler {
+function serveBeside(tools: Tools, answer: (asking: Asking) => Promise<Content>): RequestHandler {
   return async (request, response) => {
     checkQuota(response)
     await tools.send(

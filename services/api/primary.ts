@@ -105,7 +105,7 @@ export async function startPrimary(
     },
     async stop() {
       processes.stopping = true
-      for (const one of processes.all) tell(one, { kind: 'end' })
+      for (const one of processes.all) sendOrder(one, { kind: 'end' })
       await Promise.all([...processes.all].map(one => one.ended))
     },
   }
@@ -247,18 +247,18 @@ async function replace(processes: Processes, old: ApiProcess): Promise<boolean> 
   }
   // The old process ended by itself meanwhile, and another one was started.
   if (!processes.all.has(old)) {
-    tell(successor, { kind: 'end' })
+    sendOrder(successor, { kind: 'end' })
     return true
   }
   old.isReplaced = true
   void keep(processes, successor)
   processes.serving.delete(old)
-  tell(old, { kind: 'retire' })
+  sendOrder(old, { kind: 'retire' })
   await withTimeLimit(old.ended, LEAVE_TIMEOUT, () => old.worker.process.kill('SIGKILL'))
   return true
 }
 
-function tell({ worker }: ApiProcess, order: Order): void {
+function sendOrder({ worker }: ApiProcess, order: Order): void {
   if (worker.isConnected()) worker.send(order, () => {})
 }
 
@@ -275,7 +275,7 @@ async function ask(one: ApiProcess): Promise<ProcessReport | null> {
     if (isAnswer(message) && message.id === id) answered.resolve(message.report)
   }
   worker.on('message', listener)
-  tell(one, { kind: 'ask', id })
+  sendOrder(one, { kind: 'ask', id })
   try {
     const ended = one.ended.then(() => null)
     return await withTimeLimit(Promise.race([answered.promise, ended]), ANSWER_TIMEOUT, () => null)

@@ -48,13 +48,13 @@ const KNOWN = { max: 10_000, ttl: 300_000 }
  * once, with connections that strangers never take. Any other key waits for a stranger's permit of
  * its address. Each request looks its key up again, so a revocation takes effect at once.
  */
-export type Door = <T>(
+export type Lookup = <T>(
   hash: Buffer,
   address: () => string,
   find: () => Promise<T | null>,
 ) => Promise<T | null>
 
-export function createDoor(strangers: Permits): Door {
+export function createLookup(strangers: Permits): Lookup {
   const known = new LRUCache<string, true>(KNOWN)
   return async (hash, address, find) => {
     const name = hash.toString('latin1')
@@ -81,10 +81,10 @@ export interface Admissions {
  * The statements that count requests: `admit` before a search, and `charge` after it when the plan
  * has a quota.
  */
-export function createAdmissions(db: Queryable, door: Door): Admissions {
+export function createAdmissions(db: Queryable, lookup: Lookup): Admissions {
   const entries = createBatches(ENTRIES_AT_ONCE, async ({ secret, address }: Entry, requests) => {
     const hash = hashSecret(secret)
-    const all = await door(hash, address, () => admitAll(db, hash, requests))
+    const all = await lookup(hash, address, () => admitAll(db, hash, requests))
     return all ?? Array(requests).fill(null)
   })
   const charges = createBatches(CHARGES_AT_ONCE, (key: ChargedKey, requests) =>

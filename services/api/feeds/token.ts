@@ -5,7 +5,7 @@ import { countInMinute } from '../../../shared/plans/counting.ts'
 import { hashSecret } from '../../../shared/plans/keys.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { accessOf, admit, refuseLocked, refuseStranger } from '../access/access.ts'
-import type { Door } from '../access/admissions.ts'
+import type { Lookup } from '../access/admissions.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -22,14 +22,14 @@ import { partsOf } from './feed-address.ts'
 export function checkToken(
   db: Queryable,
   lock: AddressLock,
-  door: Door,
+  lookup: Lookup,
   permits: Permits,
 ): RequestHandler {
   return async (request, response, next) => {
     const address = lockAddress(request.ip, request.socket.remoteAddress)
     const { token, format } = partsOf(request.path)
     const found = looksLikeToken(token)
-      ? await door(
+      ? await lookup(
           hashSecret(token),
           () => address,
           // Requests with one token wait for each other. Otherwise thousands of them could take all

@@ -18,7 +18,7 @@ const MOST_BYTES = 32_768
 const INSTRUCTIONS = `News of the Netherlands, Belgium and Luxembourg, without full texts. Cite articles by outlet, date and link. ${DATA_NOTE}`
 
 /** The parts of the API that requests of agents need. */
-export interface DoorParts {
+export interface EndpointParts {
   answers: Answers
   pool: Pool
   searchesOf(response: Answered): Searches
@@ -37,7 +37,7 @@ export interface DoorParts {
  * here only after its key is known and the minute of the key has counted it. The server keeps no
  * session, so any process can answer any request.
  */
-export function agentDoor(parts: DoorParts): RequestHandler[] {
+export function agentEndpoint(parts: EndpointParts): RequestHandler[] {
   return [
     guard(parts),
     readBody(MOST_BYTES),
@@ -80,7 +80,7 @@ const NO_MESSAGE = {
 
 /** Answers a message with a server of the SDK that is made for this message alone. */
 async function answerMessage(
-  parts: DoorParts,
+  parts: EndpointParts,
   message: object,
   version: string | undefined,
   response: Answered,
@@ -144,7 +144,7 @@ const protocolError = (code: number, message: string) => Object.assign(new Error
  * Calls a tool, which takes one request from the quota of the month unless the tool is free. An
  * error goes to the model, which may correct its call.
  */
-async function call(parts: DoorParts, tool: Tool, given: unknown, response: Answered) {
+async function call(parts: EndpointParts, tool: Tool, given: unknown, response: Answered) {
   try {
     if (!tool.isFree) checkQuota(response)
     const { id, plan } = accessOf(response).key
@@ -183,7 +183,7 @@ function sentencesOf({ code, message, errors = {}, headers }: ApiError): string 
  * send requests from the browsers of its readers. IP addresses and names without a dot are allowed,
  * because an attacker can have no page there.
  */
-function guard({ publicUrl, config }: DoorParts): RequestHandler {
+function guard({ publicUrl, config }: EndpointParts): RequestHandler {
   const own = new URL(publicUrl)
   return (request, _response, next) => {
     // Behind a trusted proxy, this is the name under which the client asked the proxy.
