@@ -134,6 +134,26 @@ t.test('counts of a semantic search are those of its pages', async t => {
   }
 })
 
+t.test('each text of a search by meaning is counted once, in its parts too', async t => {
+  const count = async (query: string) =>
+    (await ask(`${world.fleet.base()}/explore/counts?search=semantic&q=water&${query}`, secret))
+      .json
+  const articles = (await count('by=month')).total
+  // Five articles have the text of the first one, as the pass over copies stores it.
+  await world.pool.query(`
+    with rows as (insert into copy_sketches (seq, id, day, first_seq) select seq, id, 0, 1 from articles where seq <= 6
+                  on conflict (seq) do update set first_seq = 1 returning seq)
+    update copies_state set version = version + 1, changed = version + 1, seq = 30 where (select count(*) from rows) = 6`)
+  for (const then of ['', '&then=language', '&then=country', '&then=outlet']) {
+    const { total, data, undated } = await count(`by=month&texts=true${then}`)
+    t.equal(total, articles - 5, then)
+    const counted = data.reduce((sum: number, one: { count: number }) => sum + one.count, undated)
+    t.equal(counted, total, then)
+  }
+  await world.pool.query('delete from copy_sketches')
+  await world.pool.query('update copies_state set version = version + 1, changed = version + 1')
+})
+
 t.test('counts of a search by meaning say how much has a vector so far', async t => {
   const counts = async () =>
     (await ask(`${world.fleet.base()}/explore/counts?search=semantic&q=kaas&by=country`, secret))
