@@ -178,7 +178,8 @@ create table tombstones (
   reason      text not null,
   released_at timestamptz(3),
   cleared_at  timestamptz(3),
-  cited_hash  bytea
+  cited_hash  bytea,
+  author_nos  integer[]
 );
 create index tombstones_uncleared on tombstones (number) where cleared_at is null;
 

@@ -39,7 +39,12 @@ async function due(kind: 'articles' | 'test' = 'articles') {
   const { key } = await createKey(pool, 'test', PLAN)
   const search = await keepSearch(pool, key.id, { name: 'Bruggen', search: 'q=brug' })
   const to = 'https://receiver.example/hook'
-  const alert = await putAlert(pool, key.id, search!.id, { to, when: 'at once', zone: 'UTC' })
+  const alert = await putAlert(pool, key.id, search!.id, {
+    to,
+    when: 'at once',
+    zone: 'UTC',
+    language: 'en',
+  })
   const id = `msg_${++numbered}`
   await pool.query(
     `insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at, question)
@@ -127,11 +132,11 @@ t.test(
     const { take, state, ofAlert, key, search } = await due()
     const message = (await take())!
     await noteFailed(pool, message, { why: 'It was down.', wait: 1, isGone: false })
-    await noteDelivered(pool, message, true)
+    await noteDelivered(pool, message, message.ids)
     t.match(await state(), { delivered: true })
     const told = { seq: 5, failure: null, fails: false, rests: null, told: true, used: 1 }
     t.match(await ofAlert(), told)
-    await noteDelivered(pool, message, true)
+    await noteDelivered(pool, message, message.ids)
     t.match(await ofAlert(), told)
     const late = await due()
     const withdrawn = (await late.take())!
@@ -139,7 +144,7 @@ t.test(
     await pool.query("update kept_searches set search = 'q=sluis' where search_id = $1", [
       late.search.id,
     ])
-    await noteDelivered(pool, withdrawn, true)
+    await noteDelivered(pool, withdrawn, withdrawn.ids)
     t.match(await late.ofAlert(), { seq, used: null }, 'the place is that of the new question')
     t.ok(key.id !== late.key.id && search.id !== late.search.id)
   },
