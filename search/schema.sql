@@ -1,6 +1,6 @@
 -- The tables of the engine, for a database of its own. In Perscope's database `infra/migrations`
--- makes them, one change after another, and says what each is for (docs/schema.md prints it). A test
--- holds the two together.
+-- makes them, one change after another, and says what each is for (docs/schema.md prints it). A
+-- test holds the two together.
 
 create table ingest_clock (
   one          boolean primary key default true check (one),

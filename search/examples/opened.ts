@@ -23,9 +23,9 @@ const SCHEMA = new URL('../schema.sql', import.meta.url)
 const THREAD = import.meta.resolve('./segment-thread.ts')
 
 /**
- * Runs `work` with a writer and an index. Their tables stand in a schema of their own in the database
- * of DATABASE_URL, which is dropped afterwards. The engine needs a pool, and the module of a thread
- * that makes segments.
+ * Runs `work` with a writer and an index. Their tables stand in a schema of their own in the
+ * database of DATABASE_URL, which is dropped afterwards. The engine needs a pool, and the module of
+ * a thread that makes segments.
  */
 export async function withEngine(work: (engine: Engine) => Promise<void>): Promise<void> {
   const url = new URL(process.env.DATABASE_URL || 'postgres://localhost/postgres')
