@@ -1,0 +1,92 @@
+import t from 'tap'
+import { SEGMENT_THREAD } from '../shared/postgres/segment-thread.ts'
+import { createTestPool } from '../test/database.ts'
+import { newArticle } from '../test/search/short-articles.ts'
+import { indexText } from './analysis/index.ts'
+import { makeSegments, openIndexer } from './indexer.ts'
+import { openArticleWriter } from './indexing/writer.ts'
+import { glanceAtIndex, type Verified, verifyIndex } from './verify.ts'
+
+const { pool } = await createTestPool(t)
+const indexer = openIndexer(pool, SEGMENT_THREAD)
+t.teardown(() => indexer.close())
+const articles = Array.from({ length: 20 }, (_, at) =>
+  newArticle(at, { body: `Bericht ${at} over een brug`, authors: ['Jan Jansen'] }),
+)
+await openArticleWriter({ pool, indexer, embedDelay: 0 }).write(articles)
+// Segments of eight articles each. Four have none.
+await makeSegments(pool, { flushed: 8n, merged: 64n })
+
+/** What `verifyIndex` finds, with the kinds of it. */
+async function verified(sample: { count: number; seed: number } | null = null) {
+  const found: string[] = []
+  const counts: Verified = await verifyIndex({
+    pool,
+    tokenise: async texts => texts.map(({ title, body }) => indexText(title, body)),
+    sample,
+    found: (kind, text) => found.push(`${kind}: ${text}`),
+    progress() {},
+    signal: new AbortController().signal,
+  })
+  return { counts, found }
+}
+
+t.test('a sound index has no fault, and all of it is compared', async t => {
+  const { counts: all, found } = await verified()
+  t.match(all, { articles: 20, segments: 2, unordered: 0 })
+  t.same(found, [])
+  t.same(await glanceAtIndex(pool), [])
+  const { counts } = await verified({ count: 1, seed: 3 })
+  t.ok(counts.articles < 20, 'a sample is a part')
+})
+
+/** What is broken, one after another, and what is then said of it. */
+const DAMAGES: [sql: string, said: RegExp][] = [
+  ["update article_words set title = E'\\nx\\n' where seq = 3", /^words: articles 3 have other/],
+  [
+    "update article_texts set title = 'x' where seq = 19",
+    /^words: articles 3, 19 have|^words: articles 19 /,
+  ],
+  ["update article_texts set snippet = 'x' where seq in (4, 5)", /^snippets: articles 4, 5 have/],
+  ["update authors set folded_name = 'x'", /^names: articles 1, 2, 3, .* have names/],
+  [
+    "update articles set ingested_at = ingested_at - interval '1 hour' where seq = 20",
+    /^order: articles 20 have/,
+  ],
+  [
+    "update articles set language = 'lb' where seq = 2",
+    /\(1 to 8\): the list of ".*" differs in articles 2/,
+  ],
+  [
+    'update segments set undated = 1 where first_seq = 9',
+    /\(9 to 16\): undated of its row differs/,
+  ],
+  [
+    'delete from segment_buckets b using segments s where s.segment_no = b.segment_no and first_seq = 9',
+    /\(9 to 16\): the list of/,
+  ],
+  [
+    'update segments set columns = substring(columns for 9) where first_seq = 1',
+    /its columns cannot be read/,
+  ],
+  ['delete from articles where seq = 18', /^articles: /],
+  ['delete from segments where first_seq = 1', /^ranges: /],
+  ['update ingest_clock set last_seq = 19', /^clock: /],
+]
+
+t.test('each damage is named, with its articles or its segment', async t => {
+  let before: string[] = []
+  for (const [sql, said] of DAMAGES) {
+    t.notOk(
+      before.find(line => said.test(line)),
+      `before ${sql}`,
+    )
+    await pool.query(`begin; set constraints all deferred; ${sql}; commit`)
+    before = (await verified()).found
+    t.ok(
+      before.find(line => said.test(line)),
+      `${sql}: ${before.join('\n')}`,
+    )
+  }
+  t.match((await glanceAtIndex(pool)).join(), /segment/, 'a glance sees ranges and the clock')
+})
