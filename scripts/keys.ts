@@ -20,7 +20,7 @@ import {
   UsageError,
   wholeNumber,
 } from '../shared/process/command.ts'
-import { FEED_USAGE, runFeed, runSearches } from './terminal/keys-feeds.ts'
+import { FEED_USAGE, runDelete, runExport, runFeed, runSearches } from './terminal/keys-feeds.ts'
 
 const MAX_RATE = 1_000_000
 const MAX_QUOTA = 2_000_000_000
@@ -30,7 +30,7 @@ await runCommand(
   {
     name: 'keys',
     about:
-      'Issues and ends API keys, and shows and ends what they keep: searches, and feeds that readers read at their cost. Keys are stored hashed: the key itself is printed once, by create and rotate. Prints JSON.',
+      'Issues and ends API keys, and shows and ends what they keep: searches, and feeds that readers read at their cost. Keys are stored hashed: the key itself is printed once, by create and rotate. `export` hands out all that is kept of a key, `delete` removes it. Prints JSON.',
     usage: [
       'create --name N --countries NL,BE --history-start 2024-01-01 --rate 60 [--quota 10000]',
       'create --name N --countries NL --history-days 365 --rate 60',
@@ -52,7 +52,9 @@ await runCommand(
       quota: { about: 'requests per calendar month (UTC)', value: 'N' },
       'no-quota': { about: 'with update: takes the quota away' },
       all: { about: 'with feed revoke: all feeds of the key' },
-      json: { about: 'with searches or feed list: prints JSON' },
+      'dry-run': { about: 'with delete: says what would go, and changes nothing' },
+      yes: { about: 'with delete: does not ask' },
+      json: { about: 'with searches, feed list or delete: prints JSON' },
     },
     needs: ['DATABASE_URL'],
   },
@@ -64,6 +66,8 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
   const [verb = '', id, surplus] = positionals
   if (verb === 'feed') return runFeed(context, pool)
   if (verb === 'searches') return runSearches(context, pool)
+  if (verb === 'export') return runExport(context, pool)
+  if (verb === 'delete') return runDelete(context, pool)
   if (surplus !== undefined || (id !== undefined && ['create', 'list'].includes(verb)))
     throw new UsageError(`"${surplus ?? id}" is one word too many; see --help.`)
   const named = (): string => {
@@ -114,7 +118,7 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
     }
     default:
       throw new UsageError(
-        'Write create, list, update, rotate, revoke, searches or feed; see --help.',
+        'Write create, list, update, rotate, revoke, export, delete, searches or feed; see --help.',
       )
   }
 }

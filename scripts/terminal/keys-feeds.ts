@@ -6,14 +6,18 @@ import {
   revokeFeed,
   type SearchFeed,
 } from '../../shared/desk/feeds.ts'
+import { countKey, type DeletedKey, deleteKey, exportKey } from '../../shared/desk/of-key.ts'
 import { type KeptSearch, listSearches } from '../../shared/desk/searches.ts'
-import { printableLine } from '../../shared/log/printable.ts'
+import { counted, printableLine } from '../../shared/log/printable.ts'
 import { type ApiKey, listKeys } from '../../shared/plans/keys.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
+import { confirm } from './terminal.ts'
 
-/** The usage of the verbs for the kept searches and feeds of a key. */
+/** The usage of the verbs for what a key keeps. */
 export const FEED_USAGE: string[] = [
+  'export KEY',
+  'delete KEY [--dry-run] [--yes] [--json]',
   'searches KEY [--json]',
   'feed list KEY [--json]',
   'feed revoke FEED',
@@ -66,6 +70,59 @@ export async function runSearches(
   print(kept.length === 0 ? 'It keeps no search.' : kept.map(line).join('\n'))
 }
 
+/** `npm run keys -- export KEY`: all that is kept of a key, revoked ones too, without secrets. */
+export async function runExport({ positionals, print }: CommandContext, pool: Pool): Promise<void> {
+  const [, named, surplus] = positionals
+  if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many; see --help.`)
+  const { id } = await keyNamed(pool, named, 'export', 'all')
+  print(JSON.stringify(await exportKey(pool, id), null, 2))
+}
+
+/** What a row of each table is, for people. */
+const KINDS: Record<string, [one: string, many: string]> = {
+  alert_finds: ['find of an alert', 'finds of alerts'],
+  alert_messages: ['message of an alert', 'messages of alerts'],
+  search_alerts: ['alert', 'alerts'],
+  alert_asks: ['mail that asked or was refused', 'mails that asked or were refused'],
+  search_feeds: ['feed', 'feeds'],
+  kept_searches: ['kept search', 'kept searches'],
+  outlet_sets: ['set of outlets', 'sets of outlets'],
+  citations: ['citation', 'citations'],
+  rate_windows: ['counter of a minute', 'counters of minutes'],
+  quota_months: ['counter of a month', 'counters of months'],
+  api_keys: ['key', 'keys'],
+}
+
+const listOf = (counts: Record<string, number>): string =>
+  Object.entries(counts)
+    .map(([table, count]) => counted(count, ...(KINDS[table] ?? [table, table])))
+    .join(', ') || 'nothing'
+
+/** `npm run keys -- delete KEY`: deletes a key, revoked ones too, with all that it keeps. */
+export async function runDelete(
+  { positionals, options, print, say, signal }: CommandContext,
+  pool: Pool,
+): Promise<void> {
+  const [, named, surplus] = positionals
+  if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many; see --help.`)
+  const { id, name } = await keyNamed(pool, named, 'delete', 'all')
+  const dryRun = options['dry-run'] === true
+  const tell = ({ deleted, stays }: DeletedKey, verb: string) => {
+    if (options.json === true)
+      print(JSON.stringify({ key: id, name, dry_run: dryRun, deleted, stays }))
+    say(printableLine(`${verb} ${id} (${name}): ${listOf(deleted)}. What stays: ${listOf(stays)}.`))
+  }
+  const before = await countKey(pool, id)
+  if (dryRun) return tell(before, 'Would delete')
+  const question = `Delete ${id} (${name}) for good, with ${listOf(before.deleted)}?`
+  if (options.yes !== true && !(await confirm(question, signal)))
+    throw new UsageError(printableLine(`${question} Nothing was changed; add --yes to go on.`))
+  const counts = await deleteKey(pool, id)
+  if (counts === null) throw new Error(`There is no key ${id} any more.`)
+  tell(counts, 'Deleted')
+  say('Backups of before have it until they are deleted.')
+}
+
 /** Revokes a feed and returns its id. */
 async function revoke(pool: Pool, named: string | undefined): Promise<string> {
   if (named === undefined)
@@ -77,18 +134,26 @@ async function revoke(pool: Pool, named: string | undefined): Promise<string> {
   return id
 }
 
-/** The valid key that has this id or name. */
-async function keyNamed(pool: Pool, named: string | undefined, verb: string): Promise<ApiKey> {
+/** The key that has this id or name. `among`: whether revoked ones count. */
+async function keyNamed(
+  pool: Pool,
+  named: string | undefined,
+  verb: string,
+  among: 'in force' | 'all' = 'in force',
+): Promise<ApiKey> {
   if (named === undefined)
     throw new UsageError(`Name the key by its id or name: npm run keys -- ${verb} KEY.`)
-  const inForce = (await listKeys(pool)).filter(key => key.revokedAt === null)
-  const found = inForce.filter(key => key.id === named)
-  const candidates = found.length > 0 ? found : inForce.filter(key => key.name === named)
+  const keys = (await listKeys(pool)).filter(key => among === 'all' || key.revokedAt === null)
+  const found = keys.filter(key => key.id === named)
+  const candidates = found.length > 0 ? found : keys.filter(key => key.name === named)
   if (candidates.length > 1) {
     const ids = candidates.map(({ id }) => id).join(', ')
     throw new UsageError(`Several keys have the name "${named}"; write the id: ${ids}.`)
   }
-  if (!candidates[0]) throw new Error(`There is no key "${named}" in force; list shows the keys.`)
+  if (!candidates[0]) {
+    const kind = among === 'all' ? '' : ' in force'
+    throw new Error(`There is no key "${named}"${kind}; list shows the keys.`)
+  }
   return candidates[0]
 }
 
