@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { counted } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { serverVersion } from './backup/database.ts'
 import { describeBackup, dump, toolsFor } from './backup/dump.ts'
+import { listRemovals } from './backup/removals.ts'
 import { confirm } from './terminal/terminal.ts'
 
 await runCommand(
@@ -46,8 +48,28 @@ await runCommand(
     say(
       `Wrote ${file}: ${counted(articles, 'article')} as of ${made_at}, ${(bytes / 1_000_000).toFixed(1)} MB, in ${seconds} s.`,
     )
+    return (await listBeside(context, file)) ? 0 : 1
   },
 )
+
+/**
+ * Completes the lists of removals in all folders of backups. What this file lacks is what is taken
+ * out later, so a list in another folder, which nobody goes on with, would be of no use.
+ */
+async function listBeside(
+  { config, openPool, say }: CommandContext,
+  file: string,
+): Promise<boolean> {
+  const folders = config.BACKUP_FOLDERS
+  const own = dirname(resolve(file))
+  if (!folders.some(folder => resolve(folder) === own))
+    say(
+      `BACKUP_FOLDERS does not name ${own}: what is taken out after this backup is not listed beside it.`,
+    )
+  return (
+    folders.length === 0 || listRemovals(openPool({ max: 1, mayBeStandby: true }), folders, say)
+  )
+}
 
 /**
  * Writes the file under another name first, so that the real name only appears when the file is

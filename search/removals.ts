@@ -12,6 +12,7 @@ export {
   clearAuthors,
   findBarred,
   noteCleared,
+  releaseAddresses,
   withoutWriters,
   writeAgain,
   writeTombstones,

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
-import { join } from 'node:path'
+import { open, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { ListedRemoval } from '../../search/types.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { counted, printableLine } from '../../shared/log/printable.ts'
@@ -62,6 +62,9 @@ export async function listRemovals(
 async function addLines(pool: Pool, path: string): Promise<void> {
   const { O_RDWR, O_APPEND, O_CREAT } = constants
   await using file = await open(path, O_RDWR | O_APPEND | O_CREAT, 0o600)
+  // Backups may run under an account of their own, which writes the list, too.
+  const { uid, gid } = await stat(dirname(path))
+  if (process.getuid?.() === 0) await file.chown(uid, gid)
   const bytes = await file.readFile('utf8')
   const known = new Set(bytes.split('\n'))
   const lines: string[] = []

@@ -306,6 +306,26 @@ const BAR_AGAIN = `
   )
   select count(*)::int as foreign from listed where not "isOwn" and seq < 0`
 
+/**
+ * Frees the addresses of articles that were released, as far as the database does not know it.
+ *
+ * @param released ids, and ISO 8601 times
+ */
+export const releaseAddresses = async (
+  client: Client,
+  released: { id: string; released_at: string | null }[],
+): Promise<boolean> => (await client.query(RELEASE, [JSON.stringify(released)])).rowCount !== 0
+
+// $1 releases. Indexes: tombstones_id_key, tombstone_addresses_seq.
+const RELEASE = `
+  with released as (
+    update tombstones t set released_at = coalesce(t.released_at, l.released_at, now())
+      from json_to_recordset($1) as l (id text, released_at timestamptz) where t.id = l.id collate "C" returning t.seq
+  ), freed as (
+    delete from tombstone_addresses a using released r where a.seq = r.seq
+  )
+  select from released`
+
 /** The number of the last removal. A segment whose words are read afterwards has none of them. */
 export const readLastRemoval = async (db: Queryable): Promise<bigint> =>
   (await readColumn<bigint>(db, 'select last_removal from ingest_clock'))[0] ?? 0n

@@ -9,6 +9,7 @@ import {
   type ListedRemoval,
   noteCleared,
   type Removal,
+  releaseAddresses,
   withoutWriters,
   writeAgain,
   writeTombstones,
@@ -78,6 +79,8 @@ export async function removeAgain(
         await adoptKey(client, part.at(-1)!.key)
         if (lacking.length > 0)
           await takeOut(client, present, cited, () => writeAgain(client, lacking, present))
+        const released = part.filter(({ released_at }) => released_at !== null)
+        if (released.length > 0) await releaseAddresses(client, released)
         return { removed: present.length, unbarred: await barAgain(client, part) }
       }),
     )
@@ -296,12 +299,6 @@ export const releaseArticle = (pool: Pool, id: string): Promise<boolean> =>
   repeatLocked(() =>
     transaction(pool, async client => {
       await withoutWriters(client)
-      const seqs = await readColumn<bigint>(
-        client,
-        'update tombstones set released_at = coalesce(released_at, now()) where id = $1 returning seq',
-        [id],
-      )
-      await client.query('delete from tombstone_addresses where seq = any ($1::bigint[])', [seqs])
-      return seqs.length > 0
+      return releaseAddresses(client, [{ id, released_at: null }])
     }),
   )
