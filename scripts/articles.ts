@@ -14,11 +14,15 @@ import {
   standingOf,
 } from '../shared/removals/remove.ts'
 import { openStores } from '../shared/removals/stores.ts'
+import { feedsWith } from './articles/feeds-with.ts'
+import { prove } from './articles/proof.ts'
 import { listRemovals } from './backup/removals.ts'
 import { articlesBar, columns } from './terminal/terminal.ts'
 
 /** The most characters of a reason. */
 const REASON = 1_000
+
+const NOWHERE = { groups: 0, sets: 0, citations: 0, alerts: 0, pages: 0 }
 
 const LIST = `
   select number, id, country, removed_at as "removedAt", cleared_at as "clearedAt",
@@ -37,7 +41,8 @@ await runCommand(
       'Takes articles out for good, as after the order of a court. From the commit on no search, page, count or suggestion',
       'shows them; then their vectors and their words in segments go, and the command ends when nothing is left. They are',
       'not crawled or imported again. `clear` goes on where a command was ended, `list` says what was taken out, and',
-      '`release` frees the addresses of an article.',
+      '`release` frees the addresses of an article. `proof` writes a file for whom it concerns: what went, where and when,',
+      'and what remains for how long.',
     ].join('\n'),
     usage: [
       'remove ID|URL… --reason TEXT [--dry-run] [--json]',
@@ -45,6 +50,7 @@ await runCommand(
       'clear',
       'list [--json]',
       'release ID',
+      'proof ID',
     ],
     options: {
       reason: { value: 'TEXT', about: 'remove: why; shown to operators alone' },
@@ -65,7 +71,9 @@ await runCommand(
     if (verb === 'clear' && words.length === 0) return clear(context, pool)
     if (verb === 'list' && words.length === 0) return list(context, pool)
     if (verb === 'release' && words.length === 1) return release(context, pool, words[0]!)
-    throw new UsageError('Write remove, clear, list or release; see --help.')
+    if (verb === 'proof' && words.length === 1)
+      return (await prove(context, pool, words[0]!)) ? 0 : 1
+    throw new UsageError('Write remove, clear, list, release or proof; see --help.')
   },
 )
 
@@ -81,20 +89,20 @@ async function remove(context: CommandContext, pool: Pool, words: string[]): Pro
       `Writers of an earlier version run (${older.join(', ')}), and may bring articles back; end the upgrade first.`,
     )
   const choose = await chooserOf(context, pool, words)
-  const stores = dryRun ? [] : await openStores(pool, config)
+  if (dryRun) return preview(context, pool, choose)
+  const stores = await openStores(pool, config)
   const bar = articlesBar(choose.total)
   const removals: Removal[] = []
-  const standing = { articles: 0, groups: 0, sets: 0, citations: 0, alerts: 0, pages: 0 }
+  const standing = { articles: 0, ...NOWHERE }
   for await (const part of choose.parts) {
     if (signal.aborted) break
-    const own = { articles: part.length, ...(await standingOf(pool, part)) }
-    for (const [name, count] of Object.entries(own)) add(standing, name, count)
-    if (!dryRun) removals.push(...(await removeArticles(pool, part, reason)))
+    await addStanding(pool, standing, part)
+    removals.push(...(await removeArticles(pool, part, reason)))
     bar.update(standing.articles)
   }
   bar.stop()
-  const isListed = dryRun || (await listRemovals(pool, config.BACKUP_FOLDERS, say))
-  const left = dryRun ? 0 : await clearRemoved(pool, stores, signal)
+  const isListed = await listRemovals(pool, config.BACKUP_FOLDERS, say)
+  const left = await clearRemoved(pool, stores, signal)
   tell(context, { dryRun, standing, removals, left, unknown: choose.unknown })
   if (left > 0 || signal.aborted) say('It is not done yet: run the same command again.')
   return left > 0 || signal.aborted || choose.unknown.length > 0 || !isListed ? 1 : 0
@@ -112,12 +120,46 @@ async function clear(context: CommandContext, pool: Pool): Promise<number> {
   return left === 0 && isListed ? 0 : 1
 }
 
+/** Says where the articles stand. */
+async function preview(context: CommandContext, pool: Pool, choose: Chosen): Promise<number> {
+  const standing = { articles: 0, ...NOWHERE }
+  const feeds = new Set<string>()
+  for await (const part of choose.parts) {
+    if (context.signal.aborted) break
+    await addStanding(pool, standing, part)
+    for (const feed of await feedsWith(pool, part)) feeds.add(feed)
+  }
+  const all = { ...standing, feeds: feeds.size }
+  tell(context, { dryRun: true, standing: all, removals: [], left: 0, unknown: choose.unknown })
+  return context.signal.aborted || choose.unknown.length > 0 ? 1 : 0
+}
+
+async function addStanding(
+  pool: Pool,
+  standing: Record<string, number>,
+  part: Doomed[],
+): Promise<void> {
+  const own = { articles: part.length, ...(await standingOf(pool, part)) }
+  for (const [name, count] of Object.entries(own)) add(standing, name, count)
+}
+
 function add(counts: Record<string, number>, name: string, more: number): void {
   counts[name] = (counts[name] ?? 0) + more
 }
 
 /** Which articles are to go, in parts. */
-async function chooserOf({ options, signal }: CommandContext, pool: Pool, words: string[]) {
+interface Chosen {
+  total: number
+  /** Words that name none. */
+  unknown: string[]
+  parts: Iterable<Doomed[]> | AsyncIterable<Doomed[]>
+}
+
+async function chooserOf(
+  { options, signal }: CommandContext,
+  pool: Pool,
+  words: string[],
+): Promise<Chosen> {
   const domain = textOf(options, 'outlet')?.toLowerCase()
   const before = timeOf(textOf(options, 'published-before'))
   if (domain === undefined) {
@@ -173,11 +215,20 @@ function tell({ options, print, say }: CommandContext, told: Told): void {
     print(JSON.stringify({ dry_run: dryRun, ...standing, removals: all, left, unknown }))
   }
   for (const word of unknown) say(printableLine(`No article has the id or the address ${word}.`))
-  const { articles = 0, groups = 0, sets = 0, citations = 0, alerts = 0, pages = 0 } = standing
+  const {
+    articles = 0,
+    groups = 0,
+    sets = 0,
+    citations = 0,
+    alerts = 0,
+    pages = 0,
+    feeds,
+  } = standing
   const where = [
     counted(groups, 'group of copies', 'groups of copies'),
     counted(sets, 'candidate set'),
     counted(citations, 'citation'),
+    ...(feeds === undefined ? [] : [counted(feeds, 'feed')]),
     `messages of ${counted(alerts, 'alert')}`,
     counted(pages, 'page'),
   ].join(', ')

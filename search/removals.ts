@@ -10,6 +10,7 @@ export {
   barAgain,
   clearArticles,
   clearAuthors,
+  countSegments,
   findBarred,
   noteCleared,
   releaseAddresses,

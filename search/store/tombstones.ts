@@ -339,6 +339,19 @@ const NOTE_CLEARED = `
   update tombstones t set cleared_at = now() where cleared_at is null and number <= $1
      and not exists (select from segments s where t.seq between s.first_seq and s.last_seq and t.number > s.cleared)`
 
+/** How many segments have the number of an article, and how many of them may have its words. */
+export async function countSegments(
+  db: Queryable,
+  seq: bigint,
+  removal: bigint,
+): Promise<{ all: number; left: number }> {
+  const statement = `
+    select count(*)::int as all, count(*) filter (where cleared < $2)::int as left
+      from segments where $1 between first_seq and last_seq`
+  const { rows } = await db.query<{ all: number; left: number }>(statement, [seq, removal])
+  return rows[0]!
+}
+
 /** SQL: whether the bytes of a segment `s` may have words of an article that was taken out. */
 export const UNCLEARED = `exists (
   select from tombstones t where t.seq between s.first_seq and s.last_seq and t.number > s.cleared)`

@@ -57,8 +57,10 @@ t.test('an article that was taken out is gone for every reader within seconds', 
     await api.ask(secret, '/explore/citations', sent('POST', { search: 'q=brug&search_in=title' }))
   ).json
   await api.pool.query("update citations set cited_at = cited_at - interval '2 hours'")
+  for (const search of ['q=verhaal&search_in=title_body', 'q=gemeente&search_in=title_body'])
+    t.equal((await api.ask(secret, '/explore/feeds', sent('POST', { search }))).status, 201)
   const dry = await runScript('articles', ['remove', gone, '--dry-run', '--json'], env)
-  t.match(JSON.parse(dry.out), { dry_run: true, articles: 1, removals: [] })
+  t.match(JSON.parse(dry.out), { dry_run: true, articles: 1, feeds: 1, removals: [] })
   t.match(await runScript('articles', ['remove', gone], env), { code: 2, err: /--reason/ })
   const done = await runScript('articles', ['remove', gone, '--reason', 'a court', '--json'], env)
   t.equal(done.code, 0, done.err)

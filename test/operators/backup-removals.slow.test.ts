@@ -81,15 +81,61 @@ t.test('so does a recovery, also where the key of the database is another', asyn
   t.match(await importInto(there, 'leaves', 'later'), { removed: 2 })
 })
 
-t.test('a line that was cut is named, and the next removal writes it again', async t => {
-  await appendFile(list, '{"installation":')
-  t.match(await there('recovered'), { code: 1, err: /Line 3 of .* was cut/ })
-  t.match(await remove('stays'), { code: 0 })
-  t.equal((await readFile(list, 'utf8')).trim().split('\n').length, 4)
+t.test('a file says what went, and which backups of before have it', async t => {
+  const [{ id, number }] = (await source.pool.query('select id, number from tombstones order by 2'))
+    .rows
+  const path = `removal-${number}.txt`
+  await rm(path, { force: true })
+  t.teardown(() => rm(path, { force: true }))
+  t.match(await here('articles', 'proof', id), { code: 0, err: `Wrote ${path}` })
+  const text = await readFile(path, 'utf8')
+  t.match(text, `the article with the id ${id}`)
+  t.match(text, /It was taken out on \d{4}-/)
+  t.match(text, /title, text and snippet +none\n/)
+  t.match(text, /segments of the index +\d+ that had its number, without its words/)
+  t.match(text, /perscope\.backup, of \d{4}/)
+  t.match(text, `The list in ${elsewhere} names it`)
+  t.notMatch(text, /STILL|NOT|a court|Kanaal/)
+  t.match(await here('articles', 'proof', id), { code: 2, err: /exists/ })
+  await rm(path)
+  await source.pool.query(
+    `insert into article_addresses (outlet, address, id) select 'x.example', 'x', id from tombstones where number = $1`,
+    [number],
+  )
+  t.match(await here('articles', 'proof', id), { code: 1, err: /Something is left/ })
+  t.match(await readFile(path, 'utf8'), /addresses +STILL THERE: 1/)
+  await source.pool.query("delete from article_addresses where outlet = 'x.example'")
+  t.match(await here('articles', 'proof', 'nobody'), { code: 2, err: /No article/ })
 })
 
+t.test('a release after the backup is known, too', async t => {
+  const later = join(elsewhere, 'later.backup')
+  t.match(await here('backup', later), { code: 0 })
+  const [{ id }] = (await source.pool.query('select id from tombstones where number = 1')).rows
+  t.match(await here('articles', 'release', id), { code: 0 })
+  t.match(await there('restore', later, '--yes'), { code: 0 })
+  t.match(await importInto(there, 'leaves', 'later'), { indexed: 1, removed: 1 })
+  t.match(await there('verify'), { code: 0 })
+  const alone = t.testdir()
+  const apart = await here('backup', join(alone, 'a.backup'))
+  t.match(apart, { code: 0, err: /BACKUP_FOLDERS does not name .*is not listed beside it/ })
+})
+
+t.test(
+  'a backup completes the lists, and a line that was cut is named, and the next removal writes it again',
+  async t => {
+    await appendFile(list, '{"installation":')
+    t.match(await there('recovered'), { code: 1, err: /Line \d of .* was cut/ })
+    const whole = (await readFile(list, 'utf8')).split('\n').slice(0, -1)
+    await writeFile(list, `${whole.filter((_, at) => at !== 1).join('\n')}\n`)
+    t.match(await here('backup', file, '--yes'), { code: 0 })
+    t.ok((await readFile(list, 'utf8')).includes(whole[1]!))
+  },
+)
+
 t.test('without a list it says so, and ends with 1 where there were removals', async t => {
+  await target.query('update ingest_clock set last_removal = 2')
   for (const one of [folder, elsewhere]) await rm(join(one, 'removals.perscope.ndjson'))
   t.match(await there('recovered'), { code: 1, err: /There is no list of removals/ })
-  t.match(await there('restore', file, '--yes'), { code: 0, err: /knows of no removal/ })
+  t.match(await there('restore', file, '--yes'), { code: 1, err: /There is no list of removals/ })
 })

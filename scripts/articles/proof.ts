@@ -1,0 +1,150 @@
+import { readdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { countSegments } from '../../search/removals.ts'
+import { counted, printableLine } from '../../shared/log/printable.ts'
+import { countOf, type Pool, readRow, readValue } from '../../shared/postgres/pool.ts'
+import { type CommandContext, UsageError } from '../../shared/process/command.ts'
+import { readRemovals } from '../backup/removals.ts'
+import { columns } from '../terminal/terminal.ts'
+
+/*
+ * The file that answers whom a removal concerns: what went, where, and when; what remains, and for
+ * how long. It looks everywhere again. It tells no reason, which is for operators alone.
+ */
+
+/** Where something of an article would stand. $1 its former number, $2 its id. */
+const PLACES: readonly [what: string, rows: string][] = [
+  ['title, text and snippet', 'article_texts where seq = $1'],
+  ['words', 'article_words where seq = $1'],
+  ['names of its authors', "articles where seq = $1 and author_nos <> '{}'"],
+  ['addresses', 'article_addresses where id = $2'],
+  ['traces of copies of its text', 'copy_sketches where seq = $1 and sample is not null'],
+  ['vectors that are to be made', 'embeddings where seq = $1'],
+  ['what its outlet allows of it', 'article_rights where id = $2'],
+  [
+    'messages about it on their way',
+    "alert_messages where kind = 'articles' and delivered_at is null and $1 = any (seqs)",
+  ],
+]
+
+interface Tombstone {
+  number: bigint
+  seq: bigint
+  removedAt: Date
+  clearedAt: Date | null
+  releasedAt: Date | null
+}
+
+// $1 id. Index: tombstones_id_key.
+const TOMBSTONE = `
+  select number, seq, removed_at as "removedAt", cleared_at as "clearedAt", released_at as "releasedAt"
+    from tombstones where id = $1`
+
+// $1 number of the article. Index: alert_messages_seqs.
+const TOLD = `
+  select count(*) filter (where delivered_at is not null)::int as arrived, count(*) filter (where delivered_at is null)::int as waiting
+    from alert_messages where kind = 'removed' and seqs @> array[$1::bigint]`
+
+/** The most files of before that are named. */
+const NAMED = 100
+
+/** Writes the file about a removal. @returns whether nothing is left that should have gone */
+export async function prove(
+  { config, say }: CommandContext,
+  pool: Pool,
+  id: string,
+): Promise<boolean> {
+  const tombstone = await readRow<Tombstone>(pool, TOMBSTONE, [id])
+  if (tombstone === undefined)
+    throw new UsageError(printableLine(`No article with the id ${id} was taken out.`))
+  const { number, seq, removedAt, clearedAt, releasedAt } = tombstone
+  const found: [what: string, left: number][] = []
+  for (const [what, rows] of PLACES) {
+    const text = `select count(*)::int from (select $1::bigint, $2::text) p, ${rows}`
+    found.push([what, await countOf(pool, text, [seq, id])])
+  }
+  const segments = await countSegments(pool, seq, number)
+  const told = (await readRow<{ arrived: number; waiting: number }>(pool, TOLD, [seq]))!
+  const isDone = clearedAt !== null && segments.left === 0 && found.every(([, left]) => left === 0)
+  const places = [
+    ...found.map(([what, left]) => [what, left === 0 ? 'none' : `STILL THERE: ${left}`]),
+    [
+      'vectors, archive index',
+      clearedAt === null ? 'NOT CLEARED YET' : `none since ${clearedAt.toISOString()}`,
+    ],
+    [
+      'segments of the index',
+      `${segments.all} that had its number, ${segments.left === 0 ? 'without its words' : `${segments.left} STILL TO BE WRITTEN AGAIN`}`,
+    ],
+    [
+      'messages of alerts that tell it',
+      `${told.arrived} arrived, ${told.waiting} on their way; /explore/removals names it to all`,
+    ],
+  ]
+  const lines = [
+    `Removal ${number}: the article with the id ${id}`,
+    '',
+    `It was taken out on ${removedAt.toISOString()}. Since then no search, page, count, feed or export shows it.`,
+    '',
+    `What was found of it on ${new Date().toISOString()}:`,
+    '',
+    columns(places),
+    '',
+    'What remains, and for how long:',
+    '',
+    '- Number, id, country, and the times of publication and removal: for good, so that it is not taken again.',
+    releasedAt === null
+      ? '- Its addresses as HMAC-SHA-256, from which nobody can read them: for good.'
+      : `- Its addresses are free since ${releasedAt.toISOString()}: a page there may be taken again, as another article.`,
+    ...(await copiesOf(pool, config.BACKUP_FOLDERS, tombstone, id)),
+    '',
+  ]
+  const path = `removal-${number}.txt`
+  await writeFile(
+    path,
+    lines.map(line => line.split('\n').map(printableLine).join('\n')).join('\n'),
+    {
+      flag: 'wx',
+    },
+  ).catch(error => {
+    if (error.code === 'EEXIST') throw new UsageError(`${path} exists; move it away first.`)
+    throw error
+  })
+  say(`Wrote ${path}.`)
+  if (!isDone) say('Something is left: run `npm run articles -- remove` for it again, then this.')
+  return isDone
+}
+
+/** What backups have of it. */
+async function copiesOf(
+  pool: Pool,
+  folders: readonly string[],
+  { removedAt }: Tombstone,
+  id: string,
+): Promise<string[]> {
+  if (folders.length === 0)
+    return ['- Backups of before: this system does not know where they are (BACKUP_FOLDERS).']
+  const installation = await readValue<string>(pool, 'select id from installation')
+  const lines: string[] = []
+  for (const folder of folders) {
+    const { listed } = await readRemovals([folder])
+    lines.push(
+      listed.has(`${installation} ${id}`)
+        ? `- The list in ${folder} names it: a restore of an older backup takes it out again.`
+        : `- The list in ${folder} DOES NOT NAME IT: run \`npm run articles -- remove\` for it again.`,
+    )
+    const names = await readdir(folder, { recursive: true })
+    const times = await Promise.all(
+      names.map(async name => ({ name, at: await stat(join(folder, name)) })),
+    )
+    const before = times.filter(({ at }) => at.isFile() && at.mtime < removedAt)
+    const named = before
+      .slice(0, NAMED)
+      .map(({ name, at }) => `  ${name}, of ${at.mtime.toISOString()}`)
+    lines.push(
+      `- ${counted(before.length, 'file')} of before in ${folder} may have it, until deleted${named.length < before.length ? `; the first ${NAMED}` : ''}:`,
+      ...named,
+    )
+  }
+  return lines
+}
