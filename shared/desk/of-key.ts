@@ -19,7 +19,8 @@ interface TableOfKey {
 const OF_ITS_ALERTS = 'alert_id in (select alert_id from search_alerts where key_id = $1)'
 
 /**
- * In the order in which they are deleted. `test/contract/keys-delete.slow.test.ts` looks for others.
+ * In the order in which they are deleted. `test/contract/keys-delete.slow.test.ts` looks for
+ * others.
  */
 export const TABLES_OF_KEY: readonly TableOfKey[] = [
   { table: 'alert_finds', of: OF_ITS_ALERTS },
