@@ -84,6 +84,7 @@ const KINDS: Record<string, [one: string, many: string]> = {
   alert_messages: ['message of an alert', 'messages of alerts'],
   search_alerts: ['alert', 'alerts'],
   alert_asks: ['mail that asked or was refused', 'mails that asked or were refused'],
+  refusals: ['refusal of mail', 'refusals of mail'],
   search_feeds: ['feed', 'feeds'],
   kept_searches: ['kept search', 'kept searches'],
   outlet_sets: ['set of outlets', 'sets of outlets'],

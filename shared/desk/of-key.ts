@@ -27,6 +27,7 @@ export const TABLES_OF_KEY: readonly TableOfKey[] = [
   { table: 'alert_messages', of: OF_ITS_ALERTS },
   { table: 'search_alerts', of: 'key_id = $1' },
   { table: 'alert_asks', of: 'key_id = $1', stays: 'refused' },
+  { table: 'refusals', of: 'key_id = $1', stays: 'true', hidden: ['hash', 'links'] },
   { table: 'search_feeds', of: 'key_id = $1', hidden: ['token_hash', 'nonce'] },
   { table: 'kept_searches', of: 'key_id = $1' },
   { table: 'outlet_sets', of: 'key_id = $1' },

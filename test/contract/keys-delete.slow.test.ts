@@ -27,6 +27,7 @@ async function keeping() {
   await api.pool.query(
     `with own as (select alert_id from search_alerts where key_id = $1),
        asked as (insert into alert_asks (told_to, key_id, refused) values ('nee@example.org', $1, true), ('ja@example.org', $1, false)),
+       gone as (insert into refusals (hash, key_id) values (sha256($1::bytea), $1)),
        found as (insert into alert_finds (alert_id, question, after, seqs, seq, at) select alert_id, 'q', 0, '{1}', 1, now() from own)
      insert into alert_messages (message_id, alert_id, kind, seqs, more, delivered_at) select 'msg_' || alert_id, alert_id, 'articles', '{1}', 0, now() from own`,
     [key.id],
