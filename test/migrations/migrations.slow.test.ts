@@ -67,8 +67,7 @@ const TO_FIRST_SCHEMA = `
   alter table ingest_clock drop column last_removal; drop index article_addresses_id;
   alter table segments drop column cleared; alter table segments_ahead drop column cleared;
   alter table articles drop column own_time; alter table article_texts drop column agency_rules;
-  drop table verifications; drop table derived_rules; drop table canonical_claims;
-  alter table feeds drop column moved_to;
+  drop table verifications; drop table derived_rules;
   alter table publishers drop column rules; alter table authors drop column rules;
   delete from migrations where number > ${FIRST_SCHEMA}`
 
