@@ -235,7 +235,7 @@ t.test('the page is open: search, date, count, digest, and how to cite', async t
   for (const text of [data.line, data.bibtex, data.ris]) t.match(text, url)
   t.match(
     data.bibtex,
-    /^@misc\{perscope-[0-9a-f]{12},\n {2}title = \{\{0 articles of the search "q=brug\\&outlet/,
+    /^@misc\{perscope-[0-9a-f]{12},\n {2}title = \{\{0 articles of the search “brug”, outlets named “</,
   )
   t.equal((await api.ask(null, `/cite/${'f'.repeat(64)}`)).json.code, 'not_found')
   const html = { headers: { Accept: 'text/html' } }

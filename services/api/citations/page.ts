@@ -56,6 +56,29 @@ interface ServiceNames {
   serviceName: string
 }
 
+/** What each parameter of a search says. */
+const SAID: Record<string, (value: string) => string> = {
+  search: mode => (mode === 'semantic' ? 'by meaning' : `(${mode})`),
+  search_in: where => (where === 'title' ? 'in titles' : 'in titles and texts'),
+  country: countries => `outlets of ${countries}`,
+  language: languages => `in the languages ${languages}`,
+  has_author: has => (has === 'true' ? 'with an author' : 'without an author'),
+  outlet: part => `outlets named “${part}”`,
+  outlets: domains => `outlets ${domains}`,
+  author: part => `by “${part}”`,
+  published_after: time => `published since ${time}`,
+  published_before: time => `published until ${time}`,
+  ingested_after: time => `here since ${time}`,
+}
+
+/** A search in words, as it stands in a citation. Its order says nothing of what it finds. */
+function inWords(search: string): string {
+  const { q, search: mode, ...filters } = Object.fromEntries(new URLSearchParams(search))
+  const asked = q === undefined ? 'for all' : `“${q}”`
+  const said = Object.entries(filters).flatMap(([name, value]) => SAID[name]?.(value) ?? [])
+  return [mode === undefined ? asked : `${asked} ${SAID.search!(mode)}`, ...said].join(', ')
+}
+
 /** Texts that show how to cite the citation, for people and for their programs. */
 function textsOf(
   citation: Citation,
@@ -63,7 +86,7 @@ function textsOf(
 ): CitationObject & Record<'name' | 'line' | 'bibtex' | 'ris', string> {
   const object = citationObject(citation, publicUrl)
   const { url, digest, search, count, cited_at } = object
-  const name = `${counted(count, 'article')} of the search "${search}"`
+  const name = `${counted(count, 'article')} of the search ${inWords(search)}`
   const day = cited_at.slice(0, 10)
   const note = `Cited ${cited_at}. SHA-256 ${digest}`
   const work = {
