@@ -231,9 +231,9 @@ function amongArticles(
   }
 }
 
-type Counted = Pick<OpenedParts, 'cache' | 'knownMeta' | 'memory' | 'names' | 'stored'>
+type Counted = Pick<OpenedParts, 'cache' | 'knownMeta' | 'lexicons' | 'memory' | 'names' | 'stored'>
 
-function statsOf({ cache, knownMeta, memory, names, stored }: Counted): IndexStats {
+function statsOf({ cache, knownMeta, lexicons, memory, names, stored }: Counted): IndexStats {
   const { prefetched, ...segments } = cache.stats()
   const { articles, names: shown } = stored.stats()
   const { names: count, bytes, parts } = names.stats()
@@ -246,6 +246,7 @@ function statsOf({ cache, knownMeta, memory, names, stored }: Counted): IndexSta
     caches: { ...segments, articles, names: together([shown, parts, cache.namedStats()]) },
     prefetched,
     names: { count, bytes },
+    lexicons: lexicons.bytes(),
   }
 }
 

@@ -204,6 +204,8 @@ export interface IndexStats {
   caches: Record<'postings' | 'columns' | 'verified' | 'counts' | 'articles' | 'names', CacheStats>
   /** Bytes of the prefetched term dictionaries. */
   prefetched: number
+  /** Bytes of the words that parts of words are looked for in. */
+  lexicons: number
   /** How many names of outlets and authors are in memory, and their bytes. */
   names: { count: number; bytes: number }
 }

@@ -1,7 +1,7 @@
 import { STOP_WORDS } from '../../search/analysis/index.ts'
 import type { ArticleQuery } from '../../search/index.ts'
 import { filterOf } from '../../services/api/articles/find.ts'
-import { readRequest } from '../../services/api/contract/request.ts'
+import { readRequest, readSearch } from '../../services/api/contract/request.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { createRandom, type GeneratedCorpus, type Random, shuffled } from './generator.ts'
 
@@ -30,7 +30,8 @@ const DAY = 86_400_000
 /** The first page of a request with a key for all countries and times. */
 export function searchOf(parameters: Record<string, string>): Search {
   const asked = String(new URLSearchParams(parameters))
-  const request = readRequest(asked, 'articles')
+  const isBeside = parameters.search === 'expression'
+  const request = (isBeside ? readSearch : readRequest)(asked, 'articles')
   const { question, order, perPage } = request
   if (question.search === 'semantic') throw new Error('The classes hold no search by meaning.')
   const { match, searchIn, sort } = question
@@ -40,7 +41,7 @@ export function searchOf(parameters: Record<string, string>): Search {
     historyStart: HISTORY,
   })
   return {
-    path: `/v1/articles?${asked}`,
+    path: `${isBeside ? '/explore' : '/v1'}/articles?${asked}`,
     query: { ...filter, match, searchIn, sort, order, perPage },
   }
 }
@@ -96,6 +97,32 @@ export function nameClasses(corpus: GeneratedCorpus, queriesEach: number): Query
   const { listing, rare, 'very common': common } = matches(corpus)
   const words = { listing: listing!, rare: rare!, common: common! }
   return classesOf(words, parts, queriesEach, ['title_body'])
+}
+
+/** Classes of expressions with parts of words. Each query draws its own part, of four letters. */
+export function partClasses(corpus: GeneratedCorpus, queriesEach: number): QueryClass[] {
+  const { words } = corpus.vocabularies.nl
+  const long = words.filter(word => /^[a-z]{8,}$/.test(word))
+  const part = (random: Random) => {
+    const word = random.one(long)
+    const at = random.below(word.length - 4)
+    return { first: word.slice(0, 4), last: word.slice(-4), inner: word.slice(at, at + 4) }
+  }
+  const forms: Record<string, (random: Random) => string> = {
+    'a beginning': random => `${part(random).first}*`,
+    'an end': random => `*${part(random).last}`,
+    'a part': random => `*${part(random).inner}*`,
+    'a phrase with a part': random => `"${words[20 + random.below(40)]!} *${part(random).inner}*"`,
+    'a part near a word': random =>
+      `*${part(random).inner}* NEAR/5 ${words[160 + random.below(80)]!}`,
+  }
+  const expressions = Object.entries(forms).map(([name, make]): [string, Make] => [
+    name,
+    random => ({ search: 'expression', q: make(random) }),
+  ])
+  return classesOf(Object.fromEntries(expressions), { 'first page': () => ({}) }, queriesEach, [
+    'title_body',
+  ])
 }
 
 /**

@@ -5,7 +5,7 @@ import { buildCorpus, measureSizes } from './build.ts'
 import { measureCold } from './cold.ts'
 import { measureHttp } from './http.ts'
 import { measureImport } from './importing.ts'
-import { measureClasses, measureNames } from './measure.ts'
+import { measureClasses, measureNames, measureParts } from './measure.ts'
 import { comparePeers } from './peers/main.ts'
 import { measureRemovals } from './removals.ts'
 
@@ -40,6 +40,7 @@ export function run({
     if (removals !== null) Object.assign(figures, await measureRemovals(bench, removals, against))
     if (peers !== null || importing || http || cold || removals !== null) return figures
     Object.assign(figures, await measureClasses(bench), await measureNames(bench))
+    Object.assign(figures, await measureParts(bench))
     return { ...figures, ...(await measureSizes(bench.url)) }
   }
   return withServers('search', 'bench-search', signal, measure, ['postgres'])

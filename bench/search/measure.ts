@@ -13,7 +13,7 @@ import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
 import type { SearchBench } from './build.ts'
-import { nameClasses, type QueryClass, searchOf } from './classes.ts'
+import { nameClasses, partClasses, type QueryClass, searchOf } from './classes.ts'
 
 /** Queries of a class that searches for names. */
 const QUERIES = 5
@@ -123,6 +123,39 @@ async function measureAll(
   }
   return results
 }
+
+/**
+ * Times expressions with parts of words.
+ *
+ * @returns ms. `parts_first` is the first search of a process, which reads all lexicons; `lexicon`
+ *   is their memory in MB; `parts_words` how many words a part of the median query stands for
+ */
+export async function measureParts({ url, corpus, signal }: SearchBench): Promise<Figures> {
+  const classes = partClasses(corpus, PART_QUERIES)
+  const queries = classes.flatMap(one => one.queries)
+  return withIndex(url, async index => {
+    const first = await timed(() => index.search(queries[0]!.query))
+    const results = await measureAll(index, classes, signal)
+    const words: number[] = []
+    for (const { query } of classes[2]!.queries) words.push((await index.words(query)).length)
+    return {
+      parts_first_ms: rounded(first),
+      lexicon_mb: rounded(index.stats().lexicons / 2 ** 20),
+      parts_words_p50: quantile(words, 0.5),
+      parts_words_most: Math.max(...words),
+      ...quantiles(
+        'parts_',
+        results.flatMap(one => one.times),
+      ),
+      ...quantiles(
+        'parts_cold_',
+        results.flatMap(one => one.colds),
+      ),
+    }
+  })
+}
+
+const PART_QUERIES = 20
 
 /**
  * Times searches for parts of names, pages, and counts by day. It also times a search by a name in
