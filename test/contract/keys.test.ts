@@ -90,7 +90,7 @@ t.test('decision 21: update, rotate and revoke count in every running process at
 })
 
 const wrong: [args: string[], sentence: RegExp, code: number][] = [
-  [[], /create, list, update, rotate, revoke, searches or feed/, 2],
+  [[], /create, list, update, rotate, revoke, export, delete, searches or feed/, 2],
   [['create', '--name', 'x'], /needs --name, --countries/, 2],
   [['create', '--name', 'x', ...PLAN, '--history-days', '3'], /not both/, 2],
   [
