@@ -93,7 +93,7 @@ export const MOST_PRICE = 100_000
 /** A search would cost more than `MOST_PRICE`, or its words cannot be known. */
 export class TooFrequent extends Error {
   constructor(
-    message = `The words beside NEAR, or of a phrase with *, are too frequent: ${MOST_PRICE / 2} articles with both sides are the most for two words, and fewer for more words. Add a word that must appear, name fewer words beside NEAR, or choose a shorter time.`,
+    message = `The words beside NEAR are too frequent, or those of a phrase with *: ${MOST_PRICE / 2} articles with both sides are the most for two words, and fewer for more words. Add a word that must appear, name fewer words beside NEAR, or choose a shorter time.`,
   ) {
     super(message)
   }
