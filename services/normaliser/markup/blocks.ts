@@ -34,6 +34,8 @@ export const APART: Set<string> = new Set(['a', 'span', 'time'])
 interface BlockOptions {
   /** Elements that are left out with their descendants. */
   without?: ReadonlySet<Element>
+  /** Inline elements that end the line around them all the same. */
+  divided?: ReadonlySet<Element>
   /** Ends a block at each break outside of `h1`, and puts spaces around links, spans and times. */
   apart?: boolean
   /**
@@ -103,7 +105,7 @@ function readBreak(state: BlockState, block: Element, breaks: number): void {
 
 function readChild(state: BlockState, child: Element, block: Element, inLink: boolean): void {
   if (isFootnoteMark(child, state)) return
-  if (!INLINE.has(child.name)) {
+  if (!INLINE.has(child.name) || state.divided?.has(child)) {
     endBlock(state, block)
     readElement(state, child, child, inLink)
     endBlock(state, child)

@@ -67,7 +67,9 @@ function takeInCells(blocks: Block[], chosen: boolean[]): void {
     const around = [...upwards(element)]
     const table = around.find(({ name }) => name === 'table')
     if (table === undefined || !around.some(({ name }) => name === 'td' || name === 'th')) continue
-    cells.set(table, [...(cells.get(table) ?? []), at])
+    const inside = cells.get(table) ?? []
+    inside.push(at)
+    cells.set(table, inside)
   }
   for (const inside of cells.values()) {
     const lengthOf = (all: number[]) => all.reduce((sum, at) => sum + blocks[at]!.text.length, 0)

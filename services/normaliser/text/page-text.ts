@@ -17,7 +17,7 @@ import {
   walk,
 } from '../markup/tree.ts'
 import { chooseBlocks, isChaffLine, isHeading, linkShare } from './choose.ts'
-import { isFolded, isHidden, isHiddenByStyle, isSubject, isVeiled, prunedIn } from './prune.ts'
+import { foldedIn, isHidden, isHiddenByStyle, isSubject, isVeiled, prunedIn } from './prune.ts'
 
 /*
  * The text of a page in three steps: remove elements whose names show boilerplate, let Readability
@@ -63,10 +63,11 @@ export function readPageText(
   const all = blocksOf(root)
   const heading = all.find(block => block.element.name === 'h1')
   const titles = heading === undefined ? head.titles : [...head.titles, heading.text]
-  const whole = prunedIn(root)
+  const folded = foldedIn(root)
+  const whole = prunedIn(root, folded)
   const reading = (pruned: ReadonlySet<Element>) => {
     const blocks = blocksOf(root, { without: pruned })
-    const region = articleRegion(root, pruned)
+    const region = articleRegion(root, pruned, folded)
     const chosen = region === null ? [] : chosenBlocks(blocks, region, head)
     return { blocks, chosen }
   }
@@ -292,8 +293,13 @@ const isInHead = (block: Block) => [...upwards(block.element)].some(({ name }) =
  * `pruned` elements, and is therefore well-formed and bounded. Every element carries its position
  * in an attribute that Readability keeps.
  */
-function articleRegion(root: Element, pruned: ReadonlySet<Element>): Set<number> | null {
-  const { document } = parseHTML(writeDocument(root, pruned))
+function articleRegion(
+  root: Element,
+  pruned: ReadonlySet<Element>,
+  folded: ReadonlySet<Element>,
+): Set<number> | null {
+  const wrappers = hiddenWrappers(root, pruned, folded)
+  const { document } = parseHTML(writeDocument(root, { pruned, wrappers }))
   try {
     const reader = new Readability<Set<number>>(document, {
       charThreshold: CHARACTER_THRESHOLD,
@@ -364,20 +370,24 @@ function placesIn(content: DomElement): Set<number> {
   return places
 }
 
-function writeDocument(root: Element, pruned: ReadonlySet<Element>): string {
+function writeDocument(root: Element, writing: Writing): string {
   let title = ''
   walk(root, element => {
     if (element.name === 'title') title ||= DomUtils.innerText(element)
     return undefined
   })
-  return `<!doctype html><html><head><title>${harmless(title)}</title></head><body>${write(root, { pruned, wrappers: hiddenWrappers(root, pruned) })}</body></html>`
+  return `<!doctype html><html><head><title>${harmless(title)}</title></head><body>${write(root, writing)}</body></html>`
 }
 
 /**
  * The hidden elements with more than half of the page's text. Such an element must contain the
  * article, which a script then shows. So the document for Readability does not mark it as hidden.
  */
-function hiddenWrappers(root: Element, pruned: ReadonlySet<Element>): Set<Element> {
+function hiddenWrappers(
+  root: Element,
+  pruned: ReadonlySet<Element>,
+  folded: ReadonlySet<Element>,
+): Set<Element> {
   const lengths = new Map<Element, number>()
   const measure = (node: Element['children'][number]): number => {
     if (DomUtils.isText(node)) return node.data.length
@@ -389,7 +399,7 @@ function hiddenWrappers(root: Element, pruned: ReadonlySet<Element>): Set<Elemen
   const whole = measure(root)
   return new Set(
     [...lengths.keys()].filter(
-      hidden => whole < LARGE && ((lengths.get(hidden) ?? 0) > whole / 2 || isFolded(hidden)),
+      hidden => whole < LARGE && ((lengths.get(hidden) ?? 0) > whole / 2 || folded.has(hidden)),
     ),
   )
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { parsePage } from '../markup/tree.ts'
-import { isBoilerplate, isConsent, isHidden } from './prune.ts'
+import { type Element, parsePage, walk } from '../markup/tree.ts'
+import { isBoilerplate, isConsent, isHidden, prunedIn } from './prune.ts'
 
 const named = (className: string, attributes: Record<string, string> = {}, name = 'div') => {
   const { $, root } = parsePage(`<${name}>`)
@@ -54,4 +54,32 @@ t.test('consent dialogs and hidden elements', async t => {
   t.equal(isHidden(named('', { hidden: '' })), true)
   t.equal(isHidden(named('', { 'amp-access': 'NOT data.access' }, 'section')), true)
   t.equal(isHidden(named('', { style: 'display:block' })), false)
+})
+
+t.test('parts that readers unfold are read together, however deep they stand in each other', t => {
+  const sentence = 'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens. '.repeat(3)
+  /** How often the children of an element are read, on average. */
+  const readings = (depth: number) => {
+    const { root } = parsePage(
+      `<article>${'<div hidden role="region">'.repeat(depth)}${'<p>x</p>'.repeat(500)}<p>${sentence}`,
+    )
+    const all: Element[] = []
+    walk(root, element => {
+      all.push(element)
+    })
+    let reads = 0
+    for (const element of all) {
+      const { children } = element
+      Object.defineProperty(element, 'children', {
+        get: () => {
+          reads += 1
+          return children
+        },
+      })
+    }
+    t.equal(prunedIn(root).size, 0)
+    return reads / all.length
+  }
+  t.ok(readings(150) < 2 * readings(2), `${readings(150)}, ${readings(2)}`)
+  t.end()
 })

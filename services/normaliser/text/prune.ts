@@ -10,7 +10,10 @@ import { type Element, isElement, isPlayer, label, upwards, walk } from '../mark
  * all elements with the same name. `sidebar-grid`, for example, may be the layout of the article
  * itself.
  */
-export function prunedIn(root: Element): ReadonlySet<Element> {
+export function prunedIn(
+  root: Element,
+  folded: ReadonlySet<Element> = foldedIn(root),
+): ReadonlySet<Element> {
   const pruned = new Set<Element>()
   prune(
     root,
@@ -21,7 +24,7 @@ export function prunedIn(root: Element): ReadonlySet<Element> {
   pruneLight(
     root,
     pruned,
-    element => isHidden(element) && !alike.has(element) && !isFolded(element),
+    element => isHidden(element) && !alike.has(element) && !folded.has(element),
   )
   pruneLight(root, pruned, element => isBoilerplate(element) || isPlayerBox(element))
   for (const box of signUpsIn(root)) pruned.add(box)
@@ -77,14 +80,17 @@ function aroundLikeShown(root: Element, without: ReadonlySet<Element>): Set<Elem
     if (element.attribs.class !== undefined && ![...upwards(element)].some(isHidden))
       names.add(nameOf(element))
   }
+  return aroundBlocks(prose.filter(({ element }) => names.has(nameOf(element))))
+}
+
+/** The elements around some blocks. */
+function aroundBlocks(blocks: Block[]): Set<Element> {
   const around = new Set<Element>()
-  for (const { element } of prose) {
-    if (!names.has(nameOf(element))) continue
+  for (const { element } of blocks)
     for (const outer of upwards(element)) {
       if (around.has(outer)) break
       around.add(outer)
     }
-  }
   return around
 }
 
@@ -272,13 +278,22 @@ export const isHidden = (element: Element): boolean =>
   isHiddenByStyle(element)
 
 /**
- * Whether an element is a part of the text that readers unfold: a region or an answer below its
- * heading, with sentences.
+ * The hidden parts of the text that readers unfold: a region or an answer below its heading, with
+ * sentences. All are found at once, because they may stand in each other.
  */
-export const isFolded = (element: Element): boolean =>
-  isHidden(element) &&
-  (element.attribs.role === 'region' || FOLDED.test(label(element))) &&
-  blocksOf(element).some(block => isProse(block) && block.text.length >= FOLDED_PROSE)
+export function foldedIn(root: Element): ReadonlySet<Element> {
+  const named = new Set<Element>()
+  walk(root, element => {
+    if (isHidden(element) && (element.attribs.role === 'region' || FOLDED.test(label(element))))
+      named.add(element)
+  })
+  if (named.size === 0) return named
+  const long = blocksOf(root, { divided: named }).filter(
+    block => isProse(block) && block.text.length >= FOLDED_PROSE,
+  )
+  const around = aroundBlocks(long)
+  return new Set([...named].filter(element => around.has(element)))
+}
 const FOLDED = /faq|accord[ei]on/
 const FOLDED_PROSE = 150
 
