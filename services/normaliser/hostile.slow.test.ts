@@ -67,6 +67,14 @@ const HOSTILE: Record<string, string> = {
     '',
     `${'<div hidden>'.repeat(190)}${'<p class="x">Een zin van veertig tekens die nergens over gaat.</p>'.repeat(15_000)}`,
   ),
+  'a sentence of buttons': page(
+    '',
+    `<p>Een zin ${'<button>woord</button> en '.repeat(19_000)}</p>`,
+  ),
+  'a table of tens of thousands of cells': page(
+    '',
+    `<table><tr>${each(35_000, at => `<td>${at}`)}</table>`,
+  ),
   'digits, and no end of them': page('', `<p>${'1'.repeat(900_000)}</p>`),
   'dates, and no end of them': page(
     '',

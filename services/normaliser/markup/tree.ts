@@ -1,7 +1,7 @@
 import { type CheerioAPI, load } from 'cheerio/slim'
 import { DomHandler, DomUtils, Parser, type parseDocument } from 'htmlparser2'
 import { PAGE_LIMITS } from '../../../shared/articles/plain-text.ts'
-import { boundMarkup } from './bounds.ts'
+import { boundMarkup, MAX_DEPTH } from './bounds.ts'
 
 type Node = ReturnType<typeof parseDocument>['children'][number]
 /** An element of the tree that cheerio searches (`domhandler`). */
@@ -108,6 +108,9 @@ export function parsePage(html: string): Page {
  * it in the place of the template `B:1`. This does the same.
  */
 const STREAMED = /^[BS]:[\da-f]{1,4}$/
+/** The most parts that are placed, and the most elements around a place. */
+const PARTS = 500
+const AROUND_PLACE = MAX_DEPTH / 2
 
 function placeStreamed(root: Element): void {
   const byId = new Map<string, Element>()
@@ -115,10 +118,17 @@ function placeStreamed(root: Element): void {
     const { id } = element.attribs
     if (id !== undefined && STREAMED.test(id) && !byId.has(id)) byId.set(id, element)
   })
-  for (const [id, part] of byId) {
+  const parts = [...byId].filter(([id]) => id.startsWith('S')).slice(0, PARTS)
+  for (const [id, part] of parts) {
     const place = byId.get(`B${id.slice(1)}`)
-    if (!id.startsWith('S') || place?.name !== 'template' || [...upwards(place)].includes(part))
+    // A part comes behind its place, so no part is put into itself, and none grows before it moves.
+    if (
+      place?.name !== 'template' ||
+      positionOf(place) > positionOf(part) ||
+      [...upwards(place)].length > AROUND_PLACE
+    )
       continue
+    DomUtils.removeElement(part)
     DomUtils.replaceElement(place, part)
     delete part.attribs.hidden
   }
@@ -129,30 +139,41 @@ const TERM = 60
 
 /** Removes buttons, but not the words of a sentence that explain themselves when clicked. */
 function removeButtons(root: Element): void {
-  const buttons: Element[] = []
-  walk(root, element => {
-    if (element.name === 'button') buttons.push(element)
+  const parents = new Set<Element>()
+  walk(root, ({ name, parent }) => {
+    if (name === 'button' && parent !== null && isElement(parent)) parents.add(parent)
   })
-  for (const button of buttons) if (!isTerm(button)) DomUtils.removeElement(button)
+  for (const parent of parents) {
+    const opening = parent.children.findIndex(
+      child => DomUtils.isText(child) && /\p{L}/u.test(child.data),
+    )
+    // Backwards, because the text behind each button decides.
+    let behind = ''
+    const kept = parent.children.toReversed().filter((child, place, { length }) => {
+      if (DomUtils.isText(child) && /\S/.test(child.data)) behind = child.data
+      const isBegun = opening >= 0 && opening < length - 1 - place
+      return !isElement(child) || child.name !== 'button' || isTerm(child, isBegun, behind)
+    })
+    parent.children = kept.reverse()
+    for (const [at, child] of parent.children.entries()) {
+      child.prev = parent.children[at - 1] ?? null
+      child.next = parent.children[at + 1] ?? null
+    }
+  }
 }
 
 /**
  * Whether a button is a word of a sentence: short, in a paragraph or list item, with text of its
  * own on both sides, or with the rest of a sentence behind it.
  */
-function isTerm(button: Element): boolean {
+function isTerm(button: Element, isBegun: boolean, behind: string): boolean {
   const { parent } = button
-  const word = DomUtils.innerText(button).trim()
   if (parent === null || !('name' in parent) || !SENTENCES.has(parent.name)) return false
-  const beside = (nodes: Node[]) =>
-    nodes.map(node => (DomUtils.isText(node) ? node.data : '')).join('')
-  const at = parent.children.indexOf(button)
-  const before = beside(parent.children.slice(0, at))
-  const after = beside(parent.children.slice(at + 1))
+  const word = DomUtils.innerText(button).trim()
   return (
     /^\p{L}[^.!?]*$/u.test(word) &&
     word.length <= TERM &&
-    (/\p{L}/u.test(before) ? /^\s*[\p{L}.,;:)!?]/u.test(after) : /^\s*\p{Ll}/u.test(after))
+    (isBegun ? /^\s*[\p{L}.,;:)!?]/u : /^\s*\p{Ll}/u).test(behind)
   )
 }
 const SENTENCES = new Set('p li td dd blockquote em i b strong span'.split(' '))

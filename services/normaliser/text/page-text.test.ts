@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parsePage } from '../markup/tree.ts'
+import { parsePage, upwards, walk } from '../markup/tree.ts'
 import { readPageText } from './page-text.ts'
 
 const LEAD =
@@ -346,6 +346,11 @@ t.test('answers that readers unfold are the text; other hidden parts are not', t
   t.same(article('style="display:none" class="faq-content-1"'), withAnswer)
   t.same(article('hidden class="box"'), BODY)
   t.same(article('hidden role="region"', 'Kies een gemeente.'), BODY)
+  const within = `<p><b>Hoe hoog?</b> <span hidden class="faq-answer">${answer}</span></p>`
+  t.same(read(page(`<article><h1>${TITLE}</h1>${paragraphs}${within}</article>`)), [
+    ...BODY,
+    `Hoe hoog? ${answer}`,
+  ])
   t.end()
 })
 
@@ -379,3 +384,23 @@ t.test(
     t.end()
   },
 )
+
+t.test('a part that React streams stands once, also in another part, and never too deep', t => {
+  const nested = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, at) =>
+        `<div hidden id="S:${at.toString(16)}"><p>Deel ${at}.</p><template id="B:${(at + 1).toString(16)}"></template>`,
+    ).join('')
+  const chainOf = (count: number) => nested(count).replaceAll('</template>', '</template></div>')
+  const blocks = (html: string) => readPageText(parsePage(page(html))).visible.slice(1)
+  const lines = Array.from({ length: 10 }, (_, at) => `Deel ${at}.`)
+  t.same(blocks(`<template id="B:0"></template>${nested(10)}`), lines)
+  t.same(blocks(`<template id="B:0"></template>${chainOf(10)}`), lines)
+  let deepest = 0
+  walk(parsePage(`<template id="B:0"></template>${chainOf(300)}`).root, element => {
+    deepest = Math.max(deepest, [...upwards(element)].length)
+  })
+  t.ok(deepest < 200, `${deepest}`)
+  t.end()
+})
