@@ -53,7 +53,10 @@ await runCommand(
       yes: { about: 'sync: removes outlets without asking; only on a terminal it asks' },
       json: { about: 'prints one JSON object a line' },
       write: { value: 'FILE', about: 'check: writes the corrected catalogue' },
-      apply: { about: 'rights DOMAIN: removes snippets and vectors; without it only says which' },
+      apply: {
+        about:
+          'rights DOMAIN: bounds articles, and asks for pages again; without it only says what',
+      },
       'dry-run': { about: 'says what would change, and changes nothing' },
     },
     beside: true,

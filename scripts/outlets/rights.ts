@@ -1,8 +1,10 @@
-import { snippetOf } from '../../search/analysis/text.ts'
+import { HELD, introducesItself } from '../../services/crawler/fetch/connector.ts'
 import { recallStated, statedOf } from '../../services/crawler/fetch/robots.ts'
 import { ruleFor, type TdmRule } from '../../services/crawler/fetch/tdm.ts'
-import { type Bound, boundArticles } from '../../shared/articles/bounds.ts'
+import { composerOptions, openComposer } from '../../services/normaliser/composer.ts'
+import type { Bound } from '../../shared/articles/bounds.ts'
 import { counted, printableLine } from '../../shared/log/printable.ts'
+import type { Outlet } from '../../shared/outlets/catalogue.ts'
 import {
   type Rights,
   type RightsRules,
@@ -21,11 +23,15 @@ import {
   stopsInWords,
   TDM_VALUES,
 } from '../../shared/outlets/stopped-pages.ts'
-import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { readCollections } from '../../shared/vectors/registry.ts'
+import { dropPrivileges } from '../../shared/process/privileges.ts'
+import { clearRemoved } from '../../shared/removals/remove.ts'
+import { openStores } from '../../shared/removals/stores.ts'
+import { listRemovals } from '../backup/removals.ts'
 import { columns } from '../terminal/terminal.ts'
+import { boundOf, createWriter, type Write } from './bounding.ts'
+import { LOOKS_A_DAY, type Looks, lookAgain } from './second-looks.ts'
 
 /*
  * New articles follow the rights that their outlet states. This file helps operators: it shows what
@@ -70,16 +76,20 @@ const PART = 1_000
  * Bounds old articles of an outlet by the present signals: those of its files for the address,
  * those of the article's own page, and those that most pages of the last week had. A signal that
  * stops new articles leaves old articles their title and text (decision 24), but neither snippet
- * nor vector. Parts with `data-nosnippet` are unknown for old pages.
+ * nor vector. Parts with `data-nosnippet` are unknown for old pages. Then some of its pages are
+ * asked for again.
+ *
+ * @returns the exit code: 1 when something is left of articles that were taken out
  */
 export async function applyRights(
   context: CommandContext,
   pool: Pool,
   domain: string,
-): Promise<void> {
+): Promise<number> {
   const { config, options, print, say, signal } = context
-  const { rows } = await pool.query<Outlet>(
-    'select outlet_no, licence from outlets where domain = $1',
+  const { rows } = await pool.query<KnownOutlet>(
+    `select outlet_no, licence, name, domain, country, languages, time_zone as "timeZone"
+       from outlets where domain = $1`,
     [domain],
   )
   const [outlet] = rows
@@ -100,10 +110,11 @@ export async function applyRights(
     counts.snippets += part.filter(({ snippet }, at) => snippet !== bounds[at]!.snippet).length
     counts.vectors += part.filter(({ promised }, at) => promised && !bounds[at]!.hasVector).length
   }
+  const looks = write === null ? null : await look(context, pool, outlet, write)
   const done = !dryRun && !signal.aborted
   const setting = config.RIGHTS_TDM
   if (options.json === true)
-    print(JSON.stringify({ domain, tdm: setting, ...counts, usual, unread: unread(), done }))
+    print(JSON.stringify({ domain, tdm: setting, ...counts, usual, unread: unread(), looks, done }))
   const signals = usual.map(signalInWords).join(', ') || 'nothing'
   say(
     printableLine(
@@ -117,38 +128,53 @@ export async function applyRights(
   const blanked = counted(counts.snippets, 'snippet')
   const removed = counted(counts.vectors, 'vector')
   const articles = counted(counts.articles, 'article')
-  if (dryRun) return say(`Of ${articles}, --apply bounds ${blanked} and removes ${removed}.`)
+  if (looks === null) {
+    say(
+      `Of ${articles}, --apply bounds ${blanked} and removes ${removed}. It also asks again for pages, at most ${LOOKS_A_DAY} a day.`,
+    )
+    return 0
+  }
   say(
     `Of ${articles}, bounded ${blanked} and removed ${removed}${done ? '' : '; interrupted, run it again'}.`,
   )
+  if (!introducesItself(config)) say(`Pages on the web are ${HELD}.`)
+  say(looksInWords(looks))
+  return looks.removed > 0 ? finishRemovals(context, pool) : 0
 }
 
-/**
- * @throws UsageError when vectors may have to be removed, but the address of the vector store is
- * not set
- */
-async function createWriter(
+/** Asks for pages again. What they say is read without root's rights. */
+async function look(
+  { config, say, signal }: CommandContext,
   pool: Pool,
-  config: CommandContext['config'],
-): Promise<(bounds: Bound[]) => Promise<void>> {
-  const collections = await readCollections(pool)
-  if (collections.length > 0 && config.QDRANT_URL === '')
-    throw new UsageError('Set QDRANT_URL: vectors are to go.')
-  const vectors = openVectorStore(config)
-  return async wanted => {
-    const bounds = await transaction(pool, client => boundArticles(client, wanted))
-    // The list includes articles that already have no promised vector, because an earlier run may
-    // have been interrupted here.
-    const silent = bounds.flatMap(({ seq, hasVector }) => (hasVector ? [] : [seq]))
-    for (const { name } of collections) await vectors.remove(name, silent)
-    // Candidate sets with these articles are deleted. Their cursors end, and clients repeat their
-    // questions.
-    if (silent.length > 0)
-      await pool.query('delete from semantic_sets where seqs && $1::bigint[]', [silent])
+  { outlet_no: no, ...outlet }: KnownOutlet,
+  write: Write,
+): Promise<Looks> {
+  const problem = dropPrivileges()
+  if (problem !== null) say(problem)
+  const composer = openComposer({ ...composerOptions(config), threads: 1 })
+  try {
+    const asked = { ...outlet, no, feeds: [], sitemaps: [] }
+    return await lookAgain({ pool, config, composer, write, signal }, asked)
+  } finally {
+    await composer.close()
   }
 }
 
-interface Outlet {
+const looksInWords = ({ asked, gone, refused, blanked, removed, putOff }: Looks) =>
+  `Asked again for ${counted(asked, 'page')} (at most ${LOOKS_A_DAY} of an outlet a day): ${gone} gone, ${refused} refused; ${counted(blanked, 'article')} blanked, ${removed} taken out. ${counted(putOff, 'page')} put off.`
+
+/** Does what `articles remove` does after its transaction. */
+async function finishRemovals(
+  { config, say, signal }: CommandContext,
+  pool: Pool,
+): Promise<number> {
+  const isListed = await listRemovals(pool, config.BACKUP_FOLDERS, say)
+  const left = await clearRemoved(pool, await openStores(pool, config), signal)
+  if (left > 0) say('It is not done yet: run "npm run articles -- clear".')
+  return isListed && left === 0 ? 0 : 1
+}
+
+interface KnownOutlet extends Omit<Outlet, 'feeds' | 'sitemaps' | 'licence'> {
   outlet_no: number
   licence: string | null
 }
@@ -191,7 +217,7 @@ const nextArticles = async (db: Queryable, domain: string, after: bigint) =>
   (await db.query<Article>(NEXT, [domain, after, PART])).rows
 
 /** Decides what may be done with an article at present. It remembers hosts without files. */
-function createJudge(pool: Pool, rules: RightsRules, { licence }: Outlet, usual: Signal[]) {
+function createJudge(pool: Pool, rules: RightsRules, { licence }: KnownOutlet, usual: Signal[]) {
   const hosts = new Map<string, Promise<HostFiles>>()
   const isOfPage = ({ source }: Signal) => source === 'header' || source === 'meta'
   const isLicensed = Boolean(licence)
@@ -231,20 +257,5 @@ async function filesOf(db: Queryable, host: string): Promise<HostFiles> {
     rules: rows[0]?.tdm ?? [],
     stated: await recallStated(db, host),
     known: rows[0]?.known ?? false,
-  }
-}
-
-function boundOf(
-  { seq, id, pageNo, snippet }: Article,
-  { refusedBy, snippet: limit, wordsAloneBy }: Rights,
-): Bound {
-  const most = refusedBy === null ? limit : 0
-  return {
-    seq,
-    id,
-    pageNo,
-    snippet: most === null ? snippet : snippetOf(snippet, most),
-    isBounded: most !== null,
-    hasVector: refusedBy === null && wordsAloneBy === null,
   }
 }

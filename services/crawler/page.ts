@@ -30,37 +30,57 @@ const PAGE_HEADERS = {
  * @returns false when the visit must end: it was interrupted, or its host must rest for now
  */
 export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): Promise<boolean> {
+  const asked = await askPage(crawl, visit, page)
+  if (asked === null) return false
+  await asked.spend(await settle(crawl, page, asked.verdict))
+  return asked.goesOn
+}
+
+/** What follows from a try, before it is saved. */
+export interface Asked {
+  verdict: Verdict
+  /** False: the host must rest for now. */
+  goesOn: boolean
+  /**
+   * Records the try in the outlet's budget of today.
+   * @param kept bytes of the page that are stored
+   */
+  spend(kept: number): Promise<void>
+}
+
+/** Asks for one page, as politely as for all. Null: it was interrupted. */
+export async function askPage(crawl: Crawl, visit: Lease, page: AskedPage): Promise<Asked | null> {
   const { pool, config } = crawl
   const url = new URL(page.url)
   const owner = await readOwnership(pool, page.outletNo, url)
-  if (owner.of === 'another outlet') {
-    await settle(crawl, page, refusedAsAnothers(url, owner.domain))
-    return true
-  }
+  const unasked = (verdict: Verdict, goesOn: boolean) => ({ verdict, goesOn, async spend() {} })
+  if (owner.of === 'another outlet') return unasked(refusedAsAnothers(url, owner.domain), true)
   const begun = performance.now()
   // tdmrep.json is requested before the page, as its protocol demands. So a page that has to wait
   // for the file is not fetched in vain.
   const early = await tdmVerdict(crawl, visit, page, url)
-  if (early.kind === 'interrupted') return false
-  if (early.kind === 'put back') {
-    await settle(crawl, page, early)
-    return early.host !== visit.host
-  }
+  if (early.kind === 'interrupted') return null
+  if (early.kind === 'put back') return unasked(early, early.host !== visit.host)
   const fetched = await unzipped(
     await politeGet(crawl, visit, page.outletNo, page.url, PAGE_HEADERS, { refreshOf }),
     config.CRAWL_MAX_BYTES,
   )
-  if (fetched.kind === 'interrupted') return false
+  if (fetched.kind === 'interrupted') return null
   const took = performance.now() - begun
   const judged = await ofOwnHost(pool, page, judge(fetched, page.attempts))
   const verdict = await withTdm(crawl, visit, page, { judged, early })
-  if (verdict.kind === 'interrupted') return false
-  const kept = await settle(crawl, page, verdict)
-  await spendTry(crawl, page.outletNo, { fetched, kept, took, unread: unreadBy(verdict, page) })
+  if (verdict.kind === 'interrupted') return null
   const ownHost = 'host' in fetched && fetched.host === visit.host
   const isHeld = fetched.kind === 'failure' && fetched.reason === 'held'
-  return !ownHost && !isHeld
+  const unread = unreadBy(verdict, page)
+  return {
+    verdict,
+    goesOn: !ownHost && !isHeld,
+    spend: kept => spendTry(crawl, page.outletNo, { fetched, kept, took, unread }),
+  }
 }
+
+type AskedPage = Pick<WaitingPage, 'outletNo' | 'url' | 'attempts'>
 
 type Tdm = { kind: 'rule'; host: string; rule: TdmRule | null } | { kind: 'interrupted' }
 
@@ -71,7 +91,7 @@ type Tdm = { kind: 'rule'; host: string; rule: TdmRule | null } | { kind: 'inter
 async function tdmVerdict(
   crawl: Crawl,
   visit: Lease,
-  page: WaitingPage,
+  page: AskedPage,
   url: URL,
   isAsked = false,
 ): Promise<
@@ -88,7 +108,7 @@ async function tdmVerdict(
 async function withTdm(
   crawl: Crawl,
   visit: Lease,
-  page: WaitingPage,
+  page: AskedPage,
   { judged, early }: { judged: Verdict; early: Extract<Tdm, { kind: 'rule' }> },
 ): Promise<Verdict | { kind: 'interrupted' }> {
   if (judged.kind !== 'store' && judged.kind !== 'store without body') return judged
@@ -136,7 +156,7 @@ const refusedAsAnothers = ({ host }: URL, domain: string): Verdict => ({
  * outlet answered. The exception is a consent page on a foreign host: the article then stands under
  * the address that the feed named (`composeArticle`).
  */
-async function ofOwnHost(pool: Pool, page: WaitingPage, verdict: Verdict): Promise<Verdict> {
+async function ofOwnHost(pool: Pool, page: AskedPage, verdict: Verdict): Promise<Verdict> {
   if (verdict.kind !== 'store' && verdict.kind !== 'store without body') return verdict
   const named = new URL(page.url)
   const answered = new URL(verdict.url)
@@ -160,7 +180,7 @@ async function ofOwnHost(pool: Pool, page: WaitingPage, verdict: Verdict): Promi
 const LATER_TRIES = 4
 
 /** The reason why a try brought nothing to read; undefined when it says nothing of the outlet. */
-function unreadBy(verdict: Verdict, { attempts }: WaitingPage): Try['unread'] {
+function unreadBy(verdict: Verdict, { attempts }: AskedPage): Try['unread'] {
   if (verdict.kind === 'put back') return undefined
   // A page that is missing is an answer.
   if (verdict.kind !== 'retry' || verdict.reason === 'gone') return null

@@ -14,12 +14,14 @@ export interface Bound {
 }
 
 // $1 seqs, $2 ids. Index: the primary key.
-const THERE =
-  'select seq from articles join unnest($1::bigint[], $2::text[]) as n (seq, id) using (seq, id)'
+const THERE = `
+  select seq from articles join unnest($1::bigint[], $2::text[]) as n (seq, id) using (seq, id)
+   where not exists (select from tombstones t where t.seq = articles.seq)`
 
 /**
  * Records bounds of visible articles, and changes the articles accordingly. An earlier bound is
  * never undone. After a failover, another article may have the number of one; that one stays.
+ * So does one that was taken out.
  *
  * @returns those that were bounded
  */

@@ -209,6 +209,20 @@ export const SETTINGS = {
     ),
     values: ['refuse', 'index-only', 'ignore'],
   },
+  RIGHTS_GONE: {
+    ...text(
+      'keep',
+      'Articles whose page answers 404 or 410 later: `keep`, `blank` (no snippet, no vector) or `remove` (taken out for good, after three such answers over a week).',
+    ),
+    values: ['keep', 'blank', 'remove'],
+  },
+  RIGHTS_NOINDEX: {
+    ...text(
+      'blank',
+      'Articles whose page says later what stops a new article, as `noindex`: `keep`, `blank` or `remove`, as RIGHTS_GONE.',
+    ),
+    values: ['keep', 'blank', 'remove'],
+  },
   NORMALISE_THREADS: integer(2, [1, 64], 'Threads that take pages apart, per process.'),
   NORMALISE_TIMEOUT: duration('20s', 'Longest one page may keep a thread.'),
   PAGES_KEEP: duration('7d', 'How long the source of a finished page is kept.'),

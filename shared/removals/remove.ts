@@ -133,6 +133,7 @@ async function clearHouse(client: Client, articles: Doomed[]): Promise<void> {
   await client.query(
     "delete from alert_messages where delivered_at is null and kind = 'articles' and seqs = '{}'",
   )
+  await client.query('delete from second_looks where id = any ($1::text[])', [ids])
   await leaveGroups(client, seqs)
 }
 

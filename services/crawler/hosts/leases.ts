@@ -130,6 +130,24 @@ export interface Visit extends Lease {
   number: number
 }
 
+/** Begins a visit to a host. Null: another crawler visits it, or the host is not known. */
+export async function beginVisit(
+  pool: Pool,
+  leases: Leases,
+  host: string,
+  outletNo: number,
+): Promise<Lease | null> {
+  const since = performance.now()
+  const id = newLeaseId()
+  const { rowCount } = await pool.query(
+    `update hosts set holder = $2, visited_for = $3, visits = visits + 1,
+                      leased_until = clock_timestamp() + $4 * interval '1 ms'
+      where host = $1 and leased_until <= clock_timestamp()`,
+    [host, id, outletNo, LEASE_DURATION],
+  )
+  return rowCount === 1 ? leases.keep('visit', host, id, since) : null
+}
+
 /** Ends a visit. If work is left, a dispatcher claims the host again. */
 export async function endVisit(pool: Pool, leases: Leases, visit: Lease): Promise<void> {
   leases.drop(visit)

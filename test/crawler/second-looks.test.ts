@@ -1,0 +1,219 @@
+import t from 'tap'
+import { createWriter } from '../../scripts/outlets/bounding.ts'
+import { LOOKS_A_DAY, lookAgain } from '../../scripts/outlets/second-looks.ts'
+import { openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { composerOptions, openComposer } from '../../services/normaliser/composer.ts'
+import { addressKey } from '../../shared/articles/address.ts'
+import type { Config } from '../../shared/config/config.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { runScript } from '../script.ts'
+import { newArticle } from '../search/short-articles.ts'
+import { outletOf, startScene } from './crawl.ts'
+import { type Handler, redirect, reply } from './site.ts'
+
+const { run, site, sites, at } = await startScene(t, ['127.0.0.61', '127.0.0.62'])
+const { pool, crawl } = run
+const DOMAIN = 'x.example'
+const TITLE = 'De gemeenteraad stemt over het plan'
+const HTML = { 'content-type': 'text/html; charset=utf-8' }
+const page = (head = '') =>
+  `<!doctype html><html lang="nl"><head><title>${TITLE}</title>${head}</head><body><article><h1>${TITLE}</h1>${'<p>De gemeenteraad heeft dinsdag lang over het plan gesproken en stemt volgende week.</p>'.repeat(6)}</article></body></html>`
+const good = reply(200, HTML, page())
+const NOINDEX = '<meta name="robots" content="noindex">'
+
+await run.outlets({ [DOMAIN]: [at('/feed.xml'), `${sites[1]!.origin}/feed.xml`] })
+const writer = openArticleWriter({
+  pool,
+  indexer: openIndexer(pool, SEGMENT_THREAD),
+  embedDelay: 0,
+})
+
+/** Indexes an article of the page, and forgets all others of the outlet. */
+async function indexed(path: string, handler: Handler, from = site): Promise<string> {
+  await pool.query('delete from second_looks')
+  await pool.query('delete from article_texts')
+  from.on(path, handler)
+  const url = from.origin + path
+  const body = 'De gemeenteraad heeft dinsdag lang over het plan gesproken. '.repeat(8)
+  const outlet = { name: DOMAIN, domain: DOMAIN }
+  const addresses = [addressKey(url)]
+  const [made] = await writer.write([newArticle(1, { title: TITLE, body, url, addresses, outlet })])
+  return made!.id
+}
+
+const signal = new AbortController().signal
+const openedFor = (settings: Partial<Config>) => {
+  const options = composerOptions({ ...crawl.config, ...settings })
+  const composer = openComposer({ ...options, threads: 1 })
+  t.teardown(() => composer.close())
+  return composer
+}
+const composers = {
+  refuse: openedFor({}),
+  'index-only': openedFor({ RIGHTS_TDM: 'index-only' }),
+}
+
+/** A look at what is due, a day after the last one. */
+async function look(settings: Settings = {}, hours = 25) {
+  await pool.query("update second_looks set looked_at = looked_at - $1 * interval '1 hour'", [
+    hours,
+  ])
+  const { rows } = await pool.query('select outlet_no as no from outlets')
+  const config = { ...crawl.config, ...settings }
+  const composer = composers[settings.RIGHTS_TDM ?? 'refuse']
+  const write = await createWriter(pool, config)
+  const outlet = { ...outletOf(DOMAIN, []), no: Number(rows[0].no) }
+  return lookAgain({ pool, config, composer, write, signal }, outlet)
+}
+interface Settings {
+  RIGHTS_TDM?: 'index-only'
+  RIGHTS_GONE?: 'blank' | 'remove'
+  RIGHTS_NOINDEX?: 'keep' | 'remove'
+}
+const state = async (id: string) => {
+  const { rows } = await pool.query(
+    `select t.snippet is not null as snippet, e.seq is not null as vector, l.refusals,
+            (select reason from tombstones d where d.seq = a.seq) as reason
+       from articles a left join article_texts t using (seq) left join embeddings e using (seq)
+            left join second_looks l on l.id = a.id where a.id = $1`,
+    [id],
+  )
+  return rows[0]
+}
+const WHOLE = { snippet: true, vector: true }
+const BLANK = { snippet: false, vector: false }
+const NONE = { asked: 1, gone: 0, refused: 0, blanked: 0, removed: 0, putOff: 0 }
+
+t.test('a page that still stands changes nothing, and is asked once a day', async t => {
+  const id = await indexed('/good', good)
+  t.same(await look(), NONE)
+  t.match(await state(id), { ...WHOLE, refusals: 0 })
+  t.equal(site.to('/robots.txt').length, 1, 'robots.txt is asked')
+  t.match(await look({}, 0), { asked: 0, putOff: 0 })
+  t.equal(site.to('/good').length, 1)
+})
+
+t.test('what a page says later is done as the settings say', async t => {
+  const cases = [
+    ['gone', reply(410), {}, WHOLE],
+    ['missing', reply(404), { RIGHTS_GONE: 'blank' }, BLANK],
+    ['noindex', reply(200, HTML, page(NOINDEX)), {}, BLANK],
+    ['kept', reply(200, HTML, page(NOINDEX)), { RIGHTS_NOINDEX: 'keep' }, WHOLE],
+    ['header', reply(200, { ...HTML, 'x-robots-tag': 'noindex' }, page()), {}, BLANK],
+    ['mined', reply(200, { ...HTML, 'tdm-reservation': '1' }, page()), {}, BLANK],
+    [
+      'meta',
+      reply(200, HTML, page('<meta name="tdm-reservation" content="1">')),
+      { RIGHTS_TDM: 'index-only' },
+      { snippet: true, vector: false },
+    ],
+    ['moved', redirect(at('/good')), { RIGHTS_GONE: 'blank' }, WHOLE],
+    ['failing', reply(500), { RIGHTS_GONE: 'blank' }, WHOLE],
+    ['forbidden', reply(403), { RIGHTS_GONE: 'blank' }, WHOLE],
+  ] as const
+  for (const [name, handler, settings, left] of cases) {
+    const id = await indexed(`/${name}`, handler)
+    t.equal((await look(settings)).asked, 1, name)
+    t.match(await state(id), left, name)
+  }
+})
+
+t.test('a tdmrep.json that came later counts', async t => {
+  const other = sites[1]!
+  other.on('/.well-known/tdmrep.json', JSON.stringify([{ location: '/', 'tdm-reservation': 1 }]))
+  const id = await indexed('/file', good, other)
+  t.match(await look(), { refused: 1, blanked: 1 })
+  t.match(await state(id), BLANK)
+})
+
+t.test('an article is taken out after three refusals over a week, and not before', async t => {
+  const settings = { RIGHTS_GONE: 'remove', RIGHTS_NOINDEX: 'remove' } as const
+  const ago = (days: number) =>
+    pool.query("update second_looks set refused_since = now() - $1 * interval '1 day'", [days])
+  const id = await indexed('/ends', reply(410))
+  t.match(await look(settings), { gone: 1, removed: 0 })
+  await ago(30)
+  t.match(await look(settings), { gone: 1, removed: 0 }, 'two are too few')
+  site.on('/ends', good)
+  t.match(await look(settings), NONE)
+  t.match(await state(id), { ...WHOLE, refusals: 0 }, 'one good answer is the end of it')
+  site.on('/ends', reply(200, HTML, page(NOINDEX)))
+  await look(settings)
+  await look(settings)
+  await ago(6)
+  t.match(await look(settings), { refused: 1, removed: 0 }, 'less than a week')
+  site.on('/ends', reply(503))
+  t.match(await look(settings), { refused: 0, removed: 0 })
+  t.match(await state(id), { ...WHOLE, refusals: 3 }, 'a failure neither counts nor resets')
+  site.on('/ends', reply(200, HTML, page(NOINDEX)))
+  await ago(8)
+  t.match(await look(settings), { refused: 1, removed: 1 })
+  const { snippet, refusals, reason } = await state(id)
+  t.same([snippet, refusals], [false, null])
+  t.match(reason, /^The publisher's word: noindex, at each look since \d{4}-\d\d-\d\d\.$/)
+  t.match(await look(settings), { asked: 0 })
+  const { rows } = await pool.query('select seq from tombstones where id = $1', [id])
+  const bound = { seq: rows[0].seq, id, pageNo: null, snippet: null }
+  await (await createWriter(pool, crawl.config))([{ ...bound, isBounded: true, hasVector: false }])
+  const rights = await pool.query('select from article_rights where id = $1', [id])
+  t.equal(rights.rowCount, 0, 'who bounds it late leaves nothing of it')
+})
+
+t.test(
+  'nothing is asked of a host that is visited or has new pages, nor beyond a day’s share',
+  async t => {
+    await indexed('/later', good)
+    const visited =
+      'update hosts set leased_until = now() + $1::interval, holder = gen_random_uuid()'
+    await pool.query(visited, ['1 minute'])
+    t.match(await look(), { asked: 0, putOff: 1 })
+    await pool.query("update hosts set leased_until = 'epoch', holder = null")
+    await pool.query(
+      `insert into pages (outlet_no, url, crawl_key, host) select outlet_no, $1, $1, $2 from outlets`,
+      [at('/new'), site.host],
+    )
+    t.match(await look(), { asked: 0, putOff: 1 })
+    await pool.query('delete from pages')
+    await pool.query(
+      `insert into second_looks (id, outlet_no, looked_at)
+     select 'other' || n, outlet_no, now() + interval '1 day' from outlets, generate_series(1, $1) n`,
+      [LOOKS_A_DAY],
+    )
+    t.match(await look(), { asked: 0, putOff: 0 })
+    await pool.query('delete from second_looks')
+    t.match(await look(), { asked: 1 })
+    site.on('/robots.txt', 'User-agent: *\nDisallow: /')
+    await pool.query("update hosts set robots = null, robots_until = 'epoch'")
+    site.on('/later', reply(410))
+    t.match(await look({ RIGHTS_GONE: 'blank' }), { asked: 1, gone: 0 })
+    t.equal(site.to('/later').length, 1, 'robots.txt forbids it now')
+    site.on('/robots.txt', reply(404))
+    await pool.query("update hosts set robots = null, robots_until = 'epoch'")
+  },
+)
+
+t.test('the command asks, and says how much', async t => {
+  const id = await indexed('/command', reply(410))
+  const { DATABASE_URL, CRAWL_HOST_DELAY } = crawl.config
+  const env = {
+    DATABASE_URL,
+    CRAWL_HOST_DELAY: `${CRAWL_HOST_DELAY}ms`,
+    CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
+    RIGHTS_GONE: 'remove',
+  }
+  const apply = () => runScript('outlets', ['rights', DOMAIN, '--apply'], env)
+  const first = await apply()
+  t.match(
+    first.err,
+    /Asked again for 1 page \(at most 100 of an outlet a day\): 1 gone, 0 refused; 0 articles blanked, 0 taken out\./,
+  )
+  t.equal(first.code, 0)
+  await pool.query(
+    "update second_looks set refusals = 2, refused_since = 'epoch', looked_at = 'epoch'",
+  )
+  const second = await apply()
+  t.match(second, { code: 0, err: /1 taken out/ })
+  t.match(await state(id), { reason: /the outlet answers 410, at each look since 1970-01-01/ })
+  t.equal((await pool.query('select from tombstones where cleared_at is null')).rowCount, 0)
+})
