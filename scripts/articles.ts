@@ -1,8 +1,9 @@
 import type { Doomed, Removal } from '../search/types.ts'
 import { addressKey } from '../shared/articles/address.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
-import { type Pool, readColumn } from '../shared/postgres/pool.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, textOf, UsageError } from '../shared/process/command.ts'
+import { refuseOlderWriters } from '../shared/removals/locks.ts'
 import {
   BATCH,
   clearRemoved,
@@ -27,12 +28,6 @@ const NOWHERE = { groups: 0, sets: 0, citations: 0, alerts: 0, pages: 0 }
 const LIST = `
   select number, id, country, removed_at as "removedAt", cleared_at as "clearedAt",
          released_at as "releasedAt", reason from tombstones where number > $1 order by number limit 1000`
-
-/** Writers whose checkout has no removals yet. Their names end with the number of their schema. */
-const OLDER = `
-  select distinct substring(application_name from '^perscope (\\w+)') from pg_stat_activity
-   where datname = current_database() and application_name ~ '^perscope (crawler|normaliser|import) #'
-     and coalesce(substring(application_name from ' m(\\d+)$')::int, 0) < 44 order by 1`
 
 await runCommand(
   {
@@ -83,11 +78,7 @@ async function remove(context: CommandContext, pool: Pool, words: string[]): Pro
   const dryRun = options['dry-run'] === true
   if (!dryRun && (reason === '' || reason.length > REASON))
     throw new UsageError(`Write why, in at most ${REASON} characters: --reason TEXT.`)
-  const older = await readColumn<string>(pool, OLDER)
-  if (!dryRun && older.length > 0)
-    throw new UsageError(
-      `Writers of an earlier version run (${older.join(', ')}), and may bring articles back; end the upgrade first.`,
-    )
+  if (!dryRun) await refuseOlderWriters(pool, 44)
   const choose = await chooserOf(context, pool, words)
   if (dryRun) return preview(context, pool, choose)
   const stores = await openStores(pool, config)

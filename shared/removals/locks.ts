@@ -1,4 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { type Queryable, readColumn } from '../postgres/pool.ts'
+import { UsageError } from '../process/command.ts'
 
 /** Codes of the errors for a lock that was not granted in time, and for a deadlock. */
 const LOCKED: unknown[] = ['55P03', '40P01']
@@ -22,3 +24,21 @@ export async function repeatLocked<T>(work: () => Promise<T>): Promise<T> {
     }
   }
 }
+
+/**
+ * @param schema the migration that the writers must know
+ * @throws UsageError while others run
+ */
+export async function refuseOlderWriters(db: Queryable, schema: number): Promise<void> {
+  const older = await readColumn<string>(db, OLDER, [schema])
+  if (older.length > 0)
+    throw new UsageError(
+      `Writers of an earlier version run (${older.join(', ')}), and may bring articles back; end the upgrade first.`,
+    )
+}
+
+// Names of connections end with the number of their schema. $1 schema
+const OLDER = `
+  select distinct substring(application_name from '^perscope (\\w+)') from pg_stat_activity
+   where datname = current_database() and application_name ~ '^perscope (crawler|normaliser|import) #'
+     and coalesce(substring(application_name from ' m(\\d+)$')::int, 0) < $1::int order by 1`
