@@ -1,3 +1,4 @@
+import { firstDomain } from '../search/removals.ts'
 import { gunzipFile } from '../services/crawler/fetch/compression.ts'
 import {
   type Explanation,
@@ -419,7 +420,7 @@ function pageAt(pool: Pool, word: string): Promise<bigint | null> {
 async function idOf(pool: Pool, word: string): Promise<string> {
   const id = await readValue<string>(
     pool,
-    `select a.id from (select distinct outlet from publishers) p, lateral (
+    `select a.id from (select distinct ${firstDomain('outlet')} as outlet from publishers) p, lateral (
        select id from article_addresses where outlet = p.outlet and address = any ($1) offset 0) a limit 1`,
     [keysOf(word)],
   )

@@ -23,6 +23,7 @@ import {
   warnOfSharedFeeds,
 } from './outlets/change.ts'
 import { checkOutlets, checkTable, droppedBefore, writeCatalogue } from './outlets/check.ts'
+import { rename } from './outlets/rename.ts'
 import { readReport, reportPage } from './outlets/report.ts'
 import { applyRights, showStops } from './outlets/rights.ts'
 import { readSharedFeeds } from './outlets/sync.ts'
@@ -42,6 +43,7 @@ await runCommand(
       'add FILE [--dry-run]               adds the outlets of FILE; all others stay',
       'add DOMAIN --country NL --languages nl --feed URL… [--name NAME] [--dry-run]',
       'remove DOMAIN… [--dry-run]',
+      'rename OLD NEW [--dry-run] [--json]  moves an outlet to another domain',
       'list [--json]',
       'rights [--json]                    what each value of RIGHTS_TDM stops, by outlet and signal',
       'rights DOMAIN [--apply]            bounds old articles by the signals that hold now',
@@ -50,7 +52,10 @@ await runCommand(
     ],
     options: {
       ...ENTRY_OPTIONS,
-      yes: { about: 'sync: removes outlets without asking; only on a terminal it asks' },
+      yes: {
+        about:
+          'sync: removes outlets without asking, as only a terminal asks; add: adds one that moved',
+      },
       json: { about: 'prints one JSON object a line' },
       write: { value: 'FILE', about: 'check: writes the corrected catalogue' },
       apply: {
@@ -68,6 +73,8 @@ await runCommand(
     } = context
     if (verb === 'remove' && first !== undefined)
       return remove(context, context.openPool({ max: 2 }), [first, ...rest])
+    if (verb === 'rename')
+      return rename(context, context.openPool({ max: 2 }), context.positionals.slice(1))
     if (rest.length > 0) throw new UsageError('Name one file or outlet.')
     if (verb === 'sync' && first !== undefined)
       return sync(context, context.openPool({ max: 2 }), first)
@@ -86,7 +93,7 @@ await runCommand(
       return report(context, context.openPool({ max: 2 }), first)
     if (verb === 'check') return check(context, first ?? DEFAULT_CATALOGUE)
     throw new UsageError(
-      'Write sync FILE, add FILE, remove DOMAIN, list, rights [DOMAIN], report DOMAIN, or check [FILE]; see --help.',
+      'Write sync FILE, add FILE, remove DOMAIN, rename OLD NEW, list, rights [DOMAIN], report DOMAIN, or check [FILE]; see --help.',
     )
   },
 )

@@ -199,6 +199,8 @@ export function openIndexOf<A extends KeptArticle>(
   }
 }
 
+const newestOf = (seqs: bigint[]) => seqs.reduce((a, b) => (a > b ? a : b), 0n)
+
 /** Answers questions about given articles only. The caller names them by their `seq`. */
 function amongArticles(
   parts: Pick<
@@ -213,14 +215,16 @@ function amongArticles(
       parts.knownMeta() ?? (await parts.metaOf((await parts.segments.readSnapshot()).version))
     const articles = (await parts.source.readSources(seqs)).filter(({ seq }) => !removed.has(seq))
     const names = await parts.namesOf(articles, asked)
-    const passes = articleTest(asked)
+    const { outlets } = asked
+    const publishers =
+      outlets === null ? [] : await parts.source.readPublishers(outlets, newestOf(seqs))
+    const passes = articleTest(asked, publishers)
     return articles.filter(article => passes(article, names))
   }
   return {
     filter,
     async countAmong(seqs, asked, breakdown, texts) {
-      const newest = seqs.reduce((a, b) => (a > b ? a : b), 0n)
-      const bounds = cutToDays(timeBoundsOf(asked), await parts.daysUpTo(newest))
+      const bounds = cutToDays(timeBoundsOf(asked), await parts.daysUpTo(newestOf(seqs)))
       const collector = createBreakdown(breakdown, asked.sort, bounds)
       if (bounds !== null) {
         const found = (await filter(seqs, asked)).sort((a, b) => Number(a.seq - b.seq))

@@ -118,8 +118,8 @@ export function openParts<A extends KeptArticle>(
       return read.days
     },
 
-    namesOf(articles: SegmentSource[], { outlet, outlets, author }: ArticleFilter) {
-      if (outlet === null && outlets === null && author === null) return NO_NAMES
+    namesOf(articles: SegmentSource[], { outlet, author }: ArticleFilter) {
+      if (outlet === null && author === null) return NO_NAMES
       return stored.names(
         articles.map(article => article.publisherNo),
         articles.flatMap(article => article.authorNos),

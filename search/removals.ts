@@ -1,7 +1,16 @@
 /*
- * The entry for programs that take articles out for good, and for those that must not bring them
- * back. `store/tombstones.ts` has the idea.
+ * The entry for programs that take articles out for good or move their outlets, and for those that
+ * must know the articles again. `store/tombstones.ts` and `store/outlet-domains.ts` have the ideas.
  */
+
+export {
+  addDomains,
+  addressesOn,
+  allDomains,
+  firstDomain,
+  type OutletDomains,
+  readDomains,
+} from './store/outlet-domains.ts'
 
 export {
   AMONG_WRITERS,

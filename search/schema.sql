@@ -40,6 +40,11 @@ create index article_addresses_id on article_addresses using hash (id);
 
 create table article_ids (id text collate "C" primary key);
 
+create table outlet_domains (
+  domain text collate "C" primary key,
+  first  text collate "C" not null
+);
+
 create table articles (
   seq          bigint not null,
   id           text collate "C" not null,

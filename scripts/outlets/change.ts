@@ -4,6 +4,7 @@ import { TIME_ZONES } from '../../shared/articles/article.ts'
 import { counted } from '../../shared/log/printable.ts'
 import {
   type Catalogue,
+  domainOf,
   feedsOf,
   type Outlet,
   readCatalogue,
@@ -18,6 +19,7 @@ import {
   UsageError,
 } from '../../shared/process/command.ts'
 import { confirm } from '../terminal/terminal.ts'
+import { refuseMoved } from './rename.ts'
 import { type Synced, syncOutlets } from './sync.ts'
 
 /** The most names of a list that are printed. */
@@ -52,6 +54,12 @@ export async function add(
   const outlets = described
     ? tell(context, readEntry(fileOrDomain, context.options))
     : await readOutlets(context, fileOrDomain)
+  const { added } = await syncOutlets(pool, outlets, { dryRun: true, remove: [] })
+  await refuseMoved(
+    context,
+    pool,
+    outlets.filter(({ domain }) => added.includes(domain)),
+  )
   const dryRun = context.options['dry-run'] === true
   report(context, await syncOutlets(pool, outlets, { dryRun, remove: [] }), dryRun)
 }
@@ -62,7 +70,7 @@ export async function remove(
   pool: Pool,
   written: string[],
 ): Promise<void> {
-  const domains = written.map(domain => domain.toLowerCase().replace(/^www\.(?=[^.]+\.)/, ''))
+  const domains = written.map(domainOf)
   const { kept } = await syncOutlets(pool, [], { dryRun: true, remove: [] })
   const unknown = domains.find(domain => !kept.includes(domain))
   if (unknown !== undefined)
@@ -105,7 +113,9 @@ const named = (domains: string[]) =>
   `${domains.slice(0, NAMES).join(', ')}${domains.length > NAMES ? ' …' : ''}`
 
 function report({ say }: CommandContext, synced: Synced, dryRun: boolean): void {
-  const { added, changed, removed, kept, unchanged, feeds, shared } = synced
+  const { added, changed, removed, kept, unchanged, feeds, shared, moved } = synced
+  for (const [from, to] of moved)
+    say(`${from} has moved to ${to}; its entry counts as that of ${to}.`)
   for (const [label, domains] of [
     ['added', added],
     ['changed', changed],

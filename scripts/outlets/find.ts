@@ -1,6 +1,7 @@
 import { Parser } from 'htmlparser2'
 import { getDomain } from 'tldts'
 import type { FeedFormat } from '../../services/crawler/feeds/parsing/feed.ts'
+import type { ParsedFeed } from '../../services/crawler/feeds/parsing/parse.ts'
 import { gunzipFile } from '../../services/crawler/fetch/compression.ts'
 import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { isOfNews, sitemapsOf } from '../../services/crawler/fetch/robots.ts'
@@ -63,11 +64,18 @@ async function tryFeed(trial: Trial, url: string): Promise<Findings> {
   }
 }
 
-async function describe(
-  { answer, url, permanent }: Answered,
-  from: string,
+/** Null: the answer is no feed. */
+export async function parseFeed(
+  { answer, url }: Answered,
   { config, parser }: Trial,
-) {
+): Promise<ParsedFeed | null> {
+  const contentType = answer.headers['content-type'] ?? null
+  const bytes = await gunzipFile(answer.body, config.CRAWL_MAX_BYTES)
+  return parser.parse({ bytes, contentType, url: url.href }, url.host)
+}
+
+async function describe(answered: Answered, from: string, trial: Trial) {
+  const { answer, url, permanent } = answered
   const { status } = answer
   const moved = url.href === new URL(from).href ? null : url.href
   const at = { status, moved, permanent: moved !== null && permanent }
@@ -78,10 +86,9 @@ async function describe(
       detail: `it answers ${status}`,
       dead: status === 404 || status === 410,
     }
-  const type = answer.headers['content-type'] ?? null
-  const bytes = await gunzipFile(answer.body, config.CRAWL_MAX_BYTES)
-  const feed = await parser.parse({ bytes, contentType: type, url: url.href }, url.host)
+  const feed = await parseFeed(answered, trial)
   if (feed === null) {
+    const type = answer.headers['content-type'] ?? null
     const detail = `no feed, but ${type ?? 'something without a type'}`
     // A temporary redirect to another site may lead to a consent page. The feed may still exist for
     // other visitors.

@@ -1,3 +1,4 @@
+import { allDomains } from '../../search/removals.ts'
 import { HELD, introducesItself } from '../../services/crawler/fetch/connector.ts'
 import { recallStated, statedOf } from '../../services/crawler/fetch/robots.ts'
 import { ruleFor, type TdmRule } from '../../services/crawler/fetch/tdm.ts'
@@ -210,7 +211,7 @@ const NEXT = `
          e.seq is not null as promised
     from articles a join article_texts t using (seq) left join embeddings e using (seq)
          left join article_rights r on r.id = a.id left join pages p on p.page_no = coalesce(e.page_no, r.page_no)
-   where a.publisher_no in (select publisher_no from publishers where domain = $1) and a.seq > $2
+   where a.publisher_no in (select publisher_no from publishers where outlet = any ${allDomains('array[$1::text]')}) and a.seq > $2
    order by a.seq limit $3`
 
 const nextArticles = async (db: Queryable, domain: string, after: bigint) =>

@@ -1,3 +1,4 @@
+import { allDomains } from '../../search/removals.ts'
 import { type Crawl, createCrawl } from '../../services/crawler/crawl.ts'
 import { admitsHost, readHeld } from '../../services/crawler/hosts/budgets.ts'
 import { beginVisit, endVisit } from '../../services/crawler/hosts/leases.ts'
@@ -54,7 +55,7 @@ const DUE = `
   select a.seq, a.id, t.title, t.url, t.snippet, coalesce(e.page_no, r.page_no) as "pageNo"
     from articles a join article_texts t using (seq) left join embeddings e using (seq)
          left join article_rights r on r.id = a.id left join second_looks l on l.id = a.id
-   where a.publisher_no in (select publisher_no from publishers where outlet = $1 or domain = $1)
+   where a.publisher_no in (select publisher_no from publishers where outlet = any ${allDomains('array[$1::text]')})
      and (l.id is null or l.looked_at < now() - interval '1 day')
    order by coalesce(l.refusals, 0) = 0, l.looked_at nulls first, a.seq desc
    limit greatest(0, $3 - (select count(*) from second_looks where outlet_no = $2 and looked_at > now() - interval '1 day'))`

@@ -1,3 +1,4 @@
+import { firstDomain } from '../../search/removals.ts'
 import { type Outlet, type SharedFeed, sharedFeeds } from '../../shared/outlets/catalogue.ts'
 import {
   type Client,
@@ -20,6 +21,8 @@ export interface Synced {
   feeds: { added: number; removed: number }
   /** Feeds of crawled outlets that another crawled outlet also names. */
   shared: SharedFeed[]
+  /** Former domains that the catalogue names, each with the present one. */
+  moved: [string, string][]
 }
 
 export interface SyncOptions {
@@ -50,13 +53,15 @@ export async function syncOutlets(
     unchanged: 0,
     feeds: { added: 0, removed: 0 },
     shared: [] as SharedFeed[],
+    moved: [] as [string, string][],
   }
   try {
     await transaction(pool, async client => {
       await client.query('lock table outlets in share row exclusive mode')
-      for (const outlet of [...outlets].sort((a, b) => (a.domain < b.domain ? -1 : 1)))
+      const present = await withPresentDomains(client, outlets, synced)
+      for (const outlet of [...present].sort((a, b) => (a.domain < b.domain ? -1 : 1)))
         await syncOutlet(client, outlet, synced)
-      await removeOthers(client, outlets, options.remove ?? 'others', synced)
+      await removeOthers(client, present, options.remove ?? 'others', synced)
       synced.shared = await readSharedFeeds(client)
       if (options.dryRun) throw new DryRun()
     })
@@ -74,7 +79,40 @@ export async function readSharedFeeds(db: Queryable): Promise<SharedFeed[]> {
   return sharedFeeds(rows)
 }
 
-class DryRun extends Error {}
+/**
+ * Gives outlets that have moved their present domain. The former ones stay hosts, because addresses
+ * there lead to it.
+ */
+async function withPresentDomains(
+  client: Client,
+  outlets: Outlet[],
+  synced: Synced,
+): Promise<Outlet[]> {
+  const { rows } = await client.query<{ domain: string; present: string; others: string[] }>(
+    PRESENT,
+    [outlets.map(({ domain }) => domain)],
+  )
+  const known = new Map(rows.map(row => [row.domain, row]))
+  const given = new Set(outlets.map(({ domain }) => domain))
+  return outlets.flatMap(outlet => {
+    const { present = outlet.domain, others = [] } = known.get(outlet.domain) ?? {}
+    const hosts = [...new Set([...(outlet.hosts ?? []), ...others])].filter(
+      host => host !== present,
+    )
+    if (present !== outlet.domain) synced.moved.push([outlet.domain, present])
+    if (present !== outlet.domain && given.has(present)) return []
+    given.add(present)
+    return [{ ...outlet, domain: present, hosts: hosts.sort() }]
+  })
+}
+
+// $1 domains
+const PRESENT = `
+  select w.domain, o.domain as present, array(select d.domain from outlet_domains d where d.first = w.first) as others
+    from outlet_domains w join outlets o on ${firstDomain('o.domain')} = w.first where w.domain = any ($1)`
+
+/** Rolls a transaction back whose changes were only to be reported. */
+export class DryRun extends Error {}
 
 async function syncOutlet(client: Client, outlet: Outlet, synced: Synced): Promise<void> {
   const { domain, name, country, languages, timeZone, hosts = [], licence = null } = outlet

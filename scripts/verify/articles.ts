@@ -1,3 +1,4 @@
+import { firstDomain } from '../../search/removals.ts'
 import type { NumberedRow } from '../../search/types.ts'
 import { addressKey } from '../../shared/articles/address.ts'
 import { AGENCY_RULES, agenciesOf, agencyEvidence } from '../../shared/articles/agencies.ts'
@@ -11,7 +12,7 @@ import type { Client } from '../../shared/postgres/pool.ts'
 // $1 outlets, $2 addresses. Index: the primary key.
 const IDS = `
   select a.id from unnest($1::text[], $2::text[]) with ordinality as w (outlet, address, place)
-    left join article_addresses a on a.outlet = w.outlet collate "C" and a.address = w.address collate "C"
+    left join article_addresses a on a.outlet = ${firstDomain('w.outlet')} collate "C" and a.address = w.address collate "C"
    order by place`
 
 /** Adds a fault to each row whose address leads elsewhere, or that lacks an agency of its text. */

@@ -1,8 +1,9 @@
-import { addressHash } from '../../search/removals.ts'
+import { addressHash, firstDomain } from '../../search/removals.ts'
 import { findFaults, type Looking } from './report.ts'
 
 /*
- * Looks for what the house still has of articles that were taken out. The engine compares their
+ * Looks for what the house still has of articles that were taken out, and for addresses that an
+ * outlet has by a later domain. The engine compares their
  * tombstones (`search/store/postgres-checks.ts`). Where there is one, the addresses of all pages
  * are hashed.
  */
@@ -18,8 +19,11 @@ const FAULTS = `
   union all
   select 'removed', 'page ' || page_no || ' is of article ' || t.seq || ', which was taken out'
     from pages p join outlets o using (outlet_no) cross join tombstone_key k
-    join tombstone_addresses t on t.hash = ${addressHash('lower(o.domain)', 'p.crawl_key')}
+    join tombstone_addresses t on t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'p.crawl_key')}
    where exists (select from tombstone_addresses)
+  union all
+  select 'identity', 'address ' || address || ' is of ' || outlet || ', whose articles are known by ' || first
+    from outlet_domains d join article_addresses a on a.outlet = d.domain where d.domain <> d.first
   union all
   select 'citations', 'article ' || t.seq || ' is cited, was taken out, and left no hash'
     from tombstones t where cited_hash is null and exists (select from citations c where t.seq = any (c.seqs))`

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { foldName, NAME_RULES } from '../analysis/index.ts'
 import type { Client, Queryable } from '../postgres.ts'
 import { textArray } from '../store/binary-arrays.ts'
+import { addressesOn, type OutletDomains, readDomains } from '../store/outlet-domains.ts'
 import { AMONG_WRITERS, barAddresses, findBarred } from '../store/tombstones.ts'
 import type { ArticleOutlet } from '../vocabulary.ts'
 import type { NewArticle } from './new-article.ts'
@@ -44,7 +45,8 @@ interface Claimant {
  * is written.
  */
 export async function claimIdentities(client: Client, articles: NewArticle[]): Promise<Claim[]> {
-  const { claimants, claimantOf } = gather(articles)
+  await client.query(`select ${AMONG_WRITERS}`)
+  const { claimants, claimantOf } = gather(articles, await domainsOf(client, articles))
   await claimAddresses(client, claimants)
   const barred = await noteRemoved(client, claimants)
   await barAddresses(
@@ -62,7 +64,7 @@ export async function claimIdentities(client: Client, articles: NewArticle[]): P
  * articles. This does not check whether another article already has one of the new ids.
  */
 export async function findKnown(db: Queryable, articles: NewArticle[]): Promise<Claim[]> {
-  const { claimants, claimantOf } = gather(articles)
+  const { claimants, claimantOf } = gather(articles, await domainsOf(db, articles))
   const rows = addressRows(claimants)
   const present = await db.query<AddressRow>(READ_ADDRESSES, columns(rows).slice(0, 2))
   noteKnown(claimants, new Map(present.rows.map(row => [keyOf(row), row.id])))
@@ -116,17 +118,28 @@ function noteKnown(claimants: Claimant[], knownAs: ReadonlyMap<string, string>):
   }
 }
 
-function gather(articles: NewArticle[]): { claimants: Claimant[]; claimantOf: Claimant[] } {
+const domainsOf = (db: Queryable, articles: NewArticle[]) =>
+  readDomains(
+    db,
+    articles.map(({ outlet }) => outletKey(outlet)),
+  )
+
+function gather(
+  articles: NewArticle[],
+  domainsOf: (outlet: string) => OutletDomains,
+): { claimants: Claimant[]; claimantOf: Claimant[] } {
   const byAddress = new Map<string, Claimant>()
   const claimants: Claimant[] = []
   const claimantOf = articles.map(article => {
-    const outlet = outletKey(article.outlet)
-    const [own] = article.addresses
+    const domains = domainsOf(outletKey(article.outlet))
+    const outlet = domains.first
+    const addresses = article.addresses.flatMap(address => addressesOn(domains, address))
+    const [own] = addresses
     if (own === undefined)
       throw new TypeError(
         `an article without an address cannot be told from others: ${article.url}`,
       )
-    const keys = article.addresses.map(address => `${outlet}\0${address}`)
+    const keys = addresses.map(address => `${outlet}\0${address}`)
     let claimant = keys.map(key => byAddress.get(key)).find(found => found !== undefined)
     if (claimant === undefined) {
       const id = article.id ?? articleId(outlet, own)
@@ -136,7 +149,7 @@ function gather(articles: NewArticle[]): { claimants: Claimant[]; claimantOf: Cl
     for (const [index, key] of keys.entries()) {
       if (byAddress.has(key)) continue
       byAddress.set(key, claimant)
-      claimant.addresses.push(article.addresses[index]!)
+      claimant.addresses.push(addresses[index]!)
     }
     return claimant
   })
@@ -208,9 +221,8 @@ function columnsOf<K extends string>(rows: Record<K, string | null>[], keys: K[]
 
 // $1 outlets, $2 addresses, $3 ids
 const ADD_ADDRESSES = `
-  with held as materialized (select ${AMONG_WRITERS})
   insert into article_addresses (outlet, address, id)
-  select a.* from held, unnest($1::text[], $2::text[], $3::text[]) as a (outlet, address, id)
+  select a.* from unnest($1::text[], $2::text[], $3::text[]) as a (outlet, address, id)
   order by outlet collate "C", address collate "C"
   on conflict do nothing
   returning outlet, address, id`

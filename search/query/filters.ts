@@ -63,7 +63,10 @@ type ArticleTest = (article: FilteredArticle, names: NamesByNo) => boolean
 interface FilterDefinition {
   /** Makes a query for the index; null: the request does not use the filter. */
   inIndex(filter: ArticleFilter, publishers: readonly number[]): QueryNode | null
-  onArticle(filter: ArticleFilter & { sort: Sort }): ArticleTest | null
+  onArticle(
+    filter: ArticleFilter & { sort: Sort },
+    publishers: readonly number[],
+  ): ArticleTest | null
 }
 
 /**
@@ -114,11 +117,8 @@ const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
   outlets: {
     inIndex: ({ outlets }, publishers) =>
       outlets && or(publishers.map(no => term(TERMS.publisher(no)))),
-    onArticle({ outlets }) {
-      if (outlets === null) return null
-      return (article, names) =>
-        outlets.includes(names.outlet(article.publisherNo).domain?.toLowerCase() ?? '')
-    },
+    onArticle: ({ outlets }, publishers) =>
+      outlets && (article => publishers.includes(article.publisherNo)),
   },
   reach: {
     inIndex: byTimeBounds,
@@ -143,9 +143,16 @@ const DEFINITIONS = Object.values(FILTERS)
 export const indexFilters = (filter: ArticleFilter, publishers: readonly number[]): QueryNode[] =>
   DEFINITIONS.flatMap(definition => definition.inIndex(filter, publishers) ?? [])
 
-/** Makes a test of whether an article passes all filters of a request. */
-export function articleTest(filter: ArticleFilter & { sort: Sort }): ArticleTest {
-  const tests = DEFINITIONS.flatMap(definition => definition.onArticle(filter) ?? [])
+/**
+ * Makes a test of whether an article passes all filters of a request.
+ *
+ * @param publishers numbers of the outlets that `outlets` names
+ */
+export function articleTest(
+  filter: ArticleFilter & { sort: Sort },
+  publishers: readonly number[],
+): ArticleTest {
+  const tests = DEFINITIONS.flatMap(definition => definition.onArticle(filter, publishers) ?? [])
   return (article, names) => tests.every(test => test(article, names))
 }
 

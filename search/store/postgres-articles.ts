@@ -18,6 +18,7 @@ import type {
   StoredArticle,
   UnflushedArticle,
 } from './article-source.ts'
+import { allDomains } from './outlet-domains.ts'
 import {
   type IndexReads,
   newestOf,
@@ -222,8 +223,7 @@ const IDS = 'select seq, id from articles where seq = any ($1::bigint[])'
 const OUTLETS =
   'select publisher_no as no, name, domain from publishers where publisher_no = any ($1::int[])'
 // $1 domains. Index: publishers_outlet_name_key.
-const PUBLISHERS =
-  'select publisher_no as no from publishers where outlet = any ($1::text[]) order by 1'
+const PUBLISHERS = `select publisher_no as no from publishers where outlet = any ${allDomains('$1::text[]')} order by 1`
 const AUTHORS = 'select author_no as no, id, name from authors where author_no = any ($1::int[])'
 
 /**

@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { firstDomain } from '../../search/removals.ts'
 import {
   type Client,
   type Pool,
@@ -66,7 +67,7 @@ interface Article {
   outlet: string
 }
 
-const ARTICLE = `a.seq::float8 as seq, a.id, p.outlet,
+const ARTICLE = `a.seq::float8 as seq, a.id, ${firstDomain('p.outlet')} as outlet,
     floor(extract(epoch from coalesce(a.published_at, a.ingested_at)) * 1000)::float8 as at`
 
 // $1 seqs. Indexes: the primary keys.

@@ -124,7 +124,7 @@ export function readCatalogue(text: string): Catalogue {
   const notes: string[] = []
   const problems: string[] = []
   const outlets = file.outlets.map(written => {
-    const domain = hostName(written.domain)
+    const domain = domainOf(written.domain)
     if (domain !== written.domain.toLowerCase())
       notes.push(`${written.name}: the domain is kept as ${domain}, without "www.".`)
     if (offsetFormat(written.timeZone) === null) {
@@ -142,7 +142,7 @@ export function readCatalogue(text: string): Catalogue {
     return {
       name,
       domain,
-      hosts: [...new Set(hosts.map(hostName))].filter(host => host !== domain).sort(),
+      hosts: [...new Set(hosts.map(domainOf))].filter(host => host !== domain).sort(),
       country,
       languages,
       timeZone,
@@ -171,7 +171,8 @@ export function readCatalogue(text: string): Catalogue {
   return { outlets, notes }
 }
 
-const hostName = (written: string) =>
+/** A domain or host as a catalogue keeps it. */
+export const domainOf = (written: string): string =>
   written
     .toLowerCase()
     .replace(/\.$/, '')

@@ -6,6 +6,7 @@ import {
   clearArticles,
   clearAuthors,
   type Doomed,
+  firstDomain,
   type ListedRemoval,
   noteCleared,
   type Removal,
@@ -145,14 +146,15 @@ const CLEAR_PAGES = `
     select * from unnest($1::text[], $2::bigint[]) as d (id, seq)
   ), named as (
     select p.page_no, d.seq from doomed d join article_addresses a on a.id = d.id collate "C"
-      join outlets o on o.domain = a.outlet join pages p on p.outlet_no = o.outlet_no and p.crawl_key = a.address
+      join outlets o on o.domain = any (array(select d.domain from outlet_domains d where d.first = a.outlet) || a.outlet)
+      join pages p on p.outlet_no = o.outlet_no and p.crawl_key = a.address
     union select e.page_no, d.seq from doomed d join embeddings e on e.seq = d.seq where e.page_no is not null
     union select r.page_no, d.seq from doomed d join article_rights r on r.id = d.id collate "C" where r.page_no is not null
   ), gone as (
     delete from pages p using named n where p.page_no = n.page_no returning p.outlet_no, p.crawl_key, n.seq
   )
   insert into tombstone_addresses (hash, seq)
-  select distinct on (1) ${addressHash('lower(o.domain)', 'g.crawl_key')}, g.seq
+  select distinct on (1) ${addressHash(firstDomain('lower(o.domain)'), 'g.crawl_key')}, g.seq
     from gone g join outlets o using (outlet_no), tombstone_key k
   on conflict do nothing`
 
@@ -183,7 +185,7 @@ const FIND = `
   with ids as (
     select id from article_ids where id = $1
     union
-    select a.id from publishers p join article_addresses a on a.outlet = p.outlet and a.address = $2
+    select a.id from publishers p join article_addresses a on a.outlet = ${firstDomain('p.outlet')} and a.address = $2
   )
   select a.seq, a.id from articles a where a.seq in (
     select s.seq from ids join copy_sketches s using (id)
@@ -193,7 +195,7 @@ const FIND = `
     select seq from tombstones where id = $1
     union all
     select b.seq from publishers p cross join tombstone_key k
-      join tombstone_addresses b on b.hash = ${addressHash('p.outlet', '$2::text')})`
+      join tombstone_addresses b on b.hash = ${addressHash(firstDomain('p.outlet'), '$2::text')})`
 
 /**
  * The next articles of an outlet, by number.

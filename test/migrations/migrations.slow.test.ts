@@ -63,7 +63,7 @@ const TO_FIRST_SCHEMA = `
   drop table alert_finds, alert_messages, search_alerts, alert_asks, outlet_sets, refusals;
   drop table copy_sketches, copies_due, copies_state; alter table article_texts drop column agencies;
   alter table search_feeds drop column search_id; drop table kept_searches;
-  drop table citations; drop table tombstones, tombstone_addresses, tombstone_key;
+  drop table citations, outlet_domains; drop table tombstones, tombstone_addresses, tombstone_key;
   alter table ingest_clock drop column last_removal; drop index article_addresses_id;
   alter table segments drop column cleared; alter table segments_ahead drop column cleared;
   alter table articles drop column own_time; alter table article_texts drop column agency_rules;

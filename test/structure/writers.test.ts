@@ -27,6 +27,7 @@ const WRITERS = {
     'shared/articles/bounds.ts',
   ],
   article_days: ['search/indexing/writer.ts'],
+  outlet_domains: ['search/store/outlet-domains.ts'],
   article_ids: ['search/indexing/identity.ts', 'search/store/tombstones.ts'],
   article_addresses: [
     'scripts/reindex/renew.ts', // keys of newer rules, for known ids

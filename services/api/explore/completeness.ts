@@ -1,4 +1,5 @@
 import { foldName } from '../../../search/analysis/index.ts'
+import { allDomains } from '../../../search/removals.ts'
 import { type DaySum, readDays } from '../../../shared/outlets/days.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { type Asking, plannedOf } from '../articles/find.ts'
@@ -92,11 +93,10 @@ export async function answerCompleteness({ rawQuery, plan }: Asking, pool: Pool)
   const { by = COMPLETENESS_PARAMETERS.by.default, ...filters } = values
   const request = requestOf(filters, problems)
   const { countries, historyStart: start } = plannedOf(request, plan)
-  const { rows } = await pool.query<OutletRow>(OUTLETS, [countries])
+  const { rows } = await pool.query<OutletRow>(OUTLETS, [countries, request.outlets])
   const wanted = request.outlet === null ? '' : foldName(request.outlet)
   const isAsked = ({ name, domain }: OutletRow) =>
-    [name, domain].some(text => foldName(text).includes(wanted)) &&
-    request.outlets?.includes(domain) !== false
+    [name, domain].some(text => foldName(text).includes(wanted))
   const byNumber = new Map(rows.filter(isAsked).map(one => [one.outletNo, one]))
   const sums = await readDays(pool, {
     by,
@@ -113,8 +113,10 @@ interface OutletRow {
   domain: string
 }
 
-const OUTLETS =
-  'select outlet_no as "outletNo", name, domain from outlets where country = any ($1) order by domain'
+// $1 countries, $2 domains
+const OUTLETS = `
+  select outlet_no as "outletNo", name, domain from outlets
+   where country = any ($1) and ($2::text[] is null or domain = any ${allDomains('$2::text[]')}) order by domain`
 
 /** The days of a request. Days that the history covers only in part are left out. */
 function daysOf(

@@ -1,4 +1,9 @@
-import { findBarred } from '../../../search/removals.ts'
+import {
+  addressesOn,
+  findBarred,
+  type OutletDomains,
+  readDomains,
+} from '../../../search/removals.ts'
 import {
   type Client,
   countOf,
@@ -328,40 +333,58 @@ interface SavedAddresses {
 }
 
 /**
- * Adds new addresses to crawl memory. A known page that still waits gets the new entry if it holds
- * more of the article.
+ * Adds new addresses to crawl memory. A page that was fetched is known by its address on each
+ * domain of the outlet. A known page that still waits gets the new entry if it holds more of the
+ * article.
  */
 async function saveNamed(
   client: Client,
   feed: DueFeed,
-  named: Named[],
+  written: Named[],
   budget: Budget,
 ): Promise<SavedAddresses> {
-  if (named.length === 0) return { added: 0, knownSince: null }
-  const known = await readKnown(client, feed, named)
+  if (written.length === 0) return { added: 0, knownSince: null }
+  const domains = await domainsOf(client, feed)
+  const keysOf = ({ key }: Named) => addressesOn(domains, key)
+  const known = await readKnown(client, feed, written.flatMap(keysOf))
+  // A page that could not be fetched yet may only be there at its other address.
+  const isSettled = (key: string) =>
+    !['waiting', 'failed'].includes(known.get(key)?.state ?? 'waiting')
+  const named = written.map(one => ({
+    ...one,
+    key: known.has(one.key) ? one.key : (keysOf(one).find(isSettled) ?? one.key),
+  }))
   await enrichKnown(client, feed, named, known)
   await markKnown(client, feed, known)
   const fresh = named.filter(({ key }) => !known.has(key))
-  const barred = await readBarred(client, feed, fresh)
+  const barred = await readBarred(client, domains, fresh)
   const unseen = fresh
-    .filter((_, at) => barred[at] === null)
+    .filter(one => !barred.has(one))
     .map((address, place) => ({ ...address, place, json: JSON.stringify(address.entry) }))
   const added = unseen.length === 0 ? 0 : await addPages(client, feed, unseen, budget)
   return { added, knownSince: earliest([...known.values()].map(page => page.discovered)) }
 }
 
-/** Which of the addresses are those of articles that an operator took out; null: it is free. */
-async function readBarred(client: Client, { outletNo }: DueFeed, named: Named[]) {
-  if (named.length === 0) return []
-  const outlet = await readValue<string>(
-    client,
-    'select lower(domain) from outlets where outlet_no = $1',
-    [outletNo],
+/** The domains that the outlet of a feed has had. */
+async function domainsOf(client: Client, { outletNo }: DueFeed): Promise<OutletDomains> {
+  const outlet =
+    (await readValue<string>(client, 'select lower(domain) from outlets where outlet_no = $1', [
+      outletNo,
+    ])) ?? ''
+  return (await readDomains(client, [outlet]))(outlet)
+}
+
+/** Which of the addresses are those of articles that an operator took out. */
+async function readBarred(
+  client: Client,
+  domains: OutletDomains,
+  named: Named[],
+): Promise<Set<Named>> {
+  const rows = named.flatMap(one =>
+    addressesOn(domains, one.key).map(address => ({ one, outlet: domains.first, address })),
   )
-  return findBarred(
-    client,
-    named.map(({ key }) => ({ outlet: outlet ?? '', address: key })),
-  )
+  const seqs = await findBarred(client, rows)
+  return new Set(rows.filter((_, at) => seqs[at] !== null).map(({ one }) => one))
 }
 
 const earliest = (times: Date[]) =>
@@ -380,13 +403,13 @@ interface KnownPage {
 async function readKnown(
   client: Client,
   feed: DueFeed,
-  named: Named[],
+  keys: string[],
 ): Promise<Map<string, KnownPage>> {
   const { rows } = await client.query<KnownPage & { crawl_key: string }>(
     `select crawl_key, state, named_by as "namedBy", discovered_at as discovered,
             case when entry->>'content' is not null then 2 when entry->>'summary' is not null then 1 else 0 end as richness
        from pages where outlet_no = $1 and crawl_key = any($2)`,
-    [feed.outletNo, named.map(({ key }) => key)],
+    [feed.outletNo, keys],
   )
   return new Map(rows.map(row => [row.crawl_key, row]))
 }
