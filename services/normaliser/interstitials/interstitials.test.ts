@@ -196,6 +196,26 @@ t.test('the visible opening of a paywalled article is kept, the offer is not', a
   t.same(openingOf(page, false), { paragraphs: [opening], paywalled: true })
 })
 
+t.test('a line that sells the rest with a subscription ends an article, in each language', t => {
+  const isEnd = (line: string) =>
+    openingOf(readPageText(parsePage(article(ANNOUNCED, line))), null).paywalled
+  for (const line of [
+    'Lees verder met een abonnement',
+    'Lisez la suite avec un abonnement numérique.',
+    'Poursuivez votre lecture avec un abonnement',
+    'Lesen Sie weiter mit einem digitalen Abo',
+    'Liest weider mat engem Abonnement',
+  ])
+    t.equal(isEnd(line), true, line)
+  for (const line of [
+    'Les voyageurs poursuivent la lecture avec un livre.',
+    'Der Zug fährt weiter mit einem Abonnement der Bahn.',
+    'Si fueren weider mat engem Bus.',
+  ])
+    t.equal(isEnd(line), false, line)
+  t.end()
+})
+
 t.test(
   'a page of offers alone is a paywall when its heading says so; a heading alone proves nothing',
   async t => {

@@ -102,7 +102,7 @@ export const de: LanguageRules = {
     subscription: String.raw`\b(abo|abos|abonnent|abonnenten|abonnieren|abonnement|probeabo)\b|einloggen|unbegrenzte[rn]? (zugang|zugriff)|plus-?artikel|probemonat`,
     terms:
       'pro (woche|monat|jahr)|kündbar|monatlich|kostenlos|gratis|bereits|schon|jetzt|testen|angebot|zugang|zugriff',
-    paywalled: String.raw`(weiterlesen|weiter lesen) mit|(um|jetzt) (diesen artikel|weiter ?zu ?lesen|weiterlesen)|(nur|exklusiv|exclusiv) für (unsere )?abonnent|abonnenten vorbehalten|(dieser|der) (artikel|inhalt|beitrag) ist (nur|exklusiv|abonnenten|kostenpflichtig)|(sie haben|du hast) bereits ein abo|bereits abonnent|lesen sie (diesen|den) (ganzen |vollständigen )?artikel|mit (einem )?\S+-?(abo|plus)\b.{0,30}(lesen|zugriff|zugang)|abo abschließen|werden sie (jetzt )?abonnent|jetzt (ein )?abo\b|wählen sie ihr abo`,
+    paywalled: String.raw`(weiterlesen|weiter lesen) mit|(lesen sie|lies) weiter mit (einem|ihrem|deinem) (\S{1,20} )?(abo|abonnement|konto)\b|(um|jetzt) (diesen artikel|weiter ?zu ?lesen|weiterlesen)|(nur|exklusiv|exclusiv) für (unsere )?abonnent|abonnenten vorbehalten|(dieser|der) (artikel|inhalt|beitrag) ist (nur|exklusiv|abonnenten|kostenpflichtig)|(sie haben|du hast) bereits ein abo|bereits abonnent|lesen sie (diesen|den) (ganzen |vollständigen )?artikel|mit (einem )?\S+-?(abo|plus)\b.{0,30}(lesen|zugriff|zugang)|abo abschließen|werden sie (jetzt )?abonnent|jetzt (ein )?abo\b|wählen sie ihr abo`,
     paths: 'anmelden',
   },
   markup: {

@@ -91,8 +91,7 @@ export const lb: LanguageRules = {
     messages: String.raw`(mindestens|op d.mannst|iwwer) (18|uechtzéng) joer|18 joer (oder|an) méi|(bestätegt|confirméiert) ären alter|alterskontroll\W*$|browser ass .{0,40}(ze al|net .{0,12}ënnerstëtzt)|(net|nëmmen|just) .{0,30}(an ärem land|vu lëtzebuerg aus)|(rechter|lizenz).{0,50}ofgelaf|^\W*(aloggen|umellen)\W*($|[|–—·])|(mellt|loggt) iech .{0,12}(un|an)\b|passwuert vergiess|kont uleeën`,
     subscription: 'abonnéier|aloggen|mellt iech|onlimitéierten zougang',
     terms: String.raw`pro mount|gratis|elo\b|zougang`,
-    paywalled:
-      '(just|nëmme) fir abonnenten|fir (weider|virun|dësen artikel) ?ze ?liesen|dësen artikel ass (just|nëmmen|fir)|gitt abonnent|huelt (iech )?en abo',
+    paywalled: String.raw`(liest|lies) (weider|virun) mat (engem|ärem|dengem) (\S{1,20} )?(abo|abonnement|kont)(?!\p{L})|(just|nëmme) fir abonnenten|fir (weider|virun|dësen artikel) ?ze ?liesen|dësen artikel ass (just|nëmmen|fir)|gitt abonnent|huelt (iech )?en abo`,
     paths: '',
   },
   markup: { boilerplate: '', leads: '', authors: '', dates: '', notPublished: '', asides: '' },
