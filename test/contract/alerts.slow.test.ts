@@ -380,7 +380,7 @@ t.test(
     const actions = [...page.matchAll(/action="([^"]+)"/g)].map(([, action = '']) =>
       action.replace('&amp;', '&'),
     )
-    t.equal(actions.length, 3, 'each, and both')
+    t.equal(actions.length, 4, 'each, both, and all mail from here')
     const left = async () => {
       const { rows } = await pool.query(
         `select search from search_alerts join kept_searches using (search_id) where search_alerts.key_id = $1 and rests is null order by 1`,
