@@ -250,6 +250,7 @@ function same(word: string | undefined, one: string): boolean {
   if (!one.includes('*')) return word === one
   if (word === undefined || word.length > 255) return false
   const letters = one.replaceAll('*', '')
+  if (!word.includes(letters)) return false
   const places = Array.from(word, (_, at) => at).filter(at => word.startsWith(letters, at))
   return places.some(
     at =>
