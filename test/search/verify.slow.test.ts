@@ -236,7 +236,7 @@ const slow = cases(`
   vectors | a lost vector | update embeddings set embedded_at = now() where seq = ${loose}
   vectors | a vector that nobody promised | delete from embeddings where seq = ${first}
   vectors | a lost collection | update vector_collections set name = 'other'
-  feeds | no key | update search_feeds set search_id = null; alter table search_feeds drop constraint search_feeds_key_id_fkey; alter table citations drop constraint citations_key_id_fkey; delete from kept_searches; delete from api_keys
+  feeds | no key | update search_feeds set search_id = null; alter table search_feeds drop constraint search_feeds_key_id_fkey; delete from kept_searches; delete from api_keys
   feeds | no such search | update search_feeds set search = 'colour=red'
   feeds | the search of another | update search_feeds set search = 'q=trein'
   searches | a search that nobody can read | update kept_searches set search = 'colour=red' where name = 'Brug'
