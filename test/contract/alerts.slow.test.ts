@@ -83,10 +83,14 @@ t.test(
       },
     })
     const wanted = Array.from({ length: 180 }, (_, at) => `brug ${at}`)
+    // A message tells how many more are visible by then, so the alert waits until all are.
+    const due = (time: string) =>
+      pool.query(`update search_alerts set due_at = ${time} where search_id = $1`, [id])
+    await due("now() + interval '10 min'")
     await index(...wanted, 'iets anders')
+    await due('now()')
     await until(() => titles().length >= wanted.length, 40_000, fleet.logs)
     t.same(titles(), wanted)
-    let left = wanted.length
     for (const { headers, body, json } of received) {
       t.match(new Webhook(alert!.json.data.secret).verify(body, headers), json)
       t.match(json, {
@@ -95,11 +99,8 @@ t.test(
         search: { id, name: 'Bruggen' },
       })
       t.ok(json.articles.length <= 100)
-      // A message tells how many more were visible by then.
-      left -= json.articles.length
-      t.ok(json.more <= left)
     }
-    t.equal(received.at(-1)!.json.more, 0)
+    t.equal(received[0]!.json.more, wanted.length - received[0]!.json.articles.length)
     await until(async () => (await used(key.id)) === received.length, 20_000, fleet.logs)
     t.match((await change(secret, 'GET', '')).json.data[0].alert, {
       state: 'on',
