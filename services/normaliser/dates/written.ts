@@ -247,7 +247,7 @@ function offsetOf(zone: string | undefined): number | null {
 
 const MONTHS = new Map<string, number>()
 for (const { dates } of Object.values(LANGUAGE_RULES)) {
-  for (const [index, names] of dates.months.split('|').entries()) {
+  for (const [index, names] of dates.months.entries()) {
     for (const name of names.split(/\s+/)) MONTHS.set(name, index + 1)
   }
 }

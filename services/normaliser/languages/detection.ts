@@ -264,7 +264,10 @@ async function load(): Promise<Models> {
   const samples = new Map<string, Sample>()
   for (const language of LANGUAGES) {
     const { declaration, commonWords } = LANGUAGE_RULES[language].detection
-    samples.set(declaration, { text: await declarationIn(declaration), words: commonWords })
+    samples.set(declaration, {
+      text: await declarationIn(declaration),
+      words: commonWords.join(' '),
+    })
   }
   for (const [code] of SIMILAR) samples.set(code, { text: await declarationIn(code), words: '' })
   return { labels: await loadFastText(), evidence: learn(samples) }

@@ -1,6 +1,6 @@
 import { fold } from '../markup/plain.ts'
 import { allWords, anyOf } from './index.ts'
-import type { LanguageRules } from './nl.ts'
+import type { LanguageRules } from './rules.ts'
 
 /**
  * Phrases of interstitials. A single phrase proves nothing, because there is also news about

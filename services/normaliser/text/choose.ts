@@ -1,5 +1,5 @@
 import { anyOf } from '../languages/index.ts'
-import type { LanguageRules } from '../languages/nl.ts'
+import type { LanguageRules } from '../languages/rules.ts'
 import type { Block } from '../markup/blocks.ts'
 import { type Element, isElement, isWithin, positionOf, upwards, walk } from '../markup/tree.ts'
 
