@@ -255,9 +255,7 @@ function instantOf(date: WrittenDate, timeZone: string): number | null {
 }
 
 /** Class names that mark dates of changes, or today's date. */
-const NOT_PUBLISHED = new RegExp(
-  `modif|updat|changed|today|current|${anyOf(rules => rules.markup.notPublished)}`,
-)
+const NOT_PUBLISHED = new RegExp(anyOf(rules => rules.markup.notPublished))
 
 /** The day in an address: `/2026/11/03/`, `/2026-11-03-title`, `/20261103/`. */
 function dateInPath(path: string): WrittenDate | null {

@@ -181,13 +181,13 @@ export interface LanguageRules {
     paths: List
   }
   /**
-   * Names that developers of pages give to elements in their own language; lower case. English
-   * names are in the code of the stages, because pages in all languages use them.
+   * Names that developers of pages give to elements; lower case. Pages in all languages also use
+   * the English ones.
    */
   markup: {
     /**
-     * Navigation, comments, offers and similar elements. A name in brackets matches a whole word
-     * (`text/prune.ts`).
+     * Elements around and inside an article that are no part of it: navigation, comments, offers,
+     * adverts, by-lines, captions (`text/prune.ts`). A name in brackets matches a whole word.
      */
     boilerplate: List
     /** An article's opening. */

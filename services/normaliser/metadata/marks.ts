@@ -179,7 +179,7 @@ const WHOLE = ':not(html, body, main, article, h1)'
 const NAMED = `:is([class], [id])${WHOLE}`
 
 const ASIDE_HINT = new RegExp(
-  String.raw`(?:^|[\s_-])(?:nav|navi|navbar|navigation|menu|sidebar|comments?|commentlist|reactions|related|similar|recommend\w*|recirc\w*|teasers?|teaserlist|popular|most-?read|trending|newsletter|breadcrumbs?|carousel|slider|ticker|outbrain|taboola|promo|readmore|read-more|more-news|latest|modal|cookie\w*|consent|topbar|masthead|site-header|site-footer|${anyOf(rules => rules.markup.asides)})(?:$|[\s_-])|(?:^|\s)widget(?:$|[\s_])`,
+  String.raw`(?:^|[\s_-])${anyOf(rules => rules.markup.asides)}(?:$|[\s_-])|(?:^|\s)widget(?:$|[\s_])`,
 )
 
 /** Elements that look like navigation, comments, or teasers to other articles. */
@@ -256,10 +256,10 @@ function isLike(other: Element['children'][number], one: Element): boolean {
 }
 
 const AUTHOR_HINT = new RegExp(
-  String.raw`(?:^|[\s_-]|post|article|entry)(?:authors?|${anyOf(rules => rules.markup.authors)}|byline|by-line|writer|contributors?|signature|journalist|creators?|author-?name|fn)(?:$|[\s_-]|name|link)`,
+  String.raw`(?:^|[\s_-]|post|article|entry)${anyOf(rules => rules.markup.authors)}(?:$|[\s_-]|name|link)`,
 )
 const DATE_HINT = new RegExp(
-  String.raw`(?:^|[\s_-]|post|article|entry|publi\w*)(?:date|${anyOf(rules => rules.markup.dates)}|time|datetime|timestamp|published|publish|pubdate|updated|posted|publication|created|meta|datestamp|dateline)(?:$|[\s_-]|s?time|line)`,
+  String.raw`(?:^|[\s_-]|post|article|entry|publi\w*)${anyOf(rules => rules.markup.dates)}(?:$|[\s_-]|s?time|line)`,
 )
 
 /**

@@ -227,9 +227,7 @@ function findLead(
 }
 
 const LONGEST = 1_200
-const NAMES = new RegExp(
-  `lead(?!ing|er)|lede|intro(?!duc)|teaser|stand-?first|summary|excerpt|sub-?title|sub-?head|sub-?line|(?<![a-z])(deck?|dek|desc|description|strap|strapline|tagline|blurb)(?![a-z])|ingress|synopsis|abstract|${anyOf(rules => rules.markup.leads)}`,
-)
+const NAMES = new RegExp(anyOf(rules => rules.markup.leads))
 
 const isNamed = (block: Block) =>
   block.text.length >= 40 &&

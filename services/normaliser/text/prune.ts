@@ -141,52 +141,13 @@ function prune(root: Element, pruned: Set<Element>, test: (element: Element) => 
   }
 }
 
-/**
- * Names of elements around and inside an article that are no part of it (boilerplate), in English.
- * The rules of each language have the names in that language. Each name is a piece of a regular
- * expression that is matched against the names of an element (`roleNames`). A name in brackets
- * matches a whole word; `-` and `_` separate words.
- */
-const NAMES: Record<string, string> = {
-  navigation: `(nav) (navigation) (navbar) (menu) breadcrumb (sidebar) (footer) (masthead)
-    (toolbar) pagination (pager) skip-link tab-?list (toc) table-?of-?contents
-    jump-?links`,
-  // Does not match "commentary" and "commented".
-  comments: `comments?(?!ar|at|ed) disqus (respond) (reactions)`,
-  sharing: `(share) (social) shar(e(?!holder)|ing)-?\\w* social-?(media|links?|icons?|bar|buttons?|share|follow|list|tools)
-    follow-us addthis whatsapp`,
-  offers: `newsletter news-letter (sign-?up) inlinesignup subscri(be|ption)
-    paywall pay-wall regwall register (login) (log-in) (piano)
-    premium-?(box|layer|offer|promo) intro-body__ identity-(intro|screen) donat support-us (cta) call-to-action push-notification`,
-  adverts: `(ads?) advert ad-?(slot|unit|container|wrapper|placeholder|banner|block)
-    sponsor affiliate taboola outbrain plista (promo) promo-?(box|bar|block|tion) product-callout`,
-  others: `related recommend recirc (trending) popular most-?(read|viewed|shared|commented)
-    read-?(more|next|also) more-?(from|on|stories|news|about) see-?also
-    you-?may-?(also|like) (up-?next) next-?article teaser-?(list|group|box|block|grid)`,
-  about: `byline by-line dateline (authors?)
-    author-?(bio|box|info|card|description|profile|excerpt|content|text|gear) post-?author about-?the-?author (bio)
-    bio-?(text|box|title) (post|entry|article|content__|story)-?meta publish(ed|ing)?-?(date|info|time)
-    publication-?date date-?(published|modified|time|publication) (dates?) timestamp time-stamp
-    read(ing)?-?time (entry|post|article)-?date updated-?(at|on) post-?views
-    entry-?views (tags?) tag-?(list|cloud|container) post-?tags topics?-?list keywords attribution`,
-  pictures: `caption (credits?)
-    image-?(info|source|copyright|description|credit) photo-?(credit|info|source|caption) credit-?photo copyright
-    slide-?(show|count|r) gallery carousel lightbox (player) factbox
-    (video|media|audio)-?(title|headline|info|data|js|overlay|player|text|teaser|summary|description|duration|note) podcast-?(player|box|promo) audio-?(player|article)`,
-  asking: `(rating) (vote) (poll) quiz survey feedback report-?error`,
-  unseen: `print-?only no-?print screen-?reader sr-only visually-?hidden (vh(?!-\\d)) off-?screen (popup) (modal) (tooltip)
-    (overlay)`,
-}
-
 /** Names of consent dialogs, which are removed even when they fill most of the page. */
 const CONSENT =
   /cookie-?(consent|banner|bar|notice|wall|law|policy|info|dialog|modal|popup)|cookielaw|onetrust|\bot-sdk|didomi|usercentrics|cookiebot|cybotcookie|\bgdpr|consent-?(banner|dialog|layer|manager|modal|popup)|sp_message|qc-cmp|fc-consent|truste|iubenda|borlabs|klaro/
 
+/** In names of elements, `-` and `_` separate words. */
 const BOILERPLATE = new RegExp(
-  [
-    ...Object.values(NAMES).flatMap(names => names.split(/\s+/)),
-    ...allWords(rules => rules.markup.boilerplate),
-  ]
+  allWords(rules => rules.markup.boilerplate)
     .map(name => name.replace(/^\((.*)\)$/, '(?<![a-z0-9])(?:$1)(?![a-z0-9])'))
     .join('|'),
 )
