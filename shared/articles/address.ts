@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { getDomain } from 'tldts'
+import tracking from './tracking.json' with { type: 'json' }
 
 /** In characters. Every reader of addresses refuses longer ones, because no article has one. */
 export const ADDRESS_LIMIT = 2048
@@ -176,129 +177,22 @@ function decode(text: string): string {
 }
 
 /**
- * Query parameters that tell where the reader came from, and not which article it is. Prefixes and
- * names are those that campaign and analytics tools document, in lower case.
+ * Query parameters that tell where the reader came from, and not which article it is
+ * (`tracking.json`). Prefixes and names are those that campaign and analytics tools document, in
+ * lower case. AT Internet's are whole names, because other parameters also begin with `xt`.
  */
-
-const PREFIXES =
-  `utm_ mtm_ pk_ piwik_ matomo_ hsa_ at_ ns_ wt_ wt. mc_ fb_ ga_ guce_ sfmc_ oly_ vero_ elq sara_ soc_
-  __hs _hs _x_tr_ __cf_chl_ trk_ tblci amp_ itm_`.split(/\s+/)
-
-/**
- * Parameters of AT Internet, by their full names, because other parameters also begin with `xt`.
- */
-const XT = new Set([
-  'xtor',
-  'xtref',
-  'xtmc',
-  'xtcr',
-  'xtatc',
-  'xtnp',
-  'xts',
-  'xtsite',
-  'xtloc',
-  'xtdt',
-])
-
-const NAMES = new Set([
-  // click identifiers
-  'fbclid',
-  'gclid',
-  'gclsrc',
-  'dclid',
-  'gbraid',
-  'wbraid',
-  'msclkid',
-  'yclid',
-  'twclid',
-  'ttclid',
-  'li_fat_id',
-  'igshid',
-  'igsh',
-  'epik',
-  'rb_clickid',
-  'dicbo',
-  'srsltid',
-  'irclickid',
-  'cjevent',
-  'wickedid',
-  'ysclid',
-  // analytics, newsletters, shares
-  '_ga',
-  '_gl',
-  'mkt_tok',
-  's_cid',
-  's_kwcid',
-  'cmp',
-  'cmpid',
-  'cmpsrc',
-  'campaign_id',
-  'icid',
-  'ocid',
-  'ncid',
-  'intcid',
-  'gepc',
-  'mbid',
-  'cndid',
-  'smid',
-  'smtyp',
-  'emci',
-  'emdi',
-  'ceid',
-  'et_cid',
-  'et_rid',
-  'nwsltr',
-  'ref_src',
-  'ref_url',
-  '__twitter_impression',
-  '_branch_match_id',
-  'guccounter',
-  'ito',
-  'spm',
-  'scm',
-  'mkevt',
-  'xing_share',
-  'share_id',
-  'sharetype',
-  'shareid',
-  'referrer',
-  'referer',
-  'trk',
-  'action_object_map',
-  'wtmc',
-  'action_type_map',
-  'action_ref_map',
-  'obref',
-  'oborigurl',
-  'npo_cid',
-  '_openstat',
-  'rssfeed',
-  // sessions and cookie tests
-  'phpsessid',
-  'jsessionid',
-  'aspsessionid',
-  'sessionid',
-  'cookie_check',
-  'cookiecheck',
-  'nocache',
-  'cachebuster',
-  // the AMP form of the same page
-  'outputtype',
-  'amp',
-])
+const NAMES: ReadonlySet<string> = new Set(Object.values(tracking.names).flat())
 
 /**
  * With a word as its value (`?ref=rss`), such a parameter tracks. With a number (`?ref=12345`), it
  * identifies the article.
  */
-const NAMES_WITH_A_WORD = new Set(
-  'ref source src from partner via rss share shared medium origin'.split(' '),
-)
+const NAMES_WITH_A_WORD: ReadonlySet<string> = new Set(tracking.namesWithAWord)
 
 /** Whether a parameter does not help to identify the article. Name and value are decoded. */
 function isTracking(name: string, value: string): boolean {
   const key = name.toLowerCase()
-  if (NAMES.has(key) || XT.has(key)) return true
+  if (NAMES.has(key)) return true
   if (NAMES_WITH_A_WORD.has(key)) return /^(?:\D*|[01])$/.test(value)
-  return PREFIXES.some(prefix => key.startsWith(prefix) && key.length > prefix.length)
+  return tracking.prefixes.some(prefix => key.startsWith(prefix) && key.length > prefix.length)
 }
