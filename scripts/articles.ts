@@ -3,10 +3,10 @@ import { addressKey } from '../shared/articles/address.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, textOf, UsageError } from '../shared/process/command.ts'
+import { finishRemovals, listRemovals } from '../shared/removals/list.ts'
 import { refuseOlderWriters } from '../shared/removals/locks.ts'
 import {
   BATCH,
-  clearRemoved,
   countOfOutlet,
   findDoomed,
   nextOfOutlet,
@@ -17,7 +17,6 @@ import {
 import { openStores } from '../shared/removals/stores.ts'
 import { feedsWith } from './articles/feeds-with.ts'
 import { prove } from './articles/proof.ts'
-import { listRemovals } from './backup/removals.ts'
 import { articlesBar, columns } from './terminal/terminal.ts'
 
 /** The most characters of a reason. */
@@ -81,7 +80,7 @@ async function remove(context: CommandContext, pool: Pool, words: string[]): Pro
   if (!dryRun) await refuseOlderWriters(pool, 44)
   const choose = await chooserOf(context, pool, words)
   if (dryRun) return preview(context, pool, choose)
-  const stores = await openStores(pool, config)
+  await openStores(pool, config)
   const bar = articlesBar(choose.total)
   const removals: Removal[] = []
   const standing = { articles: 0, ...NOWHERE }
@@ -92,8 +91,7 @@ async function remove(context: CommandContext, pool: Pool, words: string[]): Pro
     bar.update(standing.articles)
   }
   bar.stop()
-  const isListed = await listRemovals(pool, config.BACKUP_FOLDERS, say)
-  const left = await clearRemoved(pool, stores, signal)
+  const { isListed, left } = await finishRemovals(pool, config, say, signal)
   tell(context, { dryRun, standing, removals, left, unknown: choose.unknown })
   if (left > 0 || signal.aborted) say('It is not done yet: run the same command again.')
   return left > 0 || signal.aborted || choose.unknown.length > 0 || !isListed ? 1 : 0
@@ -101,8 +99,7 @@ async function remove(context: CommandContext, pool: Pool, words: string[]): Pro
 
 async function clear(context: CommandContext, pool: Pool): Promise<number> {
   const { config, say, signal } = context
-  const isListed = await listRemovals(pool, config.BACKUP_FOLDERS, say)
-  const left = await clearRemoved(pool, await openStores(pool, config), signal)
+  const { isListed, left } = await finishRemovals(pool, config, say, signal)
   say(
     left === 0
       ? 'Nothing is left of what was taken out.'

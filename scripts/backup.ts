@@ -4,9 +4,10 @@ import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { counted } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
+import { listRemovals } from '../shared/removals/list.ts'
 import { serverVersion } from './backup/database.ts'
 import { describeBackup, dump, toolsFor } from './backup/dump.ts'
-import { listRemovals } from './backup/removals.ts'
+
 import { confirm } from './terminal/terminal.ts'
 
 await runCommand(

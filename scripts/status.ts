@@ -48,7 +48,7 @@ function statusTable(status: Status, metrics: Record<string, string>, causes: Ca
     Object.entries(counts)
       .map(([name, n]) => `${name} ${number(n)}`)
       .join(', ')
-  const { embeddings, index, outlets } = status
+  const { embeddings, index, looks, outlets, removals } = status
   const { promised, due, failed } = embeddings
   const { resting: _, ...pages } = status.pages
   const { healthy, silent, blocked, failing } = outlets
@@ -67,6 +67,11 @@ function statusTable(status: Status, metrics: Record<string, string>, causes: Ca
       `queue ${name}`,
       inWords({ ...counts }),
     ]),
+    [
+      'second looks',
+      `pages in the last day ${number(looks.asked)}, answers to be judged ${number(looks.waiting)}`,
+    ],
+    ['taken out', `still to be cleared ${number(removals.waiting)}`],
     ['index', `segments ${number(index.segments)}, articles without one ${number(index.backlog)}`],
     ['outlets', inWords({ healthy, silent, blocked, failing })],
     ['gaps', gapsInWords(status.gaps)],

@@ -35,6 +35,11 @@ export interface Flow<Time = Date> {
   feeds: { resting: number }
   /** Articles that were taken out and wait to be cleared, and how long the oldest has waited. */
   removals: { waiting: number; oldest: number }
+  /**
+   * Pages of visible articles that were asked for again in the last day, how many answers wait to
+   * be judged, and how long the oldest has waited.
+   */
+  looks: { asked: number; waiting: number; oldest: number }
   /** How many segments of the index are stored, and how many articles have no stored segment. */
   index: { segments: number; backlog: number }
   /** When an article last became visible. */
@@ -414,6 +419,8 @@ export const embeddingsAreLate = ({ embeddings }: Flow<unknown>): boolean =>
   embeddings.oldest > 1_800
 /** Whether something of an article that was taken out stays in a store for long. */
 export const removalsAreLate = ({ removals }: Flow<unknown>): boolean => removals.oldest > 3_600
+/** Whether nobody judges what pages answered that were asked for again. */
+export const looksAreLate = ({ looks }: Flow<unknown>): boolean => looks.oldest > 3_600
 
 /**
  * The figures of `/status/figures`, as JSON has them: times are ISO 8601. A part that could not be

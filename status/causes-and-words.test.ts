@@ -29,6 +29,7 @@ const FINE = {
     embeddings: { promised: 1, due: 0, failed: 0, resting: 0, oldest: 0 },
     feeds: { resting: 0 },
     removals: { waiting: 0, oldest: 0 },
+    looks: { asked: 0, waiting: 0, oldest: 0 },
     pages: { waiting: 3, due: 1, stored: 1, failed: 0, resting: 0, oldest: 5 },
     index: { segments: 1, backlog: 2 },
     newest: '2026-03-01T11:59:00.000Z',
@@ -97,7 +98,7 @@ t.test('a fleet at work has no causes', async t => {
 t.test('each cause says what is wrong, and the first thing to do', async t => {
   const { flow } = FINE
   const kept = { pages: 4, of: 10, reason: 'challenge' }
-  const old = (part: 'pages' | 'embeddings' | 'removals', oldest: number) => ({
+  const old = (part: 'pages' | 'embeddings' | 'removals' | 'looks', oldest: number) => ({
     flow: { ...flow, [part]: { ...flow[part], oldest } },
   })
   const down = (error: string) => ({ outlets: [failing('a.example', error)] })
@@ -118,6 +119,10 @@ t.test('each cause says what is wrong, and the first thing to do', async t => {
     [old('pages', 720), /waited for the normaliser for 12 min: start another/],
     [old('embeddings', 7_200), /waited for the embedder for 2 h: start another embedder/],
     [old('removals', 7_200), /to be cleared, the oldest for 2 h: run "npm run articles -- clear"/],
+    [
+      old('looks', 7_200),
+      /^0 answers wait to be judged .*, the oldest for 2 h: the log of the norm/,
+    ],
     [down('404 Not Found'), /^All feeds of a\.example are gone: "npm run outlets -- check"/],
     [
       down('the name does not resolve (EAI_AGAIN)'),

@@ -5,6 +5,7 @@ import {
   type Figures,
   type Flow,
   keptInWords,
+  looksAreLate,
   type Machines,
   type OutletHealth,
   type PostgresServers,
@@ -53,6 +54,7 @@ export const FIRST = {
   normaliser: 'start another normaliser, or read its log',
   embedder: 'start another embedder, or see whether the model answers',
   removals: 'run "npm run articles -- clear"',
+  looks: 'the log of the normaliser says why; it needs QDRANT_URL, too',
   outlets: '"npm run outlets -- list" says why',
   catalogue: '"npm run outlets -- add FILE" adds those of a catalogue',
   gone: '"npm run outlets -- check" looks for new feeds',
@@ -309,7 +311,7 @@ const QUIET = 3_600
 function ofFlow(flow: Flow<Date | string>, at: string): Found {
   const quiet =
     flow.newest === null ? 0 : (Date.parse(at) - new Date(flow.newest).getTime()) / 1_000
-  const { pages, feeds, embeddings, removals } = flow
+  const { pages, feeds, embeddings, removals, looks } = flow
   const rest = (count: number, what: string, first: string) => {
     const ended = `${counted(count, what)} ended a process three times, and ${count === 1 ? 'is' : 'are'} tried once a day`
     return count > 0 && warn('ends', ended, first)
@@ -336,6 +338,12 @@ function ofFlow(flow: Flow<Date | string>, at: string): Found {
         'removals',
         `${counted(removals.waiting, 'removed article waits', 'removed articles wait')} to be cleared, the oldest for ${span(removals.oldest)}`,
         FIRST.removals,
+      ),
+    looksAreLate(flow) &&
+      warn(
+        'looks',
+        `${counted(looks.waiting, 'answer waits', 'answers wait')} to be judged of pages that were asked for again, the oldest for ${span(looks.oldest)}`,
+        FIRST.looks,
       ),
   ]
 }

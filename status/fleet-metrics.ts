@@ -97,10 +97,11 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const satisfies (keyof QueueCounts)[]
 
-const oldest = ({ pages, embeddings, removals }: Flow) => ({
+const oldest = ({ pages, embeddings, removals, looks }: Flow) => ({
   normalise: pages.oldest,
   embed: embeddings.oldest,
   clear: removals.oldest,
+  judge: looks.oldest,
 })
 
 /**

@@ -13,7 +13,7 @@ import { countOf, olderOf, SERVICES } from './machines.ts'
 // inserts the articles. Every article has a row in `embeddings`, except those that only words find
 // (`article_rights`), and those that were taken out. Partial indexes of `embeddings` have the articles
 // without a vector. Indexes: pages_waiting, pages_stored, pages_failed, pages_resting,
-// embeddings_due, embeddings_failed, article_rights_silent. Reads all tombstones.
+// embeddings_due, embeddings_failed, article_rights_silent, second_looks_outlet. Reads all tombstones.
 const READ_FLOW = `
   with gone as (
     select count(*) filter (where seq > 0) as articles, count(*) filter (where cleared_at is null) as waiting,
@@ -33,6 +33,10 @@ const READ_FLOW = `
                            'oldest', greatest(0, open.oldest)::float8) as embeddings,
          json_build_object('resting', (select count(*) from feeds where ends > 2 and active)) as feeds,
          (select json_build_object('waiting', waiting, 'oldest', greatest(0, oldest)::float8) from gone) as removals,
+         (select json_build_object('waiting', count(*), 'oldest', greatest(0, extract(epoch from now() - min(answered_at)))::float8,
+                                   'asked', (select count(*) from outlets o join second_looks l
+                                               on l.outlet_no = o.outlet_no and l.looked_at > now() - interval '1 day'))
+            from look_answers) as looks,
          json_build_object('waiting', waiting, 'due', w.due,
                            'stored', (select count(*) from pages where state = 'stored'),
                            'failed', (select count(*) from pages where state = 'failed'),

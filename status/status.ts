@@ -23,6 +23,10 @@ export interface Status {
   reasons: Record<string, number>
   /** null: the store of the queues does not answer. */
   queues: Record<string, QueueCounts> | null
+  /** Articles that were taken out and wait to be cleared. */
+  removals: Omit<Flow['removals'], 'oldest'>
+  /** Pages of visible articles that were asked for again in the last day. */
+  looks: Omit<Flow['looks'], 'oldest'>
   index: Flow['index']
   outlets: Record<OutletHealth['health'], number>
   /** Feeds that rolled on between two polls in the last seven days. */
@@ -80,6 +84,8 @@ export async function readStatus(
     feeds: flow.feeds,
     reasons: Object.fromEntries(reasons.rows.map(({ reason, n }) => [reason, n])),
     queues: counts && withDelayed(counts, embeddings.promised),
+    removals: { waiting: flow.removals.waiting },
+    looks: { asked: flow.looks.asked, waiting: flow.looks.waiting },
     index: flow.index,
     outlets: outletCounts(outlets),
     gaps: { ...gaps, latest: gaps.latest?.toISOString() ?? null },

@@ -5,7 +5,6 @@ import { ruleFor, type TdmRule } from '../../services/crawler/fetch/tdm.ts'
 import { composerOptions, openComposer } from '../../services/normaliser/composer.ts'
 import type { Bound } from '../../shared/articles/bounds.ts'
 import { counted, printableLine } from '../../shared/log/printable.ts'
-import type { Outlet } from '../../shared/outlets/catalogue.ts'
 import {
   type Rights,
   type RightsRules,
@@ -27,11 +26,9 @@ import {
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
 import { dropPrivileges } from '../../shared/process/privileges.ts'
-import { clearRemoved } from '../../shared/removals/remove.ts'
-import { openStores } from '../../shared/removals/stores.ts'
-import { listRemovals } from '../backup/removals.ts'
+import { boundOf, createWriter, type Write } from '../../shared/removals/bounding.ts'
+import { finishRemovals } from '../../shared/removals/list.ts'
 import { columns } from '../terminal/terminal.ts'
-import { boundOf, createWriter, type Write } from './bounding.ts'
 import { LOOKS_A_DAY, type Looks, lookAgain } from './second-looks.ts'
 
 /*
@@ -89,8 +86,7 @@ export async function applyRights(
 ): Promise<number> {
   const { config, options, print, say, signal } = context
   const { rows } = await pool.query<KnownOutlet>(
-    `select outlet_no, licence, name, domain, country, languages, time_zone as "timeZone"
-       from outlets where domain = $1`,
+    'select outlet_no, domain, licence from outlets where domain = $1',
     [domain],
   )
   const [outlet] = rows
@@ -140,22 +136,24 @@ export async function applyRights(
   )
   if (!introducesItself(config)) say(`Pages on the web are ${HELD}.`)
   say(looksInWords(looks))
-  return looks.removed > 0 ? finishRemovals(context, pool) : 0
+  if (looks.removed === 0) return 0
+  const { isListed, left } = await finishRemovals(pool, config, say, signal)
+  if (left > 0) say('It is not done yet: run "npm run articles -- clear".')
+  return isListed && left === 0 ? 0 : 1
 }
 
 /** Asks for pages again. What they say is read without root's rights. */
 async function look(
   { config, say, signal }: CommandContext,
   pool: Pool,
-  { outlet_no: no, ...outlet }: KnownOutlet,
+  { outlet_no: no, domain }: KnownOutlet,
   write: Write,
 ): Promise<Looks> {
   const problem = dropPrivileges()
   if (problem !== null) say(problem)
   const composer = openComposer({ ...composerOptions(config), threads: 1 })
   try {
-    const asked = { ...outlet, no, feeds: [], sitemaps: [] }
-    return await lookAgain({ pool, config, composer, write, signal }, asked)
+    return await lookAgain({ pool, config, composer, write, signal }, { domain, no })
   } finally {
     await composer.close()
   }
@@ -164,19 +162,9 @@ async function look(
 const looksInWords = ({ asked, gone, refused, blanked, removed, putOff }: Looks) =>
   `Asked again for ${counted(asked, 'page')} (at most ${LOOKS_A_DAY} of an outlet a day): ${gone} gone, ${refused} refused; ${counted(blanked, 'article')} blanked, ${removed} taken out. ${counted(putOff, 'page')} put off.`
 
-/** Does what `articles remove` does after its transaction. */
-async function finishRemovals(
-  { config, say, signal }: CommandContext,
-  pool: Pool,
-): Promise<number> {
-  const isListed = await listRemovals(pool, config.BACKUP_FOLDERS, say)
-  const left = await clearRemoved(pool, await openStores(pool, config), signal)
-  if (left > 0) say('It is not done yet: run "npm run articles -- clear".')
-  return isListed && left === 0 ? 0 : 1
-}
-
-interface KnownOutlet extends Omit<Outlet, 'feeds' | 'sitemaps' | 'licence'> {
+interface KnownOutlet {
   outlet_no: number
+  domain: string
   licence: string | null
 }
 

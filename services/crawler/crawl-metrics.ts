@@ -81,3 +81,9 @@ export const pagesDiscovered: Counter = counter(
   'pages_discovered_total',
   'Addresses that no feed of the outlet had named before.',
 )
+/** `answer`: `gone`, `page` or `nothing`, which says nothing of the article. */
+export const looksAsked: Counter<'answer'> = counter(
+  'second_looks_total',
+  'Pages of visible articles that were asked for again, by what they answered.',
+  ['answer'],
+)

@@ -9,6 +9,7 @@ import { observeOutlets } from './crawl-metrics.ts'
 import { countDays, removeCounted, startDays } from './days.ts'
 import { MOST_REMEMBERED } from './feeds/sitemap-parts.ts'
 import { HELD, introducesItself } from './fetch/connector.ts'
+import { startSecondLooks } from './second-looks.ts'
 import { startDispatcher } from './visits.ts'
 
 /**
@@ -33,6 +34,7 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
   const dispatcher = startDispatcher(crawl)
   const maintenance = startMaintenance(crawl)
   const days = startDays(crawl)
+  const looks = startSecondLooks(crawl)
   observeOutlets(pool, config)
   const { missing, causes } = watch()
   return {
@@ -43,7 +45,7 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
         ending.abort()
         void crawl.parser.close()
       }, GRACE)
-      const maintained = Promise.all([maintenance.close(), days.close()])
+      const maintained = Promise.all([maintenance.close(), days.close(), looks.close()])
       await dispatcher.close()
       clearTimeout(grace)
       await crawl.parser.close()

@@ -38,3 +38,10 @@ export function observeArticle({ country, language, publishedAt }: NewArticle): 
   if (publishedAt !== null)
     indexLag.observe(Math.max(0, (Date.now() - publishedAt.getTime()) / 1_000))
 }
+
+/** `word`: `gone`, `refused`, `stands` or `nothing`; `deed`: `none`, `bounded` or `removed`. */
+export const looksJudged: Counter<'word' | 'deed'> = counter(
+  'second_looks_judged_total',
+  'Answers of pages that were asked for again, by what they say of the article and what was done.',
+  ['word', 'deed'],
+)

@@ -1,6 +1,6 @@
 import { openIndexer, renewNames } from '../../search/indexer.ts'
 import { BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
-import type { ArticleWriter, Indexed } from '../../search/types.ts'
+import type { ArticleWriter, Indexed, Indexer } from '../../search/types.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
 import type { Logger } from '../../shared/log/logger.ts'
@@ -9,20 +9,23 @@ import { describe } from '../../shared/log/printable.ts'
 import { CALLED_AT_ONCE, STORING } from '../../shared/outlets/page.ts'
 import { type NewSignal, warnOfSignals } from '../../shared/outlets/rights.ts'
 import { readStops, stopsInWords } from '../../shared/outlets/stopped-pages.ts'
-import { isTransient, type Pool, readColumn } from '../../shared/postgres/pool.ts'
+import { isTransient, type Pool, readColumn, readValue } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD, segmentEvents } from '../../shared/postgres/segment-thread.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
+import { createWriter } from '../../shared/removals/bounding.ts'
+import { finishRemovals } from '../../shared/removals/list.ts'
 import { createSemaphore } from '../../shared/resilience/semaphore.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { openWorker } from '../../status/cause-watch.ts'
 import { composerOptions, openComposer } from './composer.ts'
 import { openServedTexts } from './interstitials/served.ts'
-import { batchSeconds } from './metrics.ts'
+import { batchSeconds, looksJudged } from './metrics.ts'
 import { type Finished, type Normaliser, normalisePage } from './normalise.ts'
 import { createBatcher } from './pages/batcher.ts'
 import { finishDone, forgetPages, giveBack } from './pages/finish.ts'
+import { type Judging, judgeAnswer } from './second-looks.ts'
 
 /*
  * Postgres decides which pages are due, and queues carry only their numbers. Threads compose
@@ -48,6 +51,8 @@ const LOCK = 10_000
  * pages there. Memory holds only the number of a waiting page.
  */
 const IN_HAND = 1_000
+/** ms for which a look or a clearing may go on after that. Each can be done again. */
+const LATE = 3_000
 /** ms for which pages may continue when the service stops. After that they are returned. */
 const GRACE = 10_000
 
@@ -83,17 +88,21 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   const work = takePages(normaliser, queues)
   const sweeper = startSweeper(pool, queues, log)
   const copies = startCopies(pool, log)
+  const looks = startLooks({ pool, config, composer }, log)
+  const clearing = startClearing(pool, config, log, indexer)
   const { missing, causes } = watch()
   return {
     async stop() {
       renewing.abort()
       await causes.close()
       await copies.close()
+      const others = Promise.all([looks.close(), clearing.close()])
       await sweeper.close()
       await work.stop()
       await composer.close()
       await queues.close().catch(() => {})
       await indexer.close()
+      await withTimeLimit(others, LATE, () => {})
       await pool.end()
     },
     missing,
@@ -185,6 +194,54 @@ function startCopies(pool: Pool, log: Logger): Repeated {
   const outage = createOutageLog(log, 'cannot group copies', 'copies are grouped again')
   const groups = openCopyGroups(pool)
   return repeatEvery(COPIES_TICK, closing => groups.pass(closing, COPIES_SHARE), { outage })
+}
+
+/** ms between two searches for answers of pages that were asked for again. */
+const LOOKS_TICK = 10_000
+
+function startLooks(
+  judging: Omit<Judging, 'write' | 'signal'> & { config: Config },
+  log: Logger,
+): Repeated {
+  const { pool, config } = judging
+  const outage = createOutageLog(log, 'cannot judge second looks', 'second looks are judged again')
+  const write: Judging['write'] = async bounds => (await createWriter(pool, config))(bounds)
+  const work = async (signal: AbortSignal) => {
+    for (let more = true; more && !signal.aborted; ) {
+      const judged = await judgeAnswer({ ...judging, write, signal })
+      more = judged !== null
+      if (judged === null) continue
+      const { id, word, deed } = judged
+      looksJudged.inc({ word, deed })
+      if (deed !== 'none') log.info({ article: id, word, deed }, 'judged a second look')
+    }
+  }
+  return repeatEvery(LOOKS_TICK, work, { outage })
+}
+
+/** ms between two searches for articles that were taken out and wait to be cleared. */
+const CLEARING_TICK = 600_000
+
+// Index: tombstones_uncleared. A command clears what it took out by itself.
+const WAITS_LONG = `
+  select exists (select from tombstones where cleared_at is null and removed_at < now() - interval '10 minutes')`
+
+/** Clears what second looks took out, and what a command left that was ended. */
+function startClearing(
+  pool: Pool,
+  config: Config,
+  log: Logger,
+  indexer: Pick<Indexer, 'finish'>,
+): Repeated {
+  const failed = 'cannot clear what was taken out; `npm run articles -- clear` goes on'
+  const outage = createOutageLog(log, failed, 'what was taken out is cleared again')
+  const work = async (closing: AbortSignal) => {
+    if (!(await readValue<boolean>(pool, WAITS_LONG))) return
+    const say = (sentence: string) => log.warn(sentence)
+    const { left } = await finishRemovals(pool, config, say, closing, () => indexer.finish('due'))
+    log.info({ left }, 'cleared what was taken out')
+  }
+  return repeatEvery(CLEARING_TICK, work, { first: CLEARING_TICK / 10, outage })
 }
 
 const TICK = 1_000

@@ -223,6 +223,11 @@ export const SETTINGS = {
     ),
     values: ['keep', 'blank', 'remove'],
   },
+  RIGHTS_LOOKS: integer(
+    24,
+    [0, 100],
+    'Pages of visible articles of an outlet that the crawler asks for again in a day; 0: none. It asks for none where RIGHTS_GONE and RIGHTS_NOINDEX are `keep`.',
+  ),
   NORMALISE_THREADS: integer(2, [1, 64], 'Threads that take pages apart, per process.'),
   NORMALISE_TIMEOUT: duration('20s', 'Longest one page may keep a thread.'),
   PAGES_KEEP: duration('7d', 'How long the source of a finished page is kept.'),

@@ -259,16 +259,16 @@ const ROUND = 1_000
  * Clears what is left of articles that were taken out: again from Postgres, where a process may
  * have stored something late, then from other stores, then from the bytes of segments.
  *
- * @param cleared called with the number of articles that were cleared in other stores so far
+ * @param rewrite writes segments again that have their words
  * @returns how many tombstones still wait for it
  */
 export async function clearRemoved(
   pool: Pool,
   stores: ClearStore[],
   signal: AbortSignal,
-  cleared: (articles: number) => void = () => {},
+  rewrite: () => Promise<unknown> = () =>
+    makeSegments(pool, undefined, { kinds: ['merge'], waitFor: ['merge'] }),
 ): Promise<number> {
-  let done = 0
   let after = 0n
   while (!signal.aborted) {
     const { rows } = await pool.query<Doomed & { number: bigint }>(OPEN, [after, ROUND])
@@ -282,13 +282,11 @@ export async function clearRemoved(
       }),
     )
     for (const store of stores) await store.clear(seqs)
-    done += rows.length
     after = rows.at(-1)!.number
-    cleared(done)
   }
   for (const store of stores) if (!signal.aborted) await store.end(signal)
   if (!signal.aborted) await repeatLocked(() => clearAuthors(pool))
-  if (!signal.aborted) await makeSegments(pool, undefined, { kinds: ['merge'], waitFor: ['merge'] })
+  if (!signal.aborted) await rewrite()
   if (!signal.aborted) await noteCleared(pool, after)
   return countOf(pool, 'select count(*)::int from tombstones where cleared_at is null')
 }

@@ -1,15 +1,18 @@
 import t from 'tap'
-import { createWriter } from '../../scripts/outlets/bounding.ts'
 import { LOOKS_A_DAY, lookAgain } from '../../scripts/outlets/second-looks.ts'
 import { openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { askAgain, lookAround } from '../../services/crawler/second-looks.ts'
 import { composerOptions, openComposer } from '../../services/normaliser/composer.ts'
+import { type Judging, judgeAnswer } from '../../services/normaliser/second-looks.ts'
 import { addressKey } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { createWriter } from '../../shared/removals/bounding.ts'
+import { removeArticles } from '../../shared/removals/remove.ts'
 import { runScript } from '../script.ts'
 import { newArticle } from '../search/short-articles.ts'
-import { outletOf, startScene } from './crawl.ts'
+import { startScene } from './crawl.ts'
 import { type Handler, redirect, reply } from './site.ts'
 
 const { run, site, sites, at } = await startScene(t, ['127.0.0.61', '127.0.0.62'])
@@ -33,6 +36,10 @@ const writer = openArticleWriter({
 async function indexed(path: string, handler: Handler, from = site): Promise<string> {
   await pool.query('delete from second_looks')
   await pool.query('delete from article_texts')
+  return indexedBeside(path, handler, from)
+}
+
+async function indexedBeside(path: string, handler: Handler, from = site): Promise<string> {
   from.on(path, handler)
   const url = from.origin + path
   const body = 'De gemeenteraad heeft dinsdag lang over het plan gesproken. '.repeat(8)
@@ -41,6 +48,11 @@ async function indexed(path: string, handler: Handler, from = site): Promise<str
   const [made] = await writer.write([newArticle(1, { title: TITLE, body, url, addresses, outlet })])
   return made!.id
 }
+
+const seqOf = async (id: string) =>
+  BigInt((await pool.query('select seq from articles where id = $1', [id])).rows[0].seq)
+const outletNo = async () =>
+  Number((await pool.query('select outlet_no from outlets')).rows[0].outlet_no)
 
 const signal = new AbortController().signal
 const openedFor = (settings: Partial<Config>) => {
@@ -63,7 +75,7 @@ async function look(settings: Settings = {}, hours = 25) {
   const config = { ...crawl.config, ...settings }
   const composer = composers[settings.RIGHTS_TDM ?? 'refuse']
   const write = await createWriter(pool, config)
-  const outlet = { ...outletOf(DOMAIN, []), no: Number(rows[0].no) }
+  const outlet = { domain: DOMAIN, no: Number(rows[0].no) }
   return lookAgain({ pool, config, composer, write, signal }, outlet)
 }
 interface Settings {
@@ -192,6 +204,74 @@ t.test(
     await pool.query("update hosts set robots = null, robots_until = 'epoch'")
   },
 )
+
+const waiting = async () => (await pool.query('select id from look_answers')).rows
+const judgingAs = async (settings: Settings, write?: Judging['write']): Promise<Judging> => {
+  const config = { ...crawl.config, ...settings }
+  const own = write ?? (await createWriter(pool, config))
+  return { pool, config, composer: composers.refuse, write: own, signal }
+}
+
+t.test('the crawler asks by itself, few pages of an outlet a day and spread over it', async t => {
+  const id = await indexed('/own', reply(410))
+  const own = (settings: Partial<Config>) =>
+    lookAround({ ...crawl, config: { ...crawl.config, ...settings } }, 0)
+  await own({ RIGHTS_LOOKS: 0 })
+  await own({ RIGHTS_NOINDEX: 'keep' })
+  await pool.query('update outlets set active = false')
+  await own({})
+  await pool.query('update outlets set active = true')
+  t.equal(site.to('/own').length, 0, 'who wants no looks has none')
+  await own({})
+  t.same(await waiting(), [{ id }], 'what it answered waits')
+  const other = await indexedBeside('/beside', good)
+  await own({})
+  t.equal(site.to('/beside').length, 0, 'the next one comes later in the day')
+  await pool.query("update second_looks set looked_at = now() - interval '59 minutes'")
+  await own({})
+  t.equal(site.to('/beside').length, 0)
+  await pool.query("update second_looks set looked_at = now() - interval '61 minutes'")
+  await own({})
+  t.equal(site.to('/beside').length, 1)
+  t.same((await waiting()).length, 2)
+  const due = { seq: await seqOf(other), id: other, url: at('/beside'), outletNo: await outletNo() }
+  t.equal(await askAgain(crawl, { ...due, id: 'third' }, 2), 'put off', 'both crawlers count')
+
+  await pool.query("update second_looks set looked_at = looked_at - interval '25 hours'")
+  await own({})
+  t.equal(site.to('/own').length + site.to('/beside').length, 2, 'none is asked while one waits')
+  const judging = await judgingAs({ RIGHTS_GONE: 'remove' })
+  t.same(await judgeAnswer(judging), { id, word: 'gone', deed: 'none' })
+  t.same(await judgeAnswer(judging), { id: other, word: 'stands', deed: 'none' })
+  t.equal(await judgeAnswer(judging), null)
+  await own({})
+  t.equal(site.to('/own').length, 2, 'what may be taken out is asked first')
+})
+
+t.test('a look that is begun again is counted once', async t => {
+  const id = await indexed('/killed', reply(200, HTML, page(NOINDEX)))
+  await lookAround(crawl, 0)
+  const killed = await judgingAs({}, () => Promise.reject(new Error('killed')))
+  await t.rejects(judgeAnswer(killed), /killed/)
+  t.match(await state(id), { ...WHOLE, refusals: 1 })
+  const judging = await judgingAs({})
+  t.equal(await judgeAnswer(judging), null, 'another process may have it in hand')
+  await pool.query("update look_answers set claimed_until = 'epoch'")
+  const ended = { ...judging, signal: AbortSignal.abort() }
+  t.equal(await judgeAnswer(ended), null, 'who ends leaves it')
+  await Promise.all([judgeAnswer(judging, id), judgeAnswer(judging, id)])
+  t.match(await state(id), { ...BLANK, refusals: 1 })
+  t.same(await waiting(), [])
+})
+
+t.test('an answer goes with the article that an operator takes out', async t => {
+  const id = await indexed('/taken', good)
+  await lookAround(crawl, 0)
+  t.same(await waiting(), [{ id }])
+  await removeArticles(pool, [{ seq: await seqOf(id), id }], 'order of a court')
+  t.same(await waiting(), [])
+  t.equal(await judgeAnswer(await judgingAs({})), null)
+})
 
 t.test('the command asks, and says how much', async t => {
   const id = await indexed('/command', reply(410))

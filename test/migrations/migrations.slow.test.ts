@@ -56,7 +56,7 @@ t.test('an empty database gets all of the first schema, or nothing of it', async
 const TO_FIRST_SCHEMA = `
   drop trigger segments_below_clock on segments; drop function refuse_segment_above_clock;
   alter table segments drop column digest; alter table segments_ahead drop column digest;
-  alter table pages drop column ends, drop column rests_until; alter table feeds drop column ends, drop column moved_to; drop table canonical_claims, second_looks;
+  alter table pages drop column ends, drop column rests_until; alter table feeds drop column ends, drop column moved_to; drop table canonical_claims, look_answers, second_looks;
   alter table outlet_loads drop column unread, drop column unread_reason;
   alter table embeddings drop column ends, drop column rests_until;
   alter table article_rights drop column article_seq;

@@ -47,7 +47,7 @@ interface PageRow {
 
 const inflate = promisify(gunzip)
 /** The most bytes of a decompressed body. The crawler's limit for an answer is far lower. */
-const MAX_BYTES = 268_435_456
+export const MAX_BYTES = 268_435_456
 
 /**
  * The outlet of a page that must be normalised. Null: the page rests, or does not wait any more.

@@ -1,12 +1,12 @@
 import { snippetOf } from '../../search/analysis/text.ts'
 import { AMONG_WRITERS } from '../../search/removals.ts'
-import { type Bound, boundArticles } from '../../shared/articles/bounds.ts'
-import type { Config } from '../../shared/config/config.ts'
-import type { Rights } from '../../shared/outlets/rights.ts'
-import { type Pool, transaction } from '../../shared/postgres/pool.ts'
-import { UsageError } from '../../shared/process/command.ts'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { readCollections } from '../../shared/vectors/registry.ts'
+import { type Bound, boundArticles } from '../articles/bounds.ts'
+import type { Config } from '../config/config.ts'
+import type { Rights } from '../outlets/rights.ts'
+import { type Pool, transaction } from '../postgres/pool.ts'
+import { UsageError } from '../process/command.ts'
+import { openVectorStore } from '../vectors/qdrant-store.ts'
+import { readCollections } from '../vectors/registry.ts'
 
 /** Bounds articles, and removes their vectors. */
 export type Write = (bounds: Bound[]) => Promise<void>
