@@ -2,4 +2,4 @@
 // the tests.
 import { bootstrap } from './bootstrap.mjs'
 
-await bootstrap('scripts/test/main.ts')
+await bootstrap('test/runner/main.ts')

@@ -17,7 +17,7 @@ const isWhole = process.env.WHOLE === 'yes'
 proveScenario(etcd)
 if (isWhole) proveScenario({ ...etcd, about: `On loopback: ${etcd.about}` }, { loopback: true })
 
-const SCRIPT = fileURLToPath(new URL('../../scripts/fleet.ts', import.meta.url))
+const SCRIPT = fileURLToPath(new URL('main.ts', import.meta.url))
 const listed = (folder: string) => {
   try {
     return readdirSync(folder)

@@ -179,7 +179,7 @@ t.test('somebody listens to the errors of every process, thread, server and clie
 })
 
 t.test('nothing that runs elsewhere than in a checkout imports tests or benches', async t => {
-  const known = /^(test|bench|search\/examples|scripts\/(test\/|chaos|fleet))/
+  const known = /^(test|bench|search\/examples)/
   const inwards = imports.filter(
     ({ from, to }) => /^(test|bench)\//.test(to) && !known.test(from) && !isTest(from),
   )

@@ -2,7 +2,7 @@ import { globSync, writeFileSync } from 'node:fs'
 import { counted, describe } from '../../shared/log/printable.ts'
 import { keepCompiled } from '../../shared/process/node.ts'
 import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
-import { startTestServers } from '../../test/servers.ts'
+import { startTestServers } from '../servers.ts'
 import { check, runFiles, type TestCounts, type TestRun } from './files.ts'
 import { readTimes, selectFiles, TIMES } from './groups.ts'
 
@@ -34,7 +34,7 @@ if (process.argv.includes('--help') || process.argv.includes('-h')) {
     '  PART      only the quick and slow test files whose path holds it, without types and style;',
   )
   print('            a long file needs --long or its whole path')
-  print('  --record  keeps the time of each file in scripts/test/times.json')
+  print('  --record  keeps the time of each file in test/runner/times.json')
   process.exit(0)
 }
 const parts = process.argv.slice(2).filter(argument => !argument.startsWith('-'))
@@ -54,7 +54,7 @@ try {
   if (groups.length === 0) throw new Error(`No test file's path holds ${parts.join(' or ')}.`)
   // The checks run beside the servers' start and the first files. The mutants of what changed
   // lately take five minutes of idle processors.
-  const lately = ['node', 'scripts/test/mutate.ts', '--since', 'HEAD~50']
+  const lately = ['node', 'test/mutants/mutate.ts', '--since', 'HEAD~50']
   const checks =
     parts.length > 0
       ? []

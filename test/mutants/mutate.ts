@@ -7,7 +7,7 @@ import { runCommand, UsageError } from '../../shared/process/command.ts'
 /*
  * `npm run mutate` shows whether the tests notice changes. It changes one thing of a pure file,
  * runs its tests, and prints the changes that they did not notice. No file is written: a hook gives
- * Node the changed text instead of the file (`test/mutant.ts`). One process tries many changes. A
+ * Node the changed text instead of the file (`mutant.ts`). One process tries many changes. A
  * change counts as noticed when a test fails and passes again without the change in the same
  * process, when it also fails in a new process, or when it takes too long.
  *
@@ -218,7 +218,7 @@ async function tryFile(
 /** A process that tries changes of a file, until one of them ends it or takes too long. */
 function startRunner(file: string, tests: string[], signal: AbortSignal) {
   const options = { silent: true, signal, killSignal: 'SIGKILL' } as const
-  const child = fork(new URL('../../test/mutant.ts', import.meta.url), [file, ...tests], options)
+  const child = fork(new URL('mutant.ts', import.meta.url), [file, ...tests], options)
   let answer = (_passed: boolean) => {}
   child.on('error', () => {}).on('exit', () => answer(false))
   child.on('message', passed => typeof passed === 'boolean' && answer(passed))

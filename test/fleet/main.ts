@@ -1,6 +1,6 @@
-import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
-import { SCENARIOS } from '../test/fleet/scenarios/list.ts'
-import { type FleetVerdict, runScenario } from '../test/fleet/scenarios/run.ts'
+import { runCommand, UsageError, wholeNumber } from '../../shared/process/command.ts'
+import { SCENARIOS } from './scenarios/list.ts'
+import { type FleetVerdict, runScenario } from './scenarios/run.ts'
 
 const MOST = 1_000_000_000
 

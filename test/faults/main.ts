@@ -1,7 +1,7 @@
-import { counted } from '../shared/log/printable.ts'
-import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
-import { chaos, type Verdict } from '../test/faults/chaos.ts'
-import { type KindName, kindNames } from '../test/faults/injection/plan.ts'
+import { counted } from '../../shared/log/printable.ts'
+import { runCommand, UsageError, wholeNumber } from '../../shared/process/command.ts'
+import { chaos, type Verdict } from './chaos.ts'
+import { type KindName, kindNames } from './injection/plan.ts'
 
 const MOST = 1_000_000_000
 
