@@ -78,8 +78,9 @@ export const opener =
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds on the page as it is now, a line each. */
+/** What axe finds on the page, a line each, once it shows nothing dimmed that it reads anew. */
 export async function axe(page: Page): Promise<string[]> {
+  await page.locator('.stale').first().waitFor({ state: 'detached' })
   await page.evaluate(AXE)
   const found: unknown = await page.evaluate(
     `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] })

@@ -39,6 +39,7 @@ if (browserPath === undefined) {
     await page.keyboard.press('Enter')
     await page.waitForURL(/gemeente/)
     await button(page, 'Add this search').click()
+    await lines.nth(1).waitFor()
     t.equal(await lines.count(), 2)
     await page.locator('.compare td').getByText('gemeente').first().waitFor({ state: 'attached' })
     const csv = (
@@ -150,6 +151,7 @@ if (browserPath === undefined) {
       await page.getByRole('link', { name: 'Brussels' }).click()
       await page.getByText('Een nieuwe brug in Brussel').waitFor()
       const marked = page.locator('article.card', { has: page.locator('.pill.fresh') })
+      await marked.first().waitFor()
       t.equal(await marked.count(), 1, 'its list marks what is new')
       await page.reload()
       await marked.first().waitFor()
