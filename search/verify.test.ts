@@ -1,19 +1,17 @@
 import t from 'tap'
-import { SEGMENT_THREAD } from '../shared/postgres/segment-thread.ts'
 import { createTestPool } from '../test/database.ts'
-import { newArticle } from '../test/search/short-articles.ts'
+import { newArticle, openTestWriter } from '../test/search/short-articles.ts'
 import { indexText } from './analysis/index.ts'
-import { makeSegments, openIndexer } from './indexer.ts'
-import { openArticleWriter } from './indexing/writer.ts'
+import { makeSegments } from './indexer.ts'
 import { glanceAtIndex, type Verified, verifyIndex } from './verify.ts'
 
 const { pool } = await createTestPool(t)
-const indexer = openIndexer(pool, SEGMENT_THREAD)
+const { indexer, write } = openTestWriter(pool)
 t.teardown(() => indexer.close())
 const articles = Array.from({ length: 20 }, (_, at) =>
   newArticle(at, { body: `Bericht ${at} over een brug`, authors: ['Jan Jansen'] }),
 )
-await openArticleWriter({ pool, indexer, embedDelay: 0 }).write(articles)
+await write(articles)
 // Segments of eight articles each. Four have none.
 await makeSegments(pool, { flushed: 8n, merged: 64n })
 

@@ -1,13 +1,10 @@
 import t, { type Test } from 'tap'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool } from '../../test/database.ts'
 import { EVERYTHING } from '../../test/search/poller.ts'
-import { shortArticles } from '../../test/search/short-articles.ts'
+import { openTestWriter, shortArticles } from '../../test/search/short-articles.ts'
 import { openIndex } from '../index.ts'
-import { openIndexer } from '../indexer.ts'
 import type { Indexer } from '../types.ts'
 import { openImporter } from './import.ts'
-import { openArticleWriter } from './writer.ts'
 
 /** An importer of small segments, with what it was told to have written. */
 async function open(
@@ -15,9 +12,8 @@ async function open(
   change: (indexer: Indexer) => object = () => ({}),
 ) {
   const { pool } = await createTestPool(test)
-  const indexer = openIndexer(pool, SEGMENT_THREAD)
+  const { writer, indexer } = openTestWriter(pool)
   test.teardown(() => indexer.close())
-  const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const counts = { indexed: 0, known: 0, removed: 0 }
   const importer = openImporter({
     pool,

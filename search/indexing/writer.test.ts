@@ -1,12 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { createPool, transaction } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool, holdLock, lockWaits } from '../../test/database.ts'
 import { until } from '../../test/fleet.ts'
-import { newArticle } from '../../test/search/short-articles.ts'
+import { newArticle, openTestWriter } from '../../test/search/short-articles.ts'
 import { openDoor } from '../../test/standbys/door.ts'
-import { openIndexer } from '../indexer.ts'
 import type { NewArticle } from './new-article.ts'
 import { openArticleWriter, takeNumbers } from './writer.ts'
 
@@ -20,8 +18,7 @@ const article = (address: string, more: Partial<NewArticle> = {}): NewArticle =>
     authors: ['Jan Jansen'],
     ...more,
   })
-const indexer = openIndexer(pool, SEGMENT_THREAD)
-const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
+const { writer, indexer } = openTestWriter(pool)
 const index = (articles: NewArticle[], embedDelay = 0) =>
   openArticleWriter({ pool, indexer, embedDelay }).write(articles)
 const rows = async (sql: string, values: unknown[] = []) => (await pool.query(sql, values)).rows
@@ -198,7 +195,7 @@ t.test(
     const [before] = await rows('select last_seq from ingest_clock')
     const writer = openArticleWriter({
       pool,
-      indexer: openIndexer(pool, SEGMENT_THREAD),
+      indexer: openTestWriter(pool).indexer,
       embedDelay: 0,
       holdsClock: limit,
     })

@@ -1,15 +1,12 @@
 import t from 'tap'
-import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { ArticleRow } from '../../search/types.ts'
 import { putAlert } from '../../shared/desk/alerts/alerts.ts'
 import { QUESTION } from '../../shared/desk/alerts/messages.ts'
 import { keepSearch } from '../../shared/desk/searches.ts'
 import { createKey, updateKey } from '../../shared/plans/keys.ts'
 import { readRow } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool } from '../../test/database.ts'
-import { newArticle } from '../../test/search/short-articles.ts'
+import { newArticle, openTestWriter } from '../../test/search/short-articles.ts'
 import {
   composed,
   noteDelivered,
@@ -21,9 +18,8 @@ import {
 import { LEASE } from './retries.ts'
 
 const { pool } = await createTestPool(t)
-const indexer = openIndexer(pool, SEGMENT_THREAD)
+const { writer, indexer } = openTestWriter(pool)
 t.teardown(() => indexer.close())
-const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
 await writer.write([newArticle(1, { title: 'brug' }), newArticle(2, { title: 'brug' })])
 
 const PLAN = {

@@ -1,7 +1,5 @@
 import t, { type Test } from 'tap'
 import { openIndex } from '../../search/index.ts'
-import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { startTelling } from '../../services/api/desk/telling.ts'
 import { noteDelivered, readWaiting, takeMessages } from '../../services/notifier/message.ts'
 import { putAlert } from '../../shared/desk/alerts/alerts.ts'
@@ -16,15 +14,13 @@ import { putSet } from '../../shared/desk/outlet-sets.ts'
 import { keepSearch, removeSearch } from '../../shared/desk/searches.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createKey } from '../../shared/plans/keys.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool } from '../database.ts'
 import { until } from '../fleet.ts'
-import { newArticle } from '../search/short-articles.ts'
+import { newArticle, openTestWriter } from '../search/short-articles.ts'
 import { PLAN } from './api.ts'
 
 const { database, pool } = await createTestPool(t)
-const indexer = openIndexer(pool, SEGMENT_THREAD)
-const writer = openArticleWriter({ pool, indexer, embedDelay: 3_600_000 })
+const { writer } = openTestWriter(pool, 3_600_000)
 let numbered = 0
 const index = (title: string, domain: string, count: number) =>
   writer.write(

@@ -1,6 +1,4 @@
 import type { Test } from 'tap'
-import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { NewArticle, Pool } from '../../search/types.ts'
 import type { ShownArticle } from '../../services/api/articles/shown-article.ts'
 import { type SemanticSearch, SemanticUnavailable } from '../../services/api/semantic/query.ts'
@@ -10,9 +8,8 @@ import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { type ApiKey, createKey, type Plan } from '../../shared/plans/keys.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
-import { newArticle } from '../search/short-articles.ts'
+import { newArticle, openTestWriter } from '../search/short-articles.ts'
 import { emptyTestArchive, makeTestSegments, TEST_ARCHIVE } from '../search/store.ts'
 import { readUrlsOf } from '../standbys/reading.ts'
 
@@ -134,8 +131,7 @@ export async function startTestApi(
       ask(`${api.base}${path}`, secret, init),
     async index(articles: (Partial<NewArticle> & { title: string })[]) {
       const complete = articles.map(article => completed(article, ++numbered))
-      const indexer = openIndexer(pool, SEGMENT_THREAD)
-      await openArticleWriter({ pool, indexer, embedDelay: 3_600_000 }).write(complete)
+      await openTestWriter(pool, 3_600_000).write(complete)
       if (TEST_ARCHIVE !== null) await makeTestSegments(pool, { flushed: 1n, merged: 8n })
     },
     async stop() {

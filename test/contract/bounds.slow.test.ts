@@ -1,17 +1,15 @@
 import t from 'tap'
-import { openIndexer } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { newArticle } from '../search/short-articles.ts'
+import { newArticle, openTestWriter } from '../search/short-articles.ts'
 import { sent, startTestApi } from './api.ts'
 
 // Bounds that only many articles reach, to the article: the last one is in no segment yet.
 const { pool, issue, ask, index } = await startTestApi(t)
 const { secret } = await issue()
-const parts = { pool, indexer: openIndexer(pool, SEGMENT_THREAD), embedDelay: 3_600_000 }
-t.teardown(() => parts.indexer.close())
-const importer = openImporter({ ...parts, writer: openArticleWriter(parts), written() {} })
+const embedDelay = 3_600_000
+const { indexer, writer } = openTestWriter(pool, embedDelay)
+t.teardown(() => indexer.close())
+const importer = openImporter({ pool, indexer, writer, embedDelay, written() {} })
 const title = 'Sluis aan kade'
 
 async function fill(from: number, to: number): Promise<void> {

@@ -1,7 +1,5 @@
 import t, { type Test } from 'tap'
 import { openIndex } from '../../search/index.ts'
-import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { startTelling } from '../../services/api/desk/telling.ts'
 import { noteDelivered, takeMessages } from '../../services/notifier/message.ts'
 import { putAlert } from '../../shared/desk/alerts/alerts.ts'
@@ -9,10 +7,9 @@ import { changeSearch, keepSearch } from '../../shared/desk/searches.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createKey, updateKey } from '../../shared/plans/keys.ts'
 import { createPool, type Pool, readRow } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool, PATIENT } from '../database.ts'
 import { until } from '../fleet.ts'
-import { newArticle } from '../search/short-articles.ts'
+import { newArticle, openTestWriter } from '../search/short-articles.ts'
 import { PLAN } from './api.ts'
 
 /*
@@ -37,10 +34,8 @@ async function begin(test: Pick<Test, 'teardown'>, ...titles: string[]) {
     zone: 'UTC',
     language: 'en' as const,
   })
-  const indexer = openIndexer(own, SEGMENT_THREAD)
-  await openArticleWriter({ pool: own, indexer, embedDelay: 3_600_000 }).write(
-    titles.map((title, at) => newArticle(at, { title })),
-  )
+  const { indexer, write } = openTestWriter(own, 3_600_000)
+  await write(titles.map((title, at) => newArticle(at, { title })))
   await indexer.close()
   const index = openIndex(pool)
   test.teardown(() => index.close())

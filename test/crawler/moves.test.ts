@@ -2,19 +2,16 @@ import pg from 'pg'
 import t from 'tap'
 import { refuseMoved, rename } from '../../scripts/outlets/rename.ts'
 import { syncOutlets } from '../../scripts/outlets/sync.ts'
-import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { addDomains, withoutWriters } from '../../search/removals.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { transaction } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { findDoomed, removeArticles } from '../../shared/removals/remove.ts'
 import { lockWaits } from '../database.ts'
 import { until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { queryOf } from '../search/comparison.ts'
 import { EVERYTHING } from '../search/poller.ts'
-import { newArticle } from '../search/short-articles.ts'
+import { newArticle, openTestWriter } from '../search/short-articles.ts'
 import { openTestIndex } from '../search/store.ts'
 import { outletOf, rss, startScene } from './crawl.ts'
 
@@ -39,8 +36,7 @@ const context = {
   signal: new AbortController().signal,
 }
 
-const indexer = openIndexer(pool, SEGMENT_THREAD)
-const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
+const { writer, indexer } = openTestWriter(pool)
 const search = openTestIndex(pool)
 t.teardown(() => Promise.all([indexer.close(), search.close()]))
 

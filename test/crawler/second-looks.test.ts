@@ -1,17 +1,14 @@
 import t from 'tap'
 import { LOOKS_A_DAY, lookAgain } from '../../scripts/outlets/second-looks.ts'
-import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { askAgain, lookAround } from '../../services/crawler/second-looks.ts'
 import { composerOptions, openComposer } from '../../services/normaliser/composer.ts'
 import { type Judging, judgeAnswer } from '../../services/normaliser/second-looks.ts'
 import { addressKey } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createWriter } from '../../shared/removals/bounding.ts'
 import { removeArticles } from '../../shared/removals/remove.ts'
 import { runScript } from '../script.ts'
-import { newArticle } from '../search/short-articles.ts'
+import { newArticle, openTestWriter } from '../search/short-articles.ts'
 import { startScene } from './crawl.ts'
 import { type Handler, redirect, reply } from './site.ts'
 
@@ -26,11 +23,7 @@ const good = reply(200, HTML, page())
 const NOINDEX = '<meta name="robots" content="noindex">'
 
 await run.outlets({ [DOMAIN]: [at('/feed.xml'), `${sites[1]!.origin}/feed.xml`] })
-const writer = openArticleWriter({
-  pool,
-  indexer: openIndexer(pool, SEGMENT_THREAD),
-  embedDelay: 0,
-})
+const { writer } = openTestWriter(pool)
 
 /** Indexes an article of the page, and forgets all others of the outlet. */
 async function indexed(path: string, handler: Handler, from = site): Promise<string> {

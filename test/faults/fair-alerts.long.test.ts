@@ -1,14 +1,11 @@
 import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createKey } from '../../shared/plans/keys.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { PLAN } from '../contract/api.ts'
 import { createTestPool } from '../database.ts'
 import { createFleet, freePort, listen, until } from '../fleet.ts'
-import { newArticle } from '../search/short-articles.ts'
+import { newArticle, openTestWriter } from '../search/short-articles.ts'
 
 /*
  * A thousand alerts of five keys, half of them expressions, each of which finds one of twenty new
@@ -61,8 +58,7 @@ async function round(name: string): Promise<number> {
     const { key } = await createKey(pool, 'test', PLAN)
     await pool.query(ALERTS, [key.id, to, name, OF_A_KEY, ARTICLES])
   }
-  const indexer = openIndexer(pool, SEGMENT_THREAD)
-  const writer = openArticleWriter({ pool, indexer, embedDelay: 3_600_000 })
+  const { writer, indexer } = openTestWriter(pool, 3_600_000)
   await writer.write(
     Array.from({ length: ARTICLES }, (_, n) =>
       newArticle(++numbered, { title: `woord${name}${n} is nieuws` }),

@@ -3,17 +3,15 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { migrate, migrationFiles } from '../../infra/migrations/migrate.ts'
 import { renewKeys, renewTexts } from '../../scripts/reindex/renew.ts'
-import { makeSegments, openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { makeSegments } from '../../search/indexer.ts'
 import { glanceAtIndex } from '../../search/verify.ts'
 import { glanceAtRules } from '../../shared/articles/rules.ts'
 import { createPool, FIRST_SCHEMA, type Pool, SCHEMA } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestDatabase, PATIENT, type TestDatabase } from '../database.ts'
 import { until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { FEW } from '../search/archive-index.ts'
-import { shortArticles } from '../search/short-articles.ts'
+import { openTestWriter, shortArticles } from '../search/short-articles.ts'
 
 /** As the account that migrates: what a superuser makes, it may not change. */
 async function emptyDatabase(t: Test): Promise<[TestDatabase, pg.Client]> {
@@ -77,8 +75,8 @@ t.test(
     const database = await createTestDatabase(t)
     const write = async (first: number, count: number, work: (pool: Pool) => Promise<unknown>) => {
       const pool = createPool(database.url, 'test', () => {}, PATIENT)
-      const indexer = openIndexer(pool, SEGMENT_THREAD)
-      await openArticleWriter({ pool, indexer, embedDelay: 0 }).write(shortArticles(first, count))
+      const { indexer, write: add } = openTestWriter(pool)
+      await add(shortArticles(first, count))
       await work(pool)
       await indexer.close()
       await pool.end()

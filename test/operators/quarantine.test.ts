@@ -1,22 +1,19 @@
 import t from 'tap'
-import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool } from '../database.ts'
 import { runScript } from '../script.ts'
 import { sentence } from '../search/copy-histories.ts'
-import { newArticle } from '../search/short-articles.ts'
+import { newArticle, openTestWriter } from '../search/short-articles.ts'
 
 t.test(
   'an article whose vector is given up leaves its group, and its copies find another',
   async t => {
     const { database, pool } = await createTestPool(t)
-    const indexer = openIndexer(pool, SEGMENT_THREAD)
+    const { indexer, write } = openTestWriter(pool)
     t.teardown(() => indexer.close())
     const body = sentence(90)
     const articles = [1, 2, 3].map(number => newArticle(number, { body }))
-    await openArticleWriter({ pool, indexer, embedDelay: 0 }).write(articles)
+    await write(articles)
     const groups = openCopyGroups(pool)
     const { signal } = new AbortController()
     const firsts = async () => {

@@ -3,17 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { migrate } from '../../infra/migrations/migrate.ts'
-import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { ask, PLAN } from '../contract/api.ts'
 import { PATIENT, withDatabase } from '../database.ts'
 import { operatorsFile } from '../fleet/parts/operators-file.ts'
 import { createFleet, type Fleet, until } from '../fleet.ts'
 import { runScript } from '../script.ts'
-import { newArticle } from '../search/short-articles.ts'
+import { newArticle, openTestWriter } from '../search/short-articles.ts'
 import { endRecovery, recoverTo, untilAtMoment } from './log-archive.ts'
 import { createMachine, type Server } from './server.ts'
 
@@ -52,11 +49,7 @@ async function write(
   work: Promise<unknown> = Promise.resolve(),
 ): Promise<string[]> {
   const pool = createPool(url, 'test', () => {}, PATIENT)
-  const writer = openArticleWriter({
-    pool,
-    indexer: openIndexer(pool, SEGMENT_THREAD),
-    embedDelay: 3_600_000,
-  })
+  const { writer } = openTestWriter(pool, 3_600_000)
   const titles: string[] = []
   let isDone = false
   const writing = async () => {

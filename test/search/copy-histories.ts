@@ -1,17 +1,14 @@
 import type { Test } from 'tap'
 import { createRandom } from '../../bench/search/generator.ts'
 import { words } from '../../search/analysis/index.ts'
-import { openIndexer } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { type Bound, boundArticles } from '../../shared/articles/bounds.ts'
 import { openCopyGroups, openGroupCheck } from '../../shared/copies/pass.ts'
 import { judge, leastCommon, sampleOf } from '../../shared/copies/shingles.ts'
 import { createPool, transaction } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool, PATIENT } from '../database.ts'
-import { newArticle } from './short-articles.ts'
+import { newArticle, openTestWriter } from './short-articles.ts'
 
 /*
  * Texts as desks edit them, by a recipe with a seed, and stars of them made from all pairs by the
@@ -168,8 +165,7 @@ const toArticle = ({ at, outlet, body }: Story, number: number): NewArticle =>
  */
 export async function tryCopies(t: Test, texts: string[][], count: number): Promise<void> {
   const { database, pool } = await createTestPool(t)
-  const indexer = openIndexer(pool, SEGMENT_THREAD)
-  const writer = openArticleWriter({ pool, indexer, embedDelay: 3_600_000 })
+  const { writer, indexer } = openTestWriter(pool, 3_600_000)
   const importer = openImporter({
     pool,
     writer,

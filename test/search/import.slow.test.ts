@@ -2,16 +2,14 @@ import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { whileAway } from '../../scripts/articles/while-away.ts'
 import { openIndex } from '../../search/index.ts'
-import { makeSegments, openIndexer } from '../../search/indexer.ts'
+import { makeSegments } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { ArticleWriter, Importer, Indexer } from '../../search/types.ts'
 import { countOf, type Pool } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { createTestPool, holdLock, lockWaits } from '../database.ts'
 import { until } from '../fleet.ts'
 import { EVERYTHING } from './poller.ts'
-import { newArticle, shortArticles } from './short-articles.ts'
+import { newArticle, openTestWriter, shortArticles } from './short-articles.ts'
 
 const SIZES = { most: 250, least: 20, text: 10_000_000 }
 
@@ -26,8 +24,7 @@ const open = async (test: Pick<Test, 'teardown'>, options?: Options) =>
   openBeside(test, (await createTestPool(test)).pool, options)
 
 function openBeside(test: Pick<Test, 'teardown'>, pool: Pool, options: Options = {}) {
-  const indexer = openIndexer(pool, SEGMENT_THREAD)
-  const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
+  const { writer, indexer } = openTestWriter(pool)
   const counts = { indexed: 0, known: 0 }
   const importer = openImporter({
     pool,
@@ -234,7 +231,7 @@ t.test('tasks of one thread at a time each get the segment of their own articles
 t.test('a thread may be ended at any moment of its start', async t => {
   const { pool } = await createTestPool(t)
   for (let ms = 0; ms < 400; ms += 15) {
-    const indexer = openIndexer(pool, SEGMENT_THREAD)
+    const { indexer } = openTestWriter(pool)
     const building = indexer.imported.build({ sources: [], titles: [], bodies: [] }).catch(() => {})
     await setTimeout(ms)
     await indexer.close()

@@ -1,4 +1,7 @@
-import type { NewArticle } from '../../search/types.ts'
+import { type Indexer, openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
+import type { ArticleWriter, NewArticle, Pool } from '../../search/types.ts'
+import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 
 /** An article of a title alone, which has the word "gemeente" and one of its own. */
 export function newArticle(number: number, more: Partial<NewArticle> = {}): NewArticle {
@@ -19,3 +22,13 @@ export function newArticle(number: number, more: Partial<NewArticle> = {}): NewA
 /** So many of them, so that thousands are soon there. */
 export const shortArticles = (from: number, count: number): NewArticle[] =>
   Array.from({ length: count }, (_, at) => newArticle(from + at))
+
+/** A writer of articles with the indexer that is told of them; `write` of the writer alone. */
+export function openTestWriter(
+  pool: Pool,
+  embedDelay = 0,
+): { indexer: Indexer; writer: ArticleWriter; write: ArticleWriter['write'] } {
+  const indexer = openIndexer(pool, SEGMENT_THREAD)
+  const writer = openArticleWriter({ pool, indexer, embedDelay })
+  return { indexer, writer, write: writer.write }
+}

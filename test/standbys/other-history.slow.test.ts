@@ -1,19 +1,16 @@
 import { once } from 'node:events'
 import t from 'tap'
 import { WORD_RULES } from '../../search/analysis/index.ts'
-import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { readPlace } from '../../services/api/desk/place.ts'
 import { boundArticles } from '../../shared/articles/bounds.ts'
 import { openCopyGroups, openGroupCheck } from '../../shared/copies/pass.ts'
 import { keepCitation } from '../../shared/desk/citations.ts'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createPool, type Pool, readColumn, transaction } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { PLAN } from '../contract/api.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { generatedTexts } from '../search/copy-histories.ts'
-import { newArticle } from '../search/short-articles.ts'
+import { newArticle, openTestWriter } from '../search/short-articles.ts'
 import { openDoor } from './door.ts'
 import { startTestCluster } from './servers.ts'
 
@@ -35,8 +32,8 @@ t.teardown(() => pool.end())
 
 const texts = generatedTexts(24).map(text => [...text, ...text].join('\n'))
 async function write(...keys: number[]): Promise<void> {
-  const indexer = openIndexer(pool, SEGMENT_THREAD)
-  await openArticleWriter({ pool, indexer, embedDelay: 0 }).write(
+  const { indexer, writer } = openTestWriter(pool)
+  await writer.write(
     keys.map(key => newArticle(key, { title: `brug ${key}`, body: texts[key]!, snippet: 'brug' })),
   )
   await indexer.close()

@@ -1,17 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
-import { makeSegments, openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
+import { makeSegments } from '../../search/indexer.ts'
 import { followHistory } from '../../services/api/standbys/history.ts'
 import { openStandbys, refusals, statements } from '../../services/api/standbys/servers.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { ask, noSemanticSearch, sent, startTestApi, type TestApi } from '../contract/api.ts'
 import { PATIENT } from '../database.ts'
 import { until } from '../fleet.ts'
-import { newArticle } from '../search/short-articles.ts'
+import { newArticle, openTestWriter } from '../search/short-articles.ts'
 import { openDoor } from './door.ts'
 import { startTestCluster, type TestPostgres, type TestStandby } from './servers.ts'
 
@@ -221,8 +219,7 @@ t.test(
      */
     const write = async (word: string, others: number) => {
       const pool = createPool(cluster.current().in(url), 'test', () => {}, PATIENT)
-      const indexer = openIndexer(pool, SEGMENT_THREAD)
-      const { write } = openArticleWriter({ pool, indexer, embedDelay: 3_600_000 })
+      const { indexer, write } = openTestWriter(pool, 3_600_000)
       const articles = Array.from({ length: 10 }, (_, n) =>
         newArticle(100 + n, {
           title: `${word} brug ${n}`,
