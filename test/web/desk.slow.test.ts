@@ -209,8 +209,10 @@ if (browserPath === undefined) {
       t.equal(await kept(), null, 'one click forgets it in all tabs')
       await another.close()
       await enter(true)
+      // No request of the page is on its way when the key ends.
+      await page.goto('about:blank')
       await revokeKey(api.pool, key.id)
-      await page.reload()
+      await page.goto(`${api.base}/`)
       await page.getByText('This key does not work').first().waitFor()
       t.equal(await kept(), null, 'a key that is refused is not kept')
     },
