@@ -5,6 +5,8 @@ import { Pool } from 'undici'
 export interface Asking {
   path: string
   headers?: Record<string, string>
+  /** JSON. A request with a body is a POST. */
+  body?: string
 }
 
 /** The answer of an API. */
@@ -31,14 +33,18 @@ const PATIENCE = 30_000
 export function createClient(base: string, key: string, connections = 64): Client {
   const pool = new Pool(base, { connections, headersTimeout: PATIENCE, bodyTimeout: PATIENCE })
   return {
-    async ask({ path, headers: own }) {
+    async ask({ path, headers: own, body: sent }) {
       try {
-        const request = {
-          method: 'GET' as const,
+        const { statusCode, headers, body } = await pool.request({
+          method: sent === undefined ? 'GET' : 'POST',
           path,
-          headers: { authorization: `Bearer ${key}`, ...own },
-        }
-        const { statusCode, headers, body } = await pool.request(request)
+          headers: {
+            authorization: `Bearer ${key}`,
+            ...(sent !== undefined && { 'content-type': 'application/json' }),
+            ...own,
+          },
+          body: sent ?? null,
+        })
         return {
           status: statusCode,
           etag: String(headers.etag ?? ''),

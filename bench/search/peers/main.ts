@@ -8,7 +8,9 @@ import { measureSizes, type SearchBench } from '../build.ts'
 import { shuffled } from '../generator.ts'
 import { measureQuery, RUNS, timed, withIndex } from '../measure.ts'
 import { type PeerDocument, type PeerQuestion, questionOf, readDocuments } from './documents.ts'
+import { compareHttp } from './http.ts'
 import { withLucene } from './lucene.ts'
+import { withOpensearch } from './opensearch.ts'
 import { LIMIT_MS, type Peer, type PeerKey, type ShownArticle } from './peer.ts'
 import { withPostgres } from './postgres.ts'
 
@@ -18,10 +20,13 @@ import { withPostgres } from './postgres.ts'
  */
 const MOST_NAMES = 1_000
 const MISMATCHES_SHOWN = 5
+const HTTP_SECONDS = 10
 
 /** A question, and Perscope's answer. */
 interface Answered {
   className: string
+  /** The request for its first page. */
+  path: string
   question: PeerQuestion
   rows: ShownArticle[]
   total: number | null
@@ -29,7 +34,7 @@ interface Answered {
   ms: number
 }
 
-const WITH = { postgres: withPostgres, lucene: withLucene }
+const WITH = { postgres: withPostgres, lucene: withLucene, opensearch: withOpensearch }
 
 /**
  * This index keeps no answer of an earlier search, because the peers keep none. Words stay in
@@ -41,10 +46,15 @@ const NOTHING_KEPT = { counts: 1, verified: 1 }
  * Asks Perscope and other engines the same questions about the same articles, whose words are the
  * same for all engines. It compares every answer with Perscope's answer.
  *
+ * @param seconds of each load over HTTP, for peers that are servers
  * @returns figures of Perscope, when it keeps no answers, under their usual names; figures of a
  * peer as `peer_KEY_p50_ms` …; and figures of Perscope as it normally runs as `kept_p50_ms` …
  */
-export async function comparePeers(bench: SearchBench, keys: readonly PeerKey[]): Promise<Figures> {
+export async function comparePeers(
+  bench: SearchBench,
+  keys: readonly PeerKey[],
+  seconds = HTTP_SECONDS,
+): Promise<Figures> {
   const kept = await withIndex(bench.url, (index, pool) => askPerscope(bench, pool, index))
   const work = async (index: SearchIndex, pool: Pool) => {
     const { answered, cpu } = await askPerscope(bench, pool, index)
@@ -55,6 +65,7 @@ export async function comparePeers(bench: SearchBench, keys: readonly PeerKey[])
     const figures: Figures = {
       classes: bench.classes.length,
       ...figuresOf('', answered, own),
+      ...quantiles('round_trip_', await roundTrips(pool), PARTS),
       ...quantiles('kept_', timesOf(kept.answered), PARTS),
       kept_cpu_ms: rounded(kept.cpu),
       kept_mismatches: isDeepStrictEqual(answers(kept.answered), answers(answered)) ? 0 : 1,
@@ -63,6 +74,21 @@ export async function comparePeers(bench: SearchBench, keys: readonly PeerKey[])
       say(peer.title)
       const build = await buildPeer(peer, readDocuments(pool, index), bench.signal)
       Object.assign(figures, await askPeer(peer, answered, build, bench.signal))
+      if (peer.http) {
+        const { base, request } = peer.http
+        const asked = answered.filter(one => one.question.after === null && isShort(one))
+        const requests = asked.map(one => request(one.question))
+        const served = { name: peer.key, base, requests, pids: await peer.pids() }
+        Object.assign(
+          figures,
+          await compareHttp(
+            bench,
+            asked.map(one => one.path),
+            served,
+            seconds,
+          ),
+        )
+      }
     }
     for (const key of keys) await WITH[key](bench, measure)
     return figures
@@ -71,6 +97,19 @@ export async function comparePeers(bench: SearchBench, keys: readonly PeerKey[])
 }
 
 const PARTS = [0.5, 0.95, 0.99, 1]
+const ROUND_TRIPS = 5_000
+
+/**
+ * ms of the shortest statement by the driver that searches use. A search that waits for Postgres
+ * once cannot be faster.
+ */
+async function roundTrips(pool: Pool): Promise<number[]> {
+  const times: number[] = []
+  for (let number = 0; number < ROUND_TRIPS; number++)
+    times.push(await timed(() => pool.query({ name: 'round_trip', text: 'select 1' })))
+  return times
+}
+
 const timesOf = (asked: { ms: number }[]) => asked.map(({ ms }) => ms)
 
 /** Builds the index of a peer. @returns the seconds, without those for reading the articles */
@@ -100,7 +139,7 @@ async function askPerscope({ signal, classes }: SearchBench, pool: Pool, index: 
   )
   let spent = 0
   for (const { name: className, queries, deep } of shuffled(classes)) {
-    for (const { query } of queries) {
+    for (const { path, query } of queries) {
       signal.throwIfAborted()
       const used = process.cpuUsage()
       const { ms, page, after } = await measureQuery(index, query, deep, rows[0])
@@ -112,6 +151,7 @@ async function askPerscope({ signal, classes }: SearchBench, pool: Pool, index: 
       )
       answered.push({
         className,
+        path,
         question,
         rows: shown,
         total: question.cap === null ? null : page.total,
@@ -129,9 +169,7 @@ async function askPeer(
   build: number,
   signal: AbortSignal,
 ): Promise<Figures> {
-  const own = answered.filter(({ question: { publisherNos, authorNos } }) => {
-    return (publisherNos?.length ?? 0) + (authorNos?.length ?? 0) <= MOST_NAMES
-  })
+  const own = answered.filter(isShort)
   // Before the clock starts, the peer answers the first query of each class: a JVM needs some work
   // before it is fast.
   for (const [first] of Map.groupBy(own, one => one.className).values())
@@ -177,6 +215,9 @@ async function askPeer(
     [`${name}over_limit`]: times.filter(({ ms }) => ms === LIMIT_MS).length,
   }
 }
+
+const isShort = ({ question: { publisherNos, authorNos } }: Answered): boolean =>
+  (publisherNos?.length ?? 0) + (authorNos?.length ?? 0) <= MOST_NAMES
 
 const processorMs = async (peer: Peer) => sum(processes(await peer.pids()).map(one => one.ms))
 

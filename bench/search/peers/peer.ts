@@ -1,7 +1,8 @@
+import type { Asking } from '../../load.ts'
 import type { PeerDocument, PeerQuestion } from './documents.ts'
 
 /** The engines that `--peers` can name. */
-export const PEERS = ['postgres', 'lucene'] as const
+export const PEERS = ['postgres', 'lucene', 'opensearch'] as const
 export type PeerKey = (typeof PEERS)[number]
 
 /** Another search engine. It has the same articles, and their words are the same. */
@@ -10,6 +11,8 @@ export interface Peer {
   key: PeerKey
   /** Name, version and settings of the peer, for people. */
   title: string
+  /** Set for a server that answers over HTTP: its address, and a question in its form. */
+  http?: { base: string; request(question: PeerQuestion): Asking }
   add(documents: PeerDocument[]): Promise<void>
   /** Finishes building, for example indexes and statistics. */
   finish(): Promise<void>

@@ -8,6 +8,8 @@ import { PEERS } from './peer.ts'
 
 /** The test asks one class in every 37. */
 const CLASSES = 37
+/** Long enough to see that the servers answer. */
+const HTTP_SECONDS = 0.3
 
 t.test('other engines find what Perscope finds', async t => {
   const { signal } = new AbortController()
@@ -24,8 +26,14 @@ t.test('other engines find what Perscope finds', async t => {
   const server = servers.addresses.DATABASE_URL!
   const built = await buildCorpus(server, 1_500, signal)
   const classes = queryClasses(built.corpus, 1).filter((_, number) => number % CLASSES === 0)
-  const figures = await comparePeers({ servers, dataDir, server, signal, ...built, classes }, PEERS)
+  const figures = await comparePeers(
+    { servers, dataDir, server, signal, ...built, classes },
+    PEERS,
+    HTTP_SECONDS,
+  )
   t.equal(figures.kept_mismatches, 0, 'what is kept changes no answer')
+  for (const [name, value] of Object.entries(figures))
+    if (/^http_.*_failures$/.test(name)) t.equal(value, 0, name)
   for (const key of PEERS) {
     if (figures[`peer_${key}_compared`] === undefined) t.comment(`${key} cannot run here.`)
     else

@@ -20,7 +20,7 @@ const ANSWER_MS = 5_000
 /** Without so many it refuses to listen on addresses that are not loopback. */
 const FILES = 65_535
 /** MB. All of it is taken at the start, as OpenSearch's manual advises. */
-const HEAP = 512
+const TEST_HEAP = 512
 
 export interface OpensearchCluster {
   nodes: { host: Host; url: string }[]
@@ -30,12 +30,14 @@ export interface OpensearchCluster {
 /**
  * Starts a node of one cluster on each host (`infra/ha/opensearch/opensearch.yml`).
  *
+ * @param heap MB of each node
  * @throws MissingProgram where OpenSearch cannot be had
  */
 export async function startOpensearch(
   box: Box,
   hosts: readonly Host[],
   signal: AbortSignal,
+  heap = TEST_HEAP,
 ): Promise<OpensearchCluster> {
   const files = Number((await run('/bin/sh', ['-c', 'ulimit -n'])).stdout)
   if (box.network.kind === 'namespaces' && files < FILES)
@@ -52,7 +54,7 @@ export async function startOpensearch(
     const part = (name: string) => join(folder, name)
     for (const name of ['config', 'data', 'logs', 'tmp'])
       await mkdir(part(name), { recursive: true })
-    await configure(home, part('config'))
+    await configure(home, part('config'), heap)
     await giveTo(owner, folder)
     // Settings that differ from the operators' file. They win over it on the command line.
     const settings = {
@@ -123,14 +125,14 @@ export async function startTestOpensearch(
   }
 }
 
-async function configure(home: string, config: string): Promise<void> {
+async function configure(home: string, config: string, heap: number): Promise<void> {
   await copyFile(operatorsFile('opensearch/opensearch.yml'), join(config, 'opensearch.yml'))
   await copyFile(join(home, 'config', 'log4j2.properties'), join(config, 'log4j2.properties'))
   const delivered = await readFile(join(home, 'config', 'jvm.options'), 'utf8')
   const jvm = delivered.split('\n').filter(line => !/^-Xm|Xlog:gc/.test(line))
   await writeFile(
     join(config, 'jvm.options'),
-    [...jvm, `-Xms${HEAP}m`, `-Xmx${HEAP}m`, ''].join('\n'),
+    [...jvm, `-Xms${heap}m`, `-Xmx${heap}m`, ''].join('\n'),
   )
 }
 
