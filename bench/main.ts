@@ -12,6 +12,7 @@ const NAMES = [
   'week',
   'copies',
   'fairness',
+  'requests',
 ] as const
 
 await runCommand(
@@ -27,6 +28,7 @@ await runCommand(
       'growth [--words N]',
       'semantic --related',
       'fairness [--only LOAD] [--seconds N]',
+      'requests [--rows N]',
     ],
     options: {
       data: { value: 'DIR', about: 'where the corpora lie (default ../shared/data)' },
