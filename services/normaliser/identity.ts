@@ -60,9 +60,7 @@ export function identify(sighting: Sighting): Identity {
   const canonical = believable(sighting.canonical)
   const amp = believable(sighting.amp)
   const own = canonical ?? arrived
-  const keys = [own, arrived, named, amp]
-    .filter(url => url !== null)
-    .map(url => addressKey(url.href))
+  const keys = [own, arrived, named, amp].filter(url => url !== null).map(url => addressKey(url))
   return { url: cleanAddress(own), addresses: [...new Set(keys)] }
 }
 
@@ -85,7 +83,7 @@ function believableLink(page: URL, written: string | null | undefined): URL | nu
   if (link === null || !sameSite(page, link)) return null
   // The link may be the page's own address in another spelling, as the link of an AMP page to its
   // article. It is trusted, because it cannot merge two articles.
-  if (addressKey(link.href) === addressKey(page.href) && !isNoArticle(link)) return link
+  if (addressKey(link) === addressKey(page) && !isNoArticle(link)) return link
   return isNoArticle(link) || isSectionOf(link, page) ? null : link
 }
 
@@ -184,11 +182,9 @@ export interface Languages {
  */
 function isInAnotherLanguage(link: URL, page: URL[], { own, twins }: Languages): boolean {
   const stated = statedLanguages(twins, page[0] ?? link)
-  const ofLink = stated.get(addressKey(link.href))
+  const ofLink = stated.get(addressKey(link))
   if (ofLink !== undefined) {
-    const ofPage = page
-      .map(url => stated.get(addressKey(url.href)))
-      .find(found => found !== undefined)
+    const ofPage = page.map(url => stated.get(addressKey(url))).find(found => found !== undefined)
     const mine = ofPage ?? new Set([primaryOf(own)])
     return ![...ofLink].some(language => mine.has(language))
   }
@@ -202,7 +198,7 @@ function statedLanguages(twins: Twin[], base: URL): Map<string, Set<string>> {
   for (const { language, href } of twins) {
     const url = readAddress(href, base.href)
     if (url === null || primaryOf(language) === 'x') continue
-    const key = addressKey(url.href)
+    const key = addressKey(url)
     stated.set(key, (stated.get(key) ?? new Set()).add(primaryOf(language)))
   }
   return stated

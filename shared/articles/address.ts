@@ -51,13 +51,14 @@ export const ADDRESS_RULES = 1
  * article. The port stays unless it is the default of the scheme. A key has at most 512 ASCII
  * characters. `addressKey('https://' + key)` is `key` again.
  *
+ * @param address as written, or as `readAddress` has read it
  * @throws TypeError when `readAddress` refuses the address
  */
-export function addressKey(address: string): string {
-  const url = readAddress(address)
+export function addressKey(address: string | URL): string {
+  const url = typeof address === 'string' ? readAddress(address) : address
   if (url === null)
     throw new TypeError(
-      `not an http(s) address of at most ${ADDRESS_LIMIT} characters: ${address.slice(0, 100)}`,
+      `not an http(s) address of at most ${ADDRESS_LIMIT} characters: ${String(address).slice(0, 100)}`,
     )
   const real = outOfAmpCache(url) ?? url
   const key =

@@ -11,6 +11,7 @@ import {
   LANGUAGE_NAMES,
   mainThing,
   named,
+  ownAddresses,
   publishedMetas,
   SITE_NAMES,
   TITLE_NAMES,
@@ -113,7 +114,8 @@ export function readMetadata(
       .toArray()
       .map(script => $(script).text()),
   )
-  const article = mainThing(things, [url, canonical], [social, title])
+  const own = ownAddresses(url, canonical)
+  const article = mainThing(things, own, [social, title])
   const about =
     things.find(thing => thing.types.some(type => /webpage|itempage/.test(type))) ?? null
   const structured = article?.headline ? oneLine(article.headline) : null
@@ -169,7 +171,7 @@ export function readMetadata(
     body: article?.body ?? null,
     free: article?.free ?? null,
     paidParts: paidPartsOf([article, about]),
-    signs: articleSigns(metas, article, url, canonical),
+    signs: articleSigns(metas, article, own),
   }
 }
 
@@ -242,13 +244,10 @@ const RSL = /<script\s[^<>]{0,200}application\/rsl\+xml/i
 
 /** The canonical link; null when several links differ. Search engines also ignore these. */
 function oneCanonical(hrefs: string[], url: string): string | null {
-  const keys = new Set(
-    hrefs
-      .map(href => readAddress(href, url)?.href)
-      .filter(href => href !== undefined)
-      .map(addressKey),
-  )
-  return keys.size === 1 ? (hrefs.find(href => readAddress(href, url) !== null) ?? null) : null
+  const links = hrefs
+    .map(href => ({ href, read: readAddress(href, url) }))
+    .flatMap(({ href, read }) => (read === null ? [] : [{ href, key: addressKey(read) }]))
+  return new Set(links.map(({ key }) => key)).size === 1 ? links[0]!.href : null
 }
 
 const AUTHOR_CARD = new RegExp(`^${anyOf(rules => rules.authors.cardLabels)}`, 'i')

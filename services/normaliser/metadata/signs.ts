@@ -19,29 +19,38 @@ export interface ArticleSigns {
 export function articleSigns(
   metas: Map<string, string[]>,
   thing: StatedThing | null,
-  url: string,
-  canonical: string | null,
+  addresses: OwnAddresses,
 ): ArticleSigns {
-  const own =
-    thing !== null && isArticle(thing) && !isElsewhere(thing, [url, canonical]) ? thing : null
+  const isElsewhere = thing !== null && thing.addresses.length > 0 && !isAt(thing, addresses)
+  const own = thing !== null && isArticle(thing) && !isElsewhere ? thing : null
   const type = named(metas, ['og:type'])[0] ?? ''
   return {
     typed: own !== null || /^\W*(article|news\.?article|blog|video\.episode)\b/i.test(type),
     dated:
       (own?.published.length ?? 0) > 0 || publishedMetas(metas).some(date => /\d{4}/.test(date)),
-    canonical: leadsHere(canonical, url),
+    canonical: leadsHere(addresses),
   }
 }
 
-function leadsHere(canonical: string | null, url: string): boolean {
-  const target = readAddress(canonical ?? '', url)
-  const here = readAddress(url)
-  if (canonical === null || target === null || here === null) return false
-  return (
-    addressKey(target.href) === addressKey(here.href) &&
-    (here.pathname !== '/' || here.search !== '')
-  )
+/** The addresses of a page: its own, and the canonical one that it states. */
+export interface OwnAddresses {
+  here: URL | null
+  canonical: URL | null
+  /** The keys of both, made by `keysOf`. */
+  keys: ReadonlySet<string>
 }
+
+export function ownAddresses(url: string, canonical: string | null): OwnAddresses {
+  const here = readAddress(url)
+  const target = canonical === null ? null : readAddress(canonical, url)
+  return { here, canonical: target, keys: new Set([here, target].flatMap(keysOf)) }
+}
+
+const leadsHere = ({ here, canonical }: OwnAddresses): boolean =>
+  canonical !== null &&
+  here !== null &&
+  addressKey(canonical) === addressKey(here) &&
+  (here.pathname !== '/' || here.search !== '')
 
 /**
  * Names of meta tags in lower case, the most trusted first: Open Graph, Dublin Core, Parse.ly,
@@ -107,9 +116,7 @@ function words(text: string): string[] {
 
 /** The properties of a page that show which of the described things is its own article. */
 interface Page {
-  /** Keys of the page's addresses, made by `keysOf`. */
-  keys: Set<string>
-  address: string | null
+  addresses: OwnAddresses
   /** The page's titles, folded. */
   titles: string[]
 }
@@ -121,13 +128,11 @@ interface Page {
  */
 export function mainThing(
   things: StatedThing[],
-  addresses: (string | null)[],
+  addresses: OwnAddresses,
   titles: (string | null)[],
 ): StatedThing | null {
-  const [address = null] = addresses
   const page: Page = {
-    keys: new Set(addresses.flatMap(each => keysOf(each, address))),
-    address,
+    addresses,
     titles: titles.flatMap(title => (title === null ? [] : [fold(title)])),
   }
   const isOneOfSeveral = things.filter(isArticle).length > 1
@@ -141,7 +146,7 @@ export function mainThing(
 
 /** Evidence that a thing is the page's own article; 0 or less for a thing that is not. */
 function scoreOf(thing: StatedThing, page: Page, isOneOfSeveral: boolean): number {
-  const own = isAt(thing, page)
+  const own = isAt(thing, page.addresses)
   const elsewhere = thing.addresses.length > 0 && !own
   const titled = isTitled(thing, page)
   if (elsewhere && !titled && (isOneOfSeveral || isStrange(thing, page))) return 0
@@ -175,16 +180,9 @@ function isStrange({ headline }: StatedThing, { titles }: Page): boolean {
   )
 }
 
-/** Whether the thing has addresses, but none of `addresses`. The page's own address comes first. */
-function isElsewhere(thing: StatedThing, addresses: (string | null)[]): boolean {
-  const [address = null] = addresses
-  const keys = new Set(addresses.flatMap(each => keysOf(each, address)))
-  return thing.addresses.length > 0 && !isAt(thing, { keys, address })
-}
-
 /** Whether the thing has one of the page's addresses. */
-const isAt = (thing: StatedThing, { keys, address }: Pick<Page, 'keys' | 'address'>) =>
-  thing.addresses.some(own => keysOf(own, address).some(key => keys.has(key)))
+const isAt = ({ addresses }: StatedThing, { here, keys }: OwnAddresses): boolean =>
+  addresses.some(own => keysOf(readAddress(own, here?.href)).some(key => keys.has(key)))
 
 const isArticle = (thing: StatedThing): boolean =>
   thing.types.some(type => /article|posting|report|review|recipe/.test(type))
@@ -193,10 +191,9 @@ const isArticle = (thing: StatedThing): boolean =>
  * The key of an address, and its path alone, because a page's data may name another host than the
  * page's own.
  */
-function keysOf(address: string | null, base: string | null): string[] {
-  const read = address === null ? null : readAddress(address, base ?? undefined)
-  if (read === null) return []
-  const key = addressKey(read.href)
+function keysOf(address: URL | null): string[] {
+  if (address === null) return []
+  const key = addressKey(address)
   const path = key.slice(key.indexOf('/'))
   return path.length > 10 ? [key, path] : [key]
 }

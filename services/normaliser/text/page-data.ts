@@ -23,6 +23,9 @@ interface Sought {
   free: boolean
 }
 
+/** The same, with the key of the page's address; null: it is none. */
+type Keyed = Sought & { key: string | null }
+
 /** The most values inside the data that are looked at, and their depth. */
 const NODES = 50_000
 const DEPTH = 40
@@ -39,8 +42,10 @@ export function textInData(html: string, sought: Sought): string | null {
   // A text that must not be quoted cannot be told from the rest, once it is plain.
   if (/data-nosnippet/i.test(html)) return null
   const reading: Reading = { room: MAX_TEXTS, paid: false }
-  const found = articlesIn(valuesIn(html), sought).map(article => {
-    const paragraphs = bodyOf(article.node, sought, reading)
+  const own = readAddress(sought.url)
+  const keyed = { ...sought, key: own && addressKey(own) }
+  const found = articlesIn(valuesIn(html), keyed).map(article => {
+    const paragraphs = bodyOf(article.node, keyed, reading)
     return { ...article, text: paragraphs.filter(isLanguage).join('\n\n') }
   })
   const best = found
@@ -63,7 +68,7 @@ interface FoundArticle {
 }
 
 /** The objects that have a title or the address of the page, and who may read them. */
-function articlesIn(roots: Json[], sought: Sought): FoundArticle[] {
+function articlesIn(roots: Json[], sought: Keyed): FoundArticle[] {
   const found: FoundArticle[] = []
   const waiting = roots.map(value => ({ value, depth: 0, isPaid: false }))
   for (let seen = 0; seen < NODES && found.length < ARTICLES; seen += 1) {
@@ -91,11 +96,10 @@ const titlesOf = (node: JsonLdNode): string[] =>
     .flatMap(([, value]) => (isNode(value) ? Object.values(value) : [value]))
     .filter(value => typeof value === 'string')
 
-function isSought(node: JsonLdNode, { titles, url }: Sought): boolean {
-  const own = readAddress(url)
+function isSought(node: JsonLdNode, { titles, url, key: own }: Keyed): boolean {
   const isHere = Object.entries(node).some(([key, value]) => {
     const at = typeof value === 'string' && ADDRESS.test(key) ? readAddress(value, url) : null
-    return at !== null && at.pathname !== '/' && own !== null && isSameAddress(at, own)
+    return at !== null && at.pathname !== '/' && addressKey(at) === own
   })
   const isTitled = (title: string) =>
     titles.some(
@@ -105,7 +109,6 @@ function isSought(node: JsonLdNode, { titles, url }: Sought): boolean {
     )
   return isHere || titlesOf(node).some(title => title.length < 500 && isTitled(title))
 }
-const isSameAddress = (a: URL, b: URL) => addressKey(a.href) === addressKey(b.href)
 
 /** Keys on the way from an article to its text, and keys of what is no part of it. */
 const TEXT_KEY =
@@ -115,7 +118,7 @@ const OTHER_KEY =
 const LEAD = /^(?:lead|intro|introduction|standfirst|chapo|chapeau|vorspann|inleiding)$/i
 
 /** The paragraphs of the longest text in an article's object, with its lead. */
-function bodyOf(article: JsonLdNode, sought: Sought, reading: Reading): string[] {
+function bodyOf(article: JsonLdNode, sought: Keyed, reading: Reading): string[] {
   const texts = textsIn(article, sought, reading).filter(({ length }) => length > 1)
   const best = texts.sort((a, b) => totalLength(b) - totalLength(a))[0] ?? []
   const known = fold(best.join(' '))
@@ -126,7 +129,7 @@ function bodyOf(article: JsonLdNode, sought: Sought, reading: Reading): string[]
 }
 
 /** All texts in an object of an article, each as its paragraphs. */
-const textsIn = (node: JsonLdNode, sought: Sought, reading: Reading, depth = 4): string[][] =>
+const textsIn = (node: JsonLdNode, sought: Keyed, reading: Reading, depth = 4): string[][] =>
   Object.entries(node).flatMap(([key, value]) => {
     if (!TEXT_KEY.test(key) || OTHER_KEY.test(key)) return []
     if (typeof value === 'string') return [paragraphsIn(value, reading)]
@@ -137,7 +140,7 @@ const textsIn = (node: JsonLdNode, sought: Sought, reading: Reading, depth = 4):
       : []
   })
 
-const isOther = (node: JsonLdNode, sought: Sought) =>
+const isOther = (node: JsonLdNode, sought: Keyed) =>
   titlesOf(node).length > 0 && !isSought(node, sought)
 
 /** Whether a list has teasers, comments or posts: objects with an address or a person each. */

@@ -184,7 +184,7 @@ export function namedAddresses(feed: Feed, base: string): Named[] {
     // User name and password are never sent. They must not appear in logs and articles, either.
     url.username = ''
     url.password = ''
-    const key = addressKey(url.href)
+    const key = addressKey(url)
     const entry = toEntry(raw, url, feed.language)
     const before = named.get(key)
     if (before === undefined) named.set(key, { key, host: url.host, entry })
