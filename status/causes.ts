@@ -17,64 +17,15 @@ import {
 } from '../shared/figures.ts'
 import { counted } from '../shared/log/printable.ts'
 import type { Missing } from '../shared/process/health.ts'
+import first from './first.json' with { type: 'json' }
 import { bytes, span, unreadInWords } from './words.ts'
 
 /**
- * For each fault, the first thing that an operator should do. The sentences of `cause` say what is
+ * For each fault, the first thing that an operator should do (`first.json`). The sentences of `cause` say what is
  * wrong and why, then this. `npm start`, `npm run status`, `npm run doctor`, `/status`, the logs
  * and the annotations of alerts all use these words.
  */
-export const FIRST = {
-  database: 'start Postgres, or mend DATABASE_URL',
-  standby: 'lead DATABASE_URL to the primary, or promote this server',
-  schema: 'run "npm run migrate"',
-  checkout: 'update this checkout',
-  index: 'run "npm run verify", which names what mends it',
-  rules:
-    'unless "npm start" or "npm run migrate" runs and renews them, run "npm run migrate"; for numbered rules of words, "npm run reindex"',
-  clock: 'set both clocks by a time server',
-  disk: 'free some space there, or move its data to a larger disk',
-  removed: 'end the servers that run on it, and restore a backup into a new one',
-  memory: 'end other programs, or give the machine more',
-  names: 'check the network of this machine and its name server (/etc/resolv.conf)',
-  lie: 'use another name server, or log in to the network',
-  network: 'check the network of this machine and its firewall',
-  qdrant: 'start Qdrant, or mend QDRANT_URL',
-  model: 'start the model server, or mend EMBEDDINGS_URL',
-  mail: 'start the mail server, or mend SMTP_URL',
-  unset: 'set it, or leave search by meaning out',
-  queues: 'start Redis, or mend REDIS_URL',
-  service: 'start one, or read its log',
-  older: 'restart it from the present checkout',
-  restarts: 'read its log',
-  alerts: '"npm run alerts -- list" says why',
-  notifier: 'start a notifier, or read its log',
-  queue: 'restart the service that takes them, and read its log',
-  quiet: '"npm run outlets -- list" shows which feeds answer',
-  normaliser: 'start another normaliser, or read its log',
-  embedder: 'start another embedder, or see whether the model answers',
-  removals: 'run "npm run articles -- clear"',
-  looks: 'the log of the normaliser says why; it needs QDRANT_URL, too',
-  outlets: '"npm run outlets -- list" says why',
-  catalogue: '"npm run outlets -- add FILE" adds those of a catalogue',
-  gone: '"npm run outlets -- check" looks for new feeds',
-  gaps: 'lower POLL_INTERVAL_MAX, or see whether a crawler was away',
-  sources: '"npm run outlets -- list" shows the fields, "npm run explain -- URL" one article',
-  budget: 'raise the CRAWL_OUTLET_… that is used up, if the outlet is in order',
-  resting: '"npm run pages -- list" shows them, and what the exception said',
-  embedding: 'the log of the embedder says what the exception was',
-  quarantine: '"npm run queues -- list" shows why',
-  certificate: 'give the server a new one',
-  archiving: 'read the log of Postgres, and mend archive_command',
-  slot: 'start its standby, or drop the slot',
-  lagging: 'see whether it has the processors and the network to follow',
-  nodes: 'start the nodes that are away',
-  archive: 'start the nodes of OpenSearch, or mend OPENSEARCH_URL',
-  fill: 'run "npm run reindex -- --archive"',
-  reading: 'see whether Postgres is overloaded',
-  connections: 'end clients that need none, lower DATABASE_POOL, or raise max_connections',
-  createdb: 'make it with createdb, or mend DATABASE_URL',
-} as const
+export const FIRST: Readonly<typeof first> = first
 
 /** By reason (`reasonOf`): the first thing to do when a server answers but refuses us. */
 const FIRST_OF_REASON: Partial<Record<string, (address: string, secret: string) => string>> = {
