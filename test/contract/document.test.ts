@@ -4,8 +4,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { PACKAGES } from '../../clients/build.ts'
 import { listedStopWords } from '../../search/analysis/index.ts'
-import { ERRORS } from '../../services/api/contract/errors.ts'
+import { ALL_ERRORS, ERRORS } from '../../services/api/contract/errors.ts'
 import { ERROR_SCHEMA, PAGE_SCHEMA } from '../../services/api/contract/resources.ts'
+import operations from '../../services/api/desk/operations.json' with { type: 'json' }
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import { run } from '../script.ts'
 import { startTestApi } from './api.ts'
@@ -72,6 +73,17 @@ t.test('it has both operations, every parameter with its bounds, every code', as
     )
   t.ok(names('/v1/articles').includes('cursor'))
   t.notOk(names('/v1/articles.rss').includes('cursor'))
+})
+
+t.test('what operations.json names as an error is one', async t => {
+  const named = Object.values(operations)
+    .flatMap(of => Object.values<object>(of))
+    .flatMap(one => ('errors' in one && Array.isArray(one.errors) ? one.errors : []))
+  t.ok(named.length > 5)
+  t.same(
+    named.filter(code => !(code in ALL_ERRORS)),
+    [],
+  )
 })
 
 t.test('decision 40: it shows each list of stop words whole', async t => {

@@ -18,6 +18,7 @@ import { REMOVALS_PARAMETERS, REMOVALS_SCHEMA } from '../explore/removals.ts'
 import { WORDS_PARAMETERS, WORDS_SCHEMA } from '../explore/words.ts'
 import type { Answer, Content } from '../http/answer.ts'
 import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
+import words from './words.json' with { type: 'json' }
 
 /*
  * A tool for agents calls an operation of the API, which validates the arguments as it does for a
@@ -40,8 +41,6 @@ type Json = Record<string, unknown>
 type Ask = <T extends object = Json>(operation: keyof Answers, rawQuery: string) => Promise<T>
 
 export interface Tool {
-  title: string
-  description: string
   /** The parameters of the operation, which reads and checks them. */
   parameters: Record<string, Parameter>
   output: { properties: Json; required: readonly string[] }
@@ -72,9 +71,6 @@ const asking =
 /** The tools, in the order in which they are listed. All tools are read-only. */
 export const TOOLS: Readonly<Record<string, Tool>> = {
   search_news: {
-    title: 'Search news',
-    description:
-      'Finds news articles of the Netherlands, Belgium and Luxembourg, in Dutch, French, German, Luxembourgish and English: headline, link, outlet, time, authors and a snippet; never the full text. Use search=keyword for any of some words, boolean for all of them or "a phrase", semantic for a question or a subject in any language, expression for AND, OR, NOT, NEAR/5, "phrases", ~word (all its forms), trein* or *trein (parts of words; see list_words) and parentheses, as in (brug OR sluis) NEAR/5 ~storing. search_in=title_body looks into the texts too; by default headlines alone count, but expression looks into both. The result set is frozen at the first page: call again with cursor=next_cursor, and every other argument as it was, until next_cursor is null. To know how many there are, use count_news.',
     parameters: EXPLORE_PARAMETERS,
     output: {
       required: [...PAGE_SCHEMA.required, 'read_as', 'completeness'],
@@ -107,9 +103,6 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     },
   },
   count_news: {
-    title: 'Count news',
-    description:
-      'Counts the articles of a search exactly, also beyond 10,000, by hour, day, week, month, outlet, language or country: for trends, comparisons and "how many". Takes the arguments of search_news without pages. Use it before you page through a long result.',
     parameters: COUNTS_PARAMETERS,
     output: COUNTS_SCHEMA,
     answer: asking('counts', (counts: Counts) =>
@@ -117,34 +110,22 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     ),
   },
   list_copies: {
-    title: 'List copies of an article',
-    description:
-      'Tells which other articles share most of its text, such as a report of a news agency in several papers, and which share (`shared`) they have; below 0.8 it may be an earlier or a later version, or a quotation. Give the id of one article from search_news; or the arguments of a page of search_news, its cursor too, for all of its articles. Use it before you call reports of several outlets independent.',
     parameters: COPIES_PARAMETERS,
     output: COPIES_SCHEMA,
     answer: asking('copies', answerText),
   },
   find_related: {
-    title: 'Find articles about the same event',
-    description:
-      'Finds up to ten articles that tell of the same event as one article within three days, in other words: first those in other languages, then of other outlets. Give its id from search_news. Use it to compare how countries and languages report an event; for reprints of one text use list_copies.',
     parameters: RELATED_PARAMETERS,
     output: RELATED_SCHEMA,
     answer: asking('related', answerText),
   },
   list_words: {
-    title: 'List words by a part',
-    description:
-      'Tells the words for which a part such as trein* or *trein* stands in search=expression, and how many articles have each. Use it before you search for a part. Costs nothing of the month.',
     parameters: WORDS_PARAMETERS,
     output: WORDS_SCHEMA,
     isFree: true,
     answer: asking('words', answerText),
   },
   completeness: {
-    title: 'How complete the news is here',
-    description:
-      'Tells how much of what the outlets published is here, by day or by outlet, with what is missing and why. Use it before you conclude from few or no articles that nothing was written. Costs nothing of the month.',
     parameters: COMPLETENESS_PARAMETERS,
     output: COMPLETENESS_SCHEMA,
     isFree: true,
@@ -156,31 +137,28 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     ),
   },
   list_removals: {
-    title: 'List articles that were taken out',
-    description:
-      'Tells the ids of articles of the plan that an operator has taken out for good, as after the order of a court. Forget what you keep of them. Give `last` of the answer before as after. Costs nothing of the month.',
     parameters: REMOVALS_PARAMETERS,
     output: REMOVALS_SCHEMA,
     isFree: true,
     answer: asking('removals', answerText),
   },
   limits: {
-    title: 'What is left of the plan',
-    description:
-      'Tells the plan of the key: its countries, where its history begins, and what is left of the requests of this minute and month. Use it after an error that names a limit, or before many calls. Costs nothing of the month.',
     parameters: {},
     output: LIMITS_SCHEMA,
     isFree: true,
     answer: asking('limits', answerText),
   },
-}
+} satisfies Record<keyof typeof words, Tool>
+
+/** What each tool is for, in the words that models read. */
+const WORDS: Record<string, { title: string; description: string }> = words
 
 /** The tools as clients see them. */
 export const listedTools = (): ListedTool[] =>
-  Object.entries(TOOLS).map(([name, { title, description, parameters, output }]) => ({
+  Object.entries(TOOLS).map(([name, { parameters, output }]) => ({
     name,
-    title,
-    description: `${description} ${DATA_NOTE}`,
+    title: WORDS[name]!.title,
+    description: `${WORDS[name]!.description} ${DATA_NOTE}`,
     inputSchema: {
       type: 'object',
       properties: Object.fromEntries(
@@ -195,7 +173,7 @@ export const listedTools = (): ListedTool[] =>
       required: [...output.required],
     },
     annotations: {
-      title,
+      title: WORDS[name]!.title,
       readOnlyHint: true,
       destructiveHint: false,
       idempotentHint: true,

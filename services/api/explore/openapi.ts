@@ -22,6 +22,7 @@ import { COPIES_PARAMETERS, COPIES_SCHEMA } from './copies.ts'
 import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from './counts.ts'
 import { LIMITS_SCHEMA } from './limits.ts'
 import { MATCHES_SCHEMA } from './matches.ts'
+import operations from './operations.json' with { type: 'json' }
 import { REMOVALS_PARAMETERS, REMOVALS_SCHEMA } from './removals.ts'
 import { SUGGESTIONS_PARAMETERS, SUGGESTIONS_SCHEMA } from './suggestions.ts'
 import { WORDS_PARAMETERS, WORDS_SCHEMA } from './words.ts'
@@ -97,105 +98,44 @@ other requests cost one of the minute alone.
 
 const { cursor: _cursor, ...OF_A_FEED } = EXPLORE_PARAMETERS
 
-const EXPLORE_OPERATIONS: Json = {
-  '/explore/articles': explored('exploreArticles', 'Page', parametersOf(EXPLORE_PARAMETERS), {
-    summary: 'Search articles, with more than the contract has',
-    description:
-      'The answer of `/v1/articles` to every search that it takes, and to those that it does not.',
-  }),
-  '/explore/articles.rss': explored(
-    'exploreFeed',
-    'Page',
-    parametersOf(OF_A_FEED),
-    {
-      summary: 'The same search as an RSS 2.0 feed',
-      description: 'The answer of `/v1/articles.rss`, likewise.',
-    },
-    FEED_CONTENT,
-  ),
-  '/explore/articles/{id}': explored(
-    'articleById',
-    'Article',
-    [inPath('id', { type: 'string', maxLength: 128 })],
-    {
-      summary: 'One article by its id',
-      description:
-        'As `/v1` shows it; 404 for an id that is unknown or outside your plan. For people it is at `/a/{id}`.',
-      mayBeMissing: true,
-    },
-  ),
-  '/explore/copies': explored('copiesOfPage', 'Copies', parametersOf(COPIES_PARAMETERS), {
-    summary: 'Which other articles have the text of those of a page',
-    description:
-      'Send what the page was asked with, its cursor too; or the id of one article. Tells the copies that your plan has.',
-    mayBeMissing: true,
-  }),
-  '/explore/counts': explored('countArticles', 'Counts', parametersOf(COUNTS_PARAMETERS), {
-    summary: 'Count the articles of a search',
-    description:
-      'How many articles the pages of the same search would show together, by time, outlet, language or country. Exact, also beyond 10,000.',
-  }),
-  '/explore/coverage': explored(
-    'coverageOfDays',
-    'Coverage',
-    parametersOf(COMPLETENESS_PARAMETERS),
-    {
-      summary: 'How much of what outlets published is here',
-      description:
-        'Of the addresses that the outlets of your plan named in feeds and sitemaps: how many have an article, and what became of the others.',
-    },
-  ),
-  '/explore/matches': explored('matchesOfPage', 'Matches', parametersOf(EXPLORE_PARAMETERS), {
-    summary: 'What the search has found in the articles of a page',
-    description:
-      'Send what the page was asked with, its cursor too. Tells words of title and snippet, and how many places of the text; never a passage.',
-  }),
-  '/explore/related': explored('relatedArticles', 'Related', parametersOf(RELATED_PARAMETERS), {
-    summary: 'Which articles tell of the same event',
-    description:
-      'By meaning, within three days around the article, in any language. One of each group of copies, at most 10.',
-    mayBeMissing: true,
-  }),
-  '/explore/removals': explored('listRemovals', 'Removals', parametersOf(REMOVALS_PARAMETERS), {
-    summary: 'Which articles were taken out',
-    description:
-      'Articles of your plan that an operator has taken out for good. Who keeps copies asks now and then with `last` of the answer before, and deletes them.',
-  }),
-  '/explore/suggestions': explored(
-    'suggestNames',
-    'Suggestions',
-    parametersOf(SUGGESTIONS_PARAMETERS),
-    {
-      summary: 'Names for the filters `outlet` and `author`',
-      description:
-        'Up to 10 names that contain a text, as the filter reads it. Names that begin with it come first; then names with the most articles.',
-    },
-  ),
-  '/explore/words': explored('wordsOfPart', 'Words', parametersOf(WORDS_PARAMETERS), {
-    summary: 'Words that have a part',
-    description:
-      'The words for which `trein*`, `*trein` or `*trein*` stands in an expression, with the articles of your plan that have each. 422 where more than 5,000 words have it.',
-  }),
+/** The parameters of each operation of `operations.json`. */
+const PARAMETERS: Record<keyof typeof operations, Json[]> = {
+  '/explore/articles': parametersOf(EXPLORE_PARAMETERS),
+  '/explore/articles.rss': parametersOf(OF_A_FEED),
+  '/explore/articles/{id}': [inPath('id', { type: 'string', maxLength: 128 })],
+  '/explore/copies': parametersOf(COPIES_PARAMETERS),
+  '/explore/counts': parametersOf(COUNTS_PARAMETERS),
+  '/explore/coverage': parametersOf(COMPLETENESS_PARAMETERS),
+  '/explore/matches': parametersOf(EXPLORE_PARAMETERS),
+  '/explore/related': parametersOf(RELATED_PARAMETERS),
+  '/explore/removals': parametersOf(REMOVALS_PARAMETERS),
+  '/explore/suggestions': parametersOf(SUGGESTIONS_PARAMETERS),
+  '/explore/words': parametersOf(WORDS_PARAMETERS),
 }
 
-function explored(
-  operationId: string,
-  schema: string,
-  parameters: Json[],
-  about: { summary: string; description: string; mayBeMissing?: boolean },
-  content = json(schema),
-): Json {
-  const description200 = `The ${schema.toLowerCase()}.`
-  return {
-    get: searchOperation(operationId, {
+interface Explored {
+  id: string
+  /** The name of the schema of the answer. */
+  schema: string
+  summary: string
+  description: string
+  mayBeMissing?: boolean
+}
+const OPERATIONS: Record<string, Explored> = operations
+
+const EXPLORE_OPERATIONS: Json = Object.fromEntries(
+  Object.entries(PARAMETERS).map(([path, parameters]) => {
+    const { id, schema, ...about } = OPERATIONS[path]!
+    const get = searchOperation(id, {
       ...about,
       tag: 'Explore',
       parameters,
-      description200,
-      content,
-    }),
-  }
-}
+      description200: `The ${schema.toLowerCase()}.`,
+      content: path.endsWith('.rss') ? FEED_CONTENT : json(schema),
+    })
+    return [path, { get }]
+  }),
+)
 
 /** The parameters of an operation. */
 function parametersOf(table: Record<string, Parameter>): Json[] {
