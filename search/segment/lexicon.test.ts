@@ -1,7 +1,16 @@
 import t from 'tap'
 import { createRandom } from '../../test/faults/random.ts'
 import { wildcardTest } from '../analysis/wildcard.ts'
-import { createWordSet, decodeLexicon, encodeLexicon, FIRST_WORD, needleOf } from './lexicon.ts'
+import {
+  createWordSet,
+  decodeLexicon,
+  encodeLexicon,
+  FIRST_WORD,
+  LEXICON_BUCKET,
+  lexiconOfTerms,
+  needleOf,
+  wordOfTerm,
+} from './lexicon.ts'
 
 const random = createRandom(Number(process.env.SEED ?? 1))
 const LETTERS = [...'abé漢𝒳']
@@ -47,4 +56,21 @@ t.test('a set finds the words of a wildcard as a look at each word does', async 
     }
   }
   t.ok(set.bytes() > 0)
+})
+
+t.test('the words of a dictionary of terms are those of whole texts', async t => {
+  const terms = ['brug', 'Tbrug', 'Snbrug', 'Unbrug', '#f00', 'T#f00', 'Cnl', 'é', '12']
+  t.same(terms.map(wordOfTerm), ['brug', null, null, null, null, null, null, 'é', '12'])
+  const blocks = terms.map((term, at) => {
+    const bytes = Buffer.from(term)
+    return Buffer.from([bytes.length, ...bytes, at, ...Array(at).fill(7)])
+  })
+  t.equal(lexiconOfTerms(Buffer.concat(blocks)).toString(), '\nbrug\né\n12\n')
+  t.equal(lexiconOfTerms(Buffer.of()).toString(), '\n')
+  t.ok(LEXICON_BUCKET >= 65_536, 'the buckets before it are those of dictionaries')
+})
+
+t.test('a damaged lexicon is no lexicon', async t => {
+  t.throws(() => createWordSet().add(Buffer.from('\na\nb'), 0), /line break/)
+  t.throws(() => decodeLexicon(Buffer.from('x')))
 })

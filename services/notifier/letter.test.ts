@@ -81,11 +81,20 @@ t.test('one mail has several searches, each with its end, and an end for all', t
     section('Havens', ['Haven open', 'Haven vol'], { query: 'q=b' }),
   )
   t.equal(subject, 'New to 2 searches: Bruggen, Havens')
+  t.match(text, /^New to 2 searches\n\nBruggen\n/)
+  const { words } = alertSpeech('en')
+  t.match(text, `${words.why}\n\n${words.endAll}:\nhttps://news.example/unsubscribe/q=a+q=b\n`)
   for (const link of ['unsubscribe/q=a', 'unsubscribe/q=b', 'unsubscribe/q=a+q=b']) {
     t.match(text, `https://news.example/${link}\n`)
     t.match(html, `"https://news.example/${link}"`)
   }
-  t.same(html.match(/<h\d/g), ['<h1', '<h2', '<h3', '<h2', '<h3', '<h3'])
+  t.same(html.match(/(?<=<\/?h)\d/g)?.join(''), '112233223333')
+  const many = write(...['A', 'B', 'C', 'D', 'E'].map(name => section(name, [])))
+  t.equal(many.subject, 'New to 5 searches: A, B, C and 2 more')
+  const one = write(section('A', ['Brug']))
+  t.equal(one.text.split('unsubscribe').length, 2, 'one search has one end')
+  t.match(one.text, `${words.end}:\nhttps://news.example/unsubscribe/`)
+  t.same(one.html.match(/(?<=<\/?h)\d/g)?.join(''), '1122')
   t.end()
 })
 
@@ -96,16 +105,21 @@ t.test('a cut snippet ends after a whole word', t => {
   const { text, html } = write(one)
   t.match(text, /woord\u00A0…\nhttps/)
   t.match(html, /woord\u00A0…<\/p>/)
+  one.message.articles = one.message.articles.map(article => ({ ...article, snippet: null }))
+  t.match(write(one).html, '00:05</bdi></p></article>')
+  t.equal([...write(section('𠀀'.repeat(300), [])).subject].length, 200, 'and a long subject')
   t.end()
 })
 
 t.test('a digest counts what it does not tell, and an alert at once says that more comes', t => {
-  const more = (when: string) => {
+  const more = (when: string, more = 4) => {
     const { alert, message, ...rest } = section('Bruggen', ['Brug dicht'], { found: 9 })
-    return write({ ...rest, alert: { ...alert, when }, message: { ...message, more: 4 } })
+    return write({ ...rest, alert: { ...alert, when }, message: { ...message, more } })
   }
   t.match(more('08:00'), { subject: 'Bruggen: 9 articles (5 texts)', text: 'And 4 more:' })
   t.match(more('at once'), { subject: 'Bruggen: 9 articles (1 text)', text: 'next mail' })
+  t.match(more('at once', 1).text, 'next mail')
+  for (const when of ['08:00', 'at once']) t.notMatch(more(when, 0).text, /next mail|more:/)
   t.end()
 })
 
@@ -114,13 +128,18 @@ t.test('a mail speaks the language of its alert', t => {
     const { alert, ...rest } = section('Bruggen', ['Brug dicht'])
     const { html } = write({ ...rest, alert: { ...alert, language } })
     t.match(html, `<html lang="${language}">`)
-    const { words } = alertSpeech(language)
+    const { words, say } = alertSpeech(language)
     t.match(html, words.why)
     const asked = invitation(['Bruggen www.evil.example'], language, 'News', {
       agree: 'https://x.example',
       refuse: 'https://x.example/no',
     })
     t.match(asked.text, words.howTo)
+    const asking = words.doYouWant.replace(/\s/g, ' ')
+    t.match(asked, { subject: `Bruggen …: ${asking}`, text: say(words.asks, 'News') })
+    t.match(asked.html, say(words.asks, '<bdi>News</bdi>'))
+    const three = invitation(['A', 'B', 'C'], language, 'News', { agree: '', refuse: '' })
+    t.match(three.subject, `A ${say(words.andMore, 2)}: ${asking}`)
     t.notMatch(asked.text + asked.html, 'evil')
     return words
   })

@@ -93,3 +93,96 @@ t.test('a receiver that asks for a pause gets it', async t => {
   clock.now += 1_001
   t.equal(own.choose(messages('a', 1)).length, 1)
 })
+
+const REFUSED = { kind: 'refused', wait: 0 } as const
+
+t.test('the slow lane has eight places, and one of a key', async t => {
+  const { own, keysOf } = places()
+  const slow = [
+    ...messages('a', 2, { hosts: 2 }),
+    ...Array.from('bcdefghij', key => messages(key, 1)).flat(),
+  ]
+  for (const one of slow) for (const { place } of own.choose([one])) place.end(HUNG)
+  const chosen = own.choose(slow)
+  t.equal(new Set(keysOf(chosen)).size, 8)
+  t.equal(chosen.length, 8)
+  t.ok(own.hasRoom)
+  const quick = Array.from('klmnopqrstuvwxyzA', key => messages(key, 1)).flat()
+  t.equal(own.choose(quick).length, 16, 'and the fast lane sixteen')
+  t.notOk(own.hasRoom)
+  chosen[0]?.place.end(null)
+  t.ok(own.hasRoom)
+})
+
+t.test('a key has eight places on both lanes', async t => {
+  const { clock, own, prove } = places()
+  prove('a', 20)
+  const all = messages('a', 20, { hosts: 20 })
+  t.equal(own.choose(all.slice(0, 4)).length, 4)
+  clock.now = 2_000
+  t.equal(own.choose(all.slice(4)).length, 0, 'for two seconds none is slow')
+  clock.now = 2_001
+  t.ok(own.hasRoom)
+  t.equal(own.choose(all.slice(4, 7)).length, 3)
+  t.equal(own.choose(all.slice(7)).length, 1)
+  clock.now = 4_002
+  const [last] = own.choose(all.slice(8))
+  t.equal(last, undefined)
+})
+
+t.test(
+  'a host is proven by a message that it took within two seconds, until one fails',
+  async t => {
+    for (const [ms, outcome, places_] of [
+      [2_000, TAKEN, 4],
+      [2_001, TAKEN, 1],
+      [0, REFUSED, 1],
+      [0, HUNG, 1],
+      [2_001, REFUSED, 1],
+      [0, null, 4],
+    ] as const) {
+      const { clock, own, prove } = places()
+      prove('a')
+      for (const { place } of own.choose(messages('a', 1))) {
+        clock.now += ms
+        place.end(outcome)
+      }
+      t.equal(own.choose(messages('a', 9)).length, places_, `${outcome?.kind} after ${ms} ms`)
+      const isSlow = ms > 2_000 || outcome === HUNG
+      const anew = own.choose(messages('a', 9, { hosts: 9 }).slice(1)).length
+      t.equal(anew, isSlow || places_ === 4 ? 0 : 3, 'its lane')
+    }
+  },
+)
+
+t.test('a host that fails rests twice as long each time, for ten minutes at most', async t => {
+  const { clock, own } = places()
+  const rests: number[] = []
+  for (let n = 0; n < 14; n++) {
+    for (const { place } of own.choose(messages('a', 1))) place.end(REFUSED)
+    const from = clock.now
+    while (
+      clock.now < from + 601_000 &&
+      own.choose([{ ...messages('a', 1)[0]!, key: 'a' }]).map(({ place }) => place.end(null))
+        .length === 0
+    )
+      clock.now += 1_000
+    rests.push((clock.now - from) / 1_000)
+  }
+  t.same(rests, [0, 0, 5, 10, 20, 40, 80, 160, 320, 600, 600, 600, 600, 600])
+  for (const { place } of own.choose(messages('a', 1))) place.end(TAKEN)
+  t.equal(own.choose(messages('a', 9)).length, 4, 'one that is taken ends all of that')
+})
+
+t.test('ten thousand hosts are remembered, and those that are being sent to', async t => {
+  const { own, prove } = places()
+  prove('a')
+  t.equal(own.choose(messages('a', 3)).length, 3)
+  prove('b')
+  for (let n = 2; n < 10_000; n++)
+    own.choose([{ id: '', key: 'c', host: `${n}`, isNew: true }])[0]?.place.end(TAKEN)
+  t.equal(own.choose(messages('b', 2)).length, 2)
+  prove('d')
+  t.equal(own.choose(messages('a', 3)).length, 1, 'its fourth')
+  t.equal(own.choose(messages('c', 2)).length, 1, 'forgotten')
+})

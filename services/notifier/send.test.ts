@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { listen } from '../../test/fleet.ts'
 import { openMail } from './mail.ts'
-import { pauseAfter } from './retries.ts'
+import { LEASE, MAILED_WITHIN, pauseAfter, SENT_WITHIN } from './retries.ts'
 import { NotDelivered, openWebhooks } from './webhook.ts'
 
 const alert = {
@@ -88,6 +88,7 @@ t.test('410 ends, and 429 and 503 say when a receiver wants the next message', a
 })
 
 t.test('pauses double up to ten minutes; an asked pause is kept up to an hour', async t => {
+  t.ok(SENT_WITHIN < MAILED_WITHIN && MAILED_WITHIN < LEASE, 'a lease is longer than a send')
   t.equal(pauseAfter(1, null, 1), 5_000)
   t.equal(pauseAfter(1, null, 0), 2_500)
   t.equal(pauseAfter(4, null, 1), 40_000)

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/errors.ts'
 import { readRequest } from '../contract/request.ts'
-import { readDescribed, SEARCH_LIMITS } from './described.ts'
+import { needed, readDescribed, SEARCH_LIMITS } from './described.ts'
 
 const PLAN: Plan = {
   countries: ['NL', 'BE', 'LU'],
@@ -106,4 +106,28 @@ t.test('the title', async t => {
   t.equal(read('q=brug', '  ').name, 'Nieuws: q=brug', 'an empty one is none')
   t.equal(read('', ' Cafe\u0301 ').name, 'Café')
   t.equal([...read(`q=${'a'.repeat(190)}`).name].length, SEARCH_LIMITS.name)
+})
+
+t.test('what is refused, with the member that holds it', async t => {
+  const named = (search: string, name: string, member: 'name' | 'title' = 'name') =>
+    readDescribed(search, name, PLAN, 'Nieuws', member)
+  const most = SEARCH_LIMITS.search
+  t.equal(most, 32_768)
+  t.equal(SEARCH_LIMITS.body, 40_960)
+  t.equal(named(`q=a${'&'.repeat(most - 3)}`, '😀'.repeat(191)).search, 'q=a')
+  for (const [search, name, errors] of [
+    [`q=a${'&'.repeat(most - 2)}`, '', { search: ['Write at most 32768 characters.'] }],
+    ['q=\ud800', '', { search: ['It holds half a character.'] }],
+    ['', '😀'.repeat(192), { title: ['Write at most 191 characters.'] }],
+    ['', 'a\u0007', { title: ['Write it without control characters.'] }],
+    ['', 'a\udc00', { title: ['Write it without control characters.'] }],
+  ] as const)
+    t.throws(() => named(search, name, 'title'), { code: 'invalid_request', errors })
+  const narrow: Plan = { ...PLAN, countries: ['BE'] }
+  t.throws(() => readDescribed('country=NL', null, narrow, ''), { code: 'country_not_included' })
+  t.equal(needed(''), '')
+  t.throws(() => needed(undefined), {
+    code: 'invalid_request',
+    errors: { search: ['Write the search as a query string, or "" for all.'] },
+  })
 })

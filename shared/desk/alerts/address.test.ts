@@ -12,6 +12,7 @@ t.test('an address is taken in one spelling', async t => {
     [' https://A.example/x#y\n', 'https://a.example/x'],
     ['https://a.example/?q=1'],
     ['https://8.8.8.8/'],
+    [`https://a.example/${'a'.repeat(1_982)}`],
     ['https://[2001:4860:4860::8888]/'],
     ['http://own.example:8443/'],
     ['http://other.example:81/'],
