@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { validateHeaderValue } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { LRUCache } from 'lru-cache'
 import { RequestFailure } from './request-failure.ts'
 
 /*
@@ -166,26 +167,17 @@ const HOUR = 3_600_000
 const MOST = 10_000
 
 export function createLeniency(): Leniency {
-  const until = new Map<string, number>()
-  const digests = new Map<string, string>()
+  const hosts = new LRUCache<string, true>({ max: MOST, ttl: HOUR })
+  const digests = new LRUCache<string, string>({ max: MOST })
   return {
-    isFor: host => (until.get(host) ?? 0) > performance.now(),
-    begin: host => keep(until, host, performance.now() + HOUR),
-    end: host => void until.delete(host),
+    isFor: host => hosts.has(host),
+    begin: host => void hosts.set(host, true),
+    end: host => void hosts.delete(host),
     isRepeated(url, body) {
       const digest = createHash('sha256').update(body).digest('base64')
-      const isSame = digests.get(url.href) === digest
-      keep(digests, url.href, digest)
+      const isSame = digests.peek(url.href) === digest
+      digests.set(url.href, digest)
       return isSame
     },
-  }
-}
-
-function keep<Value>(memory: Map<string, Value>, key: string, value: Value): void {
-  memory.delete(key)
-  memory.set(key, value)
-  for (const oldest of memory.keys()) {
-    if (memory.size <= MOST) return
-    memory.delete(oldest)
   }
 }
