@@ -1,44 +1,15 @@
 import { rulesOn, WORD_RULES, words } from '../../search/analysis/index.ts'
+import agencies from './agencies.json' with { type: 'json' }
 
 /**
- * The version of the rules in this file. Raise it with every change. Each article bears the version
- * that found its agencies.
+ * The version of the rules in this file and of the names beside it. Raise it with every change.
+ * Each article bears the version that found its agencies.
  */
 export const AGENCY_RULES: number = rulesOn(1, WORD_RULES)
 
-/** News agencies: the name that we show, and all folded names that sources use. */
-const NAMES: Record<string, string> = {
-  Belga: 'belga, agence belga, belga news agency',
-  ANP: 'anp, algemeen nederlands persbureau',
-  AFP: 'afp, agence france presse, afp deutschland',
-  dpa: 'dpa, deutsche presse agentur, dpa afx, dpa infocom',
-  Reuters: 'reuters, thomson reuters, reuters health',
-  AP: 'ap, associated press',
-  'Keystone-SDA':
-    'keystone sda, keystone ats, keystone sda ats, sda, ats, sda ats, agence telegraphique suisse',
-  APA: 'apa, austria presse agentur',
-  PA: 'pa, pa media, press association',
-  ANSA: 'ansa',
-  AWP: 'awp',
-  Bloomberg: 'bloomberg, bloomberg news',
-  dapd: 'dapd, ddp',
-  dts: 'dts, dts nachrichtenagentur',
-  EFE: 'efe, agencia efe',
-  epd: 'epd, evangelischer pressedienst',
-  Interfax: 'interfax',
-  KNA: 'kna, katholische nachrichten agentur',
-  Novum: 'novum, novum nieuws',
-  SID: 'sid, sport informations dienst',
-  TASS: 'tass, itar tass',
-  'The Canadian Press': 'canadian press',
-  UPI: 'upi, united press international',
-  Xinhua: 'xinhua',
-}
-
+/** `agencies.json` has the name that we show, and all folded names that sources use. */
 const BY_NAME = new Map(
-  Object.entries(NAMES).flatMap(([agency, all]) =>
-    all.split(', ').map(name => [name, agency] as const),
-  ),
+  Object.entries(agencies).flatMap(([agency, all]) => all.map(name => [name, agency] as const)),
 )
 /**
  * Names that are also ordinary words or other abbreviations. They count as agencies only in

@@ -1,6 +1,7 @@
 import { addressKey, readAddress } from '../../../shared/articles/address.ts'
 import { fold } from '../markup/plain.ts'
 import type { StatedThing } from './jsonld.ts'
+import names from './names.json' with { type: 'json' }
 
 /**
  * The statements by which a page calls itself an article. An interstitial makes few of them, and
@@ -58,11 +59,7 @@ const leadsHere = ({ here, canonical }: OwnAddresses): boolean =>
  * add.
  */
 
-const PUBLISHED_NAMES = words(`
-  article:published_time og:article:published_time article:published article.published og:published_time
-  rnews:datepublished vr:published_time bt:pubdate parsely-pub-date sailthru.date cxenseparse:recs:publishtime
-  article_date_original article:post_date dc.date.issued dcterms.issued dcterms.available citation_online_date
-  citation_date releasedate release_date analyticsattributes.articledate ptime`)
+const PUBLISHED_NAMES: string[] = names.published
 
 /**
  * Whether any other name says by itself that it holds a date of publication, as `firstPublishDate`
@@ -85,34 +82,19 @@ export const publishedMetas = (metas: Map<string, string[]>): string[] => {
  * Names that do not say which date they hold. Content systems use them for the last change, or for
  * the day of the printed issue.
  */
-export const VAGUE_DATE_NAMES: string[] = words(`
-  date dc.date dcterms.date dc:date displaydate date.available created creation_date article:created
-  dc.date.created dcterms.created dc:created creationdatetime`)
+export const VAGUE_DATE_NAMES: string[] = names.vagueDates
 
-export const AUTHOR_NAMES: string[] = words(`
-  article:author_name author article:author og:article:author parsely-author sailthru.author
-  dc.creator dcterms.creator dc:creator dc.contributor byl byline authors cxenseparse:author
-  citation_author article.author vr:author rbauthors creator shareaholic:article_author_name`)
+export const AUTHOR_NAMES: string[] = names.authors
 
-export const TITLE_NAMES: string[] = words(
-  'og:title twitter:title dc.title dcterms.title sailthru.title parsely-title citation_title',
-)
+export const TITLE_NAMES: string[] = names.titles
 
-export const LANGUAGE_NAMES: string[] = words(
-  'content-language language dc.language dcterms.language og:locale',
-)
+export const LANGUAGE_NAMES: string[] = names.languages
 
-export const SITE_NAMES: string[] = words(
-  'og:site_name application-name publisher dc.publisher dcterms.publisher',
-)
+export const SITE_NAMES: string[] = names.sites
 
 /** All values of these names, in the names' order. */
 export const named = (metas: ReadonlyMap<string, string[]>, names: readonly string[]): string[] =>
   names.flatMap(name => metas.get(name) ?? [])
-
-function words(text: string): string[] {
-  return text.trim().split(/\s+/)
-}
 
 /** The properties of a page that show which of the described things is its own article. */
 interface Page {
