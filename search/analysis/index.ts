@@ -1,6 +1,7 @@
 import type { Language } from '../vocabulary.ts'
 import { BREAK, codeUnits } from './hashes.ts'
 import { stem } from './stems.ts'
+import stopWords from './stop-words.json' with { type: 'json' }
 import { foldWord, KEPT, kindAt, PAIR, SEPARATOR, words } from './tokens.ts'
 
 /*
@@ -25,126 +26,39 @@ export const WORD_RULES = 1
 export const rulesOn = (own: number, ...bases: number[]): number =>
   bases.reduce((sum, base) => sum + 100 * (base - 1), own)
 
-/*
- * Words that carry no meaning of their own (decision 40). The reference (`/docs`) prints each list
- * from here. Segments hold no stem of a stop word, so a change asks for `npm run reindex`. After an
- * addition, searches work before the reindex, with one exception: a word that has the same stem as
- * the added word still finds the added word in older articles. After a removal, searches work only
- * after the reindex.
- */
-
 /**
- * nl, fr, de and en are the lists of the Snowball project (BSD 3-clause, Copyright (c) 2001, Dr
- * Martin Porter, and (c) 2002, Richard Boulton), as PostgreSQL ships them. We added missing parts
- * into which our tokenizer cuts contractions (`don't`). Snowball has no list for Luxembourgish, so
- * we wrote one.
- */
-const BASE: Record<Language, string> = {
-  nl: `
-    de en van ik te dat die in een hij het niet zijn is was op aan met als voor had er maar om hem dan zou of
-    wat mijn men dit zo door over ze zich bij ook tot je mij uit der daar haar naar heb hoe heeft hebben deze u
-    want nog zal me zij nu ge geen omdat iets worden toch al waren veel meer doen toen moet ben zonder kan hun
-    dus alles onder ja eens hier wie werd altijd doch wordt wezen kunnen ons zelf tegen na reeds wil kon niets
-    uw iemand geweest andere
-    `,
-  fr: `
-    au aux avec ce ces dans de des du elle en et eux il je la le leur lui ma mais me même mes moi mon ne nos
-    notre nous on ou par pas pour qu que qui sa se ses son sur ta te tes toi ton tu un une vos votre vous c d j
-    l à m n s t y été étée étées étés étant étante étants étantes suis es est sommes êtes sont
-    serai seras sera serons serez seront serais serait serions seriez seraient étais était étions étiez
-    étaient fus fut fûmes fûtes furent sois soit soyons soyez soient fusse fusses fût fussions fussiez
-    fussent ayant ayante ayantes ayants eu eue eues eus ai as avons avez ont aurai auras aura aurons aurez
-    auront aurais aurait aurions auriez auraient avais avait avions aviez avaient eut eûmes eûtes eurent aie
-    aies ait ayons ayez aient eusse eusses eût eussions eussiez eussent
-    `,
-  de: `
-    aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes anderm andern
-    anderr anders auch auf aus bei bin bis bist da damit dann der den des dem die das daß derselbe derselben
-    denselben desselben demselben dieselbe dieselben dasselbe dazu dein deine deinem deinen deiner deines denn
-    derer dessen dich dir du dies diese diesem diesen dieser dieses doch dort durch ein eine einem einen einer
-    eines einig einige einigem einigen einiger einiges einmal er ihn ihm es etwas euer eure eurem euren eurer
-    eures für gegen gewesen hab habe haben hat hatte hatten hier hin hinter ich mich mir ihr ihre ihrem ihren
-    ihrer ihres euch im in indem ins ist jede jedem jeden jeder jedes jene jenem jenen jener jenes jetzt kann
-    kein keine keinem keinen keiner keines können könnte machen man manche manchem manchen mancher manches
-    mein meine meinem meinen meiner meines mit muss musste nach nicht nichts noch nun nur ob oder ohne sehr
-    sein seine seinem seinen seiner seines selbst sich sie ihnen sind so solche solchem solchen solcher solches
-    soll sollte sondern sonst über um und uns unse unsem unsen unser unses unter viel vom von vor während war
-    waren warst was weg weil weiter welche welchem welchen welcher welches wenn werde werden wie wieder will
-    wir wird wirst wo wollen wollte würde würden zu zum zur zwar zwischen
-    `,
-  en: `
-    i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
-    herself it its itself they them their theirs themselves what which who whom this that these those am is are
-    was were be been being have has had having do does did doing a an the and but if or because as until while
-    of at by for with about against between into through during before after above below to from up down in out
-    on off over under again further then once here there when where why how all any both each few more most
-    other some such no nor not only own same so than too very s t can will just don should now
-    d ll m re ve didn doesn isn wasn weren hasn haven hadn wouldn couldn shouldn aren
-    `,
-  lb: `
-    a all alles als am an är ärem ären ass aus awer bei beim bis d da dach dann dass dat datt de dech dee deem
-    deen deenen dei déi déiselwecht dem den der dës dëse dësem dësen dëser där dir do du duerch e ech een eent
-    ees eis eise eiser elo em en eng engem enger ënner er esou et fir ginn gi gëtt géif géifen gouf goufen hat hatt
-    haten hei hien him hinnen hir hirem hiren hirer hu huet hunn iech ier iwwer ka kann keen kee keng kengem kenger
-    kënnen m ma mäi mäin mat mech méi meng mengem menger mer mir muss mussen n nach nees net nëmmen nom no ob och oder
-    op s säi säin sech seng sengem senger si sinn schonn scho se soll sollen sou t um virun vum vun war ware
-    waren wann wat wéi weider well wëll wëllen wie wien wier wieren wou zu zum zur
-    `,
-}
-
-/**
- * Function words that the lists above lack, and on which other well-kept lists agree: pronouns,
- * determiners, question words, prepositions, conjunctions, auxiliary verbs, and adverbs that
- * Snowball lists in another of the languages. These lists have no numerals. They also leave out
+ * Words that carry no meaning of their own (decision 40), in lines. The reference (`/docs`) prints
+ * each list from here. Segments hold no stem of a stop word, so a change asks for `npm run
+ * reindex`. After an addition, searches work before the reindex, with one exception: a word that
+ * has the same stem as the added word still finds the added word in older articles. After a
+ * removal, searches work only after the reindex.
+ *
+ * `base`: nl, fr, de and en are the lists of the Snowball project (BSD 3-clause, Copyright (c)
+ * 2001, Dr Martin Porter, and (c) 2002, Richard Boulton), as PostgreSQL ships them. We added
+ * missing parts into which our tokenizer cuts contractions (`don't`). Snowball has no list for
+ * Luxembourgish, so we wrote one.
+ *
+ * `added`: function words that those lists lack, and on which other well-kept lists agree:
+ * pronouns, determiners, question words, prepositions, conjunctions, auxiliary verbs, and adverbs
+ * that Snowball lists in another of the languages. They have no numerals. They also leave out
  * words that have a meaning of their own, even if only the folded form has it: `weer`, `weg`, `net`
  * and `eigen` (nl), `car` and `ça` (fr), `wäre` and `Jahr` (de), `us` and `may` (en), `un` and
  * `sëlwer` (lb).
  */
-const ADDED: Record<Language, string> = {
-  nl: `
-    wij we jij jou jullie jouw onze hen zichzelf mezelf jezelf onszelf welk welke elk elke ieder sommige beide
-    beiden zulk zulke wier wiens wanneer waar waarom tussen volgens sinds sedert tijdens binnen buiten vanaf
-    vanuit boven achter rond rondom gedurende vanwege wegens omtrent betreffende inzake behalve af toe terwijl
-    aangezien hoewel alhoewel nadat voordat zodra totdat tenzij zoals werden zullen zouden zult kunt konden
-    moeten moest moesten mogen mag mocht mochten hadden hebt bent gehad daarin daarop hierin erdoor wel
-    `,
-  fr: `
-    les ils elles leurs celui celle ceux celles cela ceci soi quoi cet cette quel quelle quels quelles chaque
-    chacun chacune plusieurs quelque quelques tout tous toute toutes autre autres certains certaines tel telle
-    tels telles dont lequel laquelle lesquels lesquelles auquel auxquels auxquelles duquel desquels desquelles
-    sans chez vers sous entre parmi depuis pendant durant selon lors après avant malgré concernant envers
-    jusque jusqu outre auprès sauf hormis via si comme donc ni lorsque puisque quand cependant afin parce
-    quoique quant combien comment pourquoi être avoir peut peuvent doit doivent pourrait pouvait plus aussi
-    déjà toujours encore très ici alors ainsi
-    `,
-  de: `
-    deren denen wer wen wem wessen unsere unserer niemand niemanden niemandem jemand jemanden jemandem derjenige
-    derjenigen diejenige diejenigen beide beiden je seit ab beim wegen neben statt außer gegenüber
-    infolgedessen sowie jedoch nachdem entweder wann warum sei seien seid worden geworden gehabt habt hast
-    kannst müssen musst mussten sollen sollten konnten wollten dürfen darf dürfte durften mag möchte möchten
-    mögen werdet dabei dafür davon darauf darüber darin daran dadurch dagegen danach daraus davor darunter daher
-    deshalb deswegen darum mehr schon bereits immer
-    `,
-  en: `
-    would could cannot ought might must someone something everyone everything anyone anything nobody nothing
-    none neither either whose another every several many much without within among amongst upon onto toward
-    towards across along around beside besides beyond behind except via throughout per since although though
-    unless whether whereas however also already always still
-    `,
-  lb: `
-    ze vu u ee di mam hun hin deene senge kéngen jiddereen jiddwereen näischt géint ouni wéinst zanter zënter
-    tëschent wärend während nodeems entweder ewéi wéini nëmme kënne sollten wollt wëllt
-    `,
-}
+const LISTS: Record<Language, Record<'base' | 'added', string[]>> = stopWords
+
+const wordsIn = (lines: string[]) => lines.flatMap(line => line.split(' '))
 
 /** The stop words of a language as the documentation shows them: unfolded, in two parts. */
 export const listedStopWords = (language: Language): { base: string[]; added: string[] } => ({
-  base: BASE[language].trim().split(/\s+/),
-  added: ADDED[language].trim().split(/\s+/),
+  base: wordsIn(LISTS[language].base),
+  added: wordsIn(LISTS[language].added),
 })
 
-const folded = (language: Language): ReadonlySet<string> =>
-  new Set(words(BASE[language] + ADDED[language]))
+function folded(language: Language): ReadonlySet<string> {
+  const { base, added } = LISTS[language]
+  return new Set(words([...base, ...added].join(' ')))
+}
 
 /** The stop words of each language, folded. */
 export const STOP_WORDS: Record<Language, ReadonlySet<string>> = {
