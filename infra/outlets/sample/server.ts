@@ -6,6 +6,7 @@ import { type Language, TIME_ZONES } from '../../../shared/articles/article.ts'
 import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import { freePort } from '../../embedded/data-directory.ts'
 import { catalogueEntry, SAMPLE_OUTLETS, type SampleOutlet, textsOf } from './outlets.ts'
+import phrases from './phrases.json' with { type: 'json' }
 import { isLanguage, type SampleText } from './texts.ts'
 
 /*
@@ -167,55 +168,7 @@ ${entries.join('\n')}
 }
 
 /** Texts around an article, in its language. An extractor must leave all of them out. */
-const PHRASES = {
-  nl: {
-    by: 'Door',
-    subscribe: 'Verder lezen? Neem een abonnement en lees meteen verder.',
-    cookies: 'Uw keuze over cookies',
-    consent:
-      'Welkom. Voordat u verder leest, vragen wij uw toestemming om met onze 214 partners gegevens op uw toestel op te slaan en te lezen.',
-    refused: 'U hebt geen toegang tot deze pagina, of zij bestaat niet (meer).',
-    footer:
-      'Over ons · Contact · Privacy. Een verzonnen krant: alle namen en gebeurtenissen zijn bedacht.',
-  },
-  fr: {
-    by: 'Par',
-    subscribe: 'La suite est réservée aux abonnés. Abonnez-vous pour lire la suite de cet article.',
-    cookies: 'Vos choix en matière de cookies',
-    consent:
-      "Bienvenue. Avant de poursuivre votre lecture, nous demandons votre consentement afin de stocker des informations sur votre appareil et d'y accéder, avec nos 214 partenaires.",
-    refused: "Vous n'avez pas accès à cette page, ou elle n'existe plus.",
-    footer:
-      'Contact · Publicité · Vie privée. Un journal imaginaire : les noms et les événements sont inventés.',
-  },
-  de: {
-    by: 'Von',
-    subscribe: 'Jetzt abonnieren und weiterlesen.',
-    cookies: 'Ihre Auswahl zu Cookies',
-    consent: 'Willkommen. Bevor Sie weiterlesen, bitten wir mit 214 Partnern um Ihre Einwilligung.',
-    refused: 'Sie haben keinen Zugriff auf diese Seite, oder es gibt sie nicht (mehr).',
-    footer:
-      'Impressum · Kontakt · Datenschutz. Eine erfundene Zeitung: Namen und Ereignisse sind ausgedacht.',
-  },
-  lb: {
-    by: 'Vum',
-    subscribe: 'Fir weider ze liesen, braucht Dir en Abo.',
-    cookies: 'Är Wiel iwwer Cookien',
-    consent: 'Wëllkomm. Éier Dir weider liest, froe mir Iech ëm Är Zoustëmmung.',
-    refused: 'Dir hutt keen Zougang zu dëser Säit, oder et gëtt se net (méi).',
-    footer:
-      'Iwwer eis · Kontakt · Dateschutz. Eng erfonnt Zeitung: Nimm an Evenementer sinn ausgeduecht.',
-  },
-  en: {
-    by: 'By',
-    subscribe: 'Subscribe to continue reading.',
-    cookies: 'Your choice about cookies',
-    consent:
-      'Welcome. Before you read on we ask for your consent to store information on your device.',
-    refused: 'You have no access to this page, or it does not exist (any more).',
-    footer: 'About us · Contact · Privacy. A made-up paper: all names and events are invented.',
-  },
-} satisfies Record<Language, unknown>
+const PHRASES = phrases satisfies Record<Language, unknown>
 
 const phrasesOf = (outlet: SampleOutlet, { language }: SampleText) =>
   PHRASES[isLanguage(language) ? language : outlet.languages[0]]
