@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib'
+import type { Test } from 'tap'
 import { syncOutlets } from '../../scripts/outlets/sync.ts'
 import { type Crawl, createCrawl } from '../../services/crawler/crawl.ts'
 import { openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
@@ -193,6 +194,11 @@ export interface Scene {
   catalogue(feeds: string[], sitemaps?: string[]): Promise<void>
   /** The same, with nothing remembered. */
   only(feeds: string[], sitemaps?: string[]): Promise<void>
+  /**
+   * Checks what became of pages, named by paths of the first site or by addresses: `stored`,
+   * `stored at /elsewhere`, `refused: gone`, `waiting: cut`.
+   */
+  became(t: Pick<Test, 'equal'>, pages: Record<string, string>): Promise<void>
 }
 
 /** A crawler and sites on addresses of their own, which end with the test. */
@@ -212,7 +218,16 @@ export async function startScene(
     await run.forget()
     await catalogue(feeds, sitemaps)
   }
-  return { run, sites, site, at, catalogue, only }
+  const became = async (t: Pick<Test, 'equal'>, pages: Record<string, string>) => {
+    for (const [path, wanted] of Object.entries(pages)) {
+      const url = path.startsWith('/') ? at(path) : path
+      const { state, reason, finalUrl } = (await run.page(url)) ?? { state: 'unknown' }
+      const end = (finalUrl ?? url).replace(site.origin, '')
+      const moved = finalUrl === url ? '' : ` at ${end}`
+      t.equal(`${state}${reason ? `: ${reason}` : ''}${finalUrl ? moved : ''}`, wanted, path)
+    }
+  }
+  return { run, sites, site, at, catalogue, only, became }
 }
 
 /** So many hosts, which the crawler tells apart. */

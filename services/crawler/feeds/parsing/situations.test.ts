@@ -6,13 +6,18 @@ import { readFeed } from './parse.ts'
  * of each test states its source. We wrote the documents ourselves, for an invented outlet.
  */
 
-const BASE = 'https://dagkoerier.example/rss.xml'
+const HOME = 'https://dagkoerier.example'
+const BASE = `${HOME}/rss.xml`
+const ONE = `${HOME}/a/1`
+const TWO = `${HOME}/a/2`
+const GUID = `<guid>${ONE}</guid>`
+const ATOM = '<feed xmlns="http://www.w3.org/2005/Atom">'
 const entries = (text: string, contentType = 'application/rss+xml') =>
   readFeed({ bytes: Buffer.from(text), contentType, url: BASE })?.named.map(({ entry }) => entry) ??
   null
 const rss = (item: string, attributes = '') =>
   `<rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:atom="http://www.w3.org/2005/Atom" ${attributes}><channel><title>De Dagkoerier</title><item>${item}</item></channel></rss>`
-const TITLED = '<title>Brug dicht</title><link>https://dagkoerier.example/a/1</link>'
+const TITLED = `<title>Brug dicht</title><link>${ONE}</link>`
 const urls = (text: string, contentType?: string) =>
   entries(text, contentType)?.map(({ url }) => url) ?? null
 
@@ -32,20 +37,15 @@ t.test(
         entries(
           `<rss><channel xmlns="${namespace}"><item xmlns="${namespace}">${TITLED}</item></channel></rss>`,
         ),
-        [{ title: 'Brug dicht', url: 'https://dagkoerier.example/a/1' }],
+        [{ title: 'Brug dicht', url: ONE }],
         `${namespace} below the top`,
       )
-      t.same(
-        urls(
-          `<urlset xmlns="${namespace}"><url><loc>https://dagkoerier.example/a/1</loc></url></urlset>`,
-        ),
-        ['https://dagkoerier.example/a/1'],
-      )
+      t.same(urls(`<urlset xmlns="${namespace}"><url><loc>${ONE}</loc></url></urlset>`), [ONE])
     }
     const news = 'http://www.google.com/schemas/sitemap-news/0.9'
     t.match(
       entries(
-        `<urlset xmlns="${news}"><url><loc>https://dagkoerier.example/a/1</loc><news><title>Brug dicht</title></news></url></urlset>`,
+        `<urlset xmlns="${news}"><url><loc>${ONE}</loc><news><title>Brug dicht</title></news></url></urlset>`,
       ),
       [{ title: 'Brug dicht' }],
     )
@@ -60,13 +60,13 @@ t.test(
       entries(
         '<feed xmlns="http://search.yahoo.com/mrss/"><entry><title>Brug dicht</title><link href="/a/1"/></entry></feed>',
       ),
-      [{ title: 'Brug dicht', url: 'https://dagkoerier.example/a/1' }],
+      [{ title: 'Brug dicht', url: ONE }],
     )
   },
 )
 
 t.test('a sitemap may be a text file (crawler-commons#143; sitemaps.org, "Text file")', async t => {
-  const two = ['https://dagkoerier.example/a/1', 'https://dagkoerier.example/a/2']
+  const two = [ONE, TWO]
   for (const [text, why] of [
     [two.join('\n'), 'lines'],
     [`\ufeff${two.join('\r\n')}\r\n`, 'byte-order mark, Windows lines'],
@@ -90,7 +90,6 @@ t.test('a sitemap may be a text file (crawler-commons#143; sitemaps.org, "Text f
 })
 
 t.test('a link that is no address gives way to the permalink (MOFA#24)', async t => {
-  const guid = '<guid>https://dagkoerier.example/a/1</guid>'
   for (const link of [
     'N/A',
     'n/a',
@@ -104,82 +103,40 @@ t.test('a link that is no address gives way to the permalink (MOFA#24)', async t
     'javascript:void(0)',
     '[link]',
   ])
-    t.same(
-      urls(rss(`<title>x</title><link>${link}</link>${guid}`)),
-      ['https://dagkoerier.example/a/1'],
-      link,
-    )
-  t.same(urls(rss(`<title>x</title><link>nieuws/brug</link>${guid}`)), [
-    'https://dagkoerier.example/a/1',
+    t.same(urls(rss(`<link>${link}</link>${GUID}`)), [ONE], link)
+  for (const [item, ...found] of [
+    [`<link>nieuws/brug</link>${GUID}`, ONE],
+    ['<link>N/A</link><guid isPermaLink="false">17</guid>'],
+    ['<link>nieuws/brug</link>', `${HOME}/nieuws/brug`],
+    [`<link>/nieuws/brug</link>${GUID}`, `${HOME}/nieuws/brug`],
+    ['<link>www.dagkoerier.example/a/1</link>', 'https://www.dagkoerier.example/a/1'],
+    [`<link>http://</link><link>${TWO}</link>${GUID}`, TWO],
   ])
-  t.same(
-    urls(rss('<title>x</title><link>N/A</link><guid isPermaLink="false">17</guid>')),
-    [],
-    'no address at all',
-  )
-  t.same(
-    urls(rss('<title>x</title><link>nieuws/brug</link>')),
-    ['https://dagkoerier.example/nieuws/brug'],
-    'relative',
-  )
-  t.same(urls(rss(`<title>x</title><link>/nieuws/brug</link>${guid}`)), [
-    'https://dagkoerier.example/nieuws/brug',
-  ])
-  t.same(urls(rss('<title>x</title><link>www.dagkoerier.example/a/1</link>')), [
-    'https://www.dagkoerier.example/a/1',
-  ])
-  t.same(
-    urls(
-      rss(`<title>x</title><link>http://</link><link>https://dagkoerier.example/a/2</link>${guid}`),
-    ),
-    ['https://dagkoerier.example/a/2'],
-  )
+    t.same(urls(rss(`<title>x</title>${item}`)), found, String(item))
   const json = (item: object) =>
     JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', items: [item] })
-  t.same(urls(json({ url: 'N/A', id: 'https://dagkoerier.example/a/1' })), [
-    'https://dagkoerier.example/a/1',
-  ])
-  t.same(
-    urls(json({ id: 'https://dagkoerier.example/a/1', external_url: 'https://elders.example/b' })),
-    ['https://dagkoerier.example/a/1'],
-  )
+  t.same(urls(json({ url: 'N/A', id: ONE })), [ONE])
+  t.same(urls(json({ id: ONE, external_url: 'https://elders.example/b' })), [ONE])
 })
 
 t.test('an attached file is not the article (podcasts and picture feeds)', async t => {
-  const file = 'https://dagkoerier.example/a/1.mp3'
+  const file = `${ONE}.mp3`
   const enclosure = `<enclosure url="${file}" type="audio/mpeg"/>`
-  const guid = '<guid>https://dagkoerier.example/a/1</guid>'
-  t.same(urls(rss(`<title>x</title><link>${file}</link>${guid}${enclosure}`)), [
-    'https://dagkoerier.example/a/1',
-  ])
-  t.same(urls(rss(`<title>x</title>${guid}<link rel="enclosure" href="${file}"/>`)), [
-    'https://dagkoerier.example/a/1',
-  ])
-  t.same(
-    urls(
-      rss(
-        `<title>x</title><link>https://dagkoerier.example/a/1</link><link rel="enclosure" href="${file}"/>`,
-      ),
-    ),
-    ['https://dagkoerier.example/a/1'],
-  )
-  const page = 'https://dagkoerier.example/a/1'
-  const atom = (fields: string) =>
-    urls(
-      `<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>x</title>${fields}</entry></feed>`,
-    )
+  for (const [item, found] of [
+    [`<link>${file}</link>${GUID}${enclosure}`, ONE],
+    [`${GUID}<link rel="enclosure" href="${file}"/>`, ONE],
+    [`<link>${ONE}</link><link rel="enclosure" href="${file}"/>`, ONE],
+    [`<link>${file}</link>${enclosure}`, file], // there is nothing else
+  ] as const)
+    t.same(urls(rss(`<title>x</title>${item}`)), [found], item)
+  const atom = (fields: string) => urls(`${ATOM}<entry><title>x</title>${fields}</entry></feed>`)
   t.same(
     atom(
       `<link href="${file}" type="audio/mpeg"/><link rel="alternate" type="text/html" href="/a/1"/>`,
     ),
-    [page],
+    [ONE],
   )
-  t.same(atom(`<id>${page}</id><link rel="alternate" type="image/jpeg" href="/1.jpg"/>`), [page])
-  t.same(
-    urls(rss(`<title>x</title><link>${file}</link>${enclosure}`)),
-    [file],
-    'where there is nothing else',
-  )
+  t.same(atom(`<id>${ONE}</id><link rel="alternate" type="image/jpeg" href="/1.jpg"/>`), [ONE])
 })
 
 t.test('a CDATA section that was escaped is one (feedparser#440)', async t => {
@@ -239,20 +196,14 @@ t.test('a desk in author does not hide who wrote (gluttony#6, rss-atom-bundle#86
     'Belga',
   ])
     t.same(authors(`<author>${desk}</author>${creator}`), ['Bo De Wit'], desk)
-  t.same(
-    authors(`<author>jan@dagkoerier.example (Jan Maes)</author>${creator}`),
-    ['Jan Maes'],
-    'a person stays',
-  )
-  t.same(
-    authors('<author>redactie@dagkoerier.example (Redactie)</author>'),
-    ['Redactie'],
-    'where there is nobody else',
-  )
-  t.same(authors('<author>Redactie</author><dc:creator>admin</dc:creator>'), ['Redactie'])
-  t.same(authors(`<atom:author><atom:name>De Dagkoerier</atom:name></atom:author>${creator}`), [
-    'Bo De Wit',
-  ])
+  for (const [fields, name] of [
+    [`<author>jan@dagkoerier.example (Jan Maes)</author>${creator}`, 'Jan Maes'],
+    // Where there is nobody else.
+    ['<author>redactie@dagkoerier.example (Redactie)</author>', 'Redactie'],
+    ['<author>Redactie</author><dc:creator>admin</dc:creator>', 'Redactie'],
+    [`<atom:author><atom:name>De Dagkoerier</atom:name></atom:author>${creator}`, 'Bo De Wit'],
+  ] as const)
+    t.same(authors(fields), [name], fields)
 })
 
 // More reports, tried on 25 November 2026. Our parser handled all of them.
@@ -285,8 +236,7 @@ t.test(
   'an entry of Atom has the authors of its feed, and a link to the feed leads nowhere (NetNewsWire#2797)',
   async t => {
     const head = '<author><name>Jan Maes</name></author><dc:creator>De Dagkoerier</dc:creator>'
-    const atom = (entry: string) =>
-      entries(`<feed xmlns="http://www.w3.org/2005/Atom">${head}<entry>${entry}</entry></feed>`)
+    const atom = (entry: string) => entries(`${ATOM}${head}<entry>${entry}</entry></feed>`)
     t.match(atom('<link href="/a/1"/>'), [{ authors: ['Jan Maes'] }])
     t.match(atom('<link href="/a/1"/><author><name>Els Haar</name></author>'), [
       { authors: ['Els Haar'] },
@@ -320,7 +270,7 @@ t.test(
         [{ published: '2026-11-24' }],
         none,
       )
-    const link = '<link>https://dagkoerier.example/a/1</link>'
+    const link = `<link>${ONE}</link>`
     t.match(entries(rss(`<itunes:title>Brug dicht</itunes:title>${link}`)), [
       { title: 'Brug dicht' },
     ])
@@ -381,9 +331,7 @@ t.test(
 
 t.test('an Atom entry without a link is at its id, or at the source of its content', async t => {
   const at = (inside: string) =>
-    urls(
-      `<feed xmlns="http://www.w3.org/2005/Atom"><title>D</title><entry><title>t</title>${inside}</entry></feed>`,
-    )
+    urls(`${ATOM}<title>D</title><entry><title>t</title>${inside}</entry></feed>`)
   const one = ['https://dagkoerier.example/nieuws/1']
   t.same(at('<id>https://dagkoerier.example/nieuws/1</id>'), one)
   t.same(at('<id>/nieuws/1</id>'), one)
@@ -399,7 +347,7 @@ t.test('an Atom entry without a link is at its id, or at the source of its conte
 
 t.test('texts of media:group; those of single files where the entry has no title', async t => {
   const media = 'xmlns:media="http://search.yahoo.com/mrss/"'
-  const link = '<link>https://dagkoerier.example/a/1</link>'
+  const link = `<link>${ONE}</link>`
   const texts =
     '<media:title>Brug</media:title><media:description>Zij is dicht.</media:description>'
   const file = `<media:content url="/f.jpg">${texts}</media:content>`
@@ -415,7 +363,7 @@ t.test('texts of media:group; those of single files where the entry has no title
 })
 
 t.test('a JSON Feed out of shape', async t => {
-  const item = '"url":"https://dagkoerier.example/a/1","title":"Brug, ]dicht"'
+  const item = `"url":"${ONE}","title":"Brug, ]dicht"`
   const feed = (more: string) =>
     `{"version":"https://jsonfeed.org/version/1.1","title":"D","items":[{${item}${more}}]}`
   for (const authors of ['"authors":["Jan Mol","Els Claes"]', '"author":["Jan Mol","Els Claes"]'])
@@ -432,13 +380,10 @@ t.test('a JSON Feed out of shape', async t => {
 
 t.test('several entries that link to the front page are at their ids, or nowhere', async t => {
   const item = (guid: string) =>
-    `<item><title>Brug</title><link>https://dagkoerier.example/</link><guid>${guid}</guid></item>`
+    `<item><title>Brug</title><link>${HOME}/</link><guid>${guid}</guid></item>`
   const feed = (...guids: string[]) =>
     urls(`<rss version="2.0"><channel><title>D</title>${guids.map(item).join('')}</channel></rss>`)
-  t.same(feed('https://dagkoerier.example/a/1', '/a/2'), [
-    'https://dagkoerier.example/a/1',
-    'https://dagkoerier.example/a/2',
-  ])
+  t.same(feed(ONE, '/a/2'), [ONE, TWO])
   t.same(feed('1', '2'), [])
-  t.same(feed('1'), ['https://dagkoerier.example/'], 'an outlet may have one such page')
+  t.same(feed('1'), [`${HOME}/`], 'an outlet may have one such page')
 })
