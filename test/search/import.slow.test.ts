@@ -5,7 +5,7 @@ import { openIndex } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import type { ArticleWriter, Importer, Indexer } from '../../search/types.ts'
-import { countOf, type Pool } from '../../shared/postgres/pool.ts'
+import { countOf, type Pool, readColumn } from '../../shared/postgres/pool.ts'
 import { createTestPool, holdLock, lockWaits } from '../database.ts'
 import { until } from '../fleet.ts'
 import { EVERYTHING } from './poller.ts'
@@ -324,13 +324,15 @@ t.test(
     await importer.flush()
     t.same(counts, { indexed: 499, known: 1 })
     await pool.query('drop trigger dawdle on article_words')
-    await setTimeout(10_000)
-    await importer.add(shortArticles(500, 250))
-    await importer.flush()
-    t.same((await pool.query('select last_seq::int as last from segments order by 1')).rows, [
-      { last: 500 },
-      { last: 750 },
-    ])
+    const ends = () => readColumn(pool, 'select last_seq::int from segments order by 1')
+    // A busy machine may be too slow for the clock once more.
+    let last = 500
+    for (; last < 2_000 && (await ends()).length === 0; last += 250) {
+      await setTimeout(10_000)
+      await importer.add(shortArticles(last, 250))
+      await importer.flush()
+    }
+    t.same(await ends(), [last - 250, last])
     t.same(await faultsOf(pool), [])
   },
 )
