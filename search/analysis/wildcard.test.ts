@@ -1,6 +1,6 @@
 import t from 'tap'
 import { LONGEST_WORD } from './tokens.ts'
-import { fits, wildcardTest } from './wildcard.ts'
+import { fits, LEAST_LETTERS, wildcardTest } from './wildcard.ts'
 
 t.test(
   'a word of an expression is itself, and a wildcard all words that have its part',
@@ -24,6 +24,7 @@ t.test(
 
 t.test('no wildcard stands for a word that is too long to be a term', async t => {
   const long = 'a'.repeat(LONGEST_WORD)
+  t.equal(LEAST_LETTERS, 3)
   t.ok(wildcardTest('aaa*')(long))
   t.notOk(wildcardTest('aaa*')(`${long}a`))
 })

@@ -15,7 +15,7 @@ export const isOwn = (
   { ALERT_HOSTS }: Pick<Config, 'ALERT_HOSTS'>,
 ): boolean => ALERT_HOSTS.some(one => [hostname, host].includes(one.toLowerCase()))
 
-export const PUBLIC: AddressRule = addressRule([], ['443'])
+export const PUBLIC: AddressRule = addressRule([], [])
 
 /**
  * Checks the address to which an alert shall send messages.

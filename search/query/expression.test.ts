@@ -1,0 +1,50 @@
+import t from 'tap'
+import { type ExpressionProblem, has, inFull, parseExpression } from './expression.ts'
+import { QUERY_PROBLEMS } from './parse.ts'
+
+function treeOf(q: string) {
+  const parsed = parseExpression(q)
+  if (!parsed.ok) throw new Error(`${q}: ${parsed.errors}`)
+  return parsed.match.tree
+}
+
+t.test('an expression is shown with all its operators', async t => {
+  for (const [q, full = q] of [
+    ['a b', 'a AND b'],
+    ['a OR b c', 'a OR (b AND c)'],
+    ['a -"b c"', 'a NOT "b c"'],
+    ['a -(b c) NOT d', 'a NOT (b AND c) NOT d'],
+    ['~a title:~b title:c', '~a AND title:~b AND title:c'],
+    ['title:"a b" OR abc*'],
+    ['(a OR ~b) NEAR/3 "c d"'],
+    ['a NEAR/50 b OR c', '(a NEAR/50 b) OR c'],
+    ['zuid-holland', 'zuid AND holland'],
+    ['(a) (b) (c) (d) (e) (f) (g) (h) (i)', 'a AND b AND c AND d AND e AND f AND g AND h AND i'],
+    [`${'('.repeat(8)}a${')'.repeat(8)}`, 'a'],
+  ] as [string, string?][])
+    t.equal(inFull(treeOf(q)), full)
+})
+
+t.test('an expression that cannot be read names the place', async t => {
+  for (const [q, problem, at] of [
+    ['a (', 'open', 3],
+    ['?brug', 'wildcard', 1],
+    ['brug?', 'wildcard', 5],
+    ['"br*g"', 'wildcard', 4],
+    ['(title:a OR b) NEAR/2 c', 'operand', 1],
+    ['~"a"', 'operand', 2],
+    ['~abc*', 'operand', 2],
+    [`a ${'('.repeat(9)}b${')'.repeat(9)}`, 'limit', 11],
+  ] as [string, ExpressionProblem, number][])
+    t.match(parseExpression(q), { ok: false, misread: { problem, at } }, q)
+  for (const q of ['', '(', '"..."', '\u02bc'])
+    t.strictSame(parseExpression(q), { ok: false, errors: [QUERY_PROBLEMS.nothing] }, q)
+  t.ok(parseExpression('"brug?"').ok, 'a quoted question')
+})
+
+t.test('a part of a kind is found wherever it stands', async t => {
+  for (const q of ['~a', 'b ~a', 'b NOT ~a', 'b OR (c NOT ~a)', 'b OR ~a'])
+    t.ok(has(treeOf(q), ['near', 'forms']), q)
+  for (const q of ['a', 'a b', 'a OR b', 'a NOT b']) t.notOk(has(treeOf(q), ['near', 'forms']), q)
+  t.ok(has(treeOf('a NEAR/2 b'), ['near']))
+})
