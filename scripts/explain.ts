@@ -180,7 +180,7 @@ function explanationInWords(
   explanation: Explanation,
   stored: StoredArticle | null,
 ): string {
-  const { outcome, interstitial, rights, boilerplate, agencies, fields } = explanation
+  const { outcome, interstitial, rights, boilerplate, agencies, stated, fields } = explanation
   const lines = [
     printableLine(page.url),
     ...(stored === null ? ['No article was made of it.'] : [`Article ${stored.id}.`]),
@@ -199,7 +199,12 @@ function explanationInWords(
     ...paragraph(field, fields[field], stored),
     ...(field === 'text' ? left : []),
   ])
-  return [...lines, ...paragraphs, ...agenciesInWords(agencies)].join('\n')
+  const said = Object.entries(stated).flatMap(([name, candidates]) => [
+    '',
+    `${name}: ${candidates.some(({ chosen }) => chosen) ? 'the outlet says it' : 'not said'}`,
+    ...candidateRows(candidates),
+  ])
+  return [...lines, ...paragraphs, ...agenciesInWords(agencies), ...said].join('\n')
 }
 
 function rightsInWords(seen: Signal[], at: Date): string {
@@ -281,17 +286,21 @@ function paragraph(
   stored: StoredArticle | null,
 ) {
   const head = value === null ? 'none' : `${origin.source}, ${origin.sure}`
-  const rows = candidates.map(({ source, value: said, against, chosen }) => [
-    chosen ? '  *' : '   ',
-    source,
-    line(said),
-    against ?? '',
-  ])
   return [
     `${field}: ${head}. ${why}`,
-    ...(rows.length === 0 ? [] : [columns(rows)]),
+    ...candidateRows(candidates),
     ...storedNote(field, value, stored),
   ]
+}
+
+function candidateRows(candidates: FieldExplanation['candidates']): string[] {
+  const rows = candidates.map(({ source, value, against, chosen }) => [
+    chosen ? '  *' : '   ',
+    source,
+    line(value),
+    against ?? '',
+  ])
+  return rows.length === 0 ? [] : [columns(rows)]
 }
 
 /** Whether the stored article differs. A visible article never changes (decision 24). */

@@ -72,6 +72,7 @@ await runCommand(
       '"published_at": "2024-02-29T09:00:00Z", "authors": ["Jan Jansen"], "outlet": {"name": "Krant", "domain":',
       '"krant.example"}, "language": "nl", "country": "NL"}',
       '',
+      '`section`, `kind` (news, opinion, live, analysis, review) and `access` (free, paid) are what the outlet says of it.',
       'Fields that it does not know are counted and told. A `published_at` more than 24 hours ahead is told, and null. Of CSV',
       'and JSON arrays it knows the columns of Media Cloud, AmCAT and 4CAT, and those of export; `outlet_name` and',
       '`outlet_domain` stand for outlet, whose domain is else that of the address.',

@@ -40,7 +40,7 @@ import { startWarmUp, type WarmUp } from './warm-up.ts'
 
 export { defaultCacheSizes } from './cache/cache.ts'
 export { MOST_OUTLETS } from './execute/breakdown.ts'
-export { TextsElsewhere } from './execute/index-parts.ts'
+export { CountedElsewhere } from './execute/index-parts.ts'
 export { TooFrequent, WildcardsElsewhere } from './execute/plan.ts'
 export { createCountCollector, createNumberCollector, TOTAL_CAP } from './execute/search.ts'
 export { createPace, SHORT_TURN } from './pace.ts'

@@ -54,7 +54,10 @@ create table articles (
   author_nos   int[] not null,
   country      text not null,
   language     text not null,
-  own_time     boolean
+  own_time     boolean,
+  section      text,
+  kind         text,
+  access       text
 ) partition by range (seq);
 create table articles_p0 partition of articles (primary key (seq)) for values from (0) to (4194304);
 
@@ -124,6 +127,7 @@ create table segments (
   sealed_at       timestamptz(3) not null default now(),
   digest          bytea,
   cleared         bigint not null default 0,
+  stated          boolean not null default false,
   exclude using gist (int8range(first_seq, last_seq, '[]') with &&)
 );
 alter table segments alter column columns set storage external;
@@ -142,7 +146,8 @@ create table segments_ahead (
   undated         int not null,
   columns         bytea not null,
   digest          bytea,
-  cleared         bigint not null default 0
+  cleared         bigint not null default 0,
+  stated          boolean not null default false
 );
 alter table segments_ahead alter column columns set storage external;
 
@@ -172,6 +177,19 @@ end
 $$;
 create constraint trigger segments_below_clock after insert or update on segments
   deferrable initially deferred for each row execute function refuse_segment_above_clock();
+
+create function refuse_unstated_segment() returns trigger language plpgsql as $$
+begin
+  if exists (select from articles where seq between new.first_seq and new.last_seq
+                and (section is not null or kind is not null or access is not null)) then
+    raise exception 'segment % lacks what outlets say of its articles', new.segment_no;
+  end if;
+  return null;
+end
+$$;
+create constraint trigger segments_stated after insert or update on segments
+  deferrable initially deferred for each row when (not new.stated)
+  execute function refuse_unstated_segment();
 
 create table tombstones (
   number      bigint primary key,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { LONGEST_WORD } from './analysis/tokens.ts'
-import type { Country, Language } from './vocabulary.ts'
+import { foldName, LONGEST_WORD } from './analysis/tokens.ts'
+import type { Access, Country, Kind, Language } from './vocabulary.ts'
 
 /**
  * The terms of the index. A term without a prefix is a word of title or body as written. Every
@@ -24,6 +24,9 @@ export const TERMS = {
   hasAuthor: (has: boolean): 'H1' | 'H0' => (has ? 'H1' : 'H0'),
   publisher: (publisherNo: number): string => `P${publisherNo}`,
   author: (authorNo: number): string => `A${authorNo}`,
+  section: (section: string): string => bounded('E', foldName(section)),
+  kind: (kind: Kind): string => `K${kind}`,
+  access: (access: Access): string => `F${access}`,
   /**
    * A folded part of a name or domain. No posting list is stored for it: `memory/name-lists.ts`
    * computes one.
@@ -41,8 +44,18 @@ export function parseNameTerm(term: string): { field: NameField; part: string } 
   return term[0] === 'N' ? { field: 'author', part: term.slice(1) } : null
 }
 
+/** What the outlet itself says of an article; null: it says nothing. */
+export interface Stated {
+  /** Its own word for the part of the newspaper. */
+  section: string | null
+  kind: Kind | null
+  access: Access | null
+}
+
+export const NOTHING_STATED: Stated = { section: null, kind: null, access: null }
+
 /** The fields of an article from which filter terms are made. Times are not among them. */
-export interface Filterable {
+export interface Filterable extends Stated {
   country: Country
   language: Language
   publisherNo: number
@@ -55,12 +68,18 @@ export const filterTerms = ({
   language,
   publisherNo,
   authorNos,
+  section,
+  kind,
+  access,
 }: Filterable): string[] => [
   TERMS.country(country),
   TERMS.language(language),
   TERMS.hasAuthor(authorNos.length > 0),
   TERMS.publisher(publisherNo),
   ...authorNos.map(TERMS.author),
+  ...(section === null ? [] : [TERMS.section(section)]),
+  ...(kind === null ? [] : [TERMS.kind(kind)]),
+  ...(access === null ? [] : [TERMS.access(access)]),
 ]
 
 /**

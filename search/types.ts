@@ -55,6 +55,7 @@ export type {
   Statement,
 } from './store/segment-store.ts'
 export type { Doomed, ListedRemoval, OutletAddress, Removal } from './store/tombstones.ts'
+export type { Stated } from './terms.ts'
 export type { Verified, VerifyWork } from './verify.ts'
 export type { ArticleOutlet, Country, Language } from './vocabulary.ts'
 
@@ -113,7 +114,7 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    * @param newest articles after this `seq` are not counted
    * @param texts each text is counted once; absent: each article is counted
    * @param pace as in `search`
-   * @throws TooManyBuckets, TextsElsewhere, TooFrequent
+   * @throws TooManyBuckets, CountedElsewhere, TooFrequent
    */
   countBy(
     query: Matched,

@@ -131,11 +131,17 @@ const selectLines = ({ body, copies }: Pick<ExportOptions, 'body' | 'copies'>) =
     'language', a.language, 'country', a.country,
     'outlet', json_build_object('name', p.name, 'domain', p.domain)${copies ? COPIES : ''})::text, -1)
     || case when r.id is null then '' else ', "rights" : '
-         || json_build_object('bounded', r.snippet, 'vector', r.vector)::text end || '}' as line
+         || json_build_object('bounded', r.snippet, 'vector', r.vector)::text end
+    || ${['section', 'kind', 'access'].map(said).join(' || ')} || '}' as line
   from articles a
   left join article_rights r on r.id = a.id
   join article_texts t on t.seq = a.seq
   join publishers p on p.publisher_no = a.publisher_no`
+
+// SQL: a field that an outlet may say nothing of.
+function said(name: string): string {
+  return `coalesce(', "${name}" : ' || to_json(a.${name})::text, '')`
+}
 
 // As in /explore/copies: at most 100 copies of a group, without reserved articles. Indexes: the
 // primary keys, copy_sketches_group.

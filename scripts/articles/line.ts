@@ -1,8 +1,16 @@
+import { hasLetterOrDigit } from '../../search/analysis/index.ts'
 import { snippetOf } from '../../search/analysis/text.ts'
 import { type ArticleRights, type NewArticle, storable } from '../../search/indexing/new-article.ts'
+import type { Stated } from '../../search/types.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { AGENCY_RULES, agenciesOf, agencyEvidence } from '../../shared/articles/agencies.ts'
-import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
+import {
+  ACCESSES,
+  type ArticleOutlet,
+  COUNTRIES,
+  KINDS,
+  LANGUAGES,
+} from '../../shared/articles/article.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import { isRecord } from '../../shared/encoding/is-record.ts'
 import { nearestName } from '../../shared/encoding/near-miss.ts'
@@ -68,6 +76,7 @@ export function parseArticle(
     outlet: outlet(fields.outlet),
     language: oneOf(LANGUAGES, text(fields, 'language').toLowerCase(), 'language'),
     country: oneOf(COUNTRIES, text(fields, 'country').toUpperCase(), 'country'),
+    stated: stated(fields),
   }
   article.agencies = agenciesOf(agencyEvidence(article))
   article.agencyRules = AGENCY_RULES
@@ -97,6 +106,9 @@ const FIELDS = [
   'outlet',
   'language',
   'country',
+  'section',
+  'kind',
+  'access',
   'rights',
   'snippet',
   'relevance',
@@ -200,6 +212,24 @@ function outlet(value: unknown): ArticleOutlet {
   return {
     name: part('name'),
     domain: domain === null ? null : domain.toLowerCase().replace(/^www\./, ''),
+  }
+}
+
+/** In characters, as in articles that are crawled. */
+const LONGEST_SECTION = 100
+
+function stated(fields: Fields): Stated {
+  const written = (name: keyof Stated) =>
+    (fields[name] ?? null) === null ? null : text(fields, name).replace(/\s+/g, ' ')
+  const section = written('section')
+  if (section !== null && (section.length > LONGEST_SECTION || !hasLetterOrDigit(section)))
+    throw new BadLine(`section must be a text of at most ${LONGEST_SECTION} characters, or null.`)
+  const kind = written('kind')
+  const access = written('access')
+  return {
+    section,
+    kind: kind === null ? null : oneOf(KINDS, kind.toLowerCase(), 'kind'),
+    access: access === null ? null : oneOf(ACCESSES, access.toLowerCase(), 'access'),
   }
 }
 

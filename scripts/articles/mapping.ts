@@ -14,6 +14,9 @@ const TARGETS = [
   'outlet_domain',
   'language',
   'country',
+  'section',
+  'kind',
+  'access',
 ] as const
 type Target = (typeof TARGETS)[number]
 

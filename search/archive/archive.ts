@@ -1,9 +1,9 @@
 import { type Collector, minuteOf, type PageOrder, type Question } from '../execute/collector.ts'
 import {
+  CountedElsewhere,
   type Elsewhere,
   type IndexPart,
   nowhere,
-  TextsElsewhere,
   type Verify,
 } from '../execute/index-parts.ts'
 import {
@@ -138,7 +138,8 @@ function archivePart(
   return {
     startsAt: ahead[0]?.startsAt ?? null,
     async match(collectors) {
-      if (collectors.some(({ question }) => question.kind === 'texts')) throw new TextsElsewhere()
+      for (const { kind } of collectors.map(({ question }) => question))
+        if (kind === 'texts' || kind === 'sections') throw new CountedElsewhere(kind)
       try {
         if (nears.length > 0) words = [await verified()]
         for (let from = 0; from < ahead.length; from += INDICES) {
@@ -256,7 +257,8 @@ function questionOf(aggregations: readonly Question[]): ArchiveQuestion {
         aggs[name] = {
           filters: { filters: aggregation.terms.map(term => clauseOf({ kind: 'term', term })) },
         }
-        takes.push(answer => aggregation.take(answer.counts(name)))
+        question.body.track_total_hits = true
+        takes.push(answer => aggregation.take(answer.counts(name), answer.total ?? 0))
         break
       case 'outlets':
         question.pages.push({

@@ -63,6 +63,9 @@ export function createStoredArticles<A extends KeptArticle>(
       outlet: known.outlet(article.publisherNo),
       language: article.language,
       country: article.country,
+      section: article.section,
+      kind: article.kind,
+      access: article.access,
     }))
   }
   return {

@@ -1,10 +1,11 @@
+import { foldName } from '../analysis/tokens.ts'
 import type { NameCache } from '../cache/stored-articles.ts'
 import type { Pace } from '../pace.ts'
 import { type TimeUnit, type TimeZone, timeBuckets } from '../query/calendar.ts'
 import { type Axis, EMPTY_SPAN, type Sort, type TimeBounds } from '../query/filters.ts'
 import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
-import { firstAtLeast } from '../segment/columns.ts'
+import { createSections, firstAtLeast } from '../segment/columns.ts'
 import {
   arraySet,
   type DocIdSet,
@@ -16,17 +17,19 @@ import {
 } from '../segment/doc-id-set.ts'
 import { countBetween, countCommon } from '../segment/postings-builder.ts'
 import { filterTerms, TERMS } from '../terms.ts'
-import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../vocabulary.ts'
+import { ACCESSES, type ArticleOutlet, COUNTRIES, KINDS, LANGUAGES } from '../vocabulary.ts'
 import type { Collector, DocReader, SegmentReader } from './collector.ts'
 
 /*
- * Counts matches for charts: by time, outlet, language or country. Every match counts once. Times
- * and outlets come from columns, languages and countries from posting lists. `eachTextOnce` wraps
- * such a collector, and then articles with the same text count once.
+ * Counts matches for charts: by time, outlet, language, country, or by what outlets say. Every
+ * match counts once. Times, outlets and sections come from columns, all others from posting lists.
+ * `eachTextOnce` wraps such a collector, and then articles with the same text count once.
  */
 
 /** The property by which matches are counted. */
-export type Breakdown = { by: TimeUnit; zone: TimeZone } | { by: 'outlet' | 'language' | 'country' }
+export type Breakdown =
+  | { by: TimeUnit; zone: TimeZone }
+  | { by: 'outlet' | 'language' | 'country' | 'section' | 'kind' | 'access' }
 
 /** A value and the number of its matches. */
 export interface Count {
@@ -40,20 +43,22 @@ export interface Count {
   outlet?: ArticleOutlet
 }
 
-/** Counts of matches. Each match is counted once: in `data`, `other` or `undated`. */
+/** Counts of matches. Each match is counted once: in `data`, `other`, `undated` or `unsaid`. */
 export interface Counts {
   total: number
   /**
    * By time: every bucket of the requested time, in order. Otherwise the highest count comes first.
    */
   data: Count[]
-  /** By outlet: matches of the outlets that `data` leaves out. */
+  /** By outlet and by section: matches of those that `data` leaves out. */
   other: number
   /** Matches that have no time. */
   undated: number
+  /** By section, kind and access: matches of which the outlet says nothing. */
+  unsaid: number
 }
 
-/** How many outlets are listed by name. The counts of the others are added up. */
+/** How many outlets, or sections, are listed by name. The counts of the others are added up. */
 export const MOST_OUTLETS = 20
 
 interface BreakdownCollector extends Collector {
@@ -82,6 +87,12 @@ export function createBreakdown(
       return byTerm(LANGUAGES.map(one => ({ key: one, term: TERMS.language(one) })))
     case 'country':
       return byTerm(COUNTRIES.map(one => ({ key: one, term: TERMS.country(one) })))
+    case 'section':
+      return bySection()
+    case 'kind':
+      return byTerm(KINDS.map(one => ({ key: one, term: TERMS.kind(one) })))
+    case 'access':
+      return byTerm(ACCESSES.map(one => ({ key: one, term: TERMS.access(one) })))
     default:
       return byTime(breakdown.by, breakdown.zone, sort, bounds)
   }
@@ -106,7 +117,7 @@ function byTime(
         span: { first: starts[bucket]!, last: starts[bucket + 1]! - 1 },
       }))
       const undated = collector.undated()
-      return { total: undated + sum(data), data, other: 0, undated }
+      return { total: undated + sum(data), data, other: 0, undated, unsaid: 0 }
     },
   }
 }
@@ -117,7 +128,9 @@ function byTerm(values: { key: string; term: string }[]): BreakdownCollector {
     ...collector,
     async counts() {
       const data = values.map(({ key }, index) => ({ key, count: collector.counts[index]! }))
-      return { total: sum(data), data: highestFirst(data), other: 0, undated: 0 }
+      const total = collector.total()
+      const unsaid = total - sum(data)
+      return { total, data: highestFirst(data), other: 0, undated: 0, unsaid }
     },
   }
 }
@@ -139,12 +152,44 @@ function byOutlet(): BreakdownCollector {
           outlets.set(same, { key: outlet.name ?? outlet.domain ?? '', count, outlet })
         else known.count += count
       }
-      const all = highestFirst([...outlets.values()])
-      const data = all.slice(0, MOST_OUTLETS)
-      const others = all.slice(MOST_OUTLETS)
-      return { total: sum(all), data, other: sum(others), undated: 0 }
+      return firstOf([...outlets.values()], 0)
     },
   }
+}
+
+/** Counts sections. Those that differ in case and accents alone count as one. */
+function bySection(): BreakdownCollector {
+  const found = new Map<string, number>()
+  let unsaid = 0
+  return {
+    question: { kind: 'sections' },
+    isComplete: () => false,
+    collect(matches: DocIdSet, { values }: DocReader) {
+      const own = new Uint32Array(values.sections.length)
+      const docs = docsOf(matches)
+      for (let at = 0; at < docs.length; at++) own[values.sectionNo(docs[at]!)]!++
+      unsaid += own[0]!
+      values.sections.forEach((name, no) => {
+        if (no > 0 && own[no]! > 0) found.set(name, (found.get(name) ?? 0) + own[no]!)
+      })
+    },
+    async counts() {
+      const spellings = highestFirst(Array.from(found, ([key, count]) => ({ key, count })))
+      const same = Map.groupBy(spellings, ({ key }) => foldName(key))
+      return firstOf(
+        Array.from(same.values(), all => ({ key: all[0]!.key, count: sum(all) })),
+        unsaid,
+      )
+    },
+  }
+}
+
+/** Lists the values with most matches. */
+function firstOf(counts: Count[], unsaid: number): Counts {
+  const all = highestFirst(counts)
+  const data = all.slice(0, MOST_OUTLETS)
+  const other = sum(all.slice(MOST_OUTLETS))
+  return { total: sum(data) + other + unsaid, data, other, undated: 0, unsaid }
 }
 
 const sum = (counts: Count[]) => counts.reduce((total, { count }) => total + count, 0)
@@ -303,6 +348,8 @@ export function collectArticles(articles: SegmentSource[], collector: ValueColle
 function readerOf(articles: SegmentSource[]): DocReader {
   const size = articles.length
   const terms = articles.map(article => new Set(filterTerms(article)))
+  const sections = createSections()
+  const sectionNos = articles.map(({ section }) => sections.noOf(section))
   return {
     published: Float64Array.from(articles, article => article.published ?? Number.NaN),
     ingested: Float64Array.from(articles, article => article.ingested ?? Number.NaN),
@@ -312,6 +359,8 @@ function readerOf(articles: SegmentSource[]): DocReader {
       eachAuthor(doc, visit) {
         for (const no of articles[doc]!.authorNos) visit(no)
       },
+      sectionNo: doc => sectionNos[doc]!,
+      sections: sections.names,
     },
     list: term => passing(rangeSet(0, size, size), doc => terms[doc]!.has(term)),
   }
@@ -432,14 +481,17 @@ function createOutletCollector() {
 /** Counts how many matches have each of the given terms, from the posting lists. */
 function createTermCollector(terms: readonly string[]) {
   const counts = new Float64Array(terms.length)
+  let total = 0
   return {
     terms,
     /** How many matches have each term. */
     counts,
+    total: () => total,
     question: {
       kind: 'terms',
       terms,
-      take(found) {
+      take(found, all) {
+        total += all
         found.forEach((count, index) => {
           counts[index]! += count
         })
@@ -447,6 +499,7 @@ function createTermCollector(terms: readonly string[]) {
     },
     isComplete: () => false,
     collect(matches: DocIdSet, segment: DocReader) {
+      total += matches.count
       terms.forEach((term, index) => {
         counts[index]! += countCommon(matches, segment.list(term))
       })

@@ -84,10 +84,16 @@ export type Question =
       starts: Float64Array
       take(counts: readonly number[], undated: number): void
     }
-  /** How many matches have each of the terms. All of them are terms of filters. */
-  | { kind: 'terms'; terms: readonly string[]; take(counts: readonly number[]): void }
+  /** How many matches have each of the terms, and how many there are. All are terms of filters. */
+  | {
+      kind: 'terms'
+      terms: readonly string[]
+      take(counts: readonly number[], total: number): void
+    }
   /** Matches, with each text counted once (`breakdown.ts`). Only segments can answer this. */
   | { kind: 'texts' }
+  /** Matches by their section. Only segments can answer this. */
+  | { kind: 'sections' }
   /** Matches by the number of their outlet. */
   | { kind: 'outlets'; take(publisherNo: number, count: number): void }
   /** Matches by the numbers of outlets and authors, and their countries. */

@@ -29,7 +29,14 @@ const articles = fc
     { minLength: 1, maxLength: 150 },
   )
   .map(all =>
-    all.map((one, at): SegmentArticle => ({ ...one, seq: BigInt(at + 100), id: `id${at}` })),
+    all.map(
+      (one, at): SegmentArticle => ({
+        ...one,
+        seq: BigInt(at + 100),
+        id: `id${at}`,
+        section: at % 3 === 0 ? null : `S${at % 5}`,
+      }),
+    ),
   )
 
 const span = fc
@@ -141,7 +148,7 @@ t.test(
   async () => {
     const size = 1_500
     const segment = segmentOf([
-      { seq: 1n, id: 'x', published: 0, ingested: 0, publisherNo: 1, authorNos: [] },
+      { seq: 1n, id: 'x', published: 0, ingested: 0, publisherNo: 1, authorNos: [], section: null },
     ])
     const value = fc.oneof(
       fc.integer({ min: 0, max: 40 }),
@@ -193,7 +200,12 @@ t.test(
             startsAt: null,
             offsets: null,
             idOf: () => null,
-            values: { publisherNo: doc => doc, eachAuthor() {} },
+            values: {
+              publisherNo: doc => doc,
+              eachAuthor() {},
+              sectionNo: () => 0,
+              sections: [''],
+            },
             list: () => matches,
             seqOf: BigInt,
             addressOf: address,

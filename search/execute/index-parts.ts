@@ -93,11 +93,16 @@ export const nowhere = (missing: (articles: bigint) => Error): Elsewhere => ({
 })
 
 /**
- * A search cannot count each text once: some matches are in the archive, which does not know which
- * articles have the same text.
+ * A search cannot count sections, or each text once: some matches are in the archive, which knows
+ * neither.
  */
-export class TextsElsewhere extends Error {
-  override name = 'TextsElsewhere'
+export class CountedElsewhere extends Error {
+  override name = 'CountedElsewhere'
+  readonly what: 'texts' | 'sections'
+  constructor(what: 'texts' | 'sections') {
+    super(`the archive counts no ${what}`)
+    this.what = what
+  }
 }
 
 /** Returns those articles that pass the verification of a search. */

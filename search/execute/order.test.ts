@@ -67,7 +67,12 @@ t.test(
           seqOf: (doc: number) => docs[doc]!.seq,
           idOf: (doc: number) => (known ? docs[doc]!.id : null),
           offsets: null,
-          values: { publisherNo: (doc: number) => doc, eachAuthor() {} },
+          values: {
+            publisherNo: (doc: number) => doc,
+            eachAuthor() {},
+            sectionNo: () => 0,
+            sections: [''],
+          },
           addressOf: (doc: number) => ({ kind: 'stored' as const, segment: META, doc }),
         }
         return {

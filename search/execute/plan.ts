@@ -310,11 +310,14 @@ function testsOf(
 }
 
 /** A segment's columns as collectors see them. */
-export function valuesOf({ publishers, authors, authorStarts }: Columns): DocValues {
+export function valuesOf(columns: Columns): DocValues {
+  const { publishers, authors, authorStarts, sections, sectionNames } = columns
   return {
     publisherNo: doc => publishers[doc]!,
     eachAuthor(doc, visit) {
       for (let at = authorStarts[doc]!; at < authorStarts[doc + 1]!; at++) visit(authors[at]!)
     },
+    sectionNo: doc => sections[doc]!,
+    sections: sectionNames,
   }
 }

@@ -267,6 +267,7 @@ function sourceOf(
     language,
     publisherNo,
     authorNos,
+    ...row.stated,
   }
 }
 

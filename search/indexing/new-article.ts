@@ -1,5 +1,6 @@
 import { indexText } from '../analysis/index.ts'
 import { boundMarks, cutText, snippetOf, TEXT_LIMITS } from '../analysis/text.ts'
+import type { Stated } from '../terms.ts'
 import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
 
 /**
@@ -32,6 +33,8 @@ export interface NewArticle {
   outlet: ArticleOutlet
   language: Language
   country: Country
+  /** What the outlet says of the article; absent: nothing. */
+  stated?: Stated
   /**
    * The text as the index stores it, if a thread has prepared it. `title` and `body` are then
    * ignored.

@@ -1,6 +1,7 @@
 import { createPace } from '../pace.ts'
 import { type Client, type Pool, type Queryable, transaction } from '../postgres.ts'
 import { textArray } from '../store/binary-arrays.ts'
+import { NOTHING_STATED, type Stated } from '../terms.ts'
 import type { ArticleWriter, Indexer, WriteOptions, WrittenOutcome, WrittenRow } from '../types.ts'
 import { claimIdentities, type NamesOf, registerNames } from './identity.ts'
 import {
@@ -66,11 +67,14 @@ export function openArticleWriter(parts: WriterParts): ArticleWriter {
  * Otherwise one bad name would fail a whole batch.
  */
 export function storableNames(article: NewArticle): NewArticle {
-  const { authors, outlet } = article
+  const { authors, outlet, stated } = article
   const { name, domain } = outlet
-  if ([...authors, name ?? '', domain ?? ''].every(one => storable(one) === one)) return article
+  const section = stated?.section ?? ''
+  if ([...authors, name ?? '', domain ?? '', section].every(one => storable(one) === one))
+    return article
   return {
     ...article,
+    ...(stated ? { stated: { ...stated, section: storable(section) || null } } : {}),
     authors: authors.map(storable),
     outlet: { name: name && storable(name), domain: domain && storable(domain) },
   }
@@ -247,6 +251,7 @@ export interface PreparedArticle extends PreparedText<string | Uint8Array> {
   authorNos: number[]
   country: string
   language: string
+  stated: Stated
   url: string
   agencies: string[]
   agencyRules: number | null
@@ -266,6 +271,7 @@ function prepareArticle(article: NewArticle, namesOf: NamesOf): PreparedArticle 
     ...namesOf(article),
     country: article.country,
     language: article.language,
+    stated: article.stated ?? NOTHING_STATED,
     url: article.url,
     agencies: article.agencies ?? [],
     agencyRules: article.agencyRules ?? null,
@@ -404,6 +410,9 @@ const COLUMNS: readonly Column[] = [
   ['page_no', 'bigint', one => one.pageNo],
   ['bounded', 'boolean', one => one.rights.bounded],
   ['vector', 'boolean', one => one.rights.vector],
+  ['section', 'text', one => one.stated.section],
+  ['kind', 'text', one => one.stated.kind],
+  ['access', 'text', one => one.stated.access],
 ]
 
 const valuesOf = (articles: IdentifiedArticle[], embedAt: Date): unknown[] => [
@@ -428,8 +437,8 @@ const insertion = (clock: string) => `
                 when ingested_at is not null then least(ingested_at, last_at) end as entered_at
     from incoming i, clock
   ), indexed as (
-    insert into articles (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language, own_time)
-    select seq, id, published_at, entered_at, publisher_no, author_nos, country, language, not stamped from numbered order by seq
+    insert into articles (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language, own_time, section, kind, access)
+    select seq, id, published_at, entered_at, publisher_no, author_nos, country, language, not stamped, section, kind, access from numbered order by seq
   ), worded as (
     insert into article_words (seq, title, body)
     select seq, words_title, words_body from numbered order by seq

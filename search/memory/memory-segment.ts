@@ -7,6 +7,7 @@ import type { Near, PhraseLeaf } from '../query/parse.ts'
 import type { WordNumbers } from '../query/word-numbers.ts'
 import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
+import { createSections } from '../segment/columns.ts'
 import {
   arraySet,
   type DocIdSet,
@@ -23,7 +24,7 @@ import type { Language } from '../vocabulary.ts'
 export type MemoryDocument = Pick<
   SegmentSource,
   'seq' | 'id' | 'publisherNo' | 'authorNos' | 'language'
->
+> & { sectionNo: number }
 
 /**
  * At most 65,536 consecutive new articles in memory, indexed by their words. A segment grows at its
@@ -38,6 +39,8 @@ export interface MemorySegment {
   readonly times: { published: Float64Array; ingested: Float64Array }
   publisherNo(doc: number): number
   eachAuthor(doc: number, visit: (authorNo: number) => void): void
+  sectionNo(doc: number): number
+  readonly sections: readonly string[]
   /** @param title @param body word lists, as `wordList` writes them */
   add(article: SegmentSource, title: string, body: string): void
   /** The documents with a term. */
@@ -65,6 +68,7 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
   const texts = createTexts(termIds)
   const postings = createTextPostings(texts, termIds)
   const filters = createFilterPostings()
+  const sections = createSections()
 
   const list = (term: string): DocIdSet => {
     const word = parseWordTerm(term)
@@ -80,6 +84,8 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
     eachAuthor(doc: number, visit: (authorNo: number) => void): void {
       for (const no of documents[doc]!.authorNos) visit(no)
     },
+    sectionNo: (doc: number): number => documents[doc]!.sectionNo,
+    sections: sections.names,
 
     add(article: SegmentSource, title: string, body: string): void {
       const { seq, id, language, publisherNo, authorNos } = article
@@ -92,7 +98,8 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
       ingested[doc] = article.ingested ?? Number.NaN
       texts.add(title, body)
       filters.add(doc, filterTerms(article))
-      documents.push({ seq, id, publisherNo, authorNos, language })
+      const sectionNo = sections.noOf(article.section)
+      documents.push({ seq, id, publisherNo, authorNos, language, sectionNo })
       postings.add(doc, language)
     },
 

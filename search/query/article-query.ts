@@ -1,3 +1,4 @@
+import type { Stated } from '../terms.ts'
 import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
 import type { ArticleFilter, Axis } from './filters.ts'
 import type { Match } from './parse.ts'
@@ -30,7 +31,7 @@ export interface Position {
 /**
  * An article with all fields that are shown. A cache may keep the object, so no code may change it.
  */
-export interface ArticleRow {
+export interface ArticleRow extends Readonly<Stated> {
   readonly seq: bigint
   readonly id: string
   readonly title: string

@@ -1,6 +1,6 @@
 import { foldName } from '../analysis/tokens.ts'
 import { type Filterable, TERMS } from '../terms.ts'
-import { COUNTRIES, type Country, type Language } from '../vocabulary.ts'
+import { type Access, COUNTRIES, type Country, type Kind, type Language } from '../vocabulary.ts'
 import { or, type QueryNode, term } from './parse.ts'
 
 /*
@@ -24,6 +24,11 @@ export interface ArticleFilter {
   outlets: string[] | null
   /** Part of an author's name, as the client wrote it. */
   author: string | null
+  /** A section, whole, as the client wrote it. Case and accents do not count. */
+  section: string | null
+  /** null: articles of all kinds, and those of which the outlet says none. */
+  kinds: Kind[] | null
+  access: Access | null
   reach: Reach
   ingestedAfter: Date | null
 }
@@ -36,6 +41,9 @@ export const NO_FILTERS: Omit<ArticleFilter, 'reach'> = {
   outlet: null,
   outlets: null,
   author: null,
+  section: null,
+  kinds: null,
+  access: null,
   ingestedAfter: null,
 }
 
@@ -43,6 +51,10 @@ export const NO_FILTERS: Omit<ArticleFilter, 'reach'> = {
 export interface DocValues {
   publisherNo(doc: number): number
   eachAuthor(doc: number, visit: (authorNo: number) => void): void
+  /** Its place in `sections`; 0: the outlet says none. */
+  sectionNo(doc: number): number
+  /** The sections of the documents. The first place is empty. */
+  readonly sections: readonly string[]
 }
 
 /** The fields of an article that a test reads. */
@@ -119,6 +131,22 @@ const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
       outlets && or(publishers.map(no => term(TERMS.publisher(no)))),
     onArticle: ({ outlets }, publishers) =>
       outlets && (article => publishers.includes(article.publisherNo)),
+  },
+  section: {
+    inIndex: ({ section }) => (section === null ? null : term(TERMS.section(section))),
+    onArticle({ section }) {
+      if (section === null) return null
+      const folded = foldName(section)
+      return article => article.section !== null && foldName(article.section) === folded
+    },
+  },
+  kinds: {
+    inIndex: ({ kinds }) => kinds && or(kinds.map(one => term(TERMS.kind(one)))),
+    onArticle: ({ kinds }) => kinds && (({ kind }) => kind !== null && kinds.includes(kind)),
+  },
+  access: {
+    inIndex: ({ access }) => (access === null ? null : term(TERMS.access(access))),
+    onArticle: ({ access }) => (access === null ? null : article => article.access === access),
   },
   reach: {
     inIndex: byTimeBounds,

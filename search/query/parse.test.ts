@@ -1,7 +1,7 @@
 import t from 'tap'
 import { wordList } from '../analysis/index.ts'
 import { minuteOf } from '../execute/collector.ts'
-import { filterTerms, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
+import { filterTerms, NOTHING_STATED, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
 import type { Language } from '../vocabulary.ts'
 import CASES from './cases.json' with { type: 'json' }
 import { type ExpressionProblem, parseExpression } from './expression.ts'
@@ -134,7 +134,7 @@ t.test('the first letter of a term says of which kind it is', async t => {
     [0, 1, -(2 ** 31)],
     'an article without a time comes first',
   )
-  const article = { country: 'NL', language: 'nl', publisherNo: 1 } as const
+  const article = { country: 'NL', language: 'nl', publisherNo: 1, ...NOTHING_STATED } as const
   t.same(
     [filterTerms({ ...article, authorNos: [] })[2], filterTerms({ ...article, authorNos: [7] })[2]],
     ['H0', 'H1'],

@@ -35,6 +35,9 @@ function fillBuilder(size: number, length: number, rule?: number) {
       authorNos: [],
       country: 'NL',
       language: 'nl',
+      section: doc % 3 === 0 ? null : `S${doc % 7}`,
+      kind: doc % 2 === 0 ? 'news' : null,
+      access: null,
     }
   })
   const builder = createSegmentBuilder(articles, 1n, { rule })

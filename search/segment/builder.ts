@@ -1,5 +1,5 @@
 import { type Brake, noBrake } from '../pace.ts'
-import { filterTerms, TERMS } from '../terms.ts'
+import { filterTerms, type Stated, TERMS } from '../terms.ts'
 import type { Country, Language } from '../vocabulary.ts'
 import { release } from './arrays.ts'
 import { bucketBitsOf, bucketsOf, encodePart, termLists } from './buckets.ts'
@@ -28,7 +28,7 @@ import { createVocabulary, memoised, NO_STEM, type Vocabulary } from './word-ids
  */
 
 /** The values of an article that a segment needs, without its words. */
-export interface SegmentSource extends SegmentArticle {
+export interface SegmentSource extends SegmentArticle, Stated {
   country: Country
   language: Language
 }

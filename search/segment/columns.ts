@@ -32,6 +32,10 @@ export interface Columns {
    * versions.
    */
   terms: TermFilter
+  /** By document: its place in `sectionNames`; 0: its outlet says no section. */
+  sections: Uint16Array
+  /** The sections of the documents, as written. The first place is empty. */
+  sectionNames: string[]
   /**
    * The rule of its shingles (`RULES` in `shingles.ts`); 0: an earlier version made the segment.
    */
@@ -46,6 +50,7 @@ export interface SegmentArticle {
   ingested: number | null
   publisherNo: number
   authorNos: number[]
+  section: string | null
 }
 
 /** The order of documents in a segment. */
@@ -68,6 +73,7 @@ export function columnsOf(
     authorStarts[doc + 1] = authorStarts[doc]! + article.authorNos.length
   })
   const dated = articles.filter(article => article.published !== null).length
+  const sections = createSections()
   return {
     size: articles.length,
     dated,
@@ -81,7 +87,24 @@ export function columnsOf(
     authorStarts,
     authors: Int32Array.from(articles.flatMap(article => article.authorNos)),
     terms,
+    sections: Uint16Array.from(articles, ({ section }) => sections.noOf(section)),
+    sectionNames: sections.names,
     rule,
+  }
+}
+
+/** Numbers sections in the order in which they come. */
+export function createSections(): { names: string[]; noOf(section: string | null): number } {
+  const names = ['']
+  const nos = new Map<string, number>()
+  return {
+    names,
+    noOf(section) {
+      if (section === null) return 0
+      const no = nos.get(section) ?? names.push(section) - 1
+      nos.set(section, no)
+      return no
+    },
   }
 }
 
@@ -104,7 +127,7 @@ const HEADER = 4
 
 /**
  * Writes the arrays one after the other. The widest elements come first, so that each array is
- * aligned.
+ * aligned. Sections come last, and only where there are any. Earlier versions do not read them.
  */
 export function encodeColumns(columns: Columns): Buffer {
   const header = Uint32Array.of(
@@ -114,6 +137,7 @@ export function encodeColumns(columns: Columns): Buffer {
     columns.terms.length,
   )
   const { published, ingested, publishers, authorStarts, authors, offsets, terms, rule } = columns
+  const { sections, sectionNames } = columns
   return Buffer.concat(
     [
       header,
@@ -125,6 +149,9 @@ export function encodeColumns(columns: Columns): Buffer {
       offsets,
       terms,
       Uint8Array.of(rule),
+      ...(sectionNames.length === 1
+        ? []
+        : [sections, new TextEncoder().encode(JSON.stringify(sectionNames))]),
     ].map(array => new Uint8Array(array.buffer, array.byteOffset, array.byteLength)),
   )
 }
@@ -154,7 +181,7 @@ export function decodeColumns(bytes: Uint8Array): Columns {
   }
   const published = new Float64Array(buffer, next(size * 8), size)
   const ingested = new Float64Array(buffer, next(size * 8), size)
-  return {
+  const read = {
     size,
     dated,
     published,
@@ -169,6 +196,10 @@ export function decodeColumns(bytes: Uint8Array): Columns {
     terms: new Uint8Array(buffer, next(terms), terms),
     rule: new Uint8Array(buffer, at)[0] ?? 0,
   }
+  const rest = buffer.slice(at + 1)
+  if (rest.byteLength === 0) return { ...read, sections: new Uint16Array(size), sectionNames: [''] }
+  const sectionNames: string[] = JSON.parse(new TextDecoder().decode(rest.slice(size * 2)))
+  return { ...read, sections: new Uint16Array(rest.slice(0, size * 2)), sectionNames }
 }
 
 /*

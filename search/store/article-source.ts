@@ -2,12 +2,12 @@ import type { Pace } from '../pace.ts'
 import type { Axis, TimeSpan } from '../query/filters.ts'
 import type { Expression } from '../query/parse.ts'
 import type { SegmentSource } from '../segment/builder.ts'
-import type { NameField } from '../terms.ts'
+import type { NameField, Stated } from '../terms.ts'
 import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
 import type { SegmentRange } from './segment-store.ts'
 
 /** The stored fields of an article. */
-export interface StoredArticle {
+export interface StoredArticle extends Stated {
   seq: bigint
   id: string
   title: string

@@ -8,7 +8,7 @@ import type { Axis } from '../query/filters.ts'
 import { holding, wildcardsOf } from '../query/holds.ts'
 import type { Expression } from '../query/parse.ts'
 import type { SegmentSource } from '../segment/builder.ts'
-import type { NameField } from '../terms.ts'
+import type { NameField, Stated } from '../terms.ts'
 import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
 import type {
   ArticleSource,
@@ -138,7 +138,8 @@ const eachOf = (nos: Buffer | null) => Array.from(numbersOf(nos), no => ({ no })
 /** The columns of a `SegmentSource` from `articles a`. Times in ms since 1970. */
 const SOURCE_COLUMNS = `
   a.seq, a.id, ${msOf('published_at')} as published, ${msOf('ingested_at')} as ingested,
-  a.publisher_no as "publisherNo", a.author_nos as "authorNos", a.country, a.language`
+  a.publisher_no as "publisherNo", a.author_nos as "authorNos", a.country, a.language,
+  a.section, a.kind, a.access`
 
 /**
  * SQL: a time in ms since 1970. The times are whole ms. `extract` would compute with decimal
@@ -159,6 +160,7 @@ interface SourceColumns {
   author_nos: number[][]
   countries: Country[]
   languages: Language[]
+  stated: Stated[]
 }
 
 function sourcesOf({ seqs, ids, published, ingested, ...columns }: SourceColumns): SegmentSource[] {
@@ -172,6 +174,7 @@ function sourcesOf({ seqs, ids, published, ingested, ...columns }: SourceColumns
     language: columns.languages[at]!,
     publisherNo: columns.publisher_nos[at]!,
     authorNos: columns.author_nos[at]!,
+    ...columns.stated[at]!,
   }))
 }
 
@@ -211,7 +214,7 @@ const NEW = `
 // $1 seqs. Indexes: the primary keys.
 const STORED = `
   select a.seq, a.id, t.title, t.url, t.snippet, a.published_at, a.ingested_at,
-    a.publisher_no as "publisherNo", a.author_nos as "authorNos", a.language, a.country
+    a.publisher_no as "publisherNo", a.author_nos as "authorNos", a.language, a.country, a.section, a.kind, a.access
   from unnest($1::bigint[]) as wanted (seq)
   join articles a on a.seq = wanted.seq
   join article_texts t on t.seq = wanted.seq`
@@ -265,7 +268,8 @@ const SOURCES = `
   select string_agg(a.seq::text, ',') as seqs, json_agg(a.id) as ids,
     json_agg(${msOf('published_at')}) as published, json_agg(${msOf('ingested_at')}) as ingested,
     json_agg(a.publisher_no) as publisher_nos, json_agg(a.author_nos) as author_nos,
-    json_agg(a.country) as countries, json_agg(a.language) as languages
+    json_agg(a.country) as countries, json_agg(a.language) as languages,
+    json_agg(json_build_object('section', a.section, 'kind', a.kind, 'access', a.access)) as stated
   from articles a where a.seq = any ($1::bigint[])`
 
 // $1 $2 range. Index: the primary key.

@@ -64,6 +64,8 @@ const TOMBSTONES = [
   `select 'removed', 'removal ' || number || ' has not the id, country or time of its article ' || a.seq
    from tombstones t join articles a using (seq)
    where (t.id, t.country, t.covered_at) is distinct from (a.id, a.country, coalesce(a.published_at, a.ingested_at))`,
+  `select 'removed', 'article ' || seq || ' was taken out, and still has a section, kind or access'
+   from tombstones join articles a using (seq) where num_nonnulls(a.section, a.kind, a.access) > 0`,
   `select 'removed', 'removal ' || number || ' bars no address, and its article may come back' from tombstones t
    where released_at is null and seq > 0 and not exists (select from tombstone_addresses a where a.seq = t.seq)`,
   `select 'removed', 'an address of article ' || seq || ' is barred, which was not taken out or is released'

@@ -486,14 +486,14 @@ const NEXT_NUMBER =
 
 /** The columns that `segments` and `segments_ahead` have in common. */
 const COLUMNS = `segment_no, first_seq, last_seq, bucket_bits,
-  first_published, last_published, first_ingested, last_ingested, undated, columns, digest, cleared`
+  first_published, last_published, first_ingested, last_ingested, undated, columns, digest, cleared, stated`
 
 // $1 number, $2 kind, $3 $4 range, $5 bits, $6 $7 published, $8 $9 ingested, $10 undated, $11
 // columns, $12 digest, $13 number of a removal
 const ADD_AHEAD = `
   insert into segments_ahead (segment_no, kind, first_seq, last_seq, bucket_bits,
-    first_published, last_published, first_ingested, last_ingested, undated, columns, digest, cleared)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    first_published, last_published, first_ingested, last_ingested, undated, columns, digest, cleared, stated)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, true)
   returning segment_no as no, stored_at as "storedAt"`
 
 // $1 number, $2 `seq` before its first article. A segment that an earlier version stored has no
@@ -517,7 +517,7 @@ const LOCK_IMPORTED =
 const USE_IMPORTED = `
   insert into segments (${COLUMNS}) overriding system value
   select segment_no, $2 + first_seq, $2 + last_seq, bucket_bits,
-    first_published, last_published, $3, $4, undated, $5, digest, cleared
+    first_published, last_published, $3, $4, undated, $5, digest, cleared, stated
   from segments_ahead where segment_no = $1`
 
 // $1 number

@@ -113,6 +113,10 @@ export async function clearArticles(client: Client, articles: Doomed[]): Promise
   for (const table of ['article_texts', 'article_words', 'embeddings'])
     await client.query(`delete from ${table} where seq = any ($1::bigint[])`, [seqs])
   await client.query('delete from article_rights where id = any ($1::text[])', [ids])
+  await client.query(
+    'update articles set section = null, kind = null, access = null where seq = any ($1::bigint[])',
+    [seqs],
+  )
 }
 
 // $1 ids, $2 seqs. Index: article_addresses_id.

@@ -87,7 +87,7 @@ function answersOf({ cursorSecret, pool, index, config, history }: Tools) {
   })
   const meaningOf = createMeaning(pool, index, modelNamed(config.EMBEDDINGS_MODEL).near)
   return {
-    articles: asking => answerArticles(asking, cursorSecret, readSearch),
+    articles: asking => answerArticles(asking, cursorSecret, readSearch, true),
     counts: asking => answerCounts(asking, meaningOf, groupsOfTexts),
     copies: asking => answerCopies(asking, pool, cursorSecret),
     // Completeness takes no request from the quota of the month, because it accompanies a search
@@ -143,7 +143,7 @@ export function operationsOf(tools: Tools): Operations {
   const identity = identityOf(tools)
   /** The two operations, in the contract and beside it. */
   const both = (path: string, read: ReadRequest) => ({
-    list: pollable(path, asking => answerArticles(asking, cursorSecret, read)),
+    list: pollable(path, asking => answerArticles(asking, cursorSecret, read, read === readSearch)),
     feed: pollable(`${path}.rss`, asking => answerFeed(asking, identity, `${path}.rss`, read)),
   })
   return {

@@ -61,6 +61,7 @@ t.test('a page and its feed entry become an article', async t => {
     publishedAt: new Date('2026-11-17T08:30:00Z'),
     agencies: [],
     agencyRules: AGENCY_RULES,
+    stated: { section: null, kind: null, access: null },
   })
 })
 

@@ -30,6 +30,7 @@ import { fold } from './markup/plain.ts'
 import { parsePage } from './markup/tree.ts'
 import { type PageMetadata, readMetadata } from './metadata/metadata.ts'
 import { named } from './metadata/signs.ts'
+import { statementsOf } from './metadata/statements.ts'
 import { titleChoice } from './metadata/title.ts'
 import { lessonOf, partedBy, type Template } from './template.ts'
 import { feedTexts } from './text/feed-text.ts'
@@ -141,6 +142,7 @@ export async function composeArticle(
     outlet: { name: outlet.name, domain: outlet.domain },
     language,
     country: outlet.country,
+    stated: statementsOf(meta, entry),
   }
   const fingerprint =
     own === null

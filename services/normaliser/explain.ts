@@ -1,3 +1,4 @@
+import type { Stated } from '../../search/types.ts'
 import type { AgencyEvidence } from '../../shared/articles/agencies.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import type { Field, Origin, Source } from '../../shared/outlets/origins.ts'
@@ -8,6 +9,7 @@ import { authorCandidates } from './authors/authors.ts'
 import { bestOf, type Candidate, NO_ORIGIN } from './candidate.ts'
 import { believedPage, composeArticle, type PageReading, readStored } from './compose.ts'
 import { dateCandidates, type Moment, readingOf } from './dates/published.ts'
+import { statementCandidates } from './metadata/statements.ts'
 import { titleCandidates } from './metadata/title.ts'
 import type { Template } from './template.ts'
 import { feedTexts } from './text/feed-text.ts'
@@ -40,9 +42,13 @@ export interface Explanation {
   boilerplate: string[]
   /** The evidence of news agencies; at most `SHOWN` pieces of it. */
   agencies: AgencyEvidence[]
+  /** What the outlet says of the article. */
+  stated: Record<keyof Stated, ShownCandidate[]>
   /** Null when no article is made from the page. */
   fields: Record<Field, FieldExplanation> | null
 }
+
+const NOTHING = { section: [], kind: [], access: [] }
 
 /** The most candidates of a field that are shown, because a page may state thousands. */
 const SHOWN = 20
@@ -59,16 +65,17 @@ export async function explainPage(
   rules: RightsRules,
 ): Promise<Explanation> {
   const composition = await composeArticle(page, now, { template, rules })
-  const stated = { interstitial: composition.interstitial, rights: composition.rights.seen }
+  const signs = { interstitial: composition.interstitial, rights: composition.rights.seen }
   if (composition.kind === 'refused') {
     const outcome = `refused: ${composition.reason}. ${composition.detail}`
-    return { outcome, ...stated, boilerplate: [], agencies: [], fields: null }
+    return { outcome, ...signs, boilerplate: [], agencies: [], stated: NOTHING, fields: null }
   }
   const options = { repeated: false, template, now, rules }
   const reading = readStored(page, page.entry?.title ? plainText(page.entry.title) : null, options)
   const believed = believedPage(page, reading.meta)
   const { entry, outlet } = believed
   const { article } = composition
+  const said = statementCandidates(reading.meta, entry)
   const explain = (
     field: Field,
     value: string | null,
@@ -89,11 +96,12 @@ export async function explainPage(
   }
   return {
     outcome: 'article',
-    ...stated,
+    ...signs,
     boilerplate: reading.boilerplate.slice(0, SHOWN).map(shortened),
     agencies: pageAgencies(reading.meta, entry, article.body)
       .slice(0, SHOWN)
       .map(one => ({ ...one, words: shortened(one.words) })),
+    stated: { section: shown(said.section), kind: shown(said.kind), access: shown(said.access) },
     fields: {
       title: explain('title', article.title, shown(titleCandidates(reading.meta, entry, outlet))),
       date: explain(

@@ -180,6 +180,9 @@ t.test('a message shows what its plan covers, and never what another history had
       outlet: { name: null, domain: 'a.example' },
       language: 'nl',
       country: 'NL',
+      section: null,
+      kind: null,
+      access: null,
       ...change,
     },
   ]

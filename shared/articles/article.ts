@@ -1,9 +1,13 @@
 import type { ArticleOutlet, ArticleRow, Country, Language } from '../../search/types.ts'
 
 export {
+  ACCESSES,
+  type Access,
   type ArticleOutlet,
   COUNTRIES,
   type Country,
+  KINDS,
+  type Kind,
   LANGUAGES,
   type Language,
 } from '../../search/vocabulary.ts'

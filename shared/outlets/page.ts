@@ -30,6 +30,8 @@ export interface FeedEntry {
   published: string | null
   /** The language tag of the entry, or of the feed. */
   language: string | null
+  /** RSS and Atom categories, as the feed writes them; absent: an earlier version read the feed. */
+  categories?: string[]
 }
 
 /** Replaces the feed's data about a page on a foreign host. */
@@ -40,6 +42,7 @@ export const NO_WORDS = {
   authors: [],
   published: null,
   language: null,
+  categories: [],
 } satisfies Partial<FeedEntry>
 
 /** An entry with all of its fields. A missing field becomes null or empty. */
@@ -55,6 +58,7 @@ export const wholeEntry = (
   authors: entry.authors ?? [],
   published: entry.published ?? null,
   language: entry.language ?? null,
+  categories: entry.categories ?? [],
 })
 
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { ArticleRow } from '../../search/index.ts'
-import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
+import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '../../shared/articles/article.ts'
 
 /** Texts that JSON and XML write in a way of their own, half a surrogate pair among them. */
 const HARD = [
@@ -43,6 +43,9 @@ export const LISTED_ROW: fc.Arbitrary<ListedRow> = fc
     outlet: fc.record({ name: fc.option(text), domain: fc.option(text) }),
     language: fc.constantFrom(...LANGUAGES),
     country: fc.constantFrom(...COUNTRIES),
+    section: fc.option(text),
+    kind: fc.option(fc.constantFrom(...KINDS)),
+    access: fc.option(fc.constantFrom(...ACCESSES)),
     relevance: fc.option(fc.nat(10_000)),
   })
   .map(({ relevance, ...row }) =>
@@ -65,4 +68,7 @@ export const ROW: ListedRow = {
   outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
   language: 'nl',
   country: 'NL',
+  section: 'Binnenland',
+  kind: 'news',
+  access: null,
 }

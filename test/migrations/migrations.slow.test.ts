@@ -52,6 +52,9 @@ t.test('an empty database gets all of the first schema, or nothing of it', async
 
 /** Takes away what the migrations after the first schema add. */
 const TO_FIRST_SCHEMA = `
+  drop trigger segments_stated on segments; drop function refuse_unstated_segment;
+  alter table articles drop column section, drop column kind, drop column access;
+  alter table segments drop column stated; alter table segments_ahead drop column stated;
   drop trigger segments_below_clock on segments; drop function refuse_segment_above_clock;
   alter table segments drop column digest; alter table segments_ahead drop column digest;
   alter table pages drop column ends, drop column rests_until; alter table feeds drop column ends, drop column moved_to; drop table canonical_claims, look_answers, second_looks;

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { parseArticle } from '../../scripts/articles/line.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { createRandom } from '../faults/random.ts'
-import { gradedText, randomArticles } from './random-articles.ts'
+import { gradedText, randomArticles, statedOf } from './random-articles.ts'
 
 /*
  * What happens in random histories of the index: who writes what beside whom, and what meets them
@@ -167,6 +167,8 @@ export function lineOf(key: number): string {
     ...drawn,
     publishedAt: undefined,
     ingestedAt: undefined,
+    stated: undefined,
+    ...statedOf(key),
     plain: true,
     title: `${drawn!.title} woord${key}`,
     url: `https://model.example/${key}`,

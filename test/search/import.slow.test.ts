@@ -216,6 +216,9 @@ t.test('tasks of one thread at a time each get the segment of their own articles
         authorNos: [],
         country: article.country,
         language: article.language,
+        section: null,
+        kind: null,
+        access: null,
       }))
       const words = sources.map(() => '')
       return indexer.imported.build({ sources, titles: words, bodies: words })

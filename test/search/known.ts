@@ -8,6 +8,7 @@ type Row = Omit<Known, 'addresses' | 'publishedAt' | 'ingestedAt' | 'outlet'> &
 export async function readKnown(db: Queryable, after: bigint): Promise<Known[]> {
   const { rows } = await db.query<Row>(
     `select a.seq, a.id, t.url, t.title, t.body, a.published_at, a.ingested_at, p.name, p.domain, a.language, a.country,
+            json_build_object('section', a.section, 'kind', a.kind, 'access', a.access) as stated,
             array(select w.name from unnest(a.author_nos) with ordinality as n (no, place)
                   join authors w on w.author_no = n.no order by n.place) as authors
      from articles a join article_texts t on t.seq = a.seq join publishers p on p.publisher_no = a.publisher_no

@@ -1,3 +1,4 @@
+import type { Stated } from '../../search/types.ts'
 import type { Known } from './oracle.ts'
 
 /*
@@ -5,9 +6,20 @@ import type { Known } from './oracle.ts'
  * reads. It shares nothing with what it tests.
  */
 
-export type NaiveBreakdown = 'hour' | 'day' | 'week' | 'month' | 'outlet' | 'language' | 'country'
+export type NaiveBreakdown =
+  | 'hour'
+  | 'day'
+  | 'week'
+  | 'month'
+  | 'outlet'
+  | 'language'
+  | 'country'
+  | keyof Stated
 
-/** Counts by key, only those above 0; `undated`: articles that have no time. */
+/**
+ * Counts by key, only those above 0; `undated`: articles that have no time, or of which the outlet
+ * says nothing.
+ */
 export function naiveCounts(
   articles: Known[],
   by: NaiveBreakdown,
@@ -37,6 +49,11 @@ function keyOf(
       return article.language
     case 'country':
       return article.country
+    case 'section':
+      return article.stated?.section?.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase() ?? null
+    case 'kind':
+    case 'access':
+      return article.stated?.[by] ?? null
     default:
       return time === null ? null : timeKey(time, by, timeZone)
   }

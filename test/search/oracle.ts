@@ -317,6 +317,8 @@ function modeAfter(mode: Mode, characters: string[], at: number): Mode | null {
 /** Filters, reach and dates: decisions 12–15. */
 function passes(article: Known, question: Question): boolean {
   const { outlet, outlets, author, countries, languages, hasAuthor, ingestedAfter } = question
+  const { section, kinds, access } = question
+  const said = article.stated ?? { section: null, kind: null, access: null }
   return (
     countries.includes(article.country) &&
     (languages === null || languages.includes(article.language)) &&
@@ -326,6 +328,9 @@ function passes(article: Known, question: Question): boolean {
       isPartOf(article.outlet.domain, outlet)) &&
     (outlets === null || outlets.includes(article.outlet.domain?.toLowerCase() ?? '')) &&
     (author === null || article.authors.some(name => isPartOf(name, author))) &&
+    (section === null || (said.section !== null && foldName(said.section) === foldName(section))) &&
+    (kinds === null || kinds.some(one => one === said.kind)) &&
+    (access === null || access === said.access) &&
     (ingestedAfter === null ||
       (article.ingestedAt !== null && article.ingestedAt >= ingestedAfter)) &&
     isCovered(article, question)

@@ -1,5 +1,5 @@
 import { NO_FILTERS, type SearchSizes } from '../../search/index.ts'
-import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
+import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '../../shared/articles/article.ts'
 import type { Random } from '../faults/random.ts'
 import type { Known, Question, Text, Tree } from './oracle.ts'
 
@@ -27,6 +27,9 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
     outlet: random.chance(0.85) ? null : random.pick(OUTLET_PARTS),
     outlets: domains(random, articles),
     author: random.chance(0.85) ? null : random.pick(AUTHOR_PARTS),
+    section: random.chance(0.85) ? null : random.pick(['politiek', 'ÉCONOMIE', 'Poli', 'Sport']),
+    kinds: random.chance(0.85) ? null : random.some(KINDS),
+    access: random.chance(0.85) ? null : random.pick(ACCESSES),
     reach: {
       historyStart,
       publishedAfter,

@@ -1,5 +1,5 @@
-import type { NewArticle } from '../../search/types.ts'
-import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
+import type { NewArticle, Stated } from '../../search/types.ts'
+import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '../../shared/articles/article.ts'
 import type { Random } from '../faults/random.ts'
 
 /** Folded it is so long that its term is a digest. */
@@ -103,6 +103,13 @@ const MIDNIGHTS = [
   '2025-01-01T00:00:00Z',
 ].map(time => new Date(time))
 
+/** What an outlet says of an article; some say nothing. */
+export const statedOf = (number: number): Stated => ({
+  section: [null, 'Politiek', 'POLITIEK', 'Économie', 'Sport', null, 'economie'][number % 7]!,
+  kind: [null, ...KINDS, null][number % 8] ?? null,
+  access: [null, ...ACCESSES][number % 3]!,
+})
+
 /** Articles with many equal and missing times, and texts made of few words. */
 export function randomArticles(
   random: Random,
@@ -124,6 +131,7 @@ export function randomArticles(
       outlet: random.pick(OUTLETS),
       language: random.pick(LANGUAGES),
       country: random.pick(COUNTRIES),
+      stated: statedOf(number),
     }
     if (random.chance(0.2)) article.ingestedAt = null
     else if (random.chance(0.7)) article.ingestedAt = random.pick(times)

@@ -52,6 +52,9 @@ const document = (title: string, at: number) =>
       language: LANGUAGES[at % LANGUAGES.length]!,
       publisherNo: 1,
       authorNos: at % 3 === 0 ? [] : [2],
+      section: null,
+      kind: null,
+      access: null,
     },
     { seq: BigInt(at + 1), title: wordListOf(title), body: wordListOf(long[at] ?? '') },
     {

@@ -146,7 +146,12 @@ export function Card(props: {
 function Source(props: { article: Article; isFresh: boolean; now: number | null }) {
   const { article, isFresh, now } = props
   const { words } = useSpeech()
-  const { language, country, relevance } = article
+  const { language, country, relevance, section, kind, access } = article
+  const said = [
+    section,
+    kind && words.filters.kinds[kind],
+    access && words.filters.accesses[access],
+  ].filter(one => one !== undefined)
   return (
     <div class="row hint source" lang={document.documentElement.lang}>
       {isFresh && <b class="pill fresh">{words.kept.new}</b>}
@@ -157,6 +162,11 @@ function Source(props: { article: Article; isFresh: boolean; now: number | null 
       <span class="tags">
         <span title={words.countries[country]}>{country}</span>
         <span title={words.languages[language]}>{language}</span>
+        {said.map(one => (
+          <span key={one} title={words.filters.said}>
+            {one}
+          </span>
+        ))}
       </span>
       {relevance !== undefined && <Relevance relevance={relevance} />}
     </div>

@@ -5,6 +5,8 @@
 
 export type Language = 'nl' | 'fr' | 'de' | 'lb' | 'en'
 export type Country = 'NL' | 'BE' | 'LU'
+export type Kind = 'news' | 'opinion' | 'live' | 'analysis' | 'review'
+export type Access = 'free' | 'paid'
 
 export interface Page {
   status: 'ok'
@@ -17,7 +19,15 @@ export interface Page {
   articles: Article[]
 }
 
-export interface Article {
+/** What an outlet says of an article. Absent: it does not say. Only `/explore/articles` has it. */
+export interface Stated {
+  /** The outlet's own word. */
+  section?: string
+  kind?: Kind
+  access?: Access
+}
+
+export interface Article extends Stated {
   /** Stable; use it to tell articles apart across requests. Opaque. */
   id: string
   /** Headline. */
@@ -141,12 +151,18 @@ export interface ArticlesParameters {
 }
 
 /**
- * With `outlets`, or `search: 'expression'`, the package requests `/explore/articles`, which is no
- * part of /v1.
+ * With one of these, or `search: 'expression'`, the package requests `/explore/articles`, which is
+ * no part of /v1.
  */
 export interface ExploreParameters extends ArticlesParameters {
   /** Exact domains of outlets, at most 50. */
   outlets?: string | readonly string[] | null | undefined
+  /** The outlet's own word, whole; case and accents don't matter. */
+  section?: string | null | undefined
+  /** What the outlet says that the article is. */
+  kind?: Kind | readonly Kind[] | null | undefined
+  /** Whether the outlet says that all may read it. */
+  access?: Access | null | undefined
 }
 
 /** A search without a cursor, because cursors belong to its pages. */
@@ -156,7 +172,7 @@ export type ArticlesQuery = Omit<ExploreParameters, 'cursor'>
 export type WordsQuery = Omit<ArticlesQuery, 'q' | 'search' | 'sort' | 'order' | 'per_page'>
 
 export interface CountsQuery extends Omit<ArticlesQuery, 'order' | 'per_page'> {
-  by: 'hour' | 'day' | 'week' | 'month' | 'outlet' | 'language' | 'country'
+  by: 'hour' | 'day' | 'week' | 'month' | 'outlet' | 'language' | 'country' | keyof Stated
   /** Also counts the articles of each bucket by this property; see `parts` of `Count`. */
   then?: 'outlet' | 'language' | 'country' | undefined
   /**
@@ -204,6 +220,8 @@ export interface Counts {
   other: number
   /** Articles without a time of publication. */
   undated: number
+  /** Only by section, kind and access: articles of which the outlet does not say it. */
+  unsaid?: number
   /** Only with `search=semantic`: what can be found by meaning so far, and what is close. */
   meaning?: Meaning
 }

@@ -95,9 +95,11 @@ export function createClient(options: ClientOptions): Client {
   return client
 }
 
-/** Expressions and exact outlets need a path beside the contract, because `/v1` refuses them. */
-const articlesPath = ({ search, outlets }: ArticlesQuery): string =>
-  search === 'expression' || (outlets ?? '').length > 0 ? '/explore/articles' : '/v1/articles'
+/** What `/v1` refuses needs a path beside the contract. */
+const articlesPath = ({ search, outlets, section, kind, access }: ArticlesQuery): string =>
+  search === 'expression' || [outlets, section, kind, access].some(value => value?.length)
+    ? '/explore/articles'
+    : '/v1/articles'
 
 /** Polls in rounds, by the pattern of the contract. */
 async function* poll(

@@ -1,4 +1,4 @@
-import type { ArticleObject } from '../contract/resources.ts'
+import type { ArticleObject, StatedArticle } from '../contract/resources.ts'
 
 /**
  * Stands in every result and every description, because a headline may hold orders to the model.
@@ -77,14 +77,16 @@ export function link(url: string): string | null {
 }
 
 /** An article on one line of at most 490 characters. */
-function articleLine(article: ArticleObject): string {
-  const { outlet, relevance } = article
+function articleLine(article: ArticleObject & Partial<StatedArticle>): string {
+  const { outlet, relevance, section, kind, access } = article
   const parts = [
     `“${plain(article.title, MOST_TITLE)}”`,
     [outlet.name, outlet.domain]
       .flatMap(name => (name === null ? [] : plain(name, MOST_NAME)))
       .join(', '),
     `${article.country}, ${article.language}, ${article.published_at ?? 'no date'}`,
+    ...(section === undefined ? [] : [plain(section, MOST_NAME)]),
+    ...[kind, access].filter(word => word !== undefined),
     ...(relevance === undefined ? [] : [`relevance ${relevance}`]),
     `id ${plain(article.id, 128)}`,
   ]

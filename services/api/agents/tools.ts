@@ -8,7 +8,7 @@ import { ApiError } from '../contract/errors.ts'
 import { EXPLORE_PARAMETERS, type Parameter, parameterSchema } from '../contract/parameters.ts'
 import { createProblems } from '../contract/query-string.ts'
 import { type ArticlesRequest, readSearch } from '../contract/request.ts'
-import { type ArticleObject, PAGE_SCHEMA, type PageEnvelope } from '../contract/resources.ts'
+import { type ArticleObject, type PageEnvelope, STATED_PAGE_SCHEMA } from '../contract/resources.ts'
 import { RELATED_PARAMETERS, RELATED_SCHEMA } from '../explore/article-by-id.ts'
 import { COMPLETENESS_PARAMETERS, COMPLETENESS_SCHEMA } from '../explore/completeness.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from '../explore/copies.ts'
@@ -73,9 +73,9 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   search_news: {
     parameters: EXPLORE_PARAMETERS,
     output: {
-      required: [...PAGE_SCHEMA.required, 'read_as', 'completeness'],
+      required: [...STATED_PAGE_SCHEMA.required, 'read_as', 'completeness'],
       properties: {
-        ...PAGE_SCHEMA.properties,
+        ...STATED_PAGE_SCHEMA.properties,
         read_as: { type: 'string', description: 'How the words were read.' },
         meaning: {
           ...COUNTS_SCHEMA.properties.meaning,

@@ -19,26 +19,29 @@ import { digestOf, type Listed } from './shown-article.ts'
  * `GET /v1/articles` and `/explore/articles`: one page and the cursor of the next.
  *
  * @param read how the operation reads its requests
+ * @param isBeside whether articles have the fields that the contract does not have
  * @throws ApiError
  */
 export async function answerArticles(
   asking: Asking,
   cursorSecret: CursorSecret,
   read: ReadRequest,
+  isBeside: boolean,
 ): Promise<Answer> {
   const { request, found, binding, start } = await findPage(asking, cursorSecret, read)
   const { total, estimate, next, rows } = found
+  const said = isBeside ? rows.map(row => row.said) : rows.map(() => '')
   return {
     contentType: 'application/json; charset=utf-8',
     // The ETag does not cover the cursor. A client that is told that nothing changed keeps its own
     // cursor, which stays valid (decision 8). A cursor of a search by meaning is valid only with
     // its candidate set, so the ETag covers the set.
-    tagged: `articles ${total} ${estimate} ${setOf(next)}\n${digestOf(rows, article => article.pieces.json)}`,
+    tagged: `articles ${total} ${estimate} ${setOf(next)}\n${digestOf(rows, article => article.pieces.json)}${said.join('')}`,
     untagged: () =>
       next === null
         ? 'null'
         : `"${writeCursor(cursorSecret, binding, { at: next, historyStart: start })}"`,
-    body: nextCursor => pageBody({ total, estimate, nextCursor }, rows),
+    body: nextCursor => pageBody({ total, estimate, nextCursor }, rows, said),
     search: request.question.search,
     searchMs: found.ms,
     isEmpty: found.rows.length === 0,
@@ -97,10 +100,15 @@ interface PageHead {
   nextCursor: string
 }
 
-/** A page as `JSON.stringify` would write it, joined from the bytes of its articles. */
+/**
+ * A page as `JSON.stringify` would write it, joined from the bytes of its articles.
+ *
+ * @param said by article: its fields that the contract does not have
+ */
 export function pageBody(
   { total, estimate, nextCursor }: PageHead,
   articles: readonly Listed[],
+  said: readonly string[] = [],
 ): Buffer {
   const flag = estimate ? '"total_results_is_estimate":true,' : ''
   const parts = [
@@ -108,19 +116,20 @@ export function pageBody(
       `{"status":"ok","total_results":${total},${flag}"next_cursor":${nextCursor},"articles":[`,
     ),
   ]
-  for (const article of articles) {
+  for (const [at, article] of articles.entries()) {
     if (parts.length > 1) parts.push(COMMA)
-    addArticle(parts, article)
+    addArticle(parts, article, said[at] ?? '')
   }
   parts.push(END)
   return Buffer.concat(parts)
 }
 
-function addArticle(parts: Buffer[], { pieces, relevance }: Listed): void {
+function addArticle(parts: Buffer[], { pieces, relevance }: Listed, said: string): void {
   const { bytes } = pieces.json
-  if (relevance === undefined) parts.push(bytes)
+  const more = relevance === undefined ? said : `${said},"relevance":${JSON.stringify(relevance)}`
   // The relevance is the last field of the object, so it goes before the closing brace.
-  else parts.push(bytes.subarray(0, -1), Buffer.from(`,"relevance":${JSON.stringify(relevance)}}`))
+  if (more === '') parts.push(bytes)
+  else parts.push(bytes.subarray(0, -1), Buffer.from(`${more}}`))
 }
 
 /** Everything that the answer of an operation depends on. */

@@ -141,7 +141,7 @@ async function findPage(
  * @param least of a search by meaning: the lowest relevance that counts
  * @throws ApiError `semantic_search_unavailable`
  * @throws TooManyBuckets
- * @throws TextsElsewhere
+ * @throws CountedElsewhere
  */
 export async function countArticles(
   searches: Searches,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { ArticleForm, KeptArticle } from '../../../search/index.ts'
+import type { ArticleForm, KeptArticle, Stated } from '../../../search/index.ts'
 import { articleObject } from '../../../shared/articles/article.ts'
 
 export { articleObject } from '../../../shared/articles/article.ts'
@@ -13,6 +13,11 @@ export interface Piece {
 
 /** An article as the API keeps it: the bytes that it sends. */
 export interface ShownArticle extends KeptArticle {
+  /**
+   * What its outlet says of it, as further fields of the object, for operations beside the
+   * contract. Empty: it says nothing.
+   */
+  readonly said: string
   /** ms since 1970: of the publication, or else of the ingestion. */
   readonly time: number | null
   readonly pieces: {
@@ -30,12 +35,19 @@ export const SHOWN_ARTICLES: ArticleForm<ShownArticle> = {
   make: row => ({
     seq: row.seq,
     id: row.id,
+    said: saidOf(row),
     time: (row.publishedAt ?? row.ingestedAt)?.getTime() ?? null,
     pieces: { json: pieceOf(JSON.stringify(articleObject(row))), item: null },
   }),
-  bytesOf: ({ pieces: { json, item } }) =>
-    FIELD_BYTES + sizeOf(json) + (item === null ? 0 : sizeOf(item)),
+  bytesOf: ({ said, pieces: { json, item } }) =>
+    FIELD_BYTES + 2 * said.length + sizeOf(json) + (item === null ? 0 : sizeOf(item)),
 }
+
+/** Fields of which the outlet says nothing are left out. */
+const saidOf = ({ section, kind, access }: Stated): string =>
+  Object.entries({ section, kind, access })
+    .map(([name, value]) => (value === null ? '' : `,"${name}":${JSON.stringify(value)}`))
+    .join('')
 
 /** Bytes of the object with its id, number and time. */
 const FIELD_BYTES = 300

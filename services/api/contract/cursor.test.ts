@@ -146,8 +146,8 @@ t.test(
   async t => {
     const request = readRequest(query, 'articles')
     const withAdded = (bound: unknown) => ({
-      section: { bound, written: null },
       ...spellingsOf(request),
+      section: { bound, written: null },
     })
     t.equal(bindingFor(withAdded(null), plan), bindingOf(request, plan))
     const bindings = ['sport', 'politics'].map(section => bindingFor(withAdded(section), plan))

@@ -1,4 +1,4 @@
-import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
+import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '../../../shared/articles/article.ts'
 
 /*
  * One table says what every parameter takes. The reader, the checks, the OpenAPI document and the
@@ -12,6 +12,7 @@ export const LIMITS = {
   semanticQ: 2,
   outlet: 191,
   author: 191,
+  section: 100,
   outlets: 50,
   /** Longest `q` with `search=expression`. */
   expression: 1_000,
@@ -193,6 +194,26 @@ export const EXPLORE_PARAMETERS = {
     most: LIMITS.outlets,
     about:
       'Only outlets with one of these exact domains, as `nrc.nl,standaard.be`, or of your sets of outlets, by their names; at most 50 domains. Repeat it, or separate by commas. Together with `outlet`, both hold.',
+  },
+  section: {
+    kind: 'text',
+    maxLength: LIMITS.section,
+    pattern: ANY_TEXT,
+    visible: true,
+    about:
+      "The outlet's own word for the section, whole, as `Binnenland`; case and accents don't matter. Articles without one are left out.",
+  },
+  kind: {
+    kind: 'choices',
+    values: KINDS,
+    about:
+      'What the outlet says that the article is. Repeat it, or separate by commas. Articles of which it says nothing are left out.',
+  },
+  access: {
+    kind: 'choice',
+    values: ACCESSES,
+    about:
+      'Whether the outlet says that all may read the article (`free`), or those who pay (`paid`). Articles of which it says neither are left out.',
   },
 } as const satisfies Record<string, Parameter>
 

@@ -1,6 +1,6 @@
 import { hasLetterOrDigit } from '../../../search/analysis/index.ts'
 import { type Match, parseBoolean, parseExpression, parseKeyword } from '../../../search/index.ts'
-import type { Country, Language } from '../../../shared/articles/article.ts'
+import type { Access, Country, Kind, Language } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from './errors.ts'
 import { ceilMs, type Instant, nextMidnight, precedes } from './instants.ts'
@@ -48,6 +48,10 @@ export interface ArticlesRequest {
   /** Exact domains in small letters, sorted; always null in the contract. */
   outlets: string[] | null
   author: string | null
+  /** As the client wrote it; this and the next two are always null in the contract. */
+  section: string | null
+  kinds: Kind[] | null
+  access: Access | null
   publishedAfter: Instant | null
   publishedBefore: Instant | null
   ingestedAfter: Instant | null
@@ -127,7 +131,8 @@ export function requestOf(values: ParameterValues, problems: Problems): Articles
     per_page: perPage = LIMITS.perPage.default,
     ...rest
   } = more
-  const { order = PARAMETERS.order.default, ...unread } = rest
+  const { section = null, kind: kinds = null, access = null, ...last } = rest
+  const { order = PARAMETERS.order.default, ...unread } = last
   void (unread satisfies Record<string, never>)
   return {
     question,
@@ -138,6 +143,9 @@ export function requestOf(values: ParameterValues, problems: Problems): Articles
     outlet,
     outlets,
     author,
+    section,
+    kinds,
+    access,
     publishedAfter,
     publishedBefore,
     ingestedAfter,
@@ -261,6 +269,9 @@ export function spellingsOf(request: ArticlesRequest): Spellings {
     outlet: text(request.outlet),
     outlets: list(request.outlets),
     author: text(request.author),
+    section: text(request.section),
+    kind: list(request.kinds),
+    access: text(request.access),
     published_after: instant(request.publishedAfter, ceilMs),
     published_before: instant(request.publishedBefore, lastMs),
     ingested_after: instant(request.ingestedAfter, ceilMs),

@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { SNIPPET_LENGTH } from '../../../search/analysis/text.ts'
-import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
+import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '../../../shared/articles/article.ts'
 import { ERROR_CODES } from './errors.ts'
 
 /*
@@ -131,6 +131,33 @@ export const PAGE_SCHEMA = closedObject(
   ['total_results_is_estimate'],
 )
 
+/** An article beside the contract: also with what its outlet says of it. */
+export const STATED_ARTICLE_SCHEMA = {
+  ...ARTICLE_SCHEMA,
+  properties: {
+    ...ARTICLE_SCHEMA.properties,
+    section: text("The outlet's own word for the section. Absent: the outlet says none."),
+    kind: {
+      type: 'string',
+      enum: KINDS,
+      description: 'What the outlet says that the article is. Absent: it does not say.',
+    },
+    access: {
+      type: 'string',
+      enum: ACCESSES,
+      description: 'Whether all may read it, or those who pay. Absent: the outlet does not say.',
+    },
+  },
+} as const
+
+export const STATED_PAGE_SCHEMA = {
+  ...PAGE_SCHEMA,
+  properties: {
+    ...PAGE_SCHEMA.properties,
+    articles: { ...PAGE_SCHEMA.properties.articles, items: STATED_ARTICLE_SCHEMA },
+  },
+} as const
+
 export const ERROR_SCHEMA = closedObject(
   {
     status: { type: 'string', const: 'error' },
@@ -150,6 +177,7 @@ export const ERROR_SCHEMA = closedObject(
 )
 
 export type ArticleObject = FromSchema<typeof ARTICLE_SCHEMA>
+export type StatedArticle = FromSchema<typeof STATED_ARTICLE_SCHEMA>
 export type PageEnvelope = FromSchema<typeof PAGE_SCHEMA>
 export type ErrorObject = FromSchema<typeof ERROR_SCHEMA>
 

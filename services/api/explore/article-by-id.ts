@@ -4,7 +4,7 @@ import { chooseRelated, MOST_RELATED, readSubjects } from '../../../shared/vecto
 import { type Asking, explainSearch } from '../articles/find.ts'
 import type { Parameter } from '../contract/parameters.ts'
 import { createQueryReader } from '../contract/query-string.ts'
-import { ARTICLE_SCHEMA, dataOf, objectOf } from '../contract/resources.ts'
+import { ARTICLE_SCHEMA, dataOf, objectOf, STATED_ARTICLE_SCHEMA } from '../contract/resources.ts'
 import { type Answer, jsonAnswer } from '../http/answer.ts'
 import { noArticle } from './removed.ts'
 
@@ -20,12 +20,12 @@ export const ARTICLE_PAGE: RegExp = new RegExp(`^/a/${ID}$`)
 export const ARTICLE_PATH: RegExp = new RegExp(`^/explore/articles/${ID}$`)
 
 /** The answer, as JSON Schema (2020-12). */
-export const ARTICLE_ANSWER_SCHEMA = dataOf(ARTICLE_SCHEMA)
+export const ARTICLE_ANSWER_SCHEMA = dataOf(STATED_ARTICLE_SCHEMA)
 
 const readNothing = createQueryReader({})
 
 /**
- * `GET /explore/articles/<id>`: an article as `/v1` shows it.
+ * `GET /explore/articles/<id>`: an article as `/explore/articles` shows it.
  *
  * @param path matches `ARTICLE_PATH`
  * @throws ApiError
@@ -43,7 +43,8 @@ export async function answerArticle(
     return searches.index.articles([seq])
   })
   if (article === undefined) throw await noArticle(pool, id)
-  return jsonAnswer(`{"status":"ok","data":${article.pieces.json.bytes}}`)
+  const { said, pieces } = article
+  return jsonAnswer(`{"status":"ok","data":${`${pieces.json.bytes}`.slice(0, -1)}${said}}}`)
 }
 
 // $1 id. Indexes: article_ids, which ends the statement early for an unknown id; copy_sketches_id;

@@ -1,10 +1,10 @@
 import {
   type Breakdown,
+  CountedElsewhere,
   type CountedTexts,
   type Counts,
   MOST_BUCKETS,
   type TextGroups,
-  TextsElsewhere,
   TIME_UNITS,
   TooManyBuckets,
   timeZoneNamed,
@@ -53,9 +53,10 @@ const { order: _order, per_page: _perPage, cursor: _cursor, sort, ...FILTERS } =
 export const COUNTS_PARAMETERS = {
   by: {
     kind: 'choice',
-    values: [...TIME_UNITS, 'outlet', 'language', 'country'],
-    required: `Write one of ${TIME_UNITS.join(', ')}, outlet, language, country.`,
-    about: 'Required. What to count by. `outlet` tells the 20 outlets with the most articles.',
+    values: [...TIME_UNITS, 'outlet', 'language', 'country', 'section', 'kind', 'access'],
+    required: `Write one of ${TIME_UNITS.join(', ')}, outlet, language, country, section, kind, access.`,
+    about:
+      'Required. What to count by. `outlet` tells the 20 outlets with the most articles, `section` the 20 sections.',
   },
   // biome-ignore lint/suspicious/noThenProperty: a parameter's name, never a function
   then: {
@@ -106,7 +107,9 @@ export const COUNTS_SCHEMA = objectOf(
       const: true,
       description: 'Only with `texts=true`: what is said of articles here, is of texts.',
     },
-    total: count('Articles of the search: all counts of `data`, `other` and `undated` together.'),
+    total: count(
+      'Articles of the search: all counts of `data`, `other`, `undated` and `unsaid` together.',
+    ),
     data: {
       type: 'array',
       description:
@@ -114,7 +117,7 @@ export const COUNTS_SCHEMA = objectOf(
       items: objectOf(
         {
           key: text(
-            'ISO 8601 in the time zone: `2026-11-20T08:00:00+01:00`, `2026-11-20`, `2026-W47` or `2026-11`; the language; the country; the name of the outlet, or else its domain.',
+            'ISO 8601 in the time zone: `2026-11-20T08:00:00+01:00`, `2026-11-20`, `2026-W47` or `2026-11`; the language; the country; the section, the kind, the access; the name of the outlet, or else its domain.',
           ),
           count: COUNT,
           outlet: OUTLET_SCHEMA,
@@ -139,8 +142,11 @@ export const COUNTS_SCHEMA = objectOf(
         ['outlet', 'from', 'to', 'parts'],
       ),
     },
-    other: count('Articles of outlets beyond the first 20; otherwise 0.'),
+    other: count('Articles of outlets, or sections, beyond the first 20; otherwise 0.'),
     undated: count('By time: articles whose time is not known; otherwise 0.'),
+    unsaid: count(
+      'Only by section, kind and access: articles of which the outlet does not say it.',
+    ),
     meaning: {
       ...objectOf(
         {
@@ -167,7 +173,7 @@ export const COUNTS_SCHEMA = objectOf(
       description: 'Only with `search=semantic`: how much can be found by meaning so far.',
     },
   },
-  ['then', 'time_zone', 'texts', 'meaning'],
+  ['then', 'time_zone', 'texts', 'unsaid', 'meaning'],
 )
 
 /**
@@ -262,10 +268,9 @@ function readBreakdown(
 
 function refusalOf(error: unknown): unknown {
   if (error instanceof TooManyBuckets) return tooMany(error)
-  if (!(error instanceof TextsElsewhere)) return error
-  const sentence =
-    'The archive index holds the oldest of these articles and counts no texts; write a later published_after.'
-  return invalid('texts', sentence)
+  if (!(error instanceof CountedElsewhere)) return error
+  const sentence = `The archive index holds the oldest of these articles and counts no ${error.what}; write a later published_after.`
+  return invalid(error.what === 'texts' ? 'texts' : 'by', sentence)
 }
 
 function tooMany({ unit, fits }: TooManyBuckets): ApiError {
@@ -379,7 +384,7 @@ const tooManyParts = () =>
 
 /** The answer. A client can send `from` and `to` of a bucket as bounds of the same search. */
 function countsObject(
-  { total, data, other, undated }: Counted,
+  { total, data, other, undated, unsaid }: Counted,
   planned: PlannedRequest,
   breakdown: Breakdown,
   then: Then | undefined,
@@ -405,8 +410,11 @@ function countsObject(
     })),
     other,
     undated,
+    ...(isStated(breakdown.by) ? { unsaid } : {}),
   }
 }
+
+const isStated = (by: By) => by === 'section' || by === 'kind' || by === 'access'
 
 /** The first and the last ms that the request allows. */
 function boundsOf({ request, historyStart }: PlannedRequest): { first: number; last: number } {

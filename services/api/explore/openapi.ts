@@ -13,7 +13,7 @@ import {
 } from '../contract/openapi.ts'
 
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
-import { ERROR_SCHEMA, PAGE_SCHEMA } from '../contract/resources.ts'
+import { ERROR_SCHEMA, STATED_PAGE_SCHEMA } from '../contract/resources.ts'
 
 import { OWNED_OPERATIONS, OWNED_SCHEMAS } from '../desk/openapi.ts'
 import { ARTICLE_ANSWER_SCHEMA, RELATED_PARAMETERS, RELATED_SCHEMA } from './article-by-id.ts'
@@ -68,7 +68,7 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
           Coverage: COMPLETENESS_SCHEMA,
           Limits: LIMITS_SCHEMA,
           Matches: MATCHES_SCHEMA,
-          Page: PAGE_SCHEMA,
+          Page: STATED_PAGE_SCHEMA,
           Related: RELATED_SCHEMA,
           Removals: REMOVALS_SCHEMA,
           Suggestions: SUGGESTIONS_SCHEMA,

@@ -17,8 +17,26 @@ export interface StatedThing {
   body: string | null
   /** `isAccessibleForFree`; null when the page does not state it. */
   free: boolean | null
-  /** CSS selectors of the parts that are for subscribers (schema.org `hasPart`). */
+  /** Whether a part is for subscribers (schema.org `hasPart`). */
+  partly: boolean
+  /** CSS selectors of these parts. */
   paidParts: string[]
+  /** `articleSection`. */
+  sections: string[]
+  genres: string[]
+}
+
+/** A step of a breadcrumb trail, from the site's start to the page (schema.org BreadcrumbList). */
+export interface Crumb {
+  name: string
+  address: string | null
+}
+
+/** Everything that a page's JSON-LD says of its article. */
+export interface LinkedData {
+  /** What could be the article, in document order. */
+  things: StatedThing[]
+  trails: Crumb[][]
 }
 
 const THINGS = 200
@@ -27,10 +45,10 @@ const ADDRESSES = 20
 const LONGEST = 2_000
 
 /**
- * Everything in the page's JSON-LD that could be its article, in document order. From a script that
- * cannot be parsed, single fields are read where possible.
+ * Reads the page's JSON-LD. From a script that cannot be parsed, single fields are read where
+ * possible.
  */
-export function thingsIn(scripts: string[]): StatedThing[] {
+export function linkedDataIn(scripts: string[]): LinkedData {
   const roots: Json[] = []
   const salvaged: StatedThing[] = []
   for (const script of scripts) {
@@ -41,7 +59,31 @@ export function thingsIn(scripts: string[]): StatedThing[] {
   const { all, described } = nodesOf(roots)
   const byId = nodesById(all)
   const things = described.slice(0, THINGS).map(node => describe(node, byId))
-  return [...things, ...salvaged]
+  return { things: [...things, ...salvaged], trails: trailsIn(all) }
+}
+
+/** The most breadcrumb trails of a page, and the most steps of one. */
+const TRAILS = 5
+const CRUMBS = 20
+
+const trailsIn = (nodes: JsonLdNode[]): Crumb[][] =>
+  nodes
+    .filter(node => typesOf(node).includes('breadcrumblist'))
+    .slice(0, TRAILS)
+    .map(node =>
+      [get(node, 'itemListElement') ?? null]
+        .flat()
+        .filter(isNode)
+        .slice(0, CRUMBS)
+        .toSorted((a, b) => Number(get(a, 'position') ?? 0) - Number(get(b, 'position') ?? 0))
+        .flatMap(crumbOf),
+    )
+
+function crumbOf(node: JsonLdNode): Crumb[] {
+  const item = get(node, 'item')
+  const name = [node, item].flatMap(one => (isNode(one) ? textsOf(get(one, 'name')) : []))[0]
+  const address = [...textsOf(item), ...idsOf(item), ...idsOf(node)][0] ?? null
+  return name === undefined ? [] : [{ name: name.slice(0, LONGEST), address }]
 }
 
 /** For each `@id`, the first node that has more than this id. */
@@ -56,6 +98,7 @@ function nodesById(nodes: JsonLdNode[]): Map<string, JsonLdNode> {
 
 function describe(node: JsonLdNode, byId: Map<string, JsonLdNode>): StatedThing {
   const own = get(node, 'mainEntityOfPage')
+  const paid = paidPartsOf(node, byId)
   const authors = authorsIn(get(node, 'author'), byId)
   const addresses = [
     ...textsOf(get(node, 'url')),
@@ -76,17 +119,21 @@ function describe(node: JsonLdNode, byId: Map<string, JsonLdNode>): StatedThing 
     body:
       textsOf(get(node, 'articleBody'))[0] ?? (ofUpdates(node, 'articleBody').join('\n\n') || null),
     free: freeOf(get(node, 'isAccessibleForFree')),
-    paidParts: paidPartsOf(node, byId),
+    partly: paid.length > 0,
+    paidParts: paid.flatMap(part => textsOf(get(part, 'cssSelector'))),
+    sections: textsOf(get(node, 'articleSection')).map(text => text.slice(0, LONGEST)),
+    genres: textsOf(get(node, 'genre')).map(text => text.slice(0, LONGEST)),
   }
 }
 
-function paidPartsOf(node: JsonLdNode, byId: Map<string, JsonLdNode>): string[] {
-  const parts = [get(node, 'hasPart') ?? null].flat().filter(isNode).slice(0, TEXTS)
-  return parts
+/** The parts of an article that are for subscribers. */
+const paidPartsOf = (node: JsonLdNode, byId: Map<string, JsonLdNode>): JsonLdNode[] =>
+  [get(node, 'hasPart') ?? null]
+    .flat()
+    .filter(isNode)
+    .slice(0, TEXTS)
     .map(part => byId.get(textsOf(part['@id'])[0] ?? '') ?? part)
     .filter(part => freeOf(get(part, 'isAccessibleForFree')) === false)
-    .flatMap(part => textsOf(get(part, 'cssSelector')))
-}
 
 /** The texts of one property of a live blog's entries. */
 const ofUpdates = (node: JsonLdNode, name: string) =>

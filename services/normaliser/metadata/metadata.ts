@@ -2,7 +2,7 @@ import { addressKey, readAddress } from '../../../shared/articles/address.ts'
 import { anyOf } from '../languages/index.ts'
 import { fold, lineOf, oneLine } from '../markup/plain.ts'
 import type { Element, Page } from '../markup/tree.ts'
-import { type StatedAuthor, type StatedThing, thingsIn } from './jsonld.ts'
+import { type Crumb, linkedDataIn, type StatedAuthor, type StatedThing } from './jsonld.ts'
 import { type Line, type Mark, type MarkedText, readMarks } from './marks.ts'
 import {
   type ArticleSigns,
@@ -12,6 +12,7 @@ import {
   mainThing,
   named,
   ownAddresses,
+  ownThings,
   publishedMetas,
   SITE_NAMES,
   TITLE_NAMES,
@@ -79,6 +80,22 @@ export interface PageMetadata extends MarkedText {
   /** CSS selectors of the parts that JSON-LD says are for subscribers. */
   paidParts: string[]
   signs: ArticleSigns
+  classed: Classed
+}
+
+/** How a page classes its article. Texts as written. */
+export interface Classed {
+  /** Types of the article in JSON-LD, in lower case; `liveblogposting` of any thing about it. */
+  types: string[]
+  /** `articleSection` and `genre` of JSON-LD. */
+  sections: string[]
+  genres: string[]
+  /** Breadcrumb trails of JSON-LD, then those of microdata. */
+  trails: { by: 'json-ld' | 'microdata'; crumbs: Crumb[] }[]
+  /** `articleSection` of microdata in the page's text. */
+  marked: string[]
+  /** Whether JSON-LD says that a part of the article is for subscribers. */
+  partly: boolean
 }
 
 /** One `<link rel="alternate" hreflang="fr">`: the same article in that language. */
@@ -109,7 +126,7 @@ export function readMetadata(
     named(metas, ['og:url'])[0] ??
     null
   const social = named(metas, TITLE_NAMES)[0] ?? null
-  const things = thingsIn(
+  const { things, trails } = linkedDataIn(
     $(JSON_LD)
       .toArray()
       .map(script => $(script).text()),
@@ -172,8 +189,53 @@ export function readMetadata(
     free: article?.free ?? null,
     paidParts: paidPartsOf([article, about]),
     signs: articleSigns(metas, article, own),
+    classed: {
+      ...classedBy(article, about),
+      types: [
+        ...(article?.types ?? []),
+        ...ownThings(things, own, [social, title])
+          .flatMap(({ types }) => types)
+          .filter(type => type === 'liveblogposting'),
+      ],
+      trails: [
+        ...trails.map(crumbs => ({ by: 'json-ld' as const, crumbs })),
+        ...markedTrails($).map(crumbs => ({ by: 'microdata' as const, crumbs })),
+      ],
+      marked: $('[itemprop~="articleSection" i]:not(meta)')
+        .toArray()
+        .slice(0, TRAILS)
+        .map(element => $(element).text().slice(0, LONGEST_NAME)),
+    },
   }
 }
+
+const classedBy = (article: StatedThing | null, about: StatedThing | null) => ({
+  sections: article?.sections ?? [],
+  genres: article?.genres ?? [],
+  partly: [article, about].some(thing => thing?.partly),
+})
+
+const TRAILS = 5
+const CRUMBS = 20
+const LONGEST_NAME = 500
+
+/** Breadcrumb trails in microdata or RDFa. */
+const markedTrails = ($: Page['$']): Crumb[][] =>
+  $(':is([itemtype$="/BreadcrumbList" i], [typeof$="BreadcrumbList" i])')
+    .toArray()
+    .slice(0, TRAILS)
+    .map(list =>
+      $(list)
+        .find(':is([itemprop~="itemListElement" i], [property~="itemListElement" i])')
+        .toArray()
+        .slice(0, CRUMBS)
+        .map(step => {
+          const name = $(step).find(':is([itemprop~="name" i], [property~="name" i])').first()
+          const link = $(step).find('a[href]').addBack('a[href]').first()
+          const text = name.attr('content') ?? (name.length > 0 ? name : $(step)).text()
+          return { name: text.slice(0, LONGEST_NAME), address: link.attr('href') ?? null }
+        }),
+    )
 
 const paidPartsOf = (things: (StatedThing | null)[]): string[] => [
   ...new Set(things.flatMap(thing => thing?.paidParts ?? [])),
@@ -274,7 +336,7 @@ function microdataDates(metas: Map<string, string[]>, marks: Mark[]): string[] {
 
 /**
  * Dates in the data of pages that scripts build: `"publishedAt":"2026-11-03T14:05:00Z"`. JSON-LD is
- * left out, because `thingsIn` reads it, and knows which thing each date belongs to.
+ * left out, because `linkedDataIn` reads it, and knows which thing each date belongs to.
  */
 function scriptedDates(html: string): string[] {
   const found = html

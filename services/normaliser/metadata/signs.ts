@@ -113,10 +113,7 @@ export function mainThing(
   addresses: OwnAddresses,
   titles: (string | null)[],
 ): StatedThing | null {
-  const page: Page = {
-    addresses,
-    titles: titles.flatMap(title => (title === null ? [] : [fold(title)])),
-  }
+  const page = pageOf(addresses, titles)
   const isOneOfSeveral = things.filter(isArticle).length > 1
   let best: { thing: StatedThing; score: number } | null = null
   for (const thing of things) {
@@ -125,6 +122,21 @@ export function mainThing(
   }
   return best?.thing ?? null
 }
+
+/** Things that have an address of the page, or its headline. */
+export function ownThings(
+  things: StatedThing[],
+  addresses: OwnAddresses,
+  titles: (string | null)[],
+): StatedThing[] {
+  const page = pageOf(addresses, titles)
+  return things.filter(thing => isAt(thing, addresses) || isTitled(thing, page))
+}
+
+const pageOf = (addresses: OwnAddresses, titles: (string | null)[]): Page => ({
+  addresses,
+  titles: titles.flatMap(title => (title === null ? [] : [fold(title)])),
+})
 
 /** Evidence that a thing is the page's own article; 0 or less for a thing that is not. */
 function scoreOf(thing: StatedThing, page: Page, isOneOfSeveral: boolean): number {

@@ -71,6 +71,13 @@ export function Choice<V extends string>(props: {
   )
 }
 
+/** The chosen values after one of them is switched on or off. */
+export const switched = <V extends string>(
+  values: readonly V[],
+  chosen: readonly V[],
+  value: V,
+): V[] => values.filter(one => (one === value) !== chosen.includes(one))
+
 /** ms without typing after which suggestions are requested. */
 const PAUSE = 180
 

@@ -10,7 +10,7 @@ import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { Button, useLater } from '../../parts/controls.tsx'
 import { beginOf, dayOf, daysBefore, endOf } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
-import { Choice, type FilterProps, Group, NameField } from './fields.tsx'
+import { Choice, type FilterProps, Group, NameField, switched } from './fields.tsx'
 import { type Chip, chipsOf } from './in-words.ts'
 import type { Search } from './search.ts'
 
@@ -72,6 +72,7 @@ export function Filters({
         <SeveralOutlets {...{ search, errors, secret, onChange }} />
         <NameField field="author" secret={secret} {...{ search, errors, onChange }} />
         <HasAuthor search={search} errors={errors} onChange={onChange} />
+        <WhatOutletsSay search={search} errors={errors} onChange={onChange} />
       </details>
     </aside>
   )
@@ -102,9 +103,25 @@ function SeveralOutlets(props: FilterProps & { secret: string }) {
   )
 }
 
-/** The chosen values after one of them is switched on or off. */
-const switched = <V extends string>(values: readonly V[], chosen: readonly V[], value: V): V[] =>
-  values.filter(one => (one === value) !== chosen.includes(one))
+const loadSaid = () => import('./said.tsx')
+
+/** The filters by what outlets say of their articles, which load when they are opened. */
+function WhatOutletsSay(props: FilterProps) {
+  const { section, kinds, access } = props.search
+  const { words } = useSpeech()
+  const [isOpen, setOpen] = useState(section !== '' || kinds.length > 0 || access !== null)
+  const { Said } = useLater(isOpen, loadSaid)
+  return (
+    <details
+      class="group several"
+      open={isOpen}
+      onToggle={event => setOpen(event.currentTarget.open)}
+    >
+      <summary>{words.filters.said}</summary>
+      {Said !== undefined && isOpen && <Said {...props} />}
+    </details>
+  )
+}
 
 /** The active filters of a search, in the language of the page. */
 export const useChips = (search: Search): Chip[] => chipsOf(search, useSpeech())

@@ -18,6 +18,9 @@ export function chipsOf(search: Search, { words, date, say }: Speech): Chip[] {
     outlet,
     outlets,
     author,
+    section,
+    kinds,
+    access,
     publishedAfter,
     publishedBefore,
   } = search
@@ -46,6 +49,14 @@ export function chipsOf(search: Search, { words, date, say }: Speech): Chip[] {
       off: { outlets: all.filter(other => other !== one).join() },
     })),
     ...(author === '' ? [] : [{ text: named(filters.author, author), off: { author: '' } }]),
+    ...(section === '' ? [] : [{ text: named(filters.section, section), off: { section: '' } }]),
+    ...kinds.map(kind => ({
+      text: named(filters.kind, filters.kinds[kind]),
+      off: { kinds: kinds.filter(one => one !== kind) },
+    })),
+    ...(access === null
+      ? []
+      : [{ text: named(filters.access, filters.accesses[access]), off: { access: null } }]),
     ...(hasAuthor === null
       ? []
       : [

@@ -5,8 +5,12 @@ import type {
   Sort,
 } from '../../../services/api/contract/parameters.ts'
 import {
+  ACCESSES,
+  type Access,
   COUNTRIES,
   type Country,
+  KINDS,
+  type Kind,
   LANGUAGES,
   type Language,
 } from '../../../shared/articles/article.ts'
@@ -25,6 +29,10 @@ export interface Search {
   /** Exact domains and names of sets, separated by commas. */
   outlets: string
   author: string
+  /** What the outlet says: its own word, whole; empty: any. */
+  section: string
+  kinds: Kind[]
+  access: Access | null
   /** A day or a date-time, in the form of the API. */
   publishedAfter: string
   publishedBefore: string
@@ -49,6 +57,9 @@ export const NEW_SEARCH: Search = {
   outlet: '',
   outlets: '',
   author: '',
+  section: '',
+  kinds: [],
+  access: null,
   publishedAfter: '',
   publishedBefore: '',
   sort: null,
@@ -77,6 +88,9 @@ export function readSearch(parameters: URLSearchParams): Search {
     outlet: text('outlet'),
     outlets: [...parameters.getAll('outlets'), ...parameters.getAll('outlets[]')].join(','),
     author: text('author'),
+    section: text('section'),
+    kinds: list('kind', KINDS),
+    access: oneOf(ACCESSES, text('access')),
     publishedAfter: text('published_after'),
     publishedBefore: text('published_before'),
     sort: oneOf(['published_at', 'ingested_at', 'relevance'] as const, text('sort')),
@@ -124,6 +138,9 @@ export function writeSearch(search: Search): URLSearchParams {
     ['outlet', search.outlet.trim()],
     ['outlets', search.outlets],
     ['author', search.author.trim()],
+    ['section', search.section.trim()],
+    ['kind', search.kinds.join(',')],
+    ['access', search.access ?? ''],
     ['published_after', search.publishedAfter],
     ['published_before', search.publishedBefore],
     ['sort', sort === null || (sort === 'relevance' && mode !== 'semantic') ? '' : sort],
@@ -143,8 +160,13 @@ export const entriesOf = (outlets: string): string[] =>
 export const isDomain = (entry: string): boolean => /^[^\s.]+(\.[^\s.]+)+$/.test(entry.trim())
 
 /** The operation of the API for a search: `/explore/articles` if `/v1` would refuse it. */
-export const operationOf = ({ mode, outlets }: Search): string =>
-  mode === 'expression' || outlets !== '' ? '/explore/articles' : '/v1/articles'
+export const operationOf = ({ mode, outlets, section, kinds, access }: Search): string =>
+  mode === 'expression' || outlets + section !== '' || kinds.length > 0 || access !== null
+    ? BESIDE
+    : '/v1/articles'
+
+/** Its articles also have what outlets say of them. */
+export const BESIDE = '/explore/articles'
 
 /**
  * The address of the page with this search. Commas stay readable, because people see the address.

@@ -1,6 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Client, Copies, PollQuery, PollState } from '../../../clients/typescript/src/index.ts'
-import type { ArticleObject, PageEnvelope } from '../../../services/api/contract/resources.ts'
+import type {
+  ArticleObject,
+  PageEnvelope,
+  StatedArticle,
+} from '../../../services/api/contract/resources.ts'
 import { useWork } from '../../parts/controls.tsx'
 import {
   type Asking,
@@ -12,7 +16,7 @@ import {
   type Outcome,
 } from '../../parts/request.ts'
 import { rest, whenSeen } from '../../parts/time.ts'
-import { isSame, operationOf, readSearch, type Search, writeSearch } from './search.ts'
+import { BESIDE, isSame, readSearch, type Search, writeSearch } from './search.ts'
 
 /*
  * The results of a search in the form of the page: the first page, further pages by the cursor, and
@@ -97,7 +101,7 @@ export const askPage = (
   asking: Asking,
   perPage = PER_PAGE,
 ): Promise<Outcome<PageEnvelope>> =>
-  ask(`${operationOf(search)}?${parametersOf(search, cursor, perPage)}`, isPage, asking)
+  ask(`${BESIDE}?${parametersOf(search, cursor, perPage)}`, isPage, asking)
 
 /** The first page of a search, which the test of a key has loaded. */
 export interface First {
@@ -240,7 +244,7 @@ export function useResults(
   return { ...results, loadMore }
 }
 
-export type Article = ArticleObject
+export type Article = ArticleObject & Partial<StatedArticle>
 
 interface FoundIn {
   id: string

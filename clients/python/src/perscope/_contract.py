@@ -9,7 +9,9 @@ from typing import Any, Dict, List, Literal, Optional, Sequence, TypedDict, Unio
 
 Language = Literal["nl", "fr", "de", "lb", "en"]
 Country = Literal["NL", "BE", "LU"]
-By = Literal["hour", "day", "week", "month", "outlet", "language", "country"]
+Kind = Literal["news", "opinion", "live", "analysis", "review"]
+Access = Literal["free", "paid"]
+By = Literal["hour", "day", "week", "month", "outlet", "language", "country", "section", "kind", "access"]
 Then = Literal["outlet", "language", "country"]
 
 
@@ -59,7 +61,16 @@ class _Article(TypedDict):
     """Country of the outlet, not of the subject."""
 
 
-class Article(_Article, total=False):
+class Stated(TypedDict, total=False):
+    """What an outlet says of an article. Absent: it does not say. Only `/explore/articles` has it."""
+
+    section: str
+    """The outlet's own word."""
+    kind: Kind
+    access: Access
+
+
+class Article(_Article, Stated, total=False):
     relevance: float
     """How close the article is to `q`, to four decimals. Only in semantic search."""
 
@@ -120,10 +131,16 @@ class ArticlesQuery(TypedDict, total=False):
 
 
 class ExploreQuery(ArticlesQuery, total=False):
-    """With `outlets`, or `search="expression"`, the package asks `/explore/articles`."""
+    """With one of these, or `search="expression"`, the package asks `/explore/articles`."""
 
     outlets: Optional[Union[str, Sequence[str]]]
     """Exact domains of outlets, at most 50."""
+    section: Optional[str]
+    """The outlet's own word, whole; case and accents don't matter."""
+    kind: Optional[Union[Kind, Sequence[Kind]]]
+    """What the outlet says that the article is."""
+    access: Optional[Access]
+    """Whether the outlet says that all may read it."""
 
 
 class ArticlesParameters(ArticlesQuery, total=False):
@@ -195,6 +212,8 @@ class Counts(_Counts, total=False):
     """Only with `texts`: what is said of articles here, is of texts."""
     time_zone: str
     """Of the buckets; only with counts by time."""
+    unsaid: int
+    """Only by section, kind and access: articles of which the outlet does not say it."""
     meaning: Meaning
     """Only with `search=semantic`."""
 

@@ -49,7 +49,8 @@ def checked_key(key: str) -> str:
 
 def articles_path(query: Mapping[str, Any]) -> str:
     """What the contract does not take is asked for beside it."""
-    return "/explore/articles" if query.get("search") == "expression" or query.get("outlets") else "/v1/articles"
+    beside = query.get("search") == "expression" or any(query.get(name) for name in ("outlets", "section", "kind", "access"))
+    return "/explore/articles" if beside else "/v1/articles"
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,9 @@ const MAX_LINKS = 100
 /** The most authors of one entry that are read. */
 export const MAX_AUTHORS = 50
 
+/** The most categories of one entry that are read. */
+const MAX_CATEGORIES = 10
+
 /** Reads RSS 0.9x, 1.0 and 2.0, and Atom 0.3 and 1.0. */
 export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat): Feed {
   const items: FeedElement[] = []
@@ -118,6 +121,9 @@ function readEntry(markup: Markup, whole: FeedElement, publisher: string | null)
     published: firstDate(markup, item, ...PUBLISHED),
     language: languageOf(markup, item),
     modified: firstDate(markup, item, ...MODIFIED),
+    categories: childrenOf(item, 'category', 'atom:category')
+      .slice(0, MAX_CATEGORIES)
+      .map(one => one.attributes.get('label') ?? one.attributes.get('term') ?? textOf(markup, one)),
   }
 }
 

@@ -216,6 +216,9 @@ function addressOf(raw: RawEntry, base: string, isOneOfMany: boolean): URL | nul
 }
 
 const toEntry = (raw: RawEntry, url: URL, language: string | null): FeedEntry => ({
+  ...(raw.categories?.length
+    ? { categories: raw.categories.flatMap(one => cut(one, LONGEST.other) ?? []) }
+    : {}),
   url: url.href,
   guid: cut(raw.id, LONGEST.other),
   title: cut(escapedOnce(raw.title), LONGEST.title),

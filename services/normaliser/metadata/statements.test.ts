@@ -1,0 +1,142 @@
+import t from 'tap'
+import { wholeEntry } from '../../../shared/outlets/page.ts'
+import { parsePage } from '../markup/tree.ts'
+import { readMetadata } from './metadata.ts'
+import { statementsOf } from './statements.ts'
+
+const URL = 'https://www.krant.example/binnenland/brug-dicht-12.html'
+const TITLE = 'De brug over de Maas is dicht'
+
+/** What a page says whose JSON-LD has these fields, besides a head and a feed. */
+function said(
+  data: object | object[],
+  { head = '', url = URL, categories = [] as string[], title = TITLE } = {},
+) {
+  const things = [data].flat().map(one => ({ headline: title, url, ...one }))
+  const html = `<html lang="nl"><head><title>${title} - De Krant</title><meta property="og:title" content="${title}">
+    <meta property="og:site_name" content="De Krant"><meta property="og:type" content="article">${head}
+    <script type="application/ld+json">${JSON.stringify(things)}</script></head><body><h1>${title}</h1></body></html>`
+  return statementsOf(readMetadata(parsePage(html), url), wholeEntry({ categories }, url))
+}
+
+const NOTHING = { section: null, kind: null, access: null }
+const crumbs = (...names: string[]) => ({
+  '@type': 'BreadcrumbList',
+  headline: undefined,
+  url: undefined,
+  itemListElement: names.map((name, at) => ({
+    '@type': 'ListItem',
+    position: at + 1,
+    item: { '@id': at === 0 ? 'https://www.krant.example/' : `/${at}`, name },
+  })),
+})
+const section = (...values: unknown[]) =>
+  values.map(articleSection => said({ '@type': 'Article', articleSection }).section)
+const meta = (name: string, content: string) => `<meta property="${name}" content="${content}">`
+
+t.test('where nothing is said, nothing is guessed', async t => {
+  t.same(said({ '@type': 'Article' }), NOTHING)
+  t.same(said({ '@type': 'Article' }, { title: 'Waarom ik tegen de brug ben' }), NOTHING)
+  t.same(said({ '@type': 'BlogPosting', keywords: 'opinie' }), NOTHING)
+  t.same(statementsOf(readMetadata(parsePage(''), URL), null), NOTHING)
+})
+
+t.test('a section is the outlet’s own word', async t => {
+  t.same(section('Binnenland', ['Sport', 'Voetbal'], 'Kunst &amp; Cultuur', ' Mens,\n wereld '), [
+    'Binnenland',
+    'Sport',
+    'Kunst & Cultuur',
+    'Mens, wereld',
+  ])
+  t.same(
+    section(
+      '',
+      '…',
+      'De Krant',
+      'krant.example',
+      TITLE,
+      'Uncategorized',
+      'Alle artikelen',
+      'Home',
+      'Politiek, Economie, Sport',
+      'Ausgabe 42/2026',
+      'nieuws_binnenland',
+      'https://krant.example/sport',
+      'x'.repeat(101),
+      7,
+      null,
+    ).filter(one => one !== null),
+    ['7'],
+    'what names no section',
+  )
+  const none = { '@type': 'Article' }
+  const of = (head: string) => said(none, { head }).section
+  t.equal(of(meta('article:section', 'Sport')), 'Sport')
+  const listed = { ...none, articleSection: 'Alles, Sport' }
+  t.equal(said(listed, { head: meta('article:section', 'Sport') }).section, 'Sport', 'a list')
+  t.equal(of('<span itemprop="articleSection">Sport</span>'), 'Sport')
+  t.equal(said([none, crumbs('Home', 'Sport', 'Voetbal', TITLE)]).section, 'Sport')
+  t.equal(said([none, crumbs('De Krant', TITLE)]).section, null)
+  const rdfa = `<ol itemtype="https://schema.org/BreadcrumbList"><li itemprop="itemListElement"><a href="/"><b itemprop="name">Start</b></a></li>
+    <li itemprop="itemListElement"><a href="/s"><b itemprop="name">Sport</b></a></li></ol>`
+  t.equal(of(rdfa), 'Sport')
+  t.equal(said(none, { categories: ['Sport'] }).section, 'Sport')
+  t.equal(said(none, { categories: ['Sport', 'Brug'] }).section, null, 'one may be a keyword')
+  t.equal(
+    said({ ...none, articleSection: 'Sport' }, { head: meta('article:section', 'Regio') }).section,
+    'Sport',
+    'JSON-LD ranks first',
+  )
+})
+
+t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
+  const kind = (type: string, how = {}) => said({ '@type': type, ...how }).kind
+  t.same(
+    ['NewsArticle', 'OpinionNewsArticle', 'AnalysisNewsArticle', 'ReviewNewsArticle'].map(type =>
+      kind(type),
+    ),
+    ['news', 'opinion', 'analysis', 'review'],
+  )
+  t.equal(kind('LiveBlogPosting'), 'live')
+  t.equal(said([{ '@type': 'NewsArticle' }, { '@type': 'LiveBlogPosting' }]).kind, 'live')
+  const other = { '@type': 'LiveBlogPosting', headline: 'Sneeuw', url: '/sneeuw' }
+  t.equal(said([{ '@type': 'NewsArticle' }, other]).kind, 'news', 'that of another article')
+  t.equal(kind('ClaimReview'), null)
+  t.equal(kind('NewsArticle', { articleSection: ['Binnenland', 'Opinie'] }), 'opinion')
+  t.equal(kind('NewsArticle', { genre: 'Analyse' }), 'analysis')
+  t.equal(kind('NewsArticle', { articleSection: 'Opinieonderzoek' }), 'news', 'a whole word')
+  t.equal(said([{ '@type': 'NewsArticle' }, crumbs('Home', 'Meinung', TITLE)]).kind, 'opinion')
+  const at = (url: string) => said({ '@type': 'Article' }, { url: `https://k.example${url}` }).kind
+  t.same(['/opinie/12', '/cultuur/recensies/12', '/brug-opinie', '/opinie'].map(at), [
+    'opinion',
+    'review',
+    null,
+    null,
+  ])
+  const titled = (title: string) => said({ '@type': 'NewsArticle' }, { title }).kind
+  t.same(
+    ['Kommentar: Die Brücke', 'Die Brücke | Kommentar', 'Live: de brug', 'Opinie over de brug'].map(
+      titled,
+    ),
+    ['opinion', 'opinion', 'news', 'news'],
+  )
+  const head = meta('article:opinion', 'true')
+  t.equal(said({ '@type': 'NewsArticle' }, { head }).kind, 'opinion')
+})
+
+t.test('access is what the outlet says, unless it says both', async t => {
+  const access = (how: object, head = '') =>
+    said({ '@type': 'NewsArticle', ...how }, { head }).access
+  t.equal(access({ isAccessibleForFree: 'True' }), 'free')
+  t.equal(access({ isAccessibleForFree: false }), 'paid')
+  const paid = { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: '.paid' }
+  t.equal(access({ hasPart: paid }), 'paid')
+  t.equal(access({ isAccessibleForFree: true, hasPart: paid }), null)
+  const tier = (content: string) => meta('article:content_tier', content)
+  t.same(
+    ['free', 'locked', 'metered'].map(one => access({}, tier(one))),
+    ['free', 'paid', null],
+  )
+  t.equal(access({ isAccessibleForFree: true }, tier('locked')), null)
+  t.equal(access({}, '<meta itemprop="isAccessibleForFree" content="false">'), 'paid')
+})
