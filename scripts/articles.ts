@@ -15,7 +15,7 @@ import {
   standingOf,
 } from '../shared/removals/remove.ts'
 import { openStores } from '../shared/removals/stores.ts'
-import { feedsWith } from './articles/feeds-with.ts'
+import { countFeedsWith } from './articles/feeds-with.ts'
 import { prove } from './articles/proof.ts'
 import { articlesBar, columns } from './terminal/terminal.ts'
 
@@ -111,13 +111,13 @@ async function clear(context: CommandContext, pool: Pool): Promise<number> {
 /** Says where the articles stand. */
 async function preview(context: CommandContext, pool: Pool, choose: Chosen): Promise<number> {
   const standing = { articles: 0, ...NOWHERE }
-  const feeds = new Set<string>()
+  const seqs = new Set<bigint>()
   for await (const part of choose.parts) {
     if (context.signal.aborted) break
     await addStanding(pool, standing, part)
-    for (const feed of await feedsWith(pool, part)) feeds.add(feed)
+    for (const { seq } of part) seqs.add(seq)
   }
-  const all = { ...standing, feeds: feeds.size }
+  const all = { ...standing, feeds: await countFeedsWith(pool, seqs) }
   tell(context, { dryRun: true, standing: all, removals: [], left: 0, unknown: choose.unknown })
   return context.signal.aborted || choose.unknown.length > 0 ? 1 : 0
 }

@@ -31,7 +31,7 @@ import {
   QUEUE_SCHEMAS,
   toolsFor,
 } from './backup/dump.ts'
-import { readRemovals, takeOutAgain } from './backup/removals.ts'
+import { addKept, readRemovals, takeOutAgain } from './backup/removals.ts'
 import { renewKeys, renewTexts } from './reindex/renew.ts'
 import { confirm } from './terminal/terminal.ts'
 import { prove } from './verify/checks.ts'
@@ -142,6 +142,7 @@ async function restore(context: CommandContext, config: Config, file: string): P
     await keepRefusals(pool)
     await renewKeys(pool, signal)
     await renewTexts(pool, signal)
+    await addKept(pool, removals)
     const again = await takeOutAgain(pool, removals)
     await goOn(pool, target.clock)
     await pool.query('analyze')

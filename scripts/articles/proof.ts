@@ -1,9 +1,12 @@
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { countSegments } from '../../search/removals.ts'
+import { addressHash, countSegments, firstDomain } from '../../search/removals.ts'
+import { createLogger } from '../../shared/log/logger.ts'
 import { counted, printableLine } from '../../shared/log/printable.ts'
 import { countOf, type Pool, readRow, readValue } from '../../shared/postgres/pool.ts'
-import { type CommandContext, UsageError } from '../../shared/process/command.ts'
+import { type CommandContext, sentenceOf, UsageError } from '../../shared/process/command.ts'
+import { openQueues } from '../../shared/queues/queues.ts'
+import { STORES } from '../../shared/removals/stores.ts'
 import { readRemovals } from '../backup/removals.ts'
 import { columns } from '../terminal/terminal.ts'
 
@@ -12,12 +15,22 @@ import { columns } from '../terminal/terminal.ts'
  * how long. It looks everywhere again. It tells no reason, which is for operators alone.
  */
 
-/** Where something of an article would stand. $1 its former number, $2 its id. */
+/**
+ * Where something of an article would stand in Postgres. $1 its former number, $2 its id. All pages
+ * are read, because only the hashes of its addresses are known.
+ */
 const PLACES: readonly [what: string, rows: string][] = [
   ['title, text and snippet', 'article_texts where seq = $1'],
   ['words', 'article_words where seq = $1'],
   ['names of its authors', "articles where seq = $1 and author_nos <> '{}'"],
   ['addresses', 'article_addresses where id = $2'],
+  [
+    'pages of its addresses, with what its outlet served',
+    `pages p join outlets o using (outlet_no) cross join tombstone_key k join tombstone_addresses t
+        on t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'p.crawl_key')} where t.seq = $1`,
+  ],
+  ['answers of its page', 'second_looks where id = $2'],
+  ['candidates of searches by meaning', 'semantic_sets where $1 = any (seqs)'],
   ['traces of copies of its text', 'copy_sketches where seq = $1 and sample is not null'],
   ['vectors that are to be made', 'embeddings where seq = $1'],
   ['what its outlet allows of it', 'article_rights where id = $2'],
@@ -58,20 +71,25 @@ export async function prove(
   if (tombstone === undefined)
     throw new UsageError(printableLine(`No article with the id ${id} was taken out.`))
   const { number, seq, removedAt, clearedAt, releasedAt } = tombstone
-  const found: [what: string, left: number][] = []
+  const found: [what: string, left: number | string][] = []
   for (const [what, rows] of PLACES) {
-    const text = `select count(*)::int from (select $1::bigint, $2::text) p, ${rows}`
+    const text = `select count(*)::int from (select $1::bigint, $2::text) given, ${rows}`
     found.push([what, await countOf(pool, text, [seq, id])])
   }
+  for (const [what, ask] of outside(pool, config, seq))
+    found.push([what, await ask().catch(sentenceOf)])
   const segments = await countSegments(pool, seq, number)
   const told = (await readRow<{ arrived: number; waiting: number }>(pool, TOLD, [seq]))!
   const isDone = clearedAt !== null && segments.left === 0 && found.every(([, left]) => left === 0)
   const places = [
-    ...found.map(([what, left]) => [what, left === 0 ? 'none' : `STILL THERE: ${left}`]),
-    [
-      'vectors, archive index',
-      clearedAt === null ? 'NOT CLEARED YET' : `none since ${clearedAt.toISOString()}`,
-    ],
+    ...found.map(([what, left]) => [
+      what,
+      typeof left === 'string'
+        ? `NOT ASKED: ${left}`
+        : left === 0
+          ? 'none'
+          : `STILL THERE: ${left}`,
+    ]),
     [
       'segments of the index',
       `${segments.all} that had its number, ${segments.left === 0 ? 'without its words' : `${segments.left} STILL TO BE WRITTEN AGAIN`}`,
@@ -93,6 +111,7 @@ export async function prove(
     'What remains, and for how long:',
     '',
     '- Number, id, country, and the times of publication and removal: for good, so that it is not taken again.',
+    '- Hashes of texts that outlets served, by which shared texts are known: for good. They name no article.',
     releasedAt === null
       ? '- Its addresses as HMAC-SHA-256, from which nobody can read them: for good.'
       : `- Its addresses are free since ${releasedAt.toISOString()}: a page there may be taken again, as another article.`,
@@ -111,9 +130,32 @@ export async function prove(
     throw error
   })
   say(`Wrote ${path}.`)
-  if (!isDone) say('Something is left: run `npm run articles -- remove` for it again, then this.')
+  if (!isDone)
+    say(
+      'Something is left, or was not asked: run `npm run articles -- remove` for it again, then this.',
+    )
   return isDone
 }
+
+/** How often other stores than Postgres have something of an article. Each may not answer. */
+const outside = (
+  pool: Pool,
+  config: CommandContext['config'],
+  seq: bigint,
+): [what: string, ask: () => Promise<number>][] => [
+  ...Object.entries(STORES).map(([what, open]): [string, () => Promise<number>] => [
+    what,
+    async () => (await (await open(pool, config))?.count(seq)) ?? 0,
+  ]),
+  [
+    'messages that are to make its vector',
+    async () => {
+      const queues = openQueues(config, createLogger('articles', 'silent'))
+      const messages = await queues.messages('embed').finally(queues.close)
+      return messages.filter(({ seqs }) => seqs.includes(String(seq))).length
+    },
+  ],
+]
 
 /** What backups have of it. */
 async function copiesOf(

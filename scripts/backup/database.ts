@@ -14,6 +14,7 @@ import {
   UNFINISHED,
 } from '../../shared/postgres/pool.ts'
 import { sentenceOf, UsageError } from '../../shared/process/command.ts'
+import { REMOVAL_LINES } from '../../shared/removals/list.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { readCollections } from '../../shared/vectors/registry.ts'
 
@@ -95,14 +96,14 @@ export async function goOn(pool: Pool, seen: Date | null): Promise<Continued> {
   })
 }
 
-/** The migrations with which a database got bounds of articles, alerts, and their refusals. */
-const SINCE = { bounds: 30, alerts: 38, refusals: 61 }
+/** The migrations with which a database got bounds of articles, alerts, removals, and refusals. */
+const SINCE = { bounds: 30, alerts: 38, removals: 44, refusals: 61 }
 
 /**
  * Records that a restore has begun. Until `goOn`, other processes do not start. This also saves the
- * data that no restore may undo: bounds of articles, refusals by owners of addresses, and the
- * alerts that these owners still want. If an earlier restore did not end, the data that it saved
- * stays.
+ * data that no restore may undo: removals, bounds of articles, refusals by owners of addresses,
+ * and the alerts that these owners still want. If an earlier restore did not end, the data that it
+ * saved stays.
  *
  * @param schema number of the last migration
  */
@@ -114,6 +115,8 @@ export async function begin(pool: Pool, schema: number): Promise<void> {
          (id text primary key, page_no bigint, snippet text, bounded boolean, vector boolean)`,
     )
     if (schema >= SINCE.alerts) await saveRefusals(client, schema)
+    if (schema >= SINCE.removals)
+      await client.query(`create table if not exists ${UNFINISHED}.removals as ${REMOVAL_LINES}`)
     if (schema >= SINCE.bounds)
       await client.query(
         `insert into ${UNFINISHED}.bounds

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ListedRemoval } from '../../search/types.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { counted, printableLine } from '../../shared/log/printable.ts'
-import { type Pool, readValue } from '../../shared/postgres/pool.ts'
+import { type Pool, readColumn, readValue, UNFINISHED } from '../../shared/postgres/pool.ts'
 import { LIST_NAME } from '../../shared/removals/list.ts'
 import { clearRemoved, removeAgain } from '../../shared/removals/remove.ts'
 import { openStores } from '../../shared/removals/stores.ts'
@@ -47,6 +47,19 @@ export async function readRemovals(folders: readonly string[]): Promise<Removals
     }
   }
   return removals
+}
+
+/** Adds what the replaced database knows, as one more list. */
+export async function addKept(pool: Pool, removals: Removals): Promise<void> {
+  const table = `${UNFINISHED}.removals`
+  if (!(await readValue<boolean>(pool, 'select to_regclass($1) is not null', [table]))) return
+  const lines = await readColumn<string>(pool, `select line from ${table} order by number`)
+  if (lines.length > 0) removals.files++
+  for (const line of lines) {
+    const removal = removalOf(line)
+    const name = `${removal?.installation} ${removal?.id}`
+    if (removal !== null && !removals.listed.has(name)) removals.listed.set(name, removal)
+  }
 }
 
 const isTime = (value: unknown) => typeof value === 'string' && !Number.isNaN(Date.parse(value))

@@ -73,7 +73,7 @@ async function moveOutlet(client: Client, { from, to }: { from: string; to: stri
   if (outlet.domain === to) return { moved: false, feeds: [] }
   if (outlet.domain !== from)
     throw new UsageError(`${from} has moved to ${outlet.domain}; write that domain instead.`)
-  if (!domains.all.includes(to)) await refuseTaken(client, outlet.no, to)
+  if (!domains.all.includes(to)) await refuseTaken(client, outlet, to)
   await client.query(MOVE, [outlet.no, to, domains.all])
   await addDomains(client, [domains.first, from, to])
   const feeds = await readColumn<string>(
@@ -91,11 +91,17 @@ const MOVE = `
    where outlet_no = $1`
 
 /** @throws UsageError when the domain is that of another outlet, or one that has articles */
-async function refuseTaken(client: Client, outletNo: number, to: string): Promise<void> {
+async function refuseTaken(
+  client: Client,
+  { no, domain: from }: { no: number; domain: string },
+  to: string,
+): Promise<void> {
   const [taken] = await readColumn<string>(client, TAKEN, [to])
   if (taken !== undefined)
-    throw new UsageError(`${to} is ${taken} already; an outlet moves to a domain of none.`)
-  const owner = await readOwnership(client, outletNo, new URL(`https://${to}`))
+    throw new UsageError(
+      `${to} is ${taken} already, and two outlets do not become one. Leave both: npm run outlets -- remove ${from} ends the crawl of the former, its articles stay, and outlets=${from},${to} finds all.`,
+    )
+  const owner = await readOwnership(client, no, new URL(`https://${to}`))
   if (owner.of === 'another outlet')
     throw new UsageError(`${to} is a host of ${owner.domain}; take it from that outlet first.`)
 }

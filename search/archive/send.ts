@@ -185,6 +185,21 @@ export async function deleteDocuments(
   }
 }
 
+/** Whether an index has the document of an article, searchable or not yet. */
+export async function hasDocument(
+  client: ArchiveClient,
+  index: string,
+  seq: bigint,
+): Promise<boolean> {
+  try {
+    await client.send({ method: 'GET', path: `/${index}/_doc/${seq}?_source=false` })
+    return true
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
+}
+
 /** ms until the documents of an index are gone from its disks, and between two looks. */
 const WITHIN_PURGE = 3_600_000
 const LOOK_AGAIN = 3_000

@@ -15,6 +15,7 @@ import {
   deleteDocuments,
   deleteIndex,
   hasAll,
+  hasDocument,
   makeSearchable,
   purge,
   type Sender,
@@ -328,15 +329,17 @@ export interface ArchiveClearing {
   clear(seqs: bigint[]): Promise<void>
   /** Makes their words leave the disks. */
   end(signal: AbortSignal): Promise<void>
+  /** How many documents an article has. */
+  count(seq: bigint): Promise<number>
 }
 
 /** Opens the archive for the clearing of articles that were taken out. */
 export function openArchiveClearing(pool: Pool, settings: ArchiveSettings): ArchiveClearing {
   const store = openArchiveStore(pool)
   const touched = new Set<string>()
-  const withClient = async (work: (client: ArchiveClient) => Promise<void>) => {
+  const withClient = <T>(work: (client: ArchiveClient) => Promise<T>): Promise<T> => {
     const client = openArchiveClient(settings)
-    await work(client).finally(client.close)
+    return work(client).finally(client.close)
   }
   return {
     clear: seqs =>
@@ -350,6 +353,13 @@ export function openArchiveClearing(pool: Pool, settings: ArchiveSettings): Arch
     end: signal =>
       withClient(async client => {
         for (const name of touched) await purge(client, name, signal)
+      }),
+    count: seq =>
+      withClient(async client => {
+        const indices = await store.readIndices()
+        const own = indices.filter(({ first, last }) => seq >= first && seq <= last)
+        const found = await Promise.all(own.map(({ name }) => hasDocument(client, name, seq)))
+        return found.filter(Boolean).length
       }),
   }
 }

@@ -35,7 +35,7 @@ type WorkerSettings = {
 }
 
 /** The methods that queues in both stores have. */
-type JobQueue = Pick<Queue, 'addBulk' | 'getJobCounts' | 'drain' | 'close'>
+type JobQueue = Pick<Queue, 'addBulk' | 'getJobCounts' | 'getJobs' | 'drain' | 'close'>
 
 export interface Backend {
   /** @throws when the store cannot be reached. The next call tries again. */
@@ -128,6 +128,7 @@ function inTime(queue: Queue): JobQueue {
   return {
     addBulk: jobs => limit(queue.addBulk(jobs)),
     getJobCounts: (...states) => limit(queue.getJobCounts(...states)),
+    getJobs: states => limit(queue.getJobs(states)),
     drain: delayed => limit(queue.drain(delayed)),
     close: () => limit(queue.close()),
   }

@@ -47,6 +47,8 @@ export interface Queues {
     options: WorkerOptions,
   ): { close(force?: boolean): Promise<void> }
   counts(): Promise<Record<keyof QueueMessages, QueueCounts>>
+  /** The messages that wait or are being processed. */
+  messages<N extends QueueName>(name: N): Promise<QueueMessages[N][]>
   /**
    * Removes every message that waits in a queue. Senders later derive due work from Postgres
    * again.
@@ -133,6 +135,11 @@ export function openQueues(config: QueueSettings, log: Logger): Queues {
         }
       }
       return counts
+    },
+    async messages<N extends QueueName>(name: N): Promise<QueueMessages[N][]> {
+      const queue = await backend.queue(name)
+      const jobs = await queue.getJobs(['waiting', 'active', 'delayed', 'failed'])
+      return jobs.map(({ data }) => data)
     },
     drain: async (name: QueueName): Promise<void> => (await backend.queue(name)).drain(true),
     close: (): Promise<void> => backend.close(),

@@ -22,14 +22,17 @@ import { openStores } from './stores.ts'
 
 export const LIST_NAME = 'removals.perscope.ndjson'
 
-const LINES = `
+/** SQL: a line for each tombstone `t`. */
+export const REMOVAL_LINES = `
   select json_build_object(
       'installation', i.id, 'number', t.number, 'id', t.id, 'country', t.country,
       'covered_at', t.covered_at, 'removed_at', t.removed_at, 'released_at', t.released_at,
       'reason', t.reason, 'key', encode(k.inner_pad || k.outer_pad, 'hex'),
       'hashes', array(select encode(hash, 'hex') from tombstone_addresses a where a.seq = t.seq order by hash)
     )::text as line, t.number
-    from tombstones t, tombstone_key k, installation i where t.number > $1 order by t.number limit 1000`
+    from tombstones t, tombstone_key k, installation i`
+
+const LINES = `${REMOVAL_LINES} where t.number > $1 order by t.number limit 1000`
 
 /**
  * Adds to the list of each folder what it lacks.

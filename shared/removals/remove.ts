@@ -2,6 +2,7 @@ import { makeSegments, type Pool } from '../../search/indexer.ts'
 import {
   addressHash,
   adoptKey,
+  allDomains,
   barAgain,
   clearArticles,
   clearAuthors,
@@ -127,6 +128,7 @@ const DEAD = 'select seq from tombstones where seq = any ($1::bigint[])'
 async function clearHouse(client: Client, articles: Doomed[]): Promise<void> {
   const seqs = articles.map(({ seq }) => seq)
   const ids = articles.map(({ id }) => id)
+  await client.query(CLEAR_CLAIMS, [ids])
   await client.query(CLEAR_PAGES, [ids, seqs])
   await tellRemoved(client, seqs)
   // A message without articles goes. Its alert then looks again from its place before.
@@ -137,6 +139,13 @@ async function clearHouse(client: Client, articles: Doomed[]): Promise<void> {
   await client.query('delete from second_looks where id = any ($1::text[])', [ids])
   await leaveGroups(client, seqs)
 }
+
+// Plain hashes of its addresses can be guessed. $1 ids. Indexes: article_addresses_id, the primary
+// key.
+const CLEAR_CLAIMS = `
+  delete from canonical_claims c using article_addresses a, outlets o
+   where a.id = any ($1::text[]) and o.domain = any ${allDomains('array[a.outlet]')}
+     and c.outlet_no = o.outlet_no and c.canonical = substr(sha256(convert_to(a.address, 'UTF8')), 1, 16)`
 
 // Deletes pages, also under other addresses of the article, with their sources; and bars the
 // addresses under which the crawler knew them. $1 ids, $2 seqs. Indexes: article_addresses_id, the

@@ -11,6 +11,38 @@ export interface ClearStore {
   clear(seqs: bigint[]): Promise<void>
   /** Called once, when all are cleared. */
   end(signal: AbortSignal): Promise<void>
+  /** How often it has something of an article. */
+  count(seq: bigint): Promise<number>
+}
+
+/** Opens a store; null: nothing was ever put into it. */
+type Open = (pool: Pool, config: Config) => Promise<ClearStore | null>
+
+/** The stores that may have something of an article, by what they have. */
+export const STORES: Record<string, Open> = {
+  async 'vectors (Qdrant)'(pool, config) {
+    const names = (await readCollections(pool)).map(({ name }) => name)
+    if (names.length === 0) return null
+    if (config.QDRANT_URL === '') throw new UsageError('Set QDRANT_URL: vectors are to go.')
+    const vectors = openVectorStore(config)
+    return {
+      async clear(seqs) {
+        for (const name of names) await vectors.remove(name, seqs)
+      },
+      async end() {},
+      async count(seq) {
+        const found = await Promise.all(names.map(name => vectors.read(name, [seq])))
+        return found.flat().length
+      },
+    }
+  },
+  async 'archive index (OpenSearch)'(pool, config) {
+    if ((await countOf(pool, 'select count(*)::int from archive_indices')) === 0) return null
+    const settings = archiveSettingsOf(config)
+    if (settings === null)
+      throw new UsageError('Set OPENSEARCH_URL: documents of the archive index are to go.')
+    return openArchiveClearing(pool, settings)
+  },
 }
 
 /**
@@ -20,22 +52,7 @@ export interface ClearStore {
  */
 export async function openStores(pool: Pool, config: Config): Promise<ClearStore[]> {
   const stores: ClearStore[] = []
-  const collections = await readCollections(pool)
-  if (collections.length > 0) {
-    if (config.QDRANT_URL === '') throw new UsageError('Set QDRANT_URL: vectors are to go.')
-    const vectors = openVectorStore(config)
-    stores.push({
-      async clear(seqs) {
-        for (const { name } of collections) await vectors.remove(name, seqs)
-      },
-      async end() {},
-    })
-  }
-  if ((await countOf(pool, 'select count(*)::int from archive_indices')) > 0) {
-    const settings = archiveSettingsOf(config)
-    if (settings === null)
-      throw new UsageError('Set OPENSEARCH_URL: documents of the archive index are to go.')
-    stores.push(openArchiveClearing(pool, settings))
-  }
+  for (const open of Object.values(STORES))
+    stores.push(...[(await open(pool, config)) ?? []].flat())
   return stores
 }

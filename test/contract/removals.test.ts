@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import t from 'tap'
-import { createPool } from '../../shared/postgres/pool.ts'
+import { clearArticles, withoutWriters, writeTombstones } from '../../search/removals.ts'
+import { createPool, transaction } from '../../shared/postgres/pool.ts'
+import { lockWaits } from '../database.ts'
 import { until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { sent, startTestApi } from './api.ts'
@@ -186,4 +188,23 @@ t.test('an outlet goes as a whole, or what it published before a time', async t 
     code: 1,
     err: /No article has the id/,
   })
+})
+
+t.test('a citation that meets a removal has the articles that are left', async t => {
+  const cite = () =>
+    api.ask(secret, '/explore/citations', sent('POST', { search: 'q=Apart&search_in=title' }))
+  await api.index([{ title: 'Apart een' }, { title: 'Apart twee' }])
+  const { rows } = await api.pool.query<{ seq: bigint; id: string }>(
+    "select seq, id from articles join article_texts using (seq) where title = 'Apart een'",
+  )
+  // The citation has searched, and waits for the removal before it is kept.
+  const cited = await transaction(api.pool, async client => {
+    await withoutWriters(client)
+    const asked = cite()
+    await until(async () => (await lockWaits(api.pool)) > 0, 30_000)
+    await clearArticles(client, rows)
+    await writeTombstones(client, rows, 'a court')
+    return { asked }
+  })
+  t.match(await cited.asked, { status: 201, json: { count: 1 } })
 })

@@ -100,7 +100,10 @@ t.test('rename says in a sentence why it cannot be', async t => {
   })
   for (const [words, err] of [
     [['none.example', 'new.example'], /^No outlet has the domain none\.example; list shows/],
-    [['old.example', 'third.example'], /^third\.example is an outlet already/],
+    [
+      ['old.example', 'third.example'],
+      /^third\.example is an outlet already, .*outlets -- remove old\.example .* outlets=old\.example,third\.example finds all/,
+    ],
     [['old.example', 'other.example'], /^other\.example is what articles bear already/],
     [['old.example', 'taken.example'], /^taken\.example is a host of third\.example/],
     [['old.example', 'a b'], /^"a b" is no domain/],

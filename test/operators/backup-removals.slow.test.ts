@@ -92,6 +92,8 @@ t.test('a file says what went, and which backups of before have it', async t => 
   t.match(text, `the article with the id ${id}`)
   t.match(text, /It was taken out on \d{4}-/)
   t.match(text, /title, text and snippet +none\n/)
+  t.match(text, /vectors \(Qdrant\) +none\n/)
+  t.match(text, /messages that are to make its vector +none\n/)
   t.match(text, /segments of the index +\d+ that had its number, without its words/)
   t.match(text, /perscope\.backup, of \d{4}/)
   t.match(text, `The list in ${elsewhere} names it`)
@@ -102,8 +104,13 @@ t.test('a file says what went, and which backups of before have it', async t => 
     `insert into article_addresses (outlet, address, id) select 'x.example', 'x', id from tombstones where number = $1`,
     [number],
   )
+  await source.pool.query(
+    "insert into archive_indices (name, first_seq, last_seq, filled_to, state, analysis) values ('a', 1, 9, 9, 'building', 1)",
+  )
   t.match(await here('articles', 'proof', id), { code: 1, err: /Something is left/ })
   t.match(await readFile(path, 'utf8'), /addresses +STILL THERE: 1/)
+  t.match(await readFile(path, 'utf8'), /archive index .* NOT ASKED: Set OPENSEARCH_URL/)
+  await source.pool.query('delete from archive_indices')
   await source.pool.query("delete from article_addresses where outlet = 'x.example'")
   t.match(await here('articles', 'proof', 'nobody'), { code: 2, err: /No article/ })
 })
@@ -137,5 +144,11 @@ t.test('without a list it says so, and ends with 1 where there were removals', a
   await target.query('update ingest_clock set last_removal = 2')
   for (const one of [folder, elsewhere]) await rm(join(one, 'removals.perscope.ndjson'))
   t.match(await there('recovered'), { code: 1, err: /There is no list of removals/ })
+  t.match(
+    await there('restore', file, '--yes'),
+    { code: 0, err: /Took out 0 articles again, of 2 on the list/ },
+    'the replaced database knows them',
+  )
+  await target.query('delete from tombstones')
   t.match(await there('restore', file, '--yes'), { code: 1, err: /There is no list of removals/ })
 })
