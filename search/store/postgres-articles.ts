@@ -304,12 +304,21 @@ async function verify(
   const name = isCommon
     ? { name: `search-verify-${createHash('md5').update(text).digest('hex')}` }
     : {}
-  const rows = await reads.rows<{ seq: bigint }>(
-    { ...name, text, values: [seqs, ...lists] },
-    { version },
-  )
-  return rows.map(row => row.seq)
+  const passed: bigint[] = []
+  for (let from = 0; from < seqs.length; from += VERIFIED_THERE) {
+    const values = [seqs.slice(from, from + VERIFIED_THERE), ...lists]
+    const rows = await reads.rows<{ seq: bigint }>({ ...name, text, values }, { version })
+    for (const { seq } of rows) passed.push(seq)
+    if (pace.isDue()) await pace.rest()
+  }
+  return passed
 }
+
+/**
+ * How many articles one statement verifies, so that it takes milliseconds. Between statements the
+ * search rests, and ends when its client has left.
+ */
+const VERIFIED_THERE = 256
 
 /**
  * SQL: the condition of a tree of words and phrases. $1 are the seqs. Index: the primary key.

@@ -5,8 +5,15 @@ import { openTextGroups } from '../../shared/copies/text-groups.ts'
 import { withSets } from '../../shared/desk/outlet-sets.ts'
 import { modelNamed } from '../../shared/embeddings/models.ts'
 import type { Logger } from '../../shared/log/logger.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
-import { accessOf, chargeMonth, checkQuota, payOf, withPermitOf } from './access/access.ts'
+import { endingWith, type Pool } from '../../shared/postgres/pool.ts'
+import {
+  accessOf,
+  chargeMonth,
+  checkQuota,
+  leavesOf,
+  payOf,
+  withPermitOf,
+} from './access/access.ts'
 import type { Admissions } from './access/admissions.ts'
 import type { AddressLock } from './access/lock.ts'
 import {
@@ -89,13 +96,13 @@ function answersOf({ cursorSecret, pool, index, config, history }: Tools) {
   return {
     articles: asking => answerArticles(asking, cursorSecret, readSearch, true),
     counts: asking => answerCounts(asking, meaningOf, groupsOfTexts),
-    copies: asking => answerCopies(asking, pool, cursorSecret),
+    copies: asking => answerCopies(asking, cursorSecret),
     // Completeness takes no request from the quota of the month, because it accompanies a search
     // that is charged. Its statement takes as long as a search, so it needs a permit.
-    completeness: asking => asking.searches.withPermit(() => answerCompleteness(asking, pool)),
-    related: asking => answerRelated(asking, pool),
+    completeness: asking => asking.searches.withPermit(() => answerCompleteness(asking)),
+    related: answerRelated,
     // It takes none of the month: nobody should save on what the law has them do.
-    removals: asking => asking.searches.withPermit(() => answerRemovals(asking, pool)),
+    removals: asking => asking.searches.withPermit(() => answerRemovals(asking)),
     words: answerWords,
     limits: async ({ rawQuery }, response) => limitsOf({ originalUrl: `?${rawQuery}` }, response),
   } satisfies Answers
@@ -155,12 +162,12 @@ export function operationsOf(tools: Tools): Operations {
       return answerSearchFeed(asking, identity, { ...asked, search })
     }),
     agents: agentEndpoint({ ...tools, answers }),
-    article: operate(tools, (asking, { path }) => answerArticle(asking, pool, path)),
+    article: operate(tools, (asking, { path }) => answerArticle(asking, path)),
     counts: operate(tools, answers.counts),
     coverage: serveBeside(tools, answers.completeness),
     copies: operate(tools, answers.copies),
     // `matches` runs the search of the page again, so it costs a request, too.
-    matches: operate(tools, asking => answerMatches(asking, pool, cursorSecret)),
+    matches: operate(tools, asking => answerMatches(asking, cursorSecret)),
     related: operate(tools, answers.related),
     removals: serveBeside(tools, answers.removals),
     // Suggestions cost nothing, because a page asks for them after every key press.
@@ -202,17 +209,29 @@ export function toolsOf(parts: Parts, admissions: Admissions): Tools {
     send: createSender(COMPRESSED_MEMORY),
     note: notesOf(log),
     withAgentPermit: <T>(response: Response, work: () => Promise<T>): Promise<T> =>
-      withPermitOf(agentPermits, turns, async () => {}, response)(work),
+      withPermitOf(
+        agentPermits,
+        turns,
+        async () => {},
+        accessOf(response).key.id,
+        leavesOf(response),
+      )(work),
     searchesOf(response: Response): Searches {
       const pay = payOf(parts.pool, response)
-      asking.note(accessOf(response).key.id)
+      const { id } = accessOf(response).key
+      const leaves = leavesOf(response)
+      asking.note(id)
       return {
         index,
         semantic,
+        get db() {
+          return endingWith(parts.pool, leaves, ms => turns.charge(id, ms, leaves))
+        },
+        leaves,
         pay,
         state: response.locals.indexState,
-        withPermit: withPermitOf(permits, turns, pay, response),
-        withQuestionPermit: withPermitOf(questionPermits, turns, pay, response),
+        withPermit: withPermitOf(permits, turns, pay, id, leaves),
+        withQuestionPermit: withPermitOf(questionPermits, turns, pay, id, leaves),
       }
     },
     async charge(response: Response): Promise<void> {

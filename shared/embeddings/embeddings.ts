@@ -68,7 +68,10 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
   const dimensions = options.dimensions ?? model.dimensions
   const ask = askerOf(source)
   const semaphore = createSemaphore(QUERIES_AT_ONCE)
-  /** Failures of requests that had too little time. They say nothing about the endpoint. */
+  /**
+   * Failures of requests that had too little time, or whose callers left. They say nothing about
+   * the endpoint.
+   */
   const hasty = new WeakSet<Error>()
   const circuit = createCircuit(
     'The embedding endpoint',
@@ -101,7 +104,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
             cause: error,
             late,
           })
-          if (signal.aborted && Date.now() - began < FAIR) hasty.add(failure)
+          if (signal.aborted && isHasty(signal, Date.now() - began)) hasty.add(failure)
           throw failure
         }
       })
@@ -165,6 +168,10 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
     },
   }
 }
+
+/** Whether a request that took these ms was aborted too early to judge the endpoint by it. */
+const isHasty = ({ reason }: AbortSignal, ms: number) =>
+  ms < FAIR || !(reason instanceof Error && reason.name === 'TimeoutError')
 
 /**
  * The vector without the bias of its model, scaled to length 1.

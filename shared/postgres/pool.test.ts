@@ -14,6 +14,7 @@ import { createLogger } from '../log/logger.ts'
 import { openQueues, type Queues } from '../queues/queues.ts'
 import {
   createPool,
+  endingWith,
   isTransient,
   keepingAlive,
   locking,
@@ -174,4 +175,26 @@ t.test('a session that gives signs of life keeps its lock', async t => {
     locking(session, 9n, false, () => keepingAlive(session, others, 50)),
   )
   t.equal(found, null)
+})
+
+t.test('the statements of a caller are told with their time, and end when it leaves', async t => {
+  const { pool } = await createTestPool(t)
+  const leaves = new AbortController()
+  const took: number[] = []
+  const db = endingWith(pool, leaves.signal, async ms => void took.push(ms))
+  const { rows } = await db.query<{ is: number }>('select $1::int as is, pg_sleep(0.05)', [1])
+  t.equal(rows[0]?.is, 1)
+  t.ok(took.length === 1 && took[0]! >= 49)
+  const asleep = async () =>
+    (
+      await pool.query(
+        "select from pg_stat_activity where query like '%pg_sleep(60%' and pid <> pg_backend_pid() and state = 'active'",
+      )
+    ).rowCount
+  const sleeping = db.query('select pg_sleep(60)')
+  await until(async () => (await asleep()) === 1, 10_000)
+  leaves.abort(new Error('left'))
+  await t.rejects(sleeping, /left/)
+  await t.rejects(db.query('select 1'), /left/)
+  await until(async () => (await asleep()) === 0, 10_000)
 })

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { countOf, readValue } from '../../search/postgres.ts'
-import type { Pool, Queryable } from '../../search/types.ts'
+import type { Client, Pool, Queryable } from '../../search/types.ts'
 import type { Logger } from '../log/logger.ts'
 import { createOutageLog, type OutageLog } from '../log/outage.ts'
+import { unlessAborted } from '../resilience/time-limit.ts'
 
 export {
   type Client,
@@ -54,9 +55,11 @@ export const FIRST_SCHEMA = 33
 
 /**
  * If our host vanishes, the server ends our connections after some 25 s, and so frees our locks. By
- * default it would wait two hours.
+ * default it would wait two hours. When we close a connection, the server ends its statement within
+ * a second.
  */
 const SERVER_KEEPALIVE = {
+  client_connection_check_interval: '1s',
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '3',
@@ -165,6 +168,68 @@ export function createPool(
   pool.on('error', onError)
   return pool
 }
+
+/**
+ * Runs work on a connection until the signal ends it. The pool keeps the connection after success,
+ * and after an error of the statement (`DatabaseError`). It closes the connection after any other
+ * failure, and after an interruption, because the statement may still run.
+ */
+export async function withConnection<T>(
+  pool: Pool,
+  signal: AbortSignal,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const connecting = pool.connect()
+  const client = await unlessAborted(connecting, signal).catch((error: unknown) => {
+    // The connection may still come, but the caller has gone, so it returns to the pool.
+    connecting.then(
+      late => late.release(),
+      () => {},
+    )
+    throw error
+  })
+  let isBroken = false
+  // Without a listener, a connection lost between two statements would end the process.
+  const onError = () => {
+    isBroken = true
+  }
+  client.on('error', onError)
+  try {
+    return await unlessAborted(work(client), signal)
+  } catch (error) {
+    isBroken ||= signal.aborted || !(error instanceof pg.DatabaseError)
+    throw error
+  } finally {
+    client.off('error', onError)
+    client.release(isBroken)
+  }
+}
+
+/**
+ * The statements of one caller. When it leaves, those that run end, in Postgres too.
+ *
+ * @param took called with the ms of each statement. The next one waits for it
+ */
+export const endingWith = (
+  pool: Pool,
+  leaves: AbortSignal,
+  took: (ms: number) => Promise<void>,
+): Queryable =>
+  Object.create(pool, {
+    query: {
+      async value(statement: string | pg.QueryConfig, values?: unknown[]) {
+        let ms = 0
+        const found = await withConnection(pool, leaves, async client => {
+          const start = performance.now()
+          const rows = await client.query(statement, values)
+          ms = performance.now() - start
+          return rows
+        })
+        await took(ms)
+        return found
+      },
+    },
+  })
 
 /** Refuses a standby, and a database whose restore did not end. */
 const refuseOthers =

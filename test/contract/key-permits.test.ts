@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { createKey } from '../../shared/plans/keys.ts'
 import { holdLock, lockWaits } from '../database.ts'
@@ -117,6 +118,49 @@ for (const [what, lock, path] of [
     t.strictSame([...new Set((await Promise.all(requests)).map(({ status }) => status))], [200])
   })
 }
+
+t.test('the work of a request ends when its client leaves, in Postgres too', async t => {
+  const base = world.fleet.base()
+  const { secret } = await issue(null)
+  const release = await holdLock(world.pool, 'lock table outlet_days in access exclusive mode')
+  t.teardown(release)
+  const leaves = new AbortController()
+  const asked = ask(`${base}/explore/coverage`, secret, { signal: leaves.signal })
+  await until(async () => (await lockWaits(world.pool)) === 1, 60_000)
+  leaves.abort()
+  await t.rejects(asked)
+  await until(async () => (await lockWaits(world.pool)) === 0, 10_000)
+})
+
+t.test('questions whose clients leave never reach the model, and say nothing about it', async t => {
+  const base = world.fleet.base()
+  world.model.delay = 600
+  t.teardown(() => {
+    world.model.delay = 0
+  })
+  for (const round of [1, 2, 3]) {
+    // Keys that have asked much would rest.
+    const keys = [await issue(null), await issue(null)]
+    const leaves = new AbortController()
+    const before = world.model.requests.length
+    const questions = keys.flatMap(({ secret }, key) =>
+      [1, 2, 3, 4].map(n =>
+        ask(`${base}/v1/articles?search=semantic&q=left+${round}+${key}+${n}`, secret, {
+          signal: leaves.signal,
+        }),
+      ),
+    )
+    await until(() => world.model.underWay === 4, 30_000)
+    await pause(450)
+    leaves.abort()
+    await Promise.allSettled(questions)
+    await until(() => world.model.underWay === 0, 30_000)
+    t.equal(world.model.requests.length - before, 4)
+  }
+  const stays = await issue(null)
+  const { status } = await ask(`${base}/v1/articles?search=semantic&q=stays`, stays.secret)
+  t.equal(status, 200)
+})
 
 t.test(
   'who waits for a turn too long is answered as who searches too long, and pays nothing',

@@ -151,6 +151,15 @@ export function payOf(db: Queryable, response: Response): Pay {
   }
 }
 
+/** Aborts when the client of a request leaves. The work for it then ends. */
+export function leavesOf(response: Response): AbortSignal {
+  const gone = new AbortController()
+  const leave = () => gone.abort(new NoPermit('The caller has left.'))
+  response.once('close', leave)
+  if (response.destroyed) leave()
+  return gone.signal
+}
+
 /** @param work rests at this pace, which also ends it when the client has left */
 export type WithPermit = <T>(work: (pace: Pace) => Promise<T>) => Promise<T>
 
@@ -162,31 +171,24 @@ export function withPermitOf(
   permits: Permits,
   turns: Turns,
   pay: Pay,
-  response: Response,
+  id: string,
+  leaves: AbortSignal,
 ): WithPermit {
   return async search => {
-    const gone = new AbortController()
-    const leave = () => gone.abort(new NoPermit('The caller has left.'))
-    response.once('close', leave)
-    // The response may be closed already, because a search takes several permits one after another.
-    if (response.destroyed) leave()
     const start = performance.now()
-    const { id } = accessOf(response).key
     const begin = async () => {
       await turns.begin(id)
       noteWait('permit', performance.now() - start)
-      const pace = turns.paceOf(id, gone.signal)
+      const pace = turns.paceOf(id, leaves)
       return search({ ...pace, pay: price => pay(price / COSTS.near) })
     }
     try {
-      return await permits.take(id, begin, gone.signal)
+      return await permits.take(id, begin, leaves)
     } catch (error) {
       if (!(error instanceof NoPermit)) throw error
       const message =
         'The searches of this key that came before are still under way; wait for them, then retry.'
       throw new ApiError('internal_error', { message, cause: error })
-    } finally {
-      response.off('close', leave)
     }
   }
 }

@@ -11,6 +11,8 @@ import type { Shares } from './shares.ts'
 export interface Turns {
   /** The pace of a search. A search that nobody waits for ends at its next rest. */
   paceOf(key: string, leaves: AbortSignal): Pace
+  /** Charges the time of a statement, and lets the key rest by its share. */
+  charge(key: string, ms: number, leaves: AbortSignal): Promise<void>
   /**
    * Waits until a search of the key may begin. Many short searches may come at the same moment, and
    * none of them rests.
@@ -54,15 +56,19 @@ export function createTurns(shares: Shares): Turns {
       else line.push(resolve)
     })
 
+  async function charge(key: string, ms: number, leaves: AbortSignal): Promise<void> {
+    const rest = shares.charge(key, ms)
+    if (rest >= 1) await pause(rest, undefined, { signal: leaves }).catch(() => {})
+  }
   return {
+    charge,
     paceOf(key, leaves) {
       let start = performance.now()
       const worked = () => performance.now() - start
       return {
         isDue: () => leaves.aborted || worked() > SHORT_TURN,
         async rest() {
-          const rest = shares.charge(key, Math.min(worked(), LONGEST_TURN))
-          if (rest >= 1) await pause(rest, undefined, { signal: leaves }).catch(() => {})
+          await charge(key, Math.min(worked(), LONGEST_TURN), leaves)
           await wait(key)
           leaves.throwIfAborted()
           start = performance.now()

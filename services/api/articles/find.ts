@@ -11,6 +11,7 @@ import type { Country } from '../../../shared/articles/article.ts'
 import { isSetName } from '../../../shared/desk/outlet-sets.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { historyStart } from '../../../shared/plans/reach.ts'
+import type { Queryable } from '../../../shared/postgres/pool.ts'
 import type { WithPermit } from '../access/access.ts'
 import type { Pay } from '../access/costs.ts'
 import type { Cursor } from '../contract/cursor.ts'
@@ -36,6 +37,10 @@ import type { Listed, ShownArticle } from './shown-article.ts'
 export interface Searches {
   index: SearchIndex<ShownArticle>
   semantic: SemanticSearch<ShownArticle>
+  /** Statements for this request alone, charged to its key. They end when its client leaves. */
+  db: Queryable
+  /** Aborts when the client leaves. */
+  leaves: AbortSignal
   /** Runs a search, or a part of one, with a permit of its key. */
   withPermit: WithPermit
   /** Asks the model and the vector store, with a permit of their own kind. */
@@ -180,7 +185,7 @@ async function countAll(
 
 /** Runs a search and adds `ms`: the time that its parts took, without the waits for permits. */
 async function measured<T>(
-  { withPermit, withQuestionPermit }: Searches,
+  { withPermit, withQuestionPermit, leaves }: Searches,
   search: (permits: SearchPermits) => Promise<T>,
 ): Promise<T & { ms: number }> {
   let ms = 0
@@ -193,6 +198,7 @@ async function measured<T>(
     }
   }
   const found = await search({
+    leaves,
     statements: work => withPermit(pace => timed(() => work(pace))),
     question: work => withQuestionPermit(() => timed(work)),
   }).catch((error: unknown) => {

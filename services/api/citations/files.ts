@@ -9,7 +9,7 @@ import {
   saidText,
 } from '../../../shared/desk/cited-removals.ts'
 import { COVERED, coveredBy, covers, type Reach } from '../../../shared/plans/reach.ts'
-import { countOf, type Pool } from '../../../shared/postgres/pool.ts'
+import { countOf, type Pool, type Queryable } from '../../../shared/postgres/pool.ts'
 import { accessOf } from '../access/access.ts'
 import { COSTS } from '../access/costs.ts'
 import type { Searches } from '../articles/find.ts'
@@ -41,10 +41,10 @@ export async function sendArticles(
   response: Response,
 ): Promise<void> {
   const format = FORMATS.find(one => request.path.endsWith(`.${one}`)) ?? 'json'
-  const { index, withPermit, pay } = parts.searchesOf(response)
+  const { db, index, withPermit, pay } = parts.searchesOf(response)
   const reach = coveredBy(accessOf(response).key.plan)
   const values = [citation.digest, reach.countries, reach.since]
-  const covered = await withPermit(() => countOf(parts.pool, COUNT_COVERED, values))
+  const covered = await withPermit(() => countOf(db, COUNT_COVERED, values))
   const { head, of, between, end } = writerOf(
     format,
     citation,
@@ -67,7 +67,7 @@ export async function sendArticles(
   for await (const numbers of readCited(parts.pool, citation)) {
     const seqs = numbers.map(({ seq }) => seq)
     const all = await withPermit(() => index.articles(seqs))
-    if (all.length < seqs.length) removed.push(...(await bareWithin(parts.pool, seqs, reach)))
+    if (all.length < seqs.length) removed.push(...(await bareWithin(db, seqs, reach)))
     const shown = all
       .map(one => ({ one, object: objectOf(one) }))
       .filter(({ object }) => covers(reach, object))
@@ -82,8 +82,8 @@ export async function sendArticles(
 }
 
 /** What stays of articles that were taken out, as far as a plan covers them. */
-async function bareWithin(pool: Pool, seqs: bigint[], reach: Reach): Promise<BareLine[]> {
-  const lines = [...(await readBareLines(pool, seqs)).values()]
+async function bareWithin(db: Queryable, seqs: bigint[], reach: Reach): Promise<BareLine[]> {
+  const lines = [...(await readBareLines(db, seqs)).values()]
   return lines.filter(line => covers(reach, line))
 }
 

@@ -5,7 +5,7 @@ import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import { type KeptSearch, listSearches } from '../../../shared/desk/searches.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { checkQuota } from '../access/access.ts'
 import { COSTS } from '../access/costs.ts'
 import { type CursorSecret, opened, signed } from '../contract/cursor.ts'
@@ -73,7 +73,7 @@ export const answerWhatIsNew: Handler = async (
     [...read].map(([text, mark]) => [text, mark && isOfHistory(mark, now) ? mark : null]),
   )
   const asked = readAsked(marks, kept, places, key.plan)
-  const { index, withPermit, pay } = searchesOf(response)
+  const { db, index, withPermit, pay } = searchesOf(response)
   const mark = signed(cursorSecret, bindingOf(key.id), contentOf(now))
   const found = new Map<number, bigint[]>()
   const left = asked.entries().filter(([, { query, above }]) => query !== null && above < now.seq)
@@ -113,7 +113,7 @@ export const answerWhatIsNew: Handler = async (
     const failed = ends.find(end => end.status === 'rejected')
     if (failed !== undefined) throw failed.reason
   })
-  const texts = await withPermit(() => countTexts(pool, found))
+  const texts = await withPermit(() => countTexts(db, found))
   const data = asked.map(({ id, since }, at) => {
     const n = found.get(at)?.length ?? 0
     const said = { new: Math.min(n, MOST), more: n > MOST, texts: texts.get(at) ?? 0 }
@@ -139,13 +139,13 @@ const TEXTS = `
 
 /** How many texts the first `MOST` articles of each search are, as far as copies are known. */
 async function countTexts(
-  pool: Pool,
+  db: Queryable,
   found: ReadonlyMap<number, bigint[]>,
 ): Promise<ReadonlyMap<number, number>> {
   const shown = [...found].flatMap(([at, seqs]) => seqs.slice(0, MOST).map(seq => ({ at, seq })))
   if (shown.length === 0) return new Map()
   const values = [shown.map(({ at }) => at), shown.map(({ seq }) => seq)]
-  const { rows } = await pool.query<{ at: number; texts: number }>(TEXTS, values)
+  const { rows } = await db.query<{ at: number; texts: number }>(TEXTS, values)
   return new Map(rows.map(({ at, texts }) => [at, texts]))
 }
 

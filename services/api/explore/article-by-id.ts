@@ -1,5 +1,5 @@
 import { COVERED, coveredBy, type Reach } from '../../../shared/plans/reach.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { chooseRelated, MOST_RELATED, readSubjects } from '../../../shared/vectors/related.ts'
 import { type Asking, explainSearch } from '../articles/find.ts'
 import type { Parameter } from '../contract/parameters.ts'
@@ -32,17 +32,16 @@ const readNothing = createQueryReader({})
  */
 export async function answerArticle(
   { searches, rawQuery, plan }: Asking,
-  pool: Pool,
   path: string,
 ): Promise<Answer> {
   readNothing(rawQuery)
   const id = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))
   const covered = coveredBy(plan)
   const [article] = await searches.withPermit(async () => {
-    const { seq } = await findOne(pool, id, covered)
+    const { seq } = await findOne(searches.db, id, covered)
     return searches.index.articles([seq])
   })
-  if (article === undefined) throw await noArticle(pool, id)
+  if (article === undefined) throw await noArticle(searches.db, id)
   const { said, pieces } = article
   return jsonAnswer(`{"status":"ok","data":${`${pieces.json.bytes}`.slice(0, -1)}${said}}}`)
 }
@@ -64,13 +63,17 @@ export interface Asked {
 }
 
 /** @throws ApiError */
-export async function findOne(pool: Pool, id: string, { countries, since }: Reach): Promise<Asked> {
-  const { rows } = await pool.query<Asked>({
+export async function findOne(
+  db: Queryable,
+  id: string,
+  { countries, since }: Reach,
+): Promise<Asked> {
+  const { rows } = await db.query<Asked>({
     name: 'article-by-id',
     text: ONE,
     values: [id, countries, since],
   })
-  if (rows[0] === undefined) throw await noArticle(pool, id)
+  if (rows[0] === undefined) throw await noArticle(db, id)
   return rows[0]
 }
 
@@ -110,17 +113,14 @@ const read = createQueryReader(RELATED_PARAMETERS)
  *
  * @throws ApiError
  */
-export async function answerRelated(
-  { searches, rawQuery, plan }: Asking,
-  pool: Pool,
-): Promise<Answer> {
+export async function answerRelated({ searches, rawQuery, plan }: Asking): Promise<Answer> {
   const { id } = read(rawQuery)
   const covered = coveredBy(plan)
   const start = performance.now()
   const [subject] = await searches.withPermit(() =>
-    readSubjects(pool, { id, ids: HAS_ID }, covered),
+    readSubjects(searches.db, { id, ids: HAS_ID }, covered),
   )
-  if (subject === undefined) throw await noArticle(pool, id)
+  if (subject === undefined) throw await noArticle(searches.db, id)
   const around = await searches.withQuestionPermit(() =>
     searches.semantic
       .around({ ...covered, seq: subject.seq, at: subject.at })
@@ -132,7 +132,7 @@ export async function answerRelated(
     around &&
     (await searches.withPermit(async () => {
       const rows = await readSubjects(
-        pool,
+        searches.db,
         around.near.map(({ seq }) => seq),
         covered,
       )

@@ -1,7 +1,6 @@
 import { foldName } from '../../../search/analysis/index.ts'
 import { allDomains } from '../../../search/removals.ts'
 import { type DaySum, readDays } from '../../../shared/outlets/days.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
 import { type Asking, plannedOf } from '../articles/find.ts'
 import { invalid } from '../contract/errors.ts'
 import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
@@ -88,17 +87,21 @@ const readValues = createValuesReader(COMPLETENESS_PARAMETERS)
  *
  * @throws ApiError
  */
-export async function answerCompleteness({ rawQuery, plan }: Asking, pool: Pool): Promise<Content> {
+export async function answerCompleteness({
+  searches: { db },
+  rawQuery,
+  plan,
+}: Asking): Promise<Content> {
   const { values, problems } = readValues(rawQuery)
   const { by = COMPLETENESS_PARAMETERS.by.default, ...filters } = values
   const request = requestOf(filters, problems)
   const { countries, historyStart: start } = plannedOf(request, plan)
-  const { rows } = await pool.query<OutletRow>(OUTLETS, [countries, request.outlets])
+  const { rows } = await db.query<OutletRow>(OUTLETS, [countries, request.outlets])
   const wanted = request.outlet === null ? '' : foldName(request.outlet)
   const isAsked = ({ name, domain }: OutletRow) =>
     [name, domain].some(text => foldName(text).includes(wanted))
   const byNumber = new Map(rows.filter(isAsked).map(one => [one.outletNo, one]))
-  const sums = await readDays(pool, {
+  const sums = await readDays(db, {
     by,
     outlets: [...byNumber.keys()],
     ...daysOf(request, start),

@@ -9,7 +9,7 @@ import {
   shinglesAt,
 } from '../../../shared/copies/shingles.ts'
 import { COVERED, coveredBy, type Reach } from '../../../shared/plans/reach.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { COSTS } from '../access/costs.ts'
 import { findPage } from '../articles/articles.ts'
 import type { Asking, Searches } from '../articles/find.ts'
@@ -88,18 +88,14 @@ export const COPIES_SCHEMA = dataOf({
  * @param asking has the parameters of the page with its cursor, or `id` alone
  * @throws ApiError
  */
-export async function answerCopies(
-  asking: Asking,
-  pool: Pool,
-  cursorSecret: CursorSecret,
-): Promise<Answer> {
+export async function answerCopies(asking: Asking, cursorSecret: CursorSecret): Promise<Answer> {
   const { searches, rawQuery, plan } = asking
   const id = readId(rawQuery)
   const page = id === null ? await findPage(asking, cursorSecret, readSearch) : null
   const covered = page === null ? coveredBy(plan) : { countries: plan.countries, since: page.start }
   const data = await searches.withPermit(async pace => {
-    const asked = page?.found.rows ?? [await findOne(pool, id ?? '', covered)]
-    return copiesOf(pool, searches, asked, covered, pace)
+    const asked = page?.found.rows ?? [await findOne(searches.db, id ?? '', covered)]
+    return copiesOf(searches, asked, covered, pace)
   })
   return jsonAnswer(
     `{"status":"ok","data":[${data.join()}]}`,
@@ -135,14 +131,13 @@ type Member = Asked & { first: bigint; agencies: string[] | null; bytes: number 
 
 /** The elements of the answer, as JSON. */
 async function copiesOf(
-  pool: Pool,
-  { index, pay }: Pick<Searches, 'index' | 'pay'>,
+  { db, index, pay }: Pick<Searches, 'db' | 'index' | 'pay'>,
   asked: readonly Asked[],
   { countries, since }: Reach,
   pace: Pace,
 ): Promise<string[]> {
   const seqs = asked.map(({ seq }) => seq)
-  const { rows } = await pool.query<Member>(GROUPS, [seqs, countries, since, MOST + 1])
+  const { rows } = await db.query<Member>(GROUPS, [seqs, countries, since, MOST + 1])
   const shown = new Map(
     (await index.articles(rows.map(({ seq }) => seq))).map(one => [one.seq, one.pieces.json.bytes]),
   )
@@ -150,7 +145,7 @@ async function copiesOf(
   const groups = groupsOf(seqs, rows)
   await pay(groups.reduce((sum, one) => sum + (one.isCompared ? one.bytes : 0), 0) / COSTS.bytes)
   for (const { members, isCompared } of groups) {
-    const texts = await readTexts(pool, isCompared ? members : [], pace)
+    const texts = await readTexts(db, isCompared ? members : [], pace)
     const common = await commonOf(members.slice(0, MOST + 1), texts, pace)
     const [first] = members
     const article = (seq: bigint) => shown.get(seq)?.toString() ?? 'null'
@@ -179,7 +174,7 @@ async function copiesOf(
   }
   const alone = new Map(
     (
-      await pool.query<{ seq: bigint; agencies: string[] }>(ALONE, [
+      await db.query<{ seq: bigint; agencies: string[] }>(ALONE, [
         seqs.filter(seq => !answers.has(seq)),
       ])
     ).rows.map(one => [one.seq, one.agencies]),
@@ -204,8 +199,8 @@ interface Text {
   set: Float64Array
 }
 
-async function readTexts(pool: Pool, members: Asked[], pace: Pace): Promise<Map<bigint, Text>> {
-  const { rows } = await pool.query<{ seq: bigint; body: string | null }>(
+async function readTexts(db: Queryable, members: Asked[], pace: Pace): Promise<Map<bigint, Text>> {
+  const { rows } = await db.query<{ seq: bigint; body: string | null }>(
     'select seq, body from article_texts where seq = any ($1::bigint[])',
     [members.map(({ seq }) => seq)],
   )

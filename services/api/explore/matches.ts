@@ -9,7 +9,7 @@ import {
   type Pace,
 } from '../../../search/index.ts'
 import type { Language } from '../../../shared/articles/article.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { findPage } from '../articles/articles.ts'
 import type { Asking } from '../articles/find.ts'
 import type { CursorSecret } from '../contract/cursor.ts'
@@ -66,11 +66,7 @@ const SHOWN = 5_000
  * @param asking has the parameters of the page, with its cursor
  * @throws ApiError
  */
-export async function answerMatches(
-  asking: Asking,
-  pool: Pool,
-  cursorSecret: CursorSecret,
-): Promise<Answer> {
+export async function answerMatches(asking: Asking, cursorSecret: CursorSecret): Promise<Answer> {
   const { request, found } = await findPage(asking, cursorSecret, readSearch)
   const { question } = request
   const match = question.search === 'semantic' ? ALL : question.match
@@ -78,7 +74,9 @@ export async function answerMatches(
     question.search !== 'semantic' && question.searchIn === 'title_body' && match.kind !== 'all'
   // The permit is held while the texts are in memory, so it also limits memory.
   const data = await asking.searches.withPermit(async pace => {
-    const texts = isInText ? await readTexts(pool, found.rows) : new Map<bigint, string | null>()
+    const texts = isInText
+      ? await readTexts(asking.searches.db, found.rows)
+      : new Map<bigint, string | null>()
     const matches = []
     const inExpression = match.kind === 'expression' ? placesOf(match.tree) : null
     const countPlaces = async (text: string, language: Language) =>
@@ -111,11 +109,11 @@ const TEXTS = `
 
 /** The texts of a page; null: this text and the texts before it exceed `COUNTED_OF_PAGE`. */
 async function readTexts(
-  pool: Pool,
+  db: Queryable,
   rows: readonly { seq: bigint }[],
 ): Promise<Map<bigint, string | null>> {
   const values = [rows.map(({ seq }) => seq), COUNTED, COUNTED_OF_PAGE]
-  const { rows: texts } = await pool.query<{ seq: bigint; body: string | null }>(TEXTS, values)
+  const { rows: texts } = await db.query<{ seq: bigint; body: string | null }>(TEXTS, values)
   return new Map(texts.map(({ seq, body }) => [seq, body]))
 }
 

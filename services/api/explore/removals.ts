@@ -1,5 +1,4 @@
 import { coveredBy } from '../../../shared/plans/reach.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Asking } from '../articles/find.ts'
 import type { Parameter } from '../contract/parameters.ts'
 import { createQueryReader } from '../contract/query-string.ts'
@@ -61,10 +60,10 @@ interface Row {
  *
  * @throws ApiError
  */
-export async function answerRemovals({ rawQuery, plan }: Asking, pool: Pool): Promise<Content> {
+export async function answerRemovals({ searches, rawQuery, plan }: Asking): Promise<Content> {
   const after = read(rawQuery).after ?? 0
   const { countries, since } = coveredBy(plan)
-  const { rows } = await pool.query<Row>(AFTER, [after, countries, since, PAGE])
+  const { rows } = await searches.db.query<Row>(AFTER, [after, countries, since, PAGE])
   const data = rows
     .filter(({ covered }) => covered === true)
     .map(({ number, id, removedAt }) => ({ number: Number(number), id, removed_at: removedAt }))

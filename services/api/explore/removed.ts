@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { type Pool, readValue } from '../../../shared/postgres/pool.ts'
+import { type Pool, type Queryable, readValue } from '../../../shared/postgres/pool.ts'
 import { lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -9,13 +9,13 @@ import { sendOnce } from '../http/answer.ts'
 const REMOVED_AT = 'select removed_at from tombstones where id = $1'
 
 /** When an operator took the article out; null: nobody did. */
-const removedAt = (pool: Pool, id: string) => readValue<Date>(pool, REMOVED_AT, [id])
+const removedAt = (db: Queryable, id: string) => readValue<Date>(db, REMOVED_AT, [id])
 
 const sentenceOf = (at: Date) => `This article was taken out on ${at.toISOString().slice(0, 10)}.`
 
 /** The error for an article that is not there: its plan lacks it, or an operator took it out. */
-export async function noArticle(pool: Pool, id: string): Promise<ApiError> {
-  const at = await removedAt(pool, id)
+export async function noArticle(db: Queryable, id: string): Promise<ApiError> {
+  const at = await removedAt(db, id)
   return at === null
     ? new ApiError('not_found', { message: 'Your plan has no article with this id.' })
     : new ApiError('article_removed', { message: sentenceOf(at) })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { waitFor } from '../../../shared/log/context.ts'
 import { type Pool, type Queryable, readRow, readValue } from '../../../shared/postgres/pool.ts'
+import { createSharedWork } from '../../../shared/resilience/shared-work.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import { type NearArticle, type Reach, VectorFailure } from '../../../shared/vectors/store.ts'
 import type { SearchPermits, SemanticQuestion } from './query.ts'
@@ -81,7 +82,7 @@ export interface NearestArticles {
    * has no permit yet (decision 29). While they answer others, it waits for its turn.
    */
   ask(text: string, reach: Reach, permits: SearchPermits): Promise<NearArticle[]>
-  underWay(): MapIterator<Promise<NearArticle[]>>
+  underWay(): Promise<NearArticle[]>[]
 }
 
 /**
@@ -89,44 +90,32 @@ export interface NearestArticles {
  * keys.
  */
 export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>): NearestArticles {
-  const asking = new Map<string, Promise<NearArticle[]>>()
+  const asking = createSharedWork<NearArticle[]>()
   /** When model and vector store last answered a question, in ms of `performance.now`. */
   let answeredAt = Number.NEGATIVE_INFINITY
-
-  function begin(text: string, reach: Reach, asked: string, ms: number): Promise<NearArticle[]> {
-    const found = vectorSearch.nearest(text, reach, ms).finally(() => asking.delete(asked))
-    asking.set(asked, found)
-    found.then(
-      () => {
-        answeredAt = performance.now()
-      },
-      () => {},
-    )
-    return found
-  }
 
   return {
     async ask(text: string, reach: Reach, permits: SearchPermits): Promise<NearArticle[]> {
       const came = performance.now()
       const left = () => Math.max(came, answeredAt) + BUDGET - performance.now()
       const asked = JSON.stringify([text, reach])
-      const joined = () => {
-        const known = asking.get(asked)
-        return known && waitFor('equal question', known)
-      }
-      const known = joined()
-      if (known) return known
+      const joinOrBegin = () =>
+        asking.run(asked, permits.leaves, async ends => {
+          const ms = Math.ceil(Math.max(1, Math.min(BUDGET, left())))
+          const found = await vectorSearch.nearest(text, reach, ms, ends)
+          answeredAt = performance.now()
+          return found
+        })
+      if (asking.has(asked)) return waitFor('equal question', joinOrBegin())
       const wait = openWait(left)
       const inTurn = permits.question(async () => {
         wait.end()
         wait.signal.throwIfAborted()
-        return (
-          joined() ?? begin(text, reach, asked, Math.ceil(Math.max(1, Math.min(BUDGET, left()))))
-        )
+        return joinOrBegin()
       })
       return unlessAborted(inTurn, wait.signal).finally(wait.end)
     },
-    underWay: (): MapIterator<Promise<NearArticle[]>> => asking.values(),
+    underWay: () => asking.underWay(),
   }
 }
 

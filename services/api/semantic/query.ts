@@ -91,6 +91,8 @@ export class SemanticUnavailable extends Error {
  * next part, so searches cannot deadlock.
  */
 export interface SearchPermits {
+  /** Aborts when the caller leaves. */
+  leaves: AbortSignal
   /** Statements in Postgres, and work in memory. */
   statements<T>(work: (pace: Pace) => Promise<T>): Promise<T>
   /** The model and the vector store, which hold no connection to Postgres. */
@@ -99,6 +101,7 @@ export interface SearchPermits {
 
 /** Permits for callers who never wait. */
 export const NO_PERMITS: SearchPermits = {
+  leaves: new AbortController().signal,
   statements: work => work(createPace()),
   question: work => work(),
 }

@@ -10,7 +10,7 @@ t.test(
     const vectorOf = createQuestionVectors(5_000)
     const embedded: string[] = []
     for (const text of ['first', 'second', 'first', 'third', 'first', 'second']) {
-      const vector = await vectorOf('articles', text, async () => {
+      const vector = await vectorOf('articles', text, new AbortController().signal, async () => {
         embedded.push(text)
         return VECTOR
       })

@@ -13,6 +13,7 @@ import { noteWait } from '../../../shared/log/context.ts'
 import { histogram } from '../../../shared/metrics.ts'
 import { type Pool, readRow } from '../../../shared/postgres/pool.ts'
 import { reasonOf } from '../../../shared/process/health.ts'
+import { createSharedWork } from '../../../shared/resilience/shared-work.ts'
 import { unlessAborted, withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 import { openVectorStore } from '../../../shared/vectors/qdrant-store.ts'
 import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
@@ -46,9 +47,10 @@ export interface VectorSearch {
    * The nearest articles of a reach, best first; empty when nothing is embedded yet.
    *
    * @param ms how long it may take, at most `BUDGET`
+   * @param ends aborts when nobody waits for the answer any more
    * @throws EmbeddingFailure or VectorFailure
    */
-  nearest(text: string, reach: Reach, ms: number): Promise<NearArticle[]>
+  nearest(text: string, reach: Reach, ms: number, ends: AbortSignal): Promise<NearArticle[]>
   /**
    * The articles nearest to an article, from some days around it, and how close articles about
    * the same event must be.
@@ -75,9 +77,12 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
     reach: Reach,
     signal: AbortSignal,
   ) {
-    const vector = await vectorOf(collection.name, text, () =>
-      timed('model', () => twice(signal, () => embeddings.embedQuery(text, signal))),
-    )
+    const vector = await vectorOf(collection.name, text, signal, ends =>
+      timed('model', () => twice(ends, () => embeddings.embedQuery(text, ends))),
+    ).catch(error => {
+      if (error !== signal.reason) throw error
+      throw new EmbeddingFailure('unavailable', 'The embedding endpoint does not answer in time.')
+    })
     return timed('vectors', () =>
       twice(signal, () =>
         within(signal, vectors.search(collection.name, vector, reach, CANDIDATES)),
@@ -88,8 +93,13 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
   return {
     serving: (): Promise<ServingCollection | null> => findServing(),
 
-    async nearest(text: string, reach: Reach, ms: number): Promise<NearArticle[]> {
-      const signal = AbortSignal.timeout(ms)
+    async nearest(
+      text: string,
+      reach: Reach,
+      ms: number,
+      ends: AbortSignal,
+    ): Promise<NearArticle[]> {
+      const signal = AbortSignal.any([ends, AbortSignal.timeout(ms)])
       const serving = await findServing()
       if (!serving) {
         // Nothing can be found yet, but a failure of the model or the vector store must become
@@ -250,11 +260,16 @@ const HOUR = 3_600_000
 /** Bytes of an entry without the vector: its digest, the array, the entries of the cache. */
 const ENTRY_BYTES = 500
 
-/** The vector of a question for one collection. Calls `embed` when it is not known. */
+/**
+ * The vector of a question for one collection. Calls `embed` when it is not known.
+ *
+ * @param leaves aborts when the caller leaves. `embed` ends with the last caller
+ */
 export type VectorOf = (
   collection: string,
   text: string,
-  embed: () => Promise<number[]>,
+  leaves: AbortSignal,
+  embed: (ends: AbortSignal) => Promise<number[]>,
 ) => Promise<number[]>
 
 /**
@@ -266,17 +281,22 @@ export type VectorOf = (
  * @param maxSize most bytes of the vectors
  */
 export function createQuestionVectors(maxSize: number): VectorOf {
-  const kept = new LRUCache<string, Float32Array, () => Promise<number[]>>({
+  const kept = new LRUCache<string, Float32Array>({
     maxSize,
     ttl: HOUR,
     sizeCalculation: vector => vector.byteLength + ENTRY_BYTES,
-    // Qdrant computes with 32 bits. So a kept vector and a new one give exactly the same results.
-    fetchMethod: async (_key, _stale, { context: embed }) => Float32Array.from(await embed()),
-    ignoreFetchAbort: true,
   })
-  return async (collection, text, embed) => [
-    ...(await kept.forceFetch(keyOf(collection, text), { context: embed })),
-  ]
+  const asking = createSharedWork<Float32Array>()
+  return async (collection, text, leaves, embed) => {
+    const key = keyOf(collection, text)
+    const ask = async (ends: AbortSignal) => {
+      // Qdrant computes with 32 bits. So a kept vector and a new one give exactly the same results.
+      const vector = Float32Array.from(await embed(ends))
+      kept.set(key, vector)
+      return vector
+    }
+    return [...(kept.get(key) ?? (await asking.run(key, leaves, ask)))]
+  }
 }
 
 /** The key is a digest, so that the memory does not hold for an hour what people asked. */

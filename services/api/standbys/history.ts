@@ -6,8 +6,8 @@ import {
   type Pool,
   readRow,
   readValue,
+  withConnection,
 } from '../../../shared/postgres/pool.ts'
-import { withConnection } from './resting-pool.ts'
 
 /**
  * The history that the primary writes: its database system and its timeline. A promoted standby

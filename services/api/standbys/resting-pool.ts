@@ -1,8 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import pg from 'pg'
 import type { OutageLog } from '../../../shared/log/outage.ts'
-import type { Client, Pool } from '../../../shared/postgres/pool.ts'
-import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
+import { type Client, type Pool, withConnection } from '../../../shared/postgres/pool.ts'
 
 interface RestingOptions {
   open(): Pool
@@ -76,41 +74,5 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
       await resting
       await pool.end()
     },
-  }
-}
-
-/**
- * Runs work on a connection until the signal ends it. The pool keeps the connection after success,
- * and after an error of the statement (`DatabaseError`). It closes the connection after any other
- * failure, and after an interruption, because the statement may still run.
- */
-export async function withConnection<T>(
-  pool: Pool,
-  signal: AbortSignal,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
-  const connecting = pool.connect()
-  const client = await unlessAborted(connecting, signal).catch((error: unknown) => {
-    // The connection may still come, but the caller has gone, so it returns to the pool.
-    connecting.then(
-      late => late.release(),
-      () => {},
-    )
-    throw error
-  })
-  let isBroken = false
-  // Without a listener, a connection lost between two statements would end the process.
-  const onError = () => {
-    isBroken = true
-  }
-  client.on('error', onError)
-  try {
-    return await unlessAborted(work(client), signal)
-  } catch (error) {
-    isBroken ||= signal.aborted || !(error instanceof pg.DatabaseError)
-    throw error
-  } finally {
-    client.off('error', onError)
-    client.release(isBroken)
   }
 }
