@@ -106,7 +106,7 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    */
   price(
     query: Matched,
-    range?: { above?: bigint; state?: IndexState; pace?: Pace },
+    range?: { above?: bigint; state?: IndexState | undefined; pace?: Pace },
   ): Promise<number>
   /**
    * Counts matches by time, outlet, language or country. The counts are exact, as of one moment.

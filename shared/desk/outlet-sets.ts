@@ -1,4 +1,4 @@
-import { type Client, type Pool, type Queryable, readRow } from '../postgres/pool.ts'
+import { type Pool, type Queryable, readRow } from '../postgres/pool.ts'
 import { changeKept } from './feeds.ts'
 import { noteSetChanged } from './searches.ts'
 
@@ -64,12 +64,12 @@ export function putSet(
 }
 
 /** The kept searches of a key that name a set. */
-async function usersOf(
-  client: Client,
+export async function usersOf(
+  db: Queryable,
   keyId: string,
   name: string,
 ): Promise<{ id: string; name: string }[]> {
-  const kept = await client.query<{ id: string; name: string; search: string }>(
+  const kept = await db.query<{ id: string; name: string; search: string }>(
     'select search_id as id, name, search from kept_searches where key_id = $1',
     [keyId],
   )

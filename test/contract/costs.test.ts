@@ -2,6 +2,7 @@ import t from 'tap'
 import { signed } from '../../services/api/contract/cursor.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { loadSharedSecret } from '../../shared/postgres/pool.ts'
+import { TEST_ARCHIVE } from '../search/store.ts'
 import { sent } from './api.ts'
 import { startFeedApi } from './feeds.ts'
 
@@ -33,6 +34,7 @@ const near = (words: string) =>
   `search=expression&q=${encodeURIComponent(`brug NEAR/9 (${words})`)}`
 
 t.test('a request costs the minute what it costs the API', async t => {
+  const whole = near('dicht OR kanaal OR a OR b OR c')
   for (const [path, cost] of [
     ['/explore/articles?q=brug', 1],
     [`/explore/articles?${near('dicht')}`, 1],
@@ -41,8 +43,14 @@ t.test('a request costs the minute what it costs the API', async t => {
     [`/explore/counts?by=day&${near('dicht OR kanaal OR a OR b OR c')}`, 1 + 2],
     [`/explore/counts?by=day&q=brug&published_after=${DAY}`, 1],
     [`/explore/counts?by=day&then=country&q=brug&published_after=${DAY}`, 1 + 3],
+    // The parts have the same articles again.
+    [`/explore/counts?by=day&then=country&${whole}&published_after=${DAY}`, 1 + 3 + 4],
+    [`/explore/counts?by=day&then=outlet&${whole}&published_after=${DAY}`, 1 + 1 + 4],
     [`/explore/counts?by=day&then=outlet&q=brug&published_after=${DAY}`, 1 + 1],
-    ['/explore/counts?by=country&q=brug&texts=true', 1 + 1],
+    // An archive counts no texts.
+    ...(TEST_ARCHIVE === null
+      ? ([['/explore/counts?by=country&q=brug&texts=true', 1 + 1]] as const)
+      : []),
     ['/explore/copies?q=brug', 1],
     // Four texts of 300,000 bytes and some.
     ['/explore/copies?q=klein', 1 + 12],
@@ -110,6 +118,30 @@ t.test('nothing is done for a request that costs more than is left', async t => 
   t.match(second.json.message, /costs 3 of the minute/)
   t.match(second.headers.get('retry-after'), /^\d+$/)
   t.equal(second.headers.get('x-ratelimit-remaining'), '0')
+})
+
+t.test('the parts of a count are paid together, or nothing of them is done', async t => {
+  const { secret } = await api.issue({ rate: 10 })
+  const path = `/explore/counts?by=day&then=country&${near('dicht OR kanaal OR a OR b OR c')}`
+  const first = await api.ask(secret, path)
+  t.same([first.status, first.headers.get('x-ratelimit-remaining')], [200, '2'])
+  const second = await api.ask(secret, path)
+  t.same([second.status, second.json.code], [429, 'rate_limit_exceeded'])
+  t.match(second.json.message, /costs 8 of the minute/)
+})
+
+t.test('a set of outlets costs by the searches that name it', async t => {
+  const { secret } = await api.issue({ rate: 100 })
+  const put = (domain: string) =>
+    api.ask(secret, '/explore/outlet-sets/papers', sent('PUT', { domains: [domain] }))
+  const made = await put('brug.example')
+  t.same([made.status, made.headers.get('x-ratelimit-remaining')], [201, '99'])
+  for (let at = 0; at < 20; at++) {
+    const search = `q=brug${at}&outlets=papers`
+    await api.ask(secret, '/explore/searches', sent('POST', { search }))
+  }
+  const changed = await put('sluis.example')
+  t.same([changed.status, changed.headers.get('x-ratelimit-remaining')], [200, '76'])
 })
 
 t.test('no request costs more than the whole minute, and in /v1 each costs one', async t => {

@@ -5,6 +5,7 @@ import { failureOf } from '../script.ts'
 const { url, skip } = await startTestOpensearch(t)
 const SEARCH = 'oracle oracle.slow counts names removals visibility writing'.split(' ')
 const CONTRACT = [
+  'costs',
   'explore',
   'explore-counts',
   'feed',

@@ -10,7 +10,7 @@ import { ApiError } from '../contract/errors.ts'
 export const COSTS = {
   /** Articles that have both sides of NEAR, times the words and phrases beside it. */
   near: 1_000,
-  /** Searches of `POST /explore/searches/new`. */
+  /** Searches of `POST /explore/searches/new`, or that name a set of outlets which is put. */
   searches: 10,
   /** Bytes of the texts that `/explore/copies` compares. */
   bytes: 100_000,

@@ -13,7 +13,7 @@ import type { Plan } from '../../../shared/plans/keys.ts'
 import { historyStart } from '../../../shared/plans/reach.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import type { WithPermit } from '../access/access.ts'
-import type { Pay } from '../access/costs.ts'
+import { COSTS, type Pay } from '../access/costs.ts'
 import type { Cursor } from '../contract/cursor.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
 import { ceilMs, nextMidnight } from '../contract/instants.ts'
@@ -159,6 +159,40 @@ export async function countArticles(
     counts: await countAll(searches, planned, breakdown, permits, least, texts),
   }))
 }
+
+/**
+ * Pays for searches that belong to one request, in one decision, before any of them begins.
+ *
+ * @param more what they cost of the minute besides
+ * @returns `searches`, for work that is paid
+ * @throws ApiError
+ */
+export async function payTogether(
+  searches: Searches,
+  all: PlannedRequest[],
+  more: number,
+): Promise<Searches> {
+  const { index, state, withPermit, pay } = searches
+  const priced = all.flatMap(one => {
+    const { question } = one.request
+    return question.search === 'expression' ? [{ ...filterOf(one), ...question }] : []
+  })
+  const price = await withPermit(async pace => {
+    let sum = 0
+    for (const query of priced) sum += await index.price(query, { state, pace })
+    return sum
+  }).catch((error: unknown) => {
+    throw explainSearch(error)
+  })
+  await pay(more + price / COSTS.near)
+  return paid(searches)
+}
+
+/** Searches whose work is paid already. */
+export const paid = (searches: Searches): Searches => ({
+  ...searches,
+  withPermit: work => searches.withPermit(({ isDue, rest }) => work({ isDue, rest })),
+})
 
 async function countAll(
   { index, semantic, state }: Searches,

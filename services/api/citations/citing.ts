@@ -22,6 +22,7 @@ import {
   countArticles,
   findArticles,
   type PlannedRequest,
+  paid,
   plannedOf,
   type Searches,
 } from '../articles/find.ts'
@@ -148,9 +149,9 @@ async function cite(parts: CitingParts, searches: Searches, search: string, plan
   const frozen = { ...searches, state }
   const byMeaning = request.question.search === 'semantic'
   if (!byMeaning) await payOrRefuse(frozen, planned)
-  const articles = await collectCited((at: Cursor['at'] | null) =>
-    findArticles(frozen, planned, at),
-  )
+  // The pages find what was counted and paid.
+  const pages = paid(frozen)
+  const articles = await collectCited((at: Cursor['at'] | null) => findArticles(pages, planned, at))
   const reach: Reach = { countries: plan.countries, since: planned.historyStart }
   const made: NewCitation = {
     digest: citationDigest(

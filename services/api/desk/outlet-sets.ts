@@ -6,11 +6,13 @@ import {
   removeSet,
   SetInUse,
   TooManySets,
+  usersOf,
   withSets,
 } from '../../../shared/desk/outlet-sets.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { coveredBy } from '../../../shared/plans/reach.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
+import { COSTS } from '../access/costs.ts'
 import { noSetNamed, type Searches } from '../articles/find.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
 import { LIMITS } from '../contract/parameters.ts'
@@ -58,10 +60,13 @@ const answerPut: Handler = async ({ pool, key, searchesOf }, request, response) 
     'feed',
   )
   const set = { name, domains: outlets ?? [] }
+  const { index, pay } = searchesOf(response)
+  // The searches that name the set ask another question from now on, and their alerts look anew.
+  await pay((await usersOf(pool, key.id, name)).length / COSTS.searches)
   const put = await putSet(pool, key.id, set).catch(refuse)
   // The key was revoked while the request ran.
   if (put === null) throw new ApiError('invalid_token')
-  const data = await setObject(set, searchesOf(response).index, key.plan)
+  const data = await setObject(set, index, key.plan)
   response.status(put.isNew ? 201 : 200).json({ status: 'ok', data })
 }
 

@@ -16,6 +16,7 @@ import {
   type Asking,
   countArticles,
   type PlannedRequest,
+  payTogether,
   plannedOf,
   type Searches,
 } from '../articles/find.ts'
@@ -301,7 +302,13 @@ async function countParts(
   texts: CountedTexts | undefined,
   least: number,
 ): Promise<{ counts: Counted; ms: number }> {
-  const { counts, ms: first } = await countArticles(searches, planned, breakdown, texts, least)
+  const those = then === 'outlet' ? [] : thoseOf(planned, then)
+  // The parts by outlet are known once the search is counted, so it is paid alone.
+  const whole =
+    then === 'outlet'
+      ? searches
+      : await payTogether(searches, [planned, ...those.map(one => one.planned)], those.length)
+  const { counts, ms: first } = await countArticles(whole, planned, breakdown, texts, least)
   const { request } = planned
   const bounds = boundsOf(planned)
   let ms = first
@@ -316,14 +323,16 @@ async function countParts(
       count > 0 && span ? [{ span, at }] : [],
     )
     if (full.length > MOST_BY_OUTLET) throw tooManyParts()
-    await searches.pay(full.length)
-    for (const { span, at } of full) {
+    const parts = full.map(({ span }) => {
       const publishedAfter = instantAt(Math.max(span.first, bounds.first))
       const publishedBefore = instantAt(Math.min(span.last, bounds.last))
-      const within = { ...planned, request: { ...request, publishedAfter, publishedBefore } }
+      return { ...planned, request: { ...request, publishedAfter, publishedBefore } }
+    })
+    const paidParts = await payTogether(searches, parts, parts.length)
+    for (const [part, { at }] of full.entries()) {
       const { counts: found, ms: taken } = await countArticles(
-        searches,
-        within,
+        paidParts,
+        parts[part]!,
         { by: 'outlet' },
         texts,
         least,
@@ -333,11 +342,9 @@ async function countParts(
     }
   } else {
     undated = 0
-    const those = thoseOf(planned, then)
-    await searches.pay(those.length)
     for (const one of those) {
       const { counts: found, ms: taken } = await countArticles(
-        searches,
+        whole,
         one.planned,
         breakdown,
         texts,

@@ -38,7 +38,9 @@ export const LIMITS_SCHEMA = dataOf(
     costs: {
       ...objectOf({
         near: count('Articles with both sides of NEAR, times the words and phrases beside it.'),
-        searches: count('Searches of `POST /explore/searches/new`.'),
+        searches: count(
+          'Searches of `POST /explore/searches/new`, or that name a set of outlets which is put.',
+        ),
         bytes: count('Bytes of the texts that `/explore/copies` compares.'),
         cited: count('Articles of a citation, when it is made and in its files.'),
       }),
