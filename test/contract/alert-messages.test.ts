@@ -11,7 +11,7 @@ import {
   takeBack,
 } from '../../shared/desk/alerts/refusals.ts'
 import { putSet } from '../../shared/desk/outlet-sets.ts'
-import { keepSearch, removeSearch } from '../../shared/desk/searches.ts'
+import { changeSearch, keepSearch, removeSearch } from '../../shared/desk/searches.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createTestPool } from '../database.ts'
@@ -105,6 +105,38 @@ t.test('a changed set of outlets is another question: nothing of the former is t
   await index('Waterpeil', 'dijk.example', 1)
   const sixth = await next(fifth.id)
   t.equal(sixth.seqs.length, 3, 'what was found beyond the message is found anew')
+})
+
+t.test('no key keeps others from a mailbox, and many keys do not flood it', async t => {
+  const keys = [await issue(), await issue(), await issue(), await issue()]
+  const mails = async () => database.count(`alert_asks where told_to = 'mailto:vol@example.org'`)
+  const asked: number[] = []
+  for (const [at, key] of [0, 0, 0, 0, 1, 1, 2, 3, 0].entries()) {
+    await tell(keys[key]!, `q=vol${at}`, `mailto:v.ol+${at}@example.org`)
+    asked.push(await mails())
+  }
+  t.same(asked, [1, 2, 3, 3, 4, 4, 5, 5, 5])
+})
+
+t.test('an alert whose question became too dear rests, and says what to do', async t => {
+  const key = await issue()
+  const words = Array.from({ length: 58 }, (_, at) => `w${at}`).join(' OR ')
+  const q = encodeURIComponent(`duur NEAR/9 (dicht OR ${words})`)
+  const { alert, search } = await tell(key, `search=expression&q=${q}`, 'https://duur.example/')
+  const reason = async () =>
+    (
+      await pool.query<{ rests: string | null }>(
+        'select rests from search_alerts where alert_id = $1',
+        [alert],
+      )
+    ).rows[0]!.rests
+  await index('Duur dicht', 'brug.example', 1_700)
+  telling(t)
+  await until(async () => (await reason()) !== null, 20_000)
+  t.match(await reason(), /NEAR are too frequent.*Add a word that must appear/)
+  await changeSearch(pool, key, search, { search: 'q=duur' })
+  await until(async () => (await opened(alert)).length === 1, 20_000)
+  t.equal(await reason(), null)
 })
 
 t.test('an alert that joined the mail of another is asked when that one ends', async t => {

@@ -10,9 +10,10 @@ import { hashesOf, refusedBy, UNWANTED } from './refusals.ts'
 
 /**
  * The most mails in a day that ask owners of addresses for consent. `key`: for one key. `owner`: to
- * one owner, for all keys together.
+ * one owner. Keys that have not asked this owner yet may go beyond, once each, until `keys` have
+ * asked. So no key keeps all others from an owner, and many keys together send five mails.
  */
-const MOST_ASKED = { key: 20, owner: 3 }
+const MOST_ASKED = { key: 20, owner: 3, keys: 3 }
 /**
  * SQL: the mailbox of an address, for counting alone. Dots and what follows a `+` make no other
  * mailbox at many providers.
@@ -29,8 +30,8 @@ const MAY_ASK = `
                      where o.key_id = a.key_id and lower(o.told_to) = lower(a.told_to) and m.kind = 'ask' and m.delivered_at is null)
     and not exists (select from alert_asks o where o.key_id = a.key_id and o.told_to = lower(a.told_to) and o.refused)
     and (select count(*) from alert_asks o where o.key_id = a.key_id and o.asked_at > now() - interval '24 hours') < ${MOST_ASKED.key}
-    and (select count(*) from alert_asks o where o.told_to = ${mailboxOf('a.told_to')}
-            and o.asked_at > now() - interval '24 hours') < ${MOST_ASKED.owner}`
+    and (select count(*) < ${MOST_ASKED.owner} or (count(distinct o.key_id) < ${MOST_ASKED.keys} and not bool_or(o.key_id = a.key_id))
+           from alert_asks o where o.told_to = ${mailboxOf('a.told_to')} and o.asked_at > now() - interval '24 hours')`
 
 // An owner who refused is not asked. $1 alert, $2 message, $3 hashes of the address, $4 why.
 const ASK = `
