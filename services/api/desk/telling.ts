@@ -1,7 +1,9 @@
 import {
   createNumberCollector,
+  createPace,
   INDEX_STATE,
   type IndexState,
+  SHORT_TURN,
   TooFrequent,
 } from '../../../search/index.ts'
 import type { KeptArticle, SearchIndex } from '../../../search/types.ts'
@@ -175,7 +177,9 @@ async function search(pool: Pool, index: TellingIndex, due: Due): Promise<Looked
   const { id, plan } = foundKey({ ...due, used: 0, period: '', reset: 0, left: 0 }).key
   const query = newOf(await withSets(pool, id, due.search), due, plan)
   const { lastSeq, version, wordsVersion } = due
-  const range = { above: due.seq, state: { lastSeq, version, wordsVersion } }
+  // Requests of this process wait for one short turn.
+  const pace = createPace(SHORT_TURN)
+  const range = { above: due.seq, state: { lastSeq, version, wordsVersion }, pace }
   const all = (await index.collect(query, () => createNumberCollector(LOOKED_AT + 1), range)).seqs()
   const seqs = all.slice(0, LOOKED_AT)
   const last = seqs.at(-1)
