@@ -27,7 +27,7 @@ await runCommand(
       'mixed [--rate N] [--seconds N]',
       'growth [--words N]',
       'semantic --related',
-      'fairness [--only LOAD] [--seconds N]',
+      'fairness [--only LOAD,LOAD] [--seconds N]',
       'requests [--rows N]',
     ],
     options: {
@@ -38,7 +38,7 @@ await runCommand(
       peers: { about: 'search: other engines on the same articles; those named, else all' },
       import: { about: 'search: npm run import of 100,000 articles, alone and beside searches' },
       seconds: { value: 'N', about: 'how long: mixed (default 3600), each load of fairness (60)' },
-      only: { value: 'LOAD', about: 'fairness: this load alone' },
+      only: { value: 'LOAD', about: 'fairness: these loads alone' },
       related: { about: 'semantic: how close articles on the same event are, and nothing else' },
       rate: { value: 'N', about: 'mixed: requests a second, instead of 60 % of the limit' },
       http: { about: 'search: an API process over HTTP' },
