@@ -60,7 +60,13 @@ t.test('a request costs the minute what it costs the API', async t => {
     t.equal(paid, cost, path)
   }
   const limits = await costOf('/explore/limits')
-  t.same(limits.json.data.costs, { near: 1_000, searches: 10, bytes: 100_000, cited: 100 })
+  t.same(limits.json.data.costs, {
+    near: 1_000,
+    searches: 10,
+    domains: 100,
+    bytes: 100_000,
+    cited: 100,
+  })
 })
 
 t.test('a citation costs by its articles', async t => {
@@ -142,6 +148,12 @@ t.test('a set of outlets costs by the searches that name it', async t => {
   }
   const changed = await put('sluis.example')
   t.same([changed.status, changed.headers.get('x-ratelimit-remaining')], [200, '76'])
+  for (let at = 0; at < 2; at++) {
+    const domains = Array.from({ length: 50 }, (_, n) => `${at}x${n}.example`)
+    await api.ask(secret, `/explore/outlet-sets/many${at}`, sent('PUT', { domains }))
+  }
+  const listed = await api.ask(secret, '/explore/outlet-sets')
+  t.equal(listed.headers.get('x-ratelimit-remaining'), String(76 - 2 - 2), 'of 101 domains')
 })
 
 t.test('no request costs more than the whole minute, and in /v1 each costs one', async t => {

@@ -12,6 +12,8 @@ export const COSTS = {
   near: 1_000,
   /** Searches of `POST /explore/searches/new`, or that name a set of outlets which is put. */
   searches: 10,
+  /** Domains of sets of outlets that are listed or put. */
+  domains: 100,
   /** Bytes of the texts that `/explore/copies` compares. */
   bytes: 100_000,
   /** Articles of a citation, when it is made and in its files. */

@@ -31,10 +31,7 @@ const NAME = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N} '’_()+-]{0,${MOST_
 const SAID_NAME = `Write a name of at most ${MOST_OF_NAME} letters, digits and blanks, without dot or comma.`
 
 const answerList: Handler = async ({ pool, key, searchesOf }, _request, response) => {
-  const { index } = searchesOf(response)
-  const sets = await listSets(pool, key.id)
-  const data = []
-  for (const set of sets) data.push(await setObject(set, index, key.plan))
+  const data = await setObjects(await listSets(pool, key.id), searchesOf(response), key.plan)
   response.json({ status: 'ok', data })
 }
 
@@ -60,13 +57,13 @@ const answerPut: Handler = async ({ pool, key, searchesOf }, request, response) 
     'feed',
   )
   const set = { name, domains: outlets ?? [] }
-  const { index, pay } = searchesOf(response)
+  const searches = searchesOf(response)
   // The searches that name the set ask another question from now on, and their alerts look anew.
-  await pay((await usersOf(pool, key.id, name)).length / COSTS.searches)
+  await searches.pay((await usersOf(pool, key.id, name)).length / COSTS.searches)
   const put = await putSet(pool, key.id, set).catch(refuse)
   // The key was revoked while the request ran.
   if (put === null) throw new ApiError('invalid_token')
-  const data = await setObject(set, index, key.plan)
+  const [data] = await setObjects([set], searches, key.plan)
   response.status(put.isNew ? 201 : 200).json({ status: 'ok', data })
 }
 
@@ -118,17 +115,29 @@ export async function refuseUnknownSets(
 /** How many outlets with a text in their domain are looked at. */
 const LOOKED_AT = 10
 
-/** A set for its owner. `unknown` are domains that no outlet with articles of the plan has. */
-async function setObject({ name, domains }: OutletSet, index: Searches['index'], plan: Plan) {
-  const unknown: string[] = []
-  for (const domain of domains) {
-    const found = await index.suggest('outlet', domain, coveredBy(plan), LOOKED_AT)
-    const isKnown = found.some(
+/** Sets for their owner. `unknown` are domains that no outlet with articles of the plan has. */
+async function setObjects(
+  sets: OutletSet[],
+  { index, withPermit, pay }: Pick<Searches, 'index' | 'withPermit' | 'pay'>,
+  plan: Plan,
+) {
+  const isKnown = async (domain: string) =>
+    (await index.suggest('outlet', domain, coveredBy(plan), LOOKED_AT)).some(
       one => one.field === 'outlet' && one.outlet.domain?.toLowerCase() === domain,
     )
-    if (!isKnown) unknown.push(domain)
-  }
-  return { name, domains, unknown }
+  await pay(sets.reduce((sum, { domains }) => sum + domains.length, 0) / COSTS.domains)
+  return withPermit(async pace => {
+    const objects = []
+    for (const { name, domains } of sets) {
+      const unknown: string[] = []
+      for (const domain of domains) {
+        if (pace.isDue()) await pace.rest()
+        if (!(await isKnown(domain))) unknown.push(domain)
+      }
+      objects.push({ name, domains, unknown })
+    }
+    return objects
+  })
 }
 
 /** The operations on sets of outlets: list, make or change, remove. */

@@ -41,6 +41,7 @@ export const LIMITS_SCHEMA = dataOf(
         searches: count(
           'Searches of `POST /explore/searches/new`, or that name a set of outlets which is put.',
         ),
+        domains: count('Domains of sets of outlets that are listed or put.'),
         bytes: count('Bytes of the texts that `/explore/copies` compares.'),
         cited: count('Articles of a citation, when it is made and in its files.'),
       }),
