@@ -73,6 +73,7 @@ export async function comparePeers(
     const measure = async (peer: Peer) => {
       say(peer.title)
       const build = await buildPeer(peer, readDocuments(pool, index), bench.signal)
+      say(`Built in ${Math.round(build)} s.`)
       Object.assign(figures, await askPeer(peer, answered, build, bench.signal))
       if (peer.http) {
         const { base, request } = peer.http
