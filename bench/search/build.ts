@@ -110,7 +110,8 @@ async function recipe(edited: unknown): Promise<string> {
   ]) {
     const place = new URL(`../../${folder}`, import.meta.url)
     for (const file of (await readdir(place)).sort()) {
-      if (/(?<!\.test)\.(ts|json|sql)$/.test(file)) hash.update(await readFile(new URL(file, place)))
+      if (/(?<!\.test)\.(ts|json|sql)$/.test(file))
+        hash.update(await readFile(new URL(file, place)))
     }
   }
   return hash.digest('hex').slice(0, 10)
