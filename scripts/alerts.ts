@@ -2,7 +2,7 @@ import { type Alert, listAlerts } from '../shared/desk/alerts/alerts.ts'
 import { hostOf, messageId } from '../shared/desk/alerts/messages.ts'
 import { printableLine } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
-import { runCommand, UsageError } from '../shared/process/command.ts'
+import { refuseWord, runCommand, UsageError } from '../shared/process/command.ts'
 
 // Lets alerts that rest after failures try again. Alerts that their owner, a plan or a search ended
 // stay ended. $1 ids; null: all.
@@ -63,7 +63,7 @@ await runCommand(
     const pool = openPool({ max: 1 })
     switch (verb) {
       case 'list': {
-        if (ids.length > 0) throw new UsageError(`"${ids[0]}" is one word too many; see --help.`)
+        refuseWord(ids[0])
         const alerts = await readAlerts(pool)
         for (const one of alerts) print(options.json === true ? JSON.stringify(one) : lineOf(one))
         return say(alerts.length === 0 ? 'There is no alert.' : `${alerts.length} in all.`)

@@ -15,6 +15,7 @@ import {
 import type { Pool } from '../shared/postgres/pool.ts'
 import {
   type CommandContext,
+  refuseWord,
   runCommand,
   textOf,
   UsageError,
@@ -68,8 +69,7 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
   if (verb === 'searches') return runSearches(context, pool)
   if (verb === 'export') return runExport(context, pool)
   if (verb === 'delete') return runDelete(context, pool)
-  if (surplus !== undefined || (id !== undefined && ['create', 'list'].includes(verb)))
-    throw new UsageError(`"${surplus ?? id}" is one word too many; see --help.`)
+  refuseWord(surplus ?? (['create', 'list'].includes(verb) ? id : undefined))
   const named = (): string => {
     if (id === undefined)
       throw new UsageError(`Name the key: npm run keys -- ${verb} ID; list shows the ids.`)

@@ -2,6 +2,7 @@ import { counted } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import {
   type CommandContext,
+  refuseWord,
   runCommand,
   UsageError,
   wholeNumber,
@@ -48,8 +49,7 @@ await runCommand(
     const [verb, ...ids] = context.positionals
     if (verb !== 'list' && verb !== 'retry')
       throw new UsageError('Write list or retry; see --help.')
-    if (verb !== 'retry' && ids.length > 0)
-      throw new UsageError(`"${ids[0]}" is one word too many; see --help.`)
+    if (verb === 'list') refuseWord(ids[0])
     const choice = choiceOf(context, ids)
     await (verb === 'list' ? list : retry)(context, context.openPool({ max: 1 }), choice)
   },

@@ -11,7 +11,7 @@ import { type KeptSearch, listSearches } from '../../shared/desk/searches.ts'
 import { counted, printableLine } from '../../shared/log/printable.ts'
 import { type ApiKey, listKeys } from '../../shared/plans/keys.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { type CommandContext, UsageError } from '../../shared/process/command.ts'
+import { type CommandContext, refuseWord, UsageError } from '../../shared/process/command.ts'
 import { confirm } from './terminal.ts'
 
 /** The usage of the verbs for what a key keeps. */
@@ -33,7 +33,7 @@ export async function runFeed(
   pool: Pool,
 ): Promise<void> {
   const [, verb = '', named, surplus] = positionals
-  if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many; see --help.`)
+  refuseWord(surplus)
   switch (verb) {
     case 'list': {
       const feeds = await listFeeds(pool, (await keyNamed(pool, named, `feed ${verb}`)).id)
@@ -57,7 +57,7 @@ export async function runSearches(
   pool: Pool,
 ): Promise<void> {
   const [, named, surplus] = positionals
-  if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many; see --help.`)
+  refuseWord(surplus)
   const kept = await listSearches(pool, (await keyNamed(pool, named, 'searches')).id)
   const plain = ({ createdAt, feed, ...one }: KeptSearch) => ({
     ...one,
@@ -73,7 +73,7 @@ export async function runSearches(
 /** `npm run keys -- export KEY`: all that is kept of a key, revoked ones too, without secrets. */
 export async function runExport({ positionals, print }: CommandContext, pool: Pool): Promise<void> {
   const [, named, surplus] = positionals
-  if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many; see --help.`)
+  refuseWord(surplus)
   const { id } = await keyNamed(pool, named, 'export', 'all')
   print(JSON.stringify(await exportKey(pool, id), null, 2))
 }
@@ -105,7 +105,7 @@ export async function runDelete(
   pool: Pool,
 ): Promise<void> {
   const [, named, surplus] = positionals
-  if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many; see --help.`)
+  refuseWord(surplus)
   const { id, name } = await keyNamed(pool, named, 'delete', 'all')
   const dryRun = options['dry-run'] === true
   const tell = ({ deleted, stays }: DeletedKey, verb: string) => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Config } from '../../shared/config/config.ts'
+import { slugOf } from '../../shared/embeddings/bias.ts'
 import { type Embeddings, openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
 import { RECIPE } from '../../shared/embeddings/recipe.ts'
 import type { Source } from '../../shared/embeddings/source.ts'
@@ -170,10 +171,8 @@ async function pointTo(state: State, { name, model }: Collection): Promise<void>
  * A new name that was never used before. Under an old name, the vector store may still hold a
  * collection of another database.
  */
-export function collectionName(prefix: string, model: string): string {
-  const slug = (model.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')
-  return `${prefix}-${slug.slice(0, 60)}-${RECIPE}-${randomBytes(3).toString('hex')}`
-}
+export const collectionName = (prefix: string, model: string): string =>
+  `${prefix}-${slugOf(model).slice(0, 60)}-${RECIPE}-${randomBytes(3).toString('hex')}`
 
 /**
  * The number of texts that a model gets in one request. A slow model gets fewer, so that each

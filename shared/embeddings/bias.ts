@@ -42,11 +42,13 @@ function subtractAlong(vector: Float64Array, axis: Float64Array): void {
   for (let at = 0; at < vector.length; at++) vector[at]! -= along * axis[at]!
 }
 
+/** The name of a model in names of files and collections. */
+export const slugOf = (model: string): string =>
+  (model.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')
+
 /** The file with a model's measured bias. `npm run measure-bias` writes it. */
-export function biasFile(model: string): URL {
-  const slug = (model.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')
-  return new URL(`./bias/${slug}.json`, import.meta.url)
-}
+export const biasFile = (model: string): URL =>
+  new URL(`./bias/${slugOf(model)}.json`, import.meta.url)
 
 /** An orthonormal basis of a model's bias; empty: the bias of the model was not measured. */
 export function biasOf(model: string): Float64Array[] {

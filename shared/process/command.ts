@@ -55,6 +55,11 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
+/** @throws UsageError for a word that the command does not take */
+export function refuseWord(word: string | undefined): void {
+  if (word !== undefined) throw new UsageError(`"${word}" is one word too many; see --help.`)
+}
+
 /**
  * The whole number that is the value of an option.
  *

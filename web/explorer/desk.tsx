@@ -1,17 +1,13 @@
 import type { VNode } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type {
-  AlertTerms,
-  KeptSearch,
-  OutletSet,
-  WhatIsNew,
-} from '../../clients/typescript/src/index.ts'
+import type { AlertTerms, KeptSearch, WhatIsNew } from '../../clients/typescript/src/index.ts'
 import { Button, useAsking, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ask, askFile, isListOf, isRecord, type Outcome } from '../parts/request.ts'
 import { type Forms, useSpeech } from '../words/index.ts'
 import { noteFresh } from './search/fresh.ts'
 import { inWords } from './search/in-words.ts'
+import { useSets } from './search/outlets.tsx'
 import { addressOf, readStored } from './search/search.ts'
 import { saveFile } from './take/download.ts'
 import { setAlert, Telling } from './take/telling.tsx'
@@ -252,26 +248,12 @@ const focus = (field: HTMLInputElement | null) => field?.focus()
 /** The sets of outlets of the key. They are made where outlets are chosen. */
 function Sets({ secret }: { secret: string }) {
   const { words, say } = useSpeech()
-  const [sets, setSets] = useState<OutletSet[]>([])
-  const { failure, told } = useAsking()
-  const look = useCallback(
-    async (signal?: AbortSignal) => {
-      const path = '/explore/outlet-sets'
-      const answer = await told(ask(path, isListOf<OutletSet>, { key: secret, signal }))
-      if (answer !== null) setSets(answer.data)
-    },
-    [secret, told],
-  )
-  useWork(look)
-  const remove = async (name: string) => {
-    const path = `/explore/outlet-sets/${encodeURIComponent(name)}`
-    if ((await told(askFile(path, { key: secret, method: 'DELETE' }))) !== null) await look()
-  }
+  const { sets, wrong, remove } = useSets(secret)
   return (
     <section>
       <h2>{words.sets.title}</h2>
       <p class="hint">{words.sets.about}</p>
-      {failure !== null && <p role="alert">{Object.values(failure.errors).flat().join(' ')}</p>}
+      {wrong !== '' && <p role="alert">{wrong}</p>}
       <ul class="kept">
         {sets.map(({ name, domains, unknown }) => (
           <li key={name}>

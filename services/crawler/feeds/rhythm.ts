@@ -44,7 +44,7 @@ interface PollResult {
   dated?: number | null
 }
 
-interface IntervalRange {
+export interface IntervalRange {
   /** POLL_INTERVAL_MIN and POLL_INTERVAL_MAX. */
   min: number
   max: number

@@ -2,7 +2,7 @@ import type { Config } from '../../../shared/config/config.ts'
 import { printableLine } from '../../../shared/log/printable.ts'
 import { type Pool, readValue } from '../../../shared/postgres/pool.ts'
 import type { Validators } from '../fetch/request.ts'
-import { nextPollAfterFailure } from './rhythm.ts'
+import { type IntervalRange, nextPollAfterFailure } from './rhythm.ts'
 
 /** A feed that is due. */
 export interface DueFeed extends Validators {
@@ -17,11 +17,6 @@ export interface DueFeed extends Validators {
 }
 
 export type PollIntervalSettings = Pick<Config, 'POLL_INTERVAL_MIN' | 'POLL_INTERVAL_MAX'>
-
-export interface IntervalRange {
-  min: number
-  max: number
-}
 
 export const intervalRangeOf = (config: PollIntervalSettings): IntervalRange => ({
   min: config.POLL_INTERVAL_MIN,

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { useCallback, useId, useState } from 'preact/hooks'
 import type { OutletSet } from '../../../clients/typescript/src/index.ts'
 import { Button, useAsking, useWork } from '../../parts/controls.tsx'
-import { ask, isListOf, isOneOf } from '../../parts/request.ts'
+import { ask, askFile, isListOf, isOneOf } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
 import { type Suggested, useSuggestions } from './fields.tsx'
 import { entriesOf, isDomain, type Search } from './search.ts'
@@ -139,8 +139,18 @@ function AddOutlet({ secret, onAdd }: { secret: string; onAdd(domain: string): v
   )
 }
 
-/** The sets of the key, and a function that saves one. */
-function useSets(secret: string) {
+/** The sets of outlets of a key, and what changes them. */
+interface Sets {
+  sets: OutletSet[]
+  /** Why the last change was refused; empty: it was not. */
+  wrong: string
+  save(name: string, domains: string[]): Promise<boolean>
+  remove(name: string): Promise<void>
+}
+
+const pathOf = (name: string) => `/explore/outlet-sets/${encodeURIComponent(name)}`
+
+export function useSets(secret: string): Sets {
   const [sets, setSets] = useState<OutletSet[]>([])
   const { failure, told } = useAsking()
   const look = useCallback(
@@ -158,11 +168,14 @@ function useSets(secret: string) {
     sets,
     wrong,
     async save(name: string, domains: string[]): Promise<boolean> {
-      const path = `/explore/outlet-sets/${encodeURIComponent(name.trim())}`
       const asking = { key: secret, method: 'PUT' as const, body: { domains } }
-      const made = await told(ask(path, isOneOf<OutletSet>, asking))
+      const made = await told(ask(pathOf(name.trim()), isOneOf<OutletSet>, asking))
       if (made !== null) await look()
       return made !== null
+    },
+    async remove(name: string): Promise<void> {
+      const gone = await told(askFile(pathOf(name), { key: secret, method: 'DELETE' }))
+      if (gone !== null) await look()
     },
   }
 }
