@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import t from 'tap'
 import { WORD_RULES } from '../../search/analysis/index.ts'
 import { readPlace } from '../../services/api/desk/place.ts'
+import { createQuestionSets } from '../../services/api/semantic/candidate-sets.ts'
+import { NO_PERMITS } from '../../services/api/semantic/query.ts'
 import { boundArticles } from '../../shared/articles/bounds.ts'
 import { openCopyGroups, openGroupCheck } from '../../shared/copies/pass.ts'
 import { keepCitation } from '../../shared/desk/citations.ts'
@@ -30,6 +32,7 @@ const open = () => createPool(door.to(database.url), 'test', () => {}, PATIENT)
 const pool = open()
 t.teardown(() => pool.end())
 
+const REACH = { historyStart: new Date(0), publishedAfter: null, publishedBefore: null }
 const texts = generatedTexts(24).map(text => [...text, ...text].join('\n'))
 async function write(...keys: number[]): Promise<void> {
   const { indexer, writer } = openTestWriter(pool)
@@ -75,6 +78,10 @@ t.test('nothing is written that was read of an article which a failover has undo
   const groups = openCopyGroups(passing.pool)
   const passed = groups.pass(never)
   await passing.reached
+  const asked = await createQuestionSets(pool, {
+    serving: async () => null,
+    nearest: async () => [{ seq: 23n, score: 0.9 }],
+  }).find({ text: 'brug', planCountries: PLAN.countries, reach: REACH }, NO_PERMITS)
   const place = await readPlace(pool, [22n, 23n])
   t.same([place.seq, place.ids.size], [23n, 2])
   const ended = once(pool, 'error')
@@ -99,6 +106,9 @@ t.test('nothing is written that was read of an article which a failover has undo
   const { next } = openGroupCheck(pool)
   for (let seq: number | null = 0; seq !== null; ) seq = await next(seq, text => faults.push(text))
   t.same(faults, [], 'the groups are those of the articles that are there')
+
+  await t.rejects(asked!.keep(), { name: 'VectorFailure' })
+  t.same(await readColumn(pool, 'select seqs from semantic_sets'), [])
 
   const cited = (ids: ReadonlyMap<bigint, string>) =>
     [...ids].map(([seq, id]) => ({ seq, id, mark: 1 }))

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import { waitFor } from '../../../shared/log/context.ts'
-import { type Pool, type Queryable, readRow, readValue } from '../../../shared/postgres/pool.ts'
+import {
+  type Pool,
+  PRIMARY_HISTORY,
+  type Queryable,
+  readRow,
+  readValue,
+} from '../../../shared/postgres/pool.ts'
 import { createSharedWork } from '../../../shared/resilience/shared-work.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import { type NearArticle, type Reach, VectorFailure } from '../../../shared/vectors/store.ts'
@@ -42,8 +48,8 @@ export function createQuestionSets(
   const nearest = createNearest(vectorSearch)
   let removing: Promise<void> | null = null
 
-  async function keep(question: Buffer, set: FrozenSet): Promise<FrozenSet> {
-    const kept = await timed('set', () => keepSet(pool, question, set))
+  async function keep(asked: Asked, set: FrozenSet): Promise<FrozenSet> {
+    const kept = await timed('set', () => keepSet(pool, asked, set))
     // Old sets are removed in the background; the search does not wait.
     removing ??= removeOldSets(pool).finally(() => {
       removing = null
@@ -54,18 +60,18 @@ export function createQuestionSets(
   return {
     async find(query: SemanticQuestion, permits: SearchPermits): Promise<QuestionSet | null> {
       const reach = reachOf(query)
-      const { question, known } = await permits.statements(async () => {
+      const { asked, known } = await permits.statements(async () => {
         const serving = await vectorSearch.serving()
         const question = createHash('sha256')
           .update(JSON.stringify([serving?.collection.name, query.text, reach]))
           .digest()
-        return { question, known: await timed('set', () => findSet(pool, question)) }
+        return timed('set', () => findSet(pool, question))
       })
       if (known) return { likely: known, keep: async () => known }
       const found = await nearest.ask(query.text, reach, permits)
       if (found.length === 0) return null
-      const likely = newSet(question, candidatesOf(found))
-      return { likely, keep: () => keep(question, likely) }
+      const likely = newSet(asked.question, candidatesOf(found))
+      return { likely, keep: () => keep(asked, likely) }
     },
     async close(): Promise<void> {
       await Promise.allSettled([...nearest.underWay(), removing])
@@ -170,9 +176,23 @@ export interface FrozenSet {
   candidates: Candidates
 }
 
-/** The set that a question got in the last five minutes; null: it got none. */
-const findSet = (db: Queryable, question: Buffer) =>
-  readStored(db, 'semantic-set-find', FIND, question)
+type FoundSet = Pick<Asked, 'history'> & (StoredSet | { set_id: null })
+
+interface Asked {
+  question: Buffer
+  /** Of the primary, before the vector store was asked; null: Postgres is no primary now. */
+  history: string | null
+}
+
+/** `known`: the set that the question got in the last five minutes; null: it got none. */
+async function findSet(
+  db: Queryable,
+  question: Buffer,
+): Promise<{ asked: Asked; known: FrozenSet | null }> {
+  const query = { name: 'semantic-set-find', text: FIND, values: [question] }
+  const { history, ...stored } = (await readRow<FoundSet>(db, query))!
+  return { asked: { question, history }, known: stored.set_id === null ? null : setOf(stored) }
+}
 
 /**
  * The new set of a question, before it is stored. Equal candidates make an equal id, so that
@@ -185,15 +205,24 @@ const newSet = (question: Buffer, candidates: Candidates): FrozenSet => ({
 
 /**
  * Stores the new set of a question, or returns the set that another process has stored a moment
- * before.
+ * before. After a failover, the numbers in the set may belong to other articles.
+ *
+ * @throws VectorFailure
  */
-async function keepSet(db: Queryable, question: Buffer, own: FrozenSet): Promise<FrozenSet> {
+async function keepSet(
+  db: Queryable,
+  { question, history }: Asked,
+  own: FrozenSet,
+): Promise<FrozenSet> {
   const { seqs, relevances } = own.candidates
-  const kept = (await readValue<string>(db, {
+  const lock = question.readBigInt64BE()
+  const kept = await readValue<string>(db, {
     name: 'semantic-set-keep',
     text: KEEP,
-    values: [question.readBigInt64BE(), own.id, question, `{${seqs}}`, `{${relevances}}`],
-  }))!
+    values: [lock, own.id, question, `{${seqs}}`, `{${relevances}}`, history],
+  })
+  if (kept === null)
+    throw new VectorFailure('unavailable', 'Postgres failed over while the question was asked.')
   if (kept === own.id) return own
   const other = await readSet(db, kept)
   if (other === null) throw new Error('The candidates are gone that were kept a moment ago.')
@@ -204,8 +233,11 @@ async function keepSet(db: Queryable, question: Buffer, own: FrozenSet): Promise
  * The set that a cursor names; null: it is removed. A set answers new questions for five minutes,
  * and its cursors for five more.
  */
-export const readSet = (db: Queryable, setId: string): Promise<FrozenSet | null> =>
-  readStored(db, 'semantic-set-read', READ, setId)
+export async function readSet(db: Queryable, setId: string): Promise<FrozenSet | null> {
+  const query = { name: 'semantic-set-read', text: READ, values: [setId] }
+  const stored = await readRow<StoredSet>(db, query)
+  return stored === undefined ? null : setOf(stored)
+}
 
 /**
  * Removes some old sets. It runs after every new set, so the table cannot grow without limit, even
@@ -226,17 +258,10 @@ interface StoredSet {
   relevances: string
 }
 
-async function readStored(
-  db: Queryable,
-  name: string,
-  text: string,
-  value: unknown,
-): Promise<FrozenSet | null> {
-  const stored = await readRow<StoredSet>(db, { name, text, values: [value] })
-  if (stored === undefined) return null
+function setOf({ set_id: id, ...stored }: StoredSet): FrozenSet {
   const seqs = stored.seqs.split(',').map(BigInt)
   const relevances = stored.relevances.split(',').map(Number)
-  return { id: stored.set_id, candidates: { seqs, relevances } }
+  return { id, candidates: { seqs, relevances } }
 }
 
 /**
@@ -259,10 +284,12 @@ const READ = `
 
 // $1 question. Index: semantic_sets_question
 const FIND = `
-  select set_id, array_to_string(seqs, ',') as seqs, array_to_string(relevances, ',') as relevances
-  from semantic_sets
-  where question = $1 and made_at > clock_timestamp() - interval '5 minutes'
-  order by made_at desc limit 1`
+  select case when not pg_is_in_recovery() then ${PRIMARY_HISTORY} end as history, s.*
+    from (values (1)) one left join lateral (
+      select set_id, array_to_string(seqs, ',') as seqs, array_to_string(relevances, ',') as relevances
+        from semantic_sets
+       where question = $1 and made_at > clock_timestamp() - interval '5 minutes'
+       order by made_at desc limit 1) s on true`
 
 // $1 how many at most. A set serves its cursors for ten minutes. Index: semantic_sets_made. The ids
 // are an array: a join may run the inner statement once for each row, and would then remove all
@@ -272,8 +299,9 @@ const REMOVE = `
     select set_id from semantic_sets where made_at < now() - interval '11 minutes'
     order by made_at limit $1 for update skip locked))`
 
-// $1 number of the lock, $2 set_id, $3 question, $4 seqs, $5 relevances
-const KEEP = 'select keep_semantic_set($1, $2, $3, $4, $5) as set_id'
+// $1 number of the lock, $2 set_id, $3 question, $4 seqs, $5 relevances, $6 history
+const KEEP = `
+  select keep_semantic_set($1, $2, $3, $4, $5) as set_id where ${PRIMARY_HISTORY} = $6`
 
 /** Cosine similarity clamped to 0–1, × 10,000, rounded half up (decision 27). */
 export function relevanceOf(score: number): number {
