@@ -31,6 +31,8 @@ export const UNKNOWABLE: string[] = [
   'whether a snippet that an outlet bounds is the one that it allows',
   'which agencies a crawled page named outside its text',
   'whether an alert was told of all articles up to its place',
+  'whether the articles of a message match its search',
+  'whether vectors are those of their texts, beyond a sample',
   'whether an import brought the times of ingestion that are said to be of imports',
   'whether an owner of an address has agreed to alerts',
   'whether a list beside the backups names all removals',

@@ -1,8 +1,11 @@
 import { citationDigest, headOf, lineOf, markOf } from '../../services/api/citations/citation.ts'
 import { ApiError } from '../../services/api/contract/errors.ts'
 import { readSearch } from '../../services/api/contract/request.ts'
+import { forgedSets } from '../../services/api/semantic/candidate-sets.ts'
 import type { Country } from '../../shared/articles/article.ts'
 import { bareLineOf, readBareLines } from '../../shared/desk/cited-removals.ts'
+import { feedsWithoutAddress } from '../../shared/desk/feeds.ts'
+import { foldedSet } from '../../shared/desk/outlet-sets.ts'
 import { describe } from '../../shared/log/printable.ts'
 import { type Pool, type Queryable, readRow, transaction } from '../../shared/postgres/pool.ts'
 import { findFaults, type Kind, type Looking } from './report.ts'
@@ -34,7 +37,7 @@ const FAULTS = `
   select 'alerts', m.message_id || ' of ' || m.alert_id || ' tells of articles that are not there, or of none up to its place'
     from alert_messages m, ${CLOCK}
    where m.kind = 'articles' and m.delivered_at is null
-     and (m.more < 0 or m.seq is null or m.seq > last_seq or m.at > last_at
+     and (m.more < 0 or m.found < cardinality(m.seqs) or m.seq is null or m.seq > last_seq or m.at > last_at
        or exists (select from unnest(m.seqs) told (seq) where told.seq > m.seq
                      or not exists (select from articles a where a.seq = told.seq)))
   union all
@@ -71,6 +74,16 @@ const FAULTS = `
 /** Compares feeds, alerts and secrets with what they follow from. */
 export const verifyDesk = async ({ pool, report }: Looking): Promise<void> => {
   await findFaults(pool, report, FAULTS)
+  for (const id of await feedsWithoutAddress(pool))
+    report.found('feeds', `the address of ${id} cannot be told again`)
+  for (const id of await forgedSets(pool))
+    report.found('candidates', `the set ${id} holds other candidates than it was made of`)
+  const { rows: sets } = await pool.query<{ name: string; folded: string }>(
+    'select name, folded from outlet_sets order by key_id, folded',
+  )
+  for (const { name, folded } of sets)
+    if (folded !== foldedSet(name))
+      report.found('searches', `the set "${name}" is known as "${folded}"`)
   const { rows } = await pool.query<{ kind: Kind; id: string; search: string }>(`
     select 'feeds' as kind, feed_id as id, search from search_feeds where revoked_at is null
     union all select 'searches', search_id, search from kept_searches order by 1, 2`)

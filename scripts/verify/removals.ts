@@ -25,6 +25,9 @@ const FAULTS = `
   select 'identity', 'address ' || address || ' is of ' || outlet || ', whose articles are known by ' || first
     from outlet_domains d join article_addresses a on a.outlet = d.domain where d.domain <> d.first
   union all
+  select 'identity', 'the page of ' || id || ' was asked for again, and no article has this id' from second_looks l
+   where not exists (select from article_ids i where i.id = l.id) or exists (select from tombstones t where t.id = l.id)
+  union all
   select 'citations', 'article ' || t.seq || ' is cited, was taken out, and left no hash'
     from tombstones t where cited_hash is null and exists (select from citations c where t.seq = any (c.seqs))`
 

@@ -36,6 +36,7 @@ const MENDS = {
   copies: `${REINDEX} -- --copies`,
   feeds: 'npm run keys -- feed revoke',
   searches: 'its owner, who changes or removes it',
+  candidates: 'a wait of ten minutes',
   secrets: 'a start of the API, after the row is deleted',
   unpromised: null,
   doubles: null,
@@ -51,6 +52,7 @@ const MENDS = {
   | 'copies'
   | 'feeds'
   | 'searches'
+  | 'candidates'
   | 'secrets',
   string | null
 >

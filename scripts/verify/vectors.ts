@@ -31,7 +31,7 @@ export async function verifyVectors({ pool, report, config, signal }: Looking): 
   try {
     await compareAll(pool, vectors, serving.name, report, signal)
     const sample = await readColumn<bigint>(pool, SAMPLE, [SAMPLED])
-    await findThemselves(vectors, serving.name, sample, report)
+    await findThemselves(vectors, serving, sample, report)
     await embedAgain({ pool, report, config, signal }, vectors, serving, sample)
   } catch (error) {
     if (!(error instanceof VectorFailure)) throw error
@@ -97,16 +97,22 @@ const SAMPLE = `
  */
 async function findThemselves(
   vectors: VectorStore,
-  collection: string,
+  { name, dimensions }: Collection,
   seqs: bigint[],
   report: Report,
 ): Promise<void> {
   let missed = seqs
   for (let tries = 0; tries < 2 && missed.length > 0; tries++) {
-    const points = await vectors.read(collection, missed)
+    const points = await vectors.read(name, missed)
     missed = []
     for (const { seq, vector } of points)
-      if (!(await vectors.finds(collection, seq, vector))) missed.push(seq)
+      if (!(await vectors.finds(name, seq, vector))) missed.push(seq)
+    const other = points.find(({ vector }) => vector.length !== dimensions)
+    if (other !== undefined && tries === 0)
+      report.found(
+        'vectors',
+        `${name} is said to have ${dimensions} dimensions, and has ${other.vector.length}`,
+      )
   }
   for (const seq of missed)
     report.found('hidden', `Qdrant has the vector of article ${seq}, and no search finds it`)

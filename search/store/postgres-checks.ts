@@ -1,5 +1,5 @@
 import { type Client, countOf, type Queryable } from '../postgres.ts'
-import { digestOf, gaps, WRONG } from './postgres-segment-writer.ts'
+import { digestOf, gaps, UNUSED, WRONG } from './postgres-segment-writer.ts'
 import { partsOf, type SegmentRange } from './segment-store.ts'
 import { UNCLEARED } from './tombstones.ts'
 
@@ -75,7 +75,19 @@ const TOMBSTONES = [
         not exists (select from generate_series(0, 63) at where get_byte(inner_pad, at) # get_byte(outer_pad, at) <> 106) end)`,
   `select 'removed', 'segment ' || segment_no || ' says that it is cleared up to a removal that is none'
    from segments, ingest_clock where cleared > last_removal`,
+  `select 'removed', 'removal ' || number || ' is cleared, and names authors' from tombstones
+   where cleared_at is not null and author_nos <> '{}'`,
 ]
+
+// The highest number that each sequence of a column gave out. The table is read first, because a
+// number that is given out meanwhile makes no fault.
+const SEQUENCES = `
+  select 'clock', 'the next row of ' || t.oid::regclass || ' gets a number that is taken'
+    from pg_depend d join pg_class s on s.oid = d.objid and s.relkind = 'S' join pg_class t on t.oid = d.refobjid
+    join pg_attribute a on a.attrelid = t.oid and a.attnum = d.refobjsubid
+   where d.classid = 'pg_class'::regclass and d.deptype in ('a', 'i') and pg_table_is_visible(t.oid)
+     and (xpath('//m/text()', query_to_xml(format('select max(%I) as m from %s', attname, t.oid::regclass), true, true, '')))[1]::text::bigint
+         > coalesce(pg_sequence_last_value(s.oid), 0)`
 
 // Each of these statements reads one or two tables as a whole. That takes a second for a million
 // articles.
@@ -96,6 +108,13 @@ const WHOLE = [
    full join (select distinct id from article_addresses) a on a.id = i.id
    where i.id is null or a.id is null`,
   ...TOMBSTONES,
+  SEQUENCES,
+  // A flush or a merge removes them, and does so for some minutes.
+  `select 'leftovers', 'segment ' || no || ' is no more, and has words' from (${UNUSED}) unused
+   where not exists (select from segments where sealed_at > now() - interval '1 hour')`,
+  `select 'promises', 'article ' || seq || ' is promised a vector only on ' || greatest(due_at, claimed_until, rests_until)
+   from embeddings where embedded_at is null and failed_at is null
+     and greatest(due_at, claimed_until, rests_until) > now() + interval '31 days'`,
   mixedUp('segments'),
   ...['published_at', 'ingested_at'].map(daysOf),
 ]

@@ -469,7 +469,7 @@ export const gaps = (most: string): string => `
 // The numbers in `segment_buckets` that belong to no segment. The query finds each number with one
 // step in the primary key. One transaction adds a segment together with its buckets, and one
 // transaction moves it to the other table. So the number of a stored segment never appears here.
-const UNUSED = `
+export const UNUSED = `
   with recursive numbers (no) as (
     select min(segment_no) from segment_buckets
     union all

@@ -313,11 +313,26 @@ const makeNonce = (): Buffer => randomBytes(32)
  * Tokens are HMAC-SHA-256 of their source: 256 bits, 47 characters. So the table needs only hashes,
  * and the owner of the key can still see the address again.
  */
-async function loadTokenMaker(db: Queryable): Promise<TokenMaker> {
-  const secret = await loadSharedSecret(db, 'feeds')
-  return ({ feedId, keyId, nonce }) =>
+const loadTokenMaker = async (db: Queryable): Promise<TokenMaker> =>
+  tokenMaker(await loadSharedSecret(db, 'feeds'))
+
+const tokenMaker =
+  (secret: Buffer): TokenMaker =>
+  ({ feedId, keyId, nonce }) =>
     PREFIX +
     createHmac('sha256', secret).update(`${feedId} ${keyId} `).update(nonce).digest('base64url')
+
+/** The feeds in force whose address cannot be told again: their secret or their hash is another. */
+export async function feedsWithoutAddress(db: Queryable): Promise<string[]> {
+  const secret = await readValue<Buffer>(db, "select value from secrets where name = 'feeds'")
+  const { rows } = await db.query<Parameters<TokenMaker>[0] & { hash: Buffer }>(
+    `select feed_id as "feedId", key_id as "keyId", nonce, token_hash as hash
+       from search_feeds where revoked_at is null order by feed_id`,
+  )
+  // A lost secret is named by itself.
+  const tokenOf = tokenMaker(secret ?? Buffer.alloc(0))
+  const others = rows.filter(feed => !hashSecret(tokenOf(feed)).equals(feed.hash))
+  return secret === null ? [] : others.map(({ feedId }) => feedId)
 }
 
 /** Whether a text has the form of a token. Other texts need no look into the database. */

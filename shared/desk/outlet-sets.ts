@@ -23,7 +23,8 @@ export class SetInUse extends Error {
 }
 
 const COLUMNS = 'name, domains'
-const folded = (name: string) => name.toLowerCase()
+/** A name of a set as it is compared. */
+export const foldedSet = (name: string): string => name.toLowerCase()
 
 /** The sets of a key by name. Index: the primary key. */
 export async function listSets(db: Queryable, keyId: string): Promise<OutletSet[]> {
@@ -44,13 +45,13 @@ export function putSet(
 ): Promise<{ isNew: boolean } | null> {
   return changeKept(pool, keyId, async client => {
     const known = await listSets(client, keyId)
-    const before = known.find(one => folded(one.name) === folded(name))
+    const before = known.find(one => foldedSet(one.name) === foldedSet(name))
     if (before === undefined && known.length >= MAX_SETS)
       throw new TooManySets(`A key may have ${MAX_SETS} sets of outlets, and this one has.`)
     await client.query(
       `insert into outlet_sets (key_id, folded, name, domains) values ($1, $2, $3, $4)
        on conflict (key_id, folded) do update set name = excluded.name, domains = excluded.domains`,
-      [keyId, folded(name), name, domains],
+      [keyId, foldedSet(name), name, domains],
     )
     if (String(before?.domains) !== String(domains)) {
       const users = await usersOf(client, keyId, name)
@@ -73,7 +74,7 @@ export async function usersOf(
     'select search_id as id, name, search from kept_searches where key_id = $1',
     [keyId],
   )
-  return kept.rows.filter(({ search }) => namesIn(search).includes(folded(name)))
+  return kept.rows.filter(({ search }) => namesIn(search).includes(foldedSet(name)))
 }
 
 /**
@@ -89,7 +90,7 @@ export async function removeSet(pool: Pool, keyId: string, name: string): Promis
       throw new SetInUse(`The kept search "${user.name}" names this set; change it first.`)
     const { rowCount } = await client.query(
       'delete from outlet_sets where key_id = $1 and folded = $2',
-      [keyId, folded(name)],
+      [keyId, foldedSet(name)],
     )
     return rowCount === 1
   })
@@ -108,7 +109,7 @@ export const namesIn = (query: string): string[] => query.split('&').flatMap(nam
 function namesInPart(part: string): string[] {
   return entriesOf(part)
     .filter(entry => entry !== '' && isSetName(entry))
-    .map(folded)
+    .map(foldedSet)
 }
 
 function entriesOf(part: string): string[] {
@@ -138,7 +139,7 @@ export async function withSets(db: Queryable, keyId: string, query: string): Pro
   }
   const resolved = (part: string) => {
     if (namesInPart(part).length === 0) return part
-    const domains = entriesOf(part).flatMap(entry => sets.get(folded(entry)) ?? [entry])
+    const domains = entriesOf(part).flatMap(entry => sets.get(foldedSet(entry)) ?? [entry])
     return `outlets=${encodeURIComponent(domains.join(','))}`
   }
   return query.split('&').map(resolved).join('&')

@@ -10,6 +10,8 @@ import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { Doomed, NewArticle } from '../../search/types.ts'
 import { glanceAtIndex } from '../../search/verify.ts'
 import { readPlace } from '../../services/api/desk/place.ts'
+import { createQuestionSets } from '../../services/api/semantic/candidate-sets.ts'
+import { NO_PERMITS } from '../../services/api/semantic/query.ts'
 import { glanceAtRules } from '../../shared/articles/rules.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { putAlert } from '../../shared/desk/alerts/alerts.ts'
@@ -132,6 +134,18 @@ const EMBEDDED = 100
   await pool.query(`update embeddings set embedded_at = now() where seq <= ${EMBEDDED}`)
   await pool.query(`insert into vector_collections (name, state, model, recipe, dimensions)
                     values ('${collection}', 'serving', 'm', 1, 4)`)
+  const sets = createQuestionSets(pool, {
+    serving: async () => null,
+    nearest: async () => [
+      { seq: 1n, score: 0.9 },
+      { seq: 3n, score: 0.8 },
+    ],
+  })
+  const reach = { historyStart: new Date(0), publishedAfter: null, publishedBefore: null }
+  const asked = await sets.find({ text: 'brug', planCountries: ['BE'], reach }, NO_PERMITS)
+  await asked?.keep()
+  await sets.close()
+  await pool.query("update semantic_sets set made_at = now() + interval '1 hour'")
   await indexer.close()
   await pool.end()
 }
@@ -274,6 +288,16 @@ const slow = cases(`
   identity | rights of nobody | insert into article_rights (id, snippet, vector) values ('nobody', true, true)
   secrets | half a secret | update secrets set value = substr(value, 17)
   secrets | a lost secret | delete from secrets where name = 'feeds'
+  clock | numbers that come again | select setval(pg_get_serial_sequence('publishers', 'publisher_no'), 1)
+  leftovers | words of no segment | update segments set sealed_at = now() - interval '2 hours'; insert into segment_buckets select 900, bucket, block from segment_buckets where ${bucket}
+  promises | a promise of some day | update embeddings set due_at = 'infinity' where seq = ${loose}
+  vectors | another collection | update vector_collections set dimensions = 3
+  feeds | the token of another | update search_feeds set token_hash = sha256(token_hash)
+  searches | a set of another name | insert into outlet_sets (key_id, folded, name, domains) select key_id, 'b', 'A', '{a.example}' from kept_searches limit 1
+  alerts | fewer found than told | update alert_messages set found = 1
+  identity | asked for again for nobody | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into second_looks (id, outlet_no, looked_at) select 'nobody', outlet_no, now() from outlets
+  candidates | of another question | update semantic_sets set seqs = '{3,1}'
+  candidates | none of a relevance | update semantic_sets set relevances = '{9000}'
   names | a name | update publishers set name = 'Ander Blad' where domain = 'krant1.example'
 `)
 
@@ -326,6 +350,7 @@ const removals = cases(`
   removed | its page | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into pages (outlet_no, url, crawl_key, host) select outlet_no, 'https://krant1.example/1', 'krant1.example/1', 'krant1.example' from outlets
   citations | its line is lost | update tombstones set cited_hash = null
   citations | its line is forged | update tombstones set cited_hash = sha256('')
+  removed | its authors | update tombstones set author_nos = '{1}'
   removed | another key | update tombstone_key set outer_pad = inner_pad
 `)
 

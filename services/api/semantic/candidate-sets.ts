@@ -239,6 +239,14 @@ export async function readSet(db: Queryable, setId: string): Promise<FrozenSet |
   return stored === undefined ? null : setOf(stored)
 }
 
+/** Sets in use whose ids are not those of their candidates, at most a thousand looked at. */
+export async function forgedSets(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<StoredSet & { question: Buffer }>(LATEST)
+  const made = rows.map(({ question, ...stored }) => ({ question, set: setOf(stored) }))
+  const forged = made.filter(({ question, set }) => set.id !== idOf(question, set.candidates))
+  return forged.map(({ set }) => set.id)
+}
+
 /**
  * Removes some old sets. It runs after every new set, so the table cannot grow without limit, even
  * if no other service runs. It is a statement of its own, because deletions in the transactions of
@@ -281,6 +289,13 @@ const READ = `
   select set_id, array_to_string(seqs, ',') as seqs, array_to_string(relevances, ',') as relevances
   from semantic_sets
   where set_id = $1 and made_at > clock_timestamp() - interval '10 minutes'`
+
+// Index: semantic_sets_made
+const LATEST = `
+  select set_id, question, array_to_string(seqs, ',') as seqs, array_to_string(relevances, ',') as relevances
+  from semantic_sets
+  where made_at > clock_timestamp() - interval '10 minutes'
+  order by made_at desc limit 1000`
 
 // $1 question. Index: semantic_sets_question
 const FIND = `
