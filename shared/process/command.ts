@@ -166,6 +166,8 @@ export function sentenceOf(error: unknown): string {
     if (full !== null) return `${full} (${message}): free some space there, or move its data.`
     if ('code' in error && error.code === 'ECONNREFUSED')
       return `Nothing answers there (${message}); start it, or mend the address.`
+    if (/connection timeout|^timeout expired$/.test(message))
+      return `Postgres does not answer in time (${message}); start it, or mend DATABASE_URL.`
     if (!('code' in error) || (error.code !== 'EISDIR' && !('path' in error))) return message
     return (
       ON_FILES[String(error.code)]?.(message, 'path' in error ? String(error.path) : '') ?? message

@@ -143,6 +143,10 @@ function sayAway(error: unknown): never {
   throw error
 }
 
+/** The most ms for a connection to Postgres, and for the answer to a statement. */
+const CONNECT = 5_000
+const LOST = 60_000
+
 function inPostgres(url: string, onError: (error: Error) => void) {
   // For each queue and each worker: up to three connections. A worker has another one that listens.
   const connection = {
@@ -151,6 +155,9 @@ function inPostgres(url: string, onError: (error: Error) => void) {
     max: 3,
     application_name: 'perscope queues',
     Client: HeardClient,
+    // A host that vanished neither refuses a connection nor ends one, and the kernel waits minutes.
+    connectionTimeoutMillis: CONNECT,
+    query_timeout: LOST,
     // BullMQ sends notifications, and transactions with notifications commit one after another. If
     // each commit waited for the disk and a standby, a standby 200 ms away would limit this to five
     // messages a second. A message that is lost with the server is derived again from Postgres.

@@ -3,8 +3,10 @@ import { openArchiveClient } from '../../search/archive/client.ts'
 import { openVectorSearch } from '../../services/api/semantic/vector-search.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
+import { createLogger } from '../../shared/log/logger.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { missingAmong } from '../../shared/process/health.ts'
+import { openQueues } from '../../shared/queues/queues.ts'
 import { readRedis } from '../../shared/queues/redis.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
@@ -47,6 +49,7 @@ t.test('a wait for a host that answers no SYN ends by the limit of the caller', 
   )
   const pool = createPool(config.DATABASE_URL, 'test', () => {}, { connectTimeout: 500 })
   t.teardown(() => pool.end())
+  const inPostgres = openQueues({ ...config, REDIS_URL: '' }, createLogger('test', 'silent'))
   const archive = openArchiveClient({
     nodes: [`http://${nobody}`],
     user: '',
@@ -60,10 +63,12 @@ t.test('a wait for a host that answers no SYN ends by the limit of the caller', 
     fails(t, 'passages', passages, 3_000),
     fails(t, 'Qdrant', openVectorStore(config, 500).ping(), 3_000),
     fails(t, 'Postgres', pool.query('select 1'), 3_000),
+    fails(t, 'queues in Postgres', inPostgres.counts(), 8_000),
     fails(t, 'Redis', readRedis(config), 6_000),
     fails(t, 'OpenSearch', archive.send({ method: 'GET', path: '/' }), 4_000),
   ])
   await archive.close()
+  await inPostgres.close()
 })
 
 t.test('/readyz names what is missing alone, and says so soon', async t => {

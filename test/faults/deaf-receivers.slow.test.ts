@@ -3,7 +3,28 @@ import { openMail } from '../../services/notifier/mail.ts'
 import { openWebhooks } from '../../services/notifier/webhook.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
+import { runScript } from '../script.ts'
 import { openDeafHost } from './deaf-host.ts'
+
+t.test('a command ends with a sentence where the host of Postgres has vanished', async t => {
+  const { port } = await openDeafHost(t)
+  const env = {
+    DATABASE_URL: `postgres://perscope:x@127.0.0.1:${port}/perscope`,
+    QDRANT_URL: '',
+    EMBEDDINGS_URL: '',
+    REDIS_URL: '',
+  }
+  const said = ['doctor', 'status', 'verify'].map(async name => {
+    const { out, err } = await runScript(name, [], env)
+    return `${out}${err}`
+  })
+  const late = () => ['still waits']
+  t.match(await withTimeLimit(Promise.all(said), 90_000, late), [
+    /FAIL +database +Postgres does not answer: start/,
+    /Postgres does not answer in time .* DATABASE_URL/,
+    /Postgres does not answer in time .* DATABASE_URL/,
+  ])
+})
 
 t.test('a message to a host that answers no SYN fails in its time', async t => {
   const { port } = await openDeafHost(t)
