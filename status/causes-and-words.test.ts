@@ -121,7 +121,7 @@ t.test('each cause says what is wrong, and the first thing to do', async t => {
     [old('removals', 7_200), /to be cleared, the oldest for 2 h: run "npm run articles -- clear"/],
     [
       old('looks', 7_200),
-      /^0 answers wait to be judged .*, the oldest for 2 h: the log of the norm/,
+      /^0 answers wait to be judged .*, the oldest for 2 h: start a normaliser/,
     ],
     [down('404 Not Found'), /^All feeds of a\.example are gone: "npm run outlets -- check"/],
     [

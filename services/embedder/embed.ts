@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
 import { ensurePartitions } from '../../search/indexing/writer.ts'
+import type { Config } from '../../shared/config/config.ts'
 import { EmbeddingFailure } from '../../shared/embeddings/source.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog, type OutageLog } from '../../shared/log/outage.ts'
@@ -14,10 +15,12 @@ import {
 } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { withInHand } from '../../shared/process/ends.ts'
+import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
 import { startBoss } from '../../shared/queues/boss.ts'
 import { MAINTENANCE } from '../../shared/queues/queues.ts'
-import { unlessAborted } from '../../shared/resilience/time-limit.ts'
+import { finishRemovals, waitsLong } from '../../shared/removals/list.ts'
+import { unlessAborted, withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { VectorFailure, type VectorStore } from '../../shared/vectors/store.ts'
 import { openWorker } from '../../status/cause-watch.ts'
@@ -311,6 +314,7 @@ export async function startEmbedder({ config, log }: ServiceContext): Promise<Ru
     () => (vectors.obstacle() ?? embeddingCollections.obstacle()) !== null,
   )
   const watch = watchCollections(pool, vectors, embeddingCollections, log)
+  const clearing = startClearing(pool, config, log)
   await startMaintenance(boss, pool, log)
   observeVectorNodes(pool, config)
 
@@ -325,11 +329,33 @@ export async function startEmbedder({ config, log }: ServiceContext): Promise<Ru
     async stop() {
       await causes.close()
       await Promise.allSettled([dueDispatcher.close(), watch.close(), worker.close()])
+      await withTimeLimit(clearing.close(), CLEARING_LATE, () => {})
       await Promise.allSettled([boss.stop({ graceful: false }), queues.close()])
       await pool.end()
     },
     missing,
   }
+}
+
+/** ms between two searches for articles that were taken out and wait to be cleared. */
+const CLEARING_TICK = 600_000
+/** ms for which it may go on when the service stops. It can be done again. */
+const CLEARING_LATE = 3_000
+
+/**
+ * Clears what second looks took out, and what a command left that was ended. Normalisers write
+ * segments again.
+ */
+function startClearing(pool: Pool, config: Config, log: Logger): Repeated {
+  const failed = 'cannot clear what was taken out; `npm run articles -- clear` goes on'
+  const outage = createOutageLog(log, failed, 'what was taken out is cleared again')
+  const work = async (closing: AbortSignal) => {
+    if (!(await waitsLong(pool))) return
+    const say = (sentence: string) => log.warn(sentence)
+    const { left } = await finishRemovals(pool, config, say, closing, async () => {})
+    log.info({ left }, 'cleared what was taken out')
+  }
+  return repeatEvery(CLEARING_TICK, work, { first: CLEARING_TICK / 10, outage })
 }
 
 const EVERY_MINUTE = '* * * * *'

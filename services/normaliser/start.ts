@@ -9,13 +9,13 @@ import { describe } from '../../shared/log/printable.ts'
 import { CALLED_AT_ONCE, STORING } from '../../shared/outlets/page.ts'
 import { type NewSignal, warnOfSignals } from '../../shared/outlets/rights.ts'
 import { readStops, stopsInWords } from '../../shared/outlets/stopped-pages.ts'
-import { isTransient, type Pool, readColumn, readValue } from '../../shared/postgres/pool.ts'
+import { isTransient, type Pool, readColumn } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD, segmentEvents } from '../../shared/postgres/segment-thread.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
-import { createWriter } from '../../shared/removals/bounding.ts'
-import { finishRemovals } from '../../shared/removals/list.ts'
+import { boundAlone } from '../../shared/removals/bounding.ts'
+import { waitsLong } from '../../shared/removals/list.ts'
 import { createSemaphore } from '../../shared/resilience/semaphore.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { openWorker } from '../../status/cause-watch.ts'
@@ -51,7 +51,7 @@ const LOCK = 10_000
  * pages there. Memory holds only the number of a waiting page.
  */
 const IN_HAND = 1_000
-/** ms for which a look or a clearing may go on after that. Each can be done again. */
+/** ms for which a look or a rewriting may go on after that. Each can be done again. */
 const LATE = 3_000
 /** ms for which pages may continue when the service stops. After that they are returned. */
 const GRACE = 10_000
@@ -89,14 +89,14 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   const sweeper = startSweeper(pool, queues, log)
   const copies = startCopies(pool, log)
   const looks = startLooks({ pool, config, composer }, log)
-  const clearing = startClearing(pool, config, log, indexer)
+  const rewriting = startRewriting(pool, indexer, log)
   const { missing, causes } = watch()
   return {
     async stop() {
       renewing.abort()
       await causes.close()
       await copies.close()
-      const others = Promise.all([looks.close(), clearing.close()])
+      const others = Promise.all([looks.close(), rewriting.close()])
       await sweeper.close()
       await work.stop()
       await composer.close()
@@ -199,13 +199,9 @@ function startCopies(pool: Pool, log: Logger): Repeated {
 /** ms between two searches for answers of pages that were asked for again. */
 const LOOKS_TICK = 10_000
 
-function startLooks(
-  judging: Omit<Judging, 'write' | 'signal'> & { config: Config },
-  log: Logger,
-): Repeated {
-  const { pool, config } = judging
+function startLooks(judging: Omit<Judging, 'write' | 'signal'>, log: Logger): Repeated {
   const outage = createOutageLog(log, 'cannot judge second looks', 'second looks are judged again')
-  const write: Judging['write'] = async bounds => (await createWriter(pool, config))(bounds)
+  const write: Judging['write'] = async bounds => void (await boundAlone(judging.pool, bounds))
   const work = async (signal: AbortSignal) => {
     for (let more = true; more && !signal.aborted; ) {
       const judged = await judgeAnswer({ ...judging, write, signal })
@@ -219,29 +215,13 @@ function startLooks(
   return repeatEvery(LOOKS_TICK, work, { outage })
 }
 
-/** ms between two searches for articles that were taken out and wait to be cleared. */
-const CLEARING_TICK = 600_000
+/** ms between two searches for segments that have words of articles that were taken out. */
+const REWRITE_TICK = 600_000
 
-// Index: tombstones_uncleared. A command clears what it took out by itself.
-const WAITS_LONG = `
-  select exists (select from tombstones where cleared_at is null and removed_at < now() - interval '10 minutes')`
-
-/** Clears what second looks took out, and what a command left that was ended. */
-function startClearing(
-  pool: Pool,
-  config: Config,
-  log: Logger,
-  indexer: Pick<Indexer, 'finish'>,
-): Repeated {
-  const failed = 'cannot clear what was taken out; `npm run articles -- clear` goes on'
-  const outage = createOutageLog(log, failed, 'what was taken out is cleared again')
-  const work = async (closing: AbortSignal) => {
-    if (!(await readValue<boolean>(pool, WAITS_LONG))) return
-    const say = (sentence: string) => log.warn(sentence)
-    const { left } = await finishRemovals(pool, config, say, closing, () => indexer.finish('due'))
-    log.info({ left }, 'cleared what was taken out')
-  }
-  return repeatEvery(CLEARING_TICK, work, { first: CLEARING_TICK / 10, outage })
+function startRewriting(pool: Pool, indexer: Pick<Indexer, 'finish'>, log: Logger): Repeated {
+  const outage = createOutageLog(log, 'segments are not looked at', 'segments are looked at again')
+  const work = async () => (await waitsLong(pool)) && indexer.finish('due')
+  return repeatEvery(REWRITE_TICK, work, { first: REWRITE_TICK, outage })
 }
 
 const TICK = 1_000

@@ -8,10 +8,32 @@ import { UsageError } from '../process/command.ts'
 import { openVectorStore } from '../vectors/qdrant-store.ts'
 import { readCollections } from '../vectors/registry.ts'
 
-/** Bounds articles, and removes their vectors. */
+/** Bounds articles. */
 export type Write = (bounds: Bound[]) => Promise<void>
 
 /**
+ * Bounds articles in Postgres. An embedder removes their vectors within an hour
+ * (services/embedder/audit.ts).
+ *
+ * @returns those that have no vector by now, also by an earlier run that was interrupted
+ */
+export async function boundAlone(pool: Pool, wanted: Bound[]): Promise<bigint[]> {
+  const bounds = await transaction(pool, async client => {
+    // An article that is taken out meanwhile gets no bounds.
+    await client.query(`select ${AMONG_WRITERS}`)
+    return boundArticles(client, wanted)
+  })
+  const silent = bounds.flatMap(({ seq, hasVector }) => (hasVector ? [] : [seq]))
+  // Candidate sets with these articles are deleted. Their cursors end, and clients repeat their
+  // questions.
+  if (silent.length > 0)
+    await pool.query('delete from semantic_sets where seqs && $1::bigint[]', [silent])
+  return silent
+}
+
+/**
+ * Bounds articles, and removes their vectors at once.
+ *
  * @throws UsageError when vectors may have to be removed, but the address of the vector store is
  * not set
  */
@@ -21,19 +43,8 @@ export async function createWriter(pool: Pool, config: Config): Promise<Write> {
     throw new UsageError('Set QDRANT_URL: vectors are to go.')
   const vectors = openVectorStore(config)
   return async wanted => {
-    const bounds = await transaction(pool, async client => {
-      // An article that is taken out meanwhile gets no bounds.
-      await client.query(`select ${AMONG_WRITERS}`)
-      return boundArticles(client, wanted)
-    })
-    // The list includes articles that already have no promised vector, because an earlier run may
-    // have been interrupted here.
-    const silent = bounds.flatMap(({ seq, hasVector }) => (hasVector ? [] : [seq]))
+    const silent = await boundAlone(pool, wanted)
     for (const { name } of collections) await vectors.remove(name, silent)
-    // Candidate sets with these articles are deleted. Their cursors end, and clients repeat their
-    // questions.
-    if (silent.length > 0)
-      await pool.query('delete from semantic_sets where seqs && $1::bigint[]', [silent])
   }
 }
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import type { Pool } from '../postgres/pool.ts'
+import { type Pool, readValue } from '../postgres/pool.ts'
 import { sentenceOf } from '../process/command.ts'
 import { clearRemoved } from './remove.ts'
 import { openStores } from './stores.ts'
@@ -81,6 +81,14 @@ async function addLines(pool: Pool, path: string): Promise<void> {
   if (bytesWritten < part.length) throw new Error('the disk is full')
   await file.sync()
 }
+
+// Index: tombstones_uncleared. A command clears what it took out by itself.
+const WAITS_LONG = `
+  select exists (select from tombstones where cleared_at is null and removed_at < now() - interval '10 minutes')`
+
+/** Whether what was taken out waits to be cleared, and no command does it. */
+export const waitsLong = async (pool: Pool): Promise<boolean> =>
+  (await readValue<boolean>(pool, WAITS_LONG)) === true
 
 /**
  * Does what follows the transaction of a removal: lists it beside the backups, and clears other

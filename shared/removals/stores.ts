@@ -51,8 +51,6 @@ export const STORES: Record<string, Open> = {
  * @throws UsageError when the address of one is not set
  */
 export async function openStores(pool: Pool, config: Config): Promise<ClearStore[]> {
-  const stores: ClearStore[] = []
-  for (const open of Object.values(STORES))
-    stores.push(...[(await open(pool, config)) ?? []].flat())
-  return stores
+  const stores = await Promise.all(Object.values(STORES).map(open => open(pool, config)))
+  return stores.filter(store => store !== null)
 }
