@@ -16,7 +16,7 @@ import {
   type Progress,
   selectionOf,
 } from './reindex/run.ts'
-import { reindexWords } from './reindex/words.ts'
+import { reindexStated, reindexWords } from './reindex/words.ts'
 import { articlesBar } from './terminal/terminal.ts'
 import { prove } from './verify/checks.ts'
 
@@ -26,19 +26,24 @@ await runCommand(
     about: [
       'Rebuilds the index from the stored texts, for all articles or some. It rebuilds their words: after an upgrade with another',
       'tokenizer, stop words or stems, or when the index seems damaged. With --vectors the embedders make their vectors again,',
-      'with --snippets the snippets are made anew, after an upgrade with another length, with --copies the groups of copies.',
+      'with --snippets the snippets are made anew, after an upgrade with another length, with --copies the groups of copies;',
+      'with --statements what outlets say of articles is read from stored pages, where nothing is stored yet.',
       'Ids and times stay. Searches go on and see each part in its old or its new form. After an interruption the same command',
       'goes on where it was.',
     ].join('\n'),
     usage: [
       '[--outlet DOMAIN] [--language nl] [--from T] [--to T] [--rate N] [--restart] [--dry-run] [--json]',
-      '--vectors | --snippets | --copies [the same]',
+      '--vectors | --snippets | --copies | --statements [the same]',
       '--archive [--release | --empty | --restart | --dry-run] [--rate N] [--json]',
     ],
     options: {
       vectors: { about: 'the vectors, not the words' },
       snippets: { about: 'the snippets, not the words' },
       copies: { about: 'the groups of copies, not the words' },
+      statements: {
+        about:
+          'what outlets say of articles (section, kind, access), where nothing is stored and the page is; not the words',
+      },
       archive: {
         about:
           'puts older articles into the archive index (OPENSEARCH_URL), and builds damaged or outdated indices anew',
@@ -102,6 +107,7 @@ await runCommand(
       vectors: reindexVectors,
       snippets: reindexSnippets,
       copies: reindexCopies,
+      statements: reindexStated,
     }[selection.what]
     const done = await rebuild({ pool, chosen, run, limit, tell, say: bar.say, signal }).finally(
       () => bar.stop(),

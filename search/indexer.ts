@@ -11,6 +11,7 @@ import {
   readTexts,
   readTextsAndWords,
   updateWords,
+  writeStated,
 } from './store/postgres-articles.ts'
 import { openSegmentWriter } from './store/postgres-segment-writer.ts'
 import { openReads, partsOf, type SegmentRange } from './store/segment-store.ts'
@@ -58,6 +59,7 @@ export function openIndexer(pool: Pool, thread: string, events: SegmentEvents = 
       exclusively: work => writer.withoutWriters(work),
       segment: (range, work) => rebuildSegment(pool, range, work),
       words: (seqs, tokeniser) => rebuildWords(pool, seqs, tokeniser),
+      stated: said => transaction(pool, client => writeStated(client, said)),
       names: signal => foldNamesAgain(pool, signal),
     },
     stats: () => ({ backlog: scheduler.backlog() }),
@@ -95,7 +97,8 @@ async function rebuildSegment(
   const writer = openSegmentWriter(pool)
   // Read first, as every maker of a segment does.
   const cleared = await writer.readLastRemoval()
-  const articles = await postgresArticles(openReads(pool)).readSources(range)
+  const stored = await postgresArticles(openReads(pool)).readSources(range)
+  const articles = stored.map(one => ({ ...one, ...work.stated?.get(one.seq) }))
   const builder = createSegmentBuilder(articles, range.first)
   const changed: bigint[] = []
   const parts = Array.from(
@@ -115,6 +118,7 @@ async function rebuildSegment(
     {
       async within(client) {
         await tokeniseAgain(client, tokeniser, changed)
+        if (work.stated !== undefined) await writeStated(client, work.stated)
         await work.within(client)
       },
     },

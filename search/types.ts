@@ -16,7 +16,7 @@ import type { SegmentSource } from './segment/builder.ts'
 import type { AheadSegment } from './store/postgres-segment-writer.ts'
 import type { IndexState, SegmentRange } from './store/segment-store.ts'
 import type { Covered } from './suggestions.ts'
-import type { NameField } from './terms.ts'
+import type { NameField, Stated } from './terms.ts'
 import type { ArticleOutlet } from './vocabulary.ts'
 import type { Repeat } from './warm-up.ts'
 
@@ -318,6 +318,8 @@ export interface Indexer {
     segment(range: SegmentRange, work: RebuildWork): Promise<boolean>
     /** Makes the words of articles anew that have no segment yet. */
     words(seqs: bigint[], tokeniser: Tokeniser): Promise<void>
+    /** Writes what outlets say of articles that have no segment yet. */
+    stated(said: ReadonlyMap<bigint, Stated>): Promise<void>
     /** Folds the names of all outlets and authors anew. */
     names(signal: AbortSignal): Promise<void>
   }
@@ -330,6 +332,8 @@ export interface RebuildWork {
   tokeniser: Tokeniser
   /** The articles to tokenise anew. The words of other articles are kept. */
   chosen: ReadonlySet<bigint>
+  /** What outlets say of articles of which nothing is stored yet; absent: that stays. */
+  stated?: ReadonlyMap<bigint, Stated>
   /** Called after each part with the number of its chosen articles. */
   worked(articles: number): Promise<void>
   /** More work in the transaction that replaces the segment. */

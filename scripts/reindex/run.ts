@@ -6,7 +6,7 @@ import { readInstant } from '../articles/line.ts'
 
 /** The articles to reindex, and the part of them to rebuild. A field that is null selects all. */
 export interface Selection {
-  what: 'words' | 'vectors' | 'snippets' | 'copies'
+  what: 'words' | 'vectors' | 'snippets' | 'copies' | 'statements'
   outlet: string | null
   language: Language | null
   /** Published at this time or later. */
@@ -17,7 +17,7 @@ export interface Selection {
   renews?: number
 }
 
-const WHAT = ['vectors', 'snippets', 'copies'] as const
+const WHAT = ['vectors', 'snippets', 'copies', 'statements'] as const
 
 /** @throws UsageError that says what to write instead */
 export function selectionOf(options: CommandContext['options']): Selection {

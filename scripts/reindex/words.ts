@@ -1,5 +1,8 @@
 import { openIndexer, type SegmentRange, type Tokeniser } from '../../search/indexer.ts'
-import type { DocumentWords } from '../../search/types.ts'
+import type { DocumentWords, Stated } from '../../search/types.ts'
+import { statedBy } from '../../services/normaliser/compose.ts'
+import { loadPage } from '../../services/normaliser/pages/load.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { openTextThreads } from '../articles/reader.ts'
 import { chosenSeqs, noteDone, type Progress, type Work } from './run.ts'
@@ -23,12 +26,48 @@ export async function reindexWords(work: Work): Promise<boolean> {
   }
 }
 
+/**
+ * Writes what outlets say of the chosen articles, where nothing is stored and the page still is. A
+ * segment and its articles change in one transaction.
+ *
+ * @returns whether it is complete
+ */
+export async function reindexStated(work: Work): Promise<boolean> {
+  const tokeniser = openTokeniser()
+  try {
+    return await rebuildWords(work, tokeniser, seqs => readStated(work.pool, seqs, work.signal))
+  } finally {
+    await tokeniser.close()
+  }
+}
+
+// Another page stood in the place of an article with any other reason. $1 seqs. Indexes: the primary
+// keys.
+const KEPT = `
+  select a.seq, e.page_no as no from articles a join embeddings e using (seq)
+    join page_sources using (page_no) join pages p using (page_no)
+   where a.seq = any ($1::bigint[]) and num_nonnulls(a.section, a.kind, a.access) = 0
+     and coalesce(p.reason, 'paywall') = 'paywall'`
+
+async function readStated(pool: Pool, seqs: bigint[], signal: AbortSignal) {
+  const said = new Map<bigint, Stated>()
+  const { rows } = await pool.query<{ seq: bigint; no: bigint }>(KEPT, [seqs])
+  for (const { seq, no } of rows) {
+    const loaded = signal.aborted ? null : await loadPage(pool, no, { finished: true })
+    const stated = loaded && statedBy(loaded.page, loaded.page.fetchedAt)
+    if (Object.values(stated ?? {}).some(one => one !== null)) said.set(seq, stated!)
+  }
+  return said
+}
+
+/** @param statedOf absent: the words are rebuilt, and what outlets say stays */
 async function rebuildWords(
   { pool, chosen, run, limit, tell, signal }: Work,
   tokeniser: Tokeniser,
+  statedOf?: (seqs: bigint[]) => Promise<ReadonlyMap<bigint, Stated>>,
 ): Promise<boolean> {
   const { rebuild } = openIndexer(pool, SEGMENT_THREAD)
-  await rebuild.names(signal)
+  if (statedOf === undefined) await rebuild.names(signal)
   const progress: Progress = { articles: 0, segments: 0 }
   let { doneTo } = run
   await rebuild.exclusively(rebuild.mend)
@@ -46,10 +85,12 @@ async function rebuildWords(
       min(run.last, range.last),
       65_536,
     )
-    if (seqs.length === 0) return range.last
+    const stated = await statedOf?.(seqs)
+    if (seqs.length === 0 || stated?.size === 0) return signal.aborted ? null : range.last
     const whole = await rebuild.segment(range, {
       tokeniser,
-      chosen: new Set(seqs),
+      chosen: new Set(stated === undefined ? seqs : []),
+      ...(stated === undefined ? {} : { stated }),
       worked,
       within: client => noteDone(client, chosen.selection, range.last),
       signal,
@@ -67,7 +108,8 @@ async function rebuildWords(
       // The first articles may be in the archive. Their segments were then dropped.
       const end = range === undefined ? run.last : min(run.last, range.first - 1n)
       const seqs = await chosenSeqs(pool, chosen, doneTo, end, PART)
-      await rebuild.words(seqs, tokeniser)
+      if (statedOf === undefined) await rebuild.words(seqs, tokeniser)
+      else await rebuild.stated(await statedOf(seqs))
       await noteDone(pool, chosen.selection, seqs.at(-1) ?? end)
       fresh = seqs.length
       progress.articles += fresh

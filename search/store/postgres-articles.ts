@@ -469,6 +469,29 @@ export async function raiseWordsVersion(client: Client): Promise<void> {
   await client.query('update segments_version set words_version = words_version + 1')
 }
 
+// $1 seqs, $2 sections, $3 kinds, $4 accesses. Index: the primary key.
+const WRITE_STATED = `
+  update articles a set section = n.section, kind = n.kind, access = n.access
+    from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) as n (seq, section, kind, access)
+   where a.seq = n.seq and num_nonnulls(a.section, a.kind, a.access) = 0
+     and not exists (select from tombstones t where t.seq = n.seq)`
+
+/** Writes what outlets say of articles of which nothing is stored, and has searches read it. */
+export async function writeStated(
+  client: Client,
+  said: ReadonlyMap<bigint, Stated>,
+): Promise<void> {
+  const all = [...said.values()]
+  await client.query(`select ${AMONG_WRITERS}`)
+  await client.query(WRITE_STATED, [
+    [...said.keys()],
+    all.map(one => one.section),
+    all.map(one => one.kind),
+    all.map(one => one.access),
+  ])
+  await raiseWordsVersion(client)
+}
+
 interface StoredName {
   no: number
   name: string | null

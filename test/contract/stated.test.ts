@@ -1,5 +1,9 @@
 import t from 'tap'
+import { verifyIndex } from '../../search/verify.ts'
 import { removeArticles } from '../../shared/removals/remove.ts'
+import { storePages } from '../normaliser/stored.ts'
+import { runScript } from '../script.ts'
+import { tokenise } from '../search/model-checks.ts'
 import { makeTestSegments } from '../search/store.ts'
 import { startTrains } from './api.ts'
 
@@ -86,4 +90,41 @@ t.test('who takes an article out takes out what was said of it', async t => {
 t.test('a process of a former version makes no segment that lacks what was said', async t => {
   const update = api.pool.query('update segments set stated = false')
   await t.rejects(update, /lacks what outlets say/)
+})
+
+t.test('what is not said yet is read once from pages that are still stored', async t => {
+  await api.index([{ title: 'Sluis stil', ...at('2026-04-04T08:00:00Z') }])
+  const page = (section: string) => `<!doctype html><html lang="nl"><head><title>Trein</title>
+    <script type="application/ld+json">{"@type":"NewsArticle","headline":"Trein","articleSection":"${section}"}</script>
+    </head><body><article><p>De trein rijdt.</p></article></body></html>`
+  const query = async (text: string, values: unknown[] = []) =>
+    (await api.pool.query(text, values)).rows
+  const pages = await storePages({ query }, [
+    { path: '/1', html: page('Spoor'), title: 'Trein' },
+    { path: '/2', html: page('Spoor'), title: 'Trein' },
+    { path: '/3', html: page('Ander'), title: 'Trein' },
+  ])
+  const [{ said, newest }] = await query(
+    "select max(seq) filter (where kind = 'news') as said, max(seq) as newest from articles",
+  )
+  const seqs = [1n, newest, said]
+  await query(
+    `update embeddings e set page_no = n.no from unnest($1::bigint[], $2::bigint[]) n (seq, no) where e.seq = n.seq`,
+    [seqs, pages],
+  )
+  const before = await ask('/explore/articles?section=spoor')
+  t.equal(before.json.total_results, 0)
+  const ran = await runScript('reindex', ['--statements'], {
+    DATABASE_URL: api.config.DATABASE_URL,
+  })
+  t.equal(ran.code, 0, ran.err)
+  t.same(await titles('section=spoor&kind=news'), ['Sluis stil', 'Trein rijdt weer'])
+  t.match((await ask('/explore/articles?section=spoor')).json.articles, [{ section: 'Spoor' }, {}])
+  t.same(await titles('section=ander'), [], 'what was said stays')
+  t.equal((await ask('/explore/counts?by=section')).json.total, 7)
+  const faults: string[] = []
+  const found = (kind: string, text: string) => faults.push(`${kind}: ${text}`)
+  const { signal } = new AbortController()
+  await verifyIndex({ pool: api.pool, tokenise, found, signal, sample: null, progress() {} })
+  t.same(faults, [])
 })

@@ -267,6 +267,7 @@ const slow = cases(`
   identity | urls are exchanged | update article_texts t set url = o.url from article_texts o where t.seq + o.seq = 13 and t.seq < 13
   snippets | snippets are exchanged | update article_texts t set snippet = o.snippet from article_texts o where t.seq + o.seq = 13 and t.seq < 13
   snippets | blanked without a right | update article_texts set snippet = null where seq = 5
+  segments | what was said | update articles set section = 'Sport', kind = 'live', access = 'paid' where seq = 3
   agencies | forgotten | update article_texts set agencies = null where seq = 1
   agencies | invented | update article_texts set agencies = '{ANP}' where seq = 9
   order | eleven are an hour early | update articles set ingested_at = ingested_at - interval '1 hour' where seq in (select seq from articles where not own_time order by seq desc limit 11)
@@ -346,6 +347,7 @@ const removals = cases(`
   removed | a sketch | update copy_sketches s set sample = o.sample from copy_sketches o where s.seq = 2 and o.seq = 3
   removed | rights | insert into article_rights (id, snippet, vector) select id, true, true from tombstones
   removed | a message | update alert_messages set seqs = '{2,101}'
+  removed | what was said | update articles set section = 'Sport' where seq = 2
   removed | an author | update articles set author_nos = '{1}' where seq = 2
   removed | its page | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into pages (outlet_no, url, crawl_key, host) select outlet_no, 'https://krant1.example/1', 'krant1.example/1', 'krant1.example' from outlets
   citations | its line is lost | update tombstones set cited_hash = null
