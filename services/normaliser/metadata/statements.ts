@@ -4,12 +4,14 @@ import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import { bestOf, type Candidate } from '../candidate.ts'
 import { fold, oneLine } from '../markup/plain.ts'
 import type { Crumb } from './jsonld.ts'
+import LABELS from './labels.json' with { type: 'json' }
 import type { PageMetadata } from './metadata.ts'
 import { named } from './signs.ts'
 
 /*
  * What the outlet itself says of an article: its section, its kind, and who may read it. Nothing is
  * guessed from the text. A field about which the outlet says nothing, or two things, is null.
+ * `labels.json` has the words of outlets, folded: `none` name no section, `start` the start page.
  */
 
 export type StatementCandidates = { [K in keyof Stated]: Candidate<NonNullable<Stated[K]>>[] }
@@ -68,20 +70,17 @@ function sectionsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<stri
 
 const LIST = 'a list, or no name that people read'
 
-/** Names that publishing software gives to articles without a section, or to the list of all. */
-const NO_SECTION =
-  /^(?:uncategori[sz]ed|non classe e?|geen categorie|ongecategoriseerd|unkategorisiert|allgemein|undefined|null|nil|none|n a|default|(?:all|alle|tous|toutes) ?(?:\p{L}{1,20})?|articles?|artikel|main navigation)$/u
+/** The list of all articles, of all news and the like. */
+const ALL = /^(?:all|alle|tous|toutes)(?: \p{L}{1,20})?$/u
 /** Keywords in a row, names that machines read, and issues of a magazine. */
 const NO_NAME =
   /,[^,]*,|^(?:ausgabe|heft|issue|nummer|num[ée]ro) #?\d|,\S|_|^https?:|^[\w-]{1,60}(?:\.[\w-]{1,60})+$/i
-const HOME =
-  /^(?:home ?page|home|start ?seite|start|accueil|a la une|voor ?pagina|hoofdpagina|front ?page)$/
-
 function againstSection(section: string, { host, siteNames, titles }: PageMetadata): string | null {
   const folded = fold(section)
   if (folded === '') return 'no word'
   if (section.length > LONGEST_SECTION) return `longer than ${LONGEST_SECTION} characters`
-  if (NO_SECTION.test(folded) || HOME.test(folded)) return 'no section'
+  const others = [...LABELS.none, ...LABELS.start]
+  if (others.includes(folded) || ALL.test(folded)) return 'no section'
   if (NO_NAME.test(section)) return LIST
   const names = [...siteNames, host, host.split('.')[0] ?? '']
   if (names.some(name => fold(name) === folded)) return 'the name of the site'
@@ -99,42 +98,27 @@ function sectionsOn(crumbs: Crumb[], meta: PageMetadata): Crumb[] {
   return crumbs.filter(({ name, address }, at) => {
     const folded = fold(oneLine(name))
     const path = address === null ? null : (URL.parse(address, meta.url)?.pathname ?? null)
-    const isStart = at === 0 && (HOME.test(folded) || path === '/')
+    const isStart = at === 0 && (LABELS.start.includes(folded) || path === '/')
     const isSelf = path === meta.path || isTitle(folded, meta.titles)
     return folded !== '' && !isStart && !isSelf
   })
 }
 
-/** What the outlet's own labels mean. A label is a whole section, genre or part of an address. */
-const LABELS: Record<Exclude<Kind, 'news'>, RegExp> = {
-  opinion:
-    /^(?:opini(?:e|es|on|ons)|meinung(?:en)?|(?:gast)?kommentare?|leitartikel|gastbeitr(?:ag|age)|commenta(?:ar|ren|ry)|columns?|columnists?|kolumnen?|editorials?|editoria(?:l|ux)|editos?|tribunes?|chroniques?|op ?eds?|comment ?is ?free|point de vue|points de vue|cartes? blanches?)$/,
-  live: /^(?:live ?blogs?|live ?ticker|en direct|live updates?)$/,
-  analysis: /^(?:analys(?:e|es|en|is)|news analysis|duiding|decryptages?)$/,
-  review:
-    /^(?:recensies?|rezension(?:en)?|kritiken?|critiques?|reviews?|(?:boek|film)recensies?|(?:buch|film)kritik(?:en)?|(?:book|film|music|theatre) reviews?)$/,
-}
+const OF_KIND: Record<Kind, { types: string[]; labels: string[] }> = LABELS.kinds
 
+/** A label is a whole section, genre, part of an address or of a title. */
 function labelled(label: string): Kind | null {
   const folded = fold(oneLine(label))
-  return KINDS.find(kind => kind !== 'news' && LABELS[kind].test(folded)) ?? null
+  return KINDS.find(kind => OF_KIND[kind].labels.includes(folded)) ?? null
 }
+
+const typed = (type: string) => KINDS.find(kind => OF_KIND[kind].types.includes(type))
 
 /** Labels in a title, as `Opinie: Fietsen` and `Fietsen | Opinion`. */
 const titleLabels = (title: string): string[] => [
   ...(title.includes(':') ? title.split(':', 1) : []),
   ...(title.includes('|') ? title.split('|') : []),
 ]
-
-/** Types of schema.org, without the vocabulary's address. */
-const KIND_OF_TYPE: Record<string, Kind> = {
-  liveblogposting: 'live',
-  opinionnewsarticle: 'opinion',
-  analysisnewsarticle: 'analysis',
-  reviewnewsarticle: 'review',
-  criticreview: 'review',
-  reportagenewsarticle: 'news',
-}
 
 function kindsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<Kind>[] {
   const { types, sections, genres, trails, marked } = meta.classed
@@ -154,10 +138,9 @@ function kindsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<Kind>[]
   ]
   const isOpinion = named(meta.metas, ['article:opinion'])[0] === 'true'
   return [
-    ...of(
-      'json-ld',
-      types.map(type => KIND_OF_TYPE[type]),
-    ).toSorted((a, b) => Number(a.value === 'news') - Number(b.value === 'news')),
+    ...of('json-ld', types.map(typed)).toSorted(
+      (a, b) => Number(a.value === 'news') - Number(b.value === 'news'),
+    ),
     ...of('meta', [isOpinion ? 'opinion' : null]),
     ...labels.flatMap(([source, texts]) => of(source, texts.map(labelled))),
     // Outlets write the general type for all kinds, so every other statement goes before it.
