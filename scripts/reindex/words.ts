@@ -41,7 +41,7 @@ export async function reindexStated(work: Work): Promise<boolean> {
   }
 }
 
-// Another page stood in the place of an article with any other reason. $1 seqs. Indexes: the primary
+// With any other reason another page stood in the article's place. $1 seqs. Indexes: the primary
 // keys.
 const KEPT = `
   select a.seq, e.page_no as no from articles a join embeddings e using (seq)

@@ -75,6 +75,7 @@ t.test(
       'clients/typescript/src/index.ts',
       'search/browser.ts',
       'services/api/contract/errors.ts',
+      'services/api/contract/limits.ts',
       'services/api/contract/parameters.ts',
       'services/api/contract/resources.ts',
       'shared/articles/article.ts',

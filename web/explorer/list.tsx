@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Related } from '../../clients/typescript/src/index.ts'
-import { LIMITS } from '../../services/api/contract/parameters.ts'
+import { LIMITS } from '../../services/api/contract/limits.ts'
 import { Button, useLater, useNow, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { type Speech, useSpeech } from '../words/index.ts'

@@ -1,6 +1,7 @@
 import type { RefObject, VNode } from 'preact'
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { LIMITS, type SearchMode } from '../../services/api/contract/parameters.ts'
+import { LIMITS } from '../../services/api/contract/limits.ts'
+import type { SearchMode } from '../../services/api/contract/parameters.ts'
 import { Button, KeyTaker, Segments, Unfolding, useStateOf } from '../parts/controls.tsx'
 import type { Failure } from '../parts/request.ts'
 import { useSpeech } from '../words/index.ts'

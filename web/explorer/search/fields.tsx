@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useCallback, useContext, useId, useState } from 'preact/hooks'
-import { LIMITS } from '../../../services/api/contract/parameters.ts'
+import { LIMITS } from '../../../services/api/contract/limits.ts'
 import { KeyTaker, useStateOf, useWork } from '../../parts/controls.tsx'
 import { ask, isListOf } from '../../parts/request.ts'
 import { rest } from '../../parts/time.ts'

@@ -1,11 +1,7 @@
-import type { VNode } from 'preact'
+import type { TargetedEvent, VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import {
-  LIMITS,
-  type Order,
-  type SearchMode,
-  type Sort,
-} from '../../../services/api/contract/parameters.ts'
+import { LIMITS } from '../../../services/api/contract/limits.ts'
+import type { Order, SearchMode, Sort } from '../../../services/api/contract/parameters.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { Button, useLater } from '../../parts/controls.tsx'
 import { beginOf, dayOf, daysBefore, endOf } from '../../parts/time.ts'
@@ -80,20 +76,23 @@ export function Filters({
 
 const loadOutlets = () => import('./outlets.tsx')
 
+/** Filters that are folded away unless one of them is on. */
+function useFold(isOn: boolean) {
+  const [open, setOpen] = useState(isOn)
+  return { open, onToggle: (event: FoldEvent) => setOpen(event.currentTarget.open) }
+}
+type FoldEvent = TargetedEvent<HTMLDetailsElement>
+
 /** The filter for several outlets. Most searches have none, so it loads when it is opened. */
 function SeveralOutlets(props: FilterProps & { secret: string }) {
   const { search, errors, secret, onChange } = props
   const { words } = useSpeech()
-  const [isOpen, setOpen] = useState(search.outlets !== '')
-  const { Outlets } = useLater(isOpen, loadOutlets)
+  const fold = useFold(search.outlets !== '')
+  const { Outlets } = useLater(fold.open, loadOutlets)
   return (
-    <details
-      class="group several"
-      open={isOpen}
-      onToggle={event => setOpen(event.currentTarget.open)}
-    >
+    <details class="group several" {...fold}>
       <summary>{words.sets.several}</summary>
-      {Outlets !== undefined && isOpen && <Outlets {...{ search, secret, onChange }} />}
+      {Outlets !== undefined && fold.open && <Outlets {...{ search, secret, onChange }} />}
       {errors.outlets !== undefined && (
         <p class="problem" role="alert">
           {errors.outlets.join(' ')}
@@ -109,16 +108,12 @@ const loadSaid = () => import('./said.tsx')
 function WhatOutletsSay(props: FilterProps) {
   const { section, kinds, access } = props.search
   const { words } = useSpeech()
-  const [isOpen, setOpen] = useState(section !== '' || kinds.length > 0 || access !== null)
-  const { Said } = useLater(isOpen, loadSaid)
+  const fold = useFold(section !== '' || kinds.length > 0 || access !== null)
+  const { Said } = useLater(fold.open, loadSaid)
   return (
-    <details
-      class="group several"
-      open={isOpen}
-      onToggle={event => setOpen(event.currentTarget.open)}
-    >
+    <details class="group several" {...fold}>
       <summary>{words.filters.said}</summary>
-      {Said !== undefined && isOpen && <Said {...props} />}
+      {Said !== undefined && fold.open && <Said {...props} />}
     </details>
   )
 }

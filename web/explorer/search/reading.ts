@@ -6,7 +6,7 @@ import {
   parseKeyword,
   QUERY_PROBLEMS,
 } from '../../../search/browser.ts'
-import { LIMITS } from '../../../services/api/contract/parameters.ts'
+import { LIMITS } from '../../../services/api/contract/limits.ts'
 import type { Search } from './search.ts'
 
 /** How a query is read, by the same parser that the API uses. */

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { LIMITS } from '../../../services/api/contract/parameters.ts'
+import { LIMITS } from '../../../services/api/contract/limits.ts'
 import { ACCESSES, KINDS } from '../../../shared/articles/article.ts'
 import { useSpeech } from '../../words/index.ts'
 import { Choice, type FilterProps, Group, switched } from './fields.tsx'
@@ -14,7 +14,6 @@ export function Said({ search, errors, onChange }: FilterProps): VNode {
           type="text"
           aria-label={filters.section}
           maxLength={LIMITS.section}
-          placeholder={filters.sectionHint}
           value={search.section}
           onChange={event => onChange({ section: event.currentTarget.value.trim() })}
         />
@@ -29,14 +28,14 @@ export function Said({ search, errors, onChange }: FilterProps): VNode {
         onChoose={kind => onChange({ kinds: switched(KINDS, search.kinds, kind) })}
       />
       <Choice
+        type="checkbox"
         label={filters.access}
         name="access"
         errors={errors.access}
-        chosen={[search.access ?? 'any']}
-        options={(['any', ...ACCESSES] as const).map(one => [one, filters.accesses[one]])}
-        onChoose={access => onChange({ access: ACCESSES.find(one => one === access) ?? null })}
+        chosen={search.access === null ? [] : [search.access]}
+        options={ACCESSES.map(one => [one, filters.accesses[one]])}
+        onChoose={access => onChange({ access: access === search.access ? null : access })}
       />
-      <p class="hint">{filters.saidHint}</p>
     </>
   )
 }

@@ -1,7 +1,7 @@
 import type { RefObject, VNode } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { AlertTerms, KeptSearch } from '../../../clients/typescript/src/index.ts'
-import { LIMITS } from '../../../services/api/contract/parameters.ts'
+import { LIMITS } from '../../../services/api/contract/limits.ts'
 import {
   Button,
   CopyButton,
