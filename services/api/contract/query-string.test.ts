@@ -112,3 +112,8 @@ t.test('the guide lists the headers that count requests', async t => {
   )
   t.same(listed, [true, true, false])
 })
+
+t.test('the guide has a value for each place of its text', async t => {
+  t.notMatch(guide('News'), /\{\w+\}|undefined/)
+  t.match(guide('News'), /^News indexes what news outlets /)
+})

