@@ -1,12 +1,56 @@
 import t from 'tap'
+import CASES from './cases.json' with { type: 'json' }
 import { type ExpressionProblem, has, inFull, parseExpression } from './expression.ts'
-import { QUERY_PROBLEMS } from './parse.ts'
+import { type Expression, QUERY_PROBLEMS } from './parse.ts'
 
 function treeOf(q: string) {
   const parsed = parseExpression(q)
   if (!parsed.ok) throw new Error(`${q}: ${parsed.errors}`)
   return parsed.match.tree
 }
+
+/** Writes a tree briefly: `T:` in the title, `-` excluded, `5[…]` near. */
+function drawn(node: Expression): string {
+  switch (node.kind) {
+    case 'phrase':
+      return `${node.inTitle ? 'T:' : ''}${node.words.join('_')}`
+    case 'forms':
+      return `${node.inTitle ? 'T:' : ''}~${node.word}`
+    case 'near':
+      return `${node.most}[${node.sides.map(side => side.map(drawn).join('|')).join(' ')}]`
+    case 'or':
+      return `(${node.of.map(drawn).join('|')})`
+    case 'and':
+      return `(${[...node.of.map(drawn), ...node.not.map(one => `-${drawn(one)}`)].join('&')})`
+  }
+}
+
+t.test('decision 45: an expression is a tree, or a sentence that names the place', async t => {
+  const long = Array.from({ length: 65 }, (_, n) => `w${n}`).join(' ')
+  const cases = [
+    ...CASES.expressions,
+    [long.replace(/ w64$/, ''), `(${Array.from({ length: 64 }, (_, n) => `w${n}`).join('&')})`],
+    [long, ['limit', long.lastIndexOf('w') + 1]],
+    ['a (', ['open', 3]],
+    ['?brug', ['wildcard', 1]],
+    ['brug?', ['wildcard', 5]],
+    ['"br*g"', ['wildcard', 4]],
+    ['(title:a OR b) NEAR/2 c', ['operand', 1]],
+    ['(a NEAR/2 b) NEAR/3 c', ['operand', 1]],
+    ['~"a"', ['operand', 2]],
+    ['~abc*', ['operand', 2]],
+    [`a ${'('.repeat(9)}b${')'.repeat(9)}`, ['limit', 11]],
+  ] as [string, string | [ExpressionProblem, number]][]
+  for (const [q, expected] of cases) {
+    const parsed = parseExpression(q)
+    if (typeof expected === 'string') t.equal(parsed.ok && drawn(parsed.match.tree), expected, q)
+    else {
+      const [problem, at] = expected
+      const errors = [new RegExp(`^[A-Z].* at character ${at}\\b.*\\.$`)]
+      t.match(parsed, { ok: false, misread: { problem, at }, errors }, q)
+    }
+  }
+})
 
 t.test('an expression is shown with all its operators', async t => {
   for (const [q, full = q] of [
@@ -25,18 +69,7 @@ t.test('an expression is shown with all its operators', async t => {
     t.equal(inFull(treeOf(q)), full)
 })
 
-t.test('an expression that cannot be read names the place', async t => {
-  for (const [q, problem, at] of [
-    ['a (', 'open', 3],
-    ['?brug', 'wildcard', 1],
-    ['brug?', 'wildcard', 5],
-    ['"br*g"', 'wildcard', 4],
-    ['(title:a OR b) NEAR/2 c', 'operand', 1],
-    ['~"a"', 'operand', 2],
-    ['~abc*', 'operand', 2],
-    [`a ${'('.repeat(9)}b${')'.repeat(9)}`, 'limit', 11],
-  ] as [string, ExpressionProblem, number][])
-    t.match(parseExpression(q), { ok: false, misread: { problem, at } }, q)
+t.test('without a letter or digit nothing is searched for', async t => {
   for (const q of ['', '(', '"..."', '\u02bc'])
     t.strictSame(parseExpression(q), { ok: false, errors: [QUERY_PROBLEMS.nothing] }, q)
   t.ok(parseExpression('"brug?"').ok, 'a quoted question')

@@ -4,19 +4,10 @@ import { minuteOf } from '../execute/collector.ts'
 import { filterTerms, NOTHING_STATED, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
 import type { Language } from '../vocabulary.ts'
 import CASES from './cases.json' with { type: 'json' }
-import { type ExpressionProblem, parseExpression } from './expression.ts'
+import { parseExpression } from './expression.ts'
 import { holding } from './holds.ts'
 import { planMatch } from './match.ts'
-import {
-  and,
-  andNot,
-  type Expression,
-  or,
-  parseBoolean,
-  parseKeyword,
-  QUERY_PROBLEMS,
-  term,
-} from './parse.ts'
+import { and, andNot, or, parseBoolean, parseKeyword, QUERY_PROBLEMS, term } from './parse.ts'
 
 /** The required phrases, then the excluded ones with a minus, each as one text. */
 function read(q: string): string[] | 'refused' {
@@ -72,40 +63,6 @@ t.test('a tree has no node that says nothing', async t => {
   t.same(and([and([a, b]), c]), { kind: 'and', of: [a, b, c] })
   t.same(and([or([a, b]), c]), { kind: 'and', of: [{ kind: 'or', of: [a, b] }, c] })
   t.same(andNot(a, [b]), { kind: 'andNot', of: a, not: [b] })
-})
-
-/** Writes a tree briefly: `T:` in the title, `-` excluded, `5[…]` near. */
-function drawn(node: Expression): string {
-  switch (node.kind) {
-    case 'phrase':
-      return `${node.inTitle ? 'T:' : ''}${node.words.join('_')}`
-    case 'forms':
-      return `${node.inTitle ? 'T:' : ''}~${node.word}`
-    case 'near':
-      return `${node.most}[${node.sides.map(side => side.map(drawn).join('|')).join(' ')}]`
-    case 'or':
-      return `(${node.of.map(drawn).join('|')})`
-    case 'and':
-      return `(${[...node.of.map(drawn), ...node.not.map(one => `-${drawn(one)}`)].join('&')})`
-  }
-}
-
-t.test('decision 45: an expression is a tree, or a sentence that names the place', async t => {
-  const long = Array.from({ length: 65 }, (_, n) => `w${n}`).join(' ')
-  const cases = [
-    ...CASES.expressions,
-    [long.replace(/ w64$/, ''), `(${Array.from({ length: 64 }, (_, n) => `w${n}`).join('&')})`],
-    [long, ['limit', long.lastIndexOf('w') + 1]],
-  ] as [string, string | [ExpressionProblem, number]][]
-  for (const [q, expected] of cases) {
-    const parsed = parseExpression(q)
-    if (typeof expected === 'string') t.equal(parsed.ok && drawn(parsed.match.tree), expected, q)
-    else {
-      const [problem, at] = expected
-      const errors = [new RegExp(`^[A-Z].* at character ${at}\\b.*\\.$`)]
-      t.match(parsed, { ok: false, misread: { problem, at }, errors }, q)
-    }
-  }
 })
 
 t.test('a text holds an expression, or does not', async t => {
