@@ -3,7 +3,12 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { readConfig } from '../shared/config/config.ts'
 import type { Machines, OutletHealth, PostgresServers, Surroundings } from '../shared/figures.ts'
-import { embeddingsAreLate, pagesAreLate } from '../shared/figures.ts'
+import {
+  embeddingsAreLate,
+  looksAreLate,
+  pagesAreLate,
+  removalsAreLate,
+} from '../shared/figures.ts'
 import { createRestarts, createStalls } from './cause-watch.ts'
 import { causesOf, type Facts, FIRST } from './causes.ts'
 import { readSurroundings } from './surroundings.ts'
@@ -430,20 +435,28 @@ t.test(
   },
 )
 
-t.test('pages are late after ten minutes, embeddings after half an hour', async t => {
-  const late = (oldest: number) => {
-    const { flow } = FINE
-    const waiting = {
-      ...flow,
-      pages: { ...flow.pages, oldest },
-      embeddings: { ...flow.embeddings, oldest },
+t.test(
+  'pages are late after ten minutes, embeddings after half an hour, the rest after an hour',
+  async t => {
+    const late = (oldest: number) => {
+      const { flow } = FINE
+      const waiting = {
+        ...flow,
+        pages: { ...flow.pages, oldest },
+        embeddings: { ...flow.embeddings, oldest },
+        removals: { ...flow.removals, oldest },
+        looks: { ...flow.looks, oldest },
+      }
+      const all = [pagesAreLate, embeddingsAreLate, removalsAreLate, looksAreLate]
+      return all.map(isLate => Number(isLate(waiting))).join('')
     }
-    return [pagesAreLate(waiting), embeddingsAreLate(waiting)]
-  }
-  t.same([600, 601, 1_800, 1_801].map(late), [
-    [false, false],
-    [true, false],
-    [true, false],
-    [true, true],
-  ])
-})
+    t.same([600, 601, 1_800, 1_801, 3_600, 3_601].map(late), [
+      '0000',
+      '1000',
+      '1000',
+      '1100',
+      '1100',
+      '1111',
+    ])
+  },
+)
