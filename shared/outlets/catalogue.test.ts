@@ -35,6 +35,8 @@ t.test('feeds and sitemaps may be empty or absent; www. is taken off with a note
     'http://dagkoerier.example/rss',
     'http://127.0.0.1:8081/x.xml',
   ])
+  t.equal(read({ ...OUTLET, licence: 'CC BY 4.0' }).outlets[0]?.licence, 'CC BY 4.0')
+  t.notOk('licence' in read(OUTLET).outlets[0]!)
   t.same(read({ ...OUTLET, feed: 'x', timeZone: 'America/St_Johns', feeds }).notes, [
     'dagkoerier.example: the field "feed" means nothing here.',
   ])
