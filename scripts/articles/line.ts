@@ -76,7 +76,7 @@ export function parseArticle(
     outlet: outlet(fields.outlet),
     language: oneOf(LANGUAGES, text(fields, 'language').toLowerCase(), 'language'),
     country: oneOf(COUNTRIES, text(fields, 'country').toUpperCase(), 'country'),
-    stated: stated(fields),
+    stated: stated(fields, how.mapping?.isForeign === true),
   }
   article.agencies = agenciesOf(agencyEvidence(article))
   article.agencyRules = AGENCY_RULES
@@ -218,19 +218,27 @@ function outlet(value: unknown): ArticleOutlet {
 /** In characters, as in articles that are crawled. */
 const LONGEST_SECTION = 100
 
-function stated(fields: Fields): Stated {
-  const written = (name: keyof Stated) =>
-    (fields[name] ?? null) === null ? null : text(fields, name).replace(/\s+/g, ' ')
-  const section = written('section')
-  if (section !== null && (section.length > LONGEST_SECTION || !hasLetterOrDigit(section)))
-    throw new BadLine(`section must be a text of at most ${LONGEST_SECTION} characters, or null.`)
-  const kind = written('kind')
-  const access = written('access')
-  return {
-    section,
-    kind: kind === null ? null : oneOf(KINDS, kind.toLowerCase(), 'kind'),
-    access: access === null ? null : oneOf(ACCESSES, access.toLowerCase(), 'access'),
+/** @param isForeign columns of other programs may have these names, and then say nothing of it */
+function stated(fields: Fields, isForeign: boolean): Stated {
+  const read = <T>(name: keyof Stated, take: (written: string) => T): T | null => {
+    if ((fields[name] ?? null) === null) return null
+    try {
+      return take(text(fields, name).replace(/\s+/g, ' '))
+    } catch (error) {
+      if (isForeign) return null
+      throw error
+    }
   }
+  return {
+    section: read('section', sectionOf),
+    kind: read('kind', written => oneOf(KINDS, written.toLowerCase(), 'kind')),
+    access: read('access', written => oneOf(ACCESSES, written.toLowerCase(), 'access')),
+  }
+}
+
+function sectionOf(written: string): string {
+  if (written.length <= LONGEST_SECTION && hasLetterOrDigit(written)) return written
+  throw new BadLine(`section must be a text of at most ${LONGEST_SECTION} characters, or null.`)
 }
 
 function rights(value: unknown): ArticleRights {

@@ -126,8 +126,8 @@ async function compareFeed(
 /**
  * Where a question may be asked: what lies beside the contract answers all as the contract does.
  */
-const pathOf = (random: Random, { search, outlets }: Asked) =>
-  search === 'expression' || outlets !== null || random.chance(0.3)
+const pathOf = (random: Random, { search, outlets, section, kinds, access }: Asked) =>
+  search === 'expression' || (outlets ?? section ?? kinds ?? access) !== null || random.chance(0.3)
     ? '/explore/articles'
     : '/v1/articles'
 

@@ -30,9 +30,10 @@ export function spell(random: Random, asked: Asked): string {
   add('has_author', asked.hasAuthor === null ? null : random.pick(flag))
   add('outlet', asked.outlet)
   add('author', asked.author)
-  add('section', asked.section)
+  // The contract knows neither of these, even empty.
+  if (asked.section !== null) add('section', asked.section)
   list(random, pairs, 'kind', asked.kinds)
-  add('access', asked.access && cased(random, asked.access))
+  if (asked.access !== null) add('access', cased(random, asked.access))
   add('published_after', reach.publishedAfter && instant(random, reach.publishedAfter, true))
   add('published_before', reach.publishedBefore && upperBound(random, reach.publishedBefore))
   add('ingested_after', ingestedAfter && instant(random, ingestedAfter, false))
