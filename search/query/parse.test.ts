@@ -96,6 +96,10 @@ t.test('the first letter of a term says of which kind it is', async t => {
     [filterTerms({ ...article, authorNos: [] })[2], filterTerms({ ...article, authorNos: [7] })[2]],
     ['H0', 'H1'],
   )
+  const stated = { section: 'Économie', kind: 'opinion', access: 'free' } as const
+  const terms = filterTerms({ ...article, ...stated, authorNos: [] })
+  t.same(terms.slice(4), ['Eeconomie', 'Kopinion', 'Ffree'])
+  t.equal(filterTerms({ ...article, authorNos: [] }).length, 4, 'an outlet that states nothing')
 })
 
 t.test('a query is planned as terms, and their weights', async t => {

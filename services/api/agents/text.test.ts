@@ -59,6 +59,9 @@ t.test('a page is a head, and a numbered line for each article', async t => {
   }
   const line = "“Brug 'dicht'” ·  · NL, nl, no date · relevance 0.5 · id art_1"
   t.equal(pageText([], [bare]), `\n1. ${line}`)
+  const stated = { section: 'x'.repeat(50), kind: 'news' as const, access: 'paid' as const }
+  const section = `${'x'.repeat(39)}…`
+  t.match(pageText([], [{ ...bare, ...stated }]), `no date · ${section} · news · paid · relevance`)
   t.equal(pageText(['x'.repeat(1_001)], []), `${'x'.repeat(999)}…`)
   t.equal(pageText(['x'.repeat(1_000)], []), 'x'.repeat(1_000))
 })

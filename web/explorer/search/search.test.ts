@@ -25,14 +25,15 @@ t.test('an address and its search are the same', async t => {
     { ...NEW_SEARCH, q: ' ' },
     { ...NEW_SEARCH, mode: 'expression' as const },
     read('/?outlets=a.nl'),
+    ...['section=Sport', 'kind=news', 'access=free'].map(stated => read(`/?${stated}`)),
   ]
   t.same(
     others.map(other => isSame(NEW_SEARCH, other)),
-    [true, true, false, false],
+    [true, true, false, false, false, false, false],
   )
   t.same(
     others.map(operationOf).map(path => path.startsWith('/explore')),
-    [false, false, true, true],
+    [false, false, true, true, true, true, true],
   )
 })
 
