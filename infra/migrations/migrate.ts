@@ -5,9 +5,9 @@ import type pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { describe } from '../../shared/log/printable.ts'
 import {
-  countOf,
   FIRST_SCHEMA,
   HeardClient,
+  readColumn,
   refuseOlder,
   refuseUnusable,
   startupOptions,
@@ -74,14 +74,19 @@ async function applyFiles(client: pg.Client): Promise<string[]> {
   await client.query(
     'create table if not exists migrations (number int primary key, name text not null, applied_at timestamptz not null default now())',
   )
-  const newest = await countOf(client, 'select max(number) from migrations')
+  const known = new Set(await readColumn<number>(client, 'select number from migrations'))
+  const newest = Math.max(0, ...known)
   const files = await migrationFiles()
   if (newest > numberOf(files.at(-1) ?? '0'))
     throw new Error(
       `The database is at migration ${newest}, newer than this checkout; update the checkout.`,
     )
   refuseOlder(newest)
-  const missing = files.filter(file => numberOf(file) > newest)
+  // Branches may have landed in another order than their numbers, so a database between two
+  // versions may lack a file below its newest one.
+  const missing = files.filter(
+    file => !known.has(numberOf(file)) && (newest === 0 || numberOf(file) > FIRST_SCHEMA),
+  )
   // An empty database gets the whole first schema or, if this process is killed, nothing.
   const first = missing.filter(file => numberOf(file) <= FIRST_SCHEMA)
   if (first.length > 0) await applyTogether(client, first)

@@ -153,6 +153,17 @@ t.test(
   },
 )
 
+t.test('a file below the newest one that is missing is applied', async t => {
+  const database = await createTestDatabase(t)
+  await database.query('drop table outlet_sets; delete from migrations where number = 48')
+  const { applied } = await migrate(database.url)
+  t.strictSame(
+    applied.map(file => file.slice(0, 4)),
+    ['0048'],
+  )
+  t.strictSame((await database.query('select from outlet_sets')).rows, [])
+})
+
 t.test(
   'a migration that waits for a lock soon gives up, for those behind it, and tries again',
   async t => {
