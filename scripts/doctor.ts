@@ -25,8 +25,8 @@ const CHECKS: Record<string, string> = {
   qdrant: 'Qdrant answers',
   model: 'the model answers',
   queues: 'messages are taken',
-  services: 'crawler, normaliser and embedder run, in the present version',
-  mail: 'the mail server answers, where SMTP_URL names one',
+  services: 'crawler, normaliser, embedder and notifier run, in the present version',
+  mail: 'the mail server answers',
   alerts: 'alerts are told',
   articles: 'articles come in',
   normaliser: 'no page waits for long',
@@ -98,7 +98,11 @@ function unknownIn(causes: readonly Cause[], config: Config): (check: string) =>
     config.DATABASE_URL === '' ? [] : ['qdrant', 'model', ...(usesRedis(config) ? ['queues'] : [])]
   const alone = ['memory', 'mail', ...asked]
   const noModel = unsetOf(config).includes('EMBEDDINGS_URL')
-  return check => (check === 'model' && noModel) || (away && !alone.includes(check))
+  const noMail = config.SMTP_URL === ''
+  return check =>
+    (check === 'model' && noModel) ||
+    (check === 'mail' && noMail) ||
+    (away && !alone.includes(check))
 }
 
 /**
