@@ -242,9 +242,9 @@ export async function readSet(db: Queryable, setId: string): Promise<FrozenSet |
 /** Sets in use whose ids are not those of their candidates, at most a thousand looked at. */
 export async function forgedSets(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<StoredSet & { question: Buffer }>(LATEST)
-  const made = rows.map(({ question, ...stored }) => ({ question, set: setOf(stored) }))
-  const forged = made.filter(({ question, set }) => set.id !== idOf(question, set.candidates))
-  return forged.map(({ set }) => set.id)
+  const isForged = (row: (typeof rows)[number]) =>
+    row.set_id !== idOf(row.question, setOf(row).candidates)
+  return rows.filter(isForged).map(({ set_id }) => set_id)
 }
 
 /**
@@ -284,27 +284,22 @@ function idOf(question: Buffer, { seqs, relevances }: Candidates): string {
   return hash.digest().subarray(0, 12).toString('base64url')
 }
 
+/** SQL: the sets of the last minutes. */
+const setsOf = (minutes: number) => `
+  select set_id, question, array_to_string(seqs, ',') as seqs, array_to_string(relevances, ',') as relevances
+    from semantic_sets where made_at > clock_timestamp() - interval '${minutes} minutes'`
+
 // $1 set_id. Index: the primary key.
-const READ = `
-  select set_id, array_to_string(seqs, ',') as seqs, array_to_string(relevances, ',') as relevances
-  from semantic_sets
-  where set_id = $1 and made_at > clock_timestamp() - interval '10 minutes'`
+const READ = `${setsOf(10)} and set_id = $1`
 
 // Index: semantic_sets_made
-const LATEST = `
-  select set_id, question, array_to_string(seqs, ',') as seqs, array_to_string(relevances, ',') as relevances
-  from semantic_sets
-  where made_at > clock_timestamp() - interval '10 minutes'
-  order by made_at desc limit 1000`
+const LATEST = `${setsOf(10)} order by made_at desc limit 1000`
 
 // $1 question. Index: semantic_sets_question
 const FIND = `
   select case when not pg_is_in_recovery() then ${PRIMARY_HISTORY} end as history, s.*
     from (values (1)) one left join lateral (
-      select set_id, array_to_string(seqs, ',') as seqs, array_to_string(relevances, ',') as relevances
-        from semantic_sets
-       where question = $1 and made_at > clock_timestamp() - interval '5 minutes'
-       order by made_at desc limit 1) s on true`
+      ${setsOf(5)} and question = $1 order by made_at desc limit 1) s on true`
 
 // $1 how many at most. A set serves its cursors for ten minutes. Index: semantic_sets_made. The ids
 // are an array: a join may run the inner statement once for each row, and would then remove all
