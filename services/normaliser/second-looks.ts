@@ -27,7 +27,7 @@ const LASTING = '7 days'
 export interface Judging {
   pool: Pool
   config: Pick<Config, 'RIGHTS_GONE' | 'RIGHTS_NOINDEX'>
-  composer: Composer
+  composer: Pick<Composer, 'compose'>
   write: Write
   signal: AbortSignal
 }
@@ -88,17 +88,20 @@ export async function judgeAnswer(judging: Judging, id?: string): Promise<Judged
   // Threads that end read nothing. The answer stays.
   if (signal.aborted) return null
   const judged = await act(judging, answer, rights)
-  await pool.query(DONE, [answer.id, answer.answeredAt])
+  if (answer.seq === null) await pool.query(FORGET, [answer.id])
+  else await pool.query(DONE, [answer.id, answer.answeredAt])
   return judged
 }
 
 // $1 id, $2 when it came
 const DONE = 'delete from look_answers where id = $1 and answered_at = $2'
+// $1 id of an article that is not there
+const FORGET = 'delete from second_looks where id = $1'
 
 const inflate = promisify(gunzip)
 
 /** What a page states of its article; null: it says nothing of it. */
-async function rightsIn(composer: Composer, answer: Answer): Promise<Rights | null> {
+async function rightsIn(composer: Judging['composer'], answer: Answer): Promise<Rights | null> {
   const { title, url, pageNo, gone, body, foreign, ...page } = answer
   if (gone !== null) return { ...NO_RIGHTS_STATED, refusedBy: { signal: gone, source: 'header' } }
   const composed = await composer

@@ -48,6 +48,8 @@ export interface Actor {
     | 'reindex'
     | 'rights'
     | 'remove'
+    | 'look'
+    | 'move'
   /** Its articles, some repeated. */
   keys: number[]
   /** Of an import's segments. */
@@ -75,6 +77,8 @@ const KINDS: Actor['kind'][] = [
   'reindex',
   'rights',
   'remove',
+  'look',
+  'move',
 ]
 
 /** Whether all its articles are there when it is done. */
@@ -120,7 +124,9 @@ export function failovers(): fc.Arbitrary<Step[]> {
     const [first, ...others] = step!
     const meetings: Meeting[] = [{ at, act: 'fail over', ms }]
     if (behind > 0) meetings.push({ at: Math.max(1, at - behind), act: 'behind', ms: 0 })
-    return [[{ ...first!, kind: 'import', meetings }, ...others]]
+    // Who has met a move that is undone would have to forget it.
+    const beside = others.filter(({ kind }) => behind === 0 || kind !== 'move')
+    return [[{ ...first!, kind: 'import', meetings }, ...beside]]
   })
 }
 
@@ -131,6 +137,30 @@ export function lostRemovals(): fc.Arbitrary<Step[]> {
     const [first, ...others] = step!
     const all = { ...first!, keys, piece: 8 }
     return [[{ ...all, meetings: [] }], [{ ...all, kind: 'remove' }, ...others]]
+  })
+}
+
+/** An outlet moves beside others, and is ended in the middle or sees a failover. */
+export function moves(): fc.Arbitrary<Step[]> {
+  const meeting = fc.record(
+    {
+      at: fc.integer({ min: 1, max: 16 }),
+      act: fc.constantFrom<Meeting['act'][]>('kill', 'murder', 'cut', 'lose', 'fail over'),
+      ms: fc.nat(7),
+    },
+    { noNullPrototype: true },
+  )
+  return fc.tuple(histories(['hold'], 1), meeting).map(([[step], meeting]) => {
+    const [first, ...others] = step!
+    const all = { ...first!, keys: Array.from({ length: KEYS }, (_, at) => at), piece: 8 }
+    return [
+      [{ ...all, kind: 'import', keys: all.keys.slice(0, KEYS / 2) }],
+      [{ ...all, kind: 'move', meetings: [meeting] }, { ...all, kind: 'crawler' }, ...others],
+      [
+        { ...all, kind: 'move' },
+        { ...all, kind: 'normaliser' },
+      ],
+    ]
   })
 }
 
@@ -163,6 +193,7 @@ const partsOf = (key: number) =>
 /** The article of a key as a line of an import. Some want ids that others want, too. */
 export function lineOf(key: number): string {
   const [drawn] = randomArticles(createRandom(key + 1), 1, undefined, 12)
+  const host = drawn!.outlet.domain === MOVING.from ? MOVING.from : 'model.example'
   return JSON.stringify({
     ...drawn,
     publishedAt: undefined,
@@ -171,7 +202,7 @@ export function lineOf(key: number): string {
     ...statedOf(key),
     plain: true,
     title: `${drawn!.title} woord${key}`,
-    url: `https://model.example/${key}`,
+    url: `https://${host}/${key}`,
     ...(key % 4 !== 0 && { body: partsOf(key) }),
     published_at: key % 5 === 0 ? null : TIMES[key % 4],
     ingested_at: [undefined, undefined, null, TIMES[key % 4]][key % 4],
@@ -179,6 +210,19 @@ export function lineOf(key: number): string {
     ...(key % 7 === 0 && { rights: { bounded: true, vector: key % 2 === 0 } }),
   })
 }
+
+/** An outlet of many articles, and the domain to which it moves. */
+export const MOVING = { from: 'dagkoerier.example', to: 'later.example' }
+
+/** An article as a crawler finds it once its outlet has moved. */
+export const movedOf = (article: NewArticle): NewArticle =>
+  article.outlet.domain !== MOVING.from
+    ? article
+    : {
+        ...article,
+        outlet: { ...article.outlet, domain: MOVING.to },
+        addresses: article.addresses.map(address => address.replace(MOVING.from, MOVING.to)),
+      }
 
 /** The article of a key, the same each time. */
 export const articleOf = (key: number): NewArticle => parseArticle(lineOf(key), Infinity)

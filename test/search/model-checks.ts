@@ -8,7 +8,7 @@ import { clearRemoved } from '../../shared/removals/remove.ts'
 import { createRandom } from '../faults/random.ts'
 import { difference, queryOf } from './comparison.ts'
 import { naiveStars } from './copy-histories.ts'
-import { articleOf, type Ended, isWriter, keyOf } from './histories.ts'
+import { articleOf, type Ended, isWriter, keyOf, MOVING } from './histories.ts'
 import { readKnown } from './known.ts'
 import { answer, type Known, type Question } from './oracle.ts'
 import { EVERYTHING, type Follower } from './poller.ts'
@@ -88,7 +88,9 @@ export async function check(world: World, ended: Ended[], page: Page): Promise<v
     for (const one of [index, fresh]) {
       await checkAnswers(one, known, world.scale)
       const shown = await one.articles(known.map(({ seq }) => seq))
-      const withdrawn = shown.filter(({ id, snippet }) => world.bounded.has(id) && snippet !== '')
+      const withdrawn = shown.filter(
+        ({ id, snippet }) => world.bounded.has(id) && (snippet ?? '') !== '',
+      )
       hold(
         withdrawn.length === 0,
         `withdrawn snippets are shown: ${withdrawn.map(({ seq }) => seq)}`,
@@ -147,7 +149,9 @@ async function readRemoved(
 /** Each article is there once, and as it was given. */
 function checkArticles(known: Known[]): void {
   const told = (article: NewArticle) => {
-    const { title, body, publishedAt, authors, outlet, language, country } = article
+    const { title, body, publishedAt, authors, language, country } = article
+    const outlet = { ...article.outlet }
+    if (outlet.domain === MOVING.to) outlet.domain = MOVING.from
     return JSON.stringify({ title, body, publishedAt, authors, outlet, language, country })
   }
   for (const article of known) {
@@ -253,7 +257,7 @@ async function checkCopies({ pool, groups }: World, known: Known[]): Promise<voi
   for (const { seq, publishedAt, ingestedAt, outlet, body } of known)
     stories[Number(seq) - 1] = {
       at: (publishedAt ?? ingestedAt)?.getTime() ?? null,
-      outlet: outlet.domain ?? outlet.name ?? '',
+      outlet: outlet.domain === MOVING.to ? MOVING.from : (outlet.domain ?? outlet.name ?? ''),
       body,
     }
   const stars = naiveStars(

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { failureOf } from '../script.ts'
-import { commands, failovers, histories, lostRemovals } from './histories.ts'
+import { commands, failovers, histories, lostRemovals, moves } from './histories.ts'
 import { startModel } from './model.ts'
 
 const ACTS = ['hold', 'cut', 'lose', 'kill', 'murder', 'thread', 'restart'] as const
@@ -12,6 +12,7 @@ t.test(
     await tryOn(t, histories([...ACTS], 5), { runs: 200, limit: 700_000 })
     await tryOn(t, failovers(), { runs: 20, limit: 400_000 })
     await tryOn(t, lostRemovals(), { runs: 20, limit: 400_000 })
+    await tryOn(t, moves(), { runs: 20, limit: 400_000 })
     // Segments of 1,024 to 4,096 articles.
     await tryOn(t, histories([...ACTS], 1), { runs: 4, scale: 256, limit: 600_000 })
   },

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Actor, failovers, histories, lostRemovals } from './histories.ts'
+import { type Actor, failovers, histories, lostRemovals, moves } from './histories.ts'
 import { startModel } from './model.ts'
 
 /** Alone, one history of each kind is tried; `test/whole.long.test.ts` tries all of them. */
@@ -71,5 +71,12 @@ t.test(
   'what was taken out stays out, and the rest is whole, whatever a failover undoes',
   async t => {
     await tryOn(t, lostRemovals(), { runs: RUNS, limit: 200_000 })
+  },
+)
+
+t.test(
+  'an outlet moves whole or not at all, and nothing of it stands twice, whatever meets the move',
+  async t => {
+    await tryOn(t, moves(), { runs: isWhole ? 3 : 2, limit: 200_000 })
   },
 )

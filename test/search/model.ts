@@ -3,19 +3,29 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import type { Test } from 'tap'
+import { rename } from '../../scripts/outlets/rename.ts'
 import { SEARCH_SETTINGS } from '../../search/index.ts'
 import { makeSegments, openIndexer, SEGMENT_SIZES } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import { BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
-import type { ArticleRow, ArticleWriter, Indexer, SearchIndex } from '../../search/types.ts'
+import type {
+  ArticleRow,
+  ArticleWriter,
+  Indexer,
+  NewArticle,
+  SearchIndex,
+} from '../../search/types.ts'
 import type { Finished } from '../../services/normaliser/normalise.ts'
+import { judgeAnswer } from '../../services/normaliser/second-looks.ts'
 import { indexBatch } from '../../services/normaliser/start.ts'
 import { boundArticles } from '../../shared/articles/bounds.ts'
+import { readConfig } from '../../shared/config/config.ts'
 import { type CopyGroups, openCopyGroups } from '../../shared/copies/pass.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { readOrigins } from '../../shared/outlets/origins.ts'
 import { NO_RIGHTS_STATED } from '../../shared/outlets/rights.ts'
 import { createPool, isTransient, type Pool, transaction } from '../../shared/postgres/pool.ts'
+import { createWriter } from '../../shared/removals/bounding.ts'
 import { clearRemoved, removeArticles } from '../../shared/removals/remove.ts'
 import { createTestDatabase, inDatabase, type TestDatabase } from '../database.ts'
 import { until } from '../fleet.ts'
@@ -30,6 +40,8 @@ import {
   keyOf,
   lineOf,
   type Meeting,
+  MOVING,
+  movedOf,
   type Step,
 } from './histories.ts'
 import { check, frozenPage, tokenise } from './model-checks.ts'
@@ -93,6 +105,7 @@ async function openWorld(cluster: TestCluster, scale: number): Promise<World> {
   }
   const own = await enter()
   const pool = createPool(own.to(database.url), 'model', () => {}, { settings: SEARCH_SETTINGS })
+  await pool.query('create table looked (id text primary key, times int not null)')
   const open = () => {
     const index = openTestIndex(pool)
     return { index, follower: createFollower(index) }
@@ -176,6 +189,7 @@ async function live(steps: Step[], cluster: TestCluster, scale: number): Promise
         await world.reopen()
         for (const one of ended) Object.assign(one, { told: null, isDone: false, bounded: [] })
       }
+      await judgeLeft(world)
       await check(world, [...ended, ...more], page).catch((error: unknown) => {
         throw new Error(
           `after step ${at + 1} of ${steps.length}: ${error instanceof Error ? error.message : error}`,
@@ -188,6 +202,18 @@ async function live(steps: Step[], cluster: TestCluster, scale: number): Promise
 }
 
 const NEVER = new AbortController().signal
+
+/** Judges what killed ones left. Each answer was counted once. */
+async function judgeLeft({ pool }: World): Promise<void> {
+  const { rows } = await pool.query<{ id: string; url: string }>(
+    'select l.id, t.url from look_answers join second_looks l using (id) join article_texts t using (seq)',
+  )
+  for (const one of rows) await judgeLook(pool, one.id, keyOf(one))
+  const { rows: miscounted } = await pool.query(
+    'select id, refusals, times from second_looks left join looked using (id) where refusals is distinct from times',
+  )
+  if (miscounted.length > 0) throw new Error(`miscounted looks: ${JSON.stringify(miscounted)}`)
+}
 
 function unlessAway(error: unknown): void {
   if (!isTransient(error)) throw error
@@ -442,8 +468,10 @@ const ACTS: Record<Actor['kind'], Act> = {
     if (code !== 0) throw new Error(`the import ended with ${code}: ${err}`)
     ended.told = JSON.parse(out)
   },
-  crawler: writing(({ writer, patiently }, { keys, piece, rest }) =>
-    piecemeal(keys, piece, rest, part => patiently(() => writer.write(part.map(articleOf)))),
+  crawler: writing(({ pool, writer, patiently }, { keys, piece, rest }) =>
+    piecemeal(keys, piece, rest, part =>
+      patiently(async () => writer.write(await present(pool, part.map(articleOf)))),
+    ),
   ),
   normaliser: writing(({ pool, writer, patiently }, { keys, piece, rest }) => {
     // The crawler finds an article under so many addresses. Another normaliser may have its pages.
@@ -457,7 +485,12 @@ const ACTS: Record<Actor['kind'], Act> = {
       await patiently(() => pool.query(STORE_PAGES, [part.map(({ url }) => url), names]))
       await patiently(async () => {
         const { rows } = await pool.query<StoredRow>(READ_PAGES, [names])
-        if (rows.length > 0) await indexBatch(writer, LOG, rows.map(finishedOf))
+        const articles = await present(
+          pool,
+          rows.map(({ url }) => articleOf(keyOf({ url }))),
+        )
+        const finished = rows.map((row, at) => finishedOf(row, articles[at]!))
+        if (rows.length > 0) await indexBatch(writer, LOG, finished)
       })
     })
   }),
@@ -493,6 +526,35 @@ const ACTS: Record<Actor['kind'], Act> = {
     })
     await clearRemoved(pool, [], NEVER)
   },
+  async look(pool, { keys, piece, rest }, ended) {
+    ended.doomed = []
+    await piecemeal(keys, piece, rest, async part => {
+      const { rows } = await pool.query<{ seq: bigint; id: string; url: string }>(
+        'select a.seq, a.id, t.url from articles a join article_texts t using (seq) where t.url = any ($1::text[])',
+        [part.slice(0, TAKEN_OUT).map(key => articleOf(key).url)],
+      )
+      for (const { seq, id, url } of rows) {
+        if (isTakenOut(keyOf({ url }))) ended.doomed!.push({ id, key: keyOf({ url }) })
+        await pool.query(ANSWER, [id, seq])
+        await judgeLook(pool, id, keyOf({ url }))
+      }
+    })
+  },
+  async move(pool, { meetings }) {
+    const context = {
+      config: readConfig({}),
+      positionals: [],
+      options: {},
+      openPool: () => pool,
+      signal: NEVER,
+      say() {},
+      print() {},
+    }
+    await patienceOf(meetings)(async () => {
+      await pool.query(ADD_MOVING, [MOVING.from])
+      await rename(context, pool, [MOVING.from, MOVING.to])
+    })
+  },
   async reindex(pool) {
     const { rebuild } = openIndexer(pool, SMALL_SEGMENTS_THREAD)
     const tokeniser = { atOnce: 2, tokenise }
@@ -515,6 +577,45 @@ const ACTS: Record<Actor['kind'], Act> = {
   },
 }
 
+/** Articles as a crawler finds them now. */
+async function present(pool: Pool, articles: NewArticle[]): Promise<NewArticle[]> {
+  const moved = await pool.query('select from outlet_domains where domain = $1', [MOVING.to])
+  return moved.rowCount === 0 ? articles : articles.map(movedOf)
+}
+
+const ADD_MOVING = `
+  insert into outlets (domain, name, country, languages, time_zone)
+  select $1::text, 'Model', 'NL', '{nl}', 'UTC' where not exists (select from outlet_domains where domain = $1)
+  on conflict do nothing`
+
+// The third answer in a row that a page is gone, of an article that is there. $1 id, $2 seq
+const ANSWER = `
+  with outlet as (
+    insert into outlets (domain, name, country, languages, time_zone) values ('model.example', 'Model', 'NL', '{nl}', 'UTC')
+    on conflict (domain) do update set name = 'Model' returning outlet_no
+  ), begun as (
+    insert into second_looks as l (id, outlet_no, seq, refusals, refused_since)
+    select $1::text, outlet_no, $2::bigint, 2, 'epoch' from outlet
+     where exists (select from article_texts where seq = $2) on conflict (id) do update set looked_at = now() returning id, refusals
+  ), answered as (
+    insert into look_answers (id, gone) select id, 'gone' from begun on conflict do nothing returning id
+  )
+  insert into looked as l (id, times) select id, refusals + 1 from answered join begun using (id)
+  on conflict (id) do update set times = l.times + 1`
+
+/** Whether an article is taken out when its page is gone, or only loses snippet and vector. */
+const isTakenOut = (key: number) => key % 3 === 0
+
+/** Judges the answer of a page until it is done. */
+async function judgeLook(pool: Pool, id: string, key: number): Promise<void> {
+  const config = { RIGHTS_NOINDEX: 'keep', RIGHTS_GONE: isTakenOut(key) ? 'remove' : 'blank' }
+  const composer = { compose: () => Promise.reject(new Error('there is no page')) }
+  const write = await createWriter(pool, readConfig({}))
+  const waits = async () =>
+    (await pool.query('select from look_answers where id = $1', [id])).rowCount !== 0
+  while (await waits()) await judgeAnswer({ pool, config, composer, write, signal: NEVER }, id)
+}
+
 /** Of how many articles of a piece: a history also needs articles that stay. */
 const TAKEN_OUT = 2
 
@@ -533,7 +634,7 @@ type StoredRow = { pageNo: bigint; outletNo: number; url: string }
 const LOG = createLogger('model', 'silent')
 
 /** A page as it is when its article is composed. */
-function finishedOf({ pageNo, outletNo, url }: StoredRow): Finished {
+function finishedOf({ pageNo, outletNo, url }: StoredRow, article: NewArticle): Finished {
   const fingerprint = Buffer.from(`${pageNo}`)
   const origins = readOrigins('j1j1j1j1j1')
   const page = {
@@ -545,7 +646,7 @@ function finishedOf({ pageNo, outletNo, url }: StoredRow): Finished {
     lesson: [url],
     rights: NO_RIGHTS_STATED,
   }
-  return { article: { ...articleOf(keyOf({ url })), pageNo }, page }
+  return { article: { ...article, pageNo }, page }
 }
 
 /** An actor whose keys stand for so many articles each, for segments of real sizes. */

@@ -14,6 +14,8 @@ export interface Known extends NewArticle {
   id: string
   seq: bigint
   ingestedAt: Date | null
+  /** Of its outlet, where that has moved. */
+  domains?: string[]
 }
 
 export interface Question extends Omit<ArticleQuery, 'match'> {
@@ -326,7 +328,10 @@ function passes(article: Known, question: Question): boolean {
     (outlet === null ||
       isPartOf(article.outlet.name, outlet) ||
       isPartOf(article.outlet.domain, outlet)) &&
-    (outlets === null || outlets.includes(article.outlet.domain?.toLowerCase() ?? '')) &&
+    (outlets === null ||
+      [article.outlet.domain?.toLowerCase() ?? '', ...(article.domains ?? [])].some(domain =>
+        outlets.includes(domain),
+      )) &&
     (author === null || article.authors.some(name => isPartOf(name, author))) &&
     (section === null || (said.section !== null && foldName(said.section) === foldName(section))) &&
     (kinds === null || kinds.some(one => one === said.kind)) &&
