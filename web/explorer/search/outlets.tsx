@@ -29,6 +29,7 @@ export function Outlets(props: {
   )
   return (
     <>
+      <p class="hint">{words.sets.named}</p>
       {chosen.length > 0 && (
         <ul class="row chips">
           {chosen.map(one => (
