@@ -73,6 +73,9 @@ def pages():
         frame = perscope.to_frame(articles)
         assert len(frame) == len(articles) and str(frame["published_at"].dtype).endswith("UTC]")
         assert len(perscope.to_frame([])) == 0
+        pandas, sys.modules["pandas"] = sys.modules["pandas"], None
+        assert "pip install" in str(raised(ImportError, lambda: perscope.to_frame([])))
+        sys.modules["pandas"] = pandas
 
     async def walk():
         async with perscope.AsyncClient(ROAD, KEY) as client:

@@ -24,7 +24,10 @@ def to_frame(articles: Iterable[Article]) -> pandas.DataFrame:
     Times are UTC; `authors` holds a list of names. `relevance` is a column where an article has
     it. Needs the extra: ``pip install "perscope[pandas]"``.
     """
-    import pandas
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        raise ImportError("to_frame needs pandas: pip install 'perscope[pandas]'") from None
 
     rows = [_row(article) for article in articles]
     columns = [*COLUMNS, *(["relevance"] if any("relevance" in row for row in rows) else [])]
