@@ -164,7 +164,9 @@ t.test('a wrong argument is a tool error that names the member and the right for
     t.match(text, sentence)
   }
   for (const name of ['nix', 'toString', '__proto__'])
-    t.match((await call(name, {})).error, { code: -32_602 }, name)
+    t.match((await call(name, {})).error, { code: -32_602, message: `no tool ${name}; see` }, name)
+  const { error } = await call(`<a>\u0007${'x'.repeat(999)}`, {})
+  t.match(error, { message: /There is no tool [^<>\p{Cc}]{64}; see tools\/list\.$/u })
 })
 
 t.test(

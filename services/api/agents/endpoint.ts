@@ -102,8 +102,10 @@ async function answerMessage(
   server.fallbackRequestHandler = async ({ method, params: { name, arguments: given } = {} }) => {
     if (method === 'tools/list') return { tools: listedTools() }
     if (method !== 'tools/call') throw protocolError(-32_601, 'There is no such method.')
-    if (typeof name !== 'string' || !Object.hasOwn(TOOLS, name))
-      throw protocolError(-32_602, 'See tools/list for names.')
+    if (typeof name !== 'string' || !Object.hasOwn(TOOLS, name)) {
+      const named = typeof name === 'string' ? plain(name, 64) : 'without a name'
+      throw protocolError(-32_602, `There is no tool ${named}; see tools/list.`)
+    }
     response.locals.tool = name
     return call(parts, TOOLS[name]!, given ?? {}, response)
   }
