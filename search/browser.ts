@@ -5,7 +5,14 @@
 
 export { wordRuns } from './analysis/tokens.ts'
 export { fits } from './analysis/wildcard.ts'
-export { type ExpressionProblem, inFull, leavesOf, parseExpression } from './query/expression.ts'
+export {
+  type ExpressionProblem,
+  inFull,
+  leavesOf,
+  type Problem,
+  parseExpression,
+  sentencesOf,
+} from './query/expression.ts'
 export {
   type Match,
   type ParsedQuery,

@@ -72,6 +72,13 @@ t.test('an expression is shown with all its operators', async t => {
 t.test('without a letter or digit nothing is searched for', async t => {
   for (const q of ['', '(', '"..."', '\u02bc'])
     t.strictSame(parseExpression(q), { ok: false, errors: [QUERY_PROBLEMS.nothing] }, q)
+  t.match(parseExpression('trein AND (tram OR'), {
+    errors: [
+      'Nothing follows OR at character 17; write words there.',
+      'The parenthesis at character 11 is not closed; write ).',
+    ],
+  })
+  t.match(parseExpression('a NEAR/3'), { errors: ['Nothing follows NEAR/3 at character 3;'] })
   t.ok(parseExpression('"brug?"').ok, 'a quoted question')
 })
 

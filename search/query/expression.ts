@@ -43,12 +43,14 @@ const EXPRESSION_LIMITS = { words: 64, depth: 8, near: 50 } as const
 
 /**
  * The messages about an expression that cannot be read, by name of the problem. N stands for the
- * character of `q` where the problem is.
+ * character of `q` where the problem is, W for what is written there.
  */
 const EXPRESSION_PROBLEMS = {
-  open: 'What opens at character N is not closed; write another quotation mark, or ).',
+  open: 'The parenthesis at character N is not closed; write ).',
+  quote: 'The quotation mark at character N is not closed; write another.',
   close: 'The parenthesis at character N closes nothing.',
-  lacking: 'The operator at character N lacks words beside it; operators written small are words.',
+  lacking: 'Nothing follows W at character N; write words there.',
+  before: 'Nothing stands before W at character N; write words there.',
   wildcard:
     'No ? can stand in a word, and * only at its start or its end, not as at character N; write ~ before a word for all its forms.',
   part: `The part of a word at character N is too short; write at least ${LEAST_LETTERS} letters beside *.`,
@@ -67,17 +69,39 @@ class Misread extends Error {
   readonly problem: ExpressionProblem
   /** The place in the text of the query, in code units. */
   readonly index: number
+  /** The place of a parenthesis that is not closed either. */
+  readonly open: number | undefined
 
-  constructor(problem: ExpressionProblem, index: number) {
-    super(EXPRESSION_PROBLEMS[problem])
+  constructor(problem: ExpressionProblem, index: number, open?: number) {
+    super(problem)
     this.problem = problem
     this.index = index
+    this.open = open
   }
 }
 
+/** Why a query cannot be read, and where. Places are characters of `q`, counted from 1. */
+export interface Problem {
+  problem: ExpressionProblem
+  at: number
+  /** What is written at `at`. */
+  written: string
+  /** The place of a parenthesis that is not closed either. */
+  open?: number
+}
+
 type ParsedExpression = Parsed<{ kind: 'expression'; tree: Expression }> & {
-  /** Why the query cannot be read, and where: `at` is a character of `q`, counted from 1. */
-  misread?: { problem: ExpressionProblem; at: number }
+  misread?: Problem
+}
+
+/** The sentences about a problem. */
+export function sentencesOf(
+  { problem, at, written, open }: Problem,
+  sentences: Record<ExpressionProblem, string> = EXPRESSION_PROBLEMS,
+): string[] {
+  const sentence = (name: ExpressionProblem, place: number) =>
+    sentences[name].replace(/\bN\b/, `${place}`).replace(/\bW\b/, () => written)
+  return [sentence(problem, at), ...(open === undefined ? [] : [sentence('open', open)])]
 }
 
 /** Parses `q` of a search by expression. */
@@ -87,19 +111,22 @@ export function parseExpression(q: string): ParsedExpression {
   const signs = Array.from(q.normalize('NFC'), (sign, index) => ({ sign, at: index + 1 })).filter(
     ({ sign }) => !/\p{Cf}/u.test(sign),
   )
+  // U+02BC counts as an apostrophe, and not as a letter (decision 44).
+  const text = signs.map(({ sign }) => (sign === 'ʼ' ? "'" : sign)).join('')
   try {
-    // U+02BC counts as an apostrophe, and not as a letter (decision 44).
-    const text = signs.map(({ sign }) => (sign === 'ʼ' ? "'" : sign)).join('')
     const tokens = tokensOf(text)
     return tokens.length === 0
       ? nothing
       : { ok: true, match: { kind: 'expression', tree: treeOf(tokens) } }
   } catch (error) {
     if (!(error instanceof Misread)) throw error
-    const { problem, message } = error
+    const { problem, index, open } = error
     const places = signs.flatMap(({ sign, at }) => Array.from({ length: sign.length }, () => at))
-    const at = places[error.index] ?? 1
-    return { ok: false, errors: [message.replace(/\bN\b/, String(at))], misread: { problem, at } }
+    const placeOf = (one: number) => places[one] ?? 1
+    const written = tokenAt(text, index)?.[0] ?? ''
+    const misread: Problem = { problem, at: placeOf(index), written }
+    if (open !== undefined) misread.open = placeOf(open)
+    return { ok: false, errors: sentencesOf(misread), misread }
   }
 }
 
@@ -202,14 +229,18 @@ const KINDS = {
 } as const
 const isKind = (text: string): text is keyof typeof KINDS => Object.hasOwn(KINDS, text)
 
+function tokenAt(text: string, index: number): RegExpExecArray | null {
+  TOKEN.lastIndex = index
+  return TOKEN.exec(text)
+}
+
 function tokensOf(text: string): Token[] {
   const tokens: Token[] = []
   let count = 0
   for (let index = 0; index < text.length; ) {
-    TOKEN.lastIndex = index
-    const found = TOKEN.exec(text)
+    const found = tokenAt(text, index)
     // The only text that is no token begins with a quotation mark that is never closed.
-    if (found === null) throw new Misread('open', index)
+    if (found === null) throw new Misread('quote', index)
     const token = tokenOf(found, index)
     if (token?.kind === 'words') count += token.words.length
     if (count > EXPRESSION_LIMITS.words) throw new Misread('limit', index)
@@ -275,7 +306,7 @@ function treeOf(tokens: Token[]): Expression {
 function createReader(tokens: Token[]): Reader {
   let next = 0
   return {
-    depth: 0,
+    opened: [],
     inTitle: false,
     peek: () => tokens[next],
     take<K extends Token['kind']>(kind: K): Extract<Token, { kind: K }> | null {
@@ -293,7 +324,8 @@ const isOf = <K extends Token['kind']>(
 ): token is Extract<Token, { kind: K }> => token?.kind === kind
 
 interface Reader {
-  depth: number
+  /** The places of the parentheses around the next token. */
+  opened: number[]
   inTitle: boolean
   peek(): Token | undefined
   /** Takes the next token if it has the given kind. */
@@ -378,10 +410,10 @@ function readOperand(reader: Reader, owner: Token | null): Part {
   const open = reader.take('open')
   if (open !== null) {
     const { index } = open
-    if (++reader.depth > EXPRESSION_LIMITS.depth) throw new Misread('limit', index)
+    if (reader.opened.push(index) > EXPRESSION_LIMITS.depth) throw new Misread('limit', index)
     const part = readOr(reader, open)
     if (reader.take('close') === null) throw new Misread('open', index)
-    reader.depth--
+    reader.opened.pop()
     return { ...part, index }
   }
   const title = reader.take('title')
@@ -403,18 +435,20 @@ function readOperand(reader: Reader, owner: Token | null): Part {
       index: forms.index,
     }
   }
-  throw missing(reader.peek(), owner)
+  throw missing(reader, owner)
 }
 
 /** Makes the error for a missing operand of an operator or of a parenthesis. */
-function missing(found: Token | undefined, owner: Token | null): Misread {
-  if (owner?.kind === 'open' && found?.kind !== 'close') {
-    return found === undefined
+function missing({ peek, opened }: Reader, owner: Token | null): Misread {
+  const found = peek()
+  if (owner !== null && found === undefined) {
+    return owner.kind === 'open'
       ? new Misread('open', owner.index)
-      : new Misread('lacking', found.index)
+      : new Misread('lacking', owner.index, opened.at(-1))
   }
-  if (owner !== null) return new Misread('lacking', owner.index)
-  return new Misread(found?.kind === 'close' ? 'close' : 'lacking', found?.index ?? 0)
+  if (owner !== null && (owner.kind !== 'open' || found?.kind === 'close'))
+    return new Misread('lacking', owner.index)
+  return new Misread(found?.kind === 'close' ? 'close' : 'before', found?.index ?? 0)
 }
 
 /** The tree in which each loose phrase has become a conjunction of its words. */

@@ -1,5 +1,6 @@
 import type { RefObject, VNode } from 'preact'
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { sentencesOf } from '../../search/browser.ts'
 import { LIMITS } from '../../services/api/contract/limits.ts'
 import type { SearchMode } from '../../services/api/contract/parameters.ts'
 import { Button, KeyTaker, Segments, Unfolding, useStateOf } from '../parts/controls.tsx'
@@ -416,15 +417,15 @@ function ReadingLine(props: {
       )
     case 'misread': {
       const signs = [...reading.q]
+      const { at } = reading.misread
       return (
         <p class="problem">
           <span class="misread">
-            {signs.slice(0, reading.at - 1).join('')}
-            <mark>{signs[reading.at - 1]}</mark>
-            {signs.slice(reading.at).join('')}
+            {signs.slice(0, at - 1).join('')}
+            <mark>{signs[at - 1]}</mark>
+            {signs.slice(at).join('')}
           </span>
-          {words.reading.expression?.[reading.problem]?.replace(/\bN\b/, String(reading.at)) ??
-            reading.message}
+          {sentencesOf(reading.misread, words.reading.expression).join(' ')}
         </p>
       )
     }

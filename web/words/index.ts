@@ -12,8 +12,8 @@ import { agoInLuxembourgish } from './luxembourgish.ts'
 export type Words = typeof en & {
   reading: {
     /**
-     * Why an expression cannot be read; N stands for the character. English has none: the page
-     * shows the sentences of the API.
+     * Why an expression cannot be read; N stands for the character, W for what is there. English
+     * has none: the page shows the sentences of the API.
      */
     expression?: Record<ExpressionProblem, string>
   }

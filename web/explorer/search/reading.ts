@@ -1,6 +1,6 @@
 import {
-  type ExpressionProblem,
   inFull,
+  type Problem,
   parseBoolean,
   parseExpression,
   parseKeyword,
@@ -14,8 +14,7 @@ export type Reading =
   | { kind: 'everything' }
   | { kind: 'any' | 'all'; wanted: string[]; excluded: string[]; hints: Hint[] }
   | { kind: 'tree'; text: string }
-  /** `at`: the place of a character, from 1. `message`: the sentence of the API. */
-  | { kind: 'misread'; problem: ExpressionProblem; at: number; message: string; q: string }
+  | { kind: 'misread'; misread: Problem; q: string }
   | { kind: 'meaning'; q: string }
   | { kind: 'problem'; problem: keyof typeof QUERY_PROBLEMS | 'short' | 'long' }
 
@@ -57,16 +56,10 @@ export function readQuery({ q, mode }: Pick<Search, 'q' | 'mode'>): Reading {
 function readExpression(written: string): Reading {
   const parsed = parseExpression(written)
   if (parsed.ok) return { kind: 'tree', text: inFull(parsed.match.tree) }
-  const { misread, errors } = parsed
+  const { misread } = parsed
   return misread === undefined
     ? { kind: 'problem', problem: 'nothing' }
-    : {
-        kind: 'misread',
-        problem: misread.problem,
-        at: misread.at,
-        message: errors[0] ?? '',
-        q: written,
-      }
+    : { kind: 'misread', misread, q: written }
 }
 
 function readMeaning(written: string, length: number): Reading {

@@ -98,9 +98,7 @@ t.test('what cannot be read is said before anything is sent', async t => {
   t.same(readQuery({ q: 'a  AND b', mode: 'expression' }), { kind: 'tree', text: 'a AND b' })
   t.match(readQuery({ q: 'a AND (', mode: 'expression' }), {
     kind: 'misread',
-    problem: 'open',
-    at: 7,
-    message: 'What opens at character 7 is not closed; write another quotation mark, or ).',
+    misread: { problem: 'open', at: 7 },
     q: 'a AND (',
   })
   t.equal(
