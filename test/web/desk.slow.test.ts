@@ -129,7 +129,10 @@ if (browserPath === undefined) {
       await page.getByText('We have sent a mail.').waitFor()
       await page.getByText('The search is kept. Brussels').waitFor()
       await page.getByRole('link', { name: 'Kept searches' }).first().click()
-      t.match(await summary.innerText(), /lezer@example.org · at once · waits for the consent of its owner/)
+      t.match(
+        await summary.innerText(),
+        /lezer@example.org · at once · waits for the consent of its owner/,
+      )
       await picture(page, 'alert')
       t.strictSame(await axe(page), [])
       await told(1)

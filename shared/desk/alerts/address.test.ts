@@ -17,6 +17,7 @@ t.test('an address is taken in one spelling', async t => {
     ['http://own.example:8443/'],
     ['http://other.example:81/'],
     ['MAILTO:Lezer@example.org', 'mailto:Lezer@example.org'],
+    [' lezer@example.org', 'mailto:lezer@example.org'],
   ])
     t.same(await readAddress(written!, MAILING, found), { to })
   const from = { ...CONFIG, SMTP_FROM: 'a@example.org' }
@@ -25,9 +26,9 @@ t.test('an address is taken in one spelling', async t => {
 
 t.test('an address is refused with a reason', async t => {
   for (const [written, why] of [
-    ['', /https:\/\/ or mailto:/],
-    ['ftp://a.example/', /https:\/\/ or mailto:/],
-    [`https://a.example/${'a'.repeat(1_983)}`, /https:\/\/ or mailto:/],
+    ['', /^Write a mail address, as name@/],
+    ['ftp://a.example/', /^Write a mail address, as name@/],
+    [`https://a.example/${'a'.repeat(1_983)}`, /^Write a mail address, as name@/],
     ['https://u@a.example/', /without a name/],
     ['https://:p@a.example/', /without a name/],
     ['http://a.example/', /^Write an address that begins with https:\/\/: http/],
@@ -37,6 +38,7 @@ t.test('an address is refused with a reason', async t => {
     ['https://10.1.2.3/', /^The host 10\.1\.2\.3 has no public/],
     ['https://[::1]/', /no public address/],
     ['mailto:a@example.org?subject=x', /one address/],
+    ['a@', /one address/],
     ['mailto:a\u0000@example.org', /one address/],
     ['mailto:a@b.example,c@d.example', /one address/],
   ] as const)

@@ -28,18 +28,21 @@ export async function readAddress(
   config: Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL' | 'SMTP_FROM'>,
   lookUp: (host: string) => Promise<LookupAddress[]>,
 ): Promise<{ to: string } | { why: string }> {
-  const text = written.trim()
+  const trimmed = written.trim()
+  const text = /^[^:/]+@/.test(trimmed) ? `mailto:${trimmed}` : trimmed
   if (/^mailto:/i.test(text)) {
     const mail = MAIL.exec(text)?.[1]
     if (mail === undefined)
-      return { why: 'Write one address, as mailto:name@example.org, without anything else.' }
+      return { why: 'Write one address, as name@example.org, without anything else.' }
     // The notifier alone may have SMTP_URL, which holds a password.
     const sends = config.SMTP_URL !== '' || config.SMTP_FROM !== ''
     return sends ? { to: `mailto:${mail}` } : { why: 'This server sends no mail.' }
   }
   const url = text.length <= 2_000 && URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol))
-    return { why: 'Write an address that begins with https:// or mailto:.' }
+    return {
+      why: 'Write a mail address, as name@example.org, or an address that begins with https://.',
+    }
   if (url.username !== '' || url.password !== '')
     return { why: 'Write the address without a name or a password.' }
   url.hash = ''

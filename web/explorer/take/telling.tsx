@@ -141,9 +141,9 @@ function AlertForm(props: {
   const [answer, setAnswer] = useState<Answer | null>(null)
   const set = async (event: Event) => {
     event.preventDefault()
-    const address = /^[^:/]+@/.test(to.trim()) ? `mailto:${to.trim()}` : to
-    setAnswer(await onSet({ to: address, when, time_zone: zone, language: mailed }))
+    setAnswer(await onSet({ to, when, time_zone: zone, language: mailed }))
   }
+  const wrong = answer !== null && 'wrong' in answer
   return (
     <>
       <form class="row alert" onSubmit={set}>
@@ -153,9 +153,15 @@ function AlertForm(props: {
             required
             maxLength={2_000}
             value={to}
+            aria-invalid={wrong}
             onInput={event => setTo(event.currentTarget.value)}
           />
         </label>
+        {wrong && (
+          <p class="problem" role="alert">
+            {answer.wrong}
+          </p>
+        )}
         <label>
           {alert.when}
           <select
@@ -228,14 +234,13 @@ function AlertForm(props: {
       </form>
       {own !== null && own.reason !== null && <p class="hint">{own.reason}</p>}
       <div role="status">
-        {own?.state === 'asked' && <p>{alert.asked}</p>}
+        {own?.state === 'asked' && !wrong && <p>{alert.asked}</p>}
         {answer !== null && 'secret' in answer && answer.secret !== '' && (
           <p class="row">
             {alert.secret} <code>{answer.secret}</code>
           </p>
         )}
       </div>
-      {answer !== null && 'wrong' in answer && <p role="alert">{answer.wrong}</p>}
     </>
   )
 }
