@@ -155,17 +155,16 @@ const missingSetting = (name: string, config: Config): UsageError =>
  * then has no message itself.
  */
 export function sentenceOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return sentenceOf(error.errors[0])
-  if (error instanceof TypeError && error.message === 'fetch failed' && error.cause)
-    return sentenceOf(error.cause)
+  const inner = innerOf(error)
+  if (inner !== null) return sentenceOf(inner)
   const refusal = certificateRefusal(error)
   if (refusal !== null) return refusal
   if (error instanceof Error) {
     const message = describe(error).split('\n')[0]!
     const full = fullDisk(error)
     if (full !== null) return `${full} (${message}): free some space there, or move its data.`
-    if ('code' in error && error.code === 'ECONNREFUSED')
-      return `Nothing answers there (${message}); start it, or mend the address.`
+    const ofServer = 'code' in error ? ON_SERVERS[String(error.code)] : undefined
+    if (ofServer !== undefined) return ofServer(message)
     if (/connection timeout|^timeout expired$/.test(message))
       return `Postgres does not answer in time (${message}); start it, or mend DATABASE_URL.`
     if (!('code' in error) || (error.code !== 'EISDIR' && !('path' in error))) return message
@@ -176,11 +175,28 @@ export function sentenceOf(error: unknown): string {
   return describe(error).split('\n')[0]!
 }
 
+/** What an error only wraps; null: nothing. */
+function innerOf(error: unknown): unknown {
+  if (error instanceof AggregateError) return error.errors[0] ?? null
+  const wraps = error instanceof TypeError && error.message === 'fetch failed'
+  return wraps ? (error.cause ?? null) : null
+}
+
 /** Which disk is full; null: the error is another one. */
 export function fullDisk(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : null
   if (code === '53100') return 'Postgres cannot write, because its disk is full'
   return code === 'ENOSPC' || code === 'EDQUOT' ? 'The disk is full' : null
+}
+
+/** By code: of Node, or of Postgres (its manual, appendix A). */
+const ON_SERVERS: Record<string, (message: string) => string> = {
+  ECONNREFUSED: message => `Nothing answers there (${message}); start it, or mend the address.`,
+  ENOTFOUND: message => `There is no such host (${message}); mend the address.`,
+  '28P01': message => `Postgres refuses our account (${message}); mend DATABASE_URL.`,
+  '3D000': message => `Postgres has no such database (${message}); make it, or mend DATABASE_URL.`,
+  '42P01': message =>
+    `The database lacks a table of this version (${message}); run \`npm run migrate\`.`,
 }
 
 const ON_FILES: Record<string, (message: string, path: string) => string> = {
