@@ -5,7 +5,7 @@ import type { Pace } from '../pace.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import { isWithin, type TimeBounds } from '../query/filters.ts'
 import { wildcardsOf } from '../query/holds.ts'
-import type { QueryNode } from '../query/parse.ts'
+import type { Near, PhraseLeaf, QueryNode } from '../query/parse.ts'
 import {
   type DocIdSet,
   difference,
@@ -32,7 +32,7 @@ import {
   TooManyWords,
   WildcardsElsewhere,
 } from './plan.ts'
-import { cheapFirst } from './two-phase.ts'
+import { cheapFirst, limitTo, phrasesOf } from './two-phase.ts'
 
 /*
  * A search matches the parts of the index in turn: stored segments, the archive, in-memory
@@ -444,20 +444,18 @@ async function matchMemory(
 ): Promise<void> {
   if (segments.length === 0) return
   const nameLists = nameTerms.length === 0 ? null : await names.ofMemory(nameTerms, segments)
-  const named = (segment: MemorySegment): Evaluated => ({
-    documents: segment.documents,
-    phrase: segment.phrase,
-    list: term => nameLists?.(segment, term) ?? segment.list(term),
-    near: segment.near,
+  const step = node !== null && phrasesOf(node) > 0 ? WORDS_READ : Infinity
+  const evaluated = segments.map((segment): Evaluated => {
+    const list = (term: string) => nameLists?.(segment, term) ?? segment.list(term)
+    return { ...segmentOf(segment), list }
   })
-  for (const segment of segments) {
+  for (const { at, from, to } of stepsOf(segments, above, filter.watermark, step)) {
+    const segment = segments[at]!
     // A segment may grow during the pause. Matching reads it up to the watermark.
     if (pace.isDue()) await pace.rest()
-    const from = docsUpTo(segment, above)
-    const to = docsUpTo(segment, filter.watermark)
-    if (from >= to) continue
-    const { length } = segment.documents
-    const found = node === null ? rangeSet(from, to, length) : evaluate(node, named(segment))
+    const range = rangeSet(from, to, segment.documents.length)
+    const within = step === Infinity ? null : range
+    const found = node === null ? range : evaluate(node, evaluated[at]!, within)
     const { published, ingested } = segment.times
     const matches = passing(
       found,
@@ -468,6 +466,32 @@ async function matchMemory(
     for (const collector of collectors) collector.collect(matches, reader)
   }
 }
+
+/** The documents of segments after one `seq` up to another, in steps. */
+function* stepsOf(segments: readonly MemorySegment[], above: bigint, upTo: bigint, step: number) {
+  for (const [at, segment] of segments.entries()) {
+    const last = docsUpTo(segment, upTo)
+    for (let from = docsUpTo(segment, above); from < last; from += step)
+      yield { at, from, to: Math.min(from + step, last) }
+  }
+}
+
+/** What a search evaluates of a segment, whose words it looks up once. */
+function segmentOf({ documents, phrase, near }: MemorySegment): Omit<Evaluated, 'list'> {
+  const nears = new Map<Near | PhraseLeaf, ReturnType<MemorySegment['near']>>()
+  return {
+    documents,
+    phrase,
+    near(one) {
+      const known = nears.get(one) ?? near(one)
+      nears.set(one, known)
+      return known
+    },
+  }
+}
+
+/** Documents whose words are read between two looks at the clock, for phrases and NEAR. */
+const WORDS_READ = 64
 
 function readerOf(segment: MemorySegment): SegmentReader {
   const { documents, times } = segment
@@ -511,7 +535,7 @@ function evaluate(node: QueryNode, segment: Evaluated, within: DocIdSet | null =
     case 'phrase':
       return segment.phrase(node.words, node.scope, within)
     case 'near':
-      return segment.near(node.near, evaluate(node.of, segment, within))
+      return segment.near(node.near)(limitTo(evaluate(node.of, segment, within), within))
     case 'or':
       return union(
         node.of.map(clause => evaluate(clause, segment, within)),
@@ -523,7 +547,7 @@ function evaluate(node: QueryNode, segment: Evaluated, within: DocIdSet | null =
       return node.not.reduce(
         (found, clause) =>
           found.count === 0 ? found : difference(found, evaluate(clause, segment, found)),
-        evaluate(node.of, segment, within),
+        limitTo(evaluate(node.of, segment, within), within),
       )
   }
 }
@@ -537,6 +561,6 @@ function conjunction(clauses: QueryNode[], segment: Evaluated, within: DocIdSet 
   return more.reduce(
     (found, clause) =>
       found.count === 0 ? found : intersection(found, evaluate(clause, segment, found)),
-    evaluate(first!, segment, within),
+    limitTo(evaluate(first!, segment, within), within),
   )
 }

@@ -53,7 +53,7 @@ type Evaluate = (lists: PostingLists, size: number, within: DocIdSet | null) => 
  */
 const isFew = (set: DocIdSet) => set.kind === 'array' && set.count * 64 <= set.size
 
-const limitTo = (set: DocIdSet, within: DocIdSet | null) =>
+export const limitTo = (set: DocIdSet, within: DocIdSet | null): DocIdSet =>
   within === null ? set : intersection(within, set)
 
 const isExact = ({ confirmed, candidates }: TwoPhaseMatches) =>
@@ -110,7 +110,7 @@ export const cheapFirst = (clauses: QueryNode[]): QueryNode[] =>
   clauses.toSorted((a, b) => phrasesOf(a) - phrasesOf(b))
 
 /** How many phrases a query has. NEAR counts as a phrase. */
-function phrasesOf(node: QueryNode): number {
+export function phrasesOf(node: QueryNode): number {
   if (node.kind === 'term') return 0
   if (node.kind === 'phrase') return 1
   if (node.kind === 'near') return 1 + phrasesOf(node.of)

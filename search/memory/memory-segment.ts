@@ -52,10 +52,11 @@ export interface MemorySegment {
    */
   phrase(words: string[], scope: 'title' | 'title_body', within: DocIdSet | null): DocIdSet
   /**
-   * The documents of `among` in which the two sides of NEAR are close enough to each other, or
-   * which have a phrase with wildcards.
+   * Returns a function that finds the documents of `among` in which the two sides of NEAR are close
+   * enough to each other, or which have a phrase with wildcards. It knows the words that are here
+   * when it is made.
    */
-  near(near: Near | PhraseLeaf, among: DocIdSet): DocIdSet
+  near(near: Near | PhraseLeaf): (among: DocIdSet) => DocIdSet
   /** The words of its documents, and maybe others. */
   readonly termIds: TermIds
 }
@@ -117,17 +118,18 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
 
     termIds,
 
-    near(near: Near | PhraseLeaf, among: DocIdSet): DocIdSet {
+    near(near: Near | PhraseLeaf): (among: DocIdSet) => DocIdSet {
       const finder = createFinder(allLeaves(near), numbersOf(termIds))
       const isWithin = (from: number, to: number, language: Language) =>
         isIn(near, finder, finder.find(texts.ids(), from, to, language, places))
       const places: number[][] = []
-      return passing(among, doc => {
-        const { language } = documents[doc]!
-        const body = texts.bodyStart(doc)
-        const isInTitle = isWithin(texts.titleStart(doc), body, language)
-        return isInTitle || (!near.inTitle && isWithin(body, texts.end(doc), language))
-      })
+      return among =>
+        passing(among, doc => {
+          const { language } = documents[doc]!
+          const body = texts.bodyStart(doc)
+          const isInTitle = isWithin(texts.titleStart(doc), body, language)
+          return isInTitle || (!near.inTitle && isWithin(body, texts.end(doc), language))
+        })
     },
   }
 }

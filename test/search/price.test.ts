@@ -108,3 +108,18 @@ t.test('a search ends at its next rest when nobody waits for it', async t => {
   t.ok(heard.names.filter(name => name === 'search-words').length > 3)
   await opened.close()
 })
+
+t.test('a search of articles that have no segment yet rests between them', async t => {
+  const index = await openArchiveIndex(t)
+  await index.add(Array.from({ length: 600 }, (_, at) => newArticle(at, { body: 'brug dicht' })))
+  const opened = openTestIndex(index.pool)
+  const parsed = parseExpression('~bruggen NEAR/9 dicht NOT "dicht brug"')
+  if (!parsed.ok) throw new Error('It is not read.')
+  let rests = 0
+  const rest = async () => void rests++
+  const query = { ...EVERYTHING, match: parsed.match, searchIn: 'title_body' as const }
+  const { total } = await opened.search(query, null, { pace: { isDue: () => true, rest } })
+  t.equal(total, 600)
+  t.ok(rests >= 9, `${rests} rests`)
+  await opened.close()
+})
