@@ -172,7 +172,7 @@ if (browserPath === undefined) {
     await page.keyboard.press('Enter')
     await cards(page).first().waitFor()
     t.equal(
-      asked.filter(url => /\/v1\/articles\?(?!.*ingested)/.test(url)).length,
+      asked.filter(url => /\/explore\/articles\?(?!.*ingested)/.test(url)).length,
       2,
       'the trial is the first page',
     )
