@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { Pool } from 'undici'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import { signed } from '../../services/api/contract/cursor.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
@@ -9,12 +9,13 @@ import { createPool, loadSharedSecret } from '../../shared/postgres/pool.ts'
 import { withDatabase } from '../../test/database.ts'
 import { type ApiProcess, benchKey, withApi } from '../api.ts'
 import { type Figures, quantile, rounded, say } from '../figures.ts'
-import { atSteadyRate, createClient, inTurn } from '../load.ts'
+import { atSteadyRate, createClient } from '../load.ts'
 import type { BenchOptions } from '../main.ts'
 import { addVectors } from '../mixed/main.ts'
 import { type BuiltCorpus, buildCorpus } from '../search/build.ts'
 import { type GeneratedCorpus, shuffled } from '../search/generator.ts'
 import { type Bench, inNewDatabase, withServers } from '../servers.ts'
+import type { Sent, SentLoad } from './sender.ts'
 
 /*
  * One key never slows another. One key asks as much as its plan allows, over many connections. The
@@ -32,7 +33,7 @@ const PROCESSES = 2
 const OTHERS = 10
 const KEPT_SEARCHES = 200
 /** ms in which a key that is not measured sends each load first. */
-const WARM_UP = 1_000
+const WARM_UP = 2_000
 
 /** Every second article has the text of the one before it. */
 const paired = (corpus: GeneratedCorpus): GeneratedCorpus => ({
@@ -128,41 +129,16 @@ async function measure(
 
 const ALL = { kind: 'fixed', at: new Date('2000-01-01T00:00:00Z') } as const
 
-interface Sent {
-  method: 'GET' | 'POST'
-  path: string
-  body?: string
-}
-
-/**
- * Sends requests over all connections, without a pause. After a refusal, a connection waits as long
- * as the answer says, or until the load ends.
- */
+/** Sends requests from a thread of its own, until the signal. */
 async function sendAll(base: string, secret: string, requests: Sent[], until: AbortSignal) {
-  const pool = new Pool(base, { connections: CONNECTIONS, headersTimeout: 0, bodyTimeout: 0 })
-  const authorization = `Bearer ${secret}`
-  let good = 0
-  let refused = 0
-  let at = 0
-  await inTurn(CONNECTIONS, until, async () => {
-    const next = requests[at++ % requests.length]!
-    const headers = { authorization, 'content-type': 'application/json', accept: ACCEPTED }
-    try {
-      const answer = await pool.request({ ...next, headers, signal: until })
-      await answer.body.dump()
-      if (answer.statusCode < 300) good++
-      else refused++
-      const seconds = Number(answer.headers['retry-after'] ?? 0)
-      if (answer.statusCode === 429) await pause(seconds * 1_000, undefined, { signal: until })
-    } catch (error) {
-      if (!until.aborted) throw error
-    }
-  })
-  await pool.destroy()
-  return { good, refused }
+  // Many of the dearest requests at once would use up the minute before one is answered.
+  const connections = Math.min(CONNECTIONS, requests.length)
+  const workerData: SentLoad = { base, secret, requests, connections }
+  const worker = new Worker(new URL('./sender.ts', import.meta.url), { workerData })
+  until.addEventListener('abort', () => worker.postMessage('end'), { once: true })
+  const [sent]: { good: number; refused: number }[] = await once(worker, 'message')
+  return sent!
 }
-
-const ACCEPTED = 'application/json, text/event-stream'
 
 /** @param of the key that asks much */
 type Load = (of: { keyId: string; url: string }) => Promise<Sent[]>
