@@ -113,7 +113,7 @@ const NOT_PASSED_ON: Record<string, string> = {
   API_KEY: 'of `npm run poll`',
 }
 const SECRETS: Record<string, string[]> = {
-  OPENSEARCH_PASSWORD: ['api', 'api2'],
+  OPENSEARCH_PASSWORD: ['api', 'api2', 'embedder'],
   REDIS_PASSWORD: ['api', 'api2', 'crawler', 'normaliser', 'embedder', 'notifier'],
   REDIS_SENTINEL_PASSWORD: ['api', 'api2', 'crawler', 'normaliser', 'embedder', 'notifier'],
   OPERATOR_KEY: ['api', 'api2'],
