@@ -3,6 +3,7 @@ import { hostOf, messageId } from '../shared/desk/alerts/messages.ts'
 import { printableLine } from '../shared/log/printable.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { refuseWord, runCommand, UsageError } from '../shared/process/command.ts'
+import { columns } from './terminal/terminal.ts'
 
 // Lets alerts that rest after failures try again. Alerts that their owner, a plan or a search ended
 // stay ended. $1 ids; null: all.
@@ -21,6 +22,7 @@ interface ListedAlert {
   id: string
   key: string
   search: string
+  name: string
   to: string
   when: string
   time_zone: string
@@ -32,10 +34,15 @@ interface ListedAlert {
   dead_letters: number
 }
 
-const described = ({ searchId, keyId, zone, ...one }: Alert, open: number): ListedAlert => ({
+const described = (
+  { searchId, keyId, zone, ...one }: Alert,
+  name: string,
+  open: number,
+): ListedAlert => ({
   id: one.id,
   key: keyId,
   search: searchId,
+  name,
   to: one.to,
   when: one.when,
   time_zone: zone,
@@ -46,6 +53,9 @@ const described = ({ searchId, keyId, zone, ...one }: Alert, open: number): List
   open_messages: open,
   dead_letters: one.rests !== null && one.failingSince !== null ? open : 0,
 })
+
+const HEAD = ['ALERT', 'STATE', 'WHEN', 'TO', 'KEY', 'SEARCH', 'REASON']
+const STATES = { on: 'on', rests: 'rests', asked: 'waits for the consent of its owner' }
 
 await runCommand(
   {
@@ -65,7 +75,8 @@ await runCommand(
       case 'list': {
         refuseWord(ids[0])
         const alerts = await readAlerts(pool)
-        for (const one of alerts) print(options.json === true ? JSON.stringify(one) : lineOf(one))
+        if (options.json === true) for (const one of alerts) print(JSON.stringify(one))
+        else if (alerts.length > 0) print(columns([HEAD, ...alerts.map(lineOf)]))
         return say(alerts.length === 0 ? 'There is no alert.' : `${alerts.length} in all.`)
       }
       case 'test': {
@@ -91,16 +102,23 @@ await runCommand(
   },
 )
 
-/** Alerts, and how many open messages each has. */
+/** Alerts, the names of their searches, and how many open messages each has. */
 async function readAlerts(pool: Pool): Promise<ListedAlert[]> {
   const { rows } = await pool.query<{ id: string; open: number }>(
     'select alert_id as id, count(*)::int as open from alert_messages where delivered_at is null group by 1',
   )
   const open = new Map(rows.map(row => [row.id, row.open]))
-  return (await listAlerts(pool, null)).map(one => described(one, open.get(one.id) ?? 0))
+  const alerts = await listAlerts(pool, null)
+  const kept = await pool.query<{ id: string; name: string }>(
+    'select search_id as id, name from kept_searches where search_id = any ($1)',
+    [alerts.map(({ searchId }) => searchId)],
+  )
+  const names = new Map(kept.rows.map(row => [row.id, row.name]))
+  return alerts.map(one => described(one, names.get(one.searchId) ?? '', open.get(one.id) ?? 0))
 }
 
-function lineOf({ id, key, to, when, state, reason, open_messages: open }: ListedAlert): string {
+function lineOf({ open_messages: open, ...one }: ListedAlert): string[] {
   const waits = open > 0 ? `, ${open} to be sent` : ''
-  return `${id}  ${state}${waits}  ${when}  ${printableLine(to)}  ${key}${reason === null ? '' : `\n  ${printableLine(reason)}`}`
+  const state = `${STATES[one.state]}${waits}`
+  return [one.id, state, one.when, one.to, one.key, one.name, one.reason ?? ''].map(printableLine)
 }

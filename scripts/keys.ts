@@ -31,7 +31,7 @@ await runCommand(
   {
     name: 'keys',
     about:
-      'Issues and ends API keys, and shows and ends what they keep: searches, and feeds that readers read at their cost. Keys are stored hashed: the key itself is printed once, by create and rotate. `export` hands out all that is kept of a key, `delete` removes it. Prints JSON.',
+      'Issues and ends API keys, and shows and ends what they keep: searches, and feeds that readers read at their cost. Keys are stored hashed: the key itself is printed once, by create and rotate. `export` hands out all that is kept of a key, `delete` removes it. ID is the id of a key, KEY its id or its name. Prints JSON.',
     usage: [
       'create --name N --countries NL,BE --history-start 2024-01-01 --rate 60 [--quota 10000]',
       'create --name N --countries NL --history-days 365 --rate 60',

@@ -210,7 +210,7 @@ t.test(
       (await change(secret, 'GET', '')).json.data[0].alert.reason,
       /^It has failed for a day: It answered 500\.$/,
     )
-    t.match((await alerts('list')).out, /rests, 1 to be sent/)
+    t.match((await alerts('list')).out, /^ALERT +STATE [\s\S]*\n.* rests, 1 to be sent /)
     fate.next = () => 200
     const [last] = received.slice(-1)
     t.match(await alerts('retry', mine.id), { code: 0, err: /try again: 1/ })
