@@ -1,8 +1,15 @@
 import type { Doomed, Removal } from '../search/types.ts'
 import { addressKey } from '../shared/articles/address.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, textOf, UsageError } from '../shared/process/command.ts'
+import { countOf, type Pool } from '../shared/postgres/pool.ts'
+import {
+  type CommandContext,
+  runCommand,
+  sentenceOf,
+  textOf,
+  UsageError,
+} from '../shared/process/command.ts'
+import { reasonOf } from '../shared/process/health.ts'
 import { finishRemovals, listRemovals } from '../shared/removals/list.ts'
 import { refuseOlderWriters } from '../shared/removals/locks.ts'
 import {
@@ -15,6 +22,7 @@ import {
   standingOf,
 } from '../shared/removals/remove.ts'
 import { openStores } from '../shared/removals/stores.ts'
+import { VectorFailure } from '../shared/vectors/store.ts'
 import { countFeedsWith } from './articles/feeds-with.ts'
 import { prove } from './articles/proof.ts'
 import { articlesBar, columns } from './terminal/terminal.ts'
@@ -91,19 +99,43 @@ async function remove(context: CommandContext, pool: Pool, words: string[]): Pro
     bar.update(standing.articles)
   }
   bar.stop()
-  const { isListed, left } = await finishRemovals(pool, config, say, signal)
+  const { isListed, left, failure } = await finish(context, pool)
   tell(context, { dryRun, standing, removals, left, unknown: choose.unknown })
-  if (left > 0 || signal.aborted) say('It is not done yet: run the same command again.')
+  if (failure !== null) say(failure)
+  else if (left > 0 || signal.aborted) say('It is not done yet: run the same command again.')
   return left > 0 || signal.aborted || choose.unknown.length > 0 || !isListed ? 1 : 0
 }
 
+/** @returns `failure`: why something is left outside the database; null: nothing failed */
+async function finish(
+  { config, say, signal }: CommandContext,
+  pool: Pool,
+): Promise<{ isListed: boolean; left: number; failure: string | null }> {
+  try {
+    return { ...(await finishRemovals(pool, config, say, signal)), failure: null }
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    const left = await countOf(
+      pool,
+      'select count(*)::int from tombstones where cleared_at is null',
+    )
+    const why =
+      error instanceof VectorFailure
+        ? `Vectors are left, because Qdrant ${reasonOf(error)} (QDRANT_URL, QDRANT_API_KEY)`
+        : `Something is left beside them (${sentenceOf(error)})`
+    const failure = `No search shows what was taken out. ${why}: mend that, then run "npm run articles -- clear".`
+    return { isListed: false, left, failure }
+  }
+}
+
 async function clear(context: CommandContext, pool: Pool): Promise<number> {
-  const { config, say, signal } = context
-  const { isListed, left } = await finishRemovals(pool, config, say, signal)
-  say(
-    left === 0
-      ? 'Nothing is left of what was taken out.'
-      : `${counted(left, 'article')} still to be cleared: run the same command again.`,
+  const { isListed, left, failure } = await finish(context, pool)
+  context.say(
+    failure !== null
+      ? failure
+      : left === 0
+        ? 'Nothing is left of what was taken out.'
+        : `${counted(left, 'article')} still to be cleared: run the same command again.`,
   )
   return left === 0 && isListed ? 0 : 1
 }
@@ -221,12 +253,15 @@ function tell({ options, print, say }: CommandContext, told: Told): void {
     counted(pages, 'page'),
   ].join(', ')
   if (dryRun) {
-    say(`${counted(articles, 'article')} would go. They stand in ${where}.`)
+    say(
+      `${counted(articles, 'article')} would go. ${articles === 1 ? 'It stands' : 'They stand'} in ${where}.`,
+    )
     return
   }
   const before = articles - removals.length
   const again = before > 0 ? `; ${before} were taken out before` : ''
-  say(`Took out ${counted(removals.length, 'article')}${again}. They stood in ${where}.`)
+  const they = articles === 1 ? 'It' : 'They'
+  say(`Took out ${counted(removals.length, 'article')}${again}. ${they} stood in ${where}.`)
 }
 
 interface Row {

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import t from 'tap'
 import { clearArticles, withoutWriters, writeTombstones } from '../../search/removals.ts'
 import { createPool, transaction } from '../../shared/postgres/pool.ts'
@@ -207,4 +208,29 @@ t.test('a citation that meets a removal has the articles that are left', async t
     return { asked }
   })
   t.match(await cited.asked, { status: 201, json: { count: 1 } })
+})
+
+t.test('who takes out an article hears what is left when Qdrant refuses', async t => {
+  const qdrant = createServer((_request, response) => response.writeHead(401).end('{}'))
+  await new Promise<void>(resolve => qdrant.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => qdrant.close())
+  const address = qdrant.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  const env = { DATABASE_URL: api.config.DATABASE_URL, QDRANT_URL: `http://127.0.0.1:${port}` }
+  await api.pool.query(
+    "insert into vector_collections (name, state, model, recipe, dimensions) values ('x', 'serving', 'm', 1, 3)",
+  )
+  t.teardown(() => api.pool.query("delete from vector_collections where name = 'x'"))
+  await api.index([{ title: 'Helemaal alleen' }])
+  const id = (
+    await api.pool.query(
+      "select id from articles join article_texts using (seq) where title = 'Helemaal alleen'",
+    )
+  ).rows[0].id
+  const refused = /Vectors are left, because Qdrant refuses our account or key .*articles -- clear/
+  const { code, err } = await runScript('articles', ['remove', id, '--reason', 'x'], env)
+  t.equal(code, 1)
+  t.match(err, /Took out 1 article\. It stood in/)
+  t.match(err, refused)
+  t.match(await runScript('articles', ['clear'], env), { code: 1, err: refused })
 })
