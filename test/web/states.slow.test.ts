@@ -98,7 +98,9 @@ if (browserPath === undefined) {
         options,
       )
       await page.locator('article.card').first().waitFor()
-      for (const summary of await page.locator('summary:visible').all()) await summary.click()
+      // What is opened may show more that can be opened.
+      const closed = page.locator('details:not([open]) > summary:visible')
+      while ((await closed.count()) > 0) await closed.first().click()
       await page.locator('.chart canvas').waitFor()
       for (const way of ['Download', 'Keep', 'Use in a program']) {
         await page.getByRole('button', { name: way, exact: true }).click()
