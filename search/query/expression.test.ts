@@ -78,6 +78,11 @@ t.test('without a letter or digit nothing is searched for', async t => {
       'The parenthesis at character 11 is not closed; write ).',
     ],
   })
+  t.match(
+    parseExpression('a AND (b AND (c OR'),
+    { errors: [/at character 17/, 'The parenthesis at character 14 is not closed; write ).'] },
+    'the innermost',
+  )
   t.match(parseExpression('a NEAR/3'), { errors: ['Nothing follows NEAR/3 at character 3;'] })
   t.ok(parseExpression('"brug?"').ok, 'a quoted question')
 })
