@@ -138,8 +138,7 @@ function archivePart(
   return {
     startsAt: ahead[0]?.startsAt ?? null,
     async match(collectors) {
-      for (const { kind } of collectors.map(({ question }) => question))
-        if (kind === 'texts' || kind === 'sections') throw new CountedElsewhere(kind)
+      for (const { question } of collectors) refuseUncounted(question)
       try {
         if (nears.length > 0) words = [await verified()]
         for (let from = 0; from < ahead.length; from += INDICES) {
@@ -357,6 +356,16 @@ const pageOf = ({ name, sources, aggs }: Pages, after: unknown): Record<string, 
     },
   },
 })
+
+/** @throws CountedElsewhere when documents of the archive lack what is counted */
+function refuseUncounted(question: Collector['question']): void {
+  const { kind } = question
+  if (kind === 'texts' || kind === 'sections') throw new CountedElsewhere(kind)
+  if (kind === 'terms' && question.terms.some(isStated)) throw new CountedElsewhere('kinds')
+}
+
+/** Whether a term is of a kind or an access. */
+const isStated = (term: string): boolean => term[0] === 'K' || term[0] === 'F'
 
 /** A clause of OpenSearch's query language. */
 type Clause = Readonly<Record<string, unknown>>

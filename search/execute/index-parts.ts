@@ -93,13 +93,13 @@ export const nowhere = (missing: (articles: bigint) => Error): Elsewhere => ({
 })
 
 /**
- * A search cannot count sections, or each text once: some matches are in the archive, which knows
- * neither.
+ * A search cannot count what outlets state, or each text once: some matches are in the archive,
+ * which knows neither.
  */
 export class CountedElsewhere extends Error {
   override name = 'CountedElsewhere'
-  readonly what: 'texts' | 'sections'
-  constructor(what: 'texts' | 'sections') {
+  readonly what: 'texts' | 'sections' | 'kinds'
+  constructor(what: CountedElsewhere['what']) {
     super(`the archive counts no ${what}`)
     this.what = what
   }

@@ -33,6 +33,8 @@ export interface SearchPlan {
   nears: NearWords[]
   /** How many words the wildcards of the query stand for; null: it has none. */
   words: number | null
+  /** Whether it filters by what outlets state: section, kind, access. */
+  isStated: boolean
   scoring: ScoringTerm[]
 }
 
@@ -78,6 +80,7 @@ export function planSearch(
     verification,
     nears: nears.map(near => ({ ...near, node: and([near.node, ...filters]) })),
     words: wildcards.size === 0 ? null : [...wildcards.values()].flat().length,
+    isStated: query.section !== null || query.kinds !== null || query.access !== null,
     scoring,
   }
 }
@@ -116,6 +119,15 @@ export class WildcardsElsewhere extends TooFrequent {
   constructor() {
     super(
       'The archive index holds the oldest of these articles and finds no parts of words; write a later published_after, or whole words.',
+    )
+  }
+}
+
+/** The archive would have to filter by what outlets state, which its documents do not hold. */
+export class StatedElsewhere extends TooFrequent {
+  constructor() {
+    super(
+      'The archive index holds the oldest of these articles and knows no section, kind or access; write a later published_after, or leave these filters out.',
     )
   }
 }

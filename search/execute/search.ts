@@ -28,11 +28,12 @@ import {
   MOST_WORDS,
   planSearch,
   type SearchPlan,
+  StatedElsewhere,
   TooFrequent,
   TooManyWords,
   WildcardsElsewhere,
 } from './plan.ts'
-import { cheapFirst, limitTo, phrasesOf } from './two-phase.ts'
+import { cheapFirst, hasNear, limitTo, phrasesOf } from './two-phase.ts'
 
 /*
  * A search matches the parts of the index in turn: stored segments, the archive, in-memory
@@ -337,6 +338,7 @@ async function collectMatches(
   })
   const isHeld = held.startsAt !== null && plan.filter.above < elsewhere.covered
   if (plan.words !== null && isHeld) throw new WildcardsElsewhere()
+  if (plan.isStated && isHeld) throw new StatedElsewhere()
   const parts = [
     storedSegments({ ...index, meta }, { ...plan, filter: { ...plan.filter, above } }, matchOrder),
     held,
@@ -444,7 +446,7 @@ async function matchMemory(
 ): Promise<void> {
   if (segments.length === 0) return
   const nameLists = nameTerms.length === 0 ? null : await names.ofMemory(nameTerms, segments)
-  const step = node !== null && phrasesOf(node) > 0 ? WORDS_READ : Infinity
+  const step = node !== null && hasNear(node) ? WORDS_READ : Infinity
   const evaluated = segments.map((segment): Evaluated => {
     const list = (term: string) => nameLists?.(segment, term) ?? segment.list(term)
     return { ...segmentOf(segment), list }
@@ -478,6 +480,8 @@ function* stepsOf(segments: readonly MemorySegment[], above: bigint, upTo: bigin
 
 /** What a search evaluates of a segment, whose words it looks up once. */
 function segmentOf({ documents, phrase, near }: MemorySegment): Omit<Evaluated, 'list'> {
+  const results = new Map<QueryNode, DocIdSet>()
+  let length = 0
   const nears = new Map<Near | PhraseLeaf, ReturnType<MemorySegment['near']>>()
   return {
     documents,
@@ -487,10 +491,17 @@ function segmentOf({ documents, phrase, near }: MemorySegment): Omit<Evaluated, 
       nears.set(one, known)
       return known
     },
+    once(node, make) {
+      if (documents.length !== length) results.clear()
+      length = documents.length
+      const known = results.get(node) ?? make()
+      results.set(node, known)
+      return known
+    },
   }
 }
 
-/** Documents whose words are read between two looks at the clock, for phrases and NEAR. */
+/** Documents whose words are read between two looks at the clock, for NEAR. */
 const WORDS_READ = 64
 
 function readerOf(segment: MemorySegment): SegmentReader {
@@ -521,7 +532,10 @@ function docsUpTo({ documents }: MemorySegment, seq: bigint): number {
 }
 
 /** The parts of an in-memory segment that a query is evaluated on. */
-type Evaluated = Pick<MemorySegment, 'documents' | 'list' | 'phrase' | 'near'>
+interface Evaluated extends Pick<MemorySegment, 'documents' | 'list' | 'phrase' | 'near'> {
+  /** Makes the result of a part of a query once, as long as the segment does not grow. */
+  once(node: QueryNode, make: () => DocIdSet): DocIdSet
+}
 
 /**
  * The documents of an in-memory segment that match a query. The result is exact.
@@ -529,6 +543,13 @@ type Evaluated = Pick<MemorySegment, 'documents' | 'list' | 'phrase' | 'near'>
  * @param within only these documents matter, so phrases are checked in these alone; null: in all
  */
 function evaluate(node: QueryNode, segment: Evaluated, within: DocIdSet | null = null): DocIdSet {
+  // Lists cost the same for a few documents as for all.
+  return within === null || phrasesOf(node) > 0
+    ? evaluateAlone(node, segment, within)
+    : segment.once(node, () => evaluateAlone(node, segment, null))
+}
+
+function evaluateAlone(node: QueryNode, segment: Evaluated, within: DocIdSet | null): DocIdSet {
   switch (node.kind) {
     case 'term':
       return segment.list(node.term)

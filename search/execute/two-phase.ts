@@ -118,6 +118,13 @@ export function phrasesOf(node: QueryNode): number {
   return parts.reduce((sum, part) => sum + phrasesOf(part), 0)
 }
 
+/** Whether a query has a NEAR, or a phrase of an expression, which is read as one. */
+export function hasNear(node: QueryNode): boolean {
+  if (node.kind === 'term' || node.kind === 'phrase') return false
+  if (node.kind === 'near') return true
+  return (node.kind === 'andNot' ? [node.of, ...node.not] : node.of).some(hasNear)
+}
+
 /**
  * Evaluates the single terms first; the other clauses then check only the documents that remain.
  * When no document remains, the lists of the other clauses are not needed.

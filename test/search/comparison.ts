@@ -8,6 +8,7 @@ import {
   type SearchIndex,
   type SearchPage,
   type SearchSizes,
+  StatedElsewhere,
   WildcardsElsewhere,
 } from '../../search/index.ts'
 import type { Random } from '../faults/random.ts'
@@ -76,8 +77,9 @@ export async function difference(
       : `refused by one: ${expected === null ? 'the oracle' : 'the parser'}`
   }
   const found = await readPages(index.search, query, sizes).catch((error: unknown) => {
-    // The archive knows no words, so it refuses parts of them.
-    if (error instanceof WildcardsElsewhere && index.stats().elsewhere > 0n) return null
+    // The archive knows no words, so it refuses parts of them, and nothing of what outlets state.
+    const isRefused = error instanceof WildcardsElsewhere || error instanceof StatedElsewhere
+    if (isRefused && index.stats().elsewhere > 0n) return null
     throw error
   })
   if (found === null) return null
