@@ -47,9 +47,9 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
       }, GRACE)
       const maintained = Promise.all([maintenance.close(), days.close(), looks.close()])
       await dispatcher.close()
+      await maintained
       clearTimeout(grace)
       await crawl.parser.close()
-      await maintained
       // Saves the counts of the last visits. Without a database they are lost.
       await crawl.asked.save(pool).catch(() => {})
       crawl.leases.close()

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { addressKey } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Outlet } from '../../shared/outlets/catalogue.ts'
 import { type StoredPage, wholeEntry } from '../../shared/outlets/page.ts'
@@ -104,16 +105,20 @@ const inflate = promisify(gunzip)
 async function rightsIn(composer: Judging['composer'], answer: Answer): Promise<Rights | null> {
   const { title, url, pageNo, gone, body, foreign, ...page } = answer
   if (gone !== null) return { ...NO_RIGHTS_STATED, refusedBy: { signal: gone, source: 'header' } }
-  const composed = await composer
-    .compose({
-      ...page,
-      url,
-      pageId: pageNo ?? 0n,
-      body: await inflate(body, { maxOutputLength: MAX_BYTES }),
-      fetchedAt: page.answeredAt,
-      entry: wholeEntry({ title }, url),
-      foreign: foreign ?? undefined,
-    })
+  // Outlets lead old addresses to their front page or a search, which bears a word of its own.
+  if (addressKey(page.finalUrl) !== addressKey(url)) return null
+  const composed = await inflate(body, { maxOutputLength: MAX_BYTES })
+    .then(inflated =>
+      composer.compose({
+        ...page,
+        url,
+        pageId: pageNo ?? 0n,
+        body: inflated,
+        fetchedAt: page.answeredAt,
+        entry: wholeEntry({ title }, url),
+        foreign: foreign ?? undefined,
+      }),
+    )
     .catch(() => null)
   if (composed === null) return null
   // A paywall stands on the article's own page.

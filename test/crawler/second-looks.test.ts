@@ -100,6 +100,7 @@ t.test('a page that still stands changes nothing, and is asked once a day', asyn
 })
 
 t.test('what a page says later is done as the settings say', async t => {
+  site.on('/hidden', reply(200, HTML, page(NOINDEX)))
   const cases = [
     ['gone', reply(410), {}, WHOLE],
     ['missing', reply(404), { RIGHTS_GONE: 'blank' }, BLANK],
@@ -114,6 +115,7 @@ t.test('what a page says later is done as the settings say', async t => {
       { snippet: true, vector: false },
     ],
     ['moved', redirect(at('/good')), { RIGHTS_GONE: 'blank' }, WHOLE],
+    ['moved to what nobody may show', redirect(at('/hidden')), {}, WHOLE],
     ['failing', reply(500), { RIGHTS_GONE: 'blank' }, WHOLE],
     ['forbidden', reply(403), { RIGHTS_GONE: 'blank' }, WHOLE],
   ] as const
