@@ -151,7 +151,7 @@ function Source(props: { article: Article; isFresh: boolean; now: number | null 
     section,
     kind && words.filters.kinds[kind],
     access && words.filters.accesses[access],
-  ].filter(one => one !== undefined)
+  ].filter((one, at, all) => one !== undefined && all.indexOf(one) === at)
   return (
     <div class="row hint source" lang={document.documentElement.lang}>
       {isFresh && <b class="pill fresh">{words.kept.new}</b>}

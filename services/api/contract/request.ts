@@ -72,7 +72,10 @@ export const readRequest: ReadRequest = createReader(
   createValuesReader(
     PARAMETERS,
     new Map([
-      ['outlets', `There is no such parameter here; ${BESIDE} take it.`],
+      ...['outlets', 'section', 'kind', 'access'].map((name): [string, string] => [
+        name,
+        `There is no such parameter here; ${BESIDE} take it.`,
+      ]),
       [
         'search=expression',
         `Write one of ${PARAMETERS.search.values.join(', ')}; ${BESIDE} take expression.`,

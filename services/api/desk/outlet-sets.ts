@@ -31,7 +31,10 @@ const NAME = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N} '’_()+-]{0,${MOST_
 const SAID_NAME = `Write a name of at most ${MOST_OF_NAME} letters, digits and blanks, without dot or comma.`
 
 const answerList: Handler = async ({ pool, key, searchesOf }, _request, response) => {
-  const data = await setObjects(await listSets(pool, key.id), searchesOf(response), key.plan)
+  const sets = await listSets(pool, key.id)
+  const searches = searchesOf(response)
+  await searches.pay(sets.reduce((sum, one) => sum + one.domains.length, 0) / COSTS.domains)
+  const data = await setObjects(sets, searches, key.plan)
   response.json({ status: 'ok', data })
 }
 
@@ -59,7 +62,8 @@ const answerPut: Handler = async ({ pool, key, searchesOf }, request, response) 
   const set = { name, domains: outlets ?? [] }
   const searches = searchesOf(response)
   // The searches that name the set ask another question from now on, and their alerts look anew.
-  await searches.pay((await usersOf(pool, key.id, name)).length / COSTS.searches)
+  const users = (await usersOf(pool, key.id, name)).length
+  await searches.pay(users / COSTS.searches + set.domains.length / COSTS.domains)
   const put = await putSet(pool, key.id, set).catch(refuse)
   // The key was revoked while the request ran.
   if (put === null) throw new ApiError('invalid_token')
@@ -118,14 +122,13 @@ const LOOKED_AT = 10
 /** Sets for their owner. `unknown` are domains that no outlet with articles of the plan has. */
 async function setObjects(
   sets: OutletSet[],
-  { index, withPermit, pay }: Pick<Searches, 'index' | 'withPermit' | 'pay'>,
+  { index, withPermit }: Pick<Searches, 'index' | 'withPermit'>,
   plan: Plan,
 ) {
   const isKnown = async (domain: string) =>
     (await index.suggest('outlet', domain, coveredBy(plan), LOOKED_AT)).some(
       one => one.field === 'outlet' && one.outlet.domain?.toLowerCase() === domain,
     )
-  await pay(sets.reduce((sum, { domains }) => sum + domains.length, 0) / COSTS.domains)
   return withPermit(async pace => {
     const objects = []
     for (const { name, domains } of sets) {
