@@ -114,7 +114,8 @@ export async function clearArticles(client: Client, articles: Doomed[]): Promise
     await client.query(`delete from ${table} where seq = any ($1::bigint[])`, [seqs])
   await client.query('delete from article_rights where id = any ($1::text[])', [ids])
   await client.query(
-    'update articles set section = null, kind = null, access = null where seq = any ($1::bigint[])',
+    `update articles set section = null, kind = null, access = null
+     where seq = any ($1::bigint[]) and num_nonnulls(section, kind, access) > 0`,
     [seqs],
   )
 }
