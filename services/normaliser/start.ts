@@ -198,6 +198,8 @@ function startCopies(pool: Pool, log: Logger): Repeated {
 
 /** ms between two searches for answers of pages that were asked for again. */
 const LOOKS_TICK = 10_000
+/** ms until the first one: what waits at a start comes first. */
+const FIRST_LOOKS = 30_000
 
 function startLooks(judging: Omit<Judging, 'write' | 'signal'>, log: Logger): Repeated {
   const outage = createOutageLog(log, 'cannot judge second looks', 'second looks are judged again')
@@ -212,7 +214,7 @@ function startLooks(judging: Omit<Judging, 'write' | 'signal'>, log: Logger): Re
       if (deed !== 'none') log.info({ article: id, word, deed }, 'judged a second look')
     }
   }
-  return repeatEvery(LOOKS_TICK, work, { outage })
+  return repeatEvery(LOOKS_TICK, work, { first: FIRST_LOOKS, outage })
 }
 
 /** ms between two searches for segments that have words of articles that were taken out. */
