@@ -369,7 +369,10 @@ t.test(
       return rows.map(({ search }) => search)
     }
     t.match(await (await fetch(new URL(actions[0]!, link), { method: 'POST' })).text(), 'Bruggen')
-    t.same(await left(), ['q=akker', 'q=sloot'])
+    const [, later] = ['molen', 'sloot'].sort(
+      (a, b) => both.indexOf(`${a} een`) - both.indexOf(`${b} een`),
+    )
+    t.same(await left(), ['q=akker', `q=${later}`], 'the first link ends the first search')
     const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })
     t.equal((await fetch(link, { method: 'POST', body })).status, 200)
     t.same(await left(), ['q=akker'], 'one click ends what the mail has, and nothing else')
