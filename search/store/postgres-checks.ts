@@ -79,15 +79,22 @@ const TOMBSTONES = [
    where cleared_at is not null and author_nos <> '{}'`,
 ]
 
-// The highest number that each sequence of a column gave out. The table is read first, because a
-// number that is given out meanwhile makes no fault.
-const SEQUENCES = `
-  select 'clock', 'the next row of ' || t.oid::regclass || ' gets a number that is taken'
-    from pg_depend d join pg_class s on s.oid = d.objid and s.relkind = 'S' join pg_class t on t.oid = d.refobjid
-    join pg_attribute a on a.attrelid = t.oid and a.attnum = d.refobjsubid
-   where d.classid = 'pg_class'::regclass and d.deptype in ('a', 'i') and pg_table_is_visible(t.oid)
-     and (xpath('//m/text()', query_to_xml(format('select max(%I) as m from %s', attname, t.oid::regclass), true, true, '')))[1]::text::bigint
-         > coalesce(pg_sequence_last_value(s.oid), 0)`
+/** Columns whose numbers Postgres gives out. */
+const GIVEN_OUT = [
+  ['publishers', 'publisher_no'],
+  ['authors', 'author_no'],
+  ['segments', 'segment_no'],
+  ['outlets', 'outlet_no'],
+  ['feeds', 'feed_no'],
+  ['pages', 'page_no'],
+]
+
+const SEQUENCES = GIVEN_OUT.map(
+  ([table, column]) => `
+    select 'clock', 'the next row of ${table} gets a number that is taken'
+    from (select max(${column}) as highest from ${table}) t
+    where highest > coalesce(pg_sequence_last_value(pg_get_serial_sequence('${table}', '${column}')), 0)`,
+)
 
 // Each of these statements reads one or two tables as a whole. That takes a second for a million
 // articles.
@@ -108,7 +115,7 @@ const WHOLE = [
    full join (select distinct id from article_addresses) a on a.id = i.id
    where i.id is null or a.id is null`,
   ...TOMBSTONES,
-  SEQUENCES,
+  ...SEQUENCES,
   // A flush or a merge removes them, and does so for some minutes.
   `select 'leftovers', 'segment ' || no || ' is no more, and has words' from (${UNUSED}) unused
    where not exists (select from segments where sealed_at > now() - interval '1 hour')`,
@@ -221,7 +228,7 @@ export async function* readNumbered(
   range: SegmentRange,
 ): AsyncGenerator<NumberedRow[]> {
   for (const { first, last } of partsOf(range, ROWS)) {
-    yield (await client.query<NumberedRow>(NUMBERED_ROWS, [first, last])).rows
+    yield (await client.query<NumberedRow>(GIVEN_OUT_ROWS, [first, last])).rows
   }
 }
 
@@ -233,7 +240,7 @@ const LEFT =
   "gone and (t.seq is not null or w.seq is not null or e.seq is not null or a.author_nos <> '{}')"
 
 // $1 $2 range. Indexes: the primary keys.
-const NUMBERED_ROWS = `
+const GIVEN_OUT_ROWS = `
   select n.seq, a.seq is not null as "isArticle", gone as "isRemoved", t.title, t.body, w.title as "titleWords", w.body as "bodyWords",
     t.url, t.snippet, t.agencies, t.agency_rules as "agencyRules", a.id, a.ingested_at as "ingestedAt", coalesce(b.snippet, false) as "isBounded",
     coalesce(not a.own_time, case when e.page_no is not null or b.page_no is not null then true end) as "isStamped",
