@@ -15,6 +15,7 @@ import {
   lookUpOutlet,
   type Progress,
   selectionOf,
+  type Work,
 } from './reindex/run.ts'
 import { reindexStated, reindexWords } from './reindex/words.ts'
 import { articlesBar } from './terminal/terminal.ts'
@@ -107,7 +108,7 @@ await runCommand(
       vectors: reindexVectors,
       snippets: reindexSnippets,
       copies: reindexCopies,
-      statements: reindexStated,
+      statements: (work: Work) => reindexStated(work, context.config),
     }[selection.what]
     const done = await rebuild({ pool, chosen, run, limit, tell, say: bar.say, signal }).finally(
       () => bar.stop(),

@@ -1,9 +1,12 @@
 import { openIndexer, type SegmentRange, type Tokeniser } from '../../search/indexer.ts'
 import type { DocumentWords, Stated } from '../../search/types.ts'
-import { statedBy } from '../../services/normaliser/compose.ts'
+import { type Composer, composerOptions, openComposer } from '../../services/normaliser/composer.ts'
 import { loadPage } from '../../services/normaliser/pages/load.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
+import type { Config } from '../../shared/config/config.ts'
+import { counted } from '../../shared/log/printable.ts'
+import { isTransient } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { dropPrivileges } from '../../shared/process/privileges.ts'
 import { openTextThreads } from '../articles/reader.ts'
 import { chosenSeqs, noteDone, type Progress, type Work } from './run.ts'
 
@@ -28,16 +31,23 @@ export async function reindexWords(work: Work): Promise<boolean> {
 
 /**
  * Writes what outlets say of the chosen articles, where nothing is stored and the page still is. A
- * segment and its articles change in one transaction.
+ * segment and its articles change in one transaction. A page that cannot be read says nothing.
  *
  * @returns whether it is complete
  */
-export async function reindexStated(work: Work): Promise<boolean> {
+export async function reindexStated(work: Work, config: Config): Promise<boolean> {
+  const problem = dropPrivileges()
+  if (problem !== null) work.say(problem)
   const tokeniser = openTokeniser()
+  const composer = openComposer({ ...composerOptions(config), threads: 1 })
+  const statements = readStatements(work, composer)
   try {
-    return await rebuildWords(work, tokeniser, seqs => readStated(work.pool, seqs, work.signal))
+    return await rebuildWords(work, tokeniser, statements)
   } finally {
-    await tokeniser.close()
+    await Promise.all([tokeniser.close(), composer.close()])
+    const unread = statements.unread()
+    if (unread > 0)
+      work.say(`${counted(unread, 'page')} could not be read: what they say stays unknown.`)
   }
 }
 
@@ -49,25 +59,62 @@ const KEPT = `
    where a.seq = any ($1::bigint[]) and num_nonnulls(a.section, a.kind, a.access) = 0
      and coalesce(p.reason, 'paywall') = 'paywall'`
 
-async function readStated(pool: Pool, seqs: bigint[], signal: AbortSignal) {
-  const said = new Map<bigint, Stated>()
-  const { rows } = await pool.query<{ seq: bigint; no: bigint }>(KEPT, [seqs])
-  for (const { seq, no } of rows) {
-    const loaded = signal.aborted ? null : await loadPage(pool, no, { finished: true })
-    const stated = loaded && statedBy(loaded.page, loaded.page.fetchedAt)
-    if (Object.values(stated ?? {}).some(one => one !== null)) said.set(seq, stated!)
-  }
-  return said
+interface Statements {
+  /** Reads the pages of articles, one after another. */
+  read(seqs: bigint[]): Promise<void>
+  /** What was read of articles of which nothing is stored; null: a page was not read yet. */
+  of(seqs: bigint[]): Promise<ReadonlyMap<bigint, Stated> | null>
+  /** How many pages could not be read. */
+  unread(): number
 }
 
-/** @param statedOf absent: the words are rebuilt, and what outlets say stays */
+/** Reads foreign pages in a thread of the normaliser, with its limits. */
+function readStatements({ pool, signal }: Work, composer: Composer): Statements {
+  const said = new Map<bigint, Stated | null>()
+  let unread = 0
+  const kept = async (seqs: bigint[]) =>
+    (await pool.query<{ seq: bigint; no: bigint }>(KEPT, [seqs])).rows
+  const readPage = async (no: bigint): Promise<Stated | null> => {
+    try {
+      const loaded = await loadPage(pool, no, { finished: true })
+      if (loaded === null) return null
+      const composed = await composer.compose(loaded.page, { now: loaded.page.fetchedAt })
+      return composed.kind === 'article' ? (composed.article.stated ?? null) : null
+    } catch (error) {
+      if (isTransient(error)) throw error
+      unread++
+      return null
+    }
+  }
+  return {
+    async read(seqs) {
+      for (const { seq, no } of await kept(seqs)) {
+        if (signal.aborted) return
+        if (!said.has(seq)) said.set(seq, await readPage(no))
+      }
+    },
+    async of(seqs) {
+      const stated = new Map<bigint, Stated>()
+      for (const { seq } of await kept(seqs)) {
+        const one = said.get(seq)
+        if (one === undefined) return null
+        if (Object.values(one ?? {}).some(value => value !== null)) stated.set(seq, one!)
+      }
+      said.clear()
+      return stated
+    },
+    unread: () => unread,
+  }
+}
+
+/** @param statements absent: the words are rebuilt, and what outlets say stays */
 async function rebuildWords(
   { pool, chosen, run, limit, tell, signal }: Work,
   tokeniser: Tokeniser,
-  statedOf?: (seqs: bigint[]) => Promise<ReadonlyMap<bigint, Stated>>,
+  statements?: Statements,
 ): Promise<boolean> {
   const { rebuild } = openIndexer(pool, SEGMENT_THREAD)
-  if (statedOf === undefined) await rebuild.names(signal)
+  if (statements === undefined) await rebuild.names(signal)
   const progress: Progress = { articles: 0, segments: 0 }
   let { doneTo } = run
   await rebuild.exclusively(rebuild.mend)
@@ -76,16 +123,21 @@ async function rebuildWords(
     tell(progress)
     await limit(articles)
   }
+  /** The chosen articles of the next segment, or the next ones without a segment. */
+  const nextPart = async () => {
+    const next = (await rebuild.ranges()).find(one => one.last > doneTo)
+    const range = next !== undefined && next.first <= doneTo + 1n ? next : null
+    // The first articles may be in the archive. Their segments were then dropped.
+    const end = min(run.last, range?.last ?? (next === undefined ? run.last : next.first - 1n))
+    const most = range === null ? PART : 65_536
+    return { range, end, most, seqs: await chosenSeqs(pool, chosen, doneTo, end, most) }
+  }
   /** @returns the number up to which all articles are done; null when it was interrupted */
-  const segment = async (range: SegmentRange): Promise<bigint | null> => {
-    const seqs = await chosenSeqs(
-      pool,
-      chosen,
-      max(doneTo, range.first - 1n),
-      min(run.last, range.last),
-      65_536,
-    )
-    const stated = await statedOf?.(seqs)
+  const segment = async (
+    range: SegmentRange,
+    seqs: bigint[],
+    stated?: ReadonlyMap<bigint, Stated>,
+  ): Promise<bigint | null> => {
     if (seqs.length === 0 || stated?.size === 0) return signal.aborted ? null : range.last
     const whole = await rebuild.segment(range, {
       tokeniser,
@@ -101,29 +153,30 @@ async function rebuildWords(
   }
   while (doneTo < run.last) {
     if (signal.aborted) return false
+    // Other processes make segments meanwhile.
+    await statements?.read((await nextPart()).seqs)
     let fresh = 0
-    const reached = await rebuild.exclusively(async () => {
-      const range = (await rebuild.ranges()).find(one => one.last > doneTo)
-      if (range !== undefined && range.first <= doneTo + 1n) return segment(range)
-      // The first articles may be in the archive. Their segments were then dropped.
-      const end = range === undefined ? run.last : min(run.last, range.first - 1n)
-      const seqs = await chosenSeqs(pool, chosen, doneTo, end, PART)
-      if (statedOf === undefined) await rebuild.words(seqs, tokeniser)
-      else await rebuild.stated(await statedOf(seqs))
-      await noteDone(pool, chosen.selection, seqs.at(-1) ?? end)
-      fresh = seqs.length
-      progress.articles += fresh
-      return seqs.length < PART ? end : seqs.at(-1)!
+    const reached = await rebuild.exclusively(async (): Promise<bigint | null> => {
+      const { range, end, most, seqs } = await nextPart()
+      const stated = await statements?.of(seqs)
+      if (stated === null) return doneTo
+      if (range === null) {
+        if (stated === undefined) await rebuild.words(seqs, tokeniser)
+        else await rebuild.stated(stated)
+        await noteDone(pool, chosen.selection, seqs.at(-1) ?? end)
+        fresh = seqs.length
+        return seqs.length < most ? end : seqs.at(-1)!
+      }
+      if (stated !== undefined) fresh = seqs.length
+      return segment(range, seqs, stated)
     })
     if (reached === null) return false
     doneTo = reached
-    tell(progress)
-    await limit(fresh)
+    await worked(fresh)
   }
   return true
 }
 
-const max = (a: bigint, b: bigint) => (a > b ? a : b)
 const min = (a: bigint, b: bigint) => (a < b ? a : b)
 
 export interface TokeniseTask {

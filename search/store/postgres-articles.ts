@@ -481,15 +481,16 @@ export async function writeStated(
   client: Client,
   said: ReadonlyMap<bigint, Stated>,
 ): Promise<void> {
+  if (said.size === 0) return
   const all = [...said.values()]
   await client.query(`select ${AMONG_WRITERS}`)
-  await client.query(WRITE_STATED, [
+  const { rowCount } = await client.query(WRITE_STATED, [
     [...said.keys()],
     all.map(one => one.section),
     all.map(one => one.kind),
     all.map(one => one.access),
   ])
-  await raiseWordsVersion(client)
+  if (rowCount) await raiseWordsVersion(client)
 }
 
 interface StoredName {

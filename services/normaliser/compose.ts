@@ -1,5 +1,5 @@
 import { cutText, SNIPPET_LENGTH, snippetOf } from '../../search/analysis/text.ts'
-import type { NewArticle, Stated } from '../../search/types.ts'
+import type { NewArticle } from '../../search/types.ts'
 import { AGENCY_RULES, agenciesOf } from '../../shared/articles/agencies.ts'
 import { PAGE_LIMITS, plainText } from '../../shared/articles/plain-text.ts'
 import { SETTINGS } from '../../shared/config/settings.ts'
@@ -165,14 +165,6 @@ export async function composeArticle(
     titled,
     rights,
   }
-}
-
-/** What the outlet says of an article, by its stored page and its entry in the feed. */
-export function statedBy(page: StoredPage, now: Date): Stated {
-  const title = page.entry?.title ? plainText(page.entry.title) : null
-  const options = { repeated: false, template: null, now, rules: DEFAULT_RULES }
-  const { meta } = readStored(page, title, options)
-  return statementsOf(meta, believedPage(page, meta).entry)
 }
 
 /**
