@@ -55,7 +55,10 @@ await runCommand(
 
 /**
  * Completes the lists of removals in all folders of backups. What this file lacks is what is taken
- * out later, so a list in another folder, which nobody goes on with, would be of no use.
+ * out later, so a list in another folder, which nobody goes on with, would be of no use. The
+ * account of backups may not write into the folder of the archived log.
+ *
+ * @returns false: the list beside the file is not complete
  */
 async function listBeside(
   { config, openPool, say }: CommandContext,
@@ -67,9 +70,11 @@ async function listBeside(
     say(
       `BACKUP_FOLDERS does not name ${own}: what is taken out after this backup is not listed beside it.`,
     )
-  return (
-    folders.length === 0 || listRemovals(openPool({ max: 1, mayBeStandby: true }), folders, say)
-  )
+  const pool = openPool({ max: 1, mayBeStandby: true })
+  let isListed = true
+  for (const folder of folders)
+    if (!(await listRemovals(pool, [folder], say)) && resolve(folder) === own) isListed = false
+  return isListed
 }
 
 /**

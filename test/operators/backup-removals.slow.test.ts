@@ -126,6 +126,17 @@ t.test('a release after the backup is known, too', async t => {
   const alone = t.testdir()
   const apart = await here('backup', join(alone, 'a.backup'))
   t.match(apart, { code: 0, err: /BACKUP_FOLDERS does not name .*is not listed beside it/ })
+  const beside = () =>
+    runScript('backup', [join(alone, 'a.backup'), '--yes'], {
+      DATABASE_URL: source.config.DATABASE_URL,
+      BACKUP_FOLDERS: `${alone},${join(alone, 'closed')}`,
+    })
+  t.match(await beside(), { code: 0, err: /closed was not written \(/ }, 'not beside this file')
+  const itsList = join(alone, 'removals.perscope.ndjson')
+  t.match(await readFile(itsList, 'utf8'), /"reason" : "a court"/)
+  await rm(itsList)
+  await mkdir(itsList)
+  t.match(await beside(), { code: 1, err: /^The list of removals in .* was not written/m })
 })
 
 t.test(
