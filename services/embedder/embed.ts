@@ -19,7 +19,7 @@ import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
 import { startBoss } from '../../shared/queues/boss.ts'
 import { MAINTENANCE } from '../../shared/queues/queues.ts'
-import { finishRemovals, waitsLong } from '../../shared/removals/list.ts'
+import { finishRemovals, listRemovals, waitsLong } from '../../shared/removals/list.ts'
 import { unlessAborted, withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { VectorFailure, type VectorStore } from '../../shared/vectors/store.ts'
@@ -344,18 +344,29 @@ const CLEARING_LATE = 3_000
 
 /**
  * Clears what second looks took out, and what a command left that was ended. Normalisers write
- * segments again.
+ * segments again. A list beside the backups that could not be written is tried again in each round,
+ * without a further warning.
  */
-function startClearing(pool: Pool, config: Config, log: Logger): Repeated {
+export function startClearing(
+  pool: Pool,
+  config: Config,
+  log: Logger,
+  tick = CLEARING_TICK,
+): Repeated {
   const failed = 'cannot clear what was taken out; `npm run articles -- clear` goes on'
   const outage = createOutageLog(log, failed, 'what was taken out is cleared again')
+  let isListed = true
   const work = async (closing: AbortSignal) => {
-    if (!(await waitsLong(pool))) return
-    const say = (sentence: string) => log.warn(sentence)
-    const { left } = await finishRemovals(pool, config, say, closing, async () => {})
-    log.info({ left }, 'cleared what was taken out')
+    if (await waitsLong(pool)) {
+      const say = (sentence: string) => log.warn(sentence)
+      const done = await finishRemovals(pool, config, say, closing, async () => {})
+      isListed = done.isListed
+      log.info({ left: done.left }, 'cleared what was taken out')
+    } else if (!isListed) {
+      isListed = await listRemovals(pool, config.BACKUP_FOLDERS, sentence => log.debug(sentence))
+    }
   }
-  return repeatEvery(CLEARING_TICK, work, { first: CLEARING_TICK / 10, outage })
+  return repeatEvery(tick, work, { first: tick / 10, outage })
 }
 
 const EVERY_MINUTE = '* * * * *'

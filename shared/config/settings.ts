@@ -93,7 +93,7 @@ export const SETTINGS = {
   ),
   BACKUP_FOLDERS: list(
     '',
-    'Folders of backups and of the archived log, comma-separated. `npm run articles` keeps the list of removals in each.',
+    'Folders of backups and of the archived log, comma-separated. `npm run articles`, `npm run backup` and embedders keep the list of removals in each that they can write to.',
   ),
   DATA_DIR: text('.data', 'Where the embedded servers keep their data.'),
   OUTLETS: text('', 'Catalogue that `npm start` crawls. Empty: the sample outlets.'),

@@ -1,8 +1,12 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import t from 'tap'
 import { clearArticles, withoutWriters, writeTombstones } from '../../search/removals.ts'
+import { startClearing } from '../../services/embedder/embed.ts'
+import { createLogger } from '../../shared/log/logger.ts'
 import { createPool, transaction } from '../../shared/postgres/pool.ts'
+import { LIST_NAME } from '../../shared/removals/list.ts'
 import { lockWaits } from '../database.ts'
 import { until } from '../fleet.ts'
 import { runScript } from '../script.ts'
@@ -233,4 +237,21 @@ t.test('who takes out an article hears what is left when Qdrant refuses', async 
   t.match(err, /Took out 1 article\. It stood in/)
   t.match(err, refused)
   t.match(await runScript('articles', ['clear'], env), { code: 1, err: refused })
+})
+
+t.test('an embedder lists what it clears, once the folder is there', async t => {
+  const folder = join(t.testdir(), 'later')
+  const log = createLogger('embedder', 'silent')
+  await api.pool.query(
+    "update tombstones set cleared_at = null, removed_at = removed_at - interval '11 minutes' where number = 1",
+  )
+  const config = { ...api.config, BACKUP_FOLDERS: [folder] }
+  const clearing = startClearing(api.pool, config, log, 200)
+  t.teardown(() => clearing.close())
+  const isCleared = async () =>
+    (await api.pool.query('select from tombstones where cleared_at is null')).rowCount === 0
+  await until(isCleared, 10_000)
+  await mkdir(folder)
+  const list = () => readFile(join(folder, LIST_NAME), 'utf8').catch(() => '')
+  await until(async () => (await list()).startsWith('{"installation"'), 10_000)
 })
