@@ -18,6 +18,8 @@ import {
   isTransient,
   keepingAlive,
   locking,
+  type Pool,
+  readColumn,
   transaction,
   whileLocked,
   withSession,
@@ -185,16 +187,40 @@ t.test('the statements of a caller are told with their time, and end when it lea
   const { rows } = await db.query<{ is: number }>('select $1::int as is, pg_sleep(0.05)', [1])
   t.equal(rows[0]?.is, 1)
   t.ok(took.length === 1 && took[0]! >= 49)
-  const asleep = async () =>
-    (
-      await pool.query(
-        "select from pg_stat_activity where query like '%pg_sleep(60%' and pid <> pg_backend_pid() and state = 'active'",
-      )
-    ).rowCount
   const sleeping = db.query('select pg_sleep(60)')
-  await until(async () => (await asleep()) === 1, 10_000)
+  await until(async () => (await asleep(pool)).length === 1, 10_000)
+  const [pid] = await asleep(pool)
   leaves.abort(new Error('left'))
   await t.rejects(sleeping, /left/)
+  t.same(await asleep(pool), [], 'Postgres has ended it before its caller goes on')
+  t.equal(took.length, 2, 'it is charged, too')
+  const others = [1, 2].map(() => pool.query('select pg_backend_pid() as pid, pg_sleep(0.1)'))
+  const pids = (await Promise.all(others)).map(other => other.rows[0].pid)
+  t.ok(pids.includes(pid), 'its connection serves others')
   await t.rejects(db.query('select 1'), /left/)
-  await until(async () => (await asleep()) === 0, 10_000)
+  t.equal(took.length, 2)
 })
+
+t.test('a statement that does not end when its caller leaves loses its connection', async t => {
+  const { pool } = await createTestPool(t)
+  const leaves = new AbortController()
+  const took: number[] = []
+  const db = endingWith(pool, leaves.signal, async ms => void took.push(ms))
+  const sleeping = db.query(`
+    do $$ begin loop
+      begin perform pg_sleep(60); exception when query_canceled then end;
+    end loop; end $$`)
+  await until(async () => (await asleep(pool)).length === 1, 10_000)
+  leaves.abort(new Error('left'))
+  await t.rejects(sleeping, /left/)
+  t.equal(pool.totalCount, 1, 'only the connection that looks is left')
+  t.equal(took.length, 1)
+  await until(async () => (await asleep(pool)).length === 0, 10_000)
+})
+
+/** The processes of Postgres that sleep for a minute. */
+const asleep = (pool: Pool) =>
+  readColumn<number>(
+    pool,
+    "select pid from pg_stat_activity where query like '%pg_sleep(60%' and pid <> pg_backend_pid() and state = 'active' and datname = current_database()",
+  )

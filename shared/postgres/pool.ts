@@ -4,7 +4,7 @@ import { countOf, readValue } from '../../search/postgres.ts'
 import type { Client, Pool, Queryable } from '../../search/types.ts'
 import type { Logger } from '../log/logger.ts'
 import { createOutageLog, type OutageLog } from '../log/outage.ts'
-import { unlessAborted } from '../resilience/time-limit.ts'
+import { unlessAborted, withTimeLimit } from '../resilience/time-limit.ts'
 
 export {
   type Client,
@@ -36,6 +36,18 @@ export class HeardClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config)
     this.on('error', () => {})
+  }
+}
+
+declare module 'pg' {
+  // The library has these, but its types do not.
+  interface Client {
+    processID: number | null
+    secretKey: number | null
+  }
+  interface Connection {
+    startup(): void
+    cancel(processID: number | null, secretKey: number | null): void
   }
 }
 
@@ -172,12 +184,16 @@ export function createPool(
 /**
  * Runs work on a connection until the signal ends it. The pool keeps the connection after success,
  * and after an error of the statement (`DatabaseError`). It closes the connection after any other
- * failure, and after an interruption, because the statement may still run.
+ * failure. After an interruption it closes the connection too, unless `settle` finds it free.
+ *
+ * @param settle called after an interruption, because the statement may still run. The caller and
+ *   the connection wait for it. Returns whether the connection is free again
  */
 export async function withConnection<T>(
   pool: Pool,
   signal: AbortSignal,
   work: (client: Client) => Promise<T>,
+  settle: (client: Client, working: Promise<T>) => Promise<boolean> = async () => false,
 ): Promise<T> {
   const connecting = pool.connect()
   const client = await unlessAborted(connecting, signal).catch((error: unknown) => {
@@ -194,10 +210,14 @@ export async function withConnection<T>(
     isBroken = true
   }
   client.on('error', onError)
+  const working = work(client)
   try {
-    return await unlessAborted(work(client), signal)
+    return await unlessAborted(working, signal)
   } catch (error) {
-    isBroken ||= signal.aborted || !(error instanceof pg.DatabaseError)
+    const isFree = signal.aborted
+      ? await settle(client, working)
+      : error instanceof pg.DatabaseError
+    isBroken ||= !isFree
     throw error
   } finally {
     client.off('error', onError)
@@ -205,10 +225,16 @@ export async function withConnection<T>(
   }
 }
 
+/** ms that a cancelled statement may take to end. Then its connection is closed. */
+const CANCELLING = 2_000
+
 /**
- * The statements of one caller. When it leaves, those that run end, in Postgres too.
+ * The statements of one caller. When it leaves, Postgres cancels those that run. They hold their
+ * connections until they have ended: a backend whose connection is closed may work on for a second,
+ * beside the backend of the connection that replaces it.
  *
- * @param took called with the ms of each statement. The next one waits for it
+ * @param took called with the ms of each statement, also of one that failed. The next one waits for
+ *   it
  */
 export const endingWith = (
   pool: Pool,
@@ -218,18 +244,43 @@ export const endingWith = (
   Object.create(pool, {
     query: {
       async value(statement: string | pg.QueryConfig, values?: unknown[]) {
-        let ms = 0
-        const found = await withConnection(pool, leaves, async client => {
-          const start = performance.now()
-          const rows = await client.query(statement, values)
-          ms = performance.now() - start
-          return rows
-        })
-        await took(ms)
-        return found
+        let start: number | null = null
+        const run = async (client: Client) => {
+          start = performance.now()
+          return client.query(statement, values)
+        }
+        const settle = (client: Client, working: Promise<unknown>) => {
+          // The connection is free only when the request is over as well. Otherwise the request
+          // could end the next statement.
+          const ended = Promise.allSettled([working, requestCancel(pool, client)])
+          return withTimeLimit(
+            ended.then(() => true),
+            CANCELLING,
+            () => false,
+          )
+        }
+        try {
+          return await withConnection(pool, leaves, run, settle)
+        } finally {
+          if (start !== null) await took(performance.now() - start)
+        }
       },
     },
   })
+
+/**
+ * Asks Postgres to cancel the statement of a connection. Such a request takes a connection of its
+ * own for a moment, but no place among `max_connections`. It fails always: Postgres answers by
+ * closing that connection.
+ */
+async function requestCancel(pool: Pool, { processID, secretKey }: Client): Promise<void> {
+  // This limit is the longer one. So a request that gets no answer never leaves the statement's
+  // connection free.
+  const asking = new HeardClient({ ...pool.options, connectionTimeoutMillis: 2 * CANCELLING })
+  const { connection } = asking
+  connection.startup = () => connection.cancel(processID, secretKey)
+  await asking.connect()
+}
 
 /** Refuses a standby, and a database whose restore did not end. */
 const refuseOthers =
