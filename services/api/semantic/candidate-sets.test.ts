@@ -43,3 +43,37 @@ t.test(
     for (const end of ends) t.ok(end < 1_600, `may take until ${Math.round(end)} ms after it came`)
   },
 )
+
+t.test(
+  'a question keeps its permit until the servers have answered, also when its caller leaves',
+  async t => {
+    const answers = new Map<string, () => void>()
+    const nearest = createNearest({
+      async nearest(text) {
+        await new Promise<void>(answer => answers.set(text, answer))
+        return []
+      },
+    })
+    const permits = createPermits({ atOnce: 1, waiting: 100, patience: 60_000 })
+    const reach = { countries: ['NL' as const], since: 0 }
+    const ask = (text: string, leaves = new AbortController()) =>
+      nearest.ask(text, reach, {
+        ...NO_PERMITS,
+        leaves: leaves.signal,
+        question: <T>(work: () => Promise<T>) => permits.take('key', work, leaves.signal),
+      })
+    const leaving = new AbortController()
+    const left = ask('first', leaving)
+    const joined = ask('first')
+    const next = ask('second')
+    leaving.abort(new Error('left'))
+    await new Promise(setImmediate)
+    t.same([...answers.keys()], ['first'], 'the next question of the key waits')
+    answers.get('first')?.()
+    await t.rejects(left, /left/)
+    t.same(await joined, [], 'who joined it has the answer')
+    t.ok(answers.has('second'))
+    answers.get('second')?.()
+    t.same(await next, [])
+  },
+)

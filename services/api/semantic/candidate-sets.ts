@@ -105,19 +105,30 @@ export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>): Near
       const came = performance.now()
       const left = () => Math.max(came, answeredAt) + BUDGET - performance.now()
       const asked = JSON.stringify([text, reach])
+      let begun: Promise<NearArticle[]> | null = null
+      const begin = async (ends: AbortSignal) => {
+        const ms = Math.ceil(Math.max(1, Math.min(BUDGET, left())))
+        const found = await vectorSearch.nearest(text, reach, ms, ends)
+        answeredAt = performance.now()
+        return found
+      }
       const joinOrBegin = () =>
-        asking.run(asked, permits.leaves, async ends => {
-          const ms = Math.ceil(Math.max(1, Math.min(BUDGET, left())))
-          const found = await vectorSearch.nearest(text, reach, ms, ends)
-          answeredAt = performance.now()
-          return found
+        asking.run(asked, permits.leaves, ends => {
+          begun = begin(ends)
+          return begun
         })
       if (asking.has(asked)) return waitFor('equal question', joinOrBegin())
       const wait = openWait(left)
       const inTurn = permits.question(async () => {
         wait.end()
         wait.signal.throwIfAborted()
-        return joinOrBegin()
+        try {
+          return await joinOrBegin()
+        } finally {
+          // The caller may have left. Its permit stays with the request while the servers work, and
+          // while others wait for it.
+          await Promise.allSettled([begun])
+        }
       })
       return unlessAborted(inTurn, wait.signal).finally(wait.end)
     },

@@ -47,7 +47,8 @@ export interface VectorSearch {
    * The nearest articles of a reach, best first; empty when nothing is embedded yet.
    *
    * @param ms how long it may take, at most `BUDGET`
-   * @param ends aborts when nobody waits for the answer any more
+   * @param ends aborts when nobody waits for the answer any more. The promise settles when the
+   *   servers have nothing left to do, or after `ms`
    * @throws EmbeddingFailure or VectorFailure
    */
   nearest(text: string, reach: Reach, ms: number, ends: AbortSignal): Promise<NearArticle[]>
@@ -75,17 +76,19 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
     { collection, embeddings }: ServingCollection,
     text: string,
     reach: Reach,
-    signal: AbortSignal,
+    limit: AbortSignal,
+    ends: AbortSignal,
   ) {
-    const vector = await vectorOf(collection.name, text, signal, ends =>
-      timed('model', () => twice(ends, () => embeddings.embedQuery(text, ends))),
+    const signal = AbortSignal.any([ends, limit])
+    const vector = await vectorOf(collection.name, text, signal, unused =>
+      timed('model', () => twice(unused, () => embeddings.embedQuery(text, unused))),
     ).catch(error => {
       if (error !== signal.reason) throw error
       throw new EmbeddingFailure('unavailable', 'The embedding endpoint does not answer in time.')
     })
     return timed('vectors', () =>
       twice(signal, () =>
-        within(signal, vectors.search(collection.name, vector, reach, CANDIDATES)),
+        within(limit, vectors.search(collection.name, vector, reach, CANDIDATES)),
       ),
     )
   }
@@ -99,15 +102,16 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
       ms: number,
       ends: AbortSignal,
     ): Promise<NearArticle[]> {
-      const signal = AbortSignal.any([ends, AbortSignal.timeout(ms)])
+      const limit = AbortSignal.timeout(ms)
       const serving = await findServing()
       if (!serving) {
         // Nothing can be found yet, but a failure of the model or the vector store must become
         // visible.
-        await Promise.all([configured.embedQuery(text, signal), within(signal, vectors.ping())])
+        const signal = AbortSignal.any([ends, limit])
+        await Promise.all([configured.embedQuery(text, signal), within(limit, vectors.ping())])
         return []
       }
-      const ask = (now: ServingCollection) => search(now, text, reach, signal)
+      const ask = (now: ServingCollection) => search(now, text, reach, limit, ends)
       return orAnother(pool, findServing, serving, ask, [])
     },
 
@@ -195,12 +199,12 @@ async function twice<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
 }
 
 /**
- * The client of the vector store cannot be aborted. At the abort the caller goes on, and the
+ * The client of the vector store cannot be aborted. At the limit the caller goes on, and the
  * request ends by its own time limit.
  */
-function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return unlessAborted(work, signal).catch(error => {
-    throw error === signal.reason
+function within<T>(limit: AbortSignal, work: Promise<T>): Promise<T> {
+  return unlessAborted(work, limit).catch(error => {
+    throw error === limit.reason
       ? new VectorFailure('unavailable', 'Qdrant does not answer in time.')
       : error
   })
