@@ -38,8 +38,8 @@ export function createSharedWork<T>(): SharedWork<T> {
         return await unlessAborted(one.done, leaves)
       } finally {
         if (--one.waiting === 0) {
-          // Who comes now begins anew.
-          all.delete(name)
+          // Who comes now begins anew. Who came when the work was just done has begun already.
+          if (all.get(name) === one) all.delete(name)
           one.ends.abort(leaves.reason)
         }
       }
