@@ -151,10 +151,13 @@ export function payOf(db: Queryable, response: Response): Pay {
   }
 }
 
-/** Aborts when the client of a request leaves. The work for it then ends. */
+/** Aborts when the client of a request leaves before its answer. The work for it then ends. */
 export function leavesOf(response: Response): AbortSignal {
   const gone = new AbortController()
-  const leave = () => gone.abort(new NoPermit('The caller has left.'))
+  const leave = () => {
+    // A connection that closes after a whole answer is no reason to make an error.
+    if (!response.writableFinished) gone.abort(new NoPermit('The caller has left.'))
+  }
   response.once('close', leave)
   if (response.destroyed) leave()
   return gone.signal
