@@ -50,6 +50,11 @@ export interface EmbeddingOptions {
  * is over. Each would then count as a failure of the model.
  */
 const QUERIES_AT_ONCE = 4
+/**
+ * ms in which a client that leaves takes all its questions with it. Until then none of those that
+ * wait takes the place of one that ended.
+ */
+const LEAVING = 20
 
 /** An endpoint can be expected to answer a search within this many ms. */
 const FAIR = 400
@@ -132,7 +137,11 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
       try {
         const [vector] = await semaphore.run(async () => {
           signal.throwIfAborted()
-          return askOnce([questionText(text)], 'query', signal)
+          try {
+            return await askOnce([questionText(text)], 'query', signal)
+          } finally {
+            if (signal.aborted) await pause(LEAVING)
+          }
         }, signal)
         return vector!
       } catch (error) {
