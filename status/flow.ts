@@ -34,8 +34,13 @@ const READ_FLOW = `
          json_build_object('resting', (select count(*) from feeds where ends > 2 and active)) as feeds,
          (select json_build_object('waiting', waiting, 'oldest', greatest(0, oldest)::float8) from gone) as removals,
          (select json_build_object('waiting', count(*), 'oldest', greatest(0, extract(epoch from now() - min(answered_at)))::float8,
-                                   'asked', (select count(*) from outlets o join second_looks l
-                                               on l.outlet_no = o.outlet_no and l.looked_at > now() - interval '1 day'))
+                                   'asked', (
+                                     with recursive o (no) as (
+                                       select min(outlet_no) from second_looks
+                                       union all select (select min(outlet_no) from second_looks where outlet_no > no) from o where no is not null
+                                     )
+                                     select count(*) from o join second_looks l
+                                       on l.outlet_no = o.no and l.looked_at > now() - interval '1 day'))
             from look_answers) as looks,
          json_build_object('waiting', waiting, 'due', w.due,
                            'stored', (select count(*) from pages where state = 'stored'),
