@@ -21,9 +21,9 @@ import first from './first.json' with { type: 'json' }
 import { bytes, span, unreadInWords } from './words.ts'
 
 /**
- * For each fault, the first thing that an operator should do (`first.json`). The sentences of `cause` say what is
- * wrong and why, then this. `npm start`, `npm run status`, `npm run doctor`, `/status`, the logs
- * and the annotations of alerts all use these words.
+ * For each fault, the first thing that an operator should do (`first.json`). The sentences of
+ * `cause` say what is wrong and why, then this. `npm start`, `npm run status`, `npm run doctor`,
+ * `/status`, the logs and the annotations of alerts all use these words.
  */
 export const FIRST: Readonly<typeof first> = first
 

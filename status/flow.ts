@@ -11,9 +11,10 @@ import { countOf, olderOf, SERVICES } from './machines.ts'
 
 // `last_seq` is the number of articles that ever came: numbers are drawn in the transaction that
 // inserts the articles. Every article has a row in `embeddings`, except those that only words find
-// (`article_rights`), and those that were taken out. Partial indexes of `embeddings` have the articles
-// without a vector. Indexes: pages_waiting, pages_stored, pages_failed, pages_resting,
-// embeddings_due, embeddings_failed, article_rights_silent, second_looks_outlet. Reads all tombstones.
+// (`article_rights`), and those that were taken out. Partial indexes of `embeddings` have the
+// articles without a vector. Indexes: pages_waiting, pages_stored, pages_failed, pages_resting,
+// embeddings_due, embeddings_failed, article_rights_silent, second_looks_outlet. Reads all
+// tombstones.
 const READ_FLOW = `
   with gone as (
     select count(*) filter (where seq > 0) as articles, count(*) filter (where cleared_at is null) as waiting,
