@@ -115,7 +115,7 @@ t.test('what a page says later is done as the settings say', async t => {
       { snippet: true, vector: false },
     ],
     ['moved', redirect(at('/good')), { RIGHTS_GONE: 'blank' }, WHOLE],
-    ['moved to what nobody may show', redirect(at('/hidden')), {}, WHOLE],
+    ['astray', redirect(at('/hidden')), {}, WHOLE],
     ['failing', reply(500), { RIGHTS_GONE: 'blank' }, WHOLE],
     ['forbidden', reply(403), { RIGHTS_GONE: 'blank' }, WHOLE],
   ] as const
