@@ -195,7 +195,7 @@ function createOutput(): Output {
   let articles = 0
   let bytes = 0
   return {
-    async print(data: string | Uint8Array, more = 0): Promise<void> {
+    async print(data, more = 0) {
       articles += more
       bytes += Buffer.byteLength(data)
       hash.update(data)

@@ -22,7 +22,6 @@ import {
   justWait,
   type ListKey,
   openReads,
-  type SegmentMeta,
   type Standbys,
   type WaitFor,
 } from './store/segment-store.ts'
@@ -89,7 +88,7 @@ export function openParts<A extends KeptArticle>(
     closeElsewhere: elsewhere.close,
     knownMeta: () => meta,
 
-    async metaOf(version: bigint): Promise<StoredMeta> {
+    async metaOf(version) {
       if (meta?.version === version) return meta
       const read = await segments.readMeta(version)
       const held = await elsewhere.at(version, (read.segments[0]?.first ?? 1n) - 1n)
@@ -110,7 +109,7 @@ export function openParts<A extends KeptArticle>(
       return meta
     },
 
-    async daysUpTo(lastSeq: bigint): Promise<KnownDays> {
+    async daysUpTo(lastSeq) {
       if (known !== null && known.lastSeq >= lastSeq) return known.days
       const read = await source.readDays(lastSeq)
       // Another search may have read newer days meanwhile.
@@ -118,7 +117,7 @@ export function openParts<A extends KeptArticle>(
       return read.days
     },
 
-    namesOf(articles: SegmentSource[], { outlet, author }: ArticleFilter) {
+    namesOf(articles, { outlet, author }) {
       if (outlet === null && author === null) return NO_NAMES
       return stored.names(
         articles.map(article => article.publisherNo),
@@ -158,11 +157,10 @@ function withNameLists(cache: SegmentCache, names: NameLists, limit: number): Ca
   }
   return {
     ...cache,
-    list: (segment: SegmentMeta, term: string) =>
+    list: (segment, term) =>
       parseNameTerm(term) === null ? cache.list(segment, term) : lists.get({ segment, key: term }),
-    listsOf: (term: string) =>
-      parseNameTerm(term) === null ? cache.listsOf(term) : lists.ofKey(term),
-    async readLists(wanted: ListKey[], version: bigint): Promise<DocIdSet[]> {
+    listsOf: term => (parseNameTerm(term) === null ? cache.listsOf(term) : lists.ofKey(term)),
+    async readLists(wanted, version) {
       const isNamed = wanted.map(one => parseNameTerm(one.term) !== null)
       const [made, read] = await Promise.all([
         make(

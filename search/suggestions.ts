@@ -107,12 +107,7 @@ export function createSuggestions(
     return areFew(old) ? refreshed : old
   }
   return {
-    async find(
-      field: NameField,
-      text: string,
-      { countries, since }: Covered,
-      limit: number,
-    ): Promise<number[]> {
+    async find(field, text, { countries, since }, limit) {
       const { [field]: ranked } = await current()
       const wanted = COUNTRIES.reduce(
         (bits, one, index) => bits | (countries.includes(one) ? 1 << index : 0),
@@ -120,10 +115,10 @@ export function createSuggestions(
       )
       return ranked.find(foldName(text), wanted, minuteFrom(since.getTime()), limit)
     },
-    async ready(): Promise<void> {
+    async ready() {
       if (rankings === null) await refresh()
     },
-    async close(): Promise<void> {
+    async close() {
       closed = true
       await ranking?.catch(() => {})
     },

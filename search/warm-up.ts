@@ -86,7 +86,7 @@ export function startWarmUp(
   const looking = repeat(INTERVAL, look, { outage })
   return {
     warm: first.promise,
-    async stop(): Promise<void> {
+    async stop() {
       first.resolve()
       await Promise.all([looking.close(), ahead.close()])
     },

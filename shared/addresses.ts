@@ -68,7 +68,7 @@ export function addressRule(opened: string[], ports: string[], asksPublic = true
   const ranges = opened.map(readRange)
   const allowed = new Set(ports.map(readPort))
   return {
-    isOpened(text: string): boolean {
+    isOpened(text) {
       if (!ipaddr.isValid(text)) return false
       // `::ffff:127.0.0.1` reaches 127.0.0.1, so this checks 127.0.0.1.
       const address = ipaddr.process(text)
@@ -76,13 +76,13 @@ export function addressRule(opened: string[], ports: string[], asksPublic = true
         ([range, bits]) => range.kind() === address.kind() && address.match(range, bits),
       )
     },
-    isPublic(text: string): boolean {
+    isPublic(text) {
       if (!ipaddr.isValid(text)) return false
       const address = ipaddr.process(text)
       if (address.range() !== 'unicast' || OF_A_CLOUD.has(address.toString())) return false
       return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST)
     },
-    isPublicPort: (port: number): boolean => allowed.has(port),
+    isPublicPort: port => allowed.has(port),
     asksPublic,
   }
 }

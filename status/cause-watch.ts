@@ -59,7 +59,7 @@ export function openWorker(
     pool,
     queues,
     postgres,
-    watch(questions: Parameters<typeof missingAmong>[0] = {}) {
+    watch(questions = {}) {
       const asked = {
         postgres: () => pool.query('select 1'),
         ...questions,
@@ -92,7 +92,7 @@ export function watchCauses(watched: Watched): CauseWatch {
   const restarts = createRestarts()
   const stalls = createStalls()
   return {
-    look: async (): Promise<Cause[]> => causesOf(await readFacts(watched, { restarts, stalls })),
+    look: async () => causesOf(await readFacts(watched, { restarts, stalls })),
   }
 }
 

@@ -95,8 +95,7 @@ export function openArticleReader({
   )
   return {
     threads,
-    read: (lines: LineToRead[]): Promise<ReadResult> =>
-      run({ lines, prepare, latest: Date.now() + ahead, mapping }),
+    read: lines => run({ lines, prepare, latest: Date.now() + ahead, mapping }),
     close,
   }
 }

@@ -79,14 +79,14 @@ export function openTrial(config: Config, signal: AbortSignal): Trial {
     config,
     parser,
     signal,
-    get: (url: URL) => follow(url, askAllowed),
-    async robotsText(url: URL): Promise<string> {
+    get: url => follow(url, askAllowed),
+    async robotsText(url) {
       const answer = await robotsAnswer(url)
       return !(answer instanceof RequestFailure) && answer.status < 300
         ? answer.body.toString('utf8')
         : ''
     },
-    close: (): Promise<void> => parser.close(),
+    close: () => parser.close(),
   }
 }
 

@@ -273,7 +273,7 @@ export function createProgress(print: (line: string) => void): Progress {
   let shown = ''
   let shownAt = 0
   return {
-    show(counts: ShownCounts): void {
+    show(counts) {
       const line = inWords(counts)
       if (line === shown || (!isTerminal && Date.now() - shownAt < LINE_MS)) return
       shown = line
@@ -281,7 +281,7 @@ export function createProgress(print: (line: string) => void): Progress {
       if (isTerminal) process.stdout.write(`\r\x1b[K${line}`)
       else print(line)
     },
-    pause(): void {
+    pause() {
       if (isTerminal && shown !== '') process.stdout.write('\r\x1b[K')
       if (isTerminal) shown = ''
     },

@@ -41,12 +41,12 @@ export function readAnswer(answer: unknown, isScored: boolean): SearchAnswer {
   return {
     total: total === undefined ? null : numberOf(recordOf(total).value),
     hits: listOf(list ?? []).map(hit => hitOf(recordOf(hit), isScored)),
-    counts(name: string): number[] {
+    counts(name) {
       const { buckets, doc_count: single } = aggregation(name)
       if (single !== undefined) return [numberOf(single)]
       return listOf(buckets).map(bucket => numberOf(recordOf(bucket).doc_count))
     },
-    composite(name: string) {
+    composite(name) {
       const { buckets, after_key: after } = aggregation(name)
       const read = listOf(buckets).map(bucket => {
         const { key, doc_count: count, ...found } = recordOf(bucket)

@@ -136,7 +136,7 @@ export function openArchiveClient({
     }
   }
   return {
-    async send(request: ArchiveRequest): Promise<unknown> {
+    async send(request) {
       const end = performance.now() + (request.within ?? timeout)
       let wait = SHORTEST_PAUSE
       for (let tried = 1; ; tried++) {
@@ -152,7 +152,7 @@ export function openArchiveClient({
         }
       }
     },
-    async close(): Promise<void> {
+    async close() {
       await Promise.all(all.map(({ pool }) => pool.destroy()))
     },
   }

@@ -61,7 +61,7 @@ export function createSender({
     }
   }
   return {
-    async send(index: string, range: SegmentRange, signal: AbortSignal): Promise<Filled | null> {
+    async send(index, range, signal) {
       const filled: Filled = { published: null, ingested: null, undated: 0 }
       const pipe = createPipe(body => sendBulk(client, index, body))
       try {

@@ -118,61 +118,56 @@ export interface ArchiveStore {
  */
 export function openArchiveStore(pool: Pool): ArchiveStore {
   return {
-    async readIndices(): Promise<ArchiveIndexState[]> {
+    async readIndices() {
       return (await pool.query<ArchiveIndexState>(INDICES)).rows
     },
 
-    async add({ name, first, last, filledTo, state, analysis }: ArchiveIndexState): Promise<void> {
+    async add({ name, first, last, filledTo, state, analysis }) {
       await pool.query(ADD, [name, first, last, filledTo, state, analysis])
     },
 
-    async advance(
-      name: string,
-      filledTo: bigint,
-      { published, ingested, undated }: Filled,
-    ): Promise<void> {
+    async advance(name, filledTo, { published, ingested, undated }) {
       const date = (time: number | undefined) => (time === undefined ? null : new Date(time))
       const times = [published?.first, published?.last, ingested?.first, ingested?.last].map(date)
       await changing(pool, client => client.query(ADVANCE, [name, filledTo, ...times, undated]))
     },
 
-    async replace(name: string): Promise<void> {
+    async replace(name) {
       await changing(pool, async client => {
         await client.query(RETIRE_OLD, [name])
         await client.query("update archive_indices set state = 'serving' where name = $1", [name])
       })
     },
 
-    async markStale(names: readonly string[]): Promise<void> {
+    async markStale(names) {
       await pool.query('update archive_indices set analysis = 0 where name = any ($1::text[])', [
         names,
       ])
     },
 
-    async retire(names: readonly string[]): Promise<void> {
+    async retire(names) {
       await pool.query(
         "update archive_indices set state = 'retired' where name = any ($1::text[])",
         [names],
       )
     },
 
-    async retireAll(): Promise<void> {
+    async retireAll() {
       await changing(pool, client => client.query("update archive_indices set state = 'retired'"))
     },
 
-    async forget(name: string): Promise<void> {
+    async forget(name) {
       await pool.query("delete from archive_indices where name = $1 and state = 'retired'", [name])
     },
 
-    releaseNext: (): Promise<number> => changing(pool, releaseNext),
+    releaseNext: () => changing(pool, releaseNext),
 
-    readRemoved: ({ first, last }: SegmentRange): Promise<number[]> =>
-      readColumn<number>(pool, REMOVED, [first, last]),
+    readRemoved: ({ first, last }) => readColumn<number>(pool, REMOVED, [first, last]),
 
-    readReleasedTo: async (): Promise<bigint> =>
+    readReleasedTo: async () =>
       (await readValue<bigint>(pool, 'select released_to from segments_version'))!,
 
-    async restored(client: Client, releasedTo: bigint): Promise<void> {
+    async restored(client, releasedTo) {
       await client.query('update segments_version set released_to = $1', [releasedTo])
     },
 

@@ -94,8 +94,8 @@ export function openArchiveWriter(
     return newest < covered ? newest : covered
   }
   return {
-    countDue: async (): Promise<number> => countDue({ client, store, until: await until() }),
-    async fill(worked: Worked, signal: AbortSignal): Promise<boolean> {
+    countDue: async () => countDue({ client, store, until: await until() }),
+    async fill(worked, signal) {
       const source = postgresArticles(openReads(pool))
       const { prefix } = settings
       return fillArchive({
@@ -109,11 +109,11 @@ export function openArchiveWriter(
         until: await until(),
       })
     },
-    async markStale(): Promise<void> {
+    async markStale() {
       const serving = (await store.readIndices()).filter(one => one.state === 'serving')
       await store.markStale(serving.map(one => one.name))
     },
-    async release(worked: Worked, signal: AbortSignal): Promise<boolean> {
+    async release(worked, signal) {
       while (!signal.aborted) {
         const articles = await store.releaseNext()
         if (articles === 0) return true
@@ -121,13 +121,13 @@ export function openArchiveWriter(
       }
       return false
     },
-    async empty(worked: Worked, signal: AbortSignal): Promise<boolean> {
+    async empty(worked, signal) {
       if (!(await restoreSegments(pool, store, segment, worked, signal))) return false
       await store.retireAll()
       await deleteRetired({ client, store })
       return true
     },
-    async countReleased(task: 'release' | 'empty'): Promise<number> {
+    async countReleased(task) {
       const released = Number(await store.readReleasedTo())
       if (task === 'empty') return released
       const all = await store.readIndices()

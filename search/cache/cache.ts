@@ -33,11 +33,10 @@ export function createCache<K extends {}, V extends {}>(limit: number): Cache<K,
   // wrapper.
   const cache = new LRUCache<K, { value: V }>({ maxSize })
   return {
-    get: (key: K): V | undefined => cache.get(key)?.value,
-    set: (key: K, value: V, bytes: number): undefined =>
-      void cache.set(key, { value }, { size: bytes + ENTRY_BYTES }),
-    keys: (): Generator<K, void, unknown> => cache.keys(),
-    stats: (): CacheStats => ({ limit: maxSize, used: cache.calculatedSize }),
+    get: key => cache.get(key)?.value,
+    set: (key, value, bytes) => void cache.set(key, { value }, { size: bytes + ENTRY_BYTES }),
+    keys: () => cache.keys(),
+    stats: () => ({ limit: maxSize, used: cache.calculatedSize }),
   }
 }
 
@@ -130,15 +129,14 @@ export interface CacheBySegment<V> {
 export function createCacheBySegment<V>(limit: number): CacheBySegment<V> {
   const entries = createCache<string, Entry<V>>(limit)
   return {
-    get: ({ segment, key }: OfSegment): V | undefined =>
-      entries.get(key)?.bySegment.get(segment.no)?.value,
+    get: ({ segment, key }) => entries.get(key)?.bySegment.get(segment.no)?.value,
 
-    ofKey(key: string) {
+    ofKey(key) {
       const bySegment = entries.get(key)?.bySegment
       return (segment: SegmentMeta): V | undefined => bySegment?.get(segment.no)?.value
     },
 
-    set({ segment, key }: OfSegment, value: V, bytes: number): void {
+    set({ segment, key }, value, bytes) {
       const before = entries.get(key)
       const part = {
         value,
@@ -159,7 +157,7 @@ export function createCacheBySegment<V>(limit: number): CacheBySegment<V> {
       entries.set(key, { bytes: sum, bySegment }, sum)
     },
 
-    latestKeys(most: number): string[] {
+    latestKeys(most) {
       const keys: string[] = []
       for (const key of entries.keys()) {
         if (keys.length === most) break
@@ -168,7 +166,7 @@ export function createCacheBySegment<V>(limit: number): CacheBySegment<V> {
       return keys
     },
 
-    stats: (): CacheStats => entries.stats(),
+    stats: () => entries.stats(),
   }
 }
 
@@ -203,9 +201,9 @@ export interface CountCache {
 export function createCountCache(limit: number): CountCache {
   const byQuery = createCache<string, KnownCounts>(limit)
   return {
-    of: (query: string): KnownCounts => byQuery.get(query) ?? new Map(),
+    of: query => byQuery.get(query) ?? new Map(),
 
-    keep(query: string, counts: KnownCounts, current: Iterable<number>): void {
+    keep(query, counts, current) {
       const kept: KnownCounts = new Map()
       for (const no of current) {
         const known = counts.get(no)
@@ -214,7 +212,7 @@ export function createCountCache(limit: number): CountCache {
       byQuery.set(query, kept, query.length + kept.size * COUNT_BYTES + ENTRY_BYTES)
     },
 
-    stats: (): CacheStats => byQuery.stats(),
+    stats: () => byQuery.stats(),
   }
 }
 

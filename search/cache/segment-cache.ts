@@ -132,7 +132,7 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
       prefetched: prefetch.bytes(),
     }),
 
-    list(segment: SegmentMeta, term: string): DocIdSet | undefined {
+    list(segment, term) {
       const known = lists.get({ segment, key: term })
       if (known !== undefined) return known
       const own = columns.get(segment.no)
@@ -141,7 +141,7 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
       return prefetchedList(segment, term)
     },
 
-    listsOf(term: string) {
+    listsOf(term) {
       const ofTerm = lists.ofKey(term)
       const hash = isFiltered(term) ? hashOf(term) : null
       return (segment: SegmentMeta, { terms }: Columns): DocIdSet | undefined => {
@@ -152,7 +152,7 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
       }
     },
 
-    async readAhead(ahead: SegmentMeta[], small: number): Promise<void> {
+    async readAhead(ahead, small) {
       prefetch.announce(ahead)
       for (const segment of ahead) {
         if (prefetch.has(segment)) continue
@@ -163,7 +163,7 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
       }
     },
 
-    async readLists(wanted: ListKey[], version: bigint): Promise<DocIdSet[]> {
+    async readLists(wanted, version) {
       const sets = await readLists(store, wanted, version)
       wanted.forEach(({ segment, term }, index) => {
         keep(segment, term, sets[index]!)
@@ -171,8 +171,7 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
       return sets
     },
 
-    columns: (segments: SegmentMeta[], version: bigint): Promise<Columns[]> =>
-      readThrough(store, columns, segments, version),
+    columns: (segments, version) => readThrough(store, columns, segments, version),
   }
 }
 
@@ -354,7 +353,7 @@ function createPrefetchedParts(): PrefetchedParts {
   const lists = new Map<number, { byTerm: ReadonlyMap<string, DocIdSet>; used: boolean }>()
   let announced = new Set<number>()
   return {
-    list(segment: SegmentMeta, term: string): DocIdSet | undefined {
+    list(segment, term) {
       const dictionary = dictionaries.get(segment.no)
       if (dictionary === undefined) return lists.get(segment.no)?.byTerm.get(term)
       const { blocks, starts } = dictionary
@@ -364,19 +363,19 @@ function createPrefetchedParts(): PrefetchedParts {
       return readEntry(block, entryStart(term), size) ?? emptySet(size)
     },
 
-    has: ({ no }: SegmentMeta): boolean => dictionaries.has(no) || lists.has(no),
-    hasDictionary: ({ no }: SegmentMeta): boolean => dictionaries.has(no),
+    has: ({ no }) => dictionaries.has(no) || lists.has(no),
+    hasDictionary: ({ no }) => dictionaries.has(no),
 
-    add({ no }: SegmentMeta, read: ReadSegment): void {
+    add({ no }, read) {
       if (read.dictionary === null) lists.set(no, { byTerm: read.lists, used: false })
       else dictionaries.set(no, read.dictionary)
     },
 
-    announce(ahead: SegmentMeta[]): void {
+    announce(ahead) {
       announced = new Set(ahead.map(segment => segment.no))
     },
 
-    prune({ segments }: IndexMeta, newest: SegmentMeta[]): void {
+    prune({ segments }, newest) {
       const wanted = new Set([...announced, ...newest.map(segment => segment.no)])
       for (const no of dictionaries.keys()) if (!wanted.has(no)) dictionaries.delete(no)
       const present = new Set(segments.map(segment => segment.no))
@@ -386,10 +385,10 @@ function createPrefetchedParts(): PrefetchedParts {
       }
     },
 
-    largestDictionary: (): TermDictionary | undefined =>
+    largestDictionary: () =>
       [...dictionaries.values()].sort((a, b) => b.blocks.length - a.blocks.length)[0],
 
-    bytes(): number {
+    bytes() {
       let sum = 0
       for (const { blocks, starts } of dictionaries.values())
         sum += blocks.length + starts.byteLength

@@ -69,7 +69,7 @@ export function createStoredArticles<A extends KeptArticle>(
     }))
   }
   return {
-    async read(seqs: bigint[], wordsVersion: bigint): Promise<A[]> {
+    async read(seqs, wordsVersion) {
       const found = seqs.map(seq => (wordsVersion > version ? undefined : cache.get(Number(seq))))
       const missing = seqs.filter((_, index) => found[index] === undefined)
       if (missing.length > 0) {
@@ -84,10 +84,10 @@ export function createStoredArticles<A extends KeptArticle>(
       }
       return found.filter(article => article !== undefined)
     },
-    async keep(stored: StoredArticle[], wordsVersion: bigint): Promise<void> {
+    async keep(stored, wordsVersion) {
       await nameAndKeep(stored, wordsVersion)
     },
-    recount(seqs: bigint[]): void {
+    recount(seqs) {
       for (const key of seqs.map(Number)) {
         // The caller may hold another object than the cache: a copy, or an article that the cache
         // has dropped or read anew. So this counts the object in the cache.
@@ -96,7 +96,7 @@ export function createStoredArticles<A extends KeptArticle>(
       }
     },
     names: names.read,
-    knownId: (seq: bigint): string | null => cache.get(Number(seq))?.id ?? null,
+    knownId: seq => cache.get(Number(seq))?.id ?? null,
     stats: () => ({ articles: cache.stats(), names: names.stats() }),
   }
 }
@@ -149,7 +149,7 @@ export function createNameCache(source: ArticleSource, limit: number): NameCache
   const outlets = createCache<number, ArticleOutlet>(limit / 5)
   const authors = createCache<number, Author>((limit * 4) / 5)
   return {
-    async read(publisherNos: number[], authorNos: number[]): Promise<Names> {
+    async read(publisherNos, authorNos) {
       const [outletsByNo, authorsByNo] = await Promise.all([
         readThrough(outlets, publisherNos, missing => source.readOutlets(missing)),
         readThrough(authors, authorNos, missing => source.readAuthors(missing)),
@@ -159,7 +159,7 @@ export function createNameCache(source: ArticleSource, limit: number): NameCache
         author: (no: number) => authorsByNo.get(no)!,
       }
     },
-    stats: (): CacheStats => together([outlets.stats(), authors.stats()]),
+    stats: () => together([outlets.stats(), authors.stats()]),
   }
 }
 

@@ -164,7 +164,7 @@ function bySection(): BreakdownCollector {
   return {
     question: { kind: 'sections' },
     isComplete: () => false,
-    collect(matches: DocIdSet, { values }: DocReader) {
+    collect(matches, { values }) {
       const own = new Uint32Array(values.sections.length)
       const docs = docsOf(matches)
       for (let at = 0; at < docs.length; at++) own[values.sectionNo(docs[at]!)]!++
@@ -236,7 +236,7 @@ export function eachTextOnce(
   return {
     ...counter,
     question: { kind: 'texts' },
-    collect(matches: DocIdSet, segment: SegmentReader) {
+    collect(matches, segment) {
       const found = membersIn(matches, segment, texts.groups)
       if (texts.lowest === null) {
         for (const place of found.places) {
@@ -392,7 +392,7 @@ function createTimeCollector(axis: Axis, starts: Float64Array) {
       },
     },
     isComplete: () => false,
-    collect(matches: DocIdSet, { published, ingested, dated }: DocReader) {
+    collect(matches, { published, ingested, dated }) {
       if (axis === 'published_at' && dated !== null && matches.kind === 'bitmap') {
         undated += countBetween(matches, dated, matches.size)
         countInOrder(matches, published, dated, starts, counts)
@@ -471,7 +471,7 @@ function createOutletCollector() {
       })
       return found
     },
-    collect(matches: DocIdSet, { values }: DocReader) {
+    collect(matches, { values }) {
       const docs = docsOf(matches)
       for (let at = 0; at < docs.length; at++) add(values.publisherNo(docs[at]!), 1)
     },
@@ -498,7 +498,7 @@ function createTermCollector(terms: readonly string[]) {
       },
     },
     isComplete: () => false,
-    collect(matches: DocIdSet, segment: DocReader) {
+    collect(matches, segment) {
       total += matches.count
       terms.forEach((term, index) => {
         counts[index]! += countCommon(matches, segment.list(term))

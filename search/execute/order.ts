@@ -94,14 +94,14 @@ export function tieBreakers(
   version: bigint,
 ): TieBreakers {
   return {
-    async readIds(hits: Hit[]): Promise<void> {
+    async readIds(hits) {
       for (const hit of hits) hit.id ??= stored.knownId(hit.seq)
       const unknown = hits.filter(hit => hit.id === null)
       if (unknown.length === 0) return
       const ids = await source.readIds(unknown.map(hit => hit.seq))
       for (const hit of unknown) hit.id = ids.get(hit.seq)!
     },
-    async readScores(hits: Hit[]): Promise<void> {
+    async readScores(hits) {
       const unknown = hits.filter(hit => hit.score === null)
       const inMemory = unknown.flatMap(hit => (hit.address?.kind === 'memory' ? [hit.address] : []))
       const inStore = unknown.flatMap(hit => (hit.address?.kind === 'stored' ? [hit.address] : []))

@@ -193,7 +193,7 @@ function wordCollector(words: string[], { searchIn }: Pick<Matched, 'searchIn'>)
   return {
     terms,
     counts: (): WordCount[] => words.map((word, at) => ({ word, count: counts[at]! })),
-    collect(matches: DocIdSet, { list }: SegmentReader) {
+    collect(matches, { list }) {
       terms.forEach((term, at) => {
         counts[at]! += intersection(matches, list(term)).count
       })

@@ -121,7 +121,7 @@ export function createEncoder(): Encoder {
   }
   const texts: (() => EncodedText)[] = []
   return {
-    add({ title, body, snippet, words, units }: PreparedText): void {
+    add({ title, body, snippet, words, units }) {
       const places = {
         title: add(title),
         body: body === null ? null : add(body),
@@ -137,7 +137,7 @@ export function createEncoder(): Encoder {
         units,
       }))
     },
-    finish(): { texts: EncodedText[]; buffer: ArrayBuffer } {
+    finish() {
       bytes = Buffer.from(bytes.buffer.transfer(end))
       return { texts: texts.map(text => text()), buffer: bytes.buffer }
     },

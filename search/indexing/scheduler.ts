@@ -125,7 +125,7 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
   const isMergeAskedAgain = () => merging === 'again'
 
   return {
-    async notify(last: bigint): Promise<void> {
+    async notify(last) {
       newest = last
       if (flushing === null && last >= nextLook) await flushIfDue(last)
       // Merges do not wait for the end of a flush, because under load a flush is always running.
@@ -134,23 +134,22 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
         void mergeIfDue()
       }
     },
-    async finish(how: 'due' | 'all'): Promise<void> {
+    async finish(how) {
       const last = await writer.readLastSeq()
       await holdingProcess(flushing)
       await holdingProcess(how === 'due' ? threads.runAll() : threads.runUpTo(last))
     },
-    buildImported: (articles: ImportedArticles): Promise<AheadSegment> =>
-      holdingProcess(threads.build(articles)),
-    async coverImported(): Promise<void> {
+    buildImported: articles => holdingProcess(threads.build(articles)),
+    async coverImported() {
       const last = await writer.readLastSeq()
       if (remainderToFlush(await writer.readRanges(), last, SEGMENT_SIZES) === null) return
       await holdingProcess(threads.cover(last))
     },
-    async mergeImported(): Promise<void> {
+    async mergeImported() {
       const ranges = await writer.readRanges()
       if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await holdingProcess(threads.mergeImported())
     },
-    backlog: (): number => Number(newest > covered ? newest - covered : 0n),
+    backlog: () => Number(newest > covered ? newest - covered : 0n),
     close: threads.close,
   }
 }
@@ -353,7 +352,7 @@ function createSegmentThread(
     return result
   }
   return {
-    run(task: Task): Promise<TaskResult> {
+    run(task) {
       const result = last.then(() => perform(task))
       last = result
       return result

@@ -224,19 +224,19 @@ export function createPartitionRoom(pool: Pool): PartitionRoom {
   /** `last`: `seq` of the newest known article. `room`: partitions exist up to this `seq`. */
   let known: { last: bigint; room: bigint } | null = null
   return {
-    async ensure(): Promise<void> {
+    async ensure() {
       if (known !== null && known.last + MARGIN < known.room) return
       const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
       const last = rows[0]!.last_seq
       known = { last, room: await ensurePartitions(pool, last) }
     },
-    note(results: Indexed[]): void {
+    note(results) {
       for (const result of results) {
         if (known !== null && result.outcome === 'indexed' && result.seq > known.last)
           known.last = result.seq
       }
     },
-    last: (): bigint => known?.last ?? 0n,
+    last: () => known?.last ?? 0n,
   }
 }
 

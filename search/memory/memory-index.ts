@@ -79,10 +79,7 @@ export function createMemoryIndex(
   }
 
   return {
-    async upTo(
-      { covered, last, wordsVersion }: { covered: bigint; last: bigint; wordsVersion: bigint },
-      sizes: MemorySizes = MEMORY_SIZES,
-    ): Promise<readonly MemorySegment[]> {
+    async upTo({ covered, last, wordsVersion }, sizes = MEMORY_SIZES) {
       if (state !== null && wordsVersion < state.wordsVersion)
         throw new SegmentsChanged('words were indexed anew')
       if (state === null || state.last < covered || state.wordsVersion !== wordsVersion) {

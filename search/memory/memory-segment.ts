@@ -81,14 +81,14 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
     get times() {
       return { published, ingested }
     },
-    publisherNo: (doc: number): number => documents[doc]!.publisherNo,
-    eachAuthor(doc: number, visit: (authorNo: number) => void): void {
+    publisherNo: doc => documents[doc]!.publisherNo,
+    eachAuthor(doc, visit) {
       for (const no of documents[doc]!.authorNos) visit(no)
     },
-    sectionNo: (doc: number): number => documents[doc]!.sectionNo,
+    sectionNo: doc => documents[doc]!.sectionNo,
     sections: sections.names,
 
-    add(article: SegmentSource, title: string, body: string): void {
+    add(article, title, body) {
       const { seq, id, language, publisherNo, authorNos } = article
       const doc = documents.length
       if (doc === published.length) {
@@ -106,7 +106,7 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
 
     list,
 
-    phrase(words: string[], scope: 'title' | 'title_body', within: DocIdSet | null): DocIdSet {
+    phrase(words, scope, within) {
       const phrase = words.map(word => termIds.word(TERMS.word(word)))
       if (phrase.includes(-1)) return emptySet(documents.length)
       const titleOnly = scope === 'title'
@@ -118,7 +118,7 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
 
     termIds,
 
-    near(near: Near | PhraseLeaf): (among: DocIdSet) => DocIdSet {
+    near(near) {
       const finder = createFinder(allLeaves(near), numbersOf(termIds))
       const isWithin = (from: number, to: number, language: Language) =>
         isIn(near, finder, finder.find(texts.ids(), from, to, language, places))
@@ -246,7 +246,7 @@ export function createGrowingPostings(): GrowingPostings {
   let used = 0
   const results = new Map<number, Uint16Array>()
   return {
-    add(term: number, doc: number): boolean {
+    add(term, doc) {
       const at = term * WIDTH
       while (at >= lists.length) lists = grown(lists, new Int32Array(lists.length * 2))
       if (lists[at + LAST] === doc + 1) return false
@@ -261,7 +261,7 @@ export function createGrowingPostings(): GrowingPostings {
       lists[at + LAST] = doc + 1
       return true
     },
-    docs(term: number): Uint16Array {
+    docs(term) {
       const list = term * WIDTH
       if (list >= lists.length) return new Uint16Array(0)
       const count = lists[list + COUNT]!
@@ -373,20 +373,20 @@ export function createTermIds(): TermIds {
     get words(): number {
       return wordIds.size
     },
-    read(list: string, visit: (word: number) => void): void {
+    read(list, visit) {
       wordIds.read(list, visit)
       for (; measured < wordIds.size; measured++) {
         if (wordIds.length(measured) > LONGEST_WORD)
           long.set(TERMS.word(wordIds.text(measured)), measured)
       }
     },
-    word(term: string): number {
+    word(term) {
       const word = wordIds.find(term)
       return word < 0 ? (long.get(term) ?? -1) : word
     },
     text: wordIds.text,
-    stem: (term: string): number => stems.get(term) ?? -1,
-    stemOf(word: number, language: Language): number {
+    stem: term => stems.get(term) ?? -1,
+    stemOf(word, language) {
       let known = stemsOf.get(language)
       if (known === undefined || word >= known.length) {
         const larger = new Int32Array(2 ** Math.ceil(Math.log2(word + 1_024)))

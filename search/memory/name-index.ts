@@ -72,14 +72,14 @@ export function createNameIndex(
   }
   return {
     has: texts.has,
-    readAll(): Promise<void> {
+    readAll() {
       all ??= readThrough().catch((error: unknown) => {
         all = null
         throw error
       })
       return all
     },
-    async read(nos: number[]): Promise<void> {
+    async read(nos) {
       const missing = nos.filter(no => !texts.has(no))
       if (missing.length === 0) return
       // Another search may read the same names meanwhile. A name that is added twice does no harm.
@@ -207,9 +207,9 @@ function createNameTexts(): NameTexts {
       return bytes.length + nos.byteLength + starts.byteLength + firsts.byteLength
     },
     highest: () => highest,
-    has: (no: number) => no < firsts.length && firsts[no] !== 0,
+    has: no => no < firsts.length && firsts[no] !== 0,
     note,
-    add({ nos: added, names }: NameBatch): void {
+    add({ nos: added, names }) {
       const end = used + names.length
       if (end > bytes.length) bytes = grown(bytes, Buffer.alloc(Math.max(end, bytes.length * 2)))
       bytes.set(names, used)
@@ -218,9 +218,9 @@ function createNameTexts(): NameTexts {
         endName(no, used)
       }
     },
-    search: (wanted: Uint8Array, from: number, to: number, bits: Uint32Array) =>
+    search: (wanted, from, to, bits) =>
       markContaining(wanted, { bytes, nos, starts }, from, to, bits),
-    of(no: number): string[] {
+    of(no) {
       const names: string[] = []
       const first = (firsts[no] ?? 0) - 1
       for (let name = first; name >= 0 && name < size && nos[name] === no; name++)

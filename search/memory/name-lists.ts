@@ -54,11 +54,11 @@ export function createNameLists(source: ArticleSource, limit: number): NameLists
   }
   return {
     names: { outlet: fields.outlet.index, author: fields.author.index },
-    async readAll(): Promise<void> {
+    async readAll() {
       await Promise.all(Object.values(fields).map(field => field.index.readAll()))
     },
 
-    async ofStored(wanted: { term: string; columns: Columns }[]): Promise<DocIdSet[]> {
+    async ofStored(wanted) {
       const lists: DocIdSet[] = []
       for (const [term, own] of Map.groupBy(wanted.entries(), ([, one]) => one.term)) {
         const { field, part } = named(term)
@@ -73,10 +73,7 @@ export function createNameLists(source: ArticleSource, limit: number): NameLists
       return lists
     },
 
-    async ofMemory(
-      terms: readonly string[],
-      segments: readonly MemorySegment[],
-    ): Promise<(segment: MemorySegment, term: string) => DocIdSet | null> {
+    async ofMemory(terms, segments) {
       const tests = new Map<string, (document: MemoryDocument) => boolean>()
       for (const term of terms) {
         const { field, part } = named(term)

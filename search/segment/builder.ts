@@ -100,7 +100,7 @@ export function createSegmentBuilder(
     return doc
   }
   return {
-    addWords(seq: bigint, title: string, body: string): void {
+    addWords(seq, title, body) {
       const doc = documentOf(seq)
       brake()
       texts.titleStarts[doc] = texts.words.length
@@ -109,7 +109,7 @@ export function createSegmentBuilder(
       wordIds.read(body, texts.words.push)
       texts.ends[doc] = texts.words.length
     },
-    addTexts({ seqs, words, titleStarts, bodyStarts, ends }: KnownTexts): void {
+    addTexts({ seqs, words, titleStarts, bodyStarts, ends }) {
       const shift = texts.words.length
       seqs.forEach((seq, other) => {
         const doc = documentOf(seq)
@@ -119,12 +119,12 @@ export function createSegmentBuilder(
       })
       texts.words.append(words)
     },
-    knownTexts: (): KnownTexts => ({
+    knownTexts: () => ({
       seqs: documents.map(({ seq }) => seq),
       ...texts,
       words: texts.words.view().slice(),
     }),
-    async build(thread?: ShingleThread): Promise<BuiltSegment> {
+    async build(thread?) {
       const filter = createTermFilterBuilder()
       const elsewhere = thread?.encode(texts, wordIds.texts(), rule)
       const lists = termLists(dictionary => {

@@ -227,10 +227,10 @@ export interface TermFilterBuilder {
 export function createTermFilterBuilder(): TermFilterBuilder {
   const hashes = createNumbers()
   return {
-    add(term: string, hash: number): void {
+    add(term, hash) {
       if (isFiltered(term)) hashes.push(hash | 0)
     },
-    build(): TermFilter {
+    build() {
       const filter = new Uint8Array(Math.ceil((hashes.length * BITS_PER_TERM) / 8))
       for (let at = 0; at < hashes.length; at++) {
         eachBit(filter, hashes.at(at) >>> 0, bit => {

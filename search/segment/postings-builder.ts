@@ -43,11 +43,11 @@ export function createPostings(): PostingsBuilder {
   let end = 0
   const total = () => Math.max(pieces.length - 1, 0) * PIECE + end
   return {
-    list(): number {
+    list() {
       if (count * 2 === heads.length) heads = moved(heads, heads.length * 2)
       return count++
     },
-    add(doc: number, lists: Int32Array, count: number): void {
+    add(doc, lists, count) {
       const latest = heads
       let place = end
       let room = piece
@@ -68,7 +68,7 @@ export function createPostings(): PostingsBuilder {
       piece = room
       end = place
     },
-    lists(): Omit<TermLists, 'names'> {
+    lists() {
       const size = total()
       // A counting sort is linear. It is also stable, so documents stay in order.
       const starts = new Uint32Array(count + 1)
@@ -114,24 +114,24 @@ export function createNumbers(capacity: number = 1 << 12): Numbers {
   let values = new Int32Array(capacity)
   let length = 0
   return {
-    append(more: Int32Array): void {
+    append(more) {
       const end = length + more.length
       if (end > values.length) values = moved(values, Math.max(length * 2, end))
       values.set(more, length)
       length = end
     },
-    push(value: number): void {
+    push(value) {
       if (length === values.length) values = moved(values, Math.max(length * 2, 1 << 12))
       values[length++] = value
     },
-    at: (index: number): number => values[index]!,
-    set(index: number, value: number): void {
+    at: index => values[index]!,
+    set(index, value) {
       values[index] = value
     },
     get length(): number {
       return length
     },
-    view: (): Int32Array => values.subarray(0, length),
+    view: () => values.subarray(0, length),
   }
 }
 

@@ -52,11 +52,7 @@ export function openShingleThread(): ShingleThread {
   worker.unref()
   return {
     loaded: once(worker, 'message'),
-    async encode(
-      { words, ...texts }: SegmentTexts,
-      vocabulary: WordTexts,
-      rule: number,
-    ): Promise<EncodedPart> {
+    async encode({ words, ...texts }, vocabulary, rule) {
       const { port1, port2 } = new MessageChannel()
       const question: Question = {
         texts: { ...texts, words: words.view().slice() },

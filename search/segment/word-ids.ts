@@ -89,7 +89,7 @@ export function createWordIds(): WordIds {
     get size(): number {
       return size
     },
-    read(list: string, visit: (word: number) => void): void {
+    read(list, visit) {
       const { units, ends, hashes: found, count } = hashWords(list)
       for (let word = 0, from = 1; word < count; word++) {
         const to = ends[word]!
@@ -101,12 +101,11 @@ export function createWordIds(): WordIds {
         from = to + 1
       }
     },
-    find: (word: string): number =>
-      slots[slotOf(hashOf(word) | 0, codeUnits(word), 0, word.length) + 1]! - 1,
+    find: word => slots[slotOf(hashOf(word) | 0, codeUnits(word), 0, word.length) + 1]! - 1,
     text: texts.text,
-    texts: (): WordTexts => ({ ...texts.arrays(), hashes: hashes.slice(0, size) }),
+    texts: () => ({ ...texts.arrays(), hashes: hashes.slice(0, size) }),
     length: texts.length,
-    hash: (word: number): number => hashes[word]! >>> 0,
+    hash: word => hashes[word]! >>> 0,
   }
 }
 
@@ -192,7 +191,7 @@ export function createVocabulary(): Vocabulary {
   return {
     words,
     stems,
-    stemsOf(language: Language): (word: number) => number {
+    stemsOf(language) {
       let stemOf = languages.get(language)
       if (stemOf === undefined) {
         stemOf = memoised(word => stemId(language, words.text(word)))

@@ -119,41 +119,41 @@ export function openSegmentWriter(
   holdsLock: Record<SegmentWork, string> = HOLDS_LOCK,
 ): SegmentWriter {
   return {
-    async readRanges(): Promise<SegmentRange[]> {
+    async readRanges() {
       const { rows } = await pool.query<SegmentRange>(
         'select first_seq as first, last_seq as last from segments order by first_seq',
       )
       return rows
     },
 
-    async readLastSeq(): Promise<bigint> {
+    async readLastSeq() {
       const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
       return rows[0]!.last_seq
     },
 
-    readStoredTo: (): Promise<bigint> => readStoredTo(pool),
+    readStoredTo: () => readStoredTo(pool),
 
-    async readUncleared(): Promise<SegmentRange[]> {
+    async readUncleared() {
       const { rows } = await pool.query<SegmentRange>(
         `select first_seq as first, last_seq as last from segments s where ${UNCLEARED} order by 1`,
       )
       return rows
     },
 
-    readLastRemoval: (): Promise<bigint> => readLastRemoval(pool),
+    readLastRemoval: () => readLastRemoval(pool),
 
-    removeWrong: (): Promise<void> =>
+    removeWrong: () =>
       transaction(pool, async client => {
         await lockSegments(client)
         await client.query(`delete from segments s using ingest_clock c where ${WRONG}`)
       }),
 
-    async readGaps(most: bigint): Promise<SegmentRange[]> {
+    async readGaps(most) {
       const { rows } = await pool.query<SegmentRange>(gaps('$1::bigint'), [most])
       return rows
     },
 
-    async readNumbers({ first, last }: SegmentRange): Promise<NumberedSegment[]> {
+    async readNumbers({ first, last }) {
       const { rows } = await pool.query<NumberedSegment>(
         `select segment_no as no, first_seq as first, digest, not ${UNCLEARED} as "isClear" from segments s
          where first_seq >= $1 and last_seq <= $2 order by first_seq`,
@@ -162,10 +162,7 @@ export function openSegmentWriter(
       return rows
     },
 
-    async replace(
-      segment: NewSegment,
-      { brake = noBrake, expects, within }: ReplaceOptions = {},
-    ): Promise<number> {
+    async replace(segment, { brake = noBrake, expects, within } = {}) {
       return await transaction(pool, async client => {
         // The caller's work may leave the transaction idle for longer than the pool allows. A
         // stopped process still loses its transaction.
@@ -179,22 +176,22 @@ export function openSegmentWriter(
       })
     },
 
-    prepare: (kind: SegmentWork, segment: NewSegment, brake: Brake = noBrake): Promise<number> =>
+    prepare: (kind, segment, brake = noBrake) =>
       transaction(pool, async client => {
         await client.query('delete from segments_ahead where kind = $1', [kind])
         return (await storeAhead(client, kind, segment, brake)).no
       }),
 
-    prepareImported: (segment: NewSegment): Promise<AheadSegment> =>
+    prepareImported: segment =>
       transaction(pool, async client => {
         await client.query(REMOVE_ABANDONED)
         return storeAhead(client, 'import', segment, noBrake)
       }),
 
-    publish: (segmentNo: number, expects: number[]): Promise<void> =>
+    publish: (segmentNo, expects) =>
       transaction(pool, client => replaceSegments(client, segmentNo, expects)),
 
-    removeUnused: (brake: Brake = noBrake): Promise<void> => removeUnused(pool, brake),
+    removeUnused: (brake = noBrake) => removeUnused(pool, brake),
 
     exclusively: <T>(kind: SegmentWork, wait: boolean, work: () => Promise<T>): Promise<T | null> =>
       withSession(pool, holdsLock[kind], session => locking(session, LOCKS[kind], wait, work)),

@@ -216,7 +216,7 @@ export function toolsOf(parts: Parts, admissions: Admissions): Tools {
         accessOf(response).key.id,
         leavesOf(response),
       )(work),
-    searchesOf(response: Response): Searches {
+    searchesOf(response) {
       const pay = payOf(parts.pool, response)
       const { id } = accessOf(response).key
       const leaves = leavesOf(response)
@@ -234,7 +234,7 @@ export function toolsOf(parts: Parts, admissions: Admissions): Tools {
         withQuestionPermit: withPermitOf(questionPermits, turns, pay, id, leaves),
       }
     },
-    async charge(response: Response): Promise<void> {
+    async charge(response) {
       const start = performance.now()
       await chargeMonth(admissions, response)
       noteAccess(response, start)

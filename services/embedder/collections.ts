@@ -82,9 +82,9 @@ export function openEmbeddingCollections(
     pointed: '',
   }
   return {
-    current: (): Promise<EmbeddingCollection[]> => openAll(state),
+    current: () => openAll(state),
 
-    async restore(): Promise<void> {
+    async restore() {
       state.opened.clear()
       await openAll(state)
     },
@@ -193,14 +193,14 @@ function createPortion(most: number): Portion {
   let texts = most
   let inTime = 0
   return {
-    texts: (): number => texts,
-    inTime(): void {
+    texts: () => texts,
+    inTime() {
       inTime += 1
       if (inTime < TRUST) return
       inTime = 0
       texts = Math.min(most, texts * 2)
     },
-    late(): void {
+    late() {
       inTime = 0
       texts = Math.max(1, Math.floor(texts / 2))
     },

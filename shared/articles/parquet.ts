@@ -39,12 +39,12 @@ export function createParquet(columns: readonly CsvColumn[]): ParquetFile {
   }
 
   return {
-    async add(articles: readonly CsvArticle[], isFull = false): Promise<Uint8Array<ArrayBuffer>> {
+    async add(articles, isFull = false) {
       for (const article of articles) group.push(article)
       if (isFull || group.length >= GROUP) await writeGroup()
       return drain()
     },
-    async end(): Promise<Uint8Array<ArrayBuffer>> {
+    async end() {
       await writeGroup()
       await parquet.finish()
       return drain()

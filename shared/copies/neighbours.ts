@@ -169,7 +169,7 @@ export function createNeighbours(db: () => Queryable): Neighbours {
   }
 
   return {
-    async find(sketches: Sketch[]): Promise<Set<number>[]> {
+    async find(sketches) {
       readForEach = 0
       const found = sketches.map(() => new Set<number>())
       const own = runOf(sketches)
@@ -191,8 +191,8 @@ export function createNeighbours(db: () => Queryable): Neighbours {
       readForEach /= sketches.length
       return found
     },
-    isReadingMuch: (): boolean => readForEach > FEW,
-    add(sketches: Sketch[]): void {
+    isReadingMuch: () => readForEach > FEW,
+    add(sketches) {
       for (const [day, ofDay] of Map.groupBy(sketches, one => one.day)) {
         const known = days.get(day)
         if (known === undefined) continue
@@ -203,7 +203,7 @@ export function createNeighbours(db: () => Queryable): Neighbours {
         days.set(day, runs)
       }
     },
-    clear: (): void => days.clear(),
+    clear: () => days.clear(),
   }
 }
 

@@ -141,7 +141,7 @@ export function openCopyGroups(pool: Pool): CopyGroups {
   }
 
   return {
-    async pass(signal: AbortSignal, share = 1): Promise<void> {
+    async pass(signal, share = 1) {
       if (!(await readValue<boolean>(pool, IS_DUE, [RULES]))) return
       await whileLocked(pool, LOCK, async () => {
         for (let more = true; more && !signal.aborted; ) {
@@ -154,7 +154,7 @@ export function openCopyGroups(pool: Pool): CopyGroups {
         }
       })
     },
-    async regroup(seqs: bigint[], signal: AbortSignal): Promise<boolean> {
+    async regroup(seqs, signal) {
       await pool.query(DUE_AGAIN, [seqs])
       while (!signal.aborted) {
         await this.pass(signal)

@@ -128,7 +128,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
       return wait > 0 ? { reason: 'it asked to be let be for a while', wait } : circuit.obstacle()
     },
 
-    async embedQuery(text: string, signal: AbortSignal): Promise<number[]> {
+    async embedQuery(text, signal) {
       if (notBefore > Date.now())
         throw new EmbeddingFailure(
           'unavailable',
@@ -156,7 +156,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
       }
     },
 
-    async embedPassages(texts: string[], signal: AbortSignal): Promise<number[][]> {
+    async embedPassages(texts, signal) {
       const patience = notBefore - Date.now()
       if (patience > LONGEST_PAUSE) {
         throw new EmbeddingFailure(

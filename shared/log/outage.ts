@@ -56,7 +56,7 @@ export function createOutageLog(
   }
 
   return {
-    met(error: unknown): void {
+    met(error) {
       const now = performance.now()
       last = now
       const isNew = since === null

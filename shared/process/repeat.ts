@@ -31,7 +31,7 @@ export function repeatEvery(
   if (first === 0) next()
   else timer = setTimeout(next, first)
   return {
-    async close(): Promise<void> {
+    async close() {
       closing.abort()
       clearTimeout(timer)
       await running

@@ -67,7 +67,7 @@ export function createBackend(config: QueueSettings, onError: (error: Error) => 
     ? inRedis(config, onError)
     : inPostgres(config.DATABASE_URL, onError)
   return {
-    queue(name: QueueName): Promise<JobQueue> {
+    queue(name) {
       const known = queues.get(name)
       if (known) return known
       const queue = openQueue(name)
@@ -76,11 +76,11 @@ export function createBackend(config: QueueSettings, onError: (error: Error) => 
       return queue
     },
     worker: startWorker,
-    async ask(): Promise<void> {
+    async ask() {
       const queue = await queues.values().next().value
       await queue?.getJobCounts('active')
     },
-    async close(): Promise<void> {
+    async close() {
       await Promise.allSettled([...queues.values()].map(async queue => (await queue).close()))
     },
   }

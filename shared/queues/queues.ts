@@ -116,13 +116,13 @@ export function openQueues(config: QueueSettings, log: Logger): Queues {
       )
       return {
         /** Takes no new message, and waits for the running work; with `force`, does not wait. */
-        async close(force = false): Promise<void> {
+        async close(force = false) {
           stopping.abort()
           await worker.close(force)
         },
       }
     },
-    async counts(): Promise<Record<keyof QueueMessages, QueueCounts>> {
+    async counts() {
       const counts = {} as Record<QueueName, QueueCounts>
       for (const name of QUEUE_NAMES) {
         const queue = await backend.queue(name)
@@ -141,7 +141,7 @@ export function openQueues(config: QueueSettings, log: Logger): Queues {
       const jobs = await queue.getJobs(['waiting', 'active', 'delayed', 'failed'])
       return jobs.map(({ data }) => data)
     },
-    drain: async (name: QueueName): Promise<void> => (await backend.queue(name)).drain(true),
-    close: (): Promise<void> => backend.close(),
+    drain: async name => (await backend.queue(name)).drain(true),
+    close: () => backend.close(),
   }
 }

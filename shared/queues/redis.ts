@@ -54,7 +54,7 @@ export function redisConnection(config: RedisSettings, waits: boolean): RedisOpt
     retryStrategy: again,
     // A previous master gives these errors: it is a replica now, or is cut off from its replicas. A
     // new connection reaches the present master through Sentinels or the proxy.
-    reconnectOnError: (error: Error) => /^(READONLY|NOREPLICAS) /.test(error.message),
+    reconnectOnError: error => /^(READONLY|NOREPLICAS) /.test(error.message),
   } satisfies ClientOptions
   const sentinels = readSentinels(config.REDIS_SENTINELS ?? [])
   if (sentinels === null) {

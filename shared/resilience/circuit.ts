@@ -53,7 +53,7 @@ export function createCircuit(name: string, counts: (error: unknown) => boolean)
     reason: '',
   }
   return {
-    obstacle: (): Obstacle | null => obstacleOf(state),
+    obstacle: () => obstacleOf(state),
     async run<T>(work: () => Promise<T>): Promise<T> {
       const blocked = obstacleOf(state)
       if (blocked)

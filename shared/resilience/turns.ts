@@ -33,7 +33,7 @@ export function createTurns(): Turns {
       if (best !== undefined) level = least
       return best
     },
-    charge(key: string, cost: number): void {
+    charge(key, cost) {
       // A key at or below the level needs no account.
       if (used.size > 1_000) used = new Map([...used].filter(([, own]) => own > level))
       used.set(key, Math.max(level, used.get(key) ?? 0) + cost)

@@ -68,7 +68,7 @@ export function openThreads<Task, Result>(options: {
   // process.
   pool.on('error', () => {})
   return {
-    async run(task: Task): Promise<Result> {
+    async run(task) {
       const begun = createBegun()
       const late = new AbortController()
       const stopClock = startClock(begun, timeout, () => late.abort())
@@ -80,7 +80,7 @@ export function openThreads<Task, Result>(options: {
         stopClock()
       }
     },
-    close: (): Promise<void> => pool.destroy(),
+    close: () => pool.destroy(),
   }
 }
 

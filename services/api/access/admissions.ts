@@ -91,10 +91,9 @@ export function createAdmissions(db: Queryable, lookup: Lookup): Admissions {
     chargeAll(db, key, requests),
   )
   return {
-    admit: async (secret: string, address: () => string): Promise<Admission | null> =>
+    admit: async (secret, address) =>
       looksLikeSecret(secret) ? entries.join(secret, { secret, address }) : null,
-    charge: (keyId: string, quota: number): Promise<QuotaMonth | null> =>
-      charges.join(`${keyId} ${quota}`, { keyId, quota }),
+    charge: (keyId, quota) => charges.join(`${keyId} ${quota}`, { keyId, quota }),
   }
 }
 

@@ -88,11 +88,9 @@ export function createAddressLock(
   return {
     // Reads of the lock and counts of failures wait in separate queues. In one queue, many requests
     // without a key could keep failures from being counted.
-    remaining: (address: string): Promise<number | null> =>
-      strangers.take(`look ${address}`, () => remaining(address)).catch(orWait),
-    fail: (address: string): Promise<number | null> =>
-      strangers.take(`fail ${address}`, () => count(address)).catch(orWait),
-    async sweep(): Promise<void> {
+    remaining: address => strangers.take(`look ${address}`, () => remaining(address)).catch(orWait),
+    fail: address => strangers.take(`fail ${address}`, () => count(address)).catch(orWait),
+    async sweep() {
       await db.query(SWEEP, [window])
     },
   }

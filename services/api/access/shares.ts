@@ -20,11 +20,11 @@ export function createAsking(): Asking {
   let latest = { key: '', at: -ASKS }
   let before = latest
   return {
-    note(key: string): void {
+    note(key) {
       if (latest.key !== key) before = latest
       latest = { key, at: performance.now() }
     },
-    isAlone(key: string): boolean {
+    isAlone(key) {
       const other = latest.key === key ? before : latest
       return performance.now() - other.at >= ASKS
     },
@@ -50,7 +50,7 @@ export function createShares(asking: Pick<Asking, 'isAlone'>): Shares {
     max: 10_000,
   })
   return {
-    charge(key: string, ms: number): number {
+    charge(key, ms) {
       const now = performance.now()
       const known = accounts.get(key) ?? { spent: 0, at: now, next: now }
       const spent = Math.max(0, known.spent - (now - known.at) * REGAINED) + ms

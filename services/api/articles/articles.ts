@@ -176,7 +176,7 @@ export interface StandingAnswers {
 export function createStandingAnswers(): StandingAnswers {
   const standing = new LRUCache<string, Standing>({ maxSize: MOST_BYTES })
   return {
-    find(asked: Asked, ifNoneMatch: string | undefined): Answer | null {
+    find(asked, ifNoneMatch) {
       const known = standing.get(nameOf(asked))
       if (known === undefined || !isSame(known.state, asked.state)) return null
       return known.answer.isEmpty || matchesEtag(ifNoneMatch, known.answer.etag)
@@ -184,7 +184,7 @@ export function createStandingAnswers(): StandingAnswers {
         : null
     },
 
-    keep(asked: Asked, found: Answer): Answer {
+    keep(asked, found) {
       const answer = { ...found, etag: etagOf(found) }
       // The candidates of a search by meaning change without a change of the index state.
       if (found.search === 'semantic') return answer

@@ -334,16 +334,16 @@ export interface Problems {
 export function createProblems(): Problems {
   const byName = new Map<string, Set<string>>()
   return {
-    add(name: string, sentence: string): void {
+    add(name, sentence) {
       const sentences = byName.get(name)
       if (sentences) sentences.add(sentence)
       else if (byName.size < MAX_PARAMETERS) byName.set(name, new Set([sentence]))
     },
-    has: (name: string): boolean => byName.has(name),
+    has: name => byName.has(name),
     get any(): boolean {
       return byName.size > 0
     },
-    refuse(): void {
+    refuse() {
       if (byName.size === 0) return
       // `fromEntries` makes own properties, even of a parameter with the name `__proto__`.
       const errors = Object.fromEntries(

@@ -270,9 +270,8 @@ export function createCompressor(limit: number): Compressor {
     ignoreFetchAbort: true,
   })
   return {
-    kept: (key: string): Buffer | undefined => cache.get(key),
-    compress: (key: string, encoding: Encoding, body: Buffer): Promise<Buffer> =>
-      cache.forceFetch(key, { context: { encoding, body } }),
+    kept: key => cache.get(key),
+    compress: (key, encoding, body) => cache.forceFetch(key, { context: { encoding, body } }),
   }
 }
 

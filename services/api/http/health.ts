@@ -88,8 +88,8 @@ export function startWarmUp(
     })
   return {
     done,
-    isWarm: (): boolean => warm,
-    isOver: (): boolean => warm || performance.now() - start > limit,
-    soon: (wait: number): Promise<void> => withTimeLimit(done, wait, () => {}),
+    isWarm: () => warm,
+    isOver: () => warm || performance.now() - start > limit,
+    soon: wait => withTimeLimit(done, wait, () => {}),
   }
 }

@@ -176,9 +176,9 @@ interface Connections {
 function createConnections(answerTimeout: number): Connections {
   const states = new WeakMap<Socket, ConnectionState>()
   return {
-    get: (socket: Socket) => states.get(socket),
+    get: socket => states.get(socket),
 
-    of(socket: Socket, request: IncomingMessage): ConnectionState {
+    of(socket, request) {
       const known = states.get(socket)
       if (known) return known
       const state: ConnectionState = {
@@ -196,7 +196,7 @@ function createConnections(answerTimeout: number): Connections {
       return state
     },
 
-    begin(state: ConnectionState, request: IncomingMessage, response: ServerResponse): void {
+    begin(state, request, response) {
       const { socket } = request
       state.last = request
       state.requests++

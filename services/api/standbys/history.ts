@@ -84,7 +84,7 @@ export function followHistory(primary: () => Pool, hasStandbys = true): History 
     }
   }
   return {
-    async look(client: ClientBase): Promise<void> {
+    async look(client) {
       const found = await read(client)
       if (found === null || !isAnother(client, found)) return
       const name = nameOf(found)
@@ -98,11 +98,11 @@ export function followHistory(primary: () => Pool, hasStandbys = true): History 
       if (secret === null) void load(name)
       else if (seen === found) known = { name, secret }
     },
-    onChange(told: () => void): void {
+    onChange(told) {
       listeners.push(told)
     },
-    current: (): KnownHistory | null => known,
-    close: (): void => closing.abort(),
+    current: () => known,
+    close: () => closing.abort(),
   }
 }
 

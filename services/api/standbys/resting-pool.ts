@@ -48,7 +48,7 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
     }
   }
   return {
-    rests: (): boolean => resting !== null,
+    rests: () => resting !== null,
     async run<T>(ending: AbortController, work: (client: Client) => Promise<T>): Promise<T> {
       active.add(ending)
       try {
@@ -57,7 +57,7 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
         active.delete(ending)
       }
     },
-    rest(error: unknown): void {
+    rest(error) {
       outage.met(error)
       if (resting !== null || closing.signal.aborted) return
       for (const one of active) one.abort()
@@ -68,7 +68,7 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
         resting = null
       })
     },
-    async close(): Promise<void> {
+    async close() {
       closing.abort()
       for (const one of active) one.abort()
       await resting

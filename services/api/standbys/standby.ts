@@ -75,9 +75,9 @@ export function openStandby(
   let foreignUntil = 0
   return {
     name,
-    answers: (): boolean => !pool.rests() && performance.now() >= foreignUntil,
-    isUp: (): boolean => !pool.rests(),
-    underWay: (): number => underWay,
+    answers: () => !pool.rests() && performance.now() >= foreignUntil,
+    isUp: () => !pool.rests(),
+    underWay: () => underWay,
     async rows<Row>(
       statement: Statement,
       needed: NeededState,
@@ -108,7 +108,7 @@ export function openStandby(
         underWay--
       }
     },
-    close: (): Promise<void> => pool.close(),
+    close: () => pool.close(),
   }
 }
 
@@ -193,7 +193,7 @@ function createLooks(history: History): Looks {
     return refusalOf(seen.state, needed)
   }
   return {
-    async refusalOf(client: ClientBase, needed: NeededState): Promise<Refusal | null> {
+    async refusalOf(client, needed) {
       const first = compare(client, needed)
       if (first !== 'behind') return first
       if (performance.now() < inVain.until) return inVain.refusal
@@ -202,7 +202,7 @@ function createLooks(history: History): Looks {
       return refusal
     },
     look,
-    forget: (client: ClientBase) => void looks.delete(client),
+    forget: client => void looks.delete(client),
   }
 }
 
