@@ -28,7 +28,7 @@ import {
   type Related,
   readSubjects,
 } from '../shared/vectors/related.ts'
-import { VectorFailure } from '../shared/vectors/store.ts'
+import { ofTheirArticles, VectorFailure } from '../shared/vectors/store.ts'
 import { openTrial } from './outlets/trial.ts'
 import { columns } from './terminal/terminal.ts'
 
@@ -226,8 +226,9 @@ async function relatedTo(
   const days = { countries: [...COUNTRIES], since: subject.at - AROUND, until: subject.at + AROUND }
   try {
     const vectors = openVectorStore(config, PATIENCE)
-    const near = await vectors.around(serving.name, subject.seq, days, AROUND_LIMIT, leastOf(same))
-    if (near === null) return null
+    const found = await vectors.around(serving.name, subject, days, AROUND_LIMIT, leastOf(same))
+    if (found === null) return null
+    const near = await ofTheirArticles(pool, found)
     const rows = await readSubjects(
       pool,
       near.map(one => one.seq),

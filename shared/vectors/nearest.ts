@@ -89,20 +89,24 @@ export function openNearest(
     return text
   }
   return async (collection, question) => {
-    const asked = JSON.stringify(question)
+    const asked = JSON.stringify({ ...question, with_payload: ['id'], with_vector: false })
     const text = await secondTry(signal => post(collection, asked, signal))
     const answer: unknown = JSON.parse(text)
     const points = isRecord(answer) && isRecord(answer.result) ? answer.result.points : null
     if (!Array.isArray(points) || !points.every(isPoint))
       throw new QdrantAnswer(502, 'something that holds no points')
-    return points.map(({ id, score }) => ({ seq: BigInt(id), score }))
+    return points.map(({ id, score, payload }) => ({ seq: BigInt(id), id: idIn(payload), score }))
   }
 }
 
 /** Whether an error is of the connection or of one node. Another node may then answer. */
 const isPassing = (error: unknown) => !(error instanceof QdrantAnswer) || error.status >= 500
 
-const isPoint = (value: unknown): value is { id: number; score: number } =>
+/** The id of the article of a vector. @returns '': a former version stored the vector */
+export const idIn = (payload: unknown): string =>
+  isRecord(payload) && typeof payload.id === 'string' ? payload.id : ''
+
+const isPoint = (value: unknown): value is { id: number; score: number; payload: unknown } =>
   isRecord(value) && Number.isSafeInteger(value.id) && typeof value.score === 'number'
 
 /** Makes a `VectorFailure` of an error of Qdrant's client or of this file. */

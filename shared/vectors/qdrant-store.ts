@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { COUNTRIES } from '../articles/article.ts'
+import { idIn } from './nearest.ts'
 import { type Ask, openQdrant, type QdrantSettings, type Server } from './qdrant.ts'
 import {
   COLLECTION,
@@ -35,23 +36,21 @@ export function openVectorStore(
     upsert: (collection, vectors) => ask(server => upsertVectors(server, collection, vectors)),
     search: (collection, vector, reach, limit) =>
       ask(server => findNearest(server, collection, { vector, reach, limit })),
-    around: (collection, seq, reach, limit, least) =>
-      ask(({ nearest }) =>
-        nearest(collection, {
-          query: Number(seq),
+    around: (collection, { seq, id }, reach, limit, least) =>
+      ask(async server => {
+        const [own] = await readVectors(server, collection, [seq])
+        if (own === undefined || !['', id].includes(own.id)) return null
+        const filter = { ...reachFilter(reach), must_not: [{ has_id: [Number(seq)] }] }
+        return server.nearest(collection, {
+          query: own.vector,
           limit,
-          filter: reachFilter(reach),
-          with_payload: false,
-          with_vector: false,
+          filter,
           // Qdrant's graph has links of its own between vectors of near days. So the walk misses
           // few vectors without ACORN, which takes several times as long. With one country alone it
           // would miss too many.
           params: searchParameters(limit, { exact: false, part: reach.countries.length === 1 }),
           ...(least === null ? {} : { score_threshold: least }),
-        }),
-      ).catch((error: unknown) => {
-        if (error instanceof VectorFailure && error.message.includes(NO_POINT)) return null
-        throw error
+        })
       }),
     list: (collection, from, limit) => ask(server => listPoints(server, collection, from, limit)),
     read: (collection, seqs) => ask(server => readVectors(server, collection, seqs)),
@@ -76,9 +75,6 @@ export function openVectorStore(
       ),
   }
 }
-
-/** The text in Qdrant's 404 when the collection does not have the requested point. */
-const NO_POINT = 'No point with id'
 
 /**
  * Seconds that Qdrant waits for all nodes of its cluster. A node that is away does not block it
@@ -183,8 +179,6 @@ async function findNearest(
       limit,
       filter: reachFilter(reach),
       params: searchParameters(limit, { exact, part: !isWhole(reach) }),
-      with_payload: false,
-      with_vector: false,
     })
   const found = await find(false)
   // If few articles match the filter, the walk through the graph may miss some of them. An exact
@@ -209,7 +203,7 @@ async function listPoints({ api, via }: Server, collection: string, from: bigint
     points: page.points.map(
       ({ id, payload }): StoredPoint => ({
         seq: BigInt(id),
-        id: String(payload?.id ?? ''),
+        id: idIn(payload),
         country: String(payload?.country ?? ''),
         coveredAt: typeof payload?.covered_at === 'number' ? payload.covered_at : null,
       }),
@@ -220,12 +214,12 @@ async function listPoints({ api, via }: Server, collection: string, from: bigint
 
 async function readVectors({ api, via }: Server, collection: string, seqs: bigint[]) {
   const { data } = await api.getPoints(
-    { collection_name: collection, ids: seqs.map(Number), with_payload: false, with_vector: true },
+    { collection_name: collection, ids: seqs.map(Number), with_payload: ['id'], with_vector: true },
     via,
   )
-  return resultOf(data.result).flatMap(({ id, vector }) =>
+  return resultOf(data.result).flatMap(({ id, vector, payload }) =>
     Array.isArray(vector) && vector.every(one => typeof one === 'number')
-      ? [{ seq: BigInt(id), vector }]
+      ? [{ seq: BigInt(id), id: idIn(payload), vector }]
       : [],
   )
 }

@@ -1,4 +1,5 @@
 import type { Country } from '../articles/article.ts'
+import { type Queryable, readColumn } from '../postgres/pool.ts'
 import type { Obstacle } from '../resilience/circuit.ts'
 
 /** An article's vector, and the values of the article by which plans limit searches. */
@@ -50,11 +51,12 @@ export interface VectorStore {
    * article.
    *
    * @param least articles with a lower cosine are left out
-   * @returns null: the collection has no vector of that article
+   * @returns null: the collection has no vector of that article. A vector under its number may be
+   *   that of another article
    */
   around(
     collection: string,
-    seq: bigint,
+    article: Pick<NearArticle, 'seq' | 'id'>,
     reach: Reach,
     limit: number,
     least: number | null,
@@ -72,7 +74,10 @@ export interface VectorStore {
     limit: number,
   ): Promise<{ points: StoredPoint[]; next: bigint | null }>
   /** The vectors of some articles, in any order. Leaves out articles without one. */
-  read(collection: string, seqs: bigint[]): Promise<{ seq: bigint; vector: number[] }[]>
+  read(
+    collection: string,
+    seqs: bigint[],
+  ): Promise<(Pick<NearArticle, 'seq' | 'id'> & { vector: number[] })[]>
   /** Whether a search with this vector can find this article. */
   finds(collection: string, seq: bigint, vector: number[]): Promise<boolean>
   remove(collection: string, seqs: bigint[]): Promise<void>
@@ -93,10 +98,21 @@ export interface StoredPoint extends Pick<ArticleVector, 'seq' | 'coveredAt'> {
   country: string
 }
 
-export interface NearArticle {
-  seq: bigint
+export interface NearArticle extends Pick<StoredPoint, 'seq' | 'id'> {
   /** Cosine similarity. */
   score: number
+}
+
+/**
+ * Leaves out vectors of articles that are not there. After a failover, a vector of an article that
+ * was undone stays until the next audit, and another article may get its number.
+ */
+export async function ofTheirArticles(db: Queryable, near: NearArticle[]): Promise<NearArticle[]> {
+  const text = `select seq from unnest($1::bigint[], $2::text[]) as near (seq, id) join articles a using (seq)
+                 where near.id in ('', a.id)`
+  const values = [near.map(({ seq }) => seq), near.map(({ id }) => id)]
+  const own = new Set(await readColumn<bigint>(db, { name: 'near-articles', text }, values))
+  return near.filter(({ seq }) => own.has(seq))
 }
 
 /**

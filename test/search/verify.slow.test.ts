@@ -137,8 +137,8 @@ const EMBEDDED = 100
   const sets = createQuestionSets(pool, {
     serving: async () => null,
     nearest: async () => [
-      { seq: 1n, score: 0.9 },
-      { seq: 3n, score: 0.8 },
+      { seq: 1n, id: '', score: 0.9 },
+      { seq: 3n, id: '', score: 0.8 },
     ],
   })
   const reach = { historyStart: new Date(0), publishedAfter: null, publishedBefore: null }

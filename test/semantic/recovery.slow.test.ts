@@ -1,4 +1,6 @@
 import t from 'tap'
+import { COUNTRIES } from '../../shared/articles/article.ts'
+import { readColumn } from '../../shared/postgres/pool.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { until } from '../fleet.ts'
 import { openDoor } from '../standbys/door.ts'
@@ -63,6 +65,21 @@ t.test(
       await verify(),
       /^vectors: 4 .*; a restart of the embedder mends that\.\n.* 5 has a vector of another/,
     )
+    const search = await world.openSearch()
+    const found = async (text: string) =>
+      (await search.search(query(text), null)).rows.map(({ seq }) => seq).sort()
+    t.same(
+      await found('Houten molen'),
+      [1n, 2n, 3n, 4n],
+      'nothing is near by the vector of another',
+    )
+    const around = async (seq: bigint) => {
+      const id = (await readColumn(world.pool, 'select id from articles where seq = $1', [seq]))[0]
+      const days = { countries: [...COUNTRIES], since: new Date(0), at: Date.UTC(2026, 0, 1) }
+      const found = await search.around({ seq, id: String(id), ...days })
+      return found?.near.map(({ seq }) => seq).sort()
+    }
+    t.same([await around(1n), await around(5n)], [[2n, 3n, 4n], undefined])
     embedder.kill('SIGCONT')
     const done = () => world.fleet.logs().split('"embedded"').length > 12
     await until(done, 60_000, world.fleet.logs)
@@ -77,13 +94,7 @@ t.test(
       world.fleet.logs,
     )
     t.equal(await verify(), '')
-    const search = await world.openSearch()
-    t.same((await search.search(query('Houten molen'), null)).rows.map(({ seq }) => seq).sort(), [
-      1n,
-      2n,
-      3n,
-      4n,
-    ])
+    t.same(await found('Houten sluis'), [1n, 2n, 3n, 4n])
     await search.close()
   },
 )

@@ -80,7 +80,7 @@ t.test('nothing is written that was read of an article which a failover has undo
   await passing.reached
   const asked = await createQuestionSets(pool, {
     serving: async () => null,
-    nearest: async () => [{ seq: 23n, score: 0.9 }],
+    nearest: async () => [{ seq: 23n, id: '', score: 0.9 }],
   }).find({ text: 'brug', planCountries: PLAN.countries, reach: REACH }, NO_PERMITS)
   const place = await readPlace(pool, [22n, 23n])
   t.same([place.seq, place.ids.size], [23n, 2])

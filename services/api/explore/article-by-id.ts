@@ -123,7 +123,7 @@ export async function answerRelated({ searches, rawQuery, plan }: Asking): Promi
   if (subject === undefined) throw await noArticle(searches.db, id)
   const around = await searches.withQuestionPermit(() =>
     searches.semantic
-      .around({ ...covered, seq: subject.seq, at: subject.at })
+      .around({ ...covered, seq: subject.seq, id: subject.id, at: subject.at })
       .catch((error: unknown) => {
         throw explainSearch(error)
       }),

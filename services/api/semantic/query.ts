@@ -61,6 +61,7 @@ export interface SemanticPage<A extends KeptArticle = ArticleRow> {
 /** A question for the neighbours of an article, and the reach of the plan. */
 export interface AroundQuery {
   seq: bigint
+  id: string
   /** ms since 1970 */
   at: number
   countries: Country[]

@@ -18,7 +18,12 @@ import { unlessAborted, withTimeLimit } from '../../../shared/resilience/time-li
 import { openVectorStore } from '../../../shared/vectors/qdrant-store.ts'
 import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
 import { AROUND, AROUND_LIMIT, leastOf } from '../../../shared/vectors/related.ts'
-import { type NearArticle, type Reach, VectorFailure } from '../../../shared/vectors/store.ts'
+import {
+  type NearArticle,
+  ofTheirArticles,
+  type Reach,
+  VectorFailure,
+} from '../../../shared/vectors/store.ts'
 import type { Around, AroundQuery } from './query.ts'
 
 /*
@@ -86,11 +91,12 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
       if (error !== signal.reason) throw error
       throw new EmbeddingFailure('unavailable', 'The embedding endpoint does not answer in time.')
     })
-    return timed('vectors', () =>
+    const near = await timed('vectors', () =>
       twice(signal, () =>
         within(limit, vectors.search(collection.name, vector, reach, CANDIDATES)),
       ),
     )
+    return ofTheirArticles(pool, near)
   }
 
   return {
@@ -115,7 +121,7 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
       return orAnother(pool, findServing, serving, ask, [])
     },
 
-    async around({ seq, at, since, countries }: AroundQuery): Promise<Around | null> {
+    async around({ seq, id, at, since, countries }: AroundQuery): Promise<Around | null> {
       const signal = AbortSignal.timeout(BUDGET)
       const serving = await findServing()
       if (!serving) return null
@@ -125,11 +131,11 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
           twice(signal, () =>
             within(
               signal,
-              vectors.around(collection.name, seq, days, AROUND_LIMIT, leastOf(model.same)),
+              vectors.around(collection.name, { seq, id }, days, AROUND_LIMIT, leastOf(model.same)),
             ),
           ),
         )
-        return near && { near, same: model.same }
+        return near && { near: await ofTheirArticles(pool, near), same: model.same }
       }
       return orAnother(pool, findServing, serving, ask, null)
     },
