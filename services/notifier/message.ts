@@ -129,14 +129,19 @@ const ISO = `to_char(removed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"
 // Indexes: the primary keys, search_alerts_key.
 const TAKE = `
   with chosen as (
-    select m.message_id, m.kind, a.key_id, a.told_to, a.language, ${ONE_MAIL} as mail
+    select m.message_id, a.key_id, a.told_to, a.language, m.kind = 'articles' and a.told_to like 'mailto:%' as "isMail"
       from alert_messages m join search_alerts a using (alert_id) where m.message_id = any ($1)),
-  beside as (
+  beside as materialized (
     select m.message_id, c.message_id as "with",
            sum(cardinality(m.seqs)) over (partition by c.message_id order by m.message_id <> c.message_id, m.created_at, m.message_id) as articles,
            row_number() over (partition by c.message_id order by m.message_id <> c.message_id, m.created_at, m.message_id) as turn
-      from chosen c join search_alerts a using (key_id) join alert_messages m using (alert_id)
-     where c.mail = ${ONE_MAIL} and m.delivered_at is null and m.try_at <= now()),
+      from chosen c cross join lateral (
+        select message_id, seqs, created_at from alert_messages where message_id = c.message_id
+        union
+        select o.* from search_alerts a cross join lateral (
+            select message_id, seqs, created_at from alert_messages m
+             where m.alert_id = a.alert_id and kind = 'articles' and delivered_at is null and try_at + interval '0' <= now() limit 1) o
+         where c."isMail" and a.key_id = c.key_id and a.told_to = c.told_to and a.language = c.language) m),
   due as (
     select m.message_id, b."with" from beside b join alert_messages m using (message_id) join search_alerts a using (alert_id)
      where (b.turn = 1 or b.articles <= ${MAIL.articles} and b.turn <= ${MAIL.searches}) and ${MAY_BE_SENT}

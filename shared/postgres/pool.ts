@@ -61,7 +61,7 @@ const PROCESS_MARK = `${process.pid}-${randomBytes(3).toString('hex')}`
  * Number of the newest migration that this checkout has. The names of connections include it, so
  * that processes of older checkouts can be found.
  */
-export const SCHEMA = 76
+export const SCHEMA = 77
 /** Upgrades begin at this schema. A database with an older schema is refused. */
 export const FIRST_SCHEMA = 33
 

@@ -14,6 +14,7 @@ import { putSet } from '../../shared/desk/outlet-sets.ts'
 import { changeSearch, keepSearch, removeSearch } from '../../shared/desk/searches.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createKey } from '../../shared/plans/keys.ts'
+import { readValue } from '../../shared/postgres/pool.ts'
 import { createTestPool } from '../database.ts'
 import { until } from '../fleet.ts'
 import { newArticle, openTestWriter } from '../search/short-articles.ts'
@@ -52,8 +53,8 @@ const opened = async (alert: string) =>
       [alert],
     )
   ).rows
-const telling = (t: Pick<Test, 'teardown'>) => {
-  const own = startTelling(pool, openIndex(pool), createLogger('test', 'silent'))
+const telling = (t: Pick<Test, 'teardown'>, db = pool) => {
+  const own = startTelling(db, openIndex(db), createLogger('test', 'silent'))
   t.teardown(own.close)
 }
 
@@ -284,4 +285,41 @@ t.test('refusals of an older version count, and mails that asked are forgotten',
   await pool.query("update alert_asks set asked_at = now() - interval '49 hours'")
   await forgetAsked(pool)
   t.equal(await noted(), 0)
+})
+
+t.test('a burst of alerts costs each of them the same, before Postgres knows of it', async t => {
+  const burst = await createTestPool(t)
+  const { key } = await createKey(burst.pool, 'test', PLAN)
+  const many = 300
+  await burst.pool.query(
+    `with kept as (
+       insert into kept_searches (search_id, key_id, name, search, position)
+       select 'search_' || n, $1, 'Search', 'q=stormvloed', n from generate_series(1, $2::int) n returning search_id)
+     insert into search_alerts (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, confirmed_at)
+     select search_id, 'alert_' || search_id, $1, 'https://a.example/', 'at once', 'UTC', last_seq, last_at, now()
+       from kept, ingest_clock`,
+    [key.id, many],
+  )
+  const own = openTestWriter(burst.pool)
+  await own.writer.write([newArticle(1, { title: 'Stormvloed' })])
+  await own.indexer.close()
+  const blocks = async () => {
+    await burst.pool.query('select pg_stat_force_next_flush()')
+    const hit = 'select blks_hit::float8 from pg_stat_database where datname = current_database()'
+    return (await readValue<number>(burst.pool, hit))!
+  }
+  const before = await blocks()
+  telling(t, burst.pool)
+  const written = () => burst.database.count('alert_messages')
+  await until(async () => (await written()) === many, 25_000)
+  const looked = await blocks()
+  for (;;) {
+    const found = await readWaiting(burst.pool, MOST)
+    if (found.length === 0) break
+    const ids = found.map(({ id }) => id)
+    await takeMessages(burst.pool, ids)
+  }
+  const sent = await blocks()
+  t.ok(looked - before < 400 * many, 'to look for what is new')
+  t.ok(sent - looked < 400 * many, 'to take their messages')
 })

@@ -43,16 +43,8 @@ const PAUSE = 15_000
  * ms after which another process may take an alert, in case the process that took it has stopped.
  */
 const CLAIM = 60_000
-/** The most due alerts of a key that are looked at between two looks for what is due. */
-const OF_A_KEY = 50
-/** ms after which it is looked anew what is due, so that the alert of another key gets its turn. */
+/** ms after which it is looked anew which keys have due alerts, so that each gets its turn. */
 const ROUND = 1_000
-
-/** An alert whose time has come. */
-interface Waiting {
-  id: string
-  key: string
-}
 
 /** What the last search of an alert found beyond its message. */
 interface Found extends IngestionPlace {
@@ -76,24 +68,23 @@ interface Due extends Pick<AlertTerms, 'when' | 'zone'>, IngestionPlace, PlanRow
   now: Date
 }
 
+// The open message is looked up alert by alert, with alert_messages_open. A join of alerts and
+// messages would compare all with all until Postgres has statistics of a burst.
 const IS_DUE = `
   a.rests is null and a.confirmed_at is not null and a.due_at <= now()
     and exists (select from api_keys k where k.id = a.key_id and k.revoked_at is null)
     and (a.told_when <> 'at once' or a.seq < last_seq)
-    and not exists (select from alert_messages m where m.alert_id = a.alert_id and m.delivered_at is null and kind = 'articles')`
+    and (select m.alert_id from alert_messages m where m.alert_id = a.alert_id and m.delivered_at is null and kind = 'articles') is null`
 
-// The due alerts, of each key the longest due. $1 OF_A_KEY. Index: search_alerts_due
-const WAITING = `
-  select id, key from (
-    select a.alert_id as id, a.key_id as key, row_number() over (partition by a.key_id order by a.due_at) as turn
-      from search_alerts a, ingest_clock where ${IS_DUE}) d
-   where turn <= $1 order by turn`
+// The keys that have due alerts. Index: search_alerts_due
+const WAITING = `select distinct a.key_id as key from search_alerts a, ingest_clock where ${IS_DUE}`
 
-// Takes one due alert for this process alone, and reads clock and history in the same statement. $1
-// alert, $2 CLAIM.
+// Takes the longest due alert of a key for this process alone, and reads clock and history in the
+// same statement. $1 key, $2 CLAIM. Index: search_alerts_turn
 const TAKE = `
   with due as (
-    select a.alert_id from search_alerts a, ingest_clock where a.alert_id = $1 and ${IS_DUE} for update of a skip locked),
+    select a.alert_id from search_alerts a, ingest_clock where a.key_id = $1 and ${IS_DUE}
+     order by a.due_at limit 1 for update of a skip locked),
   taken as (
     update search_alerts a set due_at = now() + $2 * interval '1 ms' from due where a.alert_id = due.alert_id
     returning a.*)
@@ -128,15 +119,15 @@ export function startTelling(pool: Pool, index: TellingIndex, log: Logger): Repe
   )
   const turns = createTurns()
   const isLeft = async (closing: AbortSignal): Promise<boolean> => {
-    const waiting = (await pool.query<Waiting>(WAITING, [OF_A_KEY])).rows
+    let waiting = (await pool.query<{ key: string }>(WAITING)).rows
     const end = performance.now() + ROUND
     while (waiting.length > 0 && performance.now() < end && !closing.aborted) {
-      const one = turns.next(waiting)!
-      waiting.splice(waiting.indexOf(one), 1)
+      const { key } = turns.next(waiting)!
       const start = performance.now()
-      await tell(pool, index, one.id).finally(() =>
-        turns.charge(one.key, performance.now() - start),
+      const wasDue = await tell(pool, index, key).finally(() =>
+        turns.charge(key, performance.now() - start),
       )
+      if (!wasDue) waiting = waiting.filter(one => one.key !== key)
     }
     return waiting.length > 0
   }
@@ -148,11 +139,11 @@ export function startTelling(pool: Pool, index: TellingIndex, log: Logger): Repe
   return repeatEvery(TICK, work, { first: TICK, outage })
 }
 
-async function tell(pool: Pool, index: TellingIndex, alertId: string): Promise<void> {
-  const [due] = (
-    await pool.query<Due>({ name: 'take-alert', text: TAKE, values: [alertId, CLAIM] })
-  ).rows
-  if (due === undefined) return
+/** Looks what is new for one due alert of a key. @returns whether the key had one */
+async function tell(pool: Pool, index: TellingIndex, key: string): Promise<boolean> {
+  const [due] = (await pool.query<Due>({ name: 'take-alert', text: TAKE, values: [key, CLAIM] }))
+    .rows
+  if (due === undefined) return false
   try {
     const looked = due.found === null ? await search(pool, index, due) : read(due.found)
     await write(pool, index, due, looked)
@@ -162,6 +153,7 @@ async function tell(pool: Pool, index: TellingIndex, alertId: string): Promise<v
     // frequent. The alert rests until its owner changes it or its search.
     await pool.query(REST, [due.alertId, error.message, due.question, due.history])
   }
+  return true
 }
 
 /** New articles of an alert, in order, and the place up to which all of them are known. */
