@@ -52,6 +52,8 @@ export function openWorker(
     settings,
   })
   const queues = openQueues(config, log)
+  // A crawler has no other use of the queues before its first page, and would warn only then.
+  if (usesRedis(config)) queues.counts().catch(() => {})
   observeFleet(pool, queues)
   observeMachines(pool, config)
   observeDisk(config.DATA_DIR)

@@ -11,6 +11,7 @@ import {
   type QueueName,
   type QueueSettings,
 } from './backend.ts'
+import { usesRedis } from './redis.ts'
 
 /** The queue of pg-boss whose cron starts maintenance. The database stores this name. */
 export const MAINTENANCE = 'upkeep'
@@ -64,7 +65,7 @@ export interface Queues {
 export function openQueues(config: QueueSettings, log: Logger): Queues {
   const outage = createOutageLog(
     log,
-    'the queues are out of reach',
+    `the queues are out of reach${usesRedis(config) ? '; start their Redis, or mend its address' : ''}`,
     'the queues are in reach again',
     () => backend.ask(),
   )

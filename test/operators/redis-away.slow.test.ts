@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ask } from '../contract/api.ts'
-import { freePort, startFleet } from '../fleet.ts'
+import { freePort, startFleet, until } from '../fleet.ts'
 
 const KEY = 'a-key-for-operators-of-tests'
 
@@ -25,3 +25,14 @@ t.test(
     t.equal(await api.exited, 0, 'it did not have to be ended')
   },
 )
+
+t.test('a crawler says that its Redis is away before it has a page', async t => {
+  const { fleet } = await startFleet(t, { REDIS_URL: `redis://127.0.0.1:${await freePort()}` })
+  const crawler = await fleet.start('crawler')
+  await until(
+    async () => crawler.log().includes('out of reach; start their Redis, or mend its address'),
+    30_000,
+    () => crawler.log(),
+  )
+  t.pass('within half a minute, before the look for causes')
+})
