@@ -183,6 +183,6 @@ function why(origin: Origin, candidates: ShownCandidate[]): string {
 }
 const SURENESS_IN_WORDS: Record<Origin['sure'], string> = {
   confirmed: 'another source says the same',
-  stated: 'no other source confirms it',
-  guessed: 'it is a guess, and nothing confirms it',
+  stated: 'the outlet states it there',
+  guessed: 'the outlet does not state it, so it is a guess',
 }
