@@ -116,9 +116,7 @@ export async function removedSentence(
   const { count = 0, last = null } = rows[0] ?? {}
   if (last === null) return null
   const day = last.toISOString().slice(0, 10)
-  const taken =
-    count === 1 ? `1 was taken out on ${day}` : `${count} were taken out, the last on ${day}`
-  return `Of ${articles} ${articles === 1 ? 'article' : 'articles'} ${taken}.`
+  return `Articles that were taken out: ${count} of ${articles}, the last on ${day}.`
 }
 
 // $1 digest. Index: tombstones_seq_key.

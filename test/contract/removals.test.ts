@@ -118,7 +118,8 @@ t.test('an article that was taken out is gone for every reader within seconds', 
   t.equal((await api.ask(secret, '/explore/removals?after=x')).status, 422)
   t.equal((await api.ask(null, '/explore/removals')).status, 401)
   const page = await everywhere(cited.address, { Accept: 'text/html' })
-  for (const { text } of page) t.match(text, /Of 9 articles 1 was taken out on \d{4}-\d\d-\d\d\./)
+  for (const { text } of page)
+    t.match(text, /Articles that were taken out: 1 of 9, the last on \d{4}-\d\d-\d\d\./)
   const file = (await api.ask(secret, `${cited.address}.json`)).json
   t.match(file, { count: 9, outside: 0, removed: [{ id: gone, h: /^[0-9a-f]{64}$/ }] })
   t.equal(file.articles.length, 8)

@@ -26,9 +26,40 @@ const byMeaning = (search: string) => /(^|&)search=semantic(&|$)/.test(search)
 const MARKS = 'perscope.marks'
 const readMarks = (): Record<string, string> => JSON.parse(localStorage.getItem(MARKS) ?? '{}')
 
+/**
+ * Counts what is new. A search that cannot be counted keeps no other one from it.
+ *
+ * @returns `refused`: why, by the id of such a search
+ */
+async function countNew(
+  marks: Record<string, string | null>,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<{ news: WhatIsNew[]; refused: ReadonlyMap<string, string> }> {
+  const refused = new Map<string, string>()
+  for (;;) {
+    const asking = { key, signal, method: 'POST' as const, body: { marks } }
+    const answer = await ask('/explore/searches/new', isListOf<WhatIsNew>, asking)
+    if (answer.kind === 'ok') return { news: answer.value.data, refused }
+    const { errors, message } = answer
+    const sentences = [...(errors.marks ?? []), message].map(one => /^(\w+): (.+)$/s.exec(one))
+    const known = sentences.flatMap(one => (one?.[1] !== undefined && one[1] in marks ? [one] : []))
+    if (known.length === 0) {
+      // After a failover or a restore, marks end. The next look begins anew.
+      if ('marks' in errors) localStorage.removeItem(MARKS)
+      return { news: [], refused }
+    }
+    for (const [, id = '', why = ''] of known) {
+      refused.set(id, why)
+      delete marks[id]
+    }
+  }
+}
+
 function useKept(secret: string) {
   const [kept, setKept] = useState<KeptSearch[] | null>(null)
   const [fresh, setFresh] = useState<ReadonlyMap<string, WhatIsNew>>(new Map())
+  const [refused, setRefused] = useState<ReadonlyMap<string, string>>(new Map())
   const { failure, told } = useAsking()
   const look = useCallback(
     async (signal?: AbortSignal) => {
@@ -42,21 +73,11 @@ function useKept(secret: string) {
       const asked = answer.data.filter(({ search }) => !byMeaning(search))
       const marks = Object.fromEntries(asked.map(({ id }) => [id, known[id] ?? null]))
       if (asked.length === 0) return
-      const body = { marks }
-      const news = await ask('/explore/searches/new', isListOf<WhatIsNew>, {
-        key: secret,
-        signal,
-        method: 'POST',
-        body,
-      })
-      if (news.kind === 'failure') {
-        // After a failover or a restore, marks end. The next look begins anew.
-        if ('marks' in news.errors) localStorage.removeItem(MARKS)
-        return
-      }
-      setFresh(new Map(news.value.data.map(one => [one.id, one])))
+      const { news, refused } = await countNew(marks, secret, signal)
+      setRefused(refused)
+      setFresh(new Map(news.map(one => [one.id, one])))
       // A search without a mark gets its first mark, so that later articles count as new.
-      const begun = news.value.data
+      const begun = news
         .filter(({ id }) => known[id] === undefined)
         .map(({ id, mark }) => [id, mark])
       localStorage.setItem(MARKS, JSON.stringify({ ...known, ...Object.fromEntries(begun) }))
@@ -71,6 +92,7 @@ function useKept(secret: string) {
   return {
     kept,
     fresh,
+    refused,
     failure,
     look: () => look(),
     /**
@@ -88,7 +110,7 @@ function useKept(secret: string) {
     remove: (id: string) => done(askFile(at(id), { key: secret, method: 'DELETE' })),
     async alert(id: string, terms: AlertTerms) {
       const answer = await setAlert(secret, id, terms)
-      if (!('wrong' in answer)) await look()
+      if (answer.kind === 'set') await look()
       return answer
     },
     end: (id: string, what: 'alert' | 'feed') =>
@@ -166,6 +188,7 @@ function Kept(props: {
   const { words, number, say } = speech
   const [isNaming, setNaming] = useState(false)
   const news = desk.fresh.get(id)
+  const why = desk.refused.get(id)
   const stored = readStored(search)
   const said = inWords(stored, speech)
   const counted = (forms: Forms, n: number) =>
@@ -228,6 +251,7 @@ function Kept(props: {
         </span>
       </div>
       {said !== name && <p class="hint">{said}</p>}
+      {why !== undefined && <p class="hint problem">{speech.heard([why]) ?? why}</p>}
       {byMeaning(search) && <p class="hint">{words.kept.byMeaning}</p>}
       <Telling
         {...{ name, alert, feed, secret }}
@@ -253,7 +277,11 @@ function Sets({ secret }: { secret: string }) {
     <section>
       <h2>{words.sets.title}</h2>
       <p class="hint">{words.sets.about}</p>
-      {wrong !== '' && <p role="alert">{wrong}</p>}
+      {wrong !== '' && (
+        <p class="problem" role="alert">
+          {wrong}
+        </p>
+      )}
       <ul class="kept">
         {sets.map(({ name, domains, unknown }) => (
           <li key={name}>

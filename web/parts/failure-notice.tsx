@@ -17,21 +17,32 @@ const KINDS: Partial<Record<string, Kind>> = {
   invalid_request: 'request',
   country_not_included: 'plan',
   history_not_included: 'plan',
+  too_many_feeds: 'plan',
+  too_many_searches: 'plan',
+  too_many_citations: 'plan',
   semantic_search_unavailable: 'semantic',
 }
 
-function adviceOf({ code, errors, message }: Failure, { words }: Speech): string {
+function adviceOf(failure: Failure, speech: Speech): string {
+  const { code, errors } = failure
+  const { words } = speech
   if (errors.cursor !== undefined) return words.failure.expired
-  // Nothing else of a query is refused that the page could read itself.
-  if (errors.q?.some(one => one.startsWith(NEAR))) return words.failure.near
   if (code === 'internal_error') return words.failure.server
-  // For a code without words of our own, the page shows the API's message.
+  const said = speech.heard(Object.values(errors).flat())
+  if (said !== null) return said
   const own = Object.entries(words.failure).find(([name]) => name === code)?.[1]
-  return typeof own === 'string' ? own : message || words.failure.server
+  return typeof own === 'string' ? own : saidOf(failure, speech)
 }
 
-/** How the API's sentence begins about words that are too frequent for NEAR. */
-const NEAR = 'The words beside NEAR are too frequent'
+/**
+ * What the API says of a failure, in the language of the page. Where the page has no words for it,
+ * the API's own.
+ */
+export function saidOf({ errors, message }: Failure, { heard, words }: Speech): string {
+  const all = Object.values(errors).flat()
+  const sentences = all.length > 0 ? all : [message]
+  return heard(sentences) ?? (sentences.join(' ') || words.failure.server)
+}
 
 /**
  * Failures that end by themselves. The page tries again when the API says, or when the network is

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { TooFrequent } from '../../search/index.ts'
 import { LANGUAGES } from '../../shared/articles/article.ts'
@@ -14,11 +14,35 @@ t.test('a failed request is said in words: those of the API where it has some', 
   t.match(sentenceOf({ ...failure, code: 'unreadable', message: '' }), 'cannot be read')
 })
 
-t.test('what only the API refuses in a query is known by its sentence', async t => {
-  const notice = readFileSync(new URL('failure-notice.tsx', import.meta.url), 'utf8')
-  const near = /NEAR = '(.+)'/.exec(notice)?.[1] ?? '-'
-  t.ok(new TooFrequent().message.startsWith(near))
+t.test('sentences of the API are heard in each language', async t => {
+  const english = await loadSpeech('en')
+  t.equal(english.heard(['Wait.', 'Stop.']), 'Wait. Stop.')
+  const { api: wanted = {} } = (await loadSpeech('nl')).words
+  const source = ['services/api', 'services/notifier', 'shared/desk', 'search/execute']
+    .flatMap(folder => readAll(new URL(`../../${folder}/`, import.meta.url)))
+    .join('')
+  for (const sentence of Object.keys(wanted)) {
+    const written = sentence.replace(/[$.*+?()[\]|]/g, '\\$&').replace(/\{\w+\}/g, '\\$\\{[^}]+\\}')
+    t.match(source, new RegExp(`['\`]${written}['\`]`), `the API writes it: ${sentence}`)
+  }
+  for (const language of LANGUAGES.filter(one => one !== 'en')) {
+    const { words, heard } = await loadSpeech(language)
+    const api = words.api ?? {}
+    t.same(Object.keys(api), Object.keys(wanted), `${language} has all sentences`)
+    for (const [sentence, own] of Object.entries(api))
+      for (const value of own.match(/\{\w+\}/g) ?? [])
+        t.ok(sentence.includes(value), `${language}: ${value}`)
+    t.ok(heard([new TooFrequent().message]), 'with signs that expressions of JavaScript read')
+    t.match(heard(['The host a.b has no public address.']), / a\.b /)
+    t.equal(heard(['Write a name.', 'Nobody wrote this.']), null)
+    t.equal(heard([]), null)
+  }
 })
+
+const readAll = (folder: URL): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts'))
+    .map(name => readFileSync(new URL(name, folder), 'utf8'))
 
 t.test('the age of an article is said in its largest unit, up to a week', async t => {
   const speech = await loadSpeech('en')
@@ -83,7 +107,7 @@ t.test(
 /** The names of all sentences, each with the values that it takes; some sentences may be absent. */
 function shapeOf(words: object): unknown[] {
   return Object.entries(words)
-    .filter(([name]) => name !== 'expression' && name !== 'placeholder')
+    .filter(([name]) => !/^(expression|placeholder|api)$/.test(name))
     .map(([name, part]) =>
       typeof part === 'string'
         ? [name, ...new Set(part.match(/\{\w+\}/g)?.sort())]

@@ -17,6 +17,8 @@ export type Words = typeof en & {
      */
     expression?: Record<ExpressionProblem, string>
   }
+  /** Sentences of the API by what it says, `{name}` for a value. English has none. */
+  api?: Record<string, string>
 }
 
 /** A sentence for one thing, and for another number of things, `{n}`. */
@@ -43,6 +45,10 @@ export interface Speech {
    * of the sentence where it has two; without it the value `n` does.
    */
   say(sentence: string | Forms, values: Record<string, string | number>, counted?: number): string
+  /**
+   * Sentences of the API in the language of the page; null: the page has no words for one of them.
+   */
+  heard(sentences: string[]): string | null
   number(value: number): string
   percent(value: number): string
   /** A wait in the largest unit of which it has at least two, rounded up. */
@@ -82,6 +88,17 @@ export async function loadSpeech(language: Language): Promise<Speech> {
   const plural = new Intl.PluralRules(locale)
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const forms = dateForms(language, locale)
+  const said = Object.entries(words.api ?? {}).map(([english, own]) => ({
+    pattern: patternOf(english),
+    own,
+  }))
+  const translated = (sentence: string): string | null => {
+    for (const { pattern, own } of said) {
+      const found = pattern.exec(sentence)
+      if (found !== null) return own.replace(/\{(\w+)\}/g, (_, name) => found.groups?.[name] ?? '')
+    }
+    return language === 'en' ? sentence : null
+  }
   return {
     language,
     words,
@@ -92,6 +109,10 @@ export async function loadSpeech(language: Language): Promise<Speech> {
         const value = values[name] ?? unknown
         return typeof value === 'number' ? number.format(value) : value
       })
+    },
+    heard(sentences: string[]): string | null {
+      const own = sentences.map(translated)
+      return own.length === 0 || own.includes(null) ? null : own.join(' ')
     },
     number: (value: number) => number.format(value),
     percent: (value: number) => percent.format(value),
@@ -112,6 +133,13 @@ export async function loadSpeech(language: Language): Promise<Speech> {
     date: (at: Date, form: DateForm) => forms[form].format(at),
   }
 }
+
+/** Matches a sentence of the API; what stands for `{name}` is the group `name`. */
+const patternOf = (english: string): RegExp =>
+  new RegExp(
+    `^${english.replace(/[\\^$.*+?()[\]|]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>.+)')}$`,
+    's',
+  )
 
 const UNITS = [
   ['day', 86_400],

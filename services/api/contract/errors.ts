@@ -54,6 +54,15 @@ export class ApiError extends Error {
     this.headers = details.headers ?? {}
   }
 
+  /** All that it says, for places that show no `errors`. */
+  get sentence(): string {
+    return (
+      Object.values(this.errors ?? {})
+        .flat()
+        .join(' ') || this.message
+    )
+  }
+
   get status(): number {
     return ALL_ERRORS[this.code].status
   }

@@ -90,7 +90,7 @@ function checkSearch({ search }: Pick<KeptSearch, 'search'>, problems: Problems,
     newOf(search, { seq: 0n, at: new Date(0) }, plan)
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error
-    problems.add('search', error.message)
+    problems.add('search', error.sentence)
   }
 }
 

@@ -185,7 +185,7 @@ function readOne(
     return { id, query: place && query, above: place?.seq ?? 0n, since: place?.at ?? null }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    if (error.code === 'invalid_request') return `${id}: ${error.message}`
+    if (error.code === 'invalid_request') return `${id}: ${error.sentence}`
     throw new ApiError(error.code, { message: `${id}: ${error.message}` })
   }
 }

@@ -151,7 +151,8 @@ async function tell(pool: Pool, index: TellingIndex, key: string): Promise<boole
     if (!(error instanceof ApiError || error instanceof TooFrequent)) throw error
     // The plan has become smaller, the search has become one by meaning, or its words are too
     // frequent. The alert rests until its owner changes it or its search.
-    await pool.query(REST, [due.alertId, error.message, due.question, due.history])
+    const why = error instanceof ApiError ? error.sentence : error.message
+    await pool.query(REST, [due.alertId, why, due.question, due.history])
   }
   return true
 }

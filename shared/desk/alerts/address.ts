@@ -3,6 +3,8 @@ import { isIP } from 'node:net'
 import { type AddressRule, addressRule } from '../../addresses.ts'
 import type { Config } from '../../config/config.ts'
 
+const NO_MAIL =
+  'This server sends no mail; write an address that begins with https://, or make a feed.'
 const MAIL =
   /^mailto:([^\s\p{Cc}\p{Cs}@<>()[\]\\,;:"?&%]{1,64}@(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})$/iu
 
@@ -36,7 +38,7 @@ export async function readAddress(
       return { why: 'Write one address, as name@example.org, without anything else.' }
     // The notifier alone may have SMTP_URL, which holds a password.
     const sends = config.SMTP_URL !== '' || config.SMTP_FROM !== ''
-    return sends ? { to: `mailto:${mail}` } : { why: 'This server sends no mail.' }
+    return sends ? { to: `mailto:${mail}` } : { why: NO_MAIL }
   }
   const url = text.length <= 2_000 && URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol))

@@ -2,6 +2,7 @@ import type { VNode } from 'preact'
 import { useCallback, useId, useState } from 'preact/hooks'
 import type { OutletSet } from '../../../clients/typescript/src/index.ts'
 import { Button, useAsking, useWork } from '../../parts/controls.tsx'
+import { saidOf } from '../../parts/failure-notice.tsx'
 import { ask, askFile, isListOf, isOneOf } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
 import { type Suggested, useSuggestions } from './fields.tsx'
@@ -91,7 +92,11 @@ export function Outlets(props: {
           <button type="submit">{words.sets.save}</button>
         </form>
       )}
-      {wrong !== '' && <p role="alert">{wrong}</p>}
+      {wrong !== '' && (
+        <p class="problem" role="alert">
+          {wrong}
+        </p>
+      )}
     </>
   )
 }
@@ -152,6 +157,7 @@ interface Sets {
 const pathOf = (name: string) => `/explore/outlet-sets/${encodeURIComponent(name)}`
 
 export function useSets(secret: string): Sets {
+  const speech = useSpeech()
   const [sets, setSets] = useState<OutletSet[]>([])
   const { failure, told } = useAsking()
   const look = useCallback(
@@ -163,11 +169,9 @@ export function useSets(secret: string): Sets {
     [secret, told],
   )
   useWork(look)
-  const wrong =
-    failure === null ? '' : Object.values(failure.errors).flat().join(' ') || failure.message
   return {
     sets,
-    wrong,
+    wrong: failure === null ? '' : saidOf(failure, speech),
     async save(name: string, domains: string[]): Promise<boolean> {
       const asking = { key: secret, method: 'PUT' as const, body: { domains } }
       const made = await told(ask(pathOf(name.trim()), isOneOf<OutletSet>, asking))

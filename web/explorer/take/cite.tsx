@@ -97,9 +97,7 @@ export function CitePage({
         <code>{digest}</code>
       </p>
       {citation.removed && (
-        <p class="hint" lang="en">
-          {citation.removed}
-        </p>
+        <p class="hint">{speech.heard([citation.removed]) ?? citation.removed}</p>
       )}
       {citation.key_ended && <p class="hint">{words.cite.keyEnded}</p>}
       {citation.ids_only && <p class="hint">{words.cite.idsOnly}</p>}

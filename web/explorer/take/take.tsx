@@ -239,7 +239,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
   }
   const set = async (terms: AlertTerms) => {
     const id = await keep()
-    if (id === null) return { wrong: words.kept.notKept }
+    if (id === null) return null
     const answer = await setAlert(secret, id, terms)
     await look()
     return answer

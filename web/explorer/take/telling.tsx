@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks'
 import type { Alert, AlertTerms, KeptSearch } from '../../../clients/typescript/src/index.ts'
 import { LANGUAGES, OWN_NAMES } from '../../../shared/articles/article.ts'
 import { Button, useAsking } from '../../parts/controls.tsx'
-import { FailureNotice } from '../../parts/failure-notice.tsx'
-import { ask, isOneOf } from '../../parts/request.ts'
+import { FailureNotice, saidOf } from '../../parts/failure-notice.tsx'
+import { ask, type Failure, isOneOf } from '../../parts/request.ts'
 import { useSpeech, type Words } from '../../words/index.ts'
 import { Made } from './made.tsx'
 
@@ -13,15 +13,15 @@ const AT_ONCE = 'at once'
 /** The days of a weekly digest, as the API names them, from Monday on. */
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
 
-type Answer = { wrong: string } | { secret: string }
+type Answer = Failure | { kind: 'set'; secret: string }
 
 /** @returns a mistake in the terms, or the secret of a webhook's signatures */
 export async function setAlert(key: string, id: string, terms: AlertTerms): Promise<Answer> {
   const path = `/explore/searches/${encodeURIComponent(id)}/alert`
   const answer = await ask(path, isOneOf<Alert>, { key, method: 'PUT', body: terms })
-  if (answer.kind === 'failure')
-    return { wrong: Object.values(answer.errors).flat().join(' ') || answer.message }
-  return { secret: answer.value.data.secret ?? '' }
+  return answer.kind === 'failure'
+    ? answer
+    : { kind: 'set', secret: answer.value.data.secret ?? '' }
 }
 
 /**
@@ -39,7 +39,8 @@ export function Telling(props: {
   isOfWords: boolean
   isOpen?: boolean
   id(): Promise<string | null>
-  onSet(terms: AlertTerms): Promise<Answer>
+  /** null: the search could not be kept, which its own place says. */
+  onSet(terms: AlertTerms): Promise<Answer | null>
   onEnd(what: 'alert' | 'feed'): void
   /** The search has a feed. */
   onFeed(): void
@@ -117,11 +118,13 @@ function AlertForm(props: {
   alert: Alert | null
   /** The time zone of this device. */
   mine: string
-  onSet(terms: AlertTerms): Promise<Answer>
+  /** null: the search could not be kept, which its own place says. */
+  onSet(terms: AlertTerms): Promise<Answer | null>
   onEnd(): void
 }) {
   const { alert: own, mine, onSet, onEnd } = props
-  const { words, language } = useSpeech()
+  const speech = useSpeech()
+  const { words, language } = speech
   const { alert } = words
   const [to, setTo] = useState(own?.to.replace(/^mailto:/, '') ?? '')
   const [when, setWhen] = useState(own?.when ?? '08:00')
@@ -143,7 +146,7 @@ function AlertForm(props: {
     event.preventDefault()
     setAnswer(await onSet({ to, when, time_zone: zone, language: mailed }))
   }
-  const wrong = answer !== null && 'wrong' in answer
+  const wrong = answer?.kind === 'failure' ? answer : null
   return (
     <>
       <form class="row alert" onSubmit={set}>
@@ -153,13 +156,13 @@ function AlertForm(props: {
             required
             maxLength={2_000}
             value={to}
-            aria-invalid={wrong}
+            aria-invalid={wrong !== null}
             onInput={event => setTo(event.currentTarget.value)}
           />
         </label>
-        {wrong && (
+        {wrong !== null && (
           <p class="problem" role="alert">
-            {answer.wrong}
+            {saidOf(wrong, speech)}
           </p>
         )}
         <label>
@@ -232,10 +235,12 @@ function AlertForm(props: {
         </button>
         {own !== null && <Button onClick={onEnd} text={alert.end} />}
       </form>
-      {own !== null && own.reason !== null && <p class="hint">{own.reason}</p>}
+      {own !== null && own.reason !== null && (
+        <p class="hint">{speech.heard([own.reason]) ?? own.reason}</p>
+      )}
       <div role="status">
-        {own?.state === 'asked' && !wrong && <p>{alert.asked}</p>}
-        {answer !== null && 'secret' in answer && answer.secret !== '' && (
+        {own?.state === 'asked' && wrong === null && <p>{alert.asked}</p>}
+        {answer?.kind === 'set' && answer.secret !== '' && (
           <p class="row">
             {alert.secret} <code>{answer.secret}</code>
           </p>
