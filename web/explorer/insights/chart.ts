@@ -138,6 +138,12 @@ export interface LinesOptions {
   format(value: number): string
 }
 
+/** The places of values without a neighbour, of which no line can be drawn. */
+function alone(values: (number | null)[]): number[] {
+  const isThere = (at: number) => (values[at] ?? null) !== null
+  return [...values.keys()].filter(at => isThere(at) && !isThere(at - 1) && !isThere(at + 1))
+}
+
 /** Draws a line for each search; points are hollow where much of the bucket is missing. */
 export function drawLines(
   place: HTMLElement,
@@ -147,7 +153,19 @@ export function drawLines(
   const { rem } = look
   const length = lines[0]?.values.length ?? 0
   const series = lines.flatMap(({ colour, dash, values, hollow }) => [
-    { line: { stroke: colour, dash, width: 2, points: { size: 6, fill: colour } }, values },
+    {
+      line: {
+        stroke: colour,
+        dash,
+        width: 2,
+        points: {
+          size: 6,
+          fill: colour,
+          filter: (_plot: uPlot, _at: number, all: boolean) => (all ? null : alone(values)),
+        },
+      },
+      values,
+    },
     {
       line: { stroke: colour, width: 0, points: { show: true, size: 9, fill: look.ground } },
       values: values.map((value, at) => (hollow[at] ? value : null)),
