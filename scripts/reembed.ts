@@ -15,7 +15,13 @@ import { EmbeddingFailure, type Source } from '../shared/embeddings/source.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted } from '../shared/log/printable.ts'
 import { countOf, type Pool, type Queryable, transaction } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, textOf, UsageError } from '../shared/process/command.ts'
+import {
+  type CommandContext,
+  refuseWord,
+  runCommand,
+  textOf,
+  UsageError,
+} from '../shared/process/command.ts'
 import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
 import { type Collection, changeCollections, readCollections } from '../shared/vectors/registry.ts'
 import { VectorFailure, type VectorStore } from '../shared/vectors/store.ts'
@@ -65,8 +71,7 @@ await runCommand(
   },
   async context => {
     const { options, positionals } = context
-    if (positionals.length > 0)
-      throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
+    refuseWord(positionals[0])
     const pool = context.openPool()
     const [serving, filling = null] = await readCollections(pool)
     if (!serving)

@@ -2,7 +2,7 @@ import { LANGUAGES } from '../shared/articles/article.ts'
 import { noteRules } from '../shared/articles/rules.ts'
 import { counted } from '../shared/log/printable.ts'
 import { type Pool, readValue } from '../shared/postgres/pool.ts'
-import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
+import { refuseWord, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { reindexArchive } from './reindex/archive.ts'
 import { reindexCopies, reindexSnippets, reindexVectors } from './reindex/fields.ts'
 import {
@@ -66,8 +66,7 @@ await runCommand(
   },
   async context => {
     const { options, positionals, print, say, signal } = context
-    if (positionals.length > 0)
-      throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
+    refuseWord(positionals[0])
     const selection = selectionOf(options)
     const rate = wholeNumber('rate', options.rate, 1_000_000)
     const pool = context.openPool({ statementTimeout: 0 })

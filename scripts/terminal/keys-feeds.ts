@@ -1,3 +1,4 @@
+import { feedObject } from '../../services/api/desk/feeds.ts'
 import { tokenInAddress } from '../../services/api/feeds/feed-address.ts'
 import {
   feedOfToken,
@@ -159,15 +160,7 @@ async function keyNamed(
 }
 
 /** The fields of a feed that the command prints, without its address. */
-const described = (feed: SearchFeed): Record<string, unknown> => ({
-  id: feed.id,
-  key: feed.keyId,
-  title: feed.title,
-  search: feed.search,
-  created_at: feed.createdAt.toISOString(),
-  last_used_at: feed.lastUsedAt?.toISOString() ?? null,
-  requests: feed.requests,
-})
+const described = (feed: SearchFeed) => ({ ...feedObject(feed), key: feed.keyId })
 
 /** Feeds for people: two lines each. */
 function feedTable(feeds: SearchFeed[]): string {

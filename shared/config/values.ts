@@ -1,29 +1,25 @@
 import { readSmallFile } from './tls.ts'
 
-const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
  * Milliseconds of a duration written as `500ms`, `30s`, `5m`, `2h`, `1d`, or a bare `0`. Returns
  * null for other texts.
  */
-export function parseDuration(text: string): number | null {
-  if (/^0+$/.test(text)) return 0
-  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text.trim())
-  if (!match) return null
-  return Math.round(Number(match[1]) * UNITS[match[2] as keyof typeof UNITS])
-}
+export const parseDuration = (text: string): number | null => amountOf(text, UNITS)
 
-const SIZES = { kB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30 } as const
+const SIZES = { kB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30 }
 
 /**
  * Bytes of a size written as `512kB`, `64MB`, `2GB` or `1.5GB` (powers of 1,024), or a bare `0`.
  * Returns null for other texts.
  */
-export function parseBytes(text: string): number | null {
+export const parseBytes = (text: string): number | null => amountOf(text, SIZES)
+
+function amountOf(text: string, units: Readonly<Record<string, number>>): number | null {
   if (/^0+$/.test(text)) return 0
-  const match = /^(\d{1,6}(?:\.\d{1,3})?)(kB|MB|GB)$/.exec(text.trim())
-  if (!match) return null
-  return Math.round(Number(match[1]) * SIZES[match[2] as keyof typeof SIZES])
+  const [, number, unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)([a-zA-Z]+)$/.exec(text.trim()) ?? []
+  return Object.hasOwn(units, unit) ? Math.round(Number(number) * units[unit]!) : null
 }
 
 /** The most bytes of a secret's file. Every address, key or password takes less. */

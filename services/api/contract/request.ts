@@ -115,46 +115,24 @@ export function requestOf(values: ParameterValues, problems: Problems): Articles
   const question = readQuestion(values, problems)
   problems.refuse()
   if (question === null) throw new Error('A request without a question was let through.')
-  // The compiler refuses a parameter that the contract has and this function does not read.
-  const { search: _search, search_in: _searchIn, sort: _sort, cursor = null, ...filters } = values
-  const { q = null, outlet = null, outlets = null, author = null, ...named } = filters
-  const {
-    country: countries = null,
-    language: languages = null,
-    has_author: hasAuthor = null,
-    ...bounds
-  } = named
-  const {
-    published_after: publishedAfter = null,
-    published_before: publishedBefore = null,
-    ...more
-  } = bounds
-  const {
-    ingested_after: ingestedAfter = null,
-    per_page: perPage = LIMITS.perPage.default,
-    ...rest
-  } = more
-  const { section = null, kind: kinds = null, access = null, ...last } = rest
-  const { order = PARAMETERS.order.default, ...unread } = last
-  void (unread satisfies Record<string, never>)
   return {
     question,
-    q,
-    countries,
-    languages,
-    hasAuthor,
-    outlet,
-    outlets,
-    author,
-    section,
-    kinds,
-    access,
-    publishedAfter,
-    publishedBefore,
-    ingestedAfter,
-    order,
-    perPage,
-    cursor,
+    q: values.q ?? null,
+    countries: values.country ?? null,
+    languages: values.language ?? null,
+    hasAuthor: values.has_author ?? null,
+    outlet: values.outlet ?? null,
+    outlets: values.outlets ?? null,
+    author: values.author ?? null,
+    section: values.section ?? null,
+    kinds: values.kind ?? null,
+    access: values.access ?? null,
+    publishedAfter: values.published_after ?? null,
+    publishedBefore: values.published_before ?? null,
+    ingestedAfter: values.ingested_after ?? null,
+    order: values.order ?? PARAMETERS.order.default,
+    perPage: values.per_page ?? LIMITS.perPage.default,
+    cursor: values.cursor ?? null,
   }
 }
 
