@@ -1,24 +1,14 @@
 import type { KeptArticle } from '../cache/stored-articles.ts'
 import type { MemorySegment } from '../memory/memory-segment.ts'
-import type { NameLists } from '../memory/name-lists.ts'
-import type { Pace } from '../pace.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
-import { isWithin, type TimeBounds } from '../query/filters.ts'
+import type { TimeBounds } from '../query/filters.ts'
 import { wildcardsOf } from '../query/holds.ts'
-import type { Near, PhraseLeaf, QueryNode } from '../query/parse.ts'
-import {
-  type DocIdSet,
-  difference,
-  docsOf,
-  intersection,
-  passing,
-  rangeSet,
-  union,
-} from '../segment/doc-id-set.ts'
+import { docsOf, intersection } from '../segment/doc-id-set.ts'
 import { type IndexState, SegmentsChanged } from '../store/segment-store.ts'
 import { TERMS } from '../terms.ts'
-import type { Collector, SegmentReader, WordCount } from './collector.ts'
+import type { Collector, WordCount } from './collector.ts'
 import type { IndexPart, PacedParts, SearchSizes, StoredMeta } from './index-parts.ts'
+import { matchMemory } from './match-memory.ts'
 import { storedSegments } from './match-stored.ts'
 import { createTopCollector, firstInOrder, tieBreakers } from './order.ts'
 import {
@@ -33,7 +23,6 @@ import {
   TooManyWords,
   WildcardsElsewhere,
 } from './plan.ts'
-import { cheapFirst, hasNear, limitTo, phrasesOf } from './two-phase.ts'
 
 /*
  * A search matches the parts of the index in turn: stored segments, the archive, in-memory
@@ -146,18 +135,29 @@ export async function collectAll<C extends Collector>(
   query: Matched,
   create: (bounds: TimeBounds | null) => C,
   sizes: SearchSizes,
-  { above = 0n, newest, state }: CollectRange = {},
+  range: CollectRange = {},
 ): Promise<C> {
+  const planned = await planAll(index, query, sizes, range)
+  const collector = create(planned?.plan.filter.bounds ?? null)
+  if (planned === null) return collector
+  const order = { sort: query.sort, order: 'desc', position: null } as const
+  await pay(index, planned, sizes, true)
+  await collectMatches(index, planned, order, [collector], Infinity, sizes)
+  return collector
+}
+
+/** Plans a search for all matches of a range; null: nothing matches. */
+async function planAll(
+  index: PacedParts,
+  query: Matched,
+  sizes: SearchSizes,
+  { above = 0n, newest, state }: CollectRange,
+): Promise<Planned | null> {
   const snapshot = state ?? (await index.segments.readSnapshot())
   const meta = await index.metaOf(snapshot.version)
   const watermark = newest ?? snapshot.lastSeq
   const plan = await planOf(index, query, { snapshot, meta, watermark, above }, sizes, true)
-  const collector = create(plan?.filter.bounds ?? null)
-  if (plan === null) return collector
-  const order = { sort: query.sort, order: 'desc', position: null } as const
-  await pay(index, { snapshot, meta, plan }, sizes, true)
-  await collectMatches(index, { snapshot, meta, plan }, order, [collector], Infinity, sizes)
-  return collector
+  return plan && { snapshot, meta, plan }
 }
 
 /**
@@ -213,13 +213,10 @@ export async function priceOfAll(
   index: PacedParts,
   query: Matched,
   sizes: SearchSizes,
-  { above = 0n, newest, state }: CollectRange,
+  range: CollectRange,
 ): Promise<number> {
-  const snapshot = state ?? (await index.segments.readSnapshot())
-  const meta = await index.metaOf(snapshot.version)
-  const watermark = newest ?? snapshot.lastSeq
-  const plan = await planOf(index, query, { snapshot, meta, watermark, above }, sizes, true)
-  return plan === null ? 0 : priceOf(index, { snapshot, meta, plan }, sizes, true)
+  const planned = await planAll(index, query, sizes, range)
+  return planned === null ? 0 : priceOf(index, planned, sizes, true)
 }
 
 /** Counts the price of a search before its work begins, and lets its caller pay. */
@@ -429,159 +426,4 @@ export function createNumberCollector(limit: number): NumberCollector {
     question: { kind: 'first', page, take: hits => void seqs.push(...hits.map(({ seq }) => seq)) },
     isComplete: () => false,
   }
-}
-
-/**
- * Matches in-memory segments and hands the matches to collectors.
- *
- * @param above articles up to this `seq` are left out: stored parts have them, or the search does
- *   not want them
- */
-async function matchMemory(
-  { names, pace }: { names: NameLists; pace: Pace },
-  segments: readonly MemorySegment[],
-  above: bigint,
-  { node, nameTerms, filter }: SearchPlan,
-  collectors: readonly Collector[],
-): Promise<void> {
-  if (segments.length === 0) return
-  const nameLists = nameTerms.length === 0 ? null : await names.ofMemory(nameTerms, segments)
-  const step = node !== null && hasNear(node) ? WORDS_READ : Infinity
-  const evaluated = segments.map((segment): Evaluated => {
-    const list = (term: string) => nameLists?.(segment, term) ?? segment.list(term)
-    return { ...segmentOf(segment), list }
-  })
-  for (const { at, from, to } of stepsOf(segments, above, filter.watermark, step)) {
-    const segment = segments[at]!
-    // A segment may grow during the pause. Matching reads it up to the watermark.
-    if (pace.isDue()) await pace.rest()
-    const range = rangeSet(from, to, segment.documents.length)
-    const within = step === Infinity ? null : range
-    const found = node === null ? range : evaluate(node, evaluated[at]!, within)
-    const { published, ingested } = segment.times
-    const matches = passing(
-      found,
-      doc => doc >= from && doc < to && isWithin(filter.bounds, published[doc]!, ingested[doc]!),
-    )
-    if (matches.count === 0) continue
-    const reader = readerOf(segment)
-    for (const collector of collectors) collector.collect(matches, reader)
-  }
-}
-
-/** The documents of segments after one `seq` up to another, in steps. */
-function* stepsOf(segments: readonly MemorySegment[], above: bigint, upTo: bigint, step: number) {
-  for (const [at, segment] of segments.entries()) {
-    const last = docsUpTo(segment, upTo)
-    for (let from = docsUpTo(segment, above); from < last; from += step)
-      yield { at, from, to: Math.min(from + step, last) }
-  }
-}
-
-/** What a search evaluates of a segment, whose words it looks up once. */
-function segmentOf({ documents, phrase, near }: MemorySegment): Omit<Evaluated, 'list'> {
-  const results = new Map<QueryNode, DocIdSet>()
-  let length = 0
-  const nears = new Map<Near | PhraseLeaf, ReturnType<MemorySegment['near']>>()
-  return {
-    documents,
-    phrase,
-    near(one) {
-      const known = nears.get(one) ?? near(one)
-      nears.set(one, known)
-      return known
-    },
-    once(node, make) {
-      if (documents.length !== length) results.clear()
-      length = documents.length
-      const known = results.get(node) ?? make()
-      results.set(node, known)
-      return known
-    },
-  }
-}
-
-/** Documents whose words are read between two looks at the clock, for NEAR. */
-const WORDS_READ = 64
-
-function readerOf(segment: MemorySegment): SegmentReader {
-  const { documents, times } = segment
-  return {
-    ...times,
-    dated: null,
-    startsAt: null,
-    values: segment,
-    list: segment.list,
-    seqOf: doc => documents[doc]!.seq,
-    offsets: null,
-    idOf: doc => documents[doc]!.id,
-    addressOf: doc => ({ kind: 'memory', segment, doc }),
-  }
-}
-
-/** How many documents have a `seq` up to this one; documents stand in order of `seq`. */
-function docsUpTo({ documents }: MemorySegment, seq: bigint): number {
-  let low = 0
-  let high = documents.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (documents[middle]!.seq <= seq) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** The parts of an in-memory segment that a query is evaluated on. */
-interface Evaluated extends Pick<MemorySegment, 'documents' | 'list' | 'phrase' | 'near'> {
-  /** Makes the result of a part of a query once, as long as the segment does not grow. */
-  once(node: QueryNode, make: () => DocIdSet): DocIdSet
-}
-
-/**
- * The documents of an in-memory segment that match a query. The result is exact.
- *
- * @param within only these documents matter, so phrases are checked in these alone; null: in all
- */
-function evaluate(node: QueryNode, segment: Evaluated, within: DocIdSet | null = null): DocIdSet {
-  // Lists cost the same for a few documents as for all.
-  return within === null || phrasesOf(node) > 0
-    ? evaluateAlone(node, segment, within)
-    : segment.once(node, () => evaluateAlone(node, segment, null))
-}
-
-function evaluateAlone(node: QueryNode, segment: Evaluated, within: DocIdSet | null): DocIdSet {
-  switch (node.kind) {
-    case 'term':
-      return segment.list(node.term)
-    case 'phrase':
-      return segment.phrase(node.words, node.scope, within)
-    case 'near':
-      return segment.near(node.near)(limitTo(evaluate(node.of, segment, within), within))
-    case 'or':
-      return union(
-        node.of.map(clause => evaluate(clause, segment, within)),
-        segment.documents.length,
-      )
-    case 'and':
-      return conjunction(node.of, segment, within)
-    case 'andNot':
-      return node.not.reduce(
-        (found, clause) =>
-          found.count === 0 ? found : difference(found, evaluate(clause, segment, found)),
-        limitTo(evaluate(node.of, segment, within), within),
-      )
-  }
-}
-
-/**
- * Evaluates phrases last, because a phrase checks its candidates one by one. Stops when no
- * candidate remains.
- */
-function conjunction(clauses: QueryNode[], segment: Evaluated, within: DocIdSet | null): DocIdSet {
-  const [first, ...more] = cheapFirst(clauses)
-  return more.reduce(
-    (found, clause) =>
-      found.count === 0 ? found : intersection(found, evaluate(clause, segment, found)),
-    limitTo(evaluate(first!, segment, within), within),
-  )
 }
