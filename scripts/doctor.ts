@@ -33,6 +33,7 @@ const CHECKS: Record<string, string> = {
   embedder: 'no article waits for its vector for long',
   removals: 'what was taken out is in no store',
   looks: 'what pages answer that are asked for again is judged',
+  back: 'back-fills go on',
   outlets: 'outlets give their pages',
   ends: 'nothing ends processes',
   quarantine: 'nothing failed on our side',

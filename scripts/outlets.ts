@@ -2,6 +2,11 @@ import { open, readFile } from 'node:fs/promises'
 import { type LearnedTemplate, readTemplates } from '../services/normaliser/template.ts'
 import { keptInWords, type OutletHealth } from '../shared/figures.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
+import {
+  type BackFillFigures,
+  backFillInWords,
+  readBackFills,
+} from '../shared/outlets/back-fills.ts'
 import type { SharedFeed } from '../shared/outlets/catalogue.ts'
 import { dayAgo } from '../shared/outlets/days.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
@@ -14,6 +19,7 @@ import {
   outletHealthAndPages,
 } from '../status/health.ts'
 import { ago, daysInWords, mannersInWords, sourcesOf, span, troublesOf } from '../status/words.ts'
+import { BACK_OPTIONS, back } from './outlets/back.ts'
 import {
   add,
   ENTRY_OPTIONS,
@@ -34,6 +40,11 @@ const DEFAULT_CATALOGUE = 'infra/outlets/benelux.json'
 const sharing = (url: string, domains: string[], own: string) =>
   `shares ${url} with ${domains.filter(domain => domain !== own).join(', ')}`
 
+/** The verbs that take one file or one outlet. */
+const OF_ONE: Partial<
+  Record<string, (context: CommandContext, pool: Pool, word: string) => Promise<unknown>>
+> = { sync, add, back, report }
+
 await runCommand(
   {
     name: 'outlets',
@@ -45,6 +56,7 @@ await runCommand(
       'remove DOMAIN… [--dry-run]',
       'rename OLD NEW [--dry-run] [--json]  moves an outlet to another domain',
       'list [--json]',
+      'back DOMAIN --from 2019-01-01 [--to DAY] [--newest-first] [--stop] [--dry-run]  fetches what an outlet had before',
       'rights [--json]                    what each value of RIGHTS_TDM stops, by outlet and signal',
       'rights DOMAIN [--apply]            bounds old articles by the signals that hold now',
       'report DOMAIN [--json]             a page for the publisher: what was asked and obeyed',
@@ -52,6 +64,7 @@ await runCommand(
     ],
     options: {
       ...ENTRY_OPTIONS,
+      ...BACK_OPTIONS,
       yes: {
         about:
           'sync: removes outlets without asking, as only a terminal asks; add: adds one that moved',
@@ -76,10 +89,8 @@ await runCommand(
     if (verb === 'rename')
       return rename(context, context.openPool({ max: 2 }), context.positionals.slice(1))
     if (rest.length > 0) throw new UsageError('Name one file or outlet.')
-    if (verb === 'sync' && first !== undefined)
-      return sync(context, context.openPool({ max: 2 }), first)
-    if (verb === 'add' && first !== undefined)
-      return add(context, context.openPool({ max: 2 }), first)
+    const ofOne = first === undefined ? undefined : OF_ONE[verb ?? '']
+    if (ofOne !== undefined) return ofOne(context, context.openPool({ max: 2 }), first!)
     if (verb === 'list' && first === undefined) return list(context, context.openPool({ max: 2 }))
     if (verb === 'rights') {
       const pool = context.openPool({ max: 2, statementTimeout: 0 })
@@ -89,11 +100,9 @@ await runCommand(
         ? showStops(context, pool)
         : applyRights(context, pool, first.toLowerCase())
     }
-    if (verb === 'report' && first !== undefined)
-      return report(context, context.openPool({ max: 2 }), first)
     if (verb === 'check') return check(context, first ?? DEFAULT_CATALOGUE)
     throw new UsageError(
-      'Write sync FILE, add FILE, remove DOMAIN, rename OLD NEW, list, rights [DOMAIN], report DOMAIN, or check [FILE]; see --help.',
+      'Write sync FILE, add FILE, remove DOMAIN, rename OLD NEW, list, back DOMAIN, rights [DOMAIN], report DOMAIN, or check [FILE]; see --help.',
     )
   },
 )
@@ -111,14 +120,16 @@ async function report(
 }
 
 async function list({ config, options, print }: CommandContext, pool: Pool): Promise<void> {
-  const [health, shared, templates] = await Promise.all([
+  const [health, shared, templates, past] = await Promise.all([
     outletHealthAndPages(pool),
     readSharedFeeds(pool),
     readTemplates(pool),
+    readBackFills(pool),
   ])
   const outlets = health.map(outlet => ({
     ...outlet,
     template: templates.get(outlet.domain) ?? null,
+    back: past.find(({ domain }) => domain === outlet.domain) ?? null,
     sharedFeeds: shared.filter(({ domains }) => domains.includes(outlet.domain)),
   }))
   if (options.json === true) for (const outlet of outlets) print(JSON.stringify(outlet))
@@ -169,7 +180,11 @@ async function check(context: CommandContext, file: string): Promise<number> {
 
 /** An outlet with its pages and the feeds that it shares with others. */
 type ListedOutlet = OutletHealth &
-  OutletPages & { sharedFeeds: SharedFeed[]; template: LearnedTemplate | null }
+  OutletPages & {
+    sharedFeeds: SharedFeed[]
+    template: LearnedTemplate | null
+    back: BackFillFigures | null
+  }
 
 /**
  * Health for people: one line for each outlet, those in trouble first. The columns from `today` to
@@ -208,6 +223,7 @@ function rowOf(outlet: ListedOutlet, budget: Budget, now: Date): Record<string, 
     'we have': daysInWords(outlet, now.getTime()).join('; '),
     'asked today': mannersInWords(outlet.days.find(({ day }) => day === dayAgo(0))),
     'read from': mainSources(outlet),
+    past: outlet.back === null ? '–' : backFillInWords(outlet.back),
     trouble: troubles(outlet, budget, now).join('; '),
   }
 }

@@ -1,6 +1,7 @@
 import type { Cause, Machines } from '../shared/figures.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
+import { backFillInWords } from '../shared/outlets/back-fills.ts'
 import { runCommand } from '../shared/process/command.ts'
 import { openQueues } from '../shared/queues/queues.ts'
 import { readStatus, type Status } from '../status/status.ts'
@@ -71,6 +72,7 @@ function statusTable(status: Status, metrics: Record<string, string>, causes: Ca
       'second looks',
       `pages in the last day ${number(looks.asked)}, answers to be judged ${number(looks.waiting)}`,
     ],
+    ...status.back.map(one => [`past of ${one.domain}`, backFillInWords(one)]),
     ['taken out', `still to be cleared ${number(removals.waiting)}`],
     ['index', `segments ${number(index.segments)}, articles without one ${number(index.backlog)}`],
     ['outlets', inWords({ healthy, silent, blocked, failing })],

@@ -40,6 +40,8 @@ export interface Flow<Time = Date> {
    * be judged, and how long the oldest has waited.
    */
   looks: { asked: number; waiting: number; oldest: number }
+  /** Back-fills that run, and how long the slowest one has settled no address. */
+  back: { running: number; oldest: number }
   /** How many segments of the index are stored, and how many articles have no stored segment. */
   index: { segments: number; backlog: number }
   /** When an article last became visible. */
@@ -420,6 +422,8 @@ export const embeddingsAreLate = ({ embeddings }: Flow<unknown>): boolean =>
 /** Whether something of an article that was taken out stays in a store for long. */
 export const removalsAreLate = ({ removals }: Flow<unknown>): boolean => removals.oldest > 3_600
 /** Whether nobody judges what pages answered that were asked for again. */
+/** A host that is away for a day delays a back-fill as long. */
+export const backIsLate = ({ back }: Flow<unknown>): boolean => back.oldest > 129_600
 export const looksAreLate = ({ looks }: Flow<unknown>): boolean => looks.oldest > 3_600
 
 /**

@@ -35,6 +35,7 @@ const FINE = {
     feeds: { resting: 0 },
     removals: { waiting: 0, oldest: 0 },
     looks: { asked: 0, waiting: 0, oldest: 0 },
+    back: { running: 0, oldest: 0 },
     pages: { waiting: 3, due: 1, stored: 1, failed: 0, resting: 0, oldest: 5 },
     index: { segments: 1, backlog: 2 },
     newest: '2026-03-01T11:59:00.000Z',

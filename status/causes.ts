@@ -1,5 +1,6 @@
 import {
   type ArchiveIndexFigures,
+  backIsLate,
   type Cause,
   embeddingsAreLate,
   type Figures,
@@ -262,7 +263,7 @@ const QUIET = 3_600
 function ofFlow(flow: Flow<Date | string>, at: string): Found {
   const quiet =
     flow.newest === null ? 0 : (Date.parse(at) - new Date(flow.newest).getTime()) / 1_000
-  const { pages, feeds, embeddings, removals, looks } = flow
+  const { pages, feeds, embeddings, removals, looks, back } = flow
   const rest = (count: number, what: string, first: string) => {
     const ended = `${counted(count, what)} ended a process three times, and ${count === 1 ? 'is' : 'are'} tried once a day`
     return count > 0 && warn('ends', ended, first)
@@ -296,6 +297,8 @@ function ofFlow(flow: Flow<Date | string>, at: string): Found {
         `${counted(looks.waiting, 'answer waits', 'answers wait')} to be judged of pages that were asked for again, the oldest for ${span(looks.oldest)}`,
         FIRST.looks,
       ),
+    backIsLate(flow) &&
+      warn('back', `A back-fill has settled no address for ${span(back.oldest)}`, FIRST.back),
   ]
 }
 

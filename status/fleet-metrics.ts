@@ -97,11 +97,12 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const satisfies (keyof QueueCounts)[]
 
-const oldest = ({ pages, embeddings, removals, looks }: Flow) => ({
+const oldest = ({ pages, embeddings, removals, looks, back }: Flow) => ({
   normalise: pages.oldest,
   embed: embeddings.oldest,
   clear: removals.oldest,
   judge: looks.oldest,
+  back: back.oldest,
 })
 
 /**

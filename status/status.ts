@@ -1,4 +1,5 @@
 import type { Flow, Machines, OutletHealth, QueueCounts } from '../shared/figures.ts'
+import { type BackFillFigures, readBackFills } from '../shared/outlets/back-fills.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import type { QueueName } from '../shared/queues/backend.ts'
 import type { Queues } from '../shared/queues/queues.ts'
@@ -27,6 +28,8 @@ export interface Status {
   removals: Omit<Flow['removals'], 'oldest'>
   /** Pages of visible articles that were asked for again in the last day. */
   looks: Omit<Flow['looks'], 'oldest'>
+  /** What outlets had before they were added, by domain. */
+  back: BackFillFigures[]
   index: Flow['index']
   outlets: Record<OutletHealth['health'], number>
   /** Feeds that rolled on between two polls in the last seven days. */
@@ -44,7 +47,7 @@ export async function readStatus(
   queues: Pick<Queues, 'counts'>,
   config: MachineSettings,
 ): Promise<Status> {
-  const [flow, embedded, pages, reasons, newest, counts, outlets, gaps, machines] =
+  const [flow, embedded, pages, reasons, newest, counts, outlets, gaps, machines, back] =
     await Promise.all([
       readFlow(pool),
       pool.query<{ n: number }>(
@@ -65,6 +68,7 @@ export async function readStatus(
       outletHealth(pool),
       readGaps(pool),
       readMachines(pool, config),
+      readBackFills(pool),
     ])
   const { oldest: _, ...embeddings } = flow.embeddings
   const { waiting, stored } = flow.pages
@@ -86,6 +90,7 @@ export async function readStatus(
     queues: counts && withDelayed(counts, embeddings.promised),
     removals: { waiting: flow.removals.waiting },
     looks: { asked: flow.looks.asked, waiting: flow.looks.waiting },
+    back,
     index: flow.index,
     outlets: outletCounts(outlets),
     gaps: { ...gaps, latest: gaps.latest?.toISOString() ?? null },

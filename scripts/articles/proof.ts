@@ -29,6 +29,11 @@ const PLACES: readonly [what: string, rows: string][] = [
     `pages p join outlets o using (outlet_no) cross join tombstone_key k join tombstone_addresses t
         on t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'p.crawl_key')} where t.seq = $1`,
   ],
+  [
+    'its addresses among the past of its outlet',
+    `back_addresses b join outlets o using (outlet_no) cross join tombstone_key k join tombstone_addresses t
+        on t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'b.crawl_key')} where t.seq = $1`,
+  ],
   ['answers of its page', 'second_looks where id = $2'],
   ['candidates of searches by meaning', 'semantic_sets where $1 = any (seqs)'],
   ['traces of copies of its text', 'copy_sketches where seq = $1 and sample is not null'],

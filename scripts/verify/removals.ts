@@ -22,6 +22,11 @@ const FAULTS = `
     join tombstone_addresses t on t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'p.crawl_key')}
    where exists (select from tombstone_addresses)
   union all
+  select 'removed', 'the past of ' || o.domain || ' names article ' || t.seq || ', which was taken out'
+    from back_addresses b join outlets o using (outlet_no) cross join tombstone_key k
+    join tombstone_addresses t on t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'b.crawl_key')}
+   where exists (select from tombstone_addresses)
+  union all
   select 'identity', 'address ' || address || ' is of ' || outlet || ', whose articles are known by ' || first
     from outlet_domains d join article_addresses a on a.outlet = d.domain where d.domain <> d.first
   union all

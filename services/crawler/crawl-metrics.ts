@@ -87,3 +87,9 @@ export const looksAsked: Counter<'answer'> = counter(
   'Pages of visible articles that were asked for again, by what they answered.',
   ['answer'],
 )
+/** `outcome`: `fetched`, `refused`, `lost`; after `failed` and `waits` it is tried again. */
+export const backAddresses: Counter<'outcome'> = counter(
+  'back_addresses_total',
+  'Addresses of the past of outlets that were tried, by outcome.',
+  ['outcome'],
+)

@@ -4,6 +4,7 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import type { RunningService, ServiceContext } from '../../shared/process/service.ts'
 import { openWorker } from '../../status/cause-watch.ts'
+import { startBackFill } from './back-fill.ts'
 import { type Crawl, createCrawl } from './crawl.ts'
 import { observeOutlets } from './crawl-metrics.ts'
 import { countDays, removeCounted, startDays } from './days.ts'
@@ -35,6 +36,7 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
   const maintenance = startMaintenance(crawl)
   const days = startDays(crawl)
   const looks = startSecondLooks(crawl)
+  const past = startBackFill(crawl)
   observeOutlets(pool, config)
   const { missing, causes } = watch()
   return {
@@ -45,7 +47,12 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
         ending.abort()
         void crawl.parser.close()
       }, GRACE)
-      const maintained = Promise.all([maintenance.close(), days.close(), looks.close()])
+      const maintained = Promise.all([
+        maintenance.close(),
+        days.close(),
+        looks.close(),
+        past.close(),
+      ])
       await dispatcher.close()
       await maintained
       clearTimeout(grace)

@@ -76,7 +76,8 @@ const FIRST_PAGES = 10_000_000
 // begin, without an index on the time. The first run counts the whole days of the latest pages. A
 // day that was counted before is counted again even when no address is left on it, because a feed
 // may have named its addresses on a later day. The seventh letter of a page's origins says whether
-// the text came from the feed alone (shared/outlets/origins.ts).
+// the text came from the feed alone (shared/outlets/origins.ts). Pages of the past
+// (back-fill.ts) are no pages of the day.
 const COUNT = `
   with latest as (
     select coalesce(max(page_no), 0) - ${FIRST_PAGES} as page from pages
@@ -91,7 +92,7 @@ const COUNT = `
   ), address as (
     select p.outlet_no, (discovered_at at time zone 'UTC')::date as day, page_no, state, named_by,
            coalesce(reason, 'unknown') as reason, substr(origins, 7, 1) in ('f', 's', '-') as alone
-      from pages p, since where page_no >= since.page and (discovered_at at time zone 'UTC')::date >= since.day
+      from pages p, since where page_no >= since.page and (discovered_at at time zone 'UTC')::date >= since.day and named_by <> 4
     union all
     select outlet_no, u.day, null, 'counted', 2, '', false
       from unfetched_addresses u, since

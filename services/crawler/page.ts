@@ -251,7 +251,7 @@ async function unzipped(fetched: Fetched, maxBytes: number): Promise<Fetched> {
  * Notifies the normaliser of a stored page. If the queues are unreachable, the normaliser finds the
  * page in Postgres.
  */
-async function notifyNormaliser(crawl: Crawl, pageNo: bigint): Promise<void> {
+export async function notifyNormaliser(crawl: Crawl, pageNo: bigint): Promise<void> {
   try {
     await crawl.queues.add('normalise', [{ key: String(pageNo), data: { pageNo: String(pageNo) } }])
     crawl.unheard.over()

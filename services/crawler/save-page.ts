@@ -7,7 +7,7 @@ import { noteBlock } from '../../status/health.ts'
 import type { WaitingPage } from './hosts/due.ts'
 import type { Verdict } from './verdict.ts'
 
-const compress = promisify(gzip)
+export const compress: (text: Buffer) => Promise<Buffer> = promisify(gzip)
 
 /** The result of saving a verdict. */
 interface Saved {
@@ -78,9 +78,9 @@ export async function savePage(
  * Stores the page's source. The same statement sets the state by which the normaliser finds it.
  * Null: another crawler has saved the page before.
  */
-async function store(
+export async function store(
   db: Pick<Pool, 'query'>,
-  page: WaitingPage,
+  page: Pick<WaitingPage, 'pageNo' | 'outletNo'>,
   verdict: Extract<Verdict, { status: number }>,
   body: Buffer | null,
 ): Promise<Pick<Saved, 'many'> | null> {

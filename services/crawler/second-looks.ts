@@ -1,5 +1,3 @@
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import { firstDomain } from '../../search/removals.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { readRow, transaction } from '../../shared/postgres/pool.ts'
@@ -9,6 +7,7 @@ import { looksAsked } from './crawl-metrics.ts'
 import { admitsHost } from './hosts/budgets.ts'
 import { beginVisit, endVisit } from './hosts/leases.ts'
 import { askPage } from './page.ts'
+import { compress } from './save-page.ts'
 import type { Verdict } from './verdict.ts'
 
 /*
@@ -22,8 +21,6 @@ import type { Verdict } from './verdict.ts'
  * and asks again a day later.
  */
 
-const compress = promisify(gzip)
-
 /** An article whose page is due. */
 export interface DueLook {
   seq: bigint
@@ -33,7 +30,7 @@ export interface DueLook {
 }
 
 // $1 host. Index: pages_waiting.
-const WAITS = `
+export const WAITS = `
   select from pages where host = $1 and state = 'waiting' and next_try_at <= now() limit 1`
 
 // $1 outlet. Of two that look at pages of an outlet, one waits here.

@@ -29,14 +29,17 @@ const indexLag = histogram(
   LAG_BUCKETS,
 )
 
+/** ms. An older article is of the past of its outlet, and says nothing of the way of new ones. */
+const LATEST = 7 * 86_400_000
+
 /**
  * Counts an article that has just become visible. An article without a time of publication has no
  * lag.
  */
 export function observeArticle({ country, language, publishedAt }: NewArticle): void {
   articlesIndexed.inc({ country, language })
-  if (publishedAt !== null)
-    indexLag.observe(Math.max(0, (Date.now() - publishedAt.getTime()) / 1_000))
+  const lag = publishedAt === null ? LATEST : Date.now() - publishedAt.getTime()
+  if (lag < LATEST) indexLag.observe(Math.max(0, lag / 1_000))
 }
 
 /** `word`: `gone`, `refused`, `stands` or `nothing`; `deed`: `none`, `bounded` or `removed`. */

@@ -159,6 +159,10 @@ const CLEAR_PAGES = `
       join pages p on p.outlet_no = o.outlet_no and p.crawl_key = a.address
     union select e.page_no, d.seq from doomed d join embeddings e on e.seq = d.seq where e.page_no is not null
     union select r.page_no, d.seq from doomed d join article_rights r on r.id = d.id collate "C" where r.page_no is not null
+  ), past as (
+    delete from back_addresses b using doomed d join article_addresses a on a.id = d.id collate "C"
+      join outlets o on o.domain = any (array(select d.domain from outlet_domains d where d.first = a.outlet) || a.outlet)
+     where b.outlet_no = o.outlet_no and b.crawl_key = a.address
   ), gone as (
     delete from pages p using named n where p.page_no = n.page_no returning p.outlet_no, p.crawl_key, n.seq
   )

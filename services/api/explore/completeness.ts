@@ -1,5 +1,6 @@
 import { foldName } from '../../../search/analysis/index.ts'
 import { allDomains } from '../../../search/removals.ts'
+import { readBackDays } from '../../../shared/outlets/back-fills.ts'
 import { type DaySum, readDays } from '../../../shared/outlets/days.ts'
 import { type Asking, plannedOf } from '../articles/find.ts'
 import { invalid } from '../contract/errors.ts'
@@ -78,6 +79,22 @@ export const COMPLETENESS_SCHEMA = objectOf({
       ['day', 'outlet'],
     ),
   },
+  back: {
+    type: 'array',
+    description:
+      'What the outlets had before they were added, as far as their old sitemaps name it, by the day of publication (UTC).',
+    items: objectOf(
+      {
+        day: { type: 'string', format: 'date' },
+        outlet: OUTLET_SCHEMA,
+        named: count('Addresses that old sitemaps named.'),
+        fetched: count('Addresses whose page was fetched.'),
+        refused: count('Addresses that are not fetched, or that become no article.'),
+        lost: count('Addresses that could not be fetched.'),
+      },
+      ['day', 'outlet'],
+    ),
+  },
 })
 
 const readValues = createValuesReader(COMPLETENESS_PARAMETERS)
@@ -101,13 +118,18 @@ export async function answerCompleteness({
   const isAsked = ({ name, domain }: OutletRow) =>
     [name, domain].some(text => foldName(text).includes(wanted))
   const byNumber = new Map(rows.filter(isAsked).map(one => [one.outletNo, one]))
-  const sums = await readDays(db, {
-    by,
-    outlets: [...byNumber.keys()],
-    ...daysOf(request, start),
-  })
-  const data = sums.map(sum => completenessObject(sum, byNumber.get(sum.outletNo ?? -1)))
-  return jsonContent(JSON.stringify({ status: 'ok', by, data }))
+  const days = { by, outlets: [...byNumber.keys()], ...daysOf(request, start) }
+  const [sums, past] = await Promise.all([readDays(db, days), readBackDays(db, days)])
+  const outletOf = ({ outletNo }: Pick<DaySum, 'outletNo'>) => byNumber.get(outletNo ?? -1)
+  const data = sums.map(sum => completenessObject(sum, outletOf(sum)))
+  const back = past.map(({ named, fetched, refused, lost, ...sum }) => ({
+    ...placeOf(sum, outletOf(sum)),
+    named,
+    fetched,
+    refused,
+    lost,
+  }))
+  return jsonContent(JSON.stringify({ status: 'ok', by, data, back }))
 }
 
 interface OutletRow {
@@ -136,6 +158,11 @@ function daysOf(
   return { from: day(Math.max(first, Math.ceil(start.getTime() / DAY))), to: day(last) }
 }
 
+const placeOf = ({ day }: Pick<DaySum, 'day'>, outlet: OutletRow | undefined) => ({
+  ...(day === null ? {} : { day }),
+  ...(outlet === undefined ? {} : { outlet: { name: outlet.name, domain: outlet.domain } }),
+})
+
 function completenessObject(sum: DaySum, outlet: OutletRow | undefined) {
   const {
     named,
@@ -152,8 +179,7 @@ function completenessObject(sum: DaySum, outlet: OutletRow | undefined) {
     gap,
   } = sum
   return {
-    ...(sum.day === null ? {} : { day: sum.day }),
-    ...(outlet === undefined ? {} : { outlet: { name: outlet.name, domain: outlet.domain } }),
+    ...placeOf(sum, outlet),
     named,
     named_by_feeds: feeds,
     named_by_sitemaps: second,

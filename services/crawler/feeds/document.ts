@@ -19,13 +19,18 @@ import type { DueFeed } from './schedule.ts'
 const ACCEPT =
   'application/rss+xml,application/atom+xml,application/feed+json,application/xml;q=0.9,text/xml;q=0.9,application/json;q=0.8,*/*;q=0.5'
 
-/** One poll of a feed or sitemap. */
-export interface Poll {
+/** What reading documents needs. */
+export interface Reading {
   crawl: Crawl
   visit: Lease
-  feed: DueFeed
+  feed: Pick<DueFeed, 'outletNo'>
   /** Must be called before each document is parsed (`schedule.ts`). */
   beforeParsing(): Promise<void>
+}
+
+/** One poll of a feed or sitemap. */
+export interface Poll extends Reading {
+  feed: DueFeed
 }
 
 /**
@@ -58,12 +63,14 @@ export const UNPARSED = 'parsing'
  * Fetches and parses one document. The request is conditional when the document was read before.
  *
  * @param patience longest wait for the host in ms; by default the wait of a visit
+ * @param old takes old entries and parts, too
  */
 export async function readDocument(
-  poll: Poll,
+  poll: Reading,
   address: string,
   known: Validators,
   patience?: number,
+  old = false,
 ): Promise<Document> {
   const { crawl, visit } = poll
   const asked = conditions(known)
@@ -82,7 +89,7 @@ export async function readDocument(
     const bytes = await gunzipFile(answer.body, crawl.config.CRAWL_MAX_BYTES)
     await poll.beforeParsing()
     const feed = await crawl.parser.parse(
-      { bytes, contentType, url: url.href },
+      { bytes, contentType, url: url.href, old },
       poll.feed.outletNo,
       crawl.ending,
     )
@@ -111,7 +118,8 @@ export async function readDocument(
 const validatorsToKeep = (answer: FetchedResponse, feed: ParsedFeed) =>
   feed.whole ? validatorsOf(answer) : NO_VALIDATORS
 
-function refused({ status, headers }: FetchedResponse): Document {
+/** What a status other than 200 says of a document. */
+export function refused({ status, headers }: FetchedResponse): Document {
   const wait = {
     atLeast:
       status === 410
@@ -121,7 +129,8 @@ function refused({ status, headers }: FetchedResponse): Document {
   return { kind: 'failure', reason: `status ${status}`, detail: `the feed answers ${status}`, wait }
 }
 
-function notRead(fetched: Exclude<Fetched, { kind: 'answer' }>): Document {
+/** Why a document was not read. */
+export function notRead(fetched: Exclude<Fetched, { kind: 'answer' }>): Document {
   const { kind } = fetched
   if (kind === 'interrupted') return fetched
   if (kind === 'busy') return { kind: 'later', host: fetched.host, wait: fetched.wait }

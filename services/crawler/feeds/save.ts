@@ -8,6 +8,7 @@ import {
   type Client,
   countOf,
   type Pool,
+  type Queryable,
   readRow,
   readValue,
   transaction,
@@ -366,7 +367,10 @@ async function saveNamed(
 }
 
 /** The domains that the outlet of a feed has had. */
-async function domainsOf(client: Client, { outletNo }: DueFeed): Promise<OutletDomains> {
+export async function domainsOf(
+  client: Queryable,
+  { outletNo }: Pick<DueFeed, 'outletNo'>,
+): Promise<OutletDomains> {
   const outlet =
     (await readValue<string>(client, 'select lower(domain) from outlets where outlet_no = $1', [
       outletNo,
@@ -375,8 +379,8 @@ async function domainsOf(client: Client, { outletNo }: DueFeed): Promise<OutletD
 }
 
 /** Which of the addresses are those of articles that an operator took out. */
-async function readBarred(
-  client: Client,
+export async function readBarred(
+  client: Queryable,
   domains: OutletDomains,
   named: Named[],
 ): Promise<Set<Named>> {

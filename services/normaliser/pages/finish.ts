@@ -4,7 +4,6 @@ import {
   type Client,
   type Pool,
   type Queryable,
-  readColumn,
   readValue,
   transaction,
 } from '../../../shared/postgres/pool.ts'
@@ -29,19 +28,23 @@ export interface DonePage {
 }
 
 /**
+ * SQL: whether a page is of the past of its outlet. It says nothing of how the outlet is read now.
+ */
+const IS_OLD = '(named_by & 4 > 0)'
+
+/**
  * Marks pages as done inside the transaction that indexes their articles, and stores the texts that
  * their outlets served. A page that another process has finished meanwhile is counted once.
  *
  * @returns signals of rights that are new at their outlet
  */
 export async function finishDone(client: Client, pages: DonePage[]): Promise<NewSignal[]> {
-  const ours = await readColumn<bigint>(
-    client,
+  const { rows } = await client.query<{ no: bigint; old: boolean }>(
     `update pages p set state = 'done', reason = d.interstitial, detail = null, finished_at = clock_timestamp(),
                         origins = d.origins, rights = d.rights
        from unnest($1::bigint[], $2::text[], $3::text[], $4::jsonb[]) as d (page_no, interstitial, origins, rights)
       where p.page_no = d.page_no and p.state = 'stored'
-     returning p.page_no`,
+     returning p.page_no as no, ${IS_OLD} as old`,
     [
       pages.map(page => page.pageNo),
       pages.map(page => page.interstitial),
@@ -49,14 +52,16 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<New
       pages.map(({ rights }) => seenOf(rights)),
     ],
   )
-  const finished = pages.filter(page => ours.includes(page.pageNo))
+  const old = new Map(rows.map(row => [row.no, row.old]))
+  const finished = pages.filter(page => old.has(page.pageNo))
+  const fresh = finished.filter(page => old.get(page.pageNo) === false)
   await rememberTexts(client, finished)
-  await noteInterstitials(client, finished)
+  await noteInterstitials(client, fresh)
   await countOrigins(
     client,
-    finished.flatMap(({ origins, ...page }) => (origins === null ? [] : [{ ...page, origins }])),
+    fresh.flatMap(({ origins, ...page }) => (origins === null ? [] : [{ ...page, origins }])),
   )
-  await teach(client, finished)
+  await teach(client, fresh)
   return noteRights(client, finished)
 }
 
@@ -130,15 +135,17 @@ export const finishRefused = async (
   },
 ): Promise<NewSignal[]> =>
   transaction(pool, async client => {
-    const { rowCount } = await client.query(
+    const isOld = await readValue<boolean>(
+      client,
       `update pages set state = 'refused', reason = $2, detail = $3, rights = $4, finished_at = clock_timestamp()
-        where page_no = $1 and state = 'stored'`,
+        where page_no = $1 and state = 'stored' returning ${IS_OLD}`,
       [page.pageNo, refusal.reason, refusal.detail, seenOf(refusal.rights)],
     )
-    if (rowCount !== 1) return []
-    await noteInterstitials(client, [
-      { outletNo: page.outletNo, interstitial: refusal.interstitial },
-    ])
+    if (isOld === null) return []
+    if (!isOld)
+      await noteInterstitials(client, [
+        { outletNo: page.outletNo, interstitial: refusal.interstitial },
+      ])
     return noteRights(client, [{ ...page, rights: refusal.rights }])
   })
 

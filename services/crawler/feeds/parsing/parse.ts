@@ -86,6 +86,8 @@ export interface ParseTask {
   contentType: string | null
   /** The address of the document. */
   url: string
+  /** Takes old entries and parts of sitemaps, too. */
+  old?: boolean
 }
 
 /**
@@ -119,15 +121,15 @@ export default function parse({ begun, ...document }: Timed<ParseTask>): ParsedF
  * Reads a feed or sitemap as it was served. Pure: no network, no clock. Null: the document is no
  * feed or sitemap.
  */
-export function readFeed({ bytes, contentType, url }: ParseTask): ParsedFeed | null {
+export function readFeed({ bytes, contentType, url, old = false }: ParseTask): ParsedFeed | null {
   const text = decodeText(bytes, { contentType, kind: 'xml' })
   const feed = parseFeed(text, url)
   if (feed === null) return null
   const { format, entries, whole } = feed
-  const recent = recentEntries(feed)
+  const recent = old ? entries : recentEntries(feed)
   const named = namedAddresses({ ...feed, entries: recent }, url)
   const total = feed.parts.length + named.length + entries.length - recent.length
-  const parts = recentParts(feed.parts)
+  const parts = old ? feed.parts : recentParts(feed.parts)
   return {
     format,
     named,
@@ -156,6 +158,8 @@ export interface Named {
   key: string
   host: string
   entry: FeedEntry
+  /** When a sitemap says that the page was last changed. */
+  modified: string | null
 }
 
 /** Longest texts that are kept, in characters. A longer text is cut. */
@@ -187,7 +191,8 @@ export function namedAddresses(feed: Feed, base: string): Named[] {
     const key = addressKey(url)
     const entry = toEntry(raw, url, feed.language)
     const before = named.get(key)
-    if (before === undefined) named.set(key, { key, host: url.host, entry })
+    if (before === undefined)
+      named.set(key, { key, host: url.host, entry, modified: cut(raw.modified, LONGEST.other) })
     else if (richness(entry) > richness(before.entry))
       before.entry = { ...entry, url: before.entry.url }
   }

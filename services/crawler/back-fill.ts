@@ -1,0 +1,486 @@
+import { addressesOn } from '../../search/removals.ts'
+import { readTarget } from '../../shared/articles/address.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
+import { describe } from '../../shared/log/printable.ts'
+import {
+  type Client,
+  countOf,
+  isTransient,
+  type Pool,
+  readColumn,
+  readRow,
+  readValue,
+  transaction,
+} from '../../shared/postgres/pool.ts'
+import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
+import { dayOf, mayBeIn, type Period, periodIn, publishedIn } from './back-days.ts'
+import type { Crawl } from './crawl.ts'
+import { backAddresses } from './crawl-metrics.ts'
+import { type Document, notRead, type Reading, readDocument, refused } from './feeds/document.ts'
+import type { SitemapPart } from './feeds/parsing/feed.ts'
+import type { Named, ParsedFeed } from './feeds/parsing/parse.ts'
+import { domainsOf, readBarred } from './feeds/save.ts'
+import { politeGet } from './fetch/polite-get.ts'
+import { NO_VALIDATORS } from './fetch/request.ts'
+import { ROBOTS_LIMIT, sitemapsOf } from './fetch/robots.ts'
+import { admitsHost } from './hosts/budgets.ts'
+import { beginVisit, endVisit, type Lease } from './hosts/leases.ts'
+import { askPage, notifyNormaliser, readOwnership } from './page.ts'
+import { compress, store } from './save-page.ts'
+import { WAITS } from './second-looks.ts'
+import type { Verdict } from './verdict.ts'
+
+/*
+ * What an outlet had before it was added. A back-fill reads the sitemaps that robots.txt and the
+ * catalogue name, then the pages that they name, one address at a time. It asks as all crawlers do,
+ * with leases, pauses, robots.txt and rights, but at a fifth of the host's pace, and only while
+ * nothing new of the host is due. Nothing of it counts for the health or the budget of the outlet.
+ *
+ * `back_addresses` is the ledger: each address is there once, and one statement settles it together
+ * with its page. So a kill loses at most a request. A page that was fetched goes the way of all
+ * pages, and the bit 4 of `pages.named_by` says that it is of the past.
+ */
+
+/** A back-fill takes one of this many turns of a host. */
+const SHARE = 5
+/** ms after which another crawler takes a back-fill whose crawler has died. */
+const CLAIM = 15_000
+/** The most back-fills that a crawler tries at a time. */
+const AT_ONCE = 8
+/** ms between two looks for what is due. */
+const EVERY = 1_000
+/** While more pages of an outlet wait for the normaliser, none of its past is fetched. */
+const MOST_STORED = 50
+/** The most addresses and documents of an outlet, and the depth to which indexes are followed. */
+const MOST = { addresses: 500_000, documents: 5_000, depth: 3 }
+/** Tries of an address that failed, or that had to wait, after which it is lost. */
+const MOST_TRIES = { failed: 5, waited: 24 }
+/** After so many tries in a row without an answer it rests, at most for `LONGEST_REST` ms. */
+const FAILURES_IN_A_ROW = 3
+const LONGEST_REST = 3_600_000
+/** An index with more parts numbers them, and 2019 is then no year. */
+const MOST_YEARS = 1_000
+/** Addresses that one statement adds: serialising them blocks the event loop. */
+const SLICE = 1_000
+
+interface BackFill {
+  outletNo: number
+  from: string
+  to: string
+  failures: number
+}
+
+interface BackAddress {
+  key: string
+  /** Null: a page. */
+  depth: number | null
+  url: string
+  attempts: number
+}
+
+/** What a try at an address brought. Null: it was interrupted. */
+type Outcome =
+  | { kind: 'fetched'; page?: Extract<Verdict, { kind: 'store' }>; document?: Listed }
+  | { kind: 'refused' | 'lost'; reason: string }
+  | { kind: 'failed'; reason: string }
+  | { kind: 'waits'; reason: string; wait: number }
+  | null
+
+/** Takes addresses of all back-fills that are due, until it is closed. */
+export function startBackFill(crawl: Crawl): Repeated {
+  const outage = createOutageLog(
+    crawl.log,
+    'nothing of the past of outlets is fetched',
+    'the past of outlets is fetched again',
+  )
+  const rest = Math.min(EVERY, SHARE * crawl.config.CRAWL_HOST_DELAY)
+  return repeatEvery(rest, () => goBack(crawl), { first: EVERY, outage })
+}
+
+// $1 CLAIM, $2 AT_ONCE, $3 MOST_STORED. Indexes: the primary keys, pages_stored_turns.
+const TAKE = `
+  with due as (
+    select outlet_no from back_fills b join outlets o using (outlet_no)
+     where b.state = 'running' and b.due_at <= now() and o.active
+       and not exists (select from pages p where p.state = 'stored' and p.outlet_no = b.outlet_no offset $3)
+     order by b.due_at limit $2 for no key update of b skip locked
+  )
+  update back_fills b set due_at = clock_timestamp() + $1 * interval '1 ms' from due where b.outlet_no = due.outlet_no
+  returning b.outlet_no as "outletNo", from_day::text as from, to_day::text as to, failures`
+
+/** Tries the next address of each back-fill that is due, and counts the days of one. */
+export async function goBack(crawl: Crawl): Promise<void> {
+  await countBackDays(crawl.pool)
+  if (crawl.backlogged) return
+  const { rows } = await crawl.pool.query<BackFill>(TAKE, [CLAIM, AT_ONCE, MOST_STORED])
+  await Promise.all(rows.map(backFill => goOn(crawl, backFill)))
+}
+
+// $1 outlet. Index: back_addresses_next.
+const NEXT = `
+  select crawl_key as key, depth, coalesce(entry->>'url', crawl_key) as url, attempts from back_addresses
+   where outlet_no = $1 and state = 'waiting' and due_at <= now() order by place, crawl_key limit 1`
+
+// $1 outlet. Index: back_addresses_next.
+const END = `
+  update back_fills b set state = case when w.due_at is null then 'done' else state end, due_at = coalesce(w.due_at, now())
+    from (select min(due_at) as due_at from back_addresses where outlet_no = $1 and state = 'waiting') w
+   where outlet_no = $1 and state = 'running'`
+
+// $1 host. No feed of it is due, its last request is over, and so is the pause of back-fills.
+// Index: feeds_due.
+const IS_FREE = `
+  select from hosts h where host = $1 and free_at <= now() and back_at <= now()
+     and not exists (select from feeds f where f.host = h.host and f.active and f.next_poll_at <= now())`
+
+// $1 outlet, $2 ms, $3 host, $4 failures, $5 why
+const REST = `
+  update back_fills set due_at = greatest(clock_timestamp() + $2 * interval '1 ms', (select back_at from hosts where host = $3)),
+         failures = $4, why = $5
+   where outlet_no = $1`
+
+async function goOn(crawl: Crawl, backFill: BackFill): Promise<void> {
+  const { pool, config } = crawl
+  const { outletNo, failures } = backFill
+  const address = await readRow<BackAddress>(pool, NEXT, [outletNo])
+  if (address === undefined) return void (await pool.query(END, [outletNo]))
+  const { host } = new URL(address.url)
+  const visit = await visitFor(crawl, outletNo, host)
+  const rest = Math.min(EVERY, SHARE * config.CRAWL_HOST_DELAY)
+  if (visit === null) return void (await pool.query(REST, [outletNo, rest, host, failures, null]))
+  let outcome: Outcome = null
+  try {
+    outcome = await tryAddress(crawl, visit, backFill, address)
+  } finally {
+    await endVisit(pool, crawl.leases, visit)
+  }
+  const isVain = outcome?.kind === 'failed' || outcome?.kind === 'waits'
+  const vain = isVain ? failures + 1 : outcome === null ? failures : 0
+  const over = vain - FAILURES_IN_A_ROW
+  const wait = over < 0 ? rest : Math.min(LONGEST_REST, config.CRAWL_RETRY_MIN * 2 ** over)
+  const why = outcome !== null && 'reason' in outcome ? outcome.reason : null
+  await pool.query(REST, [outletNo, wait, host, vain, why])
+}
+
+/** Null: something new of the host is due, or it pauses, or somebody visits it. */
+async function visitFor(crawl: Crawl, outletNo: number, host: string): Promise<Lease | null> {
+  const { pool, config, held, leases } = crawl
+  if (held.pages.has(outletNo) || !(await admitsHost(pool, outletNo, host, config))) return null
+  if ((await readRow(pool, IS_FREE, [host])) === undefined) return null
+  if ((await readRow(pool, WAITS, [host])) !== undefined) return null
+  return beginVisit(pool, leases, host, outletNo)
+}
+
+// $1 outlet, $2 key. A process that ends in the midst of a try has counted it.
+const BEGIN = `
+  update back_addresses set attempts = attempts + 1 where outlet_no = $1 and crawl_key = $2 and state = 'waiting'
+  returning attempts`
+
+// $1 host, $2 SHARE, $3 CRAWL_HOST_DELAY, $4 ms that the visit took, for several requests
+const PAUSE = `
+  update hosts set back_at = clock_timestamp() + greatest($2 * greatest(coalesce(crawl_delay, 0), $3), ($2 - 1) * $4) * interval '1 ms'
+   where host = $1`
+
+async function tryAddress(
+  crawl: Crawl,
+  visit: Lease,
+  backFill: BackFill,
+  address: BackAddress,
+): Promise<Outcome> {
+  const { pool, config } = crawl
+  const { outletNo } = backFill
+  const attempts = await readValue<number>(pool, BEGIN, [outletNo, address.key])
+  if (attempts === null) return null
+  const begun = performance.now()
+  let outcome: Outcome = { kind: 'lost', reason: 'crawler error' }
+  try {
+    if (attempts <= MOST_TRIES.waited)
+      outcome =
+        address.depth === null
+          ? await fetchOld(crawl, visit, outletNo, address.url)
+          : await readListing(crawl, visit, backFill, address)
+  } catch (error) {
+    if (isTransient(error)) throw error
+    crawl.log.error({ url: address.url, err: describe(error) }, 'an address made a back-fill fail')
+    outcome = { kind: 'failed', reason: 'crawler error' }
+  }
+  const took = Math.ceil(performance.now() - begun)
+  await pool.query(PAUSE, [visit.host, SHARE, config.CRAWL_HOST_DELAY, took])
+  if (
+    (outcome?.kind === 'failed' && attempts >= MOST_TRIES.failed) ||
+    (outcome?.kind === 'waits' && attempts >= MOST_TRIES.waited)
+  )
+    outcome = { kind: 'lost', reason: outcome.reason }
+  await saveOutcome(crawl, backFill, address, outcome, attempts)
+  if (outcome !== null) backAddresses.inc({ outcome: outcome.kind })
+  return outcome
+}
+
+async function fetchOld(
+  crawl: Crawl,
+  visit: Lease,
+  outletNo: number,
+  url: string,
+): Promise<Outcome> {
+  // A page without an end is read as in a later try.
+  const asked = await askPage(crawl, visit, { outletNo, url, attempts: 2 })
+  if (asked === null) return null
+  const { verdict } = asked
+  switch (verdict.kind) {
+    case 'store':
+      return { kind: 'fetched', page: verdict }
+    // A sitemap says too little to make an article of it.
+    case 'store without body':
+      return { kind: 'refused', reason: verdict.block }
+    case 'refuse':
+      return { kind: verdict.reason === 'gone' ? 'lost' : 'refused', reason: verdict.reason }
+    case 'retry':
+      return { kind: verdict.reason === 'gone' ? 'lost' : 'failed', reason: verdict.reason }
+    case 'put back':
+      return { kind: 'waits', reason: verdict.reason, wait: verdict.wait }
+  }
+}
+
+/** What a document names. */
+type Listed = Pick<ParsedFeed, 'named' | 'parts' | 'next' | 'whole'>
+
+async function readListing(
+  crawl: Crawl,
+  visit: Lease,
+  { outletNo }: BackFill,
+  { url }: BackAddress,
+): Promise<Outcome> {
+  const isRobots = new URL(url).pathname === '/robots.txt'
+  const reading = { crawl, visit, feed: { outletNo }, async beforeParsing() {} }
+  const document: Awaited<ReturnType<typeof readRobotsFile>> = isRobots
+    ? await readRobotsFile(reading, url)
+    : await readDocument(reading, url, NO_VALIDATORS, undefined, true)
+  switch (document.kind) {
+    case 'interrupted':
+      return null
+    case 'later':
+      return { kind: 'waits', reason: 'host busy', wait: document.wait }
+    case 'unchanged':
+      return { kind: 'lost', reason: 'status 304' }
+    case 'failure': {
+      const { reason, wait } = document
+      if (reason === 'disallowed') return { kind: 'refused', reason: 'robots' }
+      if (reason === 'robots unreachable' || reason === 'held')
+        return { kind: 'waits', reason, wait: wait.exactly ?? EVERY }
+      return { kind: FAILS.test(reason) ? 'failed' : 'lost', reason }
+    }
+    case 'feed':
+      return { kind: 'fetched', document: document.feed }
+  }
+}
+
+/** Failures of a document that may end. */
+const FAILS = /^(?:connection|name|time-out|tls|protocol|cut|status (?:5\d\d|429))$/
+
+/** The sitemaps of a robots.txt, as the parts of an index. */
+async function readRobotsFile(
+  { crawl, visit, feed: { outletNo } }: Reading,
+  url: string,
+): Promise<Exclude<Document, { kind: 'feed' }> | { kind: 'feed'; feed: Listed }> {
+  const headers = { accept: 'text/plain,*/*;q=0.5' }
+  const fetched = await politeGet(crawl, visit, outletNo, url, headers, { beginning: ROBOTS_LIMIT })
+  if (fetched.kind !== 'answer') return notRead(fetched)
+  if (fetched.answer.status !== 200) return refused(fetched.answer)
+  const sitemaps = sitemapsOf(fetched.answer.body.toString('utf8'), fetched.url.href)
+  const parts = sitemaps.map(({ href }) => ({ url: href, modified: null }))
+  return { kind: 'feed', feed: { named: [], parts, next: null, whole: true } }
+}
+
+// $1 outlet, $2 key, $3 state, $4 reason
+const SETTLE = `
+  with settled as (
+    update back_addresses set state = $3, reason = $4, entry = case when $3 = 'lost' then entry end
+     where outlet_no = $1 and crawl_key = $2 and state = 'waiting' returning 1
+  )
+  update back_fills set moved_at = clock_timestamp() where outlet_no = $1 and exists (select from settled)`
+
+// $1 outlet, $2 key, $3 ms, $4 reason
+const AGAIN = `
+  update back_addresses set due_at = clock_timestamp() + $3 * interval '1 ms', reason = $4
+   where outlet_no = $1 and crawl_key = $2 and state = 'waiting'`
+
+// $1 outlet, $2 key. Nothing is added when a feed has named the page meanwhile.
+const ADD_PAGE = `
+  insert into pages (outlet_no, url, crawl_key, host, entry, named_by)
+  select outlet_no, entry->>'url', crawl_key, $3, entry, 4 from back_addresses
+   where outlet_no = $1 and crawl_key = $2 and state = 'waiting'
+  on conflict (outlet_no, crawl_key) do nothing returning page_no`
+
+async function saveOutcome(
+  crawl: Crawl,
+  backFill: BackFill,
+  { key, url, depth }: BackAddress,
+  outcome: Outcome,
+  attempts: number,
+): Promise<void> {
+  const { pool, config } = crawl
+  const { outletNo } = backFill
+  if (outcome === null) return
+  if (outcome.kind === 'failed' || outcome.kind === 'waits') {
+    const pause = config.CRAWL_RETRY_MIN * 2 ** attempts
+    const wait = outcome.kind === 'waits' ? Math.max(EVERY, outcome.wait) : pause
+    await pool.query(AGAIN, [outletNo, key, wait, outcome.reason])
+    return
+  }
+  if (outcome.kind !== 'fetched') {
+    await pool.query(SETTLE, [outletNo, key, outcome.kind, outcome.reason])
+    return
+  }
+  const { page, document } = outcome
+  if (document !== undefined) {
+    const listed = await sortListed(pool, backFill, { url, depth: depth ?? 0 }, document)
+    await transaction(pool, async client => {
+      const isWhole = await addListed(client, outletNo, listed)
+      const reason = !isWhole ? 'limit' : document.whole ? null : 'cut'
+      await client.query(SETTLE, [outletNo, key, reason === null ? 'fetched' : 'lost', reason])
+    })
+    return
+  }
+  if (page === undefined) return
+  const body = await compress(page.body)
+  const pageNo = await transaction(pool, async client => {
+    const added = await readValue<bigint>(client, ADD_PAGE, [outletNo, key, new URL(url).host])
+    if (added !== null) await store(client, { pageNo: added, outletNo }, page, body)
+    await client.query(SETTLE, [outletNo, key, 'fetched', null])
+    return added
+  })
+  if (pageNo !== null) await notifyNormaliser(crawl, pageNo)
+}
+
+/** An address for the ledger. `reason`: why it is refused at once. */
+interface Entry {
+  key: string
+  depth: number | null
+  day: string | null
+  entry: Named['entry'] | null
+  reason: string | null
+}
+
+// $1 outlet, $2 first domain, $3 keys. Indexes: the unique keys of pages and article_addresses.
+const KNOWN = `
+  select crawl_key from pages where outlet_no = $1 and crawl_key = any ($3)
+  union select address from article_addresses where outlet = $2 and address = any ($3)`
+
+/**
+ * What a document names in the days of the back-fill and is not known yet. Articles that were taken
+ * out are left out, as if nobody named them.
+ */
+async function sortListed(
+  pool: Pool,
+  { outletNo, ...range }: BackFill,
+  { url, depth }: { url: string; depth: number },
+  { named, parts, next }: Listed,
+): Promise<Entry[]> {
+  const whose = ownersOf(pool, outletNo)
+  const entries: Entry[] = []
+  const following = next === null ? [] : [{ url: next, modified: null }]
+  for (const part of [...parts, ...following]) {
+    const to = readTarget(part.url, url)?.href
+    if (to === undefined || !isWanted(part, range, parts.length < MOST_YEARS)) continue
+    const isDeep = depth >= MOST.depth ? 'limit' : null
+    const reason = (await whose(to)) ?? isDeep
+    entries.push({ key: to, depth: depth + 1, day: null, entry: null, reason })
+  }
+  const within = periodIn(url)
+  const dated = named
+    .map(one => ({ ...one, published: publishedIn(one, within) }))
+    .filter(({ published }) => mayBeIn(published, range))
+  const domains = await domainsOf(pool, { outletNo })
+  const keys = dated.flatMap(({ key }) => addressesOn(domains, key))
+  const known = new Set(await readColumn<string>(pool, KNOWN, [outletNo, domains.first, keys]))
+  const unknown = dated.filter(({ key }) => !addressesOn(domains, key).some(one => known.has(one)))
+  const barred: ReadonlySet<Named> = await readBarred(pool, domains, unknown)
+  for (const one of unknown) {
+    if (barred.has(one)) continue
+    const { key, entry, published } = one
+    const reason = await whose(entry.url)
+    entries.push({ key, depth: null, day: published?.day ?? null, entry, reason })
+  }
+  return entries
+}
+
+/** Whether a part may name pages of the range. Nothing in it changed after its `lastmod`. */
+function isWanted({ url, modified }: SitemapPart, range: Period, years: boolean): boolean {
+  const changed = dayOf(modified)
+  return (changed === null || changed >= range.from) && mayBeIn(periodIn(url, years), range)
+}
+
+/** Why an address is refused by its host, if it is. Each host is looked up once. */
+function ownersOf(pool: Pool, outletNo: number): (address: string) => Promise<string | null> {
+  const known = new Map<string, Promise<string | null>>()
+  return address => {
+    const url = new URL(address)
+    const before = known.get(url.host)
+    if (before !== undefined) return before
+    const reason = readOwnership(pool, outletNo, url).then(({ of }) =>
+      of === 'outlet' ? null : of === 'nobody' ? 'foreign host' : 'other outlet',
+    )
+    known.set(url.host, reason)
+    return reason
+  }
+}
+
+/** SQL: the place of an address in its back-fill `b`. Documents come first, unknown days last. */
+export const PLACE = `case when depth is not null then -2147483648 when day is null then 2147483647
+  when newest_first then date '2000-01-01' - day else day - date '2000-01-01' end`
+
+// $1 outlet, $2 entries
+const ADD = `
+  insert into back_addresses (outlet_no, crawl_key, depth, day, place, entry, state, reason)
+  select $1, key, depth, day, ${PLACE}, case when reason is null then entry end,
+         case when reason is null then 'waiting' else 'refused' end, reason
+    from jsonb_to_recordset($2) as n (key text, depth smallint, day date, entry jsonb, reason text), back_fills b
+   where outlet_no = $1 order by key
+  on conflict (outlet_no, crawl_key) do nothing`
+
+// $1 outlet
+const COUNT = 'select count(*)::int from back_addresses where outlet_no = $1 and depth is'
+
+/** @returns whether all of them are in the ledger, within the limits */
+async function addListed(client: Client, outletNo: number, entries: Entry[]): Promise<boolean> {
+  const pages = entries.filter(({ depth }) => depth === null)
+  const documents = entries.filter(({ depth }) => depth !== null)
+  const rooms = [
+    MOST.addresses - (await countOf(client, `${COUNT} null`, [outletNo])),
+    MOST.documents - (await countOf(client, `${COUNT} not null`, [outletNo])),
+  ]
+  const added = [pages, documents].flatMap((list, at) => list.slice(0, Math.max(0, rooms[at] ?? 0)))
+  for (let at = 0; at < added.length; at += SLICE)
+    await client.query(ADD, [outletNo, JSON.stringify(added.slice(at, at + SLICE))])
+  return added.length === entries.length
+}
+
+/**
+ * The back-fill whose days are counted next: while addresses are settled, and once a day after the
+ * last one, when pages have become articles.
+ */
+const TO_COUNT = `
+  select outlet_no from back_fills where counted_at < least(now() - interval '1 minute', moved_at + interval '1 day')
+   order by counted_at limit 1 for no key update skip locked`
+
+// $1 outlet
+const COUNT_DAYS = `
+  insert into back_days (outlet_no, day, named, fetched, refused, lost)
+  select outlet_no, coalesce(day, '-infinity'), count(*), count(*) filter (where state = 'fetched'),
+         count(*) filter (where state = 'refused'), count(*) filter (where state = 'lost')
+    from back_addresses where outlet_no = $1 and depth is null group by 1, 2`
+
+// $1 outlet. Counting takes at most a fiftieth of the time.
+const COUNTED = `
+  update back_fills set counted_at = clock_timestamp() + 50 * (clock_timestamp() - now()) where outlet_no = $1`
+
+/** Counts the days of the back-fill whose count is the oldest, if one is due. */
+export async function countBackDays(pool: Pool): Promise<void> {
+  await transaction(pool, async client => {
+    const outletNo = await readValue<number>(client, TO_COUNT)
+    if (outletNo === null) return
+    await client.query('delete from back_days where outlet_no = $1', [outletNo])
+    await client.query(COUNT_DAYS, [outletNo])
+    await client.query(COUNTED, [outletNo])
+  })
+}

@@ -1,0 +1,174 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { beginBackFill } from '../../scripts/outlets/back.ts'
+import { type Period, periodIn, publishedIn } from '../../services/crawler/back-days.ts'
+import { countBackDays, goBack } from '../../services/crawler/back-fill.ts'
+import { addressKey } from '../../shared/articles/address.ts'
+import { readBackDays, readBackFills } from '../../shared/outlets/back-fills.ts'
+import type { FeedEntry } from '../../shared/outlets/page.ts'
+import { removeArticles } from '../../shared/removals/remove.ts'
+import { outletHealth } from '../../status/health.ts'
+import { newArticle, openTestWriter } from '../search/short-articles.ts'
+import { html, startScene } from './crawl.ts'
+import { reply } from './site.ts'
+
+const { run, site, at, only } = await startScene(t, ['127.0.0.74'], {
+  CRAWL_HOST_DELAY: '1ms',
+  CRAWL_RETRY_MIN: '1ms',
+})
+const { pool, crawl } = run
+const RANGE = { from: '2024-01-01', to: '2025-12-31' }
+
+t.test('the days that an address names', async t => {
+  const cases: [string, Period | null][] = [
+    ['/sitemap-2019-03.xml', { from: '2019-03-01', to: '2019-03-31' }],
+    ['/2020/02/artikel', { from: '2020-02-01', to: '2020-02-29' }],
+    ['/sitemap/20190314.xml', { from: '2019-03-14', to: '2019-03-14' }],
+    ['/sitemap.xml?yyyy=2019&mm=3', { from: '2019-03-01', to: '2019-03-31' }],
+    ['/sitemap-2019.xml', null],
+    ['/artikel-20191234567', null],
+    ['/2019/02/31/artikel', null],
+  ]
+  for (const [address, days] of cases) t.same(periodIn(address), days, address)
+  t.same(periodIn('/sitemap-2019.xml', true), { from: '2019-01-01', to: '2019-12-31' })
+  const entry = (url: string, published: string | null = null): FeedEntry => ({
+    url,
+    guid: null,
+    title: null,
+    summary: null,
+    content: null,
+    authors: [],
+    published,
+    language: null,
+  })
+  const month = periodIn('/sitemap-2019-03.xml')
+  const days: [FeedEntry, string | null, Period | null, string | undefined][] = [
+    [entry('https://x.example/a', '2019-03-02T00:00:00Z'), '2024-01-01', month, '2019-03-02'],
+    [entry('https://x.example/2019/03/05/a'), '2024-01-01', month, '2019-03-05'],
+    [entry('https://x.example/a'), '2019-03-09', month, '2019-03-09'],
+    [entry('https://x.example/a'), '2024-01-01', month, '2019-03-01'],
+    [entry('https://x.example/a'), '2024-01-01', null, '2024-01-01'],
+    [entry('https://x.example/a'), null, null, undefined],
+  ]
+  for (const [one, modified, within, day] of days)
+    t.equal(publishedIn({ entry: one, modified }, within)?.day, day, JSON.stringify(one.url))
+})
+
+const outletNo = async () =>
+  Number((await pool.query('select outlet_no from outlets')).rows[0].outlet_no)
+
+async function begin(paths: string[], more: { newestFirst?: boolean } = {}): Promise<void> {
+  await pool.query('truncate back_fills cascade')
+  await pool.query("update feeds set next_poll_at = now() + interval '1 hour'")
+  site.on('/kaart.txt', paths.map(at).join('\n'))
+  await again(more)
+}
+const again = async ({ newestFirst = false } = {}) =>
+  beginBackFill(pool, await outletNo(), { ...RANGE, newestFirst, seeds: [at('/kaart.txt')] })
+
+const figures = async () => (await readBackFills(pool))[0]!
+
+/** Goes on until the back-fill ends, or so many times. */
+async function goOn(times = 2_000): Promise<void> {
+  for (let time = 0; time < times && (await figures()).state === 'running'; time += 1) {
+    await goBack(crawl)
+    await pause(5)
+  }
+}
+
+t.test('the past waits while something new of the host is due', async t => {
+  await only(['/feed.xml'])
+  site.on('/oud', html('oud'))
+  await begin(['/oud'])
+  const insert = `insert into pages (outlet_no, url, crawl_key, host) values ($1, $2, $3, $4)`
+  await pool.query(insert, [await outletNo(), at('/nieuw'), addressKey(at('/nieuw')), site.host])
+  await goOn(20)
+  t.equal(site.to('/kaart.txt').length, 0)
+  await pool.query("update pages set state = 'done'")
+  await pool.query('update feeds set next_poll_at = now()')
+  await goOn(20)
+  t.equal(site.to('/kaart.txt').length, 0, 'nor while a feed is due')
+  await pool.query("update feeds set next_poll_at = now() + interval '1 hour'")
+  await goOn()
+  t.match(await figures(), { state: 'done', named: 1, fetched: 1 })
+  t.match(await run.page(at('/oud')), { state: 'stored' })
+})
+
+t.test('it takes a fifth of the pace, in the order that was asked for', async t => {
+  await only(['/feed.xml'])
+  const paths = ['/2024/05/01/a', '/2025/05/01/b', '/2023/05/01/c', '/2024/12/01/d', '/zonder-dag']
+  for (const path of paths) site.on(path, html(path))
+  await begin(paths, { newestFirst: true })
+  const since = site.seen.length
+  await goOn(1)
+  const { rows } = await pool.query<{ ms: number }>(
+    'select (extract(epoch from back_at - free_at) * 1000)::float8 as ms from hosts',
+  )
+  t.ok((rows[0]?.ms ?? 0) > 3, 'the pause of the past is the longer one')
+  await goOn()
+  const asked = site.seen.slice(since).map(({ path }) => path)
+  t.same(
+    asked.filter(path => paths.includes(path)),
+    ['/2025/05/01/b', '/2024/12/01/d', '/2024/05/01/a', '/zonder-dag'],
+  )
+  await pool.query("update back_fills set counted_at = 'epoch'")
+  await countBackDays(pool)
+  const days = await readBackDays(pool, { by: 'day', outlets: [await outletNo()], ...RANGE })
+  t.same(
+    days.map(({ day, named, fetched }) => [day, named, fetched]),
+    [
+      ['2024-05-01', 1, 1],
+      ['2024-12-01', 1, 1],
+      ['2025-05-01', 1, 1],
+    ],
+  )
+})
+
+t.test(
+  'what fails for good is lost, tried again on demand, and no trouble of the outlet',
+  async t => {
+    await only(['/feed.xml'])
+    site.on('/feed.xml', '<rss><channel><title>x</title></channel></rss>')
+    await run.again('feeds')
+    const broken = ['/k1', '/k2', '/k3', '/k4']
+    for (const path of broken) site.on(path, reply(500))
+    site.on('/weg', reply(404))
+    await begin([...broken, '/weg'])
+    await goOn()
+    t.match(await figures(), { state: 'done', lost: 5, reasons: { 'server error': 4, gone: 1 } })
+    t.equal(site.to('/k1').length, 5)
+    t.match(await outletHealth(pool), [
+      { health: 'healthy', unread: null, late: 0, today: { pages: 0 } },
+    ])
+    for (const path of broken) site.on(path, html(path))
+    await again()
+    await goOn()
+    t.match(await figures(), { fetched: 4, lost: 1 })
+    t.equal(site.to('/weg').length, 1, 'what is gone is not asked for again')
+  },
+)
+
+t.test('the ledger follows its pages, and keeps nothing of what was taken out', async t => {
+  await only(['/feed.xml'])
+  for (const path of ['/een', '/twee', '/drie']) site.on(path, html(path))
+  const { writer } = openTestWriter(pool)
+  const written = async (path: string) => {
+    const outlet = { name: 'x.example', domain: 'x.example' }
+    const article = newArticle(1, { url: at(path), addresses: [addressKey(at(path))], outlet })
+    return (await writer.write([article]))[0]!.id
+  }
+  const remove = (id: string) =>
+    pool
+      .query<{ seq: bigint; id: string }>('select seq, id from articles where id = $1', [id])
+      .then(({ rows }) => removeArticles(pool, rows, 'test'))
+  await remove(await written('/drie'))
+  await begin(['/een', '/twee', '/drie'])
+  await goOn()
+  t.match(await figures(), { named: 2, fetched: 2 }, 'an article that was taken out is not named')
+  await pool.query("update pages set state = 'refused', reason = 'rights' where url = $1", [
+    at('/een'),
+  ])
+  t.match(await figures(), { fetched: 1, refused: 1, reasons: { rights: 1 } })
+  await remove(await written('/twee'))
+  t.match(await figures(), { named: 1, fetched: 0 })
+})
