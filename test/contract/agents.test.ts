@@ -94,6 +94,9 @@ t.test('a tool answers what its request answers, and an agent walks a frozen set
     { q: 'brug', by: 'day', language: 'nl' },
     '/explore/counts?q=brug&by=day&language=nl',
   )
+  const { text: hours } = await call('count_news', { q: 'brug', by: 'hour' })
+  t.match(hours, /^Total 23, by hour, without what has none:(\n.+: [1-9]\d*)+$/m)
+  t.notMatch(hours, /: 0$/m, 'what has none is not listed')
   await same('list_copies', { q: 'brug', per_page: 2 }, '/explore/copies?q=brug&per_page=2')
   await same('completeness', { by: 'outlet' }, '/explore/coverage?by=outlet')
   await same('list_words', { part: '*bru*' }, '/explore/words?part=*bru*')

@@ -53,7 +53,14 @@ export interface Tool {
 
 /** The parts of answers that the texts for models describe. */
 type Count = { key: string; count: number; parts?: { data: Count[] } }
-type Counts = { total: number; by: string; data: Count[]; other: number; unsaid?: number }
+interface Counts {
+  total: number
+  by: string
+  data: Count[]
+  other: number
+  undated: number
+  unsaid?: number
+}
 type Day = Pick<DaySum, 'named' | 'indexed' | 'share' | 'gap'> & {
   day?: string
   outlet?: { domain: string }
@@ -106,9 +113,10 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     parameters: COUNTS_PARAMETERS,
     output: COUNTS_SCHEMA,
     answer: asking('counts', (counts: Counts) =>
-      linesText(`Total ${counts.total}, by ${counts.by}:`, [
-        ...counts.data.map(countLine),
+      linesText(`Total ${counts.total}, by ${counts.by}, without what has none:`, [
+        ...counts.data.filter(({ count }) => count > 0).map(countLine),
         ...(counts.other > 0 ? [`others: ${counts.other}`] : []),
+        ...(counts.undated > 0 ? [`without a date: ${counts.undated}`] : []),
         ...(counts.unsaid === undefined ? [] : [`the outlet does not say: ${counts.unsaid}`]),
       ]),
     ),
