@@ -34,6 +34,8 @@ def to_frame(articles: Iterable[Article]) -> pandas.DataFrame:
     frame = pandas.DataFrame(rows, columns=columns)
     for name in ("published_at", "ingested_at"):
         frame[name] = pandas.to_datetime(frame[name], utc=True, format="ISO8601")
+    # A page of /v1 has none of these, and pandas takes a column without a value for numbers.
+    frame = frame.astype({name: frame["url"].dtype for name in ("section", "kind", "access")})
     indexed: pandas.DataFrame = frame.set_index("id")
     return indexed
 
