@@ -54,9 +54,9 @@ const EXPRESSION_PROBLEMS = {
   wildcard:
     'No ? can stand in a word, and * only at its start or its end, not as at character N; write ~ before a word for all its forms.',
   part: `The part of a word at character N is too short; write at least ${LEAST_LETTERS} letters beside *.`,
-  operator: `No operator is written as at character N; write NEAR/1 to NEAR/${EXPRESSION_LIMITS.near} between two operands, or the word in quotation marks or small letters.`,
+  operator: `What stands at character N is no operator; write NEAR/1 to NEAR/${EXPRESSION_LIMITS.near} between two operands, or the word in quotation marks or small letters.`,
   field:
-    'No field is written as at character N; write title: before an operand, choose outlets, authors, languages and countries with their own parameters, or write a blank after the colon of a word.',
+    'What stands at character N is no field; write title: before an operand, choose outlets, authors, languages and countries with their own parameters, or write a blank after the colon of a word.',
   excludes: 'What begins at character N only excludes; name what must appear, as in (a NOT b).',
   operand:
     'The operand at character N does not fit: ~ takes one word, NEAR two words, ~words or phrases, or some of these joined by OR in parentheses.',
