@@ -51,7 +51,7 @@ export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS'>): Webhooks {
     bodyTimeout: SENT_WITHIN,
   }
   const own = new Agent(options)
-  const strangers = new Agent({ ...options, connect: guarded() })
+  const others = new Agent({ ...options, connect: guarded() })
   return {
     async send(to: string, message: { id: string; body: string; secret: string }): Promise<void> {
       const timestamp = String(Math.floor(Date.now() / 1_000))
@@ -62,7 +62,7 @@ export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS'>): Webhooks {
         'webhook-timestamp': timestamp,
         'webhook-signature': signatureOf(message, timestamp),
       }
-      const dispatcher = isOwn(new URL(to), config) ? own : strangers
+      const dispatcher = isOwn(new URL(to), config) ? own : others
       const signal = AbortSignal.timeout(SENT_WITHIN)
       const sent = { method: 'POST' as const, headers, body: message.body, dispatcher, signal }
       const answer = await request(to, sent).catch((error: unknown) => {
@@ -76,7 +76,7 @@ export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS'>): Webhooks {
       refuseAnswer(answer.statusCode, name => String(answer.headers[name] ?? ''))
     },
     close: async (): Promise<void> => {
-      await Promise.all([own.destroy(), strangers.destroy()])
+      await Promise.all([own.destroy(), others.destroy()])
     },
   }
 }

@@ -1,5 +1,5 @@
 /*
- * Outlets and other strangers write titles, error texts of feeds and file names. A terminal obeys
+ * Outlets and other people write titles, error texts of feeds and file names. A terminal obeys
  * control characters: they clear it, rename its window, or overwrite the line before. Marks of
  * direction make one text look like another. So these functions escape all of them, as in `\u001b`.
  * JSON has the same escapes, so a JSON string keeps its value.

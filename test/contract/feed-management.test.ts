@@ -10,8 +10,8 @@ const { make, list, read } = api
 
 t.test('OPML shows the addresses of all feeds of the key', async t => {
   const { secret } = await api.issue()
-  const stranger = await api.issue()
-  await make(stranger.secret, { search: 'q=vreemd' })
+  const anotherKey = await api.issue()
+  await make(anotherKey.secret, { search: 'q=vreemd' })
   const one = await make(secret, { search: 'q=brug', title: 'A "b" <c> & é 😀' })
   const two = await make(secret, { search: 'country=BE' })
   const three = await make(secret, { search: '' })

@@ -26,7 +26,7 @@ const found = async (secret: string, named: string) => {
 
 t.test('a set stands for its outlets wherever searches are made, with its key alone', async t => {
   const { secret } = await api.issue()
-  const stranger = await api.issue()
+  const anotherKey = await api.issue()
   const domains = ['Sluis.example', 'brug.example', 'brug.exampel']
   t.equal((await put(secret, 'my region', ...domains)).status, 201)
   // Names of outlets are those of some seconds before.
@@ -41,7 +41,7 @@ t.test('a set stands for its outlets wherever searches are made, with its key al
   })
   t.same(await found(secret, 'my+region'), ['Brug', 'Sluis'])
   t.same(await found(secret, 'MY%20REGION,dijk.example'), ['Brug', 'Dijk', 'Sluis'])
-  t.match(await found(stranger.secret, 'my+region'), { outlets: [/no set of outlets named "my/] })
+  t.match(await found(anotherKey.secret, 'my+region'), { outlets: [/no set of outlets named "my/] })
   const counted = await ask(secret, 'GET', 'counts?by=outlet&q=waterpeil&outlets=my+region')
   t.equal(counted.json.total, 2)
   const params = {
@@ -55,7 +55,7 @@ t.test('a set stands for its outlets wherever searches are made, with its key al
   )
   t.equal(told.json.result.structuredContent.total_results, 2)
   t.equal((await ask(secret, 'GET', 'outlet-sets')).json.data.length, 1)
-  t.same((await ask(stranger.secret, 'GET', 'outlet-sets')).json.data, [])
+  t.same((await ask(anotherKey.secret, 'GET', 'outlet-sets')).json.data, [])
 })
 
 t.test('a changed set is a changed search: feeds and kept searches follow it', async t => {

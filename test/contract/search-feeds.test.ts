@@ -140,8 +140,8 @@ t.test('a feed ends with its key, and when it is revoked', async t => {
   const two = await make(issued.secret, { search: '' })
   const revoke = (id: string, secret = issued.secret) =>
     api.ask(secret, `/explore/feeds/${id}`, { method: 'DELETE' })
-  const stranger = await api.issue()
-  t.equal((await revoke(one.json.id, stranger.secret)).status, 404, 'not by another key')
+  const anotherKey = await api.issue()
+  t.equal((await revoke(one.json.id, anotherKey.secret)).status, 404, 'not by another key')
   t.equal((await read(pathOf(one.json.url))).status, 200)
   const revoked = await revoke(one.json.id)
   t.equal(revoked.status, 204)

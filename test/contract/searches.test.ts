@@ -21,7 +21,7 @@ const titles = async (url: string) =>
 
 t.test('a search is kept, changed, moved and removed, by its key alone', async t => {
   const { secret } = await api.issue({ countries: ['NL', 'BE'] })
-  const stranger = await api.issue()
+  const anotherKey = await api.issue()
   const first = await ask(secret, 'POST', 'searches', {
     search: 'country=nl&q=brug',
     name: ' Bruggen ',
@@ -70,13 +70,13 @@ t.test('a search is kept, changed, moved and removed, by its key alone', async t
     ['PUT', `searches/${id}/feed`],
     ['DELETE', `searches/${id}/feed`],
   ] as const) {
-    const { status, json } = await ask(stranger.secret, method, path, { name: 'x' })
+    const { status, json } = await ask(anotherKey.secret, method, path, { name: 'x' })
     t.match({ status, json }, { status: 404, json: { code: 'not_found' } }, `${method} ${path}`)
   }
   t.equal((await ask(secret, 'DELETE', `searches/${second.id}`)).status, 204)
   t.equal((await ask(secret, 'DELETE', `searches/${second.id}`)).status, 404)
   t.equal((await kept(secret)).length, 2)
-  t.same(await kept(stranger.secret), [])
+  t.same(await kept(anotherKey.secret), [])
   t.equal((await ask(secret, 'PUT', 'searches', {})).headers.get('allow'), 'GET, HEAD, POST')
   t.equal((await ask(secret, 'GET', `searches/${id}`)).headers.get('allow'), 'PATCH, DELETE')
 })
@@ -269,8 +269,8 @@ t.test('what is new is exact, for every mark, in memory and in segments', async 
   await other.pool.query('update ingest_clock set last_seq = last_seq + 1')
 
   const meaning = (await of('searches', { search: 'search=semantic&q=water' })).json.data.id
-  const stranger = await other.issue()
-  const strange = (await of('searches', { search: '' }, stranger.secret)).json.data.id
+  const anotherKey = await other.issue()
+  const foreign = (await of('searches', { search: '' }, anotherKey.secret)).json.data.id
   const refused = async (id: string, mark: unknown, by = secret) => {
     const { status, json } = await of('searches/new', { marks: { [id]: mark } }, by)
     return `${status} ${json.errors?.marks?.[0]}`
@@ -278,7 +278,11 @@ t.test('what is new is exact, for every mark, in memory and in segments', async 
   t.match(await refused(meaning, null), /^422 search_\w+: A search by meaning/)
   t.match(await refused('search_0', null), /^422 This key keeps no search/)
   t.match(await refused(ids[0]!, 1), /^422 The mark of/)
-  t.match(await refused(strange, marks[0]!, stranger.secret), /^422 The mark of/, 'of another key')
+  t.match(
+    await refused(foreign, marks[0]!, anotherKey.secret),
+    /^422 The mark of/,
+    'of another key',
+  )
   for (const [at, letter] of [...marks[0]!].entries()) {
     const forged = `${marks[0]!.slice(0, at)}${letter === 'A' ? 'B' : 'A'}${marks[0]!.slice(at + 1)}`
     t.match(await refused(ids[0]!, forged), /^422 The mark of/)

@@ -186,15 +186,15 @@ t.test('nothing is overwritten without consent', async t => {
 })
 
 t.test('a database with tables of another program takes a backup only with consent', async t => {
-  const stranger = await createTestDatabase(t)
-  await stranger.query('drop table public.installation, public.ingest_clock')
-  await stranger.query('create table public.invoices as select 1 as id')
-  const refused = await run(stranger.url, 'restore', file)
+  const foreign = await createTestDatabase(t)
+  await foreign.query('drop table public.installation, public.ingest_clock')
+  await foreign.query('create table public.invoices as select 1 as id')
+  const refused = await run(foreign.url, 'restore', file)
   t.match(refused, {
     code: 2,
     err: /holds \d+ tables? of another program, and .* Nothing was changed; add --yes/,
   })
-  t.same(await stranger.query('select id from public.invoices'), [{ id: 1 }])
+  t.same(await foreign.query('select id from public.invoices'), [{ id: 1 }])
 })
 
 t.test(
