@@ -4,6 +4,13 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { crc32, gzipSync } from 'node:zlib'
+import { EXPLORE_PARAMETERS } from '../services/api/contract/parameters.ts'
+import {
+  AUTHOR_SCHEMA,
+  ERROR_SCHEMA,
+  PAGE_SCHEMA,
+  STATED_ARTICLE_SCHEMA,
+} from '../services/api/contract/resources.ts'
 import manifest from './typescript/package.json' with { type: 'json' }
 
 const run = promisify(execFile)
@@ -84,6 +91,8 @@ async function buildWheel(): Promise<Buffer> {
   for (const name of (await readdir(sources)).filter(name => /\.(py|typed)$/.test(name)).sort()) {
     files.set(`perscope/${name}`, await readFile(join(sources, name)))
   }
+  const contract = await readFile(join(sources, '_contract.py'), 'utf8')
+  files.set('perscope/_contract.py', Buffer.from(withDescriptions(contract)))
   const asynchronous = await readFile(join(sources, '_async.py'), 'utf8')
   files.set('perscope/_sync.py', Buffer.from(withoutAsync(asynchronous)))
   const metadata = [
@@ -112,6 +121,31 @@ async function buildWheel(): Promise<Buffer> {
   )
   files.set(`${info}/RECORD`, Buffer.from(`${sums.join('\n')}\n${info}/RECORD,,\n`))
   return zipOf(files)
+}
+
+/** Members of a schema, or parameters of an operation. */
+type Fields = Record<string, { type?: unknown; description?: string; about?: string }>
+
+/** What the API says of the fields of a class in `_contract.py`. */
+const DESCRIBED: Record<string, Fields> = {
+  Author: AUTHOR_SCHEMA.properties,
+  Article: STATED_ARTICLE_SCHEMA.properties,
+  Stated: STATED_ARTICLE_SCHEMA.properties,
+  Page: PAGE_SCHEMA.properties,
+  ErrorObject: ERROR_SCHEMA.properties,
+  ArticlesQuery: EXPLORE_PARAMETERS,
+  ExploreQuery: EXPLORE_PARAMETERS,
+  ArticlesParameters: EXPLORE_PARAMETERS,
+}
+
+/** Writes what the API says of a field below the field. */
+function withDescriptions(source: string): string {
+  let fields: Fields = {}
+  return source.replace(/^class _?(\w+)\(.*|^ {4}(\w+): .+/gm, (line, name, field = '') => {
+    if (name !== undefined) fields = DESCRIBED[name] ?? {}
+    const { about, description = about } = fields[field] ?? {}
+    return description === undefined ? line : `${line}\n    """${description}"""`
+  })
 }
 
 /** Words of the client for asyncio, and the words that replace them in the synchronous client. */

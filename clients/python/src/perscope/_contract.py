@@ -1,6 +1,7 @@
 """What the API takes and returns. Fields may be added within /v1.
 
-The OpenAPI document says the same; `test/clients` compares the two.
+The OpenAPI document says the same; `test/clients` compares the two. What it says of a field of
+`/v1/articles`, the build writes below it (clients/build.ts).
 """
 
 from datetime import date, datetime
@@ -17,9 +18,7 @@ Then = Literal["outlet", "language", "country"]
 
 class Author(TypedDict):
     id: str
-    """Stable for the same name at the same outlet. Opaque."""
     name: str
-    """As the outlet publishes it."""
 
 
 class Outlet(TypedDict):
@@ -30,122 +29,79 @@ class Outlet(TypedDict):
 class _ErrorObject(TypedDict):
     status: Literal["error"]
     code: Literal["missing_token", "invalid_token", "too_many_failed_attempts", "rate_limit_exceeded", "quota_exceeded", "invalid_request", "country_not_included", "history_not_included", "semantic_search_unavailable", "service_unavailable", "not_found", "method_not_allowed", "internal_error"]
-    """Tell errors apart by this. More may be added."""
     message: str
-    """For people; may change."""
 
 
 class ErrorObject(_ErrorObject, total=False):
     errors: Dict[str, List[str]]
-    """Only with `invalid_request`: what is wrong with each parameter."""
 
 
 class _Article(TypedDict):
     id: str
-    """Stable; use it to tell articles apart across requests. Opaque."""
     title: str
-    """Headline."""
     url: str
-    """Address of the article at the outlet."""
     snippet: Optional[str]
-    """First 200 characters of the text, without markup; null when no text was captured."""
     published_at: Optional[str]
-    """Time of publication, UTC."""
     ingested_at: Optional[str]
-    """Time the article entered the index, UTC. It grows in the order in which articles become visible."""
     authors: List[Author]
-    """Empty when the outlet published no by-line."""
     outlet: Outlet
     language: Language
     country: Country
-    """Country of the outlet, not of the subject."""
 
 
 class Stated(TypedDict, total=False):
     """What an outlet says of an article. Absent: it does not say. Only `/explore/articles` has it."""
 
     section: str
-    """The outlet's own word."""
     kind: Kind
     access: Access
 
 
 class Article(_Article, Stated, total=False):
     relevance: float
-    """How close the article is to `q`, to four decimals. Only in semantic search."""
 
 
 class _Page(TypedDict):
     status: Literal["ok"]
     total_results: int
-    """Articles in the whole result set. Counted to 10,000; exact in semantic search."""
     next_cursor: Optional[str]
-    """Send it as `cursor` for the next page; null on the last one."""
     articles: List[Article]
 
 
 class Page(_Page, total=False):
     total_results_is_estimate: Literal[True]
-    """Present when counting stopped at 10,000."""
 
 
 class ArticlesQuery(TypedDict, total=False):
     """A search; the cursor belongs to its pages."""
 
     q: Optional[str]
-    """The query. `search=semantic` requires it, with at least 2 characters; keyword and boolean
-    search list everything without it."""
     search: Optional[Literal["keyword", "boolean", "semantic", "expression"]]
-    """`keyword`: any of the words, by their stem. `boolean`: every word as written, `'a phrase'`,
-    `-excluded`. `semantic`: by meaning, in any of the languages."""
     search_in: Optional[Literal["title", "title_body"]]
-    """Where words are looked for: `title`, headlines alone, unless you write `title_body`,
-    headlines and texts. Not with `search=semantic`."""
     country: Optional[Union[Country, Sequence[Country]]]
-    """Country of the outlet. Repeat it, or separate values by commas. Must be covered by your plan."""
     language: Optional[Union[Language, Sequence[Language]]]
-    """Language of the article. Repeat it, or separate by commas."""
     has_author: Optional[bool]
-    """Only articles with (true) or without (false) a named author."""
     outlet: Optional[str]
-    """Part of the outlet's name or domain; case and accents don't matter."""
     author: Optional[str]
-    """Part of an author's name as published; case and accents don't matter."""
     published_after: Optional[Union[str, date, datetime]]
-    """Published at this time or later, as `2026-11-01` or `2026-11-01T08:00:00Z`; a day means from
-    00:00 UTC. Not before your plan's history start."""
     published_before: Optional[Union[str, date, datetime]]
-    """Published at this time or earlier, as `2026-11-30` or `2026-11-30T08:00:00Z`; a day is
-    covered to its end (UTC)."""
     ingested_after: Optional[Union[str, date, datetime]]
-    """Entered the index at this time or later, as `2026-11-20T08:00:00Z`; applied exactly; made for
-    polling."""
     sort: Optional[Literal["published_at", "ingested_at", "relevance"]]
-    """The value by which articles are sorted. The default is `relevance` in semantic search, and
-    only there; otherwise it is `published_at`. `ingested_at` leaves out articles without an
-    ingestion time."""
     order: Optional[Literal["asc", "desc"]]
-    """`desc`: newest, or best match, first. Articles without a publication time come last in both."""
     per_page: Optional[int]
-    """Articles per page."""
 
 
 class ExploreQuery(ArticlesQuery, total=False):
     """With one of these, or `search="expression"`, the package asks `/explore/articles`."""
 
     outlets: Optional[Union[str, Sequence[str]]]
-    """Exact domains of outlets, at most 50."""
     section: Optional[str]
-    """The outlet's own word, whole; case and accents don't matter."""
     kind: Optional[Union[Kind, Sequence[Kind]]]
-    """What the outlet says that the article is."""
     access: Optional[Access]
-    """Whether the outlet says that all may read it."""
 
 
 class ArticlesParameters(ArticlesQuery, total=False):
     cursor: Optional[str]
-    """`next_cursor` of the page before; every other parameter must stay as it was. Not for the feed."""
 
 
 class ExploreParameters(ArticlesParameters, ExploreQuery, total=False):
