@@ -28,13 +28,17 @@ t.test('the words of a lexicon come back, also over several blocks', async t => 
   const lines = linesOf(words)
   t.same(lines.toString(), `\n${words.toSorted().join('\n')}\n`)
   const set = createWordSet()
-  for (let at = 0; at < lines.length - 1; ) at = set.add(lines, at)
-  const found: string[] = []
-  let steps = 0
-  for (let at = FIRST_WORD; at < set.end(); steps++)
-    at = set.find(needleOf('*99'), at, word => found.push(word))
-  t.ok(steps > 1, 'a large set is looked at in steps')
-  t.same(found.sort(), words.filter(word => word.endsWith('99')).sort())
+  let added = 0
+  for (let at = 0; at < lines.length - 1; added++) at = set.add(lines, at)
+  t.ok(added > 9, 'a large lexicon is added in steps')
+  for (const wildcard of ['*99', '*oord*']) {
+    const found: string[] = []
+    let steps = 0
+    for (let at = FIRST_WORD; at < set.end(); steps++)
+      at = set.find(needleOf(wildcard), at, word => found.push(word))
+    t.ok(steps > 1 && steps < 9, 'a large set is looked at in steps')
+    t.equal(`${found.sort()}`, `${words.filter(wildcardTest(wildcard)).sort()}`)
+  }
 })
 
 t.test('a set finds the words of a wildcard as a look at each word does', async t => {

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../../../test/fleet.ts'
 import { readAddress } from './address.ts'
-import { addressesOf, openClientNames } from './names.ts'
+import { addressesOf, lookupApart, openClientNames } from './names.ts'
 
 const OPTIONS = { ALERT_HOSTS: ['own.example'], SMTP_URL: '', SMTP_FROM: '' }
 
@@ -73,8 +73,22 @@ t.test('one look-up of a key runs at a time, and four of a process', async t => 
     'slow-other2.example',
     'slow-other3.example',
   ])
-  t.same(await Promise.all([...mine, ...others]), Array(7).fill([]))
-  t.equal(running().length, 7)
+  const last = mine[0]!.then(() => names.addressesOf('mine', 'slow-mine4.example'))
+  t.same(await Promise.all([...mine, ...others, last]), Array(8).fill([]))
+  const own = [...new Set(asked)].filter(name => name.startsWith('slow-mine'))
+  t.same(
+    own,
+    [1, 2, 3, 4].map(n => `slow-mine${n}.example`),
+    'who comes later waits, too',
+  )
+  t.equal(running().length, 8)
+})
+
+t.test('a connection to a name that a client gave learns the same', async t => {
+  const found = await new Promise(resolve =>
+    lookupApart('localhost', {}, (error, addresses) => resolve([error, addresses])),
+  )
+  t.same(found, [null, []])
 })
 
 t.test('one sentence says that a host is not public, whether it exists or not', async t => {
