@@ -17,6 +17,9 @@ export const CSV_COLUMNS = [
   'relevance',
   'first',
   'agencies',
+  'section',
+  'kind',
+  'access',
 ] as const
 export type CsvColumn = (typeof CSV_COLUMNS)[number]
 

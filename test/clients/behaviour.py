@@ -73,6 +73,8 @@ def pages():
         frame = perscope.to_frame(articles)
         assert len(frame) == len(articles) and str(frame["published_at"].dtype).endswith("UTC]")
         assert len(perscope.to_frame([])) == 0
+        stated = perscope.to_frame([{**articles[0], "kind": "opinion"}])
+        assert list(stated["kind"]) == ["opinion"] and stated["access"].isna().all(), "columns of what outlets say"
         pandas, sys.modules["pandas"] = sys.modules["pandas"], None
         assert "pip install" in str(raised(ImportError, lambda: perscope.to_frame([])))
         sys.modules["pandas"] = pandas
