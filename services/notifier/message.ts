@@ -5,7 +5,7 @@ import { hostOf, QUESTION } from '../../shared/desk/alerts/messages.ts'
 import { chargeQuota, MONTH_OF_KEY, type QuotaMonth } from '../../shared/plans/counting.ts'
 import { type FoundKey, foundKey, PLAN_COLUMNS, type PlanRow } from '../../shared/plans/keys.ts'
 import { coveredBy, covers } from '../../shared/plans/reach.ts'
-import { type Pool, transaction } from '../../shared/postgres/pool.ts'
+import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import type { Waiting } from './places.ts'
 import { GIVES_UP, LEASE } from './retries.ts'
 
@@ -266,18 +266,21 @@ class HistoryChanged extends Error {
  *
  * @param shown ids of the articles that were sent; undefined: the plan shows none, nothing was sent
  */
-export function noteDelivered(
+export async function noteDelivered(
   pool: Pool,
   message: TakenMessage,
   shown: readonly string[] | undefined,
 ): Promise<void> {
-  return transaction(pool, async client => {
-    const costs = message.type === 'articles' && shown !== undefined
-    const seqs = message.seqs.filter((_, at) => shown?.includes(message.ids[at] ?? ''))
-    const values = [message.id, message.alert.id, costs, seqs]
-    if ((await client.query(DELIVERED, values)).rowCount !== 1) return
-    const { id, plan } = message.key.key
-    if (plan.quota !== null && costs) await chargeQuota(client, id, plan.quota)
+  const costs = message.type === 'articles' && shown !== undefined
+  const seqs = message.seqs.filter((_, at) => shown?.includes(message.ids[at] ?? ''))
+  const values = [message.id, message.alert.id, costs, seqs]
+  const note = async (db: Queryable) =>
+    (await db.query({ name: 'note-delivered', text: DELIVERED, values })).rowCount === 1
+  const { id, plan } = message.key.key
+  const { quota } = plan
+  if (quota === null) return void (await note(pool))
+  await transaction(pool, async client => {
+    if ((await note(client)) && costs) await chargeQuota(client, id, quota)
   })
 }
 

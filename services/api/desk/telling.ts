@@ -202,7 +202,8 @@ const ONCE = `
 /** One article of each text in order of `seq`, as far as its copies are known. */
 async function eachTextOnce(pool: Pool, alertId: string, seqs: bigint[]): Promise<bigint[]> {
   if (seqs.length === 0) return []
-  return (await pool.query<{ seq: bigint }>(ONCE, [seqs, alertId])).rows.map(({ seq }) => seq)
+  const statement = { name: 'texts-once', text: ONCE, values: [seqs, alertId] }
+  return (await pool.query<{ seq: bigint }>(statement)).rows.map(({ seq }) => seq)
 }
 
 // Writes only when the place of the alert, its question and the history of the primary are still
@@ -253,7 +254,7 @@ async function write(
   const place = goesOn ? { seq: last, at: due.at } : newest
   const pause = isAtOnce && told.length > 0 && !goesOn && !hasMore ? PAUSE : 0
   // What the index still has but no longer shows is left out.
-  const articles = told.length === 0 ? [] : await index.articles(told)
+  const articles = told.length === 0 ? [] : await index.articles(told, due)
   const shown = articles.toSorted((a, b) => (a.seq < b.seq ? -1 : 1))
   await pool.query({
     name: 'write-alert',

@@ -24,9 +24,10 @@ export const isWhen = (when: string): boolean => when === 'at once' || DIGEST.te
  * result is `after` itself.
  */
 export function nextTime(when: string, zoneName: string, after: Date): Date {
-  const zone = timeZoneNamed(zoneName)
   const [digest, weekday, hour, minute] = DIGEST.exec(when) ?? []
-  if (digest === undefined || zone === null) return after
+  // To make a time zone takes longer than all else here.
+  const zone = digest === undefined ? null : timeZoneNamed(zoneName)
+  if (zone === null) return after
   const ofDay = (Number(hour) * 60 + Number(minute)) * 60_000
   const today = Math.floor(after.getTime() / DAY)
   const days = Array.from({ length: 10 }, (_, at) => today - 1 + at).filter(
