@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response, Router } from 'express'
 import type { SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { openTextGroups } from '../../shared/copies/text-groups.ts'
-import { withSets } from '../../shared/desk/outlet-sets.ts'
+import { namesIn, withSets } from '../../shared/desk/outlet-sets.ts'
 import { modelNamed } from '../../shared/embeddings/models.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { endingWith, type Pool } from '../../shared/postgres/pool.ts'
@@ -129,7 +129,7 @@ export interface Operations
 }
 
 export function operationsOf(tools: Tools): Operations {
-  const { cursorSecret, pool } = tools
+  const { cursorSecret } = tools
   const answers = answersOf(tools)
   let standing = createStandingAnswers()
   tools.history.onChange(() => {
@@ -158,7 +158,7 @@ export function operationsOf(tools: Tools): Operations {
     beside: both('/explore/articles', readSearch),
     searchFeed: operate(tools, async (asking, request, response) => {
       const asked = askedFeed(request, response)
-      const search = await withSets(pool, accessOf(response).key.id, asked.search)
+      const search = await withSets(asking.searches.db, accessOf(response).key.id, asked.search)
       return answerSearchFeed(asking, identity, { ...asked, search })
     }),
     agents: agentEndpoint({ ...tools, answers }),
@@ -256,8 +256,11 @@ type Operation = (asking: Asking, request: Request, response: Response) => Promi
 
 async function askingOf(tools: Tools, request: Request, response: Response): Promise<Asking> {
   const { id, plan } = accessOf(response).key
-  const rawQuery = await withSets(tools.pool, id, rawQueryOf(request.originalUrl))
-  return { searches: tools.searchesOf(response), rawQuery, plan }
+  const searches = tools.searchesOf(response)
+  const query = rawQueryOf(request.originalUrl)
+  // Most requests name no set, and need no statements of their own.
+  const rawQuery = namesIn(query).length === 0 ? query : await withSets(searches.db, id, query)
+  return { searches, rawQuery, plan }
 }
 
 /**

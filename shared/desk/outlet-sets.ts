@@ -1,4 +1,4 @@
-import { type Pool, type Queryable, readRow } from '../postgres/pool.ts'
+import type { Pool, Queryable } from '../postgres/pool.ts'
 import { changeKept } from './feeds.ts'
 import { noteSetChanged } from './searches.ts'
 
@@ -129,18 +129,24 @@ function entriesOf(part: string): string[] {
  * the key does not have stays, and is refused where the search is planned. Index: the primary key.
  */
 export async function withSets(db: Queryable, keyId: string, query: string): Promise<string> {
-  const names = namesIn(query)
-  if (names.length === 0) return query
-  const sets = new Map<string, string[]>()
-  for (const name of new Set(names)) {
-    const statement = `select ${COLUMNS} from outlet_sets where key_id = $1 and folded = $2`
-    const set = await readRow<OutletSet>(db, statement, [keyId, name])
-    if (set !== undefined) sets.set(name, set.domains)
-  }
+  return (await allWithSets(db, keyId, [query]))[0]!
+}
+
+/** Does the same as `withSets` for many query strings, with one statement. */
+export async function allWithSets(
+  db: Queryable,
+  keyId: string,
+  queries: string[],
+): Promise<string[]> {
+  const names = queries.flatMap(namesIn)
+  if (names.length === 0) return queries
+  const statement = `select ${COLUMNS} from outlet_sets where key_id = $1 and folded = any ($2)`
+  const { rows } = await db.query<OutletSet>(statement, [keyId, names])
+  const sets = new Map(rows.map(({ name, domains }) => [foldedSet(name), domains]))
   const resolved = (part: string) => {
     if (namesInPart(part).length === 0) return part
     const domains = entriesOf(part).flatMap(entry => sets.get(foldedSet(entry)) ?? [entry])
     return `outlets=${encodeURIComponent(domains.join(','))}`
   }
-  return query.split('&').map(resolved).join('&')
+  return queries.map(query => query.split('&').map(resolved).join('&'))
 }

@@ -231,7 +231,8 @@ const CANCELLING = 2_000
 /**
  * The statements of one caller. When it leaves, Postgres cancels those that run. They hold their
  * connections until they have ended: a backend whose connection is closed may work on for a second,
- * beside the backend of the connection that replaces it.
+ * beside the backend of the connection that replaces it. A transaction that has begun ends by
+ * itself.
  *
  * @param took called with the ms of each statement, also of one that failed. The next one waits for
  *   it
@@ -240,8 +241,10 @@ export const endingWith = (
   pool: Pool,
   leaves: AbortSignal,
   took: (ms: number) => Promise<void>,
-): Queryable =>
+): Pool =>
   Object.create(pool, {
+    // The connection belongs to the pool itself, which counts its connections.
+    connect: { value: pool.connect.bind(pool) },
     query: {
       async value(statement: string | pg.QueryConfig, values?: unknown[]) {
         let start: number | null = null

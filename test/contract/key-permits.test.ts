@@ -122,14 +122,24 @@ for (const [what, lock, path] of [
 t.test('the work of a request ends when its client leaves, in Postgres too', async t => {
   const base = world.fleet.base()
   const { secret } = await issue(null)
-  const release = await holdLock(world.pool, 'lock table outlet_days in access exclusive mode')
-  t.teardown(release)
-  const leaves = new AbortController()
-  const asked = ask(`${base}/explore/coverage`, secret, { signal: leaves.signal })
-  await until(async () => (await lockWaits(world.pool)) === 1, 60_000)
-  leaves.abort()
-  await t.rejects(asked)
-  await until(async () => (await lockWaits(world.pool)) === 0, 10_000)
+  for (const [table, path] of [
+    ['outlet_days', '/explore/coverage'],
+    ['kept_searches', '/explore/searches'],
+    ['search_feeds', '/explore/feeds'],
+    ['outlet_sets', '/explore/outlet-sets'],
+    ['outlet_sets', '/v1/articles?outlets=papers'],
+    ['citations', `/cite/${'0'.repeat(64)}.json`],
+  ]) {
+    const release = await holdLock(world.pool, `lock table ${table} in access exclusive mode`)
+    t.teardown(release)
+    const leaves = new AbortController()
+    const asked = ask(base + path, secret, { signal: leaves.signal })
+    await until(async () => (await lockWaits(world.pool)) === 1, 60_000)
+    leaves.abort()
+    await t.rejects(asked)
+    await until(async () => (await lockWaits(world.pool)) === 0, 10_000, `${path} goes on`)
+    await release()
+  }
 })
 
 t.test('questions whose clients leave never reach the model, and say nothing about it', async t => {

@@ -3,7 +3,6 @@ import type { Response as Answered, RequestHandler } from 'express'
 import type { Config } from '../../../shared/config/config.ts'
 import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
 import { accessOf, checkQuota } from '../access/access.ts'
 import type { Searches } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -20,7 +19,6 @@ const INSTRUCTIONS = `News of the Netherlands, Belgium and Luxembourg, without f
 /** The parts of the API that requests of agents need. */
 export interface EndpointParts {
   answers: Answers
-  pool: Pool
   searchesOf(response: Answered): Searches
   /** Counts the request in the month of its key. */
   charge(response: Answered): Promise<void>
@@ -151,7 +149,7 @@ async function call(parts: EndpointParts, tool: Tool, given: unknown, response: 
     if (!tool.isFree) checkQuota(response)
     const { id, plan } = accessOf(response).key
     const searches = parts.searchesOf(response)
-    const asked = await withSets(parts.pool, id, queryOf(given))
+    const asked = await withSets(searches.db, id, queryOf(given))
     const { structured, text } = await tool.answer(asked, async (operation, rawQuery) => {
       const content = await parts.answers[operation]({ searches, rawQuery, plan }, response)
       if ('search' in content)

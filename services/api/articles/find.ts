@@ -11,7 +11,7 @@ import type { Country } from '../../../shared/articles/article.ts'
 import { isSetName } from '../../../shared/desk/outlet-sets.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { historyStart } from '../../../shared/plans/reach.ts'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { WithPermit } from '../access/access.ts'
 import { COSTS, type Pay } from '../access/costs.ts'
 import type { Cursor } from '../contract/cursor.ts'
@@ -38,7 +38,7 @@ export interface Searches {
   index: SearchIndex<ShownArticle>
   semantic: SemanticSearch<ShownArticle>
   /** Statements for this request alone, charged to its key. They end when its client leaves. */
-  db: Queryable
+  db: Pool
   /** Aborts when the client leaves. */
   leaves: AbortSignal
   /** Runs a search, or a part of one, with a permit of its key. */

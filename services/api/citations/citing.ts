@@ -14,6 +14,7 @@ import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import { biasVersion } from '../../../shared/embeddings/bias.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Reach } from '../../../shared/plans/reach.ts'
+import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
 import { accessOf, checkQuota, refuseStranger } from '../access/access.ts'
 import { COSTS } from '../access/costs.ts'
 import { lockAddress } from '../access/lock.ts'
@@ -56,6 +57,7 @@ export const CITE_FILE: RegExp = /^\/cite\/[0-9a-f]{64}\.(?:json|csv|bib|ris)$/
 
 /** The parts of the API that the handlers need. */
 interface CitingParts extends FileParts {
+  pool: Pool
   /** Permits for pages, which anybody may open. */
   strangers: Permits
   serviceName: string
@@ -69,8 +71,8 @@ const TRIES = 5
 
 /** The handlers that make a citation, show its page, and send its articles. */
 export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', RequestHandler> {
-  const find = (path: string): Promise<Citation | null> =>
-    findCitation(parts.pool, path.slice('/cite/'.length).slice(0, 64))
+  const find = (db: Queryable, path: string): Promise<Citation | null> =>
+    findCitation(db, path.slice('/cite/'.length).slice(0, 64))
   const told = async (citation: Citation) => {
     const { digest, articles, removedAt } = citation
     return removedAt === null
@@ -84,10 +86,11 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
       const { search } = readMembers(request, ['search'])
       checkQuota(response)
       const { key } = accessOf(response)
-      const words = await withSets(parts.pool, key.id, needed(search))
+      const searches = parts.searchesOf(response)
+      const words = await withSets(searches.db, key.id, needed(search))
       const keep = async (tries: number): ReturnType<typeof keepCitation> => {
-        const { made, ...cited } = await cite(parts, parts.searchesOf(response), words, key.plan)
-        return keepCitation(parts.pool, key.id, made, cited).catch(error => {
+        const { made, ...cited } = await cite(parts, searches, words, key.plan)
+        return keepCitation(searches.db, key.id, made, cited).catch(error => {
           if (error instanceof CitedRemoved && tries > 1) return keep(tries - 1)
           if (!(error instanceof TooManyCitations)) throw error
           throw new ApiError('too_many_citations', { message: error.message })
@@ -104,7 +107,7 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
       refuseParameters(request, NO_PARAMETERS)
       const address = lockAddress(request.ip, request.socket.remoteAddress)
       const citation = await parts.strangers
-        .take(`cite ${address}`, () => find(request.path))
+        .take(`cite ${address}`, () => find(parts.pool, request.path))
         .catch(refuseStranger)
       const isForPeople = request.accepts(['application/json', 'text/html']) === 'text/html'
       response.vary('Accept').set('Cache-Control', 'no-cache')
@@ -121,9 +124,10 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
     async file(request, response) {
       refuseParameters(request, NO_PARAMETERS)
       checkQuota(response)
-      const citation = await find(request.path)
+      const searches = parts.searchesOf(response)
+      const citation = await find(searches.db, request.path)
       if (citation === null || citation.removedAt !== null) throw noCitation(citation)
-      await sendArticles(parts, citation, request, response)
+      await sendArticles(parts, searches, citation, request, response)
     },
   }
 }
@@ -142,10 +146,10 @@ const NO_PARAMETERS = 'A citation takes no parameters.'
  * @throws ApiError
  */
 async function cite(parts: CitingParts, searches: Searches, search: string, plan: Plan) {
-  const { pool, model, serviceName } = parts
+  const { model, serviceName } = parts
   const request = readSearch(readDescribed(search, null, plan, serviceName).search, 'feed')
   const planned = plannedOf({ ...request, perPage: CITED_PAGE }, plan)
-  const { at: asOf, state, history } = await readPlace(pool)
+  const { at: asOf, state, history } = await readPlace(searches.db)
   const frozen = { ...searches, state }
   const byMeaning = request.question.search === 'semantic'
   if (!byMeaning) await payOrRefuse(frozen, planned)

@@ -9,7 +9,7 @@ import {
   saidText,
 } from '../../../shared/desk/cited-removals.ts'
 import { COVERED, coveredBy, covers, type Reach } from '../../../shared/plans/reach.ts'
-import { countOf, type Pool, type Queryable } from '../../../shared/postgres/pool.ts'
+import { countOf, type Queryable } from '../../../shared/postgres/pool.ts'
 import { accessOf } from '../access/access.ts'
 import { COSTS } from '../access/costs.ts'
 import type { Searches } from '../articles/find.ts'
@@ -21,7 +21,6 @@ import { addressOf, citationObject } from './page.ts'
 
 /** The parts of the API that send the articles of a citation. */
 export interface FileParts {
-  pool: Pool
   publicUrl: string
   searchesOf(response: Response): Searches
   /** Counts the request in the month of its key. */
@@ -36,12 +35,12 @@ const COUNT_COVERED = `
 /** Writes the articles that the reader's plan covers, in small groups. */
 export async function sendArticles(
   parts: FileParts,
+  { db, index, withPermit, pay }: Searches,
   citation: Citation,
   request: Request,
   response: Response,
 ): Promise<void> {
   const format = FORMATS.find(one => request.path.endsWith(`.${one}`)) ?? 'json'
-  const { db, index, withPermit, pay } = parts.searchesOf(response)
   const reach = coveredBy(accessOf(response).key.plan)
   const values = [citation.digest, reach.countries, reach.since]
   const covered = await withPermit(() => countOf(db, COUNT_COVERED, values))
@@ -64,7 +63,7 @@ export async function sendArticles(
   const closed = new Promise(resolve => response.once('close', resolve))
   let isFirst = true
   const removed: BareLine[] = []
-  for await (const numbers of readCited(parts.pool, citation)) {
+  for await (const numbers of readCited(db, citation)) {
     const seqs = numbers.map(({ seq }) => seq)
     const all = await withPermit(() => index.articles(seqs))
     if (all.length < seqs.length) removed.push(...(await bareWithin(db, seqs, reach)))

@@ -19,8 +19,11 @@ export function ownerPages(parts: OwnerParts): Router {
     (answer: Handler): RequestHandler =>
     (request, response) => {
       const { key } = accessOf(response)
-      const asked = { ...parts, key, id: request.path.split('/')[3] ?? '' }
-      return parts.counts.take(`feeds ${key.id}`, () => answer(asked, request, response))
+      const searches = parts.searchesOf(response)
+      const id = request.path.split('/')[3] ?? ''
+      const asked = { ...parts, pool: searches.db, searches, key, id }
+      const work = () => answer(asked, request, response)
+      return parts.counts.take(`feeds ${key.id}`, work, searches.leaves)
     }
   router.use(
     ['/explore/feeds', '/explore/feeds.opml', '/explore/searches', '/explore/outlet-sets'],

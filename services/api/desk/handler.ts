@@ -13,7 +13,6 @@ type AlertSettings = Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL' | 'SMTP_FROM'>
 
 /** The parts of the API that the handlers need. */
 export interface OwnerParts extends FeedIdentity {
-  pool: Pool
   /** Permits by key, so that the requests of one key never take many connections. */
   counts: Permits
   cursorSecret: CursorSecret
@@ -21,9 +20,12 @@ export interface OwnerParts extends FeedIdentity {
   searchesOf(response: Response): Searches
 }
 
-/** @param parts with the key of the request, and the id in its path */
+/**
+ * @param parts with the key of the request, the id in its path, and as `pool` the statements that
+ *   end when its client leaves
+ */
 export type Handler = (
-  parts: OwnerParts & { key: FoundKey['key']; id: string },
+  parts: OwnerParts & { key: FoundKey['key']; id: string; pool: Pool; searches: Searches },
   request: Request,
   response: Response,
 ) => Promise<void>

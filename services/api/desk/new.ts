@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { createNumberCollector, type Matched, TooFrequent } from '../../../search/index.ts'
 import { MAX_SEARCHES } from '../../../shared/desk/feeds.ts'
-import { withSets } from '../../../shared/desk/outlet-sets.ts'
-import { type KeptSearch, listSearches } from '../../../shared/desk/searches.ts'
+import { allWithSets } from '../../../shared/desk/outlet-sets.ts'
+import { listSearches } from '../../../shared/desk/searches.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
@@ -51,16 +51,20 @@ const MARKS: OtherMember<Record<string, unknown>> = {
  * learn of each new article.
  */
 export const answerWhatIsNew: Handler = async (
-  { pool, cursorSecret, searchesOf, key },
+  { pool, cursorSecret, searches: { index, withPermit, pay }, key },
   request,
   response,
 ) => {
   checkQuota(response)
   const { other: marks } = readMembers(request, [], MARKS)
   if (marks === undefined) throw invalid('marks', MARKS.sentence)
-  const kept = new Map<string, KeptSearch>()
-  for (const one of await listSearches(pool, key.id))
-    kept.set(one.id, { ...one, search: await withSets(pool, key.id, one.search) })
+  const all = await listSearches(pool, key.id)
+  const searches = await allWithSets(
+    pool,
+    key.id,
+    all.map(({ search }) => search),
+  )
+  const kept = new Map(all.map(({ id }, at) => [id, searches[at]!]))
   // Most searches have the same mark, from one visit. Each different mark is read once, because
   // checking its signature takes time.
   const given = [...new Set(Object.values(marks))].filter(mark => typeof mark === 'string')
@@ -73,7 +77,6 @@ export const answerWhatIsNew: Handler = async (
     [...read].map(([text, mark]) => [text, mark && isOfHistory(mark, now) ? mark : null]),
   )
   const asked = readAsked(marks, kept, places, key.plan)
-  const { db, index, withPermit, pay } = searchesOf(response)
   const mark = signed(cursorSecret, bindingOf(key.id), contentOf(now))
   const found = new Map<number, bigint[]>()
   const left = asked.entries().filter(([, { query, above }]) => query !== null && above < now.seq)
@@ -113,7 +116,7 @@ export const answerWhatIsNew: Handler = async (
     const failed = ends.find(end => end.status === 'rejected')
     if (failed !== undefined) throw failed.reason
   })
-  const texts = await withPermit(() => countTexts(db, found))
+  const texts = await withPermit(() => countTexts(pool, found))
   const data = asked.map(({ id, since }, at) => {
     const n = found.get(at)?.length ?? 0
     const said = { new: Math.min(n, MOST), more: n > MOST, texts: texts.get(at) ?? 0 }
@@ -152,13 +155,13 @@ async function countTexts(
 /** @throws ApiError `invalid_request`; `country_not_included`, `history_not_included` */
 function readAsked(
   marks: Record<string, unknown>,
-  kept: ReadonlyMap<string, KeptSearch>,
+  kept: ReadonlyMap<string, string>,
   places: ReadonlyMap<unknown, IngestionPlace | null>,
   plan: Plan,
 ): Asked[] {
   const problems: string[] = []
   const asked = Object.entries(marks).flatMap(([id, mark]): Asked[] => {
-    const one = readOne(id, mark, kept.get(id)?.search, places, plan)
+    const one = readOne(id, mark, kept.get(id), places, plan)
     if (typeof one !== 'string') return [one]
     problems.push(one)
     return []

@@ -30,9 +30,8 @@ const MOST_OF_NAME = 60
 const NAME = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N} '’_()+-]{0,${MOST_OF_NAME - 1}}$`, 'u')
 const SAID_NAME = `Write a name of at most ${MOST_OF_NAME} letters, digits and blanks, without dot or comma.`
 
-const answerList: Handler = async ({ pool, key, searchesOf }, _request, response) => {
+const answerList: Handler = async ({ pool, key, searches }, _request, response) => {
   const sets = await listSets(pool, key.id)
-  const searches = searchesOf(response)
   await searches.pay(sets.reduce((sum, one) => sum + one.domains.length, 0) / COSTS.domains)
   const data = await setObjects(sets, searches, key.plan)
   response.json({ status: 'ok', data })
@@ -50,7 +49,7 @@ const DOMAINS: OtherMember<string[]> = {
   sentence: `Write a list of 1 to ${LIMITS.outlets} domains, as ["nrc.nl", "standaard.be"].`,
 }
 
-const answerPut: Handler = async ({ pool, key, searchesOf }, request, response) => {
+const answerPut: Handler = async ({ pool, key, searches }, request, response) => {
   const name = nameIn(request.path)
   const { other: domains } = readMembers(request, [], DOMAINS)
   if (domains === undefined) throw invalid('domains', DOMAINS.sentence)
@@ -60,7 +59,6 @@ const answerPut: Handler = async ({ pool, key, searchesOf }, request, response) 
     'feed',
   )
   const set = { name, domains: outlets ?? [] }
-  const searches = searchesOf(response)
   // The searches that name the set ask another question from now on, and their alerts look anew.
   const users = (await usersOf(pool, key.id, name)).length
   await searches.pay(users / COSTS.searches + set.domains.length / COSTS.domains)
