@@ -96,23 +96,17 @@ const articlesOf = async (q: string): Promise<ToldArticle[]> => {
   return JSON.parse(await answer.text()).articles
 }
 const alert = { when: 'monday 08:00', zone: 'Europe/Brussels', language: 'en' as const }
-const sectionOf = async (name: string, q: string, found: number): Promise<Section> => ({
-  alert: { id: 'alert_0', to: 'mailto:desk@news.example', ...alert },
-  message: {
-    id: 'msg_0',
-    type: 'articles',
-    search: { id, name },
-    articles: await articlesOf(q),
-    more: 0,
-  },
-  query: `q=${q}`,
-  found,
-})
+const sectionOf = async (name: string, q: string): Promise<Section> => {
+  const articles = await articlesOf(q)
+  return {
+    alert: { id: 'alert_0', to: 'mailto:desk@news.example', ...alert },
+    message: { id: 'msg_0', type: 'articles', search: { id, name }, articles, more: 0 },
+    query: `q=${q}`,
+    found: articles.length,
+  }
+}
 const links = { base: 'https://news.example', ending: () => 'https://news.example/unsubscribe/' }
-const sections = [
-  await sectionOf('Rivers', 'water', 5),
-  await sectionOf('Night trains', 'nachttrein', 1),
-]
+const sections = [await sectionOf('Rivers', 'water'), await sectionOf('Night trains', 'nachttrein')]
 const mail = await browser.newPage({ viewport: { ...viewport, width: 600 } })
 await mail.setContent(letter(sections, 'Perscope', links).html)
 await draw('mail', mail)
