@@ -1,9 +1,10 @@
 import { dirname } from 'node:path'
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
 import { startServers } from '../infra/embedded/servers.ts'
-import { migrate, migrationFiles } from '../infra/migrations/migrate.ts'
+import { migrate } from '../infra/migrations/migrate.ts'
 import type { Config } from '../shared/config/config.ts'
 import { counted } from '../shared/log/printable.ts'
+import { migrationFiles } from '../shared/postgres/migrations.ts'
 import {
   createPool,
   FIRST_SCHEMA,

@@ -401,8 +401,11 @@ export interface Surroundings {
    * name that does not exist and resolved all the same.
    */
   names: { asked: number; failed: number; example: string; lie: string | null } | null
-  /** The numbers of the newest migration in the database and in the checkout. */
-  schema: { database: number; checkout: number } | null
+  /**
+   * The numbers of the newest migration in the database and in the checkout, and the files that the
+   * database lacks.
+   */
+  schema: { database: number; checkout: number; lacks: string[] } | null
   /** Whether the database refuses writes, because its disk is full. */
   databaseFull: boolean | null
   /** Faults that a quick check of the index finds. */

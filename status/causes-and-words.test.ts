@@ -20,7 +20,7 @@ const AROUND: Surroundings = {
   memory: { free: 4e9, total: 8e9 },
   clockAhead: 0.1,
   names: { asked: 5, failed: 1, example: 'gone.example', lie: null },
-  schema: { database: 28, checkout: 28 },
+  schema: { database: 28, checkout: 28, lacks: [] },
   databaseFull: false,
   index: [],
   rules: [],

@@ -175,9 +175,14 @@ const resolveNone = (names: Surroundings['names']): boolean =>
   names !== null && names.failed > 0 && names.failed === names.asked
 
 function ofSchema({ schema }: Surroundings): Cause | false {
-  if (schema === null || schema.database === schema.checkout) return false
-  const at = `The database is at migration ${schema.database}, and this checkout is at ${schema.checkout}`
-  return bad('migrations', at, schema.database < schema.checkout ? FIRST.schema : FIRST.checkout)
+  if (schema === null) return false
+  const { database, checkout, lacks } = schema
+  const at = `The database is at migration ${database}, and this checkout is at ${checkout}`
+  if (database > checkout) return bad('migrations', at, FIRST.checkout)
+  if (database < checkout) return bad('migrations', at, FIRST.schema)
+  return (
+    lacks.length > 0 && bad('migrations', `The database lacks ${lacks.join(', ')}`, FIRST.schema)
+  )
 }
 
 function ofMachine({ memory: { free, total }, clockAhead }: Surroundings): Found {

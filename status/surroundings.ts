@@ -11,7 +11,8 @@ import { glanceAtRules } from '../shared/articles/rules.ts'
 import type { Config } from '../shared/config/config.ts'
 import type { Surroundings } from '../shared/figures.ts'
 import { figure, shared } from '../shared/metrics.ts'
-import { type Pool, SCHEMA } from '../shared/postgres/pool.ts'
+import { missingFiles } from '../shared/postgres/migrations.ts'
+import { type Pool, readColumn, readValue, SCHEMA } from '../shared/postgres/pool.ts'
 import { withTimeLimit } from '../shared/resilience/time-limit.ts'
 
 type SurroundingsConfig = Pick<
@@ -124,14 +125,12 @@ async function readClock(pool: Pool): Promise<number> {
 }
 
 async function readSchema(pool: Pool): Promise<Surroundings['schema']> {
-  const { rows } = await pool.query<{ number: number | null }>(
-    "select case when to_regclass('migrations') is null then 0 else -1 end as number",
-  )
-  if (rows[0]?.number === 0) return { database: 0, checkout: SCHEMA }
-  const known = await pool.query<{ number: number }>(
-    'select coalesce(max(number), 0) as number from migrations',
-  )
-  return { database: known.rows[0]!.number, checkout: SCHEMA }
+  const isThere = "select to_regclass('migrations') is not null"
+  const known = (await readValue<boolean>(pool, isThere))
+    ? await readColumn<number>(pool, 'select number from migrations')
+    : []
+  const database = Math.max(0, ...known)
+  return { database, checkout: SCHEMA, lacks: await missingFiles(known) }
 }
 
 /** Tries to write some pages to a temporary table. Postgres has the code 53100 for a full disk. */

@@ -1,9 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { runMigrations } from 'bullmq'
 import type pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { describe } from '../../shared/log/printable.ts'
+import { FOLDER, migrationFiles, missingFiles, numberOf } from '../../shared/postgres/migrations.ts'
 import {
   FIRST_SCHEMA,
   HeardClient,
@@ -14,8 +15,6 @@ import {
 } from '../../shared/postgres/pool.ts'
 import { QUEUE_SCHEMA } from '../../shared/queues/backend.ts'
 import { MAINTENANCE } from '../../shared/queues/queues.ts'
-
-const FOLDER = new URL('./', import.meta.url)
 
 // Any number would do. The process that migrates holds this lock; the others wait.
 const MIGRATION_LOCK = 7_211_004_221n
@@ -66,15 +65,11 @@ export async function migrate(
   }
 }
 
-/** Names of the numbered files, in order. */
-export const migrationFiles = async (): Promise<string[]> =>
-  (await readdir(FOLDER)).filter(name => /^\d{4}_.*\.sql$/.test(name)).sort()
-
 async function applyFiles(client: pg.Client): Promise<string[]> {
   await client.query(
     'create table if not exists migrations (number int primary key, name text not null, applied_at timestamptz not null default now())',
   )
-  const known = new Set(await readColumn<number>(client, 'select number from migrations'))
+  const known = await readColumn<number>(client, 'select number from migrations')
   const newest = Math.max(0, ...known)
   const files = await migrationFiles()
   if (newest > numberOf(files.at(-1) ?? '0'))
@@ -82,11 +77,7 @@ async function applyFiles(client: pg.Client): Promise<string[]> {
       `The database is at migration ${newest}, newer than this checkout; update the checkout.`,
     )
   refuseOlder(newest)
-  // Branches may have landed in another order than their numbers, so a database between two
-  // versions may lack a file below its newest one.
-  const missing = files.filter(
-    file => !known.has(numberOf(file)) && (newest === 0 || numberOf(file) > FIRST_SCHEMA),
-  )
+  const missing = await missingFiles(known)
   // An empty database gets the whole first schema or, if this process is killed, nothing.
   const first = missing.filter(file => numberOf(file) <= FIRST_SCHEMA)
   if (first.length > 0) await applyTogether(client, first)
@@ -175,5 +166,3 @@ async function migrateCron(databaseUrl: string): Promise<void> {
     await boss.stop({ graceful: false })
   }
 }
-
-const numberOf = (file: string) => Number(file.slice(0, 4))

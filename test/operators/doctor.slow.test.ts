@@ -97,6 +97,12 @@ t.test(
     await database.query('update migrations set number = number - 100 where number > 27')
     t.match(lineOf(await doctor({}), 'migrations'), /is at migration 27, .*: run "npm run migrate"/)
     await database.query('update migrations set number = number + 100 where number < 0')
+    await database.query('update migrations set number = -number where number = 70')
+    t.match(
+      lineOf(await doctor({}), 'migrations'),
+      /lacks 0070_second_looks.sql: run "npm run migrate"/,
+    )
+    await database.query('update migrations set number = -number where number < 0')
     const without = await doctor({ DATABASE_URL: '' })
     t.match(lineOf(without, 'database'), /^DATABASE_URL is not set: set it/)
     for (const check of ['services', 'qdrant', 'model'])
