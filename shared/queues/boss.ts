@@ -6,11 +6,24 @@ import { isTransient } from '../postgres/pool.ts'
 /** ms between two attempts to start. */
 const START_AGAIN = 1_000
 
+/** ms that a statement of pg-boss may take. Each of them takes moments. */
+const STATEMENT = 30_000
+
 /**
  * Makes a pg-boss, whose cron starts maintenance. Only `npm run migrate` creates its schema.
+ *
+ * @param limit ms after which Postgres ends a statement. Half as long afterwards, the client gives
+ *   up a server that does not answer
  */
-export function createBoss(databaseUrl: string, onError: (error: Error) => void): PgBoss {
+export function createBoss(
+  databaseUrl: string,
+  onError: (error: Error) => void,
+  limit: number = STATEMENT,
+): PgBoss {
+  // pg-boss sets no limits of its own, and hands these to its pool (`pg`).
+  const limits = { statement_timeout: limit, query_timeout: limit * 1.5 }
   const boss = new PgBoss({
+    ...limits,
     connectionString: databaseUrl,
     application_name: 'perscope maintenance',
     max: 3,

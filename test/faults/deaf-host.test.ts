@@ -6,11 +6,14 @@ import { openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { missingAmong } from '../../shared/process/health.ts'
+import { createBoss } from '../../shared/queues/boss.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { readRedis } from '../../shared/queues/redis.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
+import { createTestDatabase } from '../database.ts'
 import { startWordModel } from '../semantic/word-model.ts'
+import { openDoor } from '../standbys/door.ts'
 import { openDeafHost } from './deaf-host.ts'
 
 const { port } = await openDeafHost(t)
@@ -69,6 +72,23 @@ t.test('a wait for a host that answers no SYN ends by the limit of the caller', 
   ])
   await archive.close()
   await inPostgres.close()
+})
+
+t.test('pg-boss gives up a server that accepts its connection and then says nothing', async t => {
+  const database = await createTestDatabase(t)
+  let isDeaf = false
+  const never = new Promise<never>(() => {})
+  const door = await openDoor(
+    () => new URL(database.url),
+    () => (isDeaf ? never : 'pass'),
+  )
+  const boss = createBoss(door.to(database.url), () => {}, 500)
+  t.teardown(() => boss.stop({ graceful: false }).finally(door.close))
+  await boss.start()
+  isDeaf = true
+  await fails(t, 'a statement', boss.getQueues(), 5_000)
+  isDeaf = false
+  t.ok(await boss.getQueues(), 'it goes on with another connection')
 })
 
 t.test('/readyz names what is missing alone, and says so soon', async t => {
