@@ -30,6 +30,8 @@ export const UNKNOWABLE: string[] = [
   'whether titles, texts, times of publication and names are those that outlets published',
   'whether a snippet that an outlet bounds is the one that it allows',
   'which agencies a crawled page named outside its text',
+  'which three further addresses it gave its article',
+  'whether a url begins with http or https as its outlet wrote it',
   'whether an alert was told of all articles up to its place',
   'whether the articles of a message match its search',
   'whether vectors are those of their texts, beyond a sample',

@@ -35,9 +35,9 @@ const FAULTS = `
    where next.ingested_at <= p.at
   union all
   select 'alerts', m.message_id || ' of ' || m.alert_id || ' tells of articles that are not there, or of none up to its place'
-    from alert_messages m, ${CLOCK}
+    from alert_messages m join search_alerts a using (alert_id), ${CLOCK}
    where m.kind = 'articles' and m.delivered_at is null
-     and (m.more < 0 or m.found < cardinality(m.seqs) or m.seq is null or m.seq > last_seq or m.at > last_at
+     and (m.more < 0 or m.found not between cardinality(m.seqs) and m.seq - a.seq + 1 or m.seq is null or m.seq > last_seq or m.at > last_at
        or exists (select from unnest(m.seqs) told (seq) where told.seq > m.seq
                      or not exists (select from articles a where a.seq = told.seq)))
   union all

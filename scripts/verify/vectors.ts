@@ -30,6 +30,8 @@ export async function verifyVectors({ pool, report, config, signal }: Looking): 
   const vectors = openVectorStore(config)
   try {
     await compareAll(pool, vectors, serving.name, report, signal)
+    for (const field of await vectors.unindexed(serving.name))
+      report.found('vectors', `Qdrant has no index by ${field} in ${serving.name}`)
     const sample = await readColumn<bigint>(pool, SAMPLE, [SAMPLED])
     await findThemselves(vectors, serving, sample, report)
     await embedAgain({ pool, report, config, signal }, vectors, serving, sample)

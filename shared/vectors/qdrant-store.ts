@@ -32,6 +32,14 @@ export function openVectorStore(
     ping: () => ask(async ({ api, via }) => void (await api.getCollections({}, via))),
     ensure: (collection, dimensions) => ensureCollection(ask, collection, dimensions, layout),
     layoutWarning: collection => compareLayout(ask, collection, layout),
+    async unindexed(collection) {
+      const name = { collection_name: collection }
+      const { data } = await ask(({ api, via }) => api.getCollection(name, via))
+      const indexed = resultOf(data.result).payload_schema
+      const lacks = ([field, schema]: (typeof PAYLOAD_INDEXES)[number]) =>
+        indexed[field]?.data_type !== (typeof schema === 'string' ? schema : schema.type)
+      return PAYLOAD_INDEXES.filter(lacks).map(([field]) => field)
+    },
     count: collection => countVectors(ask, collection),
     upsert: (collection, vectors) => ask(server => upsertVectors(server, collection, vectors)),
     search: (collection, vector, reach, limit) =>

@@ -39,6 +39,8 @@ export interface VectorStore {
    * null. A collection keeps the shards and copies with which it was made.
    */
   layoutWarning(collection: string): Promise<string | null>
+  /** The fields by which plans filter, and for which the collection has no index. */
+  unindexed(collection: string): Promise<string[]>
   /** Stores vectors, and waits until searches find them. Replaces an article's earlier vector. */
   upsert(collection: string, vectors: ArticleVector[]): Promise<void>
   /**

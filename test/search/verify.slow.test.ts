@@ -299,6 +299,9 @@ const slow = cases(`
   identity | asked for again for nobody | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into second_looks (id, outlet_no, looked_at) select 'nobody', outlet_no, now() from outlets
   candidates | of another question | update semantic_sets set seqs = '{3,1}'
   candidates | none of a relevance | update semantic_sets set relevances = '{9000}'
+  identity | an address more | insert into article_addresses select outlet, address || '-2', id from article_addresses where id = ${idOf(first)}
+  identity | an address of another outlet | update article_addresses set outlet = 'x.example' where id = ${idOf(first)}
+  alerts | more found than were there | update alert_messages set found = 12
   names | a name | update publishers set name = 'Ander Blad' where domain = 'krant1.example'
 `)
 

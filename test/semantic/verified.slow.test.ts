@@ -51,23 +51,27 @@ t.test(
 )
 
 t.test(
-  'a vector with another country, time or text is named, and a start mends what it may',
+  'a lost index, a vector with another country, time or text are named, and a start mends what it may',
   async t => {
     const waiting = 'select from embeddings where embedded_at is null'
     await until(async () => (await pool.query(waiting)).rowCount === 0, 60_000)
     await store(3n, { country: 'LU' })
     await store(4n, { coveredAt: 1 })
+    const index = `${config.QDRANT_URL}/collections/${name}/index/covered_at`
+    await fetch(index, { method: 'DELETE', headers: { 'api-key': config.QDRANT_API_KEY } })
     const report = await verified()
     t.match(report.lines(), [
-      'vectors: 2 differences; a restart of the embedder mends that.',
+      'vectors: 3 differences; a restart of the embedder mends that.',
       /article 3 has a vector with another country or time/,
       /article 4 has a vector with another country or time/,
+      `  Qdrant has no index by covered_at in ${name}`,
     ])
     const before = new Date()
     await world.fleet.start('embedder')
     const stale =
       'select from embeddings where embedded_at is null or seq in (3, 4) and embedded_at < $1'
     await until(async () => (await pool.query(stale, [before])).rowCount === 0, 60_000)
+    await until(async () => (await vectors.unindexed(name)).length === 0, 60_000)
     t.same((await verified()).lines(), [])
     await pool.query('delete from embeddings where seq > 8')
     const { points } = await vectors.list(name, 9n, 1_000)
