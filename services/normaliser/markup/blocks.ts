@@ -112,10 +112,14 @@ function readChild(state: BlockState, child: Element, block: Element, inLink: bo
   } else {
     const space = state.apart && APART.has(child.name) ? ' ' : ''
     state.pieces.push(space)
-    readElement(state, child, block, inLink || (child.name === 'a' && 'href' in child.attribs))
+    readElement(state, child, block, inLink || isLink(child, block))
     state.pieces.push(space)
   }
 }
+
+/** Whether an element is a link. A heading's link to its own place on the page is none. */
+const isLink = ({ name, attribs: { href } }: Element, block: Element) =>
+  name === 'a' && href !== undefined && !(href.startsWith('#') && /^h[1-6]$/.test(block.name))
 
 /**
  * Whether an element is the mark of a footnote: a number or sign that leads to a note on the page,

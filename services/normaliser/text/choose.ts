@@ -41,15 +41,19 @@ export function chooseBlocks(
       linkShare(block) <= 0.6 &&
       !isChaff(block),
   )
-  takeInAlike(blocks, chosen)
-  takeInLinkedSentences(blocks, chosen)
-  takeInSections(blocks, chosen, isHeadline)
+  const headline = headlineIn(blocks, isHeadline)
+  const own = elementOfHeadline(blocks[headline], isHeadline)
+  takeInAlike(blocks, chosen, own)
+  takeInSections(blocks, chosen, own)
+  takeInPoints(blocks, chosen)
   trimEnds(blocks, chosen, isHeadline)
   dropShortLines(blocks, chosen)
   const before = [...chosen]
-  dropReadAlso(blocks, chosen)
-  dropTeasers(blocks, chosen, isHeadline)
-  if (!chosen.includes(true)) takeOwnSentences(blocks, chosen, before, isHeadline)
+  dropReadAlso(blocks, chosen, headline)
+  dropTeasers(blocks, chosen, own, isHeadline)
+  if (own !== null && !chosen.includes(true))
+    for (const [at, block] of blocks.entries())
+      chosen[at] = at >= headline && !before[at] && isSentenceIn(own, block) && !isChaff(block)
   takeInCards(blocks, chosen)
   takeInCells(blocks, chosen)
   dropEmptyHeadings(blocks, chosen)
@@ -60,24 +64,67 @@ export function chooseBlocks(
 const isChaff = (block: Block) =>
   block.element.name !== 'pre' && isChaffLine(block.text, linkShare(block))
 
-/** Adds the other cells of a table of data, when most of its text is chosen. */
-function takeInCells(blocks: Block[], chosen: boolean[]): void {
-  const cells = new Map<Element, number[]>()
+const lengthOf = (blocks: Block[], at: number[]): number =>
+  at.reduce((sum, place) => sum + blocks[place]!.text.length, 0)
+
+/** The positions of the blocks in each table or list, by their cells or items. */
+function partsOf(blocks: Block[], whole: string[], parts: string[]): number[][] {
+  const found = new Map<Element, number[]>()
   for (const [at, { element }] of blocks.entries()) {
     const around = [...upwards(element)]
-    const table = around.find(({ name }) => name === 'table')
-    if (table === undefined || !around.some(({ name }) => name === 'td' || name === 'th')) continue
-    const inside = cells.get(table) ?? []
+    const part = around.findIndex(({ name }) => parts.includes(name))
+    const holder =
+      part < 0 ? undefined : around.slice(part).find(({ name }) => whole.includes(name))
+    if (holder === undefined) continue
+    const inside = found.get(holder) ?? []
     inside.push(at)
-    cells.set(table, inside)
+    found.set(holder, inside)
   }
-  for (const inside of cells.values()) {
-    const lengthOf = (all: number[]) => all.reduce((sum, at) => sum + blocks[at]!.text.length, 0)
-    const whole = lengthOf(inside)
+  return [...found.values()]
+}
+
+/**
+ * Adds the linked items of a list that belongs to the text: the paragraph before it announces it
+ * with a colon, or at least half of its items are chosen.
+ */
+function takeInPoints(blocks: Block[], chosen: boolean[]): void {
+  for (const items of partsOf(blocks, ['ul', 'ol'], ['li'])) {
+    const before = (items[0] ?? 0) - 1
+    const isAnnounced =
+      chosen[before] === true &&
+      /:$/.test(blocks[before]!.text) &&
+      !READ_ALSO.test(blocks[before]!.text)
+    if (isAnnounced || 2 * items.filter(at => chosen[at]).length >= items.length)
+      for (const at of items)
+        chosen[at] ||= blocks[at]!.text.length >= SHORTEST_POINT && !isChaff(blocks[at]!)
+  }
+}
+
+/** Fewest characters of a linked item, which may be a name. */
+const SHORTEST_POINT = 10
+
+/**
+ * Adds the other cells of a table of data, when most of its text is chosen, or when it stands
+ * between chosen blocks and is not full of links.
+ */
+function takeInCells(blocks: Block[], chosen: boolean[]): void {
+  const first = chosen.indexOf(true)
+  const last = chosen.lastIndexOf(true)
+  for (const inside of partsOf(blocks, ['table'], ['td', 'th'])) {
+    const whole = lengthOf(blocks, inside)
     // Tables of a layout have few cells with much text in them, or headings.
     const isLayout = inside.some(at => isHeading(blocks[at]!)) || whole > CELL * inside.length
     if (inside.length < CELLS || isLayout) continue
-    if (lengthOf(inside.filter(at => chosen[at])) >= whole / 2)
+    const isBetween =
+      first >= 0 && inside.every(at => at > first && at < last && linkShare(blocks[at]!) < 0.5)
+    if (
+      isBetween ||
+      lengthOf(
+        blocks,
+        inside.filter(at => chosen[at]),
+      ) >=
+        whole / 2
+    )
       for (const at of inside) chosen[at] = true
   }
 }
@@ -94,37 +141,46 @@ interface Chosen {
   container: Element | null
 }
 
-/** Adds blocks that look like many of the chosen ones, or stand between them. */
-function takeInAlike(blocks: Block[], chosen: boolean[]): void {
-  const first = chosen.indexOf(true)
-  const known = describeChosen(blocks, chosen)
-  for (const [at, block] of blocks.entries()) {
-    if (chosen[at] || at < first || linkShare(block) >= 0.5 || block.text.length < 20) continue
-    if (isChaff(block)) continue
-    if (isAlike(block, known) || isBetween(block, known)) chosen[at] = true
-  }
-}
-
 /**
- * Adds sentences that are one whole link, between two chosen sentences. A link to another article
- * ends like a headline, without a full stop, or announces itself ("Read also").
+ * Adds blocks that look like many of the chosen ones, or stand between them. A link to another
+ * article ends like a headline, without a full stop. A linked sentence ends with one.
+ * @param own the element of the headline
  */
-function takeInLinkedSentences(blocks: Block[], chosen: boolean[]): void {
-  const before = [...chosen]
-  const isSentence = (at: number) => before[at] === true && isProse(blocks[at]!)
-  for (const [at, block] of blocks.entries()) {
+function takeInAlike(blocks: Block[], chosen: boolean[], own: Element | null): void {
+  const first = chosen.indexOf(true)
+  const last = chosen.lastIndexOf(true)
+  const known = describeChosen(blocks, chosen)
+  const isSentence = (at: number) =>
+    chosen[at] === true && isProse(blocks[at]!) && !isHeading(blocks[at]!)
+  const opening = [...blocks.keys()].findIndex(isSentence)
+  // A heading over a list may name a box: "In short".
+  const isOverText = (at: number) =>
+    chosen[at + 1] === true &&
+    (isHeading(blocks[at + 1]!) || (isSentence(at + 1) && !isItem(blocks[at + 1]!)))
+  // Backwards, because a heading comes in with the text below it.
+  for (let at = blocks.length - 1; at > first; at -= 1) {
+    const block = blocks[at]!
     const { text, element } = block
-    if (
-      chosen[at] ||
-      element.name !== 'p' ||
-      text.length < LINKED_SENTENCE ||
-      !/\.["”»’)]?$/.test(text)
-    )
-      continue
-    if (isSentence(at - 1) && isSentence(at + 1) && !isChaffLine(text, linkShare(block)))
-      chosen[at] = true
+    if (chosen[at] || isChaff(block)) continue
+    if (linkShare(block) >= 0.5)
+      chosen[at] =
+        element.name === 'p' &&
+        text.length >= LINKED_SENTENCE &&
+        /\.["”»’)]?$/.test(text) &&
+        isSentence(at - 1) &&
+        isSentence(at + 1)
+    else if (isHeading(block))
+      chosen[at] = at > opening && isOverText(at) && isInContainer(block, known)
+    else if (text.length >= 20)
+      chosen[at] =
+        (own !== null && at < last && isSentenceIn(own, block)) ||
+        isAlike(block, known) ||
+        isBetween(block, known)
   }
 }
+const isItem = ({ element }: Block) =>
+  [...upwards(element)].slice(0, 3).some(({ name }) => name === 'li')
+
 /** Fewest characters of a sentence that is one whole link. Teasers are shorter. */
 const LINKED_SENTENCE = 80
 
@@ -144,10 +200,20 @@ function describeChosen(blocks: Block[], chosen: boolean[]): Chosen {
 const isAlike = (block: Block, { likenesses, sentences }: Chosen) =>
   hasClass(block) && (likenesses.get(likeness(block)) ?? 0) >= Math.max(1, sentences * 0.2)
 
-const isBetween = (block: Block, { likenesses, container }: Chosen) =>
-  container !== null &&
+const isInContainer = ({ element }: Block, { container }: Chosen) =>
+  container !== null && isWithin(element, container)
+
+const isBetween = (block: Block, known: Chosen) =>
   (block.element.name === 'pre' ||
-    ((LISTED.has(block.element.name) || likenesses.has(likeness(block))) && isProse(block))) &&
+    ((LISTED.has(block.element.name) || known.likenesses.has(likeness(block))) &&
+      isProse(block))) &&
+  isInContainer(block, known)
+
+/** Whether a block is a whole sentence inside an element. */
+const isSentenceIn = (container: Element, block: Block) =>
+  isProse(block) &&
+  !isHeading(block) &&
+  /[.!?…]["”»’)]?$/.test(block.text) &&
   isWithin(block.element, container)
 
 const LISTED = new Set('p li dd'.split(' '))
@@ -161,14 +227,10 @@ const SECTIONS = 3
 
 /**
  * Adds the sections of a guide: headings that lead nowhere, with sentences or lists below them, in
- * the headline's own element. Readability often finds only the longest of them.
+ * the headline's own element. Readability often finds only the longest of them. Sections behind the
+ * chosen text are the article only when they are longer than it.
  */
-function takeInSections(
-  blocks: Block[],
-  chosen: boolean[],
-  isHeadline: (block: Block) => boolean,
-): void {
-  const own = elementOfHeadline(blocks, isHeadline)
+function takeInSections(blocks: Block[], chosen: boolean[], own: Element | null): void {
   const first = chosen.indexOf(true)
   if (own === null || first < 0) return
   const isOwn = (at: number) => isWithin(blocks[at]!.element, own)
@@ -186,19 +248,29 @@ function takeInSections(
       const block = blocks[at]!
       return (
         linkShare(block) < LITTLE_LINKED &&
-        !isChaffLine(block.text, linkShare(block)) &&
+        !isChaff(block) &&
         (isProse(block) || (LISTED.has(block.element.name) && block.text.length >= 20))
       )
     })
-    const length = fit.reduce((sum, at) => sum + blocks[at]!.text.length, 0)
-    const all = below.reduce((sum, at) => sum + blocks[at]!.text.length, 0)
-    if (length >= SECTION && length >= 0.6 * all)
+    const length = lengthOf(blocks, fit)
+    if (length >= SECTION && length >= 0.6 * lengthOf(blocks, below))
       found.push({ name: heading.element.name, at: [head, ...fit] })
   }
-  const alike = Object.groupBy(found, ({ name }) => name)
-  for (const sections of Object.values(alike))
-    if (sections !== undefined && sections.length >= SECTIONS)
-      for (const at of sections.flatMap(section => section.at)) chosen[at] = true
+  const last = chosen.lastIndexOf(true)
+  const known = lengthOf(
+    blocks,
+    [...blocks.keys()].filter(at => chosen[at]),
+  )
+  for (const sections of Object.values(Object.groupBy(found, ({ name }) => name))) {
+    if (sections === undefined || sections.length < SECTIONS) continue
+    const all = sections.flatMap(({ at }) => at)
+    const isMost =
+      lengthOf(
+        blocks,
+        all.filter(at => at > last),
+      ) > known
+    for (const at of all) if (isMost || at < last) chosen[at] = true
+  }
 }
 
 /** The fewest headings of a list of cards that lead elsewhere. */
@@ -306,9 +378,9 @@ const TEASERS = 100
 function dropTeasers(
   blocks: Block[],
   chosen: boolean[],
+  own: Element | null,
   isHeadline: (block: Block) => boolean,
 ): void {
-  const own = elementOfHeadline(blocks, isHeadline)
   const isOwn = (at: number) => own === null || isWithin(blocks[at]!.element, own)
   const isEmpty =
     own !== null && !blocks.some((block, at) => chosen[at] && isProse(block) && isOwn(at))
@@ -325,46 +397,29 @@ function dropTeasers(
   })
   const teasers = new Set(headings.slice(0, TEASERS).flatMap(at => boxAround(blocks, at)))
   for (const at of teasers) if (!isOwn(at)) chosen[at] = false
-  const lengthOf = (test: (at: number) => boolean) =>
-    blocks.reduce((sum, { text }, at) => (chosen[at] && test(at) ? sum + text.length : sum), 0)
-  if (lengthOf(at => teasers.has(at)) > TEASERS_SHARE * lengthOf(() => true)) return
+  const whole = [...blocks.keys()].filter(at => chosen[at])
+  const share = lengthOf(
+    blocks,
+    whole.filter(at => teasers.has(at)),
+  )
+  if (share > TEASERS_SHARE * lengthOf(blocks, whole)) return
   for (const at of teasers) chosen[at] = false
 }
 
-/** Adds the sentences below the headline, in its own element, when no other text remains. */
-function takeOwnSentences(
-  blocks: Block[],
-  chosen: boolean[],
-  dropped: boolean[],
-  isHeadline: (block: Block) => boolean,
-): void {
-  const own = elementOfHeadline(blocks, isHeadline)
-  const headline = blocks.findIndex(
-    block => isHeading(block) && (isHeadline(block) || block.element.name === 'h1'),
-  )
-  for (const [at, block] of blocks.entries()) {
-    const { text, element } = block
-    if (
-      own === null ||
-      at < headline ||
-      dropped[at] ||
-      !isProse(block) ||
-      isHeading(block) ||
-      !isWithin(element, own)
-    )
-      continue
-    chosen[at] = /[.!?…]["”»’)]?$/.test(text) && !isChaffLine(text, linkShare(block))
-  }
+/** The position of the first heading that repeats a title, or else of the first `h1`; -1: none. */
+function headlineIn(blocks: Block[], isHeadline: (block: Block) => boolean): number {
+  const titled = blocks.findIndex(block => isHeading(block) && isHeadline(block))
+  return titled >= 0 ? titled : blocks.findIndex(({ element }) => element.name === 'h1')
 }
 
 /**
  * The innermost article or main element around the headline. Without one, the outermost element
  * around it inside the body.
  */
-function elementOfHeadline(blocks: Block[], isHeadline: (block: Block) => boolean): Element | null {
-  const headings = blocks.filter(isHeading)
-  const titled = headings.find(isHeadline)
-  const headline = titled ?? headings.find(({ element }) => element.name === 'h1')
+function elementOfHeadline(
+  headline: Block | undefined,
+  isHeadline: (block: Block) => boolean,
+): Element | null {
   if (headline === undefined) return null
   const around = [...upwards(headline.element)]
   const whole = around.findIndex(({ name }) => name === 'body' || name === 'html')
@@ -373,7 +428,7 @@ function elementOfHeadline(blocks: Block[], isHeadline: (block: Block) => boolea
     name === 'main' ||
     attribs.role === 'main' ||
     /Article|Posting/.test(attribs.itemtype ?? '')
-  return around.find(isArticle) ?? (titled !== undefined && whole > 1 ? around[whole - 1]! : null)
+  return around.find(isArticle) ?? (isHeadline(headline) && whole > 1 ? around[whole - 1]! : null)
 }
 
 /**
@@ -399,12 +454,13 @@ function boxAround(blocks: Block[], heading: number): number[] {
 /**
  * Drops boxes that begin with "Read also", an offer or a similar line. A box is the smallest
  * element that begins with such a line and has more content. It is dropped when it is short, or
- * when it announces several articles.
+ * when it announces several articles, but never with the headline.
  */
-function dropReadAlso(blocks: Block[], chosen: boolean[]): void {
+function dropReadAlso(blocks: Block[], chosen: boolean[], headline: number): void {
   for (const [first, { text }] of blocks.entries()) {
     if (text.length > BOX_HEADING || !BOX.test(text)) continue
     const box = blocks.slice(first, endOfBox(blocks, first))
+    if (first < headline && headline < first + box.length) continue
     const links = box.filter(block => isHeading(block) && linkShare(block) >= 0.8)
     const length = box.reduce((sum, block) => sum + block.text.length, 0)
     if (length <= TEASER || links.length > 1) chosen.fill(false, first, first + box.length)

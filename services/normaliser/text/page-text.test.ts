@@ -385,6 +385,44 @@ t.test(
   },
 )
 
+t.test('what stands between the sentences of the text belongs to it', t => {
+  const list =
+    '<ul><li><a href="/a">De weg langs de kerk</a></li><li><a href="/b">Brug bij Thorn</a></li></ul>'
+  const step = 'Eerst pompt de aannemer het water weg, wat volgens hem twee dagen en nachten duurt.'
+  const cells = ['Dorp', 'Hoogte', 'Thorn', '40 cm', 'Kessenich', '60 cm']
+  const row = (from: number) => `<tr><td>${cells.slice(from, from + 2).join('</td><td>')}</td></tr>`
+  const cases: [string, string[]][] = [
+    [
+      `<p>Twee wegen blijven open:</p>${list}`,
+      ['Twee wegen blijven open:', 'De weg langs de kerk', 'Brug bij Thorn'],
+    ],
+    [`<p>Lees ook:</p>${list}`, []],
+    [list, []],
+    [`<div class="media-blok"><div>1</div><div class="uitleg">${step}</div></div>`, [step]],
+    [`<div class="scroll"><table>${row(0)}${row(2)}${row(4)}</table></div>`, cells],
+    ['<h2 id="x"><a href="#x">Sneller dan vroeger</a></h2>', ['Sneller dan vroeger']],
+    ['<h2><a href="/x">Sneller dan vroeger</a></h2>', []],
+    ['<h2 class="media-kop">Sneller dan vroeger</h2>', ['Sneller dan vroeger']],
+    [
+      '<pre><span class="token comment"># open de sluis</span>\ngate open --all</pre>',
+      ['# open de sluis gate open --all'],
+    ],
+  ]
+  for (const [between, expected] of cases) {
+    const html = page(
+      `<article><h1>${TITLE}</h1><p>${BODY[0]}</p>${between}<p>${BODY[1]}</p><p>${BODY[2]}</p></article>`,
+    )
+    t.same(read(html), [BODY[0], ...expected, BODY[1], BODY[2]], between)
+  }
+  t.end()
+})
+
+t.test('a line of an offer above the headline takes nothing else with it', async t => {
+  const menu =
+    '<div><a href="/abo">Abonneer je</a></div><h3><a href="/x">Nieuws</a></h3><h3><a href="/y">Sport</a></h3>'
+  t.same(read(page(`${menu}<article><h1>${TITLE}</h1>${paragraphs}</article>`)), BODY)
+})
+
 t.test('a part that React streams stands once, also in another part, and never too deep', t => {
   const nested = (count: number) =>
     Array.from(

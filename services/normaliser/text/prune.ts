@@ -137,7 +137,8 @@ function prune(root: Element, pruned: Set<Element>, test: (element: Element) => 
   for (const child of root.children) {
     if (!isElement(child) || pruned.has(child)) continue
     if (test(child)) pruned.add(child)
-    else prune(child, pruned, test)
+    // Names of highlighted code, as `comment`, are those of its syntax.
+    else if (child.name !== 'pre') prune(child, pruned, test)
   }
 }
 
