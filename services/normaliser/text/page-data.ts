@@ -23,8 +23,14 @@ interface Sought {
   free: boolean
 }
 
-/** The same, with the key of the page's address; null: it is none. */
-type Keyed = Sought & { key: string | null }
+interface Keyed extends Sought {
+  /** The titles without marks and case. */
+  folded: string[]
+  /** The key of the page's address; null: it is none. */
+  key: string | null
+  /** The longest name in the address. Other forms of the address contain it. */
+  tail: string
+}
 
 /** The most values inside the data that are looked at, and their depth. */
 const NODES = 50_000
@@ -43,7 +49,13 @@ export function textInData(html: string, sought: Sought): string | null {
   if (/data-nosnippet/i.test(html)) return null
   const reading: Reading = { room: MAX_TEXTS, paid: false }
   const own = readAddress(sought.url)
-  const keyed = { ...sought, key: own && addressKey(own) }
+  const names = own?.pathname.match(/[\w-]+/g) ?? []
+  const keyed = {
+    ...sought,
+    folded: sought.titles.map(fold),
+    key: own && addressKey(own),
+    tail: names.toSorted((a, b) => b.length - a.length)[0] ?? '',
+  }
   const found = articlesIn(valuesIn(html), keyed).map(article => {
     const paragraphs = bodyOf(article.node, keyed, reading)
     return { ...article, text: paragraphs.filter(isLanguage).join('\n\n') }
@@ -96,17 +108,21 @@ const titlesOf = (node: JsonLdNode): string[] =>
     .flatMap(([, value]) => (isNode(value) ? Object.values(value) : [value]))
     .filter(value => typeof value === 'string')
 
-function isSought(node: JsonLdNode, { titles, url, key: own }: Keyed): boolean {
+function isSought(node: JsonLdNode, { folded, url, key: own, tail }: Keyed): boolean {
   const isHere = Object.entries(node).some(([key, value]) => {
-    const at = typeof value === 'string' && ADDRESS.test(key) ? readAddress(value, url) : null
+    // Most addresses in the data lead elsewhere, and to read one takes long.
+    if (typeof value !== 'string' || !value.includes(tail) || !ADDRESS.test(key)) return false
+    const at = readAddress(value, url)
     return at !== null && at.pathname !== '/' && addressKey(at) === own
   })
-  const isTitled = (title: string) =>
-    titles.some(
+  const isTitled = (title: string) => {
+    const words = fold(title)
+    return folded.some(
       known =>
-        fold(known) === fold(title) ||
-        (fold(title).split(' ').length >= FEWEST_WORDS && isRelated(title, known, 0.7)),
+        known === words ||
+        (words.split(' ').length >= FEWEST_WORDS && isRelated(words, known, 0.7)),
     )
+  }
   return isHere || titlesOf(node).some(title => title.length < 500 && isTitled(title))
 }
 
