@@ -74,6 +74,8 @@ t.test('a page of a message is no article', async t => {
     ['Hinweis', 'Aus rechtlichen Gründen dürfen wir diesen Text nicht mehr anbieten.'],
     ['Login', 'Loggt Iech w.e.g. an. Passwuert vergiess?'],
     ['Sign in', 'Log in to continue. Forgot your password? Create an account.'],
+    ['This content has expired', 'We no longer have the rights to show this article.'],
+    ['Äre Browser gëtt net ënnerstëtzt', 'Aktualiséiert w.e.g. Äre Browser, fir eis ze liesen.'],
   ]
   for (const [title = '', text = ''] of messages) {
     const found = await read(page(`<p>${text}</p>`, { title }))
@@ -120,6 +122,7 @@ t.test('a day of printing or reading is no publication', async t => {
     'Abgerufen am 25.11.2026',
     'Gedréckt de 25. November 2026',
     'Printed on 25 November 2026',
+    '</p><div><div>Afgedrukt op</div><div>25 november 2026 12:58</div></div><p>',
   ]) {
     t.equal(await dayOf(page(`${ps(PROSE)}<p>${line}</p>`)), null, line)
     const stated = `<p>Gepubliceerd op 23 november 2026 om 9:05</p>${ps(PROSE)}<p>${line}</p>`

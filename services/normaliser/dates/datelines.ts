@@ -163,7 +163,8 @@ export function labelBefore(meta: PageMetadata, mark: Mark): 'published' | 'modi
   return labelOf(at > 0 ? line.slice(0, at) : labelLine(meta, mark.line))
 }
 
-function labelled(meta: PageMetadata, text: string, index: number): string {
+/** A line with the line before it, when that is only a label. */
+export function labelled(meta: PageMetadata, text: string, index: number): string {
   const label = labelLine(meta, index)
   return labelOf(label) === null ? text : `${label} ${text}`
 }

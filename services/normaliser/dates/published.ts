@@ -11,6 +11,7 @@ import {
   datelinesOfRepeats,
   isNear,
   labelBefore,
+  labelled,
   monthFirstIn,
   nearDatelines,
   opensWith,
@@ -329,13 +330,11 @@ function* pageDates(
 
 /** Dates in lines that state the publication, or begin with a dateline. */
 const notesIn = (meta: PageMetadata, options: DateOptions): FoundDate[] =>
-  meta.lines.flatMap(line =>
-    line.aside
-      ? []
-      : publications(line.text, options).filter(
-          date => isNote(line.text, date) || opensWith(line.text, date),
-        ),
-  )
+  meta.lines.flatMap((line, index) => {
+    if (line.aside) return []
+    const text = labelled(meta, line.text, index)
+    return publications(text, options).filter(date => isNote(text, date) || opensWith(text, date))
+  })
 
 /**
  * Whether a line states the publication of its article. Prose also reports the publication of
