@@ -106,13 +106,24 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
   t.equal(kind('NewsArticle', { genre: 'Analyse' }), 'analysis')
   t.equal(kind('NewsArticle', { articleSection: 'Opinieonderzoek' }), 'news', 'a whole word')
   t.equal(said([{ '@type': 'NewsArticle' }, crumbs('Home', 'Meinung', TITLE)]).kind, 'opinion')
-  const at = (url: string) => said({ '@type': 'Article' }, { url: `https://k.example${url}` }).kind
-  t.same(['/opinie/12', '/cultuur/recensies/12', '/brug-opinie', '/opinie'].map(at), [
-    'opinion',
-    'review',
+  const section = ['Tips & Advies', 'Ratgeber', 'Recepten', 'Wetenschap en innovatie']
+  t.same(
+    section.map(articleSection => kind('NewsArticle', { articleSection })),
+    [null, null, null, 'news'],
+    'the general type says nothing of guides and the like',
+  )
+  const inFolder = (url: string) =>
+    said({ '@type': 'NewsArticle' }, { url: `https://k.example${url}` }).kind
+  t.same(['/koopgids/tv/12', '/binnenland/tips-gevraagd-na-brand-in-loods/12'].map(inFolder), [
     null,
-    null,
+    'news',
   ])
+  t.equal(said({ '@type': 'NewsArticle' }, { url: 'https://a.substack.com/p/brug' }).kind, null)
+  const at = (url: string) => said({ '@type': 'Article' }, { url: `https://k.example${url}` }).kind
+  t.same(
+    ['/opinie/12', '/cultuur/recensies/12', '/brug-opinie', '/opinie', '/a/reviews/'].map(at),
+    ['opinion', 'review', null, null, null],
+  )
   const titled = (title: string) => said({ '@type': 'NewsArticle' }, { title }).kind
   t.same(
     ['Kommentar: Die Brücke', 'Die Brücke | Kommentar', 'Live: de brug', 'Opinie over de brug'].map(
@@ -120,6 +131,13 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
     ),
     ['opinion', 'opinion', 'news', 'news'],
   )
+  t.same(
+    ['Fiets X review: stil en duur', 'E-Bike im Test', 'The 10 Best Bikes', 'Best Buy sluit'].map(
+      titled,
+    ),
+    [null, null, null, 'news'],
+  )
+  t.equal(titled('Rechter laat review van de zaak toe'), 'news')
   const head = meta('article:opinion', 'true')
   t.equal(said({ '@type': 'NewsArticle' }, { head }).kind, 'opinion')
 })

@@ -124,6 +124,7 @@ function kindsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<Kind>[]
   const { types, sections, genres, trails, marked } = meta.classed
   const of = (source: Candidate<Kind>['source'], kinds: (Kind | null | undefined)[]) =>
     kinds.flatMap(value => (value ? [{ source, value, against: null }] : []))
+  const folders = meta.path.replace(/\/$/, '').split('/').slice(1, -1)
   const labels: [Candidate<Kind>['source'], string[]][] = [
     ['json-ld', [...genres, ...sections]],
     ['meta', named(meta.metas, [...SECTION_NAMES, 'genre', 'article:genre', 'og:article:genre'])],
@@ -134,7 +135,7 @@ function kindsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<Kind>[]
     ]),
     ['feed', entry?.categories ?? []],
     ['document', Object.values(meta.titles).flatMap(title => titleLabels(title ?? ''))],
-    ['address', meta.signs.typed ? meta.path.split('/').slice(1, -1) : []],
+    ['address', meta.signs.typed ? folders : []],
   ]
   const isOpinion = named(meta.metas, ['article:opinion'])[0] === 'true'
   return [
@@ -144,8 +145,29 @@ function kindsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<Kind>[]
     ...of('meta', [isOpinion ? 'opinion' : null]),
     ...labels.flatMap(([source, texts]) => of(source, texts.map(labelled))),
     // Outlets write the general type for all kinds, so every other statement goes before it.
-    ...of('json-ld', [types.includes('newsarticle') ? 'news' : null]),
+    ...of('json-ld', [types.includes('newsarticle') ? 'news' : null]).map(one => ({
+      ...one,
+      against: isOther(meta, [...labels.slice(0, -2).flatMap(([, texts]) => texts), ...folders]),
+    })),
   ]
+}
+
+/** Titles of reviews and lists. */
+const OTHER_TITLE =
+  /\breview(?:$| ?[:|–-])|\bim (?:\p{L}{1,10})?test\b|^(?:(?:the|die|les|de) (?:\d{1,3} )?|\d{1,3} )(?:best|besten?|meilleure?s?)\b|^top \d/iu
+/** Longer ones are texts, in words. */
+const LONGEST_LABEL = 4
+/** Hosts that write one type for all that their users publish. */
+const PLATFORM = /(?:^|\.)(?:medium|substack)\.com$/
+
+/** Whether labels name guides, recipes, events: the general type then says nothing. */
+function isOther({ titles, host }: PageMetadata, labels: string[]): string | null {
+  const words = labels.map(label => fold(oneLine(label)).split(' '))
+  const isLabelled = words.some(
+    label => label.length <= LONGEST_LABEL && label.some(word => LABELS.others.includes(word)),
+  )
+  const isTitled = Object.values(titles).some(title => title !== null && OTHER_TITLE.test(title))
+  return isLabelled || isTitled || PLATFORM.test(host) ? 'a label of something else' : null
 }
 
 function accessesOf({ free, classed, metas }: PageMetadata): Candidate<Access>[] {
