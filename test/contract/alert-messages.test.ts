@@ -34,13 +34,14 @@ const index = (title: string, domain: string, count: number) =>
     ),
   )
 const issue = async () => (await createKey(pool, 'test', PLAN)).key.id
-async function tell(keyId: string, search: string, to: string) {
+async function tell(keyId: string, search: string, to: string, withinDays: number | null = null) {
   const { id } = (await keepSearch(pool, keyId, { name: search, search }))!
   const alert = await putAlert(pool, keyId, id, {
     to,
     when: 'at once',
     zone: 'UTC',
     language: 'en' as const,
+    withinDays,
   })
   return { search: id, alert: alert!.id }
 }
@@ -57,6 +58,29 @@ const telling = (t: Pick<Test, 'teardown'>, db = pool) => {
   const own = startTelling(db, openIndex(db), createLogger('test', 'silent'))
   t.teardown(own.close)
 }
+
+t.test('an alert may leave out what was published long before it came', async t => {
+  const key = await issue()
+  const all = await tell(key, 'q=molen', 'https://a.example/')
+  const lately = await tell(key, 'q=molen', 'https://b.example/', 30)
+  const days = [0, 29, 31, 2_000].map(ago => new Date(Date.now() - ago * 86_400_000))
+  const written = await writer.write(
+    [...days, null].map(publishedAt => newArticle(++numbered, { title: 'Molen', publishedAt })),
+  )
+  telling(t)
+  await until(async () => (await opened(all.alert)).length > 0, 20_000)
+  await until(async () => (await opened(lately.alert)).length > 0, 20_000)
+  const told = async (alert: string) => {
+    const { rows } = await pool.query<{ id: string }>(
+      'select id from articles where seq = any ($1::bigint[]) order by seq',
+      [(await opened(alert))[0]!.seqs],
+    )
+    return rows.map(({ id }) => id)
+  }
+  const ids = written.map(one => one!.id)
+  t.same(await told(all.alert), ids)
+  t.same(await told(lately.alert), [ids[0], ids[1], ids[4]], 'without a date it passes')
+})
 
 t.test('a changed set of outlets is another question: nothing of the former is told', async t => {
   const key = await issue()

@@ -323,6 +323,11 @@ export interface AlertTerms {
   time_zone?: string | undefined
   /** Of mails; `en` by default. */
   language?: Language | undefined
+  /**
+   * Only articles that were published so many days before they came, or without a date. All by
+   * default.
+   */
+  published_within_days?: number | null | undefined
 }
 
 export interface Alert extends AlertTerms {

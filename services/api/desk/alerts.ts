@@ -10,7 +10,7 @@ import { type KeptSearch, listSearches } from '../../../shared/desk/searches.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/errors.ts'
 import { createProblems, type Problems } from '../contract/query-string.ts'
-import { readMembers } from '../http/body.ts'
+import { type OtherMember, readMembers } from '../http/body.ts'
 import { type Handler, noSearch } from './handler.ts'
 import { newOf } from './place.ts'
 
@@ -20,6 +20,7 @@ export interface AlertObject {
   when: string
   time_zone: string
   language: Language
+  published_within_days: number | null
   state: 'rests' | 'asked' | 'on'
   reason: string | null
   created_at: string
@@ -31,6 +32,7 @@ export function alertObject({
   when,
   zone,
   language,
+  withinDays = null,
   confirmedAt,
   rests,
   failure,
@@ -42,11 +44,24 @@ export function alertObject({
     when,
     time_zone: zone,
     language,
+    published_within_days: withinDays,
     state: rests !== null ? 'rests' : confirmedAt === null ? 'asked' : 'on',
     reason: rests ?? failure,
     created_at: createdAt.toISOString(),
     delivered_at: deliveredAt?.toISOString() ?? null,
   }
+}
+
+const MOST_DAYS = 3_650
+/** `within` null: all articles. */
+const DAYS: OtherMember<{ within: number | null }> = {
+  name: 'published_within_days',
+  read(value) {
+    const isDays =
+      typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MOST_DAYS
+    return value === null || isDays ? { within: isDays ? value : null } : null
+  },
+  sentence: `Write a whole number from 1 to ${MOST_DAYS}, or null for all articles.`,
 }
 
 /** Looks up the hosts that clients name, for the whole process. */
@@ -57,8 +72,8 @@ const NAMES = openClientNames()
  * answer contains the secret of a webhook's signatures.
  */
 export const answerAlert: Handler = async ({ pool, config, key, id }, request, response) => {
-  const members = readMembers(request, ['to', 'when', 'time_zone', 'language'])
-  const { to, when = '', time_zone: zone = 'UTC', language: written = 'en' } = members
+  const members = readMembers(request, ['to', 'when', 'time_zone', 'language'], DAYS)
+  const { other: days, to, when = '', time_zone: zone = 'UTC', language: written = 'en' } = members
   const kept = (await listSearches(pool, key.id)).find(one => one.id === id)
   if (kept === undefined) throw noSearch()
   const problems = createProblems()
@@ -75,7 +90,14 @@ export const answerAlert: Handler = async ({ pool, config, key, id }, request, r
   checkSearch({ search }, problems, key.plan)
   problems.refuse()
   // What is wrong was refused above.
-  const terms = { to: '', ...address, when, zone, language: language ?? 'en' }
+  const terms = {
+    to: '',
+    ...address,
+    when,
+    zone,
+    language: language ?? 'en',
+    withinDays: days?.within ?? null,
+  }
   const alert = await putAlert(pool, key.id, id, terms)
   if (alert === null) throw noSearch()
   const secrets = await loadAlertSecrets(pool)

@@ -192,6 +192,13 @@ const orNull = (schema: string): Json => ({ anyOf: [ref('schemas', schema), { ty
 
 const POSITION = count('Its place in the list; places may be free.')
 
+const WITHIN_DAYS = {
+  type: ['integer', 'null'],
+  minimum: 1,
+  maximum: 3_650,
+  description:
+    'Tells only articles that were published so many days before they came, or without a date; null: all.',
+}
 const MAIL_LANGUAGE = { type: 'string', enum: [...LANGUAGES], description: 'Of its mails.' }
 
 const SEARCH_SCHEMAS = {
@@ -226,6 +233,7 @@ const SEARCH_SCHEMAS = {
       when: text('`at once`, a local time as `08:00`, or a day and a time as `monday 08:00`.'),
       time_zone: TEXT,
       language: MAIL_LANGUAGE,
+      published_within_days: WITHIN_DAYS,
       state: {
         type: 'string',
         enum: ['on', 'asked', 'rests'],
@@ -239,10 +247,16 @@ const SEARCH_SCHEMAS = {
     ['secret'],
   ),
   AlertOfSearch: dataOf(ref('schemas', 'Alert')),
-  NewAlert: closedObject({ to: TEXT, when: TEXT, time_zone: TEXT, language: MAIL_LANGUAGE }, [
-    'time_zone',
-    'language',
-  ]),
+  NewAlert: closedObject(
+    {
+      to: TEXT,
+      when: TEXT,
+      time_zone: TEXT,
+      language: MAIL_LANGUAGE,
+      published_within_days: WITHIN_DAYS,
+    },
+    ['time_zone', 'language', 'published_within_days'],
+  ),
   FeedOfSearch: dataOf(ref('schemas', 'GivenFeed')),
   GivenFeed: { ...objectOf(MADE_FEED), properties: FEED_SCHEMAS.MadeFeed.properties },
 }

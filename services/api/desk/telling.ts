@@ -14,7 +14,7 @@ import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../../shared/plans/keys.ts'
-import { type Pool, PRIMARY_HISTORY } from '../../../shared/postgres/pool.ts'
+import { type Pool, PRIMARY_HISTORY, readColumn } from '../../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
 import { createTurns } from '../../../shared/resilience/turns.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -53,7 +53,11 @@ interface Found extends IngestionPlace {
 }
 
 /** A due alert, with everything that is needed to find its new articles. */
-interface Due extends Pick<AlertTerms, 'when' | 'zone'>, IngestionPlace, PlanRow, IndexState {
+interface Due
+  extends Pick<AlertTerms, 'when' | 'zone' | 'withinDays'>,
+    IngestionPlace,
+    PlanRow,
+    IndexState {
   alertId: string
   search: string
   question: string
@@ -88,7 +92,7 @@ const TAKE = `
   taken as (
     update search_alerts a set due_at = now() + $2 * interval '1 ms' from due where a.alert_id = due.alert_id
     returning a.*)
-  select a.alert_id as "alertId", ${WHEN} as when, a.time_zone as zone, a.seq, a.at, s.search, now() as now,
+  select a.alert_id as "alertId", ${WHEN} as when, a.time_zone as zone, a.within_days as "withinDays", a.seq, a.at, s.search, now() as now,
          ${QUESTION} as question, ${PRIMARY_HISTORY} as history, ${INDEX_STATE.columns}, last_at as "lastAt", p.*,
          case when f.question = ${QUESTION} and f.after = a.seq and a.told_when = 'at once'
               then json_build_object('seq', f.seq::text, 'at', f.at, 'seqs', f.seqs::text[]) end as found
@@ -165,6 +169,15 @@ interface Looked {
   hasMore: boolean
 }
 
+// $1 seqs, $2 days. Index: the primary key.
+const LATELY = `
+  select seq from articles where seq = any ($1::bigint[]) and (published_at is null or published_at >= ingested_at - $2 * interval '1 day')
+   order by seq`
+
+/** The articles that the alert wants by their time of publication. */
+const lately = async (pool: Pool, seqs: bigint[], { withinDays = null }: Due): Promise<bigint[]> =>
+  withinDays === null ? seqs : readColumn<bigint>(pool, LATELY, [seqs, withinDays])
+
 /** Searches from the place of the alert up to the clock. */
 async function search(pool: Pool, index: TellingIndex, due: Due): Promise<Looked> {
   const { id, plan } = foundKey({ ...due, used: 0, period: '', reset: 0, left: 0 }).key
@@ -174,8 +187,8 @@ async function search(pool: Pool, index: TellingIndex, due: Due): Promise<Looked
   const pace = createPace(SHORT_TURN)
   const range = { above: due.seq, state: { lastSeq, version, wordsVersion }, pace }
   const all = (await index.collect(query, () => createNumberCollector(LOOKED_AT + 1), range)).seqs()
-  const seqs = all.slice(0, LOOKED_AT)
-  const last = seqs.at(-1)
+  const last = all[LOOKED_AT - 1]
+  const seqs = await lately(pool, all.slice(0, LOOKED_AT), due)
   const hasMore = all.length > LOOKED_AT
   return hasMore && last !== undefined
     ? { seqs, to: { seq: last, at: due.at }, hasMore }

@@ -20,6 +20,8 @@ export interface AlertTerms {
   zone: string
   /** The language of its mails. */
   language: Language
+  /** Only articles without a date, or published so many days before they came; null: all. */
+  withinDays?: number | null
 }
 
 /** Whether an alert tells once in a day or a week. */
@@ -49,7 +51,7 @@ export const WHEN = "concat_ws(' ', told_on, told_when)"
 /** The columns of `Alert` in `search_alerts`. */
 const ALERT_COLUMNS: string = `alert_id as id, search_id as "searchId", key_id as "keyId", told_to as to, ${WHEN} as when,
   time_zone as zone, language, confirmed_at as "confirmedAt", rests, failing_since as "failingSince", failure,
-  delivered_at as "deliveredAt", created_at as "createdAt"`
+  delivered_at as "deliveredAt", created_at as "createdAt", within_days as "withinDays"`
 
 /** The alerts of a key; null: of all keys. Index: search_alerts_key */
 export async function listAlerts(db: Queryable, keyId: string | null): Promise<Alert[]> {
@@ -61,12 +63,12 @@ export async function listAlerts(db: Queryable, keyId: string | null): Promise<A
 }
 
 // A new alert begins at the clock, which the same statement reads. $1 search, $2 alert, $3 key, $4
-// to, $5 time of day, $6 zone, $7 due, $8 is it mail, $9 weekday, $10 language.
+// to, $5 time of day, $6 zone, $7 due, $8 is it mail, $9 weekday, $10 language, $11 days.
 const PUT = `
-  insert into search_alerts (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, due_at, confirmed_at, told_on, language)
-  select $1, $2, $3, $4, $5, $6, last_seq, last_at, $7, case when not $8 then now() end, $9, $10 from ingest_clock
+  insert into search_alerts (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, due_at, confirmed_at, told_on, language, within_days)
+  select $1, $2, $3, $4, $5, $6, last_seq, last_at, $7, case when not $8 then now() end, $9, $10, $11 from ingest_clock
   on conflict (search_id) do update set
-    told_when = $5, time_zone = $6, told_on = $9, language = $10, due_at = $7, failing_since = null, failure = null, told_to = $4,
+    told_when = $5, time_zone = $6, told_on = $9, language = $10, within_days = $11, due_at = $7, failing_since = null, failure = null, told_to = $4,
     rests = case when search_alerts.told_to = $4 and search_alerts.confirmed_at is null then search_alerts.rests end,
     asked_at = case when search_alerts.told_to = $4 then search_alerts.asked_at end,
     confirmed_at = case when search_alerts.told_to = $4 then search_alerts.confirmed_at else excluded.confirmed_at end
@@ -88,7 +90,7 @@ export function putAlert(
       [searchId, keyId],
     )
     if (rowCount === 0) return null
-    const { to, when, zone, language } = terms
+    const { to, when, zone, language, withinDays = null } = terms
     const before = await readValue<string>(
       client,
       'select told_to from search_alerts where search_id = $1',
@@ -98,7 +100,7 @@ export function putAlert(
     const isMail = to.startsWith('mailto:')
     const id = `alert_${randomBytes(8).toString('hex')}`
     const [, day = null, time] = /^(?:([a-z]+day) )?(.*)$/.exec(when)!
-    const values = [searchId, id, keyId, to, time, zone, due, isMail, day, language]
+    const values = [searchId, id, keyId, to, time, zone, due, isMail, day, language, withinDays]
     const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
     // Removes undelivered messages to the previous address. The alert finds their articles again.
     if (before !== null && before !== to) {

@@ -98,6 +98,23 @@ export function Telling(props: {
   )
 }
 
+/** Days within which an article counts as new that was published before it came. */
+const LATELY = 30
+
+function Lately({ days, onDays }: { days: number | null; onDays(days: number | null): void }) {
+  const { words, say } = useSpeech()
+  return (
+    <label class="row">
+      <input
+        type="checkbox"
+        checked={days !== null}
+        onChange={event => onDays(event.currentTarget.checked ? LATELY : null)}
+      />
+      {say(words.alert.lately, { days: String(days ?? LATELY) })}
+    </label>
+  )
+}
+
 /** "every day at 08:00", or "every week on Monday, 08:00". */
 function digestOf(when: string, { alert }: Words): string {
   const { day, time } = partsOf(when)
@@ -141,10 +158,12 @@ function AlertForm(props: {
   const [zone, setZone] = useState(
     own === null || own.when === AT_ONCE ? mine : (own.time_zone ?? mine),
   )
+  const [within, setWithin] = useState(own?.published_within_days ?? null)
   const [answer, setAnswer] = useState<Answer | null>(null)
   const set = async (event: Event) => {
     event.preventDefault()
-    setAnswer(await onSet({ to, when, time_zone: zone, language: mailed }))
+    const terms = { to, when, time_zone: zone, language: mailed }
+    setAnswer(await onSet({ ...terms, published_within_days: within }))
   }
   const wrong = answer?.kind === 'failure' ? answer : null
   return (
@@ -230,6 +249,7 @@ function AlertForm(props: {
             </select>
           </label>
         )}
+        <Lately days={within} onDays={setWithin} />
         <button type="submit" class="primary">
           {alert.set}
         </button>

@@ -168,9 +168,11 @@ class AsyncClient(Base):
     async def end_feed(self, id: str) -> None:
         await self._ask(f"{search_path(id)}/feed", {}, sent=("DELETE", None))
 
-    async def set_alert(self, id: str, *, to: str, when: str, time_zone: str = "UTC", language: Language = "en") -> Alert:
+    async def set_alert(self, id: str, *, to: str, when: str, time_zone: str = "UTC", language: Language = "en", published_within_days: int | None = None) -> Alert:
         """Has somebody told what is new to a kept search: `at once`, at a local time as `08:00`, or weekly as `monday 08:00`."""
         terms = {"to": to, "when": when, "time_zone": time_zone, "language": language}
+        if published_within_days is not None:
+            terms["published_within_days"] = published_within_days
         alert: Alert = (await self._ask(f"{search_path(id)}/alert", {}, sent=("PUT", terms))).body["data"]
         return alert
 

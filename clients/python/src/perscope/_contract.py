@@ -277,6 +277,8 @@ class Alert(_Alert, total=False):
 
     language: Language
     """Of its mails."""
+    published_within_days: Optional[int]
+    """Only articles that were published so many days before they came, or without a date. None: all."""
     secret: str
     """With which a webhook is signed; in the answer of `set_alert` alone."""
 
