@@ -79,14 +79,14 @@ export function createReport(): Report {
   return {
     kinds,
     notes,
-    found(kind: Kind, text: string, more = 0): void {
+    found(kind, text, more = 0) {
       const all = kinds.get(kind) ?? { kind, count: 0, examples: [], mend: MENDS[kind] }
       kinds.set(kind, all)
       all.count += 1 + more
       if (all.examples.length < EXAMPLES) all.examples.push(text)
     },
-    isSound: (): boolean => [...kinds.values()].every(({ mend }) => mend === null),
-    lines: (): string[] =>
+    isSound: () => [...kinds.values()].every(({ mend }) => mend === null),
+    lines: () =>
       [...kinds.values()].flatMap(({ kind, count, examples, mend }) => [
         `${kind}: ${counted(count, 'difference')}${mend === null ? '.' : `; ${mend} mends that.`}`,
         ...examples.map(text => `  ${printableLine(text)}`),

@@ -98,10 +98,8 @@ export function openComposer(options: ComposerOptions): Composer {
       work: (compose: Compose) => Promise<T>,
       signal?: AbortSignal,
     ): Promise<T> => queue.take(outlet, () => work(compose), signal),
-    compose: (
-      page: StoredPage,
-      { signal, ...options }: ComposeOptions & { signal?: AbortSignal } = {},
-    ): Promise<Composition> => queue.take(page.outlet.domain, () => compose(page, options), signal),
-    close: (): Promise<void> => pool.close(),
+    compose: (page, { signal, ...options } = {}) =>
+      queue.take(page.outlet.domain, () => compose(page, options), signal),
+    close: () => pool.close(),
   }
 }

@@ -112,7 +112,7 @@ export function createPlaces(now: () => number = () => performance.now()): Place
     sending.add(own)
     host.sending += 1
     return {
-      end(outcome: Outcome | null): void {
+      end(outcome) {
         sending.delete(own)
         host.sending -= 1
         if (outcome === null) return
@@ -136,7 +136,7 @@ export function createPlaces(now: () => number = () => performance.now()): Place
       moveSlow()
       return onLane(false) < FAST.all || onLane(true) < SLOW.all
     },
-    choose(waiting: readonly Waiting[]): { message: Waiting; place: Place }[] {
+    choose(waiting) {
       moveSlow()
       const chosen: { message: Waiting; place: Place }[] = []
       for (const isNew of [true, false]) {

@@ -58,7 +58,7 @@ export function createQuestionSets(
   }
 
   return {
-    async find(query: SemanticQuestion, permits: SearchPermits): Promise<QuestionSet | null> {
+    async find(query, permits) {
       const reach = reachOf(query)
       const { asked, known } = await permits.statements(async () => {
         const serving = await vectorSearch.serving()
@@ -73,7 +73,7 @@ export function createQuestionSets(
       const likely = newSet(asked.question, candidatesOf(found))
       return { likely, keep: () => keep(asked, likely) }
     },
-    async close(): Promise<void> {
+    async close() {
       await Promise.allSettled([...nearest.underWay(), removing])
     },
   }
@@ -101,7 +101,7 @@ export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>): Near
   let answeredAt = Number.NEGATIVE_INFINITY
 
   return {
-    async ask(text: string, reach: Reach, permits: SearchPermits): Promise<NearArticle[]> {
+    async ask(text, reach, permits) {
       const came = performance.now()
       const left = () => Math.max(came, answeredAt) + BUDGET - performance.now()
       const asked = JSON.stringify([text, reach])

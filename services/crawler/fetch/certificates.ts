@@ -44,15 +44,15 @@ export function createTrust(authorities?: string[]): Trust {
   let context = authorities === undefined ? undefined : contextOf()
 
   return {
-    context: (): SecureContext | undefined => context,
-    isIssuedByAuthority: (certificate: X509Certificate): boolean =>
+    context: () => context,
+    isIssuedByAuthority: certificate =>
       ca()
         .map(pem => new X509Certificate(pem))
         .some(
           authority =>
             certificate.checkIssued(authority) && certificate.verify(authority.publicKey),
         ),
-    remember(found: X509Certificate[]): void {
+    remember(found) {
       if (intermediates.size >= MOST_INTERMEDIATES) intermediates.clear()
       for (const certificate of found)
         intermediates.set(certificate.fingerprint256, String(certificate))
@@ -60,7 +60,7 @@ export function createTrust(authorities?: string[]): Trust {
       // takes long to make.
       context = contextOf()
     },
-    mayTry(host: string): boolean {
+    mayTry(host) {
       if (tried.has(host)) return false
       tried.set(host, true)
       return true

@@ -65,7 +65,7 @@ function sourceOf(socket: Duplex): Source {
     return !done
   }
   return {
-    async line(): Promise<string> {
+    async line() {
       let end = -1
       for (let from = 0; end < 0; ) {
         end = rest.indexOf('\n', from)
@@ -80,13 +80,13 @@ function sourceOf(socket: Duplex): Source {
       room -= end + 1
       return line.replace(/\r$/, '')
     },
-    async bytes(most: number): Promise<Buffer | null> {
+    async bytes(most) {
       if (rest.length === 0 && !(await more())) return null
       const piece = rest.subarray(0, most)
       rest = rest.subarray(piece.length)
       return piece
     },
-    renew: (): void => {
+    renew: () => {
       room = LONGEST_HEAD
     },
   }

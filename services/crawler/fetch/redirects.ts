@@ -30,7 +30,7 @@ interface Cookie {
 export function createCookieJar(): CookieJar {
   const cookies = new Map<string, Cookie>()
   return {
-    set(from: URL, setCookie: string[]): void {
+    set(from, setCookie) {
       for (const written of setCookie.slice(0, MOST_COOKIES)) {
         const read = readCookie(from, written)
         if (read === null) continue
@@ -39,12 +39,12 @@ export function createCookieJar(): CookieJar {
         if (!read.isExpired && cookies.size < MOST_COOKIES) cookies.set(key, read.cookie)
       }
     },
-    headerFor: (url: URL): string =>
+    headerFor: url =>
       [...cookies.values()]
         .filter(cookie => isFor(cookie, url))
         .map(({ name, value }) => `${name}=${value}`)
         .join('; '),
-    isEmpty: (): boolean => cookies.size === 0,
+    isEmpty: () => cookies.size === 0,
   }
 }
 

@@ -92,7 +92,7 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases
   const timer = setInterval(() => void beat(), 500)
 
   return {
-    keep(kind: Kind, host: string, id: string, since: number): Lease {
+    keep(kind, host, id, since) {
       const loss = new AbortController()
       const lease: Kept = {
         kind,
@@ -106,8 +106,8 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases
       kept.set(id, lease)
       return lease
     },
-    drop: (lease: Lease): undefined => void kept.delete(lease.id),
-    close: (): void => clearInterval(timer),
+    drop: lease => void kept.delete(lease.id),
+    close: () => clearInterval(timer),
   }
 }
 

@@ -36,12 +36,7 @@ export function openServedTexts(pool: Pool): ServedTexts {
   const keyOf = ({ outletNo, fingerprint }: Omit<ServedPage, 'pageNo'>) =>
     `${outletNo} ${Buffer.from(fingerprint).toString('base64')}`
   return {
-    async isRepeated({
-      outletNo,
-      pageNo,
-      titled,
-      fingerprint,
-    }: ServedPage & { titled: boolean }): Promise<boolean> {
+    async isRepeated({ outletNo, pageNo, titled, fingerprint }) {
       const key = keyOf({ outletNo, fingerprint })
       const pages = inHand.get(key) ?? new Set()
       inHand.set(key, pages)
@@ -50,7 +45,7 @@ export function openServedTexts(pool: Pool): ServedTexts {
       const before = 'select pages from served_texts where outlet_no = $1 and fingerprint = $2'
       return isOften(others + (await countOf(pool, before, [outletNo, fingerprint])), titled)
     },
-    forget(page: ServedPage): void {
+    forget(page) {
       const key = keyOf(page)
       const pages = inHand.get(key)
       pages?.delete(page.pageNo)

@@ -59,7 +59,7 @@ export function openClientNames(
   const all = createSemaphore(AT_ONCE)
   const lines = new Map<string, Promise<LookupAddress[]>>()
   return {
-    addressesOf(key: string, name: string): Promise<LookupAddress[]> {
+    addressesOf(key, name) {
       const before = lines.get(key) ?? Promise.resolve([])
       const own = before.then(() => all.run(() => addressesOf(name, servers, within)))
       lines.set(key, own)

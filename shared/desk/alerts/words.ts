@@ -23,13 +23,13 @@ export function alertSpeech(asked: string | null): AlertSpeech {
   return {
     language,
     words: words[language],
-    say(sentence, value): string {
+    say(sentence, value) {
       const form = value === 1 ? 'one' : 'other'
       const text = typeof sentence === 'string' ? sentence : sentence[form]
       const said = typeof value === 'number' ? value.toLocaleString(locale) : value
       return text.replace('{n}', () => said)
     },
-    moment: (at: string, zone: string) =>
+    moment: (at, zone) =>
       new Date(at).toLocaleString(locale, { dateStyle, timeStyle: 'short', timeZone: zone }),
   }
 }

@@ -351,7 +351,7 @@ function createNamespaces(): Namespaces {
   const entered: string[][] = []
 
   return {
-    enter(element: string, attributes: ReadonlyMap<string, string>) {
+    enter(element, attributes) {
       let prefixes = NONE
       for (const [name, value] of attributes) {
         if (name !== 'xmlns' && !name.startsWith('xmlns:')) continue
@@ -371,7 +371,7 @@ function createNamespaces(): Namespaces {
     leave() {
       for (const prefix of entered.pop() ?? NONE) declared.get(prefix)?.pop()
     },
-    canonicalName(name: string) {
+    canonicalName(name) {
       const colon = name.indexOf(':')
       const [prefix, local] = colon < 0 ? ['', name] : [name.slice(0, colon), name.slice(colon + 1)]
       const namespace = declared.get(prefix)?.at(-1)

@@ -42,11 +42,7 @@ export function openFeedParser(worker: URL = new URL('./parse.ts', import.meta.u
   })
   const queue = createFairQueue(THREADS)
   return {
-    async parse(
-      document: ParseTask,
-      outlet: string | number,
-      signal?: AbortSignal,
-    ): Promise<ParsedFeed | null> {
+    async parse(document, outlet, signal?) {
       try {
         return await queue.take(outlet, () => threads.run(document), signal)
       } catch (error) {
@@ -55,7 +51,7 @@ export function openFeedParser(worker: URL = new URL('./parse.ts', import.meta.u
           : error
       }
     },
-    close: (): Promise<void> => threads.close(),
+    close: () => threads.close(),
   }
 }
 
