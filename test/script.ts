@@ -63,7 +63,7 @@ export function startScript(
   const ended = new Promise<Ran>(resolve =>
     child.once('close', code => resolve({ code, out, err })),
   )
-  return { child, out: (): string => out, err: (): string => err, ended }
+  return { child, out: () => out, err: () => err, ended }
 }
 
 /** Runs it to its end. */

@@ -12,7 +12,7 @@ export function createFindings(tell: (sentence: string) => void): Findings {
   const all: string[] = []
   const kinds = new Map<string, number>()
   return {
-    add(sentence: string): void {
+    add(sentence) {
       // Sentences that differ in numbers and identifiers only are of one kind.
       const kind = sentence.replace(/[\w-]*\d[\w.:-]*/g, '#').slice(0, 60)
       const count = (kinds.get(kind) ?? 0) + 1
@@ -21,7 +21,7 @@ export function createFindings(tell: (sentence: string) => void): Findings {
       all.push(sentence)
       tell(sentence)
     },
-    sentences(): string[] {
+    sentences() {
       const more = [...kinds].filter(([, count]) => count > MOST_OF_A_KIND)
       return [
         ...all,
@@ -50,14 +50,14 @@ export const RECOVERY_MS = 10_000
 export function createOutages(): Outages {
   const outages: { parts: readonly Part[]; from: number; to: number }[] = []
   return {
-    begin(parts: readonly Part[]) {
+    begin(parts) {
       const outage = { parts, from: Date.now(), to: Number.POSITIVE_INFINITY }
       outages.push(outage)
       return (): void => {
         outage.to = Date.now() + RECOVERY_MS
       }
     },
-    excuse: (parts: readonly Part[], from: number, to: number = Date.now()): boolean =>
+    excuse: (parts, from, to = Date.now()) =>
       outages.some(
         outage =>
           from <= outage.to && to >= outage.from && parts.some(part => outage.parts.includes(part)),

@@ -42,8 +42,8 @@ export function createRandom(seed: number, stream?: string): Random {
     next,
     below,
     pick,
-    between: (low: number, high: number): number => low + next() * (high - low),
-    chance: (share: number): boolean => next() < share,
+    between: (low, high) => low + next() * (high - low),
+    chance: share => next() < share,
     some<T>(list: readonly T[]): T[] {
       const chosen = list.filter(() => next() < 0.5)
       return chosen.length > 0 ? chosen : [pick(list)]

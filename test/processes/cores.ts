@@ -98,12 +98,12 @@ export function askOn(ask: (client: number) => Promise<number>, clients = 4): As
   const runs = Array.from({ length: clients }, run)
   return {
     answers,
-    failed: (): (string | number)[] => answers.filter(answer => answer !== 200),
-    async more(count: number): Promise<void> {
+    failed: () => answers.filter(answer => answer !== 200),
+    async more(count) {
       const enough = answers.length + count
       await until(() => answers.length >= enough, 60_000)
     },
-    async stop(): Promise<void> {
+    async stop() {
       stopped = true
       await Promise.all(runs)
     },

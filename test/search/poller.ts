@@ -37,7 +37,7 @@ export function createFollower(index: SearchIndex): Follower {
   return {
     seen,
     disorder,
-    async poll(): Promise<void> {
+    async poll() {
       const query: ArticleQuery = {
         ...EVERYTHING,
         sort: 'ingested_at',
@@ -81,7 +81,7 @@ export function startPoller(index: SearchIndex): Poller {
   return {
     seen,
     disorder,
-    async finish(): Promise<void> {
+    async finish() {
       last = true
       await running
     },

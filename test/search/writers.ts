@@ -48,7 +48,7 @@ export function startWriters(
   for (let number = 0; number < count; number++) start()
   return {
     done,
-    killOne(): void {
+    killOne() {
       const victim = running[0]
       if (victim === undefined) return
       start()

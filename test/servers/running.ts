@@ -71,13 +71,13 @@ export function runServers(
   return {
     pid: child.pid ?? 0,
     said,
-    mode: (): number => mode,
+    mode: () => mode,
     ended,
-    stop(): Promise<number | null> {
+    stop() {
       process.kill(child.pid ?? 0, 'SIGTERM')
       return ended
     },
-    async addresses(): Promise<NodeJS.Dict<string>> {
+    async addresses() {
       await until(() => existsSync(file) || child.exitCode !== null, 120_000, said)
       mode = statSync(file).mode & 0o777
       const addresses = parseEnv(readFileSync(file, 'utf8'))

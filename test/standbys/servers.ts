@@ -119,11 +119,10 @@ function serverAt(url: string, folder: string): TestPostgres {
     url,
     folder,
     in: inDatabase,
-    query: (sql: string, databaseUrl: string = url): Promise<QueryResultRow[]> =>
-      ask(inDatabase(databaseUrl), sql, 5 * READY),
-    pause: (): void => signal('SIGSTOP'),
-    resume: (): void => signal('SIGCONT'),
-    async kill(): Promise<void> {
+    query: (sql, databaseUrl = url) => ask(inDatabase(databaseUrl), sql, 5 * READY),
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
+    async kill() {
       await until(() => {
         signal('SIGKILL')
         return postgresIn(folder).length === 0

@@ -101,7 +101,7 @@ export async function startMachine(
       qdrant: () => httpAnswers(`${QDRANT_URL}/readyz`),
       model: () => httpAnswers(new URL('/health', EMBEDDINGS_URL).href),
       redis: async () => redis === null || (await redis.answers()),
-      api: (index: number) => httpAnswers(`${apis[index]}/healthz`),
+      api: index => httpAnswers(`${apis[index]}/healthz`),
     },
     async start(service: ServiceName, number: number) {
       const port = service === 'api' ? await freePort() : null

@@ -97,10 +97,9 @@ export function createClient(
 
   return {
     counts,
-    page: (api: number, query: URLSearchParams): Promise<Page | null> =>
+    page: (api, query) =>
       ask(api, '/v1/articles', query, async answer => readPage(await answer.json())),
-    feed: (api: number, query: URLSearchParams): Promise<string | null> =>
-      ask(api, '/v1/articles.rss', query, answer => answer.text()),
+    feed: (api, query) => ask(api, '/v1/articles.rss', query, answer => answer.text()),
   }
 }
 

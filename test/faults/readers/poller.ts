@@ -99,13 +99,13 @@ export function createPoller(options: PollerOptions): Poller {
   return {
     name,
     seen,
-    async run(): Promise<void> {
+    async run() {
       while (!stopping) {
         await poll()
         await sleep(PAUSE_MS)
       }
     },
-    stop(): void {
+    stop() {
       stopping = true
     },
   }

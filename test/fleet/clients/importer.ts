@@ -44,8 +44,8 @@ export function startImporter(seed: number, folder: string, env: NodeJS.ProcessE
 
   return {
     runs,
-    count: (): number => part * PART,
-    async stop(): Promise<void> {
+    count: () => part * PART,
+    async stop() {
       stopping = true
       await importing
     },

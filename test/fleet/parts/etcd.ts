@@ -67,14 +67,14 @@ function memberAt(host: Host, url: string): EtcdMember {
   return {
     host,
     url,
-    async put(key: string, value: string): Promise<void> {
+    async put(key, value) {
       await call('kv/put', { key: base64(key), value: base64(value) })
     },
-    async get(key: string): Promise<string | null> {
+    async get(key) {
       const value = fieldOf(await call('kv/range', { key: base64(key) }), 'kvs', 0, 'value')
       return typeof value === 'string' ? Buffer.from(value, 'base64').toString() : null
     },
-    async isLeader(): Promise<boolean> {
+    async isLeader() {
       const status = await call('maintenance/status', {})
       return fieldOf(status, 'leader') === fieldOf(status, 'header', 'member_id')
     },

@@ -105,10 +105,10 @@ function nodeAt(host: Host, url: string): QdrantNode {
   return {
     host,
     url,
-    isReady: async (): Promise<boolean> =>
+    isReady: async () =>
       (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok,
-    copies: (collection: string) => shardsOf(collection, 'local_shards'),
-    async states(collection: string): Promise<string[]> {
+    copies: collection => shardsOf(collection, 'local_shards'),
+    async states(collection) {
       const all = [
         ...(await shardsOf(collection, 'local_shards')),
         ...(await shardsOf(collection, 'remote_shards')),

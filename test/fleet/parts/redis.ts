@@ -176,18 +176,17 @@ function memberAt(host: Host, access: Access): RedisMember {
   return {
     host,
     address: `${host.address}:${port}`,
-    async role(): Promise<'master' | 'replica' | null> {
+    async role() {
       const text = await say(toRedis, 'info', 'replication')
       if (typeof text !== 'string') return null
       return text.includes('role:master') ? 'master' : 'replica'
     },
-    takesWrites: async (): Promise<boolean> =>
-      (await say(toRedis, 'set', 'fleet-probe', '1')) === 'OK',
-    async takesPart(): Promise<boolean> {
+    takesWrites: async () => (await say(toRedis, 'set', 'fleet-probe', '1')) === 'OK',
+    async takesPart() {
       const text = await say(toSentinel, 'info', 'sentinel')
       return typeof text === 'string' && text.includes('sentinel_tilt:0')
     },
-    async master(): Promise<string | null> {
+    async master() {
       const answer = await say(toSentinel, 'sentinel', 'get-master-addr-by-name', NAME)
       return Array.isArray(answer) ? answer.join(':') : null
     },
