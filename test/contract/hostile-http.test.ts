@@ -100,24 +100,24 @@ t.test('decision 11: there is no 400 for what a client forgot to percent-encode'
 
 t.test('decision 7: every form of address that HTTP knows is answered as any other', async t => {
   const key = `Host: x\r\nAuthorization: Bearer ${secret}\r\nConnection: close\r\n\r\n`
-  for (const [line, expected] of [
-    ['GET http://x/v1/articles?per_page=1 HTTP/1.1', /^HTTP\/1\.1 200 /],
-    ['GET HTTPS://x:1/v1/articles?foo=1 HTTP/1.1', /^HTTP\/1\.1 422 [\s\S]*"foo"/],
-    ['GET http://x HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
-    ['GET http://x?q=1 HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
-    ['OPTIONS * HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
-    ['GET //v1/articles HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
-    ['GET /v1/%61rticles HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
-    ['GET /%ff HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
-    ['GET /v1/articles#a?q=1 HTTP/1.1', /^HTTP\/1\.1 200 /],
-    ['GET /v1/articles?foo=1#a HTTP/1.1', /^HTTP\/1\.1 422 [\s\S]*"foo":/],
-    ['GET //x@#a HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
-    ['GET //x@?#a HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
-    ['GET //x# HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
-    ['GET http://x/v1/articles#a HTTP/1.1', /^HTTP\/1\.1 200 /],
+  for (const [line, status, word] of [
+    ['GET http://x/v1/articles?per_page=1', 200, 'ok'],
+    ['GET HTTPS://x:1/v1/articles?foo=1', 422, 'foo'],
+    ['GET http://x', 404, 'not_found'],
+    ['GET http://x?q=1', 404, 'not_found'],
+    ['OPTIONS *', 404, 'not_found'],
+    ['GET //v1/articles', 404, 'not_found'],
+    ['GET /v1/%61rticles', 404, 'not_found'],
+    ['GET /%ff', 404, 'not_found'],
+    ['GET /v1/articles#a?q=1', 200, 'ok'],
+    ['GET /v1/articles?foo=1#a', 422, 'foo'],
+    ['GET //x@#a', 404, 'not_found'],
+    ['GET //x@?#a', 404, 'not_found'],
+    ['GET //x#', 404, 'not_found'],
+    ['GET http://x/v1/articles#a', 200, 'ok'],
   ] as const) {
-    const { text } = await raw(`${line}\r\n${key}`)
-    t.match(text, expected, line)
+    const { text } = await raw(`${line} HTTP/1.1\r\n${key}`)
+    t.match(text, new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*"${word}"`), line)
     t.match(text, /\r\nX-Request-Id: /)
     t.match(text, /\r\nX-RateLimit-Remaining: /)
   }

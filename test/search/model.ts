@@ -24,7 +24,13 @@ import { type CopyGroups, openCopyGroups } from '../../shared/copies/pass.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { readOrigins } from '../../shared/outlets/origins.ts'
 import { NO_RIGHTS_STATED } from '../../shared/outlets/rights.ts'
-import { createPool, isTransient, type Pool, transaction } from '../../shared/postgres/pool.ts'
+import {
+  createPool,
+  isTransient,
+  type Pool,
+  type Queryable,
+  transaction,
+} from '../../shared/postgres/pool.ts'
 import { createWriter } from '../../shared/removals/bounding.ts'
 import { clearRemoved, removeArticles } from '../../shared/removals/remove.ts'
 import { createTestDatabase, inDatabase, type TestDatabase } from '../database.ts'
@@ -502,10 +508,7 @@ const ACTS: Record<Actor['kind'], Act> = {
   },
   async rights(pool, { keys }, ended) {
     const found = await transaction(pool, async client => {
-      const { rows } = await client.query<{ seq: bigint; id: string }>(
-        'select a.seq, a.id from articles a join article_texts t using (seq) where t.url = any ($1::text[])',
-        [keys.map(key => articleOf(key).url)],
-      )
+      const rows = await writtenOf(client, keys)
       await boundArticles(
         client,
         rows.map(row => ({ ...row, ...BOUNDED })),
@@ -517,10 +520,7 @@ const ACTS: Record<Actor['kind'], Act> = {
   async remove(pool, { keys, piece, rest }, ended) {
     ended.doomed = []
     await piecemeal(keys, piece, rest, async part => {
-      const { rows } = await pool.query<{ seq: bigint; id: string; url: string }>(
-        'select a.seq, a.id, t.url from articles a join article_texts t using (seq) where t.url = any ($1::text[])',
-        [part.slice(0, TAKEN_OUT).map(key => articleOf(key).url)],
-      )
+      const rows = await writtenOf(pool, part.slice(0, TAKEN_OUT))
       ended.doomed!.push(...rows.map(row => ({ id: row.id, key: keyOf(row) })))
       await removeArticles(pool, rows, 'the model')
     })
@@ -529,10 +529,7 @@ const ACTS: Record<Actor['kind'], Act> = {
   async look(pool, { keys, piece, rest }, ended) {
     ended.doomed = []
     await piecemeal(keys, piece, rest, async part => {
-      const { rows } = await pool.query<{ seq: bigint; id: string; url: string }>(
-        'select a.seq, a.id, t.url from articles a join article_texts t using (seq) where t.url = any ($1::text[])',
-        [part.slice(0, TAKEN_OUT).map(key => articleOf(key).url)],
-      )
+      const rows = await writtenOf(pool, part.slice(0, TAKEN_OUT))
       for (const { seq, id, url } of rows) {
         if (isTakenOut(keyOf({ url }))) ended.doomed!.push({ id, key: keyOf({ url }) })
         await pool.query(ANSWER, [id, seq])
@@ -615,6 +612,15 @@ async function judgeLook(pool: Pool, id: string, key: number): Promise<void> {
     (await pool.query('select from look_answers where id = $1', [id])).rowCount !== 0
   while (await waits()) await judgeAnswer({ pool, config, composer, write, signal: NEVER }, id)
 }
+
+/** The articles of some keys that are there. */
+const writtenOf = async (db: Queryable, keys: readonly number[]) =>
+  (
+    await db.query<{ seq: bigint; id: string; url: string }>(
+      'select a.seq, a.id, t.url from articles a join article_texts t using (seq) where t.url = any ($1::text[])',
+      [keys.map(key => articleOf(key).url)],
+    )
+  ).rows
 
 /** Of how many articles of a piece: a history also needs articles that stay. */
 const TAKEN_OUT = 2
