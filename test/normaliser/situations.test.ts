@@ -72,6 +72,7 @@ t.test('a page of a message is no article', async t => {
     ['Navigateur', 'Votre navigateur est obsolète. Veuillez mettre à jour votre navigateur.'],
     ['Hinweis', 'Bitte bestätigen Sie, dass Sie mindestens 18 Jahre alt sind.'],
     ['Hinweis', 'Aus rechtlichen Gründen dürfen wir diesen Text nicht mehr anbieten.'],
+    ['Bitte einloggen', 'Um das zu sehen, müssen Sie eingeloggt sein. Passwort vergessen?'],
     ['Login', 'Loggt Iech w.e.g. an. Passwuert vergiess?'],
     ['Sign in', 'Log in to continue. Forgot your password? Create an account.'],
     ['This content has expired', 'We no longer have the rights to show this article.'],
@@ -239,6 +240,7 @@ t.test('by-lines: kinds of text, letters, staff and professions name nobody', as
   const lines: [string, string[]][] = [
     ['OPINIE. Jan Mol', ['Jan Mol']],
     ['Chronique | Claire Roux', ['Claire Roux']],
+    ['Billet d’humeur. Claire Roux', ['Claire Roux']],
     ['Leserbrief von Eva Roth, Wiltz', ['Eva Roth']],
     ['Letter from Ann Hill, Ghent', ['Ann Hill']],
     ['Von unserem Redaktionsmitglied Eva Roth', ['Eva Roth']],

@@ -85,14 +85,14 @@ function partsOf(blocks: Block[], whole: string[], parts: string[]): number[][] 
 
 /**
  * Adds the linked items of a list that belongs to the text: the paragraph before it announces it
- * with a colon, or at least half of its items are chosen.
+ * with a colon and at least four words, or at least half of its items are chosen.
  */
 function takeInPoints(blocks: Block[], chosen: boolean[]): void {
   for (const items of partsOf(blocks, ['ul', 'ol'], ['li'])) {
     const before = (items[0] ?? 0) - 1
     const isAnnounced =
       chosen[before] === true &&
-      /:$/.test(blocks[before]!.text) &&
+      /(?:\S+\s+){3}\S+\s?:$/.test(blocks[before]!.text) &&
       !READ_ALSO.test(blocks[before]!.text)
     if (isAnnounced || 2 * items.filter(at => chosen[at]).length >= items.length)
       for (const at of items)
