@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { WORD_RULES } from '../search/analysis/index.ts'
 import { openArchive } from '../search/archive/archive.ts'
 import {
+  createPace,
   INDEX_STATE,
   type IndexState,
   openIndexOf,
@@ -343,9 +344,8 @@ async function searchAgain({ pool, index }: Parts, cited: Cited): Promise<Map<st
   )
   const state = { ...now!, ...(watermark === null ? {} : { lastSeq: watermark }) }
   const query = { ...filter, match, searchIn, sort, order, perPage: CITED_PAGE }
-  const found = await collectCited((at: Position | null) =>
-    index.search(query, at, at === null ? { state } : {}),
-  )
+  const page = (at: Position | null) => index.search(query, at, at === null ? { state } : {})
+  const found = await collectCited(page, work => work(createPace()))
   const lines = found.map(({ line }) => line)
   const isCounted = (line: string) =>
     cited.lines.has(idOf(line)) || (line.split('\t')[1] ?? '') <= asOf

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
-import { setImmediate as turn } from 'node:timers/promises'
+import type { Pace } from '../../../search/index.ts'
 import type { CitedNumber } from '../../../shared/desk/citations.ts'
 import { type Said, saidHash } from '../../../shared/desk/cited-removals.ts'
 import type { Reach } from '../../../shared/plans/reach.ts'
+import type { WithPermit } from '../access/access.ts'
 import type { Listed, ShownArticle } from '../articles/shown-article.ts'
 import { LIMITS } from '../contract/parameters.ts'
 import { type ArticlesRequest, searchOf } from '../contract/request.ts'
@@ -54,14 +55,32 @@ export interface CitedLine extends CitedNumber {
   line: string
 }
 
+/** Works on one article after the other, and rests between them. */
+export async function eachIn<A, T>(pace: Pace, all: A[], work: (one: A) => T): Promise<T[]> {
+  const done: T[] = []
+  for (const one of all) {
+    done.push(work(one))
+    if (pace.isDue()) await pace.rest()
+  }
+  return done
+}
+
+const citedLine = (row: Listed): CitedLine => {
+  const article = objectOf(row)
+  const line = lineOf(article)
+  return { seq: row.seq, id: article.id, line, mark: markOf(line) }
+}
+
 /**
  * Collects all articles of a search, page by page, in the order of their `seq`.
  *
  * @param page finds the page at a place; null: the first page
+ * @param withPace runs work at the pace that it gives
  * @returns more than `MOST_CITED` articles, but not all, when there are too many
  */
 export async function collectCited<At>(
   page: (at: At | null) => Promise<{ rows: Listed[]; next: At | null }>,
+  withPace: WithPermit,
 ): Promise<CitedLine[]> {
   const found: CitedLine[] = []
   for (
@@ -69,13 +88,8 @@ export async function collectCited<At>(
     isFirst || (at !== null && found.length <= MOST_CITED);
   ) {
     const { rows, next }: { rows: Listed[]; next: At | null } = await page(at)
-    for (const row of rows) {
-      const article = objectOf(row)
-      const line = lineOf(article)
-      found.push({ seq: row.seq, id: article.id, line, mark: markOf(line) })
-    }
+    found.push(...(await withPace(pace => eachIn(pace, rows, citedLine))))
     ;[at, isFirst] = [next, false]
-    await turn()
   }
   return found.sort((a, b) => (a.seq < b.seq ? -1 : 1))
 }

@@ -155,7 +155,8 @@ async function cite(parts: CitingParts, searches: Searches, search: string, plan
   if (!byMeaning) await payOrRefuse(frozen, planned)
   // The pages find what was counted and paid.
   const pages = paid(frozen)
-  const articles = await collectCited((at: Cursor['at'] | null) => findArticles(pages, planned, at))
+  const page = (at: Cursor['at'] | null) => findArticles(pages, planned, at)
+  const articles = await collectCited(page, searches.withPermit)
   const reach: Reach = { countries: plan.countries, since: planned.historyStart }
   const made: NewCitation = {
     digest: citationDigest(

@@ -15,7 +15,7 @@ import { COSTS } from '../access/costs.ts'
 import type { Searches } from '../articles/find.ts'
 import type { ShownArticle } from '../articles/shown-article.ts'
 import type { ArticleObject } from '../contract/resources.ts'
-import { headOf, objectOf } from './citation.ts'
+import { eachIn, headOf, objectOf } from './citation.ts'
 import { bibtexOf, FORMATS, type Format, risOf, TYPES, workOf } from './formats.ts'
 import { addressOf, citationObject } from './page.ts'
 
@@ -65,13 +65,16 @@ export async function sendArticles(
   const removed: BareLine[] = []
   for await (const numbers of readCited(db, citation)) {
     const seqs = numbers.map(({ seq }) => seq)
-    const all = await withPermit(() => index.articles(seqs))
-    if (all.length < seqs.length) removed.push(...(await bareWithin(db, seqs, reach)))
-    const shown = all
-      .map(one => ({ one, object: objectOf(one) }))
-      .filter(({ object }) => covers(reach, object))
-    if (shown.length === 0) continue
-    const part = shown.map(({ one, object }) => of(object, one)).join(between)
+    const written = await withPermit(async pace => {
+      const all = await index.articles(seqs)
+      if (all.length < seqs.length) removed.push(...(await bareWithin(db, seqs, reach)))
+      return eachIn(pace, all, one => {
+        const object = objectOf(one)
+        return covers(reach, object) ? of(object, one) : ''
+      })
+    })
+    const part = written.filter(one => one !== '').join(between)
+    if (part === '') continue
     if (!response.write(isFirst ? part : between + part))
       await Promise.race([once(response, 'drain'), closed])
     isFirst = false
