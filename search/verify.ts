@@ -80,7 +80,8 @@ export async function glanceAtIndex(pool: Pool): Promise<string[]> {
 export async function verifyIndex(work: VerifyWork): Promise<Verified> {
   const { pool, found, sample, signal } = work
   await checkTables(pool, 'all', WAITING, found)
-  const last = (await readValue<bigint>(pool, 'select last_seq from ingest_clock')) ?? 0n
+  const last =
+    (await readValue<bigint>(pool, 'select last_seq from ingest_clock, segments_version')) ?? 0n
   const chance = (at: number) => BigInt(`0x${hash('sha256', `${sample?.seed} ${at}`).slice(0, 15)}`)
   const drawn = Array.from(
     { length: sample?.count ?? 0 },

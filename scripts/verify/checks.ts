@@ -10,6 +10,7 @@ import { compareArticles } from './articles.ts'
 import { verifyCitations, verifyDesk } from './desk.ts'
 import { verifyRemovals } from './removals.ts'
 import { createReport, type Extent, type Looking, type Report } from './report.ts'
+import { verifySchema } from './schema.ts'
 import { verifyVectors } from './vectors.ts'
 
 /**
@@ -17,6 +18,7 @@ import { verifyVectors } from './vectors.ts'
  * computes it anew and reports what differs. Code that derives other data must add its check here.
  */
 const CHECKS: ((looking: Looking) => Promise<void>)[] = [
+  verifySchema,
   verifyCopies,
   verifyVectors,
   verifyDesk,

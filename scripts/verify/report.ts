@@ -20,6 +20,7 @@ const MENDS = {
   removed: 'npm run articles -- clear',
   snippets: `${REINDEX} -- --snippets`,
   archive: `${REINDEX} -- --archive`,
+  schema: 'its statement in infra/migrations',
   stamps: 'npm run recovered',
   vectors: 'a restart of the embedder',
   meaning: `${REINDEX} -- --vectors`,
@@ -43,6 +44,7 @@ const MENDS = {
 } satisfies Record<
   | IndexKind
   | 'archive'
+  | 'schema'
   | 'rules'
   | 'vectors'
   | 'meaning'

@@ -39,6 +39,7 @@ const CLOCK = '(select last_seq from ingest_clock)'
 // columns are not read. WAITING stands for the number of articles that may wait for a flush.
 const QUICK = [
   `select 'clock', 'the clock of ingestion has no row' where ${CLOCK} is null`,
+  `select 'clock', 'the version of segments has no row' where not exists (select from segments_version)`,
   ...NUMBERED.map(beyondClock),
   `select 'stamps', 'the clock is at ' || last_at || ', and the database at ' || now() from ingest_clock
    where last_at > now() + interval '1 day'`,
@@ -119,8 +120,8 @@ const WHOLE = [
   // A flush or a merge removes them, and does so for some minutes.
   `select 'leftovers', 'segment ' || no || ' is no more, and has words' from (${UNUSED}) unused
    where not exists (select from segments where sealed_at > now() - interval '1 hour')`,
-  `select 'promises', 'article ' || seq || ' is promised a vector only on ' || greatest(due_at, claimed_until, rests_until)
-   from embeddings where embedded_at is null and failed_at is null
+  `select 'promises', 'article ' || seq || ' is promised a vector only on ' || coalesce(embedded_at, greatest(due_at, claimed_until, rests_until))
+   from embeddings where embedded_at > now() + interval '1 day' or embedded_at is null and failed_at is null
      and greatest(due_at, claimed_until, rests_until) > now() + interval '31 days'`,
   mixedUp('segments'),
   ...['published_at', 'ingested_at'].map(daysOf),

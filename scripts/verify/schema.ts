@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises'
+import { FOLDER, migrationFiles } from '../../shared/postgres/migrations.ts'
+import type { Looking } from './report.ts'
+
+/*
+ * Looks for what the migrations made and the database has no more. Without an index or a constraint
+ * all answers stay right, until one is slow or a row comes twice.
+ */
+
+const MADE =
+  /\bcreate (?:or replace |unlogged |unique |constraint )*(table|index|function|trigger) (?:concurrently )?(?:if not exists )?(\w+)([^;]*)/g
+const KEYS = /\bprimary key\b|\bunique\b|\bexclude\b/g
+
+// $1 kinds, $2 names, $3 how many keys a table has at least. A trigger may be switched off, and an
+// index that was not built to its end is not valid.
+const LOST = `
+  select kind, name from unnest($1::text[], $2::text[], $3::int[]) as made (kind, name, keys)
+   where not case kind
+     when 'table' then (select count(*) >= keys from pg_constraint where conrelid = to_regclass(name) and contype in ('p', 'u', 'x'))
+       and to_regclass(name) is not null
+     when 'index' then exists (select from pg_index where indexrelid = to_regclass(name) and indisvalid)
+     when 'function' then exists (select from pg_proc where proname = name)
+     else exists (select from pg_trigger where tgname = name and tgenabled <> 'D') end`
+
+export async function verifySchema({ pool, report }: Looking): Promise<void> {
+  const files = (await migrationFiles()).map(file => readFile(new URL(file, FOLDER), 'utf8'))
+  const made = (await Promise.all(files)).flatMap(sql => [
+    ...sql.replace(/--.*$/gm, '').matchAll(MADE),
+  ])
+  const { rows } = await pool.query<{ kind: string; name: string }>(LOST, [
+    made.map(([, kind]) => kind),
+    made.map(([, , name]) => name),
+    made.map(([, , , rest]) => rest?.match(KEYS)?.length ?? 0),
+  ])
+  for (const { kind, name } of rows)
+    report.found('schema', `the ${kind} ${name} is lost, or is not whole`)
+}
