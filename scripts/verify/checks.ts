@@ -41,6 +41,7 @@ export const UNKNOWABLE: string[] = [
   'whether an owner of an address has agreed to alerts',
   'whether a list beside the backups names all removals',
   'plans of keys, and what they have used',
+  'what the crawler keeps of feeds, pages and hosts',
 ]
 
 /** Compares the index, or a sample of it, with the articles. Threads tokenise. */

@@ -1,8 +1,11 @@
+import { timeZoneNamed } from '../../search/query/calendar.ts'
 import { citationDigest, headOf, lineOf, markOf } from '../../services/api/citations/citation.ts'
 import { ApiError } from '../../services/api/contract/errors.ts'
 import { readSearch } from '../../services/api/contract/request.ts'
 import { forgedSets } from '../../services/api/semantic/candidate-sets.ts'
-import type { Country } from '../../shared/articles/article.ts'
+import { COUNTRIES, type Country } from '../../shared/articles/article.ts'
+import { WHEN } from '../../shared/desk/alerts/alerts.ts'
+import { isWhen } from '../../shared/desk/alerts/times.ts'
 import { bareLineOf, readBareLines } from '../../shared/desk/cited-removals.ts'
 import { feedsWithoutAddress } from '../../shared/desk/feeds.ts'
 import { foldedSet } from '../../shared/desk/outlet-sets.ts'
@@ -60,6 +63,9 @@ const FAULTS = `
   select 'alerts', message_id || ' of ' || alert_id || ' is tried again only on ' || try_at
     from alert_messages where delivered_at is null and try_at > now() + interval '2 days'
   union all
+  select 'keys', 'the plan of ' || id || ' has no country, or one that there is not; or its hash is none'
+    from api_keys where countries = '{}' or not countries <@ '{${COUNTRIES}}' or length(key_hash) <> 32
+  union all
   select 'searches', 'the set "' || name || '" of ' || key_id || ' has no outlets, or none as they are compared'
     from outlet_sets where domains = '{}' or domains::text <> lower(domains::text)
   union all
@@ -78,6 +84,12 @@ export const verifyDesk = async ({ pool, report }: Looking): Promise<void> => {
     report.found('feeds', `the address of ${id} cannot be told again`)
   for (const id of await forgedSets(pool))
     report.found('candidates', `the set ${id} holds other candidates than it was made of`)
+  const { rows: alerts } = await pool.query<Record<'id' | 'to' | 'when' | 'zone', string>>(
+    `select alert_id as id, told_to as to, ${WHEN} as when, time_zone as zone from search_alerts order by 1`,
+  )
+  for (const { id, to, when, zone } of alerts)
+    if (!isWhen(when) || timeZoneNamed(zone) === null || !/^(?:https?|mailto):/.test(to))
+      report.found('alerts', `${id} tells ${to}, ${when}, in the zone ${zone}: that cannot be`)
   const { rows: sets } = await pool.query<{ name: string; folded: string }>(
     'select name, folded from outlet_sets order by key_id, folded',
   )
@@ -108,6 +120,7 @@ interface StoredCitation {
   seqs: string[]
   marks: number[]
   isBeyond: boolean
+  isOutside: boolean
 }
 
 /** Computes the digest of each citation anew from its articles. */
@@ -153,12 +166,14 @@ const citationFault = (pool: Pool, digest: string): Promise<string | null> =>
     const cited = await readRow<StoredCitation>(
       client,
       `select search, countries, since, articles, seqs, marks,
+              exists (select from articles a where a.seq = any (seqs) and a.country <> all (countries)) as "isOutside",
               watermark > last_seq or as_of > last_at or seqs[cardinality(seqs)] > watermark as "isBeyond"
          from citations, ${CLOCK} where digest = decode($1, 'hex') and removed_at is null`,
       [digest],
     )
     if (cited === undefined) return null
-    const { articles, seqs, marks, isBeyond } = cited
+    const { articles, seqs, marks, isBeyond, isOutside } = cited
+    if (isOutside) return 'has articles of countries that its plan had not'
     if (isBeyond) return 'is of a time that the clock has not reached'
     if (seqs.length !== articles || marks.length !== articles)
       return `has ${seqs.length} numbers and ${marks.length} marks of ${articles} articles`

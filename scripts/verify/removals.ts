@@ -30,8 +30,19 @@ const FAULTS = `
   select 'identity', 'address ' || address || ' is of ' || outlet || ', whose articles are known by ' || first
     from outlet_domains d join article_addresses a on a.outlet = d.domain where d.domain <> d.first
   union all
-  select 'identity', 'the page of ' || id || ' was asked for again, and no article has this id' from second_looks l
+  select 'identity', 'domain ' || domain || ' is said to be of ' || first || ', which is no first domain'
+    from outlet_domains d where not exists (select from outlet_domains f where f.domain = d.first and f.first = d.first)
+  union all
+  select 'identity', 'the page of ' || id || ' was asked for again, and no article has this id and number' from second_looks l
    where not exists (select from article_ids i where i.id = l.id) or exists (select from tombstones t where t.id = l.id)
+      or exists (select from articles a where a.seq = l.seq and a.id <> l.id)
+  union all
+  select 'copies', 'the group of article ' || seq || ' waits to be found, and it is not there'
+    from copies_due d where not exists (select from articles a where a.seq = d.seq)
+  union all
+  select 'vectors', 'articles are embedded, and no collection serves'
+   where exists (select from embeddings where embedded_at is not null)
+     and not exists (select from vector_collections where state = 'serving')
   union all
   select 'citations', 'article ' || t.seq || ' is cited, was taken out, and left no hash'
     from tombstones t where cited_hash is null and exists (select from citations c where t.seq = any (c.seqs))`

@@ -36,6 +36,7 @@ const MENDS = {
   alerts: RESTORE,
   copies: `${REINDEX} -- --copies`,
   feeds: 'npm run keys -- feed revoke',
+  keys: 'npm run keys -- update',
   searches: 'its owner, who changes or removes it',
   candidates: 'a wait of ten minutes',
   secrets: 'a start of the API, after the row is deleted',
@@ -53,6 +54,7 @@ const MENDS = {
   | 'alerts'
   | 'copies'
   | 'feeds'
+  | 'keys'
   | 'searches'
   | 'candidates'
   | 'secrets',

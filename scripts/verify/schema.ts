@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { FOLDER, migrationFiles } from '../../shared/postgres/migrations.ts'
+import { FOLDER, migrationFiles, missingFiles } from '../../shared/postgres/migrations.ts'
+import { readColumn } from '../../shared/postgres/pool.ts'
 import type { Looking } from './report.ts'
 
 /*
@@ -34,4 +35,7 @@ export async function verifySchema({ pool, report }: Looking): Promise<void> {
   ])
   for (const { kind, name } of rows)
     report.found('schema', `the ${kind} ${name} is lost, or is not whole`)
+  const known = await readColumn<number>(pool, 'select number from migrations')
+  for (const file of await missingFiles(known))
+    report.found('schema', `${file} is not among the migrations`)
 }

@@ -1,4 +1,5 @@
 import { type Client, countOf, type Queryable } from '../postgres.ts'
+import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '../vocabulary.ts'
 import { digestOf, gaps, UNUSED, WRONG } from './postgres-segment-writer.ts'
 import { partsOf, type SegmentRange } from './segment-store.ts'
 import { UNCLEARED } from './tombstones.ts'
@@ -240,6 +241,15 @@ const fault = (kind: IndexKind, text: string, condition: string) =>
 const LEFT =
   "gone and (t.seq is not null or w.seq is not null or e.seq is not null or a.author_nos <> '{}')"
 
+const UNKNOWN_VALUES = Object.entries({
+  language: LANGUAGES,
+  country: COUNTRIES,
+  kind: KINDS,
+  access: ACCESSES,
+})
+  .map(([name, known]) => `a.${name} <> all ('{${known}}')`)
+  .join(' or ')
+
 // $1 $2 range. Indexes: the primary keys.
 const GIVEN_OUT_ROWS = `
   select n.seq, a.seq is not null as "isArticle", gone as "isRemoved", t.title, t.body, w.title as "titleWords", w.body as "bodyWords",
@@ -247,6 +257,11 @@ const GIVEN_OUT_ROWS = `
     coalesce(not a.own_time, case when e.page_no is not null or b.page_no is not null then true end) as "isStamped",
     (e.page_no is not null or b.page_no is not null) as "isOfPage", outlet, authors, array_remove(array[${[
       fault('articles', 'are not there', `a.seq is null and n.seq <= ${CLOCK}`),
+      fault(
+        'articles',
+        'have a language, country, kind or access that there is not',
+        UNKNOWN_VALUES,
+      ),
       fault('articles', 'have no text', 'a.seq is not null and t.seq is null and not gone'),
       fault('words', 'have no words', 'a.seq is not null and w.seq is null and not gone'),
       fault('removed', 'were taken out, and have text, words, authors or a promise', LEFT),

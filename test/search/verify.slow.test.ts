@@ -308,6 +308,16 @@ const slow = cases(`
   schema | a lost trigger | alter table segments disable trigger segments_below_clock
   schema | a lost function | drop function keep_semantic_set
   promises | embedded some day | update embeddings set embedded_at = now() + interval '1 year' where seq = ${loose}
+  schema | a forgotten migration | delete from migrations where number = 70
+  articles | no such language, country, kind | update articles set language = 'xx', country = 'XX', kind = 'gossip' where seq = ${loose}
+  alerts | told to nothing | update search_alerts set told_to = 'javascript:x'
+  alerts | on no weekday | update search_alerts set told_on = 'someday'
+  citations | of another plan | update citations set countries = '{LU}'
+  keys | a plan of no country | update api_keys set countries = '{XX}'
+  identity | domains in a circle | insert into outlet_domains (domain, first) values ('a.example', 'b.example'), ('b.example', 'a.example')
+  copies | a group of nobody waits | insert into copies_due values (900)
+  vectors | nothing serves | update vector_collections set state = 'retired'
+  identity | asked for again by another number | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into second_looks (id, outlet_no, looked_at, seq) select ${idOf(2)}, outlet_no, now(), 7 from outlets
   names | a name | update publishers set name = 'Ander Blad' where domain = 'krant1.example'
 `)
 
@@ -371,7 +381,7 @@ t.test('what breaks a removal is named', async t => {
       const { rows } = await pool.query<Doomed>('select seq, id from articles where seq = 2')
       await removeArticles(pool, rows, 'asked for')
       // Other tests use the collection.
-      await pool.query('delete from vector_collections')
+      await pool.query('delete from vector_collections; update embeddings set embedded_at = null')
       await clearRemoved(pool, [], signal)
       await openCopyGroups(pool).pass(signal)
       if (sql !== '') await pool.query(sql)
