@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import pg from 'pg'
 import { countOf, readValue } from '../../search/postgres.ts'
 import type { Client, Pool, Queryable } from '../../search/types.ts'
@@ -61,7 +62,11 @@ const PROCESS_MARK = `${process.pid}-${randomBytes(3).toString('hex')}`
  * Number of the newest migration that this checkout has. The names of connections include it, so
  * that processes of older checkouts can be found.
  */
-export const SCHEMA = 77
+export const SCHEMA: number = Math.max(
+  ...readdirSync(new URL('../../infra/migrations/', import.meta.url)).map(
+    file => Number.parseInt(file, 10) || 0,
+  ),
+)
 /** Upgrades begin at this schema. A database with an older schema is refused. */
 export const FIRST_SCHEMA = 33
 
