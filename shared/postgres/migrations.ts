@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { FIRST_SCHEMA } from './pool.ts'
+import { createPool, FIRST_SCHEMA, readColumn } from './pool.ts'
 
 export const FOLDER: URL = new URL('../../infra/migrations/', import.meta.url)
 
@@ -19,4 +19,19 @@ export async function missingFiles(known: readonly number[]): Promise<string[]> 
   const isAbsent = (number: number) =>
     !known.includes(number) && (known.length === 0 || number > FIRST_SCHEMA)
   return (await migrationFiles()).filter(file => isAbsent(numberOf(file)))
+}
+
+/**
+ * Checks the schema once, before a service starts. Accepts a server that does not answer or has no
+ * schema yet, because the service itself waits for it.
+ *
+ * @throws when the database lacks a migration of this checkout
+ */
+export async function refuseLacking(url: string): Promise<void> {
+  const pool = createPool(url, 'start', () => {}, { max: 1 })
+  const known = await readColumn<number>(pool, 'select number from migrations').catch(() => [])
+  await pool.end()
+  const lacks = known.length === 0 ? [] : await missingFiles(known)
+  if (lacks.length > 0)
+    throw new Error(`The database lacks ${lacks.join(', ')}; run \`npm run migrate\`.`)
 }

@@ -5,6 +5,7 @@ import { RUNNING, withEmbeddedKeys } from '../config/embedded.ts'
 import { createLogger, type Logger } from '../log/logger.ts'
 import { describe, printable } from '../log/printable.ts'
 import { observeProcess, registry } from '../metrics.ts'
+import { refuseLacking } from '../postgres/migrations.ts'
 import { refuseUnusable } from '../postgres/pool.ts'
 import { sentenceOf } from './command.ts'
 import { noteEnd } from './ends.ts'
@@ -81,7 +82,10 @@ export async function runService(name: string, load: LoadService): Promise<void>
     const needsRoot = name === 'api' && number === null && config.PORT < firstOpenPort()
     if (!needsRoot) giveUpRights(log)
     keepCompiled()
-    if (number === null) await refuseUnusable(config.DATABASE_URL)
+    if (number === null) {
+      await refuseUnusable(config.DATABASE_URL)
+      await refuseLacking(config.DATABASE_URL)
+    }
     const start = await load(config)
     // This blocks the event loop, so it comes before the first request. At the end of the process
     // it would come too late if the process is killed.

@@ -148,6 +148,9 @@ t.test(
       t.ok(err.includes(older), err)
     }
     await database.query("insert into migrations (number, name) values (9999, 'of the future')")
+    const forgotten = await runScript('services/api/main.ts', [], { DATABASE_URL: database.url })
+    t.equal(forgotten.code, 1)
+    t.match(forgotten.err, /^api: The database lacks 00\d\d_.*; run `npm run migrate`\.$/m)
     await t.rejects(migrate(database.url), {
       message: /is at migration 9999, newer than this checkout/,
     })
