@@ -53,6 +53,8 @@ t.test('an empty database gets all of the first schema, or nothing of it', async
 
 /** Takes away what the migrations after the first schema add. */
 const TO_FIRST_SCHEMA = `
+  drop trigger pages_back on pages; drop trigger pages_back_gone on pages; drop function note_back_page;
+  drop table back_fills, back_addresses, back_days; alter table hosts drop column back_at;
   drop trigger segments_stated on segments; drop function refuse_unstated_segment;
   alter table articles drop column section, drop column kind, drop column access;
   alter table segments drop column stated; alter table segments_ahead drop column stated;
