@@ -1,8 +1,11 @@
+import { RULES } from '../../shared/copies/shingles.ts'
+import { withDatabase } from '../../test/database.ts'
+import { runScript } from '../../test/fleet.ts'
 import { type Figures, mean, prefixed, rounded, say } from '../figures.ts'
 import type { BenchOptions } from '../main.ts'
-import { buildCorpus, measureSizes } from '../search/build.ts'
+import { type BuiltCorpus, buildCorpus, measureSizes } from '../search/build.ts'
 import { measureStart } from '../search/cold.ts'
-import { measureClasses } from '../search/measure.ts'
+import { measureClasses, measureParts, timed } from '../search/measure.ts'
 import { type Bench, withServers } from '../servers.ts'
 
 const ROWS = 10_000_000
@@ -19,9 +22,9 @@ const ENV = { SEARCH_CACHE: '4400MB' }
 
 /**
  * Compares a large corpus with a corpus of a tenth of its articles. The bench measures the time to
- * build, the size on disk, searches in this process, and an API from its start on. Bodies are
- * short, so that the disk holds the large corpus. The number of articles decides the time of a
- * search; their length does not.
+ * build, the size on disk, searches in this process, an API from its start on, groups of copies and
+ * `verify`. Bodies are short, so that the disk holds the large corpus. The number of articles
+ * decides the time of a search; their length does not.
  *
  * @returns the figures of both corpora, and `growth_p95`: p95 of the large corpus, divided by p95
  * of the small one
@@ -56,6 +59,12 @@ export function run({ signal, ...options }: BenchOptions): Promise<Figures> {
     }
     for (const [name, seen] of Object.entries(rounds))
       Object.assign(figures, prefixed(name, means(seen)))
+    for (const [name, built] of corpora) {
+      say(`Parts of words, copies and verify, the ${name} corpus …`)
+      const bench = { ...servers, ...built }
+      Object.assign(figures, prefixed(name, await measureParts(bench)))
+      Object.assign(figures, prefixed(name, await measureUpkeep(built)))
+    }
     for (const figure of ['p50', 'p95', 'again_p50', 'again_p95', 'warm_p95'])
       figures[`growth_${figure}`] = rounded(
         figures[`large_${figure}_ms`]! / figures[`small_${figure}_ms`]!,
@@ -63,6 +72,26 @@ export function run({ signal, ...options }: BenchOptions): Promise<Figures> {
     return figures
   }
   return withServers('growth', 'bench-search', signal, measure, ['postgres'])
+}
+
+/**
+ * Seconds to find all groups of copies, as `import` does at its end, and to `verify` everything.
+ */
+async function measureUpkeep({ url }: BuiltCorpus): Promise<Figures> {
+  await withDatabase(url, async database => {
+    await database.query('truncate copy_sketches, copies_due')
+    await database.query('update copies_state set rules = $1, seq = 0, version = version + 1', [
+      RULES,
+    ])
+  })
+  const env = { ...process.env, DATABASE_URL: url }
+  const copies = await timed(() => runScript(env, 'import', '/dev/null'))
+  const { seconds, differences } = JSON.parse(await runScript(env, 'verify', '--json'))
+  return {
+    copies_s: Math.round(copies / 1_000),
+    verify_s: seconds,
+    verify_differences: differences.length,
+  }
 }
 
 const means = (rounds: Figures[]): Figures =>
