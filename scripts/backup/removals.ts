@@ -119,7 +119,9 @@ export async function takeOutAgain(
       for (const fault of faults) say(printableLine(fault))
       if (files === 0) {
         say(
-          `There is no list of removals (${LIST_NAME} in BACKUP_FOLDERS${wasUsed ? '' : ', and this database knows of no removal'}): articles that were taken out later are back, and nobody knows which.`,
+          wasUsed
+            ? `There is no list of removals (${LIST_NAME} in BACKUP_FOLDERS): articles that were taken out later are back, and nobody knows which.`
+            : `There is no list of removals (${LIST_NAME} in BACKUP_FOLDERS), and this database knows of none: if articles were taken out after the backup, take them out again.`,
         )
         return !wasUsed
       }

@@ -158,7 +158,7 @@ async function goOn(crawl: Crawl, backFill: BackFill): Promise<void> {
   const vain = isVain ? failures + 1 : outcome === null ? failures : 0
   const over = vain - FAILURES_IN_A_ROW
   const wait = over < 0 ? rest : Math.min(LONGEST_REST, config.CRAWL_RETRY_MIN * 2 ** over)
-  const why = outcome !== null && 'reason' in outcome ? outcome.reason : null
+  const why = outcome !== null && 'reason' in outcome ? `${host}: ${outcome.reason}` : null
   await pool.query(REST, [outletNo, wait, host, vain, why])
 }
 
