@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import { gzipSync } from 'node:zlib'
 import type { Test } from 'tap'
+import { countDays } from '../../services/crawler/days.ts'
 import { addressKey } from '../../shared/articles/address.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { PATIENT } from '../database.ts'
 import { startFleet, until } from '../fleet.ts'
 import { newsSitemap, outletOf, rss, sitemapIndex } from './crawl.ts'
 import { breachesOf, type Handler, redirect, reply, type Site, startSite } from './site.ts'
@@ -229,6 +232,8 @@ export async function tryPast(
     ),
     [`${site.origin}/kaart/weg.xml`],
   )
+  const pool = createPool(database.url, 'test', () => {}, PATIENT)
+  await countDays(pool).finally(() => pool.end())
   const day = 'select concat_ws($$ $$, named, indexed, refused, lost, waiting) from outlet_days'
   t.equal(await one(day), '1 1 0 0 0', 'the day counts no page of the past')
   const list = JSON.parse((await fleet.script('outlets', 'list', '--json')).trim())
