@@ -8,14 +8,13 @@ const FEED_FORMATS = ['atom', 'rss', 'json'] as const
 type FeedFormat = (typeof FEED_FORMATS)[number]
 const FORMAT_NAMES: Record<FeedFormat, string> = { rss: 'RSS', atom: 'Atom', json: 'JSON Feed' }
 
-/** The secret address, which is shown only once. */
+/** The secret addresses of a feed, one for each format. */
 export function Made({ urls }: { urls: Record<string, string> }): VNode {
   const { words } = useSpeech()
   const [format, setFormat] = useState<FeedFormat>('atom')
   const url = urls[format] ?? ''
   return (
     <div class="made">
-      <p>{words.take.feedMade}</p>
       <Segments
         label={words.alert.feed}
         name="format"

@@ -237,11 +237,16 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     if (made !== null) setKept(made.data)
     return made?.data.id ?? null
   }
+  const remove = (id: string) =>
+    told(askFile(`/explore/searches/${encodeURIComponent(id)}`, { key: secret, method: 'DELETE' }))
   const set = async (terms: AlertTerms) => {
     const id = await keep()
     if (id === null) return null
     const answer = await setAlert(secret, id, terms)
-    await look()
+    // A search that was kept for an alert alone is not kept without it.
+    const isLeft = kept === null && answer.kind === 'failure' && (await remove(id)) !== null
+    if (isLeft) setKept(null)
+    else await look()
     return answer
   }
   const end = async (what: 'alert' | 'feed') => {
@@ -257,7 +262,12 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
       <h3>{tells ? words.take.tell : words.take.keep}</h3>
       <p class="hint">{tells ? tellsAbout : keepsAbout}</p>
       {/* One element in both cases, so that what stands below it is not made anew. */}
-      <div>
+      <form
+        onSubmit={event => {
+          event.preventDefault()
+          void keep()
+        }}
+      >
         {kept === null ? (
           <label>
             {words.kept.name}
@@ -272,13 +282,15 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
             {words.kept.kept} <b>{kept.name}</b>
           </p>
         )}
-      </div>
-      <p class="row">
-        {kept === null && !tells && (
-          <Button class="primary" onClick={keep} text={words.kept.keep} />
-        )}
-        <a href="/searches">{words.kept.title}</a>
-      </p>
+        <p class="row">
+          {kept === null && !tells && (
+            <button type="submit" class="primary">
+              {words.kept.keep}
+            </button>
+          )}
+          <a href="/searches">{words.kept.title}</a>
+        </p>
+      </form>
       {tells && isLooked && (
         <>
           <Telling
