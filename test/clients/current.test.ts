@@ -10,6 +10,7 @@ import type {
   PageEnvelope,
 } from '../../services/api/contract/resources.ts'
 import type { RELATED_SCHEMA } from '../../services/api/explore/article-by-id.ts'
+import { COMPLETENESS_SCHEMA } from '../../services/api/explore/completeness.ts'
 import type { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
 import type { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
 import type { REMOVALS_SCHEMA } from '../../services/api/explore/removals.ts'
@@ -167,6 +168,8 @@ t.test('the written types take the answers of the API', async t => {
   t.ok(told satisfies client.Copies[])
   const related: FromSchema<typeof RELATED_SCHEMA>['data'] = [{ article: ARTICLE, days: -1 }]
   t.ok(related satisfies client.Related[] | null)
+  const { properties } = COMPLETENESS_SCHEMA.properties.data.items
+  t.ok(properties satisfies Record<keyof client.CoverageRow, object>)
   const removals: FromSchema<typeof REMOVALS_SCHEMA> = {
     status: 'ok',
     data: [{ number: 1, id: 'x', removed_at: 'y' }],

@@ -283,6 +283,35 @@ export interface Words {
   data: { word: string; count: number }[]
 }
 
+export interface CoverageQuery
+  extends Pick<
+    ExploreParameters,
+    'country' | 'outlet' | 'outlets' | 'published_after' | 'published_before'
+  > {
+  /** Days unless it says otherwise. */
+  by?: 'day' | 'outlet' | undefined
+}
+
+/** What is here of a day, or of an outlet. Fields may be added. */
+export interface CoverageRow {
+  day?: string
+  outlet?: Outlet
+  /** Addresses that the outlets named. */
+  named: number
+  indexed: number
+  lost: number
+  waiting: number
+  /** Null: nothing says how many there are. */
+  share: number | null
+  gap: boolean
+}
+
+/** How much is here of what outlets named, from `/explore/coverage`. Fields may be added. */
+export interface Coverage {
+  by: 'day' | 'outlet'
+  data: CoverageRow[]
+}
+
 /** Articles that were taken out, from `/explore/removals`, which is beside the contract. */
 export interface Removals {
   data: { number: number; id: string; removed_at: string }[]
@@ -413,6 +442,8 @@ export interface Client {
   related(id: string): Promise<Related[] | null>
   /** The words for which a part of words, as `trein*`, stands in an expression. */
   words(part: string, query?: WordsQuery): Promise<Words>
+  /** How much is here of what outlets named. */
+  coverage(query?: CoverageQuery): Promise<Coverage>
   /** Articles that were taken out after the removal `after`. Delete what you keep of them. */
   removals(after?: number): Promise<Removals>
   /** The searches that the key keeps, in their order. */

@@ -7,6 +7,7 @@ import type {
   ClientOptions,
   Copies,
   Counts,
+  Coverage,
   GivenFeed,
   KeptSearch,
   OutletSet,
@@ -67,6 +68,8 @@ export function createClient(options: ClientOptions): Client {
       (await transport.ask<{ data: Related[] | null }>('/explore/related', { id })).body.data,
     words: async (part, query = {}) =>
       (await transport.ask<Words>('/explore/words', { ...query, part })).body,
+    coverage: async (query = {}) =>
+      (await transport.ask<Coverage>('/explore/coverage', query)).body,
     removals: async (after = 0) =>
       (await transport.ask<Removals>('/explore/removals', { after })).body,
     searches: async () => (await transport.ask<{ data: KeptSearch[] }>(SEARCHES, {})).body.data,

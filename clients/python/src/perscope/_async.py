@@ -7,12 +7,12 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import httpx
 
 from ._base import Base, checked_count
-from ._contract import Alert, Article, By, Citation, Copies, Counts, ExploreParameters, ExploreQuery, KeptSearch, Language, OutletSet, Page, Related, Removals, Then, WhatIsNew, Words
+from ._contract import Alert, Article, By, Citation, Copies, Counts, Coverage, CoverageQuery, ExploreParameters, ExploreQuery, KeptSearch, Language, OutletSet, Page, Related, Removals, Then, WhatIsNew, Words
 from ._errors import PerscopeError
 from ._poll import Poll, PollBatch, PollState
 from ._requests import SEARCHES, SETS, Answer, articles_path, search_path, set_path
@@ -121,6 +121,11 @@ class AsyncClient(Base):
         """The words for which a part of words, as `trein*`, stands in an expression."""
         words: Words = (await self._ask("/explore/words", {**query, "part": part})).body
         return words
+
+    async def coverage(self, *, by: Literal["day", "outlet"] = "day", **query: Unpack[CoverageQuery]) -> Coverage:
+        """How much is here of what outlets named, by day or by outlet."""
+        coverage: Coverage = (await self._ask("/explore/coverage", {**query, "by": by})).body
+        return coverage
 
     async def removals(self, after: int = 0) -> Removals:
         """Articles that were taken out after the removal `after`. Delete what you keep of them."""

@@ -216,6 +216,39 @@ class Words(TypedDict):
     data: List[WordCount]
 
 
+class CoverageQuery(TypedDict, total=False):
+    country: Optional[Union[Country, Sequence[Country]]]
+    outlet: Optional[str]
+    outlets: Optional[Union[str, Sequence[str]]]
+    published_after: Optional[Union[str, date, datetime]]
+    published_before: Optional[Union[str, date, datetime]]
+
+
+class _CoverageRow(TypedDict):
+    named: int
+    """Addresses that the outlets named."""
+    indexed: int
+    lost: int
+    waiting: int
+    share: Optional[float]
+    """None: nothing says how many there are."""
+    gap: bool
+
+
+class CoverageRow(_CoverageRow, total=False):
+    """What is here of a day, or of an outlet. Fields may be added."""
+
+    day: str
+    outlet: Outlet
+
+
+class Coverage(TypedDict):
+    """How much is here of what outlets named, of `/explore/coverage`. Fields may be added."""
+
+    by: Literal["day", "outlet"]
+    data: List[CoverageRow]
+
+
 class Removal(TypedDict):
     """An article that was taken out. Fields may be added."""
 
