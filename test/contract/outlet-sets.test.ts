@@ -44,16 +44,14 @@ t.test('a set stands for its outlets wherever searches are made, with its key al
   t.match(await found(anotherKey.secret, 'my+region'), { outlets: [/no set of outlets named "my/] })
   const counted = await ask(secret, 'GET', 'counts?by=outlet&q=waterpeil&outlets=my+region')
   t.equal(counted.json.total, 2)
-  const params = {
-    name: 'search_news',
-    arguments: { q: 'waterpeil', outlets: ['my region'] },
+  const told = async (secret: string, set: string) => {
+    const params = { name: 'search_news', arguments: { q: 'waterpeil', outlets: [set] } }
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+    return (await api.ask(secret, '/mcp', sent('POST', message))).json.result
   }
-  const told = await api.ask(
-    secret,
-    '/mcp',
-    sent('POST', { jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
-  )
-  t.equal(told.json.result.structuredContent.total_results, 2)
+  t.equal((await told(secret, 'my region')).structuredContent.total_results, 2)
+  t.match((await told(secret, 'mine')).content[0].text, /or a set of outlets .*: "My region"\.$/)
+  t.match((await told(anotherKey.secret, 'mine')).content[0].text, 'no sets of outlets; write')
   t.equal((await ask(secret, 'GET', 'outlet-sets')).json.data.length, 1)
   t.same((await ask(anotherKey.secret, 'GET', 'outlet-sets')).json.data, [])
 })

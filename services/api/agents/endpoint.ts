@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import type { Response as Answered, RequestHandler } from 'express'
 import type { Config } from '../../../shared/config/config.ts'
-import { withSets } from '../../../shared/desk/outlet-sets.ts'
+import { listSets, namesIn, withSets } from '../../../shared/desk/outlet-sets.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
 import { accessOf, checkQuota } from '../access/access.ts'
 import type { Searches } from '../articles/find.ts'
-import { ApiError } from '../contract/errors.ts'
+import { ApiError, invalid } from '../contract/errors.ts'
 import { sendOnce } from '../http/answer.ts'
 import { readBody } from '../http/body.ts'
 import { DATA_NOTE, plain } from './text.ts'
@@ -150,6 +150,7 @@ async function call(parts: EndpointParts, tool: Tool, given: unknown, response: 
     const { id, plan } = accessOf(response).key
     const searches = parts.searchesOf(response)
     const asked = await withSets(searches.db, id, queryOf(given))
+    if (namesIn(asked).length > 0) throw invalid('outlets', await noSuchSet(searches.db, id))
     const { structured, text } = await tool.answer(asked, async (operation, rawQuery) => {
       const content = await parts.answers[operation]({ searches, rawQuery, plan }, response)
       if ('search' in content)
@@ -164,6 +165,18 @@ async function call(parts: EndpointParts, tool: Tool, given: unknown, response: 
       content: [{ type: 'text' as const, text: sentencesOf(parts.note(error, response)) }],
     }
   }
+}
+
+/** The most sets that a sentence names. */
+const MOST_SETS = 20
+
+/** No tool lists the sets of a key, so the sentence does. */
+async function noSuchSet(db: Searches['db'], keyId: string): Promise<string> {
+  const sets = await listSets(db, keyId)
+  if (sets.length === 0) return 'This key has no sets of outlets; write domains, as nrc.nl.'
+  const names = sets.slice(0, MOST_SETS).map(({ name }) => `"${plain(name, 64)}"`)
+  const rest = sets.length > MOST_SETS ? ` and ${sets.length - MOST_SETS} more` : ''
+  return `Write domains, as nrc.nl, or a set of outlets of this key: ${names.join(', ')}${rest}.`
 }
 
 function sentencesOf({ code, message, errors = {}, headers }: ApiError): string {
