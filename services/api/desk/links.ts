@@ -69,13 +69,15 @@ export function linkPages(pool: Pool, strangers: Permits, serviceName: string): 
     if (askId === null) return null
     const names = await askedBy(pool, askId)
     if (names.length === 0) return used(speech)
-    const list = names.map(name => `<li>${foreign(invitedName(name))}</li>`).join('')
-    return `${paragraph(speech.words.asked)}<ul>${list}</ul>${button(speech.words.agree, said)}`
+    return `${paragraph(speech.words.asked)}${listOf(names)}${button(speech.words.agree, said)}`
   })
   const agreeTo = by(CONFIRM, async ({ token, secrets, speech }) => {
     const askId = secrets.openAgreeing(token)
     if (askId === null) return null
-    return (await agree(pool, askId)) ? paragraph(speech.words.agreed) : used(speech)
+    const { agreed, settings } = speech.words
+    const names = await askedBy(pool, askId)
+    if (!(await agree(pool, askId))) return used(speech)
+    return `${paragraph(agreed)}${listOf(names)}<p class="links"><a href="/searches">${settings}</a></p>`
   })
   const showEnd = by(UNSUBSCRIBE, asked => endingPage(pool, asked))
   const end = by(UNSUBSCRIBE, async asked => {
@@ -107,14 +109,15 @@ async function endingPage(
   if (alerts.length === 0 && refused === null && !isTakenBack) return null
   const ended = alerts.filter(({ rests }) => rests === UNWANTED)
   const left = alerts.filter(({ rests }) => rests !== UNWANTED)
-  const names = ended.map(({ name }) => `<li>${foreign(invitedName(name))}</li>`).join('')
   const forms = left.map(
     ({ id, name }) =>
       `<li>${foreign(invitedName(name))}${button(words.end, `${said}&amp;alert=${id}`)}</li>`,
   )
   const all = `${said}&amp;wants=nothing`
   return [
-    ...(ended.length > 0 ? [`${paragraph(words.ended)}<ul>${names}</ul>`] : []),
+    ...(ended.length > 0
+      ? [`${paragraph(words.ended)}${listOf(ended.map(({ name }) => name))}`]
+      : []),
     ...(left.length > 0 ? [`${paragraph(words.stop)}<ul>${forms.join('')}</ul>`] : []),
     ...(left.length > 1 ? [button(words.endAll, said)] : []),
     ...(refused === 'all' ? [paragraph(words.refusedAll)] : []),
@@ -125,6 +128,10 @@ async function endingPage(
 }
 
 const used = ({ words, say }: AlertSpeech) => paragraph(say(words.used, ASKED_FOR / 3_600_000))
+
+/** Names of searches, as a stranger may see them. */
+const listOf = (names: string[]) =>
+  `<ul>${names.map(name => `<li>${foreign(invitedName(name))}</li>`).join('')}</ul>`
 
 const paragraph = (text: string) => `<p>${text}</p>`
 
