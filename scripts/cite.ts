@@ -80,7 +80,7 @@ await runCommand(
     const found: Findings = { differences: [], obstacles: [], uncited: [], notes: [] }
     try {
       const file =
-        digest === undefined ? readCitedFile(await readFile(subject, 'utf8'), found) : null
+        digest === undefined ? await readCitedFile(await readFile(subject, 'utf8'), found) : null
       const pool = openPool({
         max: 2,
         statementTimeout: 0,
@@ -152,10 +152,10 @@ interface Cited {
 }
 
 /** @throws when the file is no file of a citation */
-function readCitedFile(
+async function readCitedFile(
   text: string,
   { differences, obstacles }: Findings,
-): Cited & { digest: string; bare: string[] } {
+): Promise<Cited & { digest: string; bare: string[] }> {
   const [names = [], ...rows] = recordsOf(text)
   const [address = '', asOf = '', outside = '', rules = '', ...head] =
     names.at(-1)?.split(' ') ?? []
@@ -183,7 +183,7 @@ function readCitedFile(
     obstacles.push(
       `The file lacks ${outside} articles, which the plan that read it does not cover.`,
     )
-  else if (citationDigest(head, lines) !== digest)
+  else if ((await citationDigest(createPace(), head, lines)) !== digest)
     differences.push('The articles of the file have another digest.')
   const [, search = '', countries = '', since = ''] = head
   return {
@@ -302,7 +302,8 @@ async function readKept(
   }
   const { search, rules, countries, since, watermark, asOf } = citation
   const head = headOf(search, citation)
-  if (differences.length === 0 && citationDigest(head, lines) !== citation.digest) {
+  const digest = await citationDigest(createPace(), head, lines)
+  if (differences.length === 0 && digest !== citation.digest) {
     differences.push('The articles have another digest.')
   }
   return {

@@ -1,3 +1,4 @@
+import { createPace } from '../../search/index.ts'
 import { timeZoneNamed } from '../../search/query/calendar.ts'
 import { citationDigest, headOf, lineOf, markOf } from '../../services/api/citations/citation.ts'
 import { ApiError } from '../../services/api/contract/errors.ts'
@@ -185,7 +186,8 @@ const citationFault = (pool: Pool, digest: string): Promise<string | null> =>
     // Without all lines the digest cannot be computed.
     const whole = lines.filter(line => line !== null)
     const head = headOf(cited.search, cited)
-    const isOther = whole.length === articles && citationDigest(head, whole) !== digest
+    const now = await citationDigest(createPace(), head, whole)
+    const isOther = whole.length === articles && now !== digest
     return isOther ? 'has the digest of another search' : null
   })
 

@@ -1,9 +1,10 @@
+import { hash } from 'node:crypto'
 import t from 'tap'
 import { openIndexOf } from '../../../search/index.ts'
 import { createTestPool } from '../../../test/database.ts'
 import { newArticle, openTestWriter } from '../../../test/search/short-articles.ts'
 import { SHOWN_ARTICLES } from '../articles/shown-article.ts'
-import { collectCited } from './citation.ts'
+import { citationDigest, collectCited } from './citation.ts'
 
 const { pool } = await createTestPool(t)
 const { writer, indexer } = openTestWriter(pool)
@@ -11,18 +12,21 @@ t.teardown(() => indexer.close())
 const all = Array.from({ length: 7 }, (_, at) => newArticle(at + 1, { title: `Brug ${at}` }))
 await writer.write(all)
 
+/** A pace by which work rests at each occasion. */
+const resting = () => ({
+  rests: 0,
+  isDue: () => true,
+  async rest() {
+    this.rests++
+  },
+})
+
 t.test('articles are cited in steps, between which others have their turn', async t => {
   const index = openIndexOf(pool, SHOWN_ARTICLES)
   const seqs = (await pool.query<{ seq: bigint }>('select seq from articles order by 1')).rows
   const rows = await index.articles(seqs.map(({ seq }) => seq))
   await index.close()
-  let rests = 0
-  const pace = {
-    isDue: () => true,
-    async rest() {
-      rests++
-    },
-  }
+  const pace = resting()
   const pages = [rows.slice(0, 4), rows.slice(4)]
   const page = async (at: number | null) => ({
     rows: pages[at ?? 0]!,
@@ -33,5 +37,13 @@ t.test('articles are cited in steps, between which others have their turn', asyn
     found.map(({ seq }) => seq),
     seqs.map(({ seq }) => seq),
   )
-  t.equal(rests, all.length)
+  t.equal(pace.rests, all.length + 1, 'after each article, and before they are sorted')
+})
+
+t.test('lines of a citation are sorted and hashed in steps', async t => {
+  const lines = Array.from({ length: 2_001 }, (_, at) => `${(at * 7_919) % 2_001}\té${at}`)
+  const text = ['a', 'b', ...lines.toSorted()].map(line => `${line}\n`).join('')
+  const pace = resting()
+  t.equal(await citationDigest(pace, ['a', 'b'], lines), hash('sha256', text, 'hex'))
+  t.ok(pace.rests > 2 * lines.length)
 })

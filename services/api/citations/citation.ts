@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { Pace } from '../../../search/index.ts'
 import type { CitedNumber } from '../../../shared/desk/citations.ts'
 import { type Said, saidHash } from '../../../shared/desk/cited-removals.ts'
@@ -37,8 +37,16 @@ export const lineOf = (article: Said & Identified): string =>
   [article.id, article.ingested_at ?? '', article.published_at ?? '', saidHash(article)].join('\t')
 
 /** The digest of a citation. Ids are ASCII, and no id has a tab. */
-export const citationDigest = (head: readonly string[], lines: readonly string[]): string =>
-  hash('sha256', [...head, ...lines.toSorted()].map(line => `${line}\n`).join(''), 'hex')
+export async function citationDigest(
+  pace: Pace,
+  head: readonly string[],
+  lines: readonly string[],
+): Promise<string> {
+  const digest = createHash('sha256')
+  const sorted = await sortedIn(pace, lines, (a, b) => a < b)
+  await eachIn(pace, [...head, ...sorted], line => digest.update(`${line}\n`))
+  return digest.digest('hex')
+}
 
 export const markOf = (line: string): number => hash('sha256', line, 'buffer').readInt32BE()
 
@@ -56,13 +64,41 @@ export interface CitedLine extends CitedNumber {
 }
 
 /** Works on one article after the other, and rests between them. */
-export async function eachIn<A, T>(pace: Pace, all: A[], work: (one: A) => T): Promise<T[]> {
+export async function eachIn<A, T>(
+  pace: Pace,
+  all: readonly A[],
+  work: (one: A) => T,
+): Promise<T[]> {
   const done: T[] = []
   for (const one of all) {
     done.push(work(one))
     if (pace.isDue()) await pace.rest()
   }
   return done
+}
+
+/** How many values are sorted without a rest. */
+const SORTED_AT_ONCE = 500
+
+/** Sorts values by halves, and rests between them. */
+async function sortedIn<A>(
+  pace: Pace,
+  all: readonly A[],
+  isBefore: (a: A, b: A) => boolean,
+): Promise<A[]> {
+  if (pace.isDue()) await pace.rest()
+  if (all.length <= SORTED_AT_ONCE) return all.toSorted((a, b) => (isBefore(a, b) ? -1 : 1))
+  const half = all.length >> 1
+  const left = await sortedIn(pace, all.slice(0, half), isBefore)
+  const right = await sortedIn(pace, all.slice(half), isBefore)
+  let fromLeft = 0
+  let fromRight = 0
+  return eachIn(pace, all, () => {
+    const isRight =
+      fromLeft === left.length ||
+      (fromRight < right.length && isBefore(right[fromRight]!, left[fromLeft]!))
+    return isRight ? right[fromRight++]! : left[fromLeft++]!
+  })
 }
 
 const citedLine = (row: Listed): CitedLine => {
@@ -91,5 +127,5 @@ export async function collectCited<At>(
     found.push(...(await withPace(pace => eachIn(pace, rows, citedLine))))
     ;[at, isFirst] = [next, false]
   }
-  return found.sort((a, b) => (a.seq < b.seq ? -1 : 1))
+  return withPace(pace => sortedIn(pace, found, (a, b) => a.seq < b.seq))
 }

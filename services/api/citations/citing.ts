@@ -158,11 +158,10 @@ async function cite(parts: CitingParts, searches: Searches, search: string, plan
   const page = (at: Cursor['at'] | null) => findArticles(pages, planned, at)
   const articles = await collectCited(page, searches.withPermit)
   const reach: Reach = { countries: plan.countries, since: planned.historyStart }
+  const head = headOf(citedSearch(request), reach)
+  const lines = articles.map(({ line }) => line)
   const made: NewCitation = {
-    digest: citationDigest(
-      headOf(citedSearch(request), reach),
-      articles.map(({ line }) => line),
-    ),
+    digest: await searches.withPermit(pace => citationDigest(pace, head, lines)),
     search: citedSearch(request),
     ...reach,
     watermark: state.lastSeq,
