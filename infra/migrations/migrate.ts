@@ -146,6 +146,10 @@ const LOCK_TIMEOUT = 2_000
 const LOCK_TRIES = 24
 const LOCK_PAUSE = 3_000
 
+/**
+ * Makes the tables of pg-boss. Its statements have no time limit here, unlike those of services
+ * (`shared/queues/boss.ts`): a migration of pg-boss may rewrite a large table.
+ */
 async function migrateCron(databaseUrl: string): Promise<void> {
   const boss = new PgBoss({
     connectionString: databaseUrl,

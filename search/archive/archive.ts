@@ -25,6 +25,7 @@ import { type CompositeBucket, readAnswer, type SearchAnswer } from './answers.t
 import {
   type ArchiveClient,
   ArchiveMissing,
+  type ArchiveRequest,
   type ArchiveSettings,
   openArchiveClient,
 } from './client.ts'
@@ -43,8 +44,14 @@ import { type ArchiveIndex, type ArchiveMeta, readArchiveMeta } from './state.ts
  */
 const INDICES = 32
 
-/** ms that the client waits for a node before it asks another node. */
-const EACH = 5_000
+/**
+ * `WITHIN`: ms for one request with all its tries. `EACH`: ms that the client waits for a node
+ * before it asks another one. `CANCEL`: ms after which OpenSearch gives a request up by itself, so
+ * that a slow request gets an answer, and only a node that is away gets none.
+ */
+const WITHIN = 5_000
+const EACH = 2_500
+const CANCEL = 2_000
 
 /**
  * Opens the archive in OpenSearch for searches.
@@ -52,14 +59,17 @@ const EACH = 5_000
  * @param db Postgres, which has the state of the archive
  * @param settings null: the address of OpenSearch is not set
  * @param failed called when the archive fails to answer a search
+ * @param guard runs each request, or refuses it at once
  */
 export function openArchive(
   db: Queryable,
   settings: ArchiveSettings | null,
   failed = (): void => {},
+  guard: <T>(work: () => Promise<T>) => Promise<T> = work => work(),
 ): Elsewhere {
   if (settings === null) return nowhere(missing => new ArchiveMissing(missing))
-  const client = openArchiveClient(settings)
+  const { send, close } = openArchiveClient(settings)
+  const client = { send: (request: ArchiveRequest) => guard(() => send(request)), close }
   return {
     async at(version) {
       const own = await readArchiveMeta(db)
@@ -72,7 +82,7 @@ export function openArchive(
           archivePart(client, own, plan, order, { isCurrent, failed, ...told }),
       }
     },
-    close: client.close,
+    close,
   }
 }
 
@@ -182,7 +192,7 @@ const SEARCH = [
   // A missing index or shard is an error, never a shorter page.
   'allow_partial_search_results=false',
   'ignore_unavailable=false',
-  `cancel_after_time_interval=${EACH}ms`,
+  `cancel_after_time_interval=${CANCEL}ms`,
   'filter_path=timed_out,_shards.failed,hits.total,hits.hits.fields,hits.hits.sort,aggregations',
 ].join('&')
 
@@ -190,6 +200,7 @@ const searchRequest = (indices: ArchiveIndex[], body: Record<string, unknown>) =
   method: 'POST' as const,
   path: `/${indices.map(index => index.name).join(',')}/_search?${SEARCH}`,
   body: JSON.stringify(body),
+  within: WITHIN,
   each: EACH,
 })
 

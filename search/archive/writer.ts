@@ -193,6 +193,7 @@ async function deleteRetired({
   store,
 }: Pick<Filling, 'client' | 'store'>): Promise<number> {
   const retired = (await store.readIndices()).filter(one => one.state === 'retired')
+  if (retired.length > 0) await reach(client)
   for (const { name } of retired) {
     await deleteIndex(client, name)
     await store.forget(name)
@@ -205,6 +206,7 @@ async function deleteRetired({
  * the index anew.
  */
 async function findDamage({ client, store }: Pick<Filling, 'client' | 'store'>): Promise<void> {
+  await reach(client)
   const damaged: string[] = []
   for (const { name, state, first, filledTo } of await store.readIndices()) {
     if (state === 'retired' || filledTo < first) continue
@@ -339,7 +341,9 @@ export function openArchiveClearing(pool: Pool, settings: ArchiveSettings): Arch
   const touched = new Set<string>()
   const withClient = <T>(work: (client: ArchiveClient) => Promise<T>): Promise<T> => {
     const client = openArchiveClient(settings)
-    return work(client).finally(client.close)
+    return reach(client)
+      .then(() => work(client))
+      .finally(client.close)
   }
   return {
     clear: seqs =>
@@ -382,6 +386,15 @@ export interface ArchiveHealth {
  */
 const WITHIN = 3_000
 const EACH = 1_000
+
+/**
+ * Fails soon when no node answers. Requests that write wait much longer, because a node that
+ * answers may be busy.
+ *
+ * @throws ArchiveFailure
+ */
+const reach = (client: ArchiveClient): Promise<unknown> =>
+  client.send({ method: 'GET', path: '/_cluster/health?local=true', within: WITHIN, each: EACH })
 
 /**
  * Reads the health of the archive's nodes and shards from OpenSearch.

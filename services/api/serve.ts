@@ -1,6 +1,7 @@
 import { createSecretKey } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openArchive } from '../../search/archive/archive.ts'
+import { ArchiveFailure } from '../../search/archive/client.ts'
 import {
   type CacheSizes,
   defaultCacheSizes,
@@ -19,6 +20,7 @@ import { missingAmong } from '../../shared/process/health.ts'
 import { joinsOthers, processNumber } from '../../shared/process/node.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import type { ProcessContext, RunningService } from '../../shared/process/service.ts'
+import { createCircuit } from '../../shared/resilience/circuit.ts'
 import { observeArchive } from '../../status/fleet-metrics.ts'
 import { prepareAdmissions } from './access/admissions.ts'
 import { createAddressLock } from './access/lock.ts'
@@ -230,11 +232,22 @@ export function openApiIndex(
   processes = 1,
 ): SearchIndex<ShownArticle> {
   const { pool, history, standbys } = servers
+  // One failure is enough: that request has tried the nodes for some seconds.
+  const circuit = createCircuit(
+    'OpenSearch',
+    error => error instanceof ArchiveFailure && error.status === null,
+    1,
+  )
   const open = () => {
     const one: SearchIndex<ShownArticle> = openIndexOf(pool, SHOWN_ARTICLES, {
       caches: cacheSizesOf(config, processes),
       standbys,
-      elsewhere: openArchive(pool, archiveSettingsOf(config), () => archiveFailures.inc()),
+      elsewhere: openArchive(
+        pool,
+        archiveSettingsOf(config),
+        () => archiveFailures.inc(),
+        circuit.run,
+      ),
       async waitFor(name, work) {
         const done = await waitFor(name, work)
         if (index !== one)

@@ -9,7 +9,7 @@ export class CircuitOpen extends Error {
   override name = 'CircuitOpen'
 }
 
-/** After this many failures in a row the circuit opens. While it is open, it refuses calls. */
+/** After this many failures in a row a circuit opens. While it is open, it refuses calls. */
 const FAILURES = 3
 /** ms of the first pause. Each trial that fails doubles the pause. */
 const PAUSE = 500
@@ -17,6 +17,8 @@ const PAUSE = 500
 const LONGEST_PAUSE = 3_000
 
 interface CircuitState {
+  /** After how many failures in a row it opens. */
+  failures: number
   failuresInARow: number
   nextPause: number
   openUntil: number
@@ -43,9 +45,15 @@ export interface Circuit {
  * @param name of the service, for the sentence of `CircuitOpen`
  * @param counts whether an error counts as a failure. A bad request, or a caller who left, should
  *   not count.
+ * @param failures in a row that open it
  */
-export function createCircuit(name: string, counts: (error: unknown) => boolean): Circuit {
+export function createCircuit(
+  name: string,
+  counts: (error: unknown) => boolean,
+  failures: number = FAILURES,
+): Circuit {
   const state: CircuitState = {
+    failures,
     failuresInARow: 0,
     nextPause: PAUSE,
     openUntil: 0,
@@ -60,7 +68,7 @@ export function createCircuit(name: string, counts: (error: unknown) => boolean)
         throw new CircuitOpen(
           `${name} failed a moment ago (${blocked.reason}); it is tried again soon.`,
         )
-      const isTrial = state.failuresInARow >= FAILURES
+      const isTrial = state.failuresInARow >= failures
       if (isTrial) state.trying = true
       try {
         const result = await work()
@@ -81,8 +89,9 @@ export function createCircuit(name: string, counts: (error: unknown) => boolean)
 /** ms that a caller waits before it tries again while another caller's trial is running. */
 const TRIAL_WAIT = 100
 
-function obstacleOf({ failuresInARow, openUntil, trying, reason }: CircuitState): Obstacle | null {
-  if (failuresInARow < FAILURES) return null
+function obstacleOf(state: CircuitState): Obstacle | null {
+  const { failures, failuresInARow, openUntil, trying, reason } = state
+  if (failuresInARow < failures) return null
   const wait = openUntil - Date.now()
   if (wait > 0) return { reason, wait }
   return trying ? { reason, wait: TRIAL_WAIT } : null
@@ -96,7 +105,7 @@ function close(state: CircuitState): void {
 function countFailure(state: CircuitState, error: unknown, isTrial: boolean): void {
   state.failuresInARow += 1
   state.reason = describe(error)
-  if (state.failuresInARow < FAILURES) return
+  if (state.failuresInARow < state.failures) return
   state.openUntil = Date.now() + state.nextPause
   if (isTrial) state.nextPause = Math.min(state.nextPause * 2, LONGEST_PAUSE)
 }

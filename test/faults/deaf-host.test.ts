@@ -1,5 +1,7 @@
 import t, { type Test } from 'tap'
 import { openArchiveClient } from '../../search/archive/client.ts'
+import { openArchiveStore } from '../../search/archive/state.ts'
+import { openArchiveClearing, openArchiveWriter } from '../../search/archive/writer.ts'
 import { openVectorSearch } from '../../services/api/semantic/vector-search.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
@@ -11,6 +13,7 @@ import { openQueues } from '../../shared/queues/queues.ts'
 import { readRedis } from '../../shared/queues/redis.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
+import { startTestApi } from '../contract/api.ts'
 import { createTestDatabase } from '../database.ts'
 import { startWordModel } from '../semantic/word-model.ts'
 import { openDoor } from '../standbys/door.ts'
@@ -72,6 +75,34 @@ t.test('a wait for a host that answers no SYN ends by the limit of the caller', 
   ])
   await archive.close()
   await inPostgres.close()
+})
+
+t.test('an archive index that does not answer is 503, and keeps no command waiting', async t => {
+  const api = await startTestApi(t, { OPENSEARCH_URL: `http://${nobody}` })
+  await api.index([{ title: 'Storm' }])
+  const store = openArchiveStore(api.pool)
+  const range = { first: 1n, last: 9n }
+  await store.add({ ...range, name: 'away', filledTo: 0n, state: 'serving', analysis: 1 })
+  const span = { first: Date.parse('2020-01-01'), last: Date.now() }
+  await store.advance('away', 1n, { published: span, ingested: span, undated: 1 })
+  const { secret } = await api.issue()
+  const search = (word: string, limit: number) =>
+    withTimeLimit(api.ask(secret, `/v1/articles?q=${word}`), limit, () => 'still waits' as const)
+  const away = { status: 503, json: { code: 'service_unavailable' } }
+  const settings = { nodes: [`http://${nobody}`], user: '', password: '', prefix: 'none' }
+  const archive = { ...settings, timeout: 60_000 }
+  const shape = { size: 9n, recent: 0n, shards: 1, replicas: 0 }
+  const writer = openArchiveWriter(api.pool, archive, shape)
+  t.teardown(writer.close)
+  const clearing = openArchiveClearing(api.pool, archive)
+  const [first] = await Promise.all([
+    search('storm', 8_000),
+    fails(t, 'the filling of the archive', writer.countDue(), 8_000),
+    fails(t, 'the clearing of removed articles', clearing.clear([1n]), 8_000),
+  ])
+  t.match(first, away)
+  const others = ['regen', 'wind', 'hagel', 'sneeuw'].map(word => search(word, 1_500))
+  for (const answer of await Promise.all(others)) t.match(answer, away, 'nobody waits again')
 })
 
 t.test('pg-boss gives up a server that accepts its connection and then says nothing', async t => {

@@ -3,8 +3,10 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { LRUCache } from 'lru-cache'
+import { ArchiveFailure } from '../../../search/archive/client.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { isTransient } from '../../../shared/postgres/pool.ts'
+import { CircuitOpen } from '../../../shared/resilience/circuit.ts'
 import { createSemaphore } from '../../../shared/resilience/semaphore.ts'
 import { NoPermit } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -173,9 +175,11 @@ export const refusePath: RequestHandler = (_request, _response, next) => {
  */
 function errorOf(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
-  // Postgres is away, or its disk is full.
+  // Postgres is away, or its disk is full; or the archive index does not answer.
   const headers = { 'Retry-After': String(RETRY_UNAVAILABLE) }
-  if (isTransient(thrown)) return new ApiError('service_unavailable', { headers, cause: thrown })
+  const isAway = [ArchiveFailure, CircuitOpen].some(kind => thrown instanceof kind)
+  if (isAway || isTransient(thrown))
+    return new ApiError('service_unavailable', { headers, cause: thrown })
   return new ApiError('internal_error', { cause: thrown })
 }
 
