@@ -179,14 +179,17 @@ function Welcome({
       <h2>{words.key.title}</h2>
       <p>{words.key.how}</p>
       <pre>
-        <code>
-          npm run keys -- create --name me --countries NL,BE,LU --history-days 365 --rate 60
-        </code>
+        <code>{CREATE_KEY}</code>
       </pre>
       <p>{words.key.started}</p>
     </main>
   )
 }
+
+/** In lines for a phone: a browser would break one within `--rate`. */
+const CREATE_KEY = `npm run keys -- create --name me \\
+  --countries NL,BE,LU \\
+  --history-days 365 --rate 60`
 
 /**
  * The form for a key. It tests the key before it closes, so that a wrong key can be corrected here.
