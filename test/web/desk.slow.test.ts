@@ -156,7 +156,7 @@ if (browserPath === undefined) {
       await picture(page, 'unsubscribe')
       t.strictSame(await axe(page), [])
       await page.goto(`${api.base}/searches`)
-      await page.getByText('new: 1 article, 1 text').waitFor()
+      await page.getByText('new: 1 article', { exact: true }).waitFor()
       t.match(await summary.innerText(), '· on')
       await page.getByRole('link', { name: 'Brussels' }).click()
       await page.getByText('Een nieuwe brug in Brussel').waitFor()

@@ -193,6 +193,12 @@ function Kept(props: {
   const said = inWords(stored, speech)
   const counted = (forms: Forms, n: number) =>
     say(forms, { n: `${number(n)}${news?.more ? '+' : ''}` }, n)
+  const found = [
+    ...(news === undefined ? [] : [counted(words.results.total, news.new)]),
+    ...(news === undefined || news.texts === news.new
+      ? []
+      : [counted(words.copies.texts, news.texts)]),
+  ]
   const moves: Record<string, 1 | -1> = { ArrowUp: -1, ArrowDown: 1 }
   return (
     <>
@@ -228,12 +234,7 @@ function Kept(props: {
           </a>
         )}
         {news !== undefined && news.new > 0 && (
-          <b class="pill fresh">
-            {say(words.kept.fresh, {
-              articles: counted(words.results.total, news.new),
-              texts: counted(words.copies.texts, news.texts),
-            })}
-          </b>
+          <b class="pill fresh">{say(words.kept.fresh, { found: found.join(', ') })}</b>
         )}
         <span class="row does">
           <Button
