@@ -239,14 +239,15 @@ if (browserPath === undefined) {
     await button(page, 'Remove: dagkoerier.exampel').click()
     await page.waitForURL(url => !url.search.includes('outlets'))
     const add = page.getByLabel('Add an outlet')
-    for (const [typed, domain] of [
-      ['dagkoerier.example', 'dagkoerier.example'],
-      ['Polderp', 'polderpost.example'],
+    for (const [typed, domain, name] of [
+      ['dagkoerier.example', 'dagkoerier.example', 'De Dagkoerier'],
+      ['Polderp', 'polderpost.example', 'Polderpost'],
     ] as const) {
       await add.fill(typed)
       await page.locator(`datalist option[value="${domain}"]`).waitFor({ state: 'attached' })
       await add.press('Enter')
-      await button(page, `Remove: ${domain}`).waitFor()
+      await button(page, `Remove: ${name}`).waitFor()
+      await page.locator('.chips').getByText(`Outlet: ${name}`).waitFor()
     }
     await page.waitForURL(/outlets=dagkoerier.example,polderpost.example/)
     await page.getByLabel('Name of the set').fill('My papers')
@@ -257,6 +258,14 @@ if (browserPath === undefined) {
     const rows = page.locator('.breakdown').first().locator('th button')
     await rows.nth(1).waitFor()
     t.strictSame((await rows.allInnerTexts()).sort(), ['De Dagkoerier', 'Polderpost'])
+    await button(page, 'Change its outlets').click()
+    await page.getByText('The set “My papers” changes when you save it.').waitFor()
+    t.equal(await page.getByLabel('Your sets').inputValue(), 'My papers')
+    await picture(page, 'set-changed')
+    await page.setViewportSize({ width: 360, height: 900 })
+    await picture(page, 'set-changed-360')
+    await button(page, 'Save the change').click()
+    await page.waitForURL(/outlets=My\+papers/)
     await page.goto(`${api.base}/searches`)
     await page.getByText('dagkoerier.example, polderpost.example').waitFor()
     await button(page, 'Remove: My papers').click()

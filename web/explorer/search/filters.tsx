@@ -8,6 +8,7 @@ import { beginOf, dayOf, daysBefore, endOf } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import { Choice, type FilterProps, Group, NameField, switched } from './fields.tsx'
 import { type Chip, chipsOf } from './in-words.ts'
+import { useOutletNames } from './outlet-names.ts'
 import type { Search } from './search.ts'
 
 /** All filters beside the words of the search. A change searches at once. */
@@ -119,7 +120,10 @@ function WhatOutletsSay(props: FilterProps) {
 }
 
 /** The active filters of a search, in the language of the page. */
-export const useChips = (search: Search): Chip[] => chipsOf(search, useSpeech())
+export function useChips(search: Search): Chip[] {
+  useOutletNames()
+  return chipsOf(search, useSpeech())
+}
 
 /** The active filters, each with a button that removes it. */
 export function ActiveFilters(props: {
@@ -133,9 +137,9 @@ export function ActiveFilters(props: {
   if (chips.length === 0) return null
   return (
     <ul class="row chips" aria-label={words.filters.on}>
-      {chips.map(({ text, off }) => (
+      {chips.map(({ text, title, off }) => (
         <li key={text}>
-          <button type="button" class="chip" onClick={() => onChange(off)}>
+          <button type="button" class="chip" title={title} onClick={() => onChange(off)}>
             <span class="unseen">{say(words.filters.remove, { name: '' })}</span>
             {text} <span aria-hidden="true">×</span>
           </button>

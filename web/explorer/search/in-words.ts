@@ -1,9 +1,12 @@
 import type { Speech } from '../../words/index.ts'
+import { outletName } from './outlet-names.ts'
 import { entriesOf, NEW_SEARCH, type Search } from './search.ts'
 
 /** An active filter: its text, and the change that removes it. */
 export interface Chip {
   text: string
+  /** The domain of an outlet whose name the text has. */
+  title?: string
   off: Partial<Search>
 }
 
@@ -45,7 +48,8 @@ export function chipsOf(search: Search, { words, date, say }: Speech): Chip[] {
     })),
     ...(outlet === '' ? [] : [{ text: named(filters.outlet, outlet), off: { outlet: '' } }]),
     ...entriesOf(outlets).map((one, _at, all) => ({
-      text: named(filters.outlet, one),
+      text: named(filters.outlet, outletName(one)),
+      title: one,
       off: { outlets: all.filter(other => other !== one).join() },
     })),
     ...(author === '' ? [] : [{ text: named(filters.author, author), off: { author: '' } }]),

@@ -6,6 +6,7 @@ import { saidOf } from '../../parts/failure-notice.tsx'
 import { ask, askFile, isListOf, isOneOf } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
 import { type Suggested, useSuggestions } from './fields.tsx'
+import { noteOutlet, outletName, useOutletNames } from './outlet-names.ts'
 import { entriesOf, isDomain, type Search } from './search.ts'
 
 /**
@@ -23,7 +24,10 @@ export function Outlets(props: {
   const domains = chosen.filter(isDomain)
   const { sets, wrong, save } = useSets(secret)
   const unknown = useUnknown(domains, secret)
+  useOutletNames()
   const [name, setName] = useState('')
+  /** The set whose outlets are being changed. */
+  const [changed, setChanged] = useState<string | null>(null)
   const choose = (entries: string[]) => onChange({ outlets: [...new Set(entries)].join() })
   const known = sets.find(
     one => chosen.includes(one.name.toLowerCase()) || chosen.includes(one.name),
@@ -37,9 +41,10 @@ export function Outlets(props: {
             <li key={one}>
               <Button
                 class="chip"
-                aria-label={say(words.filters.remove, { name: one })}
+                aria-label={say(words.filters.remove, { name: outletName(one) })}
+                title={one}
                 onClick={() => choose(chosen.filter(other => other !== one))}
-                text={`${one} ×`}
+                text={`${outletName(one)} ×`}
               />
             </li>
           ))}
@@ -53,8 +58,11 @@ export function Outlets(props: {
         <label>
           {words.sets.yours}
           <select
-            value={known?.name ?? ''}
-            onChange={event => choose(event.currentTarget.value ? [event.currentTarget.value] : [])}
+            value={known?.name ?? changed ?? ''}
+            onChange={event => {
+              setChanged(null)
+              choose(event.currentTarget.value ? [event.currentTarget.value] : [])
+            }}
           >
             <option value="" />
             {sets.map(one => (
@@ -68,6 +76,7 @@ export function Outlets(props: {
           class="link"
           onClick={() => {
             setName(known.name)
+            setChanged(known.name)
             choose(known.domains)
           }}
           text={words.sets.edit}
@@ -77,9 +86,12 @@ export function Outlets(props: {
         <form
           onSubmit={async event => {
             event.preventDefault()
-            if (await save(name, domains)) choose([name.trim()])
+            if (!(await save(name, domains))) return
+            setChanged(null)
+            choose([name.trim()])
           }}
         >
+          {changed !== null && <p role="status">{say(words.sets.changing, { name: changed })}</p>}
           <label>
             {words.sets.name}
             <input
@@ -89,7 +101,21 @@ export function Outlets(props: {
               onInput={event => setName(event.currentTarget.value)}
             />
           </label>
-          <button type="submit">{words.sets.save}</button>
+          <span class="row">
+            <button type="submit">
+              {name.trim() === changed ? words.sets.change : words.sets.save}
+            </button>
+            {changed !== null && (
+              <Button
+                class="quiet"
+                onClick={() => {
+                  setChanged(null)
+                  choose([changed])
+                }}
+                text={words.take.cancel}
+              />
+            )}
+          </span>
         </form>
       )}
       {wrong !== '' && (
@@ -195,8 +221,9 @@ function useUnknown(domains: string[], secret: string): string[] {
         const path = `/explore/suggestions?${new URLSearchParams({ field: 'outlet', q: domain })}`
         const answer = await ask(path, isListOf<Suggested>, { key: secret, signal })
         if (answer.kind === 'failure') return
-        const isThere = answer.value.data.some(one => one.outlet?.domain === domain)
-        setKnown(before => new Map(before).set(domain, isThere))
+        const there = answer.value.data.find(one => one.outlet?.domain === domain)
+        if (there?.outlet) noteOutlet(there.outlet)
+        setKnown(before => new Map(before).set(domain, there !== undefined))
       }
     },
     [all, secret],
