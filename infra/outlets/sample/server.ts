@@ -240,13 +240,14 @@ ${offer}</article>`
 
 /** Title, authors and date for machines, in the form that the outlet uses. */
 function metadataOf({ metadata }: SampleOutlet, text: SampleText, url: string): string {
-  const { title, publishedAt, authors, language } = text
+  const { title, section, publishedAt, authors, language } = text
   switch (metadata) {
     case 'json-ld': {
       const article = {
         '@context': 'https://schema.org',
         '@type': 'NewsArticle',
         headline: title,
+        articleSection: section,
         mainEntityOfPage: url,
         datePublished: publishedAt,
         inLanguage: language,
@@ -259,6 +260,7 @@ function metadataOf({ metadata }: SampleOutlet, text: SampleText, url: string): 
       return [
         ['og:title', title],
         ['og:url', url],
+        ['article:section', section],
         ['article:published_time', publishedAt.toISOString()],
         ...authors.map(name => ['article:author', name]),
       ]
