@@ -1,3 +1,4 @@
+import { ArchiveFailure } from '../search/archive/client.ts'
 import type { Doomed, Removal } from '../search/types.ts'
 import { addressKey } from '../shared/articles/address.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
@@ -122,8 +123,10 @@ async function finish(
     const why =
       error instanceof VectorFailure
         ? `Vectors are left, because Qdrant ${reasonOf(error)} (QDRANT_URL, QDRANT_API_KEY)`
-        : `Something is left beside them (${sentenceOf(error)})`
-    const failure = `No search shows what was taken out. ${why}: mend that, then run "npm run articles -- clear".`
+        : error instanceof ArchiveFailure
+          ? `Documents of the archive index are left (${sentenceOf(error)})`
+          : `Something is left beside them (${sentenceOf(error)})`
+    const failure = `No search shows what was taken out. ${why}: mend that, then run "npm run articles -- clear"; an embedder also clears it, within half an hour.`
     return { isListed: false, left, failure }
   }
 }

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { openArchiveClient } from '../../search/archive/client.ts'
 import { openArchiveStore } from '../../search/archive/state.ts'
-import { openArchiveClearing, openArchiveWriter } from '../../search/archive/writer.ts'
+import { openArchiveWriter } from '../../search/archive/writer.ts'
 import { openVectorSearch } from '../../services/api/semantic/vector-search.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
@@ -15,6 +15,7 @@ import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { startTestApi } from '../contract/api.ts'
 import { createTestDatabase } from '../database.ts'
+import { runScript } from '../script.ts'
 import { startWordModel } from '../semantic/word-model.ts'
 import { openDoor } from '../standbys/door.ts'
 import { openDeafHost } from './deaf-host.ts'
@@ -94,13 +95,18 @@ t.test('an archive index that does not answer is 503, and keeps no command waiti
   const shape = { size: 9n, recent: 0n, shards: 1, replicas: 0 }
   const writer = openArchiveWriter(api.pool, archive, shape)
   t.teardown(writer.close)
-  const clearing = openArchiveClearing(api.pool, archive)
-  const [first] = await Promise.all([
+  const { rows } = await api.pool.query<{ id: string }>('select id from articles')
+  const removing = runScript('articles', ['remove', rows[0]?.id ?? '', '--reason', 'asked'], {
+    DATABASE_URL: api.config.DATABASE_URL,
+    OPENSEARCH_URL: archive.nodes.join(),
+  })
+  const [first, removed] = await Promise.all([
     search('storm', 8_000),
+    withTimeLimit(removing, 20_000, () => 'still waits' as const),
     fails(t, 'the filling of the archive', writer.countDue(), 8_000),
-    fails(t, 'the clearing of removed articles', clearing.clear([1n]), 8_000),
   ])
   t.match(first, away)
+  t.match(removed, { code: 1, err: /of the archive index are left .*"npm run articles -- clear"/ })
   const others = ['regen', 'wind', 'hagel', 'sneeuw'].map(word => search(word, 1_500))
   for (const answer of await Promise.all(others)) t.match(answer, away, 'nobody waits again')
 })
