@@ -92,13 +92,16 @@ function takeInPoints(blocks: Block[], chosen: boolean[]): void {
     const before = (items[0] ?? 0) - 1
     const isAnnounced =
       chosen[before] === true &&
-      /(?:\S+\s+){3}\S+\s?:$/.test(blocks[before]!.text) &&
+      isAnnouncement(blocks[before]!.text) &&
       !READ_ALSO.test(blocks[before]!.text)
     if (isAnnounced || 2 * items.filter(at => chosen[at]).length >= items.length)
       for (const at of items)
         chosen[at] ||= blocks[at]!.text.length >= SHORTEST_POINT && !isChaff(blocks[at]!)
   }
 }
+
+const isAnnouncement = (text: string) =>
+  text.endsWith(':') && text.slice(0, -1).trim().split(/\s+/).length >= 4
 
 /** Fewest characters of a linked item, which may be a name. */
 const SHORTEST_POINT = 10
