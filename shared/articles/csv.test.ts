@@ -20,14 +20,17 @@ const article = {
   relevance: 0.5,
   first: 'a0',
   agencies: ['AFP', '=ANP'],
+  section: 'opinion',
+  kind: null,
+  access: 'paid',
 }
 
 t.test('CSV quotes what it must, and holds no formula', async t => {
   t.equal(
     csvLine(article, COLUMNS),
-    'a1,"\'=HYPERLINK(""http://evil.example"")",https://dagkoerier.example/1,"Een ""citaat"", en\neen regel",,,Ann; Bo,nl,NL,De Dagkoerier,,0.5,a0,AFP; \'=ANP\r\n',
+    'a1,"\'=HYPERLINK(""http://evil.example"")",https://dagkoerier.example/1,"Een ""citaat"", en\neen regel",,,Ann; Bo,nl,NL,De Dagkoerier,,0.5,a0,AFP; \'=ANP,opinion,,paid\r\n',
   )
-  t.equal(csvHead(COLUMNS).split(',').length, 14)
+  t.equal(csvHead(COLUMNS).split(',').length, 17)
 })
 
 t.test('a spreadsheet that begins cells at semicolons finds no formula either', async t => {
