@@ -75,8 +75,14 @@ const FAULTS = `
   union all
   select 'secrets', 'the secret "' || name || '" is lost'
     from (values ('cursor', exists (select from rate_windows)),
-                 ('feeds', exists (select from search_feeds))) needed (name, is_used)
-   where is_used and not exists (select from secrets s where s.name = needed.name)`
+                 ('feeds', exists (select from search_feeds)),
+                 ('refusals', exists (select from refusals))) needed (name, is_used)
+   where is_used and not exists (select from secrets s where starts_with(s.name, needed.name))
+  union all
+  select 'alerts', 'a refusal of ' || key_id || ' has no hash of an address, or of one of its links'
+    from refusals where length(hash) <> 32 or 32 <> any (select length(link) from unnest(links) link)
+  union all
+  select 'identity', 'the installation has no row' where not exists (select from installation)`
 
 /** Compares feeds, alerts and secrets with what they follow from. */
 export const verifyDesk = async ({ pool, report }: Looking): Promise<void> => {

@@ -27,6 +27,11 @@ export async function verifyVectors({ pool, report, config, signal }: Looking): 
   if (!serving) return
   if (filling)
     report.notes.push(`Vectors of ${filling.name} were not compared: no search uses them yet.`)
+  if (serving.recipe !== RECIPE && filling?.recipe !== RECIPE)
+    report.found(
+      'meaning',
+      `${serving.name} is of the recipe ${serving.recipe}, and this version has ${RECIPE}: npm run reembed -- --all`,
+    )
   const vectors = openVectorStore(config)
   try {
     await compareAll(pool, vectors, serving.name, report, signal)

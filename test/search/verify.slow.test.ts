@@ -318,6 +318,10 @@ const slow = cases(`
   copies | a group of nobody waits | insert into copies_due values (900)
   vectors | nothing serves | update vector_collections set state = 'retired'
   identity | asked for again by another number | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into second_looks (id, outlet_no, looked_at, seq) select ${idOf(2)}, outlet_no, now(), 7 from outlets
+  meaning | another recipe | update vector_collections set recipe = 9
+  alerts | a refusal of nobody | insert into refusals (hash, key_id, links) values ('', 'x', array[sha256('')])
+  secrets | refusals without their secret | insert into refusals (hash, key_id, links) values (sha256(''), 'x', array[sha256('')])
+  identity | no installation | delete from installation
   names | a name | update publishers set name = 'Ander Blad' where domain = 'krant1.example'
 `)
 
