@@ -41,6 +41,20 @@ export function createPace(
   }
 }
 
+/** Works on one value after the other, and rests between them. */
+export async function eachIn<A, T>(
+  pace: Pace,
+  all: readonly A[],
+  work: (one: A) => T,
+): Promise<T[]> {
+  const done: T[] = []
+  for (const one of all) {
+    done.push(work(one))
+    if (pace.isDue()) await pace.rest()
+  }
+  return done
+}
+
 /** Called between small pieces of work. It may make the thread rest. */
 export type Brake = () => void
 

@@ -52,6 +52,7 @@ import {
   type NoteError,
   notesOf,
   type Sender,
+  type TurnedBody,
 } from './http/answer.ts'
 import type { Readiness } from './http/health.ts'
 import type { SemanticSearch } from './semantic/query.ts'
@@ -252,7 +253,11 @@ export interface Tools extends Parts {
   charge(response: Response): Promise<void>
 }
 
-type Operation = (asking: Asking, request: Request, response: Response) => Promise<Answer>
+type Operation<Body = Buffer> = (
+  asking: Asking,
+  request: Request,
+  response: Response,
+) => Promise<Answer<Body>>
 
 async function askingOf(tools: Tools, request: Request, response: Response): Promise<Asking> {
   const { id, plan } = accessOf(response).key
@@ -267,7 +272,7 @@ async function askingOf(tools: Tools, request: Request, response: Response): Pro
  * Runs an operation. First it checks that the month has a request left, then the operation answers.
  * Only a good answer is charged.
  */
-function operate(tools: Tools, answer: Operation): RequestHandler {
+function operate(tools: Tools, answer: Operation<TurnedBody>): RequestHandler {
   return async (request, response) => {
     checkQuota(response)
     const asking = await askingOf(tools, request, response)

@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto'
-import type { Pace } from '../../../search/index.ts'
+import { eachIn, type Pace } from '../../../search/index.ts'
 import type { CitedNumber } from '../../../shared/desk/citations.ts'
 import { type Said, saidHash } from '../../../shared/desk/cited-removals.ts'
 import type { Reach } from '../../../shared/plans/reach.ts'
@@ -61,20 +61,6 @@ export const CITED_PAGE = 500
 export interface CitedLine extends CitedNumber {
   id: string
   line: string
-}
-
-/** Works on one article after the other, and rests between them. */
-export async function eachIn<A, T>(
-  pace: Pace,
-  all: readonly A[],
-  work: (one: A) => T,
-): Promise<T[]> {
-  const done: T[] = []
-  for (const one of all) {
-    done.push(work(one))
-    if (pace.isDue()) await pace.rest()
-  }
-  return done
 }
 
 /** How many values are sorted without a rest. */

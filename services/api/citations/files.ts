@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Request, Response } from 'express'
+import { eachIn } from '../../../search/index.ts'
 import { csvHead, csvLine, csvRecord } from '../../../shared/articles/csv.ts'
 import { type Citation, readCited } from '../../../shared/desk/citations.ts'
 import {
@@ -15,7 +16,7 @@ import { COSTS } from '../access/costs.ts'
 import type { Searches } from '../articles/find.ts'
 import type { ShownArticle } from '../articles/shown-article.ts'
 import type { ArticleObject } from '../contract/resources.ts'
-import { eachIn, headOf, objectOf } from './citation.ts'
+import { headOf, objectOf } from './citation.ts'
 import { bibtexOf, FORMATS, type Format, risOf, TYPES, workOf } from './formats.ts'
 import { addressOf, citationObject } from './page.ts'
 

@@ -18,19 +18,28 @@ const ROW: ArticleRow = {
 }
 const PAGE = 'https://news.example/?q=brug&country=NL&search_in=title'
 
-function feed(
+let rests = 0
+/** A pace by which work rests at each occasion. */
+const PACE = {
+  isDue: () => true,
+  async rest() {
+    rests++
+  },
+}
+
+async function feed(
   format: 'atom' | 'json',
   rows: Partial<ArticleRow>[],
   title = 'Bruggen',
   search = 'q=brug&country=NL',
 ) {
   const articles = rows.map(row => ({ ...SHOWN_ARTICLES.make({ ...ROW, ...row }), relevance: 0.5 }))
-  const content = otherFormat(format, IDENTITY, { title, search, articles })
-  return { ...content, text: content.body(content.untagged()).toString() }
+  const content = otherFormat(format, IDENTITY, { title, search, articles }, work => work(PACE))
+  return { ...content, text: String(await content.body(content.untagged())) }
 }
 
 t.test('Atom holds what the article object holds', async t => {
-  const { text, contentType } = feed('atom', [
+  const { text, contentType } = await feed('atom', [
     {},
     { authors: [] },
     { authors: ROW.authors.slice(1) },
@@ -66,7 +75,7 @@ t.test('Atom holds what the article object holds', async t => {
 })
 
 t.test('JSON Feed holds what the article object holds', async t => {
-  const { text, contentType } = feed('json', [{}, { authors: ROW.authors.slice(1) }])
+  const { text, contentType } = await feed('json', [{}, { authors: ROW.authors.slice(1) }])
   t.equal(contentType, 'application/feed+json; charset=utf-8')
   t.match(parseJsonFeed(JSON.parse(text)), {
     title: 'Bruggen',
@@ -94,14 +103,14 @@ t.test('what is null is left out, and a feed without articles stays the same', a
     snippet: null,
     outlet: { name: null, domain: null },
   }
-  const [entry] = parseAtomFeed(feed('atom', [bare]).text).entries ?? []
+  const [entry] = parseAtomFeed((await feed('atom', [bare])).text).entries ?? []
   t.match(entry, { updated: '2026-11-20T09:00:00.000Z', categories: [{ term: 'NL' }] })
   for (const name of ['published', 'authors', 'summary'])
     t.notOk(Object.hasOwn(entry ?? {}, name), name)
-  const [item] = JSON.parse(feed('json', [bare]).text).items
+  const [item] = JSON.parse((await feed('json', [bare])).text).items
   t.equal(item.content_html, '', 'JSON Feed requires it')
   for (const name of ['date_published', 'author']) t.notOk(name in item, name)
-  t.match(parseAtomFeed(feed('atom', []).text), { updated: '1970-01-01T00:00:00.000Z' })
+  t.match(parseAtomFeed((await feed('atom', [])).text), { updated: '1970-01-01T00:00:00.000Z' })
 })
 
 t.test('whatever texts hold, both formats parse and give them back', async t => {
@@ -111,18 +120,26 @@ t.test('whatever texts hold, both formats parse and give them back', async t => 
   const read = (html = '') =>
     html.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
   const flat = (raw: string) => kept(raw).replace(/\r\n?/g, '\n').trim()
-  fc.assert(
-    fc.property(text, text, text, (title, name, snippet) => {
+  await fc.assert(
+    fc.asyncProperty(text, text, text, async (title, name, snippet) => {
       const row = { title, snippet, authors: [{ id: 'p', name }], outlet: { name, domain: name } }
-      const [entry] = parseAtomFeed(feed('atom', [row], title).text).entries ?? []
+      const [entry] = parseAtomFeed((await feed('atom', [row], title)).text).entries ?? []
       t.equal(entry?.links?.[0]?.href, ROW.url)
       t.equal(read(entry?.title?.value).trim(), flat(title))
-      const json = JSON.parse(feed('json', [row], title).text)
+      const json = JSON.parse((await feed('json', [row], title)).text)
       t.same([json.title, json.items[0].title], [kept(title), kept(title) || undefined])
     }),
     { numRuns: 300 },
   )
   const [entry] =
-    parseAtomFeed(feed('atom', [{ title: ']]> &amp; <i>A & B</i>' }]).text).entries ?? []
+    parseAtomFeed((await feed('atom', [{ title: ']]> &amp; <i>A & B</i>' }])).text).entries ?? []
   t.equal(read(entry?.title?.value), ']]> &amp; <i>A & B</i>')
+})
+
+t.test('other keys have their turn after each article', async t => {
+  for (const format of ['atom', 'json'] as const) {
+    rests = 0
+    await feed(format, [{}, {}, {}])
+    t.equal(rests, 3, format)
+  }
 })

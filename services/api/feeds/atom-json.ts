@@ -1,11 +1,13 @@
 import { Feed, type Item } from 'feed'
+import { eachIn, type Pace } from '../../../search/index.ts'
 import { pageOf } from '../../../shared/desk/searches.ts'
+import type { WithPermit } from '../access/access.ts'
 import type { Asking } from '../articles/find.ts'
 import { digestOf, type Listed } from '../articles/shown-article.ts'
 import { LIMITS } from '../contract/parameters.ts'
 import { readSearch } from '../contract/request.ts'
 import type { ArticleObject } from '../contract/resources.ts'
-import type { Answer, Content } from '../http/answer.ts'
+import type { Answer, Content, TurnedBody } from '../http/answer.ts'
 import { FEED_FORMATS, type FeedFormat } from './feed-address.ts'
 import { aboutSearch, carried, type FeedIdentity, findForFeed, rssOf } from './rss.ts'
 
@@ -26,7 +28,7 @@ export async function answerSearchFeed(
   asking: Asking,
   identity: FeedIdentity,
   { format, title, search }: AskedFeed,
-): Promise<Answer> {
+): Promise<Answer<TurnedBody>> {
   const found = await findForFeed(
     { ...asking, rawQuery: search },
     readSearch,
@@ -35,7 +37,12 @@ export async function answerSearchFeed(
   const content =
     format === 'rss'
       ? rssOf(asking.searches.index, identity, found, { title })
-      : otherFormat(format, identity, { title, search, articles: found.rows })
+      : otherFormat(
+          format,
+          identity,
+          { title, search, articles: found.rows },
+          asking.searches.withPermit,
+        )
   return { ...content, ...aboutSearch(found) }
 }
 
@@ -46,13 +53,15 @@ interface FoundFeed extends Omit<AskedFeed, 'format'> {
 
 /**
  * A feed as Atom (RFC 4287) or JSON Feed 1, written by the package `feed`. Like our RSS, it holds
- * no time of writing, and not its own address, which is a secret.
+ * no time of writing, and not its own address, which is a secret. To write it takes longer than the
+ * search, so the key has its turn for each article.
  */
 export function otherFormat(
   format: 'atom' | 'json',
   identity: FeedIdentity,
   found: FoundFeed,
-): Content {
+  withPermit: WithPermit,
+): Content<Promise<Buffer>> {
   const { serviceName, publicUrl, namespace } = identity
   const { title, search, articles } = found
   return {
@@ -67,19 +76,28 @@ export function otherFormat(
       digestOf(articles, ({ pieces }) => pieces.json),
     ]),
     untagged: () => publicUrl,
-    body: publicUrl => Buffer.from(WRITERS[format]({ ...identity, publicUrl }, found)),
+    body: publicUrl =>
+      withPermit(async pace =>
+        Buffer.from(await WRITERS[format]({ ...identity, publicUrl }, found, pace)),
+      ),
   }
 }
 
 const WRITERS = { atom: writeAtom, json: writeJson }
 
+const END_OF_ATOM = '\n</feed>'
+
 /**
  * Writes Atom. The package `feed` does not escape an `&amp;` in a text, so we escape each `&`
- * before. The package writes titles and summaries as HTML.
+ * before. The package writes titles and summaries as HTML. It writes a feed in one step, so we let
+ * it write each article as a feed, from which we cut the head and the end.
  */
-function writeAtom(identity: FeedIdentity, found: FoundFeed): string {
+async function writeAtom(identity: FeedIdentity, found: FoundFeed, pace: Pace): Promise<string> {
   const feed = emptyFeed(identity, found, escapeAmpersand, true)
-  for (const article of articlesOf(found)) {
+  const head = feed.atom1().slice(0, -END_OF_ATOM.length)
+  const entries = await eachIn(pace, found.articles, listed => {
+    const article = articleOf(listed)
+    feed.items = []
     feed.addItem({
       ...itemOf(article),
       id: `urn:perscope:${encodeURIComponent(article.id)}`,
@@ -90,16 +108,18 @@ function writeAtom(identity: FeedIdentity, found: FoundFeed): string {
       ),
       category: categoriesOf(identity.namespace, article),
     })
-  }
-  return feed.atom1()
+    return feed.atom1().slice(head.length, -END_OF_ATOM.length)
+  })
+  return `${head}${entries.join('')}${END_OF_ATOM}`
 }
 
 /**
  * Writes JSON Feed. Fields for which JSON Feed has no member stand in the extension `_perscope`.
  */
-function writeJson(identity: FeedIdentity, found: FoundFeed): string {
+async function writeJson(identity: FeedIdentity, found: FoundFeed, pace: Pace): Promise<string> {
   const feed = emptyFeed(identity, found, text => text, false)
-  for (const article of articlesOf(found)) {
+  await eachIn(pace, found.articles, listed => {
+    const article = articleOf(listed)
     const { outlet, country, language, relevance } = article
     feed.addItem({
       ...itemOf(article),
@@ -111,7 +131,7 @@ function writeJson(identity: FeedIdentity, found: FoundFeed): string {
       ),
       extensions: [{ name: '_perscope', objects: { outlet, country, language, relevance } }],
     })
-  }
+  })
   return feed.json1()
 }
 
@@ -143,16 +163,13 @@ function emptyFeed(
   })
 }
 
-/**
- * The articles, with their fields read from their JSON, without characters that XML cannot carry.
- */
-const articlesOf = ({ articles }: FoundFeed): ArticleObject[] =>
-  articles.map(({ pieces, relevance }) => {
-    const article: ArticleObject = JSON.parse(pieces.json.bytes.toString(), (_name, value) =>
-      typeof value === 'string' ? carried(value) : value,
-    )
-    return relevance === undefined ? article : { ...article, relevance }
-  })
+/** An article, with its fields read from its JSON, without characters that XML cannot carry. */
+function articleOf({ pieces, relevance }: Listed): ArticleObject {
+  const article: ArticleObject = JSON.parse(pieces.json.bytes.toString(), (_name, value) =>
+    typeof value === 'string' ? carried(value) : value,
+  )
+  return relevance === undefined ? article : { ...article, relevance }
+}
 
 function itemOf({
   url,

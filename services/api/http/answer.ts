@@ -21,7 +21,7 @@ import { boundLines, isAnybodys } from './observe.ts'
  */
 
 /** A successful answer, without headers and status. */
-export interface Content {
+export interface Content<Body = Buffer> {
   contentType: string
   /** All of the answer except `untagged`; the ETag is its hash. */
   tagged: string
@@ -30,11 +30,14 @@ export interface Content {
   /** Makes the part of the body that the ETag does not cover, as the cursor (decision 8). */
   untagged(): string
   /** Makes the body. A 304 needs none. */
-  body(untagged: string): Buffer
+  body(untagged: string): Body
 }
 
+/** A body that may take turns with the work of other keys while it is made. */
+export type TurnedBody = Buffer | Promise<Buffer>
+
 /** A successful answer of an operation that searches. */
-export interface Answer extends Content {
+export interface Answer<Body = Buffer> extends Content<Body> {
   search: SearchMode
   /** ms that the search took. */
   searchMs: number
@@ -70,7 +73,7 @@ export const jsonContent = (body: string): Content =>
 export type Sender = (
   request: Request,
   response: Response,
-  answer: Content,
+  answer: Content<TurnedBody>,
   beforeHeaders: () => Promise<void>,
 ) => Promise<undefined>
 
@@ -110,13 +113,13 @@ const SMALL = 1_024
 
 async function bodyFor(
   request: Request,
-  answer: Content,
+  answer: Content<TurnedBody>,
   etag: string,
   compressor: Compressor,
 ): Promise<Body> {
   const encoding = encodingFor(request.headers['accept-encoding'])
   if (encoding === null)
-    return { bytes: answer.body(answer.untagged()), encoding, isLengthKnown: true }
+    return { bytes: await answer.body(answer.untagged()), encoding, isLengthKnown: true }
   // HEAD needs no body, so none is made. Without a body, the length of its compressed form is
   // unknown, so no length is sent (RFC 9110 §8.6).
   if (request.method === 'HEAD') return { bytes: NOTHING, encoding: null, isLengthKnown: false }
@@ -124,7 +127,7 @@ async function bodyFor(
   const key = `${encoding} ${etag} ${untagged}`
   const kept = compressor.kept(key)
   if (kept !== undefined) return { bytes: kept, encoding, isLengthKnown: false }
-  const bytes = answer.body(untagged)
+  const bytes = await answer.body(untagged)
   if (bytes.length < SMALL) return { bytes, encoding: null, isLengthKnown: true }
   return { bytes: await compressor.compress(key, encoding, bytes), encoding, isLengthKnown: false }
 }
