@@ -181,6 +181,7 @@ function takeInAlike(blocks: Block[], chosen: boolean[], own: Element | null): v
         isBetween(block, known)
   }
 }
+const isPoint = (block: Block) => isProse(block) || isItem(block)
 const isItem = ({ element }: Block) =>
   [...upwards(element)].slice(0, 3).some(({ name }) => name === 'li')
 
@@ -276,25 +277,44 @@ function takeInSections(blocks: Block[], chosen: boolean[], own: Element | null)
   }
 }
 
-/** The fewest headings of a list of cards that lead elsewhere. */
+/** The fewest headings or labels of one look in a list of cards. */
 const CARDS = 3
 
 /**
- * Adds the headings of a list of products or places, which are links, each with sentences below it
- * that are the article's.
+ * Adds the headings of a list of products or places, which are links, and the labels of its cards,
+ * each with sentences or points below it that are the article's. Labels may follow each other.
  */
 function takeInCards(blocks: Block[], chosen: boolean[]): void {
-  const heads = [...blocks.entries()].filter(
-    ([at, block]) =>
-      isHeading(block) &&
-      linkShare(block) > 0.6 &&
-      chosen[at + 1] === true &&
-      !isHeading(blocks[at + 1]!) &&
-      chosen.lastIndexOf(true, at) >= 0,
-  )
-  const alike = Object.groupBy(heads, ([, block]) => likeness(block))
+  const first = chosen.indexOf(true)
+  const heads: number[] = []
+  // Backwards, because a label comes in with what stands below it.
+  for (let at = blocks.length - 2; first >= 0 && at > first; at -= 1) {
+    const block = blocks[at]!
+    const below = blocks[at + 1]!
+    if (chosen[at] || isHeading(below)) continue
+    const isChosen = chosen[at + 1] === true
+    const isHead = isHeading(block)
+      ? isChosen && linkShare(block) > 0.6
+      : (heads.at(-1) === at + 1 || (isChosen && isPoint(below))) &&
+        isLabel(block, below, blocks[first]!)
+    if (isHead) heads.push(at)
+  }
+  const alike = Object.groupBy(heads, at => likeness(blocks[at]!))
   for (const group of Object.values(alike))
-    if (group !== undefined && group.length >= CARDS) for (const [at] of group) chosen[at] = true
+    if (group !== undefined && group.length >= CARDS) for (const at of group) chosen[at] = true
+}
+
+/** Whether a block is a short line in a small box with the block below it, without the opening. */
+function isLabel(block: Block, { element: below }: Block, { element: opening }: Block): boolean {
+  const box = [...upwards(block.element)].slice(1, 4).find(around => isWithin(below, around))
+  return (
+    box !== undefined &&
+    !isWithin(opening, box) &&
+    block.text.length < SHORT &&
+    linkShare(block) === 0 &&
+    hasClass(block) &&
+    !isChaff(block)
+  )
 }
 
 /** Tag and class of a block's element and of its parent. */
@@ -355,14 +375,19 @@ const SIGNATURE =
   /^\p{Lu}[\p{L}.'’-]{0,30}(?:\s[\p{L}.'’-]{1,30}){1,4},\s\p{Lu}[\p{L}'’() -]{1,40}$/u
 const PARAGRAPHS = new Set(['p', 'li', 'td', 'blockquote'])
 
-/** Drops short lines outside of paragraphs, which are labels, captions or credits. */
+/**
+ * Drops short lines outside of paragraphs and headings, which are labels, captions or credits. A
+ * question stays, because its answer may follow.
+ */
 function dropShortLines(blocks: Block[], chosen: boolean[]): void {
   for (const [at, block] of blocks.entries()) {
-    if (!LINES.has(block.element.name) && !isProse(block) && block.text.length < 80)
-      chosen[at] = false
+    const isLine = LINES.has(block.element.name) || isHeading(block) || block.text.endsWith('?')
+    if (!isLine && !isProse(block) && block.text.length < SHORT) chosen[at] = false
   }
 }
-const LINES = new Set('p li h2 h3 h4 h5 h6 blockquote pre td th dd dt'.split(' '))
+const LINES = new Set('p li blockquote pre td th dd dt'.split(' '))
+/** A line with this many characters is no label. */
+const SHORT = 80
 
 /** The most characters of a teaser without its heading. */
 const TEASER = 400

@@ -391,7 +391,26 @@ t.test('what stands between the sentences of the text belongs to it', t => {
   const step = 'Eerst pompt de aannemer het water weg, wat volgens hem twee dagen en nachten duurt.'
   const cells = ['Dorp', 'Hoogte', 'Thorn', '40 cm', 'Kessenich', '60 cm']
   const row = (from: number) => `<tr><td>${cells.slice(from, from + 2).join('</td><td>')}</td></tr>`
+  const dorpen = ['Thorn', 'Kessenich', 'Roosteren']
+  const said = (dorp: string) => `In ${dorp} begint de aannemer nog dit jaar aan een hogere dijk.`
+  const cards = (count: number) =>
+    dorpen
+      .slice(0, count)
+      .map(
+        (dorp, at) =>
+          `<div><div class="naam">${dorp}</div><div class="naam">${at} km</div><p>${said(dorp)}</p></div>`,
+      )
+      .join('')
+  const photos = dorpen.map(dorp => `<div class="f">${dorp}</div><p>${said(dorp)}</p>`).join('')
   const cases: [string, string[]][] = [
+    [cards(3), dorpen.flatMap((dorp, at) => [dorp, `${at} km`, said(dorp)])],
+    [cards(1), dorpen.slice(0, 1).map(said)],
+    [photos, dorpen.map(said)],
+    [
+      `<details><summary>Wanneer precies?</summary><p>${step}</p></details>`,
+      ['Wanneer precies?', step],
+    ],
+    ['<h2><div>Sneller dan vroeger</div></h2>', ['Sneller dan vroeger']],
     [
       `<p>Twee wegen blijven open:</p>${list}`,
       ['Twee wegen blijven open:', 'De weg langs de kerk', 'Brug bij Thorn'],
