@@ -196,7 +196,7 @@ t.test('a file that cannot be used changes nothing and names what is wrong', asy
   t.match(await outlets('sync', '/does/not/exist'), { code: 1, err: /no such file/ })
   t.match(await outlets('paint'), {
     code: 2,
-    err: /sync FILE, add FILE, remove DOMAIN, rename OLD NEW, list, rights/,
+    err: /sync FILE, add FILE, remove DOMAIN, rename OLD NEW, list, back DOMAIN, rights/,
   })
 })
 
