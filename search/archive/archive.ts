@@ -448,7 +448,8 @@ function fieldOf(term: string): { field: 'title' | 'terms' | 'publisher'; value:
 }
 
 /**
- * The conditions on times and `seq`.
+ * The conditions on times and `seq`. `within` is not among them, because OpenSearch compares two
+ * fields only by a script, which a server may refuse. So the archive finds older articles too.
  *
  * @param extents of all indices of the request. A condition that all their articles meet is left
  *   out.

@@ -48,6 +48,7 @@ const questions = fc.record({
     published: span,
     undatedSince: fc.option(time, { nil: null }),
     ingested: fc.option(span, { nil: null }),
+    within: fc.option(time, { nil: null }),
   }),
   watermark: fc.bigInt({ min: 90n, max: 260n }),
   above: fc.bigInt({ min: 0n, max: 260n }),
@@ -91,6 +92,10 @@ function isAllowed(article: SegmentArticle, { bounds, watermark, above }: Asked)
   return (
     inTime &&
     (bounds.ingested === null || (ingested !== null && within(ingested, bounds.ingested))) &&
+    (bounds.within === null ||
+      published === null ||
+      ingested === null ||
+      published >= ingested - bounds.within) &&
     seq <= watermark &&
     seq > above
   )

@@ -234,7 +234,8 @@ export function passingPart(
   const { published, undated } = segment
   const ingested = allIngested ? segment.ingested : null
   if (segment.last > watermark || segment.first <= above) return null
-  if (published !== null && !isWithin(published, bounds.published)) return null
+  if (published !== null && (bounds.within !== null || !isWithin(published, bounds.published)))
+    return null
   if (bounds.ingested !== null && (ingested === null || !isWithin(ingested, bounds.ingested)))
     return null
   if (undated === 0) return 'all'
@@ -300,9 +301,9 @@ function testsOf(
   filter: DocFilter,
 ): ((doc: number) => boolean)[] {
   const { bounds, watermark, above } = filter
-  const { ingested, allIngested, offsets } = columns
+  const { published, ingested, allIngested, offsets } = columns
   const tests: ((doc: number) => boolean)[] = []
-  const span = bounds.ingested
+  const { ingested: span, within } = bounds
   if (
     span !== null &&
     !(allIngested && segment.ingested!.first >= span.from && segment.ingested!.last < span.to)
@@ -310,6 +311,7 @@ function testsOf(
     // Comparisons with NaN, the missing time, are false.
     tests.push(doc => ingested[doc]! >= span.from && ingested[doc]! < span.to)
   }
+  if (within !== null) tests.push(doc => !(published[doc]! < ingested[doc]! - within))
   if (segment.last > watermark) {
     const visible = Number(watermark - segment.first)
     tests.push(doc => offsets[doc]! <= visible)

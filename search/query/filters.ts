@@ -31,6 +31,11 @@ export interface ArticleFilter {
   access: Access | null
   reach: Reach
   ingestedAfter: Date | null
+  /**
+   * An article may have been published at most so many ms before it was ingested; null or absent:
+   * at any time. Passes without one of the two times.
+   */
+  publishedWithin?: number | null
 }
 
 /** With these filters, every article within the reach matches. */
@@ -156,8 +161,9 @@ const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
         isWithin(bounds, published ?? Number.NaN, ingested ?? Number.NaN)
     },
   },
-  // `timeBoundsOf` reads this filter together with the reach.
+  // `timeBoundsOf` reads these filters together with the reach.
   ingestedAfter: { inIndex: byTimeBounds, onArticle: () => null },
+  publishedWithin: { inIndex: byTimeBounds, onArticle: () => null },
 }
 
 const DEFINITIONS = Object.values(FILTERS)
@@ -200,6 +206,7 @@ export type Sort = Axis | 'relevance'
 interface TimeFilter {
   reach: Reach
   ingestedAfter: Date | null
+  publishedWithin?: number | null
   sort: Sort
 }
 
@@ -230,9 +237,16 @@ export interface TimeBounds {
   undatedSince: number | null
   /** null: the time of ingestion does not count, and may be missing. */
   ingested: TimeSpan | null
+  /** ms from publication to ingestion at most, where an article has both times; null: any. */
+  within: number | null
 }
 
-export function timeBoundsOf({ reach, ingestedAfter, sort }: TimeFilter): TimeBounds {
+export function timeBoundsOf({
+  reach,
+  ingestedAfter,
+  publishedWithin = null,
+  sort,
+}: TimeFilter): TimeBounds {
   const { historyStart, publishedAfter, publishedBefore } = reach
   const from = Math.max(historyStart.getTime(), publishedAfter?.getTime() ?? -Infinity)
   // Times have milliseconds, so "up to and including" is "before the next millisecond".
@@ -246,6 +260,7 @@ export function timeBoundsOf({ reach, ingestedAfter, sort }: TimeFilter): TimeBo
     undatedSince:
       publishedAfter === null && publishedBefore === null ? historyStart.getTime() : null,
     ingested: needsIngested ? { from: ingestedAfter?.getTime() ?? -Infinity, to: Infinity } : null,
+    within: publishedWithin,
   }
 }
 
@@ -256,13 +271,14 @@ export function timeBoundsOf({ reach, ingestedAfter, sort }: TimeFilter): TimeBo
  * @returns null: no article can lie within the bounds
  */
 export function cutToDays(
-  { published, undatedSince, ingested }: TimeBounds,
+  { published, undatedSince, ingested, within }: TimeBounds,
   days: Record<Axis, TimeSpan | null>,
 ): TimeBounds | null {
   const bounds: TimeBounds = {
     published: cut(published, days.published_at),
     undatedSince,
     ingested: ingested && cut(ingested, days.ingested_at),
+    within,
   }
   if (isEmpty(bounds.published) && undatedSince === null) return null
   if (bounds.ingested !== null && isEmpty(bounds.ingested)) return null
@@ -281,12 +297,13 @@ const cut = (span: TimeSpan, days: TimeSpan | null): TimeSpan =>
  * @param entered its time of ingestion; NaN: it has none
  */
 export function isWithin(
-  { published, undatedSince, ingested }: TimeBounds,
+  { published, undatedSince, ingested, within }: TimeBounds,
   at: number,
   entered: number,
 ): boolean {
   if (Number.isNaN(at)) {
     if (undatedSince === null || !(entered >= undatedSince)) return false
   } else if (at < published.from || at >= published.to) return false
+  if (within !== null && at < entered - within) return false
   return ingested === null || (entered >= ingested.from && entered < ingested.to)
 }

@@ -28,12 +28,15 @@ async function begin(test: Pick<Test, 'teardown'>, ...titles: string[]) {
   test.teardown(() => pool.end())
   const { key } = await createKey(own, 'test', PLAN)
   const { id } = (await keepSearch(own, key.id, { name: 'Bruggen', search: 'q=brug' }))!
-  await putAlert(own, key.id, id, {
-    to: 'http://127.0.0.1:9/',
-    when: 'at once',
-    zone: 'UTC',
-    language: 'en' as const,
-  })
+  const put = (withinDays: number | null, when = 'at once') =>
+    putAlert(own, key.id, id, {
+      to: 'http://127.0.0.1:9/',
+      when,
+      zone: 'UTC',
+      language: 'en',
+      withinDays,
+    })
+  await put(null)
   const { indexer, write } = openTestWriter(own, 3_600_000)
   await write(titles.map((title, at) => newArticle(at, { title })))
   await indexer.close()
@@ -53,7 +56,7 @@ async function begin(test: Pick<Test, 'teardown'>, ...titles: string[]) {
     const isDone = async () => (await messages()).length > 0 || (await database.count(isLooked)) > 0
     await until(isDone, 20_000).finally(telling.close)
   }
-  return { pool: own, key, id, index, messages, place, tell }
+  return { pool: own, key, id, put, index, messages, place, tell }
 }
 
 t.test('a search that changes withdraws what waits, and keeps its place', async t => {
@@ -131,4 +134,51 @@ t.test('a burst is searched once, and told whole', async t => {
   )
   t.equal(searches, 1)
   t.equal(await place(), 250n)
+})
+
+const ofDaysAgo = (number: number, days: number) =>
+  newArticle(number, { title: 'brug', publishedAt: new Date(Date.now() - days * 86_400_000) })
+
+t.test('what is new is told behind all that came late, and it alone counts', async t => {
+  const { pool, put, tell } = await begin(t)
+  const { indexer, write } = openTestWriter(pool, 3_600_000)
+  t.teardown(() => indexer.close())
+  // More than one search looks at.
+  for (let from = 0; from < 10_500; from += 3_500)
+    await write(Array.from({ length: 3_500 }, (_, at) => ofDaysAgo(from + at, 31)))
+  const written = await write([ofDaysAgo(10_500, 29), ofDaysAgo(10_501, 0)])
+  for (const when of ['03:00', 'at once']) {
+    await put(30, when)
+    await pool.query('update search_alerts set due_at = now()')
+    await tell()
+    const { rows } = await pool.query<{ id: string }>(
+      'select id, more, found from alert_messages m join articles a on a.seq = any (m.seqs) order by a.seq',
+    )
+    t.same(
+      rows,
+      written.map(one => ({ id: one!.id, more: 0, found: 2 })),
+      when,
+    )
+    await pool.query('delete from alert_messages')
+  }
+})
+
+t.test('other days are another question: what waits is withdrawn, and found anew', async t => {
+  const { pool, put, messages, place, tell } = await begin(t)
+  const { indexer, write } = openTestWriter(pool, 3_600_000)
+  t.teardown(() => indexer.close())
+  await write(Array.from({ length: 151 }, (_, at) => ofDaysAgo(at, at === 130 ? 0 : 31)))
+  await tell()
+  const [{ id: first, seqs } = { id: '', seqs: [] }] = await messages()
+  t.equal(seqs.length, 100)
+  const [taken] = await takeMessages(pool, [first])
+  await put(7)
+  await noteDelivered(pool, taken!, taken!.ids)
+  t.equal(await place(), 0n, 'what was on its way moves nothing')
+  await tell()
+  const [second] = await messages()
+  t.same(second?.seqs, ['131'], 'nor is the rest of it told')
+  await put(null)
+  t.same(await takeMessages(pool, [second!.id]), [], 'what waits is withdrawn')
+  t.same(await messages(), [])
 })

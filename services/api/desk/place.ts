@@ -45,9 +45,15 @@ const PLACE = `
 
 /**
  * The query that finds the new articles of a kept search since a place.
+ * @param days before they came in which those with a date were published; null: all
  * @throws ApiError when the plan does not cover the search, or it is a search by meaning
  */
-export function newOf(search: string, place: IngestionPlace, plan: Plan): Matched {
+export function newOf(
+  search: string,
+  place: IngestionPlace,
+  plan: Plan,
+  days: number | null = null,
+): Matched {
   const request = readSearch(search, 'feed')
   if (request.question.search === 'semantic')
     throw new ApiError('invalid_request', { message: BY_MEANING })
@@ -61,6 +67,7 @@ export function newOf(search: string, place: IngestionPlace, plan: Plan): Matche
     searchIn,
     sort,
     ingestedAfter: asked !== null && asked > place.at ? asked : place.at,
+    publishedWithin: days && days * 86_400_000,
   }
 }
 

@@ -14,7 +14,7 @@ import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../../shared/plans/keys.ts'
-import { type Pool, PRIMARY_HISTORY, readColumn } from '../../../shared/postgres/pool.ts'
+import { type Pool, PRIMARY_HISTORY } from '../../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
 import { createTurns } from '../../../shared/resilience/turns.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -169,26 +169,17 @@ interface Looked {
   hasMore: boolean
 }
 
-// $1 seqs, $2 days. Index: the primary key.
-const LATELY = `
-  select seq from articles where seq = any ($1::bigint[]) and (published_at is null or published_at >= ingested_at - $2 * interval '1 day')
-   order by seq`
-
-/** The articles that the alert wants by their time of publication. */
-const lately = async (pool: Pool, seqs: bigint[], { withinDays = null }: Due): Promise<bigint[]> =>
-  withinDays === null ? seqs : readColumn<bigint>(pool, LATELY, [seqs, withinDays])
-
 /** Searches from the place of the alert up to the clock. */
 async function search(pool: Pool, index: TellingIndex, due: Due): Promise<Looked> {
   const { id, plan } = foundKey({ ...due, used: 0, period: '', reset: 0, left: 0 }).key
-  const query = newOf(await withSets(pool, id, due.search), due, plan)
+  const query = newOf(await withSets(pool, id, due.search), due, plan, due.withinDays)
   const { lastSeq, version, wordsVersion } = due
   // Requests of this process wait for one short turn.
   const pace = createPace(SHORT_TURN)
   const range = { above: due.seq, state: { lastSeq, version, wordsVersion }, pace }
   const all = (await index.collect(query, () => createNumberCollector(LOOKED_AT + 1), range)).seqs()
-  const last = all[LOOKED_AT - 1]
-  const seqs = await lately(pool, all.slice(0, LOOKED_AT), due)
+  const seqs = all.slice(0, LOOKED_AT)
+  const last = seqs.at(-1)
   const hasMore = all.length > LOOKED_AT
   return hasMore && last !== undefined
     ? { seqs, to: { seq: last, at: due.at }, hasMore }

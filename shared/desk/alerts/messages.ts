@@ -20,10 +20,11 @@ export const hostOf = (address: string): string =>
 
 /**
  * SQL: the digest of what an alert asks: the search of `kept_searches s` with its sets of outlets,
- * and the plan of `api_keys k`. An answer that was stored for another question is worth nothing.
+ * the days of `search_alerts a`, and the plan of `api_keys k`. An answer that was stored for
+ * another question is worth nothing.
  */
 export const QUESTION = `encode(sha256(convert_to(concat_ws(E'\\n', s.search, array_to_string(k.countries, ','),
-  extract(epoch from k.history_start), k.history_days, extract(epoch from s.sets_changed_at)), 'UTF8')), 'hex')`
+  extract(epoch from k.history_start), k.history_days, extract(epoch from s.sets_changed_at), 'within ' || a.within_days), 'UTF8')), 'hex')`
 
 // The alerts that told of articles. They are locked before their messages are, as a delivery does,
 // so that no two can deadlock. $1 seqs. Index: alert_messages_seqs.
