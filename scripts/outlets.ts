@@ -90,7 +90,11 @@ await runCommand(
       return rename(context, context.openPool({ max: 2 }), context.positionals.slice(1))
     if (rest.length > 0) throw new UsageError('Name one file or outlet.')
     const ofOne = first === undefined ? undefined : OF_ONE[verb ?? '']
-    if (ofOne !== undefined) return ofOne(context, context.openPool({ max: 2 }), first!)
+    if (ofOne !== undefined) {
+      // The ledger of a back-fill may be long.
+      const limit = verb === 'back' ? { statementTimeout: 0 } : {}
+      return ofOne(context, context.openPool({ max: 2, ...limit }), first!)
+    }
     if (verb === 'list' && first === undefined) return list(context, context.openPool({ max: 2 }))
     if (verb === 'rights') {
       const pool = context.openPool({ max: 2, statementTimeout: 0 })

@@ -89,22 +89,34 @@ async function seedsOf(pool: Pool, outletNo: number, domain: string): Promise<st
   return [...[...origins].map(origin => `${origin}/robots.txt`), ...sitemaps]
 }
 
+// $1 outlet
+const BEFORE =
+  'select newest_first as "newestFirst" from back_fills where outlet_no = $1 for no key update'
+
 // $1 outlet, $2 first day, $3 last day, $4 newest first
 const BEGIN = `
   insert into back_fills (outlet_no, from_day, to_day, newest_first) values ($1, $2, $3, $4)
-  on conflict (outlet_no) do update set from_day = excluded.from_day, to_day = excluded.to_day,
-    newest_first = excluded.newest_first, state = 'running', due_at = now(), moved_at = now(), failures = 0, why = null`
+  on conflict (outlet_no) do update set from_day = excluded.from_day, to_day = excluded.to_day, due_at = now(),
+    newest_first = excluded.newest_first, state = 'running', moved_at = now(), why = null`
 
-// $1 outlet. Documents may name more in other days, and what was lost is tried again, but for what
+// $1 outlet. Documents are read again. They name again what is wanted of other days, and what no
+// crawler asked for: the catalogue, the rules and the limits may have changed. Index: the unique
+// key of pages.
+const FORGET = `
+  delete from back_addresses a using back_fills b
+   where b.outlet_no = $1 and a.outlet_no = $1
+     and (depth is not null or a.state = 'waiting' and day not between from_day and to_day
+          or a.state = 'refused' and reason in ('foreign host', 'other outlet', 'limit', 'robots')
+             and not exists (select from pages p where p.outlet_no = $1 and p.crawl_key = a.crawl_key))`
+
+// $1 outlet, $2 whether the order changes. What was lost in these days is tried again, but for what
 // its outlet has no more.
 const AGAIN = `
-  update back_addresses set state = 'waiting', attempts = 0, due_at = now(), reason = null
-   where outlet_no = $1 and (depth is not null and state <> 'refused' or entry is not null and state = 'lost' and reason <> 'gone')`
-
-// $1 outlet
-const ORDER = `
-  update back_addresses a set place = ${PLACE} from back_fills b
-   where b.outlet_no = $1 and a.outlet_no = $1 and a.state = 'waiting'`
+  update back_addresses a set state = 'waiting', attempts = 0, waits = 0, due_at = now(), reason = null, place = ${PLACE}
+    from back_fills b
+   where b.outlet_no = $1 and a.outlet_no = $1 and entry is not null
+     and (a.state = 'waiting' and $2
+          or a.state = 'lost' and reason <> 'gone' and (day is null or day between from_day and to_day))`
 
 // $1 outlet, $2 documents
 const SEED = `
@@ -118,9 +130,10 @@ export async function beginBackFill(
   { from, to, newestFirst, seeds }: Period & { newestFirst: boolean; seeds: string[] },
 ): Promise<void> {
   await transaction(pool, async client => {
+    const before = await readRow<{ newestFirst: boolean }>(client, BEFORE, [outletNo])
     await client.query(BEGIN, [outletNo, from, to, newestFirst])
-    await client.query(AGAIN, [outletNo])
-    await client.query(ORDER, [outletNo])
+    await client.query(FORGET, [outletNo])
+    await client.query(AGAIN, [outletNo, before?.newestFirst !== newestFirst])
     await client.query(SEED, [outletNo, seeds])
   })
 }

@@ -23,11 +23,10 @@ import { domainsOf, readBarred } from './feeds/save.ts'
 import { politeGet } from './fetch/polite-get.ts'
 import { NO_VALIDATORS } from './fetch/request.ts'
 import { ROBOTS_LIMIT, sitemapsOf } from './fetch/robots.ts'
-import { admitsHost } from './hosts/budgets.ts'
 import { beginVisit, endVisit, type Lease } from './hosts/leases.ts'
+import { ensureHosts } from './hosts/permits.ts'
 import { askPage, notifyNormaliser, readOwnership } from './page.ts'
 import { compress, store } from './save-page.ts'
-import { WAITS } from './second-looks.ts'
 import type { Verdict } from './verdict.ts'
 
 /*
@@ -35,6 +34,7 @@ import type { Verdict } from './verdict.ts'
  * catalogue name, then the pages that they name, one address at a time. It asks as all crawlers do,
  * with leases, pauses, robots.txt and rights, but at a fifth of the host's pace, and only while
  * nothing new of the host is due. Nothing of it counts for the health or the budget of the outlet.
+ * A host that is busy, pauses or does not answer keeps no other host of its outlet waiting.
  *
  * `back_addresses` is the ledger: each address is there once, and one statement settles it together
  * with its page. So a kill loses at most a request. A page that was fetched goes the way of all
@@ -45,19 +45,17 @@ import type { Verdict } from './verdict.ts'
 const SHARE = 5
 /** ms after which another crawler takes a back-fill whose crawler has died. */
 const CLAIM = 15_000
-/** The most back-fills that a crawler tries at a time. */
-const AT_ONCE = 8
 /** ms between two looks for what is due. */
 const EVERY = 1_000
 /** While more pages of an outlet wait for the normaliser, none of its past is fetched. */
 const MOST_STORED = 50
-/** The most addresses and documents of an outlet, and the depth to which indexes are followed. */
-const MOST = { addresses: 500_000, documents: 5_000, depth: 3 }
+/**
+ * The most addresses and documents of an outlet, the depth to which indexes are followed, and the
+ * hosts that one document may name.
+ */
+const MOST = { addresses: 500_000, documents: 5_000, depth: 3, hosts: 100 }
 /** Tries of an address that failed, or that had to wait, after which it is lost. */
 const MOST_TRIES = { failed: 5, waited: 24 }
-/** After so many tries in a row without an answer it rests, at most for `LONGEST_REST` ms. */
-const FAILURES_IN_A_ROW = 3
-const LONGEST_REST = 3_600_000
 /** An index with more parts numbers them, and 2019 is then no year. */
 const MOST_YEARS = 1_000
 /** Addresses that one statement adds: serialising them blocks the event loop. */
@@ -67,7 +65,6 @@ interface BackFill {
   outletNo: number
   from: string
   to: string
-  failures: number
 }
 
 interface BackAddress {
@@ -75,15 +72,17 @@ interface BackAddress {
   /** Null: a page. */
   depth: number | null
   url: string
-  attempts: number
 }
 
-/** What a try at an address brought. Null: it was interrupted. */
+/**
+ * What a try at an address brought. Null: it was interrupted. `away`: the host, whose robots.txt
+ * does not answer. The host then waits as a whole, and is lost as a whole.
+ */
 type Outcome =
   | { kind: 'fetched'; page?: Extract<Verdict, { kind: 'store' }>; document?: Listed }
-  | { kind: 'refused' | 'lost'; reason: string }
+  | { kind: 'refused' | 'lost'; reason: string; away?: string | null }
   | { kind: 'failed'; reason: string }
-  | { kind: 'waits'; reason: string; wait: number }
+  | { kind: 'waits'; reason: string; wait: number; away?: string | null }
   | null
 
 /** Takes addresses of all back-fills that are due, until it is closed. */
@@ -93,108 +92,137 @@ export function startBackFill(crawl: Crawl): Repeated {
     'nothing of the past of outlets is fetched',
     'the past of outlets is fetched again',
   )
-  const rest = Math.min(EVERY, SHARE * crawl.config.CRAWL_HOST_DELAY)
-  return repeatEvery(rest, () => goBack(crawl), { first: EVERY, outage })
+  return repeatEvery(restOf(crawl), () => goBack(crawl), { first: EVERY, outage })
 }
 
-// $1 CLAIM, $2 AT_ONCE, $3 MOST_STORED. Indexes: the primary keys, pages_stored_turns.
+/** ms between two tries of an outlet. */
+const restOf = ({ config }: Crawl) => Math.min(EVERY, SHARE * config.CRAWL_HOST_DELAY)
+
+// $1 CLAIM, $2 most, $3 MOST_STORED, $4 outlets that must wait. Indexes: the primary keys,
+// pages_stored_turns.
 const TAKE = `
   with due as (
     select outlet_no from back_fills b join outlets o using (outlet_no)
-     where b.state = 'running' and b.due_at <= now() and o.active
+     where b.state = 'running' and b.due_at <= now() and o.active and outlet_no <> all ($4)
        and not exists (select from pages p where p.state = 'stored' and p.outlet_no = b.outlet_no offset $3)
      order by b.due_at limit $2 for no key update of b skip locked
   )
   update back_fills b set due_at = clock_timestamp() + $1 * interval '1 ms' from due where b.outlet_no = due.outlet_no
-  returning b.outlet_no as "outletNo", from_day::text as from, to_day::text as to, failures`
+  returning b.outlet_no as "outletNo", from_day::text as from, to_day::text as to`
 
 /** Tries the next address of each back-fill that is due, and counts the days of one. */
 export async function goBack(crawl: Crawl): Promise<void> {
   await countBackDays(crawl.pool)
   if (crawl.backlogged) return
-  const { rows } = await crawl.pool.query<BackFill>(TAKE, [CLAIM, AT_ONCE, MOST_STORED])
+  const { pool, config, held } = crawl
+  // Lists are saved in long transactions, and most connections are for what is new.
+  const most = Math.max(1, Math.floor(config.DATABASE_POOL / 4))
+  const values = [CLAIM, most, MOST_STORED, [...held.pages]]
+  const { rows } = await pool.query<BackFill>(TAKE, values)
   await Promise.all(rows.map(backFill => goOn(crawl, backFill)))
 }
 
-// $1 outlet. Index: back_addresses_next.
+/**
+ * $1 outlet. The first address that is due on a host that is free, of which nothing new is due,
+ * and whose pause of back-fills is over. The crawl need not know the host. Indexes:
+ * back_addresses_host, feeds_due, pages_waiting.
+ */
 const NEXT = `
-  select crawl_key as key, depth, coalesce(entry->>'url', crawl_key) as url, attempts from back_addresses
-   where outlet_no = $1 and state = 'waiting' and due_at <= now() order by place, crawl_key limit 1`
+  with recursive named (host) as (
+    select min(host) from back_addresses where outlet_no = $1 and state = 'waiting'
+    union all
+    select (select min(host) from back_addresses where outlet_no = $1 and state = 'waiting' and host > n.host)
+      from named n where host is not null
+  )
+  select key, depth, url from named n left join hosts h using (host) cross join lateral (
+    select crawl_key as key, depth, coalesce(entry->>'url', crawl_key) as url, place from back_addresses b
+     where outlet_no = $1 and state = 'waiting' and b.host = n.host and due_at <= now() order by place, crawl_key limit 1) a
+   where (h.host is null or greatest(free_at, back_at, leased_until, case when robots_blocked then robots_until end) <= now())
+     and not exists (select from feeds f where f.host = n.host and f.active and f.next_poll_at <= now())
+     and not exists (select from pages p where p.host = n.host and p.state = 'waiting' and p.next_try_at <= now())
+   order by place, key limit 1`
 
-// $1 outlet. Index: back_addresses_next.
+/**
+ * $1 outlet, $2 first day, $3 last day. Whoever writes the back-fill and its addresses locks the
+ * back-fill first. No row: the outlet is no longer crawled, or other days were asked for meanwhile.
+ */
+const LOCK = `
+  select from back_fills b join outlets using (outlet_no)
+   where outlet_no = $1 and from_day = $2 and to_day = $3 and active for no key update of b`
+
+// $1 outlet, $2 ms. Index: back_addresses_host.
 const END = `
-  update back_fills b set state = case when w.due_at is null then 'done' else state end, due_at = coalesce(w.due_at, now())
-    from (select min(due_at) as due_at from back_addresses where outlet_no = $1 and state = 'waiting') w
+  update back_fills set due_at = clock_timestamp() + $2 * interval '1 ms',
+         state = case when exists (select from back_addresses where outlet_no = $1 and state = 'waiting') then state else 'done' end
    where outlet_no = $1 and state = 'running'`
 
-// $1 host. No feed of it is due, its last request is over, and so is the pause of back-fills.
-// Index: feeds_due.
-const IS_FREE = `
-  select from hosts h where host = $1 and free_at <= now() and back_at <= now()
-     and not exists (select from feeds f where f.host = h.host and f.active and f.next_poll_at <= now())`
-
-// $1 outlet, $2 ms, $3 host, $4 failures, $5 why
+// $1 outlet, $2 ms, $3 why
 const REST = `
-  update back_fills set due_at = greatest(clock_timestamp() + $2 * interval '1 ms', (select back_at from hosts where host = $3)),
-         failures = $4, why = $5
-   where outlet_no = $1`
+  update back_fills set due_at = clock_timestamp() + $2 * interval '1 ms', why = $3 where outlet_no = $1`
 
 async function goOn(crawl: Crawl, backFill: BackFill): Promise<void> {
-  const { pool, config } = crawl
-  const { outletNo, failures } = backFill
+  const { pool, leases } = crawl
+  const { outletNo } = backFill
+  const rest = restOf(crawl)
   const address = await readRow<BackAddress>(pool, NEXT, [outletNo])
-  if (address === undefined) return void (await pool.query(END, [outletNo]))
-  const { host } = new URL(address.url)
-  const visit = await visitFor(crawl, outletNo, host)
-  const rest = Math.min(EVERY, SHARE * config.CRAWL_HOST_DELAY)
-  if (visit === null) return void (await pool.query(REST, [outletNo, rest, host, failures, null]))
-  let outcome: Outcome = null
-  try {
-    outcome = await tryAddress(crawl, visit, backFill, address)
-  } finally {
-    await endVisit(pool, crawl.leases, visit)
+  if (address === undefined) {
+    await whileLocked(pool, backFill, client => client.query(END, [outletNo, rest]))
+    return
   }
-  const isVain = outcome?.kind === 'failed' || outcome?.kind === 'waits'
-  const vain = isVain ? failures + 1 : outcome === null ? failures : 0
-  const over = vain - FAILURES_IN_A_ROW
-  const wait = over < 0 ? rest : Math.min(LONGEST_REST, config.CRAWL_RETRY_MIN * 2 ** over)
+  const { host } = new URL(address.url)
+  await ensureHosts(pool, [host])
+  const visit = await beginVisit(pool, leases, host, outletNo)
+  if (visit === null) return void (await pool.query(REST, [outletNo, rest, null]))
+  const tried = await tryAddress(crawl, visit, backFill, address).finally(() =>
+    endVisit(pool, leases, visit),
+  )
+  if (tried === null) return
+  const { outcome, attempts } = tried
+  await saveOutcome(crawl, backFill, address, outcome, attempts)
+  if (outcome !== null) backAddresses.inc({ outcome: outcome.kind })
   const why = outcome !== null && 'reason' in outcome ? `${host}: ${outcome.reason}` : null
-  await pool.query(REST, [outletNo, wait, host, vain, why])
+  await pool.query(REST, [outletNo, rest, why])
 }
 
-/** Null: something new of the host is due, or it pauses, or somebody visits it. */
-async function visitFor(crawl: Crawl, outletNo: number, host: string): Promise<Lease | null> {
-  const { pool, config, held, leases } = crawl
-  if (held.pages.has(outletNo) || !(await admitsHost(pool, outletNo, host, config))) return null
-  if ((await readRow(pool, IS_FREE, [host])) === undefined) return null
-  if ((await readRow(pool, WAITS, [host])) !== undefined) return null
-  return beginVisit(pool, leases, host, outletNo)
-}
+/** Undefined: the back-fill has other days, or its outlet is not crawled any more. */
+const whileLocked = <T>(
+  pool: Pool,
+  { outletNo, from, to }: BackFill,
+  work: (client: Client) => Promise<T>,
+): Promise<T | undefined> =>
+  transaction(pool, async client =>
+    (await readRow(client, LOCK, [outletNo, from, to])) === undefined ? undefined : work(client),
+  )
 
-// $1 outlet, $2 key. A process that ends in the midst of a try has counted it.
+// $1 outlet, $2 key. A process that is killed in the midst of a try has counted it as a failure.
 const BEGIN = `
   update back_addresses set attempts = attempts + 1 where outlet_no = $1 and crawl_key = $2 and state = 'waiting'
-  returning attempts`
+  returning attempts, waits`
+
+// $1 host
+const IS_AWAY = 'select from hosts where host = $1 and robots_blocked'
 
 // $1 host, $2 SHARE, $3 CRAWL_HOST_DELAY, $4 ms that the visit took, for several requests
 const PAUSE = `
   update hosts set back_at = clock_timestamp() + greatest($2 * greatest(coalesce(crawl_delay, 0), $3), ($2 - 1) * $4) * interval '1 ms'
    where host = $1`
 
+/** Null: the address waits no more. */
 async function tryAddress(
   crawl: Crawl,
   visit: Lease,
   backFill: BackFill,
   address: BackAddress,
-): Promise<Outcome> {
+): Promise<{ outcome: Outcome; attempts: number } | null> {
   const { pool, config } = crawl
   const { outletNo } = backFill
-  const attempts = await readValue<number>(pool, BEGIN, [outletNo, address.key])
-  if (attempts === null) return null
+  const tries = await readRow<Tries>(pool, BEGIN, [outletNo, address.key])
+  if (tries === undefined) return null
+  const { attempts, waits } = tries
   const begun = performance.now()
   let outcome: Outcome = { kind: 'lost', reason: 'crawler error' }
   try {
-    if (attempts <= MOST_TRIES.waited)
+    if (attempts <= MOST_TRIES.failed && waits <= MOST_TRIES.waited)
       outcome =
         address.depth === null
           ? await fetchOld(crawl, visit, outletNo, address.url)
@@ -206,14 +234,21 @@ async function tryAddress(
   }
   const took = Math.ceil(performance.now() - begun)
   await pool.query(PAUSE, [visit.host, SHARE, config.CRAWL_HOST_DELAY, took])
-  if (
-    (outcome?.kind === 'failed' && attempts >= MOST_TRIES.failed) ||
-    (outcome?.kind === 'waits' && attempts >= MOST_TRIES.waited)
-  )
+  if (outcome?.kind === 'waits' && outcome.reason === 'robots unreachable') {
+    const isAway = (await readRow(pool, IS_AWAY, [visit.host])) !== undefined
+    outcome = { ...outcome, away: isAway ? visit.host : null }
+  }
+  if (outcome?.kind === 'failed' && attempts >= MOST_TRIES.failed)
     outcome = { kind: 'lost', reason: outcome.reason }
-  await saveOutcome(crawl, backFill, address, outcome, attempts)
-  if (outcome !== null) backAddresses.inc({ outcome: outcome.kind })
-  return outcome
+  if (outcome?.kind === 'waits' && outcome.reason !== 'held' && waits + 1 >= MOST_TRIES.waited)
+    outcome = { kind: 'lost', reason: outcome.reason, away: outcome.away ?? null }
+  return { outcome, attempts }
+}
+
+/** Failures, with this try as one, and tries before it that had to wait. */
+interface Tries {
+  attempts: number
+  waits: number
 }
 
 async function fetchOld(
@@ -291,17 +326,18 @@ async function readRobotsFile(
   return { kind: 'feed', feed: { named: [], parts, next: null, whole: true } }
 }
 
-// $1 outlet, $2 key, $3 state, $4 reason
+// $1 outlet, $2 key, $3 state, $4 reason, $5 a host that is away, with all that waits there
 const SETTLE = `
   with settled as (
     update back_addresses set state = $3, reason = $4, entry = case when $3 = 'lost' then entry end
-     where outlet_no = $1 and crawl_key = $2 and state = 'waiting' returning 1
+     where outlet_no = $1 and (crawl_key = $2 or host = $5) and state = 'waiting' returning 1
   )
   update back_fills set moved_at = clock_timestamp() where outlet_no = $1 and exists (select from settled)`
 
-// $1 outlet, $2 key, $3 ms, $4 reason
+// $1 outlet, $2 key, $3 ms, $4 reason, $5 failures, $6 waits
 const AGAIN = `
-  update back_addresses set due_at = clock_timestamp() + $3 * interval '1 ms', reason = $4
+  update back_addresses set due_at = clock_timestamp() + $3 * interval '1 ms', reason = coalesce($4, reason),
+         attempts = attempts - 1 + $5, waits = waits + $6
    where outlet_no = $1 and crawl_key = $2 and state = 'waiting'`
 
 // $1 outlet, $2 key. Nothing is added when a feed has named the page meanwhile.
@@ -320,36 +356,44 @@ async function saveOutcome(
 ): Promise<void> {
   const { pool, config } = crawl
   const { outletNo } = backFill
-  if (outcome === null) return
-  if (outcome.kind === 'failed' || outcome.kind === 'waits') {
+  if (outcome === null || outcome.kind === 'waits') {
+    // An address on a host that is away stays the first there, and counts the tries at the host.
+    const wait = outcome?.away ? 0 : Math.max(EVERY, outcome?.wait ?? 0)
+    const counted = outcome?.reason === 'held' ? 0 : 1
+    await pool.query(AGAIN, [outletNo, key, wait, outcome?.reason ?? null, 0, counted])
+    return
+  }
+  if (outcome.kind === 'failed') {
     const pause = config.CRAWL_RETRY_MIN * 2 ** attempts
-    const wait = outcome.kind === 'waits' ? Math.max(EVERY, outcome.wait) : pause
-    await pool.query(AGAIN, [outletNo, key, wait, outcome.reason])
+    await pool.query(AGAIN, [outletNo, key, pause, outcome.reason, 1, 0])
     return
   }
   if (outcome.kind !== 'fetched') {
-    await pool.query(SETTLE, [outletNo, key, outcome.kind, outcome.reason])
+    const { kind, reason, away = null } = outcome
+    const settled = [outletNo, key, kind, reason, away]
+    await whileLocked(pool, backFill, client => client.query(SETTLE, settled))
     return
   }
   const { page, document } = outcome
   if (document !== undefined) {
     const listed = await sortListed(pool, backFill, { url, depth: depth ?? 0 }, document)
-    await transaction(pool, async client => {
+    await whileLocked(pool, backFill, async client => {
       const isWhole = await addListed(client, outletNo, listed)
       const reason = !isWhole ? 'limit' : document.whole ? null : 'cut'
-      await client.query(SETTLE, [outletNo, key, reason === null ? 'fetched' : 'lost', reason])
+      const state = reason === null ? 'fetched' : 'lost'
+      await client.query(SETTLE, [outletNo, key, state, reason, null])
     })
     return
   }
   if (page === undefined) return
   const body = await compress(page.body)
-  const pageNo = await transaction(pool, async client => {
+  const pageNo = await whileLocked(pool, backFill, async client => {
     const added = await readValue<bigint>(client, ADD_PAGE, [outletNo, key, new URL(url).host])
     if (added !== null) await store(client, { pageNo: added, outletNo }, page, body)
-    await client.query(SETTLE, [outletNo, key, 'fetched', null])
+    await client.query(SETTLE, [outletNo, key, 'fetched', null, null])
     return added
   })
-  if (pageNo !== null) await notifyNormaliser(crawl, pageNo)
+  if (pageNo != null) await notifyNormaliser(crawl, pageNo)
 }
 
 /** An address for the ledger. `reason`: why it is refused at once. */
@@ -378,13 +422,15 @@ async function sortListed(
 ): Promise<Entry[]> {
   const whose = ownersOf(pool, outletNo)
   const entries: Entry[] = []
-  const following = next === null ? [] : [{ url: next, modified: null }]
-  for (const part of [...parts, ...following]) {
+  const below = parts.map(part => ({ ...part, depth: depth + 1 }))
+  // Another page of the same feed is no deeper.
+  const following = next === null ? [] : [{ url: next, modified: null, depth }]
+  for (const part of [...below, ...following]) {
     const to = readTarget(part.url, url)?.href
     if (to === undefined || !isWanted(part, range, parts.length < MOST_YEARS)) continue
-    const isDeep = depth >= MOST.depth ? 'limit' : null
+    const isDeep = part.depth > MOST.depth ? 'limit' : null
     const reason = (await whose(to)) ?? isDeep
-    entries.push({ key: to, depth: depth + 1, day: null, entry: null, reason })
+    entries.push({ key: to, depth: part.depth, day: null, entry: null, reason })
   }
   const within = periodIn(url)
   const dated = named
@@ -410,13 +456,14 @@ function isWanted({ url, modified }: SitemapPart, range: Period, years: boolean)
   return (changed === null || changed >= range.from) && mayBeIn(periodIn(url, years), range)
 }
 
-/** Why an address is refused by its host, if it is. Each host is looked up once. */
+/** Why an address is refused by its host, if it is. The first hosts are looked up, each once. */
 function ownersOf(pool: Pool, outletNo: number): (address: string) => Promise<string | null> {
   const known = new Map<string, Promise<string | null>>()
   return address => {
     const url = new URL(address)
     const before = known.get(url.host)
     if (before !== undefined) return before
+    if (known.size >= MOST.hosts) return Promise.resolve('limit')
     const reason = readOwnership(pool, outletNo, url).then(({ of }) =>
       of === 'outlet' ? null : of === 'nobody' ? 'foreign host' : 'other outlet',
     )

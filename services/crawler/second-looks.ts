@@ -30,7 +30,7 @@ export interface DueLook {
 }
 
 // $1 host. Index: pages_waiting.
-export const WAITS = `
+const WAITS = `
   select from pages where host = $1 and state = 'waiting' and next_try_at <= now() limit 1`
 
 // $1 outlet. Of two that look at pages of an outlet, one waits here.

@@ -19,14 +19,22 @@ export interface BackFillFigures {
   lost: number
   waiting: number
   /** Its robots.txt, sitemaps and indexes. */
-  documents: { read: number; waiting: number; lost: number }
-  /** Addresses by the reason why they were refused or lost. */
+  documents: {
+    read: number
+    waiting: number
+    refused: number
+    lost: number
+    reasons: Record<string, number>
+  }
+  /** Addresses of pages by the reason why they were refused or lost. */
   reasons: Record<string, number>
 }
 
 const of = (state: string) => `coalesce(sum(n) filter (where state = '${state}' and page), 0)::int`
 const read = (state: string) =>
   `coalesce(sum(n) filter (where state = '${state}' and not page), 0)::int`
+const reasons = (which: string) =>
+  `coalesce(json_object_agg(reason, n) filter (where ${which} and state in ('refused', 'lost') and reason is not null), '{}')`
 
 const READ = `
   select o.domain, from_day::text as from, to_day::text as to,
@@ -34,8 +42,9 @@ const READ = `
     from back_fills b join outlets o using (outlet_no) cross join lateral (
       select coalesce(sum(n) filter (where page), 0)::int as named, ${of('fetched')} as fetched, ${of('refused')} as refused,
              ${of('lost')} as lost, ${of('waiting')} as waiting,
-             json_build_object('read', ${read('fetched')}, 'waiting', ${read('waiting')}, 'lost', ${read('lost')}) as documents,
-             coalesce(json_object_agg(reason, n) filter (where page and state in ('refused', 'lost') and reason is not null), '{}') as reasons
+             json_build_object('read', ${read('fetched')}, 'waiting', ${read('waiting')},
+                               'refused', ${read('refused')}, 'lost', ${read('lost')}, 'reasons', ${reasons('not page')}) as documents,
+             ${reasons('page')} as reasons
         from (select depth is null as page, state, reason, count(*) as n from back_addresses a
                where a.outlet_no = b.outlet_no group by 1, 2, 3) g) s
    order by o.domain`
@@ -49,7 +58,15 @@ export const backFillInWords = ({ state, from, to, why, ...of }: BackFillFigures
     `${state}, ${from} to ${to}`,
     `${of.fetched} fetched, ${of.refused} refused, ${of.lost} lost of ${of.named}`,
     ...(of.documents.waiting > 0 ? [`${of.documents.waiting} sitemaps to read`] : []),
-    ...(of.documents.lost > 0 ? [`${of.documents.lost} sitemaps lost`] : []),
+    ...(of.documents.refused + of.documents.lost > 0
+      ? [
+          `${of.documents.refused} sitemaps refused, ${of.documents.lost} lost (${Object.entries(
+            of.documents.reasons,
+          )
+            .map(([reason, n]) => `${reason} ${n}`)
+            .join(', ')})`,
+        ]
+      : []),
     ...(state === 'running' && why !== null ? [why] : []),
   ].join('; ')
 

@@ -4,15 +4,15 @@ import { beginBackFill } from '../../scripts/outlets/back.ts'
 import { type Period, periodIn, publishedIn } from '../../services/crawler/back-days.ts'
 import { countBackDays, goBack } from '../../services/crawler/back-fill.ts'
 import { addressKey } from '../../shared/articles/address.ts'
-import { readBackDays, readBackFills } from '../../shared/outlets/back-fills.ts'
+import { backFillInWords, readBackDays, readBackFills } from '../../shared/outlets/back-fills.ts'
 import type { FeedEntry } from '../../shared/outlets/page.ts'
 import { removeArticles } from '../../shared/removals/remove.ts'
 import { outletHealth } from '../../status/health.ts'
 import { newArticle, openTestWriter } from '../search/short-articles.ts'
-import { html, startScene } from './crawl.ts'
+import { html, sitemapIndex, startScene } from './crawl.ts'
 import { reply } from './site.ts'
 
-const { run, site, at, only } = await startScene(t, ['127.0.0.74'], {
+const { run, site, sites, at, only } = await startScene(t, ['127.0.0.74', '127.0.0.75'], {
   CRAWL_HOST_DELAY: '1ms',
   CRAWL_RETRY_MIN: '1ms',
 })
@@ -63,18 +63,23 @@ async function begin(paths: string[], more: { newestFirst?: boolean } = {}): Pro
   site.on('/kaart.txt', paths.map(at).join('\n'))
   await again(more)
 }
-const again = async ({ newestFirst = false } = {}) =>
-  beginBackFill(pool, await outletNo(), { ...RANGE, newestFirst, seeds: [at('/kaart.txt')] })
+const again = async ({ newestFirst = false, from = RANGE.from } = {}) =>
+  beginBackFill(pool, await outletNo(), { ...RANGE, from, newestFirst, seeds: [at('/kaart.txt')] })
 
 const figures = async () => (await readBackFills(pool))[0]!
 
 /** Goes on until the back-fill ends, or so many times. */
-async function goOn(times = 2_000): Promise<void> {
+async function goOn(times = 2_000, isDone = async () => false): Promise<void> {
   for (let time = 0; time < times && (await figures()).state === 'running'; time += 1) {
     await goBack(crawl)
+    if (await isDone()) return
     await pause(5)
   }
 }
+
+/** Reads so many documents, and no page yet. */
+const read = (documents: number) =>
+  goOn(2_000, async () => (await figures()).documents.read === documents)
 
 t.test('the past waits while something new of the host is due', async t => {
   await only(['/feed.xml'])
@@ -101,7 +106,7 @@ t.test('it takes a fifth of the pace, in the order that was asked for', async t 
   await begin(paths, { newestFirst: true })
   const since = site.seen.length
   await pool.query('update hosts set crawl_delay = 400')
-  await goOn(1)
+  await read(1)
   const { rows } = await pool.query<{ ms: number }>(
     'select (extract(epoch from back_at - free_at) * 1000)::float8 as ms from hosts',
   )
@@ -173,4 +178,124 @@ t.test('the ledger follows its pages, and keeps nothing of what was taken out', 
   t.match(await figures(), { fetched: 1, refused: 1, reasons: { rights: 1 } })
   await remove(await written('/twee'))
   t.match(await figures(), { named: 1, fetched: 0 })
+})
+
+const HOSTS = "update outlets set hosts = '{127.0.0.74,127.0.0.75}'"
+
+t.test(
+  'a host that does not answer keeps no other host waiting, and is lost as a whole',
+  async t => {
+    await only(['/feed.xml'])
+    await pool.query(HOSTS)
+    const away = sites[1]!
+    away.on('/robots.txt', reply(503))
+    site.on('/2025/01/01/leeft', html('leeft'))
+    const dead = ['/2024/01/01/a', '/2024/01/02/b'].map(path => away.origin + path)
+    await begin([])
+    site.on('/kaart.txt', [...dead, at('/2025/01/01/leeft')].join('\n'))
+    const spent = async () =>
+      (await pool.query('select coalesce(sum(hosts), 0)::int as n from outlet_loads')).rows[0].n
+    const before = await spent()
+    await goOn(30)
+    t.match(await figures(), { state: 'running', fetched: 1, waiting: 2 })
+    t.equal(await spent(), before, 'new hosts are not in the budget of what is new')
+    await pool.query(
+      "update back_addresses set waits = 23 where state = 'waiting' and place < 8768",
+    )
+    await pool.query("update hosts set robots_until = 'epoch'")
+    await goOn()
+    t.match(await figures(), { state: 'done', lost: 2, reasons: { 'robots unreachable': 2 } })
+    t.equal(away.seen.length, away.to('/robots.txt').length)
+  },
+)
+
+t.test('waiting is no failure', async t => {
+  await only(['/feed.xml'])
+  await begin(['/traag'])
+  await read(1)
+  await pool.query('update back_addresses set waits = 20, attempts = 3 where depth is null')
+  site.on('/traag', reply(503))
+  await goOn(2_000, async () => site.to('/traag').length > 0)
+  t.match(await figures(), { state: 'running', waiting: 1 })
+  site.on('/traag', html('traag'))
+  await goOn()
+  t.match(await figures(), { state: 'done', fetched: 1 })
+})
+
+t.test('with other days, and after refusals, the ledger has what is wanted now', async t => {
+  await only(['/feed.xml'])
+  const old = ['/2024/02/01/a', '/2024/02/02/b']
+  for (const path of [...old, '/2025/02/01/c']) site.on(path, html(path))
+  await begin([...old, '/2025/02/01/c'])
+  const elsewhere = `${sites[1]!.origin}/2025/03/01/d`
+  sites[1]!.on('/robots.txt', 'User-agent: *\nDisallow:')
+  sites[1]!.on('/2025/03/01/d', html('d'))
+  const part = `${sites[1]!.origin}/kaart-2025-04.xml`
+  site.on('/kaart.txt', [...old.map(at), at('/2025/02/01/c'), elsewhere].join('\n'))
+  const no = await outletNo()
+  await beginBackFill(pool, no, {
+    ...RANGE,
+    newestFirst: false,
+    seeds: [at('/kaart.txt'), at('/index.xml')],
+  })
+  site.on('/index.xml', sitemapIndex(part))
+  await read(2)
+  t.match(await figures(), {
+    waiting: 3,
+    refused: 1,
+    documents: { refused: 1, reasons: { 'foreign host': 1 } },
+  })
+  t.match(backFillInWords(await figures()), /1 sitemaps refused, 0 lost \(foreign host 1\)/)
+  await again({ from: '2025-01-01' })
+  await goOn()
+  t.match(await figures(), { state: 'done', named: 2, fetched: 1, refused: 1 })
+  t.same(
+    old.flatMap(path => site.to(path)),
+    [],
+    'other days are not fetched',
+  )
+  await pool.query(HOSTS)
+  await pool.query("update hosts set robots_until = 'epoch'")
+  await again()
+  await goOn()
+  t.match(await figures(), { state: 'done', named: 4, fetched: 4, refused: 0 })
+})
+
+t.test('all pages of a feed are read', async t => {
+  await only(['/feed.xml'])
+  for (let page = 1; page <= 8; page += 1) {
+    const next = page < 8 ? `<link rel="next" href="${at(`/blad-${page + 1}.xml`)}"/>` : ''
+    const entry = `<entry><title>Bericht ${page}</title><link href="${at(`/bericht-${page}`)}"/><updated>2025-01-01T00:00:00Z</updated></entry>`
+    site.on(`/blad-${page}.xml`, `<feed xmlns="http://www.w3.org/2005/Atom">${next}${entry}</feed>`)
+    site.on(`/bericht-${page}`, html('x'))
+  }
+  await begin([])
+  const seeds = [at('/blad-1.xml')]
+  await beginBackFill(pool, await outletNo(), { ...RANGE, newestFirst: false, seeds })
+  await goOn()
+  t.match(await figures(), { state: 'done', fetched: 8 })
+})
+
+t.test('a command and a crawler lock in one order', async t => {
+  await only(['/feed.xml'])
+  await begin(['/slot'])
+  const command = await pool.connect()
+  site.on('/slot', async () => {
+    await command.query('begin')
+    await command.query('update back_fills set moved_at = now()')
+    return html('slot')
+  })
+  const going = goOn()
+  const isBegun = async () => {
+    const { rows } = await pool.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    )
+    return rows.length > 0
+  }
+  for (let time = 0; time < 1_000 && !(await isBegun()); time += 1) await pause(5)
+  await command.query('update back_addresses set attempts = 0 where depth is null')
+  await command.query('commit')
+  command.release()
+  await going
+  t.match(await figures(), { state: 'done', fetched: 1 })
 })
