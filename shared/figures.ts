@@ -424,9 +424,9 @@ export const embeddingsAreLate = ({ embeddings }: Flow<unknown>): boolean =>
   embeddings.oldest > 1_800
 /** Whether something of an article that was taken out stays in a store for long. */
 export const removalsAreLate = ({ removals }: Flow<unknown>): boolean => removals.oldest > 3_600
-/** Whether nobody judges what pages answered that were asked for again. */
 /** A host that is away for a day delays a back-fill as long. */
 export const backIsLate = ({ back }: Flow<unknown>): boolean => back.oldest > 129_600
+/** Whether nobody judges what pages answered that were asked for again. */
 export const looksAreLate = ({ looks }: Flow<unknown>): boolean => looks.oldest > 3_600
 
 /**

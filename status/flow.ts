@@ -34,7 +34,7 @@ const READ_FLOW = `
                            'oldest', greatest(0, open.oldest)::float8) as embeddings,
          json_build_object('resting', (select count(*) from feeds where ends > 2 and active)) as feeds,
          (select json_build_object('running', count(*), 'oldest', greatest(0, coalesce(extract(epoch from now() - min(moved_at)), 0))::float8)
-            from back_fills join outlets using (outlet_no) where back_fills.state = 'running' and active) as back,
+            from back_fills where state = 'running') as back,
          (select json_build_object('waiting', waiting, 'oldest', greatest(0, oldest)::float8) from gone) as removals,
          (select json_build_object('waiting', count(*), 'oldest', greatest(0, extract(epoch from now() - min(answered_at)))::float8,
                                    'asked', (

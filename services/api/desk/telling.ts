@@ -29,9 +29,9 @@ const TICK = 1_000
 const MOST = 100
 /**
  * The most articles that one search collects. It collects one more, which shows that there are
- * more.
+ * more. OpenSearch gives at most 10,000 in one answer (`max_result_window`).
  */
-const LOOKED_AT = 10_000
+const LOOKED_AT = 9_999
 /**
  * Of the collected articles, those among which the copies are looked for. The rest waits for the
  * next message.
