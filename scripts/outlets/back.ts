@@ -3,6 +3,7 @@ import { PLACE } from '../../services/crawler/back-fill.ts'
 import { sitemapsOf } from '../../services/crawler/fetch/robots.ts'
 import { readOwnership } from '../../services/crawler/page.ts'
 import { counted } from '../../shared/log/printable.ts'
+import { dayAgo } from '../../shared/outlets/days.ts'
 import { type Pool, readRow, transaction } from '../../shared/postgres/pool.ts'
 import {
   type CommandContext,
@@ -15,7 +16,7 @@ import { openTrial } from './trial.ts'
 
 export const BACK_OPTIONS: Record<string, Option> = {
   from: { value: 'DAY', about: 'back: the first day, as 2019-01-01' },
-  to: { value: 'DAY', about: 'back: the last day; today by default' },
+  to: { value: 'DAY', about: 'back: the last day; yesterday by default' },
   'newest-first': { about: 'back: begins with the last day' },
   stop: { about: 'back: stops; without it the back-fill goes on' },
 }
@@ -66,7 +67,7 @@ function rangeOf(options: CommandContext['options']): Period {
   }
   const range = {
     from: day('from', undefined),
-    to: day('to', new Date().toISOString().slice(0, 10)),
+    to: day('to', dayAgo(1)),
   }
   if (range.from > range.to) throw new UsageError('--to is before --from.')
   return range

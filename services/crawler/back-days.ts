@@ -6,9 +6,12 @@ export interface Period {
   to: string
 }
 
-/** A year, a month or a day in an address. Longer numbers are no years. */
+/**
+ * A year, a month or a day in an address. Longer numbers are no years, and in `201112-title` is no
+ * month.
+ */
 const WRITTEN =
-  /(?<!\d)((?:19|20)\d\d)(?:[-_/.]?(0[1-9]|1[0-2])(?:[-_/.]?(0[1-9]|[12]\d|3[01]))?)?(?!\d)/
+  /(?<!\d)(?!\d{6}[-_]\D)((?:19|20)\d\d)(?:[-_/.]?(0[1-9]|1[0-2])(?:[-_/.]?(0[1-9]|[12]\d|3[01]))?)?(?!\d)/
 /** A month in the parameters of an address, as `?yyyy=2019&mm=3`. */
 const ASKED = /[?&]y(?:yyy|ear)=((?:19|20)\d\d)&m(?:m|onth)=0?(\d{1,2})(?!\d)/
 

@@ -28,6 +28,8 @@ t.test('the days that an address names', async t => {
     ['/sitemap-2019.xml', null],
     ['/artikel-20191234567', null],
     ['/2019/02/31/artikel', null],
+    ['/201112-titel', null],
+    ['/sitemap-201903.xml', { from: '2019-03-01', to: '2019-03-31' }],
   ]
   for (const [address, days] of cases) t.same(periodIn(address), days, address)
   t.same(periodIn('/sitemap-2019.xml', true), { from: '2019-01-01', to: '2019-12-31' })
