@@ -193,6 +193,10 @@ async function removeOthers(
     'delete from sitemap_parts p using feeds f where f.feed_no = p.feed_no and not f.active',
   )
   await client.query("delete from pages where outlet_no = any($1) and state = 'waiting'", [numbers])
+  await client.query(
+    "update back_fills set state = 'stopped' where outlet_no = any($1) and state = 'running'",
+    [numbers],
+  )
   synced.removed.push(...leaving.map(({ domain }) => domain))
   synced.kept.push(...others.rows.flatMap(({ domain }) => (leaves(domain) ? [] : domain)))
   synced.feeds.removed += feeds.rowCount ?? 0

@@ -160,11 +160,13 @@ t.test(
       code: 2,
       err: /No outlet x\.example is crawled/,
     })
+    t.equal((await outlets('back', 'b.example', '--from', '2019-01-01')).code, 0)
     t.match(
       (await outlets('remove', 'b.example', 'WWW.C.example')).err,
       /0 outlets added, 0 changed, 2 removed, 1 as it was/,
     )
     t.strictSame(await active(), ['a.example'])
+    t.same((await pool.query('select state from back_fills')).rows, [{ state: 'stopped' }])
   },
 )
 
