@@ -45,6 +45,7 @@ t.test('Atom holds what the article object holds', async t => {
     { authors: ROW.authors.slice(1) },
   ])
   t.equal(contentType, 'application/atom+xml; charset=utf-8')
+  t.match(text, /^<\?xml version="1.0"/)
   t.match(parseAtomFeed(text), {
     id: PAGE,
     title: { value: 'Bruggen' },
