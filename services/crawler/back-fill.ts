@@ -30,11 +30,12 @@ import { compress, store } from './save-page.ts'
 import type { Verdict } from './verdict.ts'
 
 /*
- * What an outlet had before it was added. A back-fill reads the sitemaps that robots.txt and the
- * catalogue name, then the pages that they name, one address at a time. It asks as all crawlers do,
- * with leases, pauses, robots.txt and rights, but at a fifth of the host's pace, and only while
- * nothing new of the host is due. Nothing of it counts for the health or the budget of the outlet.
- * A host that is busy, pauses or does not answer keeps no other host of its outlet waiting.
+ * A back-fill fetches what an outlet had before an operator added it. It reads the sitemaps that
+ * robots.txt and the catalogue name, then the pages that they name, one address at a time. It asks
+ * as all crawlers do, with leases, pauses, robots.txt and rights, but at a fifth of the host's
+ * pace, and only while nothing new of the host is due. Its pages count neither for the health nor
+ * for the budget of the outlet; redirects to new hosts and the bytes of robots.txt do count. A host
+ * that is busy, pauses or does not answer keeps no other host of its outlet waiting.
  *
  * `back_addresses` is the ledger: each address is there once, and one statement settles it together
  * with its page. So a kill loses at most a request. A page that was fetched goes the way of all
