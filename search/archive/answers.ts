@@ -10,11 +10,17 @@ export interface CompositeBucket {
   newest: number
 }
 
+/** A match. NaN: the article has no such time, or the request did not ask for it. */
+export interface ArchiveHit extends Hit {
+  published: number
+  ingested: number
+}
+
 /** The parts of an answer of `_search` that we use. */
 export interface SearchAnswer {
   /** Matches, counted up to the limit of the request; null: the request asked for no count. */
   total: number | null
-  hits: Hit[]
+  hits: ArchiveHit[]
   /** How many documents each bucket of an aggregation has, in the order of the buckets. */
   counts(name: string): number[]
   composite(name: string): {
@@ -57,11 +63,15 @@ export function readAnswer(answer: unknown, isScored: boolean): SearchAnswer {
   }
 }
 
-function hitOf({ fields, sort }: Record<string, unknown>, isScored: boolean): Hit {
+function hitOf({ fields, sort }: Record<string, unknown>, isScored: boolean): ArchiveHit {
   const values = listOf(sort)
   const value = numberOf(values[0])
+  const { seq, published, ingested } = recordOf(fields)
+  const timeOf = (field: unknown) => (field === undefined ? Number.NaN : numberOf(listOf(field)[0]))
   return {
-    seq: BigInt(numberOf(listOf(recordOf(fields).seq)[0])),
+    seq: BigInt(numberOf(listOf(seq)[0])),
+    published: timeOf(published),
+    ingested: timeOf(ingested),
     value: Math.abs(value) === LAST ? null : value,
     score: isScored ? numberOf(values[1]) : 0,
     id: String(values.at(-1)),

@@ -10,18 +10,18 @@ import {
   type Ahead,
   type DocFilter,
   type Extent,
-  type Hit,
   inOrder,
   type MatchOrder,
   type SearchPlan,
 } from '../execute/plan.ts'
 import type { Queryable } from '../postgres.ts'
+import { isWithin } from '../query/filters.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import type { QueryNode } from '../query/parse.ts'
 import { SegmentsChanged } from '../store/segment-store.ts'
 import { type NameField, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
 import { COUNTRIES } from '../vocabulary.ts'
-import { type CompositeBucket, readAnswer, type SearchAnswer } from './answers.ts'
+import { type ArchiveHit, type CompositeBucket, readAnswer, type SearchAnswer } from './answers.ts'
 import {
   type ArchiveClient,
   ArchiveMissing,
@@ -126,7 +126,7 @@ function archivePart(
     await ask(question, search)
   }
   /**
-   * Reads the `seq` of all documents that may match NEAR, and verifies their words.
+   * Reads all documents that may match, and keeps those that have NEAR and were published in time.
    *
    * @returns a clause for the documents that match
    */
@@ -135,22 +135,27 @@ function archivePart(
     for (let from = 0; from < ahead.length; from += INDICES) {
       const asked = ahead.slice(from, from + INDICES).map(one => one.segment)
       const query = conditionOf(asked)
-      let hits: Hit[] = []
+      let hits: ArchiveHit[] = []
       do {
         const after = hits.length === 0 ? {} : { search_after: [Number(hits.at(-1)!.seq)] }
         const body = { ...OPEN_PAGE, ...after, query }
         hits = readAnswer(await client.send(searchRequest(asked, body)), false).hits
-        seqs.push(...hits.map(hit => hit.seq))
+        const inTime = hits.filter(hit => isWithin(own.bounds, hit.published, hit.ingested))
+        seqs.push(...inTime.map(hit => hit.seq))
       } while (hits.length === PAGE)
     }
-    return { terms: { seq: (await told.verify(seqs)).map(Number) } }
+    const found = (await told.verify(seqs)).map(Number)
+    const clauses: Clause[] = []
+    for (let from = 0; from === 0 || from < found.length; from += TERMS_OF_A_CLAUSE)
+      clauses.push({ terms: { seq: found.slice(from, from + TERMS_OF_A_CLAUSE) } })
+    return anyOf(clauses)
   }
   return {
     startsAt: ahead[0]?.startsAt ?? null,
     async match(collectors) {
       for (const { question } of collectors) refuseUncounted(question)
       try {
-        if (nears.length > 0) words = [await verified()]
+        if (nears.length > 0 || own.bounds.within !== null) words = [await verified()]
         for (let from = 0; from < ahead.length; from += INDICES) {
           const next = ahead[from]!.startsAt
           if (from > 0 && collectors.every(collector => collector.isComplete(next))) return
@@ -207,13 +212,16 @@ const searchRequest = (indices: ArchiveIndex[], body: Record<string, unknown>) =
 /** The most buckets or documents in one page of an answer. */
 const PAGE = 10_000
 
-/** Asks for a page of documents. Of each document, OpenSearch returns only `seq`. */
+/** The most numbers in one clause (`index.max_terms_count` is 65,536). */
+const TERMS_OF_A_CLAUSE = 65_000
+
+/** Asks for a page of documents. Of each document, OpenSearch returns its number and its times. */
 const OPEN_PAGE = {
   size: PAGE,
   track_total_hits: false,
   sort: [{ seq: 'asc' }],
   stored_fields: '_none_',
-  docvalue_fields: ['seq'],
+  docvalue_fields: ['seq', 'published', 'ingested'],
 }
 
 /** An aggregation whose buckets come in pages. */
@@ -449,7 +457,7 @@ function fieldOf(term: string): { field: 'title' | 'terms' | 'publisher'; value:
 
 /**
  * The conditions on times and `seq`. `within` is not among them, because OpenSearch compares two
- * fields only by a script, which a server may refuse. So the archive finds older articles too.
+ * fields only by a script, which a server may refuse.
  *
  * @param extents of all indices of the request. A condition that all their articles meet is left
  *   out.

@@ -6,6 +6,11 @@ import { answer, type Question } from './oracle.ts'
 import { askedAgain, randomQuestion, randomSizes } from './questions.ts'
 import { makeTestSegments } from './store.ts'
 
+const DAY = 86_400_000
+/** `/v1` does not ask so. Alerts do. */
+const daysOfAlert = (random: Random) =>
+  random.chance(0.8) ? null : random.pick([1, 30, 365, 3_650]) * DAY
+
 export interface Agreement {
   differences: string[]
   found: number
@@ -37,7 +42,7 @@ export async function askBoth(
       const question: Question =
         former !== null && random.chance(0.4)
           ? askedAgain(random, former, known)
-          : randomQuestion(random, known)
+          : { ...randomQuestion(random, known), publishedWithin: daysOfAlert(random) }
       former = question
       const sizes = randomSizes(random)
       found += answer(known, question)?.ids.length ?? 0

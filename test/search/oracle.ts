@@ -338,6 +338,7 @@ function passes(article: Known, question: Question): boolean {
     (access === null || access === said.access) &&
     (ingestedAfter === null ||
       (article.ingestedAt !== null && article.ingestedAt >= ingestedAfter)) &&
+    isFresh(article, question) &&
     isCovered(article, question)
   )
 }
@@ -345,6 +346,12 @@ function passes(article: Known, question: Question): boolean {
 const foldName = (name: string) => fold(withOneApostrophe(name.normalize('NFC')))
 const isPartOf = (name: string | null, part: string) =>
   name !== null && foldName(name).includes(foldName(part))
+
+const isFresh = ({ publishedAt, ingestedAt }: Known, { publishedWithin = null }: Question) =>
+  publishedWithin === null ||
+  publishedAt === null ||
+  ingestedAt === null ||
+  ingestedAt.getTime() - publishedAt.getTime() <= publishedWithin
 
 function isCovered({ publishedAt, ingestedAt }: Known, { reach }: Question): boolean {
   const { historyStart, publishedAfter, publishedBefore } = reach
