@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
+import type { NewArticle } from '../../search/types.ts'
 import { createKey, revokeKey } from '../../shared/plans/keys.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
@@ -25,6 +26,17 @@ const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9))
 const random = createRandom(seed)
 
 const WORDS = ['brug', 'sluis', 'veer', 'dijk'] as const
+/** By the last word of its title: in days, the age of an article when it comes. */
+const AGES: Record<string, number | null> = {
+  nieuw: 0,
+  deze: 29,
+  oud: 31,
+  ouder: 1_000,
+  geen: null,
+}
+const DAYS = 30
+const ageOf = (title: string) => AGES[title.split(' ').at(-1)!] ?? null
+const isOld = (title: string) => (ageOf(title) ?? 0) > DAYS
 /** What is waited for at the end: a killed notifier's message, and a claim of a killed API. */
 const QUIET = 240_000
 
@@ -88,10 +100,22 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
   }
 
   /** What an alert looks for, since which article, and when. */
-  const alerts: { id: string; word: string; from: number; when: string; to: string }[] = []
+  const alerts: {
+    id: string
+    word: string
+    from: number
+    when: string
+    to: string
+    /** null: also what is older. */
+    days: number | null
+  }[] = []
   const written: string[] = []
-  const index = async (...titles: string[]) => {
-    const articles = titles.map((title, at) => newArticle(written.length + at, { title }))
+  const aged = (title: string, number: number, age = ageOf(title)) => {
+    const publishedAt = age === null ? null : new Date(Date.now() - age * 86_400_000)
+    return newArticle(number, { title, publishedAt })
+  }
+  const put = async (articles: NewArticle[]) => {
+    if (articles.length === 0) return
     await until(
       async () => {
         const indexer = openIndexer(pool, SEGMENT_THREAD)
@@ -103,15 +127,27 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
       60_000,
       fleet.logs,
     )
+  }
+  const index = async (...titles: string[]) => {
+    await put(titles.map((title, at) => aged(title, written.length + at)))
     written.push(...titles)
   }
   const titled = (count: number) =>
-    Array.from({ length: count }, (_, at) => `${random.pick(WORDS)} nummer${written.length + at}`)
+    Array.from({ length: count }, (_, at) => {
+      const age = random.pick(Object.keys(AGES))
+      return `${random.pick(WORDS)} nummer${written.length + at} ${age}`
+    })
   for (const [at, word] of [...WORDS, 'brug', 'sluis'].entries()) {
     const id = await send('POST', '', { search: `q=${word}`, name: word })
     const when = at < WORDS.length ? 'at once' : '03:30'
-    await send('PUT', `/${id}/alert`, { to: `${to}${at}`, when, time_zone: 'Europe/Brussels' })
-    alerts.push({ id, word, from: written.length, when, to: `${to}${at}` })
+    const days = at % 2 === 0 ? DAYS : null
+    await send('PUT', `/${id}/alert`, {
+      to: `${to}${at}`,
+      when,
+      time_zone: 'Europe/Brussels',
+      published_within_days: days,
+    })
+    alerts.push({ id, word, from: written.length, when, to: `${to}${at}`, days })
   }
 
   const leaving = await createKey(pool, 'test', PLAN)
@@ -141,6 +177,9 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
   const acts = {
     write: () => index(...titled(1 + random.below(5))),
     'write many': () => index(...titled(240)),
+    // What is known keeps its date.
+    'write again, with other dates': () =>
+      put(written.map((title, at) => aged(title, at, random.pick(Object.values(AGES))))),
     'kill a notifier': () => kill('notifier'),
     'kill the API': () => kill('api'),
     async 'restart Postgres'() {
@@ -170,8 +209,12 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
       whenLeft = written.length
     },
     async 'change an address'() {
-      const { id, to } = random.pick(alerts.slice(0, WORDS.length))
-      await send('PUT', `/${id}/alert`, { to: `${to}/other`, when: 'at once' })
+      const { id, to, days } = random.pick(alerts.slice(0, WORDS.length))
+      await send('PUT', `/${id}/alert`, {
+        to: `${to}/other`,
+        when: 'at once',
+        published_within_days: days,
+      })
     },
   }
   const names = Object.keys(acts) as (keyof typeof acts)[]
@@ -187,8 +230,8 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
     await pause(random.below(1_500))
   }
   fate = () => 200
-  const expected = ({ word, from }: (typeof alerts)[number]) =>
-    written.slice(from).filter(title => title.startsWith(word))
+  const expected = ({ word, from, days }: (typeof alerts)[number]) =>
+    written.slice(from).filter(title => title.startsWith(word) && (days === null || !isOld(title)))
   const toldTo = ({ id }: { id: string }) => received.filter(({ search }) => search.id === id)
   const titlesTo = (alert: { id: string }) => [
     ...new Set(toldTo(alert).flatMap(({ articles }) => articles.map(({ title }) => title))),
