@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { readConfig } from '../shared/config/config.ts'
 import type { Machines, OutletHealth, PostgresServers, Surroundings } from '../shared/figures.ts'
 import {
+  backIsLate,
   embeddingsAreLate,
   looksAreLate,
   pagesAreLate,
@@ -104,7 +105,7 @@ t.test('a fleet at work has no causes', async t => {
 t.test('each cause says what is wrong, and the first thing to do', async t => {
   const { flow } = FINE
   const kept = { pages: 4, of: 10, reason: 'challenge' }
-  const old = (part: 'pages' | 'embeddings' | 'removals' | 'looks', oldest: number) => ({
+  const old = (part: 'pages' | 'embeddings' | 'removals' | 'looks' | 'back', oldest: number) => ({
     flow: { ...flow, [part]: { ...flow[part], oldest } },
   })
   const down = (error: string) => ({ outlets: [failing('a.example', error)] })
@@ -129,6 +130,7 @@ t.test('each cause says what is wrong, and the first thing to do', async t => {
       old('looks', 7_200),
       /^0 answers wait to be judged .*, the oldest for 2 h: start a normaliser/,
     ],
+    [old('back', 172_800), /^A back-fill has settled no address for 2 days: "npm run outlets/],
     [down('404 Not Found'), /^All feeds of a\.example are gone: "npm run outlets -- check"/],
     [
       down('the name does not resolve (EAI_AGAIN)'),
@@ -447,17 +449,20 @@ t.test(
         embeddings: { ...flow.embeddings, oldest },
         removals: { ...flow.removals, oldest },
         looks: { ...flow.looks, oldest },
+        back: { ...flow.back, oldest },
       }
-      const all = [pagesAreLate, embeddingsAreLate, removalsAreLate, looksAreLate]
+      const all = [pagesAreLate, embeddingsAreLate, removalsAreLate, looksAreLate, backIsLate]
       return all.map(isLate => Number(isLate(waiting))).join('')
     }
-    t.same([600, 601, 1_800, 1_801, 3_600, 3_601].map(late), [
-      '0000',
-      '1000',
-      '1000',
-      '1100',
-      '1100',
-      '1111',
+    t.same([600, 601, 1_800, 1_801, 3_600, 3_601, 129_600, 129_601].map(late), [
+      '00000',
+      '10000',
+      '10000',
+      '11000',
+      '11000',
+      '11110',
+      '11110',
+      '11111',
     ])
   },
 )
