@@ -14,11 +14,22 @@ import {
 } from '../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import { dayOf, mayBeIn, type Period, periodIn, publishedIn } from './back-days.ts'
+import {
+  againAfter,
+  EVERY,
+  endedBy,
+  type Listed,
+  mayBeTried,
+  type Outcome,
+  outcomeOfDocument,
+  outcomeOfPage,
+  type Tries,
+} from './back-outcomes.ts'
 import type { Crawl } from './crawl.ts'
 import { backAddresses } from './crawl-metrics.ts'
 import { type Document, notRead, type Reading, readDocument, refused } from './feeds/document.ts'
 import type { SitemapPart } from './feeds/parsing/feed.ts'
-import type { Named, ParsedFeed } from './feeds/parsing/parse.ts'
+import type { Named } from './feeds/parsing/parse.ts'
 import { domainsOf, readBarred } from './feeds/save.ts'
 import { politeGet } from './fetch/polite-get.ts'
 import { NO_VALIDATORS } from './fetch/request.ts'
@@ -27,7 +38,6 @@ import { beginVisit, endVisit, type Lease } from './hosts/leases.ts'
 import { ensureHosts } from './hosts/permits.ts'
 import { askPage, notifyNormaliser, readOwnership } from './page.ts'
 import { compress, store } from './save-page.ts'
-import type { Verdict } from './verdict.ts'
 
 /*
  * A back-fill fetches what an outlet had before an operator added it. It reads the sitemaps that
@@ -46,8 +56,6 @@ import type { Verdict } from './verdict.ts'
 const SHARE = 5
 /** ms after which another crawler takes a back-fill whose crawler has died. */
 const CLAIM = 15_000
-/** ms between two looks for what is due. */
-const EVERY = 1_000
 /** While more pages of an outlet wait for the normaliser, none of its past is fetched. */
 const MOST_STORED = 50
 /**
@@ -55,8 +63,6 @@ const MOST_STORED = 50
  * hosts that one document may name.
  */
 const MOST = { addresses: 500_000, documents: 5_000, depth: 3, hosts: 100 }
-/** Tries of an address that failed, or that had to wait, after which it is lost. */
-const MOST_TRIES = { failed: 5, waited: 24 }
 /** An index with more parts numbers them, and 2019 is then no year. */
 const MOST_YEARS = 1_000
 /** Addresses that one statement adds: serialising them blocks the event loop. */
@@ -74,17 +80,6 @@ interface BackAddress {
   depth: number | null
   url: string
 }
-
-/**
- * What a try at an address brought. Null: it was interrupted. `away`: the host, whose robots.txt
- * does not answer. The host then waits as a whole, and is lost as a whole.
- */
-type Outcome =
-  | { kind: 'fetched'; page?: Extract<Verdict, { kind: 'store' }>; document?: Listed }
-  | { kind: 'refused' | 'lost'; reason: string; away?: string | null }
-  | { kind: 'failed'; reason: string }
-  | { kind: 'waits'; reason: string; wait: number; away?: string | null }
-  | null
 
 /** Takes addresses of all back-fills that are due, until it is closed. */
 export function startBackFill(crawl: Crawl): Repeated {
@@ -219,11 +214,10 @@ async function tryAddress(
   const { outletNo } = backFill
   const tries = await readRow<Tries>(pool, BEGIN, [outletNo, address.key])
   if (tries === undefined) return null
-  const { attempts, waits } = tries
   const begun = performance.now()
   let outcome: Outcome = { kind: 'lost', reason: 'crawler error' }
   try {
-    if (attempts <= MOST_TRIES.failed && waits <= MOST_TRIES.waited)
+    if (mayBeTried(tries))
       outcome =
         address.depth === null
           ? await fetchOld(crawl, visit, outletNo, address.url)
@@ -239,17 +233,7 @@ async function tryAddress(
     const isAway = (await readRow(pool, IS_AWAY, [visit.host])) !== undefined
     outcome = { ...outcome, away: isAway ? visit.host : null }
   }
-  if (outcome?.kind === 'failed' && attempts >= MOST_TRIES.failed)
-    outcome = { kind: 'lost', reason: outcome.reason }
-  if (outcome?.kind === 'waits' && outcome.reason !== 'held' && waits + 1 >= MOST_TRIES.waited)
-    outcome = { kind: 'lost', reason: outcome.reason, away: outcome.away ?? null }
-  return { outcome, attempts }
-}
-
-/** Failures, with this try as one, and tries before it that had to wait. */
-interface Tries {
-  attempts: number
-  waits: number
+  return { outcome: endedBy(outcome, tries), attempts: tries.attempts }
 }
 
 async function fetchOld(
@@ -260,25 +244,8 @@ async function fetchOld(
 ): Promise<Outcome> {
   // A page without an end is read as in a later try.
   const asked = await askPage(crawl, visit, { outletNo, url, attempts: 2 })
-  if (asked === null) return null
-  const { verdict } = asked
-  switch (verdict.kind) {
-    case 'store':
-      return { kind: 'fetched', page: verdict }
-    // A sitemap says too little to make an article of it.
-    case 'store without body':
-      return { kind: 'refused', reason: verdict.block }
-    case 'refuse':
-      return { kind: verdict.reason === 'gone' ? 'lost' : 'refused', reason: verdict.reason }
-    case 'retry':
-      return { kind: verdict.reason === 'gone' ? 'lost' : 'failed', reason: verdict.reason }
-    case 'put back':
-      return { kind: 'waits', reason: verdict.reason, wait: verdict.wait }
-  }
+  return asked && outcomeOfPage(asked.verdict)
 }
-
-/** What a document names. */
-type Listed = Pick<ParsedFeed, 'named' | 'parts' | 'next' | 'whole'>
 
 async function readListing(
   crawl: Crawl,
@@ -288,30 +255,12 @@ async function readListing(
 ): Promise<Outcome> {
   const isRobots = new URL(url).pathname === '/robots.txt'
   const reading = { crawl, visit, feed: { outletNo }, async beforeParsing() {} }
-  const document: Awaited<ReturnType<typeof readRobotsFile>> = isRobots
-    ? await readRobotsFile(reading, url)
-    : await readDocument(reading, url, NO_VALIDATORS, undefined, true)
-  switch (document.kind) {
-    case 'interrupted':
-      return null
-    case 'later':
-      return { kind: 'waits', reason: 'host busy', wait: document.wait }
-    case 'unchanged':
-      return { kind: 'lost', reason: 'status 304' }
-    case 'failure': {
-      const { reason, wait } = document
-      if (reason === 'disallowed') return { kind: 'refused', reason: 'robots' }
-      if (reason === 'robots unreachable' || reason === 'held')
-        return { kind: 'waits', reason, wait: wait.exactly ?? EVERY }
-      return { kind: FAILS.test(reason) ? 'failed' : 'lost', reason }
-    }
-    case 'feed':
-      return { kind: 'fetched', document: document.feed }
-  }
+  return outcomeOfDocument(
+    isRobots
+      ? await readRobotsFile(reading, url)
+      : await readDocument(reading, url, NO_VALIDATORS, undefined, true),
+  )
 }
-
-/** Failures of a document that may end. */
-const FAILS = /^(?:connection|name|time-out|tls|protocol|cut|status (?:5\d\d|429))$/
 
 /** The sitemaps of a robots.txt, as the parts of an index. */
 async function readRobotsFile(
@@ -357,24 +306,20 @@ async function saveOutcome(
 ): Promise<void> {
   const { pool, config } = crawl
   const { outletNo } = backFill
-  if (outcome === null || outcome.kind === 'waits') {
-    // An address on a host that is away stays the first there, and counts the tries at the host.
-    const wait = outcome?.away ? 0 : Math.max(EVERY, outcome?.wait ?? 0)
-    const counted = outcome?.reason === 'held' ? 0 : 1
-    await pool.query(AGAIN, [outletNo, key, wait, outcome?.reason ?? null, 0, counted])
+  const again = againAfter(outcome, attempts, config.CRAWL_RETRY_MIN)
+  if (again !== null) {
+    const { pause, failed, waited } = again
+    const reason = outcome !== null && 'reason' in outcome ? outcome.reason : null
+    await pool.query(AGAIN, [outletNo, key, pause, reason, failed, waited])
     return
   }
-  if (outcome.kind === 'failed') {
-    const pause = config.CRAWL_RETRY_MIN * 2 ** attempts
-    await pool.query(AGAIN, [outletNo, key, pause, outcome.reason, 1, 0])
-    return
-  }
-  if (outcome.kind !== 'fetched') {
+  if (outcome?.kind === 'refused' || outcome?.kind === 'lost') {
     const { kind, reason, away = null } = outcome
     const settled = [outletNo, key, kind, reason, away]
     await whileLocked(pool, backFill, client => client.query(SETTLE, settled))
     return
   }
+  if (outcome?.kind !== 'fetched') return
   const { page, document } = outcome
   if (document !== undefined) {
     const listed = await sortListed(pool, backFill, { url, depth: depth ?? 0 }, document)

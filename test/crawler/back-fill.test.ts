@@ -1,11 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { beginBackFill } from '../../scripts/outlets/back.ts'
-import { type Period, periodIn, publishedIn } from '../../services/crawler/back-days.ts'
 import { countBackDays, goBack } from '../../services/crawler/back-fill.ts'
 import { addressKey } from '../../shared/articles/address.ts'
 import { backFillInWords, readBackDays, readBackFills } from '../../shared/outlets/back-fills.ts'
-import type { FeedEntry } from '../../shared/outlets/page.ts'
 import { removeArticles } from '../../shared/removals/remove.ts'
 import { outletHealth } from '../../status/health.ts'
 import { newArticle, openTestWriter } from '../search/short-articles.ts'
@@ -18,43 +16,6 @@ const { run, site, sites, at, only } = await startScene(t, ['127.0.0.74', '127.0
 })
 const { pool, crawl } = run
 const RANGE = { from: '2024-01-01', to: '2025-12-31' }
-
-t.test('the days that an address names', async t => {
-  const cases: [string, Period | null][] = [
-    ['/sitemap-2019-03.xml', { from: '2019-03-01', to: '2019-03-31' }],
-    ['/2020/02/artikel', { from: '2020-02-01', to: '2020-02-29' }],
-    ['/sitemap/20190314.xml', { from: '2019-03-14', to: '2019-03-14' }],
-    ['/sitemap.xml?yyyy=2019&mm=3', { from: '2019-03-01', to: '2019-03-31' }],
-    ['/sitemap-2019.xml', null],
-    ['/artikel-20191234567', null],
-    ['/2019/02/31/artikel', null],
-    ['/201112-titel', null],
-    ['/sitemap-201903.xml', { from: '2019-03-01', to: '2019-03-31' }],
-  ]
-  for (const [address, days] of cases) t.same(periodIn(address), days, address)
-  t.same(periodIn('/sitemap-2019.xml', true), { from: '2019-01-01', to: '2019-12-31' })
-  const entry = (url: string, published: string | null = null): FeedEntry => ({
-    url,
-    guid: null,
-    title: null,
-    summary: null,
-    content: null,
-    authors: [],
-    published,
-    language: null,
-  })
-  const month = periodIn('/sitemap-2019-03.xml')
-  const days: [FeedEntry, string | null, Period | null, string | undefined][] = [
-    [entry('https://x.example/a', '2019-03-02T00:00:00Z'), '2024-01-01', month, '2019-03-02'],
-    [entry('https://x.example/2019/03/05/a'), '2024-01-01', month, '2019-03-05'],
-    [entry('https://x.example/a'), '2019-03-09', month, '2019-03-09'],
-    [entry('https://x.example/a'), '2024-01-01', month, '2019-03-01'],
-    [entry('https://x.example/a'), '2024-01-01', null, '2024-01-01'],
-    [entry('https://x.example/a'), null, null, undefined],
-  ]
-  for (const [one, modified, within, day] of days)
-    t.equal(publishedIn({ entry: one, modified }, within)?.day, day, JSON.stringify(one.url))
-})
 
 const outletNo = async () =>
   Number((await pool.query('select outlet_no from outlets')).rows[0].outlet_no)
