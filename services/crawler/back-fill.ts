@@ -65,7 +65,7 @@ const MOST_STORED = 50
 const MOST = { addresses: 500_000, documents: 5_000, depth: 3, hosts: 100 }
 /** An index with more parts numbers them, and 2019 is then no year. */
 const MOST_YEARS = 1_000
-/** Addresses that one statement adds: serialising them blocks the event loop. */
+/** Addresses that are looked up or added at a time, because what is new shares the event loop. */
 const SLICE = 1_000
 
 interface BackFill {
@@ -81,41 +81,59 @@ interface BackAddress {
   url: string
 }
 
-/** Takes addresses of all back-fills that are due, until it is closed. */
+/**
+ * Takes addresses of all back-fills that are due, until it is closed. Each of several slots has one
+ * back-fill at a time, so that a slow one keeps no other waiting. Lists are saved in long
+ * transactions, and most connections are for what is new.
+ */
 export function startBackFill(crawl: Crawl): Repeated {
-  const outage = createOutageLog(
-    crawl.log,
-    'nothing of the past of outlets is fetched',
-    'the past of outlets is fetched again',
-  )
-  return repeatEvery(restOf(crawl), () => goBack(crawl), { first: EVERY, outage })
+  const slots = Array.from({ length: Math.max(1, Math.floor(crawl.config.DATABASE_POOL / 4)) }, () => {
+    const outage = createOutageLog(
+      crawl.log,
+      'nothing of the past of outlets is fetched',
+      'the past of outlets is fetched again',
+    )
+    const work = async (closing: AbortSignal) => {
+      while (!closing.aborted && (await goBack(crawl))) {
+        // Each call takes the back-fill that has been due for the longest time.
+      }
+    }
+    return repeatEvery(restOf(crawl), work, { first: EVERY, outage })
+  })
+  return {
+    async close() {
+      await Promise.all(slots.map(slot => slot.close()))
+    },
+  }
 }
 
 /** ms between two tries of an outlet. */
 const restOf = ({ config }: Crawl) => Math.min(EVERY, SHARE * config.CRAWL_HOST_DELAY)
 
-// $1 CLAIM, $2 most, $3 MOST_STORED, $4 outlets that must wait. Indexes: the primary keys,
+// $1 CLAIM, $2 MOST_STORED, $3 outlets that must wait. Indexes: the primary keys,
 // pages_stored_turns.
 const TAKE = `
   with due as (
     select outlet_no from back_fills b join outlets o using (outlet_no)
-     where b.state = 'running' and b.due_at <= now() and o.active and outlet_no <> all ($4)
-       and not exists (select from pages p where p.state = 'stored' and p.outlet_no = b.outlet_no offset $3)
-     order by b.due_at limit $2 for no key update of b skip locked
+     where b.state = 'running' and b.due_at <= now() and o.active and outlet_no <> all ($3)
+       and not exists (select from pages p where p.state = 'stored' and p.outlet_no = b.outlet_no offset $2)
+     order by b.due_at limit 1 for no key update of b skip locked
   )
   update back_fills b set due_at = clock_timestamp() + $1 * interval '1 ms' from due where b.outlet_no = due.outlet_no
   returning b.outlet_no as "outletNo", from_day::text as from, to_day::text as to`
 
-/** Tries the next address of each back-fill that is due, and counts the days of one. */
-export async function goBack(crawl: Crawl): Promise<void> {
-  await countBackDays(crawl.pool)
-  if (crawl.backlogged) return
-  const { pool, config, held } = crawl
-  // Lists are saved in long transactions, and most connections are for what is new.
-  const most = Math.max(1, Math.floor(config.DATABASE_POOL / 4))
-  const values = [CLAIM, most, MOST_STORED, [...held.pages]]
-  const { rows } = await pool.query<BackFill>(TAKE, values)
-  await Promise.all(rows.map(backFill => goOn(crawl, backFill)))
+/**
+ * Tries the next address of a back-fill that is due, and counts the days of one.
+ *
+ * @returns whether one was due
+ */
+export async function goBack(crawl: Crawl): Promise<boolean> {
+  const { pool, held } = crawl
+  await countBackDays(pool)
+  if (crawl.backlogged) return false
+  const backFill = await readRow<BackFill>(pool, TAKE, [CLAIM, MOST_STORED, [...held.pages]])
+  if (backFill !== undefined) await goOn(crawl, backFill)
+  return backFill !== undefined
 }
 
 /**
@@ -167,7 +185,8 @@ async function goOn(crawl: Crawl, backFill: BackFill): Promise<void> {
   }
   const { host } = new URL(address.url)
   await ensureHosts(pool, [host])
-  const visit = await beginVisit(pool, leases, host, outletNo)
+  // It counts for no outlet, so that new pages have all visits of theirs.
+  const visit = await beginVisit(pool, leases, host, null)
   if (visit === null) return void (await pool.query(REST, [outletNo, rest, null]))
   const tried = await tryAddress(crawl, visit, backFill, address).finally(() =>
     endVisit(pool, leases, visit),
@@ -379,19 +398,23 @@ async function sortListed(
     entries.push({ key: to, depth: part.depth, day: null, entry: null, reason })
   }
   const within = periodIn(url)
-  const dated = named
-    .map(one => ({ ...one, published: publishedIn(one, within) }))
-    .filter(({ published }) => mayBeIn(published, range))
   const domains = await domainsOf(pool, { outletNo })
-  const keys = dated.flatMap(({ key }) => addressesOn(domains, key))
-  const known = new Set(await readColumn<string>(pool, KNOWN, [outletNo, domains.first, keys]))
-  const unknown = dated.filter(({ key }) => !addressesOn(domains, key).some(one => known.has(one)))
-  const barred: ReadonlySet<Named> = await readBarred(pool, domains, unknown)
-  for (const one of unknown) {
-    if (barred.has(one)) continue
-    const { key, entry, published } = one
-    const reason = await whose(entry.url)
-    entries.push({ key, depth: null, day: published?.day ?? null, entry, reason })
+  for (let at = 0; at < named.length; at += SLICE) {
+    const dated = named
+      .slice(at, at + SLICE)
+      .map(one => ({ ...one, published: publishedIn(one, within) }))
+      .filter(({ published }) => mayBeIn(published, range))
+    const keys = dated.flatMap(({ key }) => addressesOn(domains, key))
+    const known = new Set(await readColumn<string>(pool, KNOWN, [outletNo, domains.first, keys]))
+    const isKnown = ({ key }: Named) => addressesOn(domains, key).some(one => known.has(one))
+    const unknown = dated.filter(one => !isKnown(one))
+    const barred: ReadonlySet<Named> = await readBarred(pool, domains, unknown)
+    for (const one of unknown) {
+      if (barred.has(one)) continue
+      const { key, entry, published } = one
+      const reason = await whose(entry.url)
+      entries.push({ key, depth: null, day: published?.day ?? null, entry, reason })
+    }
   }
   return entries
 }

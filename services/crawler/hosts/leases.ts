@@ -135,7 +135,7 @@ export async function beginVisit(
   pool: Pool,
   leases: Leases,
   host: string,
-  outletNo: number,
+  outletNo: number | null,
 ): Promise<Lease | null> {
   const since = performance.now()
   const id = newLeaseId()
