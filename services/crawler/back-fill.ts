@@ -87,19 +87,22 @@ interface BackAddress {
  * transactions, and most connections are for what is new.
  */
 export function startBackFill(crawl: Crawl): Repeated {
-  const slots = Array.from({ length: Math.max(1, Math.floor(crawl.config.DATABASE_POOL / 4)) }, () => {
-    const outage = createOutageLog(
-      crawl.log,
-      'nothing of the past of outlets is fetched',
-      'the past of outlets is fetched again',
-    )
-    const work = async (closing: AbortSignal) => {
-      while (!closing.aborted && (await goBack(crawl))) {
-        // Each call takes the back-fill that has been due for the longest time.
+  const slots = Array.from(
+    { length: Math.max(1, Math.floor(crawl.config.DATABASE_POOL / 4)) },
+    () => {
+      const outage = createOutageLog(
+        crawl.log,
+        'nothing of the past of outlets is fetched',
+        'the past of outlets is fetched again',
+      )
+      const work = async (closing: AbortSignal) => {
+        while (!closing.aborted && (await goBack(crawl))) {
+          // Each call takes the back-fill that has been due for the longest time.
+        }
       }
-    }
-    return repeatEvery(restOf(crawl), work, { first: EVERY, outage })
-  })
+      return repeatEvery(restOf(crawl), work, { first: EVERY, outage })
+    },
+  )
   return {
     async close() {
       await Promise.all(slots.map(slot => slot.close()))
@@ -295,10 +298,12 @@ async function readRobotsFile(
   return { kind: 'feed', feed: { named: [], parts, next: null, whole: true } }
 }
 
-// $1 outlet, $2 key, $3 state, $4 reason, $5 a host that is away, with all that waits there
+// $1 outlet, $2 key, $3 state, $4 reason, $5 a host that is away, with all that waits there. What
+// is lost may be tried again on demand, but for what is gone; texts are not kept for that.
 const SETTLE = `
   with settled as (
-    update back_addresses set state = $3, reason = $4, entry = case when $3 = 'lost' then entry end
+    update back_addresses
+       set state = $3, reason = $4, entry = case when $3 = 'lost' and $4 <> 'gone' then entry || '{"content": null, "summary": null}' end
      where outlet_no = $1 and (crawl_key = $2 or host = $5) and state = 'waiting' returning 1
   )
   update back_fills set moved_at = clock_timestamp() where outlet_no = $1 and exists (select from settled)`

@@ -104,9 +104,19 @@ t.test(
     for (const path of broken) site.on(path, reply(500))
     site.on('/weg', reply(404))
     await begin([...broken, '/weg'])
+    await read(1)
+    const texts = `update back_addresses set entry = entry || '{"content": "tekst", "summary": "tekst"}'`
+    await pool.query(texts)
     await goOn()
     t.match(await figures(), { state: 'done', lost: 5, reasons: { 'server error': 4, gone: 1 } })
     t.equal(site.to('/k1').length, 5)
+    const kept = `select distinct reason, entry->>'content' as content, entry->>'summary' as summary, entry is null as none
+                    from back_addresses where depth is null order by 1`
+    const nothing = { content: null, summary: null }
+    t.same((await pool.query(kept)).rows, [
+      { reason: 'gone', ...nothing, none: true },
+      { reason: 'server error', ...nothing, none: false },
+    ])
     t.match(await outletHealth(pool), [
       { health: 'healthy', unread: null, late: 0, today: { pages: 0 } },
     ])
@@ -172,9 +182,10 @@ t.test('a dead host keeps no other host waiting, and is lost as a whole', async 
   await pool.query(until, [away.host])
   await goOn(2_000, async () => away.seen.length > 2)
   const asked = away.seen.length
-  const { rows } = await pool.query('select waits from back_addresses where host = $1 order by place', [
-    away.host,
-  ])
+  const { rows } = await pool.query(
+    'select waits from back_addresses where host = $1 order by place',
+    [away.host],
+  )
   t.ok(rows[0].waits > 0)
   t.equal(rows[1].waits, 0, 'the tries are those of the host')
   t.equal(await spent(), before, 'new hosts are not in the budget of what is new')
