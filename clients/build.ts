@@ -10,6 +10,7 @@ import {
   ERROR_SCHEMA,
   PAGE_SCHEMA,
   STATED_ARTICLE_SCHEMA,
+  STATED_PAGE_SCHEMA,
 } from '../services/api/contract/resources.ts'
 import manifest from './typescript/package.json' with { type: 'json' }
 
@@ -132,6 +133,7 @@ const DESCRIBED: Record<string, Fields> = {
   Article: STATED_ARTICLE_SCHEMA.properties,
   Stated: STATED_ARTICLE_SCHEMA.properties,
   Page: PAGE_SCHEMA.properties,
+  Hinted: STATED_PAGE_SCHEMA.properties,
   ErrorObject: ERROR_SCHEMA.properties,
   ArticlesQuery: EXPLORE_PARAMETERS,
   ExploreQuery: EXPLORE_PARAMETERS,

@@ -9,6 +9,7 @@ export {
   type ExpressionProblem,
   inFull,
   leavesOf,
+  operatorsMeant,
   type Problem,
   parseExpression,
   sentencesOf,

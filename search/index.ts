@@ -45,7 +45,7 @@ export { StatedElsewhere, TooFrequent, WildcardsElsewhere } from './execute/plan
 export { createCountCollector, createNumberCollector, TOTAL_CAP } from './execute/search.ts'
 export { createPace, eachIn, SHORT_TURN } from './pace.ts'
 export { MOST_BUCKETS, TIME_UNITS, TooManyBuckets, timeZoneNamed } from './query/calendar.ts'
-export { inFull, leavesOf, parseExpression } from './query/expression.ts'
+export { inFull, leavesOf, operatorsMeant, parseExpression } from './query/expression.ts'
 export { NO_FILTERS } from './query/filters.ts'
 export { findingAny } from './query/holds.ts'
 export { parseBoolean, parseKeyword } from './query/parse.ts'

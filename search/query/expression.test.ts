@@ -1,6 +1,12 @@
 import t from 'tap'
 import CASES from './cases.json' with { type: 'json' }
-import { type ExpressionProblem, has, inFull, parseExpression } from './expression.ts'
+import {
+  type ExpressionProblem,
+  has,
+  inFull,
+  operatorsMeant,
+  parseExpression,
+} from './expression.ts'
 import { type Expression, QUERY_PROBLEMS } from './parse.ts'
 
 function treeOf(q: string) {
@@ -50,6 +56,24 @@ t.test('decision 45: an expression is a tree, or a sentence that names the place
       t.match(parsed, { ok: false, misread: { problem, at }, errors }, q)
     }
   }
+})
+
+t.test('words that people write for operators are offered as such, where that can be read', t => {
+  for (const [q, meant] of [
+    ['kat of hond', 'kat OR hond'],
+    ['chat OU chien et (souris oder ratte)', 'chat OR chien AND (souris OR ratte)'],
+    ['kat en hond und maus an a', 'kat AND hond AND maus AND a'],
+    ['cat and "dog or bird" or „und so“', 'cat AND "dog or bird" OR „und so“'],
+    ['kat of -hond', null],
+    ['kat AND of hond', null],
+    ['kat OR hond', null],
+    ['of kat of', null],
+    ['kat (of) hond', null],
+    ['soft softly', null],
+    ['kat of (hond', null],
+  ] as const)
+    t.equal(operatorsMeant(q), meant, q)
+  t.end()
 })
 
 t.test('an expression is shown with all its operators', async t => {

@@ -217,6 +217,24 @@ const TOKEN = new RegExp(
   'uys',
 )
 
+/** A quotation, or a word of our languages that people write for AND or OR between two others. */
+const MEANT = new RegExp(
+  `"[^"]*"|[${TYPED}][^"${TYPED}]*["${TYPED}]|(?<=[^\\s(]\\s)(?:(an|and|en|et|und)|(of|oder|or|ou))(?=\\s+[^\\s)])`,
+  'giu',
+)
+
+/**
+ * An expression with operators in place of the words that people write for them, as `kat OR hond`
+ * for `kat of hond`; null: it has no such words. An expression means what is written, so this is
+ * only offered.
+ */
+export function operatorsMeant(q: string): string | null {
+  const meant = q.replace(MEANT, (written, and?: string, or?: string) =>
+    and === undefined ? (or === undefined ? written : 'OR') : 'AND',
+  )
+  return meant !== q && parseExpression(q).ok && parseExpression(meant).ok ? meant : null
+}
+
 const KINDS = {
   '(': 'open',
   ')': 'close',

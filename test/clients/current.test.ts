@@ -54,7 +54,7 @@ const source = (path: string) =>
 function typescriptFields(name: string): Map<string, Field> {
   const text = source('typescript/src/contract.ts')
   const body =
-    new RegExp(`^export interface ${name}(?: extends Stated)? \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(
+    new RegExp(`^export interface ${name}(?: extends \\w+)? \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(
       text,
     )?.[1] ?? ''
   const fields = body.matchAll(/^ {2}(\w+)(\??):([\s\S]*?)(?=^ {2}(?:\w|\/\*)|(?![\s\S]))/gm)

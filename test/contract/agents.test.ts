@@ -113,6 +113,11 @@ t.test('a tool answers what its request answers, and an agent walks a frozen set
     completeness: [],
   })
   t.ok(first.text.length <= 6_000)
+  const either = await call('search_news', { q: 'brug of sluis', search: 'expression' })
+  t.match(either.structured, {
+    did_you_mean: 'brug OR sluis',
+    read_as: /: brug AND of AND sluis; perhaps brug OR sluis was meant$/,
+  })
   t.match(first.text, /^Here of these days: not known$/m)
   t.match((await call('completeness', {})).text, /^not known$/m)
   await api.index([{ title: 'Een brug van later', publishedAt: new Date('2026-01-01T00:05:00Z') }])

@@ -369,7 +369,10 @@ t.test(
       [first],
       'more: random.test.ts',
     )
+    const meant = { total_results: 0, did_you_mean: 'sluis OR dicht', articles: [] }
+    t.match((await ask('sluis of dicht')).json, meant, 'the answer is of what is written')
     const page = await ask('sluis', '&per_page=1')
+    t.notOk('did_you_mean' in page.json)
     t.equal(
       (await ask('sluis', `&per_page=1&cursor=${page.json.next_cursor}`)).json.articles.length,
       1,

@@ -116,6 +116,7 @@ export function SearchPage(props: {
         errors={errors.q ?? []}
         onType={type}
         onMode={chooseMode}
+        onMeant={q => change({ q })}
         onSearch={submit}
       />
       <div class="columns">
@@ -297,6 +298,7 @@ const TYPED_INTO = 'input:not([type="radio"], [type="checkbox"]), select, textar
  * The search box with its modes. Below it, a line says how the query is read while it is typed.
  *
  * @param onMode chooses a mode, and searches at once if the text can be read in that mode
+ * @param onMeant searches for an expression in place of the written one
  * @param errors sentences of the API about `q`
  */
 function SearchForm(props: {
@@ -307,10 +309,11 @@ function SearchForm(props: {
   errors: string[]
   onType(q: string): void
   onMode(mode: SearchMode): void
+  onMeant(q: string): void
   onSearch(): void
 }) {
   const { words } = useSpeech()
-  const { draft, isFocused, isTried, errors, onType, onMode, onSearch } = props
+  const { draft, isFocused, isTried, errors, onType, onMode, onMeant, onSearch } = props
   const field = useRef<HTMLInputElement>(null)
   const reading: Reading = readQuery(draft)
   const isUnread = reading.kind === 'problem' || reading.kind === 'misread'
@@ -367,7 +370,7 @@ function SearchForm(props: {
               {words.reading.refused} {errors.join(' ')}
             </p>
           ) : (
-            <ReadingLine reading={reading} draft={draft} isTried={isTried} onMode={onMode} />
+            <ReadingLine {...{ reading, draft, isTried, onMode, onMeant }} />
           )}
         </div>
       </form>
@@ -400,21 +403,35 @@ function ReadingLine(props: {
   draft: Draft
   isTried: boolean
   onMode(mode: SearchMode): void
+  onMeant(q: string): void
 }) {
-  const { reading, draft, isTried, onMode } = props
-  const { words } = useSpeech()
+  const { reading, draft, isTried, onMode, onMeant } = props
+  const { words, say } = useSpeech()
   const about = <p>{words.search.modeAbout[draft.mode]}</p>
   switch (reading.kind) {
     case 'everything':
       return about
     case 'meaning':
       return <p>{words.reading.meaning}</p>
-    case 'tree':
+    case 'tree': {
+      const { meant } = reading
       return (
-        <p>
-          {words.reading.tree} <b>{reading.text}</b>
-        </p>
+        <>
+          <p>
+            {words.reading.tree} <b>{reading.text}</b>
+          </p>
+          {meant !== null && (
+            <p class="hint">
+              <Button
+                class="link"
+                onClick={() => onMeant(meant)}
+                text={say(words.reading.hint.meant, { q: meant })}
+              />
+            </p>
+          )}
+        </>
       )
+    }
     case 'misread': {
       const signs = [...reading.q]
       const { at } = reading.misread

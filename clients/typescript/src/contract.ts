@@ -8,7 +8,13 @@ export type Country = 'NL' | 'BE' | 'LU'
 export type Kind = 'news' | 'opinion' | 'live' | 'analysis' | 'review'
 export type Access = 'free' | 'paid'
 
-export interface Page {
+/** What a page of `/explore/articles` alone has. */
+export interface Hinted {
+  /** The expression with AND and OR in place of words that people write for them. */
+  did_you_mean?: string
+}
+
+export interface Page extends Hinted {
   status: 'ok'
   /** Articles in the whole result set. Counted to 10,000; exact in semantic search. */
   total_results: number

@@ -1,6 +1,6 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js'
 import type { Response } from 'express'
-import { inFull } from '../../../search/index.ts'
+import { inFull, operatorsMeant } from '../../../search/index.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
 import type { DaySum } from '../../../shared/outlets/days.ts'
 import type { Asking } from '../articles/find.ts'
@@ -247,7 +247,7 @@ const isSayable = (value: unknown) =>
     ? value.isWellFormed()
     : typeof value === 'number' || typeof value === 'boolean'
 
-function readAs({ question }: ArticlesRequest): string {
+function readAs({ question, q }: ArticlesRequest): string {
   if (question.search === 'semantic')
     return 'By meaning, in any language: the 500 closest articles, then the filters.'
   const { match, searchIn } = question
@@ -255,7 +255,11 @@ function readAs({ question }: ArticlesRequest): string {
   const phrases = (list: string[][]) =>
     list.map(words => (words.length === 1 ? words[0] : `"${words.join(' ')}"`))
   if (match.kind === 'all') return 'No words: all articles that the filters let in.'
-  if (match.kind === 'expression') return `As an expression, ${place}: ${inFull(match.tree)}`
+  if (match.kind === 'expression') {
+    const meant = operatorsMeant(q ?? '')
+    const offer = meant === null ? '' : `; perhaps ${meant} was meant`
+    return `As an expression, ${place}: ${inFull(match.tree)}${offer}`
+  }
   if (match.kind === 'keyword')
     return `Any of these words, in all their forms, ${place}: ${match.words.join(', ')}`
   const without =

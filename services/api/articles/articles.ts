@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { IndexState } from '../../../search/index.ts'
+import { type IndexState, operatorsMeant } from '../../../search/index.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { historyStart } from '../../../shared/plans/reach.ts'
 import {
@@ -31,6 +31,8 @@ export async function answerArticles(
   const { request, found, binding, start } = await findPage(asking, cursorSecret, read)
   const { total, estimate, next, rows } = found
   const said = isBeside ? rows.map(row => row.said) : rows.map(() => '')
+  const { search } = request.question
+  const meant = search === 'expression' ? operatorsMeant(request.q ?? '') : null
   return {
     contentType: 'application/json; charset=utf-8',
     // The ETag does not cover the cursor. A client that is told that nothing changed keeps its own
@@ -41,8 +43,8 @@ export async function answerArticles(
       next === null
         ? 'null'
         : `"${writeCursor(cursorSecret, binding, { at: next, historyStart: start })}"`,
-    body: nextCursor => pageBody({ total, estimate, nextCursor }, rows, said),
-    search: request.question.search,
+    body: nextCursor => pageBody({ total, estimate, nextCursor, meant }, rows, said),
+    search,
     searchMs: found.ms,
     isEmpty: found.rows.length === 0,
   }
@@ -98,6 +100,8 @@ interface PageHead {
   estimate: boolean
   /** The cursor, or null, as JSON. */
   nextCursor: string
+  /** The expression that was perhaps meant; null: none other. */
+  meant?: string | null
 }
 
 /**
@@ -106,14 +110,15 @@ interface PageHead {
  * @param said by article: its fields that the contract does not have
  */
 export function pageBody(
-  { total, estimate, nextCursor }: PageHead,
+  { total, estimate, nextCursor, meant = null }: PageHead,
   articles: readonly Listed[],
   said: readonly string[] = [],
 ): Buffer {
   const flag = estimate ? '"total_results_is_estimate":true,' : ''
+  const hint = meant === null ? '' : `"did_you_mean":${JSON.stringify(meant)},`
   const parts = [
     Buffer.from(
-      `{"status":"ok","total_results":${total},${flag}"next_cursor":${nextCursor},"articles":[`,
+      `{"status":"ok","total_results":${total},${flag}${hint}"next_cursor":${nextCursor},"articles":[`,
     ),
   ]
   for (const [at, article] of articles.entries()) {

@@ -154,6 +154,9 @@ export const STATED_PAGE_SCHEMA = {
   ...PAGE_SCHEMA,
   properties: {
     ...PAGE_SCHEMA.properties,
+    did_you_mean: text(
+      'The expression with AND and OR in place of words that people write for them, as `kat OR hond` for `kat of hond`. The answer is of `q` as it stands. Absent: `q` has no such words.',
+    ),
     articles: { ...PAGE_SCHEMA.properties.articles, items: STATED_ARTICLE_SCHEMA },
   },
 } as const

@@ -1,5 +1,6 @@
 import {
   inFull,
+  operatorsMeant,
   type Problem,
   parseBoolean,
   parseExpression,
@@ -13,7 +14,7 @@ import type { Search } from './search.ts'
 export type Reading =
   | { kind: 'everything' }
   | { kind: 'any' | 'all'; wanted: string[]; excluded: string[]; hints: Hint[] }
-  | { kind: 'tree'; text: string }
+  | { kind: 'tree'; text: string; meant: string | null }
   | { kind: 'misread'; misread: Problem; q: string }
   | { kind: 'meaning'; q: string }
   | { kind: 'problem'; problem: keyof typeof QUERY_PROBLEMS | 'short' | 'long' }
@@ -55,7 +56,8 @@ export function readQuery({ q, mode }: Pick<Search, 'q' | 'mode'>): Reading {
 
 function readExpression(written: string): Reading {
   const parsed = parseExpression(written)
-  if (parsed.ok) return { kind: 'tree', text: inFull(parsed.match.tree) }
+  if (parsed.ok)
+    return { kind: 'tree', text: inFull(parsed.match.tree), meant: operatorsMeant(written) }
   const { misread } = parsed
   return misread === undefined
     ? { kind: 'problem', problem: 'nothing' }

@@ -68,7 +68,13 @@ class _Page(TypedDict):
     articles: List[Article]
 
 
-class Page(_Page, total=False):
+class Hinted(TypedDict, total=False):
+    """What a page of `/explore/articles` alone has."""
+
+    did_you_mean: str
+
+
+class Page(_Page, Hinted, total=False):
     total_results_is_estimate: Literal[True]
 
 
