@@ -71,7 +71,6 @@ export function Compare({ search, secret }: { search: Search; secret: string }):
   return (
     <section class="compare">
       <h3>{words.take.compare}</h3>
-      <p class="hint">{words.compare.about}</p>
       <ul class="feed-list">
         {searches.map((one, at) => (
           <li key={addressOf(one)} class="row">
@@ -86,6 +85,15 @@ export function Compare({ search, secret }: { search: Search; secret: string }):
           </li>
         ))}
       </ul>
+      {failure !== null && <FailureNotice failure={failure} onAgain={again} />}
+      {rows.length > 0 && (
+        <Lines
+          {...{ rows, isShare, unit: of }}
+          searches={counted}
+          labels={labels}
+          format={format}
+        />
+      )}
       <p class="row">
         <Button
           disabled={isFull}
@@ -110,16 +118,14 @@ export function Compare({ search, secret }: { search: Search; secret: string }):
           {words.compare.texts}
         </label>
       </div>
-      {failure !== null && <FailureNotice failure={failure} onAgain={again} />}
+      <p class="hint">{words.compare.about}</p>
       {rows.length > 0 && (
         <>
-          <Lines
-            {...{ rows, isShare, unit: of }}
-            searches={counted}
-            labels={labels}
-            format={format}
-            onSave={save}
-          />
+          <p class="row">
+            {(['csv', 'svg', 'png'] as const).map(kind => (
+              <Button key={kind} onClick={() => save(kind)} text={kind.toUpperCase()} />
+            ))}
+          </p>
           <Rows {...{ rows, labels, unit: of }} />
         </>
       )}
@@ -198,9 +204,8 @@ function Lines(props: {
   isShare: boolean
   unit: TimeUnit
   format(value: number): string
-  onSave(kind: 'csv' | 'svg' | 'png'): Promise<void>
 }) {
-  const { rows, searches, labels, isShare, unit, format, onSave } = props
+  const { rows, searches, labels, isShare, unit, format } = props
   const speech = useSpeech()
   const { words, say } = speech
   const draw = useCallback(
@@ -230,11 +235,6 @@ function Lines(props: {
       {rows.some(({ points }) => points.some(isHollow)) && (
         <p class="hint">{words.compare.hollow}</p>
       )}
-      <p class="row">
-        {(['csv', 'svg', 'png'] as const).map(kind => (
-          <Button key={kind} onClick={() => onSave(kind)} text={kind.toUpperCase()} />
-        ))}
-      </p>
     </>
   )
 }

@@ -51,10 +51,21 @@ export function Take({
   useEffect(() => {
     if (open !== null) setOpened(before => [...new Set([...before, open])])
   }, [open])
+  // A comparison is tall, so its drawing would begin below the window.
+  const compared = useRef<HTMLDivElement>(null)
+  const isCompared = open === 'compare' && opened.includes(open)
+  useEffect(() => {
+    if (isCompared) compared.current?.scrollIntoView()
+  }, [isCompared])
   return (
     <>
       {opened.map(way => (
-        <div key={way} class="take" hidden={way !== open}>
+        <div
+          key={way}
+          ref={way === 'compare' ? compared : null}
+          class="take"
+          hidden={way !== open}
+        >
           {way === 'download' && <DownloadPanel search={search} secret={secret} />}
           {(way === 'keep' || way === 'tell') && (
             <KeepPanel search={search} secret={secret} tells={way === 'tell'} />
