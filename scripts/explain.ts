@@ -1,4 +1,4 @@
-import { firstDomain } from '../search/removals.ts'
+import { addressHash, firstDomain } from '../search/removals.ts'
 import { gunzipFile } from '../services/crawler/fetch/compression.ts'
 import {
   type Explanation,
@@ -68,6 +68,17 @@ const BY_PAGE = `
   (select seq from articles where id in (select id from article_rights where page_no = $1) order by seq desc limit 1)
   limit 1`
 
+// A tombstone has no address, and hashes of all. $1 id, $2 addresses and their keys. Indexes:
+// tombstones_id_key, the primary key of tombstone_addresses.
+const REMOVED = `
+  select id, removed_at as at, released_at is null as "isBarred" from tombstones where id = $1
+  union all
+  select t.id, t.removed_at, true from (select distinct ${firstDomain('outlet')} as outlet from publishers) p
+    cross join unnest($2::text[]) as w (address) cross join tombstone_key k
+    join tombstone_addresses h on h.hash = ${addressHash('p.outlet', 'w.address')}
+    join tombstones t using (seq)
+  limit 1`
+
 await runCommand(
   {
     name: 'explain',
@@ -92,6 +103,8 @@ await runCommand(
       throw new UsageError('Name one article or page, by its id or address.')
     const pool = context.openPool({ max: 1, settings: BACKWARDS })
     const found = await findPage(pool, word)
+    const removed = found?.stored ? null : await removedInWords(pool, word)
+    if (removed !== null) throw new UsageError(removed)
     const related = found?.stored ? await relatedTo(context.config, pool, found.stored.id) : null
     if (found?.stored && found.id === null && options.fetch !== true) {
       const { stored } = found
@@ -122,6 +135,20 @@ await runCommand(
     print(options.json === true ? JSON.stringify(all) : words.join('\n'))
   },
 )
+
+/** Says that an operator took the article out, and what can be done; null: nobody did. */
+async function removedInWords(pool: Pool, word: string): Promise<string | null> {
+  const row = await readRow<{ id: string; at: Date; isBarred: boolean }>(pool, REMOVED, [
+    word,
+    keysOf(word),
+  ])
+  if (row === undefined) return null
+  const { id, at, isBarred } = row
+  const back = isBarred
+    ? `It is not crawled or imported again; "npm run articles -- release ${id}" frees its addresses.`
+    : 'Its addresses are free again.'
+  return `Article ${id} was taken out on ${at.toISOString()}, so nothing is left to explain. "npm run articles -- list" says why. ${back}`
+}
 
 /** @throws UsageError when there is nothing to read */
 async function pageToRead(

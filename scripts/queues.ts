@@ -126,7 +126,7 @@ function ofThese(ids: string[], count: number): string {
 }
 
 async function drain(config: Config, name: QueueName, dryRun: boolean): Promise<number> {
-  const queues = openQueues(config, createLogger('queues', 'silent'))
+  const queues = openQueues(config, createLogger('queues', 'silent'), true)
   try {
     const { waiting, delayed } = (await queues.counts())[name]
     if (!dryRun) await queues.drain(name)

@@ -19,13 +19,15 @@ await runCommand(
     needs: ['DATABASE_URL'],
   },
   async ({ config, options, print, openPool }) => {
-    const log = createLogger('status', 'silent')
     const pool = openPool({ mayBeStandby: true })
-    const queues = openQueues(config, log)
+    const queues = openQueues(config, createLogger('status', 'silent'), true)
     try {
-      const status = await readStatus(pool, queues, config)
-      const metrics = await metricsOfStart(config)
-      const causes = await causesNow(config, pool, false)
+      // What is away costs each of them a wait.
+      const [status, metrics, causes] = await Promise.all([
+        readStatus(pool, queues, config),
+        metricsOfStart(config),
+        causesNow(config, pool, false),
+      ])
       print(
         options.json === true
           ? JSON.stringify({ ...status, metrics, causes })

@@ -155,7 +155,7 @@ const outside = (
   [
     'messages that are to make its vector',
     async () => {
-      const queues = openQueues(config, createLogger('articles', 'silent'))
+      const queues = openQueues(config, createLogger('articles', 'silent'), true)
       const messages = await queues.messages('embed').finally(queues.close)
       return messages.filter(({ seqs }) => seqs.includes(String(seq))).length
     },

@@ -64,7 +64,7 @@ const LOOK_AGAIN = 10_000
  * Reads the facts once. When `thoroughly`, it counts messages again if some wait without a worker.
  */
 export async function causesNow(config: Config, pool: Pool, thoroughly: boolean): Promise<Cause[]> {
-  const queues = openQueues(config, createLogger('doctor', 'silent'))
+  const queues = openQueues(config, createLogger('doctor', 'silent'), true)
   const memory = { restarts: createRestarts(), stalls: createStalls() }
   const watched = { pool, queues, config, missing: () => serversAway(config, pool) }
   try {

@@ -60,11 +60,19 @@ export const QUEUE_SCHEMA = 'bullmq'
 /** The settings that choose the store of the queues, and tell how to reach it. */
 export type QueueSettings = RedisSettings & Pick<Config, 'DATABASE_URL'>
 
-/** Chooses the store of the queues. No other code does so. */
-export function createBackend(config: QueueSettings, onError: (error: Error) => void): Backend {
+/**
+ * Chooses the store of the queues. No other code does so.
+ *
+ * @param isOnce the caller asks once, and tells that the store is away: no call waits for it
+ */
+export function createBackend(
+  config: QueueSettings,
+  onError: (error: Error) => void,
+  isOnce = false,
+): Backend {
   const queues = new Map<QueueName, Promise<JobQueue>>()
   const { openQueue, startWorker } = usesRedis(config)
-    ? inRedis(config, onError)
+    ? inRedis(config, onError, isOnce)
     : inPostgres(config.DATABASE_URL, onError)
   return {
     queue(name) {
@@ -92,7 +100,7 @@ export function createBackend(config: QueueSettings, onError: (error: Error) => 
  */
 const ANSWER = 10_000
 
-function inRedis(config: RedisSettings, onError: (error: Error) => void) {
+function inRedis(config: RedisSettings, onError: (error: Error) => void, isOnce: boolean) {
   // A producer soon fails with an error. A worker waits until Redis is back.
   const asking = redisConnection(config, false)
   const waiting = redisConnection(config, true)
@@ -100,7 +108,7 @@ function inRedis(config: RedisSettings, onError: (error: Error) => void) {
     async openQueue(name: string): Promise<JobQueue> {
       const queue = new Queue(name, { connection: asking })
       queue.on('error', onError)
-      return inTime(queue)
+      return inTime(queue, isOnce)
     },
     startWorker(name: string, handler: Handler, settings: WorkerSettings) {
       const worker = new PatientWorker(name, handler, {
@@ -116,13 +124,17 @@ function inRedis(config: RedisSettings, onError: (error: Error) => void) {
 }
 
 /** A queue whose calls always end in time, with an error if necessary. */
-function inTime(queue: Queue): JobQueue {
+function inTime(queue: Queue, isOnce: boolean): JobQueue {
   let last = ''
+  const away = Promise.withResolvers<never>()
+  away.promise.catch(() => {})
   queue.on('error', error => {
     last = ` (${sentenceOf(error)})`
+    if (isOnce) away.reject(error)
   })
+  const soon = <T>(work: Promise<T>) => (isOnce ? Promise.race([work, away.promise]) : work)
   const limit = <T>(work: Promise<T>): Promise<T> =>
-    withTimeLimit(work.catch(sayAway), ANSWER, () => {
+    withTimeLimit(soon(work).catch(sayAway), ANSWER, () => {
       throw new Error(`The Redis of the queues does not answer within ${ANSWER / 1_000} s${last}.`)
     })
   return {

@@ -61,15 +61,17 @@ export interface Queues {
 /**
  * Opens the work queues in the store that the configuration chooses: Redis with `REDIS_URL` or
  * `REDIS_SENTINELS`, otherwise Postgres.
+ *
+ * @param isOnce the caller asks once, so nothing waits for a store that is away
  */
-export function openQueues(config: QueueSettings, log: Logger): Queues {
+export function openQueues(config: QueueSettings, log: Logger, isOnce = false): Queues {
   const outage = createOutageLog(
     log,
     `the queues are out of reach${usesRedis(config) ? '; start their Redis, or mend its address' : ''}`,
     'the queues are in reach again',
     () => backend.ask(),
   )
-  const backend: Backend = createBackend(config, outage.met)
+  const backend: Backend = createBackend(config, outage.met, isOnce)
   return {
     async add<N extends QueueName>(name: N, messages: Message<N>[]): Promise<void> {
       if (messages.length === 0) return

@@ -47,10 +47,11 @@ t.test('an article that was taken out is gone for every reader within seconds', 
   const [first] = await articles()
   t.equal(first!.status, 200, first!.text)
   const before = JSON.parse(first!.text)
-  const ids: string[] = JSON.parse(
+  const all: { id: string; url: string }[] = JSON.parse(
     (await everywhere('/v1/articles?per_page=100&sort=published_at&order=asc'))[0]!.text,
-  ).articles.map((one: { id: string }) => one.id)
-  const gone = ids[3]!
+  ).articles
+  const ids = all.map(({ id }) => id)
+  const { id: gone, url } = all[3]!
   const etag =
     (await everywhere('/v1/articles?q=Ijzerman&search_in=title_body'))[0]!.headers.get('etag') ?? ''
   const suggested = async () =>
@@ -72,6 +73,9 @@ t.test('an article that was taken out is gone for every reader within seconds', 
   const done = await runScript('articles', ['remove', gone, '--reason', 'a court', '--json'], env)
   t.equal(done.code, 0, done.err)
   t.match(JSON.parse(done.out), { removals: [{ number: 1, id: gone }], left: 0, unknown: [] })
+  const explained = new RegExp(`${gone} was taken out on 2.*-- list" says why.*-- release ${gone}"`)
+  for (const word of [gone, url])
+    t.match(await runScript('explain', [word], env), { code: 2, err: explained })
 
   const isGone = async () =>
     (await everywhere('/v1/articles?q=Ijzerman&search_in=title_body')).every(

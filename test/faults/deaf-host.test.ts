@@ -56,7 +56,9 @@ t.test('a wait for a host that answers no SYN ends by the limit of the caller', 
   )
   const pool = createPool(config.DATABASE_URL, 'test', () => {}, { connectTimeout: 500 })
   t.teardown(() => pool.end())
-  const inPostgres = openQueues({ ...config, REDIS_URL: '' }, createLogger('test', 'silent'))
+  const silent = createLogger('test', 'silent')
+  const inPostgres = openQueues({ ...config, REDIS_URL: '' }, silent)
+  const inRedis = openQueues(config, silent, true)
   const archive = openArchiveClient({
     nodes: [`http://${nobody}`],
     user: '',
@@ -71,11 +73,12 @@ t.test('a wait for a host that answers no SYN ends by the limit of the caller', 
     fails(t, 'Qdrant', openVectorStore(config, 500).ping(), 3_000),
     fails(t, 'Postgres', pool.query('select 1'), 3_000),
     fails(t, 'queues in Postgres', inPostgres.counts(), 8_000),
+    fails(t, 'queues in Redis, for a command', inRedis.counts(), 7_000),
     fails(t, 'Redis', readRedis(config), 6_000),
     fails(t, 'OpenSearch', archive.send({ method: 'GET', path: '/' }), 4_000),
   ])
   await archive.close()
-  await inPostgres.close()
+  await Promise.all([inPostgres.close(), inRedis.close()])
 })
 
 t.test('an archive index that does not answer is 503, and keeps no command waiting', async t => {
