@@ -37,6 +37,11 @@ t.test('a set stands for its outlets wherever searches are made, with its key al
   t.strictSame(made.json.data, {
     name: 'My region',
     domains: ['brug.exampel', 'brug.example', 'sluis.example'],
+    outlets: [
+      { name: null, domain: 'brug.exampel' },
+      { name: 'De Brug', domain: 'brug.example' },
+      { name: 'De Sluis', domain: 'sluis.example' },
+    ],
     unknown: ['brug.exampel'],
   })
   t.same(await found(secret, 'my+region'), ['Brug', 'Sluis'])

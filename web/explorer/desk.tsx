@@ -284,7 +284,7 @@ function Sets({ secret }: { secret: string }) {
         </p>
       )}
       <ul class="kept">
-        {sets.map(({ name, domains, unknown }) => (
+        {sets.map(({ name, outlets, unknown }) => (
           <li key={name}>
             <div class="row">
               <a class="name" href={`/?${new URLSearchParams({ outlets: name })}`}>
@@ -299,7 +299,7 @@ function Sets({ secret }: { secret: string }) {
                 />
               </span>
             </div>
-            <p class="hint">{domains.join(', ')}</p>
+            <p class="hint">{outlets.map(one => one.name ?? one.domain).join(', ')}</p>
             {unknown.length > 0 && (
               <p class="hint problem">{say(words.sets.unknown, { domains: unknown.join(', ') })}</p>
             )}

@@ -331,6 +331,8 @@ export interface Removals {
 export interface OutletSet {
   name: string
   domains: string[]
+  /** The same outlets with their names; null: `unknown`, or without a name. */
+  outlets: Outlet[]
   /** Domains that no outlet with articles of the plan has. */
   unknown: string[]
 }

@@ -9,6 +9,7 @@ import {
   count,
   dataOf,
   OK,
+  OUTLET_SCHEMA,
   objectOf,
   TEXT,
   TIME,
@@ -264,6 +265,11 @@ const SEARCH_SCHEMAS = {
 const SET = objectOf({
   name: text('As it is written in `outlets`; small and capital letters are the same.'),
   domains: { type: 'array', items: TEXT },
+  outlets: {
+    type: 'array',
+    items: OUTLET_SCHEMA,
+    description: 'The same outlets with their names; null: `unknown`, or without a name.',
+  },
   unknown: {
     type: 'array',
     items: TEXT,

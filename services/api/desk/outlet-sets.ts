@@ -117,25 +117,29 @@ export async function refuseUnknownSets(
 /** How many outlets with a text in their domain are looked at. */
 const LOOKED_AT = 10
 
-/** Sets for their owner. `unknown` are domains that no outlet with articles of the plan has. */
+/** Sets for their owner, with the names of their outlets. */
 async function setObjects(
   sets: OutletSet[],
   { index, withPermit }: Pick<Searches, 'index' | 'withPermit'>,
   plan: Plan,
 ) {
-  const isKnown = async (domain: string) =>
-    (await index.suggest('outlet', domain, coveredBy(plan), LOOKED_AT)).some(
-      one => one.field === 'outlet' && one.outlet.domain?.toLowerCase() === domain,
-    )
+  const nameOf = async (domain: string): Promise<string | null | undefined> => {
+    const found = await index.suggest('outlet', domain, coveredBy(plan), LOOKED_AT)
+    const outlets = found.flatMap(one => (one.field === 'outlet' ? [one.outlet] : []))
+    return outlets.find(one => one.domain?.toLowerCase() === domain)?.name
+  }
   return withPermit(async pace => {
     const objects = []
     for (const { name, domains } of sets) {
+      const outlets: { name: string | null; domain: string }[] = []
       const unknown: string[] = []
       for (const domain of domains) {
         if (pace.isDue()) await pace.rest()
-        if (!(await isKnown(domain))) unknown.push(domain)
+        const found = await nameOf(domain)
+        if (found === undefined) unknown.push(domain)
+        outlets.push({ name: found ?? null, domain })
       }
-      objects.push({ name, domains, unknown })
+      objects.push({ name, domains, outlets, unknown })
     }
     return objects
   })

@@ -190,7 +190,9 @@ export function useSets(secret: string): Sets {
     async (signal?: AbortSignal) => {
       const path = '/explore/outlet-sets'
       const answer = await told(ask(path, isListOf<OutletSet>, { key: secret, signal }))
-      if (answer !== null) setSets(answer.data)
+      if (answer === null) return
+      for (const one of answer.data) one.outlets.forEach(noteOutlet)
+      setSets(answer.data)
     },
     [secret, told],
   )

@@ -288,6 +288,8 @@ class OutletSet(TypedDict):
 
     name: str
     domains: List[str]
+    outlets: List[Outlet]
+    """The same outlets with their names; `None`: unknown, or without a name."""
     unknown: List[str]
     """Domains that no outlet with articles of the plan has."""
 
