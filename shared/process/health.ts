@@ -27,8 +27,8 @@ const CONNECTIONS = 256
 const FRESH = 1_000
 
 /**
- * Serves `/healthz` (the process answers), `/readyz` (200, or 503 with the missing dependencies)
- * and `/metrics` (Prometheus text).
+ * Serves `/healthz` (the process answers), `/readyz` (200, or 503 with the missing dependencies; as
+ * on the API's port, but with reasons) and `/metrics` (Prometheus text).
  *
  * @param port 0 takes a free one
  * @param host every client that reaches this host may read: use loopback, or a private network
@@ -50,12 +50,11 @@ export async function startHealthServer(
           .writeHead(200, { 'content-type': 'application/json' })
           .end('{"status":"ok"}')
       if (path === '/readyz') {
-        const gaps = await look()
-        const ready = Object.keys(gaps).length === 0
-        response.writeHead(ready ? 200 : 503, { 'content-type': 'application/json' })
-        return void response.end(
-          JSON.stringify({ status: ready ? 'ok' : 'missing', missing: gaps }),
-        )
+        const reasons = await look()
+        const missing = Object.keys(reasons)
+        const status = missing.length === 0 ? 'ok' : 'unavailable'
+        response.writeHead(status === 'ok' ? 200 : 503, { 'content-type': 'application/json' })
+        return void response.end(JSON.stringify({ status, missing, reasons }))
       }
       if (path === '/metrics') {
         const text = await metrics()
