@@ -200,8 +200,8 @@ t.test('each unit finds its files, secrets, program and account', { skip }, asyn
     const accounts = readFileSync(at('etc/passwd'), 'utf8')
     for (const name of wanted(host)) {
       const [, kind = '', instance = ''] = /^([^@]+@?)(.*)\.\w+$/.exec(name) ?? []
-      const ofAll = name.startsWith('perscope-') ? ['perscope-.service.d/common.conf'] : []
-      const unit = [`${kind}.service`, ...ofAll]
+      const ofAll = name.startsWith('perscope-') ? ['common', 'redis'] : []
+      const unit = [`${kind}.service`, ...ofAll.map(own => `perscope-.service.d/${own}.conf`)]
         .filter(file => existsSync(at(`etc/systemd/system/${file}`)))
         .map(file => readFileSync(at(`etc/systemd/system/${file}`), 'utf8'))
         .join('\n')
