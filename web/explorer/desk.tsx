@@ -1,12 +1,14 @@
 import type { VNode } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { AlertTerms, KeptSearch, WhatIsNew } from '../../clients/typescript/src/index.ts'
+import { sentencesOf } from '../../search/browser.ts'
 import { Button, useAsking, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ask, askFile, isListOf, isRecord, type Outcome } from '../parts/request.ts'
 import { type Forms, useSpeech } from '../words/index.ts'
 import { noteFresh } from './search/fresh.ts'
 import { inWords } from './search/in-words.ts'
+import { readQuery } from './search/reading.ts'
 import { useSets } from './search/outlets.tsx'
 import { addressOf, readStored } from './search/search.ts'
 import { saveFile } from './take/download.ts'
@@ -191,6 +193,12 @@ function Kept(props: {
   const why = desk.refused.get(id)
   const stored = readStored(search)
   const said = inWords(stored, speech)
+  const reading = readQuery(stored)
+  // The API names the place of a mistake in English.
+  const mistake =
+    reading.kind === 'misread'
+      ? sentencesOf(reading.misread, words.reading.expression).join(' ')
+      : null
   const counted = (forms: Forms, n: number) =>
     say(forms, { n: `${number(n)}${news?.more ? '+' : ''}` }, n)
   const found = [
@@ -252,10 +260,13 @@ function Kept(props: {
         </span>
       </div>
       {said !== name && <p class="hint">{said}</p>}
-      {why !== undefined && <p class="hint problem">{speech.heard([why]) ?? why}</p>}
+      {why !== undefined && (
+        <p class="hint problem">{mistake ?? speech.heard([why]) ?? why}</p>
+      )}
       {byMeaning(search) && <p class="hint">{words.kept.byMeaning}</p>}
       <Telling
-        {...{ name, alert, feed, secret }}
+        {...{ name, feed, secret }}
+        alert={alert?.reason && mistake !== null ? { ...alert, reason: mistake } : alert}
         // Mails lead to the settings of a search.
         isOpen={new URLSearchParams(location.search).get('search') === id}
         id={async () => id}

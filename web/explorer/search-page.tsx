@@ -312,7 +312,7 @@ function SearchForm(props: {
   onMeant(q: string): void
   onSearch(): void
 }) {
-  const { words } = useSpeech()
+  const { words, heard } = useSpeech()
   const { draft, isFocused, isTried, errors, onType, onMode, onMeant, onSearch } = props
   const field = useRef<HTMLInputElement>(null)
   const reading: Reading = readQuery(draft)
@@ -367,7 +367,7 @@ function SearchForm(props: {
         <div id="reading" class="reading" aria-live="polite">
           {errors.length > 0 && !isUnread ? (
             <p class="problem">
-              {words.reading.refused} {errors.join(' ')}
+              {words.reading.refused} {heard(errors) ?? errors.join(' ')}
             </p>
           ) : (
             <ReadingLine {...{ reading, draft, isTried, onMode, onMeant }} />

@@ -29,19 +29,25 @@ function adviceOf(failure: Failure, speech: Speech): string {
   if (errors.cursor !== undefined) return words.failure.expired
   if (code === 'internal_error') return words.failure.server
   const said = speech.heard(Object.values(errors).flat())
-  if (said !== null) return said
+  return said ?? ofCode(failure, speech) ?? saidOf(failure, speech)
+}
+
+/** The page's own words for a code. */
+function ofCode({ code }: Failure, { words }: Speech): string | undefined {
   const own = Object.entries(words.failure).find(([name]) => name === code)?.[1]
-  return typeof own === 'string' ? own : saidOf(failure, speech)
+  return typeof own === 'string' ? own : undefined
 }
 
 /**
  * What the API says of a failure, in the language of the page. Where the page has no words for it,
  * the API's own.
  */
-export function saidOf({ errors, message }: Failure, { heard, words }: Speech): string {
+export function saidOf(failure: Failure, speech: Speech): string {
+  const { errors, message } = failure
   const all = Object.values(errors).flat()
+  const own = all.length > 0 ? undefined : ofCode(failure, speech)
   const sentences = all.length > 0 ? all : [message]
-  return heard(sentences) ?? (sentences.join(' ') || words.failure.server)
+  return own ?? speech.heard(sentences) ?? (sentences.join(' ') || speech.words.failure.server)
 }
 
 /**

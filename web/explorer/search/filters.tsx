@@ -87,7 +87,7 @@ type FoldEvent = TargetedEvent<HTMLDetailsElement>
 /** The filter for several outlets. Most searches have none, so it loads when it is opened. */
 function SeveralOutlets(props: FilterProps & { secret: string }) {
   const { search, errors, secret, onChange } = props
-  const { words } = useSpeech()
+  const { words, heard } = useSpeech()
   const fold = useFold(search.outlets !== '')
   const { Outlets } = useLater(fold.open, loadOutlets)
   return (
@@ -96,7 +96,7 @@ function SeveralOutlets(props: FilterProps & { secret: string }) {
       {Outlets !== undefined && fold.open && <Outlets {...{ search, secret, onChange }} />}
       {errors.outlets !== undefined && (
         <p class="problem" role="alert">
-          {errors.outlets.join(' ')}
+          {heard(errors.outlets) ?? errors.outlets.join(' ')}
         </p>
       )}
     </details>
