@@ -27,9 +27,10 @@ t.test('however often it is asked, the dependencies are looked at once a second'
   t.ok(texts.delete('{"status":"ok","missing":[],"reasons":{}}'))
   if (looks === 1) t.equal(texts.size, 0)
   else
-    t.strictSame([...texts], [
-      '{"status":"unavailable","missing":["postgres"],"reasons":{"postgres":"does not answer"}}',
-    ])
+    t.strictSame(
+      [...texts],
+      ['{"status":"unavailable","missing":["postgres"],"reasons":{"postgres":"does not answer"}}'],
+    )
   t.match((await get('/metrics')).text, /perscope_ready/)
 })
 

@@ -34,7 +34,19 @@ if (browserPath === undefined) {
     const { page, complaints } = await open(t, `/?q=brussel&search_in=title_body#key=${secret}`)
     await button(page, 'Compare').click()
     const lines = page.locator('.compare .feed-list li')
-    await page.locator('.compare canvas').waitFor()
+    const drawing = page.locator('.compare canvas')
+    const isSeen = async () => {
+      await drawing.waitFor()
+      const { y = -1, height = 0 } = (await drawing.boundingBox()) ?? {}
+      return y >= 0 && y + height <= (page.viewportSize()?.height ?? 0)
+    }
+    t.ok(await isSeen(), 'what was asked for is in view at once')
+    const whole = page.viewportSize()!
+    await page.setViewportSize({ width: 360, height: 740 })
+    await button(page, 'Compare').click()
+    await button(page, 'Compare').click()
+    t.ok(await isSeen(), 'on a phone, too')
+    await page.setViewportSize(whole)
     await page.getByLabel('Search for').fill('gemeente')
     await page.keyboard.press('Enter')
     await page.waitForURL(/gemeente/)
@@ -307,6 +319,10 @@ if (browserPath === undefined) {
       )
       await page.reload()
       await page.locator('.kept .problem').getByText('write NEAR/1 to NEAR/50').waitFor()
+      const speech = page.getByRole('banner').getByRole('combobox')
+      await speech.selectOption('nl')
+      await page.locator('.kept .problem').getByText('NEAR/1 tot NEAR/50').waitFor()
+      await speech.selectOption('en')
       t.equal(
         Object.keys(JSON.parse(await page.evaluate("localStorage.getItem('perscope.marks')")))
           .length,

@@ -137,6 +137,17 @@ if (browserPath === undefined) {
     await cards(page).first().waitFor()
   })
 
+  t.test('an expression with a word for an operator offers the operator', async t => {
+    const path = `/?q=sturmflut+oder+brussel&search=expression#key=${secret}`
+    const { page } = await open(t, path, wide)
+    await page.locator('.nothing').waitFor()
+    await page.getByRole('button', { name: 'Did you mean sturmflut OR brussel?' }).click()
+    await cards(page).first().waitFor()
+    t.match(page.url(), /q=sturmflut\+OR\+brussel&search=expression/)
+    t.strictSame(await axe(page), [])
+    await shoot(page, 'meant')
+  })
+
   t.test('places are told by half; snippets end with a word; a compact list stays', async t => {
     const { page } = await open(t, `/?q=deich#key=${secret}`, {
       ...wide,

@@ -8,8 +8,8 @@ import { ask, askFile, isListOf, isRecord, type Outcome } from '../parts/request
 import { type Forms, useSpeech } from '../words/index.ts'
 import { noteFresh } from './search/fresh.ts'
 import { inWords } from './search/in-words.ts'
-import { readQuery } from './search/reading.ts'
 import { useSets } from './search/outlets.tsx'
+import { readQuery } from './search/reading.ts'
 import { addressOf, readStored } from './search/search.ts'
 import { saveFile } from './take/download.ts'
 import { setAlert, Telling } from './take/telling.tsx'
@@ -260,9 +260,7 @@ function Kept(props: {
         </span>
       </div>
       {said !== name && <p class="hint">{said}</p>}
-      {why !== undefined && (
-        <p class="hint problem">{mistake ?? speech.heard([why]) ?? why}</p>
-      )}
+      {why !== undefined && <p class="hint problem">{mistake ?? speech.heard([why]) ?? why}</p>}
       {byMeaning(search) && <p class="hint">{words.kept.byMeaning}</p>}
       <Telling
         {...{ name, feed, secret }}

@@ -3,11 +3,10 @@ import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'p
 import { sentencesOf } from '../../search/browser.ts'
 import { LIMITS } from '../../services/api/contract/limits.ts'
 import type { SearchMode } from '../../services/api/contract/parameters.ts'
-import { Button, KeyTaker, Segments, Unfolding, useStateOf } from '../parts/controls.tsx'
+import { Button, KeyTaker, Segments, Unfolding, useLater, useStateOf } from '../parts/controls.tsx'
 import type { Failure } from '../parts/request.ts'
 import { useSpeech } from '../words/index.ts'
 import { CountFailure } from './insights/counts.tsx'
-import { Breakdown, Timeline } from './insights/timeline.tsx'
 import { ResultList } from './list.tsx'
 import { ActiveFilters, Filters } from './search/filters.tsx'
 import { PartWords } from './search/part-words.tsx'
@@ -28,6 +27,8 @@ import { type First, type LoadedResults, useFresh, useResults } from './search/u
  * The address holds the state: a search is written there, and every part of the page is drawn from
  * it. Only the text that is being typed is stored elsewhere.
  */
+
+const loadFigures = () => import('./insights/timeline.tsx')
 
 /** The search, the content of the box, and functions that change them. */
 function useDraftedSearch() {
@@ -101,6 +102,8 @@ export function SearchPage(props: {
   const { failed, ...counting } = useCounting()
   const figures = { search: results.of, secret, onChange: change, ...counting.figures }
   usePlace(results)
+  // They are on their way while the first results are.
+  const { Timeline, Breakdown } = useLater(asked !== null, loadFigures)
   // Without results, no heading of figures is shown.
   const hasFigures = results.total > 0
   const dimmed = results.loading === 'first' ? ' stale' : ''
@@ -133,7 +136,7 @@ export function SearchPage(props: {
               title={words.insights.timeline}
               minWidth="60rem"
             >
-              <Timeline {...figures} texts={isOnce} />
+              {Timeline && <Timeline {...figures} texts={isOnce} />}
             </Unfolding>
           )}
           <ResultList
@@ -151,9 +154,10 @@ export function SearchPage(props: {
               title={words.insights.title}
               minWidth="76rem"
             >
-              <Breakdown by="outlet" {...figures} />
-              <Breakdown by="language" {...figures} />
-              <Breakdown by="country" {...figures} />
+              {Breakdown &&
+                (['outlet', 'language', 'country'] as const).map(by => (
+                  <Breakdown key={by} by={by} {...figures} />
+                ))}
             </Unfolding>
           </aside>
         )}

@@ -60,12 +60,7 @@ export function Take({
   return (
     <>
       {opened.map(way => (
-        <div
-          key={way}
-          ref={way === 'compare' ? compared : null}
-          class="take"
-          hidden={way !== open}
-        >
+        <div key={way} ref={way === 'compare' ? compared : null} class="take" hidden={way !== open}>
           {way === 'download' && <DownloadPanel search={search} secret={secret} />}
           {(way === 'keep' || way === 'tell') && (
             <KeepPanel search={search} secret={secret} tells={way === 'tell'} />
