@@ -1,7 +1,6 @@
-import { anyOf } from '../languages/index.ts'
-import type { LanguageRules } from '../languages/rules.ts'
 import type { Block } from '../markup/blocks.ts'
 import { type Element, isElement, isWithin, positionOf, upwards, walk } from '../markup/tree.ts'
+import { BOX, isChaffLine, READ_ALSO } from './chaff.ts'
 
 /*
  * Readability gives a first guess of the article's region. The blocks in the region show how the
@@ -21,6 +20,21 @@ function isProse(block: Block): boolean {
   )
 }
 
+/** A block of the page, with all that the steps below ask of it. */
+interface Piece extends Block {
+  /** Its place among the blocks. */
+  at: number
+  /** Whether it belongs to the article, as far as the steps have come. */
+  chosen: boolean
+  /** The share of its text that is in links. */
+  share: number
+  isHeading: boolean
+  /** Whether it repeats the page's title. */
+  isHeadline: boolean
+  isProse: boolean
+  isChaff: boolean
+}
+
 /**
  * Chooses the blocks of a page that are its article. It starts with the blocks of the region, adds
  * blocks that look like them, and drops lines that are no part of the article.
@@ -35,68 +49,68 @@ export function chooseBlocks(
   region: ReadonlySet<number>,
   isHeadline: (block: Block) => boolean,
 ): boolean[] {
-  const chosen = blocks.map(
-    block =>
-      block.holders.some(holder => region.has(holder)) &&
-      linkShare(block) <= 0.6 &&
-      !isChaff(block),
-  )
-  const headline = headlineIn(blocks, isHeadline)
-  const own = elementOfHeadline(blocks[headline], isHeadline)
-  takeInAlike(blocks, chosen, own)
-  takeInSections(blocks, chosen, own)
-  takeInPoints(blocks, chosen)
-  trimEnds(blocks, chosen, isHeadline)
-  dropShortLines(blocks, chosen)
-  const before = [...chosen]
-  dropReadAlso(blocks, chosen, headline)
-  dropTeasers(blocks, chosen, own, isHeadline)
-  if (own !== null && !chosen.includes(true))
-    for (const [at, block] of blocks.entries())
-      chosen[at] = at >= headline && !before[at] && isSentenceIn(own, block) && !isChaff(block)
-  takeInCards(blocks, chosen)
-  takeInCells(blocks, chosen)
-  dropEmptyHeadings(blocks, chosen)
-  return chosen
+  const pieces = blocks.map((block, at): Piece => {
+    const share = linkShare(block)
+    // Code in `pre` is part of an article.
+    const isChaff = block.element.name !== 'pre' && isChaffLine(block.text, share)
+    const isInRegion = block.holders.some(holder => region.has(holder))
+    return {
+      ...block,
+      at,
+      chosen: isInRegion && share <= 0.6 && !isChaff,
+      share,
+      isHeading: isHeading(block),
+      isHeadline: isHeadline(block),
+      isProse: isProse(block),
+      isChaff,
+    }
+  })
+  const headline =
+    pieces.find(piece => piece.isHeading && piece.isHeadline) ??
+    pieces.find(({ element }) => element.name === 'h1')
+  const own = headline === undefined ? null : elementOfHeadline(headline)
+  takeInAlike(pieces, own)
+  takeInSections(pieces, own)
+  takeInPoints(pieces)
+  trimEnds(pieces)
+  dropShortLines(pieces)
+  const before = new Set(pieces.filter(isChosen))
+  dropReadAlso(pieces, headline)
+  dropTeasers(pieces, own)
+  if (own !== null && !pieces.some(isChosen))
+    for (const piece of pieces.slice(headline?.at))
+      piece.chosen = !before.has(piece) && isSentenceIn(own, piece) && !piece.isChaff
+  takeInCards(pieces)
+  takeInCells(pieces)
+  dropEmptyHeadings(pieces)
+  return pieces.map(isChosen)
 }
 
-/** Whether a block is a line that is no part of an article. Code in `pre` is part of one. */
-const isChaff = (block: Block) =>
-  block.element.name !== 'pre' && isChaffLine(block.text, linkShare(block))
+const isChosen = ({ chosen }: Piece) => chosen
+const lengthOf = (pieces: Piece[]): number => pieces.reduce((sum, { text }) => sum + text.length, 0)
 
-const lengthOf = (blocks: Block[], at: number[]): number =>
-  at.reduce((sum, place) => sum + blocks[place]!.text.length, 0)
-
-/** The positions of the blocks in each table or list, by their cells or items. */
-function partsOf(blocks: Block[], whole: string[], parts: string[]): number[][] {
-  const found = new Map<Element, number[]>()
-  for (const [at, { element }] of blocks.entries()) {
+/** The pieces of each table or list, by their cells or items. */
+function groupsOf(pieces: Piece[], whole: string[], parts: string[]): Piece[][] {
+  const groups = Map.groupBy(pieces, ({ element }) => {
     const around = [...upwards(element)]
     const part = around.findIndex(({ name }) => parts.includes(name))
-    const holder =
-      part < 0 ? undefined : around.slice(part).find(({ name }) => whole.includes(name))
-    if (holder === undefined) continue
-    const inside = found.get(holder) ?? []
-    inside.push(at)
-    found.set(holder, inside)
-  }
-  return [...found.values()]
+    return part < 0 ? undefined : around.slice(part).find(({ name }) => whole.includes(name))
+  })
+  groups.delete(undefined)
+  return [...groups.values()]
 }
 
 /**
  * Adds the linked items of a list that belongs to the text: the paragraph before it announces it
  * with a colon and at least four words, or at least half of its items are chosen.
  */
-function takeInPoints(blocks: Block[], chosen: boolean[]): void {
-  for (const items of partsOf(blocks, ['ul', 'ol'], ['li'])) {
-    const before = (items[0] ?? 0) - 1
+function takeInPoints(pieces: Piece[]): void {
+  for (const items of groupsOf(pieces, ['ul', 'ol'], ['li'])) {
+    const before = pieces[items[0]!.at - 1]
     const isAnnounced =
-      chosen[before] === true &&
-      isAnnouncement(blocks[before]!.text) &&
-      !READ_ALSO.test(blocks[before]!.text)
-    if (isAnnounced || 2 * items.filter(at => chosen[at]).length >= items.length)
-      for (const at of items)
-        chosen[at] ||= blocks[at]!.text.length >= SHORTEST_POINT && !isChaff(blocks[at]!)
+      before?.chosen && isAnnouncement(before.text) && !READ_ALSO.test(before.text)
+    if (isAnnounced || 2 * items.filter(isChosen).length >= items.length)
+      for (const item of items) item.chosen ||= item.text.length >= SHORTEST_POINT && !item.isChaff
   }
 }
 
@@ -110,25 +124,17 @@ const SHORTEST_POINT = 10
  * Adds the other cells of a table of data, when most of its text is chosen, or when it stands
  * between chosen blocks and is not full of links.
  */
-function takeInCells(blocks: Block[], chosen: boolean[]): void {
-  const first = chosen.indexOf(true)
-  const last = chosen.lastIndexOf(true)
-  for (const inside of partsOf(blocks, ['table'], ['td', 'th'])) {
-    const whole = lengthOf(blocks, inside)
+function takeInCells(pieces: Piece[]): void {
+  const first = pieces.findIndex(isChosen)
+  const last = pieces.findLastIndex(isChosen)
+  for (const cells of groupsOf(pieces, ['table'], ['td', 'th'])) {
+    const whole = lengthOf(cells)
     // Tables of a layout have few cells with much text in them, or headings.
-    const isLayout = inside.some(at => isHeading(blocks[at]!)) || whole > CELL * inside.length
-    if (inside.length < CELLS || isLayout) continue
-    const isBetween =
-      first >= 0 && inside.every(at => at > first && at < last && linkShare(blocks[at]!) < 0.5)
-    if (
-      isBetween ||
-      lengthOf(
-        blocks,
-        inside.filter(at => chosen[at]),
-      ) >=
-        whole / 2
-    )
-      for (const at of inside) chosen[at] = true
+    const isLayout = cells.some(cell => cell.isHeading) || whole > CELL * cells.length
+    if (cells.length < CELLS || isLayout) continue
+    const isBetween = cells.every(({ at, share }) => at > first && at < last && share < 0.5)
+    if (isBetween || lengthOf(cells.filter(isChosen)) >= whole / 2)
+      for (const cell of cells) cell.chosen = true
   }
 }
 /** The fewest cells of a table of data, and the most characters of one on average. */
@@ -149,56 +155,57 @@ interface Chosen {
  * article ends like a headline, without a full stop. A linked sentence ends with one.
  * @param own the element of the headline
  */
-function takeInAlike(blocks: Block[], chosen: boolean[], own: Element | null): void {
-  const first = chosen.indexOf(true)
-  const last = chosen.lastIndexOf(true)
-  const known = describeChosen(blocks, chosen)
-  const isSentence = (at: number) =>
-    chosen[at] === true && isProse(blocks[at]!) && !isHeading(blocks[at]!)
-  const opening = [...blocks.keys()].findIndex(isSentence)
-  // A heading over a list may name a box: "In short".
-  const isOverText = (at: number) =>
-    chosen[at + 1] === true &&
-    (isHeading(blocks[at + 1]!) || (isSentence(at + 1) && !isItem(blocks[at + 1]!)))
+function takeInAlike(pieces: Piece[], own: Element | null): void {
+  const first = pieces.findIndex(isChosen)
+  const last = pieces.findLastIndex(isChosen)
+  const known = describeChosen(pieces)
+  const opening = pieces.findIndex(isSentence)
   // Backwards, because a heading comes in with the text below it.
-  for (let at = blocks.length - 1; at > first; at -= 1) {
-    const block = blocks[at]!
-    const { text, element } = block
-    if (chosen[at] || isChaff(block)) continue
-    if (linkShare(block) >= 0.5)
-      chosen[at] =
+  for (const piece of pieces.slice(first + 1).reverse()) {
+    const { at, text, element } = piece
+    const below = pieces[at + 1]
+    if (piece.chosen || piece.isChaff) continue
+    if (piece.share >= 0.5)
+      piece.chosen =
         element.name === 'p' &&
         text.length >= LINKED_SENTENCE &&
         /\.["”»’)]?$/.test(text) &&
-        isSentence(at - 1) &&
-        isSentence(at + 1)
-    else if (isHeading(block))
-      chosen[at] = at > opening && isOverText(at) && isInContainer(block, known)
+        isSentence(pieces[at - 1]) &&
+        isSentence(below)
+    else if (piece.isHeading)
+      piece.chosen = at > opening && isText(below) && isInContainer(piece, known)
     else if (text.length >= 20)
-      chosen[at] =
-        (own !== null && at < last && isSentenceIn(own, block)) ||
-        isAlike(block, known) ||
-        isBetween(block, known)
+      piece.chosen =
+        (own !== null && at < last && isSentenceIn(own, piece)) ||
+        isAlike(piece, known) ||
+        isBetween(piece, known)
   }
 }
-const isPoint = (block: Block) => isProse(block) || isItem(block)
+const isSentence = (piece: Piece | undefined): boolean =>
+  piece?.chosen === true && piece.isProse && !piece.isHeading
+/** Whether a piece may follow a heading. A heading over a list may name a box: "In short". */
+const isText = (piece: Piece | undefined): boolean =>
+  piece?.chosen === true && (piece.isHeading || (piece.isProse && !isItem(piece)))
 const isItem = ({ element }: Block) =>
   [...upwards(element)].slice(0, 3).some(({ name }) => name === 'li')
 
 /** Fewest characters of a sentence that is one whole link. Teasers are shorter. */
 const LINKED_SENTENCE = 80
 
-function describeChosen(blocks: Block[], chosen: boolean[]): Chosen {
-  const likenesses = new Map<string, number>()
-  const around = new Map<Element, number>()
-  let sentences = 0
-  for (const block of blocks.filter((block, at) => chosen[at] && isProse(block))) {
-    sentences += 1
-    likenesses.set(likeness(block), (likenesses.get(likeness(block)) ?? 0) + 1)
-    for (const element of upwards(block.element))
-      around.set(element, (around.get(element) ?? 0) + 1)
+function describeChosen(pieces: Piece[]): Chosen {
+  const prose = pieces.filter(piece => piece.chosen && piece.isProse)
+  const around = countsOf(prose.flatMap(({ element }) => [...upwards(element)]))
+  return {
+    likenesses: countsOf(prose.map(likeness)),
+    sentences: prose.length,
+    container: innermost(around, Math.max(2, prose.length * 0.7)),
   }
-  return { likenesses, sentences, container: innermost(around, Math.max(2, sentences * 0.7)) }
+}
+
+function countsOf<T>(all: T[]): Map<T, number> {
+  const counts = new Map<T, number>()
+  for (const one of all) counts.set(one, (counts.get(one) ?? 0) + 1)
+  return counts
 }
 
 const isAlike = (block: Block, { likenesses, sentences }: Chosen) =>
@@ -207,18 +214,17 @@ const isAlike = (block: Block, { likenesses, sentences }: Chosen) =>
 const isInContainer = ({ element }: Block, { container }: Chosen) =>
   container !== null && isWithin(element, container)
 
-const isBetween = (block: Block, known: Chosen) =>
-  (block.element.name === 'pre' ||
-    ((LISTED.has(block.element.name) || known.likenesses.has(likeness(block))) &&
-      isProse(block))) &&
-  isInContainer(block, known)
+const isBetween = (piece: Piece, known: Chosen) =>
+  (piece.element.name === 'pre' ||
+    ((LISTED.has(piece.element.name) || known.likenesses.has(likeness(piece))) && piece.isProse)) &&
+  isInContainer(piece, known)
 
-/** Whether a block is a whole sentence inside an element. */
-const isSentenceIn = (container: Element, block: Block) =>
-  isProse(block) &&
-  !isHeading(block) &&
-  /[.!?…]["”»’)]?$/.test(block.text) &&
-  isWithin(block.element, container)
+/** Whether a piece is a whole sentence inside an element. */
+const isSentenceIn = (container: Element, piece: Piece) =>
+  piece.isProse &&
+  !piece.isHeading &&
+  /[.!?…]["”»’)]?$/.test(piece.text) &&
+  isWithin(piece.element, container)
 
 const LISTED = new Set('p li dd'.split(' '))
 /** Links in a list of links have a greater share of its items. */
@@ -234,46 +240,30 @@ const SECTIONS = 3
  * the headline's own element. Readability often finds only the longest of them. Sections behind the
  * chosen text are the article only when they are longer than it.
  */
-function takeInSections(blocks: Block[], chosen: boolean[], own: Element | null): void {
-  const first = chosen.indexOf(true)
-  if (own === null || first < 0) return
-  const isOwn = (at: number) => isWithin(blocks[at]!.element, own)
-  const heads = [...blocks.keys()].filter(at => isHeading(blocks[at]!))
-  const found: { name: string; at: number[] }[] = []
-  for (const [place, head] of heads.entries()) {
-    const heading = blocks[head]!
-    if (chosen[head] || linkShare(heading) > 0 || !isOwn(head) || isChaffLine(heading.text, 0))
-      continue
-    const below = Array.from(
-      { length: (heads[place + 1] ?? blocks.length) - head - 1 },
-      (_, at) => head + 1 + at,
-    ).filter(isOwn)
-    const fit = below.filter(at => {
-      const block = blocks[at]!
-      return (
-        linkShare(block) < LITTLE_LINKED &&
-        !isChaff(block) &&
-        (isProse(block) || (LISTED.has(block.element.name) && block.text.length >= 20))
-      )
-    })
-    const length = lengthOf(blocks, fit)
-    if (length >= SECTION && length >= 0.6 * lengthOf(blocks, below))
-      found.push({ name: heading.element.name, at: [head, ...fit] })
-  }
-  const last = chosen.lastIndexOf(true)
-  const known = lengthOf(
-    blocks,
-    [...blocks.keys()].filter(at => chosen[at]),
-  )
-  for (const sections of Object.values(Object.groupBy(found, ({ name }) => name))) {
-    if (sections === undefined || sections.length < SECTIONS) continue
-    const all = sections.flatMap(({ at }) => at)
-    const isMost =
-      lengthOf(
-        blocks,
-        all.filter(at => at > last),
-      ) > known
-    for (const at of all) if (isMost || at < last) chosen[at] = true
+function takeInSections(pieces: Piece[], own: Element | null): void {
+  const last = pieces.findLastIndex(isChosen)
+  if (own === null || last < 0) return
+  const isOwn = ({ element }: Block) => isWithin(element, own)
+  const heads = pieces.filter(piece => piece.isHeading)
+  const found = heads.flatMap((head, place) => {
+    if (head.chosen || head.share > 0 || !isOwn(head) || head.isChaff) return []
+    const below = pieces.slice(head.at + 1, heads[place + 1]?.at).filter(isOwn)
+    const fit = below.filter(
+      one =>
+        one.share < LITTLE_LINKED &&
+        !one.isChaff &&
+        (one.isProse || (LISTED.has(one.element.name) && one.text.length >= 20)),
+    )
+    const length = lengthOf(fit)
+    const isSection = length >= SECTION && length >= 0.6 * lengthOf(below)
+    return isSection ? [{ name: head.element.name, section: [head, ...fit] }] : []
+  })
+  const known = lengthOf(pieces.filter(isChosen))
+  for (const alike of Map.groupBy(found, ({ name }) => name).values()) {
+    if (alike.length < SECTIONS) continue
+    const all = alike.flatMap(({ section }) => section)
+    const isMost = lengthOf(all.filter(({ at }) => at > last)) > known
+    for (const piece of all) if (isMost || piece.at < last) piece.chosen = true
   }
 }
 
@@ -284,36 +274,34 @@ const CARDS = 3
  * Adds the headings of a list of products or places, which are links, and the labels of its cards,
  * each with sentences or points below it that are the article's. Labels may follow each other.
  */
-function takeInCards(blocks: Block[], chosen: boolean[]): void {
-  const first = chosen.indexOf(true)
-  const heads: number[] = []
+function takeInCards(pieces: Piece[]): void {
+  const opening = pieces.find(isChosen)
+  if (opening === undefined) return
+  const heads: Piece[] = []
   // Backwards, because a label comes in with what stands below it.
-  for (let at = blocks.length - 2; first >= 0 && at > first; at -= 1) {
-    const block = blocks[at]!
-    const below = blocks[at + 1]!
-    if (chosen[at] || isHeading(below)) continue
-    const isChosen = chosen[at + 1] === true
-    const isHead = isHeading(block)
-      ? isChosen && linkShare(block) > 0.6
-      : (heads.at(-1) === at + 1 || (isChosen && isPoint(below))) &&
-        isLabel(block, below, blocks[first]!)
-    if (isHead) heads.push(at)
+  for (const piece of pieces.slice(opening.at + 1, -1).reverse()) {
+    const below = pieces[piece.at + 1]!
+    if (piece.chosen || below.isHeading) continue
+    const isHead = piece.isHeading
+      ? below.chosen && piece.share > 0.6
+      : (heads.at(-1) === below || (below.chosen && (below.isProse || isItem(below)))) &&
+        isLabel(piece, below, opening)
+    if (isHead) heads.push(piece)
   }
-  const alike = Object.groupBy(heads, at => likeness(blocks[at]!))
-  for (const group of Object.values(alike))
-    if (group !== undefined && group.length >= CARDS) for (const at of group) chosen[at] = true
+  for (const alike of Map.groupBy(heads, likeness).values())
+    if (alike.length >= CARDS) for (const piece of alike) piece.chosen = true
 }
 
-/** Whether a block is a short line in a small box with the block below it, without the opening. */
-function isLabel(block: Block, { element: below }: Block, { element: opening }: Block): boolean {
-  const box = [...upwards(block.element)].slice(1, 4).find(around => isWithin(below, around))
+/** Whether a piece is a short line in a small box with the one below it, without the opening. */
+function isLabel(piece: Piece, { element: below }: Block, { element: opening }: Block): boolean {
+  const box = [...upwards(piece.element)].slice(1, 4).find(around => isWithin(below, around))
   return (
     box !== undefined &&
     !isWithin(opening, box) &&
-    block.text.length < SHORT &&
-    linkShare(block) === 0 &&
-    hasClass(block) &&
-    !isChaff(block)
+    piece.text.length < SHORT &&
+    piece.share === 0 &&
+    hasClass(piece) &&
+    !piece.isChaff
   )
 }
 
@@ -335,37 +323,32 @@ function innermost(weights: Map<Element, number>, least: number): Element | null
 }
 
 /** Drops the lines before the first and after the last sentence: dates, names, buttons. */
-function trimEnds(blocks: Block[], chosen: boolean[], isHeadline: (block: Block) => boolean): void {
-  const sentences = blocks.map(
-    (block, at) => chosen[at] === true && isProse(block) && !isHeading(block) && !isHeadline(block),
-  )
+function trimEnds(pieces: Piece[]): void {
+  const sentences = pieces.filter(piece => isSentence(piece) && !piece.isHeadline)
   // A link such as "Read more" may follow.
-  const ended = (at: number) => /[.!?…:"”»’)](?:\s\p{L}+){0,2}$/u.test(blocks[at]?.text ?? '')
-  let first = sentences.findIndex(
-    (sentence, at) => sentence && (ended(at) || (blocks[at]?.text.length ?? 0) >= 150),
-  )
-  while (chosen[first - 1] && isOpening(blocks[first - 1]!, blocks[first]!, isHeadline)) first -= 1
-  const last = sentences.lastIndexOf(true)
-  for (const [at, { element, text }] of blocks.entries()) {
+  const ended = (text: string) => /[.!?…:"”»’)](?:\s\p{L}+){0,2}$/u.test(text)
+  let first = sentences.find(({ text }) => ended(text) || text.length >= 150)?.at ?? -1
+  while (pieces[first - 1]?.chosen && isOpening(pieces[first - 1]!, pieces[first]!)) first -= 1
+  const last = sentences.at(-1)?.at ?? -1
+  for (const piece of pieces) {
+    const { at, element, text } = piece
     const isLast = PARAGRAPHS.has(element.name) && (text.length >= 20 || SIGNATURE.test(text))
-    if (at < first || (at > last && !isLast)) chosen[at] = false
+    if (at < first || (at > last && !isLast)) piece.chosen = false
   }
 }
 
 /**
- * Whether a block directly before another one opens the text with it: a heading in the same
+ * Whether a piece directly before another one opens the text with it: a heading in the same
  * element, or a point of a list that tells the story in short.
  */
 function isOpening(
-  block: Block,
+  { text, element, share, isHeadline }: Piece,
   { element: below }: Block,
-  isHeadline: (block: Block) => boolean,
 ): boolean {
-  if (linkShare(block) >= 0.2) return false
-  const { name, parent } = block.element
+  if (share >= 0.2) return false
+  const { name, parent } = element
   if (/^h[2-4]$/.test(name))
-    return !isHeadline(block) && (parent === below.parent || parent === below.parent?.parent)
-  const { text } = block
+    return !isHeadline && (parent === below.parent || parent === below.parent?.parent)
   const words = text.split(' ').length
   return name === 'li' && words >= 3 && /^\p{Lu}/u.test(text) && /[.!?]$/.test(text)
 }
@@ -379,10 +362,11 @@ const PARAGRAPHS = new Set(['p', 'li', 'td', 'blockquote'])
  * Drops short lines outside of paragraphs and headings, which are labels, captions or credits. A
  * question stays, because its answer may follow.
  */
-function dropShortLines(blocks: Block[], chosen: boolean[]): void {
-  for (const [at, block] of blocks.entries()) {
-    const isLine = LINES.has(block.element.name) || isHeading(block) || block.text.endsWith('?')
-    if (!isLine && !isProse(block) && block.text.length < SHORT) chosen[at] = false
+function dropShortLines(pieces: Piece[]): void {
+  for (const piece of pieces) {
+    const { element, text } = piece
+    const isLine = LINES.has(element.name) || piece.isHeading || text.endsWith('?')
+    if (!isLine && !piece.isProse && text.length < SHORT) piece.chosen = false
   }
 }
 const LINES = new Set('p li blockquote pre td th dd dt'.split(' '))
@@ -403,78 +387,62 @@ const TEASERS = 100
  * sentence or two below it. Such boxes outside of the element with the headline are never part of
  * the article. When no other text remains, the page has no text of its own.
  */
-function dropTeasers(
-  blocks: Block[],
-  chosen: boolean[],
-  own: Element | null,
-  isHeadline: (block: Block) => boolean,
-): void {
-  const isOwn = (at: number) => own === null || isWithin(blocks[at]!.element, own)
-  const isEmpty =
-    own !== null && !blocks.some((block, at) => chosen[at] && isProse(block) && isOwn(at))
-  const isForeign = (at: number) => !isOwn(at) && blocks[at]!.text.length >= 15
-  const headings = [...blocks.keys()].filter(at => {
-    const block = blocks[at]!
-    if (isHeadline(block)) return false
-    if (linkShare(block) >= 0.8)
-      return (isHeading(block) || (isEmpty && isForeign(at))) && leadsAway(block.element)
-    const { parent } = block.element
+function dropTeasers(pieces: Piece[], own: Element | null): void {
+  const isOwn = ({ element }: Block) => own === null || isWithin(element, own)
+  const isEmpty = !pieces.some(piece => piece.chosen && piece.isProse && isOwn(piece))
+  const isForeign = (piece: Piece) => piece.text.length >= 15 && !isOwn(piece)
+  const headings = pieces.filter(piece => {
+    const { parent } = piece.element
+    if (piece.isHeadline) return false
+    if (piece.share >= 0.8)
+      return (piece.isHeading || (isEmpty && isForeign(piece))) && leadsAway(piece.element)
     return (
-      isForeign(at) && isHeading(block) && parent !== null && isElement(parent) && leadsAway(parent)
+      isForeign(piece) &&
+      piece.isHeading &&
+      parent !== null &&
+      isElement(parent) &&
+      leadsAway(parent)
     )
   })
-  const teasers = new Set(headings.slice(0, TEASERS).flatMap(at => boxAround(blocks, at)))
-  for (const at of teasers) if (!isOwn(at)) chosen[at] = false
-  const whole = [...blocks.keys()].filter(at => chosen[at])
-  const share = lengthOf(
-    blocks,
-    whole.filter(at => teasers.has(at)),
-  )
-  if (share > TEASERS_SHARE * lengthOf(blocks, whole)) return
-  for (const at of teasers) chosen[at] = false
-}
-
-/** The position of the first heading that repeats a title, or else of the first `h1`; -1: none. */
-function headlineIn(blocks: Block[], isHeadline: (block: Block) => boolean): number {
-  const titled = blocks.findIndex(block => isHeading(block) && isHeadline(block))
-  return titled >= 0 ? titled : blocks.findIndex(({ element }) => element.name === 'h1')
+  const teasers = new Set(headings.slice(0, TEASERS).flatMap(one => boxAround(pieces, one)))
+  for (const piece of teasers) if (!isOwn(piece)) piece.chosen = false
+  const whole = pieces.filter(isChosen)
+  const announced = whole.filter(piece => teasers.has(piece))
+  if (lengthOf(announced) > TEASERS_SHARE * lengthOf(whole)) return
+  for (const piece of teasers) piece.chosen = false
 }
 
 /**
  * The innermost article or main element around the headline. Without one, the outermost element
  * around it inside the body.
  */
-function elementOfHeadline(
-  headline: Block | undefined,
-  isHeadline: (block: Block) => boolean,
-): Element | null {
-  if (headline === undefined) return null
-  const around = [...upwards(headline.element)]
+function elementOfHeadline({ element, isHeadline }: Piece): Element | null {
+  const around = [...upwards(element)]
   const whole = around.findIndex(({ name }) => name === 'body' || name === 'html')
   const isArticle = ({ name, attribs }: Element) =>
     name === 'article' ||
     name === 'main' ||
     attribs.role === 'main' ||
     /Article|Posting/.test(attribs.itemtype ?? '')
-  return around.find(isArticle) ?? (isHeadline(headline) && whole > 1 ? around[whole - 1]! : null)
+  return around.find(isArticle) ?? (isHeadline && whole > 1 ? around[whole - 1]! : null)
 }
 
 /**
- * Positions of the blocks in the box of a heading: the largest element around it that adds at most
- * `TEASER` characters.
+ * The pieces in the box of a heading: the largest element around it that adds at most `TEASER`
+ * characters.
  */
-function boxAround(blocks: Block[], heading: number): number[] {
-  let first = heading
-  let last = heading
+function boxAround(pieces: Piece[], { at, element }: Piece): Piece[] {
+  let first = at
+  let last = at
   let room = TEASER
-  let box: number[] = []
-  for (const around of upwards(blocks[heading]!.element)) {
-    const isInside = (at: number) =>
-      room >= 0 && blocks[at] !== undefined && isWithin(blocks[at].element, around)
-    while (isInside(first - 1)) room -= blocks[--first]!.text.length
-    while (isInside(last + 1)) room -= blocks[++last]!.text.length
+  let box: Piece[] = []
+  for (const around of upwards(element)) {
+    const isInside = (piece: Piece | undefined) =>
+      room >= 0 && piece !== undefined && isWithin(piece.element, around)
+    while (isInside(pieces[first - 1])) room -= pieces[--first]!.text.length
+    while (isInside(pieces[last + 1])) room -= pieces[++last]!.text.length
     if (room < 0) return box
-    box = Array.from({ length: last - first + 1 }, (_, at) => first + at)
+    box = pieces.slice(first, last + 1)
   }
   return box
 }
@@ -484,31 +452,30 @@ function boxAround(blocks: Block[], heading: number): number[] {
  * element that begins with such a line and has more content. It is dropped when it is short, or
  * when it announces several articles, but never with the headline.
  */
-function dropReadAlso(blocks: Block[], chosen: boolean[], headline: number): void {
-  for (const [first, { text }] of blocks.entries()) {
-    if (text.length > BOX_HEADING || !BOX.test(text)) continue
-    const box = blocks.slice(first, endOfBox(blocks, first))
-    if (first < headline && headline < first + box.length) continue
-    const links = box.filter(block => isHeading(block) && linkShare(block) >= 0.8)
-    const length = box.reduce((sum, block) => sum + block.text.length, 0)
-    if (length <= TEASER || links.length > 1) chosen.fill(false, first, first + box.length)
+function dropReadAlso(pieces: Piece[], headline: Piece | undefined): void {
+  for (const first of pieces) {
+    if (first.text.length > BOX_HEADING || !BOX.test(first.text)) continue
+    const box = pieces.slice(first.at, endOfBox(pieces, first))
+    if (box.some(piece => piece === headline && piece !== first)) continue
+    const links = box.filter(piece => piece.isHeading && piece.share >= 0.8)
+    if (lengthOf(box) <= TEASER || links.length > 1) for (const piece of box) piece.chosen = false
   }
 }
 
 /**
- * The position after the smallest element that begins with this line and has more content. Without
- * such an element: the position after the line.
+ * The position after the smallest element that begins with this piece and has more content. Without
+ * such an element: the position after the piece.
  */
-function endOfBox(blocks: Block[], first: number): number {
-  for (const around of upwards(blocks[first]!.element)) {
-    const isInside = (at: number) =>
-      blocks[at] !== undefined && isWithin(blocks[at].element, around)
-    let end = first + 1
-    while (end - first < TEASERS && isInside(end)) end += 1
-    if (isInside(first - 1) || isInside(end)) break
-    if (end > first + 1) return end
+function endOfBox(pieces: Piece[], { at, element }: Piece): number {
+  for (const around of upwards(element)) {
+    const isInside = (piece: Piece | undefined) =>
+      piece !== undefined && isWithin(piece.element, around)
+    let end = at + 1
+    while (end - at < TEASERS && isInside(pieces[end])) end += 1
+    if (isInside(pieces[at - 1]) || isInside(pieces[end])) break
+    if (end > at + 1) return end
   }
-  return first + 1
+  return at + 1
 }
 const BOX_HEADING = 60
 
@@ -523,97 +490,11 @@ function leadsAway(heading: Element): boolean {
 }
 
 /** Drops headings without text below them, because their text was left out. */
-function dropEmptyHeadings(blocks: Block[], chosen: boolean[]): void {
-  let below: Block | null = null
-  for (let at = blocks.length - 1; at >= 0; at -= 1) {
-    const block = blocks[at]
-    if (!chosen[at] || block === undefined) continue
-    if (isHeading(block) && (below === null || below.element.name === block.element.name))
-      chosen[at] = false
-    else below = block
+function dropEmptyHeadings(pieces: Piece[]): void {
+  let below: Piece | null = null
+  for (const piece of pieces.filter(isChosen).reverse()) {
+    if (piece.isHeading && (below === null || below.element.name === piece.element.name))
+      piece.chosen = false
+    else below = piece
   }
-}
-
-/**
- * Chaff is a line between the paragraphs of an article that is no part of it, recognised by its
- * words. The patterns match whole lines, so an article about newsletters keeps its sentences.
- */
-
-const any = (field: keyof LanguageRules['text']) => anyOf(rules => rules.text[field])
-const words = (...parts: string[]) => new RegExp(String.raw`^\W*(?:${parts.join('|')})`, 'iu')
-
-const READ_ALSO = words(any('readAlso'))
-/** The whole heading of a box: one of these texts, and at most one more word. */
-const BOX = new RegExp(
-  String.raw`^\W*(?:${any('readAlso')}|${any('offers')})(?:\W+\S{1,20})?\W*$`,
-  'iu',
-)
-/**
- * Offers. Those of a newsletter or a channel may follow other words and a sign: "+++", "To miss
- * nothing, subscribe to …".
- */
-const OFFER = new RegExp(
-  String.raw`^\W*${any('offers')}|(?:^[+>=*#]{2,}|^tipp?\b|(?<=[,:;.!?…–—-]\s*)(?!(?:\p{L}+ )?[\p{L}-]*newsletter)${any('offers')}).*(?:newsletter|nieuwsbrief|whatsapp|infolettre|\babo(?:nne|nnement)?\b)`,
-  'iu',
-)
-/** A quoted sentence, and the words that tell who said it. */
-const SPEECH = /^[„“”"«»‘'‚].{3,}[“”"«»’'‘],?\s(?=\p{Ll}).{6}/u
-const STAMP = words(any('stamps'), String.raw`\d+ ?min(ut(e|en|es))?\.? ${any('readingTime')}`)
-const MONTHS = any('months')
-/** A date with at most a time, a name and a few words beside it. */
-const DATE = new RegExp(
-  `^.{0,40}(\\d{1,2}([.]|st|nd|rd|th|er)? (${MONTHS})\\p{L}*\\.?,? \\d{4}|(${MONTHS})\\p{L}*\\.? \\d{1,2}(st|nd|rd|th)?,? \\d{4}|\\d{1,2}[./-]\\d{1,2}[./-](\\d{4}|\\d{2})|\\d{4}-\\d{2}-\\d{2})\\b.{0,40}$`,
-  'iu',
-)
-
-const PICTURE = words(String.raw`${any('captions')}s?( ?\(.{1,20}\)| ?by|/\S+)? ?[:©|]`, '© ')
-const PICTURE_END = new RegExp(
-  String.raw`[([]${any('captionNotes')}[^)\]]{0,60}[)\]]\W*$|(?<!^.{120,}[.!?]\W*)[|–—-]\s*©[^.!?]{2,40}$`,
-  'iu',
-)
-const SLIDE = new RegExp(
-  String.raw`^\W*${any('slides')}?\s*\d+\s*(?:${any('slidesOf')}|\/)[\s/]*\d+\W*$`,
-  'iu',
-)
-
-const CREDIT = words(any('credits'))
-const COMMENTS = new RegExp(String.raw`^\W*(\d+ )?${any('comments')}( \(?\d+\)?)?\W*$`, 'iu')
-const RIGHTS = words('©', String.raw`\(c\) \d`, 'copyright', any('rights'))
-const MACHINE = words(any('machine'))
-const AFFILIATE = new RegExp(any('affiliates'), 'iu')
-/** Lines of signs alone, settings of players, code of scripts, and shortcodes. */
-const CODE =
-  /^[^\p{L}\p{N}]*$|^(?:[[{]\s*(?:[[{]\s*)?"[\w-]+"\s*:|(?:var|let|const)\s+[\w$]+\s*=|(?:window|document|dataLayer|googletag)[.[][\w.'"\]]+\s*[=(]|\(?function\s*\w*\s*\()|^\[\/?[a-z_-]+( [^\]]*)?\](.*\[\/[a-z_-]+\])?$/iu
-
-/**
- * Whether a line is no part of the article.
- * @param linked the share of the line that is in links, from 0 to 1
- */
-export function isChaffLine(text: string, linked: number): boolean {
-  if (CODE.test(text)) return true
-  const { length } = text
-  if (length > 400) return false
-  const sentence = /(?<!\.\.)[.!?]["”»’)]?$/u.test(text)
-  if (
-    READ_ALSO.test(text) &&
-    (linked > 0.2 || (length < 80 && !sentence) || /^[^.!?]{3,40}:/u.test(text))
-  )
-    return true
-  if (length < 250 && OFFER.test(text) && !SPEECH.test(text)) return true
-  if (length < 120 && STAMP.test(text) && (length < 40 || /\d/.test(text))) return true
-  if (length < 90 && !sentence && DATE.test(text)) return true
-  if (
-    length < 250 &&
-    (PICTURE.test(text) || PICTURE_END.test(text)) &&
-    !(sentence && length > 120 && PICTURE.test(text))
-  )
-    return true
-  return (
-    SLIDE.test(text) ||
-    CREDIT.test(text) ||
-    COMMENTS.test(text) ||
-    (length < 150 && RIGHTS.test(text)) ||
-    MACHINE.test(text) ||
-    (length < 300 && AFFILIATE.test(text))
-  )
 }

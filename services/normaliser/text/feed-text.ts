@@ -4,7 +4,8 @@ import type { Candidate } from '../candidate.ts'
 import { anyOf } from '../languages/index.ts'
 import { blocksOf } from '../markup/blocks.ts'
 import { parsePage } from '../markup/tree.ts'
-import { isChaffLine, isHeading, linkShare } from './choose.ts'
+import { isChaffLine } from './chaff.ts'
+import { isHeading, linkShare } from './choose.ts'
 import { prunedIn } from './prune.ts'
 
 /**

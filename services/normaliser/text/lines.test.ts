@@ -1,6 +1,6 @@
 import t from 'tap'
 import { examples } from '../../../test/normaliser/pages.ts'
-import { isChaffLine } from './choose.ts'
+import { isChaffLine } from './chaff.ts'
 
 const lines = examples('lines')
 

@@ -5,7 +5,7 @@ import { collapse, fold } from '../markup/plain.ts'
 import { isNode, type Json, type JsonLdNode } from '../metadata/jsonld.ts'
 import { valuesIn } from '../metadata/script-values.ts'
 import { type Access, accessOf, accessWithin, PAID, WALL } from './access.ts'
-import { isChaffLine } from './choose.ts'
+import { isChaffLine } from './chaff.ts'
 import { feedText } from './feed-text.ts'
 
 /*

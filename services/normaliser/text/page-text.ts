@@ -16,7 +16,8 @@ import {
   upwards,
   walk,
 } from '../markup/tree.ts'
-import { chooseBlocks, isChaffLine, isHeading, linkShare } from './choose.ts'
+import { isChaffLine } from './chaff.ts'
+import { chooseBlocks, isHeading, linkShare } from './choose.ts'
 import { foldedIn, isHidden, isHiddenByStyle, isSubject, isVeiled, prunedIn } from './prune.ts'
 
 /*
