@@ -4,14 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { crc32, gzipSync } from 'node:zlib'
-import { EXPLORE_PARAMETERS } from '../services/api/contract/parameters.ts'
-import {
-  AUTHOR_SCHEMA,
-  ERROR_SCHEMA,
-  PAGE_SCHEMA,
-  STATED_ARTICLE_SCHEMA,
-  STATED_PAGE_SCHEMA,
-} from '../services/api/contract/resources.ts'
+import { pythonTypes } from './python-types.ts'
 import manifest from './typescript/package.json' with { type: 'json' }
 
 const run = promisify(execFile)
@@ -27,8 +20,8 @@ export const PACKAGES: Readonly<Record<string, () => Promise<Buffer>>> = {
 }
 
 /**
- * The program is one file of JavaScript. `contract.ts` has only types, so it is shipped unchanged;
- * `declarations.d.ts` has the other types.
+ * The program is one file of JavaScript. `client.ts` and `contract.ts` have only types, so they are
+ * shipped unchanged; `declarations.d.ts` has the other types.
  */
 async function buildTarball(): Promise<Buffer> {
   const project = join(HERE, 'typescript')
@@ -47,6 +40,7 @@ async function buildTarball(): Promise<Buffer> {
     'README.md': await source('README.md'),
     'dist/index.js': Buffer.from(stdout),
     'dist/index.d.ts': await source('src/declarations.d.ts'),
+    'dist/client.d.ts': await source('src/client.ts'),
     'dist/contract.d.ts': await source('src/contract.ts'),
   }
   return gzipSync(tarOf(files))
@@ -92,8 +86,8 @@ async function buildWheel(): Promise<Buffer> {
   for (const name of (await readdir(sources)).filter(name => /\.(py|typed)$/.test(name)).sort()) {
     files.set(`perscope/${name}`, await readFile(join(sources, name)))
   }
-  const contract = await readFile(join(sources, '_contract.py'), 'utf8')
-  files.set('perscope/_contract.py', Buffer.from(withDescriptions(contract)))
+  const contract = await readFile(join(HERE, 'typescript/src/contract.ts'), 'utf8')
+  files.set('perscope/_contract.py', Buffer.from(pythonTypes(contract)))
   const asynchronous = await readFile(join(sources, '_async.py'), 'utf8')
   files.set('perscope/_sync.py', Buffer.from(withoutAsync(asynchronous)))
   const metadata = [
@@ -122,32 +116,6 @@ async function buildWheel(): Promise<Buffer> {
   )
   files.set(`${info}/RECORD`, Buffer.from(`${sums.join('\n')}\n${info}/RECORD,,\n`))
   return zipOf(files)
-}
-
-/** Members of a schema, or parameters of an operation. */
-type Fields = Record<string, { type?: unknown; description?: string; about?: string }>
-
-/** What the API says of the fields of a class in `_contract.py`. */
-const DESCRIBED: Record<string, Fields> = {
-  Author: AUTHOR_SCHEMA.properties,
-  Article: STATED_ARTICLE_SCHEMA.properties,
-  Stated: STATED_ARTICLE_SCHEMA.properties,
-  Page: PAGE_SCHEMA.properties,
-  Hinted: STATED_PAGE_SCHEMA.properties,
-  ErrorObject: ERROR_SCHEMA.properties,
-  ArticlesQuery: EXPLORE_PARAMETERS,
-  ExploreQuery: EXPLORE_PARAMETERS,
-  ArticlesParameters: EXPLORE_PARAMETERS,
-}
-
-/** Writes what the API says of a field below the field. */
-function withDescriptions(source: string): string {
-  let fields: Fields = {}
-  return source.replace(/^class _?(\w+)\(.*|^ {4}(\w+): .+/gm, (line, name, field = '') => {
-    if (name !== undefined) fields = DESCRIBED[name] ?? {}
-    const { about, description = about } = fields[field] ?? {}
-    return description === undefined ? line : `${line}\n    """${description}"""`
-  })
 }
 
 /** Words of the client for asyncio, and the words that replace them in the synchronous client. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { FromSchema } from 'json-schema-to-ts'
 import t, { type Test } from 'tap'
+import { pythonTypes } from '../../clients/python-types.ts'
 import type * as declared from '../../clients/typescript/src/declarations.d.ts'
 import type * as client from '../../clients/typescript/src/index.ts'
 import { openApiDocument } from '../../services/api/contract/openapi.ts'
@@ -50,41 +51,27 @@ interface Schema extends Values {
 
 const source = (path: string) =>
   readFileSync(new URL(`../../clients/${path}`, import.meta.url), 'utf8')
+const CONTRACT = source('typescript/src/contract.ts')
+/** Interfaces of which `/v1` has nothing. */
+const BESIDE = ['Stated', 'Hinted']
 
-function typescriptFields(name: string): Map<string, Field> {
-  const text = source('typescript/src/contract.ts')
-  const body =
-    new RegExp(`^export interface ${name}(?: extends \\w+)? \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(
-      text,
-    )?.[1] ?? ''
+/** The fields of an interface, and of those that it extends. */
+function fieldsOf(name: string): Map<string, Field> {
+  const [, bases = '', body = ''] =
+    new RegExp(
+      `^export interface ${name}(?: extends ([\\w, ]+))? \\{(?:\\}|\\n([\\s\\S]*?)^\\})`,
+      'm',
+    ).exec(CONTRACT) ?? []
   const fields = body.matchAll(/^ {2}(\w+)(\??):([\s\S]*?)(?=^ {2}(?:\w|\/\*)|(?![\s\S]))/gm)
-  return new Map(
-    [...fields].map(([, field = '', mark, type = '']) => [
-      field,
-      { type, isOptional: mark === '?' },
-    ]),
-  )
+  const own = [...fields].map(([, field = '', mark, type = '']): [string, Field] => [
+    field,
+    { type, isOptional: mark === '?' },
+  ])
+  const extended = bases.split(', ').filter(base => !['', ...BESIDE].includes(base))
+  return new Map([...own, ...extended.flatMap(base => [...fieldsOf(base)])])
 }
 
-/** A class, or two: Python 3.10 cannot mark single fields as optional. */
-function pythonFields(name: string): Map<string, Field> {
-  const text = source('python/src/perscope/_contract.py')
-  const classes = text.matchAll(
-    new RegExp(`^class (_?${name})\\((.*)\\):\\n([\\s\\S]*?)(?=^\\S|(?![\\s\\S]))`, 'gm'),
-  )
-  return new Map(
-    [...classes].flatMap(([, , bases = '', body = '']) =>
-      [...body.matchAll(/^ {4}(\w+): (.*)$/gm)].map(
-        ([, field = '', type = '']): [string, Field] => [
-          field,
-          { type, isOptional: bases.includes('total=False') },
-        ],
-      ),
-    ),
-  )
-}
-
-t.test('the types of both clients are what the OpenAPI document says', async t => {
+t.test('the types of the clients are what the OpenAPI document says', async t => {
   const written = JSON.stringify(openApiDocument('Perscope'))
   const enums: Record<string, Schema> = JSON.parse(written).components.schemas
   t.match(enums, { Language: { enum: LANGUAGES }, Country: { enum: COUNTRIES } })
@@ -95,30 +82,14 @@ t.test('the types of both clients are what the OpenAPI document says', async t =
   const schemas: [string, Schema][] = Object.entries(components.schemas)
   const parameters: { name: string; schema: Values }[] = Object.values(components.parameters)
   const properties = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]))
-  for (const [client, fieldsOf] of [
-    ['typescript', typescriptFields],
-    ['python', pythonFields],
-  ] as const) {
-    for (const name of ['Language', 'Country']) {
-      const type = new RegExp(`${name} = (.*)`).exec(
-        source(
-          client === 'python' ? 'python/src/perscope/_contract.py' : 'typescript/src/contract.ts',
-        ),
-      )?.[1]
-      t.same(type?.match(/\w\w(?=["'])/g), enums[name]?.enum, `${client}: ${name}`)
-    }
-    const asked =
-      client === 'python'
-        ? new Map([...fieldsOf('ArticlesQuery'), ...fieldsOf('ArticlesParameters')])
-        : null
-    compare(t, `${client}: parameters`, asked ?? fieldsOf('ArticlesParameters'), {
-      properties,
-      required: [],
-    })
-    for (const [name, schema] of schemas) {
-      if (schema.enum) continue
-      compare(t, `${client}: ${name}`, fieldsOf(name === 'Error' ? 'ErrorObject' : name), schema)
-    }
+  for (const name of ['Language', 'Country']) {
+    const type = new RegExp(`${name} = (.*)`).exec(CONTRACT)?.[1]
+    t.same(type?.match(/\w\w(?=')/g), enums[name]?.enum, name)
+  }
+  compare(t, 'parameters', fieldsOf('ArticlesParameters'), { properties, required: [] })
+  for (const [name, schema] of schemas) {
+    if (schema.enum) continue
+    compare(t, name, fieldsOf(name === 'Error' ? 'ErrorObject' : name), schema)
   }
 })
 
@@ -134,10 +105,62 @@ function compare(
     t.equal(isOptional, !required.includes(field), `${name}.${field}`)
     const values = schema.enum ?? schema.items?.enum ?? []
     if (values.includes('yes') || /\b(Language|Country)\b/.test(type)) continue
-    for (const value of values)
-      t.ok(type.includes(`'${value}'`) || type.includes(`"${value}"`), `${name}.${field}: ${value}`)
+    for (const value of values) t.ok(type.includes(`'${value}'`), `${name}.${field}: ${value}`)
   }
 }
+
+t.test('the types of the Python client are made from those of the other one', async t => {
+  const made = pythonTypes(`
+export type Kind =
+  | 'news'
+  | 'live'
+
+/** In Python a float. */
+type Fraction = number
+
+/** Where a bucket
+ * begins. */
+export interface Bounds {
+  from?: string
+}
+
+export interface Count extends Bounds, Other {
+  /** null: nothing. */
+  kind: Kind | readonly Kind[] | null
+  share?: Fraction | Date | null | undefined
+  parts: Record<string, Count[]>
+}
+
+export interface Empty extends Count {}
+
+`)
+  t.equal(
+    made.slice(made.indexOf('Kind =')),
+    `Kind = Literal['news', 'live']
+
+
+Bounds = TypedDict("Bounds", {"from": str}, total=False)
+
+
+class _Count(TypedDict):
+    kind: Kind | Sequence[Kind] | None
+    """None: nothing."""
+    parts: dict[str, list[Count]]
+
+
+class Count(_Count, Bounds, Other, total=False):
+    share: float | date | datetime | None
+
+
+class _Empty(TypedDict):
+    pass
+
+
+class Empty(_Empty, Count, total=False):
+    pass
+`,
+  )
+})
 
 t.test('the written types take the answers of the API', async t => {
   // The compiler holds this: what the API sends is what a client gets.

@@ -1,12 +1,28 @@
-// The shapes that the API and this package take and return. The OpenAPI document also states the
-// shapes of the API. Fields may be added within /v1. Operations beside the contract are under
-// /explore, and are no part of /v1. This file has only types, because the package ships it
-// unchanged.
+// The shapes that the API takes and returns. The OpenAPI document also states them. Fields may be
+// added within /v1. Operations beside the contract are under /explore, and are no part of /v1.
+//
+// This file has only types, because the package ships it unchanged. The build makes the types of
+// the Python client from it (clients/python-types.ts).
 
 export type Language = 'nl' | 'fr' | 'de' | 'lb' | 'en'
 export type Country = 'NL' | 'BE' | 'LU'
 export type Kind = 'news' | 'opinion' | 'live' | 'analysis' | 'review'
 export type Access = 'free' | 'paid'
+export type By =
+  | 'hour'
+  | 'day'
+  | 'week'
+  | 'month'
+  | 'outlet'
+  | 'language'
+  | 'country'
+  | 'section'
+  | 'kind'
+  | 'access'
+export type Then = 'outlet' | 'language' | 'country'
+
+/** In Python a `float`; each other `number` is an `int` there. */
+type Fraction = number
 
 /** What a page of `/explore/articles` alone has. */
 export interface Hinted {
@@ -56,7 +72,7 @@ export interface Article extends Stated {
   /** Country of the outlet, not of the subject. */
   country: Country
   /** How close the article is to `q`, to four decimals. Only in semantic search. */
-  relevance?: number
+  relevance?: Fraction
 }
 
 export interface Author {
@@ -94,7 +110,28 @@ export interface ErrorObject {
   errors?: Record<string, string[]>
 }
 
-export interface ArticlesParameters {
+/** Where and when the articles were published. */
+export interface PlaceAndTime {
+  /**
+   * Country of the outlet. Repeat it, or separate values by commas. Must be covered by your plan.
+   */
+  country?: Country | readonly Country[] | null | undefined
+  /** Part of the outlet's name or domain; case and accents don't matter. */
+  outlet?: string | null | undefined
+  /**
+   * Published at this time or later, as `2026-11-01` or `2026-11-01T08:00:00Z`; a day means from
+   * 00:00 UTC. Not before your plan's history start.
+   */
+  published_after?: string | Date | null | undefined
+  /**
+   * Published at this time or earlier, as `2026-11-30` or `2026-11-30T08:00:00Z`; a day is covered
+   * to its end (UTC).
+   */
+  published_before?: string | Date | null | undefined
+}
+
+/** A search of the contract. Its pages have cursors. */
+export interface ContractQuery extends PlaceAndTime {
   /**
    * The query. `search=semantic` requires it, with at least 2 characters; keyword and boolean
    * search list everything without it.
@@ -110,28 +147,12 @@ export interface ArticlesParameters {
    * texts). Not with `search=semantic`.
    */
   search_in?: 'title' | 'title_body' | null | undefined
-  /**
-   * Country of the outlet. Repeat it, or separate values by commas. Must be covered by your plan.
-   */
-  country?: Country | readonly Country[] | null | undefined
   /** Language of the article. Repeat it, or separate by commas. */
   language?: Language | readonly Language[] | null | undefined
   /** Only articles with (true) or without (false) a named author. */
   has_author?: boolean | null | undefined
-  /** Part of the outlet's name or domain; case and accents don't matter. */
-  outlet?: string | null | undefined
   /** Part of an author's name as published; case and accents don't matter. */
   author?: string | null | undefined
-  /**
-   * Published at this time or later, as `2026-11-01` or `2026-11-01T08:00:00Z`; a day means from
-   * 00:00 UTC. Not before your plan's history start.
-   */
-  published_after?: string | Date | null | undefined
-  /**
-   * Published at this time or earlier, as `2026-11-30` or `2026-11-30T08:00:00Z`; a day is covered
-   * to its end (UTC).
-   */
-  published_before?: string | Date | null | undefined
   /**
    * Entered the index at this time or later, as `2026-11-20T08:00:00Z`; applied exactly; made for
    * polling.
@@ -150,19 +171,25 @@ export interface ArticlesParameters {
   order?: 'asc' | 'desc' | null | undefined
   /** Articles per page. */
   per_page?: number | null | undefined
+}
+
+export interface ArticlesParameters extends ContractQuery {
   /**
    * `next_cursor` of the page before; every other parameter must stay as it was. Not for the feed.
    */
   cursor?: string | null | undefined
 }
 
-/**
- * With one of these, or `search: 'expression'`, the package requests `/explore/articles`, which is
- * no part of /v1.
- */
-export interface ExploreParameters extends ArticlesParameters {
+export interface CoverageFilters extends PlaceAndTime {
   /** Exact domains of outlets, at most 50. */
   outlets?: string | readonly string[] | null | undefined
+}
+
+/**
+ * With what the contract does not have, or `search=expression`, the package requests
+ * `/explore/articles`, which is no part of /v1.
+ */
+export interface ArticlesQuery extends ContractQuery, CoverageFilters {
   /** The outlet's own word, whole; case and accents don't matter. */
   section?: string | null | undefined
   /** What the outlet says that the article is. */
@@ -171,50 +198,38 @@ export interface ExploreParameters extends ArticlesParameters {
   access?: Access | null | undefined
 }
 
-/** A search without a cursor, because cursors belong to its pages. */
-export type ArticlesQuery = Omit<ExploreParameters, 'cursor'>
+export interface ExploreParameters extends ArticlesParameters, ArticlesQuery {}
 
-/** A search, and the property by which its articles are counted. */
-export type WordsQuery = Omit<ArticlesQuery, 'q' | 'search' | 'sort' | 'order' | 'per_page'>
-
-export interface CountsQuery extends Omit<ArticlesQuery, 'order' | 'per_page'> {
-  by: 'hour' | 'day' | 'week' | 'month' | 'outlet' | 'language' | 'country' | keyof Stated
-  /** Also counts the articles of each bucket by this property; see `parts` of `Count`. */
-  then?: 'outlet' | 'language' | 'country' | undefined
-  /**
-   * Counts each text once: of several copies that the search finds, the one that was ingested
-   * first.
-   */
-  texts?: boolean | undefined
-  /** With `search=semantic`: counts only what is close in meaning, or all where nothing is. */
-  close?: boolean | undefined
-  /** IANA name of the zone in which hours, days, weeks and months begin; UTC by default. */
-  time_zone?: string | undefined
+/**
+ * The first and the last moment of a time. To find its articles, send them as `published_after` and
+ * `published_before`.
+ */
+export interface Bounds {
+  from?: string
+  to?: string
 }
 
-export interface Count {
+/** A bucket. It has bounds when `by` is a unit of time. */
+export interface Count extends Bounds {
   key: string
   count: number
   /** The outlet of this bucket, when `by` is `outlet`. */
   outlet?: Outlet
-  /**
-   * When `by` is a unit of time: the first and the last moment of this bucket. To find its
-   * articles, send them as `published_after` and `published_before`.
-   */
-  from?: string
-  to?: string
-  /**
-   * With `then`: the articles of this bucket, counted again by the second property. `other`: how
-   * many of them are in parts that `data` does not list.
-   */
-  parts?: { data: Count[]; other: number }
+  /** With `then`: the articles of this bucket, counted again by the second property. */
+  parts?: Parts
+}
+
+export interface Parts {
+  data: Count[]
+  /** How many articles of the bucket are in parts that `data` does not list. */
+  other: number
 }
 
 /** The answer of `/explore/counts`, which is beside the contract. Fields may be added. */
 export interface Counts {
   status: 'ok'
-  by: CountsQuery['by']
-  then?: NonNullable<CountsQuery['then']>
+  by: By
+  then?: Then
   /** The zone of the buckets; only with counts by time. */
   time_zone?: string
   /** Only with `texts`: all numbers here count texts, not articles. */
@@ -240,7 +255,7 @@ export interface Meaning {
   /** The time of the earliest article that waits for its vector; null: none waits. */
   waiting_from: string | null
   /** Articles of less relevance may be about something else; null: not measured. */
-  near: number | null
+  near: Fraction | null
   /** Only with `close`: how many are close; null: `near` was not measured. */
   close?: number | null
   /** Only with `close`: the same in a sentence. */
@@ -259,13 +274,18 @@ export interface Copies {
    */
   first: string | null
   agencies: string[]
-  /**
-   * `shared`: the share of the shorter text that it has in common with the first article, to four
-   * decimals; null: the texts were not compared.
-   */
-  copies: { article: Article; shared: number | null }[] | null
+  copies: Copy[] | null
   /** How many words stand in no run of five words that one of `copies` also has. */
   own_words: number | null
+}
+
+export interface Copy {
+  article: Article
+  /**
+   * The share of the shorter text that it has in common with the first article, to four decimals;
+   * null: the texts were not compared.
+   */
+  shared: Fraction | null
 }
 
 /**
@@ -286,16 +306,12 @@ export interface Words {
   part: string
   /** The number of all such words; `data` has the 100 with the most articles. */
   total: number
-  data: { word: string; count: number }[]
+  data: WordCount[]
 }
 
-export interface CoverageQuery
-  extends Pick<
-    ExploreParameters,
-    'country' | 'outlet' | 'outlets' | 'published_after' | 'published_before'
-  > {
-  /** Days unless it says otherwise. */
-  by?: 'day' | 'outlet' | undefined
+export interface WordCount {
+  word: string
+  count: number
 }
 
 /** What is here of a day, or of an outlet. Fields may be added. */
@@ -308,7 +324,7 @@ export interface CoverageRow {
   lost: number
   waiting: number
   /** Null: nothing says how many there are. */
-  share: number | null
+  share: Fraction | null
   gap: boolean
 }
 
@@ -320,11 +336,17 @@ export interface Coverage {
 
 /** Articles that were taken out, from `/explore/removals`, which is beside the contract. */
 export interface Removals {
-  data: { number: number; id: string; removed_at: string }[]
+  data: Removal[]
   /** Send it as `after` next time. */
   last: number
   /** There are further removals after `last`. */
   more: boolean
+}
+
+export interface Removal {
+  number: number
+  id: string
+  removed_at: string
 }
 
 /** Outlets with a name, from `/explore/outlet-sets`. Fields may be added. */
@@ -346,8 +368,15 @@ export interface KeptSearch {
   /** The place of the search in the list. Some places may be unused. */
   position: number
   created_at: string
-  feed: { id: string; created_at: string; last_used_at: string | null; requests: number } | null
+  feed: KeptFeed | null
   alert: Alert | null
+}
+
+export interface KeptFeed {
+  id: string
+  created_at: string
+  last_used_at: string | null
+  requests: number
 }
 
 /** Where a kept search reports new articles, and when. */
@@ -374,7 +403,7 @@ export interface Alert extends AlertTerms {
   reason: string | null
   created_at: string
   delivered_at: string | null
-  /** The secret that signs a webhook. Only the answer of `setAlert` has it. */
+  /** The secret that signs a webhook. Only the answer has it in which the alert is set. */
   secret?: string
 }
 
@@ -384,18 +413,29 @@ export interface AlertMessage {
   id: string
   /** `removed`: articles that the alert told in the last seven days were taken out. */
   type: 'articles' | 'test' | 'removed'
-  search: { id: string; name: string }
+  search: ToldSearch
   articles: Article[]
   /** How many articles more there are. */
   more: number
   /** Of the type `removed` alone. Delete what you keep of them. */
-  removals?: { number: number; id: string; removed_at: string }[]
+  removals?: Removal[]
+}
+
+export interface ToldSearch {
+  id: string
+  name: string
 }
 
 /** The addresses of a feed. */
 export interface GivenFeed {
   url: string
-  urls: { rss: string; atom: string; json: string }
+  urls: FeedUrls
+}
+
+export interface FeedUrls {
+  rss: string
+  atom: string
+  json: string
 }
 
 /** A search with its result, at a permanent address. */
@@ -408,8 +448,13 @@ export interface Citation {
   count: number
   cited_at: string
   as_of: string
-  reach: { countries: Country[]; since: string }
+  reach: Reach
   ids_only: boolean
+}
+
+export interface Reach {
+  countries: Country[]
+  since: string
 }
 
 /** The number of new articles of a kept search. */
@@ -424,147 +469,4 @@ export interface WhatIsNew {
   since: string | null
   /** Store it once the articles have been seen. */
   mark: string
-}
-
-/** A client of one API with one key. All methods throw `PerscopeError`s, or the signal's reason. */
-export interface Client {
-  /** One page; `cursor` is the `next_cursor` of the page before. */
-  search(query?: ExploreParameters): Promise<Page>
-  /** All pages of a search, in order, one request each. */
-  pages(query?: ArticlesQuery, options?: IterationOptions): AsyncGenerator<Page, void, undefined>
-  /** The articles of all pages. */
-  articles(
-    query?: ArticlesQuery,
-    options?: IterationOptions,
-  ): AsyncGenerator<Article, void, undefined>
-  /** Articles as they become visible, each once; see `PollBatch`. */
-  poll(query?: PollQuery, options?: PollOptions): AsyncGenerator<PollBatch, void, undefined>
-  /** How many articles a search finds, by time or by a property. */
-  counts(query: CountsQuery): Promise<Counts>
-  /** The copies of the articles of a page, or of one article. */
-  copies(query: ExploreParameters | { id: string }): Promise<Copies[]>
-  /**
-   * Articles on the same event as the article `id`. Articles in other languages come first. Null:
-   * the article `id` has no vector yet.
-   */
-  related(id: string): Promise<Related[] | null>
-  /** The words for which a part of words, as `trein*`, stands in an expression. */
-  words(part: string, query?: WordsQuery): Promise<Words>
-  /** How much is here of what outlets named. */
-  coverage(query?: CoverageQuery): Promise<Coverage>
-  /** Articles that were taken out after the removal `after`. Delete what you keep of them. */
-  removals(after?: number): Promise<Removals>
-  /** The searches that the key keeps, in their order. */
-  searches(): Promise<KeptSearch[]>
-  /** Keeps a search. */
-  keepSearch(search: { search: string; name?: string | undefined }): Promise<KeptSearch>
-  /** Changes the given properties of a kept search. Its feed keeps its address. */
-  changeSearch(
-    id: string,
-    change: Partial<Pick<KeptSearch, 'name' | 'search' | 'position'>>,
-  ): Promise<KeptSearch>
-  removeSearch(id: string): Promise<void>
-  /** The sets of outlets of the key. `outlets` takes their names in place of domains. */
-  outletSets(): Promise<OutletSet[]>
-  /** Names some outlets, or changes the outlets of a name. */
-  putOutletSet(name: string, domains: readonly string[]): Promise<OutletSet>
-  removeOutletSet(name: string): Promise<void>
-  /**
-   * The addresses of the feed of a kept search, which are secrets. Makes a feed if there is none.
-   */
-  giveFeed(id: string): Promise<GivenFeed>
-  endFeed(id: string): Promise<void>
-  /** Sets where a kept search reports new articles, and when. */
-  setAlert(id: string, terms: AlertTerms): Promise<Alert>
-  endAlert(id: string): Promise<void>
-  /** Gives a search an address that always shows the same articles. */
-  cite(search: string): Promise<Citation>
-  /**
-   * Counts the new articles of searches since the mark of each search. Send null as the first mark.
-   */
-  whatIsNew(marks: Readonly<Record<string, string | null>>): Promise<WhatIsNew[]>
-  /** The RSS 2.0 text of a search. */
-  feed(query?: ArticlesQuery): Promise<string>
-  /** The counters of the last answer that had counters. */
-  limits(): Limits | null
-}
-
-export interface ClientOptions {
-  /** Address of the API, as `https://news.example`. */
-  url: string
-  key: string
-  /** Longest one attempt may take, in ms; 30,000 by default. */
-  timeout?: number | undefined
-  /**
-   * How often a request is repeated that may succeed later: when the minute is used up, after a
-   * 5xx, or without an answer. 5 by default.
-   */
-  retries?: number | undefined
-  /** ms. When a wait would be longer, the error is thrown instead. 120,000 by default. */
-  longestWait?: number | undefined
-  /** Aborts requests and waits. */
-  signal?: AbortSignal | undefined
-  /** Called before each wait. */
-  onWait?(ms: number, reason: unknown): void
-}
-
-export interface IterationOptions {
-  /** The most articles. After them the client requests no further page, and `articles` ends. */
-  maxItems?: number | undefined
-}
-
-/** The counters of the plan, from the last answer. */
-export interface Limits {
-  /** How many requests a minute has, and how many are left. */
-  rate: { limit: number; remaining: number }
-  /** How many requests a month has, and how many are left; null for a plan without a quota. */
-  quota: { limit: number; remaining: number; reset: Date; period: string } | null
-}
-
-/** A search to poll. The poll sets the order and the pages itself. */
-export type PollQuery = Omit<ArticlesQuery, 'ingested_after' | 'sort' | 'order' | 'per_page'>
-
-export interface PollOptions {
-  /** The last place that an earlier poll of the same search yielded. */
-  state?: PollState | null | undefined
-  /** When a poll without a state begins; by default, at the start of the plan's history. */
-  since?: string | Date | undefined
-  /** ms between two rounds; without it there is one round. */
-  every?: number | undefined
-  signal?: AbortSignal | undefined
-}
-
-export interface PollBatch {
-  /** Articles that no earlier batch had, oldest first; may be empty. */
-  articles: Article[]
-  /** Store it once the articles are processed. */
-  state: PollState
-}
-
-/** The place of a poller in the articles: plain JSON, to be stored and passed to the next poll. */
-export interface PollState {
-  /** The search of this state. Another search needs another state. */
-  query: string
-  /** Latest `ingested_at` processed; null before the first article. */
-  ingested_after: string | null
-  /** Articles of exactly this time. They come again, because the bound is inclusive. */
-  ids: string[]
-  /**
-   * The ETag of an answer with nothing new. Sent with the next request, it makes the answer an
-   * empty 304.
-   */
-  etag: string | null
-}
-
-/** The content of an error answer. */
-export interface ApiErrorDetails {
-  status: number
-  /** One of the API's codes. Tell errors apart by it; more may be added. */
-  code: ErrorObject['code'] | (string & {})
-  /** The mistakes by parameter; empty unless `code` is `invalid_request`. */
-  errors: Readonly<Record<string, readonly string[]>>
-  /** Seconds to wait, if the answer says so. */
-  retryAfter: number | null
-  /** Names the request in the server's logs. */
-  requestId: string | null
 }

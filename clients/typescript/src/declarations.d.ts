@@ -1,5 +1,6 @@
-import type { ApiErrorDetails, Client, ClientOptions } from './contract.js'
+import type { ApiErrorDetails, Client, ClientOptions } from './client.js'
 
+export type * from './client.js'
 export type * from './contract.js'
 
 /** Makes a client without sending anything. @throws PerscopeError when an option is not valid */

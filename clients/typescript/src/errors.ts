@@ -1,4 +1,4 @@
-import type { ApiErrorDetails } from './contract.ts'
+import type { ApiErrorDetails } from './client.ts'
 
 /** Everything that this package throws. */
 export class PerscopeError extends Error {

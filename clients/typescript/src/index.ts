@@ -1,29 +1,16 @@
 import type {
-  Alert,
-  Article,
-  ArticlesQuery,
-  Citation,
   Client,
   ClientOptions,
-  Copies,
-  Counts,
-  Coverage,
-  GivenFeed,
-  KeptSearch,
-  OutletSet,
-  Page,
   PollBatch,
   PollOptions,
   PollQuery,
   PollState,
-  Related,
-  Removals,
-  WhatIsNew,
-  Words,
-} from './contract.ts'
+} from './client.ts'
+import type { Article, ArticlesQuery, Page } from './contract.ts'
 import { PerscopeError } from './errors.ts'
 import { type Answer, createTransport, queryString, sleep, type Transport } from './transport.ts'
 
+export type * from './client.ts'
 export type * from './contract.ts'
 export * from './errors.ts'
 
@@ -34,10 +21,14 @@ const pathOf = (id: string) => `${SEARCHES}/${encodeURIComponent(id)}`
 
 export function createClient(options: ClientOptions): Client {
   const transport = createTransport(options)
+  const get = async <Body>(path: string, query: object): Promise<Body> =>
+    (await transport.ask<Body>(path, query)).body
+  const listed = async <Data>(path: string, query: object): Promise<Data> =>
+    (await get<{ data: Data }>(path, query)).data
+  const changed = async <Data>(method: string, path: string, content?: object): Promise<Data> =>
+    (await transport.send<{ data: Data }>(method, path, content)).data
   const client: Client = {
-    async search(query = {}) {
-      return (await transport.ask<Page>(articlesPath(query), query)).body
-    },
+    search: (query = {}) => get(articlesPath(query), query),
     async *pages(query = {}, { maxItems = Number.POSITIVE_INFINITY } = {}) {
       if (!(maxItems >= 0)) throw new PerscopeError('maxItems must be a number of articles.')
       for (let cursor: string | null | undefined, left = maxItems; left > 0 && cursor !== null; ) {
@@ -59,40 +50,26 @@ export function createClient(options: ClientOptions): Client {
         ...own,
         ...(own.signal || !options.signal ? {} : { signal: options.signal }),
       }),
-    async counts(query) {
-      return (await transport.ask<Counts>('/explore/counts', query)).body
-    },
-    copies: async query =>
-      (await transport.ask<{ data: Copies[] }>('/explore/copies', query)).body.data,
-    related: async id =>
-      (await transport.ask<{ data: Related[] | null }>('/explore/related', { id })).body.data,
-    words: async (part, query = {}) =>
-      (await transport.ask<Words>('/explore/words', { ...query, part })).body,
-    coverage: async (query = {}) =>
-      (await transport.ask<Coverage>('/explore/coverage', query)).body,
-    removals: async (after = 0) =>
-      (await transport.ask<Removals>('/explore/removals', { after })).body,
-    searches: async () => (await transport.ask<{ data: KeptSearch[] }>(SEARCHES, {})).body.data,
-    keepSearch: async search =>
-      (await transport.send<{ data: KeptSearch }>('POST', SEARCHES, search)).data,
-    changeSearch: async (id, change) =>
-      (await transport.send<{ data: KeptSearch }>('PATCH', pathOf(id), change)).data,
-    removeSearch: id => transport.send<void>('DELETE', pathOf(id)),
-    giveFeed: async id =>
-      (await transport.send<{ data: GivenFeed }>('PUT', `${pathOf(id)}/feed`)).data,
-    endFeed: id => transport.send<void>('DELETE', `${pathOf(id)}/feed`),
-    setAlert: async (id, terms) =>
-      (await transport.send<{ data: Alert }>('PUT', `${pathOf(id)}/alert`, terms)).data,
-    endAlert: id => transport.send<void>('DELETE', `${pathOf(id)}/alert`),
-    outletSets: async () => (await transport.ask<{ data: OutletSet[] }>(SETS, {})).body.data,
-    putOutletSet: async (name, domains) =>
-      (await transport.send<{ data: OutletSet }>('PUT', setPath(name), { domains })).data,
-    removeOutletSet: name => transport.send<void>('DELETE', setPath(name)),
-    cite: search => transport.send<Citation>('POST', '/explore/citations', { search }),
-    whatIsNew: async marks =>
-      (await transport.send<{ data: WhatIsNew[] }>('POST', `${SEARCHES}/new`, { marks })).data,
-    feed: async (query = {}) =>
-      (await transport.ask<string>(`${articlesPath(query)}.rss`, query)).body,
+    counts: query => get('/explore/counts', query),
+    copies: query => listed('/explore/copies', query),
+    related: id => listed('/explore/related', { id }),
+    words: (part, query = {}) => get('/explore/words', { ...query, part }),
+    coverage: (query = {}) => get('/explore/coverage', query),
+    removals: (after = 0) => get('/explore/removals', { after }),
+    searches: () => listed(SEARCHES, {}),
+    keepSearch: search => changed('POST', SEARCHES, search),
+    changeSearch: (id, change) => changed('PATCH', pathOf(id), change),
+    removeSearch: id => transport.send('DELETE', pathOf(id)),
+    giveFeed: id => changed('PUT', `${pathOf(id)}/feed`),
+    endFeed: id => transport.send('DELETE', `${pathOf(id)}/feed`),
+    setAlert: (id, terms) => changed('PUT', `${pathOf(id)}/alert`, terms),
+    endAlert: id => transport.send('DELETE', `${pathOf(id)}/alert`),
+    outletSets: () => listed(SETS, {}),
+    putOutletSet: (name, domains) => changed('PUT', setPath(name), { domains }),
+    removeOutletSet: name => transport.send('DELETE', setPath(name)),
+    cite: search => transport.send('POST', '/explore/citations', { search }),
+    whatIsNew: marks => changed('POST', `${SEARCHES}/new`, { marks }),
+    feed: (query = {}) => get(`${articlesPath(query)}.rss`, query),
     limits: () => transport.limits(),
   }
   return client

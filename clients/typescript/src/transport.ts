@@ -1,4 +1,5 @@
-import type { ApiErrorDetails, ClientOptions, ErrorObject, Limits } from './contract.ts'
+import type { ApiErrorDetails, ClientOptions, Limits } from './client.ts'
+import type { ErrorObject } from './contract.ts'
 import {
   ApiError,
   ForeignAnswerError,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import httpx
 
 from ._base import Base, checked_count
-from ._contract import Alert, Article, By, Citation, Copies, Counts, Coverage, CoverageQuery, ExploreParameters, ExploreQuery, KeptSearch, Language, OutletSet, Page, Related, Removals, Then, WhatIsNew, Words
+from ._contract import Alert, Article, ArticlesQuery, By, Citation, Copies, Counts, Coverage, CoverageFilters, ExploreParameters, KeptSearch, Language, OutletSet, Page, Related, Removals, Then, WhatIsNew, Words
 from ._errors import PerscopeError
 from ._poll import Poll, PollBatch, PollState
 from ._requests import SEARCHES, SETS, Answer, articles_path, search_path, set_path
@@ -39,10 +39,9 @@ class AsyncClient(Base):
 
     async def search(self, **query: Unpack[ExploreParameters]) -> Page:
         """One page; `cursor` is the `next_cursor` of the page before."""
-        page: Page = (await self._ask(articles_path(query), query)).body
-        return page
+        return await self._get(articles_path(query), query)
 
-    async def pages(self, *, max_items: int | None = None, **query: Unpack[ExploreQuery]) -> AsyncIterator[Page]:
+    async def pages(self, *, max_items: int | None = None, **query: Unpack[ArticlesQuery]) -> AsyncIterator[Page]:
         """All pages of a search, in order, one request each; none further after so many articles."""
         left, cursor = checked_count(max_items), None
         while left > 0:
@@ -52,7 +51,7 @@ class AsyncClient(Base):
             if cursor is None:
                 return
 
-    async def articles(self, *, max_items: int | None = None, **query: Unpack[ExploreQuery]) -> AsyncIterator[Article]:
+    async def articles(self, *, max_items: int | None = None, **query: Unpack[ArticlesQuery]) -> AsyncIterator[Article]:
         """The articles of all pages, at most so many."""
         left = checked_count(max_items)
         async for page in self.pages(max_items=max_items, **query):
@@ -68,7 +67,7 @@ class AsyncClient(Base):
         state: PollState | None = None,
         since: str | datetime | None = None,
         every: float | None = None,
-        **query: Unpack[ExploreQuery],
+        **query: Unpack[ArticlesQuery],
     ) -> AsyncIterator[PollBatch]:
         """Articles as they become visible, each once.
 
@@ -96,7 +95,7 @@ class AsyncClient(Base):
         texts: bool | None = None,
         close: bool | None = None,
         time_zone: str | None = None,
-        **query: Unpack[ExploreQuery],
+        **query: Unpack[ArticlesQuery],
     ) -> Counts:
         """
         How many articles a search finds, by time or by a property; each bucket again by `then`. With
@@ -104,100 +103,92 @@ class AsyncClient(Base):
         With `close` a search by meaning counts what is close in meaning; all where nothing is.
         """
         asked = {**query, "by": by, "then": then, "texts": texts, "close": close, "time_zone": time_zone}
-        counts: Counts = (await self._ask("/explore/counts", asked)).body
-        return counts
+        return await self._get("/explore/counts", asked)
 
     async def copies(self, *, id: str | None = None, **query: Unpack[ExploreParameters]) -> list[Copies]:
         """Which other articles have the text of those of a page, or of the article with this id."""
-        copies: list[Copies] = (await self._ask("/explore/copies", {**query, "id": id})).body["data"]
-        return copies
+        return (await self._get("/explore/copies", {**query, "id": id}))["data"]
 
     async def related(self, id: str) -> list[Related] | None:
         """The articles on the same event as one, other languages first; None: it has no vector yet."""
-        related: list[Related] | None = (await self._ask("/explore/related", {"id": id})).body["data"]
-        return related
+        return (await self._get("/explore/related", {"id": id}))["data"]
 
-    async def words(self, part: str, **query: Unpack[ExploreQuery]) -> Words:
+    async def words(self, part: str, **query: Unpack[ArticlesQuery]) -> Words:
         """The words for which a part of words, as `trein*`, stands in an expression."""
-        words: Words = (await self._ask("/explore/words", {**query, "part": part})).body
-        return words
+        return await self._get("/explore/words", {**query, "part": part})
 
-    async def coverage(self, *, by: Literal["day", "outlet"] = "day", **query: Unpack[CoverageQuery]) -> Coverage:
+    async def coverage(self, *, by: Literal["day", "outlet"] = "day", **query: Unpack[CoverageFilters]) -> Coverage:
         """How much is here of what outlets named, by day or by outlet."""
-        coverage: Coverage = (await self._ask("/explore/coverage", {**query, "by": by})).body
-        return coverage
+        return await self._get("/explore/coverage", {**query, "by": by})
 
     async def removals(self, after: int = 0) -> Removals:
         """Articles that were taken out after the removal `after`. Delete what you keep of them."""
-        removals: Removals = (await self._ask("/explore/removals", {"after": after})).body
-        return removals
+        return await self._get("/explore/removals", {"after": after})
 
     async def searches(self) -> list[KeptSearch]:
         """The searches that the key keeps, in their order."""
-        kept: list[KeptSearch] = (await self._ask(SEARCHES, {})).body["data"]
-        return kept
+        return (await self._get(SEARCHES, {}))["data"]
 
     async def keep_search(self, search: str, *, name: str | None = None) -> KeptSearch:
         """Keeps a search, a query string."""
         content = {"search": search} if name is None else {"search": search, "name": name}
-        kept: KeptSearch = (await self._ask(SEARCHES, {}, sent=("POST", content))).body["data"]
-        return kept
+        return (await self._send("POST", SEARCHES, content))["data"]
 
     async def change_search(self, id: str, **change: str | int) -> KeptSearch:
         """Changes `name`, `search` or `position` of a kept search; its feed keeps its address."""
-        kept: KeptSearch = (await self._ask(search_path(id), {}, sent=("PATCH", change))).body["data"]
-        return kept
+        return (await self._send("PATCH", search_path(id), change))["data"]
 
     async def outlet_sets(self) -> list[OutletSet]:
         """The sets of outlets of the key. `outlets` takes their names in place of domains."""
-        sets: list[OutletSet] = (await self._ask(SETS, {})).body["data"]
-        return sets
+        return (await self._get(SETS, {}))["data"]
 
     async def put_outlet_set(self, name: str, domains: Sequence[str]) -> OutletSet:
         """Names some outlets, or changes the outlets of a name."""
         content = {"domains": list(domains)}
-        made: OutletSet = (await self._ask(set_path(name), {}, sent=("PUT", content))).body["data"]
-        return made
+        return (await self._send("PUT", set_path(name), content))["data"]
 
     async def remove_outlet_set(self, name: str) -> None:
-        await self._ask(set_path(name), {}, sent=("DELETE", None))
+        await self._send("DELETE", set_path(name))
 
     async def remove_search(self, id: str) -> None:
-        await self._ask(search_path(id), {}, sent=("DELETE", None))
+        await self._send("DELETE", search_path(id))
 
     async def give_feed(self, id: str) -> dict[str, Any]:
         """The feed of a kept search with its addresses, `url` and `urls`: secrets."""
-        feed: dict[str, Any] = (await self._ask(f"{search_path(id)}/feed", {}, sent=("PUT", None))).body["data"]
-        return feed
+        return (await self._send("PUT", f"{search_path(id)}/feed"))["data"]
 
     async def end_feed(self, id: str) -> None:
-        await self._ask(f"{search_path(id)}/feed", {}, sent=("DELETE", None))
+        await self._send("DELETE", f"{search_path(id)}/feed")
 
     async def set_alert(self, id: str, *, to: str, when: str, time_zone: str = "UTC", language: Language = "en", published_within_days: int | None = None) -> Alert:
         """Has somebody told what is new to a kept search: `at once`, at a local time as `08:00`, or weekly as `monday 08:00`."""
         terms = {"to": to, "when": when, "time_zone": time_zone, "language": language}
         if published_within_days is not None:
             terms["published_within_days"] = published_within_days
-        alert: Alert = (await self._ask(f"{search_path(id)}/alert", {}, sent=("PUT", terms))).body["data"]
-        return alert
+        return (await self._send("PUT", f"{search_path(id)}/alert", terms))["data"]
 
     async def end_alert(self, id: str) -> None:
-        await self._ask(f"{search_path(id)}/alert", {}, sent=("DELETE", None))
+        await self._send("DELETE", f"{search_path(id)}/alert")
 
     async def cite(self, search: str) -> Citation:
         """Gives a search an address that always shows the same articles."""
-        citation: Citation = (await self._ask("/explore/citations", {}, sent=("POST", {"search": search}))).body
-        return citation
+        return await self._send("POST", "/explore/citations", {"search": search})
 
     async def what_is_new(self, marks: Mapping[str, str | None]) -> list[WhatIsNew]:
         """What is new to searches since the mark of each; None: it begins now."""
-        news: list[WhatIsNew] = (await self._ask(f"{SEARCHES}/new", {}, sent=("POST", {"marks": dict(marks)}))).body["data"]
-        return news
+        return (await self._send("POST", f"{SEARCHES}/new", {"marks": dict(marks)}))["data"]
 
-    async def feed(self, **query: Unpack[ExploreQuery]) -> str:
+    async def feed(self, **query: Unpack[ArticlesQuery]) -> str:
         """The RSS 2.0 text of a search."""
-        text: str = (await self._ask(f"{articles_path(query)}.rss", query)).body
-        return text
+        return await self._get(f"{articles_path(query)}.rss", query)
+
+    async def _send(self, method: str, path: str, content: Any = None) -> Any:
+        """The body of the answer to a change."""
+        return (await self._ask(path, {}, sent=(method, content))).body
+
+    async def _get(self, path: str, query: Mapping[str, Any]) -> Any:
+        """The body of an answer."""
+        return (await self._ask(path, query)).body
 
     async def _ask(
         self, path: str, query: Mapping[str, Any], etag: str | None = None, sent: tuple[str, Any] | None = None
