@@ -75,7 +75,7 @@ await runCommand(
       case 'list': {
         refuseWord(ids[0])
         const alerts = await readAlerts(pool)
-        if (options.json === true) for (const one of alerts) print(JSON.stringify(one))
+        if (options.json) for (const one of alerts) print(JSON.stringify(one))
         else if (alerts.length > 0) print(columns([HEAD, ...alerts.map(lineOf)]))
         return say(alerts.length === 0 ? 'There is no alert.' : `${alerts.length} in all.`)
       }
@@ -93,7 +93,7 @@ await runCommand(
       case 'retry': {
         if ((ids.length === 0) !== (options.all === true))
           throw new UsageError('Name alerts, or write --all.')
-        const { rowCount } = await pool.query(RETRY, [options.all === true ? null : ids])
+        const { rowCount } = await pool.query(RETRY, [options.all ? null : ids])
         return say(`Alerts that try again: ${rowCount}.`)
       }
       default:

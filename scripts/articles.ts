@@ -229,7 +229,7 @@ interface Told {
 
 function tell({ options, print, say }: CommandContext, told: Told): void {
   const { dryRun, standing, removals, left, unknown } = told
-  if (options.json === true) {
+  if (options.json) {
     const all = removals.map(({ number, id, removedAt }) => ({
       number: Number(number),
       id,
@@ -283,7 +283,7 @@ async function list({ options, print, say, signal }: CommandContext, pool: Pool)
     const rows: Row[] = (await pool.query<Row>(LIST, [after])).rows
     count += rows.length
     after = rows.at(-1)?.number
-    if (options.json === true) {
+    if (options.json) {
       for (const { number, removedAt, clearedAt, releasedAt, ...row } of rows)
         print(
           JSON.stringify({

@@ -36,7 +36,7 @@ await runCommand(
     if (file === undefined || rest.length > 0) throw new UsageError('Name the file to write.')
     if (
       existsSync(file) &&
-      options.yes !== true &&
+      !options.yes &&
       !(await confirm(`${file} exists. Overwrite it?`, signal))
     )
       throw new UsageError(`${file} exists; name another file, or add --yes.`)
@@ -44,8 +44,7 @@ await runCommand(
     const { articles, schema, made_at } = await writeBackup(context, file)
     const { size: bytes } = await stat(file)
     const seconds = Math.round((performance.now() - start) / 1_000)
-    if (options.json === true)
-      print(JSON.stringify({ file, bytes, articles, schema, made_at, seconds }))
+    if (options.json) print(JSON.stringify({ file, bytes, articles, schema, made_at, seconds }))
     say(
       `Wrote ${file}: ${counted(articles, 'article')} as of ${made_at}, ${(bytes / 1_000_000).toFixed(1)} MB, in ${seconds} s.`,
     )

@@ -143,8 +143,8 @@ await runCommand(
       'first_name',
       'later_name',
     ]
-    if (options.json === true) for (const line of lines) print(JSON.stringify(line))
-    else if (options.csv === true)
+    if (options.json) for (const line of lines) print(JSON.stringify(line))
+    else if (options.csv)
       for (const line of [head, ...lines.map(line => Object.values(line))])
         print(csvRecord(line).trimEnd())
     else if (lines.length === 0) say('No two outlets have one text in these days.')

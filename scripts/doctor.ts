@@ -77,7 +77,7 @@ await runCommand(
       ]
     })
     const ok = rows.every(({ level }) => level !== 'bad')
-    if (options.json === true) print(JSON.stringify({ ok, checks: rows }))
+    if (options.json) print(JSON.stringify({ ok, checks: rows }))
     else
       print(
         columns(rows.map(({ check, level, text }) => [MARKS[level], check, printableLine(text)])),

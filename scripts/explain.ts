@@ -106,7 +106,7 @@ await runCommand(
     const removed = found?.stored ? null : await removedInWords(pool, word)
     if (removed !== null) throw new UsageError(removed)
     const related = found?.stored ? await relatedTo(context.config, pool, found.stored.id) : null
-    if (found?.stored && found.id === null && options.fetch !== true) {
+    if (found?.stored && found.id === null && !options.fetch) {
       const { stored } = found
       const agencies = agencyEvidence({ authors: stored.authors, body: stored.text })
       const all = { url: stored.url, page: null, imported: true, stored, related, agencies }
@@ -116,7 +116,7 @@ await runCommand(
         '',
         relatedInWords(related),
       ]
-      return print(options.json === true ? JSON.stringify(all) : words.join('\n'))
+      return print(options.json ? JSON.stringify(all) : words.join('\n'))
     }
     const page = await pageToRead(context, word, found)
     const explanation = await explainPage(
@@ -132,7 +132,7 @@ await runCommand(
       explanationInWords(page, explanation, stored),
       ...(stored ? ['', relatedInWords(related)] : []),
     ]
-    print(options.json === true ? JSON.stringify(all) : words.join('\n'))
+    print(options.json ? JSON.stringify(all) : words.join('\n'))
   },
 )
 
@@ -159,7 +159,7 @@ async function pageToRead(
   if (found?.page && found.isKept) return found.page
   const page = found?.page ?? strangePage(word)
   if (page === null) throw new UsageError(`No article or page is known as "${word}".`)
-  if (options.fetch === true) return fetchPage(config, page, signal)
+  if (options.fetch) return fetchPage(config, page, signal)
   throw new UsageError(
     found === null
       ? 'The crawler does not know this page; --fetch asks the outlet for it.'

@@ -117,7 +117,7 @@ await runCommand(
 function readFormat(options: CommandContext['options']): FormatName {
   const format = FORMATS.find(name => name === (options.format ?? 'ndjson'))
   if (format === undefined) throw new UsageError(`--format is one of ${FORMATS.join(', ')}.`)
-  if (options.json === true && format !== 'ndjson')
+  if (options.json && format !== 'ndjson')
     throw new UsageError(`--json and --format ${format} contradict each other; write one of them.`)
   if (format === 'parquet' && process.stdout.isTTY)
     throw new UsageError('Parquet is not for a terminal; write it to a file: … > FILE.parquet.')

@@ -340,7 +340,7 @@ function report(
   { good, bad, indexed, known, removed, notes }: ImportCounts,
   dryRun: boolean,
 ): number {
-  if (options.json === true) print(JSON.stringify({ indexed, known, removed, bad, ...notes }))
+  if (options.json) print(JSON.stringify({ indexed, known, removed, bad, ...notes }))
   for (const sentence of notesInWords(notes)) say(sentence)
   if (dryRun) {
     say(`${counted(good, 'good line')}, ${counted(bad, 'bad one')}; nothing is indexed.`)

@@ -173,7 +173,7 @@ function readChange({ options }: CommandContext): { name?: string; plan: Partial
   )
   const rate = wholeNumber('rate', options.rate, MAX_RATE)
   const quota = wholeNumber('quota', options.quota, MAX_QUOTA, 0)
-  if (quota !== null && options['no-quota'] === true)
+  if (quota !== null && options['no-quota'])
     throw new UsageError('Write --quota or --no-quota, not both.')
   return {
     ...(name === undefined ? {} : { name }),
@@ -181,7 +181,7 @@ function readChange({ options }: CommandContext): { name?: string; plan: Partial
       ...(countries ? { countries } : {}),
       ...(history ? { history } : {}),
       ...(rate === null ? {} : { rate }),
-      ...(options['no-quota'] === true ? { quota: null } : quota === null ? {} : { quota }),
+      ...(options['no-quota'] ? { quota: null } : quota === null ? {} : { quota }),
     },
   }
 }

@@ -33,7 +33,7 @@ await runCommand(
   async ({ config, options, say, signal, openPool }) => {
     const { write } = options
     if (typeof write !== 'string') throw new UsageError('Name a file: --write FILE.')
-    const pool = options.stored === true ? openPool({ mayBeStandby: true }) : null
+    const pool = options.stored ? openPool({ mayBeStandby: true }) : null
     const source = sourceOf(config)
     // Raw vectors, because the bias of an earlier measurement must not be subtracted from them.
     const embeddings = openEmbeddings(

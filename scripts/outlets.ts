@@ -98,7 +98,7 @@ await runCommand(
     if (verb === 'list' && first === undefined) return list(context, context.openPool({ max: 2 }))
     if (verb === 'rights') {
       const pool = context.openPool({ max: 2, statementTimeout: 0 })
-      if (first === undefined && options.apply === true)
+      if (first === undefined && options.apply)
         throw new UsageError('Name the outlet: rights DOMAIN --apply.')
       return first === undefined
         ? showStops(context, pool)
@@ -119,7 +119,7 @@ async function report(
 ): Promise<void> {
   const found = await readReport(pool, domain, config)
   if (found === null) throw new UsageError(`No outlet has the domain ${domain}; "list" names them.`)
-  if (options.json === true) print(JSON.stringify(found))
+  if (options.json) print(JSON.stringify(found))
   else for (const line of reportPage(found).split('\n')) print(line)
 }
 
@@ -136,7 +136,7 @@ async function list({ config, options, print }: CommandContext, pool: Pool): Pro
     back: past.find(({ domain }) => domain === outlet.domain) ?? null,
     sharedFeeds: shared.filter(({ domains }) => domains.includes(outlet.domain)),
   }))
-  if (options.json === true) for (const outlet of outlets) print(JSON.stringify(outlet))
+  if (options.json) for (const outlet of outlets) print(JSON.stringify(outlet))
   else print(healthTable(outlets, config, new Date()))
 }
 
@@ -150,7 +150,7 @@ async function check(context: CommandContext, file: string): Promise<number> {
   const to = typeof options.write === 'string' ? await open(options.write, 'a') : null
   const problem = dropPrivileges()
   if (problem !== null) say(problem)
-  const bar = outletsBar(options.json === true ? null : outlets.length)
+  const bar = outletsBar(options.json ? null : outlets.length)
   let done = 0
   const earlier = droppedBefore(
     text,
@@ -158,7 +158,7 @@ async function check(context: CommandContext, file: string): Promise<number> {
   )
   const checked = await checkOutlets(config, outlets, earlier, signal, {
     feed(result) {
-      if (options.json === true) print(JSON.stringify(result))
+      if (options.json) print(JSON.stringify(result))
       else
         bar.say(
           printableLine(
@@ -172,7 +172,7 @@ async function check(context: CommandContext, file: string): Promise<number> {
     },
   }).finally(() => bar.stop())
   if (signal.aborted) return 1
-  if (options.json !== true) print(checkTable(checked))
+  if (!options.json) print(checkTable(checked))
   warnOfSharedFeeds(context, outlets)
   if (to !== null) {
     await writeCatalogue(to, text, checked.outlets, new Date().toISOString().slice(0, 10))

@@ -62,7 +62,7 @@ async function list(
 ): Promise<void> {
   const limit = wholeNumber('limit', options.limit, LONGEST) ?? LIMIT
   const pages = await listPages(pool, choice, limit)
-  if (options.json === true) for (const page of pages) print(JSON.stringify(page))
+  if (options.json) for (const page of pages) print(JSON.stringify(page))
   else if (pages.length > 0) print(pagesTable(pages, new Date()))
   const count = pages.length < limit ? pages.length : await countPages(pool, choice)
   const kind = choice.state === 'refused' ? 'refused' : 'open'
@@ -77,21 +77,16 @@ async function retry(
   pool: Pool,
   choice: PageChoice,
 ): Promise<void> {
-  if (
-    choice.numbers === null &&
-    choice.outlet === null &&
-    choice.state === null &&
-    options.all !== true
-  )
+  if (choice.numbers === null && choice.outlet === null && choice.state === null && !options.all)
     throw new UsageError('Name ids as list prints them, --outlet, --state, or --all.')
   const dryRun = options['dry-run'] === true
   const count = await (dryRun ? countTriable(pool, choice) : retryPages(pool, choice))
-  if (options.json === true) print(JSON.stringify({ action: 'retry', count, dry_run: dryRun }))
+  if (options.json) print(JSON.stringify({ action: 'retry', count, dry_run: dryRun }))
   else say(`${dryRun ? 'Would try' : 'Tries'} ${counted(count, 'page')} now.`)
 }
 
 function choiceOf({ options }: CommandContext, ids: string[]): PageChoice {
-  const written = options.refused === true ? (options.state ?? 'refused') : options.state
+  const written = options.refused ? (options.state ?? 'refused') : options.state
   const state = PAGE_STATES.find(known => known === written) ?? null
   if (written !== undefined && state === null)
     throw new UsageError(`--state is one of ${PAGE_STATES.join(', ')}.`)

@@ -58,7 +58,7 @@ async function run(context: CommandContext): Promise<void> {
     typeof options.since === 'string'
       ? readQuery({ 'ingested-after': options.since }).ingested_after
       : undefined
-  const own = { since: since ?? undefined, every: options.once === true ? undefined : every }
+  const own = { since: since ?? undefined, every: options.once ? undefined : every }
   try {
     await follow(context, options.place, query, own)
   } catch (error) {

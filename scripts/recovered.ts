@@ -39,7 +39,7 @@ await runCommand(
     const again = await takeOutAgain(pool, removals)
     const { articles, last, clock } = await goOn(pool, seen)
     const vectors = await compareVectors(pool, config, 'this moment', signal)
-    if (options.json === true) print(JSON.stringify({ articles, last, clock, vectors }))
+    if (options.json) print(JSON.stringify({ articles, last, clock, vectors }))
     say(`The database holds ${counted(articles, 'article')}, the last one of ${last ?? 'never'}.`)
     say(`New articles are stamped after ${clock}. Cursors from before the recovery are refused.`)
     say(vectors)

@@ -78,7 +78,7 @@ await runCommand(
       throw new UsageError(
         'No article is embedded yet. Start an embedder; it uses EMBEDDINGS_MODEL.',
       )
-    if (options.cancel === true) return await cancel(context, pool, filling)
+    if (options.cancel) return await cancel(context, pool, filling)
     return await reembed(context, pool, serving, filling)
   },
 )
@@ -89,7 +89,7 @@ async function cancel(
   filling: Collection | null,
 ): Promise<void> {
   if (filling === null) return say('No collection is being filled.')
-  if (options['dry-run'] === true) return say(`Would give up ${filling.name}.`)
+  if (options['dry-run']) return say(`Would give up ${filling.name}.`)
   await transaction(pool, async client => {
     await changeCollections(client)
     await client.query(
@@ -114,12 +114,12 @@ async function reembed(
       `A collection for ${filling.model} is being filled; go on with --model ${filling.model}, or give it up with --cancel.`,
     )
   }
-  if (!filling && serving.model === wanted && serving.recipe === RECIPE && options.all !== true) {
+  if (!filling && serving.model === wanted && serving.recipe === RECIPE && !options.all) {
     report(context, { collection: serving.name, model: wanted, articles: 0, done: true })
     say(`${wanted} serves already; --all embeds all articles again.`)
     return 0
   }
-  if (options['dry-run'] === true) {
+  if (options['dry-run']) {
     const articles = await left(pool, filling)
     say(
       `Would embed ${counted(articles, 'article')} with ${wanted}${filling ? `, going on in ${filling.name}` : ''}.`,
@@ -187,7 +187,7 @@ async function fillAndTakeOver(
 }
 
 function report({ options, print }: CommandContext, made: object): void {
-  if (options.json === true) print(JSON.stringify(made))
+  if (options.json) print(JSON.stringify(made))
 }
 
 interface Filling {

@@ -71,15 +71,14 @@ await runCommand(
     const rate = wholeNumber('rate', options.rate, 1_000_000)
     const pool = context.openPool({ statementTimeout: 0 })
     const report = ({ articles, segments }: Progress, done: boolean) => {
-      if (options.json === true)
-        print(JSON.stringify({ what: selection.what, articles, segments, done }))
+      if (options.json) print(JSON.stringify({ what: selection.what, articles, segments, done }))
     }
-    if (options.archive === true) return await reindexArchive(context, pool, rate)
-    if (options.release === true || options.empty === true)
+    if (options.archive) return await reindexArchive(context, pool, rate)
+    if (options.release || options.empty === true)
       throw new UsageError('--release and --empty go with --archive.')
     const chosen = await lookUpOutlet(pool, selection)
-    const earlier = options.restart === true ? null : await findRun(pool, selection)
-    if (options['dry-run'] === true) {
+    const earlier = options.restart ? null : await findRun(pool, selection)
+    if (options['dry-run']) {
       const articles = await countChosen(
         pool,
         chosen,

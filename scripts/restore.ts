@@ -149,7 +149,7 @@ async function restore(context: CommandContext, config: Config, file: string): P
     await pool.query('analyze')
     const { articles, schema, made_at } = backup
     const seconds = Math.round((performance.now() - start) / 1_000)
-    if (options.json === true) print(JSON.stringify({ file, articles, schema, made_at, seconds }))
+    if (options.json) print(JSON.stringify({ file, articles, schema, made_at, seconds }))
     say(
       `Restored ${counted(articles, 'article')} as of ${made_at}, in ${seconds} s. Cursors from before are refused.`,
     )
@@ -259,7 +259,7 @@ async function consent(
     )
   const sentence = reasons.join(' ')
   if (sentence === '') return
-  if (options.yes === true) return say(sentence)
+  if (options.yes) return say(sentence)
   if (await confirm(`${sentence} Go on?`, signal)) return
   throw new UsageError(`${sentence} Nothing was changed; add --yes to go on.`)
 }

@@ -99,7 +99,7 @@ async function consent(
   file: string,
   removed: string[],
 ): Promise<void> {
-  if (options.yes === true) return
+  if (options.yes) return
   const sentence = `${file} does not name ${counted(removed.length, 'outlet')} that ${removed.length === 1 ? 'is' : 'are'} crawled now: ${named(removed)}.`
   const answer = await confirm(
     `${sentence} Stop crawling ${removed.length === 1 ? 'it' : 'them'}?`,

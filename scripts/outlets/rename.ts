@@ -47,7 +47,7 @@ export async function rename(
     if (!(error instanceof DryRun)) throw error
   })
   const { moved, feeds } = done!
-  if (options.json === true) print(JSON.stringify({ ...names, moved, dryRun, feeds }))
+  if (options.json) print(JSON.stringify({ ...names, moved, dryRun, feeds }))
   if (!moved) return say(`${names.from} is ${names.to} already; nothing was changed.`)
   say(
     `${dryRun ? 'Would be: ' : ''}${names.from} is ${names.to} from now on. Its articles stay as they are, and outlets= of either domain finds all.`,

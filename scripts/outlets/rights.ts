@@ -43,7 +43,7 @@ export async function showStops(
 ): Promise<void> {
   const stops = await readStops(pool)
   const now = config.RIGHTS_TDM
-  if (options.json === true) {
+  if (options.json) {
     for (const { stops: by, ...stop } of stops) print(JSON.stringify({ ...stop, now, ...by }))
   } else if (stops.length > 0) {
     const head = TDM_VALUES.map(value => (value === now ? `${value} (now)` : value))
@@ -92,7 +92,7 @@ export async function applyRights(
   const [outlet] = rows
   if (outlet === undefined)
     throw new UsageError(`No outlet has the domain ${domain}; list shows those that are known.`)
-  const dryRun = options.apply !== true || options['dry-run'] === true
+  const dryRun = !options.apply || options['dry-run'] === true
   const usual = await usualSignals(pool, outlet.outlet_no)
   const { judge, unread } = createJudge(pool, rightsRules(config), outlet, usual)
   const write = dryRun ? null : await createWriter(pool, config)
@@ -110,7 +110,7 @@ export async function applyRights(
   const looks = write === null ? null : await look(context, pool, outlet, write)
   const done = !dryRun && !signal.aborted
   const setting = config.RIGHTS_TDM
-  if (options.json === true)
+  if (options.json)
     print(JSON.stringify({ domain, tdm: setting, ...counts, usual, unread: unread(), looks, done }))
   const signals = usual.map(signalInWords).join(', ') || 'nothing'
   say(

@@ -33,10 +33,10 @@ export async function reindexArchive(
     replicas: config.OPENSEARCH_REPLICAS,
   })
   try {
-    if (options['dry-run'] === true) {
+    if (options['dry-run']) {
       if (task !== 'fill') throw new UsageError('--dry-run goes with --archive alone.')
       const articles = await archive.countDue()
-      if (options.json === true) print(JSON.stringify({ what: 'archive', articles, done: false }))
+      if (options.json) print(JSON.stringify({ what: 'archive', articles, done: false }))
       say(`Would put ${counted(articles, 'article')} into the archive index.`)
       return 0
     }
@@ -44,7 +44,7 @@ export async function reindexArchive(
     if (result === null)
       throw new UsageError('Another process fills or empties the archive index; wait for it.')
     const { articles, done } = result
-    if (options.json === true) print(JSON.stringify({ what: 'archive', articles, done }))
+    if (options.json) print(JSON.stringify({ what: 'archive', articles, done }))
     say(
       done
         ? summary(task, articles)
@@ -61,9 +61,9 @@ function taskOf(options: CommandContext['options']): Task {
     name => options[name] !== undefined,
   )
   if (others.length > 0) throw new UsageError(`--archive and --${others[0]} do not go together.`)
-  if (options.release === true && options.empty === true)
+  if (options.release && options.empty)
     throw new UsageError('--release and --empty contradict each other; write one of them.')
-  return options.release === true ? 'release' : options.empty === true ? 'empty' : 'fill'
+  return options.release ? 'release' : options.empty ? 'empty' : 'fill'
 }
 
 async function run(
@@ -72,7 +72,7 @@ async function run(
   task: Task,
   rate: number | null,
 ) {
-  if (options.restart === true && task === 'fill') await archive.markStale()
+  if (options.restart && task === 'fill') await archive.markStale()
   const limit = createRateLimit(rate, signal)
   const bar = articlesBar(
     task === 'fill' ? await archive.countDue() : await archive.countReleased(task),

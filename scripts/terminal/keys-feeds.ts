@@ -38,10 +38,10 @@ export async function runFeed(
   switch (verb) {
     case 'list': {
       const feeds = await listFeeds(pool, (await keyNamed(pool, named, `feed ${verb}`)).id)
-      return print(options.json === true ? JSON.stringify(feeds.map(described)) : feedTable(feeds))
+      return print(options.json ? JSON.stringify(feeds.map(described)) : feedTable(feeds))
     }
     case 'revoke': {
-      if (options.all !== true)
+      if (!options.all)
         return say(`Revoked ${await revoke(pool, named)}; its readers are told so from now on.`)
       const key = await keyNamed(pool, named, `feed ${verb}`)
       const feeds = await revokeAllFeeds(pool, key.id)
@@ -65,7 +65,7 @@ export async function runSearches(
     created_at: createdAt.toISOString(),
     feed: feed?.id ?? null,
   })
-  if (options.json === true) return print(JSON.stringify(kept.map(plain)))
+  if (options.json) return print(JSON.stringify(kept.map(plain)))
   const line = ({ id, name, search, feed }: KeptSearch) =>
     `${id}  ${printableLine(name)}\n  ${printableLine(search) || 'everything'}${feed === null ? '' : `  feed ${feed.id}`}`
   print(kept.length === 0 ? 'It keeps no search.' : kept.map(line).join('\n'))
@@ -110,14 +110,13 @@ export async function runDelete(
   const { id, name } = await keyNamed(pool, named, 'delete', 'all')
   const dryRun = options['dry-run'] === true
   const tell = ({ deleted, stays }: DeletedKey, verb: string) => {
-    if (options.json === true)
-      print(JSON.stringify({ key: id, name, dry_run: dryRun, deleted, stays }))
+    if (options.json) print(JSON.stringify({ key: id, name, dry_run: dryRun, deleted, stays }))
     say(printableLine(`${verb} ${id} (${name}): ${listOf(deleted)}. What stays: ${listOf(stays)}.`))
   }
   const before = await countKey(pool, id)
   if (dryRun) return tell(before, 'Would delete')
   const question = `Delete ${id} (${name}) for good, with ${listOf(before.deleted)}?`
-  if (options.yes !== true && !(await confirm(question, signal)))
+  if (!options.yes && !(await confirm(question, signal)))
     throw new UsageError(printableLine(`${question} Nothing was changed; add --yes to go on.`))
   const counts = await deleteKey(pool, id)
   if (counts === null) throw new Error(`There is no key ${id} any more.`)
