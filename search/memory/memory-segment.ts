@@ -1,6 +1,7 @@
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import { LONGEST_WORD } from '../analysis/tokens.ts'
+import type { DocValues } from '../query/filters.ts'
 import { allLeaves, createFinder, isIn } from '../query/holds.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import type { Near, PhraseLeaf } from '../query/parse.ts'
@@ -31,16 +32,12 @@ export type MemoryDocument = Pick<
  * end and never changes otherwise. Its documents are numbered in the order of ingestion. An article
  * takes some 10 kB.
  */
-export interface MemorySegment {
+export interface MemorySegment extends DocValues {
   documents: MemoryDocument[]
   /**
    * By document, ms since 1970; NaN: none. The arrays have more places than there are documents.
    */
   readonly times: { published: Float64Array; ingested: Float64Array }
-  publisherNo(doc: number): number
-  eachAuthor(doc: number, visit: (authorNo: number) => void): void
-  sectionNo(doc: number): number
-  readonly sections: readonly string[]
   /** @param title @param body word lists, as `wordList` writes them */
   add(article: SegmentSource, title: string, body: string): void
   /** The documents with a term. */

@@ -1,4 +1,11 @@
-import { type Client, countOf, type Pool, readRow, transaction } from '../postgres/pool.ts'
+import {
+  type Client,
+  countOf,
+  type Pool,
+  type Queryable,
+  readRow,
+  transaction,
+} from '../postgres/pool.ts'
 
 /*
  * All that is kept of a key, table by table, for those who ask what is kept of them, or want it
@@ -60,12 +67,12 @@ export interface DeletedKey {
 }
 
 /** Counts what `deleteKey` would delete. */
-export async function countKey(pool: Pool, keyId: string): Promise<DeletedKey> {
+export async function countKey(db: Queryable, keyId: string): Promise<DeletedKey> {
   const counts: DeletedKey = { deleted: {}, stays: {} }
   for (const { table, of, stays = 'false' } of TABLES_OF_KEY) {
     const text = `select count(*)::int from ${table} where ${of} and (${stays})`
-    note(counts.stays, table, await countOf(pool, text, [keyId]))
-    note(counts.deleted, table, await countOf(pool, text.replace('and (', 'and not ('), [keyId]))
+    note(counts.stays, table, await countOf(db, text, [keyId]))
+    note(counts.deleted, table, await countOf(db, text.replace('and (', 'and not ('), [keyId]))
   }
   return counts
 }
@@ -74,16 +81,9 @@ export async function countKey(pool: Pool, keyId: string): Promise<DeletedKey> {
 export const deleteKey = (pool: Pool, keyId: string): Promise<DeletedKey | null> =>
   transaction(pool, async client => {
     if (!(await lockKey(client, keyId))) return null
-    const counts: DeletedKey = { deleted: {}, stays: {} }
-    for (const { table, of, stays = 'false' } of TABLES_OF_KEY) {
-      const { rowCount } = await client.query(
-        `delete from ${table} where ${of} and not (${stays})`,
-        [keyId],
-      )
-      note(counts.deleted, table, rowCount ?? 0)
-      const left = await countOf(client, `select count(*)::int from ${table} where ${of}`, [keyId])
-      note(counts.stays, table, left)
-    }
+    const counts = await countKey(client, keyId)
+    for (const { table, of, stays = 'false' } of TABLES_OF_KEY)
+      await client.query(`delete from ${table} where ${of} and not (${stays})`, [keyId])
     return counts
   })
 

@@ -1,4 +1,4 @@
-import { openArchiveClearing } from '../../search/archive/writer.ts'
+import { type ArchiveClearing, openArchiveClearing } from '../../search/archive/writer.ts'
 import { archiveSettingsOf } from '../config/archive.ts'
 import type { Config } from '../config/config.ts'
 import { countOf, type Pool } from '../postgres/pool.ts'
@@ -6,14 +6,11 @@ import { UsageError } from '../process/command.ts'
 import { openVectorStore } from '../vectors/qdrant-store.ts'
 import { readCollections } from '../vectors/registry.ts'
 
-/** A store beside Postgres, from which articles are cleared by their numbers. */
-export interface ClearStore {
-  clear(seqs: bigint[]): Promise<void>
-  /** Called once, when all are cleared. */
-  end(signal: AbortSignal): Promise<void>
-  /** How often it has something of an article. */
-  count(seq: bigint): Promise<number>
-}
+/**
+ * A store beside Postgres, from which articles are cleared by their numbers. `end` is called once,
+ * when all are cleared.
+ */
+export type ClearStore = ArchiveClearing
 
 /** Opens a store; null: nothing was ever put into it. */
 type Open = (pool: Pool, config: Config) => Promise<ClearStore | null>

@@ -134,7 +134,7 @@ const MOST_OLDER_PAGES = 20
  * @returns whether the visit may go on
  */
 async function readOlderPages(poll: Poll, first: string | null): Promise<boolean> {
-  const { crawl, visit, feed } = poll
+  const { crawl, feed } = poll
   if (first === null) return true
   const seen = new Set([feed.url])
   for (
@@ -142,15 +142,8 @@ async function readOlderPages(poll: Poll, first: string | null): Promise<boolean
     url !== null && !seen.has(url) && seen.size <= MOST_OLDER_PAGES;
   ) {
     seen.add(url)
-    // `beforeParsing` would plan the next poll, which is planned already.
-    const document = await readDocument(
-      { ...poll, beforeParsing: async () => {} },
-      url,
-      NO_VALIDATORS,
-      OWN_PAUSE,
-    )
-    if (document.kind === 'interrupted') return false
-    if (document.kind === 'later') return document.host !== visit.host
+    const document = await readBeside(poll, url)
+    if (typeof document === 'boolean') return document
     if (document.kind !== 'feed') {
       const detail = document.kind === 'failure' ? document.detail : 'it answers 304'
       crawl.log.info(
@@ -167,6 +160,19 @@ async function readOlderPages(poll: Poll, first: string | null): Promise<boolean
   }
   reportGap(crawl, feed, await saveUnclosedGap(crawl.pool, feed, false))
   return true
+}
+
+/**
+ * Reads a further document after the feed of a visit.
+ *
+ * @returns whether the visit may go on, where the document was not read now
+ */
+async function readBeside(poll: Poll, url: string) {
+  // `beforeParsing` would plan the next poll, which is planned already.
+  const own = { ...poll, beforeParsing: async () => {} }
+  const document = await readDocument(own, url, NO_VALIDATORS, OWN_PAUSE)
+  if (document.kind === 'interrupted') return false
+  return document.kind === 'later' ? document.host !== poll.visit.host : document
 }
 
 /** Logs a gap for operators. */
@@ -191,17 +197,11 @@ const DAY = 86_400_000
  * @returns whether the visit may go on
  */
 async function countSecond(poll: Poll): Promise<boolean> {
-  const { crawl, visit, feed } = poll
+  const { crawl, feed } = poll
   const url = feed.kind === 'feed' ? await claimSecond(crawl.pool, feed) : null
   if (url === null) return true
-  const document = await readDocument(
-    { ...poll, beforeParsing: async () => {} },
-    url,
-    NO_VALIDATORS,
-    OWN_PAUSE,
-  )
-  if (document.kind === 'interrupted') return false
-  if (document.kind === 'later') return document.host !== visit.host
+  const document = await readBeside(poll, url)
+  if (typeof document === 'boolean') return document
   if (document.kind !== 'feed' || document.feed.format !== 'news sitemap') {
     const detail = document.kind === 'failure' ? document.detail : 'it is no news sitemap'
     crawl.log.info({ sitemap: url, detail }, 'could not count an outlet a second time')
