@@ -95,7 +95,8 @@ t.test('what cannot be read is said before anything is sent', async t => {
   ] as const) {
     t.same(readQuery({ q, mode }), { kind: 'problem', problem }, q)
   }
-  t.same(readQuery({ q: 'a  AND b', mode: 'expression' }), { kind: 'tree', text: 'a AND b' })
+  const tree = { kind: 'tree', text: 'a AND b' }
+  t.same(readQuery({ q: 'a  AND b', mode: 'expression' }), { ...tree, meant: null })
   t.match(readQuery({ q: 'a AND (', mode: 'expression' }), {
     kind: 'misread',
     misread: { problem: 'open', at: 7 },
