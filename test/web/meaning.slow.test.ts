@@ -58,7 +58,7 @@ if (browserPath === undefined) {
         t.ok((await overhang(page)) <= 0)
         t.strictSame(await axe(page), [])
         await page.goto(`${world.fleet.base()}/?q=zeppelin&search=semantic`)
-        await page.getByText('None of these is clearly close in meaning.').waitFor()
+        await page.getByText('We cannot say which of these are close in meaning.').waitFor()
         t.strictSame(await axe(page), [])
         t.strictSame(complaints, [])
         await close()
@@ -85,7 +85,7 @@ if (browserPath === undefined) {
     t.equal(meaning.note, note)
     const far = await counted('zeppelin', '&close=true')
     t.strictSame([far.total, far.meaning.close], [2, 0])
-    t.match(far.meaning.note, /^No article is clearly close/)
+    t.match(far.meaning.note, /^We cannot say which articles are close/)
     const refused = await ask('/explore/counts?by=country&q=brug&close=true')
     t.match(JSON.parse(refused).errors.close, ['Leave it out unless search=semantic.'])
     const params = {
