@@ -279,9 +279,9 @@ if (browserPath === undefined) {
     await button(page, 'Save the change').click()
     await page.waitForURL(/outlets=My\+papers/)
     await page.goto(`${api.base}/searches`)
-    await page.getByText('dagkoerier.example, polderpost.example').waitFor()
+    await page.getByText('De Dagkoerier, Polderpost').waitFor()
     await button(page, 'Remove: My papers').click()
-    await page.getByText('dagkoerier.example, polderpost.example').waitFor({ state: 'detached' })
+    await page.getByText('De Dagkoerier, Polderpost').waitFor({ state: 'detached' })
     t.strictSame(complaints, [])
   })
 

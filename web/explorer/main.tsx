@@ -1,4 +1,3 @@
-import 'uplot/dist/uPlot.min.css'
 import '../parts/base.css'
 import './explorer.css'
 import { render } from 'preact'

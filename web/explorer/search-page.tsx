@@ -9,7 +9,6 @@ import { useSpeech } from '../words/index.ts'
 import { CountFailure } from './insights/counts.tsx'
 import { ResultList } from './list.tsx'
 import { ActiveFilters, Filters } from './search/filters.tsx'
-import { PartWords } from './search/part-words.tsx'
 import { type Hint, type Reading, readQuery } from './search/reading.ts'
 import {
   addressOf,
@@ -29,6 +28,7 @@ import { type First, type LoadedResults, useFresh, useResults } from './search/u
  */
 
 const loadFigures = () => import('./insights/timeline.tsx')
+const loadPartWords = () => import('./search/part-words.tsx')
 
 /** The search, the content of the box, and functions that change them. */
 function useDraftedSearch() {
@@ -104,6 +104,7 @@ export function SearchPage(props: {
   usePlace(results)
   // They are on their way while the first results are.
   const { Timeline, Breakdown } = useLater(asked !== null, loadFigures)
+  const { PartWords } = useLater(search.mode === 'expression', loadPartWords)
   // Without results, no heading of figures is shown.
   const hasFigures = results.total > 0
   const dimmed = results.loading === 'first' ? ' stale' : ''
@@ -126,7 +127,7 @@ export function SearchPage(props: {
         <Filters search={search} errors={errors} secret={secret} onChange={change} />
         <div class="main-column">
           <ActiveFilters search={search} onChange={change} onClear={clear} />
-          <PartWords search={results.of} secret={secret} />
+          {PartWords && <PartWords search={results.of} secret={secret} />}
           {hasFigures && failed !== null && (
             <CountFailure failure={failed} onAgain={counting.again} />
           )}

@@ -3,7 +3,6 @@ import { useContext } from 'preact/hooks'
 import type { ExpressionProblem } from '../../search/browser.ts'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import en from './en.json' with { type: 'json' }
-import { agoInLuxembourgish } from './luxembourgish.ts'
 
 /**
  * The sentences of the pages. `{name}` in one of them stands for a value. The other languages have
@@ -81,6 +80,7 @@ export function rememberLanguage(language: Language): void {
 
 export async function loadSpeech(language: Language): Promise<Speech> {
   const words: Words = await TABLES[language]().catch(() => en)
+  const ages = language === 'lb' ? await import('./luxembourgish.ts').catch(() => null) : null
   // Browsers do not support Luxembourgish. Figures and dates are written as in German.
   const locale = language === 'lb' ? 'de-LU' : language === 'en' ? 'en-GB' : language
   const number = new Intl.NumberFormat(locale)
@@ -126,9 +126,9 @@ export async function loadSpeech(language: Language): Promise<Speech> {
       )
     },
     ago(n: number, unit: 'minute' | 'hour' | 'day'): string {
-      return language === 'lb'
-        ? agoInLuxembourgish(n, unit)
-        : relative.format(-n, n === 0 ? 'second' : unit)
+      return ages === null
+        ? relative.format(-n, n === 0 ? 'second' : unit)
+        : ages.agoInLuxembourgish(n, unit)
     },
     date: (at: Date, form: DateForm) => forms[form].format(at),
   }

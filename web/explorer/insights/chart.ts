@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
 import type { Count } from '../../../clients/typescript/src/index.ts'
 import { axesOf, type Look, WHOLE_STEPS } from '../../parts/chart.ts'
-import type { Bucket } from './counts.tsx'
+import type { Bucket } from './over-time.ts'
 
 export interface ChartOptions {
   data: Bucket[]

@@ -7,15 +7,8 @@ import { Button } from '../../parts/controls.tsx'
 import { Figures } from '../../parts/table.tsx'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import type { Search } from '../search/search.ts'
-import {
-  type Bucket,
-  type FigureProps,
-  TIME_UNITS,
-  type TimeUnit,
-  useCompleteness,
-  useCounts,
-  useTimeCounts,
-} from './counts.tsx'
+import { type FigureProps, TIME_UNITS, type TimeUnit, useCounts } from './counts.tsx'
+import { type Bucket, useCompleteness, useTimeCounts } from './over-time.ts'
 
 /**
  * Articles of the search by time of publication. A click on a bar, or a brush over several bars,

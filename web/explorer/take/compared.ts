@@ -1,6 +1,6 @@
 import type { Counts } from '../../../clients/typescript/src/index.ts'
 import { csvLine } from '../../../shared/articles/csv.ts'
-import type { CoveredDay } from '../insights/counts.tsx'
+import type { CoveredDay } from '../insights/over-time.ts'
 
 /** The figures of a search in a bucket of time. */
 interface Point {
