@@ -25,7 +25,7 @@ const CHECKS: Record<string, string> = {
   qdrant: 'Qdrant answers',
   model: 'the model answers',
   queues: 'messages are taken',
-  services: 'crawler, normaliser and embedder run, in the present version',
+  services: 'crawler, normaliser, embedder, and a notifier for alerts run, in the present version',
   mail: 'the mail server answers',
   alerts: 'alerts are told',
   articles: 'articles come in',

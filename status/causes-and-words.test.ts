@@ -111,12 +111,19 @@ t.test('each cause says what is wrong, and the first thing to do', async t => {
   const down = (error: string) => ({ outlets: [failing('a.example', error)] })
   const cases: [Partial<Facts>, string | RegExp][] = [
     [
-      { alerts: { resting: 1, waiting: 0 } },
+      { alerts: { inForce: 0, resting: 1, waiting: 0 } },
       /^1 alert rests after failures: "npm run alerts -- list" says why/,
     ],
     [
-      { alerts: { resting: 0, waiting: 600 } },
+      { alerts: { inForce: 0, resting: 0, waiting: 600 } },
       /waited for the notifier for 10 min: start a notifier/,
+    ],
+    [
+      {
+        alerts: { inForce: 2, resting: 0, waiting: 0 },
+        running: { ...FINE.running, processes: { ...FINE.running.processes, notifier: 0 } },
+      },
+      /^No notifier is connected to the database, so nobody tells 2 alerts: start a notifier/,
     ],
     [{ missing: ['redis'] }, /^The Redis of the queues does not answer/],
     [

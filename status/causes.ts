@@ -19,6 +19,7 @@ import {
 import { counted } from '../shared/log/printable.ts'
 import type { Missing } from '../shared/process/health.ts'
 import first from './first.json' with { type: 'json' }
+import type { AlertFigures } from './flow.ts'
 import { bytes, span, unreadInWords } from './words.ts'
 
 /**
@@ -63,11 +64,7 @@ export type Facts = Pick<
   restarting?: string[]
   /** Queues from which no process takes messages. */
   stalled?: string[]
-  /**
-   * `resting`: alerts that rest after failures. `waiting`: seconds that the oldest untried message
-   * has waited.
-   */
-  alerts?: { resting: number; waiting: number } | null
+  alerts?: AlertFigures | null
 }
 
 /** The causes that the facts show, the worst first. */
@@ -231,12 +228,20 @@ const TOLD = 300
 
 function ofServices({ running, restarting = [], stalled = [], alerts }: Facts): Found {
   const services = ['crawler', 'normaliser', 'embedder'] as const
+  const inForce = alerts?.inForce ?? 0
   return [
     ...services.map(
       name =>
         running?.processes[name] === 0 &&
         bad('services', `No ${name} is connected to the database`, FIRST.service),
     ),
+    inForce > 0 &&
+      running?.processes.notifier === 0 &&
+      bad(
+        'services',
+        `No notifier is connected to the database, so nobody tells ${counted(inForce, 'alert')}`,
+        FIRST.notifier,
+      ),
     ...Object.entries(running?.older ?? {}).map(([name, count]) => {
       const processes = `${counted(count, 'process', 'processes')} of the ${name} ${count === 1 ? 'is' : 'are'}`
       return count > 0 && warn('services', `${processes} of an older version`, FIRST.older)

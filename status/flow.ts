@@ -185,10 +185,19 @@ export async function countQuarantine(pool: Pool): Promise<QuarantineCount[]> {
 // The notifier moves `try_at` ahead when it sends a message. So nobody sends a message with an old
 // `try_at`.
 const ALERTS = `
-  select (select count(*)::int from search_alerts where rests is not null and failing_since is not null) as resting,
+  select (select count(*)::int from search_alerts where confirmed_at is not null and rests is null) as "inForce",
+         (select count(*)::int from search_alerts where rests is not null and failing_since is not null) as resting,
          (select coalesce(extract(epoch from now() - min(try_at)), 0)::float8 from alert_messages m
             join search_alerts a using (alert_id) where m.delivered_at is null and a.rests is null) as waiting`
 
-/** How many alerts rest after failures, and for how long messages have waited for the notifier. */
-export const readAlerts = async (pool: Pool): Promise<{ resting: number; waiting: number }> =>
-  (await pool.query<{ resting: number; waiting: number }>(ALERTS)).rows[0]!
+export interface AlertFigures {
+  /** Confirmed alerts that do not rest: a notifier has to tell them. */
+  inForce: number
+  /** Alerts that rest after failures. */
+  resting: number
+  /** Seconds that the oldest untried message has waited for a notifier. */
+  waiting: number
+}
+
+export const readAlerts = async (pool: Pool): Promise<AlertFigures> =>
+  (await pool.query<AlertFigures>(ALERTS)).rows[0]!

@@ -47,7 +47,6 @@ const WITHOUT: Record<string, string> = {
   'in one transaction with': 'the way of an article; the notifier tells of it later',
   'npm run chaos` starts the whole fleet': 'chaos runs no notifier; its own tests kill it',
   '`kill`, `end` a crawler': 'chaos runs no notifier; its own tests kill it',
-  'Every check, and its sentence': 'a system without alerts needs no notifier',
   '- It takes ids and addresses, or all': 'those that write articles, and the one that clears them',
   'A page or an embedding that failed for good': 'what is in the quarantine',
   'Reasons of failures on our side': 'what is in the quarantine',
