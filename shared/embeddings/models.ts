@@ -17,16 +17,23 @@ export interface Model {
    * the worst of our languages.
    */
   maxCharacters: number
-  /**
-   * An article with at least this relevance is likely to be about the query; null: not measured.
-   * Most queries that have an answer in the index find it above this relevance. Few other queries
-   * find anything above it (docs/search-by-meaning.md).
-   */
-  near: number | null
+  /** From which relevance on an article is likely to be about the query; null: not measured. */
+  near: Near | null
   /** How similar the vectors of articles on the same event are; null: not measured. */
   same: SameEvent | null
   /** Basis of the bias that is removed from every vector (`bias.ts`); empty: no bias is removed. */
   bias: Float64Array[]
+}
+
+/**
+ * Most queries that have an answer in the index find it above this relevance, and few others find
+ * anything above it (docs/search-by-meaning.md). A few words lie further from all articles than a
+ * sentence.
+ */
+export interface Near {
+  /** Of queries of at most `FEW` words. */
+  few: number
+  many: number
 }
 
 /**
@@ -76,7 +83,16 @@ const MODELS: Record<string, Row> = {
   'text-embedding-3-large': [3072, '', '', 8191],
 }
 
-const NEAR: Partial<Record<string, number>> = { 'intfloat/multilingual-e5-small': 0.45 }
+const NEAR: Partial<Record<string, Near>> = {
+  'intfloat/multilingual-e5-small': { few: 0.38, many: 0.45 },
+}
+const FEW = 4
+
+/** From which relevance on an article is likely to be about a query; null: not measured. */
+export function nearOf(near: Near | null, query: string): number | null {
+  const words = query.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  return near && (words.length > FEW ? near.many : near.few)
+}
 
 /** `npm run bench -- semantic --related` measures these numbers. */
 const SAME: Partial<Record<string, SameEvent>> = {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { basisOf, biasVersion, without } from './bias.ts'
 import CARDS from './cards.json' with { type: 'json' }
-import { modelNamed } from './models.ts'
+import { modelNamed, nearOf } from './models.ts'
 import { articleVector, modelText, passagesOf, questionText } from './recipe.ts'
 
 t.test('an article is its headline and the beginning of its body', async t => {
@@ -69,4 +69,17 @@ t.test('a model gets a text that it can read, as long as it may be', async t => 
   ] as const)
     t.equal(modelText(text, most), read)
   t.equal(questionText('x'.repeat(1_000)).length, 382)
+})
+
+t.test('a few words count as near from a lower relevance on', async t => {
+  const near = { few: 0.1, many: 0.2 }
+  for (const [query, wanted] of [
+    ['sluis', 0.1],
+    ['de oude sluis gaat', 0.1],
+    ['Wasserstände: Brücke, e\u0301te\u0301', 0.1],
+    ['de oude sluis gaat dicht', 0.2],
+    ['l’eau monte à Liège', 0.2],
+  ] as const)
+    t.equal(nearOf(near, query), wanted, query)
+  t.equal(nearOf(null, 'sluis'), null, 'not measured')
 })

@@ -159,7 +159,7 @@ export const COUNTS_SCHEMA = objectOf(
           near: {
             type: ['number', 'null'],
             description:
-              'Articles of less relevance may be about something else. null: this was not measured for the model that is used.',
+              'Articles of less relevance may be about something else; less for a query of a few words. null: this was not measured for the model that is used.',
           },
           close: {
             type: ['integer', 'null'],
@@ -185,7 +185,7 @@ export const COUNTS_SCHEMA = objectOf(
  */
 export async function answerCounts(
   { searches, rawQuery, plan }: Asking,
-  meaningOf: (plan: Plan) => Promise<Meaning>,
+  meaningOf: (plan: Plan, query: string) => Promise<Meaning>,
   groupsOfTexts: () => Promise<TextGroups>,
 ): Promise<Answer> {
   const { request, breakdown, then, isOfTexts, isOfClose } = readCountsRequest(rawQuery)
@@ -204,7 +204,8 @@ export async function answerCounts(
       throw refusalOf(error)
     })
   }
-  const known = request.question.search === 'semantic' ? await meaningOf(plan) : null
+  const { question } = request
+  const known = question.search === 'semantic' ? await meaningOf(plan, question.q) : null
   const near = isOfClose ? (known?.near ?? null) : null
   const first = await counting(near ?? 0)
   const close = near === null ? null : first.counts.total
@@ -216,7 +217,7 @@ export async function answerCounts(
     ...(isOfTexts ? { texts: true } : {}),
     ...meaning,
   })
-  return jsonAnswer(body, request.question.search, ms)
+  return jsonAnswer(body, question.search, ms)
 }
 
 /** What a search by meaning has found, in the sentence that all answers share. */

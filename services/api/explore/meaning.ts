@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { NO_FILTERS, type SearchIndex } from '../../../search/index.ts'
+import { type Near, nearOf } from '../../../shared/embeddings/models.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { COVERED, COVERED_TIME, coveredBy } from '../../../shared/plans/reach.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
@@ -16,6 +17,8 @@ export interface Meaning {
   near: number | null
 }
 
+type Reach = Omit<Meaning, 'near'>
+
 /** ms that the figures of a plan are kept, and most plans whose figures are kept. */
 const FRESH = 15_000
 const PLANS = 500
@@ -27,20 +30,21 @@ const PLANS = 500
 export function createMeaning(
   pool: Pool,
   index: Pick<SearchIndex<ShownArticle>, 'count'>,
-  near: number | null,
-): (plan: Plan) => Promise<Meaning> {
-  const known = new LRUCache<string, Meaning, { plan: Plan; start: Date }>({
+  near: Near | null,
+): (plan: Plan, query: string) => Promise<Meaning> {
+  const known = new LRUCache<string, Reach, { plan: Plan; start: Date }>({
     max: PLANS,
     ttl: FRESH,
     ignoreFetchAbort: true,
-    fetchMethod: async (_name, _stale, { context: { plan, start } }) => ({
-      ...(await readMeaning(pool, index, plan, start)),
-      near,
-    }),
+    fetchMethod: (_name, _stale, { context: { plan, start } }) =>
+      readMeaning(pool, index, plan, start),
   })
-  return (plan: Plan): Promise<Meaning> => {
+  return async (plan, query) => {
     const { since: start } = coveredBy(plan)
-    return known.forceFetch(`${plan.countries} ${start.getTime()}`, { context: { plan, start } })
+    const reach = await known.forceFetch(`${plan.countries} ${start.getTime()}`, {
+      context: { plan, start },
+    })
+    return { ...reach, near: nearOf(near, query) }
   }
 }
 
@@ -76,7 +80,7 @@ async function readMeaning(
   index: Pick<SearchIndex<ShownArticle>, 'count'>,
   plan: Plan,
   start: Date,
-): Promise<Omit<Meaning, 'near'>> {
+): Promise<Reach> {
   const reach = { historyStart: start, publishedAfter: null, publishedBefore: null }
   const everything = { ...NO_FILTERS, match: { kind: 'all' as const }, searchIn: 'title' as const }
   const [of, { rows }] = await Promise.all([

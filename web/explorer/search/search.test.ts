@@ -97,6 +97,7 @@ t.test('what cannot be read is said before anything is sent', async t => {
   }
   const tree = { kind: 'tree', text: 'a AND b' }
   t.same(readQuery({ q: 'a  AND b', mode: 'expression' }), { ...tree, meant: null })
+  t.match(readQuery({ q: 'a of b', mode: 'expression' }), { meant: 'a OR b' })
   t.match(readQuery({ q: 'a AND (', mode: 'expression' }), {
     kind: 'misread',
     misread: { problem: 'open', at: 7 },
