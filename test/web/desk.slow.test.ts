@@ -34,7 +34,7 @@ if (browserPath === undefined) {
     const { page, complaints } = await open(t, `/?q=brussel&search_in=title_body#key=${secret}`)
     await button(page, 'Compare').click()
     const lines = page.locator('.compare .feed-list li')
-    const drawing = page.locator('.compare canvas')
+    const drawing = page.locator('.compare .chart svg')
     const isSeen = async () => {
       await drawing.waitFor()
       const { y = -1, height = 0 } = (await drawing.boundingBox()) ?? {}

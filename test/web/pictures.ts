@@ -58,7 +58,7 @@ await draw('languages')
 await page.goto(`${base}/?q=water&search_in=title_body`)
 await button('Compare').click()
 await button('One search by country').click()
-await page.locator('.compare canvas').waitFor()
+await page.locator('.compare .chart svg').waitFor()
 await draw('compare')
 
 await button('Cite').click()

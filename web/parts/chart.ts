@@ -11,8 +11,6 @@ export interface Look {
   area: string
   pale: string
   gap: string
-  /** The colour behind the drawing. */
-  ground: string
   font: string
   /** A `rem` in pixels, because letters grow with the screen. */
   rem: number
@@ -33,7 +31,6 @@ function lookOf(place: HTMLElement): Look {
     area: colour('color-mix(in srgb, var(--chart) 22%, transparent)'),
     pale: colour('var(--edge)'),
     gap: colour('var(--bad)'),
-    ground: colour('var(--raised)'),
     font: `${0.78 * rem}px ${style.fontFamily}`,
     rem,
   }

@@ -1,7 +1,6 @@
-import type { VNode } from 'preact'
-import { useCallback, useState } from 'preact/hooks'
+import type { RefObject, VNode } from 'preact'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
-import { type Look, useChart } from '../../parts/chart.ts'
 import { Button, Segments, useWork } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, type Failure } from '../../parts/request.ts'
@@ -15,7 +14,7 @@ import { inWords } from '../search/in-words.ts'
 import { addressOf, isSame, type Search } from '../search/search.ts'
 import { csvOf, isHollow, type Row, rowsOf } from './compared.ts'
 import { saveFile } from './download.ts'
-import { pngOf, svgOf } from './picture.ts'
+import { DASHES, type Picture, pngOf, SHOWN, svgOf } from './picture.ts'
 
 /*
  * Numbers of articles depend on how much was published. So a comparison also counts each search
@@ -57,11 +56,16 @@ export function Compare({ search, secret }: { search: Search; secret: string }):
   }
   const isFull = searches.length >= MOST || searches.some(one => isSame(one, search))
   const labels = counted.map(labelOf)
-  const format = isShare ? percent : number
+  const picture: Picture = {
+    rows,
+    labels,
+    isShare,
+    tick: row => tickText(new Date(row.from), null, of, speech),
+    format: isShare ? percent : number,
+    source: `${words.compare.values[isShare ? 'share' : 'count']} · Perscope · ${speech.date(new Date(), 'day')}`,
+  }
   const save = async (kind: 'csv' | 'svg' | 'png') => {
-    const tick = (row: Row) => tickText(new Date(row.from), null, of, speech)
-    const source = `${words.compare.values[isShare ? 'share' : 'count']} · Perscope · ${speech.date(new Date(), 'day')}`
-    const svg = svgOf({ rows, labels, isShare, tick, format, source })
+    const svg = svgOf(picture)
     const files = {
       csv: async () => new Blob([csvOf(rows, labels)], { type: 'text/csv' }),
       svg: async () => new Blob([svg], { type: 'image/svg+xml' }),
@@ -87,14 +91,7 @@ export function Compare({ search, secret }: { search: Search; secret: string }):
         ))}
       </ul>
       {failure !== null && <FailureNotice failure={failure} onAgain={again} />}
-      {rows.length > 0 && (
-        <Lines
-          {...{ rows, isShare, unit: of }}
-          searches={counted}
-          labels={labels}
-          format={format}
-        />
-      )}
+      {rows.length > 0 && <Lines picture={picture} />}
       <p class="row">
         <Button
           disabled={isFull}
@@ -180,64 +177,55 @@ function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: str
   return { ...found, again: () => setRound(round + 1) }
 }
 
-/** Colours and dashes of the lines. Dashes distinguish lines where colours do not. */
-const COLOURS = ['bar', 'gap', 'soft', 'bar'] as const
-const VARIABLES = ['--chart', '--bad', '--soft', '--chart']
-const DASHES = [[], [8, 4], [2, 4], [10, 3, 2, 3]]
-
 const Sample = ({ at }: { at: number }) => (
   <svg class="sample" width="28" height="8" aria-hidden="true">
     <line
       x2="28"
       y1="4"
       y2="4"
-      stroke={`var(${VARIABLES[at]})`}
+      stroke={SHOWN.lines[at]}
       stroke-width="2"
-      stroke-dasharray={DASHES[at]?.join()}
+      stroke-dasharray={DASHES[at]}
     />
   </svg>
 )
 
-function Lines(props: {
-  rows: Row[]
-  searches: Search[]
-  labels: string[]
-  isShare: boolean
-  unit: TimeUnit
-  format(value: number): string
-}) {
-  const { rows, searches, labels, isShare, unit, format } = props
-  const speech = useSpeech()
-  const { words, say } = speech
-  const draw = useCallback(
-    async (place: HTMLElement, look: Look) => {
-      const { drawLines } = await import('../insights/chart.ts')
-      const lines = searches.map((_search, at) => ({
-        colour: look[COLOURS[at] ?? 'bar'],
-        dash: DASHES[at] ?? [],
-        values: rows.map(({ points }) => (isShare ? points[at]?.share : points[at]?.count) ?? null),
-        hollow: rows.map(({ points }) => isHollow(points[at] ?? null)),
-      }))
-      const tick = (at: number) =>
-        rows[at] ? tickText(new Date(rows[at].from), null, unit, speech) : ''
-      return drawLines(place, look, { lines, tick, format })
-    },
-    [rows, searches, isShare, unit, speech, format],
-  )
-  const place = useChart(draw)
+/** The picture as it is saved, in the width and the colours of the page. */
+function Lines({ picture }: { picture: Picture }) {
+  const { words, say } = useSpeech()
+  const [place, width] = useWidth()
+  const value = picture.labels.join(', ')
   return (
     <>
       <div
         ref={place}
         class="chart"
         role="img"
-        aria-label={say(words.app.named, { name: words.take.compare, value: labels.join(', ') })}
+        aria-label={say(words.app.named, { name: words.take.compare, value })}
+        // The picture escapes its texts.
+        dangerouslySetInnerHTML={{
+          __html: width > 0 ? svgOf({ ...picture, width, colours: SHOWN }) : '',
+        }}
       />
-      {rows.some(({ points }) => points.some(isHollow)) && (
+      {picture.rows.some(({ points }) => points.some(isHollow)) && (
         <p class="hint">{words.compare.hollow}</p>
       )}
     </>
   )
+}
+
+/** The width of an element in pixels; 0: it is not known yet. */
+function useWidth(): [place: RefObject<HTMLDivElement | null>, width: number] {
+  const place = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    const { current } = place
+    if (current === null) return
+    const sizes = new ResizeObserver(() => setWidth(current.clientWidth))
+    sizes.observe(current)
+    return () => sizes.disconnect()
+  }, [])
+  return [place, width]
 }
 
 function Rows({ rows, labels, unit }: { rows: Row[]; labels: string[]; unit: TimeUnit }) {

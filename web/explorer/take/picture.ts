@@ -11,54 +11,80 @@ export interface Picture {
   format(value: number): string
   /** The last line: where the figures are from, and of when. */
   source: string
+  /** In pixels. */
+  width?: number
+  colours?: Colours
 }
+
+interface Colours {
+  lines: readonly string[]
+  ground: string
+  rule: string
+  ink: string
+}
+
+/** On white, which is the same in print and in slides. */
+const PRINTED: Colours = {
+  lines: ['#3f878f', '#a3261b', '#565b60', '#3f878f'],
+  ground: '#ffffff',
+  rule: '#dedad0',
+  ink: '#1b1d1f',
+}
+/** The same as on the page. */
+export const SHOWN: Colours = {
+  lines: ['var(--chart)', 'var(--bad)', 'var(--soft)', 'var(--chart)'],
+  ground: 'var(--raised)',
+  rule: 'var(--rule)',
+  ink: 'var(--ink)',
+}
+/** Dashes distinguish lines where colours do not. */
+export const DASHES = ['', '8 4', '2 4', '10 3 2 3'] as const
 
 const WIDTH = 1_200
 const LEFT = 90
 const RIGHT = 30
 const TOP = 30
-const HEIGHT = 420
 /** Pixels of a line of the legend. */
 const LINE = 30
-/** The most names of buckets below the axis. */
-const MOST_TICKS = 8
-
-/** Colours and dashes as on the page. On white they are the same in print and in slides. */
-const LINES = [
-  ['#3f878f', ''],
-  ['#a3261b', '8 4'],
-  ['#565b60', '2 4'],
-  ['#3f878f', '10 3 2 3'],
-] as const
+/** The room of a name of a bucket below the axis, and of a letter. */
+const TICK = 150
+const LETTER = 10.9
 
 /** The comparison as an SVG file, with its legend, so that it can stand in a report. */
-export function svgOf({ rows, labels, isShare, tick, format, source }: Picture): string {
+export function svgOf(picture: Picture): string {
+  const { rows, labels, isShare, tick, format, source, width = WIDTH, colours = PRINTED } = picture
+  const textAt = (left: number, top: number, text: string, anchor: string) =>
+    `<text x="${left}" y="${top}" text-anchor="${anchor}">${shortened(text, width / LETTER)}</text>`
+  const height = 0.35 * width
+  const bottom = TOP + height
   const figureOf = (row: Row, at: number) =>
     (isShare ? row.points[at]?.share : row.points[at]?.count) ?? null
   const values = rows.flatMap(row => labels.map((_label, at) => figureOf(row, at) ?? 0))
   const step = stepOf(Math.max(...values), isShare)
   const top = Math.max(step, Math.ceil(Math.max(...values) / step) * step)
-  const x = (index: number) => LEFT + ((index + 0.5) / rows.length) * (WIDTH - LEFT - RIGHT)
-  const y = (value: number) => TOP + HEIGHT * (1 - value / top)
+  const x = (index: number) => LEFT + ((index + 0.5) / rows.length) * (width - LEFT - RIGHT)
+  const y = (value: number) => TOP + height * (1 - value / top)
+  // Points of many buckets would hide the line.
+  const radius = Math.max(1.5, Math.min(5, 0.3 * (x(1) - x(0))))
   const grid = Array.from({ length: Math.round(top / step) + 1 }, (_, n) => n * step).map(
     value =>
-      `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(value)}" y2="${y(value)}" stroke="#dedad0"/>` +
+      `<line x1="${LEFT}" x2="${width - RIGHT}" y1="${y(value)}" y2="${y(value)}" stroke="${colours.rule}"/>` +
       textAt(LEFT - 10, y(value) + 5, format(value), 'end'),
   )
-  const every = Math.ceil(rows.length / MOST_TICKS)
+  const every = Math.ceil((rows.length * TICK) / width)
   const ticks = rows.flatMap((row, index) =>
-    index % every === 0 ? [textAt(x(index), TOP + HEIGHT + 28, tick(row), 'middle')] : [],
+    index % every === 0 ? [textAt(x(index), bottom + 28, tick(row), 'middle')] : [],
   )
   const lines = labels.map((label, at) => {
-    const [colour, dash] = LINES[at] ?? LINES[0]
-    const stroke = `stroke="${colour}" stroke-width="3" stroke-dasharray="${dash}" fill="none"`
-    const below = TOP + HEIGHT + 70 + at * LINE
+    const colour = colours.lines[at]
+    const stroke = `stroke="${colour}" stroke-width="3" stroke-dasharray="${DASHES[at]}" fill="none"`
+    const below = bottom + 70 + at * LINE
     const points = rows.flatMap((row, index) => {
       const value = figureOf(row, at)
       if (value === null) return []
-      const fill = isHollow(row.points[at] ?? null) ? '#ffffff' : colour
+      const fill = isHollow(row.points[at] ?? null) ? colours.ground : colour
       const place = `cx="${x(index)}" cy="${y(value)}"`
-      return [`<circle ${place} r="5" fill="${fill}" stroke="${colour}" stroke-width="2"/>`]
+      return [`<circle ${place} r="${radius}" fill="${fill}" stroke="${colour}" stroke-width="2"/>`]
     })
     return [
       ...runsOf(rows.map((row, index) => [x(index), figureOf(row, at)] as const)).map(
@@ -70,15 +96,15 @@ export function svgOf({ rows, labels, isShare, tick, format, source }: Picture):
       textAt(LEFT + 65, below + 5, label, 'start'),
     ].join('')
   })
-  const height = TOP + HEIGHT + 90 + labels.length * LINE
+  const end = bottom + 90 + labels.length * LINE
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`,
-    ' font-family="system-ui, sans-serif" font-size="16" fill="#1b1d1f">',
-    `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${end}" viewBox="0 0 ${width} ${end}"`,
+    ` font-family="system-ui, sans-serif" font-size="16" fill="${colours.ink}">`,
+    `<rect width="${width}" height="${end}" fill="${colours.ground}"/>`,
     ...grid,
     ...ticks,
     ...lines,
-    `${textAt(LEFT, height - 14, source, 'start')}</svg>`,
+    `${textAt(LEFT, end - 14, source, 'start')}</svg>`,
   ].join('')
 }
 
@@ -100,14 +126,11 @@ function stepOf(most: number, isShare: boolean): number {
   return isShare ? step : Math.max(1, step)
 }
 
-/** The most letters of a line; a browser would draw a longer one beyond the edge. */
-const MOST_LETTERS = 110
-
-function textAt(left: number, top: number, text: string, anchor: string): string {
+/** A text without its end, which a browser would draw beyond the edge. */
+function shortened(text: string, most: number): string {
   const letters = [...text]
-  const cut = letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS).join('')}…` : text
-  const escaped = cut.replace(/[&<>]/g, sign => `&#${sign.charCodeAt(0)};`)
-  return `<text x="${left}" y="${top}" text-anchor="${anchor}">${escaped}</text>`
+  const cut = letters.length > most ? `${letters.slice(0, most).join('')}…` : text
+  return cut.replace(/[&<>]/g, sign => `&#${sign.charCodeAt(0)};`)
 }
 
 /** An SVG file as PNG, in twice its size, so that it stays sharp on paper. */
