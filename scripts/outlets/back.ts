@@ -98,7 +98,7 @@ const BEFORE =
 const BEGIN = `
   insert into back_fills (outlet_no, from_day, to_day, newest_first) values ($1, $2, $3, $4)
   on conflict (outlet_no) do update set from_day = excluded.from_day, to_day = excluded.to_day, due_at = now(),
-    newest_first = excluded.newest_first, state = 'running', moved_at = now(), why = null`
+    newest_first = excluded.newest_first, state = 'running', moved_at = now(), counted_at = 'epoch', why = null`
 
 // $1 outlet. Documents are read again. They name again what is wanted of other days, and what no
 // crawler asked for: the catalogue, the rules and the limits may have changed. Index: the unique

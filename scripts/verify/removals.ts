@@ -1,12 +1,19 @@
 import { addressHash, firstDomain } from '../../search/removals.ts'
+import { LEDGER_DAYS } from '../../shared/outlets/back-fills.ts'
 import { findFaults, type Looking } from './report.ts'
 
 /*
- * Looks for what the house still has of articles that were taken out, and for addresses that an
- * outlet has by a later domain. The engine compares their
+ * Looks for what the house still has of articles that were taken out, for addresses that an
+ * outlet has by a later domain, and for sums of ledgers that do not hold. The engine compares their
  * tombstones (`search/store/postgres-checks.ts`). Where there is one, the addresses of all pages
  * are hashed.
  */
+
+/** SQL: nothing has changed in the ledger of a back-fill `b` since its days were counted. */
+const IS_COUNTED = `
+  greatest(moved_at, (select max(removed_at) from tombstones), (
+    select max(case when p.state in ('waiting', 'stored') then 'infinity' else finished_at end)
+      from pages p where p.outlet_no = b.outlet_no and named_by & 4 > 0)) < counted_at - interval '10 minutes'`
 
 const FAULTS = `
   select 'removed' as kind, 'article ' || s.seq || ' was taken out, and has a sketch' as text
@@ -26,6 +33,11 @@ const FAULTS = `
     from back_addresses b join outlets o using (outlet_no) cross join tombstone_key k
     join tombstone_addresses t on t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'b.crawl_key')}
    where exists (select from tombstone_addresses)
+  union all
+  select 'past', 'the sums of the past of ' || o.domain || ' differ from its ledger on ' || count(distinct day) || ' days'
+    from ((table back_days except all ${LEDGER_DAYS}) union all (${LEDGER_DAYS} except all table back_days)) d
+    join back_fills b using (outlet_no) join outlets o using (outlet_no)
+   where ${IS_COUNTED} group by o.domain
   union all
   select 'identity', 'address ' || address || ' is of ' || outlet || ', whose articles are known by ' || first
     from outlet_domains d join article_addresses a on a.outlet = d.domain where d.domain <> d.first

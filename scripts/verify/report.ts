@@ -39,6 +39,7 @@ const MENDS = {
   keys: 'npm run keys -- update',
   searches: 'its owner, who changes or removes it',
   candidates: 'a wait of ten minutes',
+  past: 'a crawler that runs for a day',
   secrets: 'a start of the API, after the row is deleted',
   unpromised: null,
   doubles: null,
@@ -57,6 +58,7 @@ const MENDS = {
   | 'keys'
   | 'searches'
   | 'candidates'
+  | 'past'
   | 'secrets',
   string | null
 >

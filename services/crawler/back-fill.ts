@@ -2,6 +2,7 @@ import { addressesOn } from '../../search/removals.ts'
 import { readTarget } from '../../shared/articles/address.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { describe } from '../../shared/log/printable.ts'
+import { LEDGER_DAYS } from '../../shared/outlets/back-fills.ts'
 import {
   type Client,
   countOf,
@@ -477,19 +478,18 @@ async function addListed(client: Client, outletNo: number, entries: Entry[]): Pr
 }
 
 /**
- * The back-fill whose days are counted next: while addresses are settled, and once a day after the
- * last one, when pages have become articles.
+ * The back-fill whose days are counted next: each minute until a day after the last address was
+ * settled, when pages have become articles; then once a day, because pages still change.
  */
 const TO_COUNT = `
-  select outlet_no from back_fills where counted_at < least(now() - interval '1 minute', moved_at + interval '1 day')
+  select outlet_no from back_fills
+   where counted_at < greatest(least(now() - interval '1 minute', moved_at + interval '1 day'), now() - interval '1 day')
    order by counted_at limit 1 for no key update skip locked`
 
 // $1 outlet
 const COUNT_DAYS = `
-  insert into back_days (outlet_no, day, named, fetched, refused, lost)
-  select outlet_no, coalesce(day, '-infinity'), count(*), count(*) filter (where state = 'fetched'),
-         count(*) filter (where state = 'refused'), count(*) filter (where state = 'lost')
-    from back_addresses where outlet_no = $1 and depth is null group by 1, 2`
+  insert into back_days (outlet_no, day, named, fetched, refused, lost, reasons)
+  select * from (${LEDGER_DAYS}) d where outlet_no = $1`
 
 // $1 outlet. Counting takes at most a fiftieth of the time.
 const COUNTED = `

@@ -30,26 +30,41 @@ export interface BackFillFigures {
   reasons: Record<string, number>
 }
 
-const of = (state: string) => `coalesce(sum(n) filter (where state = '${state}' and page), 0)::int`
-const read = (state: string) =>
-  `coalesce(sum(n) filter (where state = '${state}' and not page), 0)::int`
-const reasons = (which: string) =>
-  `coalesce(json_object_agg(reason, n) filter (where ${which} and state in ('refused', 'lost') and reason is not null), '{}')`
+/** SQL: columns with the sums of addresses by their states. */
+const STATES = ['fetched', 'refused', 'lost']
+  .map(state => `count(*) filter (where state = '${state}')::int as ${state}`)
+  .join()
+/** SQL: those that are refused or lost, by reason, of rows that have each reason once. */
+const REASONS = `coalesce(jsonb_object_agg(reason, refused + lost) filter (where reason is not null and refused + lost > 0), '{}')`
+const SUMS = ['named', 'fetched', 'refused', 'lost']
+  .map(column => `coalesce(sum(${column}), 0)::int as ${column}`)
+  .join()
 
+/** SQL: the days of ledgers, as `back_days` has them. Pages without a day count on -infinity. */
+export const LEDGER_DAYS: string = `
+  select outlet_no, day, ${SUMS}, ${REASONS} as reasons
+    from (select outlet_no, coalesce(day, '-infinity') as day, reason, count(*) as named, ${STATES}
+            from back_addresses where depth is null group by 1, 2, 3) g group by 1, 2`
+
+// Indexes: the primary key of back_days, back_addresses_documents.
 const READ = `
   select o.domain, from_day::text as from, to_day::text as to,
-         case when newest_first then 'newest first' else 'oldest first' end as order, b.state, why, moved_at as "movedAt", s.*
-    from back_fills b join outlets o using (outlet_no) cross join lateral (
-      select coalesce(sum(n) filter (where page), 0)::int as named, ${of('fetched')} as fetched, ${of('refused')} as refused,
-             ${of('lost')} as lost, ${of('waiting')} as waiting,
-             json_build_object('read', ${read('fetched')}, 'waiting', ${read('waiting')},
-                               'refused', ${read('refused')}, 'lost', ${read('lost')}, 'reasons', ${reasons('not page')}) as documents,
-             ${reasons('page')} as reasons
-        from (select depth is null as page, state, reason, count(*) as n from back_addresses a
-               where a.outlet_no = b.outlet_no group by 1, 2, 3) g) s
+         case when newest_first then 'newest first' else 'oldest first' end as order, b.state, why, moved_at as "movedAt",
+         s.*, named - fetched - refused - lost as waiting, r.reasons, d.documents
+    from back_fills b join outlets o using (outlet_no)
+   cross join lateral (
+      select ${SUMS} from back_days where outlet_no = b.outlet_no) s
+   cross join lateral (
+      select coalesce(json_object_agg(key, n), '{}') as reasons
+        from (select key, sum(value::int)::int as n from back_days, jsonb_each(reasons) where outlet_no = b.outlet_no group by 1) e) r
+   cross join lateral (
+      select json_build_object('read', coalesce(sum(fetched), 0), 'waiting', coalesce(sum(named - fetched - refused - lost), 0),
+                               'refused', coalesce(sum(refused), 0), 'lost', coalesce(sum(lost), 0), 'reasons', ${REASONS}) as documents
+        from (select reason, count(*) as named, ${STATES}
+                from back_addresses where outlet_no = b.outlet_no and depth is not null group by 1) g) d
    order by o.domain`
 
-/** All back-fills, by domain. Reads their ledgers, which takes a moment. */
+/** All back-fills, by domain. The sums of pages may be a minute old. */
 export const readBackFills = async (db: Queryable): Promise<BackFillFigures[]> =>
   (await db.query<BackFillFigures>(READ)).rows
 
@@ -86,10 +101,10 @@ export async function readBackDays(
   { by, outlets, from, to }: { by: 'day' | 'outlet'; outlets: number[]; from: string; to: string },
 ): Promise<BackSum[]> {
   const { rows } = await db.query<BackSum>(
-    `select ${by === 'day' ? 'null::int' : 'outlet_no'} as "outletNo", ${by === 'day' ? 'day::text' : 'null'} as day,
-            sum(named)::int as named, sum(fetched)::int as fetched, sum(refused)::int as refused, sum(lost)::int as lost
+    `select ${by === 'day' ? 'null::int' : 'outlet_no'} as "outletNo", ${by === 'day' ? 'day::text' : 'null::text'} as day,
+            ${SUMS}
        from back_days where outlet_no = any ($1) and day between $2 and $3
-      group by ${by === 'day' ? 'day' : 'outlet_no'} order by ${by === 'day' ? 'day' : 'outlet_no'}`,
+      group by 1, 2 order by 1, 2`,
     [outlets, from, to],
   )
   return rows

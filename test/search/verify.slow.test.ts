@@ -122,6 +122,17 @@ const EMBEDDED = 100
     watermark: BigInt(Number(clock?.seq)),
     asOf: new Date(String(clock?.at)),
   })
+  await pool.query(`
+    with o as (
+      insert into outlets (name, domain, country, languages, time_zone) values ('Oud', 'oud.example', 'BE', '{nl}', 'UTC') returning outlet_no
+    ), b as (
+      insert into back_fills (outlet_no, from_day, to_day, newest_first, state, moved_at, counted_at)
+      select outlet_no, '2019-01-01', '2019-12-31', false, 'done', now() - interval '2 days', now() + interval '1 hour' from o
+    ), a as (
+      insert into back_addresses (outlet_no, crawl_key, day, place, state)
+      select outlet_no, 'oud.example/' || n, d::date, 0, s from o, (values (1, '2019-03-01', 'fetched'), (2, '2019-03-01', 'lost'), (3, null, 'refused')) v (n, d, s)
+    )
+    insert into back_days select outlet_no, v.* from o, (values (date '2019-03-01', 2, 1, 0, 1), ('-infinity', 1, 0, 1, 0)) v`)
   await vectors.ensure(collection, 4)
   const { rows } = await pool.query<ArticleVector>(
     `select seq, id, country, floor(extract(epoch from coalesce(published_at, ingested_at)) * 1000)::float8 as "coveredAt"
@@ -373,6 +384,8 @@ const removals = cases(`
   removed | what was said | update articles set section = 'Sport' where seq = 2
   removed | an author | update articles set author_nos = '{1}' where seq = 2
   removed | its page | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into pages (outlet_no, url, crawl_key, host) select outlet_no, 'https://krant1.example/1', 'krant1.example/1', 'krant1.example' from outlets
+  past | the sum of a day | update back_days set refused = refused + 1 where day = '2019-03-01'
+  past | a line of the ledger | delete from back_addresses where crawl_key = 'oud.example/2'
   citations | its line is lost | update tombstones set cited_hash = null
   citations | its line is forged | update tombstones set cited_hash = sha256('')
   removed | its authors | update tombstones set author_nos = '{1}'
