@@ -12,6 +12,7 @@ t.test('the days that an address names', async t => {
     ['/sitemap/20190314.xml', { from: '2019-03-14', to: '2019-03-14' }],
     ['/sitemap.xml?yyyy=2019&mm=3', ofMonth],
     ['/sitemap-2024.xml?year=2019&month=03', ofMonth],
+    ['/sitemap.xml?yyyy=2019&mm=13', null],
     ['/sitemap-2019.xml', null],
     ['/sitemap-2019.xml', { from: '2019-01-01', to: '2019-12-31' }, true],
     ['/artikel-20191234567', null],
