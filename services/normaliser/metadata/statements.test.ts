@@ -106,7 +106,7 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
   t.equal(kind('NewsArticle', { genre: 'Analyse' }), 'analysis')
   t.equal(kind('NewsArticle', { articleSection: 'Opinieonderzoek' }), 'news', 'a whole word')
   t.equal(said([{ '@type': 'NewsArticle' }, crumbs('Home', 'Meinung', TITLE)]).kind, 'opinion')
-  const section = ['Tips & Advies', 'Ratgeber', 'Recepten', 'Wetenschap en innovatie']
+  const section = ['Tips & Advies', 'Persberichten', 'Eat & Drink', 'Wetenschap en innovatie']
   t.same(
     section.map(articleSection => kind('NewsArticle', { articleSection })),
     [null, null, null, 'news'],
@@ -118,7 +118,8 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
     null,
     'news',
   ])
-  t.equal(said({ '@type': 'NewsArticle' }, { url: 'https://a.substack.com/p/brug' }).kind, null)
+  for (const url of ['https://a.substack.com/p/brug', 'https://blog.krant.example/brug'])
+    t.equal(said({ '@type': 'NewsArticle' }, { url }).kind, null)
   const at = (url: string) => said({ '@type': 'Article' }, { url: `https://k.example${url}` }).kind
   t.same(
     ['/opinie/12', '/cultuur/recensies/12', '/brug-opinie', '/opinie', '/a/reviews/'].map(at),
@@ -136,6 +137,15 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
       titled,
     ),
     [null, null, null, 'news'],
+  )
+  const others = ['De 25 grootste films', 'Les 10 plus belles îles', 'The Best Books of 2025']
+  const advice = ['Ernten: 3 Profi-Tipps', '5 tips voor de tuin', 'Gift Guide for everyone']
+  t.same(new Set([...others, ...advice].map(titled)), new Set([null]))
+  t.same(
+    ['Politie krijgt 30 tips na oproep', 'De 25 werknemers staken', 'De 5 burgemeesters'].map(
+      titled,
+    ),
+    ['news', 'news', 'news'],
   )
   t.equal(titled('Rechter laat review van de zaak toe'), 'news')
   const head = meta('article:opinion', 'true')

@@ -152,15 +152,26 @@ function kindsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<Kind>[]
   ]
 }
 
-/** Titles of reviews and lists. */
-const OTHER_TITLE =
-  /\breview(?:$| ?[:|–-])|\bim (?:\p{L}{1,10})?test\b|^(?:(?:the|die|les|de) (?:\d{1,3} )?|\d{1,3} )(?:best|besten?|meilleure?s?)\b|^top \d/iu
+/** Titles of reviews, rankings and advice. */
+const OTHER_TITLE = new RegExp(
+  [
+    /\breview(?:$| ?[:|–-])|\bim (?:\p{L}{1,10})?test\b/u,
+    /^(?:(?:the|die|les|de) (?:\d{1,3} )?|\d{1,3} )(?:best|besten?|meilleure?s?)\b|^top \d/u,
+    /^(?:the|die|les|de) \d{1,3} (?:\p{L}{1,20}(?:est|sten?)|most|plus|meest) /u,
+    /\bbest\b.{1,60} (?:in|of) 20\d\d\b/u,
+    /(?:^|[:–-] ?)\d{1,2} (?:\p{L}{1,12}[ -])?(?:tipps|tips|conseils|astuces)\b/u,
+    /\bgifts? (?:guide|ideas?|for)\b|\bbuying guide\b/u,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'iu',
+)
 /** Longer ones are texts, in words. */
 const LONGEST_LABEL = 4
-/** Hosts that write one type for all that their users publish. */
-const PLATFORM = /(?:^|\.)(?:medium|substack)\.com$/
+/** Hosts that write one type for all that their users publish, and those of one writer. */
+const PLATFORM = /(?:^|\.)(?:medium|substack)\.com$|^(?:blogs?|newsletter)\./
 
-/** Whether labels name guides, recipes, events: the general type then says nothing. */
+/** Whether labels name guides, recipes, events and the like: the general type then says nothing. */
 function isOther({ titles, host }: PageMetadata, labels: string[]): string | null {
   const words = labels.map(label => fold(oneLine(label)).split(' '))
   const isLabelled = words.some(
