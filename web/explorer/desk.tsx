@@ -8,6 +8,7 @@ import { ask, askFile, isListOf, isRecord, type Outcome } from '../parts/request
 import { type Forms, useSpeech } from '../words/index.ts'
 import { noteFresh } from './search/fresh.ts'
 import { inWords } from './search/in-words.ts'
+import { useOutletNames } from './search/outlet-names.ts'
 import { useSets } from './search/outlets.tsx'
 import { readQuery } from './search/reading.ts'
 import { addressOf, readStored } from './search/search.ts'
@@ -132,6 +133,7 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
   const { words } = useSpeech()
   const desk = useKept(secret)
   const { kept, failure, look, change, save } = desk
+  useOutletNames()
   const [dragged, setDragged] = useState<number | null>(null)
   useEffect(() => {
     document.title = `${words.kept.title} – Perscope`

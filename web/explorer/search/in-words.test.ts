@@ -1,6 +1,7 @@
 import t from 'tap'
 import { loadSpeech } from '../../words/index.ts'
 import { inWords } from './in-words.ts'
+import { noteOutlet } from './outlet-names.ts'
 import { addressOf, NEW_SEARCH, readStored } from './search.ts'
 
 t.test('a search is said in words: its query, its mode and each filter', async t => {
@@ -13,6 +14,11 @@ t.test('a search is said in words: its query, its mode and each filter', async t
   t.equal(
     said('published_after=2026-11-01T12:00:00Z&has_author=false'),
     'All articles · from 1 November 2026 · Named author: Without',
+  )
+  noteOutlet({ name: 'Hollandse pers', domain: 'hollandse pers' })
+  t.equal(
+    said('outlets=Hollandse+pers,nrc.nl'),
+    'All articles · Set of outlets: Hollandse pers · Outlet: nrc.nl',
   )
 })
 

@@ -1,6 +1,6 @@
 import type { Speech } from '../../words/index.ts'
 import { outletName } from './outlet-names.ts'
-import { entriesOf, NEW_SEARCH, type Search } from './search.ts'
+import { entriesOf, isDomain, NEW_SEARCH, type Search } from './search.ts'
 
 /** An active filter: its text, and the change that removes it. */
 export interface Chip {
@@ -48,7 +48,7 @@ export function chipsOf(search: Search, { words, date, say }: Speech): Chip[] {
     })),
     ...(outlet === '' ? [] : [{ text: named(filters.outlet, outlet), off: { outlet: '' } }]),
     ...entriesOf(outlets).map((one, _at, all) => ({
-      text: named(filters.outlet, outletName(one)),
+      text: named(isDomain(one) ? filters.outlet : words.sets.one, outletName(one)),
       title: one,
       off: { outlets: all.filter(other => other !== one).join() },
     })),

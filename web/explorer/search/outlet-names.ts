@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 
 /*
- * Names of outlets, as answers told them: searches have domains alone, and people read names.
+ * Names of outlets and sets, as answers told them: searches have domains, and names of sets in
+ * small letters. People read names as they were written.
  */
 
 const NAMES = new Map<string, string>()
@@ -14,7 +15,7 @@ export function noteOutlet(outlet: { name: string | null; domain: string | null 
   for (const read of readers) read()
 }
 
-/** @param entry a domain, or the name of a set */
+/** @param entry a domain, or the name of a set, in small letters */
 export const outletName = (entry: string): string => NAMES.get(entry) ?? entry
 
 /** Draws a part of the page again when a name becomes known. */

@@ -29,9 +29,7 @@ export function Outlets(props: {
   /** The set whose outlets are being changed. */
   const [changed, setChanged] = useState<string | null>(null)
   const choose = (entries: string[]) => onChange({ outlets: [...new Set(entries)].join() })
-  const known = sets.find(
-    one => chosen.includes(one.name.toLowerCase()) || chosen.includes(one.name),
-  )
+  const known = sets.find(one => chosen.includes(one.name.toLowerCase()))
   return (
     <>
       <p class="hint">{words.sets.named}</p>
@@ -191,7 +189,8 @@ export function useSets(secret: string): Sets {
       const path = '/explore/outlet-sets'
       const answer = await told(ask(path, isListOf<OutletSet>, { key: secret, signal }))
       if (answer === null) return
-      for (const one of answer.data) one.outlets.forEach(noteOutlet)
+      for (const { name, outlets } of answer.data)
+        for (const one of [...outlets, { name, domain: name.toLowerCase() }]) noteOutlet(one)
       setSets(answer.data)
     },
     [secret, told],

@@ -20,6 +20,7 @@ t.test('an address and its search are the same', async t => {
     '/?q=x&search_in=title_body',
     'of a search by meaning alone',
   )
+  t.equal(addressOf(read('/?outlets=Pers,nrc.nl')), '/?outlets=nrc.nl,pers', 'as it is kept')
   const others = [
     NEW_SEARCH,
     { ...NEW_SEARCH, q: ' ' },

@@ -136,7 +136,7 @@ export function writeSearch(search: Search): URLSearchParams {
     ['language', search.languages.join(',')],
     ['has_author', hasAuthor === null ? '' : String(hasAuthor)],
     ['outlet', search.outlet.trim()],
-    ['outlets', search.outlets],
+    ['outlets', [...new Set(entriesOf(search.outlets))].sort().join()],
     ['author', search.author.trim()],
     ['section', search.section.trim()],
     ['kind', search.kinds.join(',')],
@@ -149,9 +149,10 @@ export function writeSearch(search: Search): URLSearchParams {
   return new URLSearchParams(written.filter(([, value]) => value !== ''))
 }
 
-/** The outlets of a search: exact domains, and names of sets. */
+/** The outlets of a search: exact domains, and names of sets, in small letters as the API has them. */
 export const entriesOf = (outlets: string): string[] =>
   outlets
+    .toLowerCase()
     .split(',')
     .map(one => one.trim())
     .filter(one => one !== '')
