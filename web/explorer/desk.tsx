@@ -11,7 +11,7 @@ import { inWords } from './search/in-words.ts'
 import { useOutletNames } from './search/outlet-names.ts'
 import { useSets } from './search/outlets.tsx'
 import { readQuery } from './search/reading.ts'
-import { addressOf, readStored } from './search/search.ts'
+import { addressOf, readStored, type Search } from './search/search.ts'
 import { saveFile } from './take/download.ts'
 import { setAlert, Telling } from './take/telling.tsx'
 
@@ -106,7 +106,7 @@ function useKept(secret: string) {
       const one = fresh.get(id)
       if (one === undefined) return
       localStorage.setItem(MARKS, JSON.stringify({ ...readMarks(), [id]: one.mark }))
-      if (one.new > 0 && one.since) noteFresh(addressOf(readStored(search)), one.since)
+      if (one.new > 0 && one.since) noteFresh(readStored(search), one.since)
     },
     change: (id: string, body: { name: string } | { position: number }) =>
       done(ask(at(id), isRecord, { key: secret, method: 'PATCH', body })),
@@ -194,6 +194,8 @@ function Kept(props: {
   const news = desk.fresh.get(id)
   const why = desk.refused.get(id)
   const stored = readStored(search)
+  // What came last begins the list, although it may have been published before.
+  const shown: Search = news?.new ? { ...stored, sort: 'ingested_at', order: 'desc' } : stored
   const said = inWords(stored, speech)
   const reading = readQuery(stored)
   // The API names the place of a mistake in English.
@@ -239,7 +241,7 @@ function Kept(props: {
             onBlur={() => setNaming(false)}
           />
         ) : (
-          <a class="name" href={addressOf(stored)} onClick={() => desk.see(one)}>
+          <a class="name" href={addressOf(shown)} onClick={() => desk.see(one)}>
             {name}
           </a>
         )}

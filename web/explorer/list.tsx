@@ -48,7 +48,7 @@ export function ResultList(props: ListProps): VNode {
   const { words, say } = useSpeech()
   const meaning = useMeaning(of, secret)
   const drop = dropOf(of, articles, meaning?.near ?? null)
-  const since = useMemo(() => of && freshSince(addressOf(of)), [of])
+  const since = useMemo(() => of && freshSince(of), [of])
   const now = useNow(60_000)
   const [taking, setTaking] = useState<Way | null>(null)
   const { Take } = useLater(taking !== null, loadTake)

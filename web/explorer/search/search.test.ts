@@ -1,6 +1,14 @@
 import t from 'tap'
 import { readQuery } from './reading.ts'
-import { addressOf, isSame, NEW_SEARCH, operationOf, readSearch, writeSearch } from './search.ts'
+import {
+  addressOf,
+  isSame,
+  NEW_SEARCH,
+  operationOf,
+  questionOf,
+  readSearch,
+  writeSearch,
+} from './search.ts'
 
 const read = (address: string) => readSearch(new URL(address, 'http://x').searchParams)
 
@@ -21,6 +29,7 @@ t.test('an address and its search are the same', async t => {
     'of a search by meaning alone',
   )
   t.equal(addressOf(read('/?outlets=Pers,nrc.nl')), '/?outlets=nrc.nl,pers', 'as it is kept')
+  t.equal(questionOf(read('/?q=x&sort=ingested_at&order=asc')), questionOf(read('/?q=x')))
   const others = [
     NEW_SEARCH,
     { ...NEW_SEARCH, q: ' ' },

@@ -181,6 +181,10 @@ export function addressOf(search: Search): string {
   return query === '' ? '/' : `/?${query}`
 }
 
+/** What a search asks, in whatever order it shows the answer: its address without the order. */
+export const questionOf = (search: Search): string =>
+  addressOf({ ...search, sort: null, order: NEW_SEARCH.order })
+
 /** The parameter of the address, and of counts, by which each text is shown once. */
 export const ONCE = 'texts'
 

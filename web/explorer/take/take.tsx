@@ -17,7 +17,7 @@ import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import { useCounts } from '../insights/counts.tsx'
 import { inWords } from '../search/in-words.ts'
-import { addressOf, readStored, type Search, type Way, writeSearch } from '../search/search.ts'
+import { questionOf, readStored, type Search, type Way, writeSearch } from '../search/search.ts'
 import { CitePanel } from './cite.tsx'
 import { CODE_LANGUAGES, type CodeLanguage, codeOf } from './code.ts'
 import { Compare } from './compare.tsx'
@@ -223,16 +223,16 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
   const [isLooked, setLooked] = useState(false)
   const { failure, told } = useAsking()
   const usual = [...inWords(search, speech)].slice(0, LONGEST_TITLE).join('')
-  const address = addressOf(search)
+  const question = questionOf(search)
   const look = useCallback(
     async (signal?: AbortSignal) => {
       const path = '/explore/searches'
       const answer = await told(ask(path, isListOf<KeptSearch>, { key: secret, signal }))
-      const same = answer?.data.find(one => addressOf(readStored(one.search)) === address)
+      const same = answer?.data.find(one => questionOf(readStored(one.search)) === question)
       if (same !== undefined) setKept(same)
       setLooked(true)
     },
-    [secret, told, address],
+    [secret, told, question],
   )
   useWork(look)
   const keep = async () => {
@@ -300,7 +300,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
       {tells && isLooked && (
         <>
           <Telling
-            key={address}
+            key={question}
             name={kept?.name ?? usual}
             alert={kept?.alert ?? null}
             feed={kept?.feed ?? null}
