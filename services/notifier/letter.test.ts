@@ -47,7 +47,7 @@ const write = (...sections: Section[]): Letter =>
 t.test('both forms have for each article outlet, local time, snippet and link', t => {
   const { subject, text, html } = write(section('Bruggen', ['Brug dicht'], { found: 5 }))
   t.equal(subject, 'Bruggen: 5 articles (1 text)')
-  t.match(text, 'Bruggen\n5 articles (1 text), times of Europe/Brussels\n\nBrug dicht\n')
+  t.match(text, 'Bruggen\n5 articles (1 text) · time zone: Europe/Brussels\n\nBrug dicht\n')
   t.match(
     text,
     /\nDe Krant & Co · 29 November 2026.{1,4}00:05\nDe brug <b>blijft<\/b> dicht\.\nhttps:\/\/krant\.example\/a\?b=1&c="2"\n/,
@@ -126,7 +126,11 @@ t.test('a digest counts what it does not tell, and an alert at once says that mo
 t.test('a mail speaks the language of its alert', t => {
   const said = LANGUAGES.map((language: Language) => {
     const { alert, ...rest } = section('Bruggen', ['Brug dicht'])
-    const { html } = write({ ...rest, alert: { ...alert, language } })
+    const { html, text, subject } = write({ ...rest, alert: { ...alert, language } })
+    const colons = [...(text + subject).matchAll(/(.):\s/g)].map(([, before = '']) =>
+      /\s/.test(before),
+    )
+    t.same(new Set(colons), new Set([language === 'fr']), 'a blank before the colon')
     t.match(html, `<html lang="${language}">`)
     const { words, say } = alertSpeech(language)
     t.match(html, words.why)
@@ -135,11 +139,12 @@ t.test('a mail speaks the language of its alert', t => {
       refuse: 'https://x.example/no',
     })
     t.match(asked.text, words.howTo)
-    const asking = words.doYouWant.replace(/\s/g, ' ')
-    t.match(asked, { subject: `Bruggen …: ${asking}`, text: say(words.asks, 'News') })
+    const asking = (name: string) =>
+      `${say(words.leads, name)} ${words.doYouWant}`.replace(/\s/g, ' ')
+    t.match(asked, { subject: asking('Bruggen …'), text: say(words.asks, 'News') })
     t.match(asked.html, say(words.asks, '<bdi>News</bdi>'))
     const three = invitation(['A', 'B', 'C'], language, 'News', { agree: '', refuse: '' })
-    t.match(three.subject, `A ${say(words.andMore, 2)}: ${asking}`)
+    t.match(three.subject, asking(`A ${say(words.andMore, 2)}`))
     t.notMatch(asked.text + asked.html, 'evil')
     return words
   })

@@ -34,18 +34,18 @@ interface Draft {
 export function letter(sections: readonly Section[], service: string, links: LetterLinks): Letter {
   const [first] = sections
   const speech = alertSpeech(first!.alert.language)
-  const { words } = speech
+  const { words, say } = speech
   const isOne = sections.length === 1
   const draft: Draft = { text: [], html: [] }
   if (!isOne) {
-    const title = speech.say(words.several, sections.length)
+    const title = say(words.several, sections.length)
     draft.text.push(title)
     draft.html.push(`<h1>${title}</h1>`)
   }
   for (const section of sections) addSection(draft, section, speech, links, isOne ? 1 : 2)
   const end = isOne ? words.end : words.endAll
   const address = links.ending(sections)
-  draft.text.push(words.why, `${end}:\n${address}`)
+  draft.text.push(words.why, `${say(words.leads, end)}\n${address}`)
   draft.html.push(
     `<footer class="soft"><p>${words.why}</p><p><a href="${escaped(address)}">${end}</a></p></footer>`,
   )
@@ -70,7 +70,7 @@ function addSection(
       ? words.test
       : message.removals !== undefined
         ? `${say(words.removed, message.removals.length)} ${words.forget}`
-        : `${countOf(section, speech)}, ${say(words.times, alert.zone)}`
+        : `${countOf(section, speech)} · ${say(words.times, alert.zone)}`
   text.push(`${isolated(name)}\n${about}`)
   html.push(
     `<section><h${level} class="search">${foreign(name)}</h${level}><p class="soft">${escaped(about)}</p>`,
@@ -95,7 +95,9 @@ function addSection(
     message.more === 0 ? [] : isDigest(alert.when) ? [say(words.more, message.more)] : [words.next]
   const ends: [string, string][] = level === 1 ? [] : [[words.end, ending([section])]]
   const more: [string, string][] = [[words.open, page], [words.settings, settings], ...ends]
-  text.push([...rest, ...more.map(([said, address]) => `${said}:\n${address}`)].join('\n'))
+  text.push(
+    [...rest, ...more.map(([said, address]) => `${say(words.leads, said)}\n${address}`)].join('\n'),
+  )
   const anchors = more.map(([said, address]) => `<a href="${escaped(address)}">${said}</a>`)
   html.push(`<p class="links">${[...rest, anchors.join(' · ')].join(' ')}</p></section>`)
 }
@@ -133,7 +135,7 @@ function subjectOf(section: Section, speech: AlertSpeech): string {
       : type === 'test'
         ? speech.words.test
         : countOf(section, speech)
-  return `${isolated(search.name)}: ${what}`
+  return `${speech.say(speech.words.leads, isolated(search.name))} ${what}`
 }
 
 /** Names as many searches as a subject holds. */
@@ -143,7 +145,7 @@ function subjectOfSeveral(sections: readonly Section[], { words, say }: AlertSpe
   const names = sections.slice(0, NAMED).map(({ message }) => isolated(message.search.name))
   const more = sections.length - names.length
   return [
-    `${say(words.several, sections.length)}: ${names.join(', ')}`,
+    `${say(words.leads, say(words.several, sections.length))} ${names.join(', ')}`,
     ...(more > 0 ? [say(words.andMore, more)] : []),
   ].join(' ')
 }
@@ -167,8 +169,8 @@ export function invitation(
     say(words.asks, isolated(service)),
     names.map(name => `- ${isolated(name)}`).join('\n'),
     words.howTo,
-    `${words.agree}:\n${links.agree}`,
-    `${words.refuseAll}:\n${links.refuse}`,
+    `${say(words.leads, words.agree)}\n${links.agree}`,
+    `${say(words.leads, words.refuseAll)}\n${links.refuse}`,
   ]
   const list = names.map(name => `<li>${foreign(name)}</li>`).join('')
   const html = [
@@ -178,7 +180,12 @@ export function invitation(
   ]
   const [first = ''] = names
   const more = names.length > 1 ? ` ${say(words.andMore, names.length - 1)}` : ''
-  return finished({ text, html }, `${isolated(first)}${more}: ${words.doYouWant}`, speech, service)
+  return finished(
+    { text, html },
+    `${say(words.leads, `${isolated(first)}${more}`)} ${words.doYouWant}`,
+    speech,
+    service,
+  )
 }
 
 const finished = (
