@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap'
 import { openIndex } from '../../search/index.ts'
+import { alertObject } from '../../services/api/desk/alerts.ts'
 import { startTelling } from '../../services/api/desk/telling.ts'
 import { noteDelivered, readWaiting, takeMessages } from '../../services/notifier/message.ts'
-import { putAlert } from '../../shared/desk/alerts/alerts.ts'
+import { listAlerts, putAlert } from '../../shared/desk/alerts/alerts.ts'
 import { askedBy, askUnasked, forgetAsked, nameAsked } from '../../shared/desk/alerts/consent.ts'
 import {
   adoptRefusals,
@@ -254,6 +255,8 @@ t.test('a refusal is of the searches of one key, and outlives alert and key', as
   t.same(await state(second.alert), { on: true, rests: null }, 'what its owner still wants')
   const third = await tell(key, 'q=drie', to.toLowerCase())
   t.match(await state(third.alert), { rests: UNWANTED }, 'the key asks no more')
+  const told = (await listAlerts(pool, key)).map(one => alertObject(one).reason)
+  t.match(told[0], /wants no more of it\. Only the owner can change that, by the link of the mail/)
   const spelled = await tell(key, 'q=vier', 'mailto:re.fuser+x@example.org')
   t.match(await state(spelled.alert), { rests: UNWANTED }, 'nor another spelling of the mailbox')
   const others = await issue()

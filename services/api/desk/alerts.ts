@@ -3,6 +3,7 @@ import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 import { readAddress } from '../../../shared/desk/alerts/address.ts'
 import { type Alert, endAlert, putAlert } from '../../../shared/desk/alerts/alerts.ts'
 import { openClientNames } from '../../../shared/desk/alerts/names.ts'
+import { UNWANTED } from '../../../shared/desk/alerts/refusals.ts'
 import { loadAlertSecrets } from '../../../shared/desk/alerts/secrets.ts'
 import { isWhen } from '../../../shared/desk/alerts/times.ts'
 import { withSets } from '../../../shared/desk/outlet-sets.ts'
@@ -46,11 +47,15 @@ export function alertObject({
     language,
     published_within_days: withinDays,
     state: rests !== null ? 'rests' : confirmedAt === null ? 'asked' : 'on',
-    reason: rests ?? failure,
+    reason: rests === UNWANTED ? `${UNWANTED} ${HOW_WANTED}` : (rests ?? failure),
     created_at: createdAt.toISOString(),
     delivered_at: deliveredAt?.toISOString() ?? null,
   }
 }
+
+/** Setting such an alert again changes nothing. */
+const HOW_WANTED =
+  'Only the owner can change that, by the link of the mail: its page has the button “I may be asked again”.'
 
 const MOST_DAYS = 3_650
 /** `within` null: all articles. */

@@ -76,7 +76,9 @@ export function Telling(props: {
   return (
     <details class="telling" open={isOpen}>
       <summary>
-        {say(words.app.named, { name: words.alert.title, value: state ?? words.alert.nobody })}
+        {isOfWords
+          ? say(words.app.named, { name: words.alert.title, value: state ?? words.alert.nobody })
+          : words.take.subscribe}
         {feed !== null && ` · ${words.alert.feed}`}
         <span class="unseen"> ({name})</span>
       </summary>
