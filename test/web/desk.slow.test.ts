@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import { revokeKey } from '../../shared/plans/keys.ts'
-import { startTestApi } from '../contract/api.ts'
+import { sent, startTestApi } from '../contract/api.ts'
 import { createFleet, startMailSink, until } from '../fleet.ts'
 import { axe, browserPath, launch, opener } from './browser.ts'
 import { sampleNews } from './news.ts'
@@ -73,7 +73,10 @@ if (browserPath === undefined) {
     await picture(page, 'compare')
     const fileOf = (kind: string) =>
       saved(page, () => page.locator('.compare').getByRole('button', { name: kind }).click())
-    t.match((await fileOf('SVG')).toString(), /^<svg [^>]+>.*<polyline .*>gemeente<.*<\/svg>$/)
+    t.match(
+      (await fileOf('SVG')).toString(),
+      /^<svg [^>]+>.*<polyline .*>gemeente<.*> *Number · By (day|week|month) · .*<\/svg>$/,
+    )
     const png = await fileOf('PNG')
     t.equal(png.subarray(1, 4).toString(), 'PNG')
     t.equal(png.readUInt32BE(16), 2_400, 'twice its size')
@@ -160,7 +163,8 @@ if (browserPath === undefined) {
       await page.getByText('From now on this address is told what is new to:').waitFor()
       await page.getByRole('listitem').getByText('Brussels').waitFor()
       await picture(page, 'agreed')
-      await api.index([{ title: 'Een nieuwe brug in Brussel', country: 'BE' }])
+      const publishedAt = new Date('2025-01-05T12:00:00Z')
+      await api.index([{ title: 'Een nieuwe brug in Brussel', country: 'BE', publishedAt }])
       await told(2)
       t.match(mails[1], /^Subject: Brussels: 1 article[\s\S]*Een nieuwe brug in Brussel/m)
       await page.goto(`${api.base}${/\/unsubscribe\/[\w-]+/.exec(mails[1]!)![0]}?language=fr`)
@@ -175,6 +179,13 @@ if (browserPath === undefined) {
       const marked = page.locator('article.card', { has: page.locator('.pill.fresh') })
       await marked.first().waitFor()
       t.equal(await marked.count(), 1, 'its list marks what is new')
+      t.match(
+        await page.locator('article.card').first().innerText(),
+        'Een nieuwe brug in Brussel',
+        'and begins with it, although it is of an old day',
+      )
+      await button(page, 'Keep').click()
+      await page.getByText('The search is kept. Brussels').waitFor()
       await page.reload()
       await marked.first().waitFor()
       await page.goBack()
@@ -189,6 +200,8 @@ if (browserPath === undefined) {
         await page.locator('.telling summary').click()
         await page.locator('.telling select').first().selectOption('week')
         t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, locale)
+        const tick = await page.getByRole('checkbox').boundingBox()
+        t.ok(tick !== null && tick.width < 20, 'the box stands before its words')
         await page.locator('.telling input').first().fill('nobody')
         await page.keyboard.press('Enter')
         const said = await page.locator('.telling .problem').innerText()
@@ -347,6 +360,14 @@ if (browserPath === undefined) {
       await button(page, 'Remove: Renamed').click()
       await names.getByText('Renamed').waitFor({ state: 'detached' })
       t.strictSame(await names.allInnerTexts(), ['Brussels'])
+      const search = 'q=high+water&search=semantic'
+      await api.ask(secret, '/explore/searches', sent('POST', { search, name: 'Close' }))
+      await page.reload()
+      await page.getByText('A search by meaning has no alert').waitFor()
+      t.match(await page.locator('.telling summary').allInnerTexts(), [
+        /nobody yet/,
+        /^Make a feed of this search/,
+      ])
       await page.setViewportSize({ width: 360, height: 740 })
       await picture(page, 'kept-360')
       t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
