@@ -95,7 +95,7 @@ t.test('a tool answers what its request answers, and an agent walks a frozen set
     '/explore/counts?q=brug&by=day&language=nl',
   )
   const { text: hours } = await call('count_news', { q: 'brug', by: 'hour' })
-  t.match(hours, /^Total 23, by hour, without what has none:(\n.+: [1-9]\d*)+$/m)
+  t.match(hours, /^Total 23\. By hour; what has no article is not listed:(\n.+: [1-9]\d*)+$/m)
   t.notMatch(hours, /: 0$/m, 'what has none is not listed')
   await same('list_copies', { q: 'brug', per_page: 2 }, '/explore/copies?q=brug&per_page=2')
   await same('completeness', { by: 'outlet' }, '/explore/coverage?by=outlet')
@@ -118,7 +118,7 @@ t.test('a tool answers what its request answers, and an agent walks a frozen set
     did_you_mean: 'brug OR sluis',
     read_as: /: brug AND of AND sluis; perhaps brug OR sluis was meant$/,
   })
-  t.match(first.text, /^Here of these days: not known$/m)
+  t.match(first.text, /^Here of these days: not known; completeness counts .* when it was found$/m)
   t.match((await call('completeness', {})).text, /^not known$/m)
   await api.index([{ title: 'Een brug van later', publishedAt: new Date('2026-01-01T00:05:00Z') }])
   const ids = first.structured.articles.map(({ id }: { id: string }) => id)

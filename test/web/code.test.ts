@@ -28,6 +28,7 @@ t.test('programs in TypeScript and Python name the package, and have no key', as
   for (const language of ['TypeScript', 'Python'] as const) {
     const code = codeOf(search, api.base, language)
     t.match(code, /env(?:iron\["|\.)PERSCOPE_KEY/, 'it comes from the environment')
+    if (language === 'TypeScript') t.match(code, /^\/\/ Node 22\.18 or later: /m)
     const [, address = ''] = /install (\S+)$/m.exec(code) ?? []
     const { status, headers } = await ask(address, null)
     t.equal(status, 200, address)

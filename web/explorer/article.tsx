@@ -183,7 +183,9 @@ function Relevance({ relevance }: { relevance: number }) {
     <details class="relevance">
       <summary>
         <span class="bar" style={{ width: `${(4.5 * relevance).toFixed(2)}rem` }} />
-        <span class="unseen">{say(words.results.relevance, { percent: percent(relevance) })}</span>
+        <span class="unseen">
+          {say(words.results.relevance, { percent: percent(Math.floor(100 * relevance) / 100) })}
+        </span>
       </summary>
       {relevance.toFixed(4)}
     </details>

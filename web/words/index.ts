@@ -161,17 +161,18 @@ function dateForms(language: Language, locale: string): Record<DateForm, Intl.Da
   // Luxembourgish has its own names of months, so dates are written in figures.
   const long = language === 'lb' ? '2-digit' : 'long'
   const short = language === 'lb' ? '2-digit' : 'short'
+  const date = language === 'lb' ? '2-digit' : 'numeric'
   const clock = { hour: '2-digit', minute: '2-digit' } as const
-  const day = { year: 'numeric', month: long, day: 'numeric' } as const
+  const day = { year: 'numeric', month: long, day: date } as const
   const form = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options)
   return {
     moment: form({ ...day, ...clock, timeZoneName: 'short' }),
     hour: form({ ...day, ...clock }),
-    clock: form({ month: short, day: 'numeric', ...clock }),
+    clock: form({ month: short, day: date, ...clock }),
     day: form(day),
     month: form({ year: 'numeric', month: long }),
-    shortDay: form({ month: short, day: 'numeric' }),
-    shortDate: form({ year: 'numeric', month: short, day: 'numeric' }),
+    shortDay: form({ month: short, day: date }),
+    shortDate: form({ year: 'numeric', month: short, day: date }),
     shortMonth: form({ year: 'numeric', month: short }),
   }
 }

@@ -102,7 +102,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       const read_as = readAs(request)
       const meaning = request.question.search === 'semantic' ? await meaningOf(rawQuery, ask) : null
       const completeness = await daysOf(page.articles, request, rawQuery, ask)
-      const here = `Here of these days: ${completeness.map(dayLine).join('; ') || NOT_KNOWN}`
+      const here = `Here of these days: ${completeness.map(dayLine).join('; ') || NONE_FOUND}`
       const close = meaning === null ? [] : [meaning.note]
       const text = pageText([...headOf(page), DATA_NOTE, read_as, ...close, here], page.articles)
       const found = { ...page, read_as, completeness }
@@ -113,7 +113,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     parameters: COUNTS_PARAMETERS,
     output: COUNTS_SCHEMA,
     answer: asking('counts', (counts: Counts) =>
-      linesText(`Total ${counts.total}, by ${counts.by}, without what has none:`, [
+      linesText(`Total ${counts.total}. By ${counts.by}; what has no article is not listed:`, [
         ...counts.data.filter(({ count }) => count > 0).map(countLine),
         ...(counts.other > 0 ? [`others: ${counts.other}`] : []),
         ...(counts.undated > 0 ? [`without a date: ${counts.undated}`] : []),
@@ -249,7 +249,7 @@ const isSayable = (value: unknown) =>
 
 function readAs({ question, q }: ArticlesRequest): string {
   if (question.search === 'semantic')
-    return 'By meaning, in any language: the 500 closest articles, then the filters.'
+    return 'By meaning, in any language: at most 500 articles, the closest, then the filters.'
   const { match, searchIn } = question
   const place = searchIn === 'title' ? 'in headlines' : 'in headlines and texts'
   const phrases = (list: string[][]) =>
@@ -339,6 +339,9 @@ const countLine = ({ key, count, parts }: Count): string =>
   `${key}: ${count}${parts === undefined ? '' : ` (${parts.data.map(countLine).join(', ')})`}`
 
 const NOT_KNOWN = 'not known'
+
+/** An article of an older day was often found later, and its outlet is counted on that day. */
+const NONE_FOUND = `${NOT_KNOWN}; completeness counts an address on the day when it was found`
 
 /** Where outlets named no address, nobody knows how much they published. */
 const dayLine = ({ day, outlet, named, indexed, share, gap }: Day): string =>

@@ -15,6 +15,8 @@ t.test('a search is said in words: its query, its mode and each filter', async t
     said('published_after=2026-11-01T12:00:00Z&has_author=false'),
     'All articles · from 1 November 2026 · Named author: Without',
   )
+  const { date } = await loadSpeech('lb')
+  t.equal(date(new Date('2026-01-05T12:00'), 'shortDate'), '05.01.2026', 'as 18.11.2026')
   noteOutlet({ name: 'Hollandse pers', domain: 'hollandse pers' })
   t.equal(
     said('outlets=Hollandse+pers,nrc.nl'),

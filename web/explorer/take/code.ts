@@ -51,7 +51,7 @@ const CURL = (address: string) => `curl -s -H "Authorization: Bearer $PERSCOPE_K
 const PACKAGE = `clients/perscope-${manifest.version}`
 
 const TYPESCRIPT = (origin: string, query: string) => `// npm install ${origin}/${PACKAGE}.tgz
-// PERSCOPE_KEY=… node search.mts
+// Node 22.18 or later: PERSCOPE_KEY=… node search.mts
 import { createClient } from 'perscope'
 
 const client = createClient({ url: ${JSON.stringify(origin)}, key: process.env.PERSCOPE_KEY! })

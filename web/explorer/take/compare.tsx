@@ -62,7 +62,7 @@ export function Compare({ search, secret }: { search: Search; secret: string }):
     isShare,
     tick: row => tickText(new Date(row.from), null, of, speech),
     format: isShare ? percent : number,
-    source: `${words.compare.values[isShare ? 'share' : 'count']} · Perscope · ${speech.date(new Date(), 'day')}`,
+    source: `${words.compare.values[isShare ? 'share' : 'count']} · ${words.insights.units[of]} · Perscope · ${speech.date(new Date(), 'day')}`,
   }
   const save = async (kind: 'csv' | 'svg' | 'png') => {
     const svg = svgOf(picture)
