@@ -149,7 +149,7 @@ export function writeSearch(search: Search): URLSearchParams {
   return new URLSearchParams(written.filter(([, value]) => value !== ''))
 }
 
-/** The outlets of a search: exact domains, and names of sets, in small letters as the API has them. */
+/** The outlets of a search as the API has them: domains, and names of sets, in small letters. */
 export const entriesOf = (outlets: string): string[] =>
   outlets
     .toLowerCase()

@@ -17,6 +17,7 @@ import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import { useCounts } from '../insights/counts.tsx'
 import { inWords } from '../search/in-words.ts'
+import { useOutletNames } from '../search/outlet-names.ts'
 import { questionOf, readStored, type Search, type Way, writeSearch } from '../search/search.ts'
 import { CitePanel } from './cite.tsx'
 import { CODE_LANGUAGES, type CodeLanguage, codeOf } from './code.ts'
@@ -222,6 +223,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
   // The form of an alert begins with the alert that the search has.
   const [isLooked, setLooked] = useState(false)
   const { failure, told } = useAsking()
+  useOutletNames()
   const usual = [...inWords(search, speech)].slice(0, LONGEST_TITLE).join('')
   const question = questionOf(search)
   const look = useCallback(
