@@ -20,7 +20,7 @@ t.test('a picture has a line for each search, with its words; a gap breaks it', 
     row(21, point(4), null),
     row(22, point(1, 0.5), point(2)),
   ]
-  const drawn = (isShare: boolean) =>
+  const drawn = (isShare: boolean, width = 1_200) =>
     svgOf({
       rows,
       labels: ['a < b & c', 'x'.repeat(200)],
@@ -28,6 +28,7 @@ t.test('a picture has a line for each search, with its words; a gap breaks it', 
       tick: ({ key }) => key,
       format: value => (isShare ? `${value * 100} %` : String(value)),
       source: 'Perscope',
+      width,
     })
   const svg = drawn(false)
   const points = [...svg.matchAll(/<polyline [^>]*points="([^"]+)"/g)].map(
@@ -39,5 +40,6 @@ t.test('a picture has a line for each search, with its words; a gap breaks it', 
   t.equal(svg.match(/fill="#ffffff" stroke/g)?.length, 1, 'half of the articles are missing there')
   t.match(svg, '>10<', 'a round step above the most')
   t.match(drawn(true), '>100 %<')
+  t.match(drawn(false, 330), `>${'x'.repeat(18)}…<`, 'on a phone')
   t.notMatch(svg, /NaN|undefined/)
 })

@@ -48,13 +48,15 @@ const TOP = 30
 const LINE = 30
 /** The room of a name of a bucket below the axis, and of a letter. */
 const TICK = 150
-const LETTER = 10.9
+const LETTER = 9.5
 
 /** The comparison as an SVG file, with its legend, so that it can stand in a report. */
 export function svgOf(picture: Picture): string {
   const { rows, labels, isShare, tick, format, source, width = WIDTH, colours = PRINTED } = picture
-  const textAt = (left: number, top: number, text: string, anchor: string) =>
-    `<text x="${left}" y="${top}" text-anchor="${anchor}">${shortened(text, width / LETTER)}</text>`
+  const textAt = (left: number, top: number, text: string, anchor: string) => {
+    const most = anchor === 'start' ? (width - left) / LETTER : Infinity
+    return `<text x="${left}" y="${top}" text-anchor="${anchor}">${shortened(text, most)}</text>`
+  }
   const height = 0.35 * width
   const bottom = TOP + height
   const figureOf = (row: Row, at: number) =>
