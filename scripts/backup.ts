@@ -5,8 +5,10 @@ import { dirname, resolve } from 'node:path'
 import { counted } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { listRemovals } from '../shared/removals/list.ts'
+import { FIRST } from '../status/causes.ts'
 import { serverVersion } from './backup/database.ts'
 import { describeBackup, dump, toolsFor } from './backup/dump.ts'
+import { notTakenOut } from './backup/removals.ts'
 
 import { confirm } from './terminal/terminal.ts'
 
@@ -57,7 +59,7 @@ await runCommand(
  * out later, so a list in another folder, which nobody goes on with, would be of no use. The
  * account of backups may not write into the folder of the archived log.
  *
- * @returns false: the list beside the file is not complete
+ * @returns false: the list beside the file is not complete, or names what this database has
  */
 async function listBeside(
   { config, openPool, say }: CommandContext,
@@ -73,7 +75,9 @@ async function listBeside(
   let isListed = true
   for (const folder of folders)
     if (!(await listRemovals(pool, [folder], say)) && resolve(folder) === own) isListed = false
-  return isListed
+  const relapsed = await notTakenOut(pool, [own]).catch(() => null)
+  if (relapsed !== null) say(`${relapsed}: ${FIRST.relapsed}.`)
+  return isListed && relapsed === null
 }
 
 /**

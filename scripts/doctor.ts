@@ -6,7 +6,9 @@ import { type CommandContext, runCommand } from '../shared/process/command.ts'
 import { usesRedis } from '../shared/queues/redis.ts'
 import { unsetOf } from '../status/cause-watch.ts'
 import { causesOf, FIRST } from '../status/causes.ts'
-import { readSurroundings } from '../status/surroundings.ts'
+import { ageOfBackup, BACKUP_OLD, readSurroundings } from '../status/surroundings.ts'
+import { span } from '../status/words.ts'
+import { notTakenOut } from './backup/removals.ts'
 import { causesNow, NOTHING } from './terminal/causes.ts'
 import { columns } from './terminal/terminal.ts'
 import { lastVerification } from './verify/record.ts'
@@ -16,7 +18,7 @@ const CHECKS: Record<string, string> = {
   database: 'Postgres answers and can be written',
   migrations: 'the database has the schema of this checkout',
   disk: 'DATA_DIR and Postgres have room',
-  index: 'every article is in one segment of the index',
+  index: 'the segments of the index fit together',
   verified: 'nothing differed when the index was last verified',
   memory: 'the machine has memory left',
   clock: "this machine's clock agrees with the database's",
@@ -37,6 +39,7 @@ const CHECKS: Record<string, string> = {
   outlets: 'outlets give their pages',
   ends: 'nothing ends processes',
   quarantine: 'nothing failed on our side',
+  backup: 'the newest backup is not old',
   certificates: 'no certificate ends soon',
   machines: 'standbys, nodes and archives are well',
 }
@@ -63,7 +66,7 @@ await runCommand(
   },
   async context => {
     const { options, print } = context
-    const causes = await causesOfAll(context)
+    const causes = [...(await causesOfAll(context)), ...(await causesOfBackups(context))]
     const verified = await rowOfVerification(context)
     const unknown = unknownIn(causes, context.config)
     const rows = Object.entries(CHECKS).flatMap(([check, fine]): Row[] => {
@@ -103,6 +106,7 @@ function unknownIn(causes: readonly Cause[], config: Config): (check: string) =>
   return check =>
     (check === 'model' && noModel) ||
     (check === 'mail' && noMail) ||
+    (check === 'backup' && config.BACKUP_FOLDERS.length === 0) ||
     (away && !alone.includes(check))
 }
 
@@ -123,6 +127,28 @@ async function rowOfVerification({ config, openPool }: CommandContext): Promise<
 async function causesOfAll({ config, openPool }: CommandContext): Promise<Cause[]> {
   if (config.DATABASE_URL === '') return causesWithoutDatabase(config)
   return causesNow(config, openPool({ max: 4, mayBeStandby: true, statementTimeout: 10_000 }), true)
+}
+
+/**
+ * What is wrong with backups and the lists beside them. They lie on one machine of a fleet, and its
+ * operator may read them, so the pages of status do not look there.
+ */
+async function causesOfBackups({ config, openPool }: CommandContext): Promise<Cause[]> {
+  const folders = config.BACKUP_FOLDERS
+  if (folders.length === 0) return []
+  const age = await ageOfBackup(folders)
+  const text =
+    age === Infinity
+      ? 'There is no backup in BACKUP_FOLDERS'
+      : `The newest backup in BACKUP_FOLDERS is ${span(age ?? 0)} old`
+  const old: Cause = { check: 'backup', level: 'warn', text: `${text}: ${FIRST.backup}.` }
+  const causes = age === null || age <= BACKUP_OLD ? [] : [old]
+  if (config.DATABASE_URL === '') return causes
+  const pool = openPool({ max: 1, mayBeStandby: true, statementTimeout: 10_000 })
+  const relapsed = await notTakenOut(pool, folders).catch(() => null)
+  return relapsed === null
+    ? causes
+    : [...causes, { check: 'removals', level: 'bad', text: `${relapsed}: ${FIRST.relapsed}.` }]
 }
 
 async function causesWithoutDatabase(config: Config): Promise<Cause[]> {

@@ -13,7 +13,7 @@ import { observeFleet, observeMachines } from './fleet-metrics.ts'
 import { countQuarantine, readAlerts, readFlow, readRunning } from './flow.ts'
 import { budgetsUsed, outletHealth } from './health.ts'
 import { readMachines } from './machines.ts'
-import { observeDisk, readSurroundings } from './surroundings.ts'
+import { observeBackup, observeDisk, readSurroundings } from './surroundings.ts'
 
 /**
  * A lock that another holds is not the fault of a page or a feed that waits for it. So the wait
@@ -57,6 +57,7 @@ export function openWorker(
   observeFleet(pool, queues)
   observeMachines(pool, config)
   observeDisk(config.DATA_DIR)
+  observeBackup(config.BACKUP_FOLDERS)
   return {
     pool,
     queues,

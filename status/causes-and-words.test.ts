@@ -364,6 +364,7 @@ t.test('the annotation of an alert says the first thing to do in the same words'
     PerscopeFeedGaps: 'gaps',
     PerscopeOutletOverBudget: 'budget',
     PerscopeOutletOriginsFell: 'sources',
+    PerscopeBackupOld: 'backup',
     PerscopeDiskFull: 'disk',
     PerscopeDiskSoonFull: 'disk',
     PerscopeStandbyBehind: 'lagging',

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { statSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
+import { readdir, stat, statfs } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { totalmem } from 'node:os'
+import { join } from 'node:path'
 import { connect, TLSSocket } from 'node:tls'
 import { glanceAtArchive } from '../search/archive/state.ts'
 import { glanceAtIndex } from '../search/verify.ts'
@@ -112,6 +113,45 @@ async function readDisk(folder: string): Promise<Surroundings['disk']> {
 export function observeDisk(folder: string): void {
   const disk = shared(() => readDisk(folder))
   figure('disk_free_bytes', 'Free space on the disk of DATA_DIR.', disk, one => one?.free ?? null)
+}
+
+/** A nightly backup that failed once is made up for within this many seconds. */
+export const BACKUP_OLD: number = 2 * 86_400
+
+/**
+ * How many seconds ago the newest backup was made: a file that ends with `.backup`, or a base backup
+ * in the folder `base`.
+ *
+ * @returns infinity: there is none; null: no folder can be read, as on the other machines of a fleet
+ */
+export async function ageOfBackup(folders: readonly string[]): Promise<number | null> {
+  const times: number[] = []
+  let isRead = false
+  for (const folder of folders) {
+    const names = await readdir(folder).catch(() => null)
+    if (names === null) continue
+    isRead = true
+    const bases = await readdir(join(folder, 'base')).catch(() => [])
+    const files = [
+      ...names.filter(name => name.endsWith('.backup')),
+      ...bases.filter(name => name.endsWith('Z')).map(name => join('base', name)),
+    ]
+    for (const file of files) {
+      const found = await stat(join(folder, file)).catch(() => null)
+      if (found !== null) times.push(found.mtimeMs)
+    }
+  }
+  return isRead ? Math.max(0, Date.now() - Math.max(...times)) / 1_000 : null
+}
+
+/** Shows the age of the newest backup as a metric, where this machine has the backups. */
+export function observeBackup(folders: readonly string[]): void {
+  figure(
+    'backup_age_seconds',
+    'Time since the newest backup in BACKUP_FOLDERS was made.',
+    shared(() => ageOfBackup(folders), 60_000),
+    age => age,
+  )
 }
 
 /**

@@ -49,6 +49,29 @@ export async function readRemovals(folders: readonly string[]): Promise<Removals
   return removals
 }
 
+/**
+ * What lists name and this database has not taken out: somebody went back with a version that knows
+ * no lists, or without `recovered`.
+ *
+ * @returns a sentence without its first step; null: all was taken out, or was released later
+ */
+export async function notTakenOut(pool: Pool, folders: readonly string[]): Promise<string | null> {
+  const { listed } = await readRemovals(folders)
+  const installation = await readValue<string>(pool, 'select id from installation')
+  const due = [...listed.values()].filter(
+    one => one.installation === installation && one.released_at === null,
+  )
+  const ids = await readColumn<string>(pool, LACKING, [due.map(({ id }) => id)])
+  if (ids.length === 0) return null
+  const named = ids.length > NAMED ? `${ids.slice(0, NAMED).join(', ')} …` : ids.join(', ')
+  return `${counted(ids.length, 'article')} of the list of removals (${LIST_NAME}) ${ids.length === 1 ? 'is' : 'are'} not taken out here: ${named}`
+}
+
+const NAMED = 10
+// $1 ids. Index: tombstones_id_key.
+const LACKING = `
+  select id from unnest($1::text[]) listed (id) where not exists (select from tombstones t where t.id = listed.id)`
+
 /** Adds what the replaced database knows, as one more list. */
 export async function addKept(pool: Pool, removals: Removals): Promise<void> {
   const table = `${UNFINISHED}.removals`

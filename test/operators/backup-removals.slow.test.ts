@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { startTestApi } from '../contract/api.ts'
@@ -70,6 +70,31 @@ t.test('a restore of before takes them out again, and bars their addresses', asy
   t.strictSame(await target.query('select title from article_texts'), [{ title: 'Kanaal stays' }])
   t.match(await importInto(there, 'leaves', 'later'), { removed: 2 })
   t.match(await there('verify'), { code: 0 })
+})
+
+t.test('what came back without the list is named by doctor and backup', async t => {
+  const at = join(folder, 'apart.backup')
+  const lines = async (name: string, ...words: string[]) => {
+    const { code, out, err } = await there(name, ...words)
+    return { code, text: out + err }
+  }
+  const [one] = await target.query('select id from tombstones where number = 1')
+  const id = String(one?.id)
+  const relapsed = new RegExp(
+    `1 article of the list of removals .* is not taken out here: ${id}: end all services, then run "npm run recovered"`,
+  )
+  t.notMatch((await lines('doctor')).text, 'not taken out here')
+  await target.query(
+    'delete from tombstone_addresses where seq in (select seq from tombstones where number = 1)',
+  )
+  await target.query('delete from tombstones where number = 1')
+  t.match(await lines('doctor'), { code: 1, text: relapsed })
+  t.match(await lines('backup', at), { code: 1, text: relapsed })
+  t.match(await lines('doctor'), { text: /^ok +backup /m })
+  for (const one of [file, at]) await utimes(one, 0, 0)
+  t.match(await lines('doctor'), {
+    text: /^warn +backup +The newest backup .* old: run "npm run backup"/m,
+  })
 })
 
 t.test('so does a recovery, also where the key of the database is another', async t => {
