@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { createPool, FIRST_SCHEMA, readColumn } from './pool.ts'
+import { createPool, FIRST_SCHEMA, readColumn, SCHEMA } from './pool.ts'
 
 export const FOLDER: URL = new URL('../../infra/migrations/', import.meta.url)
 
@@ -25,13 +25,18 @@ export async function missingFiles(known: readonly number[]): Promise<string[]> 
  * Checks the schema once, before a service starts. Accepts a server that does not answer or has no
  * schema yet, because the service itself waits for it.
  *
+ * @returns a sentence when the database is newer than this checkout, as in a rolling upgrade; else null
  * @throws when the database lacks a migration of this checkout
  */
-export async function refuseLacking(url: string): Promise<void> {
+export async function refuseLacking(url: string): Promise<string | null> {
   const pool = createPool(url, 'start', () => {}, { max: 1 })
   const known = await readColumn<number>(pool, 'select number from migrations').catch(() => [])
   await pool.end()
   const lacks = known.length === 0 ? [] : await missingFiles(known)
   if (lacks.length > 0)
     throw new Error(`The database lacks ${lacks.join(', ')}; run \`npm run migrate\`.`)
+  const newest = Math.max(0, ...known)
+  return newest > SCHEMA
+    ? `the database is at migration ${newest}, newer than this checkout's ${SCHEMA}: end the upgrade, or go back with a backup (docs/operations.md, "The way back")`
+    : null
 }

@@ -84,7 +84,8 @@ export async function runService(name: string, load: LoadService): Promise<void>
     keepCompiled()
     if (number === null) {
       await refuseUnusable(config.DATABASE_URL)
-      await refuseLacking(config.DATABASE_URL)
+      const newer = await refuseLacking(config.DATABASE_URL)
+      if (newer !== null) log.warn(newer)
     }
     const start = await load(config)
     // This blocks the event loop, so it comes before the first request. At the end of the process

@@ -6,7 +6,7 @@ import { renewKeys, renewTexts } from '../../scripts/reindex/renew.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import { glanceAtIndex } from '../../search/verify.ts'
 import { glanceAtRules } from '../../shared/articles/rules.ts'
-import { migrationFiles } from '../../shared/postgres/migrations.ts'
+import { migrationFiles, refuseLacking } from '../../shared/postgres/migrations.ts'
 import { createPool, FIRST_SCHEMA, type Pool, SCHEMA } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, PATIENT, type TestDatabase } from '../database.ts'
 import { until } from '../fleet.ts'
@@ -153,6 +153,13 @@ t.test(
     const forgotten = await runScript('services/api/main.ts', [], { DATABASE_URL: database.url })
     t.equal(forgotten.code, 1)
     t.match(forgotten.err, /^api: The database lacks 00\d\d_.*; run `npm run migrate`\.$/m)
+    await database.query(
+      "insert into migrations (number, name) select n, 'x' from generate_series(29, 9998) n",
+    )
+    t.match(
+      await refuseLacking(database.url),
+      /^the database is at migration 9999, newer than this/,
+    )
     await t.rejects(migrate(database.url), {
       message: /is at migration 9999, newer than this checkout/,
     })
