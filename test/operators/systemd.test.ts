@@ -41,6 +41,12 @@ const NEEDED = {
   'perscope-notifier@.service': [...ALL, 'SMTP_URL'],
   'archive-perscope.service': ['DATABASE_URL', 'OPENSEARCH_PASSWORD'],
   'backup-perscope.service': ['DATABASE_URL'],
+  'verify-perscope.service': [
+    'DATABASE_URL',
+    'QDRANT_API_KEY',
+    'EMBEDDINGS_API_KEY',
+    'OPENSEARCH_PASSWORD',
+  ],
 }
 
 /** Why systemd does not judge the units here; false: it does. */
@@ -155,6 +161,16 @@ t.test(
     }
   },
 )
+
+t.test('each timer of the nights is copied and started on one machine and on three', async t => {
+  for (const timer of ['backup-perscope', 'verify-perscope']) {
+    const one = readFileSync(at('docs/one-machine.md'), 'utf8')
+    t.match(one, new RegExp(`cp -r [^]*?${timer}\\.\\* [^]*?/etc/systemd/system/`))
+    for (const page of [one, readFileSync(at('docs/several-machines.md'), 'utf8')])
+      t.match(page, new RegExp(`systemctl enable --now [^]*?${timer}\\.timer`))
+    t.match(readFileSync(at('infra/ha/README.md'), 'utf8'), `systemd/${timer}.*`)
+  }
+})
 
 t.test('the units of one machine need only the secrets that its page makes', async t => {
   const page = readFileSync(at('docs/one-machine.md'), 'utf8')
