@@ -76,7 +76,10 @@ function statusTable(status: Status, metrics: Record<string, string>, causes: Ca
     ],
     ...status.back.map(one => [`past of ${one.domain}`, backFillInWords(one)]),
     ['taken out', `still to be cleared ${number(removals.waiting)}`],
-    ['index', `segments ${number(index.segments)}, articles without one ${number(index.backlog)}`],
+    [
+      'index',
+      `segments ${number(index.segments)}, newer articles in memory ${number(index.backlog)}`,
+    ],
     ['outlets', inWords({ healthy, silent, blocked, failing })],
     ['gaps', gapsInWords(status.gaps)],
     ...machineRows(status.machines),

@@ -156,6 +156,10 @@ async function tryOut(
       named.add(url)
   }
   await trial.close()
+  if (named.size === 0)
+    return say(
+      'It has no sitemap: neither its robots.txt nor the catalogue names one. Nothing was changed.',
+    )
   const wanted = [...named].filter(url => mayBeIn(periodIn(url), range))
   for (const url of wanted) print(url)
   say(

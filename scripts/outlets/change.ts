@@ -37,6 +37,10 @@ export async function sync(context: CommandContext, pool: Pool, file: string): P
   if (removed.length > 0 && !dryRun) await consent(context, file, removed)
   // Only the outlets that were shown are removed, even if the catalogue has changed meanwhile.
   report(context, await syncOutlets(pool, outlets, { dryRun, remove: removed }), dryRun)
+  if (outlets.length === 0 && removed.length > 0)
+    context.say(
+      `${file} names no outlet, so nothing ${dryRun ? 'would be' : 'is'} crawled any more; articles stay. To undo it, sync the former catalogue again.`,
+    )
 }
 
 /** Adds the outlets of a file, or the one that the options describe; all others stay. */

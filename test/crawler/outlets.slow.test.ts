@@ -92,6 +92,14 @@ t.test(
     t.strictSame(await active(), ['a.example', 'b.example'])
     t.match(await onTerminal('y', 'sync', file), /no longer crawled: b\.example/)
     t.strictSame(await active(), ['a.example'])
+    await write()
+    const emptied = await outlets('sync', file)
+    t.match(emptied, {
+      code: 0,
+      err: /names no outlet, so nothing is crawled any more; .* To undo/,
+    })
+    await write(A)
+    await outlets('sync', file)
   },
 )
 
