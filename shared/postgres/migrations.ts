@@ -25,12 +25,20 @@ export async function missingFiles(known: readonly number[]): Promise<string[]> 
  * Checks the schema once, before a service starts. Accepts a server that does not answer or has no
  * schema yet, because the service itself waits for it.
  *
- * @returns a sentence when the database is newer than this checkout, as in a rolling upgrade; else null
+ * @param away called when the server does not answer or refuses us
+ * @returns a sentence when the database is newer than this checkout, as in a rolling upgrade
  * @throws when the database lacks a migration of this checkout
  */
-export async function refuseLacking(url: string): Promise<string | null> {
+export async function refuseLacking(
+  url: string,
+  away: (error: Error) => void = () => {},
+): Promise<string | null> {
   const pool = createPool(url, 'start', () => {}, { max: 1 })
-  const known = await readColumn<number>(pool, 'select number from migrations').catch(() => [])
+  const known = await readColumn<number>(pool, 'select number from migrations').catch(error => {
+    // 42P01: the server has no such table.
+    if (error.code !== '42P01') away(error)
+    return []
+  })
   await pool.end()
   const lacks = known.length === 0 ? [] : await missingFiles(known)
   if (lacks.length > 0)

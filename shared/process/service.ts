@@ -10,7 +10,7 @@ import { refuseUnusable } from '../postgres/pool.ts'
 import { sentenceOf } from './command.ts'
 import { noteEnd } from './ends.ts'
 import { watchEventLoop } from './event-loop.ts'
-import { type HealthServer, type Missing, startHealthServer } from './health.ts'
+import { type HealthServer, type Missing, reasonOf, startHealthServer } from './health.ts'
 import { keepCompiled, makeCompiledFolder, processNumber } from './node.ts'
 import { ACCOUNTS, dropPrivileges, firstOpenPort } from './privileges.ts'
 import { onStopSignal, whenParentIsGone } from './signals.ts'
@@ -84,7 +84,11 @@ export async function runService(name: string, load: LoadService): Promise<void>
     keepCompiled()
     if (number === null) {
       await refuseUnusable(config.DATABASE_URL)
-      const newer = await refuseLacking(config.DATABASE_URL)
+      const newer = await refuseLacking(config.DATABASE_URL, error =>
+        log.warn(
+          `Postgres ${reasonOf(error)}, and nothing goes on without it: start Postgres, or mend DATABASE_URL; this process waits`,
+        ),
+      )
       if (newer !== null) log.warn(newer)
     }
     const start = await load(config)

@@ -153,6 +153,12 @@ t.test(
     const forgotten = await runScript('services/api/main.ts', [], { DATABASE_URL: database.url })
     t.equal(forgotten.code, 1)
     t.match(forgotten.err, /^api: The database lacks 00\d\d_.*; run `npm run migrate`\.$/m)
+    let refusal = ''
+    const away = ({ message }: Error) => {
+      refusal = message
+    }
+    await refuseLacking('postgres://nobody@127.0.0.1:1/absent', away)
+    t.match(refusal, 'ECONNREFUSED', 'a server that is away is told, and waited for')
     await database.query(
       "insert into migrations (number, name) select n, 'x' from generate_series(29, 9998) n",
     )
