@@ -170,6 +170,8 @@ export async function tryPast(
     POLL_INTERVAL_MIN: '1m',
     POLL_INTERVAL_MAX: '1h',
     EMBED_DELAY: '1h',
+    // A second look is in the budget of the day.
+    RIGHTS_LOOKS: '0',
   })
   await fleet.sync({ outlets: [outletOf('127.0.0.73', [`${site.origin}/feed.xml`])] })
   const crawlers = [await fleet.start('crawler'), await fleet.start('crawler')]
