@@ -75,7 +75,7 @@ if (browserPath === undefined) {
       saved(page, () => page.locator('.compare').getByRole('button', { name: kind }).click())
     t.match(
       (await fileOf('SVG')).toString(),
-      /^<svg [^>]+>.*<polyline .*>gemeente<.*> *Number · By (day|week|month) · .*<\/svg>$/,
+      /^<svg [^>]+>.*<polyline .*>gemeente<.*>Share of all articles · By day · .*<\/svg>$/,
     )
     const png = await fileOf('PNG')
     t.equal(png.subarray(1, 4).toString(), 'PNG')
