@@ -232,7 +232,7 @@ export function operatorsMeant(q: string): string | null {
   const meant = q.replace(MEANT, (written, and?: string, or?: string) =>
     and === undefined ? (or === undefined ? written : 'OR') : 'AND',
   )
-  return meant !== q && parseExpression(q).ok && parseExpression(meant).ok ? meant : null
+  return meant !== q && parseExpression(meant).ok ? meant : null
 }
 
 const KINDS = {
