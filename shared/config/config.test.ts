@@ -32,6 +32,17 @@ t.test('a wrong value is refused with its name and the values that are allowed',
     message: 'RIGHTS_TDM is "no"; write refuse, index-only, ignore.',
   })
   t.throws(() => readConfig({ DATABASE_URL: 'localhost' }), { message: /DATABASE_URL/ })
+  for (const [name, wrong, right] of [
+    ['LOG_LEVEL', 'loud', 'silent'],
+    ['CORS_ORIGINS', 'nonsense', 'https://app.example,null,*'],
+    ['CORS_ORIGINS', 'https://app.example/page', 'http://app.example:8080'],
+    ['ALERT_HOSTS', 'a b', 'hooks.example,127.0.0.1:8443'],
+    ['QDRANT_COLLECTION', 'a b/c', 'articles-2_b'],
+    ['OPENSEARCH_INDEX', 'a,b', 'perscope.2'],
+  ] as const) {
+    t.throws(() => readConfig({ [name]: wrong }), { message: new RegExp(`^${name} .*; write `) })
+    t.ok(readConfig({ [name]: right }), `${name}=${right}`)
+  }
 })
 
 t.test('each address has a scheme that its server speaks', async t => {

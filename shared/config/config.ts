@@ -130,10 +130,15 @@ function readSetting(name: string, setting: Setting, text: string): string | num
     case 'urls':
       return checkAddresses(name, setting, text, itemsOf(text))
     case 'list':
-      return itemsOf(text)
+      return itemsOf(text).map(item => formed(name, setting, item))
     default:
-      return oneOf(name, setting.values ?? [text], text)
+      return oneOf(name, setting.values ?? [text], formed(name, setting, text))
   }
+}
+
+function formed(name: string, { form }: Setting, text: string): string {
+  if (form === undefined || form.pattern.test(text)) return text
+  throw new ConfigError(`${name} holds "${text}"; write it as ${form.example}.`)
 }
 
 function oneOf(name: string, values: readonly string[], text: string): string {

@@ -5,6 +5,8 @@
 
 const POSTGRES = ['postgres', 'postgresql']
 const HTTP = ['http', 'https']
+/** The beginning of a name that a server gives to what it stores. */
+const NAME = { pattern: /^[\w.-]+$/, example: 'news_1' }
 
 // Functions for lines of the table. Their arguments are the default ('' for none), then the
 // meaning.
@@ -55,10 +57,13 @@ export const SETTINGS = {
   REDIS_PASSWORD: secret('Password of the Redis that the Sentinels name.'),
   QDRANT_URL: url(HTTP, 'Qdrant, the vector store. Empty: semantic search answers 503.'),
   QDRANT_API_KEY: secret('Key of the vector store; that of the embedded one is found in DATA_DIR.'),
-  QDRANT_COLLECTION: text(
-    'articles',
-    'Beginning of the names of its collections; another for each system on one Qdrant.',
-  ),
+  QDRANT_COLLECTION: {
+    ...text(
+      'articles',
+      'Beginning of the names of its collections; another for each system on one Qdrant.',
+    ),
+    form: NAME,
+  },
   QDRANT_SHARDS: integer(1, [1, 1_000], 'Shards of a new collection.'),
   QDRANT_REPLICAS: integer(
     1,
@@ -80,10 +85,13 @@ export const SETTINGS = {
   ),
   OPENSEARCH_USER: text('', 'User of OpenSearch. Empty: it asks for none.'),
   OPENSEARCH_PASSWORD: secret('Password of that user.'),
-  OPENSEARCH_INDEX: text(
-    'perscope',
-    'Beginning of the names of its indices; another for each system on one OpenSearch.',
-  ),
+  OPENSEARCH_INDEX: {
+    ...text(
+      'perscope',
+      'Beginning of the names of its indices; another for each system on one OpenSearch.',
+    ),
+    form: NAME,
+  },
   OPENSEARCH_SHARDS: integer(1, [1, 100], 'Shards of a new index.'),
   OPENSEARCH_REPLICAS: integer(1, [0, 10], 'Further copies of each shard of a new index.'),
   OPENSEARCH_RECENT: integer(
@@ -126,7 +134,10 @@ export const SETTINGS = {
     default: 'https://perscope.example/ns/feed/1',
     about: 'Address the RSS prefix `pc` is bound to.',
   },
-  CORS_ORIGINS: list('', 'Origins that browsers may call the API from, comma-separated.'),
+  CORS_ORIGINS: {
+    ...list('', 'Origins that browsers may call the API from, comma-separated.'),
+    form: { pattern: /^(?:\*|null|[a-z][\w+.-]*:\/\/[^/\s]+)$/i, example: 'https://app.example' },
+  },
   API_KEY: secret('Key that `npm run poll` sends. Empty: the one that `npm start` made.'),
   TRUST_PROXY: text(
     '',
@@ -150,10 +161,13 @@ export const SETTINGS = {
     '',
     'E-mail address of whoever is responsible for the crawler, sent as `From` and shown at `/bot` and in `/.well-known/security.txt`. Empty: none.',
   ),
-  ALERT_HOSTS: list(
-    '',
-    'Hosts of your own that alerts may tell, `host` or `host:port`, comma-separated, also private ones and by http.',
-  ),
+  ALERT_HOSTS: {
+    ...list(
+      '',
+      'Hosts of your own that alerts may tell, `host` or `host:port`, comma-separated, also private ones and by http.',
+    ),
+    form: { pattern: /^[^\s/@]+$/, example: 'hooks.example:8443' },
+  },
   SMTP_URL: url(
     ['smtp', 'smtps'],
     'Server that sends the mail of alerts, as `smtps://name:password@mail.example`; the notifier alone needs it. Empty: alerts send no mail.',
@@ -263,7 +277,10 @@ export const SETTINGS = {
     '1m',
     'A process whose event loop stands still for so long ends itself; 0: never.',
   ),
-  LOG_LEVEL: text('info', '`trace`, `debug`, `info`, `warn`, `error` or `silent`.'),
+  LOG_LEVEL: {
+    ...text('info', '`trace`, `debug`, `info`, `warn`, `error` or `silent`.'),
+    values: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+  },
 } as const satisfies Record<string, Setting>
 
 /**
@@ -287,6 +304,8 @@ export interface Setting {
   schemes?: readonly string[]
   /** The only values that a text may have. */
   values?: readonly string[]
+  /** What a text, or each element of a list, looks like. */
+  form?: { pattern: RegExp; example: string }
   about: string
 }
 

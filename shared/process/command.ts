@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
 import { dirname } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type Config, ConfigError, readConfig, settingsWithoutUse } from '../config/config.ts'
@@ -97,7 +98,7 @@ export async function runCommand(
   const stopping = new AbortController()
   onStopSignal(
     () => stopping.abort(),
-    () => process.exit(130),
+    signal => process.exit(128 + constants.signals[signal]),
   )
   // A reader such as `… | head` closes the pipe early, which is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

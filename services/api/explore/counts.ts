@@ -22,7 +22,7 @@ import {
 } from '../articles/find.ts'
 import { type ApiError, invalid } from '../contract/errors.ts'
 import { ceilMs, nextMidnight } from '../contract/instants.ts'
-import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
+import { EXPLORE_PARAMETERS, type Parameter, type Sort } from '../contract/parameters.ts'
 import { createValuesReader, type Problems } from '../contract/query-string.ts'
 import { requestOf } from '../contract/request.ts'
 import {
@@ -201,7 +201,7 @@ export async function answerCounts(
         ? countArticles(searches, planned, breakdown, texts, least)
         : countParts(then, searches, planned, breakdown, texts, least)
     return counts.catch((error: unknown) => {
-      throw refusalOf(error)
+      throw refusalOf(error, request.question.sort)
     })
   }
   const { question } = request
@@ -268,15 +268,16 @@ function readBreakdown(
   return null
 }
 
-function refusalOf(error: unknown): unknown {
-  if (error instanceof TooManyBuckets) return tooMany(error)
+function refusalOf(error: unknown, sort: Sort): unknown {
+  if (error instanceof TooManyBuckets) return tooMany(error, sort)
   if (!(error instanceof CountedElsewhere)) return error
   const sentence = `The archive index holds the oldest of these articles and counts no ${error.what}; write a later published_after.`
   return invalid(error.what === 'texts' ? 'texts' : 'by', sentence)
 }
 
-function tooMany({ unit, fits }: TooManyBuckets): ApiError {
-  const sentence = `There would be more than ${MOST_BUCKETS} buckets with by=${unit}; write by=${fits}, or a shorter time with published_after and published_before.`
+function tooMany({ unit, fits }: TooManyBuckets, sort: Sort): ApiError {
+  const bounds = sort === 'ingested_at' ? 'ingested_after' : 'published_after and published_before'
+  const sentence = `There would be more than ${MOST_BUCKETS} buckets with by=${unit}; write by=${fits}, or a shorter time with ${bounds}.`
   return invalid('by', sentence)
 }
 
