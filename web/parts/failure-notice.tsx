@@ -47,7 +47,7 @@ export function saidOf(failure: Failure, speech: Speech): string {
   const all = Object.values(errors).flat()
   const own = all.length > 0 ? undefined : ofCode(failure, speech)
   const sentences = all.length > 0 ? all : [message]
-  return own ?? speech.heard(sentences) ?? (sentences.join(' ') || speech.words.failure.server)
+  return speech.heard(sentences) ?? own ?? (sentences.join(' ') || speech.words.failure.server)
 }
 
 /**

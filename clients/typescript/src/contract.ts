@@ -397,6 +397,7 @@ export interface AlertTerms {
 }
 
 export interface Alert extends AlertTerms {
+  time_zone: string
   /** `asked`: the owner of the mail address has not agreed yet. */
   state: 'on' | 'asked' | 'rests'
   /** Why the alert rests, or the last failure. */

@@ -38,7 +38,12 @@ export async function answerArticles(
     // The ETag does not cover the cursor. A client that is told that nothing changed keeps its own
     // cursor, which stays valid (decision 8). A cursor of a search by meaning is valid only with
     // its candidate set, so the ETag covers the set.
-    tagged: `articles ${total} ${estimate} ${setOf(next)}\n${digestOf(rows, article => article.pieces.json)}${said.join('')}`,
+    tagged: [
+      `articles ${total} ${estimate} ${setOf(next)}\n`,
+      digestOf(rows, article => article.pieces.json),
+      ...said,
+      meant ?? '',
+    ].join(''),
     untagged: () =>
       next === null
         ? 'null'
