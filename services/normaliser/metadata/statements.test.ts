@@ -112,6 +112,12 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
     [null, null, null, 'news'],
     'the general type says nothing of guides and the like',
   )
+  const whole = ['Food', 'Home & Garden', 'European Community', 'Food safety', 'Square Garden']
+  t.same(
+    whole.map(articleSection => kind('NewsArticle', { articleSection })),
+    [null, null, 'news', 'news', 'news'],
+    'a word of a name is no label',
+  )
   const inFolder = (url: string) =>
     said({ '@type': 'NewsArticle' }, { url: `https://k.example${url}` }).kind
   t.same(['/koopgids/tv/12', '/binnenland/tips-gevraagd-na-brand-in-loods/12'].map(inFolder), [
@@ -147,6 +153,17 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
     ),
     ['news', 'news', 'news'],
   )
+  const rankings = ['Die 20 schönsten Seen', 'Best Bikes of 2025', 'De 5 meest gelezen boeken']
+  t.same(new Set(rankings.map(titled)), new Set([null]))
+  const nouns = [
+    'De 3 gewesten maken een plan',
+    'De 12 toeristen zijn terug',
+    'Die 20 Terroristen vor Gericht',
+    'De 2 laatste verdachten zijn vrij',
+    'Inwoners van Best kiezen in 2026',
+    'Best krijgt een nieuwe brug in 2026',
+  ]
+  t.same(new Set(nouns.map(titled)), new Set(['news']), 'no superlatives')
   t.equal(titled('Rechter laat review van de zaak toe'), 'news')
   const head = meta('article:opinion', 'true')
   t.equal(said({ '@type': 'NewsArticle' }, { head }).kind, 'opinion')

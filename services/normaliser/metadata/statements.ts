@@ -11,7 +11,8 @@ import { named } from './signs.ts'
 /*
  * What the outlet itself says of an article: its section, its kind, and who may read it. Nothing is
  * guessed from the text. A field about which the outlet says nothing, or two things, is null.
- * `labels.json` has the words of outlets, folded: `none` name no section, `start` the start page.
+ * `labels.json` has the words of outlets, folded: `none` name no section, `start` the start page,
+ * `others` are words of labels of guides and the like, and `whole` are such labels as a whole.
  */
 
 export type StatementCandidates = { [K in keyof Stated]: Candidate<NonNullable<Stated[K]>>[] }
@@ -157,8 +158,10 @@ const OTHER_TITLE = new RegExp(
   [
     /\breview(?:$| ?[:|–-])|\bim (?:\p{L}{1,10})?test\b/u,
     /^(?:(?:the|die|les|de) (?:\d{1,3} )?|\d{1,3} )(?:best|besten?|meilleure?s?)\b|^top \d/u,
-    /^(?:the|die|les|de) \d{1,3} (?:\p{L}{1,20}(?:est|sten?)|most|plus|meest) /u,
-    /\bbest\b.{1,60} (?:in|of) 20\d\d\b/u,
+    /^the \d{1,3} (?!forest|protest|arrest|interest)(?:\p{L}{1,20}est|most) /u,
+    /^de \d{1,3} (?!eerste|laatste)(?:\p{L}{1,20}ste|meest) |^les \d{1,3} plus /u,
+    // Best is a town, too, and `of` is Dutch, but hardly before a year.
+    /\bthe best\b.{1,60} in 20\d\d\b|(?:^|\bthe )best\b.{1,60} of 20\d\d\b/u,
     /(?:^|[:–-] ?)\d{1,2} (?:\p{L}{1,12}[ -])?(?:tipps|tips|conseils|astuces)\b/u,
     /\bgifts? (?:guide|ideas?|for)\b|\bbuying guide\b/u,
   ]
@@ -166,6 +169,8 @@ const OTHER_TITLE = new RegExp(
     .join('|'),
   'iu',
 )
+/** A German superlative. Nouns that end so begin with a capital letter. */
+const SUPERLATIVE = /^Die \d{1,3} (?!ersten)\p{Ll}{1,20}sten /u
 /** Longer ones are texts, in words. */
 const LONGEST_LABEL = 4
 /** Hosts that write one type for all that their users publish, and those of one writer. */
@@ -173,11 +178,15 @@ const PLATFORM = /(?:^|\.)(?:medium|substack)\.com$|^(?:blogs?|newsletter)\./
 
 /** Whether labels name guides, recipes, events and the like: the general type then says nothing. */
 function isOther({ titles, host }: PageMetadata, labels: string[]): string | null {
-  const words = labels.map(label => fold(oneLine(label)).split(' '))
-  const isLabelled = words.some(
-    label => label.length <= LONGEST_LABEL && label.some(word => LABELS.others.includes(word)),
+  const isLabelled = labels.some(label => {
+    const folded = fold(oneLine(label))
+    const words = folded.split(' ')
+    const isOf = words.length <= LONGEST_LABEL && words.some(word => LABELS.others.includes(word))
+    return isOf || LABELS.whole.includes(folded)
+  })
+  const isTitled = Object.values(titles).some(
+    title => title !== null && (OTHER_TITLE.test(title) || SUPERLATIVE.test(title)),
   )
-  const isTitled = Object.values(titles).some(title => title !== null && OTHER_TITLE.test(title))
   return isLabelled || isTitled || PLATFORM.test(host) ? 'a label of something else' : null
 }
 
