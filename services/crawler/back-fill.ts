@@ -55,7 +55,7 @@ import { compress, store } from './save-page.ts'
 
 /** A back-fill takes one of this many turns of a host. */
 const SHARE = 5
-/** ms after which another crawler takes a back-fill whose crawler has died. */
+/** ms after which another crawler takes a back-fill whose crawler has died, or is slow. */
 const CLAIM = 15_000
 /** While more pages of an outlet wait for the normaliser, none of its past is fetched. */
 const MOST_STORED = 50
@@ -97,9 +97,9 @@ export function startBackFill(crawl: Crawl): Repeated {
         'the past of outlets is fetched again',
       )
       const work = async (closing: AbortSignal) => {
-        while (!closing.aborted && (await goBack(crawl))) {
-          // Each call takes the back-fill that has been due for the longest time.
-        }
+        // Each call takes the back-fill that has been due for the longest time. With many, one is
+        // always due.
+        while (!closing.aborted && (await goBack(crawl))) outage.over()
       }
       return repeatEvery(restOf(crawl), work, { first: EVERY, outage })
     },
@@ -132,12 +132,15 @@ const TAKE = `
  * @returns whether one was due
  */
 export async function goBack(crawl: Crawl): Promise<boolean> {
-  const { pool, held } = crawl
+  const { pool, held, goingBack } = crawl
   await countBackDays(pool)
   if (crawl.backlogged) return false
-  const backFill = await readRow<BackFill>(pool, TAKE, [CLAIM, MOST_STORED, [...held.pages]])
-  if (backFill !== undefined) await goOn(crawl, backFill)
-  return backFill !== undefined
+  const others = [...held.pages, ...goingBack]
+  const backFill = await readRow<BackFill>(pool, TAKE, [CLAIM, MOST_STORED, others])
+  if (backFill === undefined) return false
+  goingBack.add(backFill.outletNo)
+  await goOn(crawl, backFill).finally(() => goingBack.delete(backFill.outletNo))
+  return true
 }
 
 /**

@@ -28,6 +28,7 @@ export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlPa
     trust,
     backlogged: false,
     held: { pages: new Set(), feeds: new Set() },
+    goingBack: new Set(),
     brimming: new Set(),
     domains: new Set(),
     asked: createUnsavedDays(),
@@ -56,6 +57,8 @@ export interface Crawl extends Asking {
   backlogged: boolean
   /** Outlets that have to wait, as the dispatcher last found them. */
   held: Held
+  /** Outlets of whose past this process fetches an address. */
+  goingBack: Set<number>
   /** Outlets with more waiting pages than the crawler can fetch in some days. */
   brimming: Set<number>
   /** Domains of the catalogue's outlets. */

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { pino } from 'pino'
 import t from 'tap'
 import { beginBackFill } from '../../scripts/outlets/back.ts'
-import { countBackDays, goBack } from '../../services/crawler/back-fill.ts'
+import { countBackDays, goBack, startBackFill } from '../../services/crawler/back-fill.ts'
 import { addressKey } from '../../shared/articles/address.ts'
 import { backFillInWords, readBackDays, readBackFills } from '../../shared/outlets/back-fills.ts'
 import { removeArticles } from '../../shared/removals/remove.ts'
@@ -291,4 +292,50 @@ t.test('a command and a crawler lock in one order', async t => {
   command.release()
   await going
   t.match(await figures(), { state: 'done', fetched: 1 })
+})
+
+t.test('a process has one address of an outlet under way, however slow its host is', async t => {
+  await only(['/feed.xml'])
+  await begin(['/traag'])
+  await read(1)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  site.on('/traag', async () => {
+    await promise
+    return html('traag')
+  })
+  const since = site.to('/traag').length
+  const going = goOn()
+  for (let time = 0; time < 1_000 && site.to('/traag').length === since; time += 1) await pause(5)
+  await pool.query("update back_fills set due_at = 'epoch'")
+  t.equal(await goBack(crawl), false, 'the claim is over')
+  resolve()
+  await going
+  t.match(await figures(), { state: 'done', fetched: 1 })
+})
+
+t.test('the log says that an outage is over, although a back-fill is always due', async t => {
+  await only(['/feed.xml'])
+  await pool.query('truncate back_fills cascade')
+  await pool.query(`
+    with o as (
+      insert into outlets (name, domain, country, languages, time_zone)
+      select n, n || '.example', 'BE', '{nl}', 'UTC' from generate_series(1, 300) n returning outlet_no
+    ), b as (
+      insert into back_fills (outlet_no, from_day, to_day, newest_first)
+      select outlet_no, '2024-01-01', '2024-12-31', false from o
+    )
+    insert into back_addresses (outlet_no, crawl_key, place, due_at) select outlet_no, 'https://x.example/', 0, 'infinity' from o`)
+  const lines: string[] = []
+  const log = pino({}, { write: line => lines.push(line) })
+  const isLogged = async (text: string) => {
+    for (let time = 0; time < 1_000 && !lines.some(line => line.includes(text)); time += 1)
+      await pause(10)
+    return lines.some(line => line.includes(text))
+  }
+  await pool.query('alter table back_fills rename to back_fills_away')
+  const backFill = startBackFill({ ...crawl, log })
+  t.ok(await isLogged('nothing of the past of outlets is fetched'))
+  await pool.query('alter table back_fills_away rename to back_fills')
+  t.ok(await isLogged('the past of outlets is fetched again'))
+  await backFill.close()
 })
