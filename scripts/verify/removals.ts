@@ -11,7 +11,7 @@ import { findFaults, type Looking } from './report.ts'
 
 /** SQL: nothing has changed in the ledger of a back-fill `b` since its days were counted. */
 const IS_COUNTED = `
-  greatest(moved_at, (select max(removed_at) from tombstones), (
+  not exists (select from back_days d where d.outlet_no = b.outlet_no and reasons is null) and greatest(moved_at, (select max(removed_at) from tombstones), (
     select max(case when p.state in ('waiting', 'stored') then 'infinity' else finished_at end)
       from pages p where p.outlet_no = b.outlet_no and named_by & 4 > 0)) < counted_at - interval '10 minutes'`
 

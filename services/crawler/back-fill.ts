@@ -175,7 +175,7 @@ const LOCK = `
 const END = `
   update back_fills set due_at = clock_timestamp() + $2 * interval '1 ms',
          state = case when exists (select from back_addresses where outlet_no = $1 and state = 'waiting') then state else 'done' end
-   where outlet_no = $1 and state = 'running'`
+   where outlet_no = $1 and state = 'running' returning state`
 
 // $1 outlet, $2 ms, $3 why
 const REST = `
@@ -187,7 +187,11 @@ async function goOn(crawl: Crawl, backFill: BackFill): Promise<void> {
   const rest = restOf(crawl)
   const address = await readRow<BackAddress>(pool, NEXT, [outletNo])
   if (address === undefined) {
-    await whileLocked(pool, backFill, client => client.query(END, [outletNo, rest]))
+    await whileLocked(pool, backFill, async client => {
+      const state = await readValue<string>(client, END, [outletNo, rest])
+      // Whoever sees that it is done finds the last sums.
+      if (state === 'done') await countDays(client, outletNo)
+    })
     return
   }
   const { host } = new URL(address.url)
@@ -482,11 +486,13 @@ async function addListed(client: Client, outletNo: number, entries: Entry[]): Pr
 
 /**
  * The back-fill whose days are counted next: each minute until a day after the last address was
- * settled, when pages have become articles; then once a day, because pages still change.
+ * settled, when pages have become articles; then once a day, because pages still change. Days
+ * without reasons are counted at once. Index: back_days_before.
  */
 const TO_COUNT = `
   select outlet_no from back_fills
    where counted_at < greatest(least(now() - interval '1 minute', moved_at + interval '1 day'), now() - interval '1 day')
+      or outlet_no in (select outlet_no from back_days where reasons is null)
    order by counted_at limit 1 for no key update skip locked`
 
 // $1 outlet
@@ -502,9 +508,12 @@ const COUNTED = `
 export async function countBackDays(pool: Pool): Promise<void> {
   await transaction(pool, async client => {
     const outletNo = await readValue<number>(client, TO_COUNT)
-    if (outletNo === null) return
-    await client.query('delete from back_days where outlet_no = $1', [outletNo])
-    await client.query(COUNT_DAYS, [outletNo])
-    await client.query(COUNTED, [outletNo])
+    if (outletNo !== null) await countDays(client, outletNo)
   })
+}
+
+async function countDays(client: Client, outletNo: number): Promise<void> {
+  await client.query('delete from back_days where outlet_no = $1', [outletNo])
+  await client.query(COUNT_DAYS, [outletNo])
+  await client.query(COUNTED, [outletNo])
 }

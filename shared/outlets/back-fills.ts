@@ -64,7 +64,7 @@ const READ = `
                 from back_addresses where outlet_no = b.outlet_no and depth is not null group by 1) g) d
    order by o.domain`
 
-/** All back-fills, by domain. The sums of pages may be a minute old. */
+/** All back-fills, by domain. Before one is `done`, its sums of pages may be a minute old. */
 export const readBackFills = async (db: Queryable): Promise<BackFillFigures[]> =>
   (await db.query<BackFillFigures>(READ)).rows
 

@@ -294,6 +294,24 @@ t.test('a command and a crawler lock in one order', async t => {
   t.match(await figures(), { state: 'done', fetched: 1 })
 })
 
+t.test('a back-fill that is done has its last sums, also those of an earlier version', async t => {
+  await only(['/feed.xml'])
+  site.on('/weg', reply(404))
+  await begin(['/weg'])
+  const uncounted = async () => (await readBackFills(pool))[0]!
+  await countBackDays(pool)
+  for (let time = 0; time < 2_000 && (await uncounted()).state === 'running'; time += 1) {
+    await goBack(crawl)
+    await pause(5)
+  }
+  const sums = { state: 'done', waiting: 0, lost: 1, reasons: { gone: 1 } }
+  t.match(await uncounted(), sums)
+  await pool.query('update back_days set reasons = default')
+  await pool.query('update back_fills set counted_at = now()')
+  await countBackDays(pool)
+  t.match(await uncounted(), sums)
+})
+
 t.test('a process has one address of an outlet under way, however slow its host is', async t => {
   await only(['/feed.xml'])
   await begin(['/traag'])

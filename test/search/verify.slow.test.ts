@@ -132,7 +132,7 @@ const EMBEDDED = 100
       insert into back_addresses (outlet_no, crawl_key, day, place, state)
       select outlet_no, 'oud.example/' || n, d::date, 0, s from o, (values (1, '2019-03-01', 'fetched'), (2, '2019-03-01', 'lost'), (3, null, 'refused')) v (n, d, s)
     )
-    insert into back_days select outlet_no, v.* from o, (values (date '2019-03-01', 2, 1, 0, 1), ('-infinity', 1, 0, 1, 0)) v`)
+    insert into back_days select outlet_no, v.* from o, (values (date '2019-03-01', 2, 1, 0, 1, '{}'::jsonb), ('-infinity', 1, 0, 1, 0, '{}')) v`)
   await vectors.ensure(collection, 4)
   const { rows } = await pool.query<ArticleVector>(
     `select seq, id, country, floor(extract(epoch from coalesce(published_at, ingested_at)) * 1000)::float8 as "coveredAt"
