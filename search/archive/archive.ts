@@ -105,15 +105,19 @@ function archivePart(
   const watermark = filter.watermark < covered ? filter.watermark : covered
   const own = { ...filter, watermark }
   const ahead = inOrder(indices, order, own)
-  let words: Clause[] = node === null ? [] : [clauseOf(node)]
-  const conditionOf = (asked: ArchiveIndex[]): Clause => ({
-    bool: {
-      filter: [...words, ...filterClauses(own, asked)],
-      must_not: among(
-        removed.filter(seq => asked.some(one => one.first <= seq && seq <= one.last)),
-      ),
-    },
-  })
+  let found: number[] | null = null
+  const conditionOf = (asked: ArchiveIndex[]): Clause => {
+    const isAsked = (seq: number) => asked.some(one => one.first <= seq && seq <= one.last)
+    const words = node === null ? [] : [clauseOf(node)]
+    // The numbers of all indices may be megabytes.
+    const matching = found === null ? words : [oneOf(found.filter(isAsked))]
+    return {
+      bool: {
+        filter: [...matching, ...filterClauses(own, asked)],
+        must_not: among(removed.filter(isAsked)),
+      },
+    }
+  }
 
   const matchSome = async (some: Ahead<ArchiveIndex>[], collectors: readonly Collector[]) => {
     const asked = some.map(one => one.segment)
@@ -128,9 +132,9 @@ function archivePart(
   /**
    * Reads all documents that may match, and keeps those that have NEAR and were published in time.
    *
-   * @returns a clause for the documents that match
+   * @returns the numbers of those that match
    */
-  const verified = async (): Promise<Clause> => {
+  const verified = async (): Promise<number[]> => {
     const seqs: bigint[] = []
     for (let from = 0; from < ahead.length; from += INDICES) {
       const asked = ahead.slice(from, from + INDICES).map(one => one.segment)
@@ -144,18 +148,14 @@ function archivePart(
         seqs.push(...inTime.map(hit => hit.seq))
       } while (hits.length === PAGE)
     }
-    const found = (await told.verify(seqs)).map(Number)
-    const clauses: Clause[] = []
-    for (let from = 0; from === 0 || from < found.length; from += TERMS_OF_A_CLAUSE)
-      clauses.push({ terms: { seq: found.slice(from, from + TERMS_OF_A_CLAUSE) } })
-    return anyOf(clauses)
+    return (await told.verify(seqs)).map(Number)
   }
   return {
     startsAt: ahead[0]?.startsAt ?? null,
     async match(collectors) {
       for (const { question } of collectors) refuseUncounted(question)
       try {
-        if (nears.length > 0 || own.bounds.within !== null) words = [await verified()]
+        if (nears.length > 0 || own.bounds.within !== null) found = await verified()
         for (let from = 0; from < ahead.length; from += INDICES) {
           const next = ahead[from]!.startsAt
           if (from > 0 && collectors.every(collector => collector.isComplete(next))) return
@@ -211,9 +211,6 @@ const searchRequest = (indices: ArchiveIndex[], body: Record<string, unknown>) =
 
 /** The most buckets or documents in one page of an answer. */
 const PAGE = 10_000
-
-/** The most numbers in one clause (`index.max_terms_count` is 65,536). */
-const TERMS_OF_A_CLAUSE = 65_000
 
 /** Asks for a page of documents. Of each document, OpenSearch returns its number and its times. */
 const OPEN_PAGE = {
@@ -417,6 +414,11 @@ function clauseOf(node: QueryNode): Clause {
 
 const anyOf = (clauses: Clause[]): Clause =>
   clauses.length === 1 ? clauses[0]! : { bool: { should: clauses, minimum_should_match: 1 } }
+
+/** Documents with one of these numbers; without a number there is none. */
+const oneOf = (seqs: number[]): Clause => ({
+  bool: { should: [{ terms: { seq: [] } }, ...among(seqs)], minimum_should_match: 1 },
+})
 
 /** Terms of one field become one clause, because the number of clauses has a limit. */
 function orClauses(nodes: QueryNode[]): Clause[] {
