@@ -20,10 +20,12 @@ export function Filters({
 }: FilterProps & { secret: string }): VNode {
   const { words, say } = useSpeech()
   const count = useChips(search).length
+  // Decided once: a phone that is turned closes no form that somebody fills in.
+  const [isOpen] = useState(() => matchMedia('(min-width: 60rem)').matches)
   return (
     <aside class="filters" aria-label={words.filters.title}>
       {/* The filters are open where the screen has room for them; see the style. */}
-      <details open={matchMedia('(min-width: 60rem)').matches}>
+      <details open={isOpen}>
         <summary>
           {words.filters.title}
           {count > 0 && <span class="pill">{say(words.filters.active, { n: count })}</span>}

@@ -194,6 +194,11 @@ const Sample = ({ at }: { at: number }) => (
 function Lines({ picture }: { picture: Picture }) {
   const { words, say } = useSpeech()
   const [place, width] = useWidth()
+  // The panel comes into view before its drawing makes it tall.
+  const isDrawn = width > 0
+  useEffect(() => {
+    if (isDrawn) place.current?.scrollIntoView({ block: 'nearest' })
+  }, [isDrawn, place])
   const value = picture.labels.join(', ')
   return (
     <>
@@ -204,7 +209,7 @@ function Lines({ picture }: { picture: Picture }) {
         aria-label={say(words.app.named, { name: words.take.compare, value })}
         // The picture escapes its texts.
         dangerouslySetInnerHTML={{
-          __html: width > 0 ? svgOf({ ...picture, width, colours: SHOWN }) : '',
+          __html: isDrawn ? svgOf({ ...picture, width, colours: SHOWN }) : '',
         }}
       />
       {picture.rows.some(({ points }) => points.some(isHollow)) && (
