@@ -308,7 +308,7 @@ const slow = cases(`
   feeds | the token of another | update search_feeds set token_hash = sha256(token_hash)
   searches | a set of another name | insert into outlet_sets (key_id, folded, name, domains) select key_id, 'b', 'A', '{a.example}' from kept_searches limit 1
   alerts | fewer found than told | update alert_messages set found = 1
-  identity | asked for again for nobody | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into second_looks (id, outlet_no, looked_at) select 'nobody', outlet_no, now() from outlets
+  identity | asked for again for nobody | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into second_looks (id, outlet_no, looked_at) select 'nobody', outlet_no, now() from outlets where name = 'Krant'
   candidates | of another question | update semantic_sets set seqs = '{3,1}'
   candidates | none of a relevance | update semantic_sets set relevances = '{9000}'
   identity | an address more | insert into article_addresses select outlet, address || '-2', id from article_addresses where id = ${idOf(first)}
@@ -328,7 +328,7 @@ const slow = cases(`
   identity | domains in a circle | insert into outlet_domains (domain, first) values ('a.example', 'b.example'), ('b.example', 'a.example')
   copies | a group of nobody waits | insert into copies_due values (900)
   vectors | nothing serves | update vector_collections set state = 'retired'
-  identity | asked for again by another number | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into second_looks (id, outlet_no, looked_at, seq) select ${idOf(2)}, outlet_no, now(), 7 from outlets
+  identity | asked for again by another number | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into second_looks (id, outlet_no, looked_at, seq) select ${idOf(2)}, outlet_no, now(), 7 from outlets where name = 'Krant'
   meaning | another recipe | update vector_collections set recipe = 9
   alerts | a refusal of nobody | insert into refusals (hash, key_id, links) values ('', 'x', array[sha256('')])
   secrets | refusals without their secret | insert into refusals (hash, key_id, links) values (sha256(''), 'x', array[sha256('')])
