@@ -66,13 +66,15 @@ const NAMES: Record<string, string> = {
   Date: 'date | datetime',
 }
 
+const partsOf = (union: string): string[] => union.split('|').map(part => part.trim())
+
 const typeOf = (type: string): string =>
   type
     .replace(/^[\s|]+| \| undefined$/g, '')
-    .replace(/'\w+'(?:\s+\| '\w+')*/g, texts => `Literal[${texts.replace(/\s+\|/g, ',')}]`)
+    .replace(/'\w+'(?:\s+\| '\w+')*/g, texts => `Literal[${partsOf(texts).join(', ')}]`)
     .replace(/readonly (\w+)\[\]/g, 'Sequence[$1]')
-    .replace(/(\w+)\[\]/g, 'list[$1]')
-    .replace(/Record<(.*)>/, 'dict[$1]')
+    .replace(/\b(\w+)\[\]/g, 'list[$1]')
+    .replace(/Record<([^<>]{1,200})>/, 'dict[$1]')
     .replace(/(?<!')\b\w+/g, word => NAMES[word] ?? word)
 
 /** A comment as Python's text below a class or a field. */
