@@ -47,15 +47,15 @@ export function alertObject({
     language,
     published_within_days: withinDays,
     state: rests !== null ? 'rests' : confirmedAt === null ? 'asked' : 'on',
-    reason: rests === UNWANTED ? `${UNWANTED} ${HOW_WANTED}` : (rests ?? failure),
+    reason: rests === UNWANTED ? STAYS_UNWANTED : (rests ?? failure),
     created_at: createdAt.toISOString(),
     delivered_at: deliveredAt?.toISOString() ?? null,
   }
 }
 
 /** Setting such an alert again changes nothing. */
-const HOW_WANTED =
-  'Only the owner can change that, by the link of the mail: its page has the button “I may be asked again”.'
+const STAYS_UNWANTED =
+  'The owner of the address wants no more of it. Only the owner can change that, by the link of the mail: its page has the button “I may be asked again”.'
 
 const MOST_DAYS = 3_650
 /** `within` null: all articles. */

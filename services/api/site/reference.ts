@@ -50,7 +50,6 @@ export function referencePages(serviceName: string): Router {
   // Swagger UI writes style attributes.
   router.get('/docs', pageSecurity({ inlineStyles: true }))
   router.get('/docs/changes', pageSecurity())
-  router.get('/docs/', (_, response) => response.redirect(301, '/docs'))
   for (const [path, make] of Object.entries(ASSETS)) router.get(path, serve(make, serviceName))
   return router
 }
