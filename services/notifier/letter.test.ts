@@ -52,8 +52,9 @@ t.test('both forms have for each article outlet, local time, snippet and link', 
     text,
     /\nDe Krant & Co · 29 November 2026.{1,4}00:05\nDe brug <b>blijft<\/b> dicht\.\nhttps:\/\/krant\.example\/a\?b=1&c="2"\n/,
   )
-  t.match(text, 'https://news.example/?q=brug&country=NL&search_in=title')
-  t.match(text, 'https://news.example/searches?search=search_0')
+  const { words } = alertSpeech('en')
+  t.match(text, `${words.open}:\nhttps://news.example/?q=brug&country=NL&search_in=title`)
+  t.match(text, `${words.settings}:\nhttps://news.example/searches?search=search_0`)
   for (const part of [
     'De Krant & Co',
     'De brug <b>blijft</b> dicht.',
@@ -139,6 +140,8 @@ t.test('a mail speaks the language of its alert', t => {
       refuse: 'https://x.example/no',
     })
     t.match(asked.text, words.howTo)
+    t.match(asked.text, `${say(words.leads, words.agree)}\nhttps://x.example\n`)
+    t.match(asked.text, `${say(words.leads, words.refuseAll)}\nhttps://x.example/no`)
     const asking = (name: string) =>
       `${say(words.leads, name)} ${words.doYouWant}`.replace(/\s/g, ' ')
     t.match(asked, { subject: asking('Bruggen …'), text: say(words.asks, 'News') })
