@@ -160,6 +160,9 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
     'De 12 toeristen zijn terug',
     'Die 20 Terroristen vor Gericht',
     'De 2 laatste verdachten zijn vrij',
+    'De 3 vermiste kinderen zijn terug',
+    'Die 30 vermissten Wanderer leben',
+    'The 12 West Bank towns without water',
     'Inwoners van Best kiezen in 2026',
     'Best krijgt een nieuwe brug in 2026',
   ]

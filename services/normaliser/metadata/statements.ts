@@ -158,8 +158,8 @@ const OTHER_TITLE = new RegExp(
   [
     /\breview(?:$| ?[:|–-])|\bim (?:\p{L}{1,10})?test\b/u,
     /^(?:(?:the|die|les|de) (?:\d{1,3} )?|\d{1,3} )(?:best|besten?|meilleure?s?)\b|^top \d/u,
-    /^the \d{1,3} (?!forest|protest|arrest|interest)(?:\p{L}{1,20}est|most) /u,
-    /^de \d{1,3} (?!eerste|laatste)(?:\p{L}{1,20}ste|meest) |^les \d{1,3} plus /u,
+    /^the \d{1,3} (?!forest|protest|arrest|interest|west|guest|request|priest|test|contest)(?:\p{L}{1,20}est|most) /u,
+    /^de \d{1,3} (?!eerste|laatste|vermiste|vaste|juiste|bewuste)(?:\p{L}{1,20}ste|meest) |^les \d{1,3} plus /u,
     // Best is a town, too, and `of` is Dutch, but hardly before a year.
     /\bthe best\b.{1,60} in 20\d\d\b|(?:^|\bthe )best\b.{1,60} of 20\d\d\b/u,
     /(?:^|[:–-] ?)\d{1,2} (?:\p{L}{1,12}[ -])?(?:tipps|tips|conseils|astuces)\b/u,
@@ -170,7 +170,7 @@ const OTHER_TITLE = new RegExp(
   'iu',
 )
 /** A German superlative. Nouns that end so begin with a capital letter. */
-const SUPERLATIVE = /^Die \d{1,3} (?!ersten)\p{Ll}{1,20}sten /u
+const SUPERLATIVE = /^Die \d{1,3} (?!ersten|vermissten|festen)\p{Ll}{1,20}sten /u
 /** Longer ones are texts, in words. */
 const LONGEST_LABEL = 4
 /** Hosts that write one type for all that their users publish, and those of one writer. */
