@@ -67,7 +67,8 @@ async function listBeside(
 ): Promise<boolean> {
   const folders = config.BACKUP_FOLDERS
   const own = dirname(resolve(file))
-  if (!folders.some(folder => resolve(folder) === own))
+  const isNamed = folders.some(folder => resolve(folder) === own)
+  if (!isNamed)
     say(
       `BACKUP_FOLDERS does not name ${own}: what is taken out after this backup is not listed beside it.`,
     )
@@ -75,7 +76,8 @@ async function listBeside(
   let isListed = true
   for (const folder of folders)
     if (!(await listRemovals(pool, [folder], say)) && resolve(folder) === own) isListed = false
-  const relapsed = await notTakenOut(pool, [own]).catch(() => null)
+  // `recovered`, the first step, reads the folders that are named.
+  const relapsed = isNamed ? await notTakenOut(pool, [own]).catch(() => null) : null
   if (relapsed !== null) say(`${relapsed}: ${FIRST.relapsed}.`)
   return isListed && relapsed === null
 }

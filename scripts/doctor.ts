@@ -66,9 +66,10 @@ await runCommand(
   },
   async context => {
     const { options, print } = context
-    const causes = [...(await causesOfAll(context)), ...(await causesOfBackups(context))]
+    const age = await ageOfBackup(context.config.BACKUP_FOLDERS)
+    const causes = [...(await causesOfAll(context)), ...(await causesOfBackups(context, age))]
     const verified = await rowOfVerification(context)
-    const unknown = unknownIn(causes, context.config)
+    const unknown = unknownIn(causes, context.config, age)
     const rows = Object.entries(CHECKS).flatMap(([check, fine]): Row[] => {
       if (check === verified.check) return [verified]
       const found = causes.filter(cause => cause.check === check)
@@ -93,7 +94,11 @@ await runCommand(
  * Returns a function that says which checks could not be made. Such a check found no fault, but
  * that does not mean that all is well.
  */
-function unknownIn(causes: readonly Cause[], config: Config): (check: string) => boolean {
+function unknownIn(
+  causes: readonly Cause[],
+  config: Config,
+  age: number | null,
+): (check: string) => boolean {
   const away = causes.some(
     ({ check, level, text }) =>
       check === 'database' && level === 'bad' && !text.includes(FIRST.standby),
@@ -106,7 +111,7 @@ function unknownIn(causes: readonly Cause[], config: Config): (check: string) =>
   return check =>
     (check === 'model' && noModel) ||
     (check === 'mail' && noMail) ||
-    (check === 'backup' && config.BACKUP_FOLDERS.length === 0) ||
+    (check === 'backup' && age === null) ||
     (away && !alone.includes(check))
 }
 
@@ -133,10 +138,12 @@ async function causesOfAll({ config, openPool }: CommandContext): Promise<Cause[
  * What is wrong with backups and the lists beside them. They lie on one machine of a fleet, and its
  * operator may read them, so the pages of status do not look there.
  */
-async function causesOfBackups({ config, openPool }: CommandContext): Promise<Cause[]> {
+async function causesOfBackups(
+  { config, openPool }: CommandContext,
+  age: number | null,
+): Promise<Cause[]> {
   const folders = config.BACKUP_FOLDERS
   if (folders.length === 0) return []
-  const age = await ageOfBackup(folders)
   const text =
     age === Infinity
       ? 'There is no backup in BACKUP_FOLDERS'

@@ -185,7 +185,8 @@ export async function countQuarantine(pool: Pool): Promise<QuarantineCount[]> {
 // The notifier moves `try_at` ahead when it sends a message. So nobody sends a message with an old
 // `try_at`.
 const ALERTS = `
-  select (select count(*)::int from search_alerts where confirmed_at is not null and rests is null) as "inForce",
+  select (select count(*)::int from search_alerts a join api_keys k on k.id = a.key_id
+            where a.confirmed_at is not null and a.rests is null and k.revoked_at is null) as "inForce",
          (select count(*)::int from search_alerts where rests is not null and failing_since is not null) as resting,
          (select coalesce(extract(epoch from now() - min(try_at)), 0)::float8 from alert_messages m
             join search_alerts a using (alert_id) where m.delivered_at is null and a.rests is null) as waiting`

@@ -125,32 +125,43 @@ export const BACKUP_OLD: number = 2 * 86_400
  * @returns infinity: there is none; null: no folder can be read, as on the other machines of a fleet
  */
 export async function ageOfBackup(folders: readonly string[]): Promise<number | null> {
-  const times: number[] = []
-  let isRead = false
-  for (const folder of folders) {
-    const names = await readdir(folder).catch(() => null)
-    if (names === null) continue
-    isRead = true
-    const bases = await readdir(join(folder, 'base')).catch(() => [])
-    const files = [
-      ...names.filter(name => name.endsWith('.backup')),
-      ...bases.filter(name => name.endsWith('Z')).map(name => join('base', name)),
-    ]
-    for (const file of files) {
-      const found = await stat(join(folder, file)).catch(() => null)
-      if (found !== null) times.push(found.mtimeMs)
-    }
-  }
-  return isRead ? Math.max(0, Date.now() - Math.max(...times)) / 1_000 : null
+  const newest = await Promise.all(
+    folders.map(folder => withTimeLimit(newestIn(folder), FOLDER_MS, () => null)),
+  )
+  const read = newest.filter(time => time !== null)
+  return read.length === 0 ? null : Math.max(0, Date.now() - Math.max(...read)) / 1_000
 }
 
-/** Shows the age of the newest backup as a metric, where this machine has the backups. */
+/** ms. The folder of another machine that is away does not answer for long. */
+const FOLDER_MS = 2_000
+
+/** When the newest backup of a folder was made; -infinity: it has none; null: it cannot be read. */
+async function newestIn(folder: string): Promise<number | null> {
+  const names = await readdir(folder).catch(() => null)
+  if (names === null) return null
+  const bases = await readdir(join(folder, 'base')).catch(() => [])
+  const files = [
+    ...names.filter(name => name.endsWith('.backup')),
+    ...bases.filter(name => name.endsWith('Z')).map(name => join('base', name)),
+  ]
+  const times = [-Infinity]
+  for (const file of files) {
+    const found = await stat(join(folder, file)).catch(() => null)
+    if (found !== null) times.push(found.mtimeMs)
+  }
+  return Math.max(...times)
+}
+
+/**
+ * Shows the age of the newest backup as a metric, where this machine has one. Of a new system, which
+ * has none yet, only doctor says so.
+ */
 export function observeBackup(folders: readonly string[]): void {
   figure(
     'backup_age_seconds',
     'Time since the newest backup in BACKUP_FOLDERS was made.',
     shared(() => ageOfBackup(folders), 60_000),
-    age => age,
+    age => (age === Infinity ? null : age),
   )
 }
 

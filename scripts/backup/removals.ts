@@ -51,17 +51,24 @@ export async function readRemovals(folders: readonly string[]): Promise<Removals
 
 /**
  * What lists name and this database has not taken out: somebody went back with a version that knows
- * no lists, or without `recovered`.
+ * no lists, or without `recovered`. A folder that this account may not read is left out.
  *
  * @returns a sentence without its first step; null: all was taken out, or was released later
  */
 export async function notTakenOut(pool: Pool, folders: readonly string[]): Promise<string | null> {
-  const { listed } = await readRemovals(folders)
-  const installation = await readValue<string>(pool, 'select id from installation')
-  const due = [...listed.values()].filter(
-    one => one.installation === installation && one.released_at === null,
+  const lists = await Promise.all(
+    folders.map(folder =>
+      readRemovals([folder]).then(
+        ({ listed }) => [...listed.values()],
+        () => [],
+      ),
+    ),
   )
-  const ids = await readColumn<string>(pool, LACKING, [due.map(({ id }) => id)])
+  const installation = await readValue<string>(pool, 'select id from installation')
+  const own = lists.flat().filter(one => one.installation === installation)
+  const released = new Set(own.filter(one => one.released_at !== null).map(({ id }) => id))
+  const due = new Set(own.map(({ id }) => id).filter(id => !released.has(id)))
+  const ids = await readColumn<string>(pool, LACKING, [[...due]])
   if (ids.length === 0) return null
   const named = ids.length > NAMED ? `${ids.slice(0, NAMED).join(', ')} …` : ids.join(', ')
   return `${counted(ids.length, 'article')} of the list of removals (${LIST_NAME}) ${ids.length === 1 ? 'is' : 'are'} not taken out here: ${named}`

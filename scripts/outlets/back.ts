@@ -158,7 +158,7 @@ async function tryOut(
   await trial.close()
   if (named.size === 0)
     return say(
-      'It has no sitemap: neither its robots.txt nor the catalogue names one. Nothing was changed.',
+      'No sitemap was found: the catalogue names none, and neither does its robots.txt, if that answered. Nothing was changed.',
     )
   const wanted = [...named].filter(url => mayBeIn(periodIn(url), range))
   for (const url of wanted) print(url)

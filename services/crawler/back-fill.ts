@@ -46,7 +46,7 @@ import { compress, store } from './save-page.ts'
  * as all crawlers do, with leases, pauses, robots.txt and rights, but at a fifth of the host's
  * pace, and only while nothing new of the host is due. Its pages count neither for the health nor
  * for the budget of the outlet; redirects to new hosts and the bytes of robots.txt do count. A host
- * that is busy, pauses or does not answer keeps no other host of its outlet waiting.
+ * that is busy, pauses or does not answer keeps no other outlet waiting.
  *
  * `back_addresses` is the ledger: each address is there once, and one statement settles it together
  * with its page. So a kill loses at most a request. A page that was fetched goes the way of all
@@ -189,7 +189,8 @@ async function goOn(crawl: Crawl, backFill: BackFill): Promise<void> {
   if (address === undefined) {
     await whileLocked(pool, backFill, async client => {
       const state = await readValue<string>(client, END, [outletNo, rest])
-      // Whoever sees that it is done finds the last sums.
+      // Whoever sees that it is done finds what became of each address. Some of its pages may
+      // still wait for the normaliser.
       if (state === 'done') await countDays(client, outletNo)
     })
     return

@@ -13,14 +13,9 @@ export interface ArchiveConfig {
 
 /**
  * @returns null: there is no archive
- * @throws when a setting has an invalid value
  */
 export function archiveSettingsOf(config: ArchiveConfig): ArchiveSettings | null {
   const { OPENSEARCH_URL: nodes, OPENSEARCH_INDEX: prefix } = config
-  if (!/^[a-z\d][a-z\d_-]{0,99}$/.test(prefix))
-    throw new Error(
-      `OPENSEARCH_INDEX is "${prefix}"; write at most 100 lower-case letters, digits, - and _.`,
-    )
   if (nodes.length === 0) return null
   const { OPENSEARCH_USER: user, OPENSEARCH_PASSWORD: password, SEARCH_TIMEOUT: timeout } = config
   return {

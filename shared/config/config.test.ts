@@ -38,7 +38,7 @@ t.test('a wrong value is refused with its name and the values that are allowed',
     ['CORS_ORIGINS', 'https://app.example/page', 'http://app.example:8080'],
     ['ALERT_HOSTS', 'a b', 'hooks.example,127.0.0.1:8443'],
     ['QDRANT_COLLECTION', 'a b/c', 'articles-2_b'],
-    ['OPENSEARCH_INDEX', 'a,b', 'perscope.2'],
+    ['OPENSEARCH_INDEX', 'News.2', 'perscope-2'],
   ] as const) {
     t.throws(() => readConfig({ [name]: wrong }), { message: new RegExp(`^${name} .*; write `) })
     t.ok(readConfig({ [name]: right }), `${name}=${right}`)

@@ -5,8 +5,6 @@
 
 const POSTGRES = ['postgres', 'postgresql']
 const HTTP = ['http', 'https']
-/** The beginning of a name that a server gives to what it stores. */
-const NAME = { pattern: /^[\w.-]+$/, example: 'news_1' }
 
 // Functions for lines of the table. Their arguments are the default ('' for none), then the
 // meaning.
@@ -62,7 +60,7 @@ export const SETTINGS = {
       'articles',
       'Beginning of the names of its collections; another for each system on one Qdrant.',
     ),
-    form: NAME,
+    form: { pattern: /^[^<>:"/\\|?*\p{Cc}]+$/u, example: 'articles-2' },
   },
   QDRANT_SHARDS: integer(1, [1, 1_000], 'Shards of a new collection.'),
   QDRANT_REPLICAS: integer(
@@ -90,7 +88,10 @@ export const SETTINGS = {
       'perscope',
       'Beginning of the names of its indices; another for each system on one OpenSearch.',
     ),
-    form: NAME,
+    form: {
+      pattern: /^[a-z\d][a-z\d_-]{0,99}$/,
+      example: 'perscope-2 (small letters, digits, - and _)',
+    },
   },
   OPENSEARCH_SHARDS: integer(1, [1, 100], 'Shards of a new index.'),
   OPENSEARCH_REPLICAS: integer(1, [0, 10], 'Further copies of each shard of a new index.'),
@@ -101,7 +102,7 @@ export const SETTINGS = {
   ),
   BACKUP_FOLDERS: list(
     '',
-    'Folders of backups and of the archived log, comma-separated. `npm run articles`, `npm run backup` and embedders keep the list of removals in each that they can write to.',
+    'Folders of backups and of the archived log, comma-separated. `npm run articles`, `npm run backup` and embedders keep the list of removals in each that they can write to. `npm run doctor` knows a backup by its name: `*.backup`, or `base/*Z`.',
   ),
   DATA_DIR: text('.data', 'Where the embedded servers keep their data.'),
   OUTLETS: text('', 'Catalogue that `npm start` crawls. Empty: the sample outlets.'),
