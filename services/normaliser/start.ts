@@ -119,7 +119,8 @@ async function tellStops(
     const sentence = stopsInWords(await readStops(pool), config)
     if (sentence !== null) log.warn(sentence)
   } catch (error) {
-    log.warn(
+    // The first line of the service warns that Postgres is away.
+    log.info(
       { detail: describe(error) },
       'what RIGHTS_TDM stops is not known now; `npm run outlets -- rights` tells',
     )
