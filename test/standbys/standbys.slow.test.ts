@@ -119,6 +119,11 @@ t.test('a standby that shows segments before the primary does is not read for th
   )
   await cluster.primary.query(`alter system set synchronous_standby_names = 'nobody'`)
   await cluster.primary.query('select pg_reload_conf()')
+  // The postmaster reads the setting, and then the checkpointer, which tells all others.
+  const names = async () =>
+    (await cluster.primary.query('show synchronous_standby_names'))[0]?.synchronous_standby_names
+  await until(async () => (await names()) === 'nobody', 60_000)
+  await cluster.primary.query('checkpoint')
   const pending = cluster.primary.query(
     "set synchronous_commit = 'on'; update segments_version set version = version + 1",
     api.config.DATABASE_URL,
