@@ -119,10 +119,10 @@ export function observeDisk(folder: string): void {
 export const BACKUP_OLD: number = 2 * 86_400
 
 /**
- * How many seconds ago the newest backup was made: a file that ends with `.backup`, or a base backup
- * in the folder `base`.
+ * How many seconds ago the newest backup was made: a file that ends with `.backup`, or a base
+ * backup in the folder `base`.
  *
- * @returns infinity: there is none; null: no folder can be read, as on the other machines of a fleet
+ * @returns infinity: there is none; null: no folder can be read, as on other machines of a fleet
  */
 export async function ageOfBackup(folders: readonly string[]): Promise<number | null> {
   const newest = await Promise.all(
@@ -153,8 +153,8 @@ async function newestIn(folder: string): Promise<number | null> {
 }
 
 /**
- * Shows the age of the newest backup as a metric, where this machine has one. Of a new system, which
- * has none yet, only doctor says so.
+ * Shows the age of the newest backup as a metric, where this machine has one. Of a new system,
+ * which has none yet, only doctor says so.
  */
 export function observeBackup(folders: readonly string[]): void {
   figure(
