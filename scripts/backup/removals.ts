@@ -50,8 +50,9 @@ export async function readRemovals(folders: readonly string[]): Promise<Removals
 }
 
 /**
- * What lists name and this database has not taken out: somebody went back with a version that knows
- * no lists, or without `recovered`. A folder that this account may not read is left out.
+ * Finds articles that a list of removals names and this database has not taken out. Somebody then
+ * went back with a version that knows no lists, or without `recovered`. A folder that this account
+ * may not read is left out.
  *
  * @returns a sentence without its first step; null: all was taken out, or was released later
  */

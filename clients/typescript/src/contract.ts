@@ -24,7 +24,7 @@ export type Then = 'outlet' | 'language' | 'country'
 /** In Python a `float`; each other `number` is an `int` there. */
 type Fraction = number
 
-/** What a page of `/explore/articles` alone has. */
+/** A page of `/explore/articles` has these fields, and one of `/v1/articles` does not. */
 export interface Hinted {
   /** The expression with AND and OR in place of words that people write for them. */
   did_you_mean?: string
@@ -314,7 +314,7 @@ export interface WordCount {
   count: number
 }
 
-/** What is here of a day, or of an outlet. Fields may be added. */
+/** How much of a day, or of an outlet, Perscope has. We may add fields. */
 export interface CoverageRow {
   day?: string
   outlet?: Outlet
