@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { readConfig } from '../shared/config/config.ts'
@@ -12,7 +13,7 @@ import {
 } from '../shared/figures.ts'
 import { createRestarts, createStalls } from './cause-watch.ts'
 import { causesOf, type Facts, FIRST } from './causes.ts'
-import { readSurroundings } from './surroundings.ts'
+import { ageOfBackup, readSurroundings } from './surroundings.ts'
 import { ago, isOneMachine, number, plural, serversInWords, span, troublesOf } from './words.ts'
 
 const AT = '2026-03-01T12:00:00.000Z'
@@ -474,3 +475,23 @@ t.test(
     ])
   },
 )
+
+t.test('the newest backup is the newest of all folders that can be read', async t => {
+  const folder = t.testdir({ files: {}, archive: { base: {} } })
+  const [files, archive] = ['files', 'archive'].map(name => join(folder, name)) as [string, string]
+  const made = (path: string, hours: number) => {
+    writeFileSync(path, '')
+    utimesSync(path, new Date(), new Date(Date.now() - hours * 3_600_000))
+  }
+  const away = join(folder, 'away')
+  t.equal(await ageOfBackup([]), null)
+  t.equal(await ageOfBackup([away]), null, 'nothing is known')
+  t.equal(await ageOfBackup([files, away]), Infinity, 'there is none')
+  made(join(files, 'removals.perscope.ndjson'), 0)
+  t.equal(await ageOfBackup([files]), Infinity, 'a list is no backup')
+  made(join(files, 'old.backup'), 72)
+  const hours = async () => Math.round(((await ageOfBackup([away, files, archive])) ?? 0) / 3_600)
+  t.equal(await hours(), 72)
+  made(join(archive, 'base', '20261129T023000Z'), 5)
+  t.equal(await hours(), 5)
+})
