@@ -13,12 +13,12 @@ import { answerLimits } from './explore/limits.ts'
 import { removedPage } from './explore/removed.ts'
 import { FEED_PATH } from './feeds/feed-address.ts'
 import { checkToken, countFeedRequest, countInMinuteOfKey } from './feeds/token.ts'
-import { trustProxy } from './http/address.ts'
 import { refuseMethod, refusePath, sendError } from './http/answer.ts'
 import { readBody } from './http/body.ts'
 import { healthPages } from './http/health.ts'
 import { observe } from './http/observe.ts'
 import { crossOrigin, pageSecurity, securityHeaders } from './http/security.ts'
+import { trustProxy } from './http/trust-proxy.ts'
 import {
   identityOf,
   noteAccess,

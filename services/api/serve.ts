@@ -17,6 +17,7 @@ import { counter, figure, gauge } from '../../shared/metrics.ts'
 import { loadSharedSecret } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { missingAmong } from '../../shared/process/health.ts'
+import { listen } from '../../shared/process/listen.ts'
 import { joinsOthers, processNumber } from '../../shared/process/node.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import type { ProcessContext, RunningService } from '../../shared/process/service.ts'
@@ -28,10 +29,10 @@ import { createStrangerPermits } from './access/permits.ts'
 import { createApp } from './app.ts'
 import { SHOWN_ARTICLES, type ShownArticle } from './articles/shown-article.ts'
 import { startTelling } from './desk/telling.ts'
-import { listen, trustProxy } from './http/address.ts'
 import { startWarmUp } from './http/health.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http/limits.ts'
 import { createHttpServer } from './http/server.ts'
+import { trustProxy } from './http/trust-proxy.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 import { openSemanticSearch } from './semantic/search.ts'
 import type { OperatorParts } from './site/operators.ts'
@@ -133,7 +134,7 @@ export async function startApi(
   // once, so `/readyz` is 200 from the first moment on. A process that joins others waits longer,
   // because the others answer meanwhile.
   await warmUp.soon(joinsOthers() ? JOIN_WAIT : LISTEN_WAIT)
-  const port = await listen(server, config)
+  const port = await listen(server, config.PORT, config.HOST)
   if (processNumber() === null) log.info({ host: config.HOST, port }, 'listening')
 
   const outage = createOutageLog(

@@ -1,6 +1,8 @@
+import { createServer } from 'node:net'
 import t from 'tap'
 import { sendRaw } from '../../test/contract/raw.ts'
 import { startHealthServer } from './health.ts'
+import { listen } from './listen.ts'
 
 let looks = 0
 const server = await startHealthServer(0, '127.0.0.1', async () => {
@@ -55,4 +57,23 @@ t.test('what is malformed or too slow ends its connection', async t => {
   t.equal(await raw('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'), '')
   t.match(await raw('GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: '), /^HTTP\/1\.1 408 /)
   t.equal((await get('/healthz')).status, 200)
+})
+
+t.test('an address that cannot be listened to says what to set', async t => {
+  const ask = (port: number, host: string) => {
+    const server = createServer()
+    t.teardown(() => server.close())
+    return listen(server, port, host)
+  }
+  const port = await ask(0, '127.0.0.1')
+  await t.rejects(ask(port, '127.0.0.1'), { message: /is in use; set PORT/ })
+  for (const host of ['192.0.2.1', '999.1.1.1'])
+    await t.rejects(ask(0, host), {
+      message: `${host} is no address of this machine; set HOST to one that is.`,
+    })
+  await t.rejects(ask(0, 'fe80::1'), { code: 'EINVAL' })
+  await t.rejects(
+    startHealthServer(port, '127.0.0.1', async () => ({})),
+    { message: `Port ${port} of 127.0.0.1 is in use; set METRICS_PORT to a free one.` },
+  )
 })

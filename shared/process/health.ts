@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { certificateRefusal } from '../config/tls.ts'
 import { figure, gauge, registry, shared } from '../metrics.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
+import { listen } from './listen.ts'
 
 /** Dependencies that refuse us or do not answer: name → a short reason without addresses. */
 export type Missing = Record<string, string>
@@ -69,15 +70,11 @@ export async function startHealthServer(
   server.maxConnections = CONNECTIONS
   server.on('drop', () => server.closeIdleConnections())
   server.setTimeout(SILENCE)
-  await new Promise<void>((resolve, reject) => {
-    // The listener stays, because the server also emits errors later. For instance, it does so when
-    // a connection finds no free file descriptor.
-    server.on('error', reject)
-    server.listen(port, host, resolve)
-  })
-  const address = server.address()
+  // The server also emits errors later. For instance, it does so when a connection finds no free
+  // file descriptor.
+  server.on('error', () => {})
   return {
-    port: typeof address === 'object' && address ? address.port : port,
+    port: await listen(server, port, host, { port: 'METRICS_PORT', host: 'METRICS_HOST' }),
     close: () =>
       new Promise<void>(resolve => {
         server.close(() => resolve())
