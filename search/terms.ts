@@ -14,7 +14,7 @@ export const TERMS = {
   stem: (language: Language, stem: string): string => bounded(`S${STEM_LETTERS[language]}`, stem),
   titleStem: (language: Language, stem: string): string =>
     bounded(`U${STEM_LETTERS[language]}`, stem),
-  /** Two or three neighbouring words (`segment/shingles.ts`). */
+  /** Two or three neighbouring words (`segment/ngrams.ts`). */
   pair: (first: string, second: string): string => `W${first}\n${second}`,
   titlePair: (first: string, second: string): string => `V${first}\n${second}`,
   triple: (first: string, second: string, third: string): string =>

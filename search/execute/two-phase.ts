@@ -14,7 +14,7 @@ import {
   passing,
   union,
 } from '../segment/doc-id-set.ts'
-import { isFrequent, SHINGLES } from '../segment/shingles.ts'
+import { isFrequent, NGRAMS } from '../segment/ngrams.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
 import { TERMS } from '../terms.ts'
@@ -241,20 +241,20 @@ interface TripleTerms {
 }
 
 /**
- * Evaluates a phrase by shingles (`segment/shingles.ts`). When a phrase of two or three words has a
+ * Evaluates a phrase by n-grams (`segment/ngrams.ts`). When a phrase of two or three words has a
  * list of its own, this list is the exact answer.
  */
 function phrase(words: string[]): Evaluate {
   const pairTerms = wordPairs(words).map(
     ([first, second]): PairTerms => ({
-      own: SHINGLES.pair(first, second),
-      otherwise: [SHINGLES.sharedPair(first, second), TERMS.word(first), TERMS.word(second)],
+      own: NGRAMS.pair(first, second),
+      otherwise: [NGRAMS.sharedPair(first, second), TERMS.word(first), TERMS.word(second)],
     }),
   )
   const tripleTerms = words.slice(2).map(
     (third, at): TripleTerms => ({
-      own: SHINGLES.triple(words[at]!, words[at + 1]!, third),
-      shared: SHINGLES.sharedTriple(words[at]!, words[at + 1]!, third),
+      own: NGRAMS.triple(words[at]!, words[at + 1]!, third),
+      shared: NGRAMS.sharedTriple(words[at]!, words[at + 1]!, third),
     }),
   )
   const first = pairTerms.length > MANY ? pairTerms.slice(0, MANY) : null
@@ -319,7 +319,7 @@ function tripleBounds(pairs: DocIdSet[], terms: TripleTerms[], lists: PostingLis
 
 function titlePhrase(words: string[]): Evaluate {
   const [only, ...more] = wordPairs(words)
-  const pairTerm = only !== undefined && more.length === 0 ? SHINGLES.titlePair(...only) : null
+  const pairTerm = only !== undefined && more.length === 0 ? NGRAMS.titlePair(...only) : null
   const titleWords = words.map(word => TERMS.titleWord(word))
   const anywhere = phrase(words)
   return (lists, size, within) => {

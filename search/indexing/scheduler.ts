@@ -221,7 +221,7 @@ async function holdingProcess<T>(work: T | Promise<T>): Promise<T> {
 /** A task for a thread: due segments, or one segment of an import. */
 export type Task = MakeTask | { url: string; articles: ImportedArticles }
 
-export interface MakeTask extends Omit<MakeOptions, 'knownWords' | 'shingles' | 'onMade'> {
+export interface MakeTask extends Omit<MakeOptions, 'knownWords' | 'ngrams' | 'onMade'> {
   url: string
   kinds: readonly SegmentWork[]
   /** Keeps the words of flushed segments for the merge, as long as the thread lives. */
@@ -260,7 +260,7 @@ class SegmentError extends Error {
 interface SegmentThreadData {
   makesSegments: true
   lowPriority: boolean
-  /** This thread starts another thread, which makes the shingles. */
+  /** This thread starts another thread, which makes the n-grams. */
   opensThread: boolean
 }
 

@@ -3,8 +3,8 @@ import { type Brake, createBrake, noBrake } from '../pace.ts'
 import type { Pool } from '../postgres.ts'
 import { release } from '../segment/arrays.ts'
 import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
+import type { NgramThread } from '../segment/ngram-thread.ts'
 import type { KnownTexts } from '../segment/postings-builder.ts'
-import type { ShingleThread } from '../segment/shingle-thread.ts'
 import { createVocabulary, type Vocabulary } from '../segment/word-ids.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
@@ -69,8 +69,8 @@ export interface MakeOptions {
    * Keeps the words of flushed segments for the merge. Two calls must not use it at the same time.
    */
   knownWords?: KnownWords
-  /** A thread that makes the shingles, while this thread makes the posting lists of words. */
-  shingles?: ShingleThread | undefined
+  /** A thread that makes the n-grams, while this thread makes the posting lists of words. */
+  ngrams?: NgramThread | undefined
   /** Called for each stored segment. */
   onMade?: (made: MadeSegment) => void
 }
@@ -269,7 +269,7 @@ interface Built {
 async function build(
   { writer, source }: Store,
   { range, isPart, part, isLate }: Due,
-  { gently = false, knownWords, shingles }: MakeOptions,
+  { gently = false, knownWords, ngrams }: MakeOptions,
 ): Promise<{ built: Built; brake: Brake }> {
   const start = performance.now()
   let ownBrake = gently && part < 1 ? createBrake(part) : noBrake
@@ -302,7 +302,7 @@ async function build(
   const texts = isPart && knownWords !== undefined ? builder.knownTexts() : null
   return {
     built: {
-      segment: { range, articles, built: await builder.build(shingles), cleared },
+      segment: { range, articles, built: await builder.build(ngrams), cleared },
       expects,
       texts,
       start,

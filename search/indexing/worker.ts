@@ -1,7 +1,7 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads'
 import type { Pool } from '../postgres.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
-import { openShingleThread, type ShingleThread } from '../segment/shingle-thread.ts'
+import { type NgramThread, openNgramThread } from '../segment/ngram-thread.ts'
 import { type AheadSegment, openSegmentWriter } from '../store/postgres-segment-writer.ts'
 import { SEGMENT_SIZES } from './policy.ts'
 import {
@@ -26,7 +26,7 @@ import { createKnownWords, type KnownWords, type MadeSegment, makeSegments } fro
 export function serveSegments(openPool: (url: string) => Pool): void {
   if (isMainThread || !isSegmentThread(workerData)) return
   if (workerData.lowPriority) lowerPriority()
-  if (workerData.opensThread) shingles = openShingleThread()
+  if (workerData.opensThread) ngrams = openNgramThread()
   parentPort?.on('message', ({ id, task }: Question) => {
     void run(openPool(task.url), task).then(result =>
       parentPort?.postMessage({ id, result } satisfies Answer),
@@ -34,7 +34,7 @@ export function serveSegments(openPool: (url: string) => Pool): void {
   })
   // This runs after all modules have run, even those that import this module.
   setImmediate(async () => {
-    await shingles?.loaded
+    await ngrams?.loaded
     parentPort?.postMessage({ id: 0, result: LOADED } satisfies Answer)
   })
 }
@@ -43,7 +43,7 @@ export function serveSegments(openPool: (url: string) => Pool): void {
 const LOADED: TaskResult = { made: [], ahead: null, failure: null }
 
 let knownWords: KnownWords | undefined
-let shingles: ShingleThread | undefined
+let ngrams: NgramThread | undefined
 
 async function run(pool: Pool, task: Task): Promise<TaskResult> {
   const made: MadeSegment[] = []
@@ -66,7 +66,7 @@ async function makeDue(
   made: MadeSegment[],
 ): Promise<null> {
   if (keepsWords) knownWords ??= createKnownWords()
-  const words = keepsWords && knownWords ? { knownWords, shingles } : {}
+  const words = keepsWords && knownWords ? { knownWords, ngrams } : {}
   await makeSegments(pool, SEGMENT_SIZES, { ...options, ...words, onMade: one => made.push(one) })
   return null
 }
@@ -83,7 +83,7 @@ async function buildImported(
   })
   const texts = builder.knownTexts()
   const range = { first: 1n, last: BigInt(sources.length) }
-  const segment = { range, articles: sources, built: await builder.build(shingles) }
+  const segment = { range, articles: sources, built: await builder.build(ngrams) }
   const ahead = await openSegmentWriter(pool).prepareImported(segment)
   knownWords.keep(ahead.no, texts, segment)
   return ahead

@@ -3,9 +3,9 @@ import { createRandom } from '../../test/faults/random.ts'
 import { wordList } from '../analysis/index.ts'
 import { type BuiltSegment, createSegmentBuilder, type SegmentSource } from './builder.ts'
 import { docsOf } from './doc-id-set.ts'
+import { openNgramThread } from './ngram-thread.ts'
+import { isFrequent, NGRAM_RULE, NGRAMS } from './ngrams.ts'
 import { bucketOf, entryStart, readEntry } from './postings.ts'
-import { openShingleThread } from './shingle-thread.ts'
-import { isFrequent, SHINGLE_RULE, SHINGLES } from './shingles.ts'
 
 /** Makes random words. As in a text, few words are frequent. Every run gets the same words. */
 function createWords(count: number) {
@@ -81,9 +81,9 @@ function listsOf({ buckets, bucketBits }: BuiltSegment, size: number): (term: st
 for (const { size, body, rule, enough, met } of [
   { size: 1_000, body: 9, rule: 0, enough: 4, met: Infinity },
   { size: 30_000, body: 9, rule: 0, enough: 14, met: Infinity },
-  { size: 1_000, body: 300, rule: SHINGLE_RULE, enough: 4, met: 512 },
+  { size: 1_000, body: 300, rule: NGRAM_RULE, enough: 4, met: 512 },
   { size: 41_000, body: 9, rule: 1, enough: 5, met: 512 },
-  { size: 21_000, body: 9, rule: SHINGLE_RULE, enough: 5, met: 512 },
+  { size: 21_000, body: 9, rule: NGRAM_RULE, enough: 5, met: 512 },
 ]) {
   t.test(`a segment of ${size} documents finds words side by side, by rule ${rule}`, async t => {
     const { truth, builder } = fillBuilder(size, body, rule)
@@ -113,14 +113,14 @@ for (const { size, body, rule, enough, met } of [
       const [first = '', second = ''] = pair.split(' ')
       check(
         docs,
-        SHINGLES.pair(first, second),
-        SHINGLES.sharedPair(first, second),
+        NGRAMS.pair(first, second),
+        NGRAMS.sharedPair(first, second),
         meets([first, second]),
       )
     }
     for (const [pair, docs] of truth.titlePairs) {
       const [first = '', second = ''] = pair.split(' ')
-      if (docs.size >= enough) check(docs, SHINGLES.titlePair(first, second), '')
+      if (docs.size >= enough) check(docs, NGRAMS.titlePair(first, second), '')
     }
     t.ok(
       seen.own > 6 && seen.shared > 3,
@@ -134,8 +134,8 @@ for (const { size, body, rule, enough, met } of [
     for (const [triple, docs] of truth.triples) {
       const [first = '', second = '', third = ''] = triple.split(' ')
       const pairs = [`${first} ${second}`, `${second} ${third}`]
-      const own = SHINGLES.triple(first, second, third)
-      const shared = SHINGLES.sharedTriple(first, second, third)
+      const own = NGRAMS.triple(first, second, third)
+      const shared = NGRAMS.sharedTriple(first, second, third)
       if (pairs.every(rule > 0 ? isTerm : frequent))
         check(docs, own, pairs.every(frequent) ? shared : null)
     }
@@ -148,9 +148,9 @@ for (const { size, body, rule, enough, met } of [
 }
 
 t.test(
-  'a segment is the same when a thread of its own makes its shingles, each for its own question',
+  'a segment is the same when a thread of its own makes its n-grams, each for its own question',
   async t => {
-    const thread = openShingleThread()
+    const thread = openNgramThread()
     const sizes = [300, 2_000]
     const built = await Promise.all(sizes.map(size => fillBuilder(size, 30).builder.build(thread)))
     for (const [at, size] of sizes.entries())

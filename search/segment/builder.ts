@@ -11,19 +11,19 @@ import {
   type SegmentArticle,
 } from './columns.ts'
 import { encodeLexicon, wordOfTerm } from './lexicon.ts'
+import { encodeNgrams, type NgramThread } from './ngram-thread.ts'
+import { NGRAM_RULE } from './ngrams.ts'
 import {
   createNumbers,
   type DictionaryBuilder,
   type KnownTexts,
   type SegmentTexts,
 } from './postings-builder.ts'
-import { encodeShingles, type ShingleThread } from './shingle-thread.ts'
-import { SHINGLE_RULE } from './shingles.ts'
 import { createVocabulary, memoised, NO_STEM, type Vocabulary } from './word-ids.ts'
 
 /*
  * A builder gathers the words of all articles as numbers, and then writes every posting list once.
- * The first part of the dictionary has words, stems and filters. The second part has shingles,
+ * The first part of the dictionary has words, stems and filters. The second part has n-grams,
  * which another thread may make. A builder opens no files and no connections.
  */
 
@@ -50,7 +50,7 @@ interface BuilderOptions {
    * How many words all texts have, if the caller knows it. The builder then allocates memory once.
    */
   words?: number | undefined
-  /** The number of the rule of shingles (`RULES`); absent: the rule of new segments. */
+  /** The number of the rule of n-grams (`RULES`); absent: the rule of new segments. */
   rule?: number | undefined
 }
 
@@ -67,11 +67,11 @@ export interface SegmentBuilder {
   /**
    * Encodes the segment. Call this once, after all words were added.
    *
-   * @param thread makes the shingles meanwhile; absent: this thread makes them after it has
+   * @param thread makes the n-grams meanwhile; absent: this thread makes them after it has
    *   encoded the first part, so that the posting lists of both parts are never in memory
    *   together
    */
-  build(thread?: ShingleThread): Promise<BuiltSegment>
+  build(thread?: NgramThread): Promise<BuiltSegment>
 }
 
 /** @param articles at most 65,536, with `seq` from `firstSeq` to 65,535 beyond it */
@@ -82,7 +82,7 @@ export function createSegmentBuilder(
     brake = noBrake,
     vocabulary = createVocabulary(),
     words,
-    rule = SHINGLE_RULE,
+    rule = NGRAM_RULE,
   }: BuilderOptions = {},
 ): SegmentBuilder {
   const documents = articles.toSorted(documentOrder)
@@ -138,11 +138,11 @@ export function createSegmentBuilder(
         if (word !== null) lexicon.push(word)
       })
       if (elsewhere !== undefined) release(texts.words.view())
-      const shingles = (await elsewhere) ?? encodeShingles(texts, wordIds, rule, brake)
+      const ngrams = (await elsewhere) ?? encodeNgrams(texts, wordIds, rule, brake)
       return {
         columns: encodeColumns(columnsOf(documents, firstSeq, filter.build(), rule)),
         bucketBits: bucketBitsOf(documents.length),
-        buckets: [...bucketsOf(words, shingles), ...encodeLexicon(lexicon)],
+        buckets: [...bucketsOf(words, ngrams), ...encodeLexicon(lexicon)],
       }
     },
   }

@@ -37,7 +37,7 @@ export interface Columns {
   /** The sections of the documents, as written. The first place is empty. */
   sectionNames: string[]
   /**
-   * The rule of its shingles (`RULES` in `shingles.ts`); 0: an earlier version made the segment.
+   * The rule of its n-grams (`RULES` in `ngrams.ts`); 0: an earlier version made the segment.
    */
   rule: number
 }
@@ -203,7 +203,7 @@ export function decodeColumns(bytes: Uint8Array): Columns {
 }
 
 /*
- * A Bloom filter of all terms of a segment except shingles. One answer in eighty is false. Most
+ * A Bloom filter of all terms of a segment except n-grams. One answer in eighty is false. Most
  * words of a query are in few segments, and their stems in one language of five. Without the
  * filter, which is in memory, each term would need a look into a bucket of each segment.
  */
@@ -212,11 +212,11 @@ export type TermFilter = Uint8Array
 const BITS_PER_TERM = 10
 const PROBES = 4
 
-/** The first letters of shingles. With shingles the filter would be five times as large. */
-const SHINGLES = new Set(['Q', 'R', 'V', 'W'])
+/** The first letters of n-grams. With n-grams the filter would be five times as large. */
+const NGRAMS = new Set(['Q', 'R', 'V', 'W'])
 
 /** Whether a term is of a kind that the filter has. */
-export const isFiltered = (term: string): boolean => !SHINGLES.has(term[0] ?? '')
+export const isFiltered = (term: string): boolean => !NGRAMS.has(term[0] ?? '')
 
 export interface TermFilterBuilder {
   /** @param hash `hashOf` the term */

@@ -11,7 +11,7 @@ import {
 import type { Words } from './word-ids.ts'
 
 /*
- * Shingles answer phrases without positions (Lucene: shingles, CommonGrams). A pair of neighbouring
+ * N-grams answer phrases without positions (Lucene: shingles, CommonGrams). A pair of neighbouring
  * words that many documents have is a term of its own. Its posting list is the answer to a search
  * for the pair. All other pairs share 65,536 lists by their hash. A shared list has every document
  * with the pair, and some others. Intersected with the lists of the single words, it leaves few
@@ -34,7 +34,7 @@ const RULES = [
 ] as const
 
 /** The rule of new segments. */
-export const SHINGLE_RULE: number = RULES.length - 1
+export const NGRAM_RULE: number = RULES.length - 1
 
 /**
  * A pair is frequent when at least this fraction of the documents have it. A triple of two frequent
@@ -48,7 +48,7 @@ const atLeast = (size: number, part: number) => Math.max(4, Math.floor(size * pa
 export const isFrequent = (documents: number, size: number): boolean =>
   documents >= atLeast(size, FREQUENT)
 
-export const SHINGLES = {
+export const NGRAMS = {
   pair: TERMS.pair,
   titlePair: TERMS.titlePair,
   triple: TERMS.triple,
@@ -78,13 +78,13 @@ function sharedName(kind: 'Q' | 'R', list: number): string {
  * Makes the posting lists of pairs, of pairs in titles, and of triples. Frees the memory of
  * `texts.words`.
  */
-export function shingleLists(
+export function ngramLists(
   texts: SegmentTexts,
   wordIds: Words,
   brake: Brake,
   rule: number,
 ): TermLists[] {
-  const { part, met, triples } = RULES[rule] ?? RULES[SHINGLE_RULE]!
+  const { part, met, triples } = RULES[rule] ?? RULES[NGRAM_RULE]!
   const size = texts.ends.length
   const enough = atLeast(size, part)
   const places = placesOf(texts, wordIds)
@@ -96,7 +96,7 @@ export function shingleLists(
     inTitle: false,
     met: met * size,
     isShared: null,
-    term: at => SHINGLES.pair(word(at - 1), word(at)),
+    term: at => NGRAMS.pair(word(at - 1), word(at)),
   })
   // Searches for other pairs in titles use the lists of the whole texts.
   const titlePairs = listGroups(places, enough, brake, {
@@ -105,7 +105,7 @@ export function shingleLists(
     inTitle: true,
     met: Infinity,
     isShared: () => false,
-    term: at => SHINGLES.titlePair(word(at - 1), word(at)),
+    term: at => NGRAMS.titlePair(word(at - 1), word(at)),
   })
   release(titlePairs.at)
   // Triples are made of pairs that are terms. Rare triples of two frequent pairs share lists. Other
@@ -120,7 +120,7 @@ export function shingleLists(
     inTitle: false,
     met: Infinity,
     isShared: at => isFrequentPair(parts[at - 1]!) && isFrequentPair(parts[at]!),
-    term: at => SHINGLES.triple(word(at - 2), word(at - 1), word(at)),
+    term: at => NGRAMS.triple(word(at - 2), word(at - 1), word(at)),
   })
   for (const array of new Set([words, pairs.at, parts, ofTriples.at])) release(array)
   return [pairs.lists, titlePairs.lists, ofTriples.lists]

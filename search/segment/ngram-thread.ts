@@ -10,22 +10,22 @@ import {
 import { type Brake, noBrake } from '../pace.ts'
 import { release } from './arrays.ts'
 import { type EncodedPart, encodePart } from './buckets.ts'
+import { ngramLists } from './ngrams.ts'
 import { createNumbers, type SegmentTexts } from './postings-builder.ts'
-import { shingleLists } from './shingles.ts'
 import { type Words, type WordTexts, wordsOf } from './word-ids.ts'
 
 /*
- * Shingles are half of the work on a segment. For an import, a thread of its own makes them, while
+ * N-grams are half of the work on a segment. For an import, a thread of its own makes them, while
  * the segment's thread makes the posting lists of words.
  */
 
-/** Encodes the shingles of a segment. Frees the memory of its words. */
-export const encodeShingles = (
+/** Encodes the n-grams of a segment. Frees the memory of its words. */
+export const encodeNgrams = (
   texts: SegmentTexts,
   words: Words,
   rule: number,
   brake: Brake,
-): EncodedPart => encodePart(texts.ends.length, brake, shingleLists(texts, words, brake, rule))
+): EncodedPart => encodePart(texts.ends.length, brake, ngramLists(texts, words, brake, rule))
 
 interface Question {
   texts: Omit<SegmentTexts, 'words'> & { words: Int32Array<ArrayBuffer> }
@@ -35,7 +35,7 @@ interface Question {
   port: MessagePort
 }
 
-export interface ShingleThread {
+export interface NgramThread {
   /**
    * Resolves when the thread has loaded its modules. Node crashes if the thread is ended before.
    */
@@ -44,10 +44,10 @@ export interface ShingleThread {
 }
 
 /**
- * Starts a thread that makes shingles. It ends with the thread that opens it. An error in it ends
+ * Starts a thread that makes n-grams. It ends with the thread that opens it. An error in it ends
  * both threads.
  */
-export function openShingleThread(): ShingleThread {
+export function openNgramThread(): NgramThread {
   const worker = new Worker(new URL(import.meta.url), { workerData: MARK })
   worker.unref()
   return {
@@ -68,14 +68,14 @@ export function openShingleThread(): ShingleThread {
   }
 }
 
-const MARK = 'makes shingles'
+const MARK = 'makes n-grams'
 
 if (!isMainThread && workerData === MARK) {
   parentPort?.on('message', ({ texts, words, rule, port }: Question) => {
     const numbers = createNumbers(texts.words.length)
     numbers.append(texts.words)
     release(texts.words)
-    const answer = encodeShingles({ ...texts, words: numbers }, wordsOf(words), rule, noBrake)
+    const answer = encodeNgrams({ ...texts, words: numbers }, wordsOf(words), rule, noBrake)
     port.postMessage(answer, [answer.bytes.buffer, answer.starts.buffer])
   })
   setImmediate(() => parentPort?.postMessage('loaded'))
