@@ -343,7 +343,7 @@ t.test(
   },
 )
 
-t.test('the annotation of an alert says the first thing to do in the same words', async t => {
+t.test('the annotation of an alarm says the first thing to do in the same words', async t => {
   const rules: { alert?: string; annotations?: { summary: string } }[] = parse(
     readFileSync(new URL('../infra/monitoring/rules/perscope.yml', import.meta.url), 'utf8'),
   ).groups.flatMap((group: { rules: object[] }) => group.rules)

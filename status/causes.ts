@@ -25,7 +25,7 @@ import { bytes, span, unreadInWords } from './words.ts'
 /**
  * For each fault, the first thing that an operator should do (`first.json`). The sentences of
  * `cause` say what is wrong and why, then this. `npm start`, `npm run status`, `npm run doctor`,
- * `/status`, the logs and the annotations of alerts all use these words.
+ * `/status`, the logs and the annotations of alarms all use these words.
  */
 export const FIRST: Readonly<typeof first> = first
 
@@ -312,7 +312,7 @@ function ofFlow(flow: Flow<Date | string>, at: string): Found {
   ]
 }
 
-/** A gap of a feed is reported for this many seconds, as in the alert rules. */
+/** A gap of a feed is reported for this many seconds, as in the rules of alarms. */
 const GAP_SHOWN = 21_600
 
 function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Found {
@@ -406,7 +406,7 @@ function ofRest({ quarantine, unread, missing }: Facts): Found {
 
 /**
  * A standby that lags more than this cannot answer requests that need the newest articles. The
- * alert rules have the same limits.
+ * rules of alarms have the same limits.
  */
 const LAG_BYTES = 256_000_000
 const LAG_SECONDS = 60

@@ -109,7 +109,7 @@ async function readDisk(folder: string): Promise<Surroundings['disk']> {
   return { folder, free, total, daysLeft }
 }
 
-/** Shows the disk of DATA_DIR as a metric. Its alert says how many days are left. */
+/** Shows the disk of DATA_DIR as a metric. Its alarm says how many days are left. */
 export function observeDisk(folder: string): void {
   const disk = shared(() => readDisk(folder))
   figure('disk_free_bytes', 'Free space on the disk of DATA_DIR.', disk, one => one?.free ?? null)

@@ -199,7 +199,7 @@ async function servicePrograms(
 }
 
 /**
- * Settings for a Prometheus on this machine, which then scrapes the services and has our alerts.
+ * Settings for a Prometheus on this machine, which then scrapes the services and has our alarms.
  * JSON is also YAML.
  */
 function prometheusSettings(metrics: readonly string[]): string {

@@ -98,7 +98,7 @@ function readNames(text: string, shown: Set<string>): void {
   }
 }
 
-t.test('every alert has a test and a place in the documentation', async t => {
+t.test('every alarm has a test and a place in the documentation', async t => {
   const tested = new Set(
     parse(read('tests/perscope.test.yml')).tests.flatMap(
       (one: { alert_rule_test: { alertname: string; exp_alerts: [] }[] }) =>

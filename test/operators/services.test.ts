@@ -43,7 +43,7 @@ t.test('every service of the Procfile stands in every list of services', async t
 const WITHOUT: Record<string, string> = {
   '- alert: PerscopeNoArticles': 'rules on the way of an article and on messages',
   '- `DATABASE_URL` (url)': 'the table of settings',
-  '- `PerscopeProcessDown`': 'the table of alerts',
+  '- `PerscopeProcessDown`': 'the table of alarms',
   'in one transaction with': 'the way of an article; the notifier tells of it later',
   'npm run chaos` starts the whole fleet': 'chaos runs no notifier; its own tests kill it',
   '`kill`, `end` a crawler': 'chaos runs no notifier; its own tests kill it',

@@ -397,7 +397,7 @@ function api(running: RunningFleet | null, missing: string[]): Step {
 }
 
 const place = document.getElementById('page')
-// The page is only in English, because operators read the same terms in logs, metrics, alerts and
+// The page is only in English, because operators read the same terms in logs, metrics, alarms and
 // docs/operations.md.
 const speech = await loadSpeech('en')
 if (place !== null) {
