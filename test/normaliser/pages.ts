@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { type PageMetadata, readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import type { FeedEntry, StoredPage } from '../../shared/outlets/page.ts'
@@ -52,17 +51,3 @@ export const jsonLd = (data: unknown): string =>
 
 export const metaOf = (html: string, url: string = URL): PageMetadata =>
   readMetadata(parsePage(html), url)
-
-/** Rows of a table of examples by their first cell, the kind; cells end at tabs. */
-export function examples(name: string): Map<string, string[][]> {
-  const lines = readFileSync(new globalThis.URL(`${name}.tsv`, import.meta.url), 'utf8')
-    .split('\n')
-    .slice(0, -1)
-  const rows = lines.map(line => line.split('\t'))
-  return new Map(
-    [...Map.groupBy(rows, ([kind = '']) => kind)].map(([kind, own]) => [
-      kind,
-      own.map(row => row.slice(1)),
-    ]),
-  )
-}

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { examples, feedEntry, jsonLd, metaOf } from '../../../test/normaliser/pages.ts'
+import { examples } from '../../../test/examples.ts'
+import { feedEntry, jsonLd, metaOf } from '../../../test/normaliser/pages.ts'
 import { stopwatch } from '../../../test/turns.ts'
 import { authorChoice } from './authors.ts'
 import { foldOutlet, peopleIn } from './person-names.ts'
@@ -12,7 +13,7 @@ const own = new Set(['De Dagkoerier', 'dagkoerier.example', 'dagkoerier'].map(fo
  * Tables by kind. A row has people, separated by `+`, and statements that name exactly these
  * people, separated by `¦`.
  */
-const statements = examples('authors')
+const statements = examples('normaliser/authors')
 for (const [name, table] of statements) {
   t.test(`decision 35: ${name}`, async t => {
     for (const [people = '', list = ''] of table)

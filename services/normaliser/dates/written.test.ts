@@ -1,5 +1,5 @@
 import t from 'tap'
-import { examples } from '../../../test/normaliser/pages.ts'
+import { examples } from '../../../test/examples.ts'
 import { stopwatch } from '../../../test/turns.ts'
 import { findDates, readDate, type WrittenDate } from './written.ts'
 
@@ -15,7 +15,7 @@ function shown(date: WrittenDate | null): string | null {
 }
 
 /** Tables by kind. A row has a date as it reads, and texts that state it, separated by `¦`. */
-const tables = examples('dates')
+const tables = examples('normaliser/dates')
 for (const [name, table] of tables) {
   t.test(`decision 36: dates as they are written: ${name}`, async t => {
     for (const [read = '', texts = ''] of table)

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { examples } from '../../../test/normaliser/pages.ts'
+import { examples } from '../../../test/examples.ts'
 import { isChaffLine } from './chaff.ts'
 
-const lines = examples('lines')
+const lines = examples('normaliser/lines')
 
 t.test(
   'lines between the paragraphs are told by their words, in five languages; sentences like them stay',
