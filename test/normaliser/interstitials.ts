@@ -72,7 +72,11 @@ export const INTERSTITIAL_EXAMPLES: InterstitialExample[] = [
 /** The interstitial that the normaliser takes a page for; null: it is an article. */
 export function interstitialOf(
   html: string,
-  more: { feedTitle?: string | null; finalUrl?: string; url?: string } = {},
+  more: {
+    feedTitle?: string | null | undefined
+    finalUrl?: string | undefined
+    url?: string | undefined
+  } = {},
 ): InterstitialKind | null {
   const { feedTitle = ANNOUNCED, url = ANNOUNCED_AT, finalUrl = url } = more
   const page = readPageText(parsePage(html))

@@ -2,7 +2,9 @@ import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'
 import { readConfig } from '../../../shared/config/config.ts'
+import { tryRows } from '../../../test/examples.ts'
 import { introduction } from './connector.ts'
+import TABLE from './robots.json' with { type: 'json' }
 import { isAllowed, isOfNews, readRobots, sitemapsOf, statedOf } from './robots.ts'
 
 // The package's types name an export that the package does not have.
@@ -175,57 +177,17 @@ t.test(
   },
 )
 
-t.test('misspelt fields that other parsers know are read, and a missing colon too', async t => {
-  for (const line of [
-    'Disalow: /a',
-    'dissallow: /a',
-    'Disallow /a',
-    'DISALLOW : /a',
-    '  disallow:/a',
-  ])
-    t.equal(may(`Useragent: *\n${line}`, '/a'), false, line)
-  t.equal(may('User-agent *\nDisallow: /a', '/a'), false)
-  t.equal(may('User-agent: *\nDisallow everything here', '/a'), true)
-})
+interface Row {
+  robots: string
+  path: string
+  agent?: string | undefined
+  may: boolean
+  why?: string | undefined
+}
 
-t.test('RFC 9309 §2.2.2: the longest match decides, allow among equals', async t => {
-  const robots =
-    'user-agent: *\ndisallow: /\nallow: /nieuws\nallow: /a*.html$\ndisallow: /nieuws/prive\nallow: /p\ndisallow: /p'
-  const cases: [string, boolean][] = [
-    ['/', false],
-    ['/nieuws', true],
-    ['/nieuws/x?y=1', true],
-    ['/nieuws/prive/1', false],
-    ['/a/b.html', true],
-    ['/a/b.html?x', false],
-    ['/page', true],
-    ['/robots.txt', true],
-  ]
-  for (const [path, allowed] of cases) t.equal(may(robots, path), allowed, path)
-})
-
-t.test('RFC 9309 §2.2.2: escapes match the characters they stand for', async t => {
-  t.equal(may('user-agent: *\ndisallow: /caf\u00e9', '/caf%c3%a9/1'), false)
-  t.equal(may('user-agent: *\ndisallow: /caf%c3%a9', '/caf\u00e9/1'), false)
-  t.equal(may('user-agent: *\ndisallow: /%7Ejan', '/~jan/'), false)
-  t.equal(may('user-agent: *\ndisallow: /a%2Fb', '/a/b'), true)
-  const rules =
-    'user-agent: *\ndisallow: /m%2a.html\ndisallow: /prijs-%24\ndisallow: /a$b\ndisallow: /druk?\ndisallow: /*%2ax$'
-  for (const path of [
-    '/m*.html',
-    '/m%2A.html',
-    '/prijs-$',
-    '/prijs-%24/1',
-    '/a$b',
-    '/a%24b',
-    '/druk?',
-    '/druk?a=1',
-  ])
-    t.equal(may(rules, path), false, path)
-  for (const path of ['/map.html', '/prijs-', '/a', '/druk', '/drukte', '/druk#?', '/bx', '/b*xy'])
-    t.equal(may(rules, path), true, path)
-  t.equal(may(rules, '/b/c*x'), false, 'a sign beside the same sign for itself')
-})
+tryRows<Row>(t, TABLE, {}, (t, { robots, path, agent, may: wanted }, about) =>
+  t.equal(may(robots, path, agent), wanted, about),
+)
 
 t.test('what is no rule is no rule', async t => {
   t.equal(may('<!doctype html><title>Not found</title>', '/a'), true)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { tryRows } from '../../../test/examples.ts'
 import {
   ANNOUNCED,
   ANNOUNCED_AT,
@@ -9,6 +10,7 @@ import { feedEntry, jsonLd, OUTLET, storedPage } from '../../../test/normaliser/
 import { composeArticle } from '../compose.ts'
 import { parsePage } from '../markup/tree.ts'
 import { readPageText } from '../text/page-text.ts'
+import TABLE from './interstitials.json' with { type: 'json' }
 import { openingOf } from './paywall.ts'
 import { textFingerprint } from './served.ts'
 
@@ -31,11 +33,6 @@ const article = (title: string, text: string | readonly string[], head = '') =>
     .flat()
     .map(paragraph => `<p>${paragraph}</p>`)
     .join('')}</article></body></html>`
-
-const REPORT = article(
-  ANNOUNCED,
-  'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens. '.repeat(6),
-)
 
 const compose = (html: string, title: string) =>
   composeArticle(
@@ -143,45 +140,19 @@ t.test('news about cookies, faults, subscriptions and agreements is no interstit
     t.equal(interstitialOf(article(title, paragraphs), { feedTitle: title }), null, title)
 })
 
-t.test(
-  'a bot defence that also works on ordinary pages makes no interstitials of them',
-  async t => {
-    const defence =
-      '<script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script><script>perimeterx</script>'
-    t.equal(interstitialOf(REPORT.replace('</body>', `${defence}</body>`)), null)
-  },
-)
+interface Row {
+  html: string
+  feedTitle?: string | null | undefined
+  finalUrl?: string | undefined
+  url?: string | undefined
+  /** null: it is an article. */
+  kind: string | null
+  why?: string | undefined
+}
 
-t.test(
-  'a page with hardly a link and no word of the feed’s title is a bot defence in any words',
-  async t => {
-    const served = (links: number) =>
-      `<html><head><title>Kontroll</title><script src="/k.js"></script></head><body><h1>Eng Sekonn w.e.g.</h1><p>Mir kucken no Iech. Nummer 7781.</p>${'<a href="/x">x</a>'.repeat(links)}</body></html>`
-    t.equal(interstitialOf(served(1)), 'challenge')
-    t.equal(interstitialOf(served(9)), null, 'a page of a site')
-    t.equal(
-      interstitialOf(served(1), { feedTitle: 'Kontroll op der Streck' }),
-      null,
-      'a word of the title',
-    )
-    t.equal(interstitialOf(served(1), { feedTitle: null }), null)
-  },
+tryRows<Row>(t, TABLE, { announced: ANNOUNCED, at: ANNOUNCED_AT }, (t, row, about) =>
+  t.equal(interstitialOf(row.html, row), row.kind, about),
 )
-
-t.test('a redirect to another address of the article is no interstitial', async t => {
-  t.equal(
-    interstitialOf(REPORT, {
-      finalUrl: 'https://www.dagkoerier.example/nieuws/brug-schelde-dicht',
-    }),
-    null,
-  )
-  t.equal(
-    interstitialOf(REPORT, {
-      finalUrl: 'https://dagkoerier.uitgever.example/privacy/boete-voor-cookies',
-    }),
-    null,
-  )
-})
 
 t.test('the visible opening of a paywalled article is kept, the offer is not', async t => {
   const opening =
@@ -309,59 +280,6 @@ t.test('a headline may begin as an error page’s does', async t => {
   }
 })
 
-t.test('a dated article outweighs a headline that fails and sentences of an error', async t => {
-  const title = 'Fout op de site'
-  const text = 'De website is niet bereikbaar. De pagina is verwijderd.'
-  const of = (head: string) => interstitialOf(article(title, text, head), UNRELATED)
-  t.equal(of(''), 'error page')
-  t.equal(of('<meta property="og:type" content="article">'), 'error page', 'a type without a date')
-  t.equal(of(OPEN_GRAPH), null)
-  t.equal(of(data(title)), null)
-  const elsewhere = data('Iets anders', { url: 'https://www.dagkoerier.example/ander' })
-  t.equal(of(elsewhere), 'error page', 'data of another article')
-})
-
-t.test('a dated article is no challenge, though its headline begins like one’s', async t => {
-  for (const title of [
-    'Vérification des comptes : la commune épinglée',
-    'Blocked for hours on the motorway',
-    'Un instant de grâce',
-  ]) {
-    const html = article(title, 'La commune a dépensé trop, selon la cour.', OPEN_GRAPH)
-    for (const feedTitle of ['Liveblog', null])
-      t.equal(interstitialOf(html, { feedTitle }), null, title)
-  }
-})
-
-t.test(
-  'a dated article about cookies is no cookie wall, though the feed says "Liveblog"',
-  async t => {
-    const title = 'Boete voor cookies zonder toestemming'
-    const text =
-      'De privacywaakhond legt een bedrijf een boete op omdat het cookies plaatste zonder toestemming.'
-    const under = (headline: string) =>
-      interstitialOf(article(headline, text, OPEN_GRAPH), UNRELATED)
-    t.equal(under(title), null)
-    t.equal(
-      under('Brug over de Schelde dicht'),
-      'cookie wall',
-      'on the page of an article about something else it is one',
-    )
-  },
-)
-
-t.test('an outlet that is called as consent pages are may redirect within itself', async t => {
-  const at = (host: string) => `https://${host}/nieuws/2026/brug-schelde-dicht`
-  t.equal(
-    interstitialOf(REPORT, {
-      url: at('privacy-first.example'),
-      finalUrl: at('www.privacy-first.example'),
-    }),
-    null,
-  )
-  t.equal(interstitialOf(REPORT, { finalUrl: at('consent.uitgever.example') }), 'cookie wall')
-})
-
 t.test('a page that says that all may read it is no paywall', async t => {
   const text = 'De wedstrijden zijn voortaan alleen voor abonnees te zien, meldt de zender dinsdag.'
   const html = article(
@@ -370,11 +288,4 @@ t.test('a page that says that all may read it is no paywall', async t => {
     data('Sport', { isAccessibleForFree: true }),
   )
   t.match(await compose(html, 'Column'), { interstitial: null, article: { body: text } })
-})
-
-t.test('an article that is gone is told by the section to which it leads', async t => {
-  const html = article('Binnenland', 'Het laatste nieuws uit het land, elke dag.')
-  const section = 'https://www.dagkoerier.example/binnenland'
-  t.equal(interstitialOf(html, { ...UNRELATED, finalUrl: section }), 'error page')
-  t.equal(interstitialOf(html, UNRELATED), null, 'at its own address it may be the article')
 })
