@@ -41,14 +41,23 @@ async function open(
 }
 
 t.test('an import makes segments of its articles, and one of what others wrote before', async t => {
-  const { writer, importer, counts, ranges, find } = await open(t)
+  const { pool, writer, importer, counts, ranges, find } = await open(t)
   await writer.write(shortArticles(0, 3))
+  // A killed import has left it.
+  await pool.query(
+    `insert into segments_ahead (segment_no, kind, stored_at, first_seq, last_seq, bucket_bits, undated, columns)
+     values (1000000, 'import', now() - interval '1 hour', 1, 9, 0, 0, '')`,
+  )
   await importer.add(shortArticles(100, 45))
   t.equal(importer.waiting(), 5, 'two segments are full')
   await importer.flush()
   t.same(counts, { indexed: 45, known: 0, removed: 0 })
   t.same(await ranges(), ['1-3', '4-23', '24-43', '44-48'])
   t.equal(await find(), 48)
+  t.equal((await pool.query('select from segments_ahead')).rowCount, 0)
+  const falls =
+    'select from articles a join articles b on a.seq < b.seq and a.ingested_at > b.ingested_at'
+  t.equal((await pool.query(falls)).rowCount, 0, 'stamps grow with numbers')
 })
 
 t.test('few articles are written one by one, and known ones are left out', async t => {

@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { whileAway } from '../../scripts/articles/while-away.ts'
 import { openIndex } from '../../search/index.ts'
-import { makeSegments } from '../../search/indexer.ts'
 import { openImporter } from '../../search/indexing/import.ts'
 import type { ArticleWriter, Importer, Indexer } from '../../search/types.ts'
 import { countOf, type Pool, readColumn } from '../../shared/postgres/pool.ts'
@@ -72,64 +71,6 @@ async function faultsOf(pool: Pool): Promise<string[]> {
 }
 
 t.test(
-  'an import stores a segment with its articles, and covers what others wrote before',
-  async t => {
-    const { pool, writer, importer, counts } = await open(t)
-    await writer.write(shortArticles(0, 30))
-    await importer.add(shortArticles(1_000, 250))
-    await importer.flush()
-    // A killed import has left it.
-    await pool.query(
-      `insert into segments_ahead (segment_no, kind, stored_at, first_seq, last_seq, bucket_bits, undated, columns)
-     values (1000000, 'import', now() - interval '1 hour', 1, 9, 0, 0, '')`,
-    )
-    await writer.write(shortArticles(2_000, 5))
-    await importer.add(shortArticles(3_000, 510))
-    await importer.flush()
-    t.same(counts, { indexed: 760, known: 0 })
-    const { rows } = await pool.query(
-      'select first_seq::int as first, last_seq::int as last from segments order by 1',
-    )
-    t.same(rows, [
-      { first: 1, last: 30 },
-      { first: 31, last: 280 },
-      { first: 281, last: 285 },
-      { first: 286, last: 535 },
-      { first: 536, last: 785 },
-    ])
-    const stamps = await pool.query<{ n: number; last: bigint; first: bigint }>(
-      'select count(*)::int as n, max(seq) as last, min(seq) as first from articles group by ingested_at order by ingested_at',
-    )
-    t.ok(stamps.rows.every(({ n }) => n <= 100))
-    const isGrowing = stamps.rows.every(
-      ({ first }, at) => at === 0 || first > stamps.rows[at - 1]!.last,
-    )
-    t.ok(isGrowing, 'stamps grow with numbers')
-    const index = openIndex(pool)
-    t.teardown(() => index.close())
-    t.equal(await index.count(EVERYTHING), 795)
-    const { rows: newest } = await index.search({
-      ...EVERYTHING,
-      sort: 'ingested_at',
-      order: 'desc',
-      perPage: 60,
-    })
-    t.same(
-      newest.map(({ title }) => title).sort(),
-      (
-        await pool.query<{ title: string }>(
-          'select title from article_texts order by seq desc limit 60',
-        )
-      ).rows
-        .map(({ title }) => title)
-        .sort(),
-    )
-    t.equal((await pool.query('select from segments_ahead')).rowCount, 0)
-    t.equal(await makeSegments(pool), 0)
-  },
-)
-
-t.test(
   'decision 41: an article of a segment, and one beside it, keep the bounds of their file',
   async t => {
     const { pool, importer } = await open(t)
@@ -149,6 +90,9 @@ t.test(
       { snippet: null, bounded: true, vector: false, promised: false },
     ])
     t.equal((await pool.query('select from embeddings')).rowCount, 249)
+    const most =
+      'select max(n)::int from (select count(*) as n from articles group by ingested_at) as of_a_stamp'
+    t.equal(await countOf(pool, most), 100)
   },
 )
 
@@ -163,24 +107,6 @@ t.test('an import of millions of articles finds a partition for each', async t =
   await importer.add(shortArticles(250, 250))
   await importer.flush()
   t.same(counts, { indexed: 500, known: 0 })
-})
-
-t.test('articles that others write while their segment is built are known', async t => {
-  const { pool, writer, importer, counts } = await open(t)
-  const articles = shortArticles(0, 250)
-  // Its segment is stored ahead for a second.
-  await importer.add(articles)
-  await built(pool)
-  await writer.write(articles.slice(0, 40))
-  await importer.flush()
-  t.same(counts, { indexed: 210, known: 40 })
-  await importer.add(articles)
-  await importer.flush()
-  t.same(counts, { indexed: 210, known: 290 })
-  const { rows } = await pool.query(
-    'select count(*)::int as n, max(seq)::int as last from articles',
-  )
-  t.same(rows, [{ n: 250, last: 250 }])
 })
 
 t.test(
