@@ -1,7 +1,7 @@
 import t from 'tap'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
-import { escaped } from '../../shared/desk/alerts/look.ts'
 import { alertSpeech } from '../../shared/desk/alerts/words.ts'
+import { escapeMarkup } from '../../shared/encoding/markup.ts'
 import { invitation, type Letter, letter } from './letter.ts'
 import type { Section } from './message.ts'
 
@@ -61,7 +61,7 @@ t.test('both forms have for each article outlet, local time, snippet and link', 
     'https://krant.example/a?b=1&c="2"',
     'Our <News>',
   ])
-    t.match(html, escaped(part))
+    t.match(html, escapeMarkup(part))
   t.notMatch(html, /<img|<script|\ssrc=|@import|url\(/, 'nothing is loaded')
   t.end()
 })

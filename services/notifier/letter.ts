@@ -1,9 +1,10 @@
 import { upToWord } from '../../shared/articles/article.ts'
 import { type Alert, isDigest } from '../../shared/desk/alerts/alerts.ts'
 import { invitedName } from '../../shared/desk/alerts/consent.ts'
-import { escaped, foreign, isolated, letterOf, straight } from '../../shared/desk/alerts/look.ts'
+import { foreign, isolated, letterOf, straight } from '../../shared/desk/alerts/look.ts'
 import { type AlertSpeech, alertSpeech } from '../../shared/desk/alerts/words.ts'
 import { pageOf } from '../../shared/desk/searches.ts'
+import { escapeMarkup } from '../../shared/encoding/markup.ts'
 import type { Section, ToldArticle } from './message.ts'
 
 /** The content of a mail. */
@@ -47,7 +48,7 @@ export function letter(sections: readonly Section[], service: string, links: Let
   const address = links.ending(sections)
   draft.text.push(words.why, `${say(words.leads, end)}\n${address}`)
   draft.html.push(
-    `<footer class="soft"><p>${words.why}</p><p><a href="${escaped(address)}">${end}</a></p></footer>`,
+    `<footer class="soft"><p>${words.why}</p><p><a href="${escapeMarkup(address)}">${end}</a></p></footer>`,
   )
   const subject = isOne ? subjectOf(first!, speech) : subjectOfSeveral(sections, speech)
   return finished(draft, subject, speech, service)
@@ -73,7 +74,7 @@ function addSection(
         : `${countOf(section, speech)} · ${say(words.times, alert.zone)}`
   text.push(`${isolated(name)}\n${about}`)
   html.push(
-    `<section><h${level} class="search">${foreign(name)}</h${level}><p class="soft">${escaped(about)}</p>`,
+    `<section><h${level} class="search">${foreign(name)}</h${level}><p class="soft">${escapeMarkup(about)}</p>`,
   )
   for (const article of message.articles) {
     const meta = metaOf(article, alert.zone, speech)
@@ -82,14 +83,14 @@ function addSection(
     const parts = [title, meta.join(' · '), snippet ?? ''].filter(one => one !== '')
     text.push([...parts.map(isolated), url].join('\n'))
     html.push(
-      `<article><h${level + 1}><a href="${escaped(url)}">${foreign(title)}</a></h${level + 1}>` +
+      `<article><h${level + 1}><a href="${escapeMarkup(url)}">${foreign(title)}</a></h${level + 1}>` +
         `<p class="soft">${meta.map(foreign).join(' · ')}</p>` +
         `${snippet === null ? '' : `<p dir="auto">${straight(snippet)}</p>`}</article>`,
     )
   }
   for (const { id, removed_at } of message.removals ?? []) {
     text.push(`${id}\n${removed_at}`)
-    html.push(`<p>${escaped(id)} · ${removed_at}</p>`)
+    html.push(`<p>${escapeMarkup(id)} · ${removed_at}</p>`)
   }
   const rest =
     message.more === 0 ? [] : isDigest(alert.when) ? [say(words.more, message.more)] : [words.next]
@@ -98,7 +99,7 @@ function addSection(
   text.push(
     [...rest, ...more.map(([said, address]) => `${say(words.leads, said)}\n${address}`)].join('\n'),
   )
-  const anchors = more.map(([said, address]) => `<a href="${escaped(address)}">${said}</a>`)
+  const anchors = more.map(([said, address]) => `<a href="${escapeMarkup(address)}">${said}</a>`)
   html.push(`<p class="links">${[...rest, anchors.join(' · ')].join(' ')}</p></section>`)
 }
 
@@ -175,8 +176,8 @@ export function invitation(
   const list = names.map(name => `<li>${foreign(name)}</li>`).join('')
   const html = [
     `<p>${say(words.asks, foreign(service))}</p><ul>${list}</ul><p>${words.howTo}</p>`,
-    `<p><a class="button" href="${escaped(links.agree)}">${words.agree}</a></p>`,
-    `<p><a href="${escaped(links.refuse)}">${words.refuseAll}</a></p>`,
+    `<p><a class="button" href="${escapeMarkup(links.agree)}">${words.agree}</a></p>`,
+    `<p><a href="${escapeMarkup(links.refuse)}">${words.refuseAll}</a></p>`,
   ]
   const [first = ''] = names
   const more = names.length > 1 ? ` ${say(words.andMore, names.length - 1)}` : ''

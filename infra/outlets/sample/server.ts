@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { Feed } from 'feed'
 import { type Language, TIME_ZONES } from '../../../shared/articles/article.ts'
+import { escapeMarkup } from '../../../shared/encoding/markup.ts'
 import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import { freePort } from '../../embedded/data-directory.ts'
 import { catalogueEntry, SAMPLE_OUTLETS, type SampleOutlet, textsOf } from './outlets.ts'
@@ -276,14 +277,6 @@ function metadataOf({ metadata }: SampleOutlet, text: SampleText, url: string): 
 
 const paragraphsOf = ({ paragraphs }: SampleText) =>
   paragraphs.map(one => `<p>${escapeMarkup(one)}</p>`).join('\n')
-
-/** Text for HTML and XML, in elements and in double-quoted attributes. */
-export const escapeMarkup = (text: string): string =>
-  text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
 
 // `node infra/outlets/sample/server.ts` serves only the sample outlets, until SIGTERM.
 if (import.meta.main) {

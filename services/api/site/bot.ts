@@ -2,10 +2,11 @@ import { type RequestHandler, Router } from 'express'
 import { SNIPPET_LENGTH } from '../../../search/analysis/text.ts'
 import { type Language, OWN_NAMES } from '../../../shared/articles/article.ts'
 import type { Config } from '../../../shared/config/config.ts'
+import { documentOf, escapeMarkup } from '../../../shared/encoding/markup.ts'
 import { productToken } from '../../../shared/outlets/rights.ts'
 import { pageSecurity } from '../http/security.ts'
 import words from './bot.json' with { type: 'json' }
-import { escapeHtml, makeFile, sendFile, type WebFile } from './files.ts'
+import { makeFile, sendFile, type WebFile } from './files.ts'
 
 /*
  * Publishers who see the crawler in their logs find here, in five languages, who it is and how to
@@ -55,17 +56,18 @@ function botHtml({ CRAWL_USER_AGENT, CRAWL_FROM, SERVICE_NAME }: Config): string
   )
   const sections = Object.entries(WORDS).map(([tag, words]) => {
     const rows = SIGNALS.map((signal, at) => {
-      return `<dt><pre>${escapeHtml(signal.replaceAll('{bot}', bot))}</pre></dt><dd>${words.effects[at]}</dd>`
+      return `<dt><pre>${escapeMarkup(signal.replaceAll('{bot}', bot))}</pre></dt><dd>${words.effects[at]}</dd>`
     })
     return [
       `<section lang="${tag}" id="${tag}"><h2>${words.title}</h2>`,
       ...words.does.map(text => `<p>${text.replace('{length}', String(SNIPPET_LENGTH))}</p>`),
       `<h3>${words.refuse}</h3><dl>${rows.join('')}</dl>`,
-      `<p>${words.contact}: <code>${escapeHtml([CRAWL_USER_AGENT, CRAWL_FROM].filter(Boolean).join(' '))}</code></p></section>`,
+      `<p>${words.contact}: <code>${escapeMarkup([CRAWL_USER_AGENT, CRAWL_FROM].filter(Boolean).join(' '))}</code></p></section>`,
     ].join('')
   })
-  const title = escapeHtml(`${SERVICE_NAME}: ${bot}`)
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head><body><h1>${title}</h1><nav>${links.join(' · ')}</nav>${sections.join('')}</body></html>`
+  const title = `${SERVICE_NAME}: ${bot}`
+  const head = `<h1>${escapeMarkup(title)}</h1><nav>${links.join(' · ')}</nav>`
+  return documentOf('en', title, '', head + sections.join(''))
 }
 
 /** Pages for people. All other paths need a key, or are feeds with secret addresses. */

@@ -55,6 +55,3 @@ export async function sendFile(
     .set({ 'Content-Type': file.contentType, 'Content-Length': String(body.length) })
     .end(body)
 }
-
-export const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

@@ -3,11 +3,12 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
 import { PACKAGES } from '../../../clients/build.ts'
+import { documentOf, escapeMarkup } from '../../../shared/encoding/markup.ts'
 import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../contract/guide.ts'
 import { openApiDocument } from '../contract/openapi.ts'
 import { exploreDocument } from '../explore/openapi.ts'
 import { pageSecurity } from '../http/security.ts'
-import { escapeHtml, makeFile, sendFile, type WebFile } from './files.ts'
+import { makeFile, sendFile, type WebFile } from './files.ts'
 import { webBundle } from './web.ts'
 
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
@@ -85,7 +86,7 @@ async function page(serviceName: string): Promise<WebFile> {
   }
   const template = await readFile(own('page.html'), 'utf8')
   const filled = template.replace(/\{\{(\w+)\}\}/g, (_, name: string) =>
-    escapeHtml(parts[name]!.trimEnd()),
+    escapeMarkup(parts[name]!.trimEnd()),
   )
   return makeFile('text/html; charset=utf-8', filled)
 }
@@ -94,7 +95,7 @@ async function page(serviceName: string): Promise<WebFile> {
 async function changes(serviceName: string): Promise<WebFile> {
   const text = await readFile(join(import.meta.dirname, '../../../CHANGELOG.md'), 'utf8')
   const inline = (part: string) =>
-    escapeHtml(part)
+    escapeMarkup(part)
       .replace(/`(.+?)`/gs, '<code>$1</code>')
       .replace(/\*\*(.+?)\*\*/gs, '<strong>$1</strong>')
   const blocks = text.trim().split(/\n\n+/)
@@ -108,10 +109,10 @@ async function changes(serviceName: string): Promise<WebFile> {
       .map(item => `<li>${inline(item)}</li>`)
       .join('')}</ul>`
   })
-  const title = `${escapeHtml(serviceName)} API: changes`
-  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="page.css">`
+  const head = '<link rel="icon" href="data:,"><link rel="stylesheet" href="page.css">'
   const bar = '<header class="header row"><a class="wordmark" href="../docs">Perscope</a></header>'
-  const page = `<!doctype html><html lang="en"><head>${head}</head><body>${bar}<main class="start wide changes">${html.join('\n')}</main></body></html>`
+  const body = `${bar}<main class="start wide changes">${html.join('\n')}</main>`
+  const page = documentOf('en', `${serviceName} API: changes`, head, body)
   return makeFile('text/html; charset=utf-8', page)
 }
 

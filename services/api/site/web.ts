@@ -3,9 +3,10 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildResult, build, type OutputFile, stop } from 'esbuild'
 import { type RequestHandler, Router } from 'express'
+import { escapeMarkup } from '../../../shared/encoding/markup.ts'
 import { ARTICLE_PAGE } from '../explore/article-by-id.ts'
 import { pageSecurity } from '../http/security.ts'
-import { escapeHtml, makeFile, sendFile, type WebFile } from './files.ts'
+import { makeFile, sendFile, type WebFile } from './files.ts'
 
 /** The path of the bundled files. The name of a file holds a digest of its content. */
 const ASSETS_PATH = '/explore/assets/'
@@ -69,7 +70,7 @@ export async function explorerWith(
     ([type, value]) =>
       `<script type="${type}">${JSON.stringify(value).replaceAll('<', '\\u003c')}</script>`,
   )
-  const plain = (told?.lines ?? []).map(line => `<pre>${escapeHtml(line)}</pre>`)
+  const plain = (told?.lines ?? []).map(line => `<pre>${escapeMarkup(line)}</pre>`)
   return html
     .replace('</head>', () => `${blocks.join('')}</head>`)
     .replace('</noscript>', () => `${plain.join('')}</noscript>`)

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Language } from '../../articles/article.ts'
+import { documentOf, escapeMarkup } from '../../encoding/markup.ts'
 
 /*
  * Mails of alerts and the pages behind their links look alike, and like the other pages
@@ -31,10 +32,12 @@ export const letterOf = (
   title: string,
   body: string,
 ): string =>
-  `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escaped(title)}</title><style>${STYLE}</style></head><body><main><p class="service">${escaped(service)}</p>${body}</main></body></html>`
-
-export const escaped = (text: string): string =>
-  text.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`)
+  documentOf(
+    language,
+    title,
+    `<style>${STYLE}</style>`,
+    `<main><p class="service">${escapeMarkup(service)}</p>${body}</main>`,
+  )
 
 /** Marks that begin or end a direction, and would reach beyond their text. */
 const TURNS = /[\u202A-\u202E\u2066-\u2069]/g
@@ -45,7 +48,7 @@ const RIGHT_TO_LEFT = /[\u0590-\u08FF\u200F\uFB1D-\uFDFF\uFE70-\uFEFF]/
 export const foreign = (text: string): string => `<bdi>${straight(text)}</bdi>`
 
 /** Text of others for an element with `dir="auto"`, which does not look into `<bdi>`. */
-export const straight = (text: string): string => escaped(text.replace(TURNS, ''))
+export const straight = (text: string): string => escapeMarkup(text.replace(TURNS, ''))
 
 /** Text of others in plain text (U+2068 and U+2069 isolate its direction where that matters). */
 export function isolated(text: string): string {

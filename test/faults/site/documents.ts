@@ -1,4 +1,4 @@
-import { escapeMarkup } from '../../../infra/outlets/sample/server.ts'
+import { escapeMarkup } from '../../../shared/encoding/markup.ts'
 import { newsSitemap, rss } from '../../crawler/crawl.ts'
 import type { SiteFeed } from './outlets.ts'
 import type { SiteArticle } from './site-article.ts'
