@@ -1,9 +1,12 @@
-import { once } from 'node:events'
 import { createServer as createWebServer } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { createServer, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import { listen } from '../../test/fleet.ts'
+import { certify } from '../../test/crawler/certificates.ts'
+import { closeServer, freePort, listen } from '../../test/fleet.ts'
 import { openMail } from './mail.ts'
 import { LEASE, MAILED_WITHIN, pauseAfter, SENT_WITHIN } from './retries.ts'
 import { NotDelivered, openWebhooks } from './webhook.ts'
@@ -58,33 +61,67 @@ t.test('a whole mail is bounded, and its connection ends, however slow each step
   await ended.promise
 })
 
-t.test('410 ends, and 429 and 503 say when a receiver wants the next message', async t => {
-  let answer = { status: 200, headers: {} }
-  const server = createWebServer((_request, response) =>
-    response.writeHead(answer.status, answer.headers).end(),
+const webhooks = openWebhooks({ ALERT_HOSTS: ['127.0.0.1', 'none.invalid'] })
+t.teardown(() => webhooks.close())
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+/** Why a message was not delivered; null: it was. */
+const failureAt = (to: string): Promise<NotDelivered | null> =>
+  webhooks.send(to, { id: 'msg_0', body: '{"é":1}', secret: SECRET }).then(
+    () => null,
+    error => (error instanceof NotDelivered ? error : Promise.reject(error)),
   )
-  const to = `http://127.0.0.1:${await listen(server)}/hook`
-  const webhooks = openWebhooks({ ALERT_HOSTS: ['127.0.0.1'] })
-  t.teardown(async () => {
-    await webhooks.close()
-    await once(server.close(), 'close')
+
+t.test('every answer but 2xx is a failure, and some say what follows from it', async t => {
+  let answer = { status: 200, headers: {} }
+  const seen: { headers: Record<string, string>; body: string }[] = []
+  const server = createWebServer(async (request, response) => {
+    const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])
+    seen.push({ headers: Object.fromEntries(headers), body: await text(request) })
+    response.writeHead(answer.status, { location: '/elsewhere', ...answer.headers }).end('ok')
   })
-  const failure = async (status: number, headers = {}) => {
+  const to = `http://127.0.0.1:${await listen(server)}/hook`
+  t.teardown(() => closeServer(server))
+  const now = Date.now()
+  const times = [now, now + 120_000].map(time => new Date(time).toUTCString())
+  const asks = { 'retry-after': '60' }
+  const answers: [status: number, headers: object, failure: object | null][] = [
+    [200, {}, null],
+    [299, asks, null],
+    [300, {}, { message: 'It answered 300.', isGone: false, isUnreachable: false }],
+    [302, {}, { message: 'It answered 302.' }],
+    [410, asks, { isGone: true, message: /gone for good/, retryAfter: null }],
+    [500, asks, { isGone: false, retryAfter: null }],
+    [429, asks, { retryAfter: 60_000 }],
+    [503, { date: times[0], 'retry-after': times[1] }, { retryAfter: 120_000 }],
+  ]
+  for (const [status, headers, failure] of answers) {
     answer = { status, headers }
-    const body = { id: 'msg_0', body: '{}', secret: 'whsec_AAAA' }
-    const error = await webhooks.send(to, body).then(
-      () => null,
-      one => one,
-    )
-    return error instanceof NotDelivered ? error : null
+    t.match(await failureAt(to), failure, `${status}`)
   }
-  t.equal(await failure(204), null)
-  t.match(await failure(410), { isGone: true, message: /gone for good/ })
-  t.match(await failure(500, { 'retry-after': '60' }), { isGone: false, retryAfter: null })
-  t.match(await failure(429, { 'retry-after': '60' }), { retryAfter: 60_000 })
-  const later = new Date(Date.now() + 120_000).toUTCString()
-  const date = (await failure(503, { 'retry-after': later }))?.retryAfter ?? 0
-  t.ok(date > 100_000 && date <= 121_000, `${date}`)
+  t.equal(seen.length, answers.length, 'no redirect is followed')
+  const [{ headers, body } = { headers: {}, body: '' }] = seen
+  t.same(new Webhook(SECRET).verify(body, headers), { é: 1 })
+  t.match(headers, {
+    'content-type': 'application/json',
+    'user-agent': 'Perscope',
+    'webhook-id': 'msg_0',
+  })
+})
+
+t.test('without an answer one sentence says why, and nothing of our network', async t => {
+  const { certificate, key } = certify({ name: 'receiver', issuer: null })
+  const secure = createSecureServer({ cert: certificate, key })
+  t.teardown(() => closeServer(secure))
+  const private_ = { isUnreachable: true, message: /^The host .* has no public address\.$/ }
+  for (const [to, failure] of [
+    [`http://127.0.0.1:${await freePort()}/`, { message: 'It cannot be reached.' }],
+    [`https://127.0.0.1:${await listen(secure)}/`, { message: 'Its certificate is not in order.' }],
+    ['http://none.invalid/', { message: 'Its host has no address.' }],
+    ['http://[::1]:9/', private_],
+    ['http://10.1.2.3/', private_],
+    ['http://other.invalid/', private_],
+  ] as const)
+    t.match(await failureAt(to), { isUnreachable: true, isGone: false, ...failure }, to)
 })
 
 t.test('pauses double up to ten minutes; an asked pause is kept up to an hour', async t => {
