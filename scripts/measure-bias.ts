@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { SAMPLE_OUTLETS, textsOf } from '../infra/outlets/sample/outlets.ts'
+import { SAMPLE_OUTLETS } from '../infra/outlets/sample/outlets.ts'
 import { LANGUAGES, type Language } from '../shared/articles/article.ts'
 import { biasFile } from '../shared/embeddings/bias.ts'
 import { openEmbeddings, sourceOf } from '../shared/embeddings/embeddings.ts'
@@ -64,7 +64,9 @@ await runCommand(
 )
 
 function sampleTexts(language: Language): string[] {
-  const samples = SAMPLE_OUTLETS.flatMap(textsOf).filter(sample => sample.language === language)
+  const samples = SAMPLE_OUTLETS.flatMap(({ texts }) => texts).filter(
+    sample => sample.language === language,
+  )
   return samples.flatMap(({ title, paragraphs }) => [title, ...paragraphs])
 }
 

@@ -1,4 +1,4 @@
-import { SAMPLE_OUTLETS, type SampleOutlet, textsOf } from '../infra/outlets/sample/outlets.ts'
+import { SAMPLE_OUTLETS, type SampleOutlet } from '../infra/outlets/sample/outlets.ts'
 import { isLanguage, type SampleText } from '../infra/outlets/sample/texts.ts'
 import type { Language } from '../search/types.ts'
 
@@ -11,7 +11,7 @@ export interface SampleArticle extends SampleText {
 /** Not the texts in another language than the outlet's, and not those that nobody gets to read. */
 export function sampleArticles(): SampleArticle[] {
   return SAMPLE_OUTLETS.flatMap(outlet =>
-    textsOf(outlet).flatMap(text => {
+    outlet.texts.flatMap(text => {
       const { language, answer } = text
       const isKept = ['disallowed', 'gone', 'fails'].includes(answer) || !isLanguage(language)
       return isKept ? [] : [{ ...text, outlet, language }]

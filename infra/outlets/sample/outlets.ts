@@ -1,6 +1,23 @@
-import { type Country, type Language, TIME_ZONES } from '../../../shared/articles/article.ts'
+import { readdirSync, readFileSync } from 'node:fs'
+import {
+  COUNTRIES,
+  type Country,
+  LANGUAGES,
+  type Language,
+  TIME_ZONES,
+} from '../../../shared/articles/article.ts'
 import type { Outlet } from '../../../shared/outlets/catalogue.ts'
-import { readTexts, type SampleText } from './texts.ts'
+import { keysOf, oneOf, parseText, type SampleText } from './texts.ts'
+
+/*
+ * The sample outlets, from `texts/<domain>.md`. Each file begins with lines `key: value` about the
+ * outlet. Its articles follow, each after `# `. All of it was invented for Perscope.
+ */
+
+/** The form in which a page states title, authors and date for machines. `none`: only as text. */
+const METADATA = ['json-ld', 'open-graph', 'none'] as const
+
+const FORMATS = ['rss', 'atom', 'json', 'sitemap'] as const
 
 /** A fictional outlet, and the properties of its site. */
 export interface SampleOutlet {
@@ -12,140 +29,59 @@ export interface SampleOutlet {
   languages: [Language, ...Language[]]
   /** Path of an article. */
   address: (text: SampleText) => string
-  /** The form in which a page states title, authors and date for machines. `none`: only as text. */
-  metadata: 'json-ld' | 'open-graph' | 'none'
-  feed: { path: string; format: 'rss' | 'atom' | 'json' | 'sitemap'; whole: boolean }
+  metadata: (typeof METADATA)[number]
+  feed: { path: string; format: (typeof FORMATS)[number]; whole: boolean }
   /** The folder that robots.txt forbids. */
   forbidden: string
+  /** Newest first. */
+  texts: SampleText[]
 }
 
-const folder = (section: string) =>
-  section
-    .toLowerCase()
-    .normalize('NFD')
-    .replace(/[^a-z]/g, '')
-const month = (text: SampleText) => text.publishedAt.toISOString().slice(0, 7).replace('-', '/')
+const FOLDER = new URL('texts/', import.meta.url)
 
-const RSS = { path: '/rss.xml', format: 'rss', whole: false } as const
+export const SAMPLE_OUTLETS: readonly SampleOutlet[] = readdirSync(FOLDER).sort().map(readOutlet)
 
-type Site = Pick<SampleOutlet, 'metadata' | 'forbidden' | 'address' | 'feed'>
-
-const outletOf = (
-  country: Country,
-  languages: SampleOutlet['languages'],
-  name: string,
-  domain: string,
-  motto: string,
-  site: Site,
-): SampleOutlet => ({ country, languages, name, domain, motto, ...site })
-
-export const SAMPLE_OUTLETS: readonly SampleOutlet[] = [
-  outletOf('NL', ['nl'], 'De Dagkoerier', 'dagkoerier.example', 'Nieuws uit het hele land', {
-    metadata: 'json-ld',
-    forbidden: '/zoeken',
-    address: text => `/${folder(text.section)}/${text.slug}~a${text.number}/`,
-    feed: RSS,
-  }),
-  outletOf(
-    'NL',
-    ['nl'],
-    'Noorderkrant',
-    'noorderkrant.example',
-    'Groningen, Friesland, Drenthe en de eilanden',
-    {
-      metadata: 'none',
-      forbidden: '/beheer/',
-      address: text => `/artikel/${text.number}.html`,
-      feed: RSS,
+function readOutlet(file: string): SampleOutlet {
+  const [head = '', ...blocks] = readFileSync(new URL(file, FOLDER), 'utf8').split(/^# /m)
+  const keys = keysOf(head)
+  const said = (key: string) => keys.get(key) ?? ''
+  const country = oneOf(COUNTRIES, said('country'), file)
+  const [language, ...others] = said('languages')
+    .split(', ')
+    .map(name => oneOf(LANGUAGES, name, file))
+  const texts = blocks.map(block => parseText(block, TIME_ZONES[country], language!))
+  const forbidden = said('forbidden')
+  return {
+    name: said('name'),
+    domain: file.replace(/\.md$/, ''),
+    motto: said('motto'),
+    country,
+    languages: [language!, ...others],
+    address: text =>
+      text.answer === 'disallowed' ? forbidden + text.slug : addressed(said('address'), text),
+    metadata: oneOf(METADATA, said('metadata'), file),
+    feed: {
+      path: said('feed'),
+      format: oneOf(FORMATS, said('format'), file),
+      whole: keys.has('texts'),
     },
-  ),
-  outletOf('NL', ['nl'], 'Polderpost', 'polderpost.example', 'Voor wie van het land leeft', {
-    metadata: 'open-graph',
-    forbidden: '/prijzen/',
-    address: text => `/nieuws/${text.slug}`,
-    feed: { path: '/feed.json', format: 'json', whole: false },
-  }),
-  outletOf(
-    'NL',
-    ['en'],
-    'The Delta Dispatch',
-    'deltadispatch.example',
-    'The Netherlands in English',
-    {
-      metadata: 'json-ld',
-      forbidden: '/previews/',
-      address: text =>
-        text.answer === 'disallowed' ? `/previews/${text.slug}` : `/${month(text)}/${text.slug}`,
-      feed: { path: '/atom.xml', format: 'atom', whole: false },
-    },
-  ),
-  outletOf(
-    'BE',
-    ['nl'],
-    'De Scheldebode',
-    'scheldebode.example',
-    'De krant van Gent tot Antwerpen',
-    {
-      metadata: 'json-ld',
-      forbidden: '/zoek',
-      address: text => `/cnt/${text.number}`,
-      feed: { path: '/sitemap.xml', format: 'sitemap', whole: false },
-    },
-  ),
-  outletOf('BE', ['fr'], 'Le Fil wallon', 'lefilwallon.example', 'De Tournai à Verviers', {
-    metadata: 'open-graph',
-    forbidden: '/abonnes/',
-    address: text => `/article/${text.slug}_${text.number}.html`,
-    feed: { ...RSS, whole: true },
-  }),
-  outletOf('BE', ['de'], 'Ostblick', 'ostblick.example', 'Nachrichten aus Ostbelgien', {
-    metadata: 'open-graph',
-    forbidden: '/suche',
-    address: text => `/${folder(text.section)}/${text.slug}-${text.number}`,
-    feed: { path: '/aktuell.atom', format: 'atom', whole: true },
-  }),
-  outletOf(
-    'BE',
-    ['en'],
-    'The Brussels Ledger',
-    'brusselsledger.example',
-    'Belgium and Europe, in plain English',
-    {
-      metadata: 'open-graph',
-      forbidden: '/search',
-      address: text => `/p/${text.slug}`,
-      feed: RSS,
-    },
-  ),
-  outletOf('LU', ['lb'], "D'Moiesblat", 'moiesblat.example', 'Wat zu Lëtzebuerg geschitt', {
-    metadata: 'json-ld',
-    forbidden: '/intern/',
-    address: text => `/${text.answer === 'disallowed' ? 'intern' : 'a'}/${text.slug}`,
-    feed: { ...RSS, whole: true },
-  }),
-  outletOf('LU', ['lb', 'de'], 'Uelzecht Bléck', 'uelzechtbleck.example', 'Den Süden erzielt', {
-    metadata: 'json-ld',
-    forbidden: '/admin/',
-    address: text => `/bleck/${text.slug}`,
-    feed: { path: '/feed.json', format: 'json', whole: true },
-  }),
-  outletOf('LU', ['de'], 'Moselkurier', 'moselkurier.example', 'Für beide Ufer', {
-    metadata: 'none',
-    forbidden: '/druck/',
-    address: text => `/artikel/${text.number}.html`,
-    feed: RSS,
-  }),
-  outletOf('LU', ['fr', 'en'], 'Le Plateau', 'leplateau.example', 'Le quotidien du Kirchberg', {
-    metadata: 'json-ld',
-    forbidden: '/compte/',
-    address: text => `/${text.language}/${folder(text.section)}/${text.slug}`,
-    feed: RSS,
-  }),
-]
+    forbidden,
+    texts: texts.sort((a, b) => b.publishedAt.getTime() - a.publishedAt.getTime()),
+  }
+}
 
-/** The texts of an outlet, newest first. */
-export const textsOf = ({ domain, country, languages: [language] }: SampleOutlet): SampleText[] =>
-  readTexts(domain, TIME_ZONES[country], language)
+/** The path of an article, such as `/{section}/{slug}`. */
+function addressed(template: string, { section, publishedAt, ...text }: SampleText): string {
+  const parts: Record<string, unknown> = {
+    ...text,
+    section: section
+      .toLowerCase()
+      .normalize('NFD')
+      .replace(/[^a-z]/g, ''),
+    month: publishedAt.toISOString().slice(0, 7).replace('-', '/'),
+  }
+  return template.replace(/\{(\w+)\}/g, (_, name) => String(parts[name]))
+}
 
 /** The catalogue entry of an outlet whose site answers at `origin` (`http://127.0.0.1:24801`). */
 export function catalogueEntry(outlet: SampleOutlet, origin: string): Outlet {

@@ -6,7 +6,7 @@ import { type Language, TIME_ZONES } from '../../../shared/articles/article.ts'
 import { escapeMarkup } from '../../../shared/encoding/markup.ts'
 import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import { freePort } from '../../embedded/data-directory.ts'
-import { catalogueEntry, SAMPLE_OUTLETS, type SampleOutlet, textsOf } from './outlets.ts'
+import { catalogueEntry, SAMPLE_OUTLETS, type SampleOutlet } from './outlets.ts'
 import phrases from './phrases.json' with { type: 'json' }
 import { isLanguage, type SampleText } from './texts.ts'
 
@@ -72,7 +72,7 @@ const html = (status: number, body: string): Answer => ({ status, type: 'text/ht
 
 /** The answers of a site, by path. */
 function siteOf(outlet: SampleOutlet, origin: string): (path: string) => Answer {
-  const texts = textsOf(outlet)
+  const { texts } = outlet
   const robots = `User-agent: *\nDisallow: ${outlet.forbidden}\n`
   const missing = () => html(404, framed(outlet, '404', PHRASES[outlet.languages[0]].refused))
   const answers = new Map<string, () => Answer>([

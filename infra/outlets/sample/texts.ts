@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 
-/**
- * The articles of the sample outlets, from `texts/<domain>.md`. Each has a headline after `# `, a
- * block of lines `key: value`, and paragraphs, each after an empty line. All of them were invented
- * for Perscope.
+/*
+ * An article of a sample outlet: a headline, a block of lines `key: value`, and paragraphs, each
+ * after an empty line.
  */
 
 /** The site's behaviour when the article is requested; `page` serves it. */
@@ -47,13 +45,9 @@ export interface SampleText {
   paragraphs: string[]
 }
 
-function parseText(block: string, timeZone: string, outletLanguage: Language): SampleText {
+export function parseText(block: string, timeZone: string, outletLanguage: Language): SampleText {
   const [title = '', head = '', ...paragraphs] = block.trim().split(/\n\s*\n/)
-  const keys = new Map<string | undefined, string>()
-  for (const line of head.split('\n')) {
-    const [key, value = ''] = line.split(/: (.*)/)
-    keys.set(key, value)
-  }
+  const keys = keysOf(head)
   const slug = slugOf(title)
   return {
     title,
@@ -69,7 +63,14 @@ function parseText(block: string, timeZone: string, outletLanguage: Language): S
   }
 }
 
-function oneOf<T extends string>(values: readonly T[], value: string, title: string): T {
+/** The values of lines `key: value`. */
+export function keysOf(head: string): Map<string, string> {
+  return new Map(
+    [...head.matchAll(/^(\w+): (.*)$/gm)].map(([, key = '', value = '']) => [key, value]),
+  )
+}
+
+export function oneOf<T extends string>(values: readonly T[], value: string, title: string): T {
   const found = values.find(candidate => candidate === value)
   if (!found) throw new Error(`"${title}": "${value}" is none of ${values.join(', ')}.`)
   return found
@@ -89,18 +90,6 @@ function slugOf(title: string): string {
 function numberOf(slug: string): string {
   const hash = createHash('sha1').update(slug).digest().readUInt32BE(0)
   return String(100_000 + (hash % 900_000))
-}
-
-/** The texts of one outlet, newest first. */
-export function readTexts(
-  domain: string,
-  timeZone: string,
-  outletLanguage: Language,
-): SampleText[] {
-  const file = new URL(`./texts/${domain}.md`, import.meta.url)
-  const [, ...blocks] = readFileSync(file, 'utf8').split(/^# /m)
-  const texts = blocks.map(block => parseText(block, timeZone, outletLanguage))
-  return texts.sort((a, b) => b.publishedAt.getTime() - a.publishedAt.getTime())
 }
 
 /**

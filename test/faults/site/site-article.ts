@@ -1,4 +1,4 @@
-import { SAMPLE_OUTLETS, textsOf } from '../../../infra/outlets/sample/outlets.ts'
+import { SAMPLE_OUTLETS } from '../../../infra/outlets/sample/outlets.ts'
 import { createRandom, type Random } from '../random.ts'
 import { SITE_OUTLETS, type SiteOutlet } from './outlets.ts'
 
@@ -88,7 +88,7 @@ export function numberIn(title: string): number | null {
 function readSentences(): Map<string, string[]> {
   const byLanguage = new Map<string, string[]>()
   for (const outlet of SAMPLE_OUTLETS) {
-    for (const { language, paragraphs } of textsOf(outlet)) {
+    for (const { language, paragraphs } of outlet.texts) {
       const sentences = paragraphs.flatMap(paragraph => paragraph.split(/(?<=[.!?])\s+(?=\p{Lu})/u))
       const known = byLanguage.get(language) ?? []
       byLanguage.set(language, [
