@@ -1,6 +1,7 @@
 import { decodeHTMLStrict } from 'entities'
 import { Parser } from 'htmlparser2'
 import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
+import namespaces from './namespaces.json' with { type: 'json' }
 
 /*
  * Many feeds are not well-formed, and some are hostile. This reader accepts everything that a
@@ -305,31 +306,7 @@ function withoutDoctype(text: string): string {
  * Known namespaces, with the prefix that our code uses for them. The namespace of a format itself
  * has no prefix.
  */
-const NAMESPACES = new Map(
-  Object.entries({
-    'http://www.w3.org/2005/atom': 'atom',
-    'http://purl.org/atom/ns#': 'atom',
-    'http://backend.userland.com/rss2': '',
-    'http://blogs.law.harvard.edu/tech/rss': '',
-    'http://purl.org/rss/1.0/': '',
-    'http://my.netscape.com/rdf/simple/0.9/': '',
-    'http://channel.netscape.com/rdf/simple/0.9/': '',
-    'http://www.sitemaps.org/schemas/sitemap/0.9': '',
-    'http://www.google.com/schemas/sitemap/0.84': '',
-    'http://www.w3.org/1999/02/22-rdf-syntax-ns#': 'rdf',
-    'http://purl.org/rss/1.0/modules/content/': 'content',
-    'http://purl.org/dc/elements/1.1/': 'dc',
-    'http://purl.org/dc/elements/1.0/': 'dc',
-    'http://purl.org/dc/terms/': 'dcterms',
-    'http://search.yahoo.com/mrss/': 'media',
-    'http://search.yahoo.com/mrss': 'media',
-    'http://www.itunes.com/dtds/podcast-1.0.dtd': 'itunes',
-    'http://www.google.com/schemas/sitemap-news/0.9': 'news',
-    'http://rssnamespace.org/feedburner/ext/1.0': 'feedburner',
-    'http://www.w3.org/1999/xhtml': 'xhtml',
-    'http://www.w3.org/xml/1998/namespace': 'xml',
-  }),
-)
+const NAMESPACES = new Map(Object.entries(namespaces))
 
 /** The prefixes that are declared at the current place of the document. */
 interface Namespaces {
