@@ -1,4 +1,5 @@
 import { biasOf } from './bias.ts'
+import models from './models.json' with { type: 'json' }
 
 /** The conventions of a model: how it takes texts, and which numbers were measured for it. */
 export interface Model {
@@ -46,46 +47,18 @@ export interface SameEvent {
   of: Partial<Record<string, number>>
 }
 
-type Row = [dimensions: number, queryPrefix: string, passagePrefix: string, maxTokens: number]
+/**
+ * What the models' own cards state, and what was measured for some: `near` by
+ * docs/search-by-meaning.md, `same` by `npm run bench -- semantic --related`.
+ */
+const MODELS: Readonly<
+  Record<
+    string,
+    Pick<Model, 'dimensions' | 'queryPrefix' | 'passagePrefix'> &
+      Partial<Pick<Model, 'near' | 'same'>> & { maxTokens: number }
+  >
+> = models
 
-/** The conventions that the models' own cards state. */
-const MODELS: Record<string, Row> = {
-  'intfloat/multilingual-e5-small': [384, 'query: ', 'passage: ', 512],
-  'intfloat/multilingual-e5-base': [768, 'query: ', 'passage: ', 512],
-  'intfloat/multilingual-e5-large': [1024, 'query: ', 'passage: ', 512],
-  'intfloat/multilingual-e5-large-instruct': [
-    1024,
-    'Instruct: Given a search query, retrieve relevant news articles\nQuery: ',
-    '',
-    512,
-  ],
-  'BAAI/bge-m3': [1024, '', '', 8192],
-  'Alibaba-NLP/gte-multilingual-base': [768, '', '', 8192],
-  'Snowflake/snowflake-arctic-embed-m-v2.0': [768, 'query: ', '', 8192],
-  'Snowflake/snowflake-arctic-embed-l-v2.0': [1024, 'query: ', '', 8192],
-  'nomic-ai/nomic-embed-text-v2-moe': [768, 'search_query: ', 'search_document: ', 512],
-  'google/embeddinggemma-300m': [
-    768,
-    'task: search result | query: ',
-    'title: none | text: ',
-    2048,
-  ],
-  'Qwen/Qwen3-Embedding-0.6B': [
-    1024,
-    'Instruct: Given a search query, retrieve relevant news articles\nQuery:',
-    '',
-    8192,
-  ],
-  'sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2': [384, '', '', 128],
-  'sentence-transformers/paraphrase-multilingual-mpnet-base-v2': [768, '', '', 128],
-  'sentence-transformers/LaBSE': [768, '', '', 256],
-  'text-embedding-3-small': [1536, '', '', 8191],
-  'text-embedding-3-large': [3072, '', '', 8191],
-}
-
-const NEAR: Partial<Record<string, Near>> = {
-  'intfloat/multilingual-e5-small': { few: 0.38, many: 0.45 },
-}
 const FEW = 4
 
 /** From which relevance on an article is likely to be about a query; null: not measured. */
@@ -94,28 +67,21 @@ export function nearOf(near: Near | null, query: string): number | null {
   return near && (words.length > FEW ? near.many : near.few)
 }
 
-/** `npm run bench -- semantic --related` measures these numbers. */
-const SAME: Partial<Record<string, SameEvent>> = {
-  'intfloat/multilingual-e5-small': { pooled: 0.58, of: {} },
-}
-
 const CHARACTERS_PER_TOKEN = 3
 
 /** The conventions of a model. A model that is not in the table gets no prefixes. */
 export function modelNamed(name: string): Model {
-  const row = Object.entries(MODELS).find(([known]) => known.toLowerCase() === name.toLowerCase())
-  if (!row) {
-    const unknown = {
-      dimensions: null,
-      queryPrefix: '',
-      passagePrefix: '',
-      maxCharacters: 1_500,
-      near: null,
-    }
-    return { name, ...unknown, same: null, bias: [] }
+  const known = Object.keys(MODELS).find(own => own.toLowerCase() === name.toLowerCase()) ?? name
+  const { maxTokens = 500, ...stated } = MODELS[known] ?? {}
+  return {
+    name: known,
+    dimensions: null,
+    queryPrefix: '',
+    passagePrefix: '',
+    near: null,
+    same: null,
+    ...stated,
+    maxCharacters: maxTokens * CHARACTERS_PER_TOKEN,
+    bias: biasOf(known),
   }
-  const [known, [dimensions, queryPrefix, passagePrefix, maxTokens]] = row
-  const maxCharacters = maxTokens * CHARACTERS_PER_TOKEN
-  const measured = { near: NEAR[known] ?? null, same: SAME[known] ?? null, bias: biasOf(known) }
-  return { name: known, dimensions, queryPrefix, passagePrefix, maxCharacters, ...measured }
 }
