@@ -106,6 +106,10 @@ export function parseWordTerm(term: string): WordTerm | null {
   }
 }
 
+/** The term of the same word or stem in titles alone. @param term of the whole text */
+export const inTitle = (term: string): string =>
+  term[0] === 'S' ? `U${term.slice(1)}` : `T${term}`
+
 const STEM_LETTERS: Record<Language, string> = { nl: 'n', fr: 'f', de: 'd', lb: 'l', en: 'e' }
 
 function bounded(prefix: string, word: string): string {

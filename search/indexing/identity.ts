@@ -301,8 +301,9 @@ export async function registerNames(db: Queryable, articles: NewArticle[]): Prom
   /** Ids of authors by outlet and name, each computed once. */
   const ids = new Map<string, string>()
   const idOf = (key: string, name: string) => {
-    const id = ids.get(`${key}\0${name}`) ?? authorId(key, name)
-    ids.set(`${key}\0${name}`, id)
+    const own = `${key}\0${name}`
+    const id = ids.get(own) ?? authorId(key, name)
+    ids.set(own, id)
     return id
   }
   for (const { outlet, authors: names } of articles) {
@@ -336,10 +337,13 @@ export async function registerNames(db: Queryable, articles: NewArticle[]): Prom
     })
     return found.rows.map(row => [row.id, row.no])
   })
-  return ({ outlet, authors: names }) => ({
-    publisherNo: publisherNos.get(publisherKey(outletKey(outlet), outlet.name))!,
-    authorNos: [...new Set(names.map(name => authorNos.get(idOf(outletKey(outlet), name))!))],
-  })
+  return ({ outlet, authors: names }) => {
+    const key = outletKey(outlet)
+    return {
+      publisherNo: publisherNos.get(publisherKey(key, outlet.name))!,
+      authorNos: [...new Set(names.map(name => authorNos.get(idOf(key, name))!))],
+    }
+  }
 }
 
 interface PublisherRow {

@@ -355,9 +355,10 @@ export interface KnownWords {
 const MOST_WORDS = 1 << 26
 
 /**
- * A vocabulary with more words is thrown away after a merge. News has some hundred thousand words.
+ * A vocabulary with more terms is thrown away after a merge. News has some hundred thousand words,
+ * and more stems, words in titles and authors.
  */
-const LARGEST_VOCABULARY = 1 << 20
+const LARGEST_VOCABULARY = 1 << 21
 
 /**
  * Keeps texts by the number of their segment. A segment whose words were made anew has another
@@ -374,7 +375,7 @@ export function createKnownWords(): KnownWords {
   }
   return {
     get vocabulary() {
-      if (known.size === 0 && vocabulary.words.size > LARGEST_VOCABULARY)
+      if (known.size === 0 && vocabulary.names.length > LARGEST_VOCABULARY)
         vocabulary = createVocabulary()
       return vocabulary
     },

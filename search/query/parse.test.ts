@@ -1,7 +1,14 @@
 import t from 'tap'
 import { wordList } from '../analysis/index.ts'
 import { minuteOf } from '../execute/collector.ts'
-import { filterTerms, NOTHING_STATED, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
+import {
+  filterTerms,
+  inTitle,
+  NOTHING_STATED,
+  parseNameTerm,
+  parseWordTerm,
+  TERMS,
+} from '../terms.ts'
 import type { Language } from '../vocabulary.ts'
 import CASES from './cases.json' with { type: 'json' }
 import { parseExpression } from './expression.ts'
@@ -86,6 +93,8 @@ t.test('the first letter of a term says of which kind it is', async t => {
     [255, 65],
     'a digest',
   )
+  const whole = [TERMS.word('sluis'), TERMS.stem('nl', 'sluis')]
+  t.same(whole.map(inTitle), [TERMS.titleWord('sluis'), TERMS.titleStem('nl', 'sluis')])
   t.same(
     [59_999, 60_000, Number.NaN].map(minuteOf),
     [0, 1, -(2 ** 31)],

@@ -1,8 +1,7 @@
-import { hashOf } from '../analysis/hashes.ts'
 import type { Brake } from '../pace.ts'
 import { release } from './arrays.ts'
 import { bucketOfHash, entryBytes, type ListedDocs, writeEntry } from './postings.ts'
-import { createPostings, type DictionaryBuilder, type TermLists } from './postings-builder.ts'
+import type { TermLists } from './postings-builder.ts'
 
 /*
  * Encodes a segment's term dictionary. The dictionary has two parts, which two threads may encode
@@ -31,21 +30,13 @@ export const bucketBitsOf = (documents: number): number =>
  * Encodes a part of a term dictionary. No other part may have the same terms.
  *
  * @param size documents of the segment
- * @param visit called with each term that has documents, and its hash
  */
-export function encodePart(
-  size: number,
-  brake: Brake,
-  lists: TermLists[],
-  visit: (name: string, hash: number) => void = () => {},
-): EncodedPart {
+export function encodePart(size: number, brake: Brake, lists: TermLists[]): EncodedPart {
   const bits = bucketBitsOf(size)
   const bucketOf = lists.map(({ names }) => new Uint16Array(names.length))
   const starts = new Uint32Array((1 << bits) + 1)
   eachEntry(lists, brake, (at, term, name, list) => {
-    const hash = hashOf(name)
-    visit(name, hash)
-    const bucket = bucketOfHash(hash, bits)
+    const bucket = bucketOfHash(lists[at]!.hashes[term]!, bits)
     bucketOf[at]![term] = bucket
     starts[bucket + 1]! += entryBytes(name, list, size)
   })
@@ -76,20 +67,6 @@ export function bucketsOf(
   return buckets
 }
 
-/** Collects the posting lists of terms. */
-export function termLists(add: (dictionary: DictionaryBuilder) => void): TermLists {
-  const names: string[] = []
-  const postings = createPostings()
-  add({
-    term(text) {
-      names.push(text)
-      return postings.list()
-    },
-    add: postings.add,
-  })
-  return { names, ...postings.lists() }
-}
-
 function eachEntry(
   all: TermLists[],
   brake: Brake,
@@ -101,7 +78,7 @@ function eachEntry(
       if (term % LISTS_PER_BRAKE === 0) brake()
       list.from = starts[term]!
       list.to = ends[term]!
-      if (list.from < list.to) visit(at, term, names[term]!, list)
+      visit(at, term, names[term]!, list)
     }
   }
 }

@@ -6,6 +6,7 @@ import { docsOf } from './doc-id-set.ts'
 import { openNgramThread } from './ngram-thread.ts'
 import { isFrequent, NGRAM_RULE, NGRAMS } from './ngrams.ts'
 import { bucketOf, entryStart, readEntry } from './postings.ts'
+import { createVocabulary, type Vocabulary } from './word-ids.ts'
 
 /** Makes random words. As in a text, few words are frequent. Every run gets the same words. */
 function createWords(count: number) {
@@ -23,7 +24,11 @@ function note(truth: Truth, name: string, doc: number): void {
 }
 
 /** Makes a builder with random texts, and the words and groups of words that these texts have. */
-function fillBuilder(size: number, length: number, rule?: number) {
+function fillBuilder(
+  size: number,
+  length: number,
+  options: { rule?: number; vocabulary?: Vocabulary } = {},
+) {
   const articles = Array.from({ length: size }, (_, doc): SegmentSource => {
     const seq = BigInt(doc + 1)
     return {
@@ -40,7 +45,7 @@ function fillBuilder(size: number, length: number, rule?: number) {
       access: null,
     }
   })
-  const builder = createSegmentBuilder(articles, 1n, { rule })
+  const builder = createSegmentBuilder(articles, 1n, options)
   const truth: Record<'words' | 'pairs' | 'titlePairs' | 'triples', Truth> = {
     words: new Map(),
     pairs: new Map(),
@@ -86,7 +91,7 @@ for (const { size, body, rule, enough, met } of [
   { size: 21_000, body: 9, rule: NGRAM_RULE, enough: 5, met: 512 },
 ]) {
   t.test(`a segment of ${size} documents finds words side by side, by rule ${rule}`, async t => {
-    const { truth, builder } = fillBuilder(size, body, rule)
+    const { truth, builder } = fillBuilder(size, body, { rule })
     const list = listsOf(await builder.build(), size)
     const sizeOf = (word: string) => truth.words.get(word)!.size
     const frequent = (pair: string) => isFrequent(truth.pairs.get(pair)!.size, size)
@@ -157,3 +162,13 @@ t.test(
       t.same(built[at], await fillBuilder(size, 30).builder.build())
   },
 )
+
+t.test('a segment is the same whatever terms its vocabulary has already', async t => {
+  const vocabulary = createVocabulary()
+  const others = Array.from({ length: 3_000 }, (_, n) => `w${3_000 - n}`)
+  vocabulary.words.read(wordList(others), vocabulary.ofWord)
+  for (const size of [2_000, 300]) {
+    const own = await fillBuilder(size, 30).builder.build()
+    t.same(await fillBuilder(size, 30, { vocabulary }).builder.build(), own, `${size} documents`)
+  }
+})

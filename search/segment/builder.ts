@@ -1,25 +1,26 @@
 import { type Brake, noBrake } from '../pace.ts'
-import { filterTerms, type Stated, TERMS } from '../terms.ts'
+import { filterTerms, type Stated } from '../terms.ts'
 import type { Country, Language } from '../vocabulary.ts'
 import { release } from './arrays.ts'
-import { bucketBitsOf, bucketsOf, encodePart, termLists } from './buckets.ts'
+import { bucketBitsOf, bucketsOf, encodePart } from './buckets.ts'
 import {
   columnsOf,
-  createTermFilterBuilder,
   documentOrder,
   encodeColumns,
   type SegmentArticle,
+  termFilter,
 } from './columns.ts'
-import { encodeLexicon, wordOfTerm } from './lexicon.ts'
+import { encodeLexicon, isWord } from './lexicon.ts'
 import { encodeNgrams, type NgramThread } from './ngram-thread.ts'
 import { NGRAM_RULE } from './ngrams.ts'
 import {
   createNumbers,
-  type DictionaryBuilder,
+  createPostings,
   type KnownTexts,
+  type PostingsBuilder,
   type SegmentTexts,
 } from './postings-builder.ts'
-import { createVocabulary, memoised, NO_STEM, type Vocabulary } from './word-ids.ts'
+import { createVocabulary, NO_STEM, type Vocabulary } from './word-ids.ts'
 
 /*
  * A builder gathers the words of all articles as numbers, and then writes every posting list once.
@@ -125,55 +126,44 @@ export function createSegmentBuilder(
       words: texts.words.view().slice(),
     }),
     async build(thread?) {
-      const filter = createTermFilterBuilder()
       const elsewhere = thread?.encode(texts, wordIds.texts(), rule)
-      const lists = termLists(dictionary => {
-        addFilterTerms(dictionary, documents)
-        addWordTerms(dictionary, documents, texts, vocabulary, brake)
-      })
-      const lexicon: string[] = []
-      const words = encodePart(documents.length, brake, [lists], (term, hash) => {
-        filter.add(term, hash)
-        const word = wordOfTerm(term)
-        if (word !== null) lexicon.push(word)
-      })
+      const postings = createPostings()
+      addFilterTerms(postings, documents, vocabulary)
+      addWordTerms(postings, documents, texts, vocabulary, brake)
+      const { numbers, ...lists } = postings.lists()
+      const names = Array.from(numbers, term => vocabulary.names[term]!)
+      const hashes = numbers.map(vocabulary.hash)
+      const words = encodePart(documents.length, brake, [{ names, hashes, ...lists }])
       if (elsewhere !== undefined) release(texts.words.view())
       const ngrams = (await elsewhere) ?? encodeNgrams(texts, wordIds, rule, brake)
       return {
-        columns: encodeColumns(columnsOf(documents, firstSeq, filter.build(), rule)),
+        columns: encodeColumns(columnsOf(documents, firstSeq, termFilter(hashes), rule)),
         bucketBits: bucketBitsOf(documents.length),
-        buckets: [...bucketsOf(words, ngrams), ...encodeLexicon(lexicon)],
+        buckets: [...bucketsOf(words, ngrams), ...encodeLexicon(names.filter(isWord))],
       }
     },
   }
 }
 
-function addFilterTerms(dictionary: DictionaryBuilder, documents: SegmentSource[]): void {
-  const ids = new Map<string, number>()
-  const idOf = (term: string) => {
-    const id = ids.get(term) ?? dictionary.term(term)
-    ids.set(term, id)
-    return id
-  }
+function addFilterTerms(
+  postings: PostingsBuilder,
+  documents: SegmentSource[],
+  { numberOf }: Vocabulary,
+): void {
   documents.forEach((article, doc) => {
-    const terms = filterTerms(article).map(idOf)
-    dictionary.add(doc, new Int32Array(terms), terms.length)
+    const terms = filterTerms(article).map(numberOf)
+    postings.add(doc, Int32Array.from(terms), terms.length)
   })
 }
 
 /** Adds the words and stems of whole texts, and those of titles. */
 function addWordTerms(
-  dictionary: DictionaryBuilder,
+  postings: PostingsBuilder,
   documents: SegmentSource[],
   texts: SegmentTexts,
-  vocabulary: Vocabulary,
+  { words: { size }, ofWord, ofStem, titleOf }: Vocabulary,
   brake: Brake,
 ): void {
-  const { size, text } = vocabulary.words
-  const ofWord = memoised(word => dictionary.term(TERMS.word(text(word))))
-  const ofTitleWord = memoised(word => dictionary.term(TERMS.titleWord(text(word))))
-  const ofStem = stemTerms(dictionary, vocabulary, TERMS.stem)
-  const ofTitleStem = stemTerms(dictionary, vocabulary, TERMS.titleStem)
   /**
    * By word: the last document that had it. A word often occurs many times in one text, and only
    * the first time adds the document.
@@ -185,49 +175,24 @@ function addWordTerms(
     brake()
     const body = texts.bodyStarts[doc]!
     const end = texts.ends[doc]!
-    const stems = ofStem(language)
-    const titleStems = ofTitleStem(language)
+    const stemOf = ofStem[language]
     let count = 0
     if ((end - texts.titleStarts[doc]!) * 4 > found.length)
       found = new Int32Array((end - texts.titleStarts[doc]!) * 4)
     for (let at = texts.titleStarts[doc]!; at < end; at++) {
       const word = words[at]!
       if (latest[word] === doc && at >= body) continue
+      const term = ofWord(word)
       if (latest[word] !== doc) {
         latest[word] = doc
-        found[count++] = ofWord(word)
+        found[count++] = term
       }
-      const stem = stems(word)
-      if (stem >= 0) found[count++] = stem
-      if (at >= body) continue
-      found[count++] = ofTitleWord(word)
-      if (stem >= 0) found[count++] = titleStems(word)
-    }
-    dictionary.add(doc, found, count)
-  })
-}
-
-/** For each language, a function from a word to the term of its stem; −1 for stop words. */
-function stemTerms(
-  dictionary: DictionaryBuilder,
-  { stems, stemsOf }: Vocabulary,
-  termOf: (language: Language, stem: string) => string,
-): (language: Language) => (word: number) => number {
-  const languages = new Map<Language, (word: number) => number>()
-  const termsOf = (language: Language) => {
-    const stemOf = stemsOf(language)
-    const ofStem = memoised(stem => dictionary.term(termOf(language, stems.text(stem))))
-    return memoised(word => {
       const stem = stemOf(word)
-      return stem === NO_STEM ? -1 : ofStem(stem)
-    })
-  }
-  return language => {
-    let ofWord = languages.get(language)
-    if (ofWord === undefined) {
-      ofWord = termsOf(language)
-      languages.set(language, ofWord)
+      if (stem !== NO_STEM) found[count++] = stem
+      if (at >= body) continue
+      found[count++] = titleOf(term)
+      if (stem !== NO_STEM) found[count++] = titleOf(stem)
     }
-    return ofWord
-  }
+    postings.add(doc, found, count)
+  })
 }

@@ -1,5 +1,4 @@
 import { finishHash } from '../analysis/hashes.ts'
-import { createNumbers } from './postings-builder.ts'
 
 /**
  * Values of a segment's documents, by document (Lucene: doc values). Documents stand in order of
@@ -218,29 +217,16 @@ const NGRAMS = new Set(['Q', 'R', 'V', 'W'])
 /** Whether a term is of a kind that the filter has. */
 export const isFiltered = (term: string): boolean => !NGRAMS.has(term[0] ?? '')
 
-export interface TermFilterBuilder {
-  /** @param hash `hashOf` the term */
-  add(term: string, hash: number): void
-  build(): TermFilter
-}
-
-export function createTermFilterBuilder(): TermFilterBuilder {
-  const hashes = createNumbers()
-  return {
-    add(term, hash) {
-      if (isFiltered(term)) hashes.push(hash | 0)
-    },
-    build() {
-      const filter = new Uint8Array(Math.ceil((hashes.length * BITS_PER_TERM) / 8))
-      for (let at = 0; at < hashes.length; at++) {
-        eachBit(filter, hashes.at(at) >>> 0, bit => {
-          filter[bit >>> 3]! |= 1 << (bit & 7)
-          return true
-        })
-      }
-      return filter
-    },
+/** @param hashes `hashOf` each term. `isFiltered` must be true for the terms. */
+export function termFilter(hashes: Int32Array): TermFilter {
+  const filter = new Uint8Array(Math.ceil((hashes.length * BITS_PER_TERM) / 8))
+  for (const hash of hashes) {
+    eachBit(filter, hash >>> 0, bit => {
+      filter[bit >>> 3]! |= 1 << (bit & 7)
+      return true
+    })
   }
+  return filter
 }
 
 /**

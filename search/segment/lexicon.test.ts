@@ -6,10 +6,10 @@ import {
   decodeLexicon,
   encodeLexicon,
   FIRST_WORD,
+  isWord,
   LEXICON_BUCKET,
   lexiconOfTerms,
   needleOf,
-  wordOfTerm,
 } from './lexicon.ts'
 
 const random = createRandom(Number(process.env.SEED ?? 1))
@@ -23,10 +23,10 @@ const linesOf = (words: string[]) =>
 t.test('the words of a lexicon come back, also over several blocks', async t => {
   t.same(encodeLexicon([]), [])
   const words = Array.from({ length: 60_000 }, (_, at) => `woord${(at * 7_919) % 60_000}`)
-  const blocks = encodeLexicon([...words])
+  const blocks = encodeLexicon(words)
   t.ok(blocks.length > 1 && blocks.length < 9, `${blocks.length}`)
   const lines = linesOf(words)
-  t.same(lines.toString(), `\n${words.toSorted().join('\n')}\n`)
+  t.same(lines.toString(), `\n${words.join('\n')}\n`)
   const set = createWordSet()
   let added = 0
   for (let at = 0; at < lines.length - 1; added++) at = set.add(lines, at)
@@ -64,7 +64,7 @@ t.test('a set finds the words of a wildcard as a look at each word does', async 
 
 t.test('the words of a dictionary of terms are those of whole texts', async t => {
   const terms = ['brug', 'Tbrug', 'Snbrug', 'Unbrug', '#f00', 'T#f00', 'Cnl', 'é', '12']
-  t.same(terms.map(wordOfTerm), ['brug', null, null, null, null, null, null, 'é', '12'])
+  t.same(terms.filter(isWord), ['brug', 'é', '12'])
   const blocks = terms.map((term, at) => {
     const bytes = Buffer.from(term)
     return Buffer.from([bytes.length, ...bytes, at, ...Array(at).fill(7)])

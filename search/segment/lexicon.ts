@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { wordList } from '../analysis/index.ts'
 import { lettersOf } from '../analysis/wildcard.ts'
-import { parseWordTerm } from '../terms.ts'
 import { type Reader, readVarint } from './arrays.ts'
 
 /*
@@ -17,17 +17,13 @@ const BLOCK = 1 << 16
 
 const LINE = 10
 
-/** The word of a term; null: the term is no word of a whole text, or stands for one too long. */
-export function wordOfTerm(term: string): string | null {
-  const word = parseWordTerm(term)
-  if (word?.kind !== 'word' || word.inTitle) return null
-  return term[0] === '#' ? null : term
-}
+/** Whether a term is a word of a whole text. A digest that stands for a long word is none. */
+export const isWord = (term: string): boolean => /^[^A-Z#]/.test(term)
 
-/** Writes words, in any order, as buckets. */
+/** Writes words, in their order, as buckets. */
 export function encodeLexicon(words: string[]): { bucket: number; block: Buffer }[] {
   if (words.length === 0) return []
-  const bytes = deflateRawSync(linesOf(words.sort()), { level: 1 })
+  const bytes = deflateRawSync(linesOf(words), { level: 1 })
   return Array.from({ length: Math.ceil(bytes.length / BLOCK) }, (_, at) => ({
     bucket: LEXICON_BUCKET + at,
     block: bytes.subarray(at * BLOCK, (at + 1) * BLOCK),
@@ -52,8 +48,8 @@ export function lexiconOfTerms(blocks: Buffer): Buffer {
   const reader: Reader = { at: 0, bytes: blocks }
   while (reader.at < blocks.length) {
     const bytes = readVarint(reader)
-    const word = wordOfTerm(blocks.toString('utf8', reader.at, reader.at + bytes))
-    if (word !== null) words.push(word)
+    const term = blocks.toString('utf8', reader.at, reader.at + bytes)
+    if (isWord(term)) words.push(term)
     reader.at += bytes
     const list = readVarint(reader)
     reader.at += list
@@ -61,7 +57,7 @@ export function lexiconOfTerms(blocks: Buffer): Buffer {
   return linesOf(words)
 }
 
-const linesOf = (words: string[]) => Buffer.from(`\n${words.map(word => `${word}\n`).join('')}`)
+const linesOf = (words: string[]) => Buffer.from(wordList(words))
 
 /** Words that were added, each once, as one text. */
 export interface WordSet {

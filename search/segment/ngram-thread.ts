@@ -60,7 +60,9 @@ export function openNgramThread(): NgramThread {
         rule,
         port: port2,
       }
-      worker.postMessage(question, [port2, question.texts.words.buffer])
+      const { units, ends, hashes } = vocabulary
+      const arrays = [question.texts.words, units, ends, hashes]
+      worker.postMessage(question, [port2, ...arrays.map(({ buffer }) => buffer)])
       const [answer] = await once(port1, 'message')
       port1.close()
       return answer

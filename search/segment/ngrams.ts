@@ -63,15 +63,12 @@ const SHARED_LISTS = 1 << 16
 const sharedPair = (hash: number) => sharedName('Q', hash & (SHARED_LISTS - 1))
 const sharedTriple = (hash: number) => sharedName('R', hash & (SHARED_LISTS - 1))
 
-/**
- * The numbers of shared lists in base 36. Each is made once, because every segment uses most of
- * them.
- */
-const numerals: (string | undefined)[] = []
+/** The names of shared lists. Each is made once, because every segment uses most of them. */
+const names: Record<'Q' | 'R', (string | undefined)[]> = { Q: [], R: [] }
 
 function sharedName(kind: 'Q' | 'R', list: number): string {
-  numerals[list] ??= list.toString(36)
-  return kind + numerals[list]
+  names[kind][list] ??= kind + list.toString(36)
+  return names[kind][list]
 }
 
 /**
@@ -138,13 +135,13 @@ interface Places {
 
 function placesOf(
   { words, titleStarts, bodyStarts, ends }: SegmentTexts,
-  { size, hash }: Words,
+  { hashes }: Words,
 ): Places {
   const before = words.view()
   const inOrder = new Int32Array(before.length)
   const starts = new Int32Array(ends.length * 2 + 1)
-  const frequencies = new Int32Array(size)
-  const latest = new Int32Array(size).fill(-1)
+  const frequencies = new Int32Array(hashes.length)
+  const latest = new Int32Array(hashes.length).fill(-1)
   let end = 0
   for (let doc = 0; doc < ends.length; doc++) {
     starts[doc * 2] = end
@@ -158,7 +155,7 @@ function placesOf(
   }
   starts[ends.length * 2] = end
   release(before)
-  return { words: inOrder, starts, hashes: frequencies.map((_, word) => hash(word)), frequencies }
+  return { words: inOrder, starts, hashes, frequencies }
 }
 
 /** Groups of neighbouring words: all pairs, the pairs of titles, or triples. */
@@ -333,6 +330,7 @@ function inOrder(lists: Lists, { length, term }: Kind): TermLists {
   const order = sortHashes(keys.subarray(0, count))
   const found: TermLists = {
     names: [],
+    hashes: new Int32Array(count),
     docs,
     starts: new Uint32Array(count),
     ends: new Uint32Array(count),
@@ -342,7 +340,9 @@ function inOrder(lists: Lists, { length, term }: Kind): TermLists {
     found.starts[at] = startOf(lists, list)
     found.ends[at] = ends.at(list)
     const own = shared.at(list)
-    found.names.push(own < 0 ? term(firsts.at(list)) : sharedName(length === 2 ? 'Q' : 'R', own))
+    const name = own < 0 ? term(firsts.at(list)) : sharedName(length === 2 ? 'Q' : 'R', own)
+    found.names.push(name)
+    found.hashes[at] = hashOf(name)
   }
   return found
 }

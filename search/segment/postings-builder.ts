@@ -3,10 +3,12 @@ import { type DocIdSet, has, intersection, lowerBound } from './doc-id-set.ts'
 
 /**
  * Terms with their posting lists. List n is `docs` from `starts[n]` to before `ends[n]`, in
- * ascending order. A list may be empty.
+ * ascending order. No list is empty.
  */
 export interface TermLists {
   names: string[]
+  /** `hashOf` each name. */
+  hashes: Int32Array
   docs: Uint16Array
   starts: Uint32Array
   ends: Uint32Array
@@ -19,18 +21,19 @@ export interface TermLists {
 const PIECE = 1 << 18
 
 export interface PostingsBuilder {
-  /** Makes an empty list. Returns its number. Numbers count up from 0. */
-  list(): number
   /**
-   * Adds a document to the first `count` of `lists`. A second time with the same list and
-   * document has no effect.
+   * Adds a document to the first `count` of `lists`. Documents come in ascending order, and may
+   * come in this order several times. A second time with the same list and document has no effect.
    */
   add(doc: number, lists: Int32Array, count: number): void
-  /** Sorts all pairs into lists. `add` must not be called afterwards. */
-  lists(): Omit<TermLists, 'names'>
+  /**
+   * Sorts all pairs into lists, in the order in which the lists came first. `add` must not be
+   * called afterwards.
+   */
+  lists(): Omit<TermLists, 'names' | 'hashes'> & { numbers: Int32Array }
 }
 
-/** Collects pairs of a list and a document. Documents come in ascending order. */
+/** Collects pairs of a list and a document. The caller numbers the lists. */
 export function createPostings(): PostingsBuilder {
   const pieces: Int32Array[] = []
   // The pairs of one `add` follow each other, so `runs` keeps their document once.
@@ -38,24 +41,23 @@ export function createPostings(): PostingsBuilder {
   // Two numbers for each list: its last document + 1, and how many documents it has. They stand
   // side by side, because `add` needs both.
   let heads = new Int32Array(1 << 12)
-  let count = 0
+  const numbers = createNumbers()
   let piece = new Int32Array(0)
   let end = 0
   const total = () => Math.max(pieces.length - 1, 0) * PIECE + end
   return {
-    list() {
-      if (count * 2 === heads.length) heads = moved(heads, heads.length * 2)
-      return count++
-    },
     add(doc, lists, count) {
-      const latest = heads
+      let latest = heads
       let place = end
       let room = piece
       runs.docs.push(doc)
       runs.starts.push(total())
       for (let at = 0; at < count; at++) {
         const list = lists[at]!
-        if (latest[list * 2] === doc + 1) continue
+        if (list * 2 >= latest.length) latest = heads = moved(heads, list * 4)
+        const before = latest[list * 2]!
+        if (before === doc + 1) continue
+        if (before === 0) numbers.push(list)
         latest[list * 2] = doc + 1
         latest[list * 2 + 1]!++
         if (place === room.length) {
@@ -71,11 +73,13 @@ export function createPostings(): PostingsBuilder {
     lists() {
       const size = total()
       // A counting sort is linear. It is also stable, so documents stay in order.
-      const starts = new Uint32Array(count + 1)
-      for (let list = 0; list < count; list++)
-        starts[list + 1] = starts[list]! + heads[list * 2 + 1]!
+      const starts = new Uint32Array(numbers.length + 1)
+      const next = heads
+      numbers.view().forEach((list, at) => {
+        starts[at + 1] = starts[at]! + next[list * 2 + 1]!
+        next[list * 2] = starts[at]!
+      })
       const docs = new Uint16Array(size)
-      const next = starts.slice()
       runs.starts.push(size)
       let place = 0
       for (let run = 0; run < runs.docs.length; run++) {
@@ -85,12 +89,13 @@ export function createPostings(): PostingsBuilder {
           const lists = pieces[Math.floor(place / PIECE)]!
           const from = place % PIECE
           const to = Math.min(from + runEnd - place, PIECE)
-          for (let at = from; at < to; at++) docs[next[lists[at]!]!++] = doc
+          for (let at = from; at < to; at++) docs[next[lists[at]! * 2]!++] = doc
           place += to - from
           if (to === PIECE) release(lists)
         }
       }
-      return { docs, starts: starts.subarray(0, count), ends: starts.subarray(1) }
+      const ends = starts.subarray(1)
+      return { numbers: numbers.view(), docs, starts: starts.subarray(0, ends.length), ends }
     },
   }
 }
@@ -185,15 +190,4 @@ export interface KnownTexts extends Omit<SegmentTexts, 'words'> {
   /** Document n is the article with the `seq` `seqs[n]`. */
   seqs: bigint[]
   words: Int32Array
-}
-
-/** Gathers the terms of a segment with their documents. */
-export interface DictionaryBuilder {
-  /** Returns the id of a new term. The caller makes sure that the term is new. */
-  term(text: string): number
-  /**
-   * Notes that a document has the first `count` of `terms`. A term that it had before has no
-   * effect. Documents come in ascending order, and may come in this order several times.
-   */
-  add(doc: number, terms: Int32Array, count: number): void
 }

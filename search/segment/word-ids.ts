@@ -1,8 +1,10 @@
 import { codeUnits, hashOf, hashWords } from '../analysis/hashes.ts'
 import { STOP_WORDS } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
+import { inTitle, TERMS } from '../terms.ts'
 import type { Language } from '../vocabulary.ts'
 import { grown, moved } from './arrays.ts'
+import { createNumbers } from './postings-builder.ts'
 
 export interface WordIds {
   size: number
@@ -17,12 +19,11 @@ export interface WordIds {
   texts(): WordTexts
   /** The length of the word in UTF-16 code units. */
   length(word: number): number
-  /** `hashOf` the word. */
-  hash(word: number): number
+  /** By id: `hashOf` the word. */
+  readonly hashes: Int32Array
 }
 
-/** Words by id. `hash` is `hashOf` the word. */
-export type Words = Pick<WordIds, 'size' | 'text' | 'hash'>
+export type Words = Pick<WordIds, 'text' | 'hashes'>
 
 /**
  * The texts and hashes of all words, in a form that can go to another thread. Word n ends before
@@ -37,11 +38,7 @@ export interface WordTexts {
 export function wordsOf({ units, ends, hashes }: WordTexts): Words {
   const bytes = Buffer.from(units.buffer)
   const strings: string[] = []
-  return {
-    size: hashes.length,
-    text: word => (strings[word] ??= textOf(bytes, ends, word)),
-    hash: word => hashes[word]! >>> 0,
-  }
+  return { text: word => (strings[word] ??= textOf(bytes, ends, word)), hashes }
 }
 
 const startOf = (ends: Uint32Array, word: number) => (word === 0 ? 0 : ends[word - 1]!)
@@ -105,7 +102,9 @@ export function createWordIds(): WordIds {
     text: texts.text,
     texts: () => ({ ...texts.arrays(), hashes: hashes.slice(0, size) }),
     length: texts.length,
-    hash: word => hashes[word]! >>> 0,
+    get hashes(): Int32Array {
+      return hashes.subarray(0, size)
+    },
   }
 }
 
@@ -159,46 +158,67 @@ function createWordTexts() {
   }
 }
 
-/** The id of a stop word's stem. */
+/** The number of a stop word's stem. */
 export const NO_STEM = -1
 
 /** The value for an id that `memoised` has not computed yet. */
 const UNKNOWN = -2
 
 /**
- * Words and stems by id. Several segments may share a vocabulary. Then a word of the first segment
- * is already known to the next segment, and each word is stemmed once.
+ * Words by id, and terms by number. Several segments may share a vocabulary. Then a word of the
+ * first segment is already known to the next segment, and each term is made once.
  */
 export interface Vocabulary {
   words: WordIds
-  stems: WordIds
-  /** For each language, the id of a word's stem. */
-  stemsOf(language: Language): (word: number) => number
+  /** The terms in the order of their numbers. */
+  names: readonly string[]
+  /** `hashOf` the term. */
+  hash(term: number): number
+  /** The number of a filter's term. */
+  numberOf(term: string): number
+  /** The number of a word's term. */
+  ofWord(word: number): number
+  /** For each language, the number of the term of a word's stem; `NO_STEM` for stop words. */
+  ofStem: Record<Language, (word: number) => number>
+  /** The number of the term that stands for the same word or stem in titles. */
+  titleOf(term: number): number
 }
 
 export function createVocabulary(): Vocabulary {
   const words = createWordIds()
-  const stems = createWordIds()
-  const languages = new Map<Language, (word: number) => number>()
-  const stemId = (language: Language, word: string): number => {
-    if (STOP_WORDS[language].has(word)) return NO_STEM
-    let id = UNKNOWN
-    stems.read(`\n${stem(language, word)}\n`, found => {
-      id = found
-    })
-    return id
+  const names: string[] = []
+  const hashes = createNumbers()
+  const numbers = new Map<string, number>()
+  const add = (term: string): number => {
+    hashes.push(hashOf(term) | 0)
+    return names.push(term) - 1
   }
+  const numberOf = (term: string): number => {
+    const number = numbers.get(term) ?? add(term)
+    numbers.set(term, number)
+    return number
+  }
+  const stemsOf = (language: Language) =>
+    memoised(word => {
+      const text = words.text(word)
+      return STOP_WORDS[language].has(text)
+        ? NO_STEM
+        : numberOf(TERMS.stem(language, stem(language, text)))
+    })
   return {
     words,
-    stems,
-    stemsOf(language) {
-      let stemOf = languages.get(language)
-      if (stemOf === undefined) {
-        stemOf = memoised(word => stemId(language, words.text(word)))
-        languages.set(language, stemOf)
-      }
-      return stemOf
+    names,
+    hash: hashes.at,
+    numberOf,
+    ofWord: memoised(word => add(TERMS.word(words.text(word)))),
+    ofStem: {
+      nl: stemsOf('nl'),
+      fr: stemsOf('fr'),
+      de: stemsOf('de'),
+      lb: stemsOf('lb'),
+      en: stemsOf('en'),
     },
+    titleOf: memoised(term => add(inTitle(names[term]!))),
   }
 }
 

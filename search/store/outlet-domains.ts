@@ -42,6 +42,7 @@ const DOMAINS = `
 
 /** The keys that an address has on the domains of an outlet. Its own comes first. */
 export function addressesOn({ all }: OutletDomains, address: string): string[] {
+  if (all.length === 1) return [address]
   const host = /^[^/?#:]*/.exec(address)![0]
   const [own] = all
     .filter(domain => host === domain || host.endsWith(`.${domain}`))
