@@ -18,9 +18,7 @@ import {
   citationDigest,
   collectCited,
   headOf,
-  lineOf,
   markOf,
-  objectOf,
 } from '../services/api/citations/citation.ts'
 import { readSearch } from '../services/api/contract/request.ts'
 import { COUNTRIES, type Country } from '../shared/articles/article.ts'
@@ -33,10 +31,10 @@ import {
   removeCitation,
   removedOn,
 } from '../shared/desk/citations.ts'
-import { bareLineOf, readBareLines } from '../shared/desk/cited-removals.ts'
 import { counted } from '../shared/log/printable.ts'
-import { type Pool, readRow } from '../shared/postgres/pool.ts'
+import { type Pool, readColumn, readRow } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { readLines } from './verify/cited-lines.ts'
 
 /** The most lines about differences that are printed. */
 const MOST_TOLD = 20
@@ -251,7 +249,7 @@ async function verify(
     obstacles.push(removedOn(citation.removedAt))
     return
   }
-  const cited = citation === null ? file : await readKept(parts, citation, differences)
+  const cited = citation === null ? file : await readKept(parts.pool, citation, differences)
   if (cited === null) {
     obstacles.push('This database has no such citation; name the CSV of its page.')
     return
@@ -268,7 +266,7 @@ async function verify(
   for (const id of gone.keys()) cited.lines.delete(id)
   if (new URLSearchParams(cited.search).get('search') === 'semantic') {
     notes.push('ids only: a search by meaning cannot be recomputed')
-    compare(cited, await readIds(parts, [...cited.lines.keys()]), found)
+    compare(cited, await readIds(parts.pool, [...cited.lines.keys()]), found)
   } else if (cited.rules === WORD_RULES && isRead(cited.search)) {
     compare(cited, await searchAgain(parts, cited), found)
   } else {
@@ -279,25 +277,18 @@ async function verify(
 }
 
 /** Reads a stored citation, with the lines that its articles have now. Records the differences. */
-async function readKept(
-  { pool, index }: Parts,
-  citation: Citation,
-  differences: string[],
-): Promise<Cited> {
+async function readKept(pool: Pool, citation: Citation, differences: string[]): Promise<Cited> {
   const lines: string[] = []
   for await (const numbers of readCited(pool, citation)) {
-    const articles = await index.articles(numbers.map(({ seq }) => seq))
-    const now = new Map(articles.map(one => [one.seq, lineOf(objectOf(one))]))
-    const bare = await readBareLines(
+    const now = await readLines(
       pool,
       numbers.map(({ seq }) => seq),
     )
-    for (const { seq, mark } of numbers) {
-      const left = bare.get(seq)
-      const line = left === undefined ? now.get(seq) : bareLineOf(left)
-      if (line === undefined) differences.push(`the article with number ${seq} is gone`)
+    for (const [at, { seq, mark }] of numbers.entries()) {
+      const line = now[at]
+      if (!line) differences.push(`the article with number ${seq} is gone`)
       else if (markOf(line) !== mark) differences.push(`${idOf(line)} was cited with other fields`)
-      lines.push(...(line === undefined ? [] : [line]))
+      if (line) lines.push(line)
     }
   }
   const { search, rules, countries, since, watermark, asOf } = citation
@@ -362,13 +353,11 @@ async function readGone(pool: Pool, ids: string[]): Promise<Map<string, Date>> {
   return new Map(rows.map(({ id, at }) => [id, at]))
 }
 
-async function readIds({ pool, index }: Parts, ids: string[]): Promise<Map<string, string>> {
+async function readIds(pool: Pool, ids: string[]): Promise<Map<string, string>> {
   // No index serves this. Few citations are by meaning, and this reads the narrow table once.
-  const { rows } = await pool.query<{ seq: bigint }>(
-    'select seq from articles where id = any ($1::text[])',
-    [ids],
-  )
-  return byId((await index.articles(rows.map(({ seq }) => seq))).map(one => lineOf(objectOf(one))))
+  const statement = 'select seq from articles where id = any ($1::text[])'
+  const lines = await readLines(pool, await readColumn<bigint>(pool, statement, [ids]))
+  return byId(lines.filter(line => line !== null))
 }
 
 function compare(

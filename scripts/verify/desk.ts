@@ -1,17 +1,17 @@
 import { createPace } from '../../search/index.ts'
 import { timeZoneNamed } from '../../search/query/calendar.ts'
-import { citationDigest, headOf, lineOf, markOf } from '../../services/api/citations/citation.ts'
+import { citationDigest, headOf, markOf } from '../../services/api/citations/citation.ts'
 import { ApiError } from '../../services/api/contract/errors.ts'
 import { readSearch } from '../../services/api/contract/request.ts'
 import { forgedSets } from '../../services/api/semantic/candidate-sets.ts'
 import { COUNTRIES, type Country } from '../../shared/articles/article.ts'
 import { WHEN } from '../../shared/desk/alerts/alerts.ts'
 import { isWhen } from '../../shared/desk/alerts/times.ts'
-import { bareLineOf, readBareLines } from '../../shared/desk/cited-removals.ts'
 import { feedsWithoutAddress } from '../../shared/desk/feeds.ts'
 import { foldedSet } from '../../shared/desk/outlet-sets.ts'
 import { describe } from '../../shared/log/printable.ts'
-import { type Pool, type Queryable, readRow, transaction } from '../../shared/postgres/pool.ts'
+import { type Pool, readRow, transaction } from '../../shared/postgres/pool.ts'
+import { readLines } from './cited-lines.ts'
 import { findFaults, type Kind, type Looking } from './report.ts'
 
 /* Compares what keys keep: searches, feeds, alerts, citations, and the secrets behind them. */
@@ -145,27 +145,6 @@ export async function verifyCitations({ pool, report, signal }: Looking): Promis
 /** How many articles are read at a time. */
 const PART = 2_000
 
-interface CitedArticle {
-  id: string
-  ingested_at: Date | null
-  published_at: Date | null
-  title: string
-  language: string
-  country: string
-  outlet: { name: string | null; domain: string | null }
-  authors: { name: string }[]
-}
-
-// $1 seqs, ascending. Indexes: the primary keys.
-const ARTICLES = `
-  select case when t.seq is not null then a.id end as id, exists (select from tombstones o where o.seq = wanted.seq) as "isGone", a.ingested_at, a.published_at, t.title, a.language, a.country,
-    json_build_object('name', p.name, 'domain', p.domain) as outlet,
-    coalesce((select json_agg(json_build_object('name', w.name) order by place)
-                from unnest(a.author_nos) with ordinality n (no, place) join authors w on w.author_no = n.no), '[]') as authors
-    from unnest($1::bigint[]) with ordinality as wanted (seq, at)
-    left join articles a using (seq) left join article_texts t using (seq) left join publishers p using (publisher_no)
-   order by at`
-
 /** @returns what is wrong with a citation; null: nothing */
 const citationFault = (pool: Pool, digest: string): Promise<string | null> =>
   transaction(pool, async client => {
@@ -186,7 +165,7 @@ const citationFault = (pool: Pool, digest: string): Promise<string | null> =>
       return `has ${seqs.length} numbers and ${marks.length} marks of ${articles} articles`
     const lines: (string | null)[] = []
     for (let from = 0; from < articles; from += PART)
-      lines.push(...(await readLines(client, seqs.slice(from, from + PART))))
+      lines.push(...(await readLines(client, seqs.slice(from, from + PART).map(BigInt))))
     const other = lines.findIndex((line, at) => line !== null && markOf(line) !== marks[at])
     if (other >= 0) return `names article ${seqs[other]}, which is another, has changed or is gone`
     // Without all lines the digest cannot be computed.
@@ -196,23 +175,3 @@ const citationFault = (pool: Pool, digest: string): Promise<string | null> =>
     const isOther = whole.length === articles && now !== digest
     return isOther ? 'has the digest of another search' : null
   })
-
-/**
- * The lines of articles, as they stand in citations; '': there is no such article. null: an
- * operator took it out, and its line is lost.
- */
-async function readLines(db: Queryable, seqs: string[]): Promise<(string | null)[]> {
-  const { rows } = await db.query<CitedArticle | { id: null; isGone: boolean }>(ARTICLES, [seqs])
-  const bare = await readBareLines(db, seqs.map(BigInt))
-  return rows.map((article, at) => {
-    if (article.id !== null)
-      return lineOf({
-        ...article,
-        ingested_at: article.ingested_at?.toISOString() ?? null,
-        published_at: article.published_at?.toISOString() ?? null,
-      })
-    const line = bare.get(BigInt(seqs[at]!))
-    if (line !== undefined) return bareLineOf(line)
-    return article.isGone ? null : ''
-  })
-}

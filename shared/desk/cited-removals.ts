@@ -35,6 +35,12 @@ export function saidText({ title, outlet, language, country, authors }: Said): s
   return JSON.stringify(said)
 }
 
+/** SQL: the columns of `Said` of an article `a`, its texts `t` and its publisher `p`. */
+export const SAID = `t.title, a.language, a.country, json_build_object('name', p.name, 'domain', p.domain) as outlet,
+    coalesce((select json_agg(json_build_object('name', w.name) order by place)
+                from unnest(a.author_nos) with ordinality n (no, place)
+                join authors w on w.author_no = n.no), '[]') as authors`
+
 /**
  * Computes the hashes of the articles that citations have.
  *
@@ -57,11 +63,7 @@ const CITED = `
     select distinct n.seq from citations c, unnest(c.seqs) as n (seq)
      where case when $2 or c.cited_at > now() - interval '1 hour' then c.seqs && $1::bigint[] end and n.seq = any ($1::bigint[])
   )
-  select a.seq, t.title, a.language, a.country,
-    json_build_object('name', p.name, 'domain', p.domain) as outlet,
-    coalesce((select json_agg(json_build_object('name', w.name) order by place)
-                from unnest(a.author_nos) with ordinality n (no, place)
-                join authors w on w.author_no = n.no), '[]') as authors
+  select a.seq, ${SAID}
     from cited join articles a using (seq) join article_texts t using (seq)
     join publishers p using (publisher_no)`
 
