@@ -6,7 +6,6 @@ import {
   type FieldExplanation,
 } from '../services/normaliser/explain.ts'
 import { type LoadedPage, loadPage } from '../services/normaliser/pages/load.ts'
-import type { Template } from '../services/normaliser/template.ts'
 import { addressKey, readAddress } from '../shared/articles/address.ts'
 import { type AgencyEvidence, agenciesOf, agencyEvidence } from '../shared/articles/agencies.ts'
 import { COUNTRIES } from '../shared/articles/article.ts'
@@ -106,7 +105,7 @@ await runCommand(
     const removed = found?.stored ? null : await removedInWords(pool, word)
     if (removed !== null) throw new UsageError(removed)
     const related = found?.stored ? await relatedTo(context.config, pool, found.stored.id) : null
-    if (found?.stored && found.id === null && !options.fetch) {
+    if (found?.stored && found.pageNo === null && !options.fetch) {
       const { stored } = found
       const agencies = agencyEvidence({ authors: stored.authors, body: stored.text })
       const all = { url: stored.url, page: null, imported: true, stored, related, agencies }
@@ -122,12 +121,14 @@ await runCommand(
     const explanation = await explainPage(
       page,
       new Date(),
-      found?.template ?? null,
+      found?.loaded?.template ?? null,
       rightsRules(context.config),
     )
     const stored = found?.stored ?? null
     const { url, fetchedAt } = page
-    const all = { url, page: found?.id ?? null, fetchedAt, ...explanation, stored, related }
+    const pageNo = found?.pageNo ?? null
+    const id = pageNo === null ? null : `page:${pageNo}`
+    const all = { url, page: id, fetchedAt, ...explanation, stored, related }
     const words = [
       explanationInWords(page, explanation, stored),
       ...(stored ? ['', relatedInWords(related)] : []),
@@ -156,15 +157,16 @@ async function pageToRead(
   word: string,
   found: FoundPage | null,
 ) {
-  if (found?.page && found.isKept) return found.page
-  const page = found?.page ?? strangePage(word)
+  const loaded = found?.loaded
+  if (loaded?.isKept) return loaded.page
+  const page = loaded?.page ?? strangePage(word)
   if (page === null) throw new UsageError(`No article or page is known as "${word}".`)
   if (options.fetch) return fetchPage(config, page, signal)
   throw new UsageError(
     found === null
       ? 'The crawler does not know this page; --fetch asks the outlet for it.'
       : `The page is no longer stored (PAGES_KEEP); --fetch asks the outlet for it again.${
-          found.stated === null ? '' : ` ${rightsInWords(found.stated.seen, found.stated.at)}`
+          loaded?.stated ? ` ${rightsInWords(loaded.stated.seen, loaded.stated.at)}` : ''
         }`,
   )
 }
@@ -388,17 +390,9 @@ function strangePage(word: string): StoredPage | null {
 
 /** A page of crawl memory, with the article that was made of it. */
 interface FoundPage {
-  /** `page:12`; null for an imported article. */
-  id: string | null
-  page: StoredPage | null
-  /** Whether the answer of the outlet is still stored. */
-  isKept: boolean
-  /**
-   * The lines that pages of the outlet share; null: the normaliser has read no page of the outlet
-   * before.
-   */
-  template: Template | null
-  stated: LoadedPage['stated']
+  /** null: the article was imported. */
+  pageNo: bigint | null
+  loaded: LoadedPage | null
   stored: StoredArticle | null
 }
 
@@ -418,28 +412,15 @@ interface StoredArticle {
 /** Finds a page by its number, its address, or the id or an address of its article. */
 async function findPage(pool: Pool, word: string): Promise<FoundPage | null> {
   const number = /^page:(\d{1,18})$/.exec(word)?.[1]
-  const pageNo = number === undefined ? await pageAt(pool, word) : BigInt(number)
-  if (pageNo !== null) return pageOf(pool, pageNo, await articleOf(pool, { pageNo }))
-  const article = await articleOf(pool, { id: await idOf(pool, word) })
-  return article === null ? null : pageOf(pool, article.pageNo, article)
-}
-
-async function pageOf(
-  pool: Pool,
-  pageNo: bigint | null,
-  article: (StoredArticle & { pageNo: bigint | null }) | null,
-) {
+  const known = number === undefined ? await pageAt(pool, word) : BigInt(number)
+  const wanted = known === null ? { id: await idOf(pool, word) } : { pageNo: known }
+  const row = await readRow<Row>(pool, ARTICLE, [await seqOf(pool, wanted)])
+  const pageNo = known ?? row?.pageNo ?? null
   const loaded = pageNo === null ? null : await loadPage(pool, pageNo, { finished: true })
-  if (loaded === null && article === null) return null
-  const { pageNo: _, ...stored } = article ?? { pageNo: null }
-  return {
-    id: pageNo === null ? null : `page:${pageNo}`,
-    page: loaded?.page ?? null,
-    isKept: loaded?.isKept ?? false,
-    template: loaded?.template ?? null,
-    stated: loaded?.stated ?? null,
-    stored: 'id' in stored ? stored : null,
-  }
+  if (row === undefined) return loaded && { pageNo, loaded, stored: null }
+  const { pageNo: _, ...article } = row
+  const date = row.date?.toISOString() ?? null
+  return { pageNo, loaded, stored: { ...article, date, origins: readOrigins(row.origins ?? '') } }
 }
 
 /** The number of the page at an address, in any spelling. Index: unique (outlet_no, crawl_key). */
@@ -468,15 +449,6 @@ interface Row extends Omit<StoredArticle, 'date' | 'origins'> {
   pageNo: bigint | null
   date: Date | null
   origins: string | null
-}
-
-async function articleOf(
-  pool: Pool,
-  wanted: Wanted,
-): Promise<(StoredArticle & { pageNo: bigint | null }) | null> {
-  const row = await readRow<Row>(pool, ARTICLE, [await seqOf(pool, wanted)])
-  if (row === undefined) return null
-  return { ...row, date: row.date?.toISOString() ?? null, origins: readOrigins(row.origins ?? '') }
 }
 
 /** An article by its id, or by the number of its page. */
