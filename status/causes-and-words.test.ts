@@ -11,7 +11,9 @@ import {
   pagesAreLate,
   removalsAreLate,
 } from '../shared/figures.ts'
+import { tryRows } from '../test/examples.ts'
 import { createRestarts, createStalls } from './cause-watch.ts'
+import TABLE from './causes.json' with { type: 'json' }
 import { causesOf, type Facts, FIRST } from './causes.ts'
 import { ageOfBackup, readSurroundings } from './surroundings.ts'
 import { ago, isOneMachine, number, plural, serversInWords, span, troublesOf } from './words.ts'
@@ -58,8 +60,24 @@ const FINE = {
   unread: [],
 } satisfies Facts
 
-const texts = (changed: Partial<Facts>) => causesOf({ ...FINE, ...changed }).map(({ text }) => text)
-const around = (changed: Partial<Surroundings>) => texts({ around: { ...AROUND, ...changed } })
+const ALONE: PostgresServers = {
+  host: '::1',
+  role: 'primary',
+  mayLook: true,
+  standbys: [],
+  slots: [],
+  archive: null,
+}
+const SLOT = { name: 'b', active: true, heldBytes: 16_000_000, lost: false }
+const ONE: Machines = {
+  hosts: [{ host: '::1', crawler: 1, normaliser: 1, embedder: 1, api: 1 }],
+  postgres: ALONE,
+  vectors: { nodes: [], unreachable: [], shards: [] },
+  redis: { host: '::1', role: 'master', replicas: [] },
+  archiveIndex: null,
+}
+
+const texts = (more: Partial<Facts>) => causesOf({ ...FINE, ...more }).map(({ text }) => text)
 
 const outletOf = (
   domain: string,
@@ -90,7 +108,6 @@ const outletOf = (
   days: [],
   ...more,
 })
-const failing = (domain: string, error: string) => outletOf(domain, { health: 'failing', error })
 const gaps = (hours: number) => ({
   count: 2,
   from: AT,
@@ -102,89 +119,39 @@ t.test('a fleet at work has no causes', async t => {
   t.strictSame(texts({}), [])
 })
 
-// test/operators/doctor.slow.test.ts and test/machines test the other causes.
-t.test('each cause says what is wrong, and the first thing to do', async t => {
-  const { flow } = FINE
-  const kept = { pages: 4, of: 10, reason: 'challenge' }
-  const old = (part: 'pages' | 'embeddings' | 'removals' | 'looks' | 'back', oldest: number) => ({
-    flow: { ...flow, [part]: { ...flow[part], oldest } },
-  })
-  const down = (error: string) => ({ outlets: [failing('a.example', error)] })
-  const cases: [Partial<Facts>, string | RegExp][] = [
-    [
-      { alerts: { inForce: 0, resting: 1, waiting: 0 } },
-      /^1 alert rests after failures: "npm run alerts -- list" says why/,
-    ],
-    [
-      { alerts: { inForce: 0, resting: 0, waiting: 600 } },
-      /waited for the notifier for 10 min: start a notifier/,
-    ],
-    [
-      {
-        alerts: { inForce: 2, resting: 0, waiting: 0 },
-        running: { ...FINE.running, processes: { ...FINE.running.processes, notifier: 0 } },
-      },
-      /^No notifier is connected to the database, so nobody tells 2 alerts: start a notifier/,
-    ],
-    [{ missing: ['redis'] }, /^The Redis of the queues does not answer/],
-    [
-      { flow: { ...flow, newest: '2026-03-01T09:00:00.000Z' } },
-      /^No article has come in for 3 h: "npm run outlets/,
-    ],
-    [old('pages', 720), /waited for the normaliser for 12 min: start another/],
-    [old('embeddings', 7_200), /waited for the embedder for 2 h: start another embedder/],
-    [old('removals', 7_200), /to be cleared, the oldest for 2 h: run "npm run articles -- clear"/],
-    [
-      old('looks', 7_200),
-      /^0 answers wait to be judged .*, the oldest for 2 h: start a normaliser/,
-    ],
-    [old('back', 172_800), /^A back-fill has settled no address for 2 days: "npm run outlets/],
-    [down('404 Not Found'), /^All feeds of a\.example are gone: "npm run outlets -- check"/],
-    [
-      down('the name does not resolve (EAI_AGAIN)'),
-      /^No name of an outlet resolves \(a\.example: .*EAI_AGAIN\)\): check the network/,
-    ],
-    [
-      down('the connection failed (ENETUNREACH)'),
-      /^No outlet can be reached .*: check the network/,
-    ],
-    [
-      { outlets: [failing('a.example', 'the name does not resolve'), outletOf('b.example')] },
-      /^1 outlet cannot be read \(a\.example: the name does not resolve\)/,
-    ],
-    [
-      { outlets: [], flow: { ...flow, articles: 0 } },
-      /^The catalogue is empty, .*: "npm run outlets -- add FILE"/,
-    ],
-    [{ outlets: [outletOf('a.example', { kept })] }, /^a\.example: 4 of 10 pages .*ask the outlet/],
-    [{ outlets: [outletOf('a.example', { error: 'held: set it' })] }, '1 outlet: held: set it'],
-    [
-      { outlets: [outletOf('a.example', { gaps: gaps(3) })] },
-      /^Feeds of 1 outlet rolled on unseen/,
-    ],
-    [
-      { outlets: [outletOf('a.example', { origins: fall })] },
-      /worse sources than before: a\.example:/,
-    ],
-    [{ spent: ['pages of a.example'] }, /^Today's budget of pages of a\.example is used up: raise/],
-    [
-      {
-        quarantine: { counts: [{ kind: 'page', reason: 'timeout', n: 2, ours: true }], newest: [] },
-      },
-      /^2 pages or articles in quarantine failed on our side: "npm run queues/,
-    ],
-    [{ unread: ['flow'] }, /^Could not be read in time: flow:/],
-  ]
-  for (const [changed, expected] of cases) {
-    const [text = '', ...others] = texts(changed)
-    t.match(text, expected)
-    t.same(others, [], text)
+/** `whole` with other values. Objects keep what `more` does not name. */
+function changed<T extends object>(whole: T, more: object): T {
+  const copy = structuredClone(whole)
+  for (const [key, value] of Object.entries(more)) {
+    const own = Reflect.get(copy, key)
+    const isPart = value?.constructor === Object && own?.constructor === Object
+    Reflect.set(copy, key, isPart ? changed(own, value) : value)
   }
-  t.same(
-    texts({ outlets: [outletOf('a.example', { gaps: gaps(7) })] }),
-    [],
-    'an old gap is no news',
-  )
+  return copy
+}
+
+/** What is not `FINE`, and what is said then, as a pattern. */
+interface Row {
+  says: string
+  outlets?: { domain: string }[] | undefined
+  machines?: object | undefined
+}
+
+// test/operators/doctor.slow.test.ts and test/machines test the other causes.
+tryRows<Row>(t, TABLE, {}, (t, { says, outlets = [], ...more }) => {
+  const all = outlets.map(({ domain, ...own }) => changed(outletOf(domain), own))
+  const facts = more.machines === undefined ? FINE : { ...FINE, machines: ONE }
+  const said = texts(changed<Facts>(facts, { outlets: all, ...more }))
+  t.match(said.join('\n'), new RegExp(says))
+  t.equal(said.length, says === '^$' ? 0 : says.split('\n').length, says)
+})
+
+t.test('an old gap is no news, and one cause is named once', async t => {
+  t.same(texts({ outlets: [outletOf('a.example', { gaps: gaps(7) })] }), [])
+  const names = { asked: 1, failed: 1, example: 'a.example', lie: null }
+  const outlets = [outletOf('a.example', { health: 'failing', error: 'the name does not resolve' })]
+  const seen = { ...AROUND, names }
+  t.same(texts({ outlets, around: seen }), texts({ around: seen }))
 })
 
 t.test('a DATA_DIR that a process has seen is missed once it is removed or replaced', async t => {
@@ -203,121 +170,6 @@ t.test('a DATA_DIR that a process has seen is missed once it is removed or repla
   t.match(await look(), missed)
   mkdirSync(`${folder}/data`)
   t.match(await look(), missed)
-})
-
-t.test('what one process sees around it', async t => {
-  const disk = (free: number, daysLeft: number | null = null) => ({
-    disk: { folder: '/data', free, total: 1e11, daysLeft },
-  })
-  const cases: [Partial<Surroundings>, RegExp][] = [
-    [disk(4e9), /^The disk of \/data is soon full/],
-    [
-      { index: ['articles 3 to 4 are in no segment'] },
-      /^The index is damaged: articles 3 to 4 .*: run "npm run verify"/,
-    ],
-    [{ databaseFull: true }, /^Postgres cannot write, because its disk is full: free some space/],
-    [disk(1e6), /^The disk of \/data is full \(1 MB of 100 GB are free\): free some space/],
-    [{ memory: { free: 1e8, total: 8e9 } }, /^The machine has 100 MB of 8 GB of memory left/],
-    [
-      { names: { asked: 5, failed: 5, example: 'a.example', lie: null } },
-      /^No name of an outlet resolves, as a\.example/,
-    ],
-    [
-      { names: { asked: 5, failed: 0, example: '', lie: 'x.invalid' } },
-      /answers falsely: it knows x\.invalid/,
-    ],
-    [disk(5e10, 3), /^The disk of \/data is full in 3 days/],
-    [
-      { clockAhead: -720 },
-      /^The clock of this machine is 12 min behind the database's: set both clocks/,
-    ],
-    [
-      { certificates: [{ of: 'QDRANT_URL', daysLeft: -1 }] },
-      /has ended: give the server a new one/,
-    ],
-  ]
-  for (const [changed, expected] of cases) t.match(around(changed).join('\n'), expected)
-  const names = { asked: 1, failed: 1, example: 'a.example', lie: null }
-  const outlets = [failing('a.example', 'the name does not resolve')]
-  t.same(
-    texts({ outlets, around: { ...AROUND, names } }),
-    around({ names }),
-    'one cause is named once',
-  )
-})
-
-const ALONE: PostgresServers = {
-  host: '::1',
-  role: 'primary',
-  mayLook: true,
-  standbys: [],
-  slots: [],
-  archive: null,
-}
-const STANDBY = {
-  name: 'b',
-  host: '10.0.0.12',
-  state: 'streaming',
-  sync: true,
-  lagBytes: 900,
-  lagSeconds: 0.2,
-}
-const SLOT = { name: 'b', active: true, heldBytes: 16_000_000, lost: false }
-const ARCHIVE = { failing: false, file: null }
-const ONE: Machines = {
-  hosts: [{ host: '::1', crawler: 1, normaliser: 1, embedder: 1, api: 1 }],
-  postgres: ALONE,
-  vectors: { nodes: [], unreachable: [], shards: [] },
-  redis: { host: '::1', role: 'master', replicas: [] },
-  archiveIndex: null,
-}
-
-t.test('each server that needs somebody is named', async t => {
-  const postgres = (changed: Partial<PostgresServers>) => ({ postgres: { ...ALONE, ...changed } })
-  const shards = [{ shard: 0, copies: [{ node: 'a', state: 'Dead' }] }]
-  const index = {
-    indices: 2,
-    articles: 9_000_000,
-    backlog: 0,
-    health: { nodes: 3, active: 4, unassigned: 0 },
-  }
-  const cases: [Partial<Machines>, RegExp][] = [
-    [{}, /^$/],
-    [postgres({ standbys: [STANDBY], slots: [SLOT], archive: ARCHIVE }), /^$/],
-    [postgres({ role: 'standby' }), /^The database is a standby, so nothing can be written: lead/],
-    [
-      postgres({ standbys: [{ ...STANDBY, lagSeconds: 90 }] }),
-      /^The standby 10\.0\.0\.12 is 2 min behind/,
-    ],
-    [postgres({ standbys: [{ ...STANDBY, lagBytes: 3e9, lagSeconds: null }] }), /is 3 GB behind/],
-    [postgres({ slots: [{ ...SLOT, heldBytes: 6e9 }] }), /^Postgres keeps 6 GB of log for slot b/],
-    [postgres({ slots: [{ ...SLOT, lost: true }] }), /^The standby of slot b has to be made anew/],
-    [
-      { vectors: { nodes: ['a', 'b'], unreachable: ['b'], shards } },
-      /^Qdrant does not reach b.*\n1 copy of vectors/,
-    ],
-    [
-      { redis: { host: 'r', role: 'replica', replicas: [] } },
-      /is a replica, so nothing can be queued/,
-    ],
-    [
-      {
-        redis: { host: 'm', role: 'master', replicas: [{ host: 'r', online: false, lagBytes: 0 }] },
-      },
-      /^1 replica of Redis cannot follow/,
-    ],
-    [
-      { archiveIndex: { ...index, backlog: 600_000 } },
-      /^600000 articles are due for the archive index: run/,
-    ],
-    [
-      { archiveIndex: { ...index, health: { nodes: 2, active: 2, unassigned: 2 } } },
-      /^OpenSearch misses 2 copies/,
-    ],
-    [{ archiveIndex: { ...index, health: null } }, /^OpenSearch does not say/],
-  ]
-  for (const [changed, expected] of cases)
-    t.match(texts({ machines: { ...ONE, ...changed } }).join('\n'), expected)
 })
 
 t.test('the worst causes come first', async t => {
