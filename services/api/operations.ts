@@ -136,7 +136,7 @@ export function operationsOf(tools: Tools): Operations {
   tools.history.onChange(() => {
     standing = createStandingAnswers()
   })
-  /** Wraps an operation so that a poll with nothing new needs no search. */
+  /** Wraps an operation, so that an answer which still holds needs no search. */
   const pollable = (operation: string, answer: Operation) =>
     operate(tools, async (asking, request, response) => {
       const { searches, rawQuery: query, plan } = asking

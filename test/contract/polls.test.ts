@@ -77,10 +77,14 @@ t.test(
   async t => {
     const old = await tagOf('/v1/articles.rss')
     t.equal((await api.ask(secret, EMPTY)).json.total_results, 0)
+    const pages = ['/v1/articles?q=brug', '/explore/articles?q=brug&search=expression']
+    for (const page of [...pages, ...pages, ...pages])
+      t.equal((await api.ask(secret, page)).json.total_results, 5)
     await api.index([{ title: 'Nog een brug' }])
     const found = await api.ask(secret, EMPTY)
     const titles = found.json.articles.map(({ title }: { title: string }) => title)
     t.strictSame(titles, ['Nog een brug'])
+    for (const page of pages) t.equal((await api.ask(secret, page)).json.total_results, 6)
     const feed = await api.ask(secret, '/v1/articles.rss', { headers: { 'If-None-Match': old } })
     t.equal(feed.status, 200)
     t.match(feed.text, /Nog een brug/)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { LISTED_ROW, type ListedRow } from '../../../test/contract/rows.ts'
-import { jsonAnswer } from '../http/answer.ts'
+import { type Answer, jsonAnswer } from '../http/answer.ts'
 import { type Asked, createStandingAnswers, pageBody } from './articles.ts'
 import { articleObject, digestOf, type Listed, SHOWN_ARTICLES } from './shown-article.ts'
 
@@ -67,7 +67,7 @@ t.test('the digest of a page tells apart whatever its bytes tell apart', async t
 })
 
 t.test(
-  'an answer stands for who asks the same of the same index, and has it or finds nothing',
+  'an answer stands for who asks the same of the same index, and has it, finds nothing, or asks again',
   async t => {
     const asked: Asked = {
       operation: '/v1/articles',
@@ -103,9 +103,29 @@ t.test(
       })),
     ])
       t.equal(answers.find({ ...asked, ...other }, etag), null)
-    const empty = { ...jsonAnswer('none'), isEmpty: true, untagged: () => 'null' }
-    answers.keep(asked, { ...empty, body: cursor => Buffer.from(`none ${cursor}`) })
-    t.equal(answers.find(asked, undefined)?.body('').toString(), 'none null')
+    const withCursor = (answer: Answer): Answer => ({
+      ...answer,
+      untagged: () => 'null',
+      body: cursor => Buffer.from(`${answer.tagged} ${cursor}`),
+    })
+    const bodyOf = (one: Asked) => answers.find(one, undefined)?.body('').toString()
+    answers.keep(asked, withCursor({ ...jsonAnswer('none'), isEmpty: true }))
+    t.equal(bodyOf(asked), 'none null')
+    for (const [search, kept] of [
+      ['keyword', 'page null'],
+      // A kept answer would not take its price from the minute.
+      ['expression', undefined],
+    ] as const) {
+      const one = { ...asked, query: search }
+      const page = withCursor(jsonAnswer('page', search, 9))
+      answers.keep(one, page)
+      t.equal(bodyOf(one), undefined, 'most questions are asked once')
+      t.match(answers.keep(one, page), { searchMs: 9 })
+      t.equal(bodyOf(one), kept)
+      t.equal(bodyOf({ ...one, state: { ...state, lastSeq: 4n } }), undefined)
+      answers.keep({ ...one, state: { ...state, lastSeq: 4n } }, page)
+      t.equal(bodyOf({ ...one, state: { ...state, lastSeq: 4n } }), undefined)
+    }
     const other = { ...asked, query: 'search=semantic' }
     answers.keep(other, jsonAnswer('page', 'semantic'))
     t.equal(answers.find(other, '*'), null, 'its candidates change by themselves')

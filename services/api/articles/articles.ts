@@ -98,6 +98,7 @@ function openCursor(
 
 const COMMA = Buffer.from(',')
 const END = Buffer.from(']}')
+const NOTHING = Buffer.alloc(0)
 
 /** Everything of a page but its articles. */
 interface PageHead {
@@ -159,39 +160,41 @@ export interface Asked {
 
 interface Standing {
   state: IndexState
-  /** The answer without its content, unless the page is empty. */
   answer: Answer & { etag: string }
+  /** Whether the answer has its content. Otherwise only a client that has it gets this answer. */
+  isWhole: boolean
 }
 
-/** The most bytes of all standing answers: some thousand polls with long addresses. */
-const MOST_BYTES = 8_388_608
-const NOTHING = Buffer.alloc(0)
+/** The most bytes of all standing answers: some thousand pages. */
+const MOST_BYTES = 33_554_432
 /** Bytes of an answer beside its content. */
 const ENTRY_BYTES = 500
 
 export interface StandingAnswers {
-  /**
-   * The answer, when it is an empty page or the client has it; null: the request needs a search.
-   */
+  /** The answer, if the client has it or its content is kept; null: the request needs a search. */
   find(asked: Asked, ifNoneMatch: string | undefined): Answer | null
   /** Stores the answer of a search, and returns it with its ETag. */
   keep(asked: Asked, found: Answer): Answer
 }
 
 /**
- * Answers that stay valid while the index is in the same state, so that a poll with nothing new
- * needs no search. Only ETags and empty pages are kept: a client that asks for articles gets them
- * from a search. Keys with the same plan get the same answer.
+ * Answers that stay valid while the index is in the same state, so that nobody searches again for
+ * what was just found. Every request reads the state when its key is checked. The first answer to a
+ * question leaves only its ETag, and the second one its content: most questions are asked once. An
+ * empty page is kept at once. Keys with the same plan get the same answer.
  */
 export function createStandingAnswers(): StandingAnswers {
   const standing = new LRUCache<string, Standing>({ maxSize: MOST_BYTES })
+  const known = (name: string, { state }: Asked) => {
+    const found = standing.get(name)
+    return found !== undefined && isSame(found.state, state) ? found : null
+  }
   return {
     find(asked, ifNoneMatch) {
-      const known = standing.get(nameOf(asked))
-      if (known === undefined || !isSame(known.state, asked.state)) return null
-      return known.answer.isEmpty || matchesEtag(ifNoneMatch, known.answer.etag)
-        ? known.answer
-        : null
+      const found = known(nameOf(asked), asked)
+      if (found === null) return null
+      const { answer, isWhole } = found
+      return isWhole || matchesEtag(ifNoneMatch, answer.etag) ? answer : null
     },
 
     keep(asked, found) {
@@ -199,8 +202,11 @@ export function createStandingAnswers(): StandingAnswers {
       // The candidates of a search by meaning change without a change of the index state.
       if (found.search === 'semantic') return answer
       const name = nameOf(asked)
-      const untagged = found.isEmpty ? found.untagged() : ''
-      const body = found.isEmpty ? found.body(untagged) : NOTHING
+      // An expression pays for its search (`costs.ts`), so its content comes from a search.
+      const isRepeated = found.search !== 'expression' && known(name, asked) !== null
+      const isWhole = found.isEmpty || isRepeated
+      const untagged = isWhole ? found.untagged() : ''
+      const body = isWhole ? found.body(untagged) : NOTHING
       const kept = {
         ...answer,
         tagged: '',
@@ -208,9 +214,9 @@ export function createStandingAnswers(): StandingAnswers {
         body: () => body,
         searchMs: 0,
       }
-      const size = ENTRY_BYTES + 2 * name.length + body.length
-      standing.set(name, { state: asked.state, answer: kept }, { size })
-      return answer
+      const size = ENTRY_BYTES + 2 * (name.length + untagged.length) + body.length
+      standing.set(name, { state: asked.state, answer: kept, isWhole }, { size })
+      return isWhole ? { ...kept, searchMs: found.searchMs } : answer
     },
   }
 }
