@@ -1,5 +1,5 @@
 import { mayBeIn, type Period, periodIn } from '../../services/crawler/back-days.ts'
-import { PLACE } from '../../services/crawler/back-fill.ts'
+import { countLedger, PLACE } from '../../services/crawler/back-fill.ts'
 import { sitemapsOf } from '../../services/crawler/fetch/robots.ts'
 import { readOwnership } from '../../services/crawler/page.ts'
 import { counted } from '../../shared/log/printable.ts'
@@ -98,7 +98,7 @@ const BEFORE =
 const BEGIN = `
   insert into back_fills (outlet_no, from_day, to_day, newest_first) values ($1, $2, $3, $4)
   on conflict (outlet_no) do update set from_day = excluded.from_day, to_day = excluded.to_day, due_at = now(),
-    newest_first = excluded.newest_first, state = 'running', moved_at = now(), counted_at = 'epoch', why = null`
+    newest_first = excluded.newest_first, state = 'running', moved_at = now(), why = null`
 
 // $1 outlet. Documents are read again. They name again what is wanted of other days, and what no
 // crawler asked for: the catalogue, the rules and the limits may have changed. Index: the unique
@@ -136,6 +136,7 @@ export async function beginBackFill(
     await client.query(FORGET, [outletNo])
     await client.query(AGAIN, [outletNo, before?.newestFirst !== newestFirst])
     await client.query(SEED, [outletNo, seeds])
+    await countLedger(client, outletNo)
   })
 }
 

@@ -5,7 +5,6 @@ import { describe } from '../../shared/log/printable.ts'
 import { LEDGER_DAYS } from '../../shared/outlets/back-fills.ts'
 import {
   type Client,
-  countOf,
   isTransient,
   type Pool,
   readColumn,
@@ -191,7 +190,7 @@ async function goOn(crawl: Crawl, backFill: BackFill): Promise<void> {
       const state = await readValue<string>(client, END, [outletNo, rest])
       // Whoever sees that it is done finds what became of each address. Some of its pages may
       // still wait for the normaliser.
-      if (state === 'done') await countDays(client, outletNo)
+      if (state === 'done') await countLedger(client, outletNo)
     })
     return
   }
@@ -459,27 +458,35 @@ function ownersOf(pool: Pool, outletNo: number): (address: string) => Promise<st
 export const PLACE = `case when depth is not null then -2147483648 when day is null then 2147483647
   when newest_first then date '2000-01-01' - day else day - date '2000-01-01' end`
 
-// $1 outlet, $2 entries
+// $1 outlet, $2 entries. Their days grow at once, for the limit of what is added next. Reasons wait
+// for the next count.
 const ADD = `
-  insert into back_addresses (outlet_no, crawl_key, depth, day, place, entry, state, reason)
-  select $1, key, depth, day, ${PLACE}, case when reason is null then entry end,
-         case when reason is null then 'waiting' else 'refused' end, reason
-    from jsonb_to_recordset($2) as n (key text, depth smallint, day date, entry jsonb, reason text), back_fills b
-   where outlet_no = $1 order by key
-  on conflict (outlet_no, crawl_key) do nothing`
+  with added as (
+    insert into back_addresses (outlet_no, crawl_key, depth, day, place, entry, state, reason)
+    select $1, key, depth, day, ${PLACE}, case when reason is null then entry end,
+           case when reason is null then 'waiting' else 'refused' end, reason
+      from jsonb_to_recordset($2) as n (key text, depth smallint, day date, entry jsonb, reason text), back_fills b
+     where outlet_no = $1 order by key
+    on conflict (outlet_no, crawl_key) do nothing returning depth, coalesce(day, '-infinity') as day, state
+  )
+  insert into back_days as d (outlet_no, day, named, fetched, refused, lost, reasons)
+  select $1, day, count(*), 0, count(*) filter (where state = 'refused'), 0, '{}' from added where depth is null group by day
+  on conflict (outlet_no, day) do update set named = d.named + excluded.named, refused = d.refused + excluded.refused`
 
-// $1 outlet
-const COUNT = 'select count(*)::int from back_addresses where outlet_no = $1 and depth is'
+// $1 outlet. Indexes: the primary key of back_days, back_addresses_documents.
+const NAMED = `
+  select array[(select coalesce(sum(named), 0) from back_days where outlet_no = $1),
+               (select count(*) from back_addresses where outlet_no = $1 and depth is not null)]::int[]`
 
 /** @returns whether all of them are in the ledger, within the limits */
 async function addListed(client: Client, outletNo: number, entries: Entry[]): Promise<boolean> {
-  const pages = entries.filter(({ depth }) => depth === null)
-  const documents = entries.filter(({ depth }) => depth !== null)
-  const rooms = [
-    MOST.addresses - (await countOf(client, `${COUNT} null`, [outletNo])),
-    MOST.documents - (await countOf(client, `${COUNT} not null`, [outletNo])),
+  const [pages = 0, documents = 0] = (await readValue<number[]>(client, NAMED, [outletNo])) ?? []
+  const added = [
+    ...entries.filter(({ depth }) => depth === null).slice(0, Math.max(0, MOST.addresses - pages)),
+    ...entries
+      .filter(({ depth }) => depth !== null)
+      .slice(0, Math.max(0, MOST.documents - documents)),
   ]
-  const added = [pages, documents].flatMap((list, at) => list.slice(0, Math.max(0, rooms[at] ?? 0)))
   for (let at = 0; at < added.length; at += SLICE)
     await client.query(ADD, [outletNo, JSON.stringify(added.slice(at, at + SLICE))])
   return added.length === entries.length
@@ -509,11 +516,12 @@ const COUNTED = `
 export async function countBackDays(pool: Pool): Promise<void> {
   await transaction(pool, async client => {
     const outletNo = await readValue<number>(client, TO_COUNT)
-    if (outletNo !== null) await countDays(client, outletNo)
+    if (outletNo !== null) await countLedger(client, outletNo)
   })
 }
 
-async function countDays(client: Client, outletNo: number): Promise<void> {
+/** Counts the days of a back-fill that the caller has locked. */
+export async function countLedger(client: Client, outletNo: number): Promise<void> {
   await client.query('delete from back_days where outlet_no = $1', [outletNo])
   await client.query(COUNT_DAYS, [outletNo])
   await client.query(COUNTED, [outletNo])
