@@ -4,6 +4,7 @@ import { measureFeeds } from './feeds.ts'
 import { measureAddresses } from './identity.ts'
 import { measureLanguage, measureStems } from './language.ts'
 import { measurePages } from './pages.ts'
+import { measureStated } from './stated.ts'
 import { measureThroughput } from './throughput.ts'
 
 /**
@@ -15,6 +16,7 @@ export async function run(options: BenchOptions): Promise<Figures> {
   for (const measure of [
     measureFeeds,
     measurePages,
+    measureStated,
     measureLanguage,
     measureStems,
     measureAddresses,

@@ -10,12 +10,12 @@ const TITLE = 'De brug over de Maas is dicht'
 /** What a page says whose JSON-LD has these fields, besides a head and a feed. */
 function said(
   data: object | object[],
-  { head = '', url = URL, categories = [] as string[], title = TITLE } = {},
+  { head = '', url = URL, categories = [] as string[], title = TITLE, below = '' } = {},
 ) {
   const things = [data].flat().map(one => ({ headline: title, url, ...one }))
   const html = `<html lang="nl"><head><title>${title} - De Krant</title><meta property="og:title" content="${title}">
     <meta property="og:site_name" content="De Krant"><meta property="og:type" content="article">${head}
-    <script type="application/ld+json">${JSON.stringify(things)}</script></head><body><h1>${title}</h1></body></html>`
+    <script type="application/ld+json">${JSON.stringify(things)}</script></head><body><h1>${title}</h1>${below}</body></html>`
   return statementsOf(readMetadata(parsePage(html), url), wholeEntry({ categories }, url))
 }
 
@@ -136,7 +136,7 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
     ['Kommentar: Die Brücke', 'Die Brücke | Kommentar', 'Live: de brug', 'Opinie over de brug'].map(
       titled,
     ),
-    ['opinion', 'opinion', 'news', 'news'],
+    ['opinion', 'opinion', null, null],
   )
   t.same(
     ['Fiets X review: stil en duur', 'E-Bike im Test', 'The 10 Best Bikes', 'Best Buy sluit'].map(
@@ -168,6 +168,31 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
   ]
   t.same(new Set(nouns.map(titled)), new Set(['news']), 'no superlatives')
   t.equal(titled('Rechter laat review van de zaak toe'), 'news')
+  const offers = ['10 GB für nur 5,99 Euro', '40 % korting op fietsen', '7 reasons to ride a bike']
+  const live = ['Nahost-Ticker: Die Brücke', 'Brug dicht: live updates', 'How to fix a bike']
+  const own = ['Why I Ride', 'Waarom ik fiets', 'Wie ich fahre', 'Pourquoi je roule']
+  t.same(new Set([...offers, ...live, ...own].map(titled)), new Set([null]))
+  t.same(
+    ['„Ich fahre nicht“, sagt sie', 'World War I bridge found', 'Zoll: 50 Millionen Euro'].map(
+      titled,
+    ),
+    ['news', 'news', 'news'],
+  )
+  const below = (line: string) => said({ '@type': 'NewsArticle' }, { below: `<p>${line}</p>` }).kind
+  t.same(
+    ['Kommentar von A. B.', 'De brug is te smal. Een opinie', 'Live', 'Kommentare', 'De brug'].map(
+      below,
+    ),
+    [null, null, null, 'news', 'news'],
+  )
+  t.equal(inFolder('/artikel/12'), null, 'no section of news')
+  t.equal(inFolder('/nieuws/analyse-van-de-brug'), null)
+  const news = { '@type': 'NewsArticle' }
+  const platforms = [meta('generator', 'Blogger'), meta('news_keywords', 'brug,opinie')]
+  for (const head of platforms) t.equal(said(news, { head }).kind, null)
+  const author = { '@type': 'Person', name: 'Ann Peeters' }
+  const url = 'https://ann.peeters.example/nieuws/12'
+  t.equal(said({ ...news, author }, { url }).kind, null, 'a site of one writer')
   const head = meta('article:opinion', 'true')
   t.equal(said({ '@type': 'NewsArticle' }, { head }).kind, 'opinion')
 })

@@ -5,6 +5,7 @@ import { bestOf, type Candidate } from '../candidate.ts'
 import { fold, oneLine } from '../markup/plain.ts'
 import type { Crumb } from './jsonld.ts'
 import LABELS from './labels.json' with { type: 'json' }
+import type { Line } from './marks.ts'
 import type { PageMetadata } from './metadata.ts'
 import { named } from './signs.ts'
 
@@ -12,7 +13,8 @@ import { named } from './signs.ts'
  * What the outlet itself says of an article: its section, its kind, and who may read it. Nothing is
  * guessed from the text. A field about which the outlet says nothing, or two things, is null.
  * `labels.json` has the words of outlets, folded: `none` name no section, `start` the start page,
- * `others` are words of labels of guides and the like, and `whole` are such labels as a whole.
+ * `guides` and `others` are words of labels of what is no news, and `whole` such labels as a whole.
+ * `common` are labels of kinds that words of news are, too, and `desks` words of sections of news.
  */
 
 export type StatementCandidates = { [K in keyof Stated]: Candidate<NonNullable<Stated[K]>>[] }
@@ -138,57 +140,114 @@ function kindsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<Kind>[]
     ['document', Object.values(meta.titles).flatMap(title => titleLabels(title ?? ''))],
     ['address', meta.signs.typed ? folders : []],
   ]
+  const classes = [...labels.slice(0, -2).flatMap(([, texts]) => texts), ...folders]
+  const isGuide = classes.some(one => hasWord(one, LABELS.guides)) || isRanking(meta.titles)
   const isOpinion = named(meta.metas, ['article:opinion'])[0] === 'true'
   return [
     ...of('json-ld', types.map(typed)).toSorted(
       (a, b) => Number(a.value === 'news') - Number(b.value === 'news'),
     ),
     ...of('meta', [isOpinion ? 'opinion' : null]),
-    ...labels.flatMap(([source, texts]) => of(source, texts.map(labelled))),
+    ...labels
+      .flatMap(([source, texts]) => of(source, texts.map(labelled)))
+      .map(one => ({ ...one, against: isGuide ? 'a guide' : null })),
     // Outlets write the general type for all kinds, so every other statement goes before it.
     ...of('json-ld', [types.includes('newsarticle') ? 'news' : null]).map(one => ({
       ...one,
-      against: isOther(meta, [...labels.slice(0, -2).flatMap(([, texts]) => texts), ...folders]),
+      against: isGuide ? 'a guide' : againstNews(meta, classes),
     })),
   ]
 }
 
-/** Titles of reviews, rankings and advice. */
-const OTHER_TITLE = new RegExp(
-  [
-    /\breview(?:$| ?[:|–-])|\bim (?:\p{L}{1,10})?test\b/u,
-    /^(?:(?:the|die|les|de) (?:\d{1,3} )?|\d{1,3} )(?:best|besten?|meilleure?s?)\b|^top \d/u,
-    /^the \d{1,3} (?!forest|protest|arrest|interest|west|guest|request|priest|test|contest)(?:\p{L}{1,20}est|most) /u,
-    /^de \d{1,3} (?!eerste|laatste|vermiste|vaste|juiste|bewuste)(?:\p{L}{1,20}ste|meest) |^les \d{1,3} plus /u,
-    // Best is a town, too, and `of` is Dutch, but hardly before a year.
-    /\bthe best\b.{1,60} in 20\d\d\b|(?:^|\bthe )best\b.{1,60} of 20\d\d\b/u,
-    /(?:^|[:–-] ?)\d{1,2} (?:\p{L}{1,12}[ -])?(?:tipps|tips|conseils|astuces)\b/u,
-    /\bgifts? (?:guide|ideas?|for)\b|\bbuying guide\b/u,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-  'iu',
-)
+const oneOf = (expressions: RegExp[]): RegExp =>
+  new RegExp(expressions.map(({ source }) => source).join('|'), 'iu')
+
+/** Titles of rankings and advice. */
+const RANKING = oneOf([
+  /^(?:(?:the|die|les|de) (?:\d{1,3} )?|\d{1,3} )(?:best|besten?|meilleure?s?)\b|^top \d/u,
+  /^the \d{1,3} (?!forest|protest|arrest|interest|west|guest|request|priest|test|contest)(?:\p{L}{1,20}est|most) /u,
+  /^de \d{1,3} (?!eerste|laatste|vermiste|vaste|juiste|bewuste)(?:\p{L}{1,20}ste|meest) |^les \d{1,3} plus /u,
+  // Best is a town, too, and `of` is Dutch, but hardly before a year.
+  /\bthe best\b.{1,60} in 20\d\d\b|(?:^|\bthe )best\b.{1,60} of 20\d\d\b/u,
+  /(?:^|[:–-] ?)\d{1,2} (?:\p{L}{1,12}[ -])?(?:tipps|tips|conseils|astuces)\b/u,
+  /^\d{1,3} (?:ways|things|reasons|dinge|gründe|choses|raisons|façons|manieren|redenen|dingen)\b/u,
+  /\bgifts? (?:guide|ideas?|for)\b|\bbuying guide\b/u,
+])
+/** Titles of reviews, live pages, explanations and offers. */
+const OTHER_TITLE = oneOf([
+  /\breview(?:$| ?[:|–-])|\bim (?:\p{L}{1,10})?test\b/u,
+  /^(?:how|where|when|what) (?:and \p{L}{2,5} )?to\b|^so (?:geht|klappt|funktioniert|können|kannst|kann man)\b|^hoe (?:je|u|kun)\b|\bhow to watch\b/u,
+  /\blive ?-?(?:blog|updates?)\b|ticker\b|\bas it happened\b|\ben direct\b|^(?:live|direct) ?[:.|–-]/u,
+  /\b(?:nur|jetzt|only|just|now|slechts|nu|vanaf|seulement|dès|ab) (?:noch |nog |für )?(?:[€$£] ?\d|\d[\d.,]{0,9} ?(?:€|euros?\b|dollars?\b|franken\b))/u,
+  /\b\d{1,2} ?% (?:off|rabatt|korting|de réduction)\b|\b(?:black friday|prime day|schnäppchen)/u,
+])
 /** A German superlative. Nouns that end so begin with a capital letter. */
 const SUPERLATIVE = /^Die \d{1,3} (?!ersten|vermissten|festen)\p{Ll}{1,20}sten /u
+const isRanking = (titles: PageMetadata['titles']): boolean =>
+  Object.values(titles).some(
+    title => title !== null && (RANKING.test(title) || SUPERLATIVE.test(title)),
+  )
+/** The writer speaks. Quotations are left out before. */
+const FIRST_PERSON =
+  /(?<!War )\bI(?:['’](?:m|ve|d|ll))? \p{L}|^(?:Why |How )?My\b|(?<!\p{L})(?:[Ii]ch|[Mm]ein(?:e[mnrs]?)?|[Ii]k|[Mm]ijn|[Jj]e|[Jj]['’]|[Mm]on|[Ee]ch|[Mm]äin|[Mm]eng)(?!\p{L})/u
+const QUOTED = /["“”„«»‘‚][^"“”„«»’‘]*["“”„«»’‘]?/gu
 /** Longer ones are texts, in words. */
 const LONGEST_LABEL = 4
 /** Hosts that write one type for all that their users publish, and those of one writer. */
-const PLATFORM = /(?:^|\.)(?:medium|substack)\.com$|^(?:blogs?|newsletter)\./
+const PLATFORM = /(?:^|\.)(?:medium|substack|blogspot)\.com$|^(?:blogs?|newsletter)\./
+/** The same software on a host of the writer's own. */
+const PLATFORM_NAMES = ['generator', 'al:ios:app_name', 'al:android:app_name']
+const KEYWORD_NAMES = ['keywords', 'news_keywords', 'parsely-tags', 'article:tag']
 
-/** Whether labels name guides, recipes, events and the like: the general type then says nothing. */
-function isOther({ titles, host }: PageMetadata, labels: string[]): string | null {
-  const isLabelled = labels.some(label => {
-    const folded = fold(oneLine(label))
-    const words = folded.split(' ')
-    const isOf = words.length <= LONGEST_LABEL && words.some(word => LABELS.others.includes(word))
-    return isOf || LABELS.whole.includes(folded)
-  })
-  const isTitled = Object.values(titles).some(
-    title => title !== null && (OTHER_TITLE.test(title) || SUPERLATIVE.test(title)),
+/**
+ * Why the general type says nothing: the outlet's other words are not of news. Null: none are.
+ *
+ * @param labels sections, genres, steps of a trail, folders
+ */
+function againstNews(meta: PageMetadata, labels: string[]): string | null {
+  const { titles, host, metas, path, authors, siteNames, lines, headline } = meta
+  if (labels.some(isOther)) return 'a label of something else'
+  if (!labels.some(label => hasWord(label, LABELS.desks))) return 'no section of news'
+  const keywords = named(metas, KEYWORD_NAMES).flatMap(list => list.split(','))
+  const slug = path.split(/[/_.-]/)
+  if ([...keywords, ...slug].some(isOtherWord)) return 'a keyword of something else'
+  if (headline !== null && lines.slice(Math.max(0, headline - 3), headline + 6).some(isKicker))
+    return 'a label beside the headline'
+  const written = Object.values(titles).flatMap(title => title ?? [])
+  if (written.some(title => OTHER_TITLE.test(title))) return 'a title of something else'
+  if (written.some(title => FIRST_PERSON.test(title.replace(QUOTED, ''))))
+    return 'its writer speaks'
+  const isOwn = authors.structured.some(
+    ({ name }) => !siteNames.includes(name) && isHostOf(host, fold(name).split(' ')),
   )
-  return isLabelled || isTitled || PLATFORM.test(host) ? 'a label of something else' : null
+  const software = named(metas, PLATFORM_NAMES).some(name => /^(?:blogger|medium)\b/i.test(name))
+  return isOwn || software || PLATFORM.test(host) ? 'a site of one writer' : null
 }
+
+const isOther = (label: string): boolean =>
+  hasWord(label, LABELS.others) || LABELS.whole.includes(fold(oneLine(label)))
+
+function hasWord(label: string, known: readonly string[]): boolean {
+  const words = fold(oneLine(label)).split(' ')
+  return words.length <= LONGEST_LABEL && words.some(word => known.includes(word))
+}
+
+/** Whether a line beside the headline is such a label, or begins or ends with one. */
+function isKicker({ text }: Line): boolean {
+  const folded = fold(text)
+  const words = folded.split(' ').filter((word, at) => at > 0 || !LABELS.articles.includes(word))
+  const ends = [words[0], words.slice(0, 2).join(' '), words.at(-1)]
+  return LABELS.others.includes(folded) || ends.some(one => one !== undefined && isOtherWord(one))
+}
+
+/** Whether a keyword, or a word of an address, names a kind that is not news. */
+function isOtherWord(keyword: string): boolean {
+  const folded = fold(oneLine(keyword))
+  return !LABELS.common.includes(folded) && labelled(folded) !== null
+}
+
+const isHostOf = (host: string, words: string[]) =>
+  words.length > 1 && words.every(word => word.length > 2 && host.includes(word))
 
 function accessesOf({ free, classed, metas }: PageMetadata): Candidate<Access>[] {
   const tier = named(metas, ['article:content_tier'])[0]?.toLowerCase()
