@@ -3,6 +3,7 @@ import { parseOpml } from 'feedsmith'
 import t from 'tap'
 import { MAX_FEEDS } from '../../shared/desk/feeds.ts'
 import { countOf } from '../../shared/postgres/pool.ts'
+import BODIES from './feed-bodies.json' with { type: 'json' }
 import { documented, pathOf, startFeedApi } from './feeds.ts'
 
 const api = await startFeedApi(t)
@@ -73,27 +74,17 @@ t.test('letters beyond ASCII may be written as they are', async t => {
   )
 })
 
-const wrong: [about: string, body: string, status: number, said: RegExp][] = [
-  ['nothing', '', 422, /JSON object/],
-  ['no JSON', '{"search":', 422, /JSON object/],
-  ['an array', '[]', 422, /JSON object/],
-  ['null', 'null', 422, /JSON object/],
-  ['no search', '{}', 422, /query string/],
-  ['a search that is no text', '{"search":1}', 422, /as a text/],
-  ['a list', '{"search":["q=a"]}', 422, /as a text/],
-  ['null as title', '{"search":"","title":null}', 422, /as a text/],
-  ['a member that does not exist', '{"search":"","key_id":"x"}', 422, /no such member/],
-  ['__proto__', '{"search":"","__proto__":"x"}', 422, /no such member/],
-  ['a member given twice', '{"search":"q=a","search":"q=b"}', 422, /only once/],
-  ['a member given twice, escaped', '{"search":"q=a","\\u0073earch" :"q=b"}', 422, /only once/],
-  ['half a character in the search', '{"search":"q=\\ud800"}', 422, /half a character/],
-  ['half a character in the title', '{"search":"","title":"\\ud800"}', 422, /control/],
-  ['a line break in the title', '{"search":"","title":"a\\r\\nSet-Cookie: b"}', 422, /control/],
-  ['a long title', JSON.stringify({ search: '', title: 'é'.repeat(192) }), 422, /at most 191/],
-  ['a long search', JSON.stringify({ search: `q=${'a'.repeat(32_800)}` }), 422, /at most 32768/],
-  ['a huge body', JSON.stringify({ search: 'a'.repeat(41_000) }), 413, /40960 bytes/],
+const wrong: [about: string, body: string, said: string, status?: number][] = [
+  ...BODIES.map(([about = '', body = '', said = '']): [string, string, string] => [
+    about,
+    body,
+    said,
+  ]),
+  ['a long title', JSON.stringify({ search: '', title: 'é'.repeat(192) }), 'at most 191'],
+  ['a long search', JSON.stringify({ search: `q=${'a'.repeat(32_800)}` }), 'at most 32768'],
+  ['a huge body', JSON.stringify({ search: 'a'.repeat(41_000) }), '40960 bytes', 413],
 ]
-for (const [about, body, status, said] of wrong) {
+for (const [about, body, said, status = 422] of wrong) {
   t.test(`a body that is refused: ${about}`, async t => {
     const { secret } = await api.issue()
     const refused = await make(secret, body)
