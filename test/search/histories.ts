@@ -84,7 +84,7 @@ const KINDS: Actor['kind'][] = [
 /** Whether all its articles are there when it is done. */
 export const isWriter = ({ kind }: Actor): boolean => kind === 'command' || WRITERS.includes(kind)
 
-function meetings(acts: Meeting['act'][]): fc.Arbitrary<Meeting[]> {
+export function meetings(acts: Meeting['act'][]): fc.Arbitrary<Meeting[]> {
   const at = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 150 }))
   const ms = fc.constantFrom(1, 10, 50, 300)
   return fc.array(fc.record({ at, act: fc.constantFrom(...acts), ms }, { noNullPrototype: true }), {
