@@ -25,6 +25,11 @@ if (browserPath === undefined) {
       : null
   const button = (page: Page, name: string | RegExp) =>
     page.getByRole('button', { name, exact: true })
+  const isMarked = async (page: Page, key: string) => {
+    const marks = String(await page.evaluate("localStorage.getItem('perscope.marks')"))
+    const kept: { id: string }[] = (await api.ask(key, '/explore/searches')).json.data
+    return kept.length > 0 && kept.every(({ id }) => marks.includes(id))
+  }
   const saved = async (page: Page, click: () => Promise<void>) => {
     const [download] = await Promise.all([page.waitForEvent('download'), click()])
     return readFile((await download.path())!)
@@ -77,6 +82,14 @@ if (browserPath === undefined) {
       (await fileOf('SVG')).toString(),
       /^<svg [^>]+>.*<polyline .*>gemeente<.*>Share of all articles · By day · .*<\/svg>$/,
     )
+    await page.reload()
+    await lines.nth(1).waitFor()
+    const names = await lines.locator('.feed-title').allInnerTexts()
+    t.strictSame(names, ['brussel', 'gemeente'], 'the address has them')
+    await page.locator('.compare').getByLabel('Unit of time').selectOption('month')
+    await page.locator('.compare td').first().waitFor({ state: 'attached' })
+    await page.locator('.compare svg').getByText('· By month ·').waitFor()
+    await picture(page, 'compare-month')
     const png = await fileOf('PNG')
     t.equal(png.subarray(1, 4).toString(), 'PNG')
     t.equal(png.readUInt32BE(16), 2_400, 'twice its size')
@@ -148,6 +161,7 @@ if (browserPath === undefined) {
       await button(page, 'Set the alert').click()
       await page.getByText('We have sent a mail.').waitFor()
       await page.getByText('The search is kept. Brussels').waitFor()
+      t.ok(await isMarked(page, secret), 'what comes from now on is new')
       await page.getByRole('link', { name: 'Kept searches' }).first().click()
       t.match(
         await summary.innerText(),
@@ -264,6 +278,15 @@ if (browserPath === undefined) {
     await button(page, 'Remove: dagkoerier.exampel').click()
     await page.waitForURL(url => !url.search.includes('outlets'))
     const add = page.getByLabel('Add an outlet')
+    for (const [typed, said] of [
+      ['zzz', 'No outlet is called “zzz”.'],
+      ['e', 'Several outlets are called so: choose one from the list.'],
+    ] as const) {
+      await add.fill(typed)
+      await add.press('Enter')
+      await page.getByText(said).waitFor()
+      await picture(page, `sets-${typed}`)
+    }
     for (const [typed, domain, name] of [
       ['dagkoerier.example', 'dagkoerier.example', 'De Dagkoerier'],
       ['Polderp', 'polderpost.example', 'Polderpost'],
@@ -312,13 +335,14 @@ if (browserPath === undefined) {
     async t => {
       const { page, complaints } = await open(t, `/?q=brussel#key=${secret}`)
       for (const name of ['Brussels', 'Second']) {
-        await page.goto(`${api.base}/?q=${name}`)
+        await page.goto(`${api.base}/?q=${name.slice(0, 4)}`)
         await button(page, 'Keep').click()
         await page.getByLabel('Name', { exact: true }).fill(name)
         if (name === 'Second') await page.keyboard.press('Enter')
         else await button(page, 'Keep this search').click()
         await page.getByText('The search is kept.').waitFor()
       }
+      t.ok(await isMarked(page, secret), 'before their page is opened')
       await page.getByRole('link', { name: 'Kept searches' }).first().click()
       const names = page.locator('.kept .name')
       await names.nth(1).waitFor()
@@ -331,6 +355,18 @@ if (browserPath === undefined) {
       await firstIs('Brussels')
       await page.locator('.kept li').nth(1).dragTo(page.locator('.kept li').first())
       await firstIs('Second')
+      await names.first().click()
+      await page.getByLabel('Search for').fill('gemeente')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/q=gemeente.*&kept=search_/)
+      await button(page, 'Keep').click()
+      await button(page, 'Change “Second” to this search').click()
+      await page.getByText('The search is kept. Second').waitFor()
+      await picture(page, 'kept-changed')
+      const searches = (await api.ask(secret, '/explore/searches')).json.data
+      t.match(searches[0], { name: 'Second', search: /^q=gemeente/ })
+      t.equal(searches.length, 2)
+      await page.goto(`${api.base}/searches`)
       await button(page, 'Rename: Second').click()
       await page.getByRole('textbox', { name: 'Rename: Second' }).fill('Renamed')
       await page.keyboard.press('Tab')
@@ -345,11 +381,6 @@ if (browserPath === undefined) {
       await speech.selectOption('nl')
       await page.locator('.kept .problem').getByText('NEAR/1 tot NEAR/50').waitFor()
       await speech.selectOption('en')
-      t.equal(
-        Object.keys(JSON.parse(await page.evaluate("localStorage.getItem('perscope.marks')")))
-          .length,
-        2,
-      )
       await page.locator('.telling summary').first().click()
       await button(page, 'Make a feed of this search: Renamed').click()
       const feed = await page.getByLabel('Address of the feed').inputValue()

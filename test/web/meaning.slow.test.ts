@@ -59,6 +59,11 @@ if (browserPath === undefined) {
         t.strictSame(await axe(page), [])
         await page.goto(`${world.fleet.base()}/?q=zeppelin&search=semantic`)
         await page.getByText('We cannot say which of these are close in meaning.').waitFor()
+        t.equal(
+          await page.locator('.timeline-place, .breakdowns').count(),
+          0,
+          'no figures of what may be anything',
+        )
         t.strictSame(await axe(page), [])
         t.strictSame(complaints, [])
         await close()

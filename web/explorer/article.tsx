@@ -160,8 +160,8 @@ function Source(props: { article: Article; isFresh: boolean; now: number | null 
         <Moment at={article.published_at} now={now} />
       </a>
       <span class="tags">
-        <span title={words.countries[country]}>{country}</span>
-        <span title={words.languages[language]}>{language}</span>
+        <Code code={country} name={words.countries[country]} />
+        <Code code={language} name={words.languages[language]} />
         {said.map(one => (
           <span key={one} title={words.filters.said}>
             {one}
@@ -172,6 +172,14 @@ function Source(props: { article: Article; isFresh: boolean; now: number | null 
     </div>
   )
 }
+
+/** A code, which is read aloud as the name that it stands for. */
+const Code = ({ code, name }: { code: string; name: string }) => (
+  <span title={name}>
+    <span aria-hidden="true">{code}</span>
+    <span class="unseen">{name}</span>
+  </span>
+)
 
 /**
  * Shows how close an article is: as a bar, with the same scale in all searches, and as a figure on

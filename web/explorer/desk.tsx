@@ -6,12 +6,13 @@ import { Button, useAsking, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ask, askFile, isListOf, isRecord, type Outcome } from '../parts/request.ts'
 import { type Forms, useSpeech } from '../words/index.ts'
-import { noteFresh } from './search/fresh.ts'
+import { dropMarks, noteFresh, noteMarks, readMarks } from './search/fresh.ts'
 import { inWords } from './search/in-words.ts'
 import { useOutletNames } from './search/outlet-names.ts'
 import { useSets } from './search/outlets.tsx'
 import { readQuery } from './search/reading.ts'
-import { addressOf, readStored, type Search } from './search/search.ts'
+import { readStored, type Search } from './search/search.ts'
+import { KEPT, viewOf } from './search/view.ts'
 import { saveFile } from './take/download.ts'
 import { setAlert, Telling } from './take/telling.tsx'
 
@@ -21,13 +22,6 @@ export { CitePage } from './take/cite.tsx'
 export { Take } from './take/take.tsx'
 
 const byMeaning = (search: string) => /(^|&)search=semantic(&|$)/.test(search)
-
-/**
- * The storage key of this device's marks: for each kept search, the place up to which its articles
- * were seen. Colleagues with the same key have marks of their own.
- */
-const MARKS = 'perscope.marks'
-const readMarks = (): Record<string, string> => JSON.parse(localStorage.getItem(MARKS) ?? '{}')
 
 /**
  * Counts what is new. A search that cannot be counted keeps no other one from it.
@@ -49,7 +43,7 @@ async function countNew(
     const known = sentences.flatMap(one => (one?.[1] !== undefined && one[1] in marks ? [one] : []))
     if (known.length === 0) {
       // After a failover or a restore, marks end. The next look begins anew.
-      if ('marks' in errors) localStorage.removeItem(MARKS)
+      if ('marks' in errors) dropMarks()
       return { news: [], refused }
     }
     for (const [, id = '', why = ''] of known) {
@@ -79,11 +73,11 @@ function useKept(secret: string) {
       const { news, refused } = await countNew(marks, secret, signal)
       setRefused(refused)
       setFresh(new Map(news.map(one => [one.id, one])))
-      // A search without a mark gets its first mark, so that later articles count as new.
+      // A program or another device kept it: its first mark is of now.
       const begun = news
         .filter(({ id }) => known[id] === undefined)
         .map(({ id, mark }) => [id, mark])
-      localStorage.setItem(MARKS, JSON.stringify({ ...known, ...Object.fromEntries(begun) }))
+      noteMarks(Object.fromEntries(begun))
     },
     [secret, told],
   )
@@ -105,7 +99,7 @@ function useKept(secret: string) {
     see({ id, search }: KeptSearch) {
       const one = fresh.get(id)
       if (one === undefined) return
-      localStorage.setItem(MARKS, JSON.stringify({ ...readMarks(), [id]: one.mark }))
+      noteMarks({ [id]: one.mark })
       if (one.new > 0 && one.since) noteFresh(readStored(search), one.since)
     },
     change: (id: string, body: { name: string } | { position: number }) =>
@@ -241,7 +235,7 @@ function Kept(props: {
             onBlur={() => setNaming(false)}
           />
         ) : (
-          <a class="name" href={addressOf(shown)} onClick={() => desk.see(one)}>
+          <a class="name" href={viewOf(shown, { [KEPT]: [id] })} onClick={() => desk.see(one)}>
             {name}
           </a>
         )}

@@ -13,6 +13,7 @@ import { inWords } from './search/in-words.ts'
 import { matchOf } from './search/marks.ts'
 import { addressOf, isSame, NEW_SEARCH, type Search, WAYS, type Way } from './search/search.ts'
 import type { Article, Results, Told } from './search/use-results.ts'
+import { COMPARED, parametersHere } from './search/view.ts'
 
 /*
  * The list can show one card for each text: copies are then hidden below the first article. Further
@@ -50,7 +51,10 @@ export function ResultList(props: ListProps): VNode {
   const drop = dropOf(of, articles, meaning?.near ?? null)
   const since = useMemo(() => of && freshSince(of), [of])
   const now = useNow(60_000)
-  const [taking, setTaking] = useState<Way | null>(null)
+  // A comparison in the address is shown at once.
+  const [taking, setTaking] = useState<Way | null>(() =>
+    parametersHere().has(COMPARED) ? 'compare' : null,
+  )
   const { Take } = useLater(taking !== null, loadTake)
   const [isCompact, setCompact] = useState(() => localStorage.getItem(COMPACT) !== null)
   const compact = () => {

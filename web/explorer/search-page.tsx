@@ -6,12 +6,11 @@ import type { SearchMode } from '../../services/api/contract/parameters.ts'
 import { Button, KeyTaker, Segments, Unfolding, useLater, useStateOf } from '../parts/controls.tsx'
 import type { Failure } from '../parts/request.ts'
 import { useSpeech } from '../words/index.ts'
-import { CountFailure } from './insights/counts.tsx'
+import { CountFailure, useMeaning } from './insights/counts.tsx'
 import { ResultList } from './list.tsx'
 import { ActiveFilters, Filters } from './search/filters.tsx'
 import { type Hint, type Reading, readQuery } from './search/reading.ts'
 import {
-  addressOf,
   type Draft,
   isSame,
   MODES,
@@ -21,6 +20,7 @@ import {
   type Search,
 } from './search/search.ts'
 import { type First, type LoadedResults, useFresh, useResults } from './search/use-results.ts'
+import { parametersHere, viewOf } from './search/view.ts'
 
 /*
  * The address holds the state: a search is written there, and every part of the page is drawn from
@@ -105,8 +105,10 @@ export function SearchPage(props: {
   // They are on their way while the first results are.
   const { Timeline, Breakdown } = useLater(asked !== null, loadFigures)
   const { PartWords } = useLater(search.mode === 'expression', loadPartWords)
-  // Without results, no heading of figures is shown.
-  const hasFigures = results.total > 0
+  const meaning = useMeaning(results.of, secret)
+  // Without results, no heading of figures is shown. Where nothing is close in meaning, figures
+  // would count what may be about anything.
+  const hasFigures = results.total > 0 && meaning?.close !== 0
   const dimmed = results.loading === 'first' ? ' stale' : ''
   useEffect(() => {
     document.title = `${search.q || words.search.title} – Perscope`
@@ -177,17 +179,12 @@ function useOnce(): [isOnce: boolean, switchOnce: () => void] {
     return () => removeEventListener('popstate', look)
   }, [])
   const turn = () => {
-    history.replaceState(null, '', viewOf(addressOf(readSearch(parametersHere())), !isOnce))
+    const here = readSearch(parametersHere())
+    history.replaceState(null, '', viewOf(here, { [ONCE]: isOnce ? [] : ['true'] }))
     setOnce(!isOnce)
   }
   return [isOnce, turn]
 }
-
-const parametersHere = () => new URLSearchParams(location.search)
-
-/** The address of a search, with the switch for texts. */
-const viewOf = (address: string, isOnce: boolean) =>
-  isOnce ? `${address}${address.includes('?') ? '&' : '?'}${ONCE}=true` : address
 
 /**
  * The search in the address bar. Each change is a step of the browser's history, so back, forward
@@ -203,7 +200,7 @@ function useSearch(): [Search, (changed: Search) => void] {
   const change = useCallback((changed: Search) => {
     setSearch(before => {
       if (isSame(before, changed)) return before
-      history.pushState(null, '', viewOf(addressOf(changed), parametersHere().has(ONCE)))
+      history.pushState(null, '', viewOf(changed))
       return changed
     })
   }, [])

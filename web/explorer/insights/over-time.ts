@@ -33,16 +33,26 @@ export function useTimeCounts(
       void round
       const asking = { key: secret, signal }
       setCounted(before => ({ ...before, isOld: true }))
-      const first = await ask(countsPath(search, unit ?? 'month', texts), isCounts, asking)
+      const first = await askTimeCounts(search, unit ?? 'month', texts, asking)
       const of = unit ?? (first.kind === 'ok' ? fittingUnit(first.value.data) : 'month')
-      const isFirst = unit !== null || of === 'month' || of === 'year'
-      const answer = isFirst ? first : await ask(countsPath(search, of, texts), isCounts, asking)
-      setCounted({ ...toCounted(of === 'year' ? byYear(answer) : answer), unit: of })
+      const isFirst = of === (unit ?? 'month')
+      const answer = isFirst ? first : await askTimeCounts(search, of, texts, asking)
+      setCounted({ ...toCounted(answer), unit: of })
     },
     [search, unit, secret, round, texts],
   )
   useWork(count)
   return counted
+}
+
+export async function askTimeCounts(
+  search: Search,
+  unit: TimeUnit,
+  texts: boolean,
+  asking: Asking,
+): Promise<Outcome<Counts>> {
+  const answer = await ask(countsPath(search, unit, texts), isCounts, asking)
+  return unit === 'year' ? byYear(answer) : answer
 }
 
 const DAY = 86_400_000

@@ -22,8 +22,8 @@ export function Timeline({
   onFailure,
   texts,
 }: FigureProps & { texts: boolean }): VNode {
-  const { words, say } = useSpeech()
-  const [unit, setUnit] = useState<TimeUnit | null>(null)
+  const { words } = useSpeech()
+  const [unit, setUnit] = useUnit()
   const { counts, failure, isOld, unit: drawn } = useTimeCounts(search, unit, secret, round, texts)
   useEffect(() => onFailure('time', failure), [failure, onFailure])
   const covered = useCompleteness(search, counts?.data ?? NOTHING, drawn, secret)
@@ -48,22 +48,7 @@ export function Timeline({
             text={words.insights.allTime}
           />
         )}
-        <select
-          aria-label={words.insights.unit}
-          value={unit ?? ''}
-          onChange={event =>
-            setUnit(TIME_UNITS.find(one => one === event.currentTarget.value) ?? null)
-          }
-        >
-          <option value="">
-            {say(words.insights.units.fitting, { unit: words.insights.units[drawn].toLowerCase() })}
-          </option>
-          {TIME_UNITS.map(one => (
-            <option key={one} value={one}>
-              {words.insights.units[one]}
-            </option>
-          ))}
-        </select>
+        <Units {...{ unit, drawn, onUnit: setUnit }} />
       </div>
       {counts !== null && (
         <Bars
@@ -80,6 +65,46 @@ export function Timeline({
 }
 
 const NOTHING: Count[] = []
+
+/** The unit that was chosen last. A comparison begins with the unit of the timeline. */
+let chosen: TimeUnit | null = null
+
+/** The chosen unit of time; null: the one that fits. */
+export function useUnit(): [TimeUnit | null, (unit: TimeUnit | null) => void] {
+  const [unit, setUnit] = useState(chosen)
+  return [
+    unit,
+    one => {
+      chosen = one
+      setUnit(one)
+    },
+  ]
+}
+
+/** @param props.drawn the unit that is drawn, which is the fitting one where none is chosen */
+export function Units(props: {
+  unit: TimeUnit | null
+  drawn: TimeUnit
+  onUnit(unit: TimeUnit | null): void
+}): VNode {
+  const { unit, drawn, onUnit } = props
+  const { words, say } = useSpeech()
+  const { units } = words.insights
+  return (
+    <select
+      aria-label={words.insights.unit}
+      value={unit ?? ''}
+      onChange={event => onUnit(TIME_UNITS.find(one => one === event.currentTarget.value) ?? null)}
+    >
+      <option value="">{say(units.fitting, { unit: units[drawn].toLowerCase() })}</option>
+      {TIME_UNITS.map(one => (
+        <option key={one} value={one}>
+          {units[one]}
+        </option>
+      ))}
+    </select>
+  )
+}
 
 /**
  * The buckets without the empty time before the first article and after the last one. At the end, a
@@ -137,7 +162,7 @@ function Bars(props: {
         class="chart"
         role="img"
         aria-label={say(words.insights.summary, {
-          bars: data.length,
+          bars: say(words.insights.bars, { n: data.length }),
           unit: words.insights.units[unit].toLowerCase(),
           when: most ? spanText(most, unit, speech) : '',
           most: counted(most?.count ?? 0),

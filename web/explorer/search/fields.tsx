@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact'
 import { useCallback, useContext, useId, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/limits.ts'
 import { KeyTaker, useStateOf, useWork } from '../../parts/controls.tsx'
-import { ask, isListOf } from '../../parts/request.ts'
+import { type Asking, ask, isListOf } from '../../parts/request.ts'
 import { rest } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import type { Search } from './search.ts'
@@ -202,6 +202,17 @@ export interface Suggested {
   outlet?: { name: string | null; domain: string | null }
 }
 
+/** @returns null: they did not come */
+export async function askSuggestions(
+  field: 'outlet' | 'author',
+  q: string,
+  asking: Asking,
+): Promise<Suggested[] | null> {
+  const path = `/explore/suggestions?${new URLSearchParams({ field, q })}`
+  const answer = await ask(path, isListOf<Suggested>, asking)
+  return answer.kind === 'ok' ? answer.value.data : null
+}
+
 /** Names that contain the text; none for an empty text. */
 export function useSuggestions(
   field: 'outlet' | 'author',
@@ -214,10 +225,8 @@ export function useSuggestions(
       const q = text.trim()
       if (q === '') return setNames([])
       await rest(PAUSE, signal)
-      const path = `/explore/suggestions?${new URLSearchParams({ field, q })}`
-      const answer = await ask(path, isListOf<Suggested>, { key: secret, signal })
       // The field also works without suggestions.
-      setNames(answer.kind === 'ok' ? answer.value.data : [])
+      setNames((await askSuggestions(field, q, { key: secret, signal })) ?? [])
     },
     [field, text, secret],
   )

@@ -1,4 +1,28 @@
+import type { WhatIsNew } from '../../../clients/typescript/src/index.ts'
+import { ask, isListOf } from '../../parts/request.ts'
 import { questionOf, type Search } from './search.ts'
+
+/**
+ * The storage key of this device's marks: for each kept search, the place up to which its articles
+ * were seen. Colleagues with the same key have marks of their own.
+ */
+const MARKS = 'perscope.marks'
+
+export const readMarks = (): Record<string, string> =>
+  JSON.parse(localStorage.getItem(MARKS) ?? '{}')
+
+export const noteMarks = (marks: Record<string, string>): void =>
+  localStorage.setItem(MARKS, JSON.stringify({ ...readMarks(), ...marks }))
+
+export const dropMarks = (): void => localStorage.removeItem(MARKS)
+
+/** Marks the present place of a search that was just kept, so that later articles count as new. */
+export async function beginMark(id: string, key: string): Promise<void> {
+  const asking = { key, method: 'POST' as const, body: { marks: { [id]: null } } }
+  const answer = await ask('/explore/searches/new', isListOf<WhatIsNew>, asking)
+  if (answer.kind === 'ok')
+    noteMarks(Object.fromEntries(answer.value.data.map(one => [one.id, one.mark])))
+}
 
 /**
  * The storage key of this device's visits: for what a kept search asks, the time since which

@@ -5,7 +5,7 @@ import { Button, useAsking, useWork } from '../../parts/controls.tsx'
 import { saidOf } from '../../parts/failure-notice.tsx'
 import { ask, askFile, isListOf, isOneOf } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
-import { type Suggested, useSuggestions } from './fields.tsx'
+import { askSuggestions, type Suggested, useSuggestions } from './fields.tsx'
 import { noteOutlet, outletName, useOutletNames } from './outlet-names.ts'
 import { entriesOf, isDomain, type Search } from './search.ts'
 
@@ -127,8 +127,9 @@ export function Outlets(props: {
 
 /** A field that adds an outlet: a suggestion, or a domain that somebody writes. */
 function AddOutlet({ secret, onAdd }: { secret: string; onAdd(domain: string): void }) {
-  const { words } = useSpeech()
+  const { words, say } = useSpeech()
   const [text, setText] = useState('')
+  const [problem, setProblem] = useState('')
   const id = useId()
   const found = useSuggestions('outlet', text, secret)
   const add = (domain: string) => {
@@ -136,6 +137,16 @@ function AddOutlet({ secret, onAdd }: { secret: string; onAdd(domain: string): v
     onAdd(domain.trim().toLowerCase())
   }
   const domainOf = (one: Suggested | undefined) => one?.outlet?.domain
+  const enter = async () => {
+    const q = text.trim()
+    if (q === '' || isDomain(q)) return q === '' ? undefined : add(q)
+    const named = await askSuggestions('outlet', q, { key: secret })
+    if (named === null) return
+    const isName = ({ outlet }: Suggested) => outlet?.name?.toLowerCase() === q.toLowerCase()
+    const domain = domainOf(named.length === 1 ? named[0] : named.find(isName))
+    if (domain) add(domain)
+    else setProblem(say(named.length === 0 ? words.sets.none : words.sets.many, { name: q }))
+  }
   return (
     <label>
       {words.sets.add}
@@ -146,6 +157,7 @@ function AddOutlet({ secret, onAdd }: { secret: string; onAdd(domain: string): v
         value={text}
         placeholder={words.filters.outletHint}
         onInput={event => {
+          setProblem('')
           const typed = event.currentTarget.value
           // A choice from the list writes the whole domain at once.
           if (found.some(one => domainOf(one) === typed)) add(typed)
@@ -154,8 +166,7 @@ function AddOutlet({ secret, onAdd }: { secret: string; onAdd(domain: string): v
         onKeyDown={event => {
           if (event.key !== 'Enter') return
           event.preventDefault()
-          const domain = isDomain(text) ? text : domainOf(found[0])
-          if (domain) add(domain)
+          void enter()
         }}
       />
       <datalist id={id}>
@@ -165,6 +176,9 @@ function AddOutlet({ secret, onAdd }: { secret: string; onAdd(domain: string): v
           </option>
         ))}
       </datalist>
+      <span class="problem" role="alert">
+        {problem}
+      </span>
     </label>
   )
 }
@@ -219,10 +233,9 @@ function useUnknown(domains: string[], secret: string): string[] {
   const look = useCallback(
     async (signal: AbortSignal) => {
       for (const domain of all === '' ? [] : all.split(',')) {
-        const path = `/explore/suggestions?${new URLSearchParams({ field: 'outlet', q: domain })}`
-        const answer = await ask(path, isListOf<Suggested>, { key: secret, signal })
-        if (answer.kind === 'failure') return
-        const there = answer.value.data.find(one => one.outlet?.domain === domain)
+        const named = await askSuggestions('outlet', domain, { key: secret, signal })
+        if (named === null) return
+        const there = named.find(one => one.outlet?.domain === domain)
         if (there?.outlet) noteOutlet(there.outlet)
         setKnown(before => new Map(before).set(domain, there !== undefined))
       }

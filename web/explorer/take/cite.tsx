@@ -102,12 +102,13 @@ export function CitePage({
       {citation.key_ended && <p class="hint">{words.cite.keyEnded}</p>}
       {citation.ids_only && <p class="hint">{words.cite.idsOnly}</p>}
       <h2>{words.take.cite}</h2>
-      {[line, bibtex, ris].map(text => (
-        <div key={text} class="row">
+      {Object.entries({ [words.cite.line]: line, BibTeX: bibtex, RIS: ris }).map(([name, text]) => (
+        <section key={name}>
+          <h3>{name}</h3>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll what is wider than the screen */}
           <pre tabIndex={0}>{text}</pre>
           <CopyButton text={text} />
-        </div>
+        </section>
       ))}
       {secret === '' ? (
         <>

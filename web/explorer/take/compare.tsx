@@ -8,10 +8,11 @@ import { Figures } from '../../parts/table.tsx'
 import { localDay } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import { countsPath, isCounts, type TimeUnit } from '../insights/counts.tsx'
-import { askDays, useTimeCounts } from '../insights/over-time.ts'
-import { spanText, tickText } from '../insights/timeline.tsx'
+import { askDays, askTimeCounts, useTimeCounts } from '../insights/over-time.ts'
+import { spanText, tickText, Units, useUnit } from '../insights/timeline.tsx'
 import { inWords } from '../search/in-words.ts'
-import { addressOf, isSame, type Search } from '../search/search.ts'
+import { addressOf, isSame, readSearch, type Search, writeSearch } from '../search/search.ts'
+import { COMPARED, parametersHere, viewOf } from '../search/view.ts'
 import { csvOf, isHollow, type Row, rowsOf } from './compared.ts'
 import { saveFile } from './download.ts'
 import { DASHES, type Picture, pngOf, SHOWN, svgOf } from './picture.ts'
@@ -23,23 +24,38 @@ import { DASHES, type Picture, pngOf, SHOWN, svgOf } from './picture.ts'
 
 const MOST = 4
 
-/** The compared searches, as long as the page is open. */
-let compared: Search[] = []
+/** The compared searches of the address. */
+const comparedHere = () => parametersHere().getAll(COMPARED).slice(0, MOST).map(readCompared)
+const readCompared = (written: string) => readSearch(new URLSearchParams(written))
 
-/** Up to four searches on one timeline: numbers or shares, as a drawing, a table and a file. */
-export function Compare({ search, secret }: { search: Search; secret: string }): VNode {
+/**
+ * Up to four searches on one timeline: numbers or shares, as a drawing, a table and a file. The
+ * address has them while they are shown, so a link, a bookmark and a reload show them.
+ */
+export function Compare(props: { search: Search; secret: string; isShown: boolean }): VNode {
+  const { search, secret, isShown } = props
   const speech = useSpeech()
   const { words, number, percent, say } = speech
   const labelOf = (one: Search) => inWords(one, speech)
-  const [searches, setSearches] = useState(() => (compared.length === 0 ? [search] : compared))
+  const [searches, setSearches] = useState(() => {
+    const here = comparedHere()
+    return here.length === 0 ? [search] : here
+  })
+  useEffect(() => {
+    const written = isShown ? searches.map(one => String(writeSearch(one))) : []
+    const write = () => {
+      const here = readSearch(parametersHere())
+      history.replaceState(null, '', viewOf(here, { [COMPARED]: written }))
+    }
+    write()
+    addEventListener('popstate', write)
+    return () => removeEventListener('popstate', write)
+  }, [searches, isShown])
   const [isShare, setShare] = useState(false)
   const [texts, setTexts] = useState(false)
-  const choose = (chosen: Search[]) => {
-    compared = chosen.slice(0, MOST)
-    setSearches(compared)
-  }
-  const { unit } = useTimeCounts(searches[0] ?? null, null, secret, 0, false)
-  const of = unit === 'year' ? 'month' : unit
+  const choose = (chosen: Search[]) => setSearches(chosen.slice(0, MOST))
+  const [unit, setUnit] = useUnit()
+  const { unit: of } = useTimeCounts(searches[0] ?? null, unit, secret, 0, false)
   const { rows, of: counted, failure, again } = useRows(searches, of, texts, secret)
   const splitBy = (by: 'language' | 'country') => async () => {
     const answer = await ask(countsPath(search, by, false), isCounts, { key: secret })
@@ -60,9 +76,14 @@ export function Compare({ search, secret }: { search: Search; secret: string }):
     rows,
     labels,
     isShare,
-    tick: row => tickText(new Date(row.from), null, of, speech),
+    tick: (row, before) => tickText(new Date(row.from), new Date(before.from), of, speech),
     format: isShare ? percent : number,
-    source: `${words.compare.values[isShare ? 'share' : 'count']} · ${words.insights.units[of]} · Perscope · ${speech.date(new Date(), 'day')}`,
+    source: [
+      words.compare.values[isShare ? 'share' : 'count'],
+      words.insights.units[of],
+      'Perscope',
+      speech.date(new Date(), 'day'),
+    ],
   }
   const save = async (kind: 'csv' | 'svg' | 'png') => {
     const svg = svgOf(picture)
@@ -115,6 +136,7 @@ export function Compare({ search, secret }: { search: Search; secret: string }):
           <input type="checkbox" checked={texts} onChange={() => setTexts(!texts)} />
           {words.compare.texts}
         </label>
+        <Units {...{ unit, drawn: of, onUnit: setUnit }} />
       </div>
       <p class="hint">{words.compare.about}</p>
       {rows.length > 0 && (
@@ -151,8 +173,7 @@ function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: str
   const load = useCallback(
     async (signal: AbortSignal) => {
       void round
-      const count = (search: Search) =>
-        ask(countsPath(search, unit, texts), isCounts, { key: secret, signal })
+      const count = (search: Search) => askTimeCounts(search, unit, texts, { key: secret, signal })
       const sets = await Promise.all(
         searches.map(async search => {
           const own = await count(search)

@@ -27,7 +27,7 @@ t.test('a picture has a line for each search, with its words; a gap breaks it', 
       isShare,
       tick: ({ key }) => key,
       format: value => (isShare ? `${value * 100} %` : String(value)),
-      source: 'Perscope',
+      source: ['Number', 'By day', 'Perscope', '29 November 2026'],
       width,
     })
   const svg = drawn(false)
@@ -41,5 +41,7 @@ t.test('a picture has a line for each search, with its words; a gap breaks it', 
   t.match(svg, '>10<', 'a round step above the most')
   t.match(drawn(true), '>100 %<')
   t.match(drawn(false, 330), `>${'x'.repeat(18)}…<`, 'on a phone')
+  t.match(svg, '>Number · By day · Perscope · 29 November 2026<')
+  t.match(drawn(false, 330), />Number · By day<.*>29 November 2026</, 'whole, in lines')
   t.notMatch(svg, /NaN|undefined/)
 })

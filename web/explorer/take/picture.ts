@@ -6,11 +6,11 @@ export interface Picture {
   /** The searches in words, in the order of the points of a row. */
   labels: string[]
   isShare: boolean
-  /** The name of a bucket of time below the axis. */
-  tick(row: Row): string
+  /** The name of a bucket of time below the axis, after the one that is named before it. */
+  tick(row: Row, before: Row): string
   format(value: number): string
-  /** The last line: where the figures are from, and of when. */
-  source: string
+  /** The last lines: what the figures are, where they are from, and of when. */
+  source: readonly string[]
   /** In pixels. */
   width?: number
   colours?: Colours
@@ -74,9 +74,13 @@ export function svgOf(picture: Picture): string {
       textAt(LEFT - 10, y(value) + 5, format(value), 'end'),
   )
   const every = Math.ceil((rows.length * TICK) / width)
-  const ticks = rows.flatMap((row, index) =>
-    index % every === 0 ? [textAt(x(index), bottom + 28, tick(row), 'middle')] : [],
-  )
+  const ticks = rows.flatMap((row, index) => {
+    // The first one has its year when the last bucket is of another one.
+    const before = rows[index - every] ?? rows.at(-1)
+    return index % every === 0 && before !== undefined
+      ? [textAt(x(index), bottom + 28, tick(row, before), 'middle')]
+      : []
+  })
   const lines = labels.map((label, at) => {
     const colour = colours.lines[at]
     const stroke = `stroke="${colour}" stroke-width="3" stroke-dasharray="${DASHES[at]}" fill="none"`
@@ -98,7 +102,11 @@ export function svgOf(picture: Picture): string {
       textAt(LEFT + 65, below + 5, label, 'start'),
     ].join('')
   })
-  const end = bottom + 90 + labels.length * LINE
+  const below = bottom + 76 + labels.length * LINE
+  const said = joined(source, (width - LEFT) / LETTER).map((line, at) =>
+    textAt(LEFT, below + at * LINE, line, 'start'),
+  )
+  const end = below + (said.length - 1) * LINE + 14
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${end}" viewBox="0 0 ${width} ${end}"`,
     ` font-family="system-ui, sans-serif" font-size="16" fill="${colours.ink}">`,
@@ -106,8 +114,20 @@ export function svgOf(picture: Picture): string {
     ...grid,
     ...ticks,
     ...lines,
-    `${textAt(LEFT, end - 14, source, 'start')}</svg>`,
+    ...said,
+    '</svg>',
   ].join('')
+}
+
+/** Parts of a text in lines of at most so many letters. */
+function joined(parts: readonly string[], most: number): string[] {
+  const lines: string[] = []
+  for (const part of parts) {
+    const longer = lines.length === 0 ? part : `${lines.at(-1)} · ${part}`
+    if (lines.length > 0 && longer.length > most) lines.push(part)
+    else lines[Math.max(0, lines.length - 1)] = longer
+  }
+  return lines
 }
 
 /** Parts of a line without gaps. */

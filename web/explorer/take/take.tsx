@@ -16,9 +16,11 @@ import { ask, askFile, isListOf, isOneOf } from '../../parts/request.ts'
 import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import { useCounts } from '../insights/counts.tsx'
+import { beginMark } from '../search/fresh.ts'
 import { inWords } from '../search/in-words.ts'
 import { useOutletNames } from '../search/outlet-names.ts'
 import { questionOf, readStored, type Search, type Way, writeSearch } from '../search/search.ts'
+import { KEPT, parametersHere } from '../search/view.ts'
 import { CitePanel } from './cite.tsx'
 import { CODE_LANGUAGES, type CodeLanguage, codeOf } from './code.ts'
 import { Compare } from './compare.tsx'
@@ -68,7 +70,7 @@ export function Take({
           )}
           {way === 'code' && <Code search={search} />}
           {way === 'cite' && <CitePanel search={search} secret={secret} />}
-          {way === 'compare' && <Compare search={search} secret={secret} />}
+          {way === 'compare' && <Compare {...{ search, secret }} isShown={way === open} />}
         </div>
       ))}
     </>
@@ -217,21 +219,27 @@ function sentenceOf(progress: Progress, speech: Speech): string {
  */
 function KeepPanel({ search, secret, tells }: { search: Search; secret: string; tells: boolean }) {
   const speech = useSpeech()
-  const { words } = speech
+  const { words, say } = speech
   const [kept, setKept] = useStateOf<KeptSearch | null>(search, null)
   const [title, setTitle] = useStateOf<string | null>(search, null)
+  // The kept search from which the page was opened, when it asks something else by now.
+  const [origin, setOrigin] = useState<KeptSearch | null>(null)
   // The form of an alert begins with the alert that the search has.
   const [isLooked, setLooked] = useState(false)
   const { failure, told } = useAsking()
   useOutletNames()
-  const usual = [...inWords(search, speech)].slice(0, LONGEST_TITLE).join('')
+  const nameOf = (one: Search) => [...inWords(one, speech)].slice(0, LONGEST_TITLE).join('')
+  const usual = nameOf(search)
   const question = questionOf(search)
+  const isOfWords = search.mode !== 'semantic'
   const look = useCallback(
     async (signal?: AbortSignal) => {
       const path = '/explore/searches'
       const answer = await told(ask(path, isListOf<KeptSearch>, { key: secret, signal }))
       const same = answer?.data.find(one => questionOf(readStored(one.search)) === question)
       if (same !== undefined) setKept(same)
+      const from = parametersHere().get(KEPT)
+      setOrigin(answer?.data.find(({ id }) => id === from) ?? null)
       setLooked(true)
     },
     [secret, told, question],
@@ -242,8 +250,19 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     const body = { search: String(writeSearch(search)), name: title?.trim() || usual }
     const asking = { key: secret, method: 'POST' as const, body }
     const made = await told(ask('/explore/searches', isOneOf<KeptSearch>, asking))
-    if (made !== null) setKept(made.data)
-    return made?.data.id ?? null
+    if (made === null) return null
+    if (isOfWords) await beginMark(made.data.id, secret)
+    setKept(made.data)
+    return made.data.id
+  }
+  const change = async ({ id, name, search: before }: KeptSearch) => {
+    // A name that says the search says the new one.
+    const given = name === nameOf(readStored(before)) ? { name: usual } : {}
+    const body = { ...given, search: String(writeSearch(search)) }
+    const asking = { key: secret, method: 'PATCH' as const, body }
+    const path = `/explore/searches/${encodeURIComponent(id)}`
+    const changed = await told(ask(path, isOneOf<KeptSearch>, asking))
+    if (changed !== null) setKept(changed.data)
   }
   const remove = (id: string) =>
     told(askFile(`/explore/searches/${encodeURIComponent(id)}`, { key: secret, method: 'DELETE' }))
@@ -262,7 +281,6 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     await told(askFile(path, { key: secret, method: 'DELETE' }))
     await look()
   }
-  const isOfWords = search.mode !== 'semantic'
   const tellsAbout = isOfWords ? words.alert.about : words.take.feedMeaning
   const keepsAbout = isOfWords ? words.kept.about : words.kept.byMeaning
   return (
@@ -295,6 +313,12 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
             <button type="submit" class="primary">
               {words.kept.keep}
             </button>
+          )}
+          {kept === null && origin !== null && (
+            <Button
+              onClick={() => change(origin)}
+              text={say(words.kept.change, { name: origin.name })}
+            />
           )}
           <a href="/searches">{words.kept.title}</a>
         </p>

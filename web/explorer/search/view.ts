@@ -1,0 +1,23 @@
+import { addressOf, ONCE, type Search } from './search.ts'
+
+/*
+ * Beside the search, the address has what the page shows with it, so a link, a bookmark and a
+ * reload show the same.
+ */
+
+/** The parameter with the kept search from which the page was opened. */
+export const KEPT = 'kept'
+/** The parameter with a compared search, as `writeSearch` writes it; there may be several. */
+export const COMPARED = 'compare'
+
+export const parametersHere = (): URLSearchParams => new URLSearchParams(location.search)
+
+/** The address of a search with what the page shows beside it, as it is now or changed. */
+export function viewOf(search: Search, changed: Record<string, string[]> = {}): string {
+  const here = parametersHere()
+  const view = new URLSearchParams()
+  for (const name of [ONCE, KEPT, COMPARED])
+    for (const value of changed[name] ?? here.getAll(name)) view.append(name, value)
+  const address = addressOf(search)
+  return view.size === 0 ? address : `${address}${address.includes('?') ? '&' : '?'}${view}`
+}
