@@ -217,9 +217,17 @@ const TOKEN = new RegExp(
   'uys',
 )
 
-/** A quotation, or a word of our languages that people write for AND or OR between two others. */
+/**
+ * A quotation, or what people of our languages write for AND or OR between two words, or for
+ * `title:`.
+ */
 const MEANT = new RegExp(
-  `"[^"]*"|[${TYPED}][^"${TYPED}]*["${TYPED}]|(?<=[^\\s(]\\s)(?:(an|and|en|et|und)|(of|oder|or|ou))(?=\\s+[^\\s)])`,
+  [
+    `"[^"]*"|[${TYPED}][^"${TYPED}]*["${TYPED}]`,
+    '(?<=[^\\s(]\\s)(?:(?<and>an|and|en|et|und|&&?)|(?<or>of|oder|or|ou))(?=\\s+[^\\s)])',
+    '(?<=[^\\s(|])(?<bar>\\s*\\|\\|?\\s*)(?=[^\\s)|])',
+    `${START}(?<title>titel|titre):${TIED}`,
+  ].join('|'),
   'giu',
 )
 
@@ -229,8 +237,8 @@ const MEANT = new RegExp(
  * only offered.
  */
 export function operatorsMeant(q: string): string | null {
-  const meant = q.replace(MEANT, (written, and?: string, or?: string) =>
-    and === undefined ? (or === undefined ? written : 'OR') : 'AND',
+  const meant = q.replace(MEANT, (written, and, or, bar, title) =>
+    title ? 'title:' : bar ? ' OR ' : and ? 'AND' : or ? 'OR' : written,
   )
   return meant !== q && parseExpression(meant).ok ? meant : null
 }
