@@ -18,7 +18,7 @@ import {
   wholeNumber,
 } from '../shared/process/command.ts'
 import { dropPrivileges } from '../shared/process/privileges.ts'
-import { type Group, orSilence, readGroups } from './articles/groups.ts'
+import { badInWords, type Group, orSilence, readGroups } from './articles/groups.ts'
 import { KNOWN_COLUMNS, readMapping } from './articles/mapping.ts'
 import { type Notes, noNotes, openArticleReader } from './articles/reader.ts'
 import { formatOf, recordsOf } from './articles/records.ts'
@@ -270,7 +270,7 @@ async function importAll(
 }
 
 function countLines(counts: ImportCounts, { articles, bad, notes }: Group, bar: ProgressBar): void {
-  for (const { number, reason } of bad) bar.say(`Line ${number}: ${reason}`)
+  for (const sentence of badInWords(bad)) bar.say(sentence)
   counts.bad += bad.length
   counts.good += articles.length
   counts.notes.ahead += notes.ahead

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { STOP_WORDS, wordListOf, wordsOf } from '../../search/analysis/index.ts'
 import type { ArticleQuery } from '../../search/index.ts'
 import { filterOf } from '../../services/api/articles/find.ts'
-import { LIMITS } from '../../services/api/contract/parameters.ts'
+import { EXPLORE_PARAMETERS, LIMITS } from '../../services/api/contract/parameters.ts'
 import type { SemanticQuery } from '../../services/api/semantic/query.ts'
 import { COUNTRIES, LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import {
@@ -14,6 +14,7 @@ import {
 } from '../../shared/articles/csv.ts'
 import { createParquet } from '../../shared/articles/parquet.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
+import { isSetName } from '../../shared/desk/outlet-sets.ts'
 import { printable } from '../../shared/log/printable.ts'
 import { countOf, type Queryable, readValue } from '../../shared/postgres/pool.ts'
 import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
@@ -167,8 +168,9 @@ export const SELECTION_OPTIONS: Record<string, Option> = {
   ...queryOptions(['sort', 'order', 'per_page']),
   search: {
     about: 'how q is read; semantic finds the nearest 500 articles',
-    value: 'keyword|boolean|semantic',
+    value: EXPLORE_PARAMETERS.search.values.join('|'),
   },
+  outlets: { about: 'only outlets with one of these exact domains', value: 'DOMAIN,…' },
 }
 
 /**
@@ -185,7 +187,10 @@ export function readSelection(options: CommandContext['options']): Selected | nu
   )
   if (given.length === 0) return null
   const request = readOptions(options)
-  const { question } = request
+  const { question, outlets } = request
+  const name = outlets?.find(isSetName)
+  if (name !== undefined)
+    throw new UsageError(`--outlets: sets belong to keys; write the domains of "${name}".`)
   const historyStart = new Date(Date.UTC(LIMITS.years.minimum, 0, 1))
   const filter = filterOf({ request, countries: request.countries ?? [...COUNTRIES], historyStart })
   if (question.search === 'semantic') {

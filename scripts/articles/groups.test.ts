@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
-import { type Group, readGroups } from './groups.ts'
+import { badInWords, type Group, readGroups } from './groups.ts'
 import { openArticleReader } from './reader.ts'
 
 const line = (number: number) =>
@@ -164,4 +164,18 @@ t.test('a slow pipe gives its articles and its bad lines before a group is full'
     goOn()
   }
   t.same(groups, ['Titel 1,line 2', 'Titel 3'])
+})
+
+t.test('many bad lines in a row with one reason are told in one sentence', async t => {
+  const bad = (from: number, to: number, reason: string) =>
+    Array.from({ length: to - from + 1 }, (_, i) => ({ number: from + i, reason }))
+  t.strictSame(
+    badInWords([...bad(2, 11, 'a'), ...bad(12, 12, 'b'), ...bad(14, 14, 'a'), ...bad(20, 28, 'a')]),
+    [
+      'Lines 2 to 11: a',
+      'Line 12: b',
+      'Line 14: a',
+      ...bad(20, 28, 'a').map(one => `Line ${one.number}: a`),
+    ],
+  )
 })

@@ -62,6 +62,24 @@ export async function* readGroups(
   for (const group of reading) yield await group
 }
 
+/** From so many lines in a row with one reason, one sentence tells them all. */
+const RUN = 10
+
+/** What is wrong with bad lines: a sentence for each, or for a run of them. */
+export function badInWords(bad: Group['bad']): string[] {
+  const sentences: string[] = []
+  for (let from = 0; from < bad.length; ) {
+    const { number, reason } = bad[from]!
+    let run = 1
+    while (bad[from + run]?.number === number + run && bad[from + run]!.reason === reason) run += 1
+    if (run < RUN) run = 1
+    const lines = run === 1 ? `Line ${number}` : `Lines ${number} to ${number + run - 1}`
+    sentences.push(`${lines}: ${reason}`)
+    from += run
+  }
+  return sentences
+}
+
 /** Consecutive lines that no thread has read yet. */
 interface UnreadGroup {
   lines: LineToRead[]

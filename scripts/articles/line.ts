@@ -74,8 +74,8 @@ export function parseArticle(
     publishedAt: publishedAt(fields, latest, how.notes),
     authors: authors(fields.authors),
     outlet: outlet(fields.outlet),
-    language: oneOf(LANGUAGES, text(fields, 'language').toLowerCase(), 'language'),
-    country: oneOf(COUNTRIES, text(fields, 'country').toUpperCase(), 'country'),
+    language: oneOf(LANGUAGES, text(fields, 'language', 'nl').toLowerCase(), 'language'),
+    country: oneOf(COUNTRIES, text(fields, 'country', 'NL').toUpperCase(), 'country'),
     stated: stated(fields, how.mapping?.isForeign === true),
   }
   article.agencies = agenciesOf(agencyEvidence(article))
@@ -160,11 +160,13 @@ function readObject(line: string): Fields {
   return value
 }
 
-function text(fields: Fields, name: string): string {
+/** @param forAll a value that all lines of a file may have in common; undefined: none */
+function text(fields: Fields, name: string, forAll?: string): string {
   const value = fields[name]
   const written = typeof value === 'string' ? storable(value).trim() : ''
-  if (written === '') throw new BadLine(`${name} is missing; write it as text.`)
-  return written
+  if (written !== '') return written
+  const common = forAll === undefined ? '' : `, or for all lines with --default ${name}=${forAll}`
+  throw new BadLine(`${name} is missing; write it as text${common}.`)
 }
 
 function address(written: string): string {

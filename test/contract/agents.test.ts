@@ -119,6 +119,13 @@ t.test('a tool answers what its request answers, and an agent walks a frozen set
     did_you_mean: 'brug OR sluis',
     read_as: /: brug AND of AND sluis; perhaps brug OR sluis was meant$/,
   })
+  for (const [search, q, read_as] of [
+    ['expression', 'bru* NEAR/5 sluis', /^As an expression, .*: bru\* NEAR\/5 sluis$/],
+    ['boolean', 'brug OR sluis', /: brug, or, sluis; .* only with search=expression$/],
+    ['keyword', 'bru*', /: bru; \* and AND, OR, NOT, NEAR count only with search=expression$/],
+    ['keyword', 'or brug', /: or, brug$/],
+  ] as const)
+    t.match((await call('count_news', { q, search, by: 'outlet' })).structured, { read_as }, q)
   t.match(first.text, /^Here of these days: not known; completeness counts .* when it was found$/m)
   t.match((await call('completeness', {})).text, /^not known$/m)
   await api.index([{ title: 'Een brug van later', publishedAt: new Date('2026-01-01T00:05:00Z') }])

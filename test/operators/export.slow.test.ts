@@ -69,6 +69,10 @@ t.test('export selects by language, country, outlet, dates and query', async t =
   ])
   t.match((await exported('--country', 'XX')).err, /^export: --country: .*\n$/)
   t.match(
+    (await exported('--outlets', 'mijn regio')).err,
+    /^export: --outlets: sets belong to keys/,
+  )
+  t.match(
     (await exported('--format', 'xml')).err,
     /^export: --format is one of ndjson, csv, parquet, words\.\n$/,
   )

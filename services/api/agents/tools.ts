@@ -75,6 +75,8 @@ const asking =
     return { structured, text: text(structured) }
   }
 
+const READ_AS = { type: 'string', description: 'How the words were read.' }
+
 /** The tools, in the order in which they are listed. All tools are read-only. */
 export const TOOLS: Readonly<Record<string, Tool>> = {
   search_news: {
@@ -83,7 +85,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       required: [...STATED_PAGE_SCHEMA.required, 'read_as', 'completeness'],
       properties: {
         ...STATED_PAGE_SCHEMA.properties,
-        read_as: { type: 'string', description: 'How the words were read.' },
+        read_as: READ_AS,
         meaning: {
           ...COUNTS_SCHEMA.properties.meaning,
           description:
@@ -111,15 +113,25 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   },
   count_news: {
     parameters: COUNTS_PARAMETERS,
-    output: COUNTS_SCHEMA,
-    answer: asking('counts', (counts: Counts) =>
-      linesText(`Total ${counts.total}. By ${counts.by}; what has no article is not listed:`, [
+    output: {
+      required: [...COUNTS_SCHEMA.required, 'read_as'],
+      properties: { ...COUNTS_SCHEMA.properties, read_as: READ_AS },
+    },
+    async answer(rawQuery, ask) {
+      const counts = await ask<Counts>('counts', rawQuery)
+      const search = [...new URLSearchParams(rawQuery)].filter(
+        ([name]) => name in EXPLORE_PARAMETERS,
+      )
+      const read_as = readAs(readSearch(new URLSearchParams(search).toString(), 'articles'))
+      const head = `Total ${counts.total}. By ${counts.by}; what has no article is not listed:`
+      const text = linesText(`${read_as}\n${head}`, [
         ...counts.data.filter(({ count }) => count > 0).map(countLine),
         ...(counts.other > 0 ? [`others: ${counts.other}`] : []),
         ...(counts.undated > 0 ? [`without a date: ${counts.undated}`] : []),
         ...(counts.unsaid === undefined ? [] : [`the outlet does not say: ${counts.unsaid}`]),
-      ]),
-    ),
+      ])
+      return { structured: { ...counts, read_as }, text }
+    },
   },
   list_copies: {
     parameters: COPIES_PARAMETERS,
@@ -260,12 +272,18 @@ function readAs({ question, q }: ArticlesRequest): string {
     const offer = meant === null ? '' : `; perhaps ${meant} was meant`
     return `As an expression, ${place}: ${inFull(match.tree)}${offer}`
   }
+  const unread = OF_EXPRESSIONS.test(q ?? '') ? `; ${UNREAD}` : ''
   if (match.kind === 'keyword')
-    return `Any of these words, in all their forms, ${place}: ${match.words.join(', ')}`
+    return `Any of these words, in all their forms, ${place}: ${match.words.join(', ')}${unread}`
   const without =
     match.excluded.length === 0 ? '' : `; none of: ${phrases(match.excluded).join(', ')}`
-  return `All of these, as written, ${place}: ${phrases(match.required).join(', ')}${without}`
+  const all = phrases(match.required).join(', ')
+  return `All of these, as written, ${place}: ${all}${without}${unread}`
 }
+
+/** What an expression reads and other searches do not: parts of words, and operators. */
+const OF_EXPRESSIONS = /[\p{L}\p{N}]\*|\*[\p{L}\p{N}]|(?<=\S\s)(?:AND|NEAR\/\d+|NOT|OR)(?=\s\S)/u
+const UNREAD = '* and AND, OR, NOT, NEAR count only with search=expression'
 
 /** What a search by meaning has found, without the parameters of its page. */
 async function meaningOf(rawQuery: string, ask: Ask): Promise<{ note: string }> {
