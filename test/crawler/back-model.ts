@@ -147,6 +147,8 @@ async function openWorld(parser: FeedParser, crash: World['crash']): Promise<Wor
   }
   await sync(world, pool, true)
   await begin(world, pool, { range: 0, newestFirst: false })
+  // No crash takes the beginning back.
+  if (crash !== null) await database.query('checkpoint')
   return world
 }
 
