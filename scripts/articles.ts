@@ -16,22 +16,20 @@ import { refuseOlderWriters } from '../shared/removals/locks.ts'
 import {
   BATCH,
   countOfOutlet,
+  countStanding,
   findDoomed,
   nextOfOutlet,
   releaseArticle,
   removeArticles,
-  standingOf,
 } from '../shared/removals/remove.ts'
 import { openStores } from '../shared/removals/stores.ts'
 import { VectorFailure } from '../shared/vectors/store.ts'
 import { countFeedsWith } from './articles/feeds-with.ts'
 import { prove } from './articles/proof.ts'
-import { articlesBar, columns } from './terminal/terminal.ts'
+import { articlesBar, columns, confirm } from './terminal/terminal.ts'
 
 /** The most characters of a reason. */
 const REASON = 1_000
-
-const NOWHERE = { groups: 0, sets: 0, citations: 0, alerts: 0, pages: 0 }
 
 const LIST = `
   select number, id, country, removed_at as "removedAt", cleared_at as "clearedAt",
@@ -48,8 +46,8 @@ await runCommand(
       'and what remains for how long.',
     ].join('\n'),
     usage: [
-      'remove ID|URL… --reason TEXT [--dry-run] [--json]',
-      'remove --outlet DOMAIN [--published-before TIME] --reason TEXT [--dry-run] [--json]',
+      'remove ID|URL… --reason TEXT [--dry-run] [--yes] [--json]',
+      'remove --outlet DOMAIN [--published-before TIME] --reason TEXT [--dry-run] [--yes] [--json]',
       'clear',
       'list [--json]',
       'release ID',
@@ -62,6 +60,7 @@ await runCommand(
         value: 'TIME',
         about: 'remove --outlet: those published earlier alone',
       },
+      yes: { about: 'remove: takes several out without asking, as only a terminal asks' },
       'dry-run': { about: 'remove: says where the articles stand, and changes nothing' },
       json: { about: 'list: one JSON object a line; remove: one object at the end' },
     },
@@ -90,18 +89,22 @@ async function remove(context: CommandContext, pool: Pool, words: string[]): Pro
   const choose = await chooserOf(context, pool, words)
   if (dryRun) return preview(context, pool, choose)
   await openStores(pool, config)
+  if (choose.total > 1 && !options.yes) {
+    const question = `Take ${counted(choose.total, 'article')} out for good?`
+    if ((await confirm(question, signal)) === false) throw new UsageError('Nothing was changed.')
+  }
   const bar = articlesBar(choose.total)
   const removals: Removal[] = []
-  const standing = { articles: 0, ...NOWHERE }
+  const standing = countStanding(pool)
   for await (const part of choose.parts) {
     if (signal.aborted) break
-    await addStanding(pool, standing, part)
+    await standing.add(part)
     removals.push(...(await removeArticles(pool, part, reason)))
-    bar.update(standing.articles)
+    bar.update(standing.counts().articles ?? 0)
   }
   bar.stop()
   const { isListed, left, failure } = await finish(context, pool)
-  tell(context, { dryRun, standing, removals, left, unknown: choose.unknown })
+  tell(context, { dryRun, standing: standing.counts(), removals, left, unknown: choose.unknown })
   if (failure !== null) say(failure)
   else if (left > 0 || signal.aborted) say('It is not done yet: run the same command again.')
   return left > 0 || signal.aborted || choose.unknown.length > 0 || !isListed ? 1 : 0
@@ -145,29 +148,16 @@ async function clear(context: CommandContext, pool: Pool): Promise<number> {
 
 /** Says where the articles stand. */
 async function preview(context: CommandContext, pool: Pool, choose: Chosen): Promise<number> {
-  const standing = { articles: 0, ...NOWHERE }
+  const standing = countStanding(pool)
   const seqs = new Set<bigint>()
   for await (const part of choose.parts) {
     if (context.signal.aborted) break
-    await addStanding(pool, standing, part)
+    await standing.add(part)
     for (const { seq } of part) seqs.add(seq)
   }
-  const all = { ...standing, feeds: await countFeedsWith(pool, seqs) }
+  const all = { ...standing.counts(), feeds: await countFeedsWith(pool, seqs) }
   tell(context, { dryRun: true, standing: all, removals: [], left: 0, unknown: choose.unknown })
   return context.signal.aborted || choose.unknown.length > 0 ? 1 : 0
-}
-
-async function addStanding(
-  pool: Pool,
-  standing: Record<string, number>,
-  part: Doomed[],
-): Promise<void> {
-  const own = { articles: part.length, ...(await standingOf(pool, part)) }
-  for (const [name, count] of Object.entries(own)) add(standing, name, count)
-}
-
-function add(counts: Record<string, number>, name: string, more: number): void {
-  counts[name] = (counts[name] ?? 0) + more
 }
 
 /** Which articles are to go, in parts. */

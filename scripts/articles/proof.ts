@@ -127,13 +127,7 @@ export async function prove(
   await writeFile(
     path,
     lines.map(line => line.split('\n').map(printableLine).join('\n')).join('\n'),
-    {
-      flag: 'wx',
-    },
-  ).catch(error => {
-    if (error.code === 'EEXIST') throw new UsageError(`${path} exists; move it away first.`)
-    throw error
-  })
+  )
   say(`Wrote ${path}.`)
   if (!isDone)
     say(

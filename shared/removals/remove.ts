@@ -234,36 +234,48 @@ const OF_ITS = `
 // $3 after, $4 limit. Index: the primary key.
 const OF_OUTLET = `select a.seq, a.id ${OF_ITS} and a.seq > $3 order by a.seq limit $4`
 
-/** Where articles stand beside the index of words. */
-export interface Standing {
-  groups: number
-  sets: number
-  citations: number
-  alerts: number
-  pages: number
+/**
+ * Where articles stand beside the index of words: SQL for the keys of what has them. $1 seqs.
+ * Indexes: the primary keys, copy_sketches_group.
+ */
+const STANDING = {
+  groups: `
+    select first_seq from copy_sketches where first_seq in (
+      select first_seq from copy_sketches where seq = any ($1::bigint[]))
+     group by first_seq having count(*) > 1`,
+  sets: 'select set_id from semantic_sets where seqs && $1::bigint[]',
+  citations: "select encode(digest, 'hex') from citations where seqs && $1::bigint[]",
+  alerts: 'select distinct alert_id from alert_messages where seqs && $1::bigint[]',
+  pages: 'select page_no from embeddings where seq = any ($1::bigint[]) and page_no is not null',
 }
 
 /** Counts where articles stand, before they are taken out. */
-export async function standingOf(pool: Pool, articles: Doomed[]): Promise<Standing> {
-  const seqs = articles.map(({ seq }) => seq)
-  const count = (text: string) => countOf(pool, text, [seqs])
-  return {
-    groups: await count(GROUPS),
-    sets: await count('select count(*)::int from semantic_sets where seqs && $1::bigint[]'),
-    citations: await count('select count(*)::int from citations where seqs && $1::bigint[]'),
-    alerts: await count(
-      'select count(distinct alert_id)::int from alert_messages where seqs && $1::bigint[]',
-    ),
-    pages: await count('select count(page_no)::int from embeddings where seq = any ($1::bigint[])'),
-  }
+export interface Standing {
+  /** Adds some of the articles. What has several of them counts once. */
+  add(articles: Doomed[]): Promise<void>
+  counts(): Record<string, number>
 }
 
-// $1 seqs. Indexes: the primary key, copy_sketches_group.
-const GROUPS = `
-  select count(*)::int from (
-    select first_seq from copy_sketches where first_seq in (
-      select first_seq from copy_sketches where seq = any ($1::bigint[]))
-     group by first_seq having count(*) > 1) g`
+export function countStanding(pool: Pool): Standing {
+  const places = Object.entries(STANDING).map(([name, text]) => ({
+    name,
+    text,
+    keys: new Set<unknown>(),
+  }))
+  let articles = 0
+  return {
+    async add(part) {
+      const seqs = part.map(({ seq }) => seq)
+      for (const { text, keys } of places)
+        for (const key of await readColumn(pool, text, [seqs])) keys.add(key)
+      articles += part.length
+    },
+    counts: () => ({
+      articles,
+      ...Object.fromEntries(places.map(({ name, keys }) => [name, keys.size])),
+    }),
+  }
+}
 
 /** The most removals that one round clears from other stores. */
 const ROUND = 1_000
@@ -300,9 +312,17 @@ export async function clearRemoved(
   for (const store of stores) if (!signal.aborted) await store.end(signal)
   if (!signal.aborted) await repeatLocked(() => clearAuthors(pool))
   if (!signal.aborted) await rewrite()
+  if (!signal.aborted) await pool.query(CLEAR_SETS)
   if (!signal.aborted) await noteCleared(pool, after)
   return countOf(pool, 'select count(*)::int from tombstones where cleared_at is null')
 }
+
+// It runs when the vectors are gone, because searches until then make new sets. It deletes the sets
+// of all tombstones: a search that ran beside an earlier `clear` may have stored its set late.
+// Their cursors end, and clients repeat their questions. Index: tombstones_seq_key.
+const CLEAR_SETS = `
+  delete from semantic_sets where set_id in (
+    select s.set_id from semantic_sets s cross join unnest(s.seqs) q (seq) join tombstones t using (seq))`
 
 // $1 after, $2 limit. Index: tombstones_uncleared.
 const OPEN = `

@@ -2,11 +2,17 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
-import { clearArticles, withoutWriters, writeTombstones } from '../../search/removals.ts'
+import {
+  clearArticles,
+  type Doomed,
+  withoutWriters,
+  writeTombstones,
+} from '../../search/removals.ts'
 import { startClearing } from '../../services/embedder/embed.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createPool, transaction } from '../../shared/postgres/pool.ts'
 import { LIST_NAME } from '../../shared/removals/list.ts'
+import { countStanding } from '../../shared/removals/remove.ts'
 import { lockWaits } from '../database.ts'
 import { until } from '../fleet.ts'
 import { runScript } from '../script.ts'
@@ -186,6 +192,10 @@ t.test('who polls is told once, each time the place is kept', async t => {
 
 t.test('an outlet goes as a whole, or what it published before a time', async t => {
   const env = { DATABASE_URL: api.config.DATABASE_URL }
+  const { rows } = await api.pool.query<Doomed>('select seq, id from articles')
+  const standing = countStanding(api.pool)
+  for (const row of rows) await standing.add([row])
+  t.match(standing.counts(), { articles: 9, citations: 1 }, 'a citation of several counts once')
   const of = ['remove', '--outlet', 'krant.example', '--reason', 'asked', '--json']
   const before = await runScript('articles', [...of, '--published-before', '2026-03-04'], env)
   t.equal(JSON.parse(before.out).removals.length, 2, before.err)

@@ -40,13 +40,21 @@ t.test('meaning finds no article that was taken out, and then its vector goes', 
     differences: [],
     notes: [/^1 removed article waits to be cleared/],
   })
+  const setsWithIt = () =>
+    readColumn<string>(pool, 'select set_id from semantic_sets where $1 = any (seqs)', [seqs[1]])
+  t.not((await setsWithIt()).length, 0)
   const refused = await runScript('articles', ['clear'], { ...env, QDRANT_URL: '' })
   t.match(refused, { code: 2, err: /Set QDRANT_URL/ })
   const cleared = await articles('clear')
   t.match(cleared, { code: 0, err: /Nothing is left/ }, cleared.err)
   const stored = await vectors.read(await served(world), seqs)
   t.same(stored.map(({ seq }) => seq).sort(), [seqs[0], seqs[2], seqs[3]])
+  t.same(await setsWithIt(), [])
   t.same(await found(), left)
+  // A search that ran beside it may store its set late.
+  await pool.query("insert into semantic_sets values ('late', '', now(), $1, '{1}')", [[seqs[1]]])
+  t.match(await articles('clear'), { code: 0 })
+  t.same(await setsWithIt(), [])
   const { ok, differences, notes } = await verify()
   t.match({ ok, differences }, { ok: true, differences: [] })
   t.notMatch(notes.join(), 'to be cleared')
