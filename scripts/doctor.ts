@@ -6,7 +6,13 @@ import { type CommandContext, runCommand } from '../shared/process/command.ts'
 import { usesRedis } from '../shared/queues/redis.ts'
 import { unsetOf } from '../status/cause-watch.ts'
 import { causesOf, FIRST } from '../status/causes.ts'
-import { ageOfBackup, BACKUP_OLD, readSurroundings } from '../status/surroundings.ts'
+import {
+  ageOfBackup,
+  BACKUP_OLD,
+  closedFolders,
+  closedSentence,
+  readSurroundings,
+} from '../status/surroundings.ts'
 import { span } from '../status/words.ts'
 import { notTakenOut } from './backup/removals.ts'
 import { causesNow, NOTHING } from './terminal/causes.ts'
@@ -74,9 +80,10 @@ await runCommand(
       if (check === verified.check) return [verified]
       const found = causes.filter(cause => cause.check === check)
       if (found.length > 0) return found
+      const why = unknown(check)
       return [
-        unknown(check)
-          ? { check, level: 'unknown', text: 'not looked at' }
+        why !== null
+          ? { check, level: 'unknown', text: `not looked at: ${why}` }
           : { check, level: 'ok', text: fine },
       ]
     })
@@ -91,28 +98,30 @@ await runCommand(
 )
 
 /**
- * Returns a function that says which checks could not be made. Such a check found no fault, but
- * that does not mean that all is well.
+ * Returns a function that says why a check could not be made; null: it was made. Such a check found
+ * no fault, but that does not mean that all is well.
  */
 function unknownIn(
   causes: readonly Cause[],
   config: Config,
   age: number | null,
-): (check: string) => boolean {
+): (check: string) => string | null {
   const away = causes.some(
     ({ check, level, text }) =>
       check === 'database' && level === 'bad' && !text.includes(FIRST.standby),
   )
   const asked =
     config.DATABASE_URL === '' ? [] : ['qdrant', 'model', ...(usesRedis(config) ? ['queues'] : [])]
-  const alone = ['memory', 'mail', ...asked]
-  const noModel = unsetOf(config).includes('EMBEDDINGS_URL')
-  const noMail = config.SMTP_URL === ''
-  return check =>
-    (check === 'model' && noModel) ||
-    (check === 'mail' && noMail) ||
-    (check === 'backup' && age === null) ||
-    (away && !alone.includes(check))
+  const alone = ['memory', 'mail', 'backup', ...asked]
+  const isSet = config.BACKUP_FOLDERS.length > 0
+  const reasons: Record<string, string | false> = {
+    model: unsetOf(config).includes('EMBEDDINGS_URL') && 'EMBEDDINGS_URL is not set',
+    mail: config.SMTP_URL === '' && 'SMTP_URL is not set, so alerts cannot go by mail',
+    backup:
+      age === null &&
+      (isSet ? 'no folder of BACKUP_FOLDERS is on this machine' : 'BACKUP_FOLDERS is not set'),
+  }
+  return check => reasons[check] || (away && !alone.includes(check) ? 'the database is away' : null)
 }
 
 /**
@@ -149,7 +158,13 @@ async function causesOfBackups(
       ? 'There is no backup in BACKUP_FOLDERS'
       : `The newest backup in BACKUP_FOLDERS is ${span(age ?? 0)} old`
   const old: Cause = { check: 'backup', level: 'warn', text: `${text}: ${FIRST.backup}.` }
-  const causes = age === null || age <= BACKUP_OLD ? [] : [old]
+  const closed = await closedFolders(folders)
+  const causes: Cause[] = [
+    ...(age === null || age <= BACKUP_OLD ? [] : [old]),
+    ...closed.map(
+      (folder): Cause => ({ check: 'backup', level: 'warn', text: closedSentence(folder) }),
+    ),
+  ]
   if (config.DATABASE_URL === '') return causes
   const pool = openPool({ max: 1, mayBeStandby: true, statementTimeout: 10_000 })
   const relapsed = await notTakenOut(pool, folders).catch(() => null)

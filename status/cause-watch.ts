@@ -57,7 +57,7 @@ export function openWorker(
   observeFleet(pool, queues)
   observeMachines(pool, config)
   observeDisk(config.DATA_DIR)
-  observeBackup(config.BACKUP_FOLDERS)
+  observeBackup(config.BACKUP_FOLDERS, log)
   return {
     pool,
     queues,

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -12,6 +12,7 @@ import {
   removalsAreLate,
 } from '../shared/figures.ts'
 import { tryRows } from '../test/examples.ts'
+import { run } from '../test/script.ts'
 import { createRestarts, createStalls } from './cause-watch.ts'
 import TABLE from './causes.json' with { type: 'json' }
 import { causesOf, type Facts, FIRST } from './causes.ts'
@@ -218,6 +219,9 @@ t.test('the annotation of an alarm says the first thing to do in the same words'
     PerscopeOutletOverBudget: 'budget',
     PerscopeOutletOriginsFell: 'sources',
     PerscopeBackupOld: 'backup',
+    PerscopeBackupUnwatched: 'closed',
+    PerscopeMachineDiskFull: 'disk',
+    PerscopeMachineDiskSoonFull: 'disk',
     PerscopeDiskFull: 'disk',
     PerscopeDiskSoonFull: 'disk',
     PerscopeStandbyBehind: 'lagging',
@@ -347,3 +351,22 @@ t.test('the newest backup is the newest of all folders that can be read', async 
   made(join(archive, 'base', '20261129T023000Z'), 5)
   t.equal(await hours(), 5)
 })
+
+t.test(
+  'a folder of backups that an account may not read is named',
+  { skip: process.getuid?.() !== 0 && 'only root can become another account' },
+  async t => {
+    const folder = t.testdir({ open: {}, closed: {} })
+    const at = (name: string) => join(folder, name)
+    chmodSync(folder, 0o755)
+    chmodSync(at('closed'), 0o700)
+    const asked = JSON.stringify([at('open'), at('closed'), at('away')])
+    const code = `
+      import { closedFolders } from '${new URL('surroundings.ts', import.meta.url)}'
+      console.log(JSON.stringify(await closedFolders(${asked})))`
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code], {
+      uid: 65520,
+    })
+    t.same(JSON.parse(stdout), [at('closed')])
+  },
+)

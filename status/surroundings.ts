@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { statSync } from 'node:fs'
-import { readdir, stat, statfs } from 'node:fs/promises'
+import { access, constants, readdir, stat, statfs } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -11,10 +11,12 @@ import { glanceAtIndex } from '../search/verify.ts'
 import { glanceAtRules } from '../shared/articles/rules.ts'
 import type { Config } from '../shared/config/config.ts'
 import type { Surroundings } from '../shared/figures.ts'
+import type { Logger } from '../shared/log/logger.ts'
 import { figure, shared } from '../shared/metrics.ts'
 import { missingFiles } from '../shared/postgres/migrations.ts'
 import { type Pool, readColumn, readValue, SCHEMA } from '../shared/postgres/pool.ts'
 import { withTimeLimit } from '../shared/resilience/time-limit.ts'
+import { FIRST } from './causes.ts'
 
 type SurroundingsConfig = Pick<
   Config,
@@ -152,11 +154,39 @@ async function newestIn(folder: string): Promise<number | null> {
   return Math.max(...times)
 }
 
+/** Folders of backups on this machine that this account may not read. */
+export async function closedFolders(folders: readonly string[]): Promise<string[]> {
+  const closed = await Promise.all(
+    folders.map(folder => withTimeLimit(isClosed(folder), FOLDER_MS, () => false)),
+  )
+  return folders.filter((_, at) => closed[at])
+}
+
+const isClosed = (folder: string): Promise<boolean> =>
+  access(folder, constants.R_OK | constants.X_OK).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'EACCES',
+  )
+
+/** What is wrong with a folder that this account may not read. */
+export const closedSentence = (folder: string): string =>
+  `Account ${process.getuid?.()} cannot read ${folder} of BACKUP_FOLDERS: ${FIRST.closed}.`
+
 /**
  * Shows the age of the newest backup as a metric, where this machine has one. Of a new system,
- * which has none yet, only doctor says so.
+ * which has none yet, only doctor says so. The log also names folders that cannot be watched.
  */
-export function observeBackup(folders: readonly string[]): void {
+export function observeBackup(folders: readonly string[], log: Logger): void {
+  const closed = shared(() => closedFolders(folders), 60_000)
+  void closed().then(names => {
+    for (const name of names) log.warn(closedSentence(name))
+  })
+  figure(
+    'backup_folders_closed',
+    'Folders of BACKUP_FOLDERS on this machine that this account may not read.',
+    closed,
+    names => names.length,
+  )
   figure(
     'backup_age_seconds',
     'Time since the newest backup in BACKUP_FOLDERS was made.',

@@ -208,7 +208,12 @@ function prometheusSettings(metrics: readonly string[]): string {
     const [name, address = ''] = one.split(' ')
     return { job_name: `perscope-${name}`, static_configs: [{ targets: [new URL(address).host] }] }
   })
-  const settings = { global: { scrape_interval: '15s' }, rule_files: [rules], scrape_configs: jobs }
+  const settings = {
+    global: { scrape_interval: '15s' },
+    rule_files: [rules],
+    alerting: { alertmanagers: [{ static_configs: [{ targets: ['127.0.0.1:9093'] }] }] },
+    scrape_configs: jobs,
+  }
   return `${JSON.stringify(settings, null, 2)}\n`
 }
 

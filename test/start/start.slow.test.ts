@@ -39,7 +39,8 @@ t.test(
       'the printed address of the metrics answers',
     )
     const [, settings = ''] = /its settings: (\S+)/.exec(first.printed()) ?? []
-    const { scrape_configs } = JSON.parse(readFileSync(settings, 'utf8'))
+    const { scrape_configs, alerting } = JSON.parse(readFileSync(settings, 'utf8'))
+    t.match(alerting, { alertmanagers: [{}] })
     const jobs = scrape_configs.map((job: { job_name: string }) => job.job_name)
     t.same(jobs, [
       'perscope-crawler',
