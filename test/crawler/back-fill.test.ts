@@ -266,6 +266,15 @@ t.test('all pages of a feed are read', async t => {
   await begin([])
   const seeds = [at('/blad-1.xml')]
   await beginBackFill(pool, await outletNo(), { ...RANGE, newestFirst: false, seeds })
+  for (let turn = 0; turn < 6; turn += 1) {
+    await goBack(crawl)
+    await pause(10)
+  }
+  const { rows } = await pool.query(
+    'select (select sum(named)::int from back_days) as days, (select count(*)::int from back_addresses where depth is null) as named',
+  )
+  t.ok(rows[0].named > 1)
+  t.equal(rows[0].days, rows[0].named, 'the day grows with each document, before it is counted')
   await goOn()
   t.match(await figures(), { state: 'done', fetched: 8 })
 })

@@ -57,7 +57,7 @@ function ledgers(acts: Meeting['act'][]): fc.Arbitrary<Actor[][]> {
       range: fc.nat(RANGES.length - 1),
       newestFirst: fc.boolean(),
       page: fc.nat(PAGES - 1),
-      turns: fc.integer({ min: 1, max: 12 }),
+      turns: fc.integer({ min: 2, max: 16 }),
       // More troubles would lose pages, as tries that end processes do.
       meetings: meetings(acts).map(all => all.slice(0, 1)),
     },
