@@ -240,6 +240,7 @@ async function importAll(
   const { signal } = context
   const limit = createRateLimit(perSecond, signal)
   const counts = noCounts()
+  const warn = await unnamedWarning(context, sentence => bar.say(sentence))
   try {
     await withImporter(context, counts, async (importer, indexer) => {
       // Only a pipe can be silent. The next lines of a file are always there, even if a busy
@@ -251,6 +252,7 @@ async function importAll(
           continue
         }
         countLines(counts, group, bar)
+        warn(group.articles)
         if (perSecond === null) await importer.add(group.articles)
         else await addAtRate(importer, group.articles, limit, signal)
         bar.update(group.end, { articles: counts.indexed + counts.known + counts.removed })
@@ -267,6 +269,31 @@ async function importAll(
     bar.stop()
   }
   return counts
+}
+
+/**
+ * Says once of each outlet of the catalogue that a line has its domain without its name. An outlet
+ * is known by both, so such articles are counted and shown as of another one.
+ */
+async function unnamedWarning(
+  context: CommandContext,
+  say: (sentence: string) => void,
+): Promise<(articles: NewArticle[]) => void> {
+  const pool = context.openPool({ max: 1 })
+  const text = 'select domain, name from outlets'
+  const known = await whileAway(() => pool.query<{ domain: string; name: string }>(text), context)
+  const names = new Map(known.rows.map(({ domain, name }) => [domain, name]))
+  return articles => {
+    for (const { outlet } of articles) {
+      const { domain } = outlet
+      const name = outlet.name === null && domain !== null ? names.get(domain) : undefined
+      if (domain === null || name === undefined) continue
+      names.delete(domain)
+      say(
+        `${domain} is "${name}" in the catalogue: lines without this outlet.name are shown as of another outlet.`,
+      )
+    }
+  }
 }
 
 function countLines(counts: ImportCounts, { articles, bad, notes }: Group, bar: ProgressBar): void {

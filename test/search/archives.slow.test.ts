@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { createTestDatabase } from '../database.ts'
+import { createTestDatabase, createTestPool } from '../database.ts'
 import { openLinkTo } from '../fleet/links/link.ts'
 import { until } from '../fleet.ts'
 import { jsonLines, runScript, startScript } from '../script.ts'
@@ -24,6 +24,25 @@ const LINE = {
 }
 
 const ndjson = (lines: object[]) => lines.map(line => JSON.stringify(line)).join('\n')
+
+t.test(
+  'import tells that a line has the domain of an outlet of the catalogue, but no name',
+  async t => {
+    const { database, pool } = await createTestPool(t)
+    await pool.query(
+      `insert into outlets (domain, name, country, languages, time_zone)
+     values ('dagkoerier.example', 'De Dagkoerier', 'NL', '{nl}', 'Europe/Amsterdam')`,
+    )
+    const unnamed = [1, 2].map(number => ({
+      ...LINE,
+      url: `https://dagkoerier.example/b/${number}`,
+      outlet: { domain: 'dagkoerier.example' },
+    }))
+    const { code, err } = await run(database, 'import', ['-'], ndjson([LINE, ...unnamed]))
+    t.equal(code, 0, err)
+    t.equal(err.split('dagkoerier.example is "De Dagkoerier" in the catalogue').length, 2, err)
+  },
+)
 
 t.test('import: a line becomes an article; export: an article becomes a line', async t => {
   const database = await createTestDatabase(t)
