@@ -12,10 +12,11 @@ import {
   takeBack,
 } from '../../shared/desk/alerts/refusals.ts'
 import { putSet } from '../../shared/desk/outlet-sets.ts'
-import { changeSearch, keepSearch, removeSearch } from '../../shared/desk/searches.ts'
+import { changeSearch, removeSearch } from '../../shared/desk/searches.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createKey } from '../../shared/plans/keys.ts'
 import { readValue } from '../../shared/postgres/pool.ts'
+import { keepAlert } from '../alerts.ts'
 import { createTestPool } from '../database.ts'
 import { until } from '../fleet.ts'
 import { newArticle, openTestWriter } from '../search/short-articles.ts'
@@ -36,15 +37,8 @@ const index = (title: string, domain: string, count: number) =>
   )
 const issue = async () => (await createKey(pool, 'test', PLAN)).key.id
 async function tell(keyId: string, search: string, to: string, withinDays: number | null = null) {
-  const { id } = (await keepSearch(pool, keyId, { name: search, search }))!
-  const alert = await putAlert(pool, keyId, id, {
-    to,
-    when: 'at once',
-    zone: 'UTC',
-    language: 'en' as const,
-    withinDays,
-  })
-  return { search: id, alert: alert!.id }
+  const { id, searchId } = await keepAlert(pool, keyId, search, { to, withinDays })
+  return { search: searchId, alert: id }
 }
 const MOST = { ofHost: 8, ofKey: 32 }
 const waiting = async () => (await readWaiting(pool, MOST)).map(({ id }) => id)

@@ -1,46 +1,17 @@
-import { createServer } from 'node:http'
 import { Webhook } from 'standardwebhooks'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { openIndex } from '../../search/index.ts'
 import { startTelling } from '../../services/api/desk/telling.ts'
-import { putAlert } from '../../shared/desk/alerts/alerts.ts'
-import { changeSearch, keepSearch } from '../../shared/desk/searches.ts'
+import { changeSearch } from '../../shared/desk/searches.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createKey, revokeKey, updateKey } from '../../shared/plans/keys.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { keepAlert, startReceiver } from '../alerts.ts'
 import { createTestPool, holdLock, lockWaits, PATIENT } from '../database.ts'
-import { createFleet, freePort, listen, startMailSink, until } from '../fleet.ts'
+import { createFleet, freePort, startMailSink, until } from '../fleet.ts'
 import { runScript } from '../script.ts'
 import { newArticle, openTestWriter } from '../search/short-articles.ts'
 import { ask, PLAN, sent } from './api.ts'
-
-/** What a receiver was sent. */
-interface Received {
-  headers: Record<string, string>
-  body: string
-  json: { id: string; type: string; search: object; articles: { title: string }[]; more: number }
-}
-
-async function startReceiver(test: Pick<Test, 'teardown'>) {
-  const received: Received[] = []
-  /** How it answers; 'hang': not at all. */
-  const fate: { next(): number | 'hang' | Promise<number> } = { next: () => 200 }
-  const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const part of request.setEncoding('utf8')) body += part
-    const headers = Object.fromEntries(
-      Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-    )
-    received.push({ headers, body, json: JSON.parse(body) })
-    const answer = await fate.next()
-    if (answer !== 'hang') response.writeHead(answer, { location: '/elsewhere' }).end('ok')
-  })
-  const port = await listen(server)
-  test.teardown(() => server.closeAllConnections())
-  test.teardown(() => server.close())
-  const titles = () => received.flatMap(({ json }) => json.articles.map(({ title }) => title))
-  return { received, fate, titles, url: `http://127.0.0.1:${port}/hook` }
-}
 
 const { database, pool } = await createTestPool(t)
 const env = { DATABASE_URL: database.url, REDIS_URL: '', ALERT_HOSTS: '127.0.0.1' }
@@ -115,35 +86,6 @@ t.test(
     await until(async () => (await pool.query(again)).rowCount === 1, 20_000, fleet.logs)
     await until(() => titles().at(-1) === 'een andere sluis', 20_000, fleet.logs)
     t.equal((await change(secret, 'DELETE', `/${id}/alert`)).status, 204)
-  },
-)
-
-t.test(
-  'nothing is lost while services are killed and the receiver hangs, fails and is gone',
-  async t => {
-    const { received, fate, titles, url } = await startReceiver(t)
-    const { secret } = await issue()
-    await keep(secret, 'q=kade', { to: url, when: 'at once' })
-    const fates = [500, 'hang', 302, 500, 200, 503] as const
-    let at = 0
-    fate.next = () => fates[at++ % fates.length]!
-    const wanted: string[] = []
-    for (let round = 0; round < 6; round++) {
-      const title = `kade ${round}`
-      wanted.push(title)
-      await index(title)
-      const service = round % 2 === 0 ? 'notifier' : 'api'
-      const running = fleet.members.filter(one => one.service === service).at(-1)!
-      running.process.kill('SIGKILL')
-      await running.exited
-      await fleet.start(service, service === 'api' ? { PORT } : {})
-    }
-    fate.next = () => 200
-    await until(() => wanted.every(title => titles().includes(title)), 200_000, fleet.logs)
-    const byId = Map.groupBy(received, ({ json }) => json.id)
-    for (const same of byId.values())
-      for (const { body } of same) t.equal(body, same[0]!.body, 'what is repeated is the same')
-    t.same([...new Set(titles())], wanted, 'in order')
   },
 )
 
@@ -332,12 +274,12 @@ t.test(
     const { mails, url } = await startMailSink(t)
     for (const { process } of fleet.members.filter(({ service }) => service === 'notifier'))
       process.kill('SIGKILL')
-    const { secret, key } = await issue()
+    const { key } = await issue()
     const searches = ['molen', 'sloot', 'akker']
     const terms = { to: 'mailto:samen@example.org', when: 'monday 08:00', zone: 'UTC' }
     for (const [at, word] of searches.entries()) {
-      const { id } = await keep(secret, `q=${word}`)
-      await putAlert(pool, key.id, id, { ...terms, language: at < 2 ? 'fr' : 'nl' })
+      const own = { ...terms, language: at < 2 ? ('fr' as const) : ('nl' as const) }
+      await keepAlert(pool, key.id, `q=${word}`, own, 'Bruggen')
     }
     const mine = `where key_id = '${key.id}'`
     await pool.query(
@@ -379,23 +321,6 @@ t.test(
   },
 )
 
-t.test('receivers that hang delay nobody else, and get one message at a time', async t => {
-  const hanging = await startReceiver(t)
-  hanging.fate.next = () => 'hang'
-  const { received, url } = await startReceiver(t)
-  const three = await Promise.all([issue(), issue(), issue()])
-  for (const [at, { secret }] of three.entries())
-    for (let n = 0; n < 10; n++)
-      await keep(secret, 'q=haven', { to: `${hanging.url}/${at}`, when: 'at once' })
-  await index('haven een')
-  await until(() => hanging.received.length === 3, 60_000, fleet.logs)
-  const { secret } = await issue()
-  await keep(secret, 'q=haven', { to: url, when: 'at once' })
-  await index('haven twee')
-  await until(() => received.length === 1, 60_000, fleet.logs)
-  t.ok(hanging.received.length <= 12, `${hanging.received.length} of 30`)
-})
-
 t.test(
   'a change meets a message on its way: nothing is lost, and neither waits for the other for ever',
   async t => {
@@ -435,13 +360,6 @@ t.test(
     client.release()
     await until(() => received.length === 3, 60_000, fleet.logs)
     t.same(titles(), ['singel een', 'singel twee', 'singel twee'])
-
-    const { id: daily } = await keep(secret, 'q=kanaal', { to: url, when: '03:30' })
-    await index(...Array.from({ length: 1_150 }, (_, at) => `kanaal ${at}`))
-    await pool.query('update search_alerts set due_at = now() where search_id = $1', [daily])
-    await until(() => received.length === 4, 60_000, fleet.logs)
-    const { articles, more } = received[3]!.json
-    t.same([articles.length, more], [100, 1_050], 'a digest counts what it does not tell')
   },
 )
 
@@ -455,10 +373,8 @@ t.test('a digest comes once in a day, also where the clock of the database is ah
     "create function now() returns timestamptz language sql as $$select pg_catalog.now() + interval '10 min'$$",
   )
   const { key } = await createKey(ahead, 'test', PLAN)
-  const { id } = (await keepSearch(ahead, key.id, { name: 'Polder', search: 'q=polder' }))!
   const when = new Date(Date.now() + 300_000).toISOString().slice(11, 16)
-  const terms = { to: 'http://127.0.0.1:9/', when, zone: 'UTC', language: 'en' as const }
-  await putAlert(ahead, key.id, id, terms)
+  await keepAlert(ahead, key.id, 'q=polder', { to: 'http://127.0.0.1:9/', when })
   const telling = startTelling(ahead, openIndex(ahead), createLogger('test', 'silent'))
   const isNext = "search_alerts where due_at > pg_catalog.now() + interval '23 hours'"
   await until(async () => (await database.count(isNext)) === 1, 20_000).finally(telling.close)

@@ -1,7 +1,6 @@
 import t from 'tap'
-import { putAlert } from '../../shared/desk/alerts/alerts.ts'
 import { loadAlertSecrets } from '../../shared/desk/alerts/secrets.ts'
-import { keepSearch } from '../../shared/desk/searches.ts'
+import { keepAlert } from '../alerts.ts'
 import { startTestApi } from './api.ts'
 
 const api = await startTestApi(t)
@@ -14,11 +13,8 @@ t.test('the link of an invitation of a former version says what to do', async t 
 
 t.test('a page refuses the mail of a key, or all, and the same link takes it back', async t => {
   const to = 'mailto:lezer@example.org'
-  const asked = async (keyId: string, name: string) => {
-    const { id } = (await keepSearch(api.pool, keyId, { name, search: `q=${name}` }))!
-    const terms = { to, when: 'at once', zone: 'UTC', language: 'de' as const }
-    return (await putAlert(api.pool, keyId, id, terms))!
-  }
+  const asked = (keyId: string, name: string) =>
+    keepAlert(api.pool, keyId, `q=${name}`, { to, language: 'de' }, name)
   const { key } = await api.issue()
   const other = await api.issue()
   const alert = await asked(key.id, 'Bruggen www.evil.example')

@@ -3,10 +3,10 @@ import { openIndex } from '../../search/index.ts'
 import { startTelling } from '../../services/api/desk/telling.ts'
 import { noteDelivered, takeMessages } from '../../services/notifier/message.ts'
 import { putAlert } from '../../shared/desk/alerts/alerts.ts'
-import { changeSearch, keepSearch } from '../../shared/desk/searches.ts'
 import { createLogger } from '../../shared/log/logger.ts'
-import { createKey, updateKey } from '../../shared/plans/keys.ts'
+import { createKey } from '../../shared/plans/keys.ts'
 import { createPool, type Pool, readRow } from '../../shared/postgres/pool.ts'
+import { keepAlert } from '../alerts.ts'
 import { createTestPool, PATIENT } from '../database.ts'
 import { until } from '../fleet.ts'
 import { newArticle, openTestWriter } from '../search/short-articles.ts'
@@ -27,16 +27,9 @@ async function begin(test: Pick<Test, 'teardown'>, ...titles: string[]) {
   const pool: Pool = createPool(database.url, 'test', () => {}, { ...PATIENT, settings })
   test.teardown(() => pool.end())
   const { key } = await createKey(own, 'test', PLAN)
-  const { id } = (await keepSearch(own, key.id, { name: 'Bruggen', search: 'q=brug' }))!
+  const alert = await keepAlert(own, key.id, 'q=brug', { to: 'http://127.0.0.1:9/' })
   const put = (withinDays: number | null, when = 'at once') =>
-    putAlert(own, key.id, id, {
-      to: 'http://127.0.0.1:9/',
-      when,
-      zone: 'UTC',
-      language: 'en',
-      withinDays,
-    })
-  await put(null)
+    putAlert(own, key.id, alert.searchId, { ...alert, when, withinDays })
   const { indexer, write } = openTestWriter(own, 3_600_000)
   await write(titles.map((title, at) => newArticle(at, { title })))
   await indexer.close()
@@ -56,34 +49,8 @@ async function begin(test: Pick<Test, 'teardown'>, ...titles: string[]) {
     const isDone = async () => (await messages()).length > 0 || (await database.count(isLooked)) > 0
     await until(isDone, 20_000).finally(telling.close)
   }
-  return { pool: own, key, id, put, index, messages, place, tell }
+  return { pool: own, put, index, messages, place, tell }
 }
-
-t.test('a search that changes withdraws what waits, and keeps its place', async t => {
-  const { pool, key, id, messages, place, tell } = await begin(t, 'brug een', 'tunnel een')
-  await tell()
-  const [{ id: first } = { id: '' }] = await messages()
-  const [taken] = await takeMessages(pool, [first])
-  t.match(taken, { attempts: 1, search: { name: 'Bruggen' }, seqs: [1n] })
-  await changeSearch(pool, key.id, id, { name: 'Tunnels', search: 'q=tunnel' })
-  t.same(await messages(), [])
-  await noteDelivered(pool, taken!, taken!.ids)
-  t.equal(await place(), 0n, 'an answer to what was on its way moves nothing')
-  await pool.query('update search_alerts set due_at = now()')
-  await tell()
-  const [{ id: second } = { id: '' }] = await messages()
-  t.match(await takeMessages(pool, [second]), [{ search: { name: 'Tunnels' }, seqs: [2n] }])
-})
-
-t.test('a plan that changes withdraws what waits, and keeps the place', async t => {
-  const { pool, key, messages, place, tell } = await begin(t, 'brug een')
-  await tell()
-  const [{ id } = { id: '' }] = await messages()
-  await updateKey(pool, key.id, { plan: { countries: ['NL'] } })
-  t.same(await takeMessages(pool, [id]), [])
-  t.same(await messages(), [])
-  t.equal(await place(), 0n)
-})
 
 t.test('numbers of another history are never written', async t => {
   const { index, messages, place, tell } = await begin(t, 'brug een', 'brug twee')

@@ -1,18 +1,17 @@
-import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
-import { endAlert, putAlert } from '../../shared/desk/alerts/alerts.ts'
+import { endAlert } from '../../shared/desk/alerts/alerts.ts'
 import { loadAlertSecrets } from '../../shared/desk/alerts/secrets.ts'
-import { keepSearch } from '../../shared/desk/searches.ts'
 import { createKey, revokeKey } from '../../shared/plans/keys.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { clearRemoved, removeArticles } from '../../shared/removals/remove.ts'
+import { keepAlert, startReceiver } from '../alerts.ts'
 import { PLAN } from '../contract/api.ts'
 import { createTestPool } from '../database.ts'
-import { createFleet, freePort, listen, startMailSink, until } from '../fleet.ts'
+import { createFleet, freePort, startMailSink, until } from '../fleet.ts'
 import { newArticle } from '../search/short-articles.ts'
 import { createRandom } from './random.ts'
 
@@ -25,31 +24,9 @@ t.setTimeout(300_000)
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9))
 const random = createRandom(seed)
 
-interface Received {
-  at: number
-  path: string
-  type: string
-  search: { id: string }
-  articles: { id: string }[]
-  removals?: { number: number; id: string; removed_at: string }[]
-}
-
 t.test(`removals are told to alerts that told the articles (SEED=${seed})`, async t => {
   const { database, pool } = await createTestPool(t)
-  const received: Received[] = []
-  const bodies: { headers: Record<string, string>; body: string }[] = []
-  let fate: () => number | 'hang' = () => 200
-  const receiver = createServer(async (request, response) => {
-    let body = ''
-    for await (const part of request.setEncoding('utf8')) body += part
-    received.push({ ...JSON.parse(body), path: request.url ?? '', at: Date.now() })
-    const headers = Object.entries(request.headers)
-    bodies.push({ headers: Object.fromEntries(headers.map(([a, b]) => [a, String(b)])), body })
-    const answer = fate()
-    if (answer !== 'hang') response.writeHead(answer).end()
-  })
-  const to = `http://127.0.0.1:${await listen(receiver)}/`
-  t.teardown(() => receiver.close().closeAllConnections())
+  const { received, fate, url: to } = await startReceiver(t)
   const { mails, url } = await startMailSink(t)
   const env = { DATABASE_URL: database.url, REDIS_URL: '', ALERT_HOSTS: '127.0.0.1', SMTP_URL: url }
   const fleet = createFleet(env, t)
@@ -62,13 +39,11 @@ t.test(`removals are told to alerts that told the articles (SEED=${seed})`, asyn
   const { key } = await createKey(pool, 'stays', PLAN)
   const leaving = await createKey(pool, 'leaves', PLAN)
   const alertOf = async (keyId: string, address: string, when = 'at once') => {
-    const kept = (await keepSearch(pool, keyId, { search: 'q=brug', name: 'Bruggen' }))!
-    const terms = { to: address, when, zone: 'UTC', language: 'en' as const }
-    const alert = (await putAlert(pool, keyId, kept.id, terms))!
+    const alert = await keepAlert(pool, keyId, 'q=brug', { to: address, when })
     await pool.query('update search_alerts set confirmed_at = now() where alert_id = $1', [
       alert.id,
     ])
-    return { search: kept.id, id: alert.id }
+    return { search: alert.searchId, id: alert.id }
   }
   const staying = [await alertOf(key.id, `${to}a`), await alertOf(key.id, `${to}b`)]
   await alertOf(key.id, 'mailto:lezer@example.org')
@@ -111,10 +86,10 @@ t.test(`removals are told to alerts that told the articles (SEED=${seed})`, asyn
       await fleet.start('notifier')
     },
     async 'a receiver fails'() {
-      fate = () => random.pick([200, 500, 'hang'])
+      fate.next = () => random.pick([200, 500, 'hang'])
     },
     async 'a receiver works'() {
-      fate = () => 200
+      fate.next = () => 200
     },
     async 'an alert rests'() {
       await pool.query("update search_alerts set rests = 'tired' where alert_id = $1", [
@@ -139,7 +114,7 @@ t.test(`removals are told to alerts that told the articles (SEED=${seed})`, asyn
     await acts[name]()
     await pause(random.below(1_500))
   }
-  fate = () => 200
+  fate.next = () => 200
   await write()
   await acts.remove()
   await clearRemoved(pool, [], new AbortController().signal)
@@ -151,21 +126,22 @@ t.test(`removals are told to alerts that told the articles (SEED=${seed})`, asyn
   await pool.query('update search_alerts set rests = null')
   await until(async () => !(await isLeft()), 60_000, fleet.logs)
 
-  const toldTo = (search: string) => received.filter(one => one.search.id === search)
+  const told = received.map(({ json, at }) => ({ ...json, at }))
+  const toldTo = (search: string) => told.filter(one => one.search.id === search)
   for (const { search } of staying) {
-    const told = new Set(toldTo(search).flatMap(({ articles }) => articles.map(({ id }) => id)))
-    const named = new Set(
+    const named = toldTo(search).flatMap(({ articles }) => articles.map(({ id }) => id))
+    const gone = new Set(
       toldTo(search).flatMap(({ removals }) => removals?.map(({ id }) => id) ?? []),
     )
-    const due = [...told].filter(id => removed.has(id))
+    const due = named.filter(id => removed.has(id))
     t.ok(search !== staying[0]!.search || due.length > 0, 'something was told and taken out')
     t.strictSame(
-      due.filter(id => !named.has(id)),
+      due.filter(id => !gone.has(id)),
       [],
       'all that it was told',
     )
-    t.ok([...named].every(id => removed.has(id)))
-    for (const id of named) {
+    t.ok([...gone].every(id => removed.has(id)))
+    for (const id of gone) {
       const messages = toldTo(search)
       const at = messages.findIndex(({ removals }) => removals?.some(one => one.id === id))
       const late = messages.slice(at).some(({ articles }) => articles.some(one => one.id === id))
@@ -185,13 +161,13 @@ t.test(`removals are told to alerts that told the articles (SEED=${seed})`, asyn
       { ...row, number: Number(row.number), removed_at: row.removed_at.toISOString() },
     ]),
   )
-  for (const { removals = [], articles, type } of received) {
+  for (const { removals = [], articles, type } of told) {
     t.equal(type, removals.length > 0 ? 'removed' : 'articles')
     if (removals.length > 0) t.same(articles, [])
     for (const removal of removals) t.strictSame(removal, known.get(removal.id))
   }
   const secrets = await loadAlertSecrets(pool)
-  const own = bodies.find(
+  const own = received.find(
     ({ body }) => body.includes(staying[0]!.search) && body.includes('"removed"'),
   )!
   t.ok(new Webhook(secrets.signing(staying[0]!.id)).verify(own.body, own.headers))

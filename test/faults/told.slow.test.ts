@@ -1,4 +1,3 @@
-import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
@@ -7,9 +6,10 @@ import type { NewArticle } from '../../search/types.ts'
 import { createKey, revokeKey } from '../../shared/plans/keys.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { startReceiver } from '../alerts.ts'
 import { ask, PLAN, sent } from '../contract/api.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
-import { createFleet, freePort, listen, type ServiceName, until } from '../fleet.ts'
+import { createFleet, freePort, type ServiceName, until } from '../fleet.ts'
 import { startRedis } from '../queues/redis.ts'
 import { newArticle } from '../search/short-articles.ts'
 import { openDoor } from '../standbys/door.ts'
@@ -40,16 +40,6 @@ const isOld = (title: string) => (ageOf(title) ?? 0) > DAYS
 /** What is waited for at the end: a killed notifier's message, and a claim of a killed API. */
 const QUIET = 240_000
 
-interface Told {
-  /** Path that it was sent to. */
-  path: string
-  id: string
-  type: string
-  search: { id: string }
-  articles: { title: string }[]
-  more: number
-}
-
 t.test(`what is new is told at least once, in order, under one id (SEED=${seed})`, async t => {
   const cluster = await startTestCluster(1)
   t.teardown(() => cluster.stop())
@@ -65,18 +55,7 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
   t.teardown(() => pool.end())
   const superuser = (sql: string) => cluster.current().query(sql, database.url)
 
-  const received: Told[] = []
-  let fate: () => number | 'hang' | 'gone' = () => 200
-  const receiver = createServer(async (request, response) => {
-    const answer = fate()
-    if (answer === 'gone') return request.socket.destroy()
-    let body = ''
-    for await (const part of request.setEncoding('utf8')) body += part
-    received.push({ path: request.url ?? '', ...JSON.parse(body) })
-    if (answer !== 'hang') response.writeHead(answer).end()
-  })
-  const to = `http://127.0.0.1:${await listen(receiver)}/`
-  t.teardown(() => receiver.close().closeAllConnections())
+  const { received, fate, url: to } = await startReceiver(t)
 
   const redis = await startRedis()
   t.teardown(() => redis.stop())
@@ -194,14 +173,14 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
       door.open()
     },
     async 'a receiver fails'() {
-      fate = () => random.pick([200, 500, 503, 'hang', 'gone', 302])
+      fate.next = () => random.pick([200, 500, 503, 'hang', 'gone', 302])
     },
     async 'a receiver is gone for an hour'() {
-      fate = () => 'gone'
+      fate.next = () => 'gone'
       await index(...titled(6))
       await pause(5_000)
       await pass('1 hour')
-      fate = () => 200
+      fate.next = () => 200
     },
     'a day passes': () => pass('1 day').then(() => pause(4_000)),
     async 'revoke a key'() {
@@ -229,10 +208,11 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
     await acts[name]()
     await pause(random.below(1_500))
   }
-  fate = () => 200
+  fate.next = () => 200
   const expected = ({ word, from, days }: (typeof alerts)[number]) =>
     written.slice(from).filter(title => title.startsWith(word) && (days === null || !isOld(title)))
-  const toldTo = ({ id }: { id: string }) => received.filter(({ search }) => search.id === id)
+  const told = () => received.map(({ json, path }) => ({ ...json, path }))
+  const toldTo = ({ id }: { id: string }) => told().filter(({ search }) => search.id === id)
   const titlesTo = (alert: { id: string }) => [
     ...new Set(toldTo(alert).flatMap(({ articles }) => articles.map(({ title }) => title))),
   ]
@@ -269,14 +249,14 @@ t.test(`what is new is told at least once, in order, under one id (SEED=${seed})
         `${alert.word}: a digest tells or counts each once`,
       )
   }
-  for (const [id, same] of Map.groupBy(received, message => message.id)) {
+  for (const [id, same] of Map.groupBy(told(), message => message.id)) {
     t.equal(
       new Set(same.map(one => JSON.stringify({ ...one, path: '' }))).size,
       1,
       `${id} is repeated as it was`,
     )
   }
-  const copies = received.flatMap(({ id, path, search, articles }) =>
+  const copies = told().flatMap(({ id, path, search, articles }) =>
     articles.map(({ title }) => ({ id, of: `${path} ${search.id} ${title}` })),
   )
   const late = titlesTo(left).filter(title => written.indexOf(title) >= whenLeft)
