@@ -20,7 +20,7 @@ export function examples(path: string): Map<string, string[][]> {
 }
 
 /** A row of a table, with texts in the place of their names, as `{prose}`. */
-function filled<Row>(row: Row, texts: Readonly<Record<string, string>>): Row {
+export function filled<Row>(row: Row, texts: Readonly<Record<string, string>>): Row {
   return JSON.parse(JSON.stringify(row), (_, value) =>
     typeof value === 'string'
       ? value.replace(/\{(\w+)\}/g, (own, name) => texts[name] ?? own)

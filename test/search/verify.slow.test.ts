@@ -14,17 +14,17 @@ import { createQuestionSets } from '../../services/api/semantic/candidate-sets.t
 import { NO_PERMITS } from '../../services/api/semantic/query.ts'
 import { glanceAtRules } from '../../shared/articles/rules.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
-import { putAlert } from '../../shared/desk/alerts/alerts.ts'
 import { keepCitation, type NewCitation } from '../../shared/desk/citations.ts'
 import { createFeed } from '../../shared/desk/feeds.ts'
-import { keepSearch } from '../../shared/desk/searches.ts'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { clearRemoved, removeArticles } from '../../shared/removals/remove.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import type { ArticleVector } from '../../shared/vectors/store.ts'
+import { keepAlert } from '../alerts.ts'
 import { createTestDatabase, inDatabase, PATIENT } from '../database.ts'
+import { examples, filled } from '../examples.ts'
 import { createRandom } from '../faults/random.ts'
 import { runScript } from '../script.ts'
 import { startTestServers } from '../servers.ts'
@@ -106,14 +106,8 @@ const EMBEDDED = 100
     quota: null,
   })
   await createFeed(pool, key.id, { search: 'q=fiets', title: 'Fiets' })
-  const kept = await keepSearch(pool, key.id, { name: 'Brug', search: 'q=brug' })
   const [clock] = await sound.query('select last_seq as seq, last_at as at from ingest_clock')
-  await putAlert(pool, key.id, kept!.id, {
-    to: 'https://a.example/',
-    when: 'at once',
-    zone: 'UTC',
-    language: 'en' as const,
-  })
+  await keepAlert(pool, key.id, 'q=brug', { to: 'https://a.example/' }, 'Brug')
   await pool.query("update search_alerts set seq = 100, at = 'epoch'")
   await pool.query(`
     insert into alert_messages (message_id, alert_id, kind, seqs, more, seq, at)
@@ -190,151 +184,35 @@ async function verified(pool: Pool) {
 const first = 1 + random.below(64)
 const second = 65 + random.below(36)
 const loose = 145 + random.below(6)
-const ofFirst = '(select segment_no from segments where first_seq = 1)'
 const ofSecond = '(select segment_no from segments where first_seq = 65)'
-const bucket = `(segment_no, bucket) = (select segment_no, bucket from segment_buckets where segment_no = ${ofSecond} order by md5(bucket || '${SEED}') limit 1)`
-const unchecked = `alter table segments disable trigger user; alter table segments drop constraint segments_int8range_excl`
 const idOf = (seq: number) => `(select id from articles where seq = ${seq})`
 
-/** Kind, what is broken, and how: a line each. */
-const cases = (text: string) =>
-  text
-    .trim()
-    .split('\n')
-    .map(line => line.trim().split(' | '))
+/** What stands for these names in `damages.tsv`. */
+const PLACES: Record<string, string> = {
+  first: `${first}`,
+  second: `${second}`,
+  loose: `${loose}`,
+  ofFirst: '(select segment_no from segments where first_seq = 1)',
+  ofSecond,
+  byteOfSecond: `${16 + 8 * second - 512}`,
+  bucket: `(segment_no, bucket) = (select segment_no, bucket from segment_buckets where segment_no = ${ofSecond} order by md5(bucket || '${SEED}') limit 1)`,
+  unchecked:
+    'alter table segments disable trigger user; alter table segments drop constraint segments_int8range_excl',
+  idOfFirst: idOf(first),
+  idOfSecond: idOf(second),
+  idOfLoose: idOf(loose),
+  idOf2: idOf(2),
+}
 
-/** `doctor` and `status` see these, too. */
-const quick = cases(`
-  ranges | a segment is lost | delete from segments where segment_no = ${ofFirst}
-  ranges | one ends above the clock | alter table segments disable trigger user; update segments set last_seq = 900 where first_seq = 129
-  ranges | two overlap | ${unchecked}; update segments set first_seq = 60 where first_seq = 65
-  ranges | a gap | ${unchecked}; update segments set first_seq = 68 where first_seq = 65
-  clock | the clock is behind | update ingest_clock set last_seq = last_seq - 1
-  clock | no clock | delete from ingest_clock
-  clock | no version | delete from segments_version
-  clock | a promise of no article | insert into embeddings (seq, due_at) values (900, now())
-  stamps | the time is behind | update ingest_clock set last_at = last_at - interval '1 day'
-  rules | words of other rules | update derived_rules set rules = 9 where name = 'words'
-  rules | keys of a former version | delete from derived_rules where name = 'addresses'
-  stamps | the clock is days ahead | update ingest_clock set last_at = now() + interval '3 days'
-  archive | released, not archived | delete from segments where first_seq = 1; update segments_version set released_to = 64
-  segments | a digest | update segments set digest = 'x' where first_seq = 129
-  leftovers | a segment that nobody uses | insert into segments_ahead select segment_no, 'merge', now() - interval '1 hour', first_seq, last_seq, bucket_bits, first_published, last_published, first_ingested, last_ingested, undated, columns from segments where first_seq = 1
-`)
-const slow = cases(`
-  segments | count of undated articles | update segments set undated = undated + 1 where segment_no = ${ofFirst}
-  segments | first publication | update segments set first_published = 'epoch' where segment_no = ${ofFirst}
-  segments | last ingestion | update segments set last_ingested = now() where segment_no = ${ofFirst}
-  segments | number of buckets | update segments set bucket_bits = bucket_bits + 1 where segment_no = ${ofFirst}
-  segments | half of the columns | update segments set columns = substring(columns for length(columns) / 2)
-  segments | other columns | update segments s set columns = o.columns from segments o where s.first_seq = 1 and o.first_seq = 65
-  segments | a byte of the columns | update segments set columns = set_byte(columns, 16 + ${8 * second - 512}, 7) where segment_no = ${ofSecond}
-  segments | an empty bucket | update segment_buckets set block = '' where ${bucket}
-  segments | no bucket | delete from segment_buckets where ${bucket}
-  segments | half a bucket | update segment_buckets set block = substring(block for length(block) / 2) where ${bucket}
-  segments | a byte of a bucket | update segment_buckets set block = set_byte(block, length(block) - 1, get_byte(block, length(block) - 1) # 1) where ${bucket}
-  segments | a country | update articles set country = case country when 'LU' then 'BE' else 'LU' end where seq = ${first}
-  segments | a language | update articles set language = case language when 'lb' then 'nl' else 'lb' end where seq = ${first}
-  segments | no such language | update articles set language = 'xx' where seq = ${first}
-  segments | an outlet | update articles a set publisher_no = (select max(publisher_no) from publishers p where p.publisher_no <> a.publisher_no) where seq = ${first}
-  segments | authors | update articles set author_nos = case author_nos when '{1}' then array[2] else array[1] end where seq = ${first}
-  segments | ids of two articles | update articles set id = case seq when ${first} then ${idOf(second)} else ${idOf(first)} end where seq in (${first}, ${second})
-  days | a date | update articles set published_at = coalesce(published_at, now()) - interval '3 days' where seq = ${first}
-  words | no words | delete from article_words where seq = ${second}
-  words | other words | update article_words set title = E'\\nx\\n' where seq = ${loose}
-  words | another text | update article_texts set title = title || ' nog iets' where seq = ${second}
-  articles | no text | delete from article_texts where seq = ${loose}
-  articles | no article | delete from articles where seq = ${second}
-  articles | numbers without articles | update ingest_clock set last_seq = last_seq + 5
-  articles | no author | delete from authors where author_no = (select author_nos[1] from articles where author_nos <> '{}' limit 1)
-  articles | no outlet | delete from publishers where publisher_no = (select publisher_no from articles where seq = ${first})
-  identity | an id that is free | delete from article_ids where id = ${idOf(first)}
-  identity | an id without an article | insert into article_ids values ('nobody')
-  identity | an id twice | update articles set id = ${idOf(first)} where seq = ${loose}
-  identity | no address | delete from article_addresses where id = ${idOf(second)}
-  identity | an address of nobody | update article_addresses set id = 'nobody' where id = ${idOf(loose)}
-  names | a folded author | update authors set folded_name = 'x' where author_no = (select author_nos[1] from articles where author_nos <> '{}' limit 1)
-  names | a folded domain | update publishers set folded_domain = 'x'
-  days | a day | delete from article_days where axis = 'ingested_at' and day = (select max(day) from article_days)
-  days | a count | update article_days set articles = articles + 1
-  promises | a promise that an outlet reserves | insert into article_rights (id, snippet, vector) select ${idOf(loose)}, false, false
-  unpromised | a lost promise | delete from embeddings where seq = ${loose}
-  vectors | a lost vector | update embeddings set embedded_at = now() where seq = ${loose}
-  vectors | a vector that nobody promised | delete from embeddings where seq = ${first}
-  vectors | a lost collection | update vector_collections set name = 'other'
-  feeds | no key | update search_feeds set search_id = null; alter table search_feeds drop constraint search_feeds_key_id_fkey; delete from kept_searches; delete from api_keys
-  feeds | no such search | update search_feeds set search = 'colour=red'
-  feeds | the search of another | update search_feeds set search = 'q=trein'
-  searches | a search that nobody can read | update kept_searches set search = 'colour=red' where name = 'Brug'
-  copies | all are first articles | update copy_sketches set first_seq = seq where first_seq is not null
-  copies | a member of a later first article | update copy_sketches set first_seq = 9 where seq = 2
-  copies | a group is taken apart | update copy_sketches set first_seq = seq where seq = 3
-  copies | another sketch | update copy_sketches s set sample = o.sample from copy_sketches o where s.seq = 2 and o.seq = 6
-  copies | no row | delete from copy_sketches where seq = ${first}
-  copies | a row of nobody | insert into copy_sketches (seq, id) values (900, 'x')
-  copies | the pass is ahead | update copies_state set seq = 900
-  copies | the pass is behind | update copies_state set seq = 100
-  copies | no state | delete from copies_state
-  copies | reserved, and in a group | insert into article_rights (id, snippet, vector) select ${idOf(2)}, false, false; delete from embeddings where seq = 2
-  identity | urls are exchanged | update article_texts t set url = o.url from article_texts o where t.seq + o.seq = 13 and t.seq < 13
-  snippets | snippets are exchanged | update article_texts t set snippet = o.snippet from article_texts o where t.seq + o.seq = 13 and t.seq < 13
-  snippets | blanked without a right | update article_texts set snippet = null where seq = 5
-  segments | what was said | update articles set section = 'Sport', kind = 'live', access = 'paid' where seq = 3
-  agencies | forgotten | update article_texts set agencies = null where seq = 1
-  agencies | invented | update article_texts set agencies = '{ANP}' where seq = 9
-  order | eleven are an hour early | update articles set ingested_at = ingested_at - interval '1 hour' where seq in (select seq from articles where not own_time order by seq desc limit 11)
-  citations | its digest | update citations set digest = sha256(digest)
-  citations | another search | update citations set search = 'country=NL'
-  citations | a mark | update citations set marks[3] = marks[3] + 1
-  citations | an article less | update citations set seqs = seqs[2:]
-  citations | a cited title | update article_texts set title = 'Ander bericht' where seq = 4
-  citations | of the future | update citations set watermark = 900
-  alerts | places ahead of the clock | update search_alerts set seq = seq + 5000
-  alerts | a place of another time | update search_alerts set at = (select last_at from ingest_clock), seq = 1
-  alerts | a message of nobody | update alert_messages set seqs = '{101,900}'
-  alerts | a message from before | update alert_messages set seq = 50, seqs = '{50}'
-  alerts | what was found is not there | insert into alert_finds select alert_id, 'x', 100, '{900}', 901, now() from search_alerts
-  alerts | one that never looks | update search_alerts set due_at = 'infinity'
-  alerts | a message that is never sent | update alert_messages set try_at = 'infinity'
-  searches | a set of no outlets | insert into outlet_sets (key_id, folded, name, domains) select key_id, 'a', 'A', '{}' from kept_searches limit 1
-  promises | rights of another number | insert into article_rights (id, snippet, vector, article_seq) select id, false, true, 7 from articles where seq = 8
-  identity | rights of nobody | insert into article_rights (id, snippet, vector) values ('nobody', true, true)
-  secrets | half a secret | update secrets set value = substr(value, 17)
-  secrets | a lost secret | delete from secrets where name = 'feeds'
-  clock | numbers that come again | select setval(pg_get_serial_sequence('publishers', 'publisher_no'), 1)
-  leftovers | words of no segment | update segments set sealed_at = now() - interval '2 hours'; insert into segment_buckets select 900, bucket, block from segment_buckets where ${bucket}
-  promises | a promise of some day | update embeddings set due_at = 'infinity' where seq = ${loose}
-  vectors | another collection | update vector_collections set dimensions = 3
-  feeds | the token of another | update search_feeds set token_hash = sha256(token_hash)
-  searches | a set of another name | insert into outlet_sets (key_id, folded, name, domains) select key_id, 'b', 'A', '{a.example}' from kept_searches limit 1
-  alerts | fewer found than told | update alert_messages set found = 1
-  identity | asked for again for nobody | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into second_looks (id, outlet_no, looked_at) select 'nobody', outlet_no, now() from outlets where name = 'Krant'
-  candidates | of another question | update semantic_sets set seqs = '{3,1}'
-  candidates | none of a relevance | update semantic_sets set relevances = '{9000}'
-  identity | an address more | insert into article_addresses select outlet, address || '-2', id from article_addresses where id = ${idOf(first)}
-  identity | an address of another outlet | update article_addresses set outlet = 'x.example' where id = ${idOf(first)}
-  alerts | more found than were there | update alert_messages set found = 12
-  schema | a lost index | drop index embeddings_due
-  schema | a lost key | alter table article_addresses drop constraint article_addresses_pkey
-  schema | a lost trigger | alter table segments disable trigger segments_below_clock
-  schema | a lost function | drop function keep_semantic_set
-  promises | embedded some day | update embeddings set embedded_at = now() + interval '1 year' where seq = ${loose}
-  schema | a forgotten migration | delete from migrations where number = 70
-  articles | no such language, country, kind | update articles set language = 'xx', country = 'XX', kind = 'gossip' where seq = ${loose}
-  alerts | told to nothing | update search_alerts set told_to = 'javascript:x'
-  alerts | on no weekday | update search_alerts set told_on = 'someday'
-  citations | of another plan | update citations set countries = '{LU}'
-  keys | a plan of no country | update api_keys set countries = '{XX}'
-  identity | domains in a circle | insert into outlet_domains (domain, first) values ('a.example', 'b.example'), ('b.example', 'a.example')
-  copies | a group of nobody waits | insert into copies_due values (900)
-  vectors | nothing serves | update vector_collections set state = 'retired'
-  identity | asked for again by another number | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into second_looks (id, outlet_no, looked_at, seq) select ${idOf(2)}, outlet_no, now(), 7 from outlets where name = 'Krant'
-  meaning | another recipe | update vector_collections set recipe = 9
-  alerts | a refusal of nobody | insert into refusals (hash, key_id, links) values ('', 'x', array[sha256('')])
-  secrets | refusals without their secret | insert into refusals (hash, key_id, links) values (sha256(''), 'x', array[sha256('')])
-  identity | no installation | delete from installation
-  names | a name | update publishers set name = 'Ander Blad' where domain = 'krant1.example'
-`)
+/**
+ * Kind, what is broken, and how. `doctor` and `status` see the quick ones, too. The removals are
+ * what is wrong with a removal of article 2, which is cited.
+ */
+const damages = examples('search/damages')
+const casesOf = (name: string) => filled(damages.get(name)!, PLACES)
+const quick = casesOf('quick')
+const slow = casesOf('slow')
+const removals = casesOf('removals')
 
 t.test('nothing differs in a sound index; what a killed import has left is removed', async t => {
   const left = quick.find(([kind]) => kind === 'leftovers')?.[2] ?? ''
@@ -370,27 +248,6 @@ t.test(`whatever breaks the index is named (SEED=${SEED})`, async t => {
     })
   }
 })
-
-/** What is wrong with a removal of article 2, which is cited. */
-const removals = cases(`
-  removed | its number comes again | update ingest_clock set last_removal = 0
-  removed | another country | update tombstones set country = 'LU'
-  removed | nothing bars it | delete from tombstone_addresses
-  removed | barred for nothing | update tombstones set released_at = now()
-  removed | a segment that was not written again | update segments set cleared = 900
-  removed | a sketch | update copy_sketches s set sample = o.sample from copy_sketches o where s.seq = 2 and o.seq = 3
-  removed | rights | insert into article_rights (id, snippet, vector) select id, true, true from tombstones
-  removed | a message | update alert_messages set seqs = '{2,101}'
-  removed | what was said | update articles set section = 'Sport' where seq = 2
-  removed | an author | update articles set author_nos = '{1}' where seq = 2
-  removed | its page | insert into outlets (name, domain, country, languages, time_zone) values ('Krant', 'krant1.example', 'BE', '{nl}', 'UTC'); insert into pages (outlet_no, url, crawl_key, host) select outlet_no, 'https://krant1.example/1', 'krant1.example/1', 'krant1.example' from outlets
-  past | the sum of a day | update back_days set refused = refused + 1 where day = '2019-03-01'
-  past | a line of the ledger | delete from back_addresses where crawl_key = 'oud.example/2'
-  citations | its line is lost | update tombstones set cited_hash = null
-  citations | its line is forged | update tombstones set cited_hash = sha256('')
-  removed | its authors | update tombstones set author_nos = '{1}'
-  removed | another key | update tombstone_key set outer_pad = inner_pad
-`)
 
 t.test('what breaks a removal is named', async t => {
   for (const [kind = '', what = '', sql = ''] of [['', 'nothing', ''], ...removals]) {
