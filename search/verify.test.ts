@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { createTestPool } from '../test/database.ts'
 import { newArticle, openTestWriter } from '../test/search/short-articles.ts'
@@ -9,29 +10,44 @@ const { pool } = await createTestPool(t)
 const { indexer, write } = openTestWriter(pool)
 t.teardown(() => indexer.close())
 const articles = Array.from({ length: 20 }, (_, at) =>
-  newArticle(at, { body: `Bericht ${at} over een brug`, authors: ['Jan Jansen'] }),
+  newArticle(at, {
+    body: `Bericht ${at} over een brug`,
+    authors: at < 10 ? ['Jan Jansen'] : [],
+  }),
 )
 await write(articles)
+// An import brought the time of one article, and of another nobody knows. One snippet is bounded.
+await pool.query(`
+  update articles set own_time = true, ingested_at = ingested_at - interval '1 ms' where seq = 15;
+  update articles set own_time = null, ingested_at = ingested_at - interval '1 ms' where seq = 13;
+  insert into article_rights (id, snippet, article_seq) select id, true, seq from articles where seq = 14;
+  update article_texts set snippet = 'Bericht' where seq = 14`)
 // Segments of eight articles each. Four have none.
 await makeSegments(pool, { flushed: 8n, merged: 64n })
 
 /** What `verifyIndex` finds, with the kinds of it. */
 async function verified(sample: { count: number; seed: number } | null = null) {
   const found: string[] = []
+  let seen = 0
   const counts: Verified = await verifyIndex({
     pool,
     tokenise: async texts => texts.map(({ title, body }) => indexText(title, body)),
     sample,
-    found: (kind, text) => found.push(`${kind}: ${text}`),
+    found: (kind, text, more) => found.push(`${kind}: ${text}${more ? `, ${more} more` : ''}`),
     progress() {},
+    async also(_client, rows) {
+      await pause(1)
+      seen += rows.length
+    },
     signal: new AbortController().signal,
   })
-  return { counts, found }
+  return { counts, found, seen }
 }
 
 t.test('a sound index has no fault, and all of it is compared', async t => {
-  const { counts: all, found } = await verified()
-  t.match(all, { articles: 20, segments: 2, unordered: 0 })
+  const { counts: all, found, seen } = await verified()
+  t.match(all, { articles: 20, segments: 2, unordered: 1 })
+  t.equal(seen, 20, 'all rows are given to others, too')
   t.same(found, [])
   t.same(await glanceAtIndex(pool), [])
   const { counts } = await verified({ count: 1, seed: 3 })
@@ -45,12 +61,18 @@ const DAMAGES: [sql: string, said: RegExp][] = [
     "update article_texts set title = 'x' where seq = 19",
     /^words: articles 3, 19 have|^words: articles 19 /,
   ],
-  ["update article_texts set snippet = 'x' where seq in (4, 5)", /^snippets: articles 4, 5 have/],
-  ["update authors set folded_name = 'x'", /^names: articles 1, 2, 3, .* have names/],
+  ["update article_words set body = 'x' where seq = 6", /^words: articles 3, 6 have/],
+  [
+    "update article_texts set snippet = 'x' where seq in (4, 5)",
+    /^snippets: articles 4, 5 have .*, 1 more$/,
+  ],
+  ["update authors set folded_name = 'x'", /^names: articles 9, 10 have .*, 1 more$/],
+  ["update publishers set folded_name = 'x'", /^names: articles 9, 10, 11, .*, 7 more$/],
   [
     "update articles set ingested_at = ingested_at - interval '1 hour' where seq = 20",
     /^order: articles 20 have/,
   ],
+  ['update articles set ingested_at = null where seq = 1', /^order: articles 1 have/],
   [
     "update articles set language = 'lb' where seq = 2",
     /\(1 to 8\): the list of ".*" differs in articles 2/,
@@ -68,6 +90,7 @@ const DAMAGES: [sql: string, said: RegExp][] = [
     /its columns cannot be read/,
   ],
   ['delete from articles where seq = 18', /^articles: /],
+  ['delete from articles where seq = 11', /^articles: articles 11 are/],
   ['delete from segments where first_seq = 1', /^ranges: /],
   ['update ingest_clock set last_seq = 19', /^clock: /],
 ]
@@ -87,4 +110,5 @@ t.test('each damage is named, with its articles or its segment', async t => {
     )
   }
   t.match((await glanceAtIndex(pool)).join(), /segment/, 'a glance sees ranges and the clock')
+  t.equal((await verified()).counts.unordered, 1, 'what is no article has no time')
 })
