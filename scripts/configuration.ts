@@ -30,7 +30,7 @@ function page(): string {
     'A `secret`, a `url` or `urls` may stand in a file of one line: set `NAME_FILE` to its path, as',
     '`DATABASE_URL_FILE=/run/secrets/database`. When `NAME` is set too, `NAME` counts.',
     '',
-    'Each setting has its type and its default in brackets. `npm run configuration` prints this page',
+    'Each setting has its type and its default in brackets. `npm run configuration` writes this page',
     'from `shared/config/settings.ts`.',
     '',
     ...rows,

@@ -129,7 +129,11 @@ function unknownIn(
  * verified, and nothing is wrong with it.
  */
 async function rowOfVerification({ config, openPool }: CommandContext): Promise<Row> {
-  const unknown: Row = { check: 'verified', level: 'unknown', text: 'not looked at' }
+  const unknown: Row = {
+    check: 'verified',
+    level: 'unknown',
+    text: 'not looked at: run "npm run verify"',
+  }
   if (config.DATABASE_URL === '') return unknown
   const pool = openPool({ max: 1, mayBeStandby: true, statementTimeout: 10_000 })
   const last = await lastVerification(pool).catch(() => null)

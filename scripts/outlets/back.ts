@@ -157,9 +157,10 @@ async function tryOut(
       named.add(url)
   }
   await trial.close()
+  say(`Asked for ${seeds.filter(seed => seed.endsWith('/robots.txt')).join(', ')}.`)
   if (named.size === 0)
     return say(
-      'No sitemap was found: the catalogue names none, and neither does its robots.txt, if that answered. Nothing was changed.',
+      'No sitemap was found: the catalogue names none, and neither does a robots.txt, if it answered. Nothing was changed.',
     )
   const wanted = [...named].filter(url => mayBeIn(periodIn(url), range))
   for (const url of wanted) print(url)

@@ -279,7 +279,7 @@ export const SETTINGS = {
     'A process whose event loop stands still for so long ends itself; 0: never.',
   ),
   LOG_LEVEL: {
-    ...text('info', '`trace`, `debug`, `info`, `warn`, `error` or `silent`.'),
+    ...text('info', '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.'),
     values: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
   },
 } as const satisfies Record<string, Setting>

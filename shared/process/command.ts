@@ -96,18 +96,32 @@ export async function runCommand(
   work: (context: CommandContext) => Promise<unknown>,
 ): Promise<void> {
   const stopping = new AbortController()
+  /** Whether nothing was said since a signal asked for the end. */
+  let isSilent = false
+  const say = (sentence: string) => {
+    isSilent = false
+    process.stderr.write(`${printable(sentence)}\n`)
+  }
   onStopSignal(
-    () => stopping.abort(),
-    signal => process.exit(128 + constants.signals[signal]),
+    () => {
+      isSilent = !command.lasting
+      stopping.abort()
+    },
+    signal => {
+      if (isSilent) say('Interrupted.')
+      process.exit(128 + constants.signals[signal])
+    },
   )
   // A reader such as `… | head` closes the pipe early, which is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
-    else if (!command.lasting) process.exit(1)
+    else if (!command.lasting) {
+      say(`${command.name}: ${sentenceOf(error)}`)
+      process.exit(1)
+    }
   })
   // Standard error has only sentences for people, so losing them, as on a full disk, is acceptable.
   process.stderr.on('error', () => {})
-  const say = (sentence: string) => void process.stderr.write(`${printable(sentence)}\n`)
   const pools: Pool[] = []
   try {
     const { values, positionals } = parse(command)
@@ -143,6 +157,7 @@ export async function runCommand(
     say(`${command.name}: ${sentenceOf(error)}`)
   } finally {
     await Promise.all(pools.map(pool => pool.end()))
+    if (isSilent) say('Interrupted.')
   }
 }
 
@@ -236,11 +251,14 @@ function parse(command: Command) {
 function help(command: Command): string {
   const usages = command.usage ?? ['']
   const lines = [
-    command.about,
+    ...command.about.split('\n').map(line => wrapped('', line, 0)),
     '',
-    ...usages.map(
-      (usage, index) =>
-        `${index === 0 ? 'Usage:' : '      '} npm run ${command.name}${usage ? ` -- ${usage}` : ''}`,
+    ...usages.map((usage, index) =>
+      wrapped(
+        index === 0 ? 'Usage: ' : '       ',
+        `npm run ${command.name}${usage ? ` -- ${usage}` : ''}`,
+        9,
+      ),
     ),
     '',
   ]
@@ -250,5 +268,26 @@ function help(command: Command): string {
     about: option.about,
   }))
   const width = Math.max(...names.map(({ left }) => left.length))
-  return `${[...lines, ...names.map(({ left, about }) => `  ${left.padEnd(width)}  ${about}`)].join('\n')}\n`
+  const rows = names.map(({ left, about }) =>
+    wrapped(`  ${left.padEnd(width)}  `, about, width + 4),
+  )
+  return `${[...lines, ...rows].join('\n')}\n`
+}
+
+/** Characters of the longest line of `--help`. */
+const COLUMNS = 120
+
+/** Breaks a text between its words, but not in brackets. @param indent of lines after the first */
+function wrapped(head: string, text: string, indent: number): string {
+  const lines: string[] = []
+  let line = head
+  for (const word of text.split(/ (?![^[]*\])/)) {
+    if (line === head) line += word
+    else if (line.length + 1 + word.length <= COLUMNS) line += ` ${word}`
+    else {
+      lines.push(line)
+      line = ' '.repeat(indent) + word
+    }
+  }
+  return [...lines, line].join('\n')
 }

@@ -188,7 +188,8 @@ function giveUpRights(log: Logger): void {
 /** Answers arguments of a service: `--help` shows the help, others are an error. */
 function explain(name: string, given: string[]): void {
   const asked = given.some(one => one === '--help' || one === '-h')
-  const text = `A service of the fleet: runs until SIGTERM or SIGINT, and takes its settings from the environment (docs/configuration.md).
+  const text = `A service of the fleet: runs until SIGTERM or SIGINT, and takes its settings from the environment
+(docs/configuration.md).
 
 Usage: npm run ${name}
 `

@@ -36,6 +36,7 @@ t.test('every command explains itself, whatever its settings', async t => {
     })
     t.match(stdout, new RegExp(`Usage: npm (?:run )?${name}\\b`), name)
     t.equal(stderr, '', name)
+    for (const line of stdout.split('\n')) t.ok(line.length <= 120, `${name}: ${line}`)
     t.strictSame(optionsWithoutUsage(stdout), [], `${name}: its usage shows every option`)
   }
 })
@@ -45,4 +46,11 @@ t.test('a service that is given an argument says that it takes none', async t =>
     code: 2,
     stderr: /^crawler: "--port=1" is not understood; see --help\.\n$/,
   })
+})
+
+t.test('a command says that the disk of its output is full', async t => {
+  await t.rejects(
+    run('sh', ['-c', `exec ${process.execPath} scripts/keys.ts --help > /dev/full`]),
+    { code: 1, stderr: /^keys: The disk is full \(ENOSPC/ },
+  )
 })
