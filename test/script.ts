@@ -88,3 +88,28 @@ export async function failureOf(file: string, env: Record<string, string>): Prom
 // biome-ignore lint/suspicious/noExplicitAny: each test says by its expectations what a line holds
 export const jsonLines = (text: string): any[] =>
   text.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))
+
+/** Output of a command of `scripts/` at a terminal where a person answers its question. */
+export function answerOnTerminal(
+  answer: string,
+  name: string,
+  words: string[],
+  env: Record<string, string>,
+): Promise<string> {
+  const path = new URL(`../scripts/${name}.ts`, import.meta.url).pathname
+  const command = [process.execPath, path, ...words].map(word => `'${word}'`).join(' ')
+  return new Promise(resolve => {
+    const child = execFile(
+      'script',
+      ['-qec', command, '/dev/null'],
+      { env: { ...process.env, ...env } },
+      (_, out) => resolve(out),
+    )
+    let seen = ''
+    child.stdout?.on('data', (text: string) => {
+      const asked = seen.includes('[y/N]')
+      seen += text
+      if (!asked && seen.includes('[y/N]')) child.stdin?.write(`${answer}\n`)
+    })
+  })
+}

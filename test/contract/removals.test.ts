@@ -15,7 +15,7 @@ import { LIST_NAME } from '../../shared/removals/list.ts'
 import { countStanding } from '../../shared/removals/remove.ts'
 import { lockWaits } from '../database.ts'
 import { until } from '../fleet.ts'
-import { runScript } from '../script.ts'
+import { answerOnTerminal, runScript } from '../script.ts'
 import { sent, startTestApi } from './api.ts'
 
 const api = await startTestApi(t)
@@ -197,6 +197,8 @@ t.test('an outlet goes as a whole, or what it published before a time', async t 
   for (const row of rows) await standing.add([row])
   t.match(standing.counts(), { articles: 9, citations: 1 }, 'a citation of several counts once')
   const of = ['remove', '--outlet', 'krant.example', '--reason', 'asked', '--json']
+  const refused = await answerOnTerminal('n', 'articles', of, env)
+  t.match(refused, /Take 5 articles out for good\? .*Nothing was changed/s)
   const before = await runScript('articles', [...of, '--published-before', '2026-03-04'], env)
   t.equal(JSON.parse(before.out).removals.length, 2, before.err)
   t.equal(JSON.parse((await runScript('articles', of, env)).out).removals.length, 3)

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { createTestPool } from '../database.ts'
-import { jsonLines, runScript } from '../script.ts'
+import { answerOnTerminal, jsonLines, runScript } from '../script.ts'
 import { newsSitemap, outletOf, rss, sitemapIndex } from './crawl.ts'
 import { redirect, reply, startSite } from './site.ts'
 
@@ -103,28 +102,8 @@ t.test(
   },
 )
 
-/** Output of a command at a terminal where a person answers its question. */
-function onTerminal(answer: string, ...words: string[]): Promise<string> {
-  const command = [
-    process.execPath,
-    new URL('../../scripts/outlets.ts', import.meta.url).pathname,
-    ...words,
-  ]
-    .map(word => `'${word}'`)
-    .join(' ')
-  const env = { ...process.env, DATABASE_URL: database.url }
-  return new Promise(resolve => {
-    const child = execFile('script', ['-qec', command, '/dev/null'], { env }, (_, out) =>
-      resolve(out),
-    )
-    let seen = ''
-    child.stdout?.on('data', (text: string) => {
-      const asked = seen.includes('[y/N]')
-      seen += text
-      if (!asked && seen.includes('[y/N]')) child.stdin?.write(`${answer}\n`)
-    })
-  })
-}
+const onTerminal = (answer: string, ...words: string[]): Promise<string> =>
+  answerOnTerminal(answer, 'outlets', words, { DATABASE_URL: database.url })
 
 t.test(
   'add leaves all others, of a file or of options; remove takes out what is named',
