@@ -1,3 +1,4 @@
+import { counted } from '../log/printable.ts'
 import type { Queryable } from '../postgres/pool.ts'
 
 /** How far a back-fill is (services/crawler/back-fill.ts). */
@@ -72,10 +73,10 @@ export const backFillInWords = ({ state, from, to, why, ...of }: BackFillFigures
   [
     `${state}, ${from} to ${to}`,
     `${of.fetched} fetched, ${of.refused} refused, ${of.lost} lost of ${of.named}`,
-    ...(of.documents.waiting > 0 ? [`${of.documents.waiting} sitemaps to read`] : []),
+    ...(of.documents.waiting > 0 ? [`${counted(of.documents.waiting, 'sitemap')} to read`] : []),
     ...(of.documents.refused + of.documents.lost > 0
       ? [
-          `${of.documents.refused} sitemaps refused, ${of.documents.lost} lost (${Object.entries(
+          `${counted(of.documents.refused, 'sitemap')} refused, ${of.documents.lost} lost (${Object.entries(
             of.documents.reasons,
           )
             .map(([reason, n]) => `${reason} ${n}`)

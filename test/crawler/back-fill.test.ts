@@ -239,7 +239,7 @@ t.test('with other days, and after refusals, the ledger has what is wanted now',
     refused: 1,
     documents: { refused: 1, reasons: { 'foreign host': 1 } },
   })
-  t.match(backFillInWords(await figures()), /1 sitemaps refused, 0 lost \(foreign host 1\)/)
+  t.match(backFillInWords(await figures()), /1 sitemap refused, 0 lost \(foreign host 1\)/)
   await again({ from: '2025-01-01' })
   await goOn()
   t.match(await figures(), { state: 'done', named: 2, fetched: 1, refused: 1 })
