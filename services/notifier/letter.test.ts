@@ -135,7 +135,8 @@ t.test('a mail speaks the language of its alert', t => {
     t.match(html, `<html lang="${language}">`)
     const { words, say } = alertSpeech(language)
     t.match(html, words.why)
-    const asked = invitation(['Bruggen www.evil.example'], language, 'News', {
+    const about = (name: string, when = 'at once') => ({ name, when, zone: 'Europe/Brussels' })
+    const asked = invitation([about('Bruggen www.evil.example')], language, 'News', {
       agree: 'https://x.example',
       refuse: 'https://x.example/no',
     })
@@ -146,7 +147,14 @@ t.test('a mail speaks the language of its alert', t => {
       `${say(words.leads, name)} ${words.doYouWant}`.replace(/\s/g, ' ')
     t.match(asked, { subject: asking('Bruggen …'), text: say(words.asks, 'News') })
     t.match(asked.html, say(words.asks, '<bdi>News</bdi>'))
-    const three = invitation(['A', 'B', 'C'], language, 'News', { agree: '', refuse: '' })
+    const of = [about('A'), about('B', '08:00'), about('C', 'sunday 07:30')]
+    const three = invitation(of, language, 'News', { agree: '', refuse: '' })
+    const sunday = words.writes.days.at(-1)
+    for (const form of [three.text, three.html]) {
+      t.match(form, words.writes.atOnce)
+      t.match(form, `${say(words.writes.daily, '08:00')} (Europe/Brussels)`)
+      t.match(form, new RegExp(`${sunday}.* 07:30 \\(Europe/Brussels\\)`))
+    }
     t.match(three.subject, asking(`A ${say(words.andMore, 2)}`))
     t.notMatch(asked.text + asked.html, 'evil')
     return words

@@ -1,6 +1,6 @@
 import { upToWord } from '../../shared/articles/article.ts'
 import { type Alert, isDigest } from '../../shared/desk/alerts/alerts.ts'
-import { invitedName } from '../../shared/desk/alerts/consent.ts'
+import { type AskedAbout, invitedName } from '../../shared/desk/alerts/consent.ts'
 import { foreign, isolated, letterOf, straight } from '../../shared/desk/alerts/look.ts'
 import { type AlertSpeech, alertSpeech } from '../../shared/desk/alerts/words.ts'
 import { pageOf } from '../../shared/desk/searches.ts'
@@ -155,25 +155,28 @@ function subjectOfSeveral(sections: readonly Section[], { words, say }: AlertSpe
  * The mail that asks for consent. Its reader has asked for nothing, so no text of the asker leads
  * anywhere.
  *
- * @param asked the names of the searches
+ * @param asked the searches, and when each would write
  */
 export function invitation(
-  asked: readonly string[],
+  asked: readonly AskedAbout[],
   language: Alert['language'],
   service: string,
   links: { agree: string; refuse: string },
 ): Letter {
   const speech = alertSpeech(language)
   const { words, say } = speech
-  const names = asked.map(invitedName)
+  const names = asked.map(({ name }) => invitedName(name))
+  const times = asked.map(one => speech.times(one))
   const text = [
     say(words.asks, isolated(service)),
-    names.map(name => `- ${isolated(name)}`).join('\n'),
+    names.map((name, at) => `- ${isolated(name)} · ${times[at]}`).join('\n'),
     words.howTo,
     `${say(words.leads, words.agree)}\n${links.agree}`,
     `${say(words.leads, words.refuseAll)}\n${links.refuse}`,
   ]
-  const list = names.map(name => `<li>${foreign(name)}</li>`).join('')
+  const list = names
+    .map((name, at) => `<li>${foreign(name)} · ${escapeMarkup(times[at] ?? '')}</li>`)
+    .join('')
   const html = [
     `<p>${say(words.asks, foreign(service))}</p><ul>${list}</ul><p>${words.howTo}</p>`,
     `<p><a class="button" href="${escapeMarkup(links.agree)}">${words.agree}</a></p>`,

@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer'
 import { type Config, publicUrlOf } from '../../shared/config/config.ts'
+import type { AskedAbout } from '../../shared/desk/alerts/consent.ts'
 import type { AlertSecrets } from '../../shared/desk/alerts/secrets.ts'
 import { invitation, letter } from './letter.ts'
 import type { Section } from './message.ts'
@@ -14,13 +15,13 @@ export interface Mail {
   /**
    * Sends one mail for one search, or for several of one address.
    *
-   * @param asked of a message that asks for consent: the names of the searches
+   * @param asked of a message that asks for consent: the searches, and when each would write
    * @throws NotDelivered
    */
   send(
     sections: readonly Section[],
     secrets: Pick<AlertSecrets, 'ending' | 'agreeing'>,
-    asked: readonly string[],
+    asked: readonly AskedAbout[],
   ): Promise<void>
   close(): void
 }

@@ -206,7 +206,10 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
   const forged = `${confirm.slice(0, -1)}${confirm.endsWith('A') ? 'B' : 'A'}`
   t.equal((await fetch(forged)).status, 404, 'a forged link')
   const pressed = async () => (await fetch(confirm, { method: 'POST' })).text()
-  t.match(await (await fetch(confirm)).text(), /<li><bdi>Veer &#60;b&#62;<\/bdi><\/li>.*<button>/)
+  t.match(
+    await (await fetch(confirm)).text(),
+    /<li><bdi>Veer &#60;b&#62;<\/bdi> · at once, whenever[^<]*<\/li>.*<button>/,
+  )
   t.match((await send('GET', '/explore/searches')).json.data[0].alert, { state: 'asked' })
   t.match(await pressed(), /From now on/)
   t.match(await pressed(), /good once/)

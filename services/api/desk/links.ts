@@ -1,9 +1,16 @@
 import { type Request, type RequestHandler, Router } from 'express'
-import { ASKED_FOR, agree, askedBy, invitedName } from '../../../shared/desk/alerts/consent.ts'
+import {
+  ASKED_FOR,
+  type AskedAbout,
+  agree,
+  askedBy,
+  invitedName,
+} from '../../../shared/desk/alerts/consent.ts'
 import { foreign, letterOf, STYLE_SOURCE } from '../../../shared/desk/alerts/look.ts'
 import { refuse, refusedByLink, takeBack, UNWANTED } from '../../../shared/desk/alerts/refusals.ts'
 import { type AlertSecrets, loadAlertSecrets } from '../../../shared/desk/alerts/secrets.ts'
 import { type AlertSpeech, alertSpeech } from '../../../shared/desk/alerts/words.ts'
+import { escapeMarkup } from '../../../shared/encoding/markup.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { refuseStranger } from '../access/access.ts'
 import { lockAddress } from '../access/lock.ts'
@@ -67,17 +74,18 @@ export function linkPages(pool: Pool, strangers: Permits, serviceName: string): 
   const showAsked = by(CONFIRM, async ({ token, secrets, speech, said }) => {
     const askId = secrets.openAgreeing(token)
     if (askId === null) return null
-    const names = await askedBy(pool, askId)
-    if (names.length === 0) return used(speech)
-    return `${paragraph(speech.words.asked)}${listOf(names)}${button(speech.words.agree, said)}`
+    const asked = await askedBy(pool, askId)
+    if (asked.length === 0) return used(speech)
+    const { words } = speech
+    return `${paragraph(words.asked)}${askedList(asked, speech)}${button(words.agree, said)}`
   })
   const agreeTo = by(CONFIRM, async ({ token, secrets, speech }) => {
     const askId = secrets.openAgreeing(token)
     if (askId === null) return null
     const { agreed, settings } = speech.words
-    const names = await askedBy(pool, askId)
+    const asked = await askedBy(pool, askId)
     if (!(await agree(pool, askId))) return used(speech)
-    return `${paragraph(agreed)}${listOf(names)}<p class="links"><a href="/searches">${settings}</a></p>`
+    return `${paragraph(agreed)}${askedList(asked, speech)}<p class="links"><a href="/searches">${settings}</a></p>`
   })
   const showEnd = by(UNSUBSCRIBE, asked => endingPage(pool, asked))
   const end = by(UNSUBSCRIBE, async asked => {
@@ -110,14 +118,11 @@ async function endingPage(
   const ended = alerts.filter(({ rests }) => rests === UNWANTED)
   const left = alerts.filter(({ rests }) => rests !== UNWANTED)
   const forms = left.map(
-    ({ id, name }) =>
-      `<li>${foreign(invitedName(name))}${button(words.end, `${said}&amp;alert=${id}`)}</li>`,
+    ({ id, name }) => `<li>${nameOf({ name })}${button(words.end, `${said}&amp;alert=${id}`)}</li>`,
   )
   const all = `${said}&amp;wants=nothing`
   return [
-    ...(ended.length > 0
-      ? [`${paragraph(words.ended)}${listOf(ended.map(({ name }) => name))}`]
-      : []),
+    ...(ended.length > 0 ? [`${paragraph(words.ended)}${listOf(ended.map(nameOf))}`] : []),
     ...(left.length > 0 ? [`${paragraph(words.stop)}<ul>${forms.join('')}</ul>`] : []),
     ...(left.length > 1 ? [button(words.endAll, said)] : []),
     ...(refused === 'all' ? [paragraph(words.refusedAll)] : []),
@@ -129,9 +134,13 @@ async function endingPage(
 
 const used = ({ words, say }: AlertSpeech) => paragraph(say(words.used, ASKED_FOR / 3_600_000))
 
-/** Names of searches, as a stranger may see them. */
-const listOf = (names: string[]) =>
-  `<ul>${names.map(name => `<li>${foreign(invitedName(name))}</li>`).join('')}</ul>`
+/** The name of a search, as a stranger may see it. */
+const nameOf = ({ name }: { name: string }) => foreign(invitedName(name))
+const listOf = (items: string[]) => `<ul>${items.map(item => `<li>${item}</li>`).join('')}</ul>`
+
+/** Searches, and when each writes. */
+const askedList = (asked: AskedAbout[], { times }: AlertSpeech) =>
+  listOf(asked.map(one => `${nameOf(one)} · ${escapeMarkup(times(one))}`))
 
 const paragraph = (text: string) => `<p>${text}</p>`
 

@@ -7,8 +7,8 @@ import {
   TooFrequent,
 } from '../../../search/index.ts'
 import type { KeptArticle, SearchIndex } from '../../../search/types.ts'
-import { type AlertTerms, WHEN } from '../../../shared/desk/alerts/alerts.ts'
-import { hostOf, messageId, QUESTION } from '../../../shared/desk/alerts/messages.ts'
+import type { AlertTerms } from '../../../shared/desk/alerts/alerts.ts'
+import { hostOf, messageId, QUESTION, WHEN } from '../../../shared/desk/alerts/messages.ts'
 import { nextTime } from '../../../shared/desk/alerts/times.ts'
 import { withSets } from '../../../shared/desk/outlet-sets.ts'
 import type { Logger } from '../../../shared/log/logger.ts'

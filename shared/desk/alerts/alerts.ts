@@ -3,6 +3,7 @@ import type { Language } from '../../articles/article.ts'
 import { type Pool, type Queryable, readRow, readValue } from '../../postgres/pool.ts'
 import { changeKept } from '../feeds.ts'
 import { askOwner } from './consent.ts'
+import { WHEN } from './messages.ts'
 import { nextTime } from './times.ts'
 
 /*
@@ -41,12 +42,6 @@ export interface Alert extends AlertTerms {
   deliveredAt: Date | null
   createdAt: Date
 }
-
-/**
- * SQL: `when` of an alert `a`. Its day has a column of its own, so that an older version, which
- * knows no weeks, tells each day during an upgrade.
- */
-export const WHEN = "concat_ws(' ', told_on, told_when)"
 
 /** The columns of `Alert` in `search_alerts`. */
 const ALERT_COLUMNS: string = `alert_id as id, search_id as "searchId", key_id as "keyId", told_to as to, ${WHEN} as when,

@@ -1,6 +1,6 @@
-import { type Pool, type Queryable, readColumn } from '../../postgres/pool.ts'
+import type { Pool, Queryable } from '../../postgres/pool.ts'
 import { changeKept } from '../feeds.ts'
-import { hostOf, messageId } from './messages.ts'
+import { hostOf, messageId, WHEN } from './messages.ts'
 import { hashesOf, refusedBy, UNWANTED } from './refusals.ts'
 
 /*
@@ -75,23 +75,36 @@ export async function askUnasked(pool: Pool): Promise<void> {
   for (const one of rows) await changeKept(pool, one.key, client => askOwner(client, one))
 }
 
+/** What the owner of an address is asked about: the name of a search, and when it writes. */
+export interface AskedAbout {
+  name: string
+  when: string
+  zone: string
+}
+
+/** SQL: the columns of `AskedAbout`, of the alert `a` and its search `s`. */
+const ABOUT = `s.name, ${WHEN} as when, a.time_zone as zone`
+
 // $1 ask, $2 alert of its message.
 const NAME = `
   with named as (
-    select a.alert_id, a.search_id from search_alerts own join search_alerts a using (key_id)
+    select a.alert_id, a.search_id, a.told_on, a.told_when, a.time_zone from search_alerts own join search_alerts a using (key_id)
      where own.alert_id = $2 and lower(a.told_to) = lower(own.told_to) and a.confirmed_at is null and a.rests is null),
   noted as (
     update alert_asks set alerts = (select coalesce(array_agg(alert_id), '{}') from named)
      where ask_id = $1 and answered_at is null)
-  select s.name from named join kept_searches s using (search_id) order by s.position, s.search_id`
+  select ${ABOUT} from named a join kept_searches s using (search_id) order by s.position, s.search_id`
 
 /**
  * Notes which alerts a mail that asks covers: all of the key to this address that wait for consent.
  *
- * @returns the names of their searches, which the mail shows
+ * @returns what the mail shows of them
  */
-export const nameAsked = (db: Queryable, askId: string, alertId: string): Promise<string[]> =>
-  readColumn<string>(db, NAME, [askId, alertId])
+export const nameAsked = async (
+  db: Queryable,
+  askId: string,
+  alertId: string,
+): Promise<AskedAbout[]> => (await db.query<AskedAbout>(NAME, [askId, alertId])).rows
 
 /**
  * Forgets mails that asked long ago: their links have ended, and the limits count them no more. A
@@ -108,18 +121,17 @@ export const ASKED_FOR = 86_400_000
 
 // An alert that has got another address since was not asked about. $1 ask, $2 ASKED_FOR.
 const ASKED = `
-  select k.alert_id, s.name from alert_asks q
-    join search_alerts k on k.alert_id = any (q.alerts) and k.key_id = q.key_id and lower(k.told_to) = q.address
+  select a.alert_id, s.position, s.search_id, ${ABOUT} from alert_asks q
+    join search_alerts a on a.alert_id = any (q.alerts) and a.key_id = q.key_id and lower(a.told_to) = q.address
     join kept_searches s using (search_id)
    where q.ask_id = $1 and q.answered_at is null and q.asked_at > now() - $2 * interval '1 ms'
-     and k.confirmed_at is null and k.rests is null`
+     and a.confirmed_at is null and a.rests is null`
 
-/** The names of the searches to which a link would agree; empty: it was used, or has ended. */
-export const askedBy = (db: Queryable, askId: string): Promise<string[]> =>
-  readColumn<string>(db, `select name from (${ASKED} order by s.position, s.search_id) n`, [
-    askId,
-    ASKED_FOR,
-  ])
+const BY_LINK = `select name, "when", zone from (${ASKED}) n order by position, search_id`
+
+/** The searches to which a link would agree; empty: it was used, or has ended. */
+export const askedBy = async (db: Queryable, askId: string): Promise<AskedAbout[]> =>
+  (await db.query<AskedAbout>(BY_LINK, [askId, ASKED_FOR])).rows
 
 const AGREE = `
   with asked as materialized (${ASKED}),

@@ -19,6 +19,12 @@ export const hostOf = (address: string): string =>
   `coalesce(substring(${address} from '^https?://([^/?#]+)'), substring(${address} from '@(.+)$'))`
 
 /**
+ * SQL: `when` of an alert `a`. Its day has a column of its own, so that an older version, which
+ * knows no weeks, tells each day during an upgrade.
+ */
+export const WHEN = "concat_ws(' ', told_on, told_when)"
+
+/**
  * SQL: the digest of what an alert asks: the search of `kept_searches s` with its sets of outlets,
  * the days of `search_alerts a`, and the plan of `api_keys k`. An answer that was stored for
  * another question is worth nothing.
