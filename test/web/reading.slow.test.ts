@@ -144,6 +144,8 @@ if (browserPath === undefined) {
     await page.getByRole('button', { name: 'Did you mean sturmflut OR brussel?' }).click()
     await cards(page).first().waitFor()
     t.match(page.url(), /q=sturmflut\+OR\+brussel&search=expression/)
+    await page.getByText('What an expression can have').click()
+    await page.getByText('at most 5 words apart').waitFor()
     t.strictSame(await axe(page), [])
     await shoot(page, 'meant')
   })

@@ -321,6 +321,7 @@ function SearchForm(props: {
   const isUnread = reading.kind === 'problem' || reading.kind === 'misread'
   const isWrong = errors.length > 0 || (isUnread && (draft.q !== '' || isTried))
 
+  const { Syntax } = useLater(draft.mode === 'expression', loadPartWords)
   useSlash(field)
   useEffect(() => {
     if (isFocused) field.current?.focus()
@@ -375,6 +376,7 @@ function SearchForm(props: {
             <ReadingLine {...{ reading, draft, isTried, onMode, onMeant }} />
           )}
         </div>
+        {draft.mode === 'expression' && Syntax && <Syntax />}
       </form>
     </search>
   )

@@ -8,9 +8,41 @@ import { matchOf } from './marks.ts'
 import { type Search, writeSearch } from './search.ts'
 
 /*
- * An expression may have parts of words, such as `trein*`. The page says for which words they
- * stand.
+ * An expression may have operators, which a fold lists, and parts of words, such as `trein*`. The
+ * page says for which words they stand.
  */
+
+/** An example of each operator, which `search.syntax` of the words explains. */
+const SYNTAX = [
+  ['and', 'trein AND tram'],
+  ['or', 'trein OR tram'],
+  ['not', 'trein NOT tram'],
+  ['phrase', '"trein en tram"'],
+  ['near', 'trein NEAR/5 (tram OR bus)'],
+  ['forms', '~trein'],
+  ['parts', 'trein*'],
+  ['inTitle', 'title:trein'],
+] as const
+
+/** What can be written in an expression. */
+export function Syntax(): VNode {
+  const { syntax } = useSpeech().words.search
+  return (
+    <details class="syntax hint">
+      <summary>{syntax.title}</summary>
+      <dl>
+        {SYNTAX.map(([name, example]) => (
+          <div key={name}>
+            <dt>
+              <code>{example}</code>
+            </dt>
+            <dd>{syntax[name]}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  )
+}
 
 /** The most parts whose words are asked for. Each costs a request of the minute. */
 const MOST_PARTS = 3
