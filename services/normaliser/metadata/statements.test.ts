@@ -185,9 +185,10 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
     ),
     [null, null, null, 'news', 'news'],
   )
-  t.equal(inFolder('/artikel/12'), null, 'no section of news')
-  t.equal(inFolder('/nieuws/analyse-van-de-brug'), null)
   const news = { '@type': 'NewsArticle' }
+  t.equal(inFolder('/artikel/12'), null, 'no section of news')
+  t.equal(said(news, { url: 'https://krant.example/12' }).kind, 'news', 'no section at all')
+  t.equal(inFolder('/nieuws/analyse-van-de-brug'), null)
   const platforms = [meta('generator', 'Blogger'), meta('news_keywords', 'brug,opinie')]
   for (const head of platforms) t.equal(said(news, { head }).kind, null)
   const author = { '@type': 'Person', name: 'Ann Peeters' }

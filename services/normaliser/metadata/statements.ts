@@ -207,7 +207,8 @@ const KEYWORD_NAMES = ['keywords', 'news_keywords', 'parsely-tags', 'article:tag
 function againstNews(meta: PageMetadata, labels: string[]): string | null {
   const { titles, host, metas, path, authors, siteNames, lines, headline } = meta
   if (labels.some(isOther)) return 'a label of something else'
-  if (!labels.some(label => hasWord(label, LABELS.desks))) return 'no section of news'
+  if (labels.length > 0 && !labels.some(label => hasWord(label, LABELS.desks)))
+    return 'no section of news'
   const keywords = named(metas, KEYWORD_NAMES).flatMap(list => list.split(','))
   const slug = path.split(/[/_.-]/)
   if ([...keywords, ...slug].some(isOtherWord)) return 'a keyword of something else'
