@@ -317,12 +317,19 @@ export async function clearRemoved(
   return countOf(pool, 'select count(*)::int from tombstones where cleared_at is null')
 }
 
-// It runs when the vectors are gone, because searches until then make new sets. It deletes the sets
-// of all tombstones: a search that ran beside an earlier `clear` may have stored its set late.
-// Their cursors end, and clients repeat their questions. Index: tombstones_seq_key.
+// It runs when the vectors are gone, because searches until then make new sets. It looks for the
+// articles of all tombstones: a search that ran beside an earlier `clear` may have stored its set
+// late. What is left of a set serves its cursors, which stay good, and no new question: its id is
+// no longer the digest of what it has. Index: tombstones_seq_key.
 const CLEAR_SETS = `
-  delete from semantic_sets where set_id in (
-    select s.set_id from semantic_sets s cross join unnest(s.seqs) q (seq) join tombstones t using (seq))`
+  update semantic_sets s set question = '', seqs = kept.seqs, relevances = kept.relevances
+    from (select i.set_id,
+                 coalesce(array_agg(q.seq order by q.at) filter (where t.seq is null), '{}') as seqs,
+                 coalesce(array_agg(q.relevance order by q.at) filter (where t.seq is null), '{}') as relevances
+            from semantic_sets i cross join unnest(i.seqs, i.relevances) with ordinality q (seq, relevance, at)
+            left join tombstones t on t.seq = q.seq
+           group by i.set_id having count(t.seq) > 0) kept
+   where s.set_id = kept.set_id`
 
 // $1 after, $2 limit. Index: tombstones_uncleared.
 const OPEN = `

@@ -40,6 +40,7 @@ t.test('meaning finds no article that was taken out, and then its vector goes', 
     differences: [],
     notes: [/^1 removed article waits to be cleared/],
   })
+  const sets = await readColumn<string>(pool, 'select set_id from semantic_sets')
   const setsWithIt = () =>
     readColumn<string>(pool, 'select set_id from semantic_sets where $1 = any (seqs)', [seqs[1]])
   t.not((await setsWithIt()).length, 0)
@@ -51,6 +52,12 @@ t.test('meaning finds no article that was taken out, and then its vector goes', 
   t.same(stored.map(({ seq }) => seq).sort(), [seqs[0], seqs[2], seqs[3]])
   t.same(await setsWithIt(), [])
   t.same(await found(), left)
+  const kept = await readColumn<string>(
+    pool,
+    'select set_id from semantic_sets where set_id = any ($1) and cardinality(seqs) = 3',
+    [sets],
+  )
+  t.same(kept.sort(), sets.sort(), 'what is left of a set serves its cursors')
   // A search that ran beside it may store its set late.
   await pool.query("insert into semantic_sets values ('late', '', now(), $1, '{1}')", [[seqs[1]]])
   t.match(await articles('clear'), { code: 0 })

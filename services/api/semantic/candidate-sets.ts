@@ -278,8 +278,10 @@ interface StoredSet {
 }
 
 function setOf({ set_id: id, ...stored }: StoredSet): FrozenSet {
-  const seqs = stored.seqs.split(',').map(BigInt)
-  const relevances = stored.relevances.split(',').map(Number)
+  // All candidates may have been taken out.
+  const listOf = (written: string) => (written === '' ? [] : written.split(','))
+  const seqs = listOf(stored.seqs).map(BigInt)
+  const relevances = listOf(stored.relevances).map(Number)
   return { id, candidates: { seqs, relevances } }
 }
 
@@ -303,8 +305,8 @@ const setsOf = (minutes: number) => `
 // $1 set_id. Index: the primary key.
 const READ = `${setsOf(10)} and set_id = $1`
 
-// Index: semantic_sets_made
-const LATEST = `${setsOf(10)} order by made_at desc limit 1000`
+// Without those that lost an article to a removal (`remove.ts`). Index: semantic_sets_made
+const LATEST = `${setsOf(10)} and question <> '' order by made_at desc limit 1000`
 
 // $1 question. Index: semantic_sets_question
 const FIND = `
