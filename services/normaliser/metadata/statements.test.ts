@@ -151,7 +151,7 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
     ['Politie krijgt 30 tips na oproep', 'De 25 werknemers staken', 'De 5 burgemeesters'].map(
       titled,
     ),
-    ['news', 'news', 'news'],
+    ['news', 'news', 'news', 'news'],
   )
   const rankings = ['Die 20 schönsten Seen', 'Best Bikes of 2025', 'De 5 meest gelezen boeken']
   t.same(new Set(rankings.map(titled)), new Set([null]))
@@ -173,10 +173,13 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
   const own = ['Why I Ride', 'Waarom ik fiets', 'Wie ich fahre', 'Pourquoi je roule']
   t.same(new Set([...offers, ...live, ...own].map(titled)), new Set([null]))
   t.same(
-    ['„Ich fahre nicht“, sagt sie', 'World War I bridge found', 'Zoll: 50 Millionen Euro'].map(
-      titled,
-    ),
-    ['news', 'news', 'news'],
+    [
+      '„Ich fahre nicht“, sagt sie',
+      "'Ik was bang', zegt slachtoffer",
+      'World War I bridge found',
+      'Zoll: 50 Millionen Euro',
+    ].map(titled),
+    ['news', 'news', 'news', 'news'],
   )
   const below = (line: string) => said({ '@type': 'NewsArticle' }, { below: `<p>${line}</p>` }).kind
   t.same(
@@ -187,7 +190,13 @@ t.test('a kind is a type of schema.org, or a label of the outlet', async t => {
   )
   const news = { '@type': 'NewsArticle' }
   t.equal(inFolder('/artikel/12'), null, 'no section of news')
-  t.equal(said(news, { url: 'https://krant.example/12' }).kind, 'news', 'no section at all')
+  const bare = { url: 'https://krant.example/12' }
+  t.equal(said(news, bare).kind, 'news', 'no section at all')
+  t.equal(said(news, { ...bare, categories: ['Bart De Wever'] }).kind, 'news', 'a keyword is none')
+  t.equal(
+    said({ ...news, articleSection: 'Opinie' }, { categories: ['Beste boeken'] }).kind,
+    'opinion',
+  )
   t.equal(inFolder('/nieuws/analyse-van-de-brug'), null)
   const platforms = [meta('generator', 'Blogger'), meta('news_keywords', 'brug,opinie')]
   for (const head of platforms) t.equal(said(news, { head }).kind, null)

@@ -140,7 +140,8 @@ function kindsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<Kind>[]
     ['document', Object.values(meta.titles).flatMap(title => titleLabels(title ?? ''))],
     ['address', meta.signs.typed ? folders : []],
   ]
-  const classes = [...labels.slice(0, -2).flatMap(([, texts]) => texts), ...folders]
+  const ownSections = [...labels.slice(0, -3).flatMap(([, texts]) => texts), ...folders]
+  const classes = [...ownSections, ...(entry?.categories ?? [])]
   const isGuide = classes.some(one => hasWord(one, LABELS.guides)) || isRanking(meta.titles)
   const isOpinion = named(meta.metas, ['article:opinion'])[0] === 'true'
   return [
@@ -150,11 +151,11 @@ function kindsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<Kind>[]
     ...of('meta', [isOpinion ? 'opinion' : null]),
     ...labels
       .flatMap(([source, texts]) => of(source, texts.map(labelled)))
-      .map(one => ({ ...one, against: isGuide ? 'a guide' : null })),
+      .map(one => ({ ...one, against: isGuide && one.value === 'review' ? 'a guide' : null })),
     // Outlets write the general type for all kinds, so every other statement goes before it.
     ...of('json-ld', [types.includes('newsarticle') ? 'news' : null]).map(one => ({
       ...one,
-      against: isGuide ? 'a guide' : againstNews(meta, classes),
+      against: isGuide ? 'a guide' : againstNews(meta, classes, ownSections.length > 0),
     })),
   ]
 }
@@ -190,7 +191,7 @@ const isRanking = (titles: PageMetadata['titles']): boolean =>
 /** The writer speaks. Quotations are left out before. */
 const FIRST_PERSON =
   /(?<!War )\bI(?:['’](?:m|ve|d|ll))? \p{L}|^(?:Why |How )?My\b|(?<!\p{L})(?:[Ii]ch|[Mm]ein(?:e[mnrs]?)?|[Ii]k|[Mm]ijn|[Jj]e|[Jj]['’]|[Mm]on|[Ee]ch|[Mm]äin|[Mm]eng)(?!\p{L})/u
-const QUOTED = /["“”„«»‘‚][^"“”„«»’‘]*["“”„«»’‘]?/gu
+const QUOTED = /["“”„«»‘‚][^"“”„«»’‘]*["“”„«»’‘]?|(?<![\p{L}\p{N}])'[^']*'(?!\p{L})/gu
 /** Longer ones are texts, in words. */
 const LONGEST_LABEL = 4
 /** Hosts that write one type for all that their users publish, and those of one writer. */
@@ -202,13 +203,13 @@ const KEYWORD_NAMES = ['keywords', 'news_keywords', 'parsely-tags', 'article:tag
 /**
  * Why the general type says nothing: the outlet's other words are not of news. Null: none are.
  *
- * @param labels sections, genres, steps of a trail, folders
+ * @param labels sections, genres, steps of a trail, folders, categories of the feed
+ * @param hasSection whether one of them is more than a category of the feed, which may be a keyword
  */
-function againstNews(meta: PageMetadata, labels: string[]): string | null {
+function againstNews(meta: PageMetadata, labels: string[], hasSection: boolean): string | null {
   const { titles, host, metas, path, authors, siteNames, lines, headline } = meta
   if (labels.some(isOther)) return 'a label of something else'
-  if (labels.length > 0 && !labels.some(label => hasWord(label, LABELS.desks)))
-    return 'no section of news'
+  if (hasSection && !labels.some(label => hasWord(label, LABELS.desks))) return 'no section of news'
   const keywords = named(metas, KEYWORD_NAMES).flatMap(list => list.split(','))
   const slug = path.split(/[/_.-]/)
   if ([...keywords, ...slug].some(isOtherWord)) return 'a keyword of something else'
@@ -218,8 +219,9 @@ function againstNews(meta: PageMetadata, labels: string[]): string | null {
   if (written.some(title => OTHER_TITLE.test(title))) return 'a title of something else'
   if (written.some(title => FIRST_PERSON.test(title.replace(QUOTED, ''))))
     return 'its writer speaks'
+  const own = siteNames.map(fold)
   const isOwn = authors.structured.some(
-    ({ name }) => !siteNames.includes(name) && isHostOf(host, fold(name).split(' ')),
+    ({ name }) => !own.includes(fold(name)) && isHostOf(host, fold(name).split(' ')),
   )
   const software = named(metas, PLATFORM_NAMES).some(name => /^(?:blogger|medium)\b/i.test(name))
   return isOwn || software || PLATFORM.test(host) ? 'a site of one writer' : null
