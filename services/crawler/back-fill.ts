@@ -508,9 +508,9 @@ const COUNT_DAYS = `
   insert into back_days (outlet_no, day, named, fetched, refused, lost, reasons)
   select * from (${LEDGER_DAYS}) d where outlet_no = $1`
 
-// $1 outlet. Counting takes at most a fiftieth of the time.
+// $1 outlet, $2 when the count began. Counting takes at most a fiftieth of the time.
 const COUNTED = `
-  update back_fills set counted_at = clock_timestamp() + 50 * (clock_timestamp() - now()) where outlet_no = $1`
+  update back_fills set counted_at = clock_timestamp() + 50 * (clock_timestamp() - $2::timestamptz) where outlet_no = $1`
 
 /** Counts the days of the back-fill whose count is the oldest, if one is due. */
 export async function countBackDays(pool: Pool): Promise<void> {
@@ -522,7 +522,8 @@ export async function countBackDays(pool: Pool): Promise<void> {
 
 /** Counts the days of a back-fill that the caller has locked. */
 export async function countLedger(client: Client, outletNo: number): Promise<void> {
+  const begun = await readValue<Date>(client, 'select clock_timestamp()')
   await client.query('delete from back_days where outlet_no = $1', [outletNo])
   await client.query(COUNT_DAYS, [outletNo])
-  await client.query(COUNTED, [outletNo])
+  await client.query(COUNTED, [outletNo, begun])
 }
