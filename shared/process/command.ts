@@ -251,7 +251,10 @@ function parse(command: Command) {
 function help(command: Command): string {
   const usages = command.usage ?? ['']
   const lines = [
-    ...command.about.split('\n').map(line => wrapped('', line, 0)),
+    ...command.about.split('\n').map(line => {
+      const text = line.trimStart()
+      return wrapped(' '.repeat(line.length - text.length), text, 0)
+    }),
     '',
     ...usages.map((usage, index) =>
       wrapped(

@@ -67,11 +67,10 @@ t.test('an address that cannot be listened to says what to set', async t => {
   }
   const port = await ask(0, '127.0.0.1')
   await t.rejects(ask(port, '127.0.0.1'), { message: /is in use; set PORT/ })
-  for (const host of ['192.0.2.1', '999.1.1.1'])
+  for (const host of ['192.0.2.1', '999.1.1.1', 'fe80::1'])
     await t.rejects(ask(0, host), {
       message: `${host} is no address of this machine; set HOST to one that is.`,
     })
-  await t.rejects(ask(0, 'fe80::1'), { code: 'EINVAL' })
   await t.rejects(
     startHealthServer(port, '127.0.0.1', async () => ({})),
     { message: `Port ${port} of 127.0.0.1 is in use; set METRICS_PORT to a free one.` },

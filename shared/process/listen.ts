@@ -29,7 +29,7 @@ export async function listen(
       throw new Error(
         `Port ${port} may not be opened by this account; set ${set.port} to one above 1023.`,
       )
-    if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code))
+    if (['EADDRNOTAVAIL', 'EAI_AGAIN', 'EINVAL', 'ENOTFOUND'].includes(code))
       throw new Error(`${host} is no address of this machine; set ${set.host} to one that is.`)
     throw error
   }
