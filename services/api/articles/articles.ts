@@ -143,6 +143,13 @@ function addArticle(parts: Buffer[], { pieces, relevance }: Listed, said: string
   else parts.push(bytes.subarray(0, -1), Buffer.from(`${more}}`))
 }
 
+/** A copy with memory of its own: a slice of Node's pool keeps the whole pool in memory. */
+function unpooled(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  copy.set(bytes)
+  return copy
+}
+
 /** Everything that the answer of an operation depends on. */
 export interface Asked {
   /** The path of the operation. */
@@ -206,7 +213,7 @@ export function createStandingAnswers(): StandingAnswers {
       const isRepeated = found.search !== 'expression' && known(name, asked) !== null
       const isWhole = found.isEmpty || isRepeated
       const untagged = isWhole ? found.untagged() : ''
-      const body = isWhole ? found.body(untagged) : NOTHING
+      const body = isWhole ? unpooled(found.body(untagged)) : NOTHING
       const kept = {
         ...answer,
         tagged: '',
