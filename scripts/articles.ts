@@ -2,7 +2,7 @@ import { ArchiveFailure } from '../search/archive/client.ts'
 import type { Doomed, Removal } from '../search/types.ts'
 import { addressKey } from '../shared/articles/address.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
-import { countOf, type Pool } from '../shared/postgres/pool.ts'
+import { countOf, type Pool, readValue } from '../shared/postgres/pool.ts'
 import {
   type CommandContext,
   runCommand,
@@ -185,10 +185,12 @@ async function chooserOf(
     return { total: found.length, unknown, parts: inParts(found) }
   }
   if (words.length > 0) throw new UsageError('Name articles, or an outlet, but not both.')
+  // What comes while a person thinks about the question stays.
+  const upTo = (await readValue<bigint>(pool, 'select last_seq from ingest_clock')) ?? 0n
   const total = await countOfOutlet(pool, domain, before)
   async function* parts() {
     for (let after = 0n; !signal.aborted; ) {
-      const part = await nextOfOutlet(pool, domain!, before, after)
+      const part = await nextOfOutlet(pool, domain!, before, { after, upTo })
       if (part.length === 0) return
       after = part.at(-1)!.seq
       yield part

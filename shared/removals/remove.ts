@@ -219,8 +219,9 @@ export const nextOfOutlet = async (
   pool: Pool,
   domain: string,
   before: Date | null,
-  after: bigint,
-): Promise<Doomed[]> => (await pool.query<Doomed>(OF_OUTLET, [domain, before, after, BATCH])).rows
+  { after, upTo }: { after: bigint; upTo: bigint },
+): Promise<Doomed[]> =>
+  (await pool.query<Doomed>(OF_OUTLET, [domain, before, after, BATCH, upTo])).rows
 
 export const countOfOutlet = (pool: Pool, domain: string, before: Date | null): Promise<number> =>
   countOf(pool, `select count(*)::int ${OF_ITS}`, [domain, before])
@@ -231,8 +232,9 @@ const OF_ITS = `
    where a.publisher_no in (select publisher_no from publishers where outlet = $1 or domain = $1)
      and ($2::timestamptz is null or a.published_at < $2)
      and not exists (select from tombstones t where t.seq = a.seq)`
-// $3 after, $4 limit. Index: the primary key.
-const OF_OUTLET = `select a.seq, a.id ${OF_ITS} and a.seq > $3 order by a.seq limit $4`
+// $3 after, $4 limit, $5 up to. Index: the primary key.
+const OF_OUTLET = `
+  select a.seq, a.id ${OF_ITS} and a.seq > $3 and a.seq <= $5 order by a.seq limit $4`
 
 /**
  * Where articles stand beside the index of words: SQL for the keys of what has them. $1 seqs.
