@@ -357,7 +357,7 @@ async function readIds(pool: Pool, ids: string[]): Promise<Map<string, string>> 
   // No index serves this. Few citations are by meaning, and this reads the narrow table once.
   const statement = 'select seq from articles where id = any ($1::text[])'
   const lines = await readLines(pool, await readColumn<bigint>(pool, statement, [ids]))
-  return byId(lines.filter(line => line !== null))
+  return byId(lines.flatMap(line => line || []))
 }
 
 function compare(

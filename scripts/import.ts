@@ -290,7 +290,7 @@ async function unnamedWarning(
       if (domain === null || name === undefined) continue
       names.delete(domain)
       say(
-        `${domain} is "${name}" in the catalogue: lines without this outlet.name are shown as of another outlet.`,
+        `${domain} is "${name}" in the catalogue: lines without this outlet.name are shown as of another outlet; write it in them before you import.`,
       )
     }
   }

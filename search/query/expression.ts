@@ -237,8 +237,10 @@ const MEANT = new RegExp(
  * only offered.
  */
 export function operatorsMeant(q: string): string | null {
-  const meant = q.replace(MEANT, (written, and, or, bar, title) =>
-    title ? 'title:' : bar ? ' OR ' : and ? 'AND' : or ? 'OR' : written,
+  const meant = q.replace(
+    MEANT,
+    (written: string, and?: string, or?: string, bar?: string, title?: string) =>
+      title ? 'title:' : bar ? ' OR ' : and ? 'AND' : or ? 'OR' : written,
   )
   return meant !== q && parseExpression(meant).ok ? meant : null
 }
