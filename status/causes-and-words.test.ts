@@ -356,17 +356,20 @@ t.test(
   'a folder of backups that an account may not read is named',
   { skip: process.getuid?.() !== 0 && 'only root can become another account' },
   async t => {
-    const folder = t.testdir({ open: {}, closed: {} })
+    const folder = t.testdir({ open: {}, closed: {}, half: { base: {} } })
     const at = (name: string) => join(folder, name)
     chmodSync(folder, 0o755)
-    chmodSync(at('closed'), 0o700)
-    const asked = JSON.stringify([at('open'), at('closed'), at('away')])
+    for (const name of ['closed', 'half/base']) chmodSync(at(name), 0o700)
+    const asked = [
+      ['closed', 'away', 'half'],
+      ['closed', 'open'],
+    ].map(names => names.map(at))
     const code = `
       import { closedFolders } from '${new URL('surroundings.ts', import.meta.url)}'
-      console.log(JSON.stringify(await closedFolders(${asked})))`
+      console.log(JSON.stringify(await Promise.all(${JSON.stringify(asked)}.map(closedFolders))))`
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code], {
       uid: 65520,
     })
-    t.same(JSON.parse(stdout), [at('closed')])
+    t.same(JSON.parse(stdout), [[at('closed'), at('half')], []], 'one that is open is watched')
   },
 )

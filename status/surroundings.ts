@@ -154,19 +154,27 @@ async function newestIn(folder: string): Promise<number | null> {
   return Math.max(...times)
 }
 
-/** Folders of backups on this machine that this account may not read. */
+/**
+ * Folders of backups on this machine that this account may not read. None where it can read another
+ * one: the archive of the log belongs to Postgres alone, and the nightly files are watched.
+ */
 export async function closedFolders(folders: readonly string[]): Promise<string[]> {
-  const closed = await Promise.all(
-    folders.map(folder => withTimeLimit(isClosed(folder), FOLDER_MS, () => false)),
+  const states = await Promise.all(
+    folders.map(folder => withTimeLimit(stateOf(folder), FOLDER_MS, () => 'away' as const)),
   )
-  return folders.filter((_, at) => closed[at])
+  return states.includes('open') ? [] : folders.filter((_, at) => states[at] === 'closed')
 }
 
-const isClosed = (folder: string): Promise<boolean> =>
-  access(folder, constants.R_OK | constants.X_OK).then(
-    () => false,
-    (error: NodeJS.ErrnoException) => error.code === 'EACCES',
-  )
+/** `away`: this machine does not have the folder. */
+async function stateOf(folder: string): Promise<'away' | 'closed' | 'open'> {
+  const codes: unknown[] = []
+  for (const path of [folder, join(folder, 'base')]) {
+    const failure = await access(path, constants.R_OK | constants.X_OK).catch(error => error)
+    codes.push(failure?.code)
+  }
+  if (codes.includes('EACCES')) return 'closed'
+  return codes[0] === undefined ? 'open' : 'away'
+}
 
 /** What is wrong with a folder that this account may not read. */
 export const closedSentence = (folder: string): string =>
@@ -183,7 +191,7 @@ export function observeBackup(folders: readonly string[], log: Logger): void {
   })
   figure(
     'backup_folders_closed',
-    'Folders of BACKUP_FOLDERS on this machine that this account may not read.',
+    'Folders of BACKUP_FOLDERS on this machine, if this account can read none of them.',
     closed,
     names => names.length,
   )
