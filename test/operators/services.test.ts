@@ -42,6 +42,7 @@ t.test('every service of the Procfile stands in every list of services', async t
 /** Blocks that name several services and leave one out, by a part of them, with the reason. */
 const WITHOUT: Record<string, string> = {
   '- alert: PerscopeNoArticles': 'rules on the way of an article and on messages',
+  '"each cause says what is wrong, and the first thing to do"': 'the rows of a test',
   '- `DATABASE_URL` (url)': 'the table of settings',
   '- `PerscopeProcessDown`': 'the table of alarms',
   'in one transaction with': 'the way of an article; the notifier tells of it later',
