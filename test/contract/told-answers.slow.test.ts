@@ -37,8 +37,8 @@ async function begin(test: Pick<Test, 'teardown'>, ...titles: string[]) {
   test.teardown(() => index.close())
   const messages = async () =>
     (
-      await own.query<{ id: string; seqs: string[]; question: string }>(
-        'select message_id as id, seqs, question from alert_messages where delivered_at is null',
+      await own.query<{ id: string; seqs: string[]; more: number }>(
+        'select message_id as id, seqs, more from alert_messages where delivered_at is null',
       )
     ).rows
   const place = async () =>
@@ -101,6 +101,19 @@ t.test('a burst is searched once, and told whole', async t => {
   )
   t.equal(searches, 1)
   t.equal(await place(), 250n)
+})
+
+t.test('a digest tells one message of a burst, and counts the rest', async t => {
+  const titles = Array.from({ length: 250 }, (_, at) => `brug ${at}`)
+  const { pool, put, messages, place, tell } = await begin(t, ...titles)
+  await put(null, '03:00')
+  await pool.query('update search_alerts set due_at = now()')
+  await tell()
+  const [{ id, seqs, more } = { id: '', seqs: [], more: 0 }] = await messages()
+  t.same([seqs.length, more], [100, 150])
+  const [taken] = await takeMessages(pool, [id])
+  await noteDelivered(pool, taken!, taken!.ids)
+  t.equal(await place(), 250n, 'the next digest has none of them')
 })
 
 const ofDaysAgo = (number: number, days: number) =>
