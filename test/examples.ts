@@ -9,7 +9,7 @@ import type { Test } from 'tap'
 export function examples(path: string): Map<string, string[][]> {
   const lines = readFileSync(new URL(`${path}.tsv`, import.meta.url), 'utf8')
     .split('\n')
-    .slice(0, -1)
+    .filter(line => line !== '')
   const rows = lines.map(line => line.split('\t'))
   return new Map(
     [...Map.groupBy(rows, ([kind = '']) => kind)].map(([kind, own]) => [
@@ -19,12 +19,18 @@ export function examples(path: string): Map<string, string[][]> {
   )
 }
 
-/** A row of a table, with texts in the place of their names, as `{prose}`. */
+/**
+ * A row of a table, with texts in the place of their names, as `{prose}`. A name begins with a
+ * small letter, so an array of Postgres such as `{1}` or `{LU}` is none.
+ */
 export function filled<Row>(row: Row, texts: Readonly<Record<string, string>>): Row {
+  const textOf = (own: string, name: string) => {
+    const text = texts[name]
+    if (text === undefined) throw new Error(`No text has the name ${own}.`)
+    return text
+  }
   return JSON.parse(JSON.stringify(row), (_, value) =>
-    typeof value === 'string'
-      ? value.replace(/\{(\w+)\}/g, (own, name) => texts[name] ?? own)
-      : value,
+    typeof value === 'string' ? value.replace(/\{([a-z]\w*)\}/g, textOf) : value,
   )
 }
 
@@ -42,6 +48,7 @@ export function tryRows<Row>(
 ): void {
   for (const [rule, rows] of Object.entries(table))
     tap.test(rule, async t => {
+      t.ok(rows.length > 0, rule)
       for (const row of rows) await check(t, filled(row, texts), JSON.stringify(row))
     })
 }

@@ -62,8 +62,13 @@ tryRows<Row>(
   t,
   TABLE,
   TEXTS,
-  async (t, { inside, entry, body, day, authors, shown, ...own }, about) => {
-    const made = await read(inside === undefined ? '' : page(inside, own), entry)
+  async (t, { inside, entry, head, title, body, day, authors, shown, why: _, ...rest }, about) => {
+    t.same(rest, {}, about)
+    t.notOk(
+      [body, day, authors, shown].every(one => one === undefined),
+      about,
+    )
+    const made = await read(inside === undefined ? '' : page(inside, { head, title }), entry)
     if (body !== undefined) t.equal(made?.body ?? null, body, about)
     if (day !== undefined) t.equal(made?.publishedAt?.toISOString() ?? null, day, about)
     if (authors !== undefined) t.same(made?.authors, authors, about)

@@ -35,7 +35,10 @@ interface Row {
   why?: string | undefined
 }
 
-tryRows<Row>(t, TABLE, TEXTS, (t, { text, type, urls: named, entries: all }, about) => {
+tryRows<Row>(t, TABLE, TEXTS, (t, row, about) => {
+  const { text, type, urls: named, entries: all, why: _, ...rest } = row
+  t.same(rest, {}, about)
+  t.notOk(named === undefined && all === undefined, about)
   if (named !== undefined) t.same(urls(text, type), named, about)
   if (all === undefined) return
   const found = entries(text, type)
