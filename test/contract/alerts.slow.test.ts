@@ -366,6 +366,20 @@ t.test(
   },
 )
 
+t.test('receivers that hang delay nobody else', async t => {
+  const { received: held, fate, url: hanging } = await startReceiver(t)
+  fate.next = () => 'hang'
+  const { received, url } = await startReceiver(t)
+  const keepAt = async (to: string) => keepAlert(pool, (await issue()).key.id, 'q=haven', { to })
+  for (let n = 0; n < 10; n++) await keepAt(`${hanging}${n}`)
+  await index('haven een')
+  // A message hangs for ten seconds. One after another, only three would be sent within the limit.
+  await until(() => new Set(held.map(({ path }) => path)).size === 10, 30_000, fleet.logs)
+  await keepAt(url)
+  await index('haven twee')
+  await until(() => received.length > 0, 30_000, fleet.logs)
+})
+
 t.test('a digest comes once in a day, also where the clock of the database is ahead', async t => {
   const { database } = await createTestPool(t)
   // This `now` is found before the one of the catalogue.
