@@ -226,10 +226,13 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
   const [origin, setOrigin] = useState<KeptSearch | null>(null)
   // The form of an alert begins with the alert that the search has.
   const [isLooked, setLooked] = useState(false)
+  // A second Enter keeps nothing more.
+  const [isKeeping, setKeeping] = useStateOf(search, false)
   const { failure, told } = useAsking()
   useOutletNames()
   const nameOf = (one: Search) => [...inWords(one, speech)].slice(0, LONGEST_TITLE).join('')
   const usual = nameOf(search)
+  const own = title?.trim()
   const question = questionOf(search)
   const isOfWords = search.mode !== 'semantic'
   const look = useCallback(
@@ -247,22 +250,27 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
   useWork(look)
   const keep = async () => {
     if (kept !== null) return kept.id
-    const body = { search: String(writeSearch(search)), name: title?.trim() || usual }
+    if (isKeeping) return null
+    setKeeping(true)
+    const body = { search: String(writeSearch(search)), name: own || usual }
     const asking = { key: secret, method: 'POST' as const, body }
     const made = await told(ask('/explore/searches', isOneOf<KeptSearch>, asking))
+    setKeeping(false)
     if (made === null) return null
-    if (isOfWords) await beginMark(made.data.id, secret)
     setKept(made.data)
+    if (isOfWords) await beginMark(made.data.id, secret)
     return made.data.id
   }
   const change = async ({ id, name, search: before }: KeptSearch) => {
-    // A name that says the search says the new one.
-    const given = name === nameOf(readStored(before)) ? { name: usual } : {}
-    const body = { ...given, search: String(writeSearch(search)) }
+    // A name that says the search says the new one; any other stays when none is typed.
+    const given = own || (name === nameOf(readStored(before)) ? usual : undefined)
+    const body = { name: given, search: String(writeSearch(search)) }
     const asking = { key: secret, method: 'PATCH' as const, body }
     const path = `/explore/searches/${encodeURIComponent(id)}`
     const changed = await told(ask(path, isOneOf<KeptSearch>, asking))
-    if (changed !== null) setKept(changed.data)
+    if (changed === null) return
+    setKept(changed.data)
+    if (isOfWords) await beginMark(id, secret)
   }
   const remove = (id: string) =>
     told(askFile(`/explore/searches/${encodeURIComponent(id)}`, { key: secret, method: 'DELETE' }))
