@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact'
 import { useCallback, useContext, useId, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/limits.ts'
 import { KeyTaker, useStateOf, useWork } from '../../parts/controls.tsx'
-import { type Asking, ask, isListOf } from '../../parts/request.ts'
+import { type Asking, ask, isListOf, type Outcome } from '../../parts/request.ts'
 import { rest } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import type { Search } from './search.ts'
@@ -202,15 +202,13 @@ export interface Suggested {
   outlet?: { name: string | null; domain: string | null }
 }
 
-/** @returns null: they did not come */
-export async function askSuggestions(
+export function askSuggestions(
   field: 'outlet' | 'author',
   q: string,
   asking: Asking,
-): Promise<Suggested[] | null> {
+): Promise<Outcome<{ data: Suggested[] }>> {
   const path = `/explore/suggestions?${new URLSearchParams({ field, q })}`
-  const answer = await ask(path, isListOf<Suggested>, asking)
-  return answer.kind === 'ok' ? answer.value.data : null
+  return ask(path, isListOf<Suggested>, asking)
 }
 
 /** Names that contain the text; none for an empty text. */
@@ -226,7 +224,8 @@ export function useSuggestions(
       if (q === '') return setNames([])
       await rest(PAUSE, signal)
       // The field also works without suggestions.
-      setNames((await askSuggestions(field, q, { key: secret, signal })) ?? [])
+      const answer = await askSuggestions(field, q, { key: secret, signal })
+      setNames(answer.kind === 'ok' ? answer.value.data : [])
     },
     [field, text, secret],
   )

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
-import { useCallback, useId, useState } from 'preact/hooks'
+import { useCallback, useId, useRef, useState } from 'preact/hooks'
 import type { OutletSet } from '../../../clients/typescript/src/index.ts'
-import { Button, useAsking, useWork } from '../../parts/controls.tsx'
-import { saidOf } from '../../parts/failure-notice.tsx'
-import { ask, askFile, isListOf, isOneOf } from '../../parts/request.ts'
+import { Button, useAsking, useStateOf, useWork } from '../../parts/controls.tsx'
+import { FailureNotice, saidOf } from '../../parts/failure-notice.tsx'
+import { ask, askFile, type Failure, isListOf, isOneOf } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
 import { askSuggestions, type Suggested, useSuggestions } from './fields.tsx'
 import { noteOutlet, outletName, useOutletNames } from './outlet-names.ts'
@@ -125,61 +125,73 @@ export function Outlets(props: {
   )
 }
 
+const domainOf = (one: Suggested | undefined) => one?.outlet?.domain
+
 /** A field that adds an outlet: a suggestion, or a domain that somebody writes. */
 function AddOutlet({ secret, onAdd }: { secret: string; onAdd(domain: string): void }) {
   const { words, say } = useSpeech()
   const [text, setText] = useState('')
-  const [problem, setProblem] = useState('')
+  const [problem, setProblem] = useStateOf(text, '')
+  const [failure, setFailure] = useStateOf<Failure | null>(text, null)
+  const shown = useRef(text)
+  shown.current = text
   const id = useId()
   const found = useSuggestions('outlet', text, secret)
   const add = (domain: string) => {
     setText('')
     onAdd(domain.trim().toLowerCase())
   }
-  const domainOf = (one: Suggested | undefined) => one?.outlet?.domain
   const enter = async () => {
     const q = text.trim()
     if (q === '' || isDomain(q)) return q === '' ? undefined : add(q)
-    const named = await askSuggestions('outlet', q, { key: secret })
-    if (named === null) return
+    const answer = await askSuggestions('outlet', q, { key: secret })
+    // The reader has typed on.
+    if (shown.current !== text) return
+    setFailure(answer.kind === 'failure' ? answer : null)
+    if (answer.kind === 'failure') return
+    const named = answer.value.data
     const isName = ({ outlet }: Suggested) => outlet?.name?.toLowerCase() === q.toLowerCase()
     const domain = domainOf(named.length === 1 ? named[0] : named.find(isName))
     if (domain) add(domain)
     else setProblem(say(named.length === 0 ? words.sets.none : words.sets.many, { name: q }))
   }
   return (
-    <label>
-      {words.sets.add}
-      <input
-        list={id}
-        autocomplete="off"
-        spellcheck={false}
-        value={text}
-        placeholder={words.filters.outletHint}
-        onInput={event => {
-          setProblem('')
-          const typed = event.currentTarget.value
-          // A choice from the list writes the whole domain at once.
-          if (found.some(one => domainOf(one) === typed)) add(typed)
-          else setText(typed)
-        }}
-        onKeyDown={event => {
-          if (event.key !== 'Enter') return
-          event.preventDefault()
-          void enter()
-        }}
-      />
-      <datalist id={id}>
-        {found.map(one => (
-          <option key={one.value} value={domainOf(one) ?? ''}>
-            {one.outlet?.name}
-          </option>
-        ))}
-      </datalist>
-      <span class="problem" role="alert">
+    <>
+      <label>
+        {words.sets.add}
+        <input
+          list={id}
+          aria-describedby={`${id}-problem`}
+          aria-invalid={problem !== ''}
+          autocomplete="off"
+          spellcheck={false}
+          value={text}
+          placeholder={words.filters.outletHint}
+          onInput={event => {
+            const typed = event.currentTarget.value
+            // A choice from the list writes the whole domain at once.
+            if (found.some(one => domainOf(one) === typed)) add(typed)
+            else setText(typed)
+          }}
+          onKeyDown={event => {
+            if (event.key !== 'Enter') return
+            event.preventDefault()
+            void enter()
+          }}
+        />
+        <datalist id={id}>
+          {found.map(one => (
+            <option key={one.value} value={domainOf(one) ?? ''}>
+              {one.outlet?.name}
+            </option>
+          ))}
+        </datalist>
+      </label>
+      <span id={`${id}-problem`} class="problem" role="alert">
         {problem}
       </span>
-    </label>
+      {failure !== null && <FailureNotice failure={failure} onAgain={enter} />}
+    </>
   )
 }
 
@@ -233,9 +245,9 @@ function useUnknown(domains: string[], secret: string): string[] {
   const look = useCallback(
     async (signal: AbortSignal) => {
       for (const domain of all === '' ? [] : all.split(',')) {
-        const named = await askSuggestions('outlet', domain, { key: secret, signal })
-        if (named === null) return
-        const there = named.find(one => one.outlet?.domain === domain)
+        const answer = await askSuggestions('outlet', domain, { key: secret, signal })
+        if (answer.kind === 'failure') return
+        const there = answer.value.data.find(one => one.outlet?.domain === domain)
         if (there?.outlet) noteOutlet(there.outlet)
         setKnown(before => new Map(before).set(domain, there !== undefined))
       }
