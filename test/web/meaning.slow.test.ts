@@ -28,7 +28,7 @@ if (browserPath === undefined) {
       for (const width of [360, 1280]) {
         const viewport = { width, height: 900 }
         const path = `/?q=water+brug&search=semantic#key=${secret}`
-        const { page, complaints, close } = await open(browser, world.fleet.base(), path, {
+        const { page, asked, complaints, close } = await open(browser, world.fleet.base(), path, {
           viewport,
         })
         await page.getByText('2 of 3 articles can be found by meaning so far.').waitFor()
@@ -64,6 +64,8 @@ if (browserPath === undefined) {
           0,
           'no figures of what may be anything',
         )
+        const counts = asked.filter(url => /\/counts\?.*zeppelin/.test(url))
+        t.equal(counts.length, 1, 'and none is paid')
         t.strictSame(await axe(page), [])
         t.strictSame(complaints, [])
         await close()

@@ -47,7 +47,7 @@ export function ResultList(props: ListProps): VNode {
   )
   const match = useMemo(() => (of === null ? null : matchOf(of)), [of])
   const { words, say } = useSpeech()
-  const meaning = useMeaning(of, secret)
+  const { meaning } = useMeaning(of, secret)
   const drop = dropOf(of, articles, meaning?.near ?? null)
   const since = useMemo(() => of && freshSince(of), [of])
   const now = useNow(60_000)

@@ -105,10 +105,10 @@ export function SearchPage(props: {
   // They are on their way while the first results are.
   const { Timeline, Breakdown } = useLater(asked !== null, loadFigures)
   const { PartWords } = useLater(search.mode === 'expression', loadPartWords)
-  const meaning = useMeaning(results.of, secret)
+  const { meaning, isOld } = useMeaning(results.of, secret)
   // Without results, no heading of figures is shown. Where nothing is close in meaning, figures
-  // would count what may be about anything.
-  const hasFigures = results.total > 0 && meaning?.close !== 0
+  // would count what may be about anything; until that is known, they would be paid for nothing.
+  const hasFigures = results.total > 0 && !isOld && meaning?.close !== 0
   const dimmed = results.loading === 'first' ? ' stale' : ''
   useEffect(() => {
     document.title = `${search.q || words.search.title} – Perscope`

@@ -23,18 +23,18 @@ export function useCounts(
   round: number,
   texts = false,
 ): Counted {
-  const [counted, setCounted] = useState(NOTHING)
+  const [counted, setCounted] = useState<Counted & { of: Search | null }>({ ...NOTHING, of: null })
   const count = useCallback(
     async (signal: AbortSignal) => {
-      if (search === null) return setCounted(NOTHING)
+      if (search === null) return setCounted({ ...NOTHING, of: null })
       setCounted(before => ({ ...before, isOld: true }))
       const answer = await askOnce(search, by, secret, round, texts)
-      if (!signal.aborted) setCounted(toCounted(answer))
+      if (!signal.aborted) setCounted({ ...toCounted(answer), of: search })
     },
     [search, by, secret, round, texts],
   )
   useWork(count)
-  return counted
+  return { ...counted, isOld: counted.isOld || counted.of !== search }
 }
 
 /**
@@ -113,10 +113,16 @@ export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain()
 
 /**
  * How many articles a search by meaning can find at present, and of how many. undefined: unknown,
- * or the search has another mode.
+ * or the search has another mode. Old: it is of the search before.
  */
-export const useMeaning = (search: Search | null, secret: string): Meaning | undefined =>
-  useCounts(search?.mode === 'semantic' ? search : null, 'country', secret, 0).counts?.meaning
+export function useMeaning(
+  search: Search | null,
+  secret: string,
+): { meaning: Meaning | undefined; isOld: boolean } {
+  const asked = search?.mode === 'semantic' ? search : null
+  const { counts, isOld } = useCounts(asked, 'country', secret, 0)
+  return { meaning: isOld ? undefined : counts?.meaning, isOld: asked !== null && isOld }
+}
 
 /**
  * Says how much a search by meaning can find at present. Shows nothing when it can find everything.
