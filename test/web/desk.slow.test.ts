@@ -80,7 +80,7 @@ if (browserPath === undefined) {
       saved(page, () => page.locator('.compare').getByRole('button', { name: kind }).click())
     t.match(
       (await fileOf('SVG')).toString(),
-      /^<svg [^>]+>.*<polyline .*>gemeente<.*>Share of all articles · By day · .*<\/svg>$/,
+      /^<svg [^>]+>.*<polyline .*>gemeente<.*>Share of all articles · By day · .*20\d\d – .*<\/svg>$/,
     )
     await page.reload()
     await lines.nth(1).waitFor()

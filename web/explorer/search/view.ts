@@ -1,8 +1,9 @@
 import { addressOf, ONCE, type Search } from './search.ts'
 
 /*
- * Beside the search, the address has what the page shows with it, so a link, a bookmark and a
- * reload show the same.
+ * Beside the search, the address has whether each text is shown once, the kept search from which
+ * the page was opened, and the searches that it compares. So a link, a bookmark and a reload keep
+ * these.
  */
 
 /** The parameter with the kept search from which the page was opened. */

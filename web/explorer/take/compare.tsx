@@ -72,6 +72,9 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
   }
   const isFull = searches.length >= MOST || searches.some(one => isSame(one, search))
   const labels = counted.map(labelOf)
+  const ends = [rows[0]?.from, rows.at(-1)?.to].flatMap(at =>
+    at === undefined ? [] : [speech.date(new Date(at), 'shortDate')],
+  )
   const picture: Picture = {
     rows,
     labels,
@@ -81,6 +84,8 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
     source: [
       words.compare.values[isShare ? 'share' : 'count'],
       words.insights.units[of],
+      // The axis has years only where they change.
+      ends.join(' – '),
       'Perscope',
       speech.date(new Date(), 'day'),
     ],
