@@ -4,6 +4,7 @@ import { createTestPool } from '../test/database.ts'
 import { newArticle, openTestWriter } from '../test/search/short-articles.ts'
 import { indexText } from './analysis/index.ts'
 import { makeSegments } from './indexer.ts'
+import type { NumberedRow } from './store/postgres-checks.ts'
 import { glanceAtIndex, type Verified, verifyIndex } from './verify.ts'
 
 const { pool } = await createTestPool(t)
@@ -25,8 +26,15 @@ await pool.query(`
 // Segments of eight articles each. Four have none.
 await makeSegments(pool, { flushed: 8n, merged: 64n })
 
-/** What `verifyIndex` finds, with the kinds of it. */
-async function verified(sample: { count: number; seed: number } | null = null) {
+/**
+ * What `verifyIndex` finds, with the kinds of it.
+ *
+ * @param wrong what the caller finds in its own data of articles 3 and 20
+ */
+async function verified(
+  sample: { count: number; seed: number } | null = null,
+  wrong: NumberedRow['faults'] = [],
+) {
   const found: string[] = []
   let seen = 0
   const counts: Verified = await verifyIndex({
@@ -38,6 +46,7 @@ async function verified(sample: { count: number; seed: number } | null = null) {
     async also(_client, rows) {
       await pause(1)
       seen += rows.length
+      for (const { seq, faults } of rows) if (seq === 3n || seq === 20n) faults.push(...wrong)
     },
     signal: new AbortController().signal,
   })
@@ -52,6 +61,11 @@ t.test('a sound index has no fault, and all of it is compared', async t => {
   t.same(await glanceAtIndex(pool), [])
   const { counts } = await verified({ count: 1, seed: 3 })
   t.ok(counts.articles < 20, 'a sample is a part')
+})
+
+t.test('what the caller finds is told with the rest', async t => {
+  const { found } = await verified(null, [['agencies', 'lack agencies']])
+  t.same(found, ['agencies: articles 3 lack agencies', 'agencies: articles 20 lack agencies'])
 })
 
 /** What is broken, one after another, and what is then said of it. */
