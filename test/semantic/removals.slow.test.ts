@@ -1,4 +1,6 @@
 import t from 'tap'
+import { readSet } from '../../services/api/semantic/candidate-sets.ts'
+import type { SemanticPosition } from '../../services/api/semantic/query.ts'
 import { readColumn } from '../../shared/postgres/pool.ts'
 import { removeArticles } from '../../shared/removals/remove.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
@@ -21,13 +23,16 @@ const articles = (...words: string[]) => runScript('articles', words, env)
 const verify = async () => JSON.parse((await runScript('verify', ['--json'], env)).out)
 
 t.test('meaning finds no article that was taken out, and then its vector goes', async t => {
-  const found = async () => {
+  const ask = async (perPage: number, after: SemanticPosition | null = null) => {
     const search = await world.openSearch()
-    const { rows } = await search.search(query('brug'), null)
+    const { rows, next } = await search.search(query('brug', { perPage }), after)
     await search.close()
-    return rows.map(({ title }) => title).sort()
+    return { next, titles: rows.map(({ title }) => title) }
   }
-  t.same(await found(), [...TITLES].sort())
+  const found = async () => (await ask(10)).titles.sort()
+  const before = (await ask(10)).titles
+  t.same([...before].sort(), [...TITLES].sort())
+  const { next } = await ask(1)
   const [id = ''] = await readColumn<string>(pool, 'select id from articles where seq = $1', [
     seqs[1],
   ])
@@ -57,11 +62,15 @@ t.test('meaning finds no article that was taken out, and then its vector goes', 
     'select set_id from semantic_sets where set_id = any ($1) and cardinality(seqs) = 3',
     [sets],
   )
-  t.same(kept.sort(), sets.sort(), 'what is left of a set serves its cursors')
+  t.same(kept.sort(), sets.sort(), 'what is left of a set stays')
+  const rest = before.slice(1).filter(title => title !== TITLES[1])
+  t.same((await ask(10, next)).titles, rest, 'and serves its cursors')
   // A search that ran beside it may store its set late.
   await pool.query("insert into semantic_sets values ('late', '', now(), $1, '{1}')", [[seqs[1]]])
   t.match(await articles('clear'), { code: 0 })
   t.same(await setsWithIt(), [])
+  const nothing = { seqs: [], relevances: [] }
+  t.same(await readSet(pool, 'late'), { id: 'late', candidates: nothing }, 'nothing is left of it')
   const { ok, differences, notes } = await verify()
   t.match({ ok, differences }, { ok: true, differences: [] })
   t.notMatch(notes.join(), 'to be cleared')
