@@ -236,7 +236,11 @@ async function keepSet(
     throw new VectorFailure('unavailable', 'Postgres failed over while the question was asked.')
   if (kept === own.id) return own
   const other = await readSet(db, kept)
-  if (other === null) throw new Error('The candidates are gone that were kept a moment ago.')
+  if (other === null)
+    throw new VectorFailure(
+      'unavailable',
+      'The candidates were deleted when they had just been kept.',
+    )
   return other
 }
 
