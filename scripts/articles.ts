@@ -185,7 +185,7 @@ async function chooserOf(
     return { total: found.length, unknown, parts: inParts(found) }
   }
   if (words.length > 0) throw new UsageError('Name articles, or an outlet, but not both.')
-  // What comes while a person thinks about the question stays.
+  // Crawlers may bring articles while an operator reads the question. The command leaves those.
   const upTo = (await readValue<bigint>(pool, 'select last_seq from ingest_clock')) ?? 0n
   const total = await countOfOutlet(pool, domain, before)
   async function* parts() {

@@ -65,7 +65,7 @@ export async function* readGroups(
 /** From so many lines in a row with one reason, one sentence tells them all. */
 const RUN = 10
 
-/** What is wrong with bad lines: a sentence for each, or for a run of them. */
+/** Says what is wrong with bad lines, in a sentence for each, or for a run of them. */
 export function badInWords(bad: Group['bad']): string[] {
   const sentences: string[] = []
   for (let from = 0; from < bad.length; ) {

@@ -188,7 +188,10 @@ const isRanking = (titles: PageMetadata['titles']): boolean =>
   Object.values(titles).some(
     title => title !== null && (RANKING.test(title) || SUPERLATIVE.test(title)),
   )
-/** The writer speaks. Quotations are left out before. */
+/**
+ * The writer speaks in the title; callers take out quotations first. It also takes the Dutch `je`
+ * (you) and `mijn` (a mine), and the `I` of a king: such articles then say nothing.
+ */
 const FIRST_PERSON =
   /(?<!War )\bI(?:['’](?:m|ve|d|ll))? \p{L}|^(?:Why |How )?My\b|(?<!\p{L})(?:[Ii]ch|[Mm]ein(?:e[mnrs]?)?|[Ii]k|[Mm]ijn|[Jj]e|[Jj]['’]|[Mm]on|[Ee]ch|[Mm]äin|[Mm]eng)(?!\p{L})/u
 const QUOTED = /["“”„«»‘‚][^"“”„«»’‘]*["“”„«»’‘]?|(?<![\p{L}\p{N}])'[^']*'(?!\p{L})/gu
