@@ -230,7 +230,11 @@ async function pay(
   if (price > 0) await index.pace.pay?.(price)
 }
 
-/** @throws TooFrequent when the price is too high and `isBounded` */
+/**
+ * @param isBounded whether a search is refused when its price is too high, or when the archive
+ *   cannot answer it
+ * @throws TooFrequent
+ */
 async function priceOf(
   index: PacedParts,
   { plan, ...planned }: Planned,
@@ -238,6 +242,7 @@ async function priceOf(
   isBounded: boolean,
 ): Promise<number> {
   const order = { sort: 'published_at', order: 'desc', position: null } as const
+  if (isBounded) heldPart(index, { ...planned, plan }, { ...order, limit: 0, first: sizes.first })
   let price = plan.words ?? 0
   for (const { node, operands } of plan.nears) {
     const most = Math.floor((MOST_PRICE - price) / operands) + 1
@@ -325,17 +330,8 @@ async function collectMatches(
   index.cache.prefetch.follow(meta, sizes.prefetch)
   const { covered } = meta
   const matchOrder = { ...order, limit, first: sizes.first }
-  const { elsewhere } = meta
-  const above = later(plan.filter.above, elsewhere.covered)
-  const held = elsewhere.part(plan, matchOrder, {
-    verify: async seqs =>
-      plan.verification === null
-        ? seqs
-        : index.source.verify(seqs, plan.verification, meta.version, index.pace),
-  })
-  const isHeld = held.startsAt !== null && plan.filter.above < elsewhere.covered
-  if (plan.words !== null && isHeld) throw new WildcardsElsewhere()
-  if (plan.isStated && isHeld) throw new StatedElsewhere()
+  const held = heldPart(index, { meta, plan }, matchOrder)
+  const above = later(plan.filter.above, meta.elsewhere.covered)
   const parts = [
     storedSegments({ ...index, meta }, { ...plan, filter: { ...plan.filter, above } }, matchOrder),
     held,
@@ -345,6 +341,28 @@ async function collectMatches(
     matchParts(parts, matchOrder, collectors),
   ])
   await matchMemory(index, inMemory, later(plan.filter.above, covered), plan, collectors)
+}
+
+/**
+ * The part of a search that the archive matches.
+ *
+ * @throws WildcardsElsewhere, StatedElsewhere when it may have matches that it cannot find
+ */
+function heldPart(
+  index: PacedParts,
+  { meta, plan }: Pick<Planned, 'meta' | 'plan'>,
+  matchOrder: MatchOrder,
+): IndexPart {
+  const held = meta.elsewhere.part(plan, matchOrder, {
+    verify: async seqs =>
+      plan.verification === null
+        ? seqs
+        : index.source.verify(seqs, plan.verification, meta.version, index.pace),
+  })
+  if (held.startsAt === null || plan.filter.above >= meta.elsewhere.covered) return held
+  if (plan.words !== null) throw new WildcardsElsewhere()
+  if (plan.isStated) throw new StatedElsewhere()
+  return held
 }
 
 const later = (a: bigint, b: bigint) => (a > b ? a : b)
