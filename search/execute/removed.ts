@@ -1,11 +1,13 @@
 import { type DocIdSet, lastingArray } from '../segment/doc-id-set.ts'
-import type { SegmentMeta } from '../store/segment-store.ts'
+import type { SegmentMeta, SegmentRange } from '../store/segment-store.ts'
 
 /** The articles that were taken out, at one version of the segments. */
 export interface RemovedArticles {
   /** The number of the last removal; 0: there is none. */
   last: bigint
   has(seq: bigint): boolean
+  /** Whether an article of a segment was taken out. */
+  isOf(segment: SegmentRange): boolean
   /**
    * The documents of a segment that were taken out; null: there are none. Searches leave them out
    * (Lucene: live documents).
@@ -34,6 +36,7 @@ export function removedArticles(last: bigint, seqs: readonly number[]): RemovedA
   return {
     last,
     has: seq => sorted[firstAfter(Number(seq)) - 1] === Number(seq),
+    isOf: ({ first, last }) => firstAfter(Number(first) - 1) < firstAfter(Number(last)),
     docsOf({ no, first, last }, offsets) {
       const known = docs.get(no)
       if (known?.first === first) return known.removed

@@ -285,11 +285,10 @@ async function wordsOf(
   const wildcards = match.kind === 'expression' ? wildcardsOf(match.tree) : []
   if (wildcards.length === 0) return undefined
   const memory = await readMemory(index, { snapshot, meta }, watermark, sizes)
-  const bound = {
-    most: isBounded ? MOST_WORDS : Number.POSITIVE_INFINITY,
-    tooMany: (words: number) => new TooManyWords(words),
-  }
-  return index.lexicons.wordsOf(wildcards, { meta, memory, watermark }, bound, index.pace)
+  const found = await index.lexicons.wordsOf(wildcards, { meta, memory, watermark }, index.pace)
+  const count = [...found.values()].flat().length
+  if (isBounded && count > MOST_WORDS) throw new TooManyWords(count)
+  return found
 }
 
 /** The in-memory segments with the articles after the stored ones, up to the watermark. */

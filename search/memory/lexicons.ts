@@ -1,5 +1,6 @@
 import { LONGEST_WORD } from '../analysis/tokens.ts'
 import { createCache } from '../cache/cache.ts'
+import type { RemovedArticles } from '../execute/removed.ts'
 import { createPace, type Pace } from '../pace.ts'
 import { docsOf } from '../segment/doc-id-set.ts'
 import { createWordSet, FIRST_WORD, needleOf } from '../segment/lexicon.ts'
@@ -10,12 +11,15 @@ import type { MemorySegment, TermIds } from './memory-segment.ts'
 /*
  * Finds the words for which wildcards stand, among those of all segments that a search sees. A
  * process reads the lexicon of each segment once, when the first wildcard is asked for. The words
- * of segments that were merged stay, because the merged segment has them too. Words that only
- * removed articles had stay as well. No list has them any more, so they find nothing.
+ * of segments that were merged stay, because the merged segment has them too. It lacks words of
+ * articles that were taken out. The process then reads all lexicons again: the number of words is a
+ * price, and is the same in each process.
  */
 
-/** The stored segments, and the number of the last removal. */
-type StoredWords = Pick<IndexMeta, 'segments' | 'version' | 'removals'>
+/** The stored segments, and the articles that were taken out. */
+interface StoredWords extends Pick<IndexMeta, 'segments' | 'version'> {
+  removed: Pick<RemovedArticles, 'isOf'>
+}
 
 /** What a search sees. */
 export interface SeenWords {
@@ -29,13 +33,11 @@ export interface Lexicons {
   /**
    * The words for which each wildcard stands, in no order.
    *
-   * @param bound how many words all wildcards together may stand for, and the error for more
    * @throws SegmentsChanged
    */
   wordsOf(
     wildcards: readonly string[],
     seen: SeenWords,
-    bound: { most: number; tooMany(words: number): Error },
     pace: Pace,
   ): Promise<ReadonlyMap<string, string[]>>
   /** Bytes of memory. */
@@ -52,39 +54,30 @@ const KEPT = 16 << 20
 const WORD_BYTES = 64
 
 export function createLexicons(store: SegmentStore): Lexicons {
-  let stored = createLexicon()
-  let known = new Set<string>()
-  /** The number of the last removal when `stored` was begun. */
-  let begun = 0n
-  let loading: Promise<void> = Promise.resolve()
+  let stored = noWords()
+  let loading: Promise<unknown> = Promise.resolve()
   const inMemory = new WeakMap<TermIds, { lexicon: Lexicon; upTo: number }>()
 
-  async function loadAll({ segments, version, removals }: StoredWords): Promise<void> {
-    if (known.size === 0) begun = removals
-    for (const segment of segments) {
-      if (known.has(keyOf(segment))) continue
-      const lines = await store.readLexicon(segment, version)
-      await stored.add(lines)
-      known.add(keyOf(segment))
+  /** Words that are read anew replace the others when they are complete. */
+  async function loadAll({ segments, version, removed }: StoredWords): Promise<Lexicon> {
+    const present = new Map(segments.map(segment => [keyOf(segment), segment]))
+    const gone = [...stored.segments].filter(([key]) => !present.has(key))
+    const own = gone.some(([, segment]) => removed.isOf(segment)) ? noWords() : stored
+    for (const [key, segment] of present) {
+      if (own.segments.has(key)) continue
+      await own.lexicon.add(await store.readLexicon(segment, version))
+      own.segments.set(key, segment)
     }
+    for (const [key] of gone) own.segments.delete(key)
+    stored = own
+    return own.lexicon
   }
 
-  /**
-   * Only one search at a time reads. The others then find the words there.
-   *
-   * @param anew forgets words that no segment has any more
-   */
-  function load(meta: StoredWords, anew = false): Promise<void> {
-    loading = loading
-      .catch(() => {})
-      .then(() => {
-        if (anew) {
-          stored = createLexicon()
-          known = new Set()
-        }
-        return loadAll(meta)
-      })
-    return loading
+  /** Only one search at a time reads. The others then find the words there. */
+  function load(meta: StoredWords): Promise<Lexicon> {
+    const loaded = loading.catch(() => {}).then(() => loadAll(meta))
+    loading = loaded
+    return loaded
   }
 
   /** The lexicon of the words in memory. */
@@ -92,61 +85,39 @@ export function createLexicons(store: SegmentStore): Lexicons {
     const own = inMemory.get(termIds) ?? { lexicon: createLexicon(), upTo: 0 }
     inMemory.set(termIds, own)
     while (own.upTo < termIds.words) {
-      const words: string[] = []
-      for (; own.upTo < termIds.words && words.length < WORDS_PER_STEP; own.upTo++) {
-        const word = termIds.text(own.upTo)
-        if (word.length <= LONGEST_WORD) words.push(word)
-      }
-      await own.lexicon.add(Buffer.from(`\n${words.join('\n')}\n`))
+      const { upTo } = own
+      const to = Math.min(upTo + WORDS_PER_STEP, termIds.words)
+      const words = Array.from({ length: to - upTo }, (_, at) => termIds.text(upTo + at))
+      const short = words.filter(word => word.length <= LONGEST_WORD)
+      await own.lexicon.add(Buffer.from(`\n${short.join('\n')}\n`))
+      // Another search may have added the same words meanwhile, and more.
+      own.upTo = Math.max(own.upTo, to)
       if (pace.isDue()) await pace.rest()
     }
     return own.lexicon
   }
 
-  async function find(wildcard: string, { memory }: SeenWords, pace: Pace): Promise<Set<string>> {
-    const words = new Set(await stored.find(wildcard, pace))
-    for (const termIds of new Set(memory.map(segment => segment.termIds)))
-      for (const word of await (await memoryLexicon(termIds, pace)).find(wildcard, pace))
-        words.add(word)
-    return words
-  }
-
-  async function findAll(wildcards: readonly string[], seen: SeenWords, pace: Pace) {
-    const found = new Map<string, string[]>()
-    for (const wildcard of new Set(wildcards))
-      found.set(wildcard, [...(await find(wildcard, seen, pace))])
-    return found
-  }
-
-  /** Leaves out words that stand in later articles alone. */
-  async function exactly(found: Map<string, string[]>, seen: SeenWords, pace: Pace) {
-    const exact = new Map<string, string[]>()
-    for (const [wildcard, words] of found) {
-      const inSegments = new Set(await stored.find(wildcard, pace))
-      exact.set(
-        wildcard,
-        words.filter(word => inSegments.has(word) || isInMemory(word, seen)),
-      )
-    }
-    return exact
-  }
-
   return {
-    bytes: () => stored.bytes(),
-    async wordsOf(wildcards, seen, { most, tooMany }, pace) {
-      await load(seen.meta)
-      const found = await findAll(wildcards, seen, pace)
-      if (countOf(found) <= most) return found
-      if (seen.meta.removals > begun) await load(seen.meta, true)
-      const exact = await exactly(await findAll(wildcards, seen, pace), seen, pace)
-      if (countOf(exact) > most) throw tooMany(countOf(exact))
-      return exact
+    bytes: () => stored.lexicon.bytes(),
+    async wordsOf(wildcards, seen, pace) {
+      const lexicon = await load(seen.meta)
+      const found = new Map<string, string[]>()
+      for (const wildcard of wildcards) {
+        const words = new Set(await lexicon.find(wildcard, pace))
+        for (const termIds of new Set(seen.memory.map(segment => segment.termIds)))
+          for (const word of await (await memoryLexicon(termIds, pace)).find(wildcard, pace)) {
+            if (!words.has(word) && isInMemory(word, seen)) words.add(word)
+            if (pace.isDue()) await pace.rest()
+          }
+        found.set(wildcard, [...words])
+      }
+      return found
     },
   }
 }
 
-const countOf = (found: ReadonlyMap<string, string[]>) =>
-  [...found.values()].reduce((sum, words) => sum + words.length, 0)
+/** The words of stored segments, by the keys of the segments. */
+const noWords = () => ({ lexicon: createLexicon(), segments: new Map<string, SegmentMeta>() })
 
 /** After a failover, another segment may have the same number. Then its times differ. */
 const keyOf = ({ no, first, last, published, ingested }: SegmentMeta) =>

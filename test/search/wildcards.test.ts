@@ -103,7 +103,20 @@ t.test('more than 5,000 words are refused, by a number that all processes agree 
   await makeSegments(pool, { flushed: 3n, merged: 64n })
   t.match(await refused(search), /stand for 5002 words/)
   await removeArticles(pool, third, 'a court has ordered it')
+  t.match(
+    await refused(search),
+    /stand for 5002 words/,
+    'segments have its words until it is cleared',
+  )
   await clearRemoved(pool, [], new AbortController().signal)
-  t.equal(await refused(search), 'answered', 'words of removed articles are forgotten')
+  // The words are read anew beside a search that has many parts.
+  const parts = asking(Array.from({ length: 20 }, (_, at) => `kabel4${at}*`).join(' OR '))
+  const [answered, price] = await Promise.all([refused(search), search.price(parts)])
+  t.equal(answered, 'answered', 'words of removed articles are forgotten')
+  const fresh = openTestIndex(pool)
+  t.teardown(() => fresh.close())
+  t.equal(price, await fresh.price(parts))
+  t.equal(await search.price(asking('kabel*')), 4_999)
+  t.equal(await fresh.price(asking('kabel*')), 4_999)
   t.ok(first && second)
 })
