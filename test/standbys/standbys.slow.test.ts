@@ -6,6 +6,7 @@ import { openStandbys, refusals, statements } from '../../services/api/standbys/
 import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { clearRemoved, removeArticles } from '../../shared/removals/remove.ts'
 import { ask, noSemanticSearch, sent, startTestApi, type TestApi } from '../contract/api.ts'
 import { PATIENT } from '../database.ts'
 import { until } from '../fleet.ts'
@@ -70,17 +71,42 @@ async function titlesOf(base: string, secret: string): Promise<string[]> {
   }
 }
 
-/** Waits until a process that knows nothing yet reads the articles from standbys. */
-async function untilStandbysServe(api: TestApi, secret: string): Promise<void> {
+/** The words for which a part stands, in their order. */
+async function wordsOf(base: string, secret: string, part: string): Promise<string[]> {
+  const { json } = await ask(`${base}/explore/words?part=${part}`, secret)
+  return json.data.map(({ word }: { word: string }) => word).sort()
+}
+
+/**
+ * Waits until a process that knows nothing yet reads from standbys.
+ *
+ * @param read what it is asked
+ */
+async function untilStandbysServe(
+  api: TestApi,
+  secret: string,
+  read: (base: string, secret: string) => Promise<unknown> = titlesOf,
+): Promise<void> {
   const isRead = async () => {
     const { standby } = await countsOf(async () => {
       const fresh = await api.another()
-      await titlesOf(fresh.base, secret)
+      await read(fresh.base, secret)
       await fresh.stop()
     })
     return standby! > 0
   }
   await until(isRead, 60_000, () => 'the standbys are not read')
+}
+
+const BRIDGES = ['brug', 'brug0', 'brug1', 'brug2', 'brug3', 'brug4']
+
+/** Takes the newest article out, and clears it. */
+async function removeLast(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ seq: bigint; id: string }>(
+    'select seq, id from articles order by seq desc limit 1',
+  )
+  await removeArticles(pool, rows, 'a court has ordered it')
+  await clearRemoved(pool, [], new AbortController().signal)
 }
 
 type Act = (standby: TestStandby) => unknown
@@ -98,13 +124,21 @@ for (const [what, reason, lose, find] of losses) {
       for (const standby of [first, second]) await lose(standby)
       const counts = await countsOf(async () => {
         for (let n = 0; n < 5; n++) {
-          await api.index([{ title: `Stenen brug ${n}` }])
+          await api.index([{ title: `Stenen brug ${n}, brug${n}` }])
           t.equal((await titlesOf(api.base, secret)).length, 21 + n)
+          t.same(await wordsOf(api.base, secret, 'brug*'), BRIDGES.slice(0, n + 2))
+          if (n === 2) await makeSegments(api.pool, { flushed: 8n, merged: 16n })
         }
+        await removeLast(api.pool)
+        t.same(await wordsOf(api.base, secret, 'brug*'), BRIDGES.slice(0, 5))
       })
       if (reason !== null) t.ok(counts[reason]! > 0, JSON.stringify(counts))
       for (const standby of [first, second]) await find(standby)
       await untilStandbysServe(api, secret)
+      await makeSegments(api.pool, { flushed: 1n, merged: 16n })
+      await untilStandbysServe(api, secret, async base =>
+        t.same(await wordsOf(base, secret, 'brug*'), BRIDGES.slice(0, 5)),
+      )
     },
   )
 }
@@ -218,17 +252,19 @@ t.test(
     const copies = openCopyGroups(through)
     const { signal } = new AbortController()
     /**
-     * Writes ten articles with the same text, and a segment of the first 24 of all.
+     * Writes ten articles with the same text, of which the first has many words besides, and a
+     * segment of the first 24 of all.
      *
      * @param others how many of them have another text; another process finds their group
      */
     const write = async (word: string, others: number) => {
+      const many = Array.from({ length: 2_600 }, (_, n) => `${word}kabel${n}`).join(' ')
       const pool = createPool(cluster.current().in(url), 'test', () => {}, PATIENT)
       const { indexer, write } = openTestWriter(pool, 3_600_000)
       const articles = Array.from({ length: 10 }, (_, n) =>
         newArticle(100 + n, {
           title: `${word} brug ${n}`,
-          body: textOf(n < others ? 'ander' : 'woord'),
+          body: `${textOf(n < others ? 'ander' : 'woord')} ${n === 0 ? many : ''}`,
         }),
       )
       await write(articles.slice(0, others))
@@ -256,6 +292,8 @@ t.test(
       ),
       feed: (await read('/v1/articles.rss?q=houten')).text.split('<item>').length - 1,
       citation: (await read(`${cited}.json`)).status,
+      // The words of both histories would be more than a part may stand for.
+      parts: (await read('/explore/words?part=*kabel*')).json.total,
     })
     const titles = (word: string) => Array.from({ length: 10 }, (_, n) => `${word} brug ${n}`)
     await copies.pass(signal)
@@ -267,9 +305,10 @@ t.test(
     t.same(await told(), {
       titles: titles('Houten'),
       totals: [30, 10, 0],
-      counts: [10, 21],
+      counts: [10, 22],
       feed: 10,
       citation: 200,
+      parts: 2_600,
     })
     await Promise.all(Array.from({ length: 8 }, told))
     const open = await through.connect()
@@ -289,9 +328,10 @@ t.test(
     const due = {
       titles: titles('Stenen'),
       totals: [30, 0, 10],
-      counts: [0, 22],
+      counts: [0, 23],
       feed: 0,
       citation: 404,
+      parts: 2_600,
     }
     await until(async () => isDeepStrictEqual((await again())[0], due), 60_000)
     for (let n = 0; n < 5; n++)
