@@ -80,12 +80,14 @@ function addSection(
     const meta = metaOf(article, alert.zone, speech)
     const { title, url } = article
     const snippet = article.snippet && shortened(article.snippet)
-    const parts = [title, meta.join(' · '), snippet ?? ''].filter(one => one !== '')
-    text.push([...parts.map(isolated), url].join('\n'))
+    const also = alsoOf(article, section, speech)
+    const parts = [...[title, meta.join(' · '), snippet ?? ''].map(isolated), also(isolated)]
+    text.push([...parts.filter(one => one !== ''), url].join('\n'))
     html.push(
       `<article><h${level + 1}><a href="${escapeMarkup(url)}">${foreign(title)}</a></h${level + 1}>` +
         `<p class="soft">${meta.map(foreign).join(' · ')}</p>` +
-        `${snippet === null ? '' : `<p dir="auto">${straight(snippet)}</p>`}</article>`,
+        `${snippet === null ? '' : `<p dir="auto">${straight(snippet)}</p>`}` +
+        `${also(foreign) === '' ? '' : `<p class="soft">${also(foreign)}</p>`}</article>`,
     )
   }
   for (const { id, removed_at } of message.removals ?? []) {
@@ -119,6 +121,17 @@ const metaOf = (
     published_at === null ? '' : moment(published_at, zone),
   ].filter(one => one !== '')
 
+/**
+ * The line that names the other outlets with most of the text of an article; empty: there are none.
+ * A mail tells each text once, so it would not name them otherwise.
+ */
+function alsoOf({ id, outlet }: ToldArticle, { also }: Section, { words, say }: AlertSpeech) {
+  const own = outlet.name ?? outlet.domain
+  const others = (also?.get(id) ?? []).filter(name => name !== own)
+  return (written: (name: string) => string): string =>
+    others.length === 0 ? '' : say(words.also, namesOf(others.map(written), { words, say }))
+}
+
 /** How many articles are new, and how many texts where they are fewer, as the page counts them. */
 function countOf({ alert, message, found }: Section, { words, say }: AlertSpeech): string {
   const texts = message.articles.length + (isDigest(alert.when) ? message.more : 0)
@@ -139,16 +152,20 @@ function subjectOf(section: Section, speech: AlertSpeech): string {
   return `${speech.say(speech.words.leads, isolated(search.name))} ${what}`
 }
 
-/** Names as many searches as a subject holds. */
+function subjectOfSeveral(sections: readonly Section[], speech: AlertSpeech): string {
+  const { words, say } = speech
+  const names = sections.map(({ message }) => isolated(message.search.name))
+  return `${say(words.leads, say(words.several, sections.length))} ${namesOf(names, speech)}`
+}
+
+/** As many names as a line holds. */
 const NAMED = 3
 
-function subjectOfSeveral(sections: readonly Section[], { words, say }: AlertSpeech): string {
-  const names = sections.slice(0, NAMED).map(({ message }) => isolated(message.search.name))
-  const more = sections.length - names.length
-  return [
-    `${say(words.leads, say(words.several, sections.length))} ${names.join(', ')}`,
-    ...(more > 0 ? [say(words.andMore, more)] : []),
-  ].join(' ')
+/** The first names, and how many more there are. */
+function namesOf(names: readonly string[], { words, say }: Pick<AlertSpeech, 'words' | 'say'>) {
+  const more = names.length - NAMED
+  const first = names.slice(0, NAMED).join(', ')
+  return more > 0 ? `${first} ${say(words.andMore, more)}` : first
 }
 
 /**

@@ -1,8 +1,10 @@
 import t from 'tap'
 import type { ArticleRow } from '../../search/types.ts'
+import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { QUESTION } from '../../shared/desk/alerts/messages.ts'
 import { createKey, updateKey } from '../../shared/plans/keys.ts'
 import { readRow } from '../../shared/postgres/pool.ts'
+import { removeArticles } from '../../shared/removals/remove.ts'
 import { keepAlert } from '../../test/alerts.ts'
 import { createTestPool } from '../../test/database.ts'
 import { newArticle, openTestWriter } from '../../test/search/short-articles.ts'
@@ -10,6 +12,7 @@ import {
   composed,
   noteDelivered,
   noteFailed,
+  readAlso,
   readWaiting,
   type TakenMessage,
   takeMessages,
@@ -185,4 +188,28 @@ t.test('a message shows what its plan covers, and never what another history had
   t.same(titles([row(1n, { country: 'BE' })]), undefined, 'nothing is left to tell')
   t.same(titles([], { ...message, type: 'test', seqs: [] }), [])
   t.throws(() => titles([row(1n, { id: 'another' })]), { name: 'HistoryChanged' })
+})
+
+t.test('the outlets of copies are read as plan and removals say at that moment', async t => {
+  const body = Array.from({ length: 120 }, (_, at) => `woord${at % 40}x${at}`).join(' ')
+  const articles = ['Krant', 'Gazet', 'Bode', 'Gazet'].map((name, at) => ({
+    ...newArticle(10 + at, { body, outlet: { name, domain: `${name.toLowerCase()}.example` } }),
+    country: name === 'Bode' ? ('BE' as const) : ('NL' as const),
+  }))
+  await writer.write(articles)
+  const { rows } = await pool.query<{ id: string; seq: bigint }>(
+    'select id, seq from articles where seq > 2 order by seq',
+  )
+  await openCopyGroups(pool).pass(new AbortController().signal)
+  const also = async (countries: ('NL' | 'BE')[], at = new Date(0)) => {
+    const plan = { ...PLAN, countries, history: { kind: 'fixed' as const, at } }
+    return (await readAlso(pool, plan, [rows[0]!.id])).get(rows[0]!.id)
+  }
+  t.same(await also(['NL']), ['Krant', 'Gazet'])
+  t.same(await also(['NL', 'BE']), ['Krant', 'Gazet', 'Bode'])
+  t.same(await also(['NL', 'BE'], articles[2]!.publishedAt!), ['Bode', 'Gazet'])
+  await removeArticles(pool, [rows[1]!], 'test')
+  t.same(await also(['NL']), ['Krant', 'Gazet'], 'its other copy is left')
+  await removeArticles(pool, [rows[3]!], 'test')
+  t.same(await also(['NL', 'BE']), ['Krant', 'Bode'])
 })

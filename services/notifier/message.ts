@@ -3,8 +3,14 @@ import { articleObject } from '../../shared/articles/article.ts'
 import type { Alert } from '../../shared/desk/alerts/alerts.ts'
 import { hostOf, QUESTION, WHEN } from '../../shared/desk/alerts/messages.ts'
 import { chargeQuota, MONTH_OF_KEY, type QuotaMonth } from '../../shared/plans/counting.ts'
-import { type FoundKey, foundKey, PLAN_COLUMNS, type PlanRow } from '../../shared/plans/keys.ts'
-import { coveredBy, covers } from '../../shared/plans/reach.ts'
+import {
+  type FoundKey,
+  foundKey,
+  PLAN_COLUMNS,
+  type Plan,
+  type PlanRow,
+} from '../../shared/plans/keys.ts'
+import { COVERED, coveredBy, covers } from '../../shared/plans/reach.ts'
 import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import type { Waiting } from './places.ts'
 import { GIVES_UP, LEASE } from './retries.ts'
@@ -39,10 +45,12 @@ export interface Section {
   query: string
   /** How many articles the message is about, of which it tells each text once; null: not known. */
   found: number | null
+  /** By the id of an article: the names of all outlets that have most of its text. Of mails alone. */
+  also?: ReadonlyMap<string, readonly string[]>
 }
 
 /** A message that a notifier has taken, with its alert and the plan of its key. */
-export interface TakenMessage extends Omit<Message, 'articles'>, Omit<Section, 'message'> {
+export interface TakenMessage extends Omit<Message, 'articles'>, Omit<Section, 'message' | 'also'> {
   /** How often it was sent, with this time. */
   attempts: number
   /** Numbers and ids of its articles. */
@@ -250,6 +258,28 @@ export function composed(
     return removals.length === 0 ? null : { id, type, search, articles: [], more, removals }
   if (type === 'articles' && shown.length === 0) return null
   return { id, type, search, articles: shown, more }
+}
+
+// Articles that were taken out, and those of outlets that reserve rights, stand in no group. $1 ids,
+// $2 countries, $3 history start. Indexes: copy_sketches_id, copy_sketches_group, the primary keys.
+const ALSO = `
+  select id, array_agg(outlet order by first) as outlets from (
+    select s.id, coalesce(p.name, p.domain) as outlet, min(a.seq) as first
+      from copy_sketches s join copy_sketches c using (first_seq) join articles a on a.seq = c.seq
+      join publishers p using (publisher_no)
+     where s.id = any ($1) and ${COVERED} group by 1, 2) o
+   where outlet is not null group by id`
+
+/** Reads which outlets have most of the text of articles, as far as the plan covers that now. */
+export async function readAlso(
+  db: Queryable,
+  plan: Plan,
+  ids: string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { countries, since } = coveredBy(plan)
+  const statement = { name: 'also-in', text: ALSO, values: [ids, countries, since] }
+  const { rows } = await db.query<{ id: string; outlets: string[] }>(statement)
+  return new Map(rows.map(({ id, outlets }) => [id, outlets]))
 }
 
 /** The message was read from one history of the database, and its articles from another. */

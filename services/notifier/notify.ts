@@ -15,6 +15,7 @@ import {
   composed,
   noteDelivered,
   noteFailed,
+  readAlso,
   readWaiting,
   type Section,
   type TakenMessage,
@@ -176,8 +177,13 @@ async function send(sender: Sender, { messages, place, rows, secrets }: Begun): 
   try {
     const composedOnes = messages.map(message => ({ message, body: composed(message, rows) }))
     // If the current plan shows no article of a message, nothing of it is sent.
+    const bodies = composedOnes.flatMap(({ body }) => body ?? [])
+    const ids = bodies.flatMap(({ articles }) => articles.map(({ id }) => id))
+    const { alert, key } = messages[0]!
+    const isMail = alert.to.startsWith('mailto:')
+    const also = isMail ? await readAlso(sender.pool, key.key.plan, ids) : new Map()
     const sections = composedOnes.flatMap(({ message, body }) =>
-      body === null ? [] : [{ ...message, message: body }],
+      body === null ? [] : [{ ...message, message: body, also }],
     )
     if (sections.length > 0) await deliver(sender, sections, secrets)
     outcome = { kind: 'taken', wait: 0 }
