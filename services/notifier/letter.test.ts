@@ -53,7 +53,10 @@ t.test('both forms have for each article outlet, local time, snippet and link', 
     /\nDe Krant & Co · 29 November 2026.{1,4}00:05\nDe brug <b>blijft<\/b> dicht\.\nhttps:\/\/krant\.example\/a\?b=1&c="2"\n/,
   )
   const { words } = alertSpeech('en')
-  t.match(text, `${words.open}:\nhttps://news.example/?q=brug&country=NL&search_in=title`)
+  t.match(
+    text,
+    `${words.open}:\nhttps://news.example/?q=brug&country=NL&search_in=title&kept=search_0`,
+  )
   t.match(text, `${words.settings}:\nhttps://news.example/searches?search=search_0`)
   for (const part of [
     'De Krant & Co',

@@ -63,9 +63,9 @@ function addSection(
 ): void {
   const { words, say } = speech
   const { alert, message, query } = section
-  const { name } = message.search
-  const page = pageOf(base, query)
-  const settings = `${base}/searches?search=${message.search.id}`
+  const { id, name } = message.search
+  const page = pageOf(base, query, id)
+  const settings = `${base}/searches?search=${id}`
   const about =
     message.type === 'test'
       ? words.test

@@ -30,13 +30,16 @@ export interface KeptSearch extends Described {
 /**
  * The page where people see a search. Unlike the API, the page looks in titles and texts by
  * default. So the address says `search_in=title` where the search relies on the API's default.
+ *
+ * @param id of the kept search, so that the page knows which one was opened
  */
-export function pageOf(publicUrl: string, search: string): string {
-  if (search === '') return `${publicUrl}/`
+export function pageOf(publicUrl: string, search: string, id?: string): string {
   const parameters = new URLSearchParams(search)
   const looksEverywhere = ['semantic', 'expression'].includes(parameters.get('search') ?? '')
   const isSaid = parameters.has('search_in') || looksEverywhere || !parameters.has('q')
-  return `${publicUrl}/?${search}${isSaid ? '' : '&search_in=title'}`
+  const parts = [search, isSaid ? '' : 'search_in=title', id === undefined ? '' : `kept=${id}`]
+  const query = parts.filter(part => part !== '').join('&')
+  return `${publicUrl}/${query === '' ? '' : `?${query}`}`
 }
 
 const COLUMNS = 'search_id as id, name, search, position, created_at as "createdAt"'
