@@ -189,7 +189,8 @@ const ALERTS = `
             where a.confirmed_at is not null and a.rests is null and k.revoked_at is null) as "inForce",
          (select count(*)::int from search_alerts where rests is not null and failing_since is not null) as resting,
          (select coalesce(extract(epoch from now() - min(try_at)), 0)::float8 from alert_messages m
-            join search_alerts a using (alert_id) where m.delivered_at is null and a.rests is null) as waiting`
+            join search_alerts a using (alert_id) where m.delivered_at is null and a.rests is null
+             and (a.confirmed_at is not null or m.kind = 'ask')) as waiting`
 
 export interface AlertFigures {
   /** Confirmed alerts that do not rest: a notifier has to tell them. */

@@ -238,6 +238,27 @@ const confirm = (alert: string) =>
   pool.query('update search_alerts set confirmed_at = now() where alert_id = $1', [alert])
 const UNWANTED = /wants no more/
 
+t.test('more mail than its owner agreed to asks again, and meanwhile nothing is sent', async t => {
+  const key = await issue()
+  const to = 'mailto:vaak@example.org'
+  const { search, alert } = await tell(key, 'q=vaak', to)
+  const put = async (when: string, address = to) => {
+    await pool.query("delete from alert_messages where kind = 'ask'")
+    await putAlert(pool, key, search, { to: address, when, zone: 'UTC', language: 'nl' })
+    return [(await state(alert))?.on, (await opened(alert)).length]
+  }
+  await confirm(alert)
+  for (const when of ['friday 09:00', 'monday 08:00']) t.same(await put(when), [true, 0], when)
+  for (const when of ['08:00', 'at once']) {
+    t.same(await put(when), [false, 1], when)
+    await confirm(alert)
+    t.same(await put(when), [true, 0], 'agreed')
+  }
+  for (const when of ['08:00', 'monday 08:00']) t.same(await put(when), [true, 0], when)
+  await put('08:00', 'https://vaak.example/')
+  t.same(await put('at once', 'https://vaak.example/'), [true, 0], 'a webhook asks nobody')
+})
+
 t.test('a refusal is of the searches of one key, and outlives alert and key', async t => {
   const to = 'mailto:Refuser@example.org'
   const key = await issue()

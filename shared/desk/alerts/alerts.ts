@@ -57,16 +57,24 @@ export async function listAlerts(db: Queryable, keyId: string | null): Promise<A
   return rows
 }
 
-// A new alert begins at the clock, which the same statement reads. $1 search, $2 alert, $3 key, $4
+/** SQL: how often an alert tells: once a week, once a day, at once. */
+const oftenOf = (day: string, time: string): string =>
+  `case when ${time} = 'at once' then 2 when ${day} is null then 1 else 0 end`
+
+/** SQL: whether the new times of the alert `a` are no more often than those before. */
+const IS_NO_MORE = `${oftenOf('excluded.told_on', 'excluded.told_when')} <= ${oftenOf('a.told_on', 'a.told_when')}`
+
+// A new alert begins at the clock, which the same statement reads. The owner of a mail address has
+// agreed to how often it writes, so more mail than before asks anew. $1 search, $2 alert, $3 key, $4
 // to, $5 time of day, $6 zone, $7 due, $8 is it mail, $9 weekday, $10 language, $11 days.
 const PUT = `
-  insert into search_alerts (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, due_at, confirmed_at, told_on, language, within_days)
+  insert into search_alerts as a (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, due_at, confirmed_at, told_on, language, within_days)
   select $1, $2, $3, $4, $5, $6, last_seq, last_at, $7, case when not $8 then now() end, $9, $10, $11 from ingest_clock
   on conflict (search_id) do update set
     told_when = $5, time_zone = $6, told_on = $9, language = $10, within_days = $11, due_at = $7, failing_since = null, failure = null, told_to = $4,
-    rests = case when search_alerts.told_to = $4 and search_alerts.confirmed_at is null then search_alerts.rests end,
-    asked_at = case when search_alerts.told_to = $4 then search_alerts.asked_at end,
-    confirmed_at = case when search_alerts.told_to = $4 then search_alerts.confirmed_at else excluded.confirmed_at end
+    rests = case when a.told_to = $4 and a.confirmed_at is null then a.rests end,
+    asked_at = case when a.told_to = $4 and (a.confirmed_at is null or ${IS_NO_MORE}) then a.asked_at end,
+    confirmed_at = case when a.told_to = $4 and ${IS_NO_MORE} then a.confirmed_at else excluded.confirmed_at end
   returning ${ALERT_COLUMNS}, xmax = 0 as "isNew"`
 
 /**

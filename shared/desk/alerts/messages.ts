@@ -32,10 +32,13 @@ export const WHEN = "concat_ws(' ', told_on, told_when)"
 export const QUESTION = `encode(sha256(convert_to(concat_ws(E'\\n', s.search, array_to_string(k.countries, ','),
   extract(epoch from k.history_start), k.history_days, extract(epoch from s.sets_changed_at), 'within ' || a.within_days), 'UTF8')), 'hex')`
 
+/** SQL: that an alert tells, or will once its owner agrees again; not that its owner refused. */
+const TELLS = '(confirmed_at is not null or rests is null)'
+
 // The alerts that told of articles. They are locked before their messages are, as a delivery does,
 // so that no two can deadlock. $1 seqs. Index: alert_messages_seqs.
 const TELLERS = `
-  select from search_alerts a where confirmed_at is not null and alert_id in (
+  select from search_alerts a where ${TELLS} and alert_id in (
     select alert_id from alert_messages where kind = 'articles' and seqs && $1::bigint[])
    order by alert_id for key share`
 
@@ -55,7 +58,7 @@ const TELL_REMOVED = `
   insert into alert_messages (message_id, alert_id, kind, seqs, more, host, try_at)
   select 'msg_' || replace(gen_random_uuid()::text, '-', ''), a.alert_id, 'removed', n.seqs, 0,
          ${hostOf('a.told_to')}, greatest(now(), n.after)
-    from news n join search_alerts a using (alert_id) where a.confirmed_at is not null`
+    from news n join search_alerts a using (alert_id) where ${TELLS}`
 
 /**
  * Has each alert that told of articles tell that they are taken out (GDPR, article 19). What was
