@@ -9,8 +9,8 @@ import { causesOf, FIRST } from '../status/causes.ts'
 import {
   ageOfBackup,
   BACKUP_OLD,
-  closedFolders,
-  closedSentence,
+  folderFaults,
+  folderStates,
   readSurroundings,
 } from '../status/surroundings.ts'
 import { span } from '../status/words.ts'
@@ -72,10 +72,10 @@ await runCommand(
   },
   async context => {
     const { options, print } = context
-    const age = await ageOfBackup(context.config.BACKUP_FOLDERS)
-    const causes = [...(await causesOfAll(context)), ...(await causesOfBackups(context, age))]
+    const backups = await readBackups(context.config.BACKUP_FOLDERS)
+    const causes = [...(await causesOfAll(context)), ...(await causesOfBackups(context, backups))]
     const verified = await rowOfVerification(context)
-    const unknown = unknownIn(causes, context.config, age)
+    const unknown = unknownIn(causes, context.config, backups)
     const rows = Object.entries(CHECKS).flatMap(([check, fine]): Row[] => {
       if (check === verified.check) return [verified]
       const found = causes.filter(cause => cause.check === check)
@@ -104,7 +104,7 @@ await runCommand(
 function unknownIn(
   causes: readonly Cause[],
   config: Config,
-  age: number | null,
+  { age, states }: Backups,
 ): (check: string) => string | null {
   const away = causes.some(
     ({ check, level, text }) =>
@@ -113,13 +113,15 @@ function unknownIn(
   const asked =
     config.DATABASE_URL === '' ? [] : ['qdrant', 'model', ...(usesRedis(config) ? ['queues'] : [])]
   const alone = ['memory', 'mail', 'backup', ...asked]
-  const isSet = config.BACKUP_FOLDERS.length > 0
+  const closed = [...states].map(([folder, state]) => `${folder}: ${state}`).join(', ')
   const reasons: Record<string, string | false> = {
     model: unsetOf(config).includes('EMBEDDINGS_URL') && 'EMBEDDINGS_URL is not set',
     mail: config.SMTP_URL === '' && 'SMTP_URL is not set, so alerts cannot go by mail',
     backup:
       age === null &&
-      (isSet ? 'no folder of BACKUP_FOLDERS is on this machine' : 'BACKUP_FOLDERS is not set'),
+      (closed === ''
+        ? 'BACKUP_FOLDERS is not set'
+        : `no folder of BACKUP_FOLDERS can be read here (${closed}): ask where the backups are, or mount them`),
   }
   return check => reasons[check] || (away && !alone.includes(check) ? 'the database is away' : null)
 }
@@ -147,29 +149,36 @@ async function causesOfAll({ config, openPool }: CommandContext): Promise<Cause[
   return causesNow(config, openPool({ max: 4, mayBeStandby: true, statementTimeout: 10_000 }), true)
 }
 
+/** The folders of BACKUP_FOLDERS as this machine has them, and the age of the newest backup. */
+interface Backups {
+  age: number | null
+  states: Awaited<ReturnType<typeof folderStates>>
+}
+
+async function readBackups(folders: readonly string[]): Promise<Backups> {
+  return { age: await ageOfBackup(folders), states: await folderStates(folders) }
+}
+
 /**
  * What is wrong with backups and the lists beside them. They lie on one machine of a fleet, and its
  * operator may read them, so the pages of status do not look there.
  */
 async function causesOfBackups(
   { config, openPool }: CommandContext,
-  age: number | null,
+  { age, states }: Backups,
 ): Promise<Cause[]> {
-  const folders = config.BACKUP_FOLDERS
-  if (folders.length === 0) return []
-  const text =
+  const warn = (text: string): Cause => ({ check: 'backup', level: 'warn', text })
+  const told =
     age === Infinity
       ? 'There is no backup in BACKUP_FOLDERS'
       : `The newest backup in BACKUP_FOLDERS is ${span(age ?? 0)} old`
-  const old: Cause = { check: 'backup', level: 'warn', text: `${text}: ${FIRST.backup}.` }
-  const closed = await closedFolders(folders)
-  const causes: Cause[] = [
-    ...(age === null || age <= BACKUP_OLD ? [] : [old]),
-    ...closed.map(
-      (folder): Cause => ({ check: 'backup', level: 'warn', text: closedSentence(folder) }),
-    ),
+  const isKnown = age !== null && ![...states.values()].includes('silent')
+  const causes = [
+    ...(isKnown && age > BACKUP_OLD ? [warn(`${told}: ${FIRST.backup}.`)] : []),
+    ...folderFaults(states).map(warn),
   ]
-  if (config.DATABASE_URL === '') return causes
+  const folders = [...states.keys()].filter(folder => states.get(folder) !== 'silent')
+  if (config.DATABASE_URL === '' || folders.length === 0) return causes
   const pool = openPool({ max: 1, mayBeStandby: true, statementTimeout: 10_000 })
   const relapsed = await notTakenOut(pool, folders).catch(() => null)
   return relapsed === null

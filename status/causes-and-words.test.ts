@@ -16,7 +16,7 @@ import { run } from '../test/script.ts'
 import { createRestarts, createStalls } from './cause-watch.ts'
 import TABLE from './causes.json' with { type: 'json' }
 import { causesOf, type Facts, FIRST } from './causes.ts'
-import { ageOfBackup, readSurroundings } from './surroundings.ts'
+import { ageOfBackup, folderFaults, readSurroundings } from './surroundings.ts'
 import { ago, isOneMachine, number, plural, serversInWords, span, troublesOf } from './words.ts'
 
 const AT = '2026-03-01T12:00:00.000Z'
@@ -219,7 +219,7 @@ t.test('the annotation of an alarm says the first thing to do in the same words'
     PerscopeOutletOverBudget: 'budget',
     PerscopeOutletOriginsFell: 'sources',
     PerscopeBackupOld: 'backup',
-    PerscopeBackupUnwatched: 'closed',
+    PerscopeBackupUnwatched: 'unwatched',
     PerscopeMachineDiskFull: 'disk',
     PerscopeMachineDiskSoonFull: 'disk',
     PerscopeDiskFull: 'disk',
@@ -352,24 +352,53 @@ t.test('the newest backup is the newest of all folders that can be read', async 
   t.equal(await hours(), 5)
 })
 
+t.test('a folder of backups is at fault where this machine should have it', t => {
+  for (const [given, expected] of [
+    ['open', []],
+    ['open closed', []],
+    ['open away silent', ['away', 'silent']],
+    ['closed closed', ['closed', 'closed']],
+    ['away', []],
+    ['away closed', []],
+    ['away silent', ['silent']],
+  ] as const) {
+    const states = given.split(' ').map((state, at) => [`/${at}`, state] as const)
+    const told = folderFaults(new Map(states as [string, 'open'][]))
+    const sentences = { away: 'is not on this', closed: 'cannot read', silent: 'does not answer' }
+    t.match(
+      told,
+      expected.map(state => new RegExp(sentences[state])),
+      given,
+    )
+    t.equal(told.length, expected.length, given)
+  }
+  t.end()
+})
+
 t.test(
-  'a folder of backups that an account may not read is named',
+  'a folder of backups is asked for by the account, and for some seconds alone',
   { skip: process.getuid?.() !== 0 && 'only root can become another account' },
   async t => {
-    const folder = t.testdir({ open: {}, closed: {}, half: { base: {} } })
+    const folder = t.testdir({
+      open: {},
+      closed: {},
+      half: { base: {} },
+      silent: {},
+      bin: { ls: '#!/bin/sh\ncase "$3" in *silent*) exec sleep 60;; esac\n' },
+    })
     const at = (name: string) => join(folder, name)
-    chmodSync(folder, 0o755)
+    for (const name of ['.', 'bin/ls']) chmodSync(at(name), 0o755)
     for (const name of ['closed', 'half/base']) chmodSync(at(name), 0o700)
-    const asked = [
-      ['closed', 'away', 'half'],
-      ['closed', 'open'],
-    ].map(names => names.map(at))
+    const asked = ['open', 'closed', 'half', 'away', 'silent'].map(at)
     const code = `
-      import { closedFolders } from '${new URL('surroundings.ts', import.meta.url)}'
-      console.log(JSON.stringify(await Promise.all(${JSON.stringify(asked)}.map(closedFolders))))`
+      import { folderStates } from '${new URL('surroundings.ts', import.meta.url)}'
+      const states = await folderStates(${JSON.stringify(asked)})
+      console.log([...states.values()].join(' '))`
+    const env = { ...process.env, PATH: `${at('bin')}:${process.env.PATH}` }
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code], {
       uid: 65520,
+      env,
     })
-    t.same(JSON.parse(stdout), [[at('closed'), at('half')], []], 'one that is open is watched')
+    t.equal(stdout, 'open closed closed away silent\n')
   },
 )

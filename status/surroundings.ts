@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { access, constants, readdir, stat, statfs } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -128,14 +130,36 @@ export const BACKUP_OLD: number = 2 * 86_400
  */
 export async function ageOfBackup(folders: readonly string[]): Promise<number | null> {
   const newest = await Promise.all(
-    folders.map(folder => withTimeLimit(newestIn(folder), FOLDER_MS, () => null)),
+    folders.map(async folder => ((await answers(folder)) ? newestIn(folder) : null)),
   )
   const read = newest.filter(time => time !== null)
   return read.length === 0 ? null : Math.max(0, Date.now() - Math.max(...read)) / 1_000
 }
 
-/** ms. The folder of another machine that is away does not answer for long. */
-const FOLDER_MS = 2_000
+/** ms. The file system of another machine that is away may never answer. */
+const FOLDER_MS = 5_000
+/** By folder: a question that has no answer yet. */
+const asked = new Map<string, Promise<boolean>>()
+
+/**
+ * Whether a folder answers. Another process asks, because a call that hangs would take a thread of
+ * this process for good, and this process could not even end.
+ */
+function answers(folder: string): Promise<boolean> {
+  const answer = asked.get(folder) ?? ask(folder)
+  asked.set(folder, answer)
+  return withTimeLimit(answer, FOLDER_MS, () => false)
+}
+
+async function ask(folder: string): Promise<boolean> {
+  const limit = { timeout: FOLDER_MS, killSignal: 'SIGKILL' } as const
+  const child = spawn('ls', ['-f', '--', `${folder}/.`], { stdio: 'ignore', ...limit })
+  child.unref()
+  // Without `ls`, this process asks by itself.
+  const [, signal] = await once(child, 'exit').catch(() => [0, null])
+  asked.delete(folder)
+  return signal === null
+}
 
 /** When the newest backup of a folder was made; -infinity: it has none; null: it cannot be read. */
 async function newestIn(folder: string): Promise<number | null> {
@@ -155,18 +179,20 @@ async function newestIn(folder: string): Promise<number | null> {
 }
 
 /**
- * Folders of backups on this machine that this account may not read. None where it can read another
- * one: the archive of the log belongs to Postgres alone, and the nightly files are watched.
+ * What this account meets at a folder of backups. `away`: this machine does not have it; `silent`:
+ * it does not answer, as one of another machine that is away.
  */
-export async function closedFolders(folders: readonly string[]): Promise<string[]> {
-  const states = await Promise.all(
-    folders.map(folder => withTimeLimit(stateOf(folder), FOLDER_MS, () => 'away' as const)),
-  )
-  return states.includes('open') ? [] : folders.filter((_, at) => states[at] === 'closed')
+type FolderState = 'open' | 'closed' | 'away' | 'silent'
+
+export async function folderStates(
+  folders: readonly string[],
+): Promise<ReadonlyMap<string, FolderState>> {
+  const states = folders.map(async folder => [folder, await stateOf(folder)] as const)
+  return new Map(await Promise.all(states))
 }
 
-/** `away`: this machine does not have the folder. */
-async function stateOf(folder: string): Promise<'away' | 'closed' | 'open'> {
+async function stateOf(folder: string): Promise<FolderState> {
+  if (!(await answers(folder))) return 'silent'
   const codes: unknown[] = []
   for (const path of [folder, join(folder, 'base')]) {
     const failure = await access(path, constants.R_OK | constants.X_OK).catch(error => error)
@@ -176,24 +202,42 @@ async function stateOf(folder: string): Promise<'away' | 'closed' | 'open'> {
   return codes[0] === undefined ? 'open' : 'away'
 }
 
-/** What is wrong with a folder that this account may not read. */
-export const closedSentence = (folder: string): string =>
-  `Account ${process.getuid?.()} cannot read ${folder} of BACKUP_FOLDERS: ${FIRST.closed}.`
+/**
+ * What is wrong with folders of backups, a sentence each. All machines of a fleet have the same
+ * settings. So where no folder can be read, and one is away, another machine has the backups. Where
+ * one can be read, a closed one is fine: the archive of the log belongs to Postgres alone.
+ */
+export function folderFaults(states: ReadonlyMap<string, FolderState>): string[] {
+  const all = [...states.values()]
+  const isHere = all.includes('open')
+  const isElsewhere = !isHere && all.includes('away')
+  const isFine = { open: true, closed: isHere || isElsewhere, away: !isHere, silent: false }
+  return [...states].flatMap(([folder, state]) =>
+    isFine[state] ? [] : (SENTENCES[state]?.(folder) ?? []),
+  )
+}
+
+const SENTENCES: Partial<Record<FolderState, (folder: string) => string>> = {
+  closed: folder =>
+    `Account ${process.getuid?.()} cannot read ${folder} of BACKUP_FOLDERS: ${FIRST.closed}.`,
+  away: folder => `${folder} of BACKUP_FOLDERS is not on this machine: ${FIRST.away}.`,
+  silent: folder => `${folder} of BACKUP_FOLDERS does not answer: ${FIRST.silent}.`,
+}
 
 /**
  * Shows the age of the newest backup as a metric, where this machine has one. Of a new system,
  * which has none yet, only doctor says so. The log also names folders that cannot be watched.
  */
 export function observeBackup(folders: readonly string[], log: Logger): void {
-  const closed = shared(() => closedFolders(folders), 60_000)
-  void closed().then(names => {
-    for (const name of names) log.warn(closedSentence(name))
+  const faults = shared(async () => folderFaults(await folderStates(folders)), 60_000)
+  void faults().then(sentences => {
+    for (const sentence of sentences) log.warn(sentence)
   })
   figure(
     'backup_folders_closed',
-    'Folders of BACKUP_FOLDERS on this machine, if this account can read none of them.',
-    closed,
-    names => names.length,
+    'Folders of BACKUP_FOLDERS that this machine should be able to read, and cannot.',
+    faults,
+    sentences => sentences.length,
   )
   figure(
     'backup_age_seconds',

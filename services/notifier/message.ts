@@ -45,7 +45,7 @@ export interface Section {
   query: string
   /** How many articles the message is about, of which it tells each text once; null: not known. */
   found: number | null
-  /** By the id of an article: the names of all outlets that have most of its text. Of mails alone. */
+  /** Of a mail, by the id of an article: the names of all outlets that have most of its text. */
   also?: ReadonlyMap<string, readonly string[]>
 }
 
@@ -260,8 +260,8 @@ export function composed(
   return { id, type, search, articles: shown, more }
 }
 
-// Articles that were taken out, and those of outlets that reserve rights, stand in no group. $1 ids,
-// $2 countries, $3 history start. Indexes: copy_sketches_id, copy_sketches_group, the primary keys.
+// Articles that were taken out, and those of outlets that reserve rights, stand in no group. $1
+// ids, $2 countries, $3 history start. Indexes: copy_sketches_id, copy_sketches_group.
 const ALSO = `
   select id, array_agg(outlet order by first) as outlets from (
     select s.id, coalesce(p.name, p.domain) as outlet, min(a.seq) as first

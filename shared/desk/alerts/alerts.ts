@@ -65,8 +65,8 @@ const oftenOf = (day: string, time: string): string =>
 const IS_NO_MORE = `${oftenOf('excluded.told_on', 'excluded.told_when')} <= ${oftenOf('a.told_on', 'a.told_when')}`
 
 // A new alert begins at the clock, which the same statement reads. The owner of a mail address has
-// agreed to how often it writes, so more mail than before asks anew. $1 search, $2 alert, $3 key, $4
-// to, $5 time of day, $6 zone, $7 due, $8 is it mail, $9 weekday, $10 language, $11 days.
+// agreed to how often it writes, so more mail than before asks anew. $1 search, $2 alert, $3 key,
+// $4 to, $5 time of day, $6 zone, $7 due, $8 is it mail, $9 weekday, $10 language, $11 days.
 const PUT = `
   insert into search_alerts as a (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, due_at, confirmed_at, told_on, language, within_days)
   select $1, $2, $3, $4, $5, $6, last_seq, last_at, $7, case when not $8 then now() end, $9, $10, $11 from ingest_clock
