@@ -146,14 +146,14 @@ export function createWordSet(): WordSet {
     if (slots[slot] !== 0) return
     const end = used + to - from + 1
     if (end > text.length) {
-      const longer = Buffer.alloc(Math.ceil(end * 1.5))
+      const longer = Buffer.alloc(Math.ceil(end * 1.25))
       text.copy(longer)
       text = longer
     }
     lines.copy(text, used, from, to + 1)
     slots[slot] = used
     used = end
-    if (++count * 2 > slots.length) grow()
+    if (++count * 4 > slots.length * 3) grow()
   }
 
   return {
