@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createFamily } from '../../infra/embedded/supervision/family.ts'
 import { readReport, runFiles } from './files.ts'
-import { selectFiles } from './groups.ts'
+import { selectFiles, shareProcesses } from './groups.ts'
 
 t.test('assertions are counted; a file that breaks off is a failure', async t => {
   mkdirSync('.tap', { recursive: true })
@@ -38,17 +38,18 @@ t.ok(1); t.comment('left ' + left.pid)
 `,
   }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
-  const run = async (...names: (keyof typeof files)[]) => {
+  const runProcesses = async (processes: (keyof typeof files)[][]) => {
     const lines: string[] = []
     const env = Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !name.startsWith('TAP')),
     )
     const counts = await runFiles(
-      names.map(name => join(folder, name)),
+      processes.map(names => names.map(name => join(folder, name))),
       { env, family, signal: new AbortController().signal, print: line => void lines.push(line) },
     )
     return { counts, text: lines.join('\n') }
   }
+  const run = (...names: (keyof typeof files)[]) => runProcesses(names.map(name => [name]))
 
   const good = await run('good.test.ts')
   t.match(good.counts, { passed: 2, failed: 0, again: [] })
@@ -65,6 +66,16 @@ t.ok(1); t.comment('left ' + left.pid)
     const { counts } = await run(name, 'good.test.ts')
     t.ok(counts.failed === 1 && counts.passed >= 2, name)
   }
+
+  const together = await runProcesses([['good.test.ts', 'bad.test.ts', 'skipping.test.ts']])
+  t.match(together.counts, { passed: 3, failed: 1, again: [{ file: /bad/, isGreen: false }] })
+  t.match(
+    together.text,
+    /^\[1\/3\] ok \S*good\S* .*# 12 of 12.*^\[2\/3\] FAILED .*one is two.*left out: # SKIP no redis.*^\[3\/3\] FAILED, alone \S*bad/ms,
+    'each file of a process is told by itself',
+  )
+  const interrupted = await runProcesses([['broken.test.ts', 'silent.test.ts', 'good.test.ts']])
+  t.match(interrupted.counts, { passed: 3, failed: 2 }, 'those after one that ends the process run')
 
   const nervous = await run('nervous.test.ts', 'good.test.ts')
   t.match(nervous.counts, { passed: 3, failed: 0 }, 'red beside others, green alone')
@@ -144,4 +155,23 @@ t.test('the longest file begins first, and a new one before it', async t => {
     },
   )
   t.same(groups, [['quick', ['new.test.ts', 'b.test.ts', 'a.test.ts']]])
+})
+
+t.test('short neighbours share a process; a long file, a new one and others run alone', async t => {
+  const times = { 'a/1.test.ts': 1, 'a/2.test.ts': 9, 'b/1.test.ts': 9, 'b/2.test.ts': 8 }
+  const files = ['new.test.ts', 'b/long.test.ts', ...Object.keys(times), 'a/own.test.ts']
+  t.same(
+    shareProcesses(
+      files,
+      { ...times, 'b/long.test.ts': 30, 'a/own.test.ts': 1 },
+      file => !file.includes('own'),
+    ),
+    [
+      ['b/long.test.ts'],
+      ['a/1.test.ts', 'a/2.test.ts', 'b/1.test.ts'],
+      ['new.test.ts'],
+      ['b/2.test.ts'],
+      ['a/own.test.ts'],
+    ],
+  )
 })

@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process'
 import { availableParallelism, cpus } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Family } from '../../infra/embedded/supervision/family.ts'
 import { runTool } from '../../infra/embedded/supervision/tool.ts'
 import { groupOf, LIMIT_S } from './groups.ts'
+
+const SEVERAL = fileURLToPath(new URL('several.ts', import.meta.url))
 
 /**
  * Seconds. tap ends a file at its limit. The runner ends a file that still hangs this much later.
@@ -42,16 +45,17 @@ export interface TestRun extends TestCounts {
 }
 
 /**
- * Runs test files, each in a process of its own, and counts their assertions. Prints a line for
- * each file as it ends, with its measurements and its failures.
+ * Runs test files and counts their assertions. Prints a line for each file when its process ends,
+ * with its measurements and its failures.
  *
  * The files themselves print TAP. tap's own runner is not used, because it loses the last file when
  * another one exceeds its time.
  *
+ * @param processes the files of each process
  * @param options.env environment of the tests
  */
 export async function runFiles(
-  files: readonly string[],
+  processes: readonly (readonly string[])[],
   options: {
     env: NodeJS.ProcessEnv
     family: Family
@@ -60,14 +64,17 @@ export async function runFiles(
   },
 ): Promise<TestRun> {
   const { env, family, signal, print } = options
-  const waiting = [...files]
+  const waiting = [...processes]
+  const all = processes.flat()
   const times: Record<string, number> = {}
   const reports = new Map<string, Report>()
 
-  async function runOne(file: string): Promise<void> {
+  async function runProcess(files: readonly string[]): Promise<void> {
     const began = Date.now()
-    const seconds = LIMIT_S[groupOf(file)]
-    const { code, output, timedOut } = await runTool(process.execPath, [file], {
+    const [first = ''] = files
+    const seconds = LIMIT_S[groupOf(first)]
+    const args = files.length === 1 ? files : [SEVERAL, ...files]
+    const { code, output, timedOut } = await runTool(process.execPath, args, {
       family,
       signal,
       cwd: process.cwd(),
@@ -75,35 +82,40 @@ export async function runFiles(
       within: (seconds + GRACE_S) * 1_000,
       env: { ...env, TAP_TIMEOUT: String(seconds) },
     })
-    const report = readReport(output, code)
-    const again = reports.has(file) ? ', alone' : ''
-    reports.set(file, report)
-    const took = (Date.now() - began) / 1_000
-    times[file] ??= Math.round(took)
-    print(
-      `[${reports.size}/${files.length}] ${report.failed > 0 ? 'FAILED' : 'ok'}${again} ${file} ${took.toFixed(1)} s`,
-    )
-    for (const line of details(report, timedOut)) print(`    ${line}`)
+    const found = readReports(output, code, files.length)
+    for (const [at, report] of found.entries()) {
+      const file = files[at]!
+      const again = reports.has(file) ? ', alone' : ''
+      reports.set(file, report)
+      const took = report.seconds ?? (Date.now() - began) / 1_000
+      times[file] ??= Math.round(took)
+      print(
+        `[${reports.size}/${all.length}] ${report.failed > 0 ? 'FAILED' : 'ok'}${again} ${file} ${took.toFixed(1)} s`,
+      )
+      for (const line of details(report, timedOut && report.failed > 0)) print(`    ${line}`)
+    }
+    // The last one of those has ended the process. The others begin again without it.
+    if (found.length < files.length) waiting.unshift(files.slice(found.length))
   }
-  const isLong = files.some(file => groupOf(file) === 'long')
+  const isLong = all.some(file => groupOf(file) === 'long')
   const running = new Set<Promise<void>>()
   const hasRoom = createRoom()
   while (waiting.length + running.size > 0) {
     const fewest = isLong ? FEWEST - 1 : FEWEST
     const mayBegin = running.size < fewest || (!isLong && running.size < MOST && hasRoom())
-    const file = mayBegin ? waiting.shift() : undefined
-    if (file === undefined) {
+    const files = mayBegin ? waiting.shift() : undefined
+    if (files === undefined) {
       await Promise.race([...running, ...(waiting.length > 0 ? [pause(LOOK_MS)] : [])])
       continue
     }
-    const work = runOne(file).finally(() => running.delete(work))
+    const work = runProcess(files).finally(() => running.delete(work))
     running.add(work)
     // The race below throws it.
     work.catch(() => {})
   }
   const red = [...reports].flatMap(([file, { failed }]) => (failed > 0 ? [file] : []))
-  const isTriedAgain = files.length > 1 && red.length <= TRIED_ALONE
-  if (isTriedAgain) for (const file of red) await runOne(file)
+  const isTriedAgain = all.length > 1 && red.length <= TRIED_ALONE
+  if (isTriedAgain) for (const file of red) await runProcess([file])
   const sum = (of: keyof TestCounts) =>
     [...reports.values()].reduce((total, report) => total + report[of], 0)
   return {
@@ -153,6 +165,25 @@ interface Report {
   skipped: string[]
   /** The failures with their context: names of the tests around them, differences, places. */
   failures: string[]
+  /** What the file took of a process that it shared. */
+  seconds?: number
+}
+
+/**
+ * Reads the reports of files that shared a process (`several.ts`), in their order. It ends with the
+ * file that ended the process too early.
+ */
+function readReports(text: string, code: number | null, files: number): Report[] {
+  if (files === 1) return [readReport(text, code)]
+  const parts = text.split(/(?<=^# \{ total: .*\n)/m).slice(0, files)
+  const reports = parts.map(part => {
+    const [, ms] = /^(?:not )?ok .* # time=([\d.]+)ms$/m.exec(part) ?? []
+    return { ...readReport(part, 0), seconds: Number(ms ?? 0) / 1_000 }
+  })
+  // An error that no file noticed.
+  if (code !== 0 && reports.every(({ failed }) => failed === 0))
+    reports.splice(-1, 1, { ...readReport(text, code), seconds: 0 })
+  return reports
 }
 
 /**

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 export type Group = 'quick' | 'slow' | 'long'
 
 /**
- * - quick: `*.test.ts`, by `npm test`. Together they take at most four minutes on two quiet cores.
+ * - quick: `*.test.ts`, by `npm test`. Together they take some two minutes on two quiet cores.
  * - slow: `*.slow.test.ts`, by `npm run test:all` too. Fleets, real time limits, large data.
  * - long: `*.long.test.ts`, by `npm run test:long` too. Fuzzing and faults for many minutes, and
  *   the whole of what the slow group tries once: hosts in a box, the image, random histories.
@@ -24,6 +24,38 @@ export const groupOf = (file: string): Group =>
 /** Seconds of each file when all files last ran with `--record`. */
 export const TIMES: URL = new URL('times.json', import.meta.url)
 export const readTimes = (): Record<string, number> => JSON.parse(readFileSync(TIMES, 'utf8'))
+
+/** What a process has once: its variables, streams, memory, threads and children. */
+const OF_A_PROCESS = /\bprocess\.|node:(child_process|worker_threads)/
+/** Whether a file may run after others in the same process. */
+export const mayShare = (file: string): boolean =>
+  groupOf(file) === 'quick' && !OF_A_PROCESS.test(readFileSync(file, 'utf8'))
+
+/** Seconds of a file that runs alone, and of all files that share a process. */
+const ALONE_S = 10
+const TOGETHER_S = 20
+
+/**
+ * The files of each process, the longest process first. Quick files share processes, because most
+ * of them take less time than their modules take to load. Neighbours share one, because they load
+ * the same modules.
+ */
+export function shareProcesses(
+  files: readonly string[],
+  times: Readonly<Record<string, number>>,
+  isShareable: (file: string) => boolean,
+): string[][] {
+  const timeOf = (file: string) => times[file] ?? ALONE_S
+  const sum = (all: readonly string[]) => all.reduce((seconds, file) => seconds + timeOf(file), 0)
+  const isShared = (file: string) => timeOf(file) < ALONE_S && isShareable(file)
+  const shared: string[][] = [[]]
+  for (const file of files.filter(isShared).sort()) {
+    if (sum(shared[0]!) + timeOf(file) > TOGETHER_S) shared.unshift([])
+    shared[0]!.push(file)
+  }
+  const alone = files.filter(file => !isShared(file)).map(file => [file])
+  return [...alone, ...shared].filter(process => process.length > 0).sort((a, b) => sum(b) - sum(a))
+}
 
 /** The files that a command line selects. */
 export interface Selection {

@@ -4,7 +4,7 @@ import { keepCompiled } from '../../shared/process/node.ts'
 import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
 import { startTestServers } from '../servers.ts'
 import { check, runFiles, type TestCounts, type TestRun } from './files.ts'
-import { readTimes, selectFiles, TIMES } from './groups.ts'
+import { mayShare, readTimes, selectFiles, shareProcesses, TIMES } from './groups.ts'
 
 /*
  * `npm test`: types, style, and the quick tests on real servers of this run alone. `--all` adds the
@@ -75,7 +75,7 @@ try {
     const options = { env, print, family: servers.family, signal: stopping.signal }
     for (const [group, files] of groups) {
       const began = Date.now()
-      const run = await runFiles(files, options)
+      const run = await runFiles(shareProcesses(files, times, mayShare), options)
       add(run)
       again.push(...run.again)
       Object.assign(times, run.times)
