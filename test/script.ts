@@ -71,6 +71,12 @@ export const runScript = (...started: Parameters<typeof startScript>): Promise<R
   startScript(...started).ended
 
 /**
+ * Whether a test file tries all of its cases. Otherwise it tries some of each kind, because the
+ * whole takes long (`whole.slow.test.ts`, `whole.long.test.ts`).
+ */
+export const isWhole: boolean = process.env.WHOLE === 'yes'
+
+/**
  * Runs a test file unchanged, with other settings.
  *
  * @param file its path below `test/`, without `.test.ts`

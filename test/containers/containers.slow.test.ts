@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
 import { heard } from '../fleet.ts'
+import { isWhole } from '../script.ts'
 import { buildah, buildImage, CHECKOUT, createContainer, lacksContainers } from './image.ts'
 
 /** Commands that need what a container does not have, or that only a checkout runs. */
@@ -23,7 +24,7 @@ const NOT_IN_IMAGE = [
 ]
 
 /** Alone, the image is only built and looked at; `test/whole.long.test.ts` runs it. */
-const onlyWhole = { skip: process.env.WHOLE !== 'yes' && 'npm run test:long tries it' }
+const onlyWhole = { skip: !isWhole && 'npm run test:long tries it' }
 
 t.test('the image', { skip: lacksContainers }, async t => {
   await buildImage()

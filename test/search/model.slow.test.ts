@@ -1,9 +1,9 @@
 import t from 'tap'
+import { isWhole } from '../script.ts'
 import { type Actor, failovers, histories, lostRemovals, moves } from './histories.ts'
 import { startModel } from './model.ts'
 
 /** Alone, one history of each kind is tried; `test/whole.long.test.ts` tries all of them. */
-const isWhole = process.env.WHOLE === 'yes'
 const RUNS = Number(process.env.RUNS ?? (isWhole ? 3 : 1))
 const LIMIT = 100_000
 

@@ -112,6 +112,15 @@ function fold(word: string): string {
   return [...bare.toLowerCase()].map(character => special[character] ?? character).join('')
 }
 
+const known = new Map<string, string>()
+/** The stemmer forgets the many words of the longest texts. */
+function stemOf(language: Language, word: string): string {
+  const key = `${language} ${word}`
+  const found = known.get(key) ?? stem(language, word)
+  known.set(key, found)
+  return found
+}
+
 const cache = new WeakMap<Known, { title: string[]; body: string[] }>()
 function textOf(article: Known): { title: string[]; body: string[] } {
   let text = cache.get(article)
@@ -142,9 +151,9 @@ function keyword(q: string, { searchIn }: Question): (article: Known) => number 
         (searchIn === 'title' ? 0 : asked.filter(word => title.includes(word)).length * 100)
       )
     }
-    const stems = new Set(meaning.map(word => stem(language, word)))
+    const stems = new Set(meaning.map(word => stemOf(language, word)))
     const stemsIn = (words: string[]) =>
-      new Set(words.filter(word => !stops.has(word)).map(word => stem(language, word)))
+      new Set(words.filter(word => !stops.has(word)).map(word => stemOf(language, word)))
     const found = [...stems].filter(one =>
       cachedStems(article, language, all, searchIn, stemsIn).has(one),
     ).length
@@ -234,7 +243,7 @@ function placesOf(
   const isLike = (word: string | undefined, one: string) =>
     kind !== 'forms' || isStop(one) || word === undefined || isStop(word)
       ? same(word, one)
-      : stem(language, word) === stem(language, one)
+      : stemOf(language, word) === stemOf(language, one)
   return words.flatMap((_, at) =>
     phrase.every((one, n) => isLike(words[at + n], one)) ? [{ at, end: at + phrase.length }] : [],
   )
