@@ -59,6 +59,18 @@ if (browserPath === undefined) {
     t.pass('back is the search before')
 
     const canvas = page.locator('.timeline:not(.stale) .u-over')
+    for (const moves of [[], [[301, 52]]]) {
+      await canvas.hover({ position: { x: 300, y: 50 } })
+      const box = await canvas.boundingBox()
+      await page.mouse.down()
+      for (const [x = 0, y = 0] of moves)
+        await page.mouse.move((box?.x ?? 0) + x, (box?.y ?? 0) + y)
+      await page.mouse.up()
+      await page.waitForURL(/published_after=.*published_before=/)
+      t.pass('a click on a bar narrows the search')
+      await page.goBack()
+      await shown(page, new RegExp(`^${all}$`))
+    }
     await canvas.dragTo(canvas, {
       sourcePosition: { x: 200, y: 50 },
       targetPosition: { x: 500, y: 50 },
@@ -98,6 +110,17 @@ if (browserPath === undefined) {
     )
     t.notMatch(String(kept), 'psk_', 'one click forgets it')
     t.strictSame(complaints, [])
+  })
+
+  t.test('a tap on a bar narrows the search on a phone', async t => {
+    const { page } = await open(t, `/?q=water#key=${secret}`, {
+      viewport: { width: 360, height: 740 },
+      hasTouch: true,
+      isMobile: true,
+    })
+    await page.getByText('Articles over time').tap()
+    await page.locator('.timeline:not(.stale) .u-over').tap()
+    await page.waitForURL(/published_after=.*published_before=/)
   })
 
   t.test('the address is the search: shared with another, who brings a key', async t => {

@@ -26,8 +26,9 @@ const CLICK = 4
 
 /** Draws counts by time as bars with uPlot, in the colours of the page. */
 export function drawChart(place: HTMLElement, look: Look, options: ChartOptions): uPlot {
-  const { data, tick, number, onPoint } = options
+  const { data, tick, number, onPoint, onSelect } = options
   const { rem } = look
+  const barAt = (value: number) => Math.min(data.length - 1, Math.max(0, Math.round(value)))
   const bars = uPlot.paths.bars?.({ size: [0.84, 60], radius: 0.08 })
   const drawn = (colour: string): uPlot.Series => ({
     fill: colour,
@@ -45,7 +46,17 @@ export function drawChart(place: HTMLElement, look: Look, options: ChartOptions)
       // The right side has room for half of the last label.
       padding: [8, 1.6 * rem, 0, 0],
       legend: { show: false },
-      cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
+      cursor: {
+        y: false,
+        points: { show: false },
+        drag: {
+          x: true,
+          y: false,
+          setScale: false,
+          // Without this, uPlot stops each click whose pointer has moved, if only by a pixel.
+          click: ({ select }, event) => select.width >= CLICK && event.stopPropagation(),
+        },
+      },
       scales: {
         // Buckets are placed by number, because they differ in length.
         x: { time: false, range: [-0.6, data.length - 0.4] },
@@ -70,7 +81,19 @@ export function drawChart(place: HTMLElement, look: Look, options: ChartOptions)
       hooks: {
         drawAxes: [drawn => stripeGaps(drawn, data, look.gap)],
         setCursor: [({ cursor }) => onPoint(typeof cursor.idx === 'number' ? cursor.idx : null)],
-        setSelect: [drawn => tellSelection(drawn, options)],
+        // uPlot tells of selections that have a width alone, so a click is heard by itself.
+        setSelect: [
+          ({ select: { left, width }, posToVal }) =>
+            width >= CLICK &&
+            onSelect(barAt(posToVal(left, 'x')), barAt(posToVal(left + width, 'x'))),
+        ],
+        ready: [
+          ({ over, posToVal }) =>
+            over.addEventListener('click', ({ offsetX }) => {
+              const clicked = barAt(posToVal(offsetX, 'x'))
+              onSelect(clicked, clicked)
+            }),
+        ],
       },
     },
     [
@@ -108,20 +131,6 @@ function stripeGaps({ ctx, bbox, valToPos }: uPlot, data: Bucket[], colour: stri
     ctx.stroke()
     ctx.restore()
   }
-}
-
-/** A brush over bars, or a click on one. */
-function tellSelection(
-  { select, posToVal, cursor }: uPlot,
-  { data, onSelect }: ChartOptions,
-): void {
-  if (select.width < CLICK) {
-    if (typeof cursor.idx === 'number') onSelect(cursor.idx, cursor.idx)
-    return
-  }
-  const at = (left: number) =>
-    Math.min(data.length - 1, Math.max(0, Math.round(posToVal(left, 'x'))))
-  onSelect(at(select.left), at(select.left + select.width))
 }
 
 function labelOf(
