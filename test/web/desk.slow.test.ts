@@ -101,6 +101,9 @@ if (browserPath === undefined) {
       (await api.ask(secret, `/explore/counts?by=country&q=gemeente&search_in=title_body`)).json
         .data.length,
     )
+    await button(page, 'Back to the searches before').click()
+    await lines.nth(1).waitFor()
+    t.strictSame(await lines.locator('.feed-title').allInnerTexts(), names, 'nothing is lost')
 
     await button(page, 'Cite').click()
     await button(page, 'Make the address').click()

@@ -43,7 +43,10 @@ if (browserPath === undefined) {
           )
         }
         await page.getByText('1 article is close in meaning. What follows may be').waitFor()
-        await page.locator('.total').filter({ hasText: '2 articles, 1 close in meaning' }).waitFor()
+        await page
+          .locator('.total')
+          .filter({ hasText: /^1 close in meaning, of the 2 nearest$/ })
+          .waitFor()
         if (process.env.PICTURES)
           await page.screenshot({
             path: `${process.env.PICTURES}/near-${width}.png`,
@@ -58,7 +61,11 @@ if (browserPath === undefined) {
         t.ok((await overhang(page)) <= 0)
         t.strictSame(await axe(page), [])
         await page.goto(`${world.fleet.base()}/?q=zeppelin&search=semantic`)
-        await page.getByText('We cannot say which of these are close in meaning.').waitFor()
+        await page.getByText('We cannot say from which one on they are about some').waitFor()
+        await page
+          .locator('.total')
+          .filter({ hasText: /^2 nearest articles$/ })
+          .waitFor()
         t.equal(
           await page.locator('.timeline-place, .breakdowns').count(),
           0,
@@ -67,6 +74,24 @@ if (browserPath === undefined) {
         const counts = asked.filter(url => /\/counts\?.*zeppelin/.test(url))
         t.equal(counts.length, 1, 'and none is paid')
         t.strictSame(await axe(page), [])
+        await page.getByRole('button', { name: 'Compare' }).click()
+        const note = ': not counted: we cannot say which articles are close in meaning'
+        await page.locator('.compare li', { hasText: note.slice(2) }).waitFor()
+        t.equal(await page.locator('.compare svg polyline').count(), 0, 'and none is drawn')
+        await page.getByLabel('Search for').fill('water brug')
+        await page.keyboard.press('Enter')
+        await page.getByRole('button', { name: 'Add this search' }).click()
+        await page.locator('.compare svg text', { hasText: 'zeppelin' }).waitFor()
+        t.match(
+          await (await page.locator('.compare svg text').allTextContents()).join(' '),
+          /not counted/,
+        )
+        t.strictSame(await axe(page), [])
+        if (process.env.PICTURES)
+          await page.screenshot({
+            path: `${process.env.PICTURES}/compare-${width}.png`,
+            fullPage: true,
+          })
         t.strictSame(complaints, [])
         await close()
       }
@@ -93,16 +118,23 @@ if (browserPath === undefined) {
     t.equal(meaning.note, note)
     const far = await counted('zeppelin', '&close=true')
     t.strictSame([far.total, far.meaning.close], [2, 0])
-    t.match(far.meaning.note, /^We cannot say which articles are close/)
+    t.match(far.meaning.note, /^The closest come first\. We cannot say from which/)
     const refused = await ask('/explore/counts?by=country&q=brug&close=true')
     t.match(JSON.parse(refused).errors.close, ['Leave it out unless search=semantic.'])
-    const params = {
-      name: 'search_news',
-      arguments: { search: 'semantic', q: 'water brug', per_page: 1 },
+    const call = async (name: string, args: object) => {
+      const params = { name, arguments: { search: 'semantic', ...args } }
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+      return ask('/mcp', { method: 'POST', body })
     }
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
-    const told = await ask('/mcp', { method: 'POST', body })
+    const told = await call('search_news', { q: 'water brug', per_page: 1 })
     t.match(told, note)
+    t.match(told, 'The nearest: 2 articles; 1 on this page.')
+    const all = await call('count_news', { q: 'water brug', by: 'outlet' })
+    t.match(all, note)
+    t.match(all, 'Total 2, the nearest in meaning.')
+    const near = await call('count_news', { q: 'water brug', by: 'month', close: true })
+    t.match(near, 'Total 1, close in meaning.')
+    t.match(await call('count_news', { q: 'zeppelin', by: 'month', close: true }), far.meaning.note)
     t.match(told, '"close":1')
   })
 

@@ -231,8 +231,7 @@ function Head(
         {words.results.title}
       </h2>
       <p role="status" class="total">
-        {totalOf(results, speech)}
-        {close > 0 && results.loading !== 'first' && `, ${say(words.results.close, { n: close })}`}
+        {totalOf(results, close, speech)}
         {texts !== undefined &&
           results.loading !== 'first' &&
           `, ${say(words.copies.texts, { n: texts })}`}
@@ -272,12 +271,16 @@ function Head(
   )
 }
 
+/** A search by meaning finds the nearest articles, whatever they are about. */
 function totalOf(
   { of, total, estimate, loading, failure }: Results,
+  close: number,
   { words, say }: Speech,
 ): string {
   if (loading === 'first') return words.results.searching
   if (failure !== null || of === null) return ''
+  if (close > 0) return say(words.results.close, { n: close, of: total })
+  if (of.mode === 'semantic') return say(words.results.nearest, { n: total })
   return say(estimate ? words.results.more : words.results.total, { n: total })
 }
 

@@ -2,6 +2,7 @@ import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js'
 import type { Response } from 'express'
 import { inFull, operatorsMeant } from '../../../search/index.ts'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
+import { counted } from '../../../shared/log/printable.ts'
 import type { DaySum } from '../../../shared/outlets/days.ts'
 import type { Asking } from '../articles/find.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -60,6 +61,7 @@ interface Counts {
   other: number
   undated: number
   unsaid?: number
+  meaning?: { close?: number | null }
 }
 type Day = Pick<DaySum, 'named' | 'indexed' | 'share' | 'gap'> & {
   day?: string
@@ -102,11 +104,15 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       const page = await ask<PageEnvelope>('articles', rawQuery)
       const request = readSearch(rawQuery, 'articles')
       const read_as = readAs(request)
-      const meaning = request.question.search === 'semantic' ? await meaningOf(rawQuery, ask) : null
+      const meaning = await meaningOf(request, rawQuery, ask)
       const completeness = await daysOf(page.articles, request, rawQuery, ask)
-      const here = `Here of these days: ${completeness.map(dayLine).join('; ') || NONE_FOUND}`
+      const here =
+        completeness.length > 0
+          ? `Here, of what outlets named: ${completeness.map(dayLine).join('; ')}`
+          : `How complete these days are is ${NOT_KNOWN}.`
       const close = meaning === null ? [] : [meaning.note]
-      const text = pageText([...headOf(page), DATA_NOTE, read_as, ...close, here], page.articles)
+      const head = [...headOf(page, meaning !== null), DATA_NOTE, read_as, ...close, here]
+      const text = pageText(head, page.articles)
       const found = { ...page, read_as, completeness }
       return { structured: meaning === null ? found : { ...found, meaning }, text }
     },
@@ -122,15 +128,25 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       const search = [...new URLSearchParams(rawQuery)].filter(
         ([name]) => name in EXPLORE_PARAMETERS,
       )
-      const read_as = readAs(readSearch(new URLSearchParams(search).toString(), 'articles'))
-      const head = `Total ${counts.total}. By ${counts.by}; what has no article is not listed:`
-      const text = linesText(`${read_as}\n${head}`, [
+      const query = new URLSearchParams(search).toString()
+      const request = readSearch(query, 'articles')
+      const read_as = readAs(request)
+      const meaning = await meaningOf(request, query, ask)
+      const isOfClose = (counts.meaning?.close ?? 0) > 0
+      const of = meaning === null ? '' : `, ${isOfClose ? 'close' : 'the nearest'} in meaning`
+      const head = [
+        read_as,
+        ...(meaning === null ? [] : [meaning.note]),
+        `Total ${counts.total}${of}. By ${counts.by}; what has no article is not listed:`,
+      ].join('\n')
+      const text = linesText(head, [
         ...counts.data.filter(({ count }) => count > 0).map(countLine),
         ...(counts.other > 0 ? [`others: ${counts.other}`] : []),
         ...(counts.undated > 0 ? [`without a date: ${counts.undated}`] : []),
         ...(counts.unsaid === undefined ? [] : [`the outlet does not say: ${counts.unsaid}`]),
       ])
-      return { structured: { ...counts, read_as }, text }
+      const found = { ...counts, read_as }
+      return { structured: meaning === null ? found : { ...found, meaning }, text }
     },
   },
   list_copies: {
@@ -285,13 +301,22 @@ function readAs({ question, q }: ArticlesRequest): string {
 const OF_EXPRESSIONS = /[\p{L}\p{N}]\*|\*[\p{L}\p{N}]|(?<=\S\s)(?:AND|NEAR\/\d+|NOT|OR)(?=\s\S)/u
 const UNREAD = '* and AND, OR, NOT, NEAR count only with search=expression'
 
-/** What a search by meaning has found, without the parameters of its page. */
-async function meaningOf(rawQuery: string, ask: Ask): Promise<{ note: string }> {
+/** How much of what a search by meaning has found is close; null: it is another search. */
+async function meaningOf(
+  { question }: ArticlesRequest,
+  rawQuery: string,
+  ask: Ask,
+): Promise<{ note: string; close: number | null } | null> {
+  if (question.search !== 'semantic') return null
   const query = new URLSearchParams(rawQuery)
   for (const name of ['per_page', 'cursor', 'order']) query.delete(name)
   query.set('by', 'country')
   query.set('close', 'true')
-  return (await ask<{ meaning: { note: string } }>('counts', query.toString())).meaning
+  const { meaning } = await ask<{ meaning: { note: string; close: number | null } }>(
+    'counts',
+    query.toString(),
+  )
+  return meaning
 }
 
 const DAY = 86_400_000
@@ -343,13 +368,11 @@ async function daysOf(
 const laterOf = (time: string, ms: number) =>
   Date.parse(time) < ms ? new Date(ms).toISOString() : time
 
-const headOf = ({
-  total_results,
-  total_results_is_estimate,
-  articles,
-  next_cursor,
-}: PageEnvelope): string[] => [
-  `${total_results_is_estimate ? `At least ${total_results}` : total_results} articles; ${articles.length} on this page.`,
+const headOf = (
+  { total_results, total_results_is_estimate, articles, next_cursor }: PageEnvelope,
+  isMeant: boolean,
+): string[] => [
+  `${isMeant ? 'The nearest: ' : total_results_is_estimate ? 'At least ' : ''}${counted(total_results, 'article')}; ${articles.length} on this page.`,
   next_cursor === null ? 'This is the last page.' : `For the next page: cursor=${next_cursor}`,
 ]
 
@@ -357,9 +380,6 @@ const countLine = ({ key, count, parts }: Count): string =>
   `${key}: ${count}${parts === undefined ? '' : ` (${parts.data.map(countLine).join(', ')})`}`
 
 const NOT_KNOWN = 'not known'
-
-/** An article of an older day was often found later, and its outlet is counted on that day. */
-const NONE_FOUND = `${NOT_KNOWN}; completeness counts an address on the day when it was found`
 
 /** Where outlets named no address, nobody knows how much they published. */
 const dayLine = ({ day, outlet, named, indexed, share, gap }: Day): string =>

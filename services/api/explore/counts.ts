@@ -225,7 +225,7 @@ function noteOf(near: number | null, close: number | null): string {
   if (near === null)
     return 'How close an article must be was not measured for this model: each may be about something else.'
   return close === 0
-    ? `We cannot say which articles are close in meaning: none has relevance ${near} or more, and some right answers have less. The most relevant are the closest.`
+    ? `The closest come first. We cannot say from which one on they are about something else: none has relevance ${near} or more, and some right answers have less.`
     : `${counted(close ?? 0, 'article is', 'articles are')} close in meaning (relevance ${near} or more); the others may be about something else.`
 }
 

@@ -1,5 +1,6 @@
 import type { RefObject, VNode } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { Counts } from '../../../clients/typescript/src/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { Button, Segments, useWork } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
@@ -37,6 +38,7 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
   const speech = useSpeech()
   const { words, number, percent, say } = speech
   const labelOf = (one: Search) => inWords(one, speech)
+  const [before, setBefore] = useState<Search[] | null>(null)
   const [searches, setSearches] = useState(() => {
     const here = comparedHere()
     return here.length === 0 ? [search] : here
@@ -56,9 +58,10 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
   const choose = (chosen: Search[]) => setSearches(chosen.slice(0, MOST))
   const [unit, setUnit] = useUnit()
   const { unit: of } = useTimeCounts(searches[0] ?? null, unit, secret, 0, false)
-  const { rows, of: counted, failure, again } = useRows(searches, of, texts, secret)
+  const { rows, of: counted, none, failure, again } = useRows(searches, of, texts, secret)
   const splitBy = (by: 'language' | 'country') => async () => {
     const answer = await ask(countsPath(search, by, false), isCounts, { key: secret })
+    setBefore(searches.every(one => isSame(one, search)) ? null : searches)
     const keys: string[] =
       answer.kind === 'ok' ? answer.value.data.slice(0, MOST).map(({ key }) => key) : []
     if (by === 'language')
@@ -71,7 +74,11 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
       )
   }
   const isFull = searches.length >= MOST || searches.some(one => isSame(one, search))
-  const labels = counted.map(labelOf)
+  const labels = counted.map(one =>
+    none.includes(one)
+      ? say(words.app.named, { name: labelOf(one), value: words.compare.none })
+      : labelOf(one),
+  )
   const ends = [rows[0]?.from, rows.at(-1)?.to].flatMap(at =>
     at === undefined ? [] : [speech.date(new Date(at), 'shortDate')],
   )
@@ -97,7 +104,7 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
       svg: async () => new Blob([svg], { type: 'image/svg+xml' }),
       png: () => pngOf(svg),
     }
-    saveFile(await files[kind](), `perscope-${localDay(new Date())}.${kind}`)
+    saveFile(await files[kind](), `perscope-comparison-${localDay(new Date())}.${kind}`)
   }
   return (
     <section class="compare">
@@ -106,7 +113,10 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
         {searches.map((one, at) => (
           <li key={addressOf(one)} class="row">
             <Sample at={at} />
-            <span class="feed-title">{labelOf(one)}</span>
+            <span class="feed-title">
+              {labelOf(one)}
+              {none.includes(one) && <span class="hint"> {words.compare.none}</span>}
+            </span>
             <Button
               class="quiet"
               onClick={() => choose(searches.filter(other => other !== one))}
@@ -127,6 +137,15 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
         {(['language', 'country'] as const).map(by => (
           <Button key={by} onClick={splitBy(by)} text={words.compare.by[by]} />
         ))}
+        {before !== null && (
+          <Button
+            onClick={() => {
+              choose(before)
+              setBefore(null)
+            }}
+            text={words.compare.before}
+          />
+        )}
       </p>
       <div class="row">
         <Segments
@@ -165,15 +184,19 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
 interface Found {
   rows: Row[]
   of: Search[]
+  /** Searches by meaning that found nothing close: what they find may be about anything. */
+  none: Search[]
   failure: Failure | null
 }
+
+const NO_COUNTS: Pick<Counts, 'data'> = { data: [] }
 
 /**
  * Counts the articles of all searches, and of the same searches without their words. It also reads
  * how complete the days are.
  */
 function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: string) {
-  const [found, setFound] = useState<Found>({ rows: [], of: searches, failure: null })
+  const [found, setFound] = useState<Found>({ rows: [], of: searches, none: [], failure: null })
   const [round, setRound] = useState(0)
   const load = useCallback(
     async (signal: AbortSignal) => {
@@ -182,20 +205,24 @@ function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: str
       const sets = await Promise.all(
         searches.map(async search => {
           const own = await count(search)
-          const all = await count({ ...search, q: '', mode: 'keyword' })
           if (own.kind === 'failure') return own
+          if (own.value.meaning?.close === 0)
+            return { kind: 'ok' as const, search, own: NO_COUNTS, all: NO_COUNTS, days: [] }
+          const all = await count({ ...search, q: '', mode: 'keyword' })
           if (all.kind === 'failure') return all
           const filled = own.value.data.filter(({ count }) => count > 0)
           const days = await askDays(search, filled[0]?.from, filled.at(-1)?.to, {
             key: secret,
             signal,
           })
-          return { kind: 'ok' as const, own: own.value, all: all.value, days }
+          return { kind: 'ok' as const, search, own: own.value, all: all.value, days }
         }),
       )
       const failure = sets.find(set => set.kind === 'failure') ?? null
-      const rows = failure === null ? rowsOf(sets.filter(set => set.kind === 'ok')) : []
-      setFound({ rows, of: searches, failure })
+      const told = sets.filter(set => set.kind === 'ok')
+      const none = told.filter(({ own }) => own === NO_COUNTS).map(({ search }) => search)
+      const rows = failure === null ? rowsOf(told) : []
+      setFound({ rows, of: searches, none, failure })
     },
     [searches, unit, texts, secret, round],
   )

@@ -58,6 +58,13 @@ t.test(
       "'=q,2026-11-20,2026-11-19T23:00:00.000Z,2026-11-20T22:59:59.999Z,1,4,0.250000,0.500",
       '"a,b",2026-11-20,2026-11-19T23:00:00.000Z,2026-11-20T22:59:59.999Z,0,0,,',
     ])
+    const none = { own: counts(), all: counts(), days: [] }
+    const beside = rowsOf([{ own: counts([20, 1]), all: counts([20, 2]), days: [] }, none])
+    t.strictSame(
+      csvOf(beside, ['a', 'b']).split('\r\n').slice(-2),
+      ['b,,,,,,,', ''],
+      'a search without figures is named',
+    )
     const own = (...days: [number, number][]) => ({ own: counts(...days), all: counts(), days: [] })
     t.same(
       rowsOf([own([22, 1]), own([20, 1])]).map(({ key }) => key),

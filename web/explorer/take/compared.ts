@@ -55,15 +55,19 @@ export function rowsOf(
   return first < 0 ? [] : sorted.slice(first, sorted.findLastIndex(isFilled) + 1)
 }
 
-/** The rows as CSV, with a line for each search and bucket. */
+/**
+ * The rows as CSV, with a line for each search and bucket. A search without any figures has a line
+ * without figures.
+ */
 export function csvOf(rows: Row[], labels: string[]): string {
+  const written = labels.map(title => csvLine({ title }, ['title']).trimEnd())
+  const none = written.filter((_label, at) => rows.every(({ points }) => points[at] === null))
   const lines = rows.flatMap(({ key, from, to, points }) =>
     points.flatMap((point, at) => {
       if (point === null) return []
-      const label = csvLine({ title: labels[at] }, ['title']).trimEnd()
       const { count, all, share, complete } = point
       return [
-        label,
+        written[at],
         key,
         from,
         to,
@@ -74,5 +78,6 @@ export function csvOf(rows: Row[], labels: string[]): string {
       ].join(',')
     }),
   )
-  return ['search,time,from,to,count,all,share,complete', ...lines, ''].join('\r\n')
+  const head = 'search,time,from,to,count,all,share,complete'
+  return [head, ...lines, ...none.map(label => `${label},,,,,,,`), ''].join('\r\n')
 }

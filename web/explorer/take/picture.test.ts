@@ -23,7 +23,7 @@ t.test('a picture has a line for each search, with its words; a gap breaks it', 
   const drawn = (isShare: boolean, width = 1_200) =>
     svgOf({
       rows,
-      labels: ['a < b & c', 'x'.repeat(200)],
+      labels: ['a < b & c', `Expression: *trein* NEAR/5 ~staking · ${'x'.repeat(200)}`],
       isShare,
       tick: ({ key }) => key,
       format: value => (isShare ? `${value * 100} %` : String(value)),
@@ -36,12 +36,13 @@ t.test('a picture has a line for each search, with its words; a gap breaks it', 
   )
   t.same(points, [3, 1, 1])
   t.match(svg, '>a &#60; b &#38; c<')
-  t.match(svg, `>${'x'.repeat(110)}…<`)
+  t.match(svg, `>${'x'.repeat(109)}…<`)
   t.equal(svg.match(/fill="#ffffff" stroke/g)?.length, 1, 'half of the articles are missing there')
   t.match(svg, '>10<', 'a round step above the most')
   t.match(drawn(true), '>100 %<')
-  t.match(drawn(false, 330), `>${'x'.repeat(18)}…<`, 'on a phone')
+  const onPhone = [...drawn(false, 330).matchAll(/>([^<>]+)<\/text>/g)].map(([, text]) => text)
+  t.match(onPhone.join('\n'), `Expression: *trein* NEAR/5\n~staking ·\n${'x'.repeat(26)}…\n`)
   t.match(svg, '>Number · By day · Perscope · 29 November 2026<')
-  t.match(drawn(false, 330), />Number · By day<.*>29 November 2026</, 'whole, in lines')
+  t.match(drawn(false, 330), />Number · By day · Perscope<.*>29 November 2026</, 'whole, in lines')
   t.notMatch(svg, /NaN|undefined/)
 })

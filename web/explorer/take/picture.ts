@@ -44,8 +44,11 @@ const WIDTH = 1_200
 const LEFT = 90
 const RIGHT = 30
 const TOP = 30
-/** Pixels of a line of the legend. */
+/** Pixels of a line of the legend, and of the sample of a search before it. */
 const LINE = 30
+const SAMPLE = 50
+/** A picture of less width is narrow. */
+const NARROW = 600
 /** The room of a name of a bucket below the axis, and of a letter. */
 const TICK = 150
 const LETTER = 9.5
@@ -53,10 +56,8 @@ const LETTER = 9.5
 /** The comparison as an SVG file, with its legend, so that it can stand in a report. */
 export function svgOf(picture: Picture): string {
   const { rows, labels, isShare, tick, format, source, width = WIDTH, colours = PRINTED } = picture
-  const textAt = (left: number, top: number, text: string, anchor: string) => {
-    const most = anchor === 'start' ? (width - left) / LETTER : Infinity
-    return `<text x="${left}" y="${top}" text-anchor="${anchor}">${shortened(text, most)}</text>`
-  }
+  const textAt = (left: number, top: number, text: string, anchor = 'start') =>
+    `<text x="${left}" y="${top}" text-anchor="${anchor}">${escaped(text)}</text>`
   const height = 0.35 * width
   const bottom = TOP + height
   const figureOf = (row: Row, at: number) =>
@@ -81,10 +82,13 @@ export function svgOf(picture: Picture): string {
       ? [textAt(x(index), bottom + 28, tick(row, before), 'middle')]
       : []
   })
+  // On a narrow screen the legend begins at the edge, so that its lines are longer.
+  const edge = width < NARROW ? 8 : LEFT
+  const words = edge + SAMPLE + 15
+  let below = bottom + 70
   const lines = labels.map((label, at) => {
     const colour = colours.lines[at]
     const stroke = `stroke="${colour}" stroke-width="3" stroke-dasharray="${DASHES[at]}" fill="none"`
-    const below = bottom + 70 + at * LINE
     const points = rows.flatMap((row, index) => {
       const value = figureOf(row, at)
       if (value === null) return []
@@ -92,21 +96,25 @@ export function svgOf(picture: Picture): string {
       const place = `cx="${x(index)}" cy="${y(value)}"`
       return [`<circle ${place} r="${radius}" fill="${fill}" stroke="${colour}" stroke-width="2"/>`]
     })
+    const sample = `<line x1="${edge}" x2="${edge + SAMPLE}" y1="${below}" y2="${below}" ${stroke}/>`
+    const said = wrapped(label.split(' '), ' ', (width - words) / LETTER).map((line, n) =>
+      textAt(words, below + 5 + n * LINE, line),
+    )
+    below += said.length * LINE
     return [
       ...runsOf(rows.map((row, index) => [x(index), figureOf(row, at)] as const)).map(
         run =>
           `<polyline ${stroke} points="${run.map(([left, value]) => `${left},${y(value)}`).join(' ')}"/>`,
       ),
       ...points,
-      `<line x1="${LEFT}" x2="${LEFT + 50}" y1="${below}" y2="${below}" ${stroke}/>`,
-      textAt(LEFT + 65, below + 5, label, 'start'),
+      sample,
+      ...said,
     ].join('')
   })
-  const below = bottom + 76 + labels.length * LINE
-  const said = joined(source, (width - LEFT) / LETTER).map((line, at) =>
-    textAt(LEFT, below + at * LINE, line, 'start'),
+  const said = wrapped(source, ' · ', (width - edge) / LETTER).map((line, at) =>
+    textAt(edge, below + 6 + at * LINE, line),
   )
-  const end = below + (said.length - 1) * LINE + 14
+  const end = below + (said.length - 1) * LINE + 20
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${end}" viewBox="0 0 ${width} ${end}"`,
     ` font-family="system-ui, sans-serif" font-size="16" fill="${colours.ink}">`,
@@ -119,13 +127,13 @@ export function svgOf(picture: Picture): string {
   ].join('')
 }
 
-/** Parts of a text in lines of at most so many letters. */
-function joined(parts: readonly string[], most: number): string[] {
+/** Parts of a text in lines of at most so many letters. A longer part is cut. */
+function wrapped(parts: readonly string[], between: string, most: number): string[] {
   const lines: string[] = []
   for (const part of parts) {
-    const longer = lines.length === 0 ? part : `${lines.at(-1)} · ${part}`
-    if (lines.length > 0 && longer.length > most) lines.push(part)
-    else lines[Math.max(0, lines.length - 1)] = longer
+    const longer = `${lines.at(-1)}${between}${part}`
+    if (lines.length > 0 && longer.length <= most) lines[lines.length - 1] = longer
+    else lines.push(shortened(part, most))
   }
   return lines
 }
@@ -151,9 +159,10 @@ function stepOf(most: number, isShare: boolean): number {
 /** A text without its end, which a browser would draw beyond the edge. */
 function shortened(text: string, most: number): string {
   const letters = [...text]
-  const cut = letters.length > most ? `${letters.slice(0, most).join('')}…` : text
-  return cut.replace(/[&<>]/g, sign => `&#${sign.charCodeAt(0)};`)
+  return letters.length > most ? `${letters.slice(0, most - 1).join('')}…` : text
 }
+
+const escaped = (text: string) => text.replace(/[&<>]/g, sign => `&#${sign.charCodeAt(0)};`)
 
 /** An SVG file as PNG, in twice its size, so that it stays sharp on paper. */
 export async function pngOf(svg: string): Promise<Blob> {
