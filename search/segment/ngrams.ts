@@ -92,7 +92,7 @@ export function ngramLists(
     parts: words,
     inTitle: false,
     met: met * size,
-    isShared: null,
+    shared: 'all',
     term: at => NGRAMS.pair(word(at - 1), word(at)),
   })
   // Searches for other pairs in titles use the lists of the whole texts.
@@ -101,25 +101,23 @@ export function ngramLists(
     parts: words,
     inTitle: true,
     met: Infinity,
-    isShared: () => false,
+    shared: 'none',
     term: at => NGRAMS.titlePair(word(at - 1), word(at)),
   })
-  release(titlePairs.at)
   // Triples are made of pairs that are terms. Rare triples of two frequent pairs share lists. Other
   // rare triples need no list, because few documents have both of their pairs.
-  const isFrequentPair = (group: number) =>
-    group >= 0 && pairs.documents(group) >= atLeast(size, FREQUENT)
+  const frequent = pairs.frequent(atLeast(size, FREQUENT))
   const parts =
-    triples === 'listed' ? pairs.at : pairs.at.map(group => (isFrequentPair(group) ? group : -1))
+    triples === 'listed' ? pairs.at : pairs.at.map(group => (frequent[group] === 1 ? group : -1))
   const ofTriples = listGroups(places, enough, brake, {
     length: 3,
     parts,
     inTitle: false,
     met: Infinity,
-    isShared: at => isFrequentPair(parts[at - 1]!) && isFrequentPair(parts[at]!),
+    shared: frequent,
     term: at => NGRAMS.triple(word(at - 2), word(at - 1), word(at)),
   })
-  for (const array of new Set([words, pairs.at, parts, ofTriples.at])) release(array)
+  for (const array of new Set([words, pairs.at, parts])) release(array)
   return [pairs.lists, titlePairs.lists, ofTriples.lists]
 }
 
@@ -176,31 +174,32 @@ interface Kind {
    */
   met: number
   /**
-   * Whether the group that ends at a place is in a shared list when it has no list of its own;
-   * null: all such groups are.
+   * Which groups are in a shared list when they have no list of their own. With an array: those of
+   * two parts that have a 1 there.
    */
-  isShared: ((at: number) => boolean) | null
+  shared: 'all' | 'none' | Uint8Array
   /** The term of the group that ends at a place. */
   term(at: number): string
 }
+
+/** Only triples ask for the groups of places, and they ask for pairs. */
+const isAsked = ({ length, inTitle }: Kind) => length === 2 && !inTitle
 
 /*
  * The tables of a whole segment would not fit into the processor's cache, and a segment has tens of
  * millions of places. So the places are first spread over parts by the last bits of their hashes (a
  * radix partition). All places of a group, and all of a shared list, are in one part. Its tables
- * fit into the cache. The loops over places read arrays from local constants and call as few
- * functions as they can, because V8 then compiles them well.
+ * nearly fit into the cache. With more parts, the places of a part would be far apart. The loops
+ * over places read arrays from local constants and call as few functions as they can, because V8
+ * then compiles them well.
  */
 
 /** About how many places a part has. */
-const PART = 1 << 15
+const PART = 1 << 17
 
 /** The places where groups end, by part. The places of a part are in ascending order. */
 interface Spread {
-  /**
-   * Two numbers for each place: the hash of the group, and the place. A group that has a list of
-   * its own in any case has `~place` instead.
-   */
+  /** Two numbers for each place: the hash of the group, and the place with its marks. */
   entries: Int32Array<ArrayBuffer>
   /** Part n is `entries` from `starts[n]` to before `starts[n + 1]`. */
   starts: Uint32Array
@@ -208,12 +207,20 @@ interface Spread {
   bits: number
 }
 
-const placeOf = (marked: number) => (marked < 0 ? ~marked : marked)
+/**
+ * Marks of a place in `Spread`: its group has a list of its own in any case; its group is in a
+ * shared list unless it has its own.
+ */
+const OWN = 1 << 30
+const SHARED = 1 << 29
+const PLACE = SHARED - 1
 
 /** @param at overwritten with the hashes, by place */
 function spread(places: Places, kind: Kind, at: Int32Array, brake: Brake): Spread {
   const { words, starts: texts, frequencies } = places
-  const { parts, inTitle, met } = kind
+  const { parts, inTitle, met, shared } = kind
+  const others = shared === 'all' ? SHARED : 0
+  const sharing = typeof shared === 'string' ? new Uint8Array(0) : shared
   const bits = Math.min(16, Math.max(0, Math.ceil(Math.log2(words.length / PART))))
   const mask = (1 << bits) - 1
   const starts = countHashes(places, kind, at, mask, brake)
@@ -223,12 +230,15 @@ function spread(places: Places, kind: Kind, at: Int32Array, brake: Brake): Sprea
     brake()
     const end = texts[text + 1]!
     for (let place = texts[text]! + 1; place < end; place++) {
-      if (parts[place]! < 0 || parts[place - 1]! < 0) continue
+      const first = parts[place - 1]!
+      const second = parts[place]!
+      if (first < 0 || second < 0) continue
       const hash = at[place]!
       const isMet = frequencies[words[place - 1]!]! * frequencies[words[place]!]! >= met
+      const isSharing = sharing[first] === 1 && sharing[second] === 1
       const entry = next[hash & mask]!
       entries[entry] = hash
-      entries[entry + 1] = isMet ? ~place : place
+      entries[entry + 1] = place | (isMet ? OWN : 0) | (isSharing ? SHARED : others)
       next[hash & mask] = entry + 2
     }
   }
@@ -271,7 +281,8 @@ function countHashes(
 function listGroups(places: Places, enough: number, brake: Brake, kind: Kind) {
   const at = new Int32Array(places.words.length)
   const { entries, starts, bits } = spread(places, kind, at, brake)
-  at.fill(-1)
+  if (isAsked(kind)) at.fill(-1)
+  else release(at)
   const docs = new Uint16Array(entries.length / 2)
   const lists: Lists = {
     at,
@@ -295,7 +306,11 @@ function listGroups(places: Places, enough: number, brake: Brake, kind: Kind) {
   release(entries)
   return {
     at,
-    documents: (list: number) => lists.ends.at(list) - startOf(lists, list),
+    /** By list: 1 when at least `least` documents have it. */
+    frequent: (least: number) =>
+      Uint8Array.from({ length: lists.ends.length }, (_, list) =>
+        lists.ends.at(list) - startOf(lists, list) >= least ? 1 : 0,
+      ),
     lists: inOrder(lists, kind),
   }
 }
@@ -355,11 +370,11 @@ interface Scratch {
   /** By place of the part: its document, and its group or list; −1: none. */
   docs: Uint16Array
   groups: Int32Array
-  /**
-   * A hash table with open addressing. A slot has three numbers: the two that identify a group, and
-   * the group + 1. If the third number is 0, the slot is free.
-   */
+  /** A hash table with open addressing. A slot has the group + 1. If it is 0, the slot is free. */
   slots: Int32Array
+  /** By place of the part, then by group: the two numbers that identify the group. */
+  parents: Int32Array
+  lasts: Int32Array
   /** By group or list: its last document + 1, how many documents it has, and its first place. */
   latest: Int32Array
   documents: Int32Array
@@ -370,7 +385,9 @@ function createScratch(entries: number, lists: number): Scratch {
   return {
     docs: new Uint16Array(entries),
     groups: new Int32Array(entries),
-    slots: new Int32Array(3 * slotsFor(entries)),
+    slots: new Int32Array(slotsFor(entries)),
+    parents: new Int32Array(entries),
+    lasts: new Int32Array(entries),
     latest: new Int32Array(entries + lists),
     documents: new Int32Array(entries + lists),
     firsts: new Int32Array(entries + lists),
@@ -394,39 +411,47 @@ function findGroups(
   scratch: Scratch,
 ): number {
   const { words, starts: texts } = places
-  const { docs, groups, slots, latest, documents } = scratch
+  const { docs, groups, slots, latest, documents, parents, lasts } = scratch
   const size = entries.length >>> 1
   const mask = slotsFor(markLikely(entries, enough, bits, groups)) - 1
-  slots.fill(0, 0, 3 * mask + 3)
+  slots.fill(0, 0, mask + 1)
   latest.fill(0, 0, size)
   documents.fill(0, 0, size)
-  let doc = 0
-  let count = 0
-  for (let at = 0; at < size; at++) {
-    const place = placeOf(entries[at * 2 + 1]!)
+  // The places are far apart in memory. In a loop that only reads, the processor reads several at a
+  // time.
+  for (let at = 0, doc = 0; at < size; at++) {
+    const place = entries[at * 2 + 1]! & PLACE
     while (place >= texts[doc * 2 + 2]!) doc++
     docs[at] = doc
     if (groups[at]! < 0) continue
-    const first = parts[place - 1]!
-    const second = words[place]!
+    parents[at] = parts[place - 1]!
+    lasts[at] = words[place]!
+  }
+  let count = 0
+  for (let at = 0; at < size; at++) {
+    if (groups[at]! < 0) continue
+    const doc = docs[at]!
+    const first = parents[at]!
+    const second = lasts[at]!
     let slot = (entries[at * 2]! >>> bits) & mask
-    while (
-      slots[slot * 3 + 2] !== 0 &&
-      (slots[slot * 3] !== first || slots[slot * 3 + 1] !== second)
-    )
+    let group = slots[slot]! - 1
+    while (group >= 0 && (parents[group]! !== first || lasts[group]! !== second)) {
       slot = (slot + 1) & mask
-    if (slots[slot * 3 + 2] === 0) {
-      slots[slot * 3] = first
-      slots[slot * 3 + 1] = second
-      slots[slot * 3 + 2] = ++count
+      group = slots[slot]! - 1
     }
-    const group = slots[slot * 3 + 2]! - 1
+    if (group < 0) {
+      // A group never has a higher number than this place, so nothing unread is overwritten.
+      group = count++
+      slots[slot] = count
+      parents[group] = first
+      lasts[group] = second
+    }
     groups[at] = group
     if (latest[group] !== doc + 1) documents[group]!++
     latest[group] = doc + 1
   }
   for (let at = 0; at < size; at++) {
-    if (groups[at]! >= 0 && documents[groups[at]!]! < enough && entries[at * 2 + 1]! >= 0)
+    if (groups[at]! >= 0 && documents[groups[at]!]! < enough && (entries[at * 2 + 1]! & OWN) === 0)
       groups[at] = -1
   }
   return count
@@ -448,7 +473,8 @@ function markLikely(entries: Int32Array, enough: number, bits: number, groups: I
   }
   let likely = 0
   for (let at = 0; at < entries.length; at += 2) {
-    const isLikely = occurrences[(entries[at]! >>> bits) & mask]! >= enough || entries[at + 1]! < 0
+    const isLikely =
+      occurrences[(entries[at]! >>> bits) & mask]! >= enough || (entries[at + 1]! & OWN) !== 0
     groups[at >>> 1] = isLikely ? 0 : -1
     if (isLikely) likely++
   }
@@ -467,27 +493,24 @@ function addLists(
   out: Lists,
   scratch: Scratch,
 ): void {
-  const { bits, at: groupAt, ends, docs: allDocs } = out
-  const { isShared } = kind
+  const { bits, ends, docs: allDocs } = out
   const { docs, groups, latest, documents, firsts } = scratch
   const own = SHARED_LISTS >>> bits
   const base = ends.length
   const size = entries.length >>> 1
+  if (isAsked(kind)) writeLists(out.at, entries, groups, base + own)
   latest.fill(0, 0, own + count)
   documents.fill(0, 0, own + count)
   for (let at = 0; at < size; at++) {
-    const place = placeOf(entries[at * 2 + 1]!)
+    const marked = entries[at * 2 + 1]!
     let list = groups[at]!
-    if (list >= 0) {
-      list += own
-      groupAt[place] = base + list
-    } else if (isShared === null || isShared(place))
-      list = (entries[at * 2]! & (SHARED_LISTS - 1)) >>> bits
+    if (list >= 0) list += own
+    else if ((marked & SHARED) !== 0) list = (entries[at * 2]! & (SHARED_LISTS - 1)) >>> bits
     groups[at] = -1
     if (list < 0 || latest[list] === docs[at]! + 1) continue
     groups[at] = list
     latest[list] = docs[at]! + 1
-    if (documents[list]!++ === 0) firsts[list] = place
+    if (documents[list]!++ === 0) firsts[list] = marked & PLACE
   }
   const next = latest
   for (let list = 0, end = base === 0 ? 0 : ends.at(base - 1); list < own + count; list++) {
@@ -498,4 +521,12 @@ function addLists(
     out.shared.push(list < own ? (list << bits) | part : -1)
   }
   for (let at = 0; at < size; at++) if (groups[at]! >= 0) allDocs[next[groups[at]!]!++] = docs[at]!
+}
+
+/** Writes to `at` the lists of groups that have their own, of which the first is `base`. */
+function writeLists(at: Int32Array, entries: Int32Array, groups: Int32Array, base: number): void {
+  for (let entry = 0; entry < entries.length; entry += 2) {
+    const group = groups[entry >>> 1]!
+    if (group >= 0) at[entries[entry + 1]! & PLACE] = base + group
+  }
 }
