@@ -85,7 +85,14 @@ t.test('one mail has several searches, each with its end, and an end for all', t
     section('Havens', ['Haven open', 'Haven vol'], { query: 'q=b' }),
   )
   t.equal(subject, 'New to 2 searches: Bruggen, Havens')
-  t.match(text, /^New to 2 searches\n\nBruggen\n/)
+  t.match(text, /^New to 2 searches\ntime zone: Europe\/Brussels\n\nBruggen\n1 article\n\n/)
+  t.equal(html.split('Europe/Brussels').length, 2, 'once')
+  const { alert, ...rest } = section('Havens', ['Haven open'])
+  const far = { ...rest, alert: { ...alert, zone: 'Europe/London' } }
+  t.match(
+    write(section('Bruggen', ['Brug dicht']), far).text,
+    / article · time zone: Europe\/London\n/,
+  )
   const { words } = alertSpeech('en')
   t.match(text, `${words.why}\n\n${words.endAll}:\nhttps://news.example/unsubscribe/q=a+q=b\n`)
   for (const link of ['unsubscribe/q=a', 'unsubscribe/q=b', 'unsubscribe/q=a+q=b']) {
@@ -152,7 +159,12 @@ t.test('a mail speaks the language of its alert', t => {
     t.match(html, `<html lang="${language}">`)
     const { words, say } = alertSpeech(language)
     t.match(html, words.why)
-    const about = (name: string, when = 'at once') => ({ name, when, zone: 'Europe/Brussels' })
+    const about = (name: string, when = 'at once') => ({
+      name,
+      search: `q=${name}`,
+      when,
+      zone: 'Europe/Brussels',
+    })
     const asked = invitation([about('Bruggen www.evil.example')], language, 'News', {
       agree: 'https://x.example',
       refuse: 'https://x.example/no',
@@ -164,7 +176,11 @@ t.test('a mail speaks the language of its alert', t => {
       `${say(words.leads, name)} ${words.doYouWant}`.replace(/\s/g, ' ')
     t.match(asked, { subject: asking('Bruggen …'), text: say(words.asks, 'News') })
     t.match(asked.html, say(words.asks, '<bdi>News</bdi>'))
-    const of = [about('A'), about('B', '08:00'), about('C', 'sunday 07:30')]
+    const of = [
+      { ...about('A'), search: 'q=trein+evil.example&country=BE' },
+      about('B', '08:00'),
+      about('C', 'sunday 07:30'),
+    ]
     const three = invitation(of, language, 'News', { agree: '', refuse: '' })
     const sunday = words.writes.days.at(-1)
     for (const form of [three.text, three.html]) {
@@ -172,6 +188,8 @@ t.test('a mail speaks the language of its alert', t => {
       t.match(form, `${say(words.writes.daily, '08:00')} (Europe/Brussels)`)
       t.match(form, new RegExp(`${sunday}.* 07:30 \\(Europe/Brussels\\)`))
     }
+    t.match(three.text, `- A · trein … · ${words.writes.atOnce}\n- B · `)
+    t.match(three.html, '<li><bdi>A</bdi> · <bdi>trein …</bdi> · <bdi>')
     t.match(three.subject, asking(`A ${say(words.andMore, 2)}`))
     t.notMatch(asked.text + asked.html, 'evil')
     return words

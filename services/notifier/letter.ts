@@ -1,6 +1,6 @@
-import { upToWord } from '../../shared/articles/article.ts'
+import { snippetText } from '../../shared/articles/article.ts'
 import { type Alert, isDigest } from '../../shared/desk/alerts/alerts.ts'
-import { type AskedAbout, invitedName } from '../../shared/desk/alerts/consent.ts'
+import { type AskedAbout, invitedName, invitedSearch } from '../../shared/desk/alerts/consent.ts'
 import { foreign, isolated, letterOf, straight } from '../../shared/desk/alerts/look.ts'
 import { type AlertSpeech, alertSpeech } from '../../shared/desk/alerts/words.ts'
 import { pageOf } from '../../shared/desk/searches.ts'
@@ -37,13 +37,17 @@ export function letter(sections: readonly Section[], service: string, links: Let
   const speech = alertSpeech(first!.alert.language)
   const { words, say } = speech
   const isOne = sections.length === 1
+  const [zone = '', another] = new Set(sections.map(section => zoneOf(section, speech)))
+  const isZoneAbove = !isOne && another === undefined
   const draft: Draft = { text: [], html: [] }
   if (!isOne) {
     const title = say(words.several, sections.length)
-    draft.text.push(title)
+    draft.text.push(isZoneAbove ? `${title}\n${zone}` : title)
     draft.html.push(`<h1>${title}</h1>`)
+    if (isZoneAbove) draft.html.push(`<p class="soft">${escapeMarkup(zone)}</p>`)
   }
-  for (const section of sections) addSection(draft, section, speech, links, isOne ? 1 : 2)
+  for (const section of sections)
+    addSection(draft, section, speech, links, isOne ? 1 : 2, isZoneAbove)
   const end = isOne ? words.end : words.endAll
   const address = links.ending(sections)
   draft.text.push(words.why, `${say(words.leads, end)}\n${address}`)
@@ -60,6 +64,7 @@ function addSection(
   speech: AlertSpeech,
   { base, ending }: LetterLinks,
   level: 1 | 2,
+  isZoneAbove: boolean,
 ): void {
   const { words, say } = speech
   const { alert, message, query } = section
@@ -71,7 +76,7 @@ function addSection(
       ? words.test
       : message.removals !== undefined
         ? `${say(words.removed, message.removals.length)} ${words.forget}`
-        : `${countOf(section, speech)} · ${say(words.times, alert.zone)}`
+        : [countOf(section, speech), ...(isZoneAbove ? [] : [zoneOf(section, speech)])].join(' · ')
   text.push(`${isolated(name)}\n${about}`)
   html.push(
     `<section><h${level} class="search">${foreign(name)}</h${level}><p class="soft">${escapeMarkup(about)}</p>`,
@@ -79,7 +84,7 @@ function addSection(
   for (const article of message.articles) {
     const meta = metaOf(article, alert.zone, speech)
     const { title, url } = article
-    const snippet = article.snippet && shortened(article.snippet)
+    const snippet = article.snippet && snippetText(article.snippet)
     const also = alsoOf(article, section, speech)
     const parts = [...[title, meta.join(' · '), snippet ?? ''].map(isolated), also(isolated)]
     text.push([...parts.filter(one => one !== ''), url].join('\n'))
@@ -105,11 +110,8 @@ function addSection(
   html.push(`<p class="links">${[...rest, anchors.join(' · ')].join(' ')}</p></section>`)
 }
 
-/** As the page shows it: up to the last whole word. */
-function shortened(snippet: string): string {
-  const short = upToWord(snippet)
-  return short === snippet ? snippet : `${short}\u00A0…`
-}
+const zoneOf = ({ alert }: Section, { words, say }: AlertSpeech): string =>
+  say(words.times, alert.zone)
 
 const metaOf = (
   { outlet, published_at }: ToldArticle,
@@ -182,28 +184,25 @@ export function invitation(
 ): Letter {
   const speech = alertSpeech(language)
   const { words, say } = speech
-  const names = asked.map(({ name }) => invitedName(name))
-  const times = asked.map(one => speech.times(one))
+  const about = asked.map(one => [...invitedSearch(one), speech.times(one)])
   const text = [
     say(words.asks, isolated(service)),
-    names.map((name, at) => `- ${isolated(name)} · ${times[at]}`).join('\n'),
+    about.map(parts => `- ${parts.map(isolated).join(' · ')}`).join('\n'),
     words.howTo,
     `${say(words.leads, words.agree)}\n${links.agree}`,
     `${say(words.leads, words.refuseAll)}\n${links.refuse}`,
   ]
-  const list = names
-    .map((name, at) => `<li>${foreign(name)} · ${escapeMarkup(times[at] ?? '')}</li>`)
-    .join('')
+  const list = about.map(parts => `<li>${parts.map(foreign).join(' · ')}</li>`).join('')
   const html = [
     `<p>${say(words.asks, foreign(service))}</p><ul>${list}</ul><p>${words.howTo}</p>`,
     `<p><a class="button" href="${escapeMarkup(links.agree)}">${words.agree}</a></p>`,
     `<p><a href="${escapeMarkup(links.refuse)}">${words.refuseAll}</a></p>`,
   ]
-  const [first = ''] = names
-  const more = names.length > 1 ? ` ${say(words.andMore, names.length - 1)}` : ''
+  const first = isolated(invitedName(asked[0]?.name ?? ''))
+  const more = asked.length > 1 ? ` ${say(words.andMore, asked.length - 1)}` : ''
   return finished(
     { text, html },
-    `${say(words.leads, `${isolated(first)}${more}`)} ${words.doYouWant}`,
+    `${say(words.leads, `${first}${more}`)} ${words.doYouWant}`,
     speech,
     service,
   )

@@ -59,8 +59,14 @@ export const articleObject = (row: ArticleRow): ArticleObject => ({
 })
 
 /** Ends a cut snippet after its last whole word, without a comma or dash at the end. */
-export function upToWord(snippet: string): string {
+function upToWord(snippet: string): string {
   // Snippets are cut after 200 characters, or before a grapheme that does not fit (decision 33).
   if ([...snippet].length < 190 || /[.!?…][”"’»)]?$/.test(snippet)) return snippet
   return /^(.*[^\s,;:–—(-])[\s,;:–—(-]+\S*$/s.exec(snippet)?.[1] ?? snippet
+}
+
+/** A snippet for people: a cut one ends after a whole word, and says that the text goes on. */
+export function snippetText(snippet: string): string {
+  const short = upToWord(snippet)
+  return short === snippet ? snippet : `${short}\u00A0…`
 }

@@ -167,7 +167,7 @@ t.test('an alert that joined the mail of another is asked when that one ends', a
   const asked = async ({ alert }: { alert: string }) => (await opened(alert)).map(({ id }) => id)
   const [ask = ''] = await asked(first)
   t.same(await asked(second), [], 'one mail names both')
-  const about = (name: string) => ({ name, when: 'at once', zone: 'UTC' })
+  const about = (name: string) => ({ name, search: name, when: 'at once', zone: 'UTC' })
   t.same(await nameAsked(pool, ask, first.alert), ['q=een', 'q=twee'].map(about))
   await askUnasked(pool)
   t.same(await asked(second), [])

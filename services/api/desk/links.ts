@@ -5,12 +5,12 @@ import {
   agree,
   askedBy,
   invitedName,
+  invitedSearch,
 } from '../../../shared/desk/alerts/consent.ts'
 import { foreign, letterOf, STYLE_SOURCE } from '../../../shared/desk/alerts/look.ts'
 import { refuse, refusedByLink, takeBack, UNWANTED } from '../../../shared/desk/alerts/refusals.ts'
 import { type AlertSecrets, loadAlertSecrets } from '../../../shared/desk/alerts/secrets.ts'
 import { type AlertSpeech, alertSpeech } from '../../../shared/desk/alerts/words.ts'
-import { escapeMarkup } from '../../../shared/encoding/markup.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { refuseStranger } from '../access/access.ts'
 import { lockAddress } from '../access/lock.ts'
@@ -126,7 +126,9 @@ async function endingPage(
     ...(left.length > 0 ? [`${paragraph(words.stop)}<ul>${forms.join('')}</ul>`] : []),
     ...(left.length > 1 ? [button(words.endAll, said)] : []),
     ...(refused === 'all' ? [paragraph(words.refusedAll)] : []),
-    ...(refused !== 'all' && alerts.length > 0 ? [button(words.refuseAll, all)] : []),
+    ...(refused !== 'all' && alerts.length > 0
+      ? [button(words.refuseAll, all, ' class="other"')]
+      : []),
     ...(refused === null ? [] : [button(words.takeBack, `${said}&amp;wants=asking`)]),
     ...(isTakenBack ? [paragraph(words.askable)] : []),
   ].join('')
@@ -138,12 +140,15 @@ const used = ({ words, say }: AlertSpeech) => paragraph(say(words.used, ASKED_FO
 const nameOf = ({ name }: { name: string }) => foreign(invitedName(name))
 const listOf = (items: string[]) => `<ul>${items.map(item => `<li>${item}</li>`).join('')}</ul>`
 
-/** Searches, and when each writes. */
+/** Searches, what they look for, and when each writes. */
 const askedList = (asked: AskedAbout[], { times }: AlertSpeech) =>
-  listOf(asked.map(one => `${nameOf(one)} · ${escapeMarkup(times(one))}`))
+  listOf(asked.map(one => [...invitedSearch(one), times(one)].map(foreign).join(' · ')))
 
 const paragraph = (text: string) => `<p>${text}</p>`
 
-/** @param said the query string of the POST, in HTML */
-const button = (text: string, said: string) =>
-  `<form method="post" action="?${said}"><button>${text}</button></form>`
+/**
+ * @param said the query string of the POST, in HTML
+ * @param look of a button that does more than the mail was about
+ */
+const button = (text: string, said: string, look = '') =>
+  `<form method="post" action="?${said}"><button${look}>${text}</button></form>`

@@ -114,6 +114,12 @@ t.test('what is null is left out, and a feed without articles stays the same', a
   t.match(parseAtomFeed((await feed('atom', [])).text), { updated: '1970-01-01T00:00:00.000Z' })
 })
 
+t.test('a cut snippet ends after a whole word, and says so', async t => {
+  const cut = [{ snippet: `${'woord '.repeat(33)}wo` }]
+  t.match((await feed('atom', cut)).text, /woord\u00A0…[<\]]/)
+  t.match(JSON.parse((await feed('json', cut)).text).items[0].content_html, /woord\u00A0…$/)
+})
+
 t.test('whatever texts hold, both formats parse and give them back', async t => {
   const text = fc.string({ unit: 'binary', maxLength: 60 })
   const kept = (raw: string) =>

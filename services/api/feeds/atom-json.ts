@@ -1,5 +1,6 @@
 import { Feed, type Item } from 'feed'
 import { eachIn, type Pace } from '../../../search/index.ts'
+import { snippetText } from '../../../shared/articles/article.ts'
 import { pageOf } from '../../../shared/desk/searches.ts'
 import type { WithPermit } from '../access/access.ts'
 import type { Asking } from '../articles/find.ts'
@@ -68,7 +69,7 @@ export function otherFormat(
     contentType: `${FEED_FORMATS[format].contentType}; charset=utf-8`,
     tagged: JSON.stringify([
       format,
-      'authors of their own',
+      'snippets of whole words',
       serviceName,
       namespace,
       title,
@@ -181,7 +182,7 @@ function itemOf({
     link: url,
     date: new Date(published_at ?? ingested_at ?? NEVER),
     ...(published_at === null ? {} : { published: new Date(published_at) }),
-    description: escapeHtml(snippet ?? ''),
+    description: escapeHtml(snippet === null ? '' : snippetText(snippet)),
   }
 }
 

@@ -75,15 +75,17 @@ export async function askUnasked(pool: Pool): Promise<void> {
   for (const one of rows) await changeKept(pool, one.key, client => askOwner(client, one))
 }
 
-/** What the owner of an address is asked about: the name of a search, and when it writes. */
+/** What the owner of an address is asked about: a search, and when it writes. */
 export interface AskedAbout {
   name: string
+  /** A query string. */
+  search: string
   when: string
   zone: string
 }
 
 /** SQL: the columns of `AskedAbout`, of the alert `a` and its search `s`. */
-const ABOUT = `s.name, ${WHEN} as when, a.time_zone as zone`
+const ABOUT = `s.name, s.search, ${WHEN} as when, a.time_zone as zone`
 
 // $1 ask, $2 alert of its message.
 const NAME = `
@@ -127,7 +129,7 @@ const ASKED = `
    where q.ask_id = $1 and q.answered_at is null and q.asked_at > now() - $2 * interval '1 ms'
      and a.confirmed_at is null and a.rests is null`
 
-const BY_LINK = `select name, "when", zone from (${ASKED}) n order by position, search_id`
+const BY_LINK = `select name, search, "when", zone from (${ASKED}) n order by position, search_id`
 
 /** The searches to which a link would agree; empty: it was used, or has ended. */
 export const askedBy = async (db: Queryable, askId: string): Promise<AskedAbout[]> =>
@@ -149,7 +151,16 @@ const LONGEST_NAME = 60
 const LINK = /:\/\/|www\.|[\p{L}\p{N}-]\.\p{L}{2}/iu
 
 /**
- * The name of a search as an invitation shows it: short, and without addresses. The asker wrote it,
+ * What an invitation says of a search: its name, and the words that it looks for where the name
+ * lacks them.
+ */
+export function invitedSearch({ name, search }: AskedAbout): string[] {
+  const q = new URLSearchParams(search).get('q') ?? ''
+  return (name.includes(q) ? [name] : [name, q]).map(invitedName)
+}
+
+/**
+ * A text of a search as an invitation shows it: short, and without addresses. The asker wrote it,
  * and could otherwise send anybody a text with a link from here.
  */
 export function invitedName(name: string): string {
