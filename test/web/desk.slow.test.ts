@@ -125,6 +125,8 @@ if (browserPath === undefined) {
 
     const other = await open(t, address!)
     t.match(await other.page.locator('main').innerText(), `${asked.json.total} article`)
+    await other.page.getByText(/^Within the plan of the key: .*Netherlands.* · from /).waitFor()
+    await button(other.page, 'Show the articles').waitFor()
     await other.page.getByRole('link', { name: /^gemeente/ }).waitFor()
     t.match(await other.page.locator('pre').allInnerTexts(), [
       /\/cite\//,

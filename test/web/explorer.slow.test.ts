@@ -6,6 +6,7 @@ import t from 'tap'
 import { dayAgo } from '../../shared/outlets/days.ts'
 import { startTestApi } from '../contract/api.ts'
 import { until } from '../fleet.ts'
+import { runScript } from '../script.ts'
 import { axe, browserPath, launch, opener } from './browser.ts'
 import { sampleNews } from './news.ts'
 
@@ -270,6 +271,16 @@ if (browserPath === undefined) {
     await page.goto(`${api.base}/?q=tweebaansbus`)
     await page.getByText('2 places in the text').waitFor()
     t.match(await page.title(), /^tweebaansbus – /)
+  })
+
+  t.test('the page of an article that was taken out says so, with its day', async t => {
+    await api.index([{ title: 'Weggehaald' }])
+    const { id } = (await api.ask(secret, '/v1/articles?q=weggehaald')).json.articles[0]
+    const { DATABASE_URL } = api.config
+    const args = ['remove', id, '--reason', 'a court']
+    t.match(await runScript('articles', args, { DATABASE_URL }), { code: 0 })
+    const { page } = await open(t, `/a/${id}#key=${secret}`)
+    await page.getByText(/^This article was taken out on \d+ \w+ 20\d\d\.$/).waitFor()
   })
 
   t.test('what arrives meanwhile is counted, and shown when it is wanted', async t => {

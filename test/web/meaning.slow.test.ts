@@ -53,6 +53,7 @@ if (browserPath === undefined) {
             fullPage: true,
           })
         const best = page.locator('.relevance').first()
+        t.match(await best.innerText(), /^Closeness \d\d%$/)
         t.notMatch(await best.innerText(), /\d\.\d{4}/)
         await best.locator('summary').focus()
         await page.keyboard.press('Enter')

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Related } from '../../clients/typescript/src/index.ts'
 import type { Match } from '../../search/browser.ts'
-import { upToWord } from '../../shared/articles/article.ts'
+import { snippetText } from '../../shared/articles/article.ts'
 import { useLater, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ask, isOneOf, type Outcome, safeAddress } from '../parts/request.ts'
@@ -19,7 +19,7 @@ export function ArticlePage(props: {
   onForget(): void
 }): VNode {
   const { id, secret, isPasted, onForget } = props
-  const { words, say } = useSpeech()
+  const { words, say, date } = useSpeech()
   const [round, setRound] = useState(0)
   const [outcome, setOutcome] = useState<Outcome<{ data: Article }> | null>(null)
   const load = useCallback(
@@ -57,9 +57,11 @@ export function ArticlePage(props: {
   const failure = outcome?.kind === 'failure' ? outcome : null
   const isGone = failure?.code === 'article_removed'
   const isNone = isGone || failure?.code === 'not_found'
-  const none = isGone
-    ? say(words.results.takenOut, { day: failure.message.match(/\d{4}-\d\d-\d\d/)?.[0] ?? '' })
-    : words.results.noArticle
+  const day = failure?.message.match(/\d{4}-\d\d-\d\d/)?.[0]
+  const none =
+    isGone && day !== undefined
+      ? say(words.results.takenOut, { day: date(new Date(`${day}T12:00`), 'day') })
+      : words.results.noArticle
   return (
     <main
       class="wide alone"
@@ -106,7 +108,7 @@ export function Card(props: {
   const Heading = now === null ? 'h1' : 'h3'
   const { words, say } = useSpeech()
   const { language, authors } = article
-  const snippet = article.snippet === null ? null : upToWord(article.snippet)
+  const snippet = article.snippet === null ? null : snippetText(article.snippet)
   const address = safeAddress(article.url)
   const piecesOf = (text: string) => mark(text, match, matches?.words ?? null)
   const inTitle = piecesOf(article.title || words.results.noTitle)
@@ -128,7 +130,6 @@ export function Card(props: {
       {snippet !== null && (
         <p class="snippet">
           <Marked pieces={inSnippet} />
-          {snippet !== article.snippet && '\u00A0…'}
         </p>
       )}
       {matches !== null && matches.places > 0 && !isSeen && (
@@ -182,17 +183,17 @@ const Code = ({ code, name }: { code: string; name: string }) => (
 )
 
 /**
- * Shows how close an article is: as a bar, with the same scale in all searches, and as a figure on
- * demand.
+ * Shows how close an article is, with the same scale in all searches: in percent, as a bar, and as
+ * the API's figure on demand.
  */
 function Relevance({ relevance }: { relevance: number }) {
   const { words, percent, say } = useSpeech()
   return (
     <details class="relevance">
-      <summary>
-        <span class="bar" style={{ width: `${(4.5 * relevance).toFixed(2)}rem` }} />
-        <span class="unseen">
-          {say(words.results.relevance, { percent: percent(Math.floor(100 * relevance) / 100) })}
+      <summary class="row">
+        {say(words.results.relevance, { percent: percent(Math.floor(100 * relevance) / 100) })}
+        <span class="scale">
+          <span class="bar" style={{ width: `${(4.5 * relevance).toFixed(2)}rem` }} />
         </span>
       </summary>
       {relevance.toFixed(4)}

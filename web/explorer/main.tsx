@@ -236,7 +236,7 @@ function KeyForm({ onKey }: { onKey(key: string, first: First | null, onDevice?:
           aria-invalid={problem !== ''}
         />
         <button type="submit" class="primary">
-          {ARTICLE_ID === null ? words.key.use : words.results.open}
+          {IS_CITED ? words.cite.show : ARTICLE_ID === null ? words.key.use : words.results.open}
         </button>
       </div>
       <p id="key-problem" class={trying ? '' : 'problem'} role="alert">

@@ -18,7 +18,7 @@ export function Filters({
   onChange,
   secret,
 }: FilterProps & { secret: string }): VNode {
-  const { words, say } = useSpeech()
+  const { words, say, number } = useSpeech()
   const count = useChips(search).length
   // Decided once: a phone that is turned closes no form that somebody fills in.
   const [isOpen] = useState(() => matchMedia('(min-width: 60rem)').matches)
@@ -28,7 +28,12 @@ export function Filters({
       <details open={isOpen}>
         <summary>
           {words.filters.title}
-          {count > 0 && <span class="pill">{say(words.filters.active, { n: count })}</span>}
+          {count > 0 && (
+            <span class="pill">
+              <span aria-hidden="true">{number(count)}</span>
+              <span class="unseen">{say(words.filters.active, { n: count })}</span>
+            </span>
+          )}
         </summary>
         {search.mode !== 'semantic' && (
           <Choice

@@ -92,8 +92,10 @@ export function CitePage({
         {say(words.cite.day, { moment: date(new Date(citation.cited_at), 'moment') })}
       </p>
       <p class="hint">
-        {reach.countries.join(', ')} ·{' '}
-        {say(words.filters.since, { day: date(new Date(reach.since), 'day') })} · SHA-256{' '}
+        {say(words.cite.reach, {
+          countries: reach.countries.map(one => words.countries[one]).join(', '),
+        })}{' '}
+        · {say(words.filters.since, { day: date(new Date(reach.since), 'day') })} · SHA-256{' '}
         <code>{digest}</code>
       </p>
       {citation.removed && (
