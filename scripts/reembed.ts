@@ -11,7 +11,7 @@ import { storeIn } from '../services/embedder/store.ts'
 import { openEmbeddings, sourceOf } from '../shared/embeddings/embeddings.ts'
 import { modelNamed } from '../shared/embeddings/models.ts'
 import { RECIPE } from '../shared/embeddings/recipe.ts'
-import { EmbeddingFailure, type Source } from '../shared/embeddings/source.ts'
+import { EmbeddingFailure } from '../shared/embeddings/source.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted } from '../shared/log/printable.ts'
 import { countOf, type Pool, type Queryable, transaction } from '../shared/postgres/pool.ts'
@@ -25,7 +25,7 @@ import {
 import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
 import { type Collection, changeCollections, readCollections } from '../shared/vectors/registry.ts'
 import { VectorFailure, type VectorStore } from '../shared/vectors/store.ts'
-import { articlesBar } from './terminal/terminal.ts'
+import { articlesBar, confirm } from './terminal/terminal.ts'
 
 /*
  * Vectors of two models cannot be compared, so a new model gets a new collection. The new
@@ -49,9 +49,10 @@ await runCommand(
       'Embeds all articles again, for another model or recipe, in a second collection beside the serving one. Searches go on',
       'and new articles go to both. The second collection takes over when it is complete. After an interruption the same',
       'command goes on where it was. Embedders must run meanwhile: they embed new articles for both collections.',
+      'At a terminal it asks before it takes a model that it does not know.',
     ].join('\n'),
     usage: [
-      '--model NAME [--api openai|tei|hf] [--url URL] [--dry-run] [--json]',
+      '--model NAME [--api openai|tei|hf] [--url URL] [--dry-run] [--yes] [--json]',
       '--all [--dry-run] [--json]      (the same model)',
       '--cancel [--dry-run]',
     ],
@@ -63,6 +64,7 @@ await runCommand(
         about: 'its endpoint, for all services (default: EMBEDDINGS_URL of each)',
       },
       all: { about: 'also when model and recipe are unchanged' },
+      yes: { about: 'takes a model that it does not know without asking' },
       cancel: { about: 'gives up a collection that is not complete' },
       json: { about: 'prints {"collection", "model", "articles", "done"}' },
       'dry-run': { about: 'says how many articles it would embed' },
@@ -109,6 +111,7 @@ async function reembed(
   const wanted = modelNamed(
     textOf(options, 'model') ?? filling?.model ?? config.EMBEDDINGS_MODEL,
   ).name
+  const doubt = filling === null && serving.model !== wanted ? doubtOf(wanted) : null
   if (filling && (filling.model !== wanted || filling.recipe !== RECIPE)) {
     throw new UsageError(
       `A collection for ${filling.model} is being filled; go on with --model ${filling.model}, or give it up with --cancel.`,
@@ -124,6 +127,7 @@ async function reembed(
     say(
       `Would embed ${counted(articles, 'article')} with ${wanted}${filling ? `, going on in ${filling.name}` : ''}.`,
     )
+    if (doubt !== null) say(doubt)
     const waiting = await notEmbedded(pool)
     if (waiting > 0) {
       say(
@@ -132,21 +136,14 @@ async function reembed(
     }
     return 0
   }
-  const endpoint = {
-    model: wanted,
-    api: textOf(options, 'api') ?? null,
-    url: textOf(options, 'url') ?? null,
-  }
-  const collection =
-    filling ??
-    (await registerFilling(pool, config.QDRANT_COLLECTION, sourceOf(config, endpoint), endpoint))
+  const collection = filling ?? (await registerFilling(context, pool, wanted, doubt))
   say(`${filling ? 'Going on' : 'Beginning'} with ${collection.name}.`)
   const articles = await fillAndTakeOver(context, pool, collection)
   const done = !signal.aborted
   report(context, { collection: collection.name, model: wanted, articles, done })
   say(
     done
-      ? `Embedded ${counted(articles, 'article')}; ${collection.name} serves now.`
+      ? `Embedded ${counted(articles, 'article')} with ${wanted}; ${collection.name} serves now.`
       : `Interrupted after ${counted(articles, 'article')}; the same command goes on.`,
   )
   return done ? 0 : 1
@@ -320,24 +317,45 @@ async function giveToEmbedders(
   )
 }
 
+/** Why a model may be a mistake; null: its conventions are known. */
+function doubtOf(model: string): string | null {
+  if (modelNamed(model).dimensions !== null) return null
+  return `Perscope does not know a model ${model}: check the name. It would get its texts without prefixes.`
+}
+
 /**
  * Registers a collection for a model, which must answer. From then on new articles also go there.
+ *
+ * @throws UsageError when a person at the terminal does not want a doubtful model
  */
 async function registerFilling(
+  { config, options, say, signal }: CommandContext,
   pool: Pool,
-  prefix: string,
-  source: Source,
-  endpoint: { model: string; api: string | null; url: string | null },
+  model: string,
+  doubt: string | null,
 ): Promise<Collection> {
+  const api = textOf(options, 'api') ?? null
+  const url = textOf(options, 'url') ?? null
+  const source = sourceOf(config, { model, api, url })
   const probe = openEmbeddings(source, { passageTimeout: PROBE_TIMEOUT })
-  const [vector] = await probe.embedPassages(['Perscope'], AbortSignal.timeout(PROBE_TIMEOUT))
-  const name = collectionName(prefix, endpoint.model)
+  const [vector] = await probe.embedPassages([PROBE], AbortSignal.timeout(PROBE_TIMEOUT))
+  const place = source.url === '' ? 'Inference Providers' : new URL(source.url).host
+  const served = probe.served()
+  say(
+    `Vectors of ${model} come from ${place}${served === null ? '' : `, which calls its model ${served}`}.`,
+  )
+  if (doubt !== null) {
+    say(doubt)
+    if (!options.yes && (await confirm('Embed all articles with it?', signal)) === false)
+      throw new UsageError('Nothing was changed.')
+  }
+  const name = collectionName(config.QDRANT_COLLECTION, model)
   return transaction(pool, async client => {
     await changeCollections(client)
     await client.query(
       `insert into vector_collections (name, state, model, recipe, dimensions, api, url)
        values ($1, 'filling', $2, $3, $4, $5, $6)`,
-      [name, endpoint.model, RECIPE, vector!.length, endpoint.api, endpoint.url],
+      [name, model, RECIPE, vector!.length, api, url],
     )
     return (await changeCollections(client)).find(one => one.name === name)!
   })

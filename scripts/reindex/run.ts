@@ -25,8 +25,11 @@ export function selectionOf(options: CommandContext['options']): Selection {
   const to = instantOf('--to', textOf(options, 'to'))
   if (from !== null && to !== null && from >= to)
     throw new UsageError('--from must lie before --to.')
+  const what = WHAT.filter(one => options[one] === true)
+  if (what.length > 1)
+    throw new UsageError(`--${what.join(' and --')} do not go together: run one after the other.`)
   return {
-    what: WHAT.find(what => options[what] === true) ?? ('words' as const),
+    what: what[0] ?? 'words',
     outlet: textOf(options, 'outlet')?.toLowerCase() ?? null,
     language: languageOf(textOf(options, 'language')),
     from,

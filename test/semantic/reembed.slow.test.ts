@@ -109,6 +109,7 @@ t.test(
     const idle = reembed(world, '--model', 'words-two')
     t.equal((await idle.ended).code, 0)
     t.match(idle.err(), /serves already/)
+    t.match(finished.err(), 'with words-two; ', 'the model is named')
 
     const anew = reembed(world, '--all', '--model', 'words-two', '--json')
     t.equal((await anew.ended).code, 0)
