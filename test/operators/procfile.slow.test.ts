@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { blocksOf } from '../clients/examples.ts'
 import { installPython } from '../contract/python.ts'
+import { read } from '../docs/checkout.ts'
 import { freePort, heard, until } from '../fleet.ts'
 import { CHECKOUT, descendants, temporaryFolder, untilGone } from '../servers/running.ts'
 
@@ -12,8 +13,11 @@ import { CHECKOUT, descendants, temporaryFolder, untilGone } from '../servers/ru
 const tools = await installPython('honcho==2.0.0')
 const skip = typeof tools === 'string' ? tools : false
 
+/** The services that Prometheus asks, and their ports. */
+const JOBS = /job_name: perscope-(\w+)\n.*127\.0\.0\.1:(\d+)/g
+
 t.test('foreman ends what it starts: a shell gives way to its command', async t =>
-  t.notMatch(readFileSync(join(CHECKOUT, 'Procfile'), 'utf8'), /^\w+: (?!exec ).*\$/m),
+  t.notMatch(read('Procfile'), /^\w+: (?!exec ).*\$/m),
 )
 
 t.test(
@@ -26,14 +30,18 @@ t.test(
     for (const name of readdirSync(CHECKOUT))
       if (!['.data', '.git'].includes(name)) symlinkSync(join(CHECKOUT, name), join(folder, name))
     mkdirSync(join(folder, '.data'), { mode: 0o755 })
-    const port = await freePort()
+    // The last digit of a port numbers the processes of a line.
+    const port = Math.floor((await freePort()) / 10) * 10
+    const metrics = await freePort()
     const steps = blocksOf('docs/operations.md', 'sh').find(block => block.includes('honcho')) ?? ''
     const env = {
       ...process.env,
       PATH: `${tools.folder}/bin:${process.env.PATH}`,
       WEB_CONCURRENCY: '1',
     }
-    const script = steps.replace('PORT=8080', `PORT=${port}`)
+    const script = steps
+      .replace('PORT=8080', `PORT=${port}`)
+      .replace('METRICS_PORT=9464', `METRICS_PORT=${metrics}`)
     const shell = spawn('bash', ['-ec', script], {
       cwd: folder,
       env,
@@ -61,7 +69,19 @@ t.test(
       headers: { Authorization: `Bearer ${key}` },
     })
     t.match(await page.json(), { status: 'ok', articles: [] })
-    for (const service of ['crawler', 'normaliser', 'embedder'])
-      await until(() => new RegExp(`"service":"${service}"`).test(tell()), 60_000, tell)
+    t.equal(statSync(join(folder, '.data/own.env')).mode & 0o777, 0o600, "the operator's key")
+    const asked = [...read('infra/monitoring/prometheus.procfile.yml').matchAll(JOBS)]
+    t.equal(asked.length, 5)
+    for (const [, service, at] of asked) {
+      const place = metrics + Number(at) - 9464
+      await until(
+        async () =>
+          (await (await fetch(`http://127.0.0.1:${place}/metrics`)).text()).includes(
+            `service="${service}"`,
+          ),
+        60_000,
+        () => `${service} is not at ${place}, ${at} of prometheus.procfile.yml: ${tell()}`,
+      )
+    }
   },
 )
