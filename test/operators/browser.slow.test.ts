@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import type { BrowserContextOptions } from 'playwright-core'
 import t from 'tap'
-import { startTestApi } from '../contract/api.ts'
+import { noSemanticSearch, startTestApi } from '../contract/api.ts'
 import { startRedis } from '../queues/redis.ts'
+import { openDoor } from '../standbys/door.ts'
 import { axe, browserPath, launch, open as openPage, overhang } from '../web/browser.ts'
 import { putFleetToWork } from './fleet-at-work.ts'
 
@@ -121,6 +122,21 @@ if (browserPath === undefined) {
     await page.unroute('**/status/figures')
     await page.locator('main:not(.stale)').waitFor()
     t.pass('and recovers by itself')
+    await close()
+  })
+
+  t.test('the page says what it does not know while Postgres is away', async t => {
+    const door = await openDoor(() => new URL(api.config.DATABASE_URL))
+    t.teardown(() => door.close())
+    const env = { OPERATOR_KEY: KEY }
+    const other = await startTestApi(t, env, noSemanticSearch, async url => door.to(url))
+    const { page, close } = await open('/status', {}, other.base)
+    await page.getByText('There are no outlets').waitFor()
+    door.shut()
+    await page.getByText('answers this page').waitFor()
+    const shown = await page.locator('.flow').innerText()
+    t.match(shown, /Crawler\s+not known[\s\S]*API\s+needs attention/)
+    t.match(await page.locator('.problems').innerText(), 'Postgres')
     await close()
   })
 
