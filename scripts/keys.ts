@@ -21,7 +21,14 @@ import {
   UsageError,
   wholeNumber,
 } from '../shared/process/command.ts'
-import { FEED_USAGE, runDelete, runExport, runFeed, runSearches } from './terminal/keys-feeds.ts'
+import {
+  FEED_USAGE,
+  keyNamed,
+  runDelete,
+  runExport,
+  runFeed,
+  runSearches,
+} from './terminal/keys-feeds.ts'
 
 const MAX_RATE = 1_000_000
 const MAX_QUOTA = 2_000_000_000
@@ -31,14 +38,14 @@ await runCommand(
   {
     name: 'keys',
     about:
-      'Issues and ends API keys, and shows and ends what they keep: searches, and feeds that readers read at their cost. Keys are stored hashed: the key itself is printed once, by create and rotate. `export` hands out all that is kept of a key, `delete` removes it. ID is the id of a key, KEY its id or its name. Prints JSON.',
+      'Issues and ends API keys, and shows and ends what they keep: searches, and feeds that readers read at their cost. Keys are stored hashed: the key itself is printed once, by create and rotate. `export` hands out all that is kept of a key, `delete` removes it. KEY is the id of a key, or its name. Prints JSON.',
     usage: [
       'create --name N --countries NL,BE --history-start 2024-01-01 --rate 60 [--quota 10000]',
       'create --name N --countries NL --history-days 365 --rate 60',
       'list',
-      'update ID [--name N] [--countries NL,BE] [--history-days 30] [--rate 100] [--quota 5000 | --no-quota]',
-      'rotate ID',
-      'revoke ID',
+      'update KEY [--name N] [--countries NL,BE] [--history-days 30] [--rate 100] [--quota 5000 | --no-quota]',
+      'rotate KEY',
+      'revoke KEY',
       ...FEED_USAGE,
     ],
     options: {
@@ -70,13 +77,9 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
   if (verb === 'export') return runExport(context, pool)
   if (verb === 'delete') return runDelete(context, pool)
   refuseWord(surplus ?? (['create', 'list'].includes(verb) ? id : undefined))
-  const named = (): string => {
-    if (id === undefined)
-      throw new UsageError(`Name the key: npm run keys -- ${verb} ID; list shows the ids.`)
-    return id
-  }
+  const named = async (among?: 'all') => (await keyNamed(pool, id, verb, among)).id
   const found = <T>(result: T | null): T => {
-    if (result === null) throw new Error(`There is no key ${id} in force; list shows the keys.`)
+    if (result === null) throw new Error(`There is no key "${id}" in force any more.`)
     return result
   }
   switch (verb) {
@@ -84,7 +87,13 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
       const { name, plan } = readNew(context)
       const { key, secret } = await createKey(pool, name, plan)
       print(JSON.stringify(described(key, secret)))
-      return say(`Issued ${key.id} for ${key.name}. The key is shown this once; keep it.`)
+      say(`Issued ${key.id} for ${key.name}. The key is shown this once; keep it.`)
+      const others = (await listKeys(pool)).filter(
+        one => one.name === name && one.id !== key.id && one.revokedAt === null,
+      )
+      if (others.length > 0)
+        say(`${others.map(one => one.id).join(', ')} has this name, too: write ids in commands.`)
+      return
     }
     case 'list': {
       const keys = await listKeys(pool)
@@ -97,11 +106,11 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
       const change = readChange(context)
       if (change.name === undefined && Object.keys(change.plan).length === 0)
         throw new UsageError('Say what to change, as --rate 100; see --help.')
-      print(JSON.stringify(described(found(await updateKey(pool, named(), change)))))
+      print(JSON.stringify(described(found(await updateKey(pool, await named(), change)))))
       return say('Changed; every API process follows at once.')
     }
     case 'rotate': {
-      const { key, secret } = found(await rotateKey(pool, named()))
+      const { key, secret } = found(await rotateKey(pool, await named()))
       print(JSON.stringify(described(key, secret)))
       say('The old key has ended. The new one is shown this once; keep it.')
       const feeds = await listFeeds(pool, key.id)
@@ -113,7 +122,7 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
       return
     }
     case 'revoke': {
-      print(JSON.stringify(described(found(await revokeKey(pool, named())))))
+      print(JSON.stringify(described(found(await revokeKey(pool, await named('all'))))))
       return say('Revoked; every API process refuses it, and its feeds, from now on.')
     }
     default:

@@ -136,7 +136,7 @@ async function revoke(pool: Pool, named: string | undefined): Promise<string> {
 }
 
 /** The key that has this id or name. `among`: whether revoked ones count. */
-async function keyNamed(
+export async function keyNamed(
   pool: Pool,
   named: string | undefined,
   verb: string,

@@ -67,7 +67,8 @@ export async function createKey(db: Queryable, name: string, plan: Plan): Promis
 /** A key and how much it was used. */
 export interface ListedKey extends ApiKey {
   /**
-   * The minute of the last counted request. null: there was none. A crash or a restore of the
+   * The minute of the last counted request, or the creation in that minute. null: there was none.
+   * A crash or a restore of the
    * database also makes this null, because rates do not survive it.
    */
   lastUsedAt: Date | null
@@ -82,7 +83,7 @@ export interface ListedKey extends ApiKey {
 
 // Indexes: the primary keys.
 const LIST = `
-  select ${KEY_COLUMNS}, date_trunc('minute', w.started_at) as "lastUsedAt", m.used as "usedThisMonth",
+  select ${KEY_COLUMNS}, case when w.started_at is not null then greatest(date_trunc('minute', w.started_at), created_at) end as "lastUsedAt", m.used as "usedThisMonth",
          c.citations, c.articles as "citedArticles"
   from api_keys k
   left join rate_windows w on w.key_id = k.id

@@ -32,6 +32,7 @@ t.test('create prints the key once, and it works', async t => {
   t.match(line, { id: made.id, name: 'Een lezer', revoked_at: null, used_this_month: 1 })
   const since = Date.now() - Date.parse(line.last_used_at)
   t.ok(since >= 0 && since < 180_000, 'the minute of its last use')
+  t.ok(line.last_used_at >= line.created_at, 'nothing is used before it is made')
 })
 
 t.test('a rolling history, and no quota', async t => {
@@ -89,6 +90,16 @@ t.test('decision 21: update, rotate and revoke count in every running process at
   t.equal((await keys('revoke', made.id)).code, 0, 'and may be revoked again')
 })
 
+t.test('update and revoke know a key by its name, where no other has it', async t => {
+  const { id } = await json('create', '--name', 'Naam', ...PLAN)
+  t.match(await json('update', 'Naam', '--rate', '9'), { id, rate: 9 })
+  const second = await keys('create', '--name', 'Naam', ...PLAN)
+  t.match(second.err, `${id} has this name, too`)
+  t.match(await keys('revoke', 'Naam'), { code: 2, err: /Several keys have the name "Naam"/ })
+  await json('revoke', JSON.parse(second.out).id)
+  t.match(await json('rotate', 'Naam'), { id }, 'the one in force')
+})
+
 const wrong: [args: string[], sentence: RegExp, code: number][] = [
   [[], /create, list, update, rotate, revoke, export, delete, searches or feed/, 2],
   [['create', '--name', 'x'], /needs --name, --countries/, 2],
@@ -104,7 +115,7 @@ const wrong: [args: string[], sentence: RegExp, code: number][] = [
     2,
   ],
   [['update', 'key_0'], /what to change/, 2],
-  [['revoke', 'key_0'], /no key key_0/, 1],
+  [['revoke', 'key_0'], /no key "key_0"/, 1],
   [['create', '--colour', 'red'], /--colour/, 2],
 ]
 for (const [args, sentence, code] of wrong) {
