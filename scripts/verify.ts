@@ -58,11 +58,11 @@ await runCommand(
       await noteVerification(pool, { ...verified, seconds, sample: count }, report)
     for (const line of options.json === true ? [JSON.stringify(all)] : report.lines()) print(line)
     for (const note of report.notes) say(note)
-    say(`Nobody can compare: ${UNKNOWABLE.join('; ')}.`)
     const drawn = sample === null ? '' : `, drawn by --seed ${seed}`
     const compared = `${counted(verified.articles, 'article')} and ${counted(verified.segments, 'segment')}${drawn}`
     say(`${signal.aborted ? 'Interrupted after' : 'Compared'} ${compared}, in ${seconds} s.`)
     if (ok) say('Nothing differs.')
+    say(`Nobody can compare: ${UNKNOWABLE.join('; ')}.`)
     return ok ? 0 : 1
   },
 )
