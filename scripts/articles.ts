@@ -60,7 +60,9 @@ await runCommand(
         value: 'TIME',
         about: 'remove --outlet: those published earlier alone',
       },
-      yes: { about: 'remove: takes several out without asking, as only a terminal asks' },
+      yes: {
+        about: 'remove: takes several out without asking at a terminal (elsewhere it never asks)',
+      },
       'dry-run': { about: 'remove: says where the articles stand, and changes nothing' },
       json: { about: 'list: one JSON object a line; remove: one object at the end' },
     },

@@ -67,7 +67,7 @@ await runCommand(
       ...BACK_OPTIONS,
       yes: {
         about:
-          'sync: removes outlets without asking, as only a terminal asks; add: adds one that moved',
+          'sync: removes outlets without asking at a terminal (elsewhere it never asks); add: adds one that moved',
       },
       json: { about: 'prints one JSON object a line' },
       write: { value: 'FILE', about: 'check: writes the corrected catalogue' },
