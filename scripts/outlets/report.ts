@@ -1,5 +1,6 @@
 import { BOT_PATH } from '../../services/api/site/bot.ts'
 import type { Config } from '../../shared/config/config.ts'
+import { type BackFillFigures, readBackFills } from '../../shared/outlets/back-fills.ts'
 import { type DaySum, dayAgo, readDays } from '../../shared/outlets/days.ts'
 import { productToken } from '../../shared/outlets/rights.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
@@ -25,6 +26,8 @@ interface Report {
   days: DaySum[]
   /** The sum of the days; null: nothing was crawled. */
   sum: DaySum | null
+  /** The reading of what the outlet had before; null: nobody has begun it. */
+  past: BackFillFigures | null
 }
 
 interface ReportedOutlet {
@@ -97,6 +100,7 @@ export async function readReport(
     rights: (await db.query<Signal>(RIGHTS, [outlet.outletNo])).rows,
     days: await readDays(db, { by: 'day', ...wanted }),
     sum: (await readDays(db, { by: 'outlet', ...wanted }))[0] ?? null,
+    past: (await readBackFills(db)).find(one => one.domain === domain) ?? null,
   }
 }
 
@@ -132,6 +136,7 @@ export function reportPage({
   rights,
   days,
   sum,
+  past,
 }: Report): string {
   const pause = span(limits.pauseMs / 1_000)
   return [
@@ -167,6 +172,7 @@ export function reportPage({
     ]),
     '## What became of your articles',
     sum === null ? 'Nothing is known yet.' : list(articleLines(sum)),
+    past === null ? '' : pastLine(past),
     '## How to refuse',
     `In robots.txt, and nothing is asked any more within a day:\n\n\`\`\`\nUser-agent: ${crawler.token}\nDisallow: /\n\`\`\``,
     crawler.about === null
@@ -217,6 +223,17 @@ function hostLine({ host, crawlDelayMs, forbidden, unreachable }: Host): string 
     forbidden.length > PATHS ? ` and ${plural(forbidden.length - PATHS, 'more path')}` : ''
   const paths = forbidden.slice(0, PATHS).map(path => `\`${path}\``)
   return `${host}: its robots.txt forbids us ${paths.join(', ')}${more}${delay}`
+}
+
+const pastLine = ({ from, to, state, named, fetched, refused, lost, waiting }: BackFillFigures) =>
+  `Your older pages, from ${from} to ${to}, ${PAST[state]}, at a fifth of the pace: of ` +
+  `${plural(named, 'address', 'addresses')} in your sitemaps, ${number(fetched)} were fetched, ${number(refused)} refused ` +
+  `by rules, ${number(lost)} could not be read, and ${plural(waiting, 'waits', 'wait')}.`
+
+const PAST: Record<BackFillFigures['state'], string> = {
+  running: 'are read too',
+  stopped: 'were read too, until we stopped',
+  done: 'were read too',
 }
 
 const articleLines = ({ named, indexed, alone, refused, lost, waiting }: DaySum) => [

@@ -132,6 +132,12 @@ t.test('a report tells a publisher what was asked and obeyed, and how to refuse'
   await run.pool.query("update hosts set robots_until = 'epoch'")
   await run.workOff()
   const asked = (await today())?.requests
+  await run.pool.query(
+    `with b as (
+       insert into back_fills (outlet_no, from_day, to_day, newest_first, state)
+       select outlet_no, '2019-01-01', '2019-12-31', false, 'done' from outlets where domain = 'x.example' returning outlet_no)
+     insert into back_days (outlet_no, day, named, fetched, refused, lost) select outlet_no, '2019-03-01', 12, 8, 3, 0 from b`,
+  )
   const env = {
     DATABASE_URL: run.crawl.config.DATABASE_URL,
     PUBLIC_URL: 'https://news.example',
@@ -143,6 +149,10 @@ t.test('a report tells a publisher what was asked and obeyed, and how to refuse'
   t.match(out, `| all | ${asked} | 0 |`)
   t.match(out, 'its robots.txt forbids us `/private`, Crawl-delay')
   t.match(out, '1 not indexed: robots')
+  t.match(
+    out,
+    'from 2019-01-01 to 2019-12-31, were read too, at a fifth of the pace: of 12 addresses',
+  )
   t.match(out, 'User-agent: newsbot\nDisallow: /')
   t.match(out, 'https://news.example/bot')
   const json = JSON.parse((await runScript('outlets', ['report', 'x.example', '--json'], env)).out)
