@@ -69,7 +69,8 @@ function rangeOf(options: CommandContext['options']): Period {
     from: day('from', undefined),
     to: day('to', dayAgo(1)),
   }
-  if (range.from > range.to) throw new UsageError('--to is before --from.')
+  if (range.from > range.to)
+    throw new UsageError(`--from ${range.from} is after the last day, ${range.to}.`)
   return range
 }
 
