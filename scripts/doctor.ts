@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
-import type { Config } from '../shared/config/config.ts'
+import { trustProxy } from '../services/api/http/trust-proxy.ts'
+import { addressRule } from '../shared/addresses.ts'
+import { type Config, settingsInDoubt } from '../shared/config/config.ts'
 import type { Cause } from '../shared/figures.ts'
 import { printableLine } from '../shared/log/printable.ts'
-import { type CommandContext, runCommand } from '../shared/process/command.ts'
+import { type CommandContext, runCommand, sentenceOf } from '../shared/process/command.ts'
 import { usesRedis } from '../shared/queues/redis.ts'
 import { unsetOf } from '../status/cause-watch.ts'
 import { causesOf, FIRST } from '../status/causes.ts'
@@ -21,6 +23,7 @@ import { lastVerification } from './verify/record.ts'
 
 /** Every check, and its sentence when it finds no fault. */
 const CHECKS: Record<string, string> = {
+  settings: 'services start with these settings',
   database: 'Postgres answers and can be written',
   migrations: 'the database has the schema of this checkout',
   disk: 'DATA_DIR and Postgres have room',
@@ -73,7 +76,11 @@ await runCommand(
   async context => {
     const { options, print } = context
     const backups = await readBackups(context.config.BACKUP_FOLDERS)
-    const causes = [...(await causesOfAll(context)), ...(await causesOfBackups(context, backups))]
+    const causes = [
+      ...causesOfSettings(context.config),
+      ...(await causesOfAll(context)),
+      ...(await causesOfBackups(context, backups)),
+    ]
     const verified = await rowOfVerification(context)
     const unknown = unknownIn(causes, context.config, backups)
     const rows = Object.entries(CHECKS).flatMap(([check, fine]): Row[] => {
@@ -112,7 +119,7 @@ function unknownIn(
   )
   const asked =
     config.DATABASE_URL === '' ? [] : ['qdrant', 'model', ...(usesRedis(config) ? ['queues'] : [])]
-  const alone = ['memory', 'mail', 'backup', ...asked]
+  const alone = ['settings', 'memory', 'mail', 'backup', ...asked]
   const closed = [...states].map(([folder, state]) => `${folder}: ${state}`).join(', ')
   const reasons: Record<string, string | false> = {
     model: unsetOf(config).includes('EMBEDDINGS_URL') && 'EMBEDDINGS_URL is not set',
@@ -147,6 +154,23 @@ async function rowOfVerification({ config, openPool }: CommandContext): Promise<
 async function causesOfAll({ config, openPool }: CommandContext): Promise<Cause[]> {
   if (config.DATABASE_URL === '') return causesWithoutDatabase(config)
   return causesNow(config, openPool({ max: 4, mayBeStandby: true, statementTimeout: 10_000 }), true)
+}
+
+/** Settings that one service alone reads, and that would stop it, or serve it badly. */
+function causesOfSettings(config: Config): Cause[] {
+  const warn = (text: string): Cause => ({ check: 'settings', level: 'warn', text })
+  const stops = [
+    () => trustProxy(config.TRUST_PROXY),
+    () => addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS),
+  ].flatMap((read): Cause[] => {
+    try {
+      read()
+      return []
+    } catch (error) {
+      return [{ ...warn(sentenceOf(error)), level: 'bad' }]
+    }
+  })
+  return [...stops, ...settingsInDoubt(config).map(warn)]
 }
 
 /** The folders of BACKUP_FOLDERS as this machine has them, and the age of the newest backup. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ConfigError, readConfig, settingsWithoutUse } from './config.ts'
+import { ConfigError, readConfig, settingsInDoubt, settingsWithoutUse } from './config.ts'
 import { parseBytes, parseDuration } from './values.ts'
 
 t.test('every setting has a default that works', async t => {
@@ -43,6 +43,18 @@ t.test('a wrong value is refused with its name and the values that are allowed',
     t.throws(() => readConfig({ [name]: wrong }), { message: new RegExp(`^${name} .*; write `) })
     t.ok(readConfig({ [name]: right }), `${name}=${right}`)
   }
+})
+
+t.test('a crawler without a contact and a sender that is no mailbox are doubted', t => {
+  const doubts = (env: Record<string, string>) => settingsInDoubt(readConfig(env))
+  t.same(doubts({}), [])
+  t.same(doubts({ CRAWL_USER_AGENT: 'x', CRAWL_FROM: 'me@x.example' }), [])
+  t.same(doubts({ CRAWL_USER_AGENT: 'x (+https://x.example)', SMTP_FROM: 'N <a@x.example>' }), [])
+  t.match(doubts({ CRAWL_USER_AGENT: 'x', SMTP_FROM: 'nix' }), [
+    /^CRAWL_USER_AGENT is "x" and names no contact/,
+    /^SMTP_FROM is "nix"; write the address/,
+  ])
+  t.end()
 })
 
 t.test('each address has a scheme that its server speaks', async t => {

@@ -66,6 +66,22 @@ export const settingsWithoutUse = (env: NodeJS.ProcessEnv = process.env): string
       ]
     })
 
+/** A sentence for each setting that can be used, but hardly does what it is for. */
+export function settingsInDoubt({
+  CRAWL_USER_AGENT: agent,
+  CRAWL_FROM,
+  SMTP_FROM: sender,
+}: Pick<Config, 'CRAWL_USER_AGENT' | 'CRAWL_FROM' | 'SMTP_FROM'>): string[] {
+  return [
+    /@|:\/\//.test(agent + CRAWL_FROM)
+      ? ''
+      : `CRAWL_USER_AGENT is "${agent}" and names no contact; add the address of a page or a mailbox, as "NewsBot/1.0 (+https://news.example/bot; news@example.org)".`,
+    sender === '' || /[^\s@]@[^\s@]/.test(sender)
+      ? ''
+      : `SMTP_FROM is "${sender}"; write the address of a mailbox, as alerts@news.example.`,
+  ].filter(Boolean)
+}
+
 const FILE = '_FILE'
 
 function isSetting(name: string): boolean {

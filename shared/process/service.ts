@@ -1,6 +1,12 @@
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { type Config, ConfigError, readConfig, settingsWithoutUse } from '../config/config.ts'
+import {
+  type Config,
+  ConfigError,
+  readConfig,
+  settingsInDoubt,
+  settingsWithoutUse,
+} from '../config/config.ts'
 import { RUNNING, withEmbeddedKeys } from '../config/embedded.ts'
 import { createLogger, type Logger } from '../log/logger.ts'
 import { describe, printable } from '../log/printable.ts'
@@ -61,7 +67,7 @@ export async function runService(name: string, load: LoadService): Promise<void>
   const config = readServiceConfig(name)
   const number = processNumber()
   const log = createLogger(name, config.LOG_LEVEL, number)
-  for (const sentence of settingsWithoutUse()) log.warn(sentence)
+  for (const sentence of [...settingsWithoutUse(), ...settingsInDoubt(config)]) log.warn(sentence)
   if (config.DATABASE_URL === '') {
     refuseStart(
       name,

@@ -171,6 +171,9 @@ t.test(
         'qdrant',
         /Qdrant agrees with us on no TLS: .* QDRANT_URL/,
       ],
+      [{ TRUST_PROXY: 'foo' }, 'settings', /^TRUST_PROXY is "foo"; write a number of hops/],
+      [{ CRAWL_PORTS: '1-99999999' }, 'settings', /^CRAWL_PORTS holds "1-99999999"; write ports/],
+      [{ CRAWL_USER_AGENT: 'x' }, 'settings', /names no contact/],
     ]
     if (redis.url !== null)
       cases.push([
