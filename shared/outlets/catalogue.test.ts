@@ -58,6 +58,11 @@ t.test('mistakes are reported with the outlet’s and the field’s name', async
   t.match(problems({ ...OUTLET, feeds: ['https://['] }), [
     /"https:\/\/\[" is no address that can be fetched/,
   ])
+  t.match(
+    problems({ ...OUTLET, country: 'DE' }, { ...OUTLET, timeZone: 'x', feeds: ['ftp://x'] }),
+    [/country must be/, /timeZone is "x"/, /"ftp:\/\/x"/],
+    'all at once',
+  )
   t.same(problems({ name: 'X' }), [
     'outlet 1 (X): domain is missing.',
     'outlet 1 (X): country is missing.',

@@ -119,11 +119,10 @@ export function readCatalogue(text: string): Catalogue {
   } catch (error) {
     throw new CatalogueError([`The file is not JSON: ${describe(error)}`])
   }
-  if (!validate(file))
-    throw new CatalogueError((validate.errors ?? []).map(error => sentence(error, file)))
+  const problems = validate(file) ? [] : (validate.errors ?? []).map(one => sentence(one, file))
+  const whole = wholeOutlets(file)
   const notes: string[] = []
-  const problems: string[] = []
-  const outlets = file.outlets.map(written => {
+  const outlets = whole.map(written => {
     const domain = domainOf(written.domain)
     if (domain !== written.domain.toLowerCase())
       notes.push(`${written.name}: the domain is kept as ${domain}, without "www.".`)
@@ -161,7 +160,7 @@ export function readCatalogue(text: string): Catalogue {
     if (feeds.length + sitemaps.length === 0)
       notes.push(`${domain} has neither feeds nor sitemaps: nothing of it is crawled.`)
   }
-  const untried = file.outlets.filter(({ tried }) => tried === null).length
+  const untried = whole.filter(({ tried }) => tried === null).length
   if (untried > 0) {
     notes.push(
       `${untried} ${untried === 1 ? 'outlet is' : 'outlets are'} marked as untried; outlets check FILE --write FILE tries and corrects them.`,
@@ -169,6 +168,15 @@ export function readCatalogue(text: string): Catalogue {
   }
   if (problems.length > 0) throw new CatalogueError(problems)
   return { outlets, notes }
+}
+
+/** The outlets that have the form of the schema, so that more of them can be checked. */
+function wholeOutlets(file: unknown): Written[] {
+  const outlets: unknown[] = isRecord(file) && Array.isArray(file.outlets) ? file.outlets : []
+  return outlets.flatMap(outlet => {
+    const alone: unknown = { outlets: [outlet] }
+    return validate(alone) ? alone.outlets : []
+  })
 }
 
 /** A domain or host as a catalogue keeps it. */
