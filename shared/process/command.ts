@@ -251,10 +251,14 @@ function parse(command: Command) {
 function help(command: Command): string {
   const usages = command.usage ?? ['']
   const lines = [
-    ...command.about.split('\n').map(line => {
-      const text = line.trimStart()
-      return wrapped(' '.repeat(line.length - text.length), text, 0)
-    }),
+    // Lines of a paragraph are joined, and broken anew; those that are indented stay as they are.
+    ...command.about
+      .replace(/(?<=^\S.*)\n(?=\S)/gm, ' ')
+      .split('\n')
+      .map(line => {
+        const text = line.trimStart()
+        return wrapped(' '.repeat(line.length - text.length), text, 0)
+      }),
     '',
     ...usages.map((usage, index) =>
       wrapped(
