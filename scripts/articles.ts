@@ -256,7 +256,7 @@ function tell({ options, print, say }: CommandContext, told: Told): void {
     return
   }
   const before = articles - removals.length
-  const again = before > 0 ? `; ${before} were taken out before` : ''
+  const again = before > 0 ? `; ${before} ${before === 1 ? 'was' : 'were'} taken out before` : ''
   const they = articles === 1 ? 'It' : 'They'
   say(`Took out ${counted(removals.length, 'article')}${again}. ${they} stood in ${where}.`)
 }
