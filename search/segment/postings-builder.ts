@@ -23,7 +23,8 @@ const PIECE = 1 << 18
 export interface PostingsBuilder {
   /**
    * Adds a document to the first `count` of `lists`. Documents come in ascending order, and may
-   * come in this order several times. A second time with the same list and document has no effect.
+   * come in this order several times, with other lists. A second time with the same list and
+   * document has no effect.
    */
   add(doc: number, lists: Int32Array, count: number): void
   /**
@@ -33,33 +34,32 @@ export interface PostingsBuilder {
   lists(): Omit<TermLists, 'names' | 'hashes'> & { numbers: Int32Array }
 }
 
+/** Lists whose numbers have the same bits above these are sorted together, in small tables. */
+const LOW = 10
+const TOGETHER = 1 << LOW
+
 /** Collects pairs of a list and a document. The caller numbers the lists. */
 export function createPostings(): PostingsBuilder {
   const pieces: Int32Array[] = []
   // The pairs of one `add` follow each other, so `runs` keeps their document once.
   const runs = { docs: createNumbers(), starts: createNumbers() }
-  // Two numbers for each list: its last document + 1, and how many documents it has. They stand
-  // side by side, because `add` needs both.
-  let heads = new Int32Array(1 << 12)
-  const numbers = createNumbers()
+  /** How many pairs each `TOGETHER` lists have. */
+  let sizes = new Int32Array(1 << 10)
   let piece = new Int32Array(0)
   let end = 0
   const total = () => Math.max(pieces.length - 1, 0) * PIECE + end
   return {
     add(doc, lists, count) {
-      let latest = heads
+      let counts = sizes
       let place = end
       let room = piece
       runs.docs.push(doc)
       runs.starts.push(total())
       for (let at = 0; at < count; at++) {
         const list = lists[at]!
-        if (list * 2 >= latest.length) latest = heads = moved(heads, list * 4)
-        const before = latest[list * 2]!
-        if (before === doc + 1) continue
-        if (before === 0) numbers.push(list)
-        latest[list * 2] = doc + 1
-        latest[list * 2 + 1]!++
+        const part = list >>> LOW
+        if (part >= counts.length) counts = sizes = moved(sizes, part * 2)
+        counts[part]!++
         if (place === room.length) {
           room = new Int32Array(PIECE)
           pieces.push(room)
@@ -71,33 +71,93 @@ export function createPostings(): PostingsBuilder {
       end = place
     },
     lists() {
-      const size = total()
-      // A counting sort is linear. It is also stable, so documents stay in order.
-      const starts = new Uint32Array(numbers.length + 1)
-      const next = heads
-      numbers.view().forEach((list, at) => {
-        starts[at + 1] = starts[at]! + next[list * 2 + 1]!
-        next[list * 2] = starts[at]!
-      })
-      const docs = new Uint16Array(size)
-      runs.starts.push(size)
-      let place = 0
-      for (let run = 0; run < runs.docs.length; run++) {
-        const doc = runs.docs.at(run)
-        const runEnd = runs.starts.at(run + 1)
-        while (place < runEnd) {
-          const lists = pieces[Math.floor(place / PIECE)]!
-          const from = place % PIECE
-          const to = Math.min(from + runEnd - place, PIECE)
-          for (let at = from; at < to; at++) docs[next[lists[at]! * 2]!++] = doc
-          place += to - from
-          if (to === PIECE) release(lists)
-        }
-      }
-      const ends = starts.subarray(1)
-      return { numbers: numbers.view(), docs, starts: starts.subarray(0, ends.length), ends }
+      runs.starts.push(total())
+      const parts = new Uint32Array(sizes.length + 1)
+      for (let part = 0; part < sizes.length; part++) parts[part + 1] = parts[part]! + sizes[part]!
+      const { pairs, numbers } = spread(pieces, runs, parts)
+      return { numbers, ...sorted(pairs, parts, numbers) }
     },
   }
+}
+
+/**
+ * Spreads pairs over parts of `TOGETHER` lists (a radix partition), in their order. A pair is the
+ * last bits of its list, then its document.
+ *
+ * @param parts where the parts begin
+ */
+function spread(
+  pieces: Int32Array[],
+  runs: { docs: Numbers; starts: Numbers },
+  parts: Uint32Array,
+): { pairs: Int32Array; numbers: Int32Array } {
+  const pairs = new Int32Array(parts.at(-1)!)
+  const next = parts.slice()
+  const numbers = createNumbers()
+  /** A bit for each list that has come. */
+  const seen = new Int32Array((parts.length * TOGETHER) >>> 5)
+  let place = 0
+  for (let run = 0; run < runs.docs.length; run++) {
+    const doc = runs.docs.at(run)
+    const runEnd = runs.starts.at(run + 1)
+    while (place < runEnd) {
+      const lists = pieces[Math.floor(place / PIECE)]!
+      const from = place % PIECE
+      const to = Math.min(from + runEnd - place, PIECE)
+      for (let at = from; at < to; at++) {
+        const list = lists[at]!
+        pairs[next[list >>> LOW]!++] = ((list & (TOGETHER - 1)) << 16) | doc
+        const bit = 1 << (list & 31)
+        if ((seen[list >>> 5]! & bit) !== 0) continue
+        seen[list >>> 5]! |= bit
+        numbers.push(list)
+      }
+      place += to - from
+      if (to === PIECE) release(lists)
+    }
+  }
+  return { pairs, numbers: numbers.view() }
+}
+
+/** Sorts each part by lists. This counting sort is stable, so documents stay in order. */
+function sorted(
+  pairs: Int32Array,
+  parts: Uint32Array,
+  numbers: Int32Array,
+): Omit<TermLists, 'names' | 'hashes'> {
+  const docs = new Uint16Array(pairs.length)
+  const begins = new Uint32Array((parts.length - 1) * TOGETHER)
+  const sizes = new Uint32Array(begins.length)
+  /** Of each list of a part: its last document + 1, and where its next one goes. */
+  const latest = new Int32Array(TOGETHER)
+  const next = new Uint32Array(TOGETHER)
+  for (let part = 0; part + 1 < parts.length; part++) {
+    const from = parts[part]!
+    const to = parts[part + 1]!
+    if (from === to) continue
+    next.fill(0)
+    for (let at = from; at < to; at++) next[pairs[at]! >>> 16]!++
+    for (let list = 0, end = from; list < TOGETHER; list++) {
+      const size = next[list]!
+      begins[part * TOGETHER + list] = end
+      next[list] = end
+      end += size
+    }
+    latest.fill(0)
+    for (let at = from; at < to; at++) {
+      const pair = pairs[at]!
+      const list = pair >>> 16
+      const doc = pair & 0xffff
+      if (latest[list] === doc + 1) continue
+      latest[list] = doc + 1
+      docs[next[list]!++] = doc
+    }
+    for (let list = 0; list < TOGETHER; list++)
+      sizes[part * TOGETHER + list] = next[list]! - begins[part * TOGETHER + list]!
+  }
+  release(pairs)
+  const starts = Uint32Array.from(numbers, list => begins[list]!)
+  return { docs, starts, ends: starts.map((start, at) => start + sizes[numbers[at]!]!) }
 }
 
 export interface Numbers {
