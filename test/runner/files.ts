@@ -14,15 +14,17 @@ const SEVERAL = fileURLToPath(new URL('several.ts', import.meta.url))
  */
 const GRACE_S = 15
 const KEPT_OUTPUT = 8 * 1024 * 1024
-/** So many quick and slow files run at the same time, and one less of the long ones. */
+/** So many processes of quick and slow files run at the same time, and one less of long ones. */
 const FEWEST = Math.min(2, availableParallelism()) + 1
 /** Files wait for most of their time, so more of them run while the processors are idle. */
 const MOST = 6
-/** Another file begins when this share of all processors is idle, and so many bytes are free. */
-const IDLE = 0.3
+/** One process more runs when this share of the processors is idle, and so many bytes are free. */
+const IDLE = 0.25
 const FREE = 2 * 1024 ** 3
-/** ms that a file has to show how much of the processors it uses, before another one begins. */
-const LOOK_MS = 2_000
+/** One process less runs when less than this share of the processors is idle. */
+const BUSY = 0.05
+/** ms between two looks at the processors. A process has this long to show what it uses. */
+const LOOK_MS = 1_000
 
 /**
  * At most this many red files are run once more, alone, and the second result counts, because a
@@ -99,11 +101,9 @@ export async function runFiles(
   }
   const isLong = all.some(file => groupOf(file) === 'long')
   const running = new Set<Promise<void>>()
-  const hasRoom = createRoom()
+  const places = isLong ? () => FEWEST - 1 : countPlaces()
   while (waiting.length + running.size > 0) {
-    const fewest = isLong ? FEWEST - 1 : FEWEST
-    const mayBegin = running.size < fewest || (!isLong && running.size < MOST && hasRoom())
-    const files = mayBegin ? waiting.shift() : undefined
+    const files = running.size < places(running.size) ? waiting.shift() : undefined
     if (files === undefined) {
       await Promise.race([...running, ...(waiting.length > 0 ? [pause(LOOK_MS)] : [])])
       continue
@@ -128,8 +128,8 @@ export async function runFiles(
   }
 }
 
-/** Tells whether processors and memory have room for another file, at most once in `LOOK_MS`. */
-function createRoom(): () => boolean {
+/** Tells how many processes may run, by what the processors did since the last look. */
+function countPlaces(): (running: number) => number {
   const look = () => {
     const times = cpus().map(one => one.times)
     const sum = (values: number[]) => values.reduce((all, ms) => all + ms, 0)
@@ -140,12 +140,16 @@ function createRoom(): () => boolean {
     }
   }
   let before = look()
-  return () => {
-    if (performance.now() - before.at < LOOK_MS) return false
+  let places = FEWEST
+  return running => {
+    if (performance.now() - before.at < LOOK_MS) return places
     const now = look()
     const share = (now.idle - before.idle) / Math.max(1, now.all - before.all)
     before = now
-    return share >= IDLE && process.availableMemory() >= FREE
+    const hasRoom = share >= IDLE && process.availableMemory() >= FREE
+    if (hasRoom && running >= places) places = Math.min(MOST, places + 1)
+    else if (share < BUSY) places = Math.max(FEWEST, places - 1)
+    return places
   }
 }
 
