@@ -18,14 +18,20 @@ t.test('random searches answer as a naive oracle does', async t => {
   t.ok(found > 6 * questions, `${found} articles found`)
 })
 
-t.test('articles of any date are found while one partition gives way to the next', async t => {
-  const index = await openArchiveIndex(t)
-  // Three articles fit into the first partition; the next one is there before they come.
-  await index.pool.query('update ingest_clock set last_seq = $1', [PARTITION_SIZE - 4n])
-  const random = createRandom(2)
-  const early = newArticle(0, { publishedAt: new Date('1848-06-01T12:00:00Z') })
-  const known = await index.add([early, ...randomArticles(random, 40)])
-  t.equal(await index.database.count('articles_p0'), 3)
-  t.equal(await index.database.count('articles_p1'), known.length - 3)
-  t.same(await differences(index.search, known, random, isWhole ? 100 : 12), [])
-})
+// A search first reads the millions of numbers that no article has.
+const skip = !isWhole && 'npm run test:all tries it'
+t.test(
+  'articles of any date are found while one partition gives way to the next',
+  { skip },
+  async t => {
+    const index = await openArchiveIndex(t)
+    // Three articles fit into the first partition; the next one is there before they come.
+    await index.pool.query('update ingest_clock set last_seq = $1', [PARTITION_SIZE - 4n])
+    const random = createRandom(2)
+    const early = newArticle(0, { publishedAt: new Date('1848-06-01T12:00:00Z') })
+    const known = await index.add([early, ...randomArticles(random, 40)])
+    t.equal(await index.database.count('articles_p0'), 3)
+    t.equal(await index.database.count('articles_p1'), known.length - 3)
+    t.same(await differences(index.search, known, random, 100), [])
+  },
+)
