@@ -213,7 +213,8 @@ export async function tryCopies(t: Test, texts: string[][], count: number): Prom
         .pass(never)
         .catch(() => {})
       await database.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name ^@ 'perscope copies'`,
+        `select pg_terminate_backend(pid, 10000) from pg_stat_activity
+          where datname = current_database() and application_name ^@ 'perscope copies'`,
       )
       await cut
     }
