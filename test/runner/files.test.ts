@@ -158,7 +158,13 @@ t.test('the longest file begins first, and a new one before it', async t => {
 })
 
 t.test('short neighbours share a process; a long file, a new one and others run alone', async t => {
-  const times = { 'a/1.test.ts': 1, 'a/2.test.ts': 9, 'b/1.test.ts': 9, 'b/2.test.ts': 8 }
+  const times = {
+    'a/1.test.ts': 9,
+    'a/2.test.ts': 9,
+    'b/1.test.ts': 9,
+    'b/2.test.ts': 9,
+    'b/3.test.ts': 8,
+  }
   const files = ['new.test.ts', 'b/long.test.ts', ...Object.keys(times), 'a/own.test.ts']
   t.same(
     shareProcesses(
@@ -167,10 +173,10 @@ t.test('short neighbours share a process; a long file, a new one and others run 
       file => !file.includes('own'),
     ),
     [
+      ['a/1.test.ts', 'a/2.test.ts', 'b/1.test.ts', 'b/2.test.ts'],
       ['b/long.test.ts'],
-      ['a/1.test.ts', 'a/2.test.ts', 'b/1.test.ts'],
       ['new.test.ts'],
-      ['b/2.test.ts'],
+      ['b/3.test.ts'],
       ['a/own.test.ts'],
     ],
   )

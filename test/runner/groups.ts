@@ -33,7 +33,7 @@ export const mayShare = (file: string): boolean =>
 
 /** Seconds of a file that runs alone, and of all files that share a process. */
 const ALONE_S = 10
-const TOGETHER_S = 20
+const TOGETHER_S = 40
 
 /**
  * The files of each process, the longest process first. Quick files share processes, because most

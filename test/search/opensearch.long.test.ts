@@ -3,7 +3,7 @@ import { startTestOpensearch } from '../fleet/parts/opensearch.ts'
 import { failureOf } from '../script.ts'
 
 const { url, skip } = await startTestOpensearch(t)
-const SEARCH = 'oracle oracle.slow counts names removals visibility writing'.split(' ')
+const SEARCH = 'oracle oracle.slow counts names removals visibility.slow writing.slow'.split(' ')
 const CONTRACT = [
   'costs',
   'explore',
@@ -11,7 +11,7 @@ const CONTRACT = [
   'feed',
   'matching',
   'pages',
-  'poll',
+  'poll.slow',
   'polls',
   'random',
   'totals',
@@ -25,7 +25,7 @@ t.test(
       ...SEARCH.map(name => `search/${name}`),
       ...CONTRACT.map(name => `contract/${name}`),
     ]) {
-      t.equal(await failureOf(file, { TEST_OPENSEARCH_URL: url }), null, file)
+      t.equal(await failureOf(file, { TEST_OPENSEARCH_URL: url, WHOLE: 'yes' }), null, file)
     }
   },
 )

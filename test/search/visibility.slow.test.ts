@@ -4,7 +4,6 @@ import { INDEX_STATE, type IndexState, type SearchIndex } from '../../search/ind
 import { readRow } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
 import { createRandom } from '../faults/random.ts'
-import { isWhole } from '../script.ts'
 import { openTestReading } from '../standbys/reading.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { EVERYTHING, startPoller } from './poller.ts'
@@ -13,9 +12,7 @@ import { makeTestSegments, openTestIndex } from './store.ts'
 import { startWriters } from './writers.ts'
 import { unlessOvertaken } from './writing.ts'
 
-/** ms of writing, and how many processes write. */
-const DURATION = isWhole ? 8_000 : 3_000
-const WRITERS = isWhole ? 8 : 4
+const DURATION = 8_000
 
 /**
  * Writers for a while, some of them killed, with a poller beside them, while segments are made;
@@ -26,7 +23,7 @@ const WRITERS = isWhole ? 8 : 4
 async function pollWhileWriting(t: Test, database: TestDatabase, kills: number, importing: number) {
   const { pool, standbys } = openTestReading(t, database.url)
   const index = openTestIndex(pool, standbys)
-  const writers = startWriters(database.url, WRITERS, DURATION, importing)
+  const writers = startWriters(database.url, 8, DURATION, importing)
   const poller = startPoller(index)
   let writing = true
   const flushing = (async () => {
@@ -53,7 +50,7 @@ t.test(
   'decision 23: a poller misses nothing of writers and imports, some of them killed',
   async t => {
     const database = await createTestDatabase(t)
-    const { index, missed, all, disorder } = await pollWhileWriting(t, database, WRITERS / 2, 2)
+    const { index, missed, all, disorder } = await pollWhileWriting(t, database, 4, 2)
     t.ok(all > 30, `writers write: ${all}`)
     t.equal(missed, 0)
     t.same(disorder, [])

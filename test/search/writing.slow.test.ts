@@ -1,8 +1,7 @@
 import t from 'tap'
-import { isWhole } from '../script.ts'
 import { askWhileWriting } from './writing.ts'
 
-const QUESTIONS = Number(process.env.QUESTIONS ?? (isWhole ? 80 : 20))
+const QUESTIONS = Number(process.env.QUESTIONS ?? 80)
 
 // Held here: decisions 14–20, 25, decision 22.
 t.test('while writers write, searches answer as a naive oracle does', async t => {
@@ -10,7 +9,7 @@ t.test('while writers write, searches answer as a naive oracle does', async t =>
   const { differences, found, articles, made } = await askWhileWriting(seed, QUESTIONS)
   t.comment(`${found} found, ${articles.join(' to ')} articles, ${made} segments made`)
   t.same(differences.slice(0, 3), [])
-  t.ok(found > QUESTIONS, `${found} found`)
+  t.ok(found > 100, `${found} found`)
   t.ok(
     articles[1] > articles[0] && made > 1,
     `${articles.join(' to ')} articles, ${made} segments made`,

@@ -4,9 +4,11 @@ import { startTestCluster } from './servers.ts'
 
 /** Tests as they stand. `writing` asks all kinds of questions, of a naive oracle too. */
 const CONTRACT =
-  'pages poll totals matching kept-answers explore explore-counts feed search-feeds'.split(' ')
+  'pages poll.slow totals matching kept-answers explore explore-counts feed search-feeds'.split(' ')
 const OTHERS =
-  'search/visibility search/writing search/counts search/removals semantic/related'.split(' ')
+  'search/visibility.slow search/writing.slow search/counts search/removals semantic/related.slow'.split(
+    ' ',
+  )
 
 const cluster = await startTestCluster(1)
 t.teardown(() => cluster.stop())
@@ -16,6 +18,7 @@ const env = {
   DATABASE_URL: cluster.url,
   TEST_SUPERUSER_URL: cluster.primary.in(cluster.url),
   TAP_TIMEOUT: '600',
+  WHOLE: 'yes',
 }
 
 for (const file of [...CONTRACT.map(name => `contract/${name}`), ...OTHERS]) {
