@@ -163,6 +163,7 @@ async function inOrder(
 async function resultOf(text: string | null, number: number, reader: Reader): Promise<object> {
   try {
     if (text === null) throw new Error(`the line is longer than ${LONGEST_LINE} bytes`)
+    if (text.trim() === '') throw new Error(`line ${number} is blank`)
     const line: unknown = JSON.parse(text)
     return await reader.read(line, number)
   } catch (error) {

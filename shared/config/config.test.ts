@@ -1,5 +1,11 @@
 import t from 'tap'
-import { ConfigError, readConfig, settingsInDoubt, settingsWithoutUse } from './config.ts'
+import {
+  ConfigError,
+  publicUrlOf,
+  readConfig,
+  settingsInDoubt,
+  settingsWithoutUse,
+} from './config.ts'
 import { parseBytes, parseDuration } from './values.ts'
 
 t.test('every setting has a default that works', async t => {
@@ -120,6 +126,12 @@ t.test(
     )
   },
 )
+
+t.test('the address of the API names HOST when it is none', async t => {
+  const of = (HOST: string) => publicUrlOf(readConfig({ HOST }))
+  t.same(['localhost', '::1'].map(of), ['http://localhost:8080', 'http://[::1]:8080'])
+  t.throws(() => of('999.1.1.1'), { name: 'ConfigError', message: /^HOST is "999.1.1.1"; write/ })
+})
 
 t.test('a secret or an address may stand in a file', async t => {
   const folder = t.testdir({

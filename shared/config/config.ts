@@ -189,12 +189,18 @@ const TOKEN = /^[\w.~+/-]{1,500}$/
 // Hides passwords in messages, because a mistyped DATABASE_URL may still have one.
 const redact = (text: string) => text.replace(/:[^:@/]*@/g, ':***@')
 
-/** The address of the API as clients write it, without a slash at its end. */
+/**
+ * The address of the API as clients write it, without a slash at its end.
+ *
+ * @throws ConfigError
+ */
 export function publicUrlOf({
   PUBLIC_URL,
   HOST,
   PORT,
 }: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>): string {
   const host = HOST.includes(':') ? `[${HOST}]` : HOST
-  return (PUBLIC_URL || `http://${host}:${PORT}`).replace(/\/+$/, '')
+  const address = (PUBLIC_URL || `http://${host}:${PORT}`).replace(/\/+$/, '')
+  if (URL.canParse(address)) return address
+  throw new ConfigError(`HOST is "${HOST}"; write an address of this machine, as 127.0.0.1.`)
 }

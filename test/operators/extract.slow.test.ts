@@ -34,9 +34,10 @@ t.test('pages give articles in order, a bad line gives an error, and the next go
     published: '2026-11-17T09:30:00',
     authors: ['Jan Peeters'],
   }
-  const [whole, broken, unknown, gone, refused, ahead] = await extract([
+  const [whole, broken, blank, unknown, gone, refused, ahead] = await extract([
     { url, html, entry, outlet: OUTLET, now: '2026-11-25T12:00:00Z' },
     '{"url": ',
+    ' ',
     { html },
     { url, html, status: 404, entry },
     { url, status: 403, entry, outlet: OUTLET },
@@ -57,6 +58,7 @@ t.test('pages give articles in order, a bad line gives an error, and the next go
   t.match(whole?.snippet, /^Over de brug is dinsdag/)
   t.match(whole?.body, /dreigt met een motie\.$/)
   t.match([broken?.error, unknown?.error], [/JSON/, /'url'/])
+  t.same(blank, { error: 'line 3 is blank' })
   t.equal(gone?.refused, 'gone')
   t.match(refused, { title, body: 'De brug blijft dicht.', interstitial: 'forbidden' })
   t.equal(ahead?.published_at, null, 'a date ahead of the line’s clock is none')
