@@ -203,16 +203,13 @@ const newestOf = (seqs: bigint[]) => seqs.reduce((a, b) => (a > b ? a : b), 0n)
 
 /** Answers questions about given articles only. The caller names them by their `seq`. */
 function amongArticles(
-  parts: Pick<
-    OpenedParts,
-    'source' | 'namesOf' | 'daysUpTo' | 'knownMeta' | 'metaOf' | 'segments'
-  > & {
+  parts: Pick<OpenedParts, 'source' | 'namesOf' | 'daysUpTo' | 'metaOf' | 'segments'> & {
     stored: Pick<OpenedParts['stored'], 'names'>
   },
 ): Pick<SearchIndex, 'filter' | 'countAmong'> {
-  const filter: SearchIndex['filter'] = async (seqs, asked) => {
-    const { removed } =
-      parts.knownMeta() ?? (await parts.metaOf((await parts.segments.readSnapshot()).version))
+  const filter: SearchIndex['filter'] = async (seqs, asked, state) => {
+    const { version } = state ?? (await parts.segments.readSnapshot())
+    const { removed } = await parts.metaOf(version)
     const articles = (await parts.source.readSources(seqs)).filter(({ seq }) => !removed.has(seq))
     const names = await parts.namesOf(articles, asked)
     const { outlets } = asked
@@ -223,11 +220,11 @@ function amongArticles(
   }
   return {
     filter,
-    async countAmong(seqs, asked, breakdown, texts) {
+    async countAmong(seqs, asked, breakdown, texts, state) {
       const bounds = cutToDays(timeBoundsOf(asked), await parts.daysUpTo(newestOf(seqs)))
       const collector = createBreakdown(breakdown, asked.sort, bounds)
       if (bounds !== null) {
-        const found = (await filter(seqs, asked)).sort((a, b) => Number(a.seq - b.seq))
+        const found = (await filter(seqs, asked, state)).sort((a, b) => Number(a.seq - b.seq))
         collectArticles(texts === undefined ? found : firstOfTexts(found, texts), collector)
       }
       return collector.counts(parts.stored.names)

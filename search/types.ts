@@ -134,8 +134,14 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
   /**
    * The articles of `seqs` that pass all filters, in no order. Semantic search filters its
    * candidates with this function.
+   *
+   * @param state of the index, when the caller has just read it; absent: `filter` reads it
    */
-  filter(seqs: bigint[], filter: ArticleFilter & { sort: Sort }): Promise<SegmentSource[]>
+  filter(
+    seqs: bigint[],
+    filter: ArticleFilter & { sort: Sort },
+    state?: IndexState,
+  ): Promise<SegmentSource[]>
   /**
    * Does the same as `countBy`, for the articles of `seqs` alone.
    *
@@ -146,6 +152,7 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
     filter: ArticleFilter & { sort: Sort },
     breakdown: Breakdown,
     texts?: CountedTexts,
+    state?: IndexState,
   ): Promise<Counts>
   /**
    * Names of outlets or authors that contain a text, the most useful first. The ranking may be some

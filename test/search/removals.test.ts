@@ -52,6 +52,18 @@ const met = (pool: Pool, meet: (name: string, ask: () => unknown) => unknown): P
 
 const SIZES = { cap: 10_000, memory: { segment: 8n, words: 500 }, first: 100, prefetch: 100 }
 
+t.test('an article that was taken out since the last search is not among given ones', async t => {
+  const { search, known, remove } = await openRemovable(t, 7)
+  const query = queryOf(FROZEN)!
+  const seqs = known.map(({ seq }) => seq)
+  const count = async () => (await search.countAmong(seqs, query, { by: 'outlet' })).total
+  const found = await search.filter(seqs, query)
+  t.equal(await count(), found.length)
+  await remove(known.filter(({ seq }) => seq === found[0]!.seq))
+  t.equal((await search.filter(seqs, query)).length, found.length - 1)
+  t.equal(await count(), found.length - 1)
+})
+
 // Held here: decision 49.
 t.test('no search, page, total or count shows an article that was taken out', async t => {
   const { pool, search, known, remove, clear } = await openRemovable(t, 7)

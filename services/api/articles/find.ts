@@ -213,7 +213,7 @@ async function countAll(
   const asked = { text: question.q, planCountries: planned.plan.countries, reach: filter.reach }
   const seqs = await semantic.candidates(asked, least, permits)
   return permits.statements(() =>
-    index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown, texts),
+    index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown, texts, state),
   )
 }
 

@@ -135,7 +135,7 @@ async function filterSet(
   query: SemanticQuery,
 ): Promise<Placed[]> {
   const relevances = new Map(set.seqs.map((seq, at) => [seq, set.relevances[at]!]))
-  const passed = await index.filter(set.seqs, query)
+  const passed = await index.filter(set.seqs, query, query.state)
   return passed.map(({ seq, id, published, ingested }) => {
     const relevance = relevances.get(seq)!
     const values = { relevance, published_at: published, ingested_at: ingested }
