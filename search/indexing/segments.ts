@@ -279,6 +279,8 @@ async function build(
   const replaced = await writer.readNumbers(range)
   const expects = replaced.map(({ no }) => no).sort((a, b) => a - b)
   const articles = await readSources(source, range, brake)
+  // Read before `take`, because the texts that it returns have the ids of this vocabulary.
+  const vocabulary = knownWords?.vocabulary
   // Words that were kept may be those of articles that were taken out meanwhile.
   const areClear = replaced.every(({ isClear }) => isClear)
   const known = areClear ? (knownWords?.take(replaced) ?? null) : null
@@ -286,7 +288,7 @@ async function build(
   const builder = createSegmentBuilder(articles, range.first, {
     brake,
     words,
-    vocabulary: knownWords?.vocabulary,
+    vocabulary,
   })
   if (known === null) {
     for await (const { seq, title, body } of source.readWords(range))
@@ -364,8 +366,10 @@ const LARGEST_VOCABULARY = 1 << 21
  * Keeps texts by the number of their segment. A segment whose words were made anew has another
  * number. After a failover, the same number may be given to a segment of other articles. So `take`
  * also compares the digest of the articles' ids.
+ *
+ * @param largest tests make it small
  */
-export function createKnownWords(): KnownWords {
+export function createKnownWords(largest: number = LARGEST_VOCABULARY): KnownWords {
   const known = new Map<number, KnownTexts & { first: bigint; digest: Buffer }>()
   let vocabulary = createVocabulary()
   let words = 0
@@ -375,8 +379,7 @@ export function createKnownWords(): KnownWords {
   }
   return {
     get vocabulary() {
-      if (known.size === 0 && vocabulary.names.length > LARGEST_VOCABULARY)
-        vocabulary = createVocabulary()
+      if (known.size === 0 && vocabulary.names.length > largest) vocabulary = createVocabulary()
       return vocabulary
     },
     keep(segmentNo, texts, { range, articles }) {
