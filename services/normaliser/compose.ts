@@ -130,6 +130,7 @@ export async function composeArticle(
   const titles = new Set([title.value, feedTitle ?? title.value])
   const titled = [...titles].every(words => isRelated(words, body ?? ''))
   const strange = !titled && feedTitle !== null && !isRelated(feedTitle, `${title.value} ${body}`)
+  const agencies = agenciesOf(pageAgencies(meta, entry, body))
   const article: NewArticle = {
     ...identityOf(page, disbelieved ? { ...meta, canonical: null } : meta, language),
     title: title.value,
@@ -137,12 +138,12 @@ export async function composeArticle(
     ...snippetWithin(reading, text, entry),
     publishedAt: date?.value ?? null,
     authors: authors?.value ?? [],
-    agencies: agenciesOf(pageAgencies(meta, entry, body)),
+    agencies,
     agencyRules: AGENCY_RULES,
     outlet: { name: outlet.name, domain: outlet.domain },
     language,
     country: outlet.country,
-    stated: statementsOf(meta, entry),
+    stated: statementsOf(meta, entry, agencies.length > 0),
   }
   const fingerprint =
     own === null
