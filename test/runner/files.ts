@@ -74,8 +74,9 @@ export async function runFiles(
   async function runProcess(files: readonly string[]): Promise<void> {
     const began = Date.now()
     const [first = ''] = files
-    const seconds = LIMIT_S[groupOf(first)]
-    const args = files.length === 1 ? files : [SEVERAL, ...files]
+    const isShared = files.length > 1
+    const seconds = LIMIT_S[groupOf(first)] * (isShared ? 2 : 1)
+    const args = isShared ? [SEVERAL, ...files] : files
     const { code, output, timedOut } = await runTool(process.execPath, args, {
       family,
       signal,
