@@ -36,6 +36,8 @@ await runCommand(
       signal,
     } = context
     if (file === undefined || rest.length > 0) throw new UsageError('Name the file to write.')
+    if (!existsSync(dirname(file)))
+      throw new UsageError(`There is no folder ${dirname(file)}: make it, or name another file.`)
     if (
       existsSync(file) &&
       !options.yes &&
