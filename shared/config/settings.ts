@@ -114,7 +114,10 @@ export const SETTINGS = {
     [0, 64],
     'Processes of the API behind its port. 0, as under `npm start` and in the Procfile: one a core, at most 8, and at most one a GB of memory.',
   ),
-  METRICS_PORT: port('0', 'Port for metrics and health of this process; 0: a free one.'),
+  METRICS_PORT: port(
+    '0',
+    'Port for metrics and health of this process; the lines of the Procfile count on from it. 0: a free one.',
+  ),
   METRICS_HOST: text(
     '127.0.0.1',
     'Address of that port, which asks for no key: let none but your own network reach it.',
