@@ -12,7 +12,7 @@ import {
   rotateKey,
   updateKey,
 } from '../shared/plans/keys.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
+import { countOf, type Pool } from '../shared/postgres/pool.ts'
 import {
   type CommandContext,
   refuseWord,
@@ -33,6 +33,8 @@ import {
 const MAX_RATE = 1_000_000
 const MAX_QUOTA = 2_000_000_000
 const MAX_DAYS = 36_500
+
+const NAMED = 'select count(*)::int from api_keys where name = $1 and revoked_at is null'
 
 await runCommand(
   {
@@ -88,11 +90,8 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
       const { key, secret } = await createKey(pool, name, plan)
       print(JSON.stringify(described(key, secret)))
       say(`Issued ${key.id} for ${key.name}. The key is shown this once; keep it.`)
-      const others = (await listKeys(pool)).filter(
-        one => one.name === name && one.id !== key.id && one.revokedAt === null,
-      )
-      if (others.length > 0)
-        say(`${others.map(one => one.id).join(', ')} has this name, too: write ids in commands.`)
+      if ((await countOf(pool, NAMED, [name])) > 1)
+        say('Another key in force has this name, too: write ids in commands.')
       return
     }
     case 'list': {
