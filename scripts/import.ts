@@ -132,7 +132,8 @@ await runCommand(
     const mapping = readMapping(map, defaults, format !== 'ndjson')
     const reader = openArticleReader({ prepare: !dryRun, ahead, mapping })
     const bar = importBar(isPipe || file.endsWith('.gz') ? null : found.size)
-    const input = { groups: readGroups(stream, reader, recordsOf(format)), bar, isPipe }
+    const warn = await unnamedWarning(context, dryRun, sentence => bar.say(sentence))
+    const input = { groups: readGroups(stream, reader, recordsOf(format)), bar, isPipe, warn }
     try {
       const counts = dryRun
         ? await readThrough(context, input)
@@ -157,6 +158,8 @@ interface Input {
   bar: ProgressBar
   /** Whether lines may arrive slowly, and without an end. */
   isPipe: boolean
+  /** Is told of all articles. */
+  warn(articles: readonly NewArticle[]): void
 }
 
 function noCounts(): ImportCounts {
@@ -186,7 +189,7 @@ async function readThrough({ signal }: CommandContext, input: Input): Promise<Im
   const counts = noCounts()
   try {
     for await (const group of input.groups) {
-      countLines(counts, group, input.bar)
+      countLines(counts, group, input)
       input.bar.update(group.end, { articles: counts.good })
       if (signal.aborted) break
     }
@@ -232,15 +235,11 @@ async function* bounded(
 }
 
 /** @param perSecond articles; null: as many as possible */
-async function importAll(
-  context: CommandContext,
-  { groups, bar, isPipe }: Input,
-  perSecond: number | null,
-) {
+async function importAll(context: CommandContext, input: Input, perSecond: number | null) {
+  const { groups, bar, isPipe } = input
   const { signal } = context
   const limit = createRateLimit(perSecond, signal)
   const counts = noCounts()
-  const warn = await unnamedWarning(context, sentence => bar.say(sentence))
   try {
     await withImporter(context, counts, async (importer, indexer) => {
       // Only a pipe can be silent. The next lines of a file are always there, even if a busy
@@ -251,8 +250,7 @@ async function importAll(
           await importer.flush()
           continue
         }
-        countLines(counts, group, bar)
-        warn(group.articles)
+        countLines(counts, group, input)
         if (perSecond === null) await importer.add(group.articles)
         else await addAtRate(importer, group.articles, limit, signal)
         bar.update(group.end, { articles: counts.indexed + counts.known + counts.removed })
@@ -277,11 +275,18 @@ async function importAll(
  */
 async function unnamedWarning(
   context: CommandContext,
+  dryRun: boolean,
   say: (sentence: string) => void,
-): Promise<(articles: NewArticle[]) => void> {
+): Promise<Input['warn']> {
   const pool = context.openPool({ max: 1 })
   const text = 'select domain, name from outlets'
-  const known = await whileAway(() => pool.query<{ domain: string; name: string }>(text), context)
+  const read = () => pool.query<{ domain: string; name: string }>(text)
+  // Nothing else of a dry run needs the database.
+  const known = await (dryRun ? read().catch(() => null) : whileAway(read, context))
+  if (known === null) {
+    say('The catalogue cannot be read, so names of outlets are not compared with it.')
+    return () => {}
+  }
   const names = new Map(known.rows.map(({ domain, name }) => [domain, name]))
   return articles => {
     for (const { outlet } of articles) {
@@ -296,7 +301,12 @@ async function unnamedWarning(
   }
 }
 
-function countLines(counts: ImportCounts, { articles, bad, notes }: Group, bar: ProgressBar): void {
+function countLines(
+  counts: ImportCounts,
+  { articles, bad, notes }: Group,
+  { bar, warn }: Input,
+): void {
+  warn(articles)
   for (const sentence of badInWords(bad)) bar.say(sentence)
   counts.bad += bad.length
   counts.good += articles.length

@@ -38,9 +38,16 @@ t.test(
       url: `https://dagkoerier.example/b/${number}`,
       outlet: { domain: 'dagkoerier.example' },
     }))
-    const { code, err } = await run(database, 'import', ['-'], ndjson([LINE, ...unnamed]))
-    t.equal(code, 0, err)
-    t.equal(err.split('dagkoerier.example is "De Dagkoerier" in the catalogue').length, 2, err)
+    for (const options of [['--dry-run'], []]) {
+      const { code, err } = await run(
+        database,
+        'import',
+        ['-', ...options],
+        ndjson([LINE, ...unnamed]),
+      )
+      t.equal(code, 0, err)
+      t.equal(err.split('dagkoerier.example is "De Dagkoerier" in the catalogue').length, 2, err)
+    }
   },
 )
 
