@@ -72,6 +72,15 @@ t.test('equal names of the same countries are one, with the articles of all', as
   t.equal(ranking.size, 4, 'all have a place, though two are told as one')
 })
 
+t.test('outlets of one name are told each, by their domains', async t => {
+  const outlet = (no: number, domain: string) => ({
+    ...name(no, 'le soir', no),
+    texts: ['le soir', domain],
+  })
+  const named = [outlet(1, 'soir.example'), outlet(2, 'lesoir.example'), outlet(3, 'soir.example')]
+  t.same(await (await rank(named)).find('soir', 1, EVER, 10), [3, 2])
+})
+
 t.test('every name that contains a text is found, and no other', async () => {
   const text = fc
     .string({ unit: fc.constantFrom('a', 'b', ' ', 'é', '😀'), minLength: 1, maxLength: 6 })

@@ -225,8 +225,10 @@ export async function rankNames(
         const name = names.of(no).find(one => one.includes(text))
         const group = groups[name === undefined ? 2 : groupOf(name, text)]!
         if (name === undefined || group.length === limit) continue
-        if (!foundTexts.has(name)) group.push(no)
-        foundTexts.add(name)
+        // Two outlets may have one name, and differ in their domains.
+        const texts = names.of(no).join('\n')
+        if (!foundTexts.has(texts)) group.push(no)
+        foundTexts.add(texts)
       }
       return groups.flat().slice(0, limit)
     },

@@ -96,7 +96,9 @@ export function NameField(
   const [text, setText] = useStateOf(value, value)
   const [open, setOpen] = useState(false)
   const [active, setActive] = useState(-1)
-  const names = useSuggestions(field, open ? text : '', secret).map(one => one.value)
+  const found = useSuggestions(field, open ? text : '', secret).map(one => one.value)
+  // The filter finds all outlets of one name.
+  const names = [...new Set(found)]
   const shown = open && names.length > 0
   const apply = (name: string) => {
     setOpen(false)
