@@ -18,7 +18,15 @@ import {
   type OutletPages,
   outletHealthAndPages,
 } from '../status/health.ts'
-import { ago, daysInWords, mannersInWords, sourcesOf, span, troublesOf } from '../status/words.ts'
+import {
+  ago,
+  bytes,
+  daysInWords,
+  mannersInWords,
+  sourcesOf,
+  span,
+  troublesOf,
+} from '../status/words.ts'
 import { BACK_OPTIONS, back } from './outlets/back.ts'
 import {
   add,
@@ -191,8 +199,8 @@ type ListedOutlet = OutletHealth &
   }
 
 /**
- * Health for people: one line for each outlet, those in trouble first. The columns from `today` to
- * `new hosts` are today's.
+ * Health for people: for each outlet a line of a table that fits 80 columns, and below it what has
+ * no room there, those in trouble first.
  */
 function healthTable(outlets: ListedOutlet[], budget: Budget, now: Date): string {
   if (outlets.length === 0)
@@ -201,34 +209,69 @@ function healthTable(outlets: ListedOutlet[], budget: Budget, now: Date): string
   const sorted = [...outlets].sort(
     (a, b) => rank[a.health] - rank[b.health] || (a.domain < b.domain ? -1 : 1),
   )
-  const rows = sorted.map(outlet => rowOf(outlet, budget, now))
-  return columns([
+  const rows = sorted.map(outlet => rowOf(outlet, now))
+  const table = [
     Object.keys(rows[0]!),
     ...rows.map(row => Object.values(row).map(cell => printableLine(`${cell}`))),
-  ])
+  ]
+  const [head = '', ...lines] = columns(table).split('\n')
+  const width = process.stdout.columns ?? Infinity
+  const below = (outlet: ListedOutlet) =>
+    Object.entries(detailsOf(outlet, budget, now))
+      .filter(([, said]) => said !== '' && said !== '–')
+      .map(([name, said]) => wrapped(printableLine(`${name}: ${said}`), width))
+  return [head, ...sorted.flatMap((outlet, at) => [lines[at]!, ...below(outlet)])].join('\n')
+}
+
+/** A paragraph below a line of a table. */
+function wrapped(text: string, width: number): string {
+  const lines: string[] = []
+  let line = ' '
+  for (const word of text.split(' ')) {
+    if (line.trim() !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = '   '
+    }
+    line += ` ${word}`
+  }
+  return [...lines, line].join('\n')
+}
+
+function since(time: Date | null, now: Date): string {
+  return time === null ? 'never' : ago(time, now.getTime())
 }
 
 /** The cells of a line, by the heading of their column. */
-function rowOf(outlet: ListedOutlet, budget: Budget, now: Date): Record<string, string | number> {
-  const since = (time: Date | null) => (time === null ? 'never' : ago(time, now.getTime()))
+function rowOf(outlet: ListedOutlet, now: Date): Record<string, string | number> {
   return {
     health: outlet.health,
-    domain: [outlet.domain, ...outlet.hosts].join(' '),
+    domain: outlet.domain,
     '': outlet.country,
     feeds: `${outlet.feeds - outlet.failingFeeds}/${outlet.feeds}`,
-    read: since(outlet.lastSuccess),
-    new: since(outlet.lastNew),
-    rhythm: outlet.rhythm === null ? '–' : span(outlet.rhythm / 1_000),
+    read: since(outlet.lastSuccess, now),
+    new: since(outlet.lastNew, now),
     done: outlet.pages.done,
     waiting: outlet.pages.waiting,
-    today: outlet.today.pages,
-    bytes: `${(outlet.today.bytes / 1_000_000).toFixed(1)} MB`,
-    'new hosts': outlet.today.hosts,
+  }
+}
+
+/** What stands below a line; empty or –: nothing. */
+function detailsOf(outlet: ListedOutlet, budget: Budget, now: Date): Record<string, string> {
+  const { today, rhythm, hosts } = outlet
+  const spent = [
+    counted(today.pages, 'page'),
+    bytes(today.bytes),
+    counted(today.hosts, 'new host'),
+    ...(rhythm === null ? [] : [`something new every ${span(rhythm / 1_000)}`]),
+  ]
+  return {
+    trouble: troubles(outlet, budget, now).join('; '),
+    hosts: hosts.join(' '),
+    today: spent.join(', '),
     'we have': daysInWords(outlet, now.getTime()).join('; '),
     'asked today': mannersInWords(outlet.days.find(({ day }) => day === dayAgo(0))),
     'read from': mainSources(outlet),
-    past: outlet.back === null ? '–' : backFillInWords(outlet.back),
-    trouble: troubles(outlet, budget, now).join('; '),
+    past: outlet.back === null ? '' : backFillInWords(outlet.back),
   }
 }
 

@@ -66,7 +66,7 @@ t.test(
     const { DATABASE_URL } = run.crawl.config
     t.match(
       (await runScript('outlets', ['list'], { DATABASE_URL })).out,
-      /b\.example.*3 of 10 pages are refused or come from the feed alone \(challenge\): ask the outlet to admit us, or take/,
+      /b\.example.*\n {2}trouble: .*3 of 10 pages are refused or come from the feed alone \(challenge\): ask the outlet to admit us, or take/,
     )
   },
 )

@@ -163,7 +163,10 @@ t.test('a feed that two outlets name is warned of by sync, add and check, and li
   await write(A, { ...B, feeds: [`${site.origin}/a.xml?utm_source=b`] })
   t.match((await outlets('check', file)).err, warning)
   t.match((await outlets('sync', file)).err, warning)
-  t.match((await outlets('list')).out, /b\.example .*shares \S+\/a\.xml\S* with a\.example/)
+  t.match(
+    (await outlets('list')).out,
+    /b\.example .*\n {2}trouble: .*shares \S+\/a\.xml\S* with a\.example/,
+  )
   const [line] = jsonLines((await outlets('list', '--json')).out)
   t.match(line, { sharedFeeds: [{ domains: ['a.example', 'b.example'] }] })
   await outlets('remove', 'b.example')
@@ -194,7 +197,7 @@ t.test('list shows the outlets in trouble first; as JSON one a line', async t =>
     "update feeds set failures = 3, last_error = 'the feed answers 500' where url like '%a.xml'",
   )
   const { out } = await outlets('list')
-  t.match(out, /^health.*\nfailing\s+a\.example.*the feed answers 500/)
+  t.match(out, /^health.*\nfailing\s+a\.example.*\n {2}trouble: .*the feed answers 500/)
   const [line] = jsonLines((await outlets('list', '--json')).out)
   t.match(line, { domain: 'a.example', health: 'failing', failures: 3 })
 })
