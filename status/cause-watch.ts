@@ -102,15 +102,13 @@ export function watchCauses(watched: Watched): CauseWatch {
 /** Logs each cause when it begins and when it ends. The words are the same as on the pages. */
 function logCauses(watched: Watched, log: Logger): Repeated {
   const watch = watchCauses(watched)
-  let known = new Map<string, Cause>()
+  const newsOf = createCauseNews()
   return repeatEvery(
     LOOK,
     async () => {
-      const now = new Map((await watch.look()).map(cause => [keyOf(cause), cause]))
-      for (const [key, { check, text }] of now) if (!known.has(key)) log.warn({ check }, text)
-      for (const [key, { check, text }] of known)
-        if (!now.has(key)) log.info({ check }, `over: ${text}`)
-      known = now
+      const { begun, over } = newsOf(await watch.look())
+      for (const { check, text } of begun) log.warn({ check }, text)
+      for (const { check, text } of over) log.info({ check }, `over: ${text}`)
     },
     { first: LOOK, outage: { met: () => {}, over: () => {} } },
   )
@@ -118,8 +116,24 @@ function logCauses(watched: Watched, log: Logger): Repeated {
 
 const LOOK = 60_000
 
+/** Returns which causes are new since the call before, and which are over. */
+type CauseNews = (causes: readonly Cause[]) => { begun: Cause[]; over: Cause[] }
+
+export function createCauseNews(): CauseNews {
+  let known = new Map<string, Cause>()
+  return causes => {
+    const now = new Map(causes.map(cause => [keyOf(cause), cause]))
+    const begun = [...now].flatMap(([key, cause]) => (known.has(key) ? [] : cause))
+    const gone = [...known].flatMap(([key, cause]) => (now.has(key) ? [] : cause))
+    // Without the database nobody sees most of the others, so they may go on.
+    const isBlind = causes.some(({ check }) => check === 'database')
+    known = isBlind ? new Map([...known, ...now]) : now
+    return { begun, over: isBlind ? [] : gone }
+  }
+}
+
 /** The key of a cause. It stays the same while only the figures of the cause change. */
-export const keyOf = ({ check, text }: Cause): string => `${check} ${text.replace(/[\d.]+/g, '#')}`
+const keyOf = ({ check, text }: Cause): string => `${check} ${text.replace(/[\d.]+/g, '#')}`
 
 /** Facts of one moment. A part that cannot be read is null. */
 export async function readFacts(

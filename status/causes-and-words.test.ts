@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { readConfig } from '../shared/config/config.ts'
-import type { Machines, OutletHealth, PostgresServers, Surroundings } from '../shared/figures.ts'
+import type {
+  Cause,
+  Machines,
+  OutletHealth,
+  PostgresServers,
+  Surroundings,
+} from '../shared/figures.ts'
 import {
   backIsLate,
   embeddingsAreLate,
@@ -13,7 +19,7 @@ import {
 } from '../shared/figures.ts'
 import { tryRows } from '../test/examples.ts'
 import { run } from '../test/script.ts'
-import { createRestarts, createStalls } from './cause-watch.ts'
+import { createCauseNews, createRestarts, createStalls } from './cause-watch.ts'
 import TABLE from './causes.json' with { type: 'json' }
 import { causesOf, type Facts, FIRST } from './causes.ts'
 import { ageOfBackup, folderFaults, readSurroundings } from './surroundings.ts'
@@ -329,6 +335,27 @@ t.test(
       '11110',
       '11111',
     ])
+  },
+)
+
+t.test(
+  'a cause is told when it begins and when it is over, which a blind look does not know',
+  t => {
+    const newsOf = createCauseNews()
+    const cause = (check: string, text: string): Cause => ({ check, level: 'bad', text })
+    const away = cause('database', 'Postgres does not answer.')
+    const slow = cause('articles', 'No article for 7 min.')
+    const slower = cause('articles', 'No article for 8 min.')
+    const looks: [causes: Cause[], begun: Cause[], over: Cause[]][] = [
+      [[slow], [slow], []],
+      [[slower], [], []],
+      [[away], [away], []],
+      [[away], [], []],
+      [[slow], [], [away]],
+      [[], [], [slow]],
+    ]
+    for (const [causes, begun, over] of looks) t.same(newsOf(causes), { begun, over })
+    t.end()
   },
 )
 

@@ -23,7 +23,7 @@ import { runCommand } from '../../shared/process/command.ts'
 import { watchEventLoop } from '../../shared/process/event-loop.ts'
 import { whenParentIsGone } from '../../shared/process/signals.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
-import { keyOf, watchCauses } from '../../status/cause-watch.ts'
+import { createCauseNews, watchCauses } from '../../status/cause-watch.ts'
 import { renewKeys, renewTexts } from '../reindex/renew.ts'
 import { causesBefore, serversAway } from '../terminal/causes.ts'
 import {
@@ -217,7 +217,7 @@ function prometheusSettings(metrics: readonly string[]): string {
   return `${JSON.stringify(settings, null, 2)}\n`
 }
 
-/** Shows the progress until the end, and reports each cause of trouble when it is new. */
+/** Shows the progress until the end, and reports when causes of trouble begin and when they end. */
 async function follow(
   { signal }: Start,
   env: NodeJS.ProcessEnv,
@@ -230,12 +230,13 @@ async function follow(
   const queues = openQueues(config, createLogger('start', 'silent'))
   open.defer(() => queues.close())
   const watch = watchCauses({ pool, queues, config, missing: () => serversAway(config, pool) })
-  let told = new Set<string>()
+  const newsOf = createCauseNews()
   for (let looks = 0; ; looks++) {
     if (looks % LOOKS_FOR_CAUSES === 0) {
-      const causes = await watch.look().catch(() => [])
-      for (const cause of causes) if (!told.has(keyOf(cause))) report(cause.text)
-      told = new Set(causes.map(keyOf))
+      const causes = await watch.look().catch(() => null)
+      const { begun, over } = causes === null ? { begun: [], over: [] } : newsOf(causes)
+      for (const { text } of begun) report(text)
+      for (const { text } of over) report(`Over: ${text}`)
     }
     await pause(LOOK_MS, undefined, { signal })
     await readCounts(pool).then(progress.show, () => {})
