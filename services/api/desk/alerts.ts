@@ -55,7 +55,7 @@ export function alertObject({
 
 /** Setting such an alert again changes nothing. */
 const STAYS_UNWANTED =
-  'The owner of the address wants no more of it. Only the owner can change that, by the link of the mail: its page has the button “I may be asked again”.'
+  'The owner of the address has ended such mail, and so gets none of any new search. Only the owner can change that, by the link of the mail: its page has the button “I may be asked again”.'
 
 const MOST_DAYS = 3_650
 /** `within` null: all articles. */

@@ -125,6 +125,7 @@ async function endingPage(
     ...(ended.length > 0 ? [`${paragraph(words.ended)}${listOf(ended.map(nameOf))}`] : []),
     ...(left.length > 0 ? [`${paragraph(words.stop)}<ul>${forms.join('')}</ul>`] : []),
     ...(left.length > 1 ? [button(words.endAll, said)] : []),
+    ...(refused !== 'all' && !isTakenBack ? [paragraph(words.barred)] : []),
     ...(refused === 'all' ? [paragraph(words.refusedAll)] : []),
     ...(refused !== 'all' && alerts.length > 0
       ? [button(words.refuseAll, all, ' class="other"')]
