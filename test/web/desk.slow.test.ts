@@ -30,6 +30,8 @@ if (browserPath === undefined) {
     const kept: { id: string }[] = (await api.ask(key, '/explore/searches')).json.data
     return kept.length > 0 && kept.every(({ id }) => marks.includes(id))
   }
+  const isFocused = (page: Page, text: string) =>
+    page.locator(':focus', { hasText: text }).waitFor()
   const saved = async (page: Page, click: () => Promise<void>) => {
     const [download] = await Promise.all([page.waitForEvent('download'), click()])
     return readFile((await download.path())!)
@@ -335,14 +337,33 @@ if (browserPath === undefined) {
     await picture(page, 'set-changed')
     await page.setViewportSize({ width: 360, height: 900 })
     await picture(page, 'set-changed-360')
+    await page.getByLabel('Name of the set').fill('Others')
+    await page.getByText('The set “My papers” stays as it is.').waitFor()
+    await page.getByLabel('Name of the set').fill('MY papers')
     await button(page, 'Save the change').click()
     await page.waitForURL(/outlets=my\+papers/)
+    const search = { name: 'Theirs', search: 'outlets=my+papers' }
+    const user = await api.ask(secret, '/explore/searches', sent('POST', search))
     await page.goto(`${api.base}/searches`)
     await page.getByText('De Dagkoerier, Polderpost').waitFor()
-    await button(page, 'Remove: My papers').click()
+    const remove = async () => {
+      await button(page, 'Remove: MY papers').click()
+      await page.getByText('Remove the set “MY papers”?').waitFor()
+      await picture(page, 'set-removing')
+      await button(page, 'Remove: MY papers').click()
+    }
+    await remove()
+    await page
+      .locator('li', { hasText: 'MY papers' })
+      .getByText(/names this set/)
+      .waitFor()
+    await picture(page, 'set-refused')
+    await api.ask(secret, `/explore/searches/${user.json.data.id}`, { method: 'DELETE' })
+    await remove()
     await page.getByText('De Dagkoerier, Polderpost').waitFor({ state: 'detached' })
+    await isFocused(page, 'Sets of outlets')
     t.strictSame(
-      complaints.filter(one => !one.includes('ERR_INTERNET_DISCONNECTED')),
+      complaints.filter(one => !/ERR_INTERNET_DISCONNECTED|422/.test(one)),
       [],
     )
   })
@@ -379,6 +400,13 @@ if (browserPath === undefined) {
       await page.getByLabel('Search for').fill('gemeente')
       await page.keyboard.press('Enter')
       await page.waitForURL(/q=gemeente.*&kept=search_/)
+      await button(page, 'Keep').focus()
+      await page.keyboard.press('Enter')
+      await page.locator('.take:focus').waitFor()
+      await picture(page, 'kept-open')
+      await page.keyboard.press('Escape')
+      await page.locator('.take:visible').waitFor({ state: 'detached' })
+      await isFocused(page, 'Keep')
       await button(page, 'Keep').click()
       await button(page, 'Change “Second” to this search').click()
       await page.getByText('The search is kept. Second').waitFor()
@@ -398,9 +426,26 @@ if (browserPath === undefined) {
       t.equal(searches.length, 2)
       await page.goto(`${api.base}/searches`)
       await button(page, 'Rename: Third').click()
-      await page.getByRole('textbox', { name: 'Rename: Third' }).fill('Renamed')
+      const named = page.getByRole('textbox', { name: 'Rename: Third' })
+      await named.fill('Nothing')
+      await page.keyboard.press('Escape')
+      await names.getByText('Third').waitFor()
+      await isFocused(page, 'Rename')
+      await page.keyboard.press('Enter')
+      await named.fill(' ')
+      await page.keyboard.press('Enter')
+      await names.getByText('Third').waitFor()
+      await button(page, 'Rename: Third').click()
+      await named.fill('Renamed')
       await page.keyboard.press('Tab')
       await names.getByText('Renamed').waitFor()
+      await button(page, 'Move: Renamed').click()
+      await button(page, '↓: Renamed').click()
+      await firstIs('Brussels')
+      await picture(page, 'kept-moving')
+      await button(page, '↑: Renamed').click()
+      await firstIs('Renamed')
+      await button(page, 'Move: Renamed').click()
       // A search that was kept under older rules cannot be counted. The others still can.
       await api.pool.query(
         `update kept_searches set search = 'q=a+NEAR%2F60+b&search=expression' where name = 'Brussels'`,
@@ -419,7 +464,14 @@ if (browserPath === undefined) {
       await picture(page, 'kept')
       t.strictSame(await axe(page), [])
       await button(page, 'Remove: Renamed').click()
+      await page.getByText('Remove “Renamed” for good?').waitFor()
+      await picture(page, 'kept-removing')
+      await button(page, 'Cancel').click()
+      await isFocused(page, 'Remove')
+      await button(page, 'Remove: Renamed').click()
+      await button(page, 'Remove: Renamed').click()
       await names.getByText('Renamed').waitFor({ state: 'detached' })
+      await isFocused(page, 'Kept searches')
       t.strictSame(await names.allInnerTexts(), ['Brussels'])
       const search = 'q=high+water&search=semantic'
       await api.ask(secret, '/explore/searches', sent('POST', { search, name: 'Close' }))

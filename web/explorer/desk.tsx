@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { AlertTerms, KeptSearch, WhatIsNew } from '../../clients/typescript/src/index.ts'
 import { sentencesOf } from '../../search/browser.ts'
 import { Button, useAsking, useWork } from '../parts/controls.tsx'
@@ -14,6 +14,7 @@ import { readQuery } from './search/reading.ts'
 import { readStored, type Search } from './search/search.ts'
 import { KEPT, viewOf } from './search/view.ts'
 import { saveFile } from './take/download.ts'
+import { LONGEST_TITLE } from './take/take.tsx'
 import { setAlert, Telling } from './take/telling.tsx'
 
 // The browser loads these parts when it first shows one of them. They are one file, because one
@@ -141,9 +142,11 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
   }
   return (
     <main class="wide alone" id="results" aria-busy={kept === null}>
-      <h1>{words.kept.title}</h1>
+      <h1 tabIndex={-1}>{words.kept.title}</h1>
       {failure !== null && <FailureNotice failure={failure} onAgain={look} onForget={onForget} />}
-      {kept?.length === 0 && <p>{words.kept.none}</p>}
+      {kept !== null && (
+        <p class="hint">{kept.length === 0 ? words.kept.none : words.kept.about}</p>
+      )}
       <ol class="kept">
         {kept?.map((one, at) => (
           <li
@@ -185,6 +188,8 @@ function Kept(props: {
   const speech = useSpeech()
   const { words, number, say } = speech
   const [isNaming, setNaming] = useState(false)
+  // Fingers cannot drag: they get buttons.
+  const [isMoving, setMoving] = useState(false)
   const news = desk.fresh.get(id)
   const why = desk.refused.get(id)
   const stored = readStored(search)
@@ -205,7 +210,7 @@ function Kept(props: {
       ? []
       : [counted(words.copies.texts, news.texts)]),
   ]
-  const moves: Record<string, 1 | -1> = { ArrowUp: -1, ArrowDown: 1 }
+  const moves = { ArrowUp: -1, ArrowDown: 1 } as const
   return (
     <>
       <div class="row">
@@ -214,25 +219,32 @@ function Kept(props: {
           class="quiet handle"
           aria-label={say(words.app.named, { name: words.kept.move, value: name })}
           title={words.kept.moveAbout}
+          aria-expanded={isMoving}
+          onClick={() => setMoving(!isMoving)}
           onKeyDown={event => {
-            const by = moves[event.key]
-            if (by === undefined) return
+            if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return
             event.preventDefault()
-            onMove(by)
+            onMove(moves[event.key])
           }}
         >
           ⠿
         </button>
+        {isMoving &&
+          (['ArrowUp', 'ArrowDown'] as const).map(key => (
+            <Button
+              key={key}
+              of={name}
+              onClick={() => onMove(moves[key])}
+              text={key === 'ArrowUp' ? '↑' : '↓'}
+            />
+          ))}
         {isNaming ? (
-          <input
-            ref={focus}
-            value={name}
-            aria-label={say(words.app.named, { name: words.kept.rename, value: name })}
-            onChange={event => {
+          <Rename
+            name={name}
+            onEnd={given => {
               setNaming(false)
-              void desk.change(id, { name: event.currentTarget.value })
+              if (given !== null) void desk.change(id, { name: given })
             }}
-            onBlur={() => setNaming(false)}
           />
         ) : (
           <a class="name" href={viewOf(shown, { [KEPT]: [id] })} onClick={() => desk.see(one)}>
@@ -249,11 +261,10 @@ function Kept(props: {
             onClick={() => setNaming(true)}
             text={words.kept.rename}
           />
-          <Button
-            class="quiet"
-            of={name}
-            onClick={() => desk.remove(id)}
-            text={words.kept.remove}
+          <Remove
+            name={name}
+            question={say(words.kept.sure, { name })}
+            onRemove={() => desk.remove(id)}
           />
         </span>
       </div>
@@ -275,21 +286,83 @@ function Kept(props: {
   )
 }
 
-const focus = (field: HTMLInputElement | null) => field?.focus()
+const focus = (element: HTMLElement | null) => element?.focus()
+
+/**
+ * A field for another name. Enter and leaving the field give the name. Escape, and an empty field,
+ * leave the name as it is.
+ */
+function Rename({ name, onEnd }: { name: string; onEnd(given: string | null): void }) {
+  const { words, say } = useSpeech()
+  const [typed, setTyped] = useState(name)
+  const isOver = useRef(false)
+  const end = (given: string) => {
+    if (isOver.current) return
+    isOver.current = true
+    onEnd(given.trim() === '' || given.trim() === name ? null : given.trim())
+  }
+  return (
+    <input
+      ref={useCallback(focus, [])}
+      value={typed}
+      maxLength={LONGEST_TITLE}
+      aria-label={say(words.app.named, { name: words.kept.rename, value: name })}
+      onInput={event => setTyped(event.currentTarget.value)}
+      onKeyDown={event => {
+        if (event.key !== 'Enter' && event.key !== 'Escape') return
+        // Otherwise the key would press the button that gets the focus.
+        event.preventDefault()
+        const { parentElement } = event.currentTarget
+        end(event.key === 'Enter' ? typed : name)
+        focus(parentElement?.querySelector<HTMLElement>('.does button') ?? null)
+      }}
+      onBlur={() => end(typed)}
+    />
+  )
+}
+
+/** A button that asks before it removes something, because nothing brings it back. */
+function Remove(props: { name: string; question: string; onRemove(): Promise<void> }) {
+  const { name, question, onRemove } = props
+  const { words } = useSpeech()
+  const [isAsked, setAsked] = useState(false)
+  const own = useRef<HTMLSpanElement>(null)
+  const ask = (asked: boolean) => {
+    setAsked(asked)
+    // The button that was pressed is gone.
+    setTimeout(() => focus(own.current?.querySelector<HTMLElement>('button:last-child') ?? null))
+  }
+  const remove = async () => {
+    const title = own.current?.closest('section, main')?.querySelector<HTMLElement>('h1, h2')
+    await onRemove()
+    // Whoever reads by keys goes on at the list that is left.
+    setTimeout(() => (own.current === null ? focus(title ?? null) : ask(false)))
+  }
+  return (
+    <span class="row" ref={own}>
+      {isAsked ? (
+        <>
+          <span role="alert">{question}</span>
+          <Button class="primary" of={name} onClick={remove} text={words.kept.remove} />
+          <Button class="quiet" onClick={() => ask(false)} text={words.take.cancel} />
+        </>
+      ) : (
+        <Button class="quiet" of={name} onClick={() => ask(true)} text={words.kept.remove} />
+      )}
+    </span>
+  )
+}
 
 /** The sets of outlets of the key. They are made where outlets are chosen. */
 function Sets({ secret }: { secret: string }) {
   const { words, say } = useSpeech()
   const { sets, wrong, remove } = useSets(secret)
+  const [removed, setRemoved] = useState('')
   return (
     <section>
-      <h2>{words.sets.title}</h2>
+      <h2 tabIndex={-1}>{words.sets.title}</h2>
+      {wrong !== '' && removed === '' && <p class="problem">{wrong}</p>}
       <p class="hint">{words.sets.about}</p>
-      {wrong !== '' && (
-        <p class="problem" role="alert">
-          {wrong}
-        </p>
-      )}
       <ul class="kept">
         {sets.map(({ name, outlets, unknown }) => (
           <li key={name}>
@@ -298,14 +371,21 @@ function Sets({ secret }: { secret: string }) {
                 {name}
               </a>
               <span class="row does">
-                <Button
-                  class="quiet"
-                  of={name}
-                  onClick={() => remove(name)}
-                  text={words.kept.remove}
+                <Remove
+                  name={name}
+                  question={say(words.sets.sure, { name })}
+                  onRemove={() => {
+                    setRemoved(name)
+                    return remove(name)
+                  }}
                 />
               </span>
             </div>
+            {wrong !== '' && removed === name && (
+              <p class="problem" role="alert">
+                {wrong}
+              </p>
+            )}
             <p class="hint">{outlets.map(one => one.name ?? one.domain).join(', ')}</p>
             {unknown.length > 0 && (
               <p class="hint problem">{say(words.sets.unknown, { domains: unknown.join(', ') })}</p>

@@ -56,6 +56,10 @@ export function ResultList(props: ListProps): VNode {
     parametersHere().has(COMPARED) ? 'compare' : null,
   )
   const { Take } = useLater(taking !== null, loadTake)
+  const close = () => {
+    document.querySelector<HTMLElement>('.ways [aria-expanded="true"]')?.focus()
+    setTaking(null)
+  }
   const [isCompact, setCompact] = useState(() => localStorage.getItem(COMPACT) !== null)
   const compact = () => {
     if (isCompact) localStorage.removeItem(COMPACT)
@@ -79,7 +83,9 @@ export function ResultList(props: ListProps): VNode {
       {of !== null && <Printed of={of} now={now} />}
       {isOnce && <p class="hint">{words.copies.onceAbout}</p>}
       <MeaningLine meaning={meaning} />
-      {of !== null && Take !== undefined && <Take search={of} secret={secret} open={taking} />}
+      {of !== null && Take !== undefined && (
+        <Take search={of} secret={secret} open={taking} onClose={close} />
+      )}
       {articles.length > 0 && (
         <ol class={`cards${loading === 'first' ? ' stale' : ''}${isCompact ? ' compact' : ''}`}>
           {articles.map((article, at) => (

@@ -29,6 +29,8 @@ export function Outlets(props: {
   /** The set whose outlets are being changed. */
   const [changed, setChanged] = useState<string | null>(null)
   const choose = (entries: string[]) => onChange({ outlets: [...new Set(entries)].join() })
+  /** Whether the name that is typed is that of a set: small and capital letters are the same. */
+  const isNamed = (set: string | null) => name.trim().toLowerCase() === set?.toLowerCase()
   const known = sets.find(one => chosen.includes(one.name.toLowerCase()))
   return (
     <>
@@ -89,7 +91,11 @@ export function Outlets(props: {
             choose([name.trim()])
           }}
         >
-          {changed !== null && <p role="status">{say(words.sets.changing, { name: changed })}</p>}
+          {changed !== null && (
+            <p role="status">
+              {say(isNamed(changed) ? words.sets.changing : words.sets.copying, { name: changed })}
+            </p>
+          )}
           <label>
             {words.sets.name}
             <input
@@ -100,9 +106,7 @@ export function Outlets(props: {
             />
           </label>
           <span class="row">
-            <button type="submit">
-              {name.trim() === changed ? words.sets.change : words.sets.save}
-            </button>
+            <button type="submit">{isNamed(changed) ? words.sets.change : words.sets.save}</button>
             {changed !== null && (
               <Button
                 class="quiet"
@@ -181,7 +185,7 @@ function AddOutlet({ secret, onAdd }: { secret: string; onAdd(domain: string): v
         />
         <datalist id={id}>
           {found.map(one => (
-            <option key={one.value} value={domainOf(one) ?? ''}>
+            <option key={domainOf(one) ?? one.value} value={domainOf(one) ?? ''}>
               {one.outlet?.name}
             </option>
           ))}

@@ -45,25 +45,40 @@ export function Take({
   search,
   secret,
   open,
+  onClose,
 }: {
   search: Search
   secret: string
   open: Way | null
+  onClose(): void
 }): VNode {
   const [opened, setOpened] = useState<Way[]>([])
   useEffect(() => {
     if (open !== null) setOpened(before => [...new Set([...before, open])])
   }, [open])
-  // A comparison is tall, so its drawing would begin below the window.
-  const compared = useRef<HTMLDivElement>(null)
-  const isCompared = open === 'compare' && opened.includes(open)
+  const shown = useRef<HTMLDivElement>(null)
+  const isShown = open !== null && opened.includes(open)
   useEffect(() => {
-    if (isCompared) compared.current?.scrollIntoView()
-  }, [isCompared])
+    if (!isShown) return
+    // A comparison is tall, so its drawing would begin below the window.
+    if (open === 'compare') shown.current?.scrollIntoView()
+    // Keys go on in the panel of the button that was pressed, not in one that the address opens.
+    if (document.activeElement?.closest('.ways')) shown.current?.focus({ preventScroll: true })
+  }, [isShown, open])
   return (
     <>
       {opened.map(way => (
-        <div key={way} ref={way === 'compare' ? compared : null} class="take" hidden={way !== open}>
+        // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it, as its button does
+        <div
+          key={way}
+          ref={way === open ? shown : null}
+          class="take"
+          tabIndex={-1}
+          hidden={way !== open}
+          onKeyDown={event => {
+            if (event.key === 'Escape' && !event.defaultPrevented) onClose()
+          }}
+        >
           {way === 'download' && <DownloadPanel search={search} secret={secret} />}
           {(way === 'keep' || way === 'tell') && (
             <KeepPanel search={search} secret={secret} tells={way === 'tell'} />
@@ -214,6 +229,16 @@ function sentenceOf(progress: Progress, speech: Speech): string {
 }
 
 /**
+ * How a search is kept. The list of kept searches shows what came last first, for once, so the
+ * order of the kept search stays.
+ */
+function keptAs(search: Search, origin: KeptSearch | null): string {
+  const isLastFirst = search.sort === 'ingested_at' && search.order === 'desc'
+  const { sort, order } = origin !== null && isLastFirst ? readStored(origin.search) : search
+  return String(writeSearch({ ...search, sort, order }))
+}
+
+/**
  * Keeps the search, under a name. The panel "Tell me" also says whom it tells, and keeps the search
  * when that is set.
  */
@@ -252,7 +277,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     if (kept !== null) return kept.id
     if (isKeeping) return null
     setKeeping(true)
-    const body = { search: String(writeSearch(search)), name: own || usual }
+    const body = { search: keptAs(search, origin), name: own || usual }
     const asking = { key: secret, method: 'POST' as const, body }
     const made = await told(ask('/explore/searches', isOneOf<KeptSearch>, asking))
     setKeeping(false)
@@ -261,10 +286,11 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     if (isOfWords) await beginMark(made.data.id, secret)
     return made.data.id
   }
-  const change = async ({ id, name, search: before }: KeptSearch) => {
+  const change = async (before: KeptSearch) => {
+    const { id, name } = before
     // A name that says the search says the new one; any other stays when none is typed.
-    const given = own || (name === nameOf(readStored(before)) ? usual : undefined)
-    const body = { name: given, search: String(writeSearch(search)) }
+    const given = own || (name === nameOf(readStored(before.search)) ? usual : undefined)
+    const body = { name: given, search: keptAs(search, before) }
     const asking = { key: secret, method: 'PATCH' as const, body }
     const path = `/explore/searches/${encodeURIComponent(id)}`
     const changed = await told(ask(path, isOneOf<KeptSearch>, asking))
@@ -384,4 +410,4 @@ function FeedSize({ search, secret }: { search: Search; secret: string }) {
 }
 
 /** The most UTF-16 units of a title. The API counts code points, of which a text never has more. */
-const LONGEST_TITLE = 191
+export const LONGEST_TITLE = 191

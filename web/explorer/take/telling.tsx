@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Alert, AlertTerms, KeptSearch } from '../../../clients/typescript/src/index.ts'
 import { LANGUAGES, OWN_NAMES } from '../../../shared/articles/article.ts'
-import { Button, useAsking } from '../../parts/controls.tsx'
+import { Button, CopyButton, useAsking } from '../../parts/controls.tsx'
 import { FailureNotice, saidOf } from '../../parts/failure-notice.tsx'
 import { ask, type Failure, isOneOf } from '../../parts/request.ts'
 import { useSpeech, type Words } from '../../words/index.ts'
@@ -253,18 +253,29 @@ function AlertForm(props: {
         )}
         <Lately days={within} onDays={setWithin} />
         <button type="submit" class="primary">
-          {alert.set}
+          {own === null ? alert.set : alert.change}
         </button>
         {own !== null && <Button onClick={onEnd} text={alert.end} />}
       </form>
+      <Outcomes own={own} answer={answer} />
+    </>
+  )
+}
+
+/** Why an alert rests, and what there is to do after it was set. */
+function Outcomes({ own, answer }: { own: Alert | null; answer: Answer | null }) {
+  const speech = useSpeech()
+  const { alert } = speech.words
+  return (
+    <>
       {own !== null && own.reason !== null && (
         <p class="hint">{speech.heard([own.reason]) ?? own.reason}</p>
       )}
       <div role="status">
-        {own?.state === 'asked' && wrong === null && <p>{alert.asked}</p>}
+        {own?.state === 'asked' && answer?.kind !== 'failure' && <p>{alert.asked}</p>}
         {answer?.kind === 'set' && answer.secret !== '' && (
           <p class="row">
-            {alert.secret} <code>{answer.secret}</code>
+            {alert.secret} <code>{answer.secret}</code> <CopyButton text={answer.secret} />
           </p>
         )}
       </div>
