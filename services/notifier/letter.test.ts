@@ -161,7 +161,7 @@ t.test('a mail speaks the language of its alert', t => {
     t.match(html, words.why)
     const about = (name: string, when = 'at once') => ({
       name,
-      search: `q=${name}`,
+      search: `q=${name.toUpperCase()}`,
       when,
       zone: 'Europe/Brussels',
     })

@@ -208,7 +208,7 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
   const pressed = async () => (await fetch(confirm, { method: 'POST' })).text()
   t.match(
     await (await fetch(confirm)).text(),
-    /<li><bdi>Veer &#60;b&#62;<\/bdi> · at once, whenever[^<]*<\/li>.*<button>/,
+    /<li><bdi>Veer &#60;b&#62;<\/bdi> · <bdi>at once, whenever[^<]*<\/bdi><\/li>.*<button>/,
   )
   t.match((await send('GET', '/explore/searches')).json.data[0].alert, { state: 'asked' })
   t.match(await pressed(), /From now on/)

@@ -156,7 +156,8 @@ const LINK = /:\/\/|www\.|[\p{L}\p{N}-]\.\p{L}{2}/iu
  */
 export function invitedSearch({ name, search }: AskedAbout): string[] {
   const q = new URLSearchParams(search).get('q') ?? ''
-  return (name.includes(q) ? [name] : [name, q]).map(invitedName)
+  const isNamed = name.toLowerCase().includes(q.toLowerCase())
+  return (isNamed ? [name] : [name, q]).map(invitedName)
 }
 
 /**
