@@ -227,3 +227,13 @@ insert into tombstone_key (inner_pad, outer_pad)
 select string_agg(set_byte('\x00', 0, get_byte(key, at) # 54), '' order by at),
        string_agg(set_byte('\x00', 0, get_byte(key, at) # 92), '' order by at)
   from digest, generate_series(0, 63) as at;
+
+-- The planner would keep samples of what a removed article said.
+alter table authors alter name set statistics 0, alter folded_name set statistics 0;
+alter table article_words alter title set statistics 0, alter body set statistics 0;
+alter table article_texts
+  alter title set statistics 0, alter url set statistics 0, alter snippet set statistics 0, alter body set statistics 0;
+alter table embeddings alter error set statistics 0;
+alter table segments alter columns set statistics 0;
+alter table segments_ahead alter columns set statistics 0;
+alter table segment_buckets alter block set statistics 0;

@@ -1,5 +1,6 @@
 import { addressHash, firstDomain } from '../../search/removals.ts'
 import { LEDGER_DAYS } from '../../shared/outlets/back-fills.ts'
+import { NAMED_ADDRESSES, SAMPLES } from '../../shared/removals/samples.ts'
 import { findFaults, type Looking } from './report.ts'
 
 /*
@@ -29,10 +30,13 @@ const FAULTS = `
     join tombstone_addresses t on t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'p.crawl_key')}
    where exists (select from tombstone_addresses)
   union all
-  select 'removed', 'the past of ' || o.domain || ' names article ' || t.seq || ', which was taken out'
-    from back_addresses b join outlets o using (outlet_no) cross join tombstone_key k
+  select 'removed', 'an address that a sitemap of ' || o.domain || ' named is of article ' || t.seq || ', which was taken out'
+    from ${NAMED_ADDRESSES} b join outlets o using (outlet_no) cross join tombstone_key k
     join tombstone_addresses t on t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'b.crawl_key')}
    where exists (select from tombstone_addresses)
+  union all
+  select 'removed', 'the planner has samples of ' || place || coalesce(' with an address of article ' || seq || ', which was taken out', ', which is to have none')
+    from (${SAMPLES}) s where seq is null or exists (select from tombstones t where t.seq = s.seq and cleared_at is not null)
   union all
   select 'past', 'the sums of the past of ' || o.domain || ' differ from its ledger on ' || count(distinct day) || ' days'
     from ((table back_days except all ${LEDGER_DAYS}) union all (${LEDGER_DAYS} except all table back_days)) d

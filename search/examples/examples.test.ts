@@ -53,7 +53,7 @@ const DESCRIBED = `
              where connamespace = $1::regnamespace
   union all select relname, concat_ws(' ', relkind, reloptions, pg_get_partkeydef(oid), pg_get_expr(relpartbound, oid))
               from pg_class where relnamespace = $1::regnamespace and relkind in ('r', 'p')
-  union all select attrelid::regclass || '.' || attname, attstorage::text from pg_attribute join pg_class c on c.oid = attrelid
+  union all select attrelid::regclass || '.' || attname, concat(attstorage, ' ', attstattarget) from pg_attribute join pg_class c on c.oid = attrelid
              where relnamespace = $1::regnamespace and attnum > 0 and relkind in ('r', 'p')
   union all select relname || ' ' || tgname, replace(pg_get_triggerdef(t.oid), $1 || '.', '')
               from pg_trigger t join pg_class c on c.oid = tgrelid where not tgisinternal and relnamespace = $1::regnamespace

@@ -21,6 +21,7 @@ import { tellRemoved } from '../desk/alerts/messages.ts'
 import { hashesOfCited } from '../desk/cited-removals.ts'
 import { type Client, countOf, readColumn, transaction } from '../postgres/pool.ts'
 import { repeatLocked } from './locks.ts'
+import { renewSamples } from './samples.ts'
 import type { ClearStore } from './stores.ts'
 
 /*
@@ -159,10 +160,13 @@ const CLEAR_PAGES = `
       join pages p on p.outlet_no = o.outlet_no and p.crawl_key = a.address
     union select e.page_no, d.seq from doomed d join embeddings e on e.seq = d.seq where e.page_no is not null
     union select r.page_no, d.seq from doomed d join article_rights r on r.id = d.id collate "C" where r.page_no is not null
-  ), past as (
-    delete from back_addresses b using doomed d join article_addresses a on a.id = d.id collate "C"
+  ), known as (
+    select o.outlet_no, a.address from doomed d join article_addresses a on a.id = d.id collate "C"
       join outlets o on o.domain = any (array(select d.domain from outlet_domains d where d.first = a.outlet) || a.outlet)
-     where b.outlet_no = o.outlet_no and b.crawl_key = a.address
+  ), past as (
+    delete from back_addresses b using known k where b.outlet_no = k.outlet_no and b.crawl_key = k.address
+  ), unfetched as (
+    delete from unfetched_addresses u using known k where u.outlet_no = k.outlet_no and u.crawl_key = k.address
   ), gone as (
     delete from pages p using named n where p.page_no = n.page_no returning p.outlet_no, p.crawl_key, n.seq
   )
@@ -177,15 +181,15 @@ const CLEAR_MESSAGES = `
     select s from unnest(m.seqs) with ordinality as n (s, place) where s <> all ($1::bigint[]) order by place)
    where delivered_at is null and kind = 'articles' and seqs && $1::bigint[]`
 
-/** Finds articles by id or address. @returns what was not found, too */
+/** Finds articles by `id` (`word` by default) or address. @returns what was not found, too */
 export async function findDoomed(
   pool: Pool,
-  named: { word: string; key: string | null }[],
+  named: { word: string; id?: string; key: string | null }[],
 ): Promise<{ found: Doomed[]; unknown: string[] }> {
   const found = new Map<bigint, Doomed>()
   const unknown: string[] = []
-  for (const { word, key } of named) {
-    const { rows } = await pool.query<Doomed>(FIND, [word, key])
+  for (const { word, id = word, key } of named) {
+    const { rows } = await pool.query<Doomed>(FIND, [id, key])
     for (const row of rows) found.set(row.seq, row)
     if (rows.length === 0) unknown.push(word)
   }
@@ -284,7 +288,8 @@ const ROUND = 1_000
 
 /**
  * Clears what is left of articles that were taken out: again from Postgres, where a process may
- * have stored something late, then from other stores, then from the bytes of segments.
+ * have stored something late, then from other stores, the bytes of segments, and the planner's
+ * samples.
  *
  * @param rewrite writes segments again that have their words
  * @returns how many tombstones still wait for it
@@ -315,6 +320,8 @@ export async function clearRemoved(
   if (!signal.aborted) await repeatLocked(() => clearAuthors(pool))
   if (!signal.aborted) await rewrite()
   if (!signal.aborted) await pool.query(CLEAR_SETS)
+  if (!signal.aborted) await pool.query(CLEAR_UNFETCHED)
+  if (!signal.aborted) await renewSamples(pool)
   if (!signal.aborted) await noteCleared(pool, after)
   return countOf(pool, 'select count(*)::int from tombstones where cleared_at is null')
 }
@@ -332,6 +339,11 @@ const CLEAR_SETS = `
             left join tombstones t on t.seq = q.seq
            group by i.set_id having count(t.seq) > 0) kept
    where s.set_id = kept.set_id`
+
+// A crawler of a former version stores them again. The table has those of some days.
+const CLEAR_UNFETCHED = `
+  delete from unfetched_addresses u using outlets o, tombstone_key k, tombstone_addresses t
+   where o.outlet_no = u.outlet_no and t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'u.crawl_key')}`
 
 // $1 after, $2 limit. Index: tombstones_uncleared.
 const OPEN = `

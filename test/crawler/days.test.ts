@@ -1,9 +1,12 @@
 import t from 'tap'
 import { maintain } from '../../services/crawler/crawler.ts'
 import { countDays } from '../../services/crawler/days.ts'
+import { addressKey } from '../../shared/articles/address.ts'
 import { type DaySum, dayAgo, readDays } from '../../shared/outlets/days.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { removeArticles } from '../../shared/removals/remove.ts'
 import { jsonLines, runScript } from '../script.ts'
+import { newArticle, openTestWriter } from '../search/short-articles.ts'
 import { html, newsSitemap, rss, SLOWLY, sitemap, startScene } from './crawl.ts'
 import { reply, tagged } from './site.ts'
 
@@ -194,9 +197,17 @@ t.test(
       'what was published before does not count',
     )
     const undated = news('/undated', '0001-01-01T00:00:00+01:00')
+    const gone = newArticle(1, {
+      addresses: [addressKey(at('/gone'))],
+      outlet: { name: 'x', domain: 'x.example' },
+    })
+    const { writer } = openTestWriter(run.pool)
+    await writer.write([gone])
+    const { rows } = await run.pool.query('select seq, id from articles')
+    await removeArticles(run.pool, rows, 'a court')
     site.on(
       '/news-sitemap.xml',
-      newsSitemap(undated, ...['/a', '/b', '/new', '/only'].map(path => news(path))),
+      newsSitemap(undated, ...['/a', '/b', '/gone', '/new', '/only'].map(path => news(path))),
     )
     await run.poll()
     t.equal(site.to('/news-sitemap.xml').length, 1, 'not again within hours')

@@ -1,5 +1,6 @@
+import { AMONG_WRITERS } from '../../../search/removals.ts'
 import { noteSignals, valued, warnOfSignals } from '../../../shared/outlets/rights.ts'
-import { type Pool, readValue } from '../../../shared/postgres/pool.ts'
+import { type Client, type Pool, readValue, transaction } from '../../../shared/postgres/pool.ts'
 import type { Crawl } from '../crawl.ts'
 import { pagesDiscovered } from '../crawl-metrics.ts'
 import { OWN_PAUSE } from '../fetch/permitted-request.ts'
@@ -9,7 +10,15 @@ import { HELD_FOR } from '../verdict.ts'
 import { type Document, type Poll, readDocument } from './document.ts'
 import { showsLatestAlone } from './parsing/feed.ts'
 import type { Named } from './parsing/parse.ts'
-import { type Gap, type GoodPoll, saveOlderPage, savePoll, saveUnclosedGap } from './save.ts'
+import {
+  domainsOf,
+  type Gap,
+  type GoodPoll,
+  readBarred,
+  saveOlderPage,
+  savePoll,
+  saveUnclosedGap,
+} from './save.ts'
 import { beforeParsing, type DueFeed, postpone, saveFailure } from './schedule.ts'
 import { type PartsRead, readParts } from './sitemap-parts.ts'
 
@@ -207,7 +216,8 @@ async function countSecond(poll: Poll): Promise<boolean> {
     crawl.log.info({ sitemap: url, detail }, 'could not count an outlet a second time')
     return true
   }
-  await saveSecond(crawl.pool, feed, document.feed.named)
+  const { named } = document.feed
+  await transaction(crawl.pool, client => saveSecond(client, feed, named))
   crawl.asked.add(feed.outletNo, { sitemaps: 1 })
   return true
 }
@@ -233,18 +243,22 @@ const claimSecond = (pool: Pool, feed: DueFeed): Promise<string | null> =>
 
 /**
  * Marks the pages that the sitemap names, and stores the addresses that no feed has named. It
- * leaves out addresses on hosts of others, without a date, or from before the first reading.
+ * leaves out addresses on hosts of others, without a date, or from before the first reading, and
+ * those of articles that were taken out.
  */
-async function saveSecond(pool: Pool, feed: DueFeed, named: Named[]): Promise<void> {
+async function saveSecond(client: Client, feed: DueFeed, named: Named[]): Promise<void> {
+  await client.query(`select ${AMONG_WRITERS}`)
+  const barred = await readBarred(client, await domainsOf(client, feed), named)
   const latest = Date.now() + DAY
-  const dated = named.flatMap(({ key, entry }) => {
+  const dated = named.flatMap(one => {
+    const { key, entry } = one
     const time = Date.parse(entry.published ?? '')
     // Some systems write the year 1 when they have no date. East of UTC that becomes year 0, which
     // Postgres does not have.
-    if (!(time > 0 && time < latest)) return []
+    if (!(time > 0 && time < latest) || barred.has(one)) return []
     return [{ key, host: new URL(entry.url).hostname, at: new Date(time).toISOString() }]
   })
-  await pool.query(
+  await client.query(
     `with named as (
        select n.key, n.at
          from jsonb_to_recordset($2) as n (key text, host text, at timestamptz), outlets o
