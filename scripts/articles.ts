@@ -1,6 +1,6 @@
 import { ArchiveFailure } from '../search/archive/client.ts'
 import type { Doomed, Removal } from '../search/types.ts'
-import { addressKey } from '../shared/articles/address.ts'
+import { addressKey, readAddress } from '../shared/articles/address.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
 import { countOf, type Pool, readValue } from '../shared/postgres/pool.ts'
 import {
@@ -48,10 +48,10 @@ await runCommand(
     usage: [
       'remove ID|URL… --reason TEXT [--dry-run] [--yes] [--json]',
       'remove --outlet DOMAIN [--published-before TIME] --reason TEXT [--dry-run] [--yes] [--json]',
-      'clear',
+      'clear [--json]',
       'list [--json]',
       'release ID',
-      'proof ID',
+      'proof ID [--out FILE] [--json]',
     ],
     options: {
       reason: { value: 'TEXT', about: 'remove: why; shown to operators alone' },
@@ -64,7 +64,12 @@ await runCommand(
         about: 'remove: takes several out without asking at a terminal (elsewhere it never asks)',
       },
       'dry-run': { about: 'remove: says where the articles stand, and changes nothing' },
-      json: { about: 'list: one JSON object a line; remove: one object at the end' },
+      out: {
+        value: 'FILE',
+        about:
+          'proof: writes FILE, or prints it for "-"; removal-N.txt by default, with --json none',
+      },
+      json: { about: 'list: one JSON object a line; the others: one object at the end' },
     },
     needs: ['DATABASE_URL'],
   },
@@ -77,6 +82,8 @@ await runCommand(
     if (verb === 'release' && words.length === 1) return release(context, pool, words[0]!)
     if (verb === 'proof' && words.length === 1)
       return (await prove(context, pool, words[0]!)) ? 0 : 1
+    if (verb === 'release' || verb === 'proof')
+      throw new UsageError(`${verb} takes the id of one article; \`articles -- list\` has them.`)
     throw new UsageError('Write remove, clear, list, release or proof; see --help.')
   },
 )
@@ -138,6 +145,7 @@ async function finish(
 
 async function clear(context: CommandContext, pool: Pool): Promise<number> {
   const { isListed, left, failure } = await finish(context, pool)
+  if (context.options.json) context.print(JSON.stringify({ left, listed: isListed }))
   context.say(
     failure !== null
       ? failure
@@ -180,13 +188,11 @@ async function chooserOf(
   if (domain === undefined) {
     if (before !== null) throw new UsageError('--published-before goes with --outlet.')
     if (words.length === 0) throw new UsageError('Name articles by id or address; see --help.')
-    const { found, unknown } = await findDoomed(
-      pool,
-      words.map(word => ({ word, key: URL.canParse(word) ? addressKey(word) : null })),
-    )
+    const { found, unknown } = await findDoomed(pool, words.map(nameOf))
     return { total: found.length, unknown, parts: inParts(found) }
   }
   if (words.length > 0) throw new UsageError('Name articles, or an outlet, but not both.')
+  await refuseUnknown(pool, domain)
   // Crawlers may bring articles while an operator reads the question. The command leaves those.
   const upTo = (await readValue<bigint>(pool, 'select last_seq from ingest_clock')) ?? 0n
   const total = await countOfOutlet(pool, domain, before)
@@ -199,6 +205,24 @@ async function chooserOf(
     }
   }
   return { total, unknown: [], parts: parts() }
+}
+
+/** What a word names: an id, an address, also without its scheme, or our own page of an article. */
+function nameOf(word: string): Parameters<typeof findDoomed>[1][number] {
+  const url = readAddress(/^https?:/i.test(word) ? word : `https://${word}`)
+  const [, id = word] = url?.pathname.match(/^\/a\/(\w{24})$/) ?? []
+  return { word, id, key: url === null ? null : addressKey(url) }
+}
+
+/** @throws UsageError when no outlet has, or had, a domain */
+async function refuseUnknown(pool: Pool, domain: string): Promise<void> {
+  const known = `select exists (select from publishers where outlet = $1 or domain = $1) or exists (select from outlets where domain = $1)`
+  if (!(await readValue<boolean>(pool, known, [domain])))
+    throw new UsageError(
+      printableLine(
+        `No article is of an outlet with the domain ${domain}; \`outlets -- list\` has them.`,
+      ),
+    )
 }
 
 function* inParts(articles: Doomed[]) {

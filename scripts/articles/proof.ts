@@ -1,11 +1,17 @@
 import { readdir, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { addressHash, countSegments, firstDomain } from '../../search/removals.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { counted, printableLine } from '../../shared/log/printable.ts'
 import { countOf, type Pool, readRow, readValue } from '../../shared/postgres/pool.ts'
-import { type CommandContext, sentenceOf, UsageError } from '../../shared/process/command.ts'
+import {
+  type CommandContext,
+  sentenceOf,
+  textOf,
+  UsageError,
+} from '../../shared/process/command.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
+import { NAMED_ADDRESSES, SAMPLES } from '../../shared/removals/samples.ts'
 import { STORES } from '../../shared/removals/stores.ts'
 import { readRemovals } from '../backup/removals.ts'
 import { columns } from '../terminal/terminal.ts'
@@ -30,10 +36,11 @@ const PLACES: readonly [what: string, rows: string][] = [
         on t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'p.crawl_key')} where t.seq = $1`,
   ],
   [
-    'its addresses among the past of its outlet',
-    `back_addresses b join outlets o using (outlet_no) cross join tombstone_key k join tombstone_addresses t
+    'its addresses among those that sitemaps named',
+    `${NAMED_ADDRESSES} b join outlets o using (outlet_no) cross join tombstone_key k join tombstone_addresses t
         on t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'b.crawl_key')} where t.seq = $1`,
   ],
+  ['samples of the planner', `(${SAMPLES}) s where coalesce(s.seq, $1) = $1`],
   ['answers of its page', 'second_looks where id = $2'],
   ['candidates of searches by meaning', 'semantic_sets where $1 = any (seqs)'],
   ['traces of copies of its text', 'copy_sketches where seq = $1 and sample is not null'],
@@ -63,15 +70,15 @@ const TOLD = `
   select count(*) filter (where delivered_at is not null)::int as arrived, count(*) filter (where delivered_at is null)::int as waiting
     from alert_messages where kind = 'removed' and seqs @> array[$1::bigint]`
 
+// $1 number of the article
+const CITED = 'select count(*)::int from citations where seqs @> array[$1::bigint]'
+
 /** The most files of before that are named. */
 const NAMED = 100
 
 /** Writes the file about a removal. @returns whether nothing is left that should have gone */
-export async function prove(
-  { config, say }: CommandContext,
-  pool: Pool,
-  id: string,
-): Promise<boolean> {
+export async function prove(context: CommandContext, pool: Pool, id: string): Promise<boolean> {
+  const { config, options, print, say } = context
   const tombstone = await readRow<Tombstone>(pool, TOMBSTONE, [id])
   if (tombstone === undefined)
     throw new UsageError(printableLine(`No article with the id ${id} was taken out.`))
@@ -104,31 +111,68 @@ export async function prove(
       `${told.arrived} arrived, ${told.waiting} on their way; /explore/removals names it to all`,
     ],
   ]
+  const cited = await countOf(pool, CITED, [seq])
+  const checkedAt = new Date()
+  const remains = [
+    'Number, id, country, and the times of publication and removal: for good, so that it is not taken again.',
+    'Hashes of texts that outlets served, by which shared texts are known: for good. They name no article.',
+    releasedAt === null
+      ? 'Its addresses as HMAC-SHA-256, from which nobody can read them: for good.'
+      : `Its addresses are free since ${releasedAt.toISOString()}: a page there may be taken again, as another article.`,
+    ...(cited === 0
+      ? []
+      : [
+          `Its line in ${counted(cited, 'citation')}: id, times, and a hash of title, outlet and authors, from which nobody can read them: for good.`,
+        ]),
+    `Logs of before ${removedAt.toISOString()}, until they are deleted: those of crawlers and normalisers have its address, those of embedders its id, those of Postgres and of web servers may have both.`,
+    'Bytes of deleted rows in files of Postgres, until new rows or VACUUM FULL replace them.',
+    'The log of Postgres (pg_wal), also on standbys, until its files are removed: pg_switch_wal() and CHECKPOINT do that while wal_recycle is off.',
+    ...(config.QDRANT_URL === ''
+      ? []
+      : [
+          'Bytes of its vector, with id, country and time, in the files and the log (WAL) of Qdrant, until it writes them again or `npm run reembed -- --all` replaces them.',
+        ]),
+    ...(await copiesOf(pool, config.BACKUP_FOLDERS, tombstone, id)),
+  ]
   const lines = [
     `Removal ${number}: the article with the id ${id}`,
     '',
     `It was taken out on ${removedAt.toISOString()}. Since then no search, page, count, feed or export shows it.`,
     '',
-    `What was found of it on ${new Date().toISOString()}:`,
+    `What was found of it on ${checkedAt.toISOString()}:`,
     '',
-    columns(places),
+    ...columns(places).split('\n'),
     '',
     'What remains, and for how long:',
     '',
-    '- Number, id, country, and the times of publication and removal: for good, so that it is not taken again.',
-    '- Hashes of texts that outlets served, by which shared texts are known: for good. They name no article.',
-    releasedAt === null
-      ? '- Its addresses as HMAC-SHA-256, from which nobody can read them: for good.'
-      : `- Its addresses are free since ${releasedAt.toISOString()}: a page there may be taken again, as another article.`,
-    ...(await copiesOf(pool, config.BACKUP_FOLDERS, tombstone, id)),
-    '',
-  ]
-  const path = `removal-${number}.txt`
-  await writeFile(
-    path,
-    lines.map(line => line.split('\n').map(printableLine).join('\n')).join('\n'),
-  )
-  say(`Wrote ${path}.`)
+    ...remains.map(line => (line.startsWith('  ') ? line : `- ${line}`)),
+  ].map(printableLine)
+  const out = textOf(options, 'out')
+  const path = resolve(out ?? `removal-${number}.txt`)
+  const isPrinted = out === '-'
+  const isWritten = !isPrinted && (out !== undefined || !options.json)
+  if (isWritten)
+    await writeFile(path, `${lines.join('\n')}\n`, { mode: 0o600 }).catch(error => {
+      throw new UsageError(
+        `${path} cannot be written (${sentenceOf(error)}): name a file with --out, or print it with --out -.`,
+      )
+    })
+  if (options.json)
+    print(
+      JSON.stringify({
+        number: Number(number),
+        id,
+        removed_at: removedAt,
+        released_at: releasedAt,
+        checked_at: checkedAt,
+        done: isDone,
+        found: Object.fromEntries(places),
+        remains,
+        file: isWritten ? path : null,
+      }),
+    )
+  else if (isPrinted) for (const line of lines) print(line)
+  if (isWritten) say(`Wrote ${path}.`)
   if (!isDone)
     say(
       'Something is left, or was not asked: run `npm run articles -- remove` for it again, then this.',
@@ -164,15 +208,15 @@ async function copiesOf(
   id: string,
 ): Promise<string[]> {
   if (folders.length === 0)
-    return ['- Backups of before: this system does not know where they are (BACKUP_FOLDERS).']
+    return ['Backups of before: this system does not know where they are (BACKUP_FOLDERS).']
   const installation = await readValue<string>(pool, 'select id from installation')
   const lines: string[] = []
   for (const folder of folders) {
     const { listed } = await readRemovals([folder])
     lines.push(
       listed.has(`${installation} ${id}`)
-        ? `- The list in ${folder} names it: a restore of an older backup takes it out again.`
-        : `- The list in ${folder} DOES NOT NAME IT: run \`npm run articles -- remove\` for it again.`,
+        ? `The list in ${folder} names it: a restore of an older backup takes it out again.`
+        : `The list in ${folder} DOES NOT NAME IT: run \`npm run articles -- remove\` for it again.`,
     )
     const names = await readdir(folder, { recursive: true })
     const times = await Promise.all(
@@ -183,7 +227,7 @@ async function copiesOf(
       .slice(0, NAMED)
       .map(({ name, at }) => `  ${name}, of ${at.mtime.toISOString()}`)
     lines.push(
-      `- ${counted(before.length, 'file')} of before in ${folder} may have it, until deleted${named.length < before.length ? `; the first ${NAMED}` : ''}:`,
+      `${counted(before.length, 'file')} of before in ${folder} may have it, until deleted${named.length < before.length ? `; the first ${NAMED}` : ''}:`,
       ...named,
     )
   }

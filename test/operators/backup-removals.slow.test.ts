@@ -1,6 +1,7 @@
 import { appendFile, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { readIndexSize } from '../../search/store/postgres-segments.ts'
 import { startTestApi } from '../contract/api.ts'
 import { createTestDatabase } from '../database.ts'
 import { runScript } from '../script.ts'
@@ -109,10 +110,16 @@ t.test('so does a recovery, also where the key of the database is another', asyn
 t.test('a file says what went, and which backups of before have it', async t => {
   const [{ id, number }] = (await source.pool.query('select id, number from tombstones order by 2'))
     .rows
-  const path = `removal-${number}.txt`
-  await rm(path, { force: true })
-  t.teardown(() => rm(path, { force: true }))
-  t.match(await here('articles', 'proof', id), { code: 0, err: `Wrote ${path}` })
+  const path = join(t.testdir(), 'proof.txt')
+  const prove = (...words: string[]) => here('articles', 'proof', ...words)
+  await source.issue()
+  await source.pool.query(
+    `insert into citations (digest, key_id, search, countries, since, watermark, as_of, rules, articles, seqs, marks)
+     select 'x', k.id, 'q=x', '{NL}', now(), 1, now(), 1, 1, array[seq], '{1}' from api_keys k, tombstones t where t.id = $1`,
+    [id],
+  )
+  t.match(await prove(id, '--out', path), { code: 0, err: `Wrote ${path}.` })
+  t.equal((await stat(path)).mode & 0o777, 0o600)
   const text = await readFile(path, 'utf8')
   t.match(text, `the article with the id ${id}`)
   t.match(text, /It was taken out on \d{4}-/)
@@ -123,6 +130,15 @@ t.test('a file says what went, and which backups of before have it', async t => 
   t.match(text, /perscope\.backup, of \d{4}/)
   t.match(text, `The list in ${elsewhere} names it`)
   t.notMatch(text, /STILL|NOT|a court|Kanaal/)
+  await source.pool.query('delete from citations')
+  t.match(text, /^- Its line in 1 citation: id, times, and a hash/m)
+  t.match(text, /^- Logs of before .*\n- Bytes of deleted rows .*VACUUM FULL.*\n- .*pg_switch_wal/m)
+  t.match((await prove(id, '--out', '-')).out, `Removal ${number}: the article with the id ${id}\n`)
+  const told = { id, done: true, found: { addresses: 'none' }, file: null }
+  t.match(JSON.parse((await prove(id, '--json')).out), told)
+  const closed = join(path, 'x')
+  t.match(await prove(id, '--out', closed), { code: 2, err: `${closed} cannot be written (` })
+  t.match(await prove(), { code: 2, err: /proof takes the id of one article/ })
   await source.pool.query(
     `insert into article_addresses (outlet, address, id) select 'x.example', 'x', id from tombstones where number = $1`,
     [number],
@@ -130,12 +146,39 @@ t.test('a file says what went, and which backups of before have it', async t => 
   await source.pool.query(
     "insert into archive_indices (name, first_seq, last_seq, filled_to, state, analysis) values ('a', 1, 9, 9, 'building', 1)",
   )
-  t.match(await here('articles', 'proof', id), { code: 1, err: /Something is left/ })
+  t.match(await prove(id, '--out', path), { code: 1, err: /Something is left/ })
   t.match(await readFile(path, 'utf8'), /addresses +STILL THERE: 1/)
   t.match(await readFile(path, 'utf8'), /archive index .* NOT ASKED: Set OPENSEARCH_URL/)
   await source.pool.query('delete from archive_indices')
   await source.pool.query("delete from article_addresses where outlet = 'x.example'")
-  t.match(await here('articles', 'proof', 'nobody'), { code: 2, err: /No article/ })
+  t.match(await prove('nobody'), { code: 2, err: /No article/ })
+})
+
+t.test('only articles that are there are counted', async t => {
+  t.match(await here('reindex', '--dry-run'), { err: /the words of 1 article\./ })
+  t.match(await here('verify'), { code: 0, err: /Compared 1 article / })
+  t.match(await here('reindex'), { code: 0, err: /Rebuilt the words of 1 article\./ })
+  t.match(await readIndexSize(source.pool), { backlog: 1 })
+})
+
+t.test('an article is named by what people have of it, an outlet by its domain alone', async t => {
+  const dryRun = async (...words: string[]) => {
+    const { code, out } = await here('articles', 'remove', ...words, '--dry-run', '--json')
+    return { code, articles: code === 2 ? null : JSON.parse(out).articles }
+  }
+  const [{ id }] = (await source.pool.query('select id from articles order by seq limit 1')).rows
+  for (const word of [id, `http://127.0.0.1:8080/a/${id}`, 'dagkoerier.example/stays'])
+    t.same(await dryRun(word), { code: 0, articles: 1 }, word)
+  t.same(await dryRun('dagkoerier.example/none'), { code: 1, articles: 0 })
+  t.same(await dryRun('--outlet', 'dagkoerier.example'), { code: 0, articles: 1 })
+  t.match(
+    await here('articles', 'remove', '--outlet', 'nowhere.example', '--reason', 'x', '--yes'),
+    {
+      code: 2,
+      err: /No article is of an outlet with the domain nowhere\.example/,
+    },
+  )
+  t.same(JSON.parse((await here('articles', 'clear', '--json')).out), { left: 0, listed: true })
 })
 
 t.test('a release after the backup is known, too', async t => {
