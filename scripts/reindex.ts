@@ -12,6 +12,7 @@ import {
   createRateLimit,
   endRun,
   findRun,
+  isWhole,
   lookUpOutlet,
   type Progress,
   selectionOf,
@@ -111,16 +112,14 @@ await runCommand(
     const done = await rebuild({ pool, chosen, run, limit, tell, say: bar.say, signal }).finally(
       () => bar.stop(),
     )
-    const isWhole = !Object.entries(selection).some(
-      ([field, value]) => field !== 'what' && value !== null,
-    )
     if (done) await endRun(pool, selection)
     const { what } = selection
-    if (done && isWhole && (what === 'words' || what === 'snippets')) await noteRules(pool, what)
+    const whole = isWhole(selection)
+    if (done && whole && (what === 'words' || what === 'snippets')) await noteRules(pool, what)
     report(progress, done)
     say(summary(chosen, progress, done))
     const isSound =
-      !done || !isWhole || selection.what !== 'words' || (await prove(pool, say, signal))
+      !done || !whole || selection.what !== 'words' || (await prove(pool, say, signal))
     return done && isSound ? 0 : 1
   },
 )

@@ -58,6 +58,7 @@ export interface VerifyWork {
 
 /** How many articles and segments were compared. */
 export interface Verified {
+  /** Without those that were taken out. */
   articles: number
   segments: number
   /** Articles of which nobody knows whether the clock gave their time. */
@@ -90,6 +91,7 @@ export async function verifyIndex(work: VerifyWork): Promise<Verified> {
   const nextOf = (from: bigint) =>
     drawn.filter(seq => seq >= from).reduce((a, b) => (a < b ? a : b), last + 1n)
   const verified = { articles: 0, segments: 0 }
+  let passed = 0
   const order: Order = { seq: 0n, latest: null, unknown: 0 }
   for (let next = 1n; next <= last && !signal.aborted; next++) {
     if (sample !== null) next = nextOf(next)
@@ -98,9 +100,11 @@ export async function verifyIndex(work: VerifyWork): Promise<Verified> {
       readSlice(client, { first: next, last }, { ...work, order }),
     )
     await slice.compare?.()
-    verified.articles += Number(slice.last - slice.first) + 1
+    const read = Number(slice.last - slice.first) + 1
+    passed += read
+    verified.articles += read - slice.removed
     verified.segments += slice.compare === undefined ? 0 : 1
-    work.progress(verified.articles)
+    work.progress(passed)
     next = slice.last
   }
   return { ...verified, unordered: order.unknown, waiting: await countWaiting(pool) }
@@ -120,6 +124,8 @@ type SliceWork = VerifyWork & { order: Order }
 const LOOSE = 8_192n
 
 interface Slice extends SegmentRange {
+  /** How many of its articles were taken out. */
+  removed: number
   /** Compares its segment. This takes seconds of computing, so it runs without a snapshot. */
   compare?: () => Promise<void>
 }
@@ -148,8 +154,12 @@ async function readSlice(
       ...(meta !== undefined && meta.first > first ? [meta.first - 1n] : []),
     ]
     const range = { first, last: ends.reduce((a, b) => (a < b ? a : b)) }
-    for await (const rows of readNumbered(client, range)) await compareRows(client, rows, work)
-    return range
+    let removed = 0
+    for await (const rows of readNumbered(client, range)) {
+      removed += rows.filter(({ isRemoved }) => isRemoved).length
+      await compareRows(client, rows, work)
+    }
+    return { ...range, removed }
   }
   const sources = await postgresArticles(reads).readSources(meta)
   const columns = await store.readColumns([meta.no], version).catch((error: Error) => {
@@ -162,8 +172,8 @@ async function readSlice(
     await compareRows(client, rows, work, builder.addWords)
   }
   // It is about to be written again.
-  if (removed.size > 0 && (await isUncleared(client, meta.no)))
-    return { first: meta.first, last: meta.last }
+  const slice = { first: meta.first, last: meta.last, removed: removed.size }
+  if (removed.size > 0 && (await isUncleared(client, meta.no))) return slice
   const dictionary = await store.readDictionary(meta, version)
   const lexicon = await store.readLexicon(meta, version).catch(() => null)
   const differ = (text: string, more = 0) =>
@@ -174,7 +184,7 @@ async function readSlice(
       builder.build,
       differ,
     )
-  return { first: meta.first, last: meta.last, compare }
+  return { ...slice, compare }
 }
 
 /** @param add called with the stored words of each article, while threads tokenise the texts */

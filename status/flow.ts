@@ -64,11 +64,11 @@ const READ_FLOW = `
  * statement uses indexes of open work alone.
  */
 export async function readFlow(db: Pick<Pool, 'query'>): Promise<Flow> {
-  const [{ rows }, index] = await Promise.all([
+  const [{ rows }, { segments, backlog }] = await Promise.all([
     db.query<Omit<Flow, 'index'>>({ name: 'status-flow', text: READ_FLOW }),
     readIndexSize(db),
   ])
-  return { ...rows[0]!, index }
+  return { ...rows[0]!, index: { segments, backlog } }
 }
 
 const READ_RUNNING = `

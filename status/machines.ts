@@ -101,8 +101,8 @@ async function readArchiveIndex(db: Pick<Pool, 'query'>, config: ArchiveIndexSet
   if (indices === 0 && config.OPENSEARCH_URL.length === 0) return null
   // Articles without a stored segment are not due, because the archive takes only articles that
   // have a segment.
-  const waiting = (await readIndexSize(db)).backlog
-  const due = known - Math.max(waiting, config.OPENSEARCH_RECENT)
+  const { covered } = await readIndexSize(db)
+  const due = Math.min(covered, known - config.OPENSEARCH_RECENT)
   return { indices, articles, backlog: Math.max(0, due - articles), health: await health }
 }
 

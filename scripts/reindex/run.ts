@@ -71,6 +71,10 @@ export async function lookUpOutlet(db: Queryable, selection: Selection): Promise
   return { selection, publisherNos: rows.map(row => row.publisher_no) }
 }
 
+/** Whether all articles are chosen, not those of an outlet, a language or a time alone. */
+export const isWhole = (selection: Selection): boolean =>
+  Object.entries(selection).every(([field, value]) => field === 'what' || value === null)
+
 /** The numbers of the chosen articles after `after` up to `last`, ascending, at most `limit`. */
 export async function chosenSeqs(
   db: Queryable,
@@ -107,8 +111,8 @@ export async function countChosen(
 // $1 after, $2 last, $3 outlets, $4 language, $5 $6 published from and before, $7 limit. Index: the
 // primary key.
 const CHOSEN = `
-  select seq from articles
-  where seq > $1::bigint and seq <= $2::bigint
+  select seq from articles a
+  where seq > $1::bigint and seq <= $2::bigint and not exists (select from tombstones t where t.seq = a.seq)
     and ($3::int[] is null or publisher_no = any ($3::int[]))
     and ($4::text is null or language = $4::text)
     and ($5::timestamptz is null or published_at >= $5::timestamptz)

@@ -8,7 +8,7 @@ import { isTransient } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
 import { dropPrivileges } from '../../shared/process/privileges.ts'
 import { openTextThreads } from '../articles/reader.ts'
-import { chosenSeqs, noteDone, type Progress, type Work } from './run.ts'
+import { chosenSeqs, isWhole, noteDone, type Progress, type Work } from './run.ts'
 
 /** How many of the articles without a segment are rebuilt at a time. */
 const PART = 200
@@ -138,7 +138,10 @@ async function rebuildWords(
     seqs: bigint[],
     stated?: ReadonlyMap<bigint, Stated>,
   ): Promise<bigint | null> => {
-    if (seqs.length === 0 || stated?.size === 0) return signal.aborted ? null : range.last
+    // A segment whose articles were all taken out may be damaged, too.
+    const isSkipped =
+      stated === undefined ? seqs.length === 0 && !isWhole(chosen.selection) : stated.size === 0
+    if (isSkipped) return signal.aborted ? null : range.last
     const whole = await rebuild.segment(range, {
       tokeniser,
       chosen: new Set(stated === undefined ? seqs : []),

@@ -278,7 +278,9 @@ const DICTIONARY = `
 /** The size of the index and of the backlog, for operators. */
 export interface IndexSize {
   segments: number
-  /** Articles that have no stored segment yet. */
+  /** The number of the last article in a segment. */
+  covered: number
+  /** Articles that have no stored segment yet. Those that were taken out do not count. */
   backlog: number
 }
 
@@ -288,6 +290,8 @@ export async function readIndexSize(db: Queryable): Promise<IndexSize> {
 }
 
 const INDEX_SIZE = `
-  select count(s.segment_no)::int as segments, (ingest_clock.last_seq - coalesce(max(s.last_seq), 0))::int as backlog
+  select count(s.segment_no)::int as segments, coalesce(max(s.last_seq), 0)::float8 as covered, (
+      ingest_clock.last_seq - coalesce(max(s.last_seq), 0)
+      - (select count(*) from tombstones t where t.seq > coalesce(max(s.last_seq), 0)))::int as backlog
   from ingest_clock left join segments s on true
   group by ingest_clock.last_seq`

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { readIndexSize } from '../../search/store/postgres-segments.ts'
+import { readIndexSize } from '../../search/indexer.ts'
 import { startTestApi } from '../contract/api.ts'
 import { createTestDatabase } from '../database.ts'
 import { runScript } from '../script.ts'
