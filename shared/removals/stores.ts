@@ -28,7 +28,9 @@ export const STORES: Record<string, Open> = {
       },
       async end() {},
       async count(seq) {
-        const found = await Promise.all(names.map(name => vectors.read(name, [seq])))
+        const found = await Promise.all(
+          names.map(async name => ((await vectors.count(name)) ? vectors.read(name, [seq]) : [])),
+        )
         return found.flat().length
       },
     }

@@ -67,14 +67,15 @@ export function openVectorStore(
         const own = { must: [{ has_id: [Number(seq)] }] }
         return (await nearest(collection, { query: vector, limit: 1, filter: own })).length === 1
       }),
-    remove: (collection, seqs) =>
-      ask(async ({ api, via }) => {
-        if (seqs.length === 0) return
-        await api.deletePoints(
-          { collection_name: collection, wait: true, points: seqs.map(Number) },
-          via,
-        )
-      }),
+    async remove(collection, seqs) {
+      if (seqs.length === 0) return
+      const points = seqs.map(Number)
+      await unlessMissing(
+        ask(({ api, via }) =>
+          api.deletePoints({ collection_name: collection, wait: true, points }, via),
+        ),
+      )
+    },
     point: (alias, collection) => ask(server => pointAlias(server, alias, collection)),
     drop: collection =>
       ask(

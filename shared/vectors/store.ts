@@ -82,6 +82,7 @@ export interface VectorStore {
   ): Promise<(Pick<NearArticle, 'seq' | 'id'> & { vector: number[] })[]>
   /** Whether a search with this vector can find this article. */
   finds(collection: string, seq: bigint, vector: number[]): Promise<boolean>
+  /** Removes vectors of articles. A collection that does not exist has none. */
   remove(collection: string, seqs: bigint[]): Promise<void>
   /** Makes an alias stand for a collection, in one step. */
   point(alias: string, collection: string): Promise<void>

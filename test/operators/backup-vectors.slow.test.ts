@@ -1,5 +1,6 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import t from 'tap'
+import { readColumn } from '../../shared/postgres/pool.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { createTestDatabase } from '../database.ts'
 import { runScript } from '../script.ts'
@@ -8,8 +9,9 @@ import { createWorld, served } from '../semantic/world.ts'
 const target = await createTestDatabase(t)
 const world = await createWorld(t)
 const file = join(t.testdir(), 'perscope.backup')
-const restore = async () =>
-  (await runScript('restore', [file, '--yes'], { ...world.env, DATABASE_URL: target.url })).err
+const restored = () =>
+  runScript('restore', [file, '--yes'], { ...world.env, DATABASE_URL: target.url })
+const restore = async () => (await restored()).err
 const vectors = openVectorStore(world.config, 15_000)
 const unembedded = () => target.count('embeddings where embedded_at is null')
 
@@ -43,4 +45,16 @@ t.test('vectors that are missing are left to the embedders', async t => {
   t.equal(await unembedded(), 4)
   await vectors.drop(name)
   t.match(await restore(), /has no vectors of this backup; embedders embed all articles again\./)
+})
+
+t.test('a store without vectors has none of what was taken out', async t => {
+  const [article] = await readColumn<string>(world.pool, 'select id from articles where seq = 3')
+  const articles = (...words: string[]) =>
+    runScript('articles', words, { ...world.env, BACKUP_FOLDERS: dirname(file) })
+  t.match(await articles('remove', article!, '--reason', 'a court'), { code: 0 })
+  const { code, err } = await restored()
+  t.equal(code, 0, err)
+  t.match(err, /embed all articles again\.\n(.*\n)*Took out 1 article again, of 1 on the list/)
+  const proof = await articles('proof', article!, '--json')
+  t.match(JSON.parse(proof.out), { done: true, found: { 'vectors (Qdrant)': 'none' } }, proof.err)
 })
