@@ -2,11 +2,9 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { pageAgencies } from '../../services/normaliser/authors/agencies.ts'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { statementsOf } from '../../services/normaliser/metadata/statements.ts'
-import { readPageText } from '../../services/normaliser/text/page-text.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
 import { type Figures, percent, say } from '../figures.ts'
 
@@ -81,8 +79,7 @@ function statedOn(bytes: Buffer) {
   const page = parsePage(html)
   const url = page.$('link[rel~="canonical" i]').attr('href') ?? ''
   const meta = readMetadata(page, URL.canParse(url) ? url : 'https://x.example/a')
-  const body = readPageText(page).paragraphs.join('\n\n')
-  return statementsOf(meta, null, pageAgencies(meta, null, body).length > 0)
+  return statementsOf(meta, null)
 }
 
 const sectionMark = (section: string | null): string | null =>

@@ -130,7 +130,6 @@ export async function composeArticle(
   const titles = new Set([title.value, feedTitle ?? title.value])
   const titled = [...titles].every(words => isRelated(words, body ?? ''))
   const strange = !titled && feedTitle !== null && !isRelated(feedTitle, `${title.value} ${body}`)
-  const agencies = agenciesOf(pageAgencies(meta, entry, body))
   const article: NewArticle = {
     ...identityOf(page, disbelieved ? { ...meta, canonical: null } : meta, language),
     title: title.value,
@@ -138,12 +137,12 @@ export async function composeArticle(
     ...snippetWithin(reading, text, entry),
     publishedAt: date?.value ?? null,
     authors: authors?.value ?? [],
-    agencies,
+    agencies: agenciesOf(pageAgencies(meta, entry, body)),
     agencyRules: AGENCY_RULES,
     outlet: { name: outlet.name, domain: outlet.domain },
     language,
     country: outlet.country,
-    stated: statementsOf(meta, entry, agencies.length > 0),
+    stated: statementsOf(meta, entry),
   }
   const fingerprint =
     own === null

@@ -75,8 +75,7 @@ export async function explainPage(
   const believed = believedPage(page, reading.meta)
   const { entry, outlet } = believed
   const { article } = composition
-  const agencies = pageAgencies(reading.meta, entry, article.body)
-  const said = statementCandidates(reading.meta, entry, agencies.length > 0)
+  const said = statementCandidates(reading.meta, entry)
   const explain = (
     field: Field,
     value: string | null,
@@ -99,7 +98,9 @@ export async function explainPage(
     outcome: 'article',
     ...signs,
     boilerplate: reading.boilerplate.slice(0, SHOWN).map(shortened),
-    agencies: agencies.slice(0, SHOWN).map(one => ({ ...one, words: shortened(one.words) })),
+    agencies: pageAgencies(reading.meta, entry, article.body)
+      .slice(0, SHOWN)
+      .map(one => ({ ...one, words: shortened(one.words) })),
     stated: { section: shown(said.section), kind: shown(said.kind), access: shown(said.access) },
     fields: {
       title: explain('title', article.title, shown(titleCandidates(reading.meta, entry, outlet))),

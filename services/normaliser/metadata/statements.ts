@@ -19,29 +19,20 @@ import { named } from './signs.ts'
 
 export type StatementCandidates = { [K in keyof Stated]: Candidate<NonNullable<Stated[K]>>[] }
 
-/**
- * Everything that the page and the feed say, in order of rank.
- *
- * @param isOfAgency whether the article names a press agency as its sender
- */
+/** Everything that the page and the feed say, in order of rank. */
 export function statementCandidates(
   meta: PageMetadata,
   entry: FeedEntry | null,
-  isOfAgency: boolean,
 ): StatementCandidates {
   return {
     section: sectionsOf(meta, entry),
-    kind: kindsOf(meta, entry, isOfAgency),
+    kind: kindsOf(meta, entry),
     access: agreeing(accessesOf(meta)),
   }
 }
 
-export function statementsOf(
-  meta: PageMetadata,
-  entry: FeedEntry | null,
-  isOfAgency: boolean,
-): Stated {
-  const { section, kind, access } = statementCandidates(meta, entry, isOfAgency)
+export function statementsOf(meta: PageMetadata, entry: FeedEntry | null): Stated {
+  const { section, kind, access } = statementCandidates(meta, entry)
   return {
     section: bestOf(section)?.value ?? null,
     kind: bestOf(kind)?.value ?? null,
@@ -132,15 +123,15 @@ const titleLabels = (title: string): string[] => [
   ...(title.includes('|') ? title.split('|') : []),
 ]
 
-function kindsOf(
-  meta: PageMetadata,
-  entry: FeedEntry | null,
-  isOfAgency: boolean,
-): Candidate<Kind>[] {
+function kindsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<Kind>[] {
   const { types, sections, genres, trails, marked } = meta.classed
   const of = (source: Candidate<Kind>['source'], kinds: (Kind | null | undefined)[]) =>
     kinds.flatMap(value => (value ? [{ source, value, against: null }] : []))
-  const folders = meta.path.replace(/\/$/, '').split('/').slice(1, -1)
+  const folders = meta.path
+    .replace(/\/$/, '')
+    .split('/')
+    .slice(1, -1)
+    .filter(folder => !DATE_OR_LANGUAGE.test(folder))
   const labels: [Candidate<Kind>['source'], string[]][] = [
     ['json-ld', [...genres, ...sections]],
     ['meta', named(meta.metas, [...SECTION_NAMES, 'genre', 'article:genre', 'og:article:genre'])],
@@ -153,32 +144,39 @@ function kindsOf(
     ['document', Object.values(meta.titles).flatMap(title => titleLabels(title ?? ''))],
     ['address', meta.signs.typed ? folders : []],
   ]
-  const classes = [...labels.slice(0, -2).flatMap(([, texts]) => texts), ...folders]
+  const ownSections = [...labels.slice(0, -3).flatMap(([, texts]) => texts), ...folders]
+  const classes = [...ownSections, ...(entry?.categories ?? [])]
   const isGuide = classes.some(one => hasWord(one, LABELS.guides)) || isRanking(meta.titles)
-  const section = bestOf(sectionsOf(meta, entry))?.value
-  const main = section ?? folders.find(folder => !isDateOrTongue(folder)) ?? ''
-  const ofTypes = of('json-ld', types.map(typed))
+  const isOpinion = named(meta.metas, ['article:opinion'])[0] === 'true'
+  const ofLabels = agreeing(labels.flatMap(([source, texts]) => of(source, texts.map(labelled))))
+  const against = isGuide
+    ? 'a guide'
+    : (ofLabels[0]?.against ?? againstNews(meta, classes, ownSections.length > 0))
   return [
-    ...ofTypes.filter(({ value }) => value !== 'news'),
-    ...agreeing(labels.flatMap(([source, texts]) => of(source, texts.map(labelled)))).map(one =>
-      isGuide ? { ...one, against: 'a guide' } : one,
+    ...of('json-ld', types.map(typed)).toSorted(
+      (a, b) => Number(a.value === 'news') - Number(b.value === 'news'),
     ),
-    // Outlets write the types of news for all kinds. So every other statement goes before them.
-    ...ofTypes
-      .filter(({ value }) => value === 'news')
-      .map(one => ({
-        ...one,
-        against: isGuide ? 'a guide' : againstNews(meta, { labels: classes, main, isOfAgency }),
-      })),
+    ...of('meta', [isOpinion ? 'opinion' : null]),
+    ...ofLabels.map(one =>
+      isGuide && one.value === 'review' ? { ...one, against: 'a guide' } : one,
+    ),
+    // Outlets write the general type for all kinds, so every other statement goes before it.
+    ...of('json-ld', [types.includes('newsarticle') ? 'news' : null]).map(one => ({
+      ...one,
+      against,
+    })),
   ]
 }
+
+/** Folders such as `2026`, `05-31`, `fr` and `nl-be`, which are no sections. */
+const DATE_OR_LANGUAGE = /^[\d-]+$|^(?:nl|fr|de|lb|en)(?:[-_][a-z]{2})?$/i
 
 const oneOf = (expressions: RegExp[]): RegExp =>
   new RegExp(expressions.map(({ source }) => source).join('|'), 'iu')
 
 /** Titles of rankings and advice. */
 const RANKING = oneOf([
-  /^(?:(?:the|die|les|de) (?:\d{1,3} )?|\d{1,3} )(?:best|besten?|meilleure?s?)\b|\btop \d/u,
+  /^(?:(?:the|die|les|de) (?:\d{1,3} )?|\d{1,3} )(?:best|besten?|meilleure?s?)\b|^top \d/u,
   /^the \d{1,3} (?!forest|protest|arrest|interest|west|guest|request|priest|test|contest)(?:\p{L}{1,20}est|most) /u,
   /^de \d{1,3} (?!eerste|laatste|vermiste|vaste|juiste|bewuste)(?:\p{L}{1,20}ste|meest) |^les \d{1,3} plus /u,
   // Best is a town, too, and `of` is Dutch, but hardly before a year.
@@ -187,17 +185,16 @@ const RANKING = oneOf([
   /^\d{1,3} (?:ways|things|reasons|dinge|gründe|choses|raisons|façons|manieren|redenen|dingen)\b/u,
   /\bgifts? (?:guide|ideas?|for)\b|\bbuying guide\b/u,
 ])
-/** Titles of reviews, live pages, explanations, questions and offers. */
+/** Titles of reviews, live pages, explanations and offers. */
 const OTHER_TITLE = oneOf([
-  /\?|^(?:[^:]{1,60}: )?(?:why|how|what|warum|wieso|weshalb|wie|waarom|hoe|wat|pourquoi|comment|firwat|wéi)\b/u,
   /\breview(?:$| ?[:|–-])|\bim (?:\p{L}{1,10})?test\b/u,
-  /^(?:where|when) (?:and \p{L}{2,5} )?to\b|^so (?:geht|klappt|funktioniert|können|kannst|kann man)\b|\bhow to watch\b/u,
+  /^(?:how|where|when|what) (?:and \p{L}{2,5} )?to\b|^so (?:geht|klappt|funktioniert|können|kannst|kann man)\b|^hoe (?:je|u|kun)\b|\bhow to watch\b/u,
   /\blive ?-?(?:blog|updates?)\b|ticker\b|\bas it happened\b|\ben direct\b|^(?:live|direct) ?[:.|–-]/u,
   /\b(?:nur|jetzt|only|just|now|slechts|nu|vanaf|seulement|dès|ab) (?:noch |nog |für )?(?:[€$£] ?\d|\d[\d.,]{0,9} ?(?:€|euros?\b|dollars?\b|franken\b))/u,
   /\b\d{1,2} ?% (?:off|rabatt|korting|de réduction)\b|\b(?:black friday|prime day|schnäppchen)/u,
 ])
 /** A German superlative. Nouns that end so begin with a capital letter. */
-const SUPERLATIVE = /(?:^|[:–-] )Die \d{1,3} (?!ersten|vermissten|festen)\p{Ll}{1,20}sten /u
+const SUPERLATIVE = /^Die \d{1,3} (?!ersten|vermissten|festen)\p{Ll}{1,20}sten /u
 const isRanking = (titles: PageMetadata['titles']): boolean =>
   Object.values(titles).some(
     title => title !== null && (RANKING.test(title) || SUPERLATIVE.test(title)),
@@ -211,25 +208,22 @@ const FIRST_PERSON =
 const QUOTED = /["“”„«»‘‚][^"“”„«»’‘]*["“”„«»’‘]?|(?<![\p{L}\p{N}])'[^']*'(?!\p{L})/gu
 /** Longer ones are texts, in words. */
 const LONGEST_LABEL = 4
+/** Hosts that write one type for all that their users publish, and those of one writer. */
+const PLATFORM = /(?:^|\.)(?:medium|substack|blogspot)\.com$|^(?:blogs?|newsletter)\./
+/** The same software on a host of the writer's own. */
+const PLATFORM_NAMES = ['generator', 'al:ios:app_name', 'al:android:app_name']
 const KEYWORD_NAMES = ['keywords', 'news_keywords', 'parsely-tags', 'article:tag']
 
 /**
- * Why a type of news says nothing. Outlets write it for columns, advice and advertising, too. So it
- * counts for a text of a press agency, in a section of news, without other words that speak
- * against it. Null: the article is news.
+ * Why the general type says nothing: the outlet's other words are not of news. Null: none are.
  *
  * @param labels sections, genres, steps of a trail, folders, categories of the feed
- * @param main its section, or else the first folder of its address
+ * @param hasSection whether one of them is more than a category of the feed, which may be a keyword
  */
-function againstNews(
-  meta: PageMetadata,
-  { labels, main, isOfAgency }: { labels: string[]; main: string; isOfAgency: boolean },
-): string | null {
-  const { titles, metas, path, lines, headline } = meta
-  if (!isOfAgency) return 'no press agency sent it'
+function againstNews(meta: PageMetadata, labels: string[], hasSection: boolean): string | null {
+  const { titles, host, metas, path, authors, siteNames, lines, headline } = meta
   if (labels.some(isOther)) return 'a label of something else'
-  if (!hasWord(main, LABELS.desks)) return 'no section of news'
-  if (named(metas, ['article:opinion'])[0] === 'true') return 'marked as opinion'
+  if (hasSection && !labels.some(label => hasWord(label, LABELS.desks))) return 'no section of news'
   const keywords = named(metas, KEYWORD_NAMES).flatMap(list => list.split(','))
   const slug = path.split(/[/_.-]/)
   if ([...keywords, ...slug].some(isOtherWord)) return 'a keyword of something else'
@@ -237,9 +231,14 @@ function againstNews(
     return 'a label beside the headline'
   const written = Object.values(titles).flatMap(title => title ?? [])
   if (written.some(title => OTHER_TITLE.test(title))) return 'a title of something else'
-  return written.some(title => FIRST_PERSON.test(title.replace(QUOTED, '')))
-    ? 'its writer speaks'
-    : null
+  if (written.some(title => FIRST_PERSON.test(title.replace(QUOTED, ''))))
+    return 'its writer speaks'
+  const own = siteNames.map(fold)
+  const isOwn = authors.structured.some(
+    ({ name }) => !own.includes(fold(name)) && isHostOf(host, fold(name).split(' ')),
+  )
+  const software = named(metas, PLATFORM_NAMES).some(name => /^(?:blogger|medium)\b/i.test(name))
+  return isOwn || software || PLATFORM.test(host) ? 'a site of one writer' : null
 }
 
 const isOther = (label: string): boolean =>
@@ -264,9 +263,8 @@ function isOtherWord(keyword: string): boolean {
   return !LABELS.common.includes(folded) && labelled(folded) !== null
 }
 
-/** Folders such as `2026`, `05-31`, `fr` and `nl-be`, which are no sections. */
-const isDateOrTongue = (folder: string) =>
-  /^[\d-]+$|^(?:nl|fr|de|lb|en)(?:[-_][a-z]{2})?$/i.test(folder)
+const isHostOf = (host: string, words: string[]) =>
+  words.length > 1 && words.every(word => word.length > 2 && host.includes(word))
 
 function accessesOf({ free, classed, metas }: PageMetadata): Candidate<Access>[] {
   const tier = named(metas, ['article:content_tier'])[0]?.toLowerCase()
