@@ -42,6 +42,11 @@ t.test('feeds and sitemaps may be empty or absent; www. is taken off with a note
   ])
 })
 
+t.test('a file that is no list of outlets is refused with a sentence', async t => {
+  for (const file of ['null', '[]', '{}', '{"outlets": {}}', '{"outlets": 3}'])
+    t.throws(() => readCatalogue(file), { name: 'CatalogueError' }, file)
+})
+
 t.test('mistakes are reported with the outlet’s and the field’s name', async t => {
   t.same(problems({ ...OUTLET, country: 'DE' }), [
     'dagkoerier.example: country must be one of NL, BE, LU.',

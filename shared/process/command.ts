@@ -248,17 +248,25 @@ function parse(command: Command) {
   }
 }
 
+/** Joins the lines of each paragraph. Lines that are indented stay as they are. */
+function paragraphs(text: string): string[] {
+  const joined: string[] = []
+  let before = ''
+  for (const line of text.split('\n')) {
+    if (/^\S/.test(before) && /^\S/.test(line)) joined.push(`${joined.pop()} ${line}`)
+    else joined.push(line)
+    before = line
+  }
+  return joined
+}
+
 function help(command: Command): string {
   const usages = command.usage ?? ['']
   const lines = [
-    // Lines of a paragraph are joined, and broken anew; those that are indented stay as they are.
-    ...command.about
-      .replace(/(?<=^\S.*)\n(?=\S)/gm, ' ')
-      .split('\n')
-      .map(line => {
-        const text = line.trimStart()
-        return wrapped(' '.repeat(line.length - text.length), text, 0)
-      }),
+    ...paragraphs(command.about).map(line => {
+      const text = line.trimStart()
+      return wrapped(' '.repeat(line.length - text.length), text, 0)
+    }),
     '',
     ...usages.map((usage, index) =>
       wrapped(

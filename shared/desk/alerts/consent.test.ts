@@ -1,5 +1,5 @@
 import t from 'tap'
-import { invitedName } from './consent.ts'
+import { invitedName, invitedSearch } from './consent.ts'
 
 t.test('an invitation shows the name of a search, and no address in it', async t => {
   for (const [name, shown] of [
@@ -13,4 +13,12 @@ t.test('an invitation shows the name of a search, and no address in it', async t
     t.equal(invitedName(name), shown)
   t.equal(invitedName('a'.repeat(60)), 'a'.repeat(60))
   t.equal(invitedName('a'.repeat(61)), `${'a'.repeat(59)}…`)
+})
+
+t.test('an invitation says the words of a search where its name lacks them', async t => {
+  const said = (name: string, search: string) => invitedSearch({ name, search })
+  t.same(said('Treinen', 'q=nachttrein'), ['Treinen', 'nachttrein'])
+  t.same(said('NACHTTREIN in Gent', 'q=Nachttrein'), ['NACHTTREIN in Gent'])
+  t.same(said('Gent', 'outlet=a.example'), ['Gent'])
+  t.same(said('Gent', 'q=www.evil'), ['Gent', '…'])
 })

@@ -154,7 +154,7 @@ const LINK = /:\/\/|www\.|[\p{L}\p{N}-]\.\p{L}{2}/iu
  * What an invitation says of a search: its name, and the words that it looks for where the name
  * lacks them.
  */
-export function invitedSearch({ name, search }: AskedAbout): string[] {
+export function invitedSearch({ name, search }: Pick<AskedAbout, 'name' | 'search'>): string[] {
   const q = new URLSearchParams(search).get('q') ?? ''
   const isNamed = name.toLowerCase().includes(q.toLowerCase())
   return (isNamed ? [name] : [name, q]).map(invitedName)
