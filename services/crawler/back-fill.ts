@@ -1,4 +1,4 @@
-import { addressesOn } from '../../search/removals.ts'
+import { AMONG_WRITERS, addressesOn } from '../../search/removals.ts'
 import { readTarget } from '../../shared/articles/address.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { describe } from '../../shared/log/printable.ts'
@@ -210,15 +210,26 @@ async function goOn(crawl: Crawl, backFill: BackFill): Promise<void> {
   await pool.query(REST, [outletNo, rest, why])
 }
 
-/** Undefined: the back-fill has other days, or its outlet is not crawled any more. */
+/**
+ * Undefined: the back-fill has other days, or its outlet is not crawled any more.
+ *
+ * @param first a statement that comes before the lock
+ */
 const whileLocked = <T>(
   pool: Pool,
   { outletNo, from, to }: BackFill,
   work: (client: Client) => Promise<T>,
+  first = '',
 ): Promise<T | undefined> =>
-  transaction(pool, async client =>
-    (await readRow(client, LOCK, [outletNo, from, to])) === undefined ? undefined : work(client),
-  )
+  transaction(pool, async client => {
+    if (first !== '') await client.query(first)
+    const locked = await readRow(client, LOCK, [outletNo, from, to])
+    return locked === undefined ? undefined : work(client)
+  })
+
+/** Stores addresses. A removal commits before, or waits until it finds them. */
+const whileStoring: typeof whileLocked = (pool, backFill, work) =>
+  whileLocked(pool, backFill, work, `select ${AMONG_WRITERS}`)
 
 // $1 outlet, $2 key. A process that is killed in the midst of a try has counted it as a failure.
 const BEGIN = `
@@ -355,7 +366,7 @@ async function saveOutcome(
   const { page, document } = outcome
   if (document !== undefined) {
     const listed = await sortListed(pool, backFill, { url, depth: depth ?? 0 }, document)
-    await whileLocked(pool, backFill, async client => {
+    await whileStoring(pool, backFill, async client => {
       const isWhole = await addListed(client, outletNo, listed)
       const reason = !isWhole ? 'limit' : document.whole ? null : 'cut'
       const state = reason === null ? 'fetched' : 'lost'
@@ -365,7 +376,7 @@ async function saveOutcome(
   }
   if (page === undefined) return
   const body = await compress(page.body)
-  const pageNo = await whileLocked(pool, backFill, async client => {
+  const pageNo = await whileStoring(pool, backFill, async client => {
     const added = await readValue<bigint>(client, ADD_PAGE, [outletNo, key, new URL(url).host])
     if (added !== null) await store(client, { pageNo: added, outletNo }, page, body)
     await client.query(SETTLE, [outletNo, key, 'fetched', null, null])
@@ -388,10 +399,7 @@ const KNOWN = `
   select crawl_key from pages where outlet_no = $1 and crawl_key = any ($3)
   union select address from article_addresses where outlet = $2 and address = any ($3)`
 
-/**
- * What a document names in the days of the back-fill and is not known yet. Articles that were taken
- * out are left out, as if nobody named them.
- */
+/** What a document names in the days of the back-fill and is not known yet. */
 async function sortListed(
   pool: Pool,
   { outletNo, ...range }: BackFill,
@@ -420,11 +428,7 @@ async function sortListed(
     const keys = dated.flatMap(({ key }) => addressesOn(domains, key))
     const known = new Set(await readColumn<string>(pool, KNOWN, [outletNo, domains.first, keys]))
     const isKnown = ({ key }: Named) => addressesOn(domains, key).some(one => known.has(one))
-    const unknown = dated.filter(one => !isKnown(one))
-    const barred: ReadonlySet<Named> = await readBarred(pool, domains, unknown)
-    for (const one of unknown) {
-      if (barred.has(one)) continue
-      const { key, entry, published } = one
+    for (const { key, entry, published } of dated.filter(one => !isKnown(one))) {
       const reason = await whose(entry.url)
       entries.push({ key, depth: null, day: published?.day ?? null, entry, reason })
     }
@@ -478,8 +482,20 @@ const NAMED = `
   select array[(select coalesce(sum(named), 0) from back_days where outlet_no = $1),
                (select count(*) from back_addresses where outlet_no = $1 and depth is not null)]::int[]`
 
-/** @returns whether all of them are in the ledger, within the limits */
-async function addListed(client: Client, outletNo: number, entries: Entry[]): Promise<boolean> {
+/**
+ * Adds to the ledger what a document names. Articles that were taken out are left out, as if nobody
+ * named them.
+ *
+ * @returns whether all others are in the ledger, within the limits
+ */
+async function addListed(client: Client, outletNo: number, listed: Entry[]): Promise<boolean> {
+  const domains = await domainsOf(client, { outletNo })
+  const entries: Entry[] = []
+  for (let at = 0; at < listed.length; at += SLICE) {
+    const part = listed.slice(at, at + SLICE)
+    const barred = await readBarred(client, domains, part)
+    entries.push(...part.filter(one => !barred.has(one)))
+  }
   const [pages = 0, documents = 0] = (await readValue<number[]>(client, NAMED, [outletNo])) ?? []
   const added = [
     ...entries.filter(({ depth }) => depth === null).slice(0, Math.max(0, MOST.addresses - pages)),

@@ -320,7 +320,9 @@ export async function clearRemoved(
   if (!signal.aborted) await repeatLocked(() => clearAuthors(pool))
   if (!signal.aborted) await rewrite()
   if (!signal.aborted) await pool.query(CLEAR_SETS)
-  if (!signal.aborted) await pool.query(CLEAR_UNFETCHED)
+  const outlets = await readColumn<number>(pool, 'select outlet_no from outlets')
+  for (const outletNo of outlets)
+    if (!signal.aborted) await repeatLocked(() => pool.query(CLEAR_NAMED, [outletNo]))
   if (!signal.aborted) await renewSamples(pool)
   if (!signal.aborted) await noteCleared(pool, after)
   return countOf(pool, 'select count(*)::int from tombstones where cleared_at is null')
@@ -340,10 +342,20 @@ const CLEAR_SETS = `
            group by i.set_id having count(t.seq) > 0) kept
    where s.set_id = kept.set_id`
 
-// A crawler of a former version stores them again. The table has those of some days.
-const CLEAR_UNFETCHED = `
-  delete from unfetched_addresses u using outlets o, tombstone_key k, tombstone_addresses t
-   where o.outlet_no = u.outlet_no and t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'u.crawl_key')}`
+/** SQL: deletes the rows of an outlet ($1) that have addresses of articles that were taken out. */
+const deleteBarred = (table: string) => `
+  delete from ${table} n using outlets o, (select * from tombstone_key limit 1) k, tombstone_addresses t
+   where n.outlet_no = $1 and o.outlet_no = $1
+     and t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'n.crawl_key')} returning n.outlet_no`
+
+// A crawler of a former version stores them again, and a restore brings back those of articles that
+// the backup lacks. Each address is hashed, so an outlet at a time keeps within the time limit of
+// statements. What its ledger loses is counted again. Indexes: the unique keys.
+const CLEAR_NAMED = `
+  with pages as (${deleteBarred('pages')}), past as (${deleteBarred('back_addresses')}),
+       unfetched as (${deleteBarred('unfetched_addresses')})
+  update back_fills set counted_at = 'epoch'
+   where outlet_no in (select outlet_no from pages union select outlet_no from past union select outlet_no from unfetched)`
 
 // $1 after, $2 limit. Index: tombstones_uncleared.
 const OPEN = `

@@ -5,10 +5,12 @@ import { beginBackFill } from '../../scripts/outlets/back.ts'
 import { countBackDays, goBack, startBackFill } from '../../services/crawler/back-fill.ts'
 import { addressKey } from '../../shared/articles/address.ts'
 import { backFillInWords, readBackDays, readBackFills } from '../../shared/outlets/back-fills.ts'
-import { removeArticles } from '../../shared/removals/remove.ts'
+import { clearRemoved, removeArticles } from '../../shared/removals/remove.ts'
 import { outletHealth } from '../../status/health.ts'
+import { lockWaits } from '../database.ts'
+import { until } from '../fleet.ts'
 import { newArticle, openTestWriter } from '../search/short-articles.ts'
-import { html, sitemapIndex, startScene } from './crawl.ts'
+import { html, rss, sitemapIndex, startScene } from './crawl.ts'
 import { reply } from './site.ts'
 
 const { run, site, sites, at, only } = await startScene(t, ['127.0.0.74', '127.0.0.75'], {
@@ -131,19 +133,20 @@ t.test(
   },
 )
 
+const { writer } = openTestWriter(pool)
+async function written(path: string): Promise<string> {
+  const outlet = { name: 'x.example', domain: 'x.example' }
+  const article = newArticle(1, { url: at(path), addresses: [addressKey(at(path))], outlet })
+  return (await writer.write([article]))[0]!.id
+}
+const remove = (id: string) =>
+  pool
+    .query<{ seq: bigint; id: string }>('select seq, id from articles where id = $1', [id])
+    .then(({ rows }) => removeArticles(pool, rows, 'test'))
+
 t.test('the ledger follows its pages, and keeps nothing of what was taken out', async t => {
   await only(['/feed.xml'])
   for (const path of ['/een', '/twee', '/drie']) site.on(path, html(path))
-  const { writer } = openTestWriter(pool)
-  const written = async (path: string) => {
-    const outlet = { name: 'x.example', domain: 'x.example' }
-    const article = newArticle(1, { url: at(path), addresses: [addressKey(at(path))], outlet })
-    return (await writer.write([article]))[0]!.id
-  }
-  const remove = (id: string) =>
-    pool
-      .query<{ seq: bigint; id: string }>('select seq, id from articles where id = $1', [id])
-      .then(({ rows }) => removeArticles(pool, rows, 'test'))
   await remove(await written('/drie'))
   await begin(['/een', '/twee', '/drie'])
   await goOn()
@@ -154,6 +157,57 @@ t.test('the ledger follows its pages, and keeps nothing of what was taken out', 
   t.match(await figures(), { fetched: 1, refused: 1, reasons: { rights: 1 } })
   await remove(await written('/twee'))
   t.match(await figures(), { named: 1, fetched: 0 })
+})
+
+const ADD_PAGE = 'insert into pages (outlet_no, url, crawl_key, host) values ($1, $2, $2, $2)'
+const ADD_LINE = 'insert into back_addresses (outlet_no, crawl_key, place) values ($1, $2, 0)'
+const keys = async () => {
+  const text =
+    'select crawl_key from pages union all select crawl_key from back_addresses order by 1'
+  return (await pool.query(text)).rows.map(row => row.crawl_key)
+}
+
+/**
+ * Takes an article out after a crawler has looked whether it was, and before its row is there.
+ * Until then, another transaction has a row of the same key, which it takes back.
+ */
+async function removedBeside(path: string, row: string, work: () => Promise<unknown>) {
+  const holder = await pool.connect()
+  await holder.query('begin; set local idle_in_transaction_session_timeout = 0')
+  await holder.query(row, [await outletNo(), addressKey(at(path))])
+  const working = work()
+  await until(async () => (await lockWaits(pool)) === 1, 60_000)
+  let isRemoved = false
+  const removing = remove(await written(path)).then(() => {
+    isRemoved = true
+  })
+  await until(async () => isRemoved || (await lockWaits(pool)) === 2, 60_000)
+  await holder.query('rollback')
+  holder.release()
+  await Promise.all([working, removing])
+}
+
+t.test('what is taken out while a crawler stores its address leaves none', async t => {
+  await only(['/feed.xml'])
+  for (const path of ['/lijst', '/pagina', '/feed']) site.on(path, html(path))
+  await begin(['/lijst'])
+  await removedBeside('/lijst', ADD_LINE, () => read(1))
+  t.notOk((await keys()).includes(addressKey(at('/lijst'))), 'a line of the ledger')
+  await begin(['/pagina'])
+  await read(1)
+  await removedBeside('/pagina', ADD_PAGE, () => goOn())
+  t.notOk((await keys()).includes(addressKey(at('/pagina'))), 'a page of the past')
+  site.on('/feed.xml', rss(at('/feed')))
+  await removedBeside('/feed', ADD_PAGE, () => run.again('feeds'))
+  t.notOk((await keys()).includes(addressKey(at('/feed'))), 'a page that a feed names')
+
+  const before = await keys()
+  for (const row of [ADD_PAGE, ADD_LINE])
+    await pool.query(row, [await outletNo(), addressKey(at('/feed'))])
+  await clearRemoved(pool, [], new AbortController().signal)
+  t.same(await keys(), before, 'a clearing deletes what a former version has stored')
+  const counted = "select from back_fills where counted_at = 'epoch'"
+  t.equal((await pool.query(counted)).rowCount, 1, 'and the ledger is counted again')
 })
 
 const HOSTS = "update outlets set hosts = '{127.0.0.74,127.0.0.75}'"

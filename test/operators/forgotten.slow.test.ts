@@ -92,11 +92,21 @@ t.test('no table and no statistics have what an article said, once it is taken o
   t.match(await verify(), SOUND)
 })
 
-t.test('samples that come back are named, and a clearing ends them', async t => {
+t.test('addresses and samples that come back are named, and a clearing ends them', async t => {
   const address = addressKey(`${site.origin}/eigen/${MARKED}`)
   await pool.query('insert into unfetched_addresses select outlet_no, $1, now() from outlets', [
     address,
   ])
+  await pool.query(
+    "insert into pages (outlet_no, url, crawl_key, host) select outlet_no, 'https://x', $1, 'x' from outlets",
+    [address],
+  )
+  await pool.query(
+    `with b as (insert into back_fills (outlet_no, from_day, to_day, newest_first, state)
+                select outlet_no, now(), now(), false, 'done' from outlets returning outlet_no)
+     insert into back_addresses (outlet_no, crawl_key, place) select outlet_no, $1, 0 from b`,
+    [address],
+  )
   await pool.query("insert into article_addresses values ('krant.example', $1, 'x')", [address])
   await pool.query('analyze article_addresses')
   await pool.query("delete from article_addresses where id = 'x'")
@@ -108,6 +118,8 @@ t.test('samples that come back are named, and a clearing ends them', async t => 
     {
       kind: 'removed',
       examples: [
+        /^page \d+ is of article/,
+        /sitemap of krant\.example named is of article/,
         /sitemap of krant\.example named is of article/,
         /samples of article_addresses\.address with an address/,
         /samples of article_texts\.title/,

@@ -1,4 +1,5 @@
 import {
+  AMONG_WRITERS,
   addressesOn,
   findBarred,
   type OutletDomains,
@@ -298,9 +299,11 @@ interface LockedFeed {
 
 /**
  * Locks the feed against a `sync` that removes it at this moment. That `sync` waits, and then also
- * removes the pages that we added.
+ * removes the pages that we added. A removal or a move of the outlet waits, too: it locks the
+ * writers before any row, and so do we.
  */
 async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | null> {
+  await client.query(`select ${AMONG_WRITERS}`)
   const row = await readRow<
     Omit<LockedFeed, 'between' | 'open'> & {
       from: Date | null
@@ -378,12 +381,15 @@ export async function domainsOf(
   return (await readDomains(client, [outlet]))(outlet)
 }
 
-/** Which of the addresses are those of articles that an operator took out. */
-export async function readBarred(
-  client: Queryable,
+/**
+ * Which of the addresses are those of articles that an operator took out. Whoever then stores the
+ * others is among the writers, so that none of them is taken out in between.
+ */
+export async function readBarred<One extends { key: string }>(
+  client: Client,
   domains: OutletDomains,
-  named: Named[],
-): Promise<Set<Named>> {
+  named: One[],
+): Promise<Set<One>> {
   const rows = named.flatMap(one =>
     addressesOn(domains, one.key).map(address => ({ one, outlet: domains.first, address })),
   )
