@@ -207,17 +207,19 @@ function amongArticles(
     stored: Pick<OpenedParts['stored'], 'names'>
   },
 ): Pick<SearchIndex, 'filter' | 'countAmong'> {
-  const filter: SearchIndex['filter'] = async (seqs, asked, state) => {
-    const { version } = state ?? (await parts.segments.readSnapshot())
-    const { removed } = await parts.metaOf(version)
-    const articles = (await parts.source.readSources(seqs)).filter(({ seq }) => !removed.has(seq))
-    const names = await parts.namesOf(articles, asked)
-    const { outlets } = asked
-    const publishers =
-      outlets === null ? [] : await parts.source.readPublishers(outlets, newestOf(seqs))
-    const passes = articleTest(asked, publishers)
-    return articles.filter(article => passes(article, names))
-  }
+  // Between the caller's reading of the state and this, segments may have changed.
+  const filter: SearchIndex['filter'] = (seqs, asked, state) =>
+    restarting(async given => {
+      const { version } = given ?? (await parts.segments.readSnapshot())
+      const { removed } = await parts.metaOf(version)
+      const articles = (await parts.source.readSources(seqs)).filter(({ seq }) => !removed.has(seq))
+      const names = await parts.namesOf(articles, asked)
+      const { outlets } = asked
+      const publishers =
+        outlets === null ? [] : await parts.source.readPublishers(outlets, newestOf(seqs))
+      const passes = articleTest(asked, publishers)
+      return articles.filter(article => passes(article, names))
+    }, state)
   return {
     filter,
     async countAmong(seqs, asked, breakdown, texts, state) {

@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import { openArchive } from '../../search/archive/archive.ts'
 import { openArchiveClearing } from '../../search/archive/writer.ts'
+import { INDEX_STATE, type IndexState, openIndex } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { verifyIndex } from '../../search/verify.ts'
@@ -62,6 +64,27 @@ t.test('an article that was taken out since the last search is not among given o
   await remove(known.filter(({ seq }) => seq === found[0]!.seq))
   t.equal((await search.filter(seqs, query)).length, found.length - 1)
   t.equal(await count(), found.length - 1)
+})
+
+t.test('given articles are found by a state whose segments were replaced since', async t => {
+  const { add, pool, known } = await openRemovable(t, 19)
+  const query = queryOf(FROZEN)!
+  const seqs = known.map(({ seq }) => seq)
+  // These questions ask OpenSearch nothing. So nobody need listen there.
+  const nobody = { nodes: ['http://127.0.0.1:9'], user: '', password: '', prefix: 'no', timeout: 1 }
+  const search = openIndex(pool, { elsewhere: openArchive(pool, TEST_ARCHIVE ?? nobody) })
+  t.teardown(() => search.close())
+  for (const process of ['new', 'that has met other segments']) {
+    const { rows } = await pool.query<IndexState>(
+      `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`,
+    )
+    await add(randomArticles(createRandom(20 + process.length), 40))
+    await makeSegments(pool, FEW)
+    const found = await search.filter(seqs, query, rows[0])
+    t.equal(found.length, answer(known, FROZEN)!.ids.length, `a process ${process}`)
+    const counts = await search.countAmong(seqs, query, { by: 'outlet' }, undefined, rows[0])
+    t.equal(counts.total, found.length)
+  }
 })
 
 // Held here: decision 49.
