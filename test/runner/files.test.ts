@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import t from 'tap'
 import { createFamily } from '../../infra/embedded/supervision/family.ts'
 import { readReport, runFiles } from './files.ts'
@@ -22,6 +22,12 @@ t.test('assertions are counted; a file that breaks off is a failure', async t =>
     'broken.test.ts': "import t from 'tap'\nt.ok(1)\nprocess.exit(3)\n",
     'silent.test.ts': 'process.exit(0)\n',
     'unreadable.test.ts': 'const = 1\n',
+    'rejected.test.ts': "import t from 'tap'\nt.ok(1)\nawait Promise.reject(new Error('no'))\n",
+    'leftover.test.ts':
+      "import t from 'tap'\nt.ok(1)\nt.teardown(() => { throw new Error('no') })\n",
+    'late.test.ts':
+      "import t from 'tap'\nt.ok(1)\nsetTimeout(() => { throw new Error('late') }, 20)\n",
+    'foreign.test.ts': 'export {}\n',
     'skipping.test.ts':
       "import t from 'tap'\nt.test('maybe', { skip: 'no redis-server' }, async t => { t.ok(1) })\n",
     'nervous.test.ts': `import { existsSync, writeFileSync } from 'node:fs'
@@ -38,7 +44,9 @@ t.ok(1); t.comment('left ' + left.pid)
 `,
   }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
-  const runProcesses = async (processes: (keyof typeof files)[][]) => {
+  for (let at = 0; at < 5; at++)
+    writeFileSync(join(folder, `good${at}.test.ts`), files['good.test.ts'])
+  const runProcesses = async (processes: string[][]) => {
     const lines: string[] = []
     const env = Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !name.startsWith('TAP')),
@@ -67,15 +75,41 @@ t.ok(1); t.comment('left ' + left.pid)
     t.ok(counts.failed === 1 && counts.passed >= 2, name)
   }
 
-  const together = await runProcesses([['good.test.ts', 'bad.test.ts', 'skipping.test.ts']])
-  t.match(together.counts, { passed: 3, failed: 1, again: [{ file: /bad/, isGreen: false }] })
+  const together = await runProcesses([['good.test.ts', 'skipping.test.ts']])
+  t.match(together.counts, { passed: 2, failed: 0, again: [] })
   t.match(
     together.text,
-    /^\[1\/3\] ok \S*good\S* .*# 12 of 12.*^\[2\/3\] FAILED .*one is two.*left out: # SKIP no redis.*^\[3\/3\] FAILED, alone \S*bad/ms,
+    /^\[1\/2\] ok \S*good\S* .*# 12 of 12.*^\[2\/2\] ok \S*skipping\S* .*left out: # SKIP no redis/ms,
     'each file of a process is told by itself',
   )
+  const parted = await runProcesses([['good.test.ts', 'bad.test.ts', 'nervous.test.ts']])
+  t.match(parted.counts, {
+    passed: 4,
+    failed: 1,
+    again: [
+      { file: /bad/, isGreen: false },
+      { file: /nervous/, isGreen: true },
+    ],
+  })
+  t.match(
+    parted.text,
+    /^A process of 3 files failed.*one is two.*not at once.*^\[\d\/3\] FAILED, alone \S*bad/ms,
+    'what was red beside others is shown, and all of them run alone',
+  )
+  rmSync(join(folder, 'tried'))
   const interrupted = await runProcesses([['broken.test.ts', 'silent.test.ts', 'good.test.ts']])
   t.match(interrupted.counts, { passed: 3, failed: 2 }, 'those after one that ends the process run')
+  const hidden = [
+    'unreadable.test.ts',
+    'rejected.test.ts',
+    'leftover.test.ts',
+    'late.test.ts',
+    'foreign.test.ts',
+  ] as const
+  const beside = await runProcesses(hidden.map((name, at) => [name, `good${at}.test.ts`]))
+  t.equal(beside.counts.failed, hidden.length, 'no error of a file is hidden by its neighbour')
+  const red = beside.counts.again.flatMap(({ file, isGreen }) => (isGreen ? [] : [basename(file)]))
+  t.same(red.toSorted(), hidden.toSorted())
 
   const nervous = await run('nervous.test.ts', 'good.test.ts')
   t.match(nervous.counts, { passed: 3, failed: 0 }, 'red beside others, green alone')

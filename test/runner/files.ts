@@ -70,6 +70,8 @@ export async function runFiles(
   const all = processes.flat()
   const times: Record<string, number> = {}
   const reports = new Map<string, Report>()
+  /** Files that were red, or without a report, beside others. */
+  const suspects = new Set<string>()
 
   async function runProcess(files: readonly string[]): Promise<void> {
     const began = Date.now()
@@ -85,20 +87,29 @@ export async function runFiles(
       within: (seconds + GRACE_S) * 1_000,
       env: { ...env, TAP_TIMEOUT: String(seconds) },
     })
-    const found = readReports(output, code, files.length)
-    for (const [at, report] of found.entries()) {
-      const file = files[at]!
-      const again = reports.has(file) ? ', alone' : ''
-      reports.set(file, report)
-      const took = report.seconds ?? (Date.now() - began) / 1_000
-      times[file] ??= Math.round(took)
-      print(
-        `[${reports.size}/${all.length}] ${report.failed > 0 ? 'FAILED' : 'ok'}${again} ${file} ${took.toFixed(1)} s`,
-      )
-      for (const line of details(report, timedOut && report.failed > 0)) print(`    ${line}`)
+    const took = (Date.now() - began) / 1_000
+    if (!isShared) return tell(first, readReport(output, code), took, timedOut)
+    const found = readReports(output, files.length)
+    if (code === 0 && found.length === files.length)
+      for (const [at, report] of found.entries()) tell(files[at]!, report, took, timedOut)
+    else {
+      print(`A process of ${files.length} files failed. Each runs alone:`)
+      for (const line of details(readReport(output, code), timedOut)) print(`    ${line}`)
+      for (const file of files.filter((_, at) => found[at]?.failed !== 0)) suspects.add(file)
+      // The error of one file may be told beside another one, or end the process.
+      waiting.unshift(...files.map(file => [file]))
     }
-    // The last one of those has ended the process. The others begin again without it.
-    if (found.length < files.length) waiting.unshift(files.slice(found.length))
+  }
+
+  function tell(file: string, report: Report, took: number, timedOut: boolean): void {
+    const again = reports.has(file) || suspects.has(file) ? ', alone' : ''
+    const seconds = report.seconds ?? took
+    reports.set(file, report)
+    times[file] ??= Math.round(seconds)
+    print(
+      `[${reports.size}/${all.length}] ${report.failed > 0 ? 'FAILED' : 'ok'}${again} ${file} ${seconds.toFixed(1)} s`,
+    )
+    for (const line of details(report, timedOut && report.failed > 0)) print(`    ${line}`)
   }
   const isLong = all.some(file => groupOf(file) === 'long')
   const running = new Set<Promise<void>>()
@@ -114,7 +125,9 @@ export async function runFiles(
     // The race below throws it.
     work.catch(() => {})
   }
-  const red = [...reports].flatMap(([file, { failed }]) => (failed > 0 ? [file] : []))
+  const red = [...reports].flatMap(([file, { failed }]) =>
+    failed > 0 && !suspects.has(file) ? [file] : [],
+  )
   const isTriedAgain = all.length > 1 && red.length <= TRIED_ALONE
   if (isTriedAgain) for (const file of red) await runProcess([file])
   const sum = (of: keyof TestCounts) =>
@@ -123,9 +136,10 @@ export async function runFiles(
     passed: sum('passed'),
     failed: sum('failed'),
     times,
-    again: isTriedAgain
-      ? red.map(file => ({ file, isGreen: reports.get(file)?.failed === 0 }))
-      : [],
+    again: [...suspects, ...(isTriedAgain ? red : [])].map(file => ({
+      file,
+      isGreen: reports.get(file)?.failed === 0,
+    })),
   }
 }
 
@@ -174,21 +188,13 @@ interface Report {
   seconds?: number
 }
 
-/**
- * Reads the reports of files that shared a process (`several.ts`), in their order. It ends with the
- * file that ended the process too early.
- */
-function readReports(text: string, code: number | null, files: number): Report[] {
-  if (files === 1) return [readReport(text, code)]
-  const parts = text.split(/(?<=^# \{ total: .*\n)/m).slice(0, files)
-  const reports = parts.map(part => {
+/** Reads the reports of files that shared a process (`several.ts`), in their order. */
+function readReports(text: string, files: number): Report[] {
+  const parts = text.split(/(?<=^# \{ total: .*\n)/m)
+  return parts.slice(0, files).map(part => {
     const [, ms] = /^(?:not )?ok .* # time=([\d.]+)ms$/m.exec(part) ?? []
     return { ...readReport(part, 0), seconds: Number(ms ?? 0) / 1_000 }
   })
-  // An error that no file noticed.
-  if (code !== 0 && reports.every(({ failed }) => failed === 0))
-    reports.splice(-1, 1, { ...readReport(text, code), seconds: 0 })
-  return reports
 }
 
 /**

@@ -25,10 +25,9 @@ for (const file of files) {
   await t.test(file, async test => {
     now.test = test
     await import(pathToFileURL(file).href)
-    // tap prints this line for the whole process alone.
-    test.teardown(() => {
-      const { total, pass, fail, skip } = test.counts
-      t.comment(`{ total: ${total}, pass: ${pass}, fail: ${fail}, skip: ${skip} }`)
-    })
   })
+  // tap prints this line for the whole process alone. Teardowns of the file count, too.
+  const { total, pass, fail, skip } = now.test!.counts
+  if (total + skip === 0) t.fail(`${file} has no tests`)
+  t.comment(`{ total: ${total}, pass: ${pass}, fail: ${fail}, skip: ${skip} }`)
 }
