@@ -1,6 +1,6 @@
 import type { Pool, Queryable } from '../postgres/pool.ts'
 import { changeKept } from './feeds.ts'
-import { noteSetChanged } from './searches.ts'
+import { noteSetChanged, noteSetRenamed } from './searches.ts'
 
 /** A set of outlets that belongs to a key. Searches name it in place of domains. */
 export interface OutletSet {
@@ -64,12 +64,51 @@ export function putSet(
   })
 }
 
+/** Another set of the key has the name. */
+export class NameTaken extends Error {
+  override name = 'NameTaken'
+}
+
+/**
+ * Gives a set another name, also in the searches that name it, which still ask the same. Null when
+ * the key has no such set.
+ *
+ * @throws NameTaken
+ */
+export function renameSet(
+  pool: Pool,
+  keyId: string,
+  name: string,
+  to: string,
+): Promise<OutletSet | null> {
+  return changeKept(pool, keyId, async client => {
+    const before = foldedSet(name)
+    const after = foldedSet(to)
+    const known = new Map((await listSets(client, keyId)).map(one => [foldedSet(one.name), one]))
+    const set = known.get(before)
+    if (set === undefined) return null
+    if (after !== before && known.has(after))
+      throw new NameTaken(`This key has another set named "${to}"; choose another name.`)
+    await client.query(
+      'update outlet_sets set folded = $3, name = $4 where key_id = $1 and folded = $2',
+      [keyId, before, after, to],
+    )
+    const names = new Map([[before, [after]]])
+    const users = await usersOf(client, keyId, before)
+    await noteSetRenamed(
+      client,
+      users.map(({ id, search }) => ({ id, search: replaced(search, names) })),
+    )
+    return { ...set, name: to }
+  })
+}
+
 /** The kept searches of a key that name a set. */
 export async function usersOf(
   db: Queryable,
   keyId: string,
   name: string,
-): Promise<{ id: string; name: string }[]> {
+): Promise<{ id: string; name: string; search: string }[]> {
   const kept = await db.query<{ id: string; name: string; search: string }>(
     'select search_id as id, name, search from kept_searches where key_id = $1',
     [keyId],
@@ -124,6 +163,16 @@ function entriesOf(part: string): string[] {
   }
 }
 
+/** A query string, in its one spelling, with others in place of some of the names of its sets. */
+function replaced(query: string, names: ReadonlyMap<string, string[]>): string {
+  const inPart = (part: string) => {
+    if (namesInPart(part).length === 0) return part
+    const entries = entriesOf(part).flatMap(entry => names.get(foldedSet(entry)) ?? [entry])
+    return String(new URLSearchParams({ outlets: [...new Set(entries)].sort().join(',') }))
+  }
+  return query.split('&').map(inPart).join('&')
+}
+
 /**
  * A query string with the domains of its sets in place of their names, as they are now. A name that
  * the key does not have stays, and is refused where the search is planned. Index: the primary key.
@@ -143,10 +192,5 @@ export async function allWithSets(
   const statement = `select ${COLUMNS} from outlet_sets where key_id = $1 and folded = any ($2)`
   const { rows } = await db.query<OutletSet>(statement, [keyId, names])
   const sets = new Map(rows.map(({ name, domains }) => [foldedSet(name), domains]))
-  const resolved = (part: string) => {
-    if (namesInPart(part).length === 0) return part
-    const domains = entriesOf(part).flatMap(entry => sets.get(foldedSet(entry)) ?? [entry])
-    return `outlets=${encodeURIComponent(domains.join(','))}`
-  }
-  return queries.map(query => query.split('&').map(resolved).join('&'))
+  return queries.map(query => replaced(query, sets))
 }

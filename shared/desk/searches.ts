@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Client, Pool, Queryable } from '../postgres/pool.ts'
+import { QUESTION } from './alerts/messages.ts'
 import {
   adoptFeeds,
   changeKept,
@@ -108,6 +109,43 @@ export async function noteSetChanged(client: Client, ids: string[]): Promise<voi
     'update kept_searches set sets_changed_at = clock_timestamp() where search_id = any ($1)'
   await client.query(note, [ids])
   await client.query(NEW_QUESTION, [ids])
+}
+
+// What alerts ask. They are locked first, as in all transactions that change them. $1 searches.
+const ASKED = `
+  select a.alert_id as id, ${QUESTION} as question from search_alerts a join kept_searches s using (search_id)
+    join api_keys k on k.id = a.key_id where a.search_id = any ($1) order by a.alert_id for update of a`
+
+// $1 searches, $2 what they are now.
+const RESPELL = `
+  with spelt as (select * from unnest($1::text[], $2::text[]) n (id, search)),
+  feeds as (
+    update search_feeds f set search = n.search from spelt n where f.search_id = n.id and revoked_at is null)
+  update kept_searches s set search = n.search from spelt n where s.search_id = n.id`
+
+// What waits or was found answers the question still, as long as it did. $1 alerts, $2 what each
+// asked.
+const SAME_QUESTION = `
+  with asked as (
+    select a.alert_id, b.question as before, ${QUESTION} as now from unnest($1::text[], $2::text[]) b (alert_id, question)
+      join search_alerts a using (alert_id) join kept_searches s using (search_id) join api_keys k on k.id = a.key_id),
+  finds as (
+    update alert_finds f set question = now from asked where f.alert_id = asked.alert_id and f.question = before)
+  update alert_messages m set question = now from asked
+   where m.alert_id = asked.alert_id and m.delivered_at is null and m.question = before`
+
+/** Notes that these searches name a set of outlets otherwise, and ask the same as before. */
+export async function noteSetRenamed(
+  client: Client,
+  searches: Pick<KeptSearch, 'id' | 'search'>[],
+): Promise<void> {
+  const ids = searches.map(({ id }) => id)
+  const { rows: asked } = await client.query<{ id: string; question: string }>(ASKED, [ids])
+  await client.query(RESPELL, [ids, searches.map(({ search }) => search)])
+  await client.query(SAME_QUESTION, [
+    asked.map(({ id }) => id),
+    asked.map(({ question }) => question),
+  ])
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   refusedByLink,
   takeBack,
 } from '../../shared/desk/alerts/refusals.ts'
-import { putSet } from '../../shared/desk/outlet-sets.ts'
+import { putSet, renameSet } from '../../shared/desk/outlet-sets.ts'
 import { changeSearch, removeSearch } from '../../shared/desk/searches.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createKey } from '../../shared/plans/keys.ts'
@@ -125,6 +125,34 @@ t.test('a changed set of outlets is another question: nothing of the former is t
   await index('Waterpeil', 'dijk.example', 1)
   const sixth = await next(fifth.id)
   t.equal(sixth.seqs.length, 3, 'what was found beyond the message is found anew')
+})
+
+t.test('a set with another name is the same question: all that was found stays', async t => {
+  const key = await issue()
+  await putSet(pool, key, { name: 'dailies', domains: ['krant.example'] })
+  const { alert } = await tell(key, 'q=kiezers&outlets=dailies', 'https://a.example/')
+  await index('Kiezers', 'krant.example', 150)
+  telling(t)
+  await until(async () => (await opened(alert)).length > 0, 20_000)
+  const [first] = await opened(alert)
+  const [taken] = await takeMessages(pool, [first!.id])
+  const finds = async () =>
+    (
+      await pool.query(
+        'select from alert_finds f join alert_messages m using (alert_id, question) where alert_id = $1',
+        [alert],
+      )
+    ).rowCount
+  t.equal(await finds(), 1)
+  await renameSet(pool, key, 'Dailies', 'Kranten')
+  t.same(await opened(alert), [first])
+  t.equal(await finds(), 1, 'also what was found beyond the message')
+  await noteDelivered(pool, taken!, taken!.ids)
+  await until(async () => ![undefined, first!.id].includes((await opened(alert))[0]?.id), 20_000)
+  const [second] = await opened(alert)
+  t.equal(second!.seqs.length, 50, 'a message that was on its way has moved the place')
+  await renameSet(pool, key, 'kranten', 'KRANTEN')
+  t.equal((await takeMessages(pool, [second!.id])).length, 1)
 })
 
 t.test('no key keeps others from a mailbox, and many keys do not flood it', async t => {

@@ -1,7 +1,8 @@
 import t from 'tap'
+import { keepAlert } from '../alerts.ts'
 import { until } from '../fleet.ts'
 import { sent } from './api.ts'
-import { startFeedApi } from './feeds.ts'
+import { documented, startFeedApi } from './feeds.ts'
 
 const api = await startFeedApi(t)
 const outlets = [
@@ -94,6 +95,52 @@ t.test('a changed set is a changed search: feeds and kept searches follow it', a
   t.match((await ask(secret, 'POST', 'searches', { search })).json.errors.search, [
     /no set of outlets named "papers"/,
   ])
+})
+
+t.test('a set gets another name, also in what names it, which stays as it was', async t => {
+  const { key, secret } = await api.issue()
+  const { fits } = await documented(api)
+  await put(secret, 'papers', 'brug.example')
+  await put(secret, 'Regional', 'dijk.example')
+  const search = 'q=waterpeil&outlets=papers%2Cregional%2Csluis.example'
+  const { searchId } = await keepAlert(api.pool, key.id, search, { to: 'https://a.example/' })
+  await ask(secret, 'POST', 'searches', { search: 'outlets=regional' })
+  const feed = (await ask(secret, 'PUT', `searches/${searchId}/feed`)).json.data
+  const rename = (name: string, to: string) =>
+    ask(secret, 'PUT', `outlet-sets/${name}`, { name: to })
+  const changed = () =>
+    api.pool.query('select from kept_searches where sets_changed_at is not null')
+  const before = (await changed()).rowCount
+  const items = async () =>
+    (await api.ask(null, new URL(feed.url).pathname)).text.split('<item>').length
+  const shown = await items()
+  t.ok(shown > 1)
+
+  const renamed = await rename('Papers', ' Onze kranten ')
+  t.equal(renamed.status, 200)
+  fits(t, 'OutletSet', renamed.json)
+  t.match(renamed.json.data, { name: 'Onze kranten', domains: ['brug.example'] })
+  const kept = (await ask(secret, 'GET', 'searches')).json.data
+  const now = 'q=waterpeil&outlets=onze+kranten%2Cregional%2Csluis.example'
+  t.match(kept, [
+    { id: searchId, search: now, feed: { search: now }, alert: { state: 'on' } },
+    { search: /^outlets=regional$/ },
+  ])
+  t.equal((await changed()).rowCount, before, 'they ask what they asked')
+  t.equal(await items(), shown)
+  t.match(await found(secret, 'papers'), { outlets: [/no set of outlets named "papers"/] })
+
+  t.match((await rename('regional', 'ONZE kranten')).json.errors, { name: [/has another set/] })
+  t.equal((await rename('regional', 'REGIONAL')).status, 200, 'other letters of the same name')
+  t.match((await rename('regional', 'a.b')).json.errors, { name: [/Write a name/] })
+  t.equal((await rename('papers', 'b')).status, 404)
+  const both = { name: 'b', domains: ['a.nl'] }
+  t.equal((await ask(secret, 'PUT', 'outlet-sets/regional', both)).status, 422)
+  const names = (await ask(secret, 'GET', 'outlet-sets')).json.data
+  t.same(
+    names.map((one: { name: string }) => one.name),
+    ['Onze kranten', 'REGIONAL'],
+  )
 })
 
 t.test('names and domains are checked', async t => {

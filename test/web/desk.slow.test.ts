@@ -346,15 +346,52 @@ if (browserPath === undefined) {
     const user = await api.ask(secret, '/explore/searches', sent('POST', search))
     await page.goto(`${api.base}/searches`)
     await page.getByText('De Dagkoerier, Polderpost').waitFor()
+    await api.ask(
+      secret,
+      '/explore/outlet-sets/Taken',
+      sent('PUT', { domains: ['dagkoerier.example'] }),
+    )
+    await page.reload()
+    const rename = async (to: string, key: string) => {
+      await button(page, 'Rename: MY papers').click()
+      await page.getByRole('textbox', { name: 'Rename: MY papers' }).fill(to)
+      await page.keyboard.press(key)
+    }
+    await rename('Other', 'Escape')
+    await isFocused(page, 'Rename')
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 900 })
+      await button(page, 'Rename: MY papers').click()
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), width)
+      await picture(page, `set-renaming-${width}`)
+      await page.keyboard.press('Escape')
+    }
+    await rename('TAKEN', 'Enter')
+    await page.locator('li', { hasText: 'MY papers' }).getByText('has another set').waitFor()
+    t.strictSame(await axe(page), [])
+    await picture(page, 'set-taken')
+    await rename('Our dailies', 'Enter')
+    await page.getByRole('link', { name: 'Our dailies' }).waitFor()
+    await page.getByText('All articles · Set of outlets: Our dailies').waitFor()
+    t.equal(
+      await page.locator(':focus').getAttribute('aria-label'),
+      'Rename: Our dailies',
+      'who reads by keys goes on there',
+    )
+    const [renamed] = (await api.ask(secret, '/explore/searches')).json.data
+    t.equal(renamed.search, 'outlets=our+dailies')
+    await picture(page, 'set-renamed')
+    await api.ask(secret, '/explore/outlet-sets/Taken', { method: 'DELETE' })
+    await page.reload()
     const remove = async () => {
-      await button(page, 'Remove: MY papers').click()
-      await page.getByText('Remove the set “MY papers”?').waitFor()
+      await button(page, 'Remove: Our dailies').click()
+      await page.getByText('Remove the set “Our dailies”?').waitFor()
       await picture(page, 'set-removing')
-      await button(page, 'Remove: MY papers').click()
+      await button(page, 'Remove: Our dailies').click()
     }
     await remove()
     await page
-      .locator('li', { hasText: 'MY papers' })
+      .locator('li', { hasText: 'Our dailies' })
       .getByText(/names this set/)
       .waitFor()
     await picture(page, 'set-refused')

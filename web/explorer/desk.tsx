@@ -9,7 +9,7 @@ import { type Forms, useSpeech } from '../words/index.ts'
 import { dropMarks, noteFresh, noteMarks, readMarks } from './search/fresh.ts'
 import { inWords } from './search/in-words.ts'
 import { useOutletNames } from './search/outlet-names.ts'
-import { useSets } from './search/outlets.tsx'
+import { LONGEST_SET_NAME, useSets } from './search/outlets.tsx'
 import { readQuery } from './search/reading.ts'
 import { readStored, type Search } from './search/search.ts'
 import { KEPT, viewOf } from './search/view.ts'
@@ -171,7 +171,7 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
           <Button onClick={save} text={words.take.opml} />
         </p>
       )}
-      <Sets secret={secret} />
+      <Sets secret={secret} onRenamed={look} />
     </main>
   )
 }
@@ -241,6 +241,7 @@ function Kept(props: {
         {isNaming ? (
           <Rename
             name={name}
+            longest={LONGEST_TITLE}
             onEnd={given => {
               setNaming(false)
               if (given !== null) void desk.change(id, { name: given })
@@ -292,7 +293,13 @@ const focus = (element: HTMLElement | null) => element?.focus()
  * A field for another name. Enter and leaving the field give the name. Escape, and an empty field,
  * leave the name as it is.
  */
-function Rename({ name, onEnd }: { name: string; onEnd(given: string | null): void }) {
+function Rename(props: {
+  name: string
+  /** How many letters a name may have. */
+  longest: number
+  onEnd(given: string | null): void
+}) {
+  const { name, longest, onEnd } = props
   const { words, say } = useSpeech()
   const [typed, setTyped] = useState(name)
   const isOver = useRef(false)
@@ -305,7 +312,7 @@ function Rename({ name, onEnd }: { name: string; onEnd(given: string | null): vo
     <input
       ref={useCallback(focus, [])}
       value={typed}
-      maxLength={LONGEST_TITLE}
+      maxLength={longest}
       aria-label={say(words.app.named, { name: words.kept.rename, value: name })}
       onInput={event => setTyped(event.currentTarget.value)}
       onKeyDown={event => {
@@ -353,35 +360,64 @@ function Remove(props: { name: string; question: string; onRemove(): Promise<voi
   )
 }
 
+/** Focuses what changes a set with another name, if the focus was in the row that is gone. */
+const focusLost = (row: HTMLElement | null) => {
+  if (document.activeElement === document.body)
+    focus(row?.querySelector<HTMLElement>('.does button') ?? null)
+}
+
 /** The sets of outlets of the key. They are made where outlets are chosen. */
-function Sets({ secret }: { secret: string }) {
+function Sets({ secret, onRenamed }: { secret: string; onRenamed(): Promise<void> }) {
   const { words, say } = useSpeech()
-  const { sets, wrong, remove } = useSets(secret)
-  const [removed, setRemoved] = useState('')
+  const { sets, wrong, rename, remove } = useSets(secret)
+  /** The set that was changed last. */
+  const [changed, setChanged] = useState('')
+  const [named, setNamed] = useState('')
   return (
     <section>
       <h2 tabIndex={-1}>{words.sets.title}</h2>
-      {wrong !== '' && removed === '' && <p class="problem">{wrong}</p>}
+      {wrong !== '' && changed === '' && <p class="problem">{wrong}</p>}
       <p class="hint">{words.sets.about}</p>
       <ul class="kept">
         {sets.map(({ name, outlets, unknown }) => (
-          <li key={name}>
+          <li key={name} ref={name === changed ? focusLost : null}>
             <div class="row">
-              <a class="name" href={`/?${new URLSearchParams({ outlets: name })}`}>
-                {name}
-              </a>
+              {name === named ? (
+                <Rename
+                  name={name}
+                  longest={LONGEST_SET_NAME}
+                  onEnd={async given => {
+                    setNamed('')
+                    if (given === null) return
+                    setChanged(name)
+                    if (!(await rename(name, given))) return
+                    setChanged(given)
+                    await onRenamed()
+                  }}
+                />
+              ) : (
+                <a class="name" href={`/?${new URLSearchParams({ outlets: name })}`}>
+                  {name}
+                </a>
+              )}
               <span class="row does">
+                <Button
+                  class="quiet"
+                  of={name}
+                  onClick={() => setNamed(name)}
+                  text={words.kept.rename}
+                />
                 <Remove
                   name={name}
                   question={say(words.sets.sure, { name })}
                   onRemove={() => {
-                    setRemoved(name)
+                    setChanged(name)
                     return remove(name)
                   }}
                 />
               </span>
             </div>
-            {wrong !== '' && removed === name && (
+            {wrong !== '' && changed === name && (
               <p class="problem" role="alert">
                 {wrong}
               </p>

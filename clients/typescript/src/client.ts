@@ -90,6 +90,8 @@ export interface Client {
   outletSets(): Promise<OutletSet[]>
   /** Names some outlets, or changes the outlets of a name. */
   putOutletSet(name: string, domains: readonly string[]): Promise<OutletSet>
+  /** Gives a set another name, also in the kept searches that name it. */
+  renameOutletSet(name: string, to: string): Promise<OutletSet>
   removeOutletSet(name: string): Promise<void>
   /**
    * The addresses of the feed of a kept search, which are secrets. Makes a feed if there is none.

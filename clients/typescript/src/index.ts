@@ -66,6 +66,7 @@ export function createClient(options: ClientOptions): Client {
     endAlert: id => transport.send('DELETE', `${pathOf(id)}/alert`),
     outletSets: () => listed(SETS, {}),
     putOutletSet: (name, domains) => changed('PUT', setPath(name), { domains }),
+    renameOutletSet: (name, to) => changed('PUT', setPath(name), { name: to }),
     removeOutletSet: name => transport.send('DELETE', setPath(name)),
     cite: search => transport.send('POST', '/explore/citations', { search }),
     whatIsNew: marks => changed('POST', `${SEARCHES}/new`, { marks }),

@@ -280,9 +280,16 @@ const SET = objectOf({
 const SET_SCHEMAS = {
   OutletSet: dataOf(SET),
   OutletSets: dataOf({ type: 'array', items: SET }),
-  NewOutletSet: closedObject({
-    domains: { type: 'array', minItems: 1, maxItems: LIMITS.outlets, items: TEXT },
-  }),
+  NewOutletSet: {
+    type: 'object',
+    additionalProperties: false,
+    minProperties: 1,
+    maxProperties: 1,
+    properties: {
+      domains: { type: 'array', minItems: 1, maxItems: LIMITS.outlets, items: TEXT },
+      name: text('Another name for a set that you have, in place of `domains`.'),
+    },
+  },
 }
 
 const OPERATIONS: Record<string, Record<string, Owned>> = operations

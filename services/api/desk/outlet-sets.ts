@@ -1,9 +1,11 @@
 import {
   listSets,
+  NameTaken,
   namesIn,
   type OutletSet,
   putSet,
   removeSet,
+  renameSet,
   SetInUse,
   TooManySets,
   usersOf,
@@ -22,7 +24,8 @@ import type { Handler, OwnerRoutes } from './handler.ts'
 
 /*
  * Sets of outlets: `PUT /explore/outlet-sets/<name>` names some domains, and `outlets=<name>` then
- * means them. A set has no id, because its name is what searches write.
+ * means them. A set has no id, because its name is what searches write. A new name is written in
+ * all kept searches at once.
  */
 
 /** The most letters of a name. */
@@ -51,17 +54,23 @@ const DOMAINS: OtherMember<string[]> = {
 
 const answerPut: Handler = async ({ pool, key, searches }, request, response) => {
   const name = nameIn(request.path)
-  const { other: domains } = readMembers(request, [], DOMAINS)
-  if (domains === undefined) throw invalid('domains', DOMAINS.sentence)
-  // The same rules as in a search, and the same spelling.
-  const { outlets } = readSearch(
-    String(new URLSearchParams({ outlets: domains.join(',') })),
-    'feed',
-  )
-  const set = { name, domains: outlets ?? [] }
-  // The searches that name the set ask another question from now on, and their alerts look anew.
+  const { name: to, other: written } = readMembers(request, ['name'], DOMAINS)
+  if (to !== undefined && written !== undefined)
+    throw invalid('name', 'Give domains or another name, not both.')
+  const newName = to === undefined ? null : readName(to)
+  const domains = newName === null ? readDomains(written) : []
+  // The searches that name the set ask another question from now on, and their alerts look anew;
+  // or each is written with the other name.
   const users = (await usersOf(pool, key.id, name)).length
-  await searches.pay(users / COSTS.searches + set.domains.length / COSTS.domains)
+  await searches.pay(users / COSTS.searches + domains.length / COSTS.domains)
+  if (newName !== null) {
+    const renamed = await renameSet(pool, key.id, name, newName).catch(refuse)
+    if (renamed === null) throw noSet()
+    const [data] = await setObjects([renamed], searches, key.plan)
+    response.json({ status: 'ok', data })
+    return
+  }
+  const set = { name, domains }
   const put = await putSet(pool, key.id, set).catch(refuse)
   // The key was revoked while the request ran.
   if (put === null) throw new ApiError('invalid_token')
@@ -69,20 +78,28 @@ const answerPut: Handler = async ({ pool, key, searches }, request, response) =>
   response.status(put.isNew ? 201 : 200).json({ status: 'ok', data })
 }
 
+/** Reads domains by the same rules as in a search, and in the same spelling. */
+function readDomains(written: string[] | undefined): string[] {
+  if (written === undefined) throw invalid('domains', DOMAINS.sentence)
+  const search = String(new URLSearchParams({ outlets: written.join(',') }))
+  return readSearch(search, 'feed').outlets ?? []
+}
+
+const noSet = () =>
+  new ApiError('not_found', {
+    message: 'This key has no such set of outlets; see GET /explore/outlet-sets.',
+  })
+
 const answerRemove: Handler = async ({ pool, key }, request, response) => {
   const removed = await removeSet(pool, key.id, nameIn(request.path)).catch(refuse)
-  if (removed === null) {
-    throw new ApiError('not_found', {
-      message: 'This key has no such set of outlets; see GET /explore/outlet-sets.',
-    })
-  }
+  if (removed === null) throw noSet()
   response.status(204).end()
 }
 
 function refuse(error: unknown): never {
   if (error instanceof TooManySets)
     throw new ApiError('too_many_searches', { message: error.message })
-  if (error instanceof SetInUse) throw invalid('name', error.message)
+  if (error instanceof SetInUse || error instanceof NameTaken) throw invalid('name', error.message)
   throw error
 }
 
@@ -91,11 +108,15 @@ function nameIn(path: string): string {
   let name = ''
   try {
     name = decodeURIComponent(path.split('/')[3] ?? '')
-      .normalize('NFC')
-      .trim()
   } catch {
     // A broken percent-encoding is no name.
   }
+  return readName(name)
+}
+
+/** @throws ApiError when the text is no name */
+function readName(text: string): string {
+  const name = text.normalize('NFC').trim()
   if (!NAME.test(name)) throw invalid('name', SAID_NAME)
   return name
 }

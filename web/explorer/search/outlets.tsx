@@ -9,6 +9,9 @@ import { askSuggestions, type Suggested, useSuggestions } from './fields.tsx'
 import { noteOutlet, outletName, useOutletNames } from './outlet-names.ts'
 import { entriesOf, isDomain, type Search } from './search.ts'
 
+/** How many letters the name of a set may have. */
+export const LONGEST_SET_NAME = 60
+
 /**
  * Several outlets at once: from the suggestions or by their domains, or a set of the key by its
  * name. Chosen outlets can be saved as a set.
@@ -100,7 +103,7 @@ export function Outlets(props: {
             {words.sets.name}
             <input
               required
-              maxLength={60}
+              maxLength={LONGEST_SET_NAME}
               value={name}
               onInput={event => setName(event.currentTarget.value)}
             />
@@ -205,6 +208,7 @@ interface Sets {
   /** Why the last change was refused; empty: it was not. */
   wrong: string
   save(name: string, domains: string[]): Promise<boolean>
+  rename(name: string, to: string): Promise<boolean>
   remove(name: string): Promise<void>
 }
 
@@ -226,15 +230,17 @@ export function useSets(secret: string): Sets {
     [secret, told],
   )
   useWork(look)
+  const put = async (name: string, body: { domains: string[] } | { name: string }) => {
+    const asking = { key: secret, method: 'PUT' as const, body }
+    const made = await told(ask(pathOf(name.trim()), isOneOf<OutletSet>, asking))
+    if (made !== null) await look()
+    return made !== null
+  }
   return {
     sets,
     wrong: failure === null ? '' : saidOf(failure, speech),
-    async save(name: string, domains: string[]): Promise<boolean> {
-      const asking = { key: secret, method: 'PUT' as const, body: { domains } }
-      const made = await told(ask(pathOf(name.trim()), isOneOf<OutletSet>, asking))
-      if (made !== null) await look()
-      return made !== null
-    },
+    save: (name, domains) => put(name, { domains }),
+    rename: (name, to) => put(name, { name: to }),
     async remove(name: string): Promise<void> {
       const gone = await told(askFile(pathOf(name), { key: secret, method: 'DELETE' }))
       if (gone !== null) await look()

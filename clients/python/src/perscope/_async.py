@@ -147,6 +147,10 @@ class AsyncClient(Base):
         content = {"domains": list(domains)}
         return (await self._send("PUT", set_path(name), content))["data"]
 
+    async def rename_outlet_set(self, name: str, to: str) -> OutletSet:
+        """Gives a set another name, also in the kept searches that name it."""
+        return (await self._send("PUT", set_path(name), {"name": to}))["data"]
+
     async def remove_outlet_set(self, name: str) -> None:
         await self._send("DELETE", set_path(name))
 
