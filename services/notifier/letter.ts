@@ -127,9 +127,8 @@ const metaOf = (
  * The line that names the other outlets with most of the text of an article; empty: there are none.
  * A mail tells each text once, so it would not name them otherwise.
  */
-function alsoOf({ id, outlet }: ToldArticle, { also }: Section, { words, say }: AlertSpeech) {
-  const own = outlet.name ?? outlet.domain
-  const others = (also?.get(id) ?? []).filter(name => name !== own)
+function alsoOf({ id }: ToldArticle, { also }: Section, { words, say }: AlertSpeech) {
+  const others = also?.get(id) ?? []
   return (written: (name: string) => string): string =>
     others.length === 0 ? '' : say(words.also, namesOf(others.map(written), { words, say }))
 }

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { ArticleRow } from '../../search/types.ts'
 import { openCopyGroups } from '../../shared/copies/pass.ts'
 import { QUESTION } from '../../shared/desk/alerts/messages.ts'
+import { createLogger } from '../../shared/log/logger.ts'
 import { createKey, updateKey } from '../../shared/plans/keys.ts'
 import { readRow } from '../../shared/postgres/pool.ts'
 import { removeArticles } from '../../shared/removals/remove.ts'
@@ -190,11 +191,18 @@ t.test('a message shows what its plan covers, and never what another history had
   t.throws(() => titles([row(1n, { id: 'another' })]), { name: 'HistoryChanged' })
 })
 
+const NAMES: Record<string, string> = {
+  krant: 'Krant',
+  gazet: 'Gazet',
+  bode: 'Bode',
+  metro: 'Krant',
+}
+
 t.test('the outlets of copies are read as plan and removals say at that moment', async t => {
   const body = Array.from({ length: 120 }, (_, at) => `woord${at % 40}x${at}`).join(' ')
-  const articles = ['Krant', 'Gazet', 'Bode', 'Gazet'].map((name, at) => ({
-    ...newArticle(10 + at, { body, outlet: { name, domain: `${name.toLowerCase()}.example` } }),
-    country: name === 'Bode' ? ('BE' as const) : ('NL' as const),
+  const articles = ['krant', 'gazet', 'bode', 'gazet', 'metro'].map((one, at) => ({
+    ...newArticle(10 + at, { body, outlet: { name: NAMES[one]!, domain: `${one}.example` } }),
+    country: one === 'bode' ? ('BE' as const) : ('NL' as const),
   }))
   await writer.write(articles)
   const { rows } = await pool.query<{ id: string; seq: bigint }>(
@@ -203,13 +211,17 @@ t.test('the outlets of copies are read as plan and removals say at that moment',
   await openCopyGroups(pool).pass(new AbortController().signal)
   const also = async (countries: ('NL' | 'BE')[], at = new Date(0)) => {
     const plan = { ...PLAN, countries, history: { kind: 'fixed' as const, at } }
-    return (await readAlso(pool, plan, [rows[0]!.id])).get(rows[0]!.id)
+    return (await readAlso(pool, plan, [rows[0]!.id], createLogger('test', 'silent'))).get(
+      rows[0]!.id,
+    )
   }
-  t.same(await also(['NL']), ['Krant', 'Gazet'])
-  t.same(await also(['NL', 'BE']), ['Krant', 'Gazet', 'Bode'])
-  t.same(await also(['NL', 'BE'], articles[2]!.publishedAt!), ['Bode', 'Gazet'])
+  t.same(await also(['NL']), ['Gazet', 'metro.example'], 'another one has its name')
+  t.same(await also(['NL', 'BE']), ['Gazet', 'Bode', 'metro.example'])
+  t.same(await also(['NL', 'BE'], articles[2]!.publishedAt!), ['Bode', 'Gazet', 'metro.example'])
   await removeArticles(pool, [rows[1]!], 'test')
-  t.same(await also(['NL']), ['Krant', 'Gazet'], 'its other copy is left')
+  t.same(await also(['NL']), ['Gazet', 'metro.example'], 'its other copy is left')
   await removeArticles(pool, [rows[3]!], 'test')
-  t.same(await also(['NL', 'BE']), ['Krant', 'Bode'])
+  t.same(await also(['NL', 'BE']), ['Bode', 'metro.example'])
+  await pool.query('alter table copy_sketches rename to elsewhere')
+  t.same(await also(['NL']), undefined, 'a failure holds up no mail')
 })

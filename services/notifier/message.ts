@@ -2,6 +2,8 @@ import type { ArticleRow } from '../../search/types.ts'
 import { articleObject } from '../../shared/articles/article.ts'
 import type { Alert } from '../../shared/desk/alerts/alerts.ts'
 import { hostOf, QUESTION, WHEN } from '../../shared/desk/alerts/messages.ts'
+import type { Logger } from '../../shared/log/logger.ts'
+import { describe } from '../../shared/log/printable.ts'
 import { chargeQuota, MONTH_OF_KEY, type QuotaMonth } from '../../shared/plans/counting.ts'
 import {
   type FoundKey,
@@ -45,7 +47,7 @@ export interface Section {
   query: string
   /** How many articles the message is about, of which it tells each text once; null: not known. */
   found: number | null
-  /** Of a mail, by the id of an article: the names of all outlets that have most of its text. */
+  /** Of a mail, by the id of an article: the other outlets that have most of its text. */
   also?: ReadonlyMap<string, readonly string[]>
 }
 
@@ -260,25 +262,40 @@ export function composed(
   return { id, type, search, articles: shown, more }
 }
 
-// Articles that were taken out, and those of outlets that reserve rights, stand in no group. $1
-// ids, $2 countries, $3 history start. Indexes: copy_sketches_id, copy_sketches_group.
+// Articles that were taken out, and those of outlets that reserve rights, stand in no group. Two
+// outlets may have one name, and then the domain tells them apart. $1 ids, $2 countries, $3 history
+// start, $4 the most copies of an article. Indexes: copy_sketches_id, copy_sketches_group.
 const ALSO = `
-  select id, array_agg(outlet order by first) as outlets from (
-    select s.id, coalesce(p.name, p.domain) as outlet, min(a.seq) as first
-      from copy_sketches s join copy_sketches c using (first_seq) join articles a on a.seq = c.seq
-      join publishers p using (publisher_no)
-     where s.id = any ($1) and ${COVERED} group by 1, 2) o
-   where outlet is not null group by id`
+  select id, array_agg(name order by first) as outlets from (
+    select s.id, min(a.seq) as first,
+           (array_agg(case when p.name is distinct from own.name then coalesce(p.name, p.domain) else p.domain end order by a.seq))[1] as name
+      from copy_sketches s join articles told on told.seq = s.seq join publishers own on own.publisher_no = told.publisher_no
+      cross join lateral (select seq from copy_sketches where first_seq = s.first_seq limit $4) c
+      join articles a on a.seq = c.seq join publishers p on p.publisher_no = a.publisher_no
+     where s.id = any ($1) and p.outlet <> own.outlet and ${COVERED} group by s.id, p.outlet) o
+   where name is not null group by id`
 
-/** Reads which outlets have most of the text of articles, as far as the plan covers that now. */
+/** How many copies of an article are looked at, so that a large group holds up no mail. */
+const MOST_COPIES = 100
+
+/**
+ * Reads which other outlets have most of the text of articles, as far as the plan covers that now.
+ * If that fails, the mail goes out without it.
+ */
 export async function readAlso(
   db: Queryable,
   plan: Plan,
   ids: string[],
+  log: Logger,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const { countries, since } = coveredBy(plan)
-  const statement = { name: 'also-in', text: ALSO, values: [ids, countries, since] }
-  const { rows } = await db.query<{ id: string; outlets: string[] }>(statement)
+  const statement = { name: 'also-in', text: ALSO, values: [ids, countries, since, MOST_COPIES] }
+  const { rows } = await db
+    .query<{ id: string; outlets: string[] }>(statement)
+    .catch((error: unknown) => {
+      log.warn({ err: describe(error) }, 'a mail goes out without the outlets of copies')
+      return { rows: [] }
+    })
   return new Map(rows.map(({ id, outlets }) => [id, outlets]))
 }
 

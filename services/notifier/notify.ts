@@ -4,6 +4,7 @@ import type { ArticleRow } from '../../search/types.ts'
 import { askUnasked, forgetAsked, nameAsked } from '../../shared/desk/alerts/consent.ts'
 import { adoptRefusals } from '../../shared/desk/alerts/refusals.ts'
 import { type AlertSecrets, loadAlertSecrets } from '../../shared/desk/alerts/secrets.ts'
+import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { counter } from '../../shared/metrics.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
@@ -47,6 +48,7 @@ interface Sender {
   pool: Pool
   webhooks: Webhooks
   mail: Mail | null
+  log: Logger
 }
 
 /**
@@ -56,7 +58,7 @@ interface Sender {
  */
 export async function startNotifier({ config, log }: ServiceContext): Promise<RunningService> {
   const { pool, queues, watch } = openWorker('notifier', { config, log })
-  const sender = { pool, webhooks: openWebhooks(config), mail: openMail(config) }
+  const sender = { pool, webhooks: openWebhooks(config), mail: openMail(config), log }
   const outage = createOutageLog(
     log,
     'could not send messages of alerts',
@@ -125,10 +127,11 @@ async function sendAll(
 
 /** Begins to send as many messages as there are places for. @returns how many were due */
 async function sendNext(
-  { pool, webhooks, mail }: Sender,
+  sender: Sender,
   places: Places,
   run: (work: Promise<void>) => void,
 ): Promise<number> {
+  const { pool } = sender
   const waiting = places.hasRoom ? await readWaiting(pool, LOOKED_AT) : []
   const chosen = places.choose(waiting)
   if (chosen.length === 0) return 0
@@ -144,7 +147,7 @@ async function sendNext(
       const place = begun.get(id)
       if (place === undefined) continue
       begun.delete(id)
-      run(send({ pool, webhooks, mail }, { messages, place, rows, secrets }))
+      run(send(sender, { messages, place, rows, secrets }))
     }
   } finally {
     // They were withdrawn, have to wait, or another process took them.
@@ -181,7 +184,7 @@ async function send(sender: Sender, { messages, place, rows, secrets }: Begun): 
     const ids = bodies.flatMap(({ articles }) => articles.map(({ id }) => id))
     const { alert, key } = messages[0]!
     const isMail = alert.to.startsWith('mailto:')
-    const also = isMail ? await readAlso(sender.pool, key.key.plan, ids) : new Map()
+    const also = isMail ? await readAlso(sender.pool, key.key.plan, ids, sender.log) : new Map()
     const sections = composedOnes.flatMap(({ message, body }) =>
       body === null ? [] : [{ ...message, message: body, also }],
     )
