@@ -13,7 +13,7 @@ import type { MemorySegment, TermIds } from './memory-segment.ts'
  * process reads the lexicon of each segment once, when the first wildcard is asked for. The words
  * of segments that were merged stay, because the merged segment has them too. It lacks words of
  * articles that were taken out. The process then reads all lexicons again: the number of words is a
- * price, and is the same in each process.
+ * price, and is the same in each process. When segments change meanwhile, the next search reads on.
  */
 
 /** The stored segments, and the articles that were taken out. */
@@ -55,20 +55,28 @@ const WORD_BYTES = 64
 
 export function createLexicons(store: SegmentStore): Lexicons {
   let stored = noWords()
+  /** The words that are read anew, as far as searches got; null: no search reads anew. */
+  let anew: StoredLexicon | null = null
   let loading: Promise<unknown> = Promise.resolve()
   const inMemory = new WeakMap<TermIds, { lexicon: Lexicon; upTo: number }>()
 
   /** Words that are read anew replace the others when they are complete. */
   async function loadAll({ segments, version, removed }: StoredWords): Promise<Lexicon> {
     const present = new Map(segments.map(segment => [keyOf(segment), segment]))
-    const gone = [...stored.segments].filter(([key]) => !present.has(key))
-    const own = gone.some(([, segment]) => removed.isOf(segment)) ? noWords() : stored
+    const gone = ({ segments }: StoredLexicon) => [...segments].filter(([key]) => !present.has(key))
+    const isWrong = (words: StoredLexicon) =>
+      gone(words).some(([, segment]) => removed.isOf(segment))
+    const begun = anew === null || isWrong(anew) ? noWords() : anew
+    const own = isWrong(stored) ? begun : stored
     for (const [key, segment] of present) {
       if (own.segments.has(key)) continue
       await own.lexicon.add(await store.readLexicon(segment, version))
       own.segments.set(key, segment)
+      // A search with older segments reads nothing, and leaves what others have read.
+      if (own !== stored) anew = own
     }
-    for (const [key] of gone) own.segments.delete(key)
+    for (const [key] of gone(own)) own.segments.delete(key)
+    if (own === anew) anew = null
     stored = own
     return own.lexicon
   }
@@ -98,7 +106,7 @@ export function createLexicons(store: SegmentStore): Lexicons {
   }
 
   return {
-    bytes: () => stored.lexicon.bytes(),
+    bytes: () => stored.lexicon.bytes() + (anew?.lexicon.bytes() ?? 0),
     async wordsOf(wildcards, seen, pace) {
       const lexicon = await load(seen.meta)
       const found = new Map<string, string[]>()
@@ -117,7 +125,12 @@ export function createLexicons(store: SegmentStore): Lexicons {
 }
 
 /** The words of stored segments, by the keys of the segments. */
-const noWords = () => ({ lexicon: createLexicon(), segments: new Map<string, SegmentMeta>() })
+interface StoredLexicon {
+  lexicon: Lexicon
+  segments: Map<string, SegmentMeta>
+}
+
+const noWords = (): StoredLexicon => ({ lexicon: createLexicon(), segments: new Map() })
 
 /** After a failover, another segment may have the same number. Then its times differ. */
 const keyOf = ({ no, first, last, published, ingested }: SegmentMeta) =>

@@ -6,7 +6,6 @@ import { INDEX_STATE, type IndexState, openIndex } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { verifyIndex } from '../../search/verify.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
 import {
   clearRemoved,
   findDoomed,
@@ -21,7 +20,7 @@ import { tokenise } from './model-checks.ts'
 import { answer, type Known } from './oracle.ts'
 import { EVERYTHING } from './poller.ts'
 import { randomArticles } from './random-articles.ts'
-import { makeTestSegments, openTestIndex, TEST_ARCHIVE } from './store.ts'
+import { makeTestSegments, met, openTestIndex, TEST_ARCHIVE } from './store.ts'
 
 const UNCLEARED_SEGMENTS =
   'select from segments join tombstones on seq between first_seq and last_seq and number > cleared'
@@ -40,17 +39,6 @@ async function openRemovable(test: Parameters<typeof openArchiveIndex>[0], seed:
   const clear = () => clearRemoved(index.pool, stores, signal)
   return { ...index, known, remove, clear }
 }
-
-/** The pool, whose named statements somebody meets. */
-const met = (pool: Pool, meet: (name: string, ask: () => unknown) => unknown): Pool =>
-  Object.create(pool, {
-    query: {
-      value: (statement: string | { name?: string; text: string }, values?: unknown[]) =>
-        typeof statement === 'string'
-          ? pool.query(statement, values)
-          : meet(statement.name ?? '', () => pool.query(statement)),
-    },
-  })
 
 const SIZES = { cap: 10_000, memory: { segment: 8n, words: 500 }, first: 100, prefetch: 100 }
 

@@ -22,6 +22,17 @@ export const TEST_ARCHIVE: ArchiveSettings | null =
 export const openTestIndex = (db: Queryable, standbys?: Standbys): SearchIndex =>
   openIndex(db, { elsewhere: openArchive(db, TEST_ARCHIVE), standbys })
 
+/** The pool, whose named statements somebody meets. */
+export const met = (pool: Pool, meet: (name: string, ask: () => unknown) => unknown): Pool =>
+  Object.create(pool, {
+    query: {
+      value: (statement: string | { name?: string; text: string }, values?: unknown[]) =>
+        typeof statement === 'string'
+          ? pool.query(statement, values)
+          : meet(statement.name ?? '', () => pool.query(statement)),
+    },
+  })
+
 /**
  * Makes the segments that are due, and moves the older articles to the archive where there is one.
  */

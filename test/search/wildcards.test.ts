@@ -4,12 +4,12 @@ import { makeSegments } from '../../search/indexer.ts'
 import type { SearchIndex } from '../../search/types.ts'
 import { clearRemoved, removeArticles } from '../../shared/removals/remove.ts'
 import { createRandom } from '../faults/random.ts'
-import { FEW, openArchiveIndex } from './archive-index.ts'
+import { FEW, openArchiveIndex, openFlushed } from './archive-index.ts'
 import { differences, queryOf } from './comparison.ts'
 import { EVERYTHING } from './poller.ts'
 import { randomArticles } from './random-articles.ts'
 import { newArticle } from './short-articles.ts'
-import { openTestIndex } from './store.ts'
+import { met, openTestIndex } from './store.ts'
 
 const asking = (q: string) => {
   const query = queryOf({ ...EVERYTHING, q, search: 'expression', searchIn: 'title_body' })
@@ -80,6 +80,50 @@ t.test('an article that is taken out brings no word back', async t => {
     `select block from segment_buckets where bucket >= 65536`,
   )
   t.equal(rows.length, 1)
+})
+
+t.test('words that are read anew are read on when segments change meanwhile', async t => {
+  const { add, pool } = await openFlushed(t, 5)
+  const { rows: known } = await pool.query<{ seq: bigint; id: string }>(
+    'select seq, id from articles order by seq limit 3',
+  )
+  const clear = async (at: number) => {
+    await removeArticles(pool, [known[at]!], 'a court has ordered it')
+    await clearRemoved(pool, [], new AbortController().signal)
+  }
+  const flush = async () => {
+    await add(randomArticles(createRandom(6), 30))
+    await makeSegments(pool, FEW, { kinds: ['flush'] })
+  }
+  let read = 0
+  let change = async () => {}
+  const search = openTestIndex(
+    met(pool, async (name, ask) => {
+      if (name === 'search-lexicon' && ++read === 3) await change()
+      return ask()
+    }),
+  )
+  t.teardown(() => search.close())
+  const segments = async () =>
+    (await pool.query<{ count: number }>('select count(*)::int from segments')).rows[0]!.count
+  for (const [at, { meanwhile, again }] of [
+    // The lexicon that was refused is read again.
+    { meanwhile: flush, again: 1 },
+    // Two more are read again, because the first segment has lost an article.
+    { meanwhile: () => clear(2), again: 3 },
+  ].entries()) {
+    change = async () => {}
+    await wordsOf(search, '*een*')
+    await clear(at)
+    read = 0
+    change = meanwhile
+    const words = await wordsOf(search, '*een*')
+    t.equal(read, (await segments()) + again)
+    const fresh = openTestIndex(pool)
+    t.teardown(() => fresh.close())
+    t.same(words, await wordsOf(fresh, '*een*'))
+    t.equal(await search.price(asking('*een*')), await fresh.price(asking('*een*')))
+  }
 })
 
 t.test('more than 5,000 words are refused, by a number that all processes agree on', async t => {
