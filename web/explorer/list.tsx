@@ -228,7 +228,9 @@ function Head(
     isOnce,
     onOnce,
   } = props
-  const texts = useCounts(isOnce ? results.of : null, 'country', secret, 0, true).counts?.total
+  // Of a search by meaning, only the close articles would be counted.
+  const counted = isOnce && results.of?.mode !== 'semantic' ? results.of : null
+  const texts = useCounts(counted, 'country', secret, 0, true).counts?.total
   const speech = useSpeech()
   const { words, say } = speech
   return (
@@ -285,8 +287,11 @@ function totalOf(
 ): string {
   if (loading === 'first') return words.results.searching
   if (failure !== null || of === null) return ''
-  if (close > 0) return say(words.results.close, { n: close, of: total })
-  if (of.mode === 'semantic') return say(words.results.nearest, { n: total })
+  if (close > 0) {
+    const found = say(words.results.close, { n: close })
+    return total > 1 ? `${found}, ${say(words.results.ofNearest, { of: total })}` : found
+  }
+  if (of.mode === 'semantic' && total > 0) return say(words.results.nearest, { n: total })
   return say(estimate ? words.results.more : words.results.total, { n: total })
 }
 

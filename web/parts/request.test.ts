@@ -78,7 +78,9 @@ t.test('words take the form of their number, in each language', async t => {
   for (const language of LANGUAGES) {
     const { words, say, ago } = await loadSpeech(language)
     const { filters, results, copies, insights, take } = words
-    const forms = [filters.active, filters.suggestions, results.total, copies.texts, take.done]
+    const { total, close, nearest } = results
+    const { active, suggestions } = filters
+    const forms = [active, suggestions, total, copies.texts, take.done, close, nearest]
     const counts = forms.map(form => [0, 1, 2].map(n => say(form, { n })))
     const { before, same, later } = copies.days
     const days = [say(before, { n: 2 }), say(before, { n: 1 }), same, say(later, { n: 1 })]
