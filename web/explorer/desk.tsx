@@ -12,7 +12,7 @@ import { useOutletNames } from './search/outlet-names.ts'
 import { LONGEST_SET_NAME, useSets } from './search/outlets.tsx'
 import { readQuery } from './search/reading.ts'
 import { readStored, type Search } from './search/search.ts'
-import { KEPT, viewOf } from './search/view.ts'
+import { KEPT, NEWS, viewOf } from './search/view.ts'
 import { saveFile } from './take/download.ts'
 import { LONGEST_TITLE } from './take/take.tsx'
 import { setAlert, Telling } from './take/telling.tsx'
@@ -84,7 +84,9 @@ function useKept(secret: string) {
   )
   useWork(look)
   const done = async (asked: Promise<Outcome<NonNullable<unknown>>>) => {
-    if ((await told(asked)) !== null) await look()
+    const isDone = (await told(asked)) !== null
+    if (isDone) await look()
+    return isDone
   }
   const at = (id: string) => `/explore/searches/${encodeURIComponent(id)}`
   return {
@@ -162,7 +164,12 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
               setDragged(null)
             }}
           >
-            <Kept {...{ one, desk, secret }} onMove={by => move(at, at + by)} />
+            <Kept
+              {...{ one, desk, secret }}
+              isFirst={at === 0}
+              isLast={at === kept.length - 1}
+              onMove={by => move(at, at + by)}
+            />
           </li>
         ))}
       </ol>
@@ -181,9 +188,11 @@ function Kept(props: {
   one: KeptSearch
   desk: ReturnType<typeof useKept>
   secret: string
+  isFirst: boolean
+  isLast: boolean
   onMove(by: 1 | -1): void
 }) {
-  const { one, desk, secret, onMove } = props
+  const { one, desk, secret, isFirst, isLast, onMove } = props
   const { id, name, search, alert, feed } = one
   const speech = useSpeech()
   const { words, number, say } = speech
@@ -234,21 +243,25 @@ function Kept(props: {
             <Button
               key={key}
               of={name}
+              // A button that is disabled would lose the focus to the page.
+              aria-disabled={key === 'ArrowUp' ? isFirst : isLast}
               onClick={() => onMove(moves[key])}
-              text={key === 'ArrowUp' ? '↑' : '↓'}
+              text={words.kept[key === 'ArrowUp' ? 'up' : 'down']}
             />
           ))}
         {isNaming ? (
           <Rename
             name={name}
             longest={LONGEST_TITLE}
-            onEnd={given => {
-              setNaming(false)
-              if (given !== null) void desk.change(id, { name: given })
-            }}
+            onGive={given => desk.change(id, { name: given })}
+            onClose={() => setNaming(false)}
           />
         ) : (
-          <a class="name" href={viewOf(shown, { [KEPT]: [id] })} onClick={() => desk.see(one)}>
+          <a
+            class="name"
+            href={viewOf(shown, { [KEPT]: [id], [NEWS]: news?.new ? ['true'] : [] })}
+            onClick={() => desk.see(one)}
+          >
             {name}
           </a>
         )}
@@ -292,25 +305,38 @@ const focus = (element: HTMLElement | null) => element?.focus()
 /**
  * A field for another name. Enter and leaving the field give the name. Escape, and an empty field,
  * leave the name as it is.
+ *
+ * @param props.onGive gives the name; false: it was refused, and what was typed stays
  */
 function Rename(props: {
   name: string
   /** How many letters a name may have. */
   longest: number
-  onEnd(given: string | null): void
+  onGive(given: string): Promise<boolean>
+  onClose(): void
 }) {
-  const { name, longest, onEnd } = props
+  const { name, longest, onGive, onClose } = props
   const { words, say } = useSpeech()
-  const [typed, setTyped] = useState(name)
+  // Another device may rename the search meanwhile. What nobody typed does not undo that.
+  const before = useRef(name).current
+  const [typed, setTyped] = useState(before)
+  const field = useRef<HTMLInputElement>(null)
   const isOver = useRef(false)
-  const end = (given: string) => {
+  useEffect(() => focus(field.current), [])
+  const end = async (written: string) => {
     if (isOver.current) return
     isOver.current = true
-    onEnd(given.trim() === '' || given.trim() === name ? null : given.trim())
+    const given = written.trim()
+    isOver.current = ['', before, name].includes(given) || (await onGive(given))
+    if (!isOver.current) return
+    const { current } = field
+    if (document.activeElement === current)
+      focus(current?.parentElement?.querySelector<HTMLElement>('.does button') ?? null)
+    onClose()
   }
   return (
     <input
-      ref={useCallback(focus, [])}
+      ref={field}
       value={typed}
       maxLength={longest}
       aria-label={say(words.app.named, { name: words.kept.rename, value: name })}
@@ -319,9 +345,7 @@ function Rename(props: {
         if (event.key !== 'Enter' && event.key !== 'Escape') return
         // Otherwise the key would press the button that gets the focus.
         event.preventDefault()
-        const { parentElement } = event.currentTarget
-        end(event.key === 'Enter' ? typed : name)
-        focus(parentElement?.querySelector<HTMLElement>('.does button') ?? null)
+        void end(event.key === 'Enter' ? typed : before)
       }}
       onBlur={() => end(typed)}
     />
@@ -329,7 +353,7 @@ function Rename(props: {
 }
 
 /** A button that asks before it removes something, because nothing brings it back. */
-function Remove(props: { name: string; question: string; onRemove(): Promise<void> }) {
+function Remove(props: { name: string; question: string; onRemove(): Promise<unknown> }) {
   const { name, question, onRemove } = props
   const { words } = useSpeech()
   const [isAsked, setAsked] = useState(false)
@@ -346,7 +370,12 @@ function Remove(props: { name: string; question: string; onRemove(): Promise<voi
     setTimeout(() => (own.current === null ? focus(title ?? null) : ask(false)))
   }
   return (
-    <span class="row" ref={own}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape answers no, as its button does
+    <span
+      class="row"
+      ref={own}
+      onKeyDown={event => isAsked && event.key === 'Escape' && ask(false)}
+    >
       {isAsked ? (
         <>
           <span role="alert">{question}</span>
@@ -386,14 +415,14 @@ function Sets({ secret, onRenamed }: { secret: string; onRenamed(): Promise<void
                 <Rename
                   name={name}
                   longest={LONGEST_SET_NAME}
-                  onEnd={async given => {
-                    setNamed('')
-                    if (given === null) return
+                  onGive={async given => {
                     setChanged(name)
-                    if (!(await rename(name, given))) return
+                    if (!(await rename(name, given))) return false
                     setChanged(given)
                     await onRenamed()
+                    return true
                   }}
+                  onClose={() => setNamed('')}
                 />
               ) : (
                 <a class="name" href={`/?${new URLSearchParams({ outlets: name })}`}>

@@ -20,7 +20,7 @@ import {
   type Search,
 } from './search/search.ts'
 import { type First, type LoadedResults, useFresh, useResults } from './search/use-results.ts'
-import { parametersHere, viewOf } from './search/view.ts'
+import { NEWS, parametersHere, viewOf } from './search/view.ts'
 
 /*
  * The address holds the state: a search is written there, and every part of the page is drawn from
@@ -200,7 +200,8 @@ function useSearch(): [Search, (changed: Search) => void] {
   const change = useCallback((changed: Search) => {
     setSearch(before => {
       if (isSame(before, changed)) return before
-      history.pushState(null, '', viewOf(changed))
+      const isOrdered = changed.sort !== before.sort || changed.order !== before.order
+      history.pushState(null, '', viewOf(changed, isOrdered ? { [NEWS]: [] } : {}))
       return changed
     })
   }, [])

@@ -2,7 +2,7 @@ import type { RefObject, VNode } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Counts } from '../../../clients/typescript/src/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
-import { Button, Segments, useWork } from '../../parts/controls.tsx'
+import { Button, Segments, useStateOf, useWork } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, type Failure } from '../../parts/request.ts'
 import { Figures } from '../../parts/table.tsx'
@@ -28,6 +28,12 @@ const MOST = 4
 /** The compared searches of the address. */
 const comparedHere = () => parametersHere().getAll(COMPARED).slice(0, MOST).map(readCompared)
 const readCompared = (written: string) => readSearch(new URLSearchParams(written))
+
+/** Why a search was not split, and how to try again. */
+interface Unsplit {
+  failure: Failure
+  again(): void
+}
 
 /**
  * Up to four searches on one timeline: numbers or shares, as a drawing, a table and a file. The
@@ -59,19 +65,19 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
   const [unit, setUnit] = useUnit()
   const { unit: of } = useTimeCounts(searches[0] ?? null, unit, secret, 0, false)
   const { rows, of: counted, none, failure, again } = useRows(searches, of, texts, secret)
+  const [unsplit, setUnsplit] = useStateOf<Unsplit | null>(search, null)
   const splitBy = (by: 'language' | 'country') => async () => {
     const answer = await ask(countsPath(search, by, false), isCounts, { key: secret })
-    setBefore(searches.every(one => isSame(one, search)) ? null : searches)
-    const keys: string[] =
-      answer.kind === 'ok' ? answer.value.data.slice(0, MOST).map(({ key }) => key) : []
-    if (by === 'language')
-      choose(
-        LANGUAGES.filter(one => keys.includes(one)).map(one => ({ ...search, languages: [one] })),
-      )
-    else
-      choose(
-        COUNTRIES.filter(one => keys.includes(one)).map(one => ({ ...search, countries: [one] })),
-      )
+    if (answer.kind === 'failure') return setUnsplit({ failure: answer, again: splitBy(by) })
+    setUnsplit(null)
+    const keys: string[] = answer.value.data.slice(0, MOST).map(({ key }) => key)
+    const parts: Partial<Search>[] =
+      by === 'language'
+        ? LANGUAGES.filter(one => keys.includes(one)).map(one => ({ languages: [one] }))
+        : COUNTRIES.filter(one => keys.includes(one)).map(one => ({ countries: [one] }))
+    if (parts.length === 0) return
+    setBefore(before => before ?? searches)
+    choose(parts.map(part => ({ ...search, ...part })))
   }
   const isFull = searches.length >= MOST || searches.some(one => isSame(one, search))
   const labels = counted.map(one =>
@@ -147,6 +153,7 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
           />
         )}
       </p>
+      {unsplit !== null && <FailureNotice failure={unsplit.failure} onAgain={unsplit.again} />}
       <div class="row">
         <Segments
           label={words.take.compare}
@@ -206,7 +213,7 @@ function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: str
         searches.map(async search => {
           const own = await count(search)
           if (own.kind === 'failure') return own
-          if (own.value.meaning?.close === 0)
+          if (own.value.total > 0 && own.value.meaning?.close === 0)
             return { kind: 'ok' as const, search, own: NO_COUNTS, all: NO_COUNTS, days: [] }
           const all = await count({ ...search, q: '', mode: 'keyword' })
           if (all.kind === 'failure') return all

@@ -20,7 +20,7 @@ import { beginMark } from '../search/fresh.ts'
 import { inWords } from '../search/in-words.ts'
 import { useOutletNames } from '../search/outlet-names.ts'
 import { questionOf, readStored, type Search, type Way, writeSearch } from '../search/search.ts'
-import { KEPT, parametersHere } from '../search/view.ts'
+import { KEPT, NEWS, parametersHere } from '../search/view.ts'
 import { CitePanel } from './cite.tsx'
 import { CODE_LANGUAGES, type CodeLanguage, codeOf } from './code.ts'
 import { Compare } from './compare.tsx'
@@ -52,11 +52,12 @@ export function Take({
   open: Way | null
   onClose(): void
 }): VNode {
+  const { words } = useSpeech()
   const [opened, setOpened] = useState<Way[]>([])
   useEffect(() => {
     if (open !== null) setOpened(before => [...new Set([...before, open])])
   }, [open])
-  const shown = useRef<HTMLDivElement>(null)
+  const shown = useRef<HTMLElement>(null)
   const isShown = open !== null && opened.includes(open)
   useEffect(() => {
     if (!isShown) return
@@ -68,11 +69,11 @@ export function Take({
   return (
     <>
       {opened.map(way => (
-        // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it, as its button does
-        <div
+        <section
           key={way}
           ref={way === open ? shown : null}
           class="take"
+          aria-label={words.take[way]}
           tabIndex={-1}
           hidden={way !== open}
           onKeyDown={event => {
@@ -86,7 +87,7 @@ export function Take({
           {way === 'code' && <Code search={search} />}
           {way === 'cite' && <CitePanel search={search} secret={secret} />}
           {way === 'compare' && <Compare {...{ search, secret }} isShown={way === open} />}
-        </div>
+        </section>
       ))}
     </>
   )
@@ -229,12 +230,11 @@ function sentenceOf(progress: Progress, speech: Speech): string {
 }
 
 /**
- * How a search is kept. The list of kept searches shows what came last first, for once, so the
- * order of the kept search stays.
+ * What a kept search asks after its change. The page showed first what was new to it, for once, so
+ * its own order stays unless the reader chose one.
  */
-function keptAs(search: Search, origin: KeptSearch | null): string {
-  const isLastFirst = search.sort === 'ingested_at' && search.order === 'desc'
-  const { sort, order } = origin !== null && isLastFirst ? readStored(origin.search) : search
+function changedTo(search: Search, before: KeptSearch): string {
+  const { sort, order } = parametersHere().has(NEWS) ? readStored(before.search) : search
   return String(writeSearch({ ...search, sort, order }))
 }
 
@@ -277,7 +277,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     if (kept !== null) return kept.id
     if (isKeeping) return null
     setKeeping(true)
-    const body = { search: keptAs(search, origin), name: own || usual }
+    const body = { search: String(writeSearch(search)), name: own || usual }
     const asking = { key: secret, method: 'POST' as const, body }
     const made = await told(ask('/explore/searches', isOneOf<KeptSearch>, asking))
     setKeeping(false)
@@ -290,7 +290,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     const { id, name } = before
     // A name that says the search says the new one; any other stays when none is typed.
     const given = own || (name === nameOf(readStored(before.search)) ? usual : undefined)
-    const body = { name: given, search: keptAs(search, before) }
+    const body = { name: given, search: changedTo(search, before) }
     const asking = { key: secret, method: 'PATCH' as const, body }
     const path = `/explore/searches/${encodeURIComponent(id)}`
     const changed = await told(ask(path, isOneOf<KeptSearch>, asking))
