@@ -4,7 +4,13 @@ import { alertObject } from '../../services/api/desk/alerts.ts'
 import { startTelling } from '../../services/api/desk/telling.ts'
 import { noteDelivered, readWaiting, takeMessages } from '../../services/notifier/message.ts'
 import { listAlerts, putAlert } from '../../shared/desk/alerts/alerts.ts'
-import { askedBy, askUnasked, forgetAsked, nameAsked } from '../../shared/desk/alerts/consent.ts'
+import {
+  agree,
+  askedBy,
+  askUnasked,
+  forgetAsked,
+  nameAsked,
+} from '../../shared/desk/alerts/consent.ts'
 import {
   adoptRefusals,
   refuse,
@@ -285,6 +291,64 @@ t.test('more mail than its owner agreed to asks again, and meanwhile nothing is 
   for (const when of ['08:00', 'monday 08:00']) t.same(await put(when), [true, 0], when)
   await put('08:00', 'https://vaak.example/')
   t.same(await put('at once', 'https://vaak.example/'), [true, 0], 'a webhook asks nobody')
+})
+
+t.test('other times of a digest are no way to send more mail than was agreed to', async t => {
+  const to = 'mailto:stil@example.org'
+  const { search, alert } = await tell(await issue(), 'q=stil', to)
+  const owner = (await listAlerts(pool, null)).find(({ id }) => id === alert)!.keyId
+  /** Hours until the alert looks, after it is set to the next minute of the coming day. */
+  const hours = async (isWeekly: boolean) => {
+    const soon = new Date(Date.now() + 120_000)
+    const day = soon.toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' }).toLowerCase()
+    const time = soon.toISOString().slice(11, 16)
+    const when = isWeekly ? `${day} ${time}` : time
+    await putAlert(pool, owner, search, { to, when, zone: 'UTC', language: 'nl' })
+    const due = await readValue<Date>(
+      pool,
+      'select due_at from search_alerts where alert_id = $1',
+      [alert],
+    )
+    return Math.round((due!.getTime() - Date.now()) / 3_600_000)
+  }
+  const set = (columns: string) =>
+    pool.query(`update search_alerts set ${columns} where alert_id = $1`, [alert])
+  await set("confirmed_at = now(), told_when = '08:00'")
+  t.equal(await hours(false), 0, 'before its first mail any time is free')
+  await set('delivered_at = now()')
+  t.equal(await hours(false), 24)
+  await set("delivered_at = now() - interval '1 month'")
+  t.equal(await hours(true), 0)
+  await pool.query(
+    `insert into alert_messages (message_id, alert_id, kind, seqs, more) values ('msg_' || $1, $1, 'articles', '{1}', 0)`,
+    [alert],
+  )
+  t.equal(await hours(true), 168, 'a mail is on its way')
+  await set("told_on = null, told_when = 'at once'")
+  t.equal(await hours(true), 0, 'who agreed to mail at once agreed to this')
+})
+
+t.test('a link agrees to no more mail than it said, and the owner is asked again', async t => {
+  const key = await issue()
+  const to = 'mailto:meer@example.org'
+  const { search, alert } = await tell(key, 'q=meer', to)
+  const put = (when: string) =>
+    putAlert(pool, key, search, { to, when, zone: 'UTC', language: 'nl' })
+  await put('monday 08:00')
+  const asked = async () => (await opened(alert)).map(({ id }) => id)
+  const [first = ''] = await asked()
+  const [taken] = await takeMessages(pool, [first])
+  t.equal((await nameAsked(pool, first, alert)).length, 1)
+  await noteDelivered(pool, taken!, undefined)
+  await put('friday 09:00')
+  t.same(await asked(), [], 'who was asked is not asked again')
+  t.equal((await askedBy(pool, first)).length, 1)
+  await put('at once')
+  t.same(await askedBy(pool, first), [])
+  t.equal(await agree(pool, first), false)
+  const [second = ''] = await asked()
+  t.match(await nameAsked(pool, second, alert), [{ when: 'at once' }])
+  t.equal(await agree(pool, second), true)
 })
 
 t.test('a refusal is of the searches of one key, and outlives alert and key', async t => {

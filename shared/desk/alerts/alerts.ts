@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Language } from '../../articles/article.ts'
-import { type Pool, type Queryable, readRow, readValue } from '../../postgres/pool.ts'
+import { type Pool, type Queryable, readRow } from '../../postgres/pool.ts'
 import { changeKept } from '../feeds.ts'
 import { askOwner } from './consent.ts'
 import { WHEN } from './messages.ts'
@@ -61,6 +61,26 @@ export async function listAlerts(db: Queryable, keyId: string | null): Promise<A
 const oftenOf = (day: string, time: string): string =>
   `case when ${time} = 'at once' then 2 when ${day} is null then 1 else 0 end`
 
+// A link that was sent says how often the alert would write, so it does not cover more than that.
+// The links are changed before the alert, in the order of `agree`. $1 search, $2 day, $3 time.
+const WITHDRAW = `
+  update alert_asks q set alerts = array_remove(q.alerts, a.alert_id) from search_alerts a
+   where a.search_id = $1 and q.key_id = a.key_id and a.alert_id = any (q.alerts) and q.answered_at is null
+     and ${oftenOf('$2::text', '$3::text')} > ${oftenOf('a.told_on', 'a.told_when')}`
+
+/**
+ * SQL: for how many hours after a mail of the alert `a` its owner agreed to none; 0 for one that
+ * tells at once. A little less than a day or a week, so that an earlier time skips no digest.
+ */
+const QUIET = `case ${oftenOf('a.told_on', 'a.told_when')} when 0 then 140 when 1 then 20 else 0 end`
+
+// A message that is on its way counts as one that is sent now. $1 search, $2 the address.
+const BEFORE = `
+  select a.told_to as to, case when a.told_to = $2 and a.told_to like 'mailto:%' and a.confirmed_at is not null then
+    case when exists (select from alert_messages m where m.alert_id = a.alert_id and m.kind = 'articles' and m.delivered_at is null)
+         then now() else a.delivered_at end + ${QUIET} * interval '1 hour' end as "quietUntil"
+    from search_alerts a where a.search_id = $1`
+
 /** SQL: whether the new times of the alert `a` are no more often than those before. */
 const IS_NO_MORE = `${oftenOf('excluded.told_on', 'excluded.told_when')} <= ${oftenOf('a.told_on', 'a.told_when')}`
 
@@ -73,7 +93,7 @@ const PUT = `
   on conflict (search_id) do update set
     told_when = $5, time_zone = $6, told_on = $9, language = $10, within_days = $11, due_at = $7, failing_since = null, failure = null, told_to = $4,
     rests = case when a.told_to = $4 and a.confirmed_at is null then a.rests end,
-    asked_at = case when a.told_to = $4 and (a.confirmed_at is null or ${IS_NO_MORE}) then a.asked_at end,
+    asked_at = case when a.told_to = $4 and ${IS_NO_MORE} then a.asked_at end,
     confirmed_at = case when a.told_to = $4 and ${IS_NO_MORE} then a.confirmed_at else excluded.confirmed_at end
   returning ${ALERT_COLUMNS}, xmax = 0 as "isNew"`
 
@@ -94,19 +114,20 @@ export function putAlert(
     )
     if (rowCount === 0) return null
     const { to, when, zone, language, withinDays = null } = terms
-    const before = await readValue<string>(
-      client,
-      'select told_to from search_alerts where search_id = $1',
-      [searchId],
-    )
-    const due = nextTime(when, zone, new Date())
+    const [, day = null, time] = /^(?:([a-z]+day) )?(.*)$/.exec(when)!
+    await client.query(WITHDRAW, [searchId, day, time])
+    const before = await readRow<{ to: string; quietUntil: Date | null }>(client, BEFORE, [
+      searchId,
+      to,
+    ])
+    const quietUntil = isDigest(when) ? (before?.quietUntil?.getTime() ?? 0) : 0
+    const due = nextTime(when, zone, new Date(Math.max(Date.now(), quietUntil)))
     const isMail = to.startsWith('mailto:')
     const id = `alert_${randomBytes(8).toString('hex')}`
-    const [, day = null, time] = /^(?:([a-z]+day) )?(.*)$/.exec(when)!
     const values = [searchId, id, keyId, to, time, zone, due, isMail, day, language, withinDays]
     const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
     // Removes undelivered messages to the previous address. The alert finds their articles again.
-    if (before !== null && before !== to) {
+    if (before != null && before.to !== to) {
       await client.query(
         'delete from alert_messages where alert_id = $1 and delivered_at is null',
         [alert.id],

@@ -21,4 +21,6 @@ t.test('an invitation says the words of a search where its name lacks them', asy
   t.same(said('NACHTTREIN in Gent', 'q=Nachttrein'), ['NACHTTREIN in Gent'])
   t.same(said('Gent', 'outlet=a.example'), ['Gent'])
   t.same(said('Gent', 'q=www.evil'), ['Gent', '…'])
+  const long = `${'a '.repeat(40)}nachttrein`
+  t.same(said(long, 'q=nachttrein')[1], 'nachttrein', 'a name that is cut before them')
 })

@@ -137,8 +137,9 @@ export const askedBy = async (db: Queryable, askId: string): Promise<AskedAbout[
 
 const AGREE = `
   with asked as materialized (${ASKED}),
-  used as (update alert_asks set answered_at = now() where ask_id = $1 and answered_at is null returning ask_id)
-  update search_alerts a set confirmed_at = now() from asked, used where a.alert_id = asked.alert_id`
+  used as (update alert_asks set answered_at = now() where ask_id = $1 and answered_at is null returning alerts)
+  update search_alerts a set confirmed_at = now() from asked, used
+   where a.alert_id = asked.alert_id and a.alert_id = any (used.alerts)`
 
 /** Agrees to what a mail named, once. @returns whether it was not too late */
 export async function agree(db: Queryable, askId: string): Promise<boolean> {
@@ -156,7 +157,8 @@ const LINK = /:\/\/|www\.|[\p{L}\p{N}-]\.\p{L}{2}/iu
  */
 export function invitedSearch({ name, search }: Pick<AskedAbout, 'name' | 'search'>): string[] {
   const q = new URLSearchParams(search).get('q') ?? ''
-  const isNamed = name.toLowerCase().includes(q.toLowerCase())
+  // A reader sees the shown name alone, and what it leaves out could hide the words.
+  const isNamed = invitedName(name).toLowerCase().includes(q.toLowerCase())
   return (isNamed ? [name] : [name, q]).map(invitedName)
 }
 
