@@ -243,7 +243,7 @@ t.test('mail comes once its owner has followed a link, and ends by one click', a
   await put()
   t.match((await send('GET', '/explore/searches')).json.data[0].alert, {
     state: 'rests',
-    reason: /wants no more.* Only the owner can change that/,
+    reason: /has ended such mail.* Only the owner can change that/,
   })
 
   // Each alert that comes later asks again, also by another spelling of the mailbox.
