@@ -8,18 +8,21 @@ const LOCKED: unknown[] = ['55P03', '40P01']
 const TRIES = 60
 const PAUSE = 1_000
 
-/** Repeats a transaction whose locks others hold. A transaction that waits long would stop them. */
-export async function repeatLocked<T>(work: () => Promise<T>): Promise<T> {
+const WRITER =
+  'A process that writes articles does not end its transaction (pg_stat_activity); end it and repeat the command.'
+
+/**
+ * Repeats a transaction whose locks others hold. A transaction that waits long would stop them.
+ *
+ * @param held says who still holds them after all tries
+ */
+export async function repeatLocked<T>(work: () => Promise<T>, held: string = WRITER): Promise<T> {
   for (let left = TRIES - 1; ; left--) {
     try {
       return await work()
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && LOCKED.includes(error.code))) throw error
-      if (left === 0)
-        throw new Error(
-          'A process that writes articles does not end its transaction (pg_stat_activity); end it and repeat the command.',
-          { cause: error },
-        )
+      if (left === 0) throw new Error(held, { cause: error })
       await pause(PAUSE)
     }
   }

@@ -1,5 +1,5 @@
 import { addressHash, firstDomain } from '../../search/removals.ts'
-import { type Pool, readValue, transaction } from '../postgres/pool.ts'
+import { type Client, type Pool, readValue, transaction } from '../postgres/pool.ts'
 import { repeatLocked } from './locks.ts'
 
 /*
@@ -24,39 +24,38 @@ export const NAMED_ADDRESSES = `(
 
 /**
  * Takes the samples again, after the commit of what deleted the rows. ANALYZE locks a table against
- * another one. So it waits for an autovacuum that sampled before, or ends it.
+ * another one. So it waits for an autovacuum that sampled before, or ends it. Each table has its
+ * own transaction: where an operator's VACUUM or a new index holds one, the others go on.
  */
-export const renewSamples = (pool: Pool): Promise<void> =>
-  repeatLocked(() =>
-    transaction(pool, async client => {
+export async function renewSamples(pool: Pool): Promise<void> {
+  const canClear = await readValue<boolean>(pool, CAN_CLEAR)
+  for (const [table, columns] of Object.entries(SAMPLED)) {
+    const renew = async (client: Client) => {
       await client.query("set local lock_timeout = '3s'; set local statement_timeout = '5min'")
-      const empty: string[] = []
-      for (const [table, columns] of Object.entries(SAMPLED)) {
-        await client.query(`analyze ${table} (${columns})`)
-        if (await readValue<boolean>(client, `select not exists (select from ${table})`))
-          empty.push(table)
-      }
-      // ANALYZE leaves the samples of a table that is empty now. Before Postgres 18 they stay until
-      // it has rows.
-      if (
-        await readValue<boolean>(
-          client,
-          "select to_regproc('pg_clear_attribute_stats') is not null",
-        )
-      )
-        await client.query(CLEAR, [empty])
-    }),
-  )
+      await client.query(`analyze ${table} (${columns})`)
+      const isEmpty = await readValue<boolean>(client, `select not exists (select from ${table})`)
+      if (canClear) await client.query(CLEAR, [isEmpty ? table : null])
+    }
+    await repeatLocked(
+      () => transaction(pool, renew),
+      `The table ${table} is being vacuumed or indexed (pg_stat_activity), so its samples stay; repeat the command when that has ended.`,
+    )
+  }
+}
 
 /** SQL: the samples of columns `a` of our tables. */
 const OURS = `
   from pg_stats s join pg_attribute a on a.attrelid = format('%I.%I', s.schemaname, s.tablename)::regclass and a.attname = s.attname
  where s.schemaname = current_schema()`
 
-// $1 empty tables
+// ANALYZE leaves the samples of a table that is empty now. Before Postgres 18 they stay until it
+// has rows.
+const CAN_CLEAR = "select to_regproc('pg_clear_attribute_stats') is not null"
+
+// $1 a table that is empty, or null
 const CLEAR = `
   select pg_clear_attribute_stats(s.schemaname::text, s.tablename::text, s.attname::text, s.inherited)
-  ${OURS} and (a.attstattarget = 0 or s.tablename = any ($1))`
+  ${OURS} and (a.attstattarget = 0 or s.tablename = $1)`
 
 /**
  * SQL: samples of addresses that were those of articles that were taken out (`seq`), and samples of

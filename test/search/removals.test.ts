@@ -6,12 +6,14 @@ import { INDEX_STATE, type IndexState, openIndex } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../search/types.ts'
 import { verifyIndex } from '../../search/verify.ts'
+import { countOf } from '../../shared/postgres/pool.ts'
 import {
   clearRemoved,
   findDoomed,
   releaseArticle,
   removeArticles,
 } from '../../shared/removals/remove.ts'
+import { holdLock, lockWaits } from '../database.ts'
 import { createRandom } from '../faults/random.ts'
 import { until } from '../fleet.ts'
 import { FEW, openArchiveIndex } from './archive-index.ts'
@@ -254,6 +256,32 @@ t.test(
     t.equal(await clear(), 0)
     t.equal(looks, 1)
     t.equal(await names(), 'Bo Blijft,Cas Komt')
+  },
+)
+
+t.test(
+  'a vacuum of one table does not keep the samples of the others from being taken',
+  async t => {
+    const { pool, known, remove, clear } = await openRemovable(t, 19)
+    await remove([known[3]!])
+    const end = await holdLock(
+      pool,
+      'lock table unfetched_addresses in share update exclusive mode',
+    )
+    t.teardown(end)
+    const cleared = clear()
+    await until(async () => (await lockWaits(pool)) > 0, 10_000)
+    const asked = await pool
+      .query("begin; set local lock_timeout = '500ms'; analyze articles (section); commit")
+      .then(() => null, String)
+    t.equal(asked, null)
+    t.equal(
+      await countOf(pool, 'select count(*)::int from tombstones where cleared_at is null'),
+      1,
+      'it is cleared when no sample is left, not before',
+    )
+    await end()
+    t.equal(await cleared, 0)
   },
 )
 
