@@ -79,7 +79,7 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
   if (verb === 'export') return runExport(context, pool)
   if (verb === 'delete') return runDelete(context, pool)
   refuseWord(surplus ?? (['create', 'list'].includes(verb) ? id : undefined))
-  const named = async (among?: 'all') => (await keyNamed(pool, id, verb, among)).id
+  const named = async (among?: 'in force first') => (await keyNamed(pool, id, verb, among)).id
   const found = <T>(result: T | null): T => {
     if (result === null) throw new Error(`There is no key "${id}" in force any more.`)
     return result
@@ -121,7 +121,7 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
       return
     }
     case 'revoke': {
-      print(JSON.stringify(described(found(await revokeKey(pool, await named('all'))))))
+      print(JSON.stringify(described(found(await revokeKey(pool, await named('in force first'))))))
       return say('Revoked; every API process refuses it, and its feeds, from now on.')
     }
     default:

@@ -135,24 +135,30 @@ async function revoke(pool: Pool, named: string | undefined): Promise<string> {
   return id
 }
 
-/** The key that has this id or name. `among`: whether revoked ones count. */
+/**
+ * The key that has this id or name.
+ *
+ * @param among whether revoked ones count, or do where none in force has it
+ */
 export async function keyNamed(
   pool: Pool,
   named: string | undefined,
   verb: string,
-  among: 'in force' | 'all' = 'in force',
+  among: 'in force' | 'in force first' | 'all' = 'in force',
 ): Promise<ApiKey> {
   if (named === undefined)
     throw new UsageError(`Name the key by its id or name: npm run keys -- ${verb} KEY.`)
-  const keys = (await listKeys(pool)).filter(key => among === 'all' || key.revokedAt === null)
+  const keys = (await listKeys(pool)).filter(key => among !== 'in force' || key.revokedAt === null)
   const found = keys.filter(key => key.id === named)
-  const candidates = found.length > 0 ? found : keys.filter(key => key.name === named)
+  const same = found.length > 0 ? found : keys.filter(key => key.name === named)
+  const first = among === 'in force first' ? same.filter(key => key.revokedAt === null) : []
+  const candidates = first.length > 0 ? first : same
   if (candidates.length > 1) {
     const ids = candidates.map(({ id }) => id).join(', ')
     throw new UsageError(`Several keys have the name "${named}"; write the id: ${ids}.`)
   }
   if (!candidates[0]) {
-    const kind = among === 'all' ? '' : ' in force'
+    const kind = among === 'in force' ? ' in force' : ''
     throw new Error(`There is no key "${named}"${kind}; list shows the keys.`)
   }
   return candidates[0]

@@ -98,6 +98,7 @@ t.test('update and revoke know a key by its name, where no other has it', async 
   t.match(await keys('revoke', 'Naam'), { code: 2, err: /Several keys have the name "Naam"/ })
   await json('revoke', JSON.parse(second.out).id)
   t.match(await json('rotate', 'Naam'), { id }, 'the one in force')
+  t.match(await json('revoke', 'Naam'), { id }, 'the one in force')
 })
 
 const wrong: [args: string[], sentence: RegExp, code: number][] = [
