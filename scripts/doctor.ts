@@ -7,7 +7,7 @@ import { printableLine } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand, sentenceOf } from '../shared/process/command.ts'
 import { usesRedis } from '../shared/queues/redis.ts'
 import { unsetOf } from '../status/cause-watch.ts'
-import { causesOf, FIRST } from '../status/causes.ts'
+import { causesOf, FIRST, isWithoutDatabase } from '../status/causes.ts'
 import {
   ageOfBackup,
   BACKUP_OLD,
@@ -113,10 +113,7 @@ function unknownIn(
   config: Config,
   { age, states }: Backups,
 ): (check: string) => string | null {
-  const away = causes.some(
-    ({ check, level, text }) =>
-      check === 'database' && level === 'bad' && !text.includes(FIRST.standby),
-  )
+  const away = causes.some(isWithoutDatabase)
   const asked =
     config.DATABASE_URL === '' ? [] : ['qdrant', 'model', ...(usesRedis(config) ? ['queues'] : [])]
   const alone = ['settings', 'memory', 'mail', 'backup', ...asked]

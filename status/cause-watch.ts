@@ -8,7 +8,7 @@ import { type Repeated, repeatEvery } from '../shared/process/repeat.ts'
 import type { ServiceContext } from '../shared/process/service.ts'
 import { openQueues, type Queues } from '../shared/queues/queues.ts'
 import { usesRedis } from '../shared/queues/redis.ts'
-import { causesOf, type Facts } from './causes.ts'
+import { causesOf, type Facts, isWithoutDatabase } from './causes.ts'
 import { observeFleet, observeMachines } from './fleet-metrics.ts'
 import { countQuarantine, readAlerts, readFlow, readRunning } from './flow.ts'
 import { budgetsUsed, outletHealth } from './health.ts'
@@ -126,7 +126,7 @@ export function createCauseNews(): CauseNews {
     const begun = [...now].flatMap(([key, cause]) => (known.has(key) ? [] : cause))
     const gone = [...known].flatMap(([key, cause]) => (now.has(key) ? [] : cause))
     // Without the database nobody sees most of the others, so they may go on.
-    const isBlind = causes.some(({ check }) => check === 'database')
+    const isBlind = causes.some(isWithoutDatabase)
     known = isBlind ? new Map([...known, ...now]) : now
     return { begun, over: isBlind ? [] : gone }
   }

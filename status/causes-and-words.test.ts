@@ -346,6 +346,15 @@ t.test(
     const away = cause('database', 'Postgres does not answer.')
     const slow = cause('articles', 'No article for 7 min.')
     const slower = cause('articles', 'No article for 8 min.')
+    const late: Cause = {
+      check: 'database',
+      level: 'warn',
+      text: 'Could not be read in time: pages.',
+    }
+    const standby = causesOf({
+      ...FINE,
+      machines: { ...ONE, postgres: { ...ALONE, role: 'standby' } },
+    })[0]!
     const looks: [causes: Cause[], begun: Cause[], over: Cause[]][] = [
       [[slow], [slow], []],
       [[slower], [], []],
@@ -353,6 +362,10 @@ t.test(
       [[away], [], []],
       [[slow], [], [away]],
       [[], [], [slow]],
+      [[late, slow], [late, slow], []],
+      [[late], [], [slow]],
+      [[standby], [standby], [late]],
+      [[], [], [standby]],
     ]
     for (const [causes, begun, over] of looks) t.same(newsOf(causes), { begun, over })
     t.end()

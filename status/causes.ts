@@ -82,6 +82,10 @@ export function causesOf(facts: Facts): Cause[] {
   return found.filter(one => one !== false).sort((a, b) => RANK[a.level] - RANK[b.level])
 }
 
+/** Whether a cause says that Postgres does not answer. Then most checks could not be made. */
+export const isWithoutDatabase = ({ check, level, text }: Cause): boolean =>
+  check === 'database' && level === 'bad' && !text.includes(FIRST.standby)
+
 /** The causes that a check has found; false: the check has found no fault. */
 type Found = (Cause | false)[]
 
