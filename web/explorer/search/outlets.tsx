@@ -32,8 +32,8 @@ export function Outlets(props: {
   /** The set whose outlets are being changed. */
   const [changed, setChanged] = useState<string | null>(null)
   const choose = (entries: string[]) => onChange({ outlets: [...new Set(entries)].join() })
-  /** Whether the name that is typed is that of a set: small and capital letters are the same. */
-  const isNamed = (set: string | null) => name.trim().toLowerCase() === set?.toLowerCase()
+  /** The set that has the name that is typed: small and capital letters are the same. */
+  const same = sets.find(one => name.trim().toLowerCase() === one.name.toLowerCase())
   const known = sets.find(one => chosen.includes(one.name.toLowerCase()))
   return (
     <>
@@ -94,10 +94,11 @@ export function Outlets(props: {
             choose([name.trim()])
           }}
         >
-          {changed !== null && (
-            <p role="status">
-              {say(isNamed(changed) ? words.sets.changing : words.sets.copying, { name: changed })}
-            </p>
+          {same !== undefined && (
+            <p role="status">{say(words.sets.changing, { name: same.name })}</p>
+          )}
+          {same === undefined && changed !== null && (
+            <p role="status">{say(words.sets.copying, { name: changed })}</p>
           )}
           <label>
             {words.sets.name}
@@ -109,7 +110,9 @@ export function Outlets(props: {
             />
           </label>
           <span class="row">
-            <button type="submit">{isNamed(changed) ? words.sets.change : words.sets.save}</button>
+            <button type="submit">
+              {same === undefined ? words.sets.save : words.sets.change}
+            </button>
             {changed !== null && (
               <Button
                 class="quiet"
