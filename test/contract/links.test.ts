@@ -1,5 +1,8 @@
 import t from 'tap'
+import { nameAsked } from '../../shared/desk/alerts/consent.ts'
 import { loadAlertSecrets } from '../../shared/desk/alerts/secrets.ts'
+import { changeSearch } from '../../shared/desk/searches.ts'
+import { readValue } from '../../shared/postgres/pool.ts'
 import { keepAlert } from '../alerts.ts'
 import { startTestApi } from './api.ts'
 
@@ -37,4 +40,24 @@ t.test('a page refuses the mail of a key, or all, and the same link takes it bac
   t.match(await page('&wants=asking', 'POST'), /darf wieder gefragt werden: Wer/)
   t.equal((await asked(third.key.id, 'Polders')).rests, null)
   t.match(await page(''), /Link führt zu nichts mehr/)
+})
+
+t.test('the button agrees to what its page showed, and to nothing else', async t => {
+  const { key } = await api.issue()
+  const { id, searchId } = await keepAlert(api.pool, key.id, 'q=sluis', {
+    to: 'mailto:kijker@example.org',
+  })
+  const ask = 'select message_id from alert_messages where alert_id = $1'
+  const message = (await readValue<string>(api.pool, ask, [id]))!
+  await nameAsked(api.pool, message, id)
+  const link = `/confirm/${(await loadAlertSecrets(api.pool)).agreeing(message)}`
+  const page = async (query = '', method = 'GET') =>
+    (await api.ask(null, `${link}${query}`, { method })).text
+  const button = (html: string) => /action="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
+  const before = button(await page())
+  await changeSearch(api.pool, key.id, searchId, { name: 'Loterij', search: 'q=loterij' })
+  const changed = await page(before, 'POST')
+  t.match(changed, /has changed since you saw it.*<bdi>Loterij<\/bdi>/)
+  t.match(await page(button(changed), 'POST'), /From now on.*<bdi>Loterij<\/bdi>/)
+  t.match(await page(button(changed), 'POST'), /good once/)
 })

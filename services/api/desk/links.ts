@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type Request, type RequestHandler, Router } from 'express'
 import {
   ASKED_FOR,
@@ -32,6 +33,8 @@ interface Asked {
   alert: string | null
   /** `nothing`: no mail from here; `asking`: the refusal is taken back. Null: no mail of alerts. */
   wants: string | null
+  /** The digest of what a page of consent showed. */
+  shown: string | null
 }
 
 /**
@@ -56,6 +59,7 @@ export function linkPages(pool: Pool, strangers: Permits, serviceName: string): 
         said,
         alert: parameters.get('alert'),
         wants: parameters.get('wants'),
+        shown: parameters.get('shown'),
       }
       const address = lockAddress(request.ip, request.socket.remoteAddress)
       const work = async () => answer({ ...asked, secrets: await loadAlertSecrets(pool) })
@@ -71,22 +75,25 @@ export function linkPages(pool: Pool, strangers: Permits, serviceName: string): 
         .type('html')
         .send(letterOf(language, serviceName, words.alert, `<h1>${words.alert}</h1>${body}`))
     }
-  const showAsked = by(CONFIRM, async ({ token, secrets, speech, said }) => {
-    const askId = secrets.openAgreeing(token)
-    if (askId === null) return null
-    const asked = await askedBy(pool, askId)
-    if (asked.length === 0) return used(speech)
-    const { words } = speech
-    return `${paragraph(words.asked)}${askedList(asked, speech)}${button(words.agree, said)}`
-  })
-  const agreeTo = by(CONFIRM, async ({ token, secrets, speech }) => {
-    const askId = secrets.openAgreeing(token)
-    if (askId === null) return null
-    const { agreed, settings } = speech.words
-    const asked = await askedBy(pool, askId)
-    if (!(await agree(pool, askId))) return used(speech)
-    return `${paragraph(agreed)}${askedList(asked, speech)}<p class="links"><a href="/searches">${settings}</a></p>`
-  })
+  const consent = (isPressed: boolean) =>
+    by(CONFIRM, async ({ token, secrets, speech, said, shown }) => {
+      const askId = secrets.openAgreeing(token)
+      if (askId === null) return null
+      const { words } = speech
+      const asked = await askedBy(pool, askId)
+      const list = askedList(asked, speech)
+      // The search or its times may have changed since the page was shown.
+      const digest = hash('sha256', list)
+      if (asked.length > 0 && (!isPressed || shown !== digest))
+        return [
+          ...(isPressed ? [paragraph(words.changed)] : []),
+          paragraph(words.asked),
+          list,
+          button(words.agree, `${said}&amp;shown=${digest}`),
+        ].join('')
+      if (!(await agree(pool, askId))) return used(speech)
+      return `${paragraph(words.agreed)}${list}<p class="links"><a href="/searches">${words.settings}</a></p>`
+    })
   const showEnd = by(UNSUBSCRIBE, asked => endingPage(pool, asked))
   const end = by(UNSUBSCRIBE, async asked => {
     const { token, secrets, alert, wants } = asked
@@ -100,7 +107,7 @@ export function linkPages(pool: Pool, strangers: Permits, serviceName: string): 
     FORMER_CONFIRM,
     by(FORMER_CONFIRM, async ({ speech }) => paragraph(speech.words.former)),
   )
-  router.route(CONFIRM).get(showAsked).post(agreeTo)
+  router.route(CONFIRM).get(consent(false)).post(consent(true))
   router.route(UNSUBSCRIBE).get(showEnd).post(end)
   return router
 }
