@@ -331,14 +331,17 @@ export async function noteDelivered(
   })
 }
 
-// Alerts are locked first and in order, as in all transactions that change or end them, so that no
-// two can deadlock. A mail that asks is noted for all alerts that it named. Only the articles that
-// were shown are kept. $1 message, $2 alert, $3 whether articles were told, $4 their numbers.
+// A link and then alerts are locked first and in order, as in all transactions that change or end
+// them, so that no two can deadlock. A mail that asks is noted for all alerts that its link still
+// covers. Only the articles that were shown are kept. $1 message, $2 alert, $3 whether articles were
+// told, $4 their numbers.
 const DELIVERED = `
-  with own as (
-    select a.alert_id, ${QUESTION} as question from search_alerts a join kept_searches s using (search_id)
-      join api_keys k on k.id = a.key_id
-     where a.alert_id = $2 or a.alert_id in (select unnest(alerts) from alert_asks where ask_id = $1)
+  with link as materialized (select alerts from alert_asks where ask_id = $1 for update),
+  own as (
+    select a.alert_id, a.alert_id = any (l.alerts) as named, ${QUESTION} as question
+      from (select coalesce((select alerts from link), '{}') as alerts) l
+      join search_alerts a on a.alert_id = any (l.alerts || $2::text)
+      join kept_searches s using (search_id) join api_keys k on k.id = a.key_id
      order by a.alert_id for update of a),
   gone as (
     delete from alert_messages m using own
@@ -349,7 +352,7 @@ const DELIVERED = `
        and coalesce(m.question = own.question, true)
      returning m.kind, m.seq, m.at)
   update search_alerts a set seq = coalesce(told.seq, a.seq), at = coalesce(told.at, a.at), failing_since = null,
-         failure = null, asked_at = case when told.kind = 'ask' then now() else a.asked_at end,
+         failure = null, asked_at = case when told.kind = 'ask' and own.named then now() else a.asked_at end,
          delivered_at = case when $3 then now() else delivered_at end
     from told, own where a.alert_id = own.alert_id`
 

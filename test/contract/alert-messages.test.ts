@@ -349,6 +349,17 @@ t.test('a link agrees to no more mail than it said, and the owner is asked again
   const [second = ''] = await asked()
   t.match(await nameAsked(pool, second, alert), [{ when: 'at once' }])
   t.equal(await agree(pool, second), true)
+
+  const owner = await issue()
+  const weekly = { to: 'mailto:tussen@example.org', when: 'monday 08:00', zone: 'UTC' }
+  const beside = await keepAlert(pool, owner, 'q=tussen', weekly)
+  const [ask] = await opened(beside.id)
+  const [third] = await takeMessages(pool, [ask!.id])
+  await nameAsked(pool, ask!.id, beside.id)
+  await putAlert(pool, owner, beside.searchId, { ...weekly, when: 'at once', language: 'nl' })
+  await noteDelivered(pool, third!, undefined)
+  await askUnasked(pool)
+  t.equal((await opened(beside.id)).length, 1, 'a mail that was on its way named less')
 })
 
 t.test('a refusal is of the searches of one key, and outlives alert and key', async t => {
