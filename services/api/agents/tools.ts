@@ -61,7 +61,7 @@ interface Counts {
   other: number
   undated: number
   unsaid?: number
-  meaning?: { close?: number | null }
+  meaning?: Partial<Said>
 }
 type Day = Pick<DaySum, 'named' | 'indexed' | 'share' | 'gap'> & {
   day?: string
@@ -131,7 +131,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       const query = new URLSearchParams(search).toString()
       const request = readSearch(query, 'articles')
       const read_as = readAs(request)
-      const meaning = await meaningOf(request, query, ask)
+      const own = counts.meaning
+      const meaning = isSaid(own) ? own : await meaningOf(request, query, ask)
       const isOfClose = (counts.meaning?.close ?? 0) > 0
       const of = meaning === null ? '' : `, ${isOfClose ? 'close' : 'the nearest'} in meaning`
       const head = [
@@ -301,22 +302,26 @@ function readAs({ question, q }: ArticlesRequest): string {
 const OF_EXPRESSIONS = /[\p{L}\p{N}]\*|\*[\p{L}\p{N}]|(?<=\S\s)(?:AND|NEAR\/\d+|NOT|OR)(?=\s\S)/u
 const UNREAD = '* and AND, OR, NOT, NEAR count only with search=expression'
 
-/** How much of what a search by meaning has found is close; null: it is another search. */
+/** How much of what a search by meaning has found is close, and the sentence on it. */
+interface Said {
+  note: string
+  close?: number | null
+}
+
+const isSaid = (meaning: Partial<Said> | undefined): meaning is Said => meaning?.note !== undefined
+
+/** Asks how much is close; null: it is no search by meaning. */
 async function meaningOf(
   { question }: ArticlesRequest,
   rawQuery: string,
   ask: Ask,
-): Promise<{ note: string; close: number | null } | null> {
+): Promise<Said | null> {
   if (question.search !== 'semantic') return null
   const query = new URLSearchParams(rawQuery)
   for (const name of ['per_page', 'cursor', 'order']) query.delete(name)
   query.set('by', 'country')
   query.set('close', 'true')
-  const { meaning } = await ask<{ meaning: { note: string; close: number | null } }>(
-    'counts',
-    query.toString(),
-  )
-  return meaning
+  return (await ask<{ meaning: Said }>('counts', query.toString())).meaning
 }
 
 const DAY = 86_400_000

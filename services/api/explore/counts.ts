@@ -165,9 +165,9 @@ export const COUNTS_SCHEMA = objectOf(
             type: ['integer', 'null'],
             minimum: 0,
             description:
-              'Only with `close=true`: how many are close. null: `near` was not measured; 0: none is, and all are counted.',
+              'With `close=true`, and always for agents: how many are close. null: `near` was not measured; 0: none is, and all are counted.',
           },
-          note: text('Only with `close=true`: the same in a sentence.'),
+          note: text('With `close=true`, and always for agents: the same in a sentence.'),
         },
         ['close', 'note'],
       ),
@@ -210,7 +210,7 @@ export async function answerCounts(
   const first = await counting(near ?? 0)
   const close = near === null ? null : first.counts.total
   const { counts, ms } = close === 0 ? await counting(0) : first
-  const told = isOfClose ? { close, note: noteOf(near, close) } : {}
+  const told = isOfClose ? { close, note: noteOf(near, close, counts.total) } : {}
   const meaning = known === null ? {} : { meaning: { ...known, ...told } }
   const body = JSON.stringify({
     ...countsObject(counts, planned, breakdown, then),
@@ -221,7 +221,8 @@ export async function answerCounts(
 }
 
 /** What a search by meaning has found, in the sentence that all answers share. */
-function noteOf(near: number | null, close: number | null): string {
+function noteOf(near: number | null, close: number | null, total: number): string {
+  if (total === 0) return 'Nothing was found.'
   if (near === null)
     return 'How close an article must be was not measured for this model: each may be about something else.'
   return close === 0
