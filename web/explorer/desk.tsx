@@ -405,7 +405,11 @@ function Sets({ secret, onRenamed }: { secret: string; onRenamed(): Promise<void
   return (
     <section>
       <h2 tabIndex={-1}>{words.sets.title}</h2>
-      {wrong !== '' && changed === '' && <p class="problem">{wrong}</p>}
+      {wrong !== '' && changed === '' && (
+        <p class="problem" role="alert">
+          {wrong}
+        </p>
+      )}
       <p class="hint">{words.sets.about}</p>
       <ul class="kept">
         {sets.map(({ name, outlets, unknown }) => (
