@@ -18,6 +18,7 @@ const MENDS = {
   leftovers: REINDEX,
   rules: `npm run migrate (words of numbered rules: ${REINDEX})`,
   removed: 'npm run articles -- clear',
+  tombstones: RESTORE,
   snippets: `${REINDEX} -- --snippets`,
   archive: `${REINDEX} -- --archive`,
   schema: 'its statement in infra/migrations',

@@ -9,7 +9,15 @@ import { UNCLEARED } from './tombstones.ts'
  * writers, flushes, merges and imports go on meanwhile.
  */
 
-type TableKind = 'removed' | 'clock' | 'stamps' | 'ranges' | 'leftovers' | 'identity' | 'days'
+type TableKind =
+  | 'removed'
+  | 'tombstones'
+  | 'clock'
+  | 'stamps'
+  | 'ranges'
+  | 'leftovers'
+  | 'identity'
+  | 'days'
 type RowKind =
   | 'segments'
   | 'articles'
@@ -53,7 +61,7 @@ const QUICK = [
   `select 'ranges', 'segment ' || segment_no || ' ends beyond the clock, or begins in another one'
    from segments s, ingest_clock c where ${WRONG}`,
   mixedUp('(select * from segments order by last_seq desc limit 1)'),
-  `select 'removed', 'removal ' || number || ' is of an article beyond the clock' from tombstones where seq > ${CLOCK}`,
+  `select 'tombstones', 'removal ' || number || ' is of an article beyond the clock' from tombstones where seq > ${CLOCK}`,
   `select 'ranges', 'articles ' || first || ' to ' || last || ' are in no segment' from (${gaps('WAITING')}) as gaps`,
 ]
 
@@ -61,21 +69,21 @@ const QUICK = [
 // after the backup from which the database was restored has a negative number, and perhaps no
 // address.
 const TOMBSTONES = [
-  `select 'removed', 'removal ' || number || ' is beyond the clock, which is at ' || last_removal
+  `select 'tombstones', 'removal ' || number || ' is beyond the clock, which is at ' || last_removal
    from tombstones, ingest_clock where number > last_removal`,
-  `select 'removed', 'removal ' || number || ' has not the id, country or time of its article ' || a.seq
+  `select 'tombstones', 'removal ' || number || ' has not the id, country or time of its article ' || a.seq
    from tombstones t join articles a using (seq)
    where (t.id, t.country, t.covered_at) is distinct from (a.id, a.country, coalesce(a.published_at, a.ingested_at))`,
   `select 'removed', 'article ' || seq || ' was taken out, and still has a section, kind or access'
    from tombstones join articles a using (seq) where num_nonnulls(a.section, a.kind, a.access) > 0`,
-  `select 'removed', 'removal ' || number || ' bars no address, and its article may come back' from tombstones t
+  `select 'tombstones', 'removal ' || number || ' bars no address, and its article may come back' from tombstones t
    where released_at is null and seq > 0 and not exists (select from tombstone_addresses a where a.seq = t.seq)`,
-  `select 'removed', 'an address of article ' || seq || ' is barred, which was not taken out or is released'
+  `select 'tombstones', 'an address of article ' || seq || ' is barred, which was not taken out or is released'
    from tombstone_addresses a where not exists (select from tombstones t where t.seq = a.seq and released_at is null)`,
-  `select 'removed', 'the key that bars addresses is no key of HMAC' where not exists (
+  `select 'tombstones', 'the key that bars addresses is no key of HMAC' where not exists (
      select from tombstone_key where case when length(inner_pad) = 64 and length(outer_pad) = 64 then
         not exists (select from generate_series(0, 63) at where get_byte(inner_pad, at) # get_byte(outer_pad, at) <> 106) end)`,
-  `select 'removed', 'segment ' || segment_no || ' says that it is cleared up to a removal that is none'
+  `select 'tombstones', 'segment ' || segment_no || ' says that it is cleared up to a removal that is none'
    from segments, ingest_clock where cleared > last_removal`,
   `select 'removed', 'removal ' || number || ' is cleared, and names authors' from tombstones
    where cleared_at is not null and author_nos <> '{}'`,

@@ -118,6 +118,7 @@ export async function clearArticles(client: Client, articles: Doomed[]): Promise
      where seq = any ($1::bigint[]) and num_nonnulls(section, kind, access) > 0`,
     [seqs],
   )
+  await client.query(MOVE_AUTHORS, [seqs])
 }
 
 // $1 ids, $2 seqs. Index: article_addresses_id.

@@ -544,7 +544,7 @@ export async function leaveGroups(client: Client, seqs: bigint[]): Promise<void>
   await client.query(MEMBERS_DUE, [seqs])
   await client.query(
     `update copy_sketches set first_seq = null, day = null, shingles = null, sample = null
-      where seq = any ($1::bigint[]) and first_seq is not null`,
+      where seq = any ($1::bigint[]) and num_nonnulls(first_seq, sample) > 0`,
     [seqs],
   )
 }

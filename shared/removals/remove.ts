@@ -286,9 +286,20 @@ export function countStanding(pool: Pool): Standing {
 /** The most removals that one round clears from other stores. */
 const ROUND = 1_000
 
+// Articles of which something came back after they were cleared: a process of a former version wrote
+// it, or somebody by hand. Indexes: the primary keys, tombstones_seq_key.
+const REOPEN = `
+  update tombstones t set cleared_at = null
+   where cleared_at is not null and (author_nos <> '{}'
+      or exists (select from article_texts x where x.seq = t.seq) or exists (select from article_words w where w.seq = t.seq)
+      or exists (select from embeddings e where e.seq = t.seq) or exists (select from article_rights r where r.id = t.id)
+      or exists (select from articles a where a.seq = t.seq and (num_nonnulls(section, kind, access) > 0 or a.author_nos <> '{}'))
+      or exists (select from copy_sketches s where s.seq = t.seq and num_nonnulls(first_seq, sample) > 0)
+      or seq in (select unnest(seqs) from alert_messages where delivered_at is null and kind = 'articles'))`
+
 /**
- * Clears what is left of articles that were taken out: again from Postgres, where a process may
- * have stored something late, then from other stores, the bytes of segments, and the planner's
+ * Clears what is left, or is there again, of articles that were taken out: again from Postgres,
+ * where a process may have stored something late, then from other stores, the bytes of segments, and the planner's
  * samples.
  *
  * @param rewrite writes segments again that have their words
@@ -301,6 +312,7 @@ export async function clearRemoved(
   rewrite: () => Promise<unknown> = () =>
     makeSegments(pool, undefined, { kinds: ['merge'], waitFor: ['merge'] }),
 ): Promise<number> {
+  await pool.query(REOPEN)
   let after = 0n
   while (!signal.aborted) {
     const { rows } = await pool.query<Doomed & { number: bigint }>(OPEN, [after, ROUND])

@@ -249,7 +249,7 @@ t.test(`whatever breaks the index is named (SEED=${SEED})`, async t => {
   }
 })
 
-t.test('what breaks a removal is named', async t => {
+t.test('what breaks a removal is named, and what came back is cleared again', async t => {
   for (const [kind = '', what = '', sql = ''] of [['', 'nothing', ''], ...removals]) {
     await onCopy(async pool => {
       const { rows } = await pool.query<Doomed>('select seq, id from articles where seq = 2')
@@ -263,6 +263,9 @@ t.test('what breaks a removal is named', async t => {
       const isNamed = [...report.kinds.keys()].some(one => one === kind)
       t.equal(isNamed, sql !== '', `${kind}, ${what}: ${report.lines().join('\n')}`)
       t.equal(report.isSound(), sql === '', what)
+      if (kind !== 'removed') return
+      await clearRemoved(pool, [], signal)
+      t.same((await verified(pool)).lines(), [], `${what} is cleared again`)
     })
   }
 })
