@@ -141,18 +141,23 @@ export async function readFacts(
   memory: { restarts: Restarts; stalls: Stalls },
   thoroughly = false,
 ): Promise<Facts> {
-  const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)
+  const unread: string[] = []
+  const part = <T>(name: string, reading: Promise<T>): Promise<T | null> =>
+    reading.catch(() => {
+      unread.push(name)
+      return null
+    })
   const [flow, running, machines, counts, outlets, quarantine, around, names, alerts, away] =
     await Promise.all([
-      orNull(readFlow(pool)),
-      orNull(readRunning(pool)),
-      orNull(readMachines(pool, config)),
-      orNull(queues.counts()),
-      orNull(outletHealth(pool)),
-      orNull(countQuarantine(pool)),
+      part('flow', readFlow(pool)),
+      part('running', readRunning(pool)),
+      part('machines', readMachines(pool, config)),
+      queues.counts().catch(() => null),
+      part('outlets', outletHealth(pool)),
+      part('quarantine', countQuarantine(pool)),
       readSurroundings(config, pool, { thoroughly }),
-      orNull(readProcesses(pool)),
-      orNull(readAlerts(pool)),
+      part('processes', readProcesses(pool)),
+      part('alerts', readAlerts(pool)),
       missing(),
     ])
   return {
@@ -164,7 +169,7 @@ export async function readFacts(
     around,
     missing: Object.keys(away),
     reasons: away,
-    unread: [],
+    unread: unread.sort(),
     at: new Date().toISOString(),
     quarantine: quarantine && { counts: quarantine, newest: [] },
     spent: spentBudgets(outlets ?? [], config),

@@ -254,6 +254,9 @@ t.test(
       await until(async () => (await texts()).some(isMissing), 60_000)
     }
     t.ok((await texts()).includes('The normaliser restarts again and again: read its log.'))
+    await pool.query('alter table alert_messages rename to away')
+    t.match((await texts()).join(), 'Could not be read in time: alerts: see whether')
+    await pool.query('alter table away rename to alert_messages')
     const older = new pg.Client({
       connectionString: database.url,
       application_name: 'perscope crawler #before m1',
