@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { counted } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { listRemovals } from '../shared/removals/list.ts'
+import { folderAnswers } from '../shared/resilience/folders.ts'
 import { FIRST } from '../status/causes.ts'
 import { serverVersion } from './backup/database.ts'
 import { describeBackup, dump, toolsFor } from './backup/dump.ts'
@@ -36,6 +37,10 @@ await runCommand(
       signal,
     } = context
     if (file === undefined || rest.length > 0) throw new UsageError('Name the file to write.')
+    if (!(await folderAnswers(dirname(file))))
+      throw new UsageError(
+        `${dirname(file)} does not answer: mend its mount, or name another file.`,
+      )
     if (!existsSync(dirname(file)))
       throw new UsageError(`There is no folder ${dirname(file)}: make it, or name another file.`)
     if (

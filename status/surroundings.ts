@@ -1,7 +1,5 @@
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
-import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { access, constants, readdir, stat, statfs } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -17,6 +15,7 @@ import type { Logger } from '../shared/log/logger.ts'
 import { figure, shared } from '../shared/metrics.ts'
 import { missingFiles } from '../shared/postgres/migrations.ts'
 import { type Pool, readColumn, readValue, SCHEMA } from '../shared/postgres/pool.ts'
+import { folderAnswers } from '../shared/resilience/folders.ts'
 import { withTimeLimit } from '../shared/resilience/time-limit.ts'
 import { FIRST } from './causes.ts'
 
@@ -130,35 +129,10 @@ export const BACKUP_OLD: number = 2 * 86_400
  */
 export async function ageOfBackup(folders: readonly string[]): Promise<number | null> {
   const newest = await Promise.all(
-    folders.map(async folder => ((await answers(folder)) ? newestIn(folder) : null)),
+    folders.map(async folder => ((await folderAnswers(folder)) ? newestIn(folder) : null)),
   )
   const read = newest.filter(time => time !== null)
   return read.length === 0 ? null : Math.max(0, Date.now() - Math.max(...read)) / 1_000
-}
-
-/** ms. The file system of another machine that is away may never answer. */
-const FOLDER_MS = 5_000
-/** By folder: a question that has no answer yet. */
-const asked = new Map<string, Promise<boolean>>()
-
-/**
- * Whether a folder answers. Another process asks, because a call that hangs would take a thread of
- * this process for good, and this process could not even end.
- */
-function answers(folder: string): Promise<boolean> {
-  const answer = asked.get(folder) ?? ask(folder)
-  asked.set(folder, answer)
-  return withTimeLimit(answer, FOLDER_MS, () => false)
-}
-
-async function ask(folder: string): Promise<boolean> {
-  const limit = { timeout: FOLDER_MS, killSignal: 'SIGKILL' } as const
-  const child = spawn('ls', ['-f', '--', `${folder}/.`], { stdio: 'ignore', ...limit })
-  child.unref()
-  // Without `ls`, this process asks by itself.
-  const [, signal] = await once(child, 'exit').catch(() => [0, null])
-  asked.delete(folder)
-  return signal === null
 }
 
 /** When the newest backup of a folder was made; -infinity: it has none; null: it cannot be read. */
@@ -192,7 +166,7 @@ export async function folderStates(
 }
 
 async function stateOf(folder: string): Promise<FolderState> {
-  if (!(await answers(folder))) return 'silent'
+  if (!(await folderAnswers(folder))) return 'silent'
   const codes: unknown[] = []
   for (const path of [folder, join(folder, 'base')]) {
     const failure = await access(path, constants.R_OK | constants.X_OK).catch(error => error)

@@ -192,10 +192,11 @@ t.test('a release after the backup is known, too', async t => {
   const alone = t.testdir()
   const apart = await here('backup', join(alone, 'a.backup'))
   t.match(apart, { code: 0, err: /BACKUP_FOLDERS does not name .*is not listed beside it/ })
-  const beside = () =>
+  const beside = (other = join(alone, 'closed')) =>
     runScript('backup', [join(alone, 'a.backup'), '--yes'], {
       DATABASE_URL: source.config.DATABASE_URL,
-      BACKUP_FOLDERS: `${alone},${join(alone, 'closed')}`,
+      BACKUP_FOLDERS: `${alone},${other}`,
+      PATH: `${join(alone, 'bin')}:${process.env.PATH}`,
     })
   t.match(await beside(), { code: 0, err: /closed was not written \(/ }, 'not beside this file')
   const itsList = join(alone, 'removals.perscope.ndjson')
@@ -203,6 +204,18 @@ t.test('a release after the backup is known, too', async t => {
   await rm(itsList)
   await mkdir(itsList)
   t.match(await beside(), { code: 1, err: /^The list of removals in .* was not written/m })
+  await rm(itsList, { recursive: true })
+  await mkdir(join(alone, 'bin'))
+  const ls = '#!/bin/sh\ncase "$3" in *silent*) exec sleep 60;; esac\n'
+  await writeFile(join(alone, 'bin/ls'), ls, { mode: 0o755 })
+  const silent = join(alone, 'silent')
+  await mkdir(silent)
+  t.match(await beside(silent), { code: 0, err: /silent was not written \(it does not answer\)/ })
+  const script = runScript('backup', [join(silent, 'b.backup')], {
+    DATABASE_URL: source.config.DATABASE_URL,
+    PATH: `${join(alone, 'bin')}:${process.env.PATH}`,
+  })
+  t.match(await script, { err: /silent does not answer: mend its mount, or name another/ })
 })
 
 t.test(
