@@ -79,6 +79,9 @@ export const changeKept = <T>(
     return rowCount === 0 ? null : work(client)
   })
 
+/** Throws where a change may not be made. It runs while the key changes nothing else. */
+export type Check = (client: Client) => Promise<void>
+
 /**
  * Makes a feed, and the kept search to which it belongs. Null when the key does not exist or was
  * revoked.
@@ -89,8 +92,10 @@ export const createFeed = (
   pool: Pool,
   keyId: string,
   { search, title }: { search: string; title: string },
+  check?: Check,
 ): Promise<FeedWithToken | null> =>
   changeKept(pool, keyId, async client => {
+    await check?.(client)
     await makeRoomForSearch(client, keyId)
     const { feed, token } = await insertFeed(client, keyId, { search, title, searchId: null })
     await adoptFeeds(client, keyId)

@@ -3,6 +3,7 @@ import type { Client, Pool, Queryable } from '../postgres/pool.ts'
 import { QUESTION } from './alerts/messages.ts'
 import {
   adoptFeeds,
+  type Check,
   changeKept,
   type FeedWithToken,
   insertFeed,
@@ -74,14 +75,17 @@ const KEEP = `
 /**
  * Keeps a search at the end of the list. Null when the key does not exist or was revoked.
  *
+ * @param check throws where the search may not be kept, while the key changes nothing else
  * @throws TooManySearches
  */
 export function keepSearch(
   pool: Pool,
   keyId: string,
   { name, search }: Described,
+  check?: Check,
 ): Promise<KeptSearch | null> {
   return changeKept(pool, keyId, async client => {
+    await check?.(client)
     await listSearches(client, keyId)
     await makeRoomForSearch(client, keyId)
     const values = [`search_${randomBytes(8).toString('hex')}`, keyId, name, search]
@@ -152,14 +156,18 @@ export async function noteSetRenamed(
  * Changes the given fields of a kept search. The address of its feed stays the same. When the
  * search moves to a new place, the searches between the old and the new place move by one. Null
  * when the key has no such search.
+ *
+ * @param check as in `keepSearch`
  */
 export function changeSearch(
   pool: Pool,
   keyId: string,
   id: string,
   given: Partial<Described & { position: number }>,
+  check?: Check,
 ): Promise<KeptSearch | null> {
   return changeKept(pool, keyId, async client => {
+    await check?.(client)
     const before = await findSearch(client, keyId, id)
     if (before === null) return null
     const { name, search, position } = { ...before, ...given }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { keepAlert } from '../alerts.ts'
+import { holdLock, lockWaits } from '../database.ts'
 import { until } from '../fleet.ts'
 import { sent } from './api.ts'
 import { documented, startFeedApi } from './feeds.ts'
@@ -95,6 +96,30 @@ t.test('a changed set is a changed search: feeds and kept searches follow it', a
   t.match((await ask(secret, 'POST', 'searches', { search })).json.errors.search, [
     /no set of outlets named "papers"/,
   ])
+})
+
+t.test('a set that goes while a search is written is not named by it', async t => {
+  const { key, secret } = await api.issue()
+  const { id } = (await ask(secret, 'POST', 'searches', { search: 'q=dijk' })).json.data
+  const search = 'outlets=fleeting'
+  for (const [method, path] of [
+    ['POST', 'searches'],
+    ['PATCH', `searches/${id}`],
+    ['POST', 'feeds'],
+  ] as const) {
+    await put(secret, 'fleeting', 'brug.example')
+    const release = await holdLock(
+      api.pool,
+      `with own as (select id from api_keys where id = $1 for no key update)
+       delete from outlet_sets where key_id in (select id from own)`,
+      [key.id],
+    )
+    const asked = ask(secret, method, path, { search })
+    await until(async () => (await lockWaits(api.pool)) > 0, 20_000)
+    await release()
+    t.equal((await asked).status, 422, `${method} ${path}`)
+  }
+  t.equal((await ask(secret, 'GET', 'searches')).json.data.length, 1)
 })
 
 t.test('a set gets another name, also in what names it, which stays as it was', async t => {

@@ -11,7 +11,7 @@ import { type FeedFormat, feedAddresses, OPML_TYPE, writeOpml } from '../feeds/f
 import { readMembers } from '../http/body.ts'
 import { needed, readDescribed } from './described.ts'
 import { type Handler, type OwnerRoutes, refuseMore } from './handler.ts'
-import { refuseUnknownSets } from './outlet-sets.ts'
+import { knownSets } from './outlet-sets.ts'
 
 const answerList: Handler = async ({ pool, key }, _request, response) => {
   const feeds = await listFeeds(pool, key.id)
@@ -21,12 +21,9 @@ const answerList: Handler = async ({ pool, key }, _request, response) => {
 
 const answerNew: Handler = async ({ pool, publicUrl, serviceName, key }, request, response) => {
   const { search, title } = readMembers(request, ['search', 'title'])
-  await refuseUnknownSets(pool, key.id, search)
   const described = readDescribed(needed(search), title ?? null, key.plan, serviceName, 'title')
-  const made = await createFeed(pool, key.id, {
-    search: described.search,
-    title: described.name,
-  }).catch(refuseMore)
+  const feed = { search: described.search, title: described.name }
+  const made = await createFeed(pool, key.id, feed, knownSets(key.id, search)).catch(refuseMore)
   // The key was revoked while the request ran.
   if (!made) throw new ApiError('invalid_token')
   const data = madeFeed(publicUrl, made)

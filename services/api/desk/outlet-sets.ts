@@ -1,3 +1,4 @@
+import type { Check } from '../../../shared/desk/feeds.ts'
 import {
   listSets,
   NameTaken,
@@ -13,7 +14,6 @@ import {
 } from '../../../shared/desk/outlet-sets.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { coveredBy } from '../../../shared/plans/reach.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
 import { COSTS } from '../access/costs.ts'
 import { noSetNamed, type Searches } from '../articles/find.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
@@ -122,18 +122,15 @@ function readName(text: string): string {
 }
 
 /**
- * A kept search names its sets, and follows their changes. So they must exist.
- *
- * @throws ApiError `invalid_request`
+ * A kept search names its sets, and follows their changes. So they must exist while it is written:
+ * the check throws an `ApiError` for a set that the key does not have.
  */
-export async function refuseUnknownSets(
-  pool: Pool,
-  keyId: string,
-  search: string | undefined,
-): Promise<void> {
-  const [name] = namesIn(await withSets(pool, keyId, search ?? ''))
-  if (name !== undefined) throw invalid('search', noSetNamed(name))
-}
+export const knownSets =
+  (keyId: string, search: string | undefined): Check =>
+  async client => {
+    const [name] = namesIn(await withSets(client, keyId, search ?? ''))
+    if (name !== undefined) throw invalid('search', noSetNamed(name))
+  }
 
 /** How many outlets with a text in their domain are looked at. */
 const LOOKED_AT = 10

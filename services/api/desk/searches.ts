@@ -15,7 +15,7 @@ import { needed, readDescribed } from './described.ts'
 import { feedObject, madeFeed } from './feeds.ts'
 import { type Handler, noSearch, type OwnerRoutes, refuseMore } from './handler.ts'
 import { answerWhatIsNew } from './new.ts'
-import { refuseUnknownSets } from './outlet-sets.ts'
+import { knownSets } from './outlet-sets.ts'
 
 /** Highest place in a list. */
 const MOST_PLACES = 1_000_000
@@ -28,9 +28,10 @@ const answerList: Handler = async ({ pool, key }, _request, response) => {
 
 const answerNew: Handler = async ({ pool, serviceName, key }, request, response) => {
   const { search, name } = readMembers(request, ['search', 'name'])
-  await refuseUnknownSets(pool, key.id, search)
   const described = readDescribed(needed(search), name ?? null, key.plan, serviceName)
-  const kept = await keepSearch(pool, key.id, described).catch(refuseMore)
+  const kept = await keepSearch(pool, key.id, described, knownSets(key.id, search)).catch(
+    refuseMore,
+  )
   // The key was revoked while the request ran.
   if (kept === null) throw new ApiError('invalid_token')
   response.status(201).json({ status: 'ok', data: searchObject(kept, []) })
@@ -51,13 +52,13 @@ const answerChange: Handler = async ({ pool, serviceName, key, id }, request, re
     throw invalid('body', 'Give a name, a search or a position.')
   }
   if (name?.trim() === '') throw invalid('name', 'Write a name.')
-  await refuseUnknownSets(pool, key.id, search)
   const described = readDescribed(search ?? '', name ?? null, key.plan, serviceName)
-  const kept = await changeSearch(pool, key.id, id, {
+  const change = {
     ...(search === undefined ? {} : { search: described.search }),
     ...(name === undefined ? {} : { name: described.name }),
     ...(position === undefined ? {} : { position }),
-  })
+  }
+  const kept = await changeSearch(pool, key.id, id, change, knownSets(key.id, search))
   if (kept === null) throw noSearch()
   response.json({ status: 'ok', data: searchObject(kept, await listAlerts(pool, key.id)) })
 }
