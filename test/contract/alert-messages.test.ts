@@ -11,6 +11,7 @@ import {
   forgetAsked,
   nameAsked,
 } from '../../shared/desk/alerts/consent.ts'
+import { tellRemoved } from '../../shared/desk/alerts/messages.ts'
 import {
   adoptRefusals,
   refuse,
@@ -21,7 +22,7 @@ import { putSet, renameSet } from '../../shared/desk/outlet-sets.ts'
 import { changeSearch, removeSearch } from '../../shared/desk/searches.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createKey } from '../../shared/plans/keys.ts'
-import { readValue } from '../../shared/postgres/pool.ts'
+import { readValue, transaction } from '../../shared/postgres/pool.ts'
 import { keepAlert } from '../alerts.ts'
 import { createTestPool } from '../database.ts'
 import { until } from '../fleet.ts'
@@ -361,6 +362,30 @@ t.test('a link agrees to no more mail than it said, and the owner is asked again
   await askUnasked(pool)
   t.equal((await opened(beside.id)).length, 1, 'a mail that was on its way named less')
 })
+
+t.test(
+  'of what is taken out a new mail address hears nothing, and a webhook that moved does',
+  async t => {
+    const key = await issue()
+    for (const [before, after, count] of [
+      ['mailto:eerst@example.org', 'mailto:later@example.org', 0],
+      ['https://eerst.example/', 'https://later.example/', 2],
+    ] as const) {
+      const { alert, search } = await tell(key, 'q=weg', before)
+      await pool.query(
+        `insert into alert_messages (message_id, alert_id, kind, seqs, more, delivered_at)
+       select 'msg_' || kind || $1, $1, kind, seqs, 0, case when kind = 'articles' then now() end
+         from (values ('articles', '{901,902}'::bigint[]), ('removed', '{901}')) m (kind, seqs)`,
+        [alert],
+      )
+      await putAlert(pool, key, search, { to: after, when: 'at once', zone: 'UTC', language: 'nl' })
+      await confirm(alert)
+      await transaction(pool, client => tellRemoved(client, [901n, 902n]))
+      const removals = `alert_messages where alert_id = '${alert}' and kind = 'removed'`
+      t.equal(await database.count(removals), count, after)
+    }
+  },
+)
 
 t.test('a refusal is of the searches of one key, and outlives alert and key', async t => {
   const to = 'mailto:Refuser@example.org'

@@ -126,11 +126,12 @@ export function putAlert(
     const id = `alert_${randomBytes(8).toString('hex')}`
     const values = [searchId, id, keyId, to, time, zone, due, isMail, day, language, withinDays]
     const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
-    // Removes undelivered messages to the previous address. The alert finds their articles again.
+    // Removes undelivered messages to the previous address. The alert finds their articles again. A
+    // webhook that moved is still told what is taken out; another mail address was told of nothing.
     if (before != null && before.to !== to) {
       await client.query(
-        'delete from alert_messages where alert_id = $1 and delivered_at is null',
-        [alert.id],
+        "delete from alert_messages where alert_id = $1 and ($2 or delivered_at is null and kind <> 'removed')",
+        [alert.id, isMail],
       )
     }
     if (alert.confirmedAt !== null) return alert
