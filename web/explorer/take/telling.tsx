@@ -129,6 +129,11 @@ function partsOf(when: string): { day: number | null; time: string } {
   return { day: day < 0 ? null : day, time: when.split(' ').at(-1) ?? '' }
 }
 
+/** How often an alert may tell, the least first. */
+const OFTEN = ['week', 'day', 'once'] as const
+const eachOf = (when: string) =>
+  when === AT_ONCE ? 'once' : partsOf(when).day === null ? 'day' : 'week'
+
 /**
  * The form of an alert: to whom, and when: at once, or each day or week at a time in a zone, and
  * the language of its mails.
@@ -149,7 +154,11 @@ function AlertForm(props: {
   const [when, setWhen] = useState(own?.when ?? '08:00')
   const [mailed, setMailed] = useState(own?.language ?? language)
   const { day, time } = partsOf(when)
-  const each = when === AT_ONCE ? 'once' : day === null ? 'day' : 'week'
+  const each = eachOf(when)
+  const asksAgain =
+    own?.state === 'on' &&
+    own.to.startsWith('mailto:') &&
+    (to !== own.to.slice('mailto:'.length) || OFTEN.indexOf(each) > OFTEN.indexOf(eachOf(own.when)))
   const digest = (day: number | null, time: string) =>
     setWhen(day === null ? time : `${DAYS[day]} ${time}`)
   const EACH = {
@@ -252,6 +261,11 @@ function AlertForm(props: {
           </label>
         )}
         <Lately days={within} onDays={setWithin} />
+        {asksAgain && (
+          <p class="hint" role="status">
+            {alert.again}
+          </p>
+        )}
         <button type="submit" class="primary">
           {own === null ? alert.set : alert.change}
         </button>
