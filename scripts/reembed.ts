@@ -312,7 +312,7 @@ async function giveToEmbedders(
   const seqs = group.map(({ seq }) => seq)
   say(`One of the articles ${seqs.join(', ')} is refused (${why}); the embedders try them again.`)
   await pool.query(
-    'update embeddings set embedded_at = null, claimed_until = null, attempts = 0 where seq = any ($1)',
+    'update embeddings set embedded_at = null, claimed_until = null, attempts = 0, due_at = clock_timestamp() where seq = any ($1)',
     [seqs],
   )
 }

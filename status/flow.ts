@@ -98,8 +98,8 @@ const SAMPLE = 5_000
 // `lo`. `article_days` gives the number of articles of yesterday and today. At most SAMPLE articles
 // are read by primary key, evenly spread. Imported articles, and those from before pages were
 // noted, are left out, because they do not show the speed of the crawl. When an outlet is added,
-// its feeds have articles of earlier weeks. These count as articles, but their age is no lag. $1:
-// SAMPLE.
+// its feeds have articles of earlier weeks. These count as articles, but their age is no lag. An
+// article that lost its vector counts from when it was promised again. $1: SAMPLE. $2: ms.
 const READ_LAG = `
   with span as materialized (
     select last_seq as hi,
@@ -109,11 +109,11 @@ const READ_LAG = `
   ), steps as materialized (
     select lo, hi, greatest(1, ceil((hi - lo)::float8 / $1::int))::bigint as step from span
   ), sample as materialized (
-    select a.published_at, a.ingested_at, e.embedded_at, step,
+    select a.published_at, a.ingested_at, e.embedded_at, e.due_at, step,
            coalesce(a.published_at >= o.created_at, true) as timely
       from steps, generate_series(hi, lo + 1, -step) as s (seq)
       join lateral (select published_at, ingested_at from articles a where a.seq = s.seq offset 0) a on true
-      join lateral (select embedded_at, page_no from embeddings e where e.seq = s.seq and page_no is not null offset 0) e on true
+      join lateral (select embedded_at, due_at, page_no from embeddings e where e.seq = s.seq and page_no is not null offset 0) e on true
       left join lateral (select created_at from pages p join outlets using (outlet_no) where p.page_no = e.page_no offset 0) o on true
      where a.ingested_at > now() - interval '25 hours'
   ), hours as (
@@ -126,19 +126,23 @@ const READ_LAG = `
       from sample group by 1
   ), embedded as (
     select date_trunc('hour', embedded_at) as hour,
-           percentile_cont(array[0.5, 0.95]) within group (order by greatest(0, extract(epoch from embedded_at - ingested_at)))
-             as lag
+           percentile_cont(array[0.5, 0.95]) within group (order by greatest(0, extract(epoch from
+             embedded_at - greatest(ingested_at, due_at - $2::float8 * interval '1 ms')))) as lag
       from sample where embedded_at is not null group by 1
   )
   select hour, coalesce(articles, 0) as articles, ${lagOf('indexed')} as index, ${lagOf('embedded')} as vector
     from hours left join indexed using (hour) left join embedded using (hour) order by hour`
 
-/** The lags of articles in the last 24 hours, by hour. The present hour comes last. */
-export async function readLag(db: Pick<Pool, 'query'>): Promise<LagHour[]> {
+/**
+ * The lags of articles in the last 24 hours, by hour. The present hour comes last.
+ *
+ * @param delay EMBED_DELAY, in ms
+ */
+export async function readLag(db: Pick<Pool, 'query'>, delay: number): Promise<LagHour[]> {
   const { rows } = await db.query<Omit<LagHour, 'hour'> & { hour: Date }>({
     name: 'status-lag',
     text: READ_LAG,
-    values: [SAMPLE],
+    values: [SAMPLE, delay],
   })
   return rows.map(row => ({ ...row, hour: row.hour.toISOString() }))
 }

@@ -111,7 +111,7 @@ const WAITING_NOW = `
 const RESCHEDULE = `
   update embeddings
   set embedded_at = null, failed_at = null, error = null, attempts = 0, claimed_until = null,
-      due_at = least(due_at, clock_timestamp())
+      due_at = case when embedded_at is null then least(due_at, clock_timestamp()) else clock_timestamp() end
   where seq = any ($1::bigint[]) and (embedded_at is not null or failed_at is not null)`
 
 /** Articles whose groups of copies are found again at a time. */

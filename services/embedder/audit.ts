@@ -44,9 +44,10 @@ export async function auditCollection(
   })
 }
 
+// They are promised anew, so that they count as late from now on, and not from their first promise.
 // $1 seqs, $2 embedded before. Index: the primary key.
 const MARK_LOST = `
-  update embeddings set embedded_at = null, claimed_until = null, attempts = 0
+  update embeddings set embedded_at = null, claimed_until = null, attempts = 0, due_at = clock_timestamp()
   where seq = any ($1::bigint[]) and embedded_at < $2`
 
 /** Articles whose vectors do not agree with Postgres. */

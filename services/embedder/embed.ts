@@ -106,14 +106,14 @@ async function embedGroup(
   signal: AbortSignal,
   suspected = false,
 ) {
-  const { pool, embeddingCollections, vectors, log, outage } = embedder
+  const { pool, embeddingCollections, vectors, log, outage, delay } = embedder
   try {
     await withInHand({ kind: 'embedding', numbers: numbersOf(group) }, () =>
       storeEverywhere(pool, embeddingCollections, vectors, group, signal),
     )
     outage.over()
     for (const article of group) {
-      observeArticle(article)
+      observeArticle(article, delay)
       log.info({ ...namesOf(article), ms: Date.now() - article.dueAt }, 'embedded')
     }
   } catch (error) {
@@ -168,6 +168,8 @@ interface Embedder {
   log: Logger
   /** Logs when the model or the vector store does not answer, and when it answers again. */
   outage: OutageLog
+  /** EMBED_DELAY, in ms. */
+  delay: number
 }
 
 const PROBE = 'Perscope'
@@ -270,11 +272,19 @@ const vectorLag = histogram(
   LAG_BUCKETS,
 )
 
-/** Counts an article whose vector is stored. Times in ms since 1970. */
-function observeArticle({ dueAt, ingestedAt }: { dueAt: number; ingestedAt: number | null }): void {
+/**
+ * Counts an article whose vector is stored. One that lost its vector counts from the moment when it
+ * was promised again. Times in ms since 1970, the delay in ms.
+ */
+function observeArticle(
+  { dueAt, ingestedAt }: { dueAt: number; ingestedAt: number | null },
+  delay: number,
+): void {
   articlesEmbedded.inc()
   overdue.observe(Math.max(0, (Date.now() - dueAt) / 1_000))
-  if (ingestedAt !== null) vectorLag.observe(Math.max(0, (Date.now() - ingestedAt) / 1_000))
+  if (ingestedAt === null) return
+  const promisedAt = Math.max(ingestedAt, dueAt - delay)
+  vectorLag.observe(Math.max(0, (Date.now() - promisedAt) / 1_000))
 }
 
 const VECTOR_TIMEOUT = 15_000
@@ -295,7 +305,7 @@ export async function startEmbedder({ config, log }: ServiceContext): Promise<Ru
     async ({ seqs }, signal) => {
       try {
         await embedBatch(
-          { pool, vectors, embeddingCollections, log, outage },
+          { pool, vectors, embeddingCollections, log, outage, delay: config.EMBED_DELAY },
           seqs.map(BigInt),
           signal,
         )

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { readConfig } from '../../shared/config/config.ts'
+import { readLag } from '../../status/flow.ts'
 import { ask, startTestApi } from '../contract/api.ts'
 import { until } from '../fleet.ts'
 
@@ -169,6 +170,12 @@ t.test('the figures are those of the database', async t => {
     'the age of articles older than their outlet is no lag',
   )
   t.ok(embedded.vector.median >= 9 && embedded.vector.median < 60, 'from index to vector')
+  await api.pool.query(`
+    update articles set ingested_at = ingested_at - interval '5 hours' where seq = 1;
+    update embeddings set due_at = now() + interval '2 hours' where seq = 1`)
+  const later = await readLag(api.pool, 7_200_000)
+  const again = later.findLast(({ vector }) => vector !== null)!.vector!.median
+  t.ok(again < 60, 'what lost its vector counts from its new promise')
   t.strictSame(json.missing, ['model'])
 })
 

@@ -210,7 +210,7 @@ export function openFigures(parts: {
       }),
       FRESH.quarantine,
     ),
-    lag: shared(() => readLag(pool), FRESH.lag),
+    lag: shared(() => readLag(pool, config.EMBED_DELAY), FRESH.lag),
     around: shared(() => readSurroundings(config, pool), FRESH.around),
     missing: shared(
       async () => ({ ...(await readiness.required()), ...(await readiness.semantic()) }),
