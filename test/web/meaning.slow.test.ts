@@ -120,6 +120,8 @@ if (browserPath === undefined) {
     const far = await counted('zeppelin', '&close=true')
     t.strictSame([far.total, far.meaning.close], [2, 0])
     t.match(far.meaning.note, /^The closest come first\. We cannot say from which/)
+    const none = await counted('water+brug', '&close=true&outlet=niemand.example')
+    t.strictSame([none.total, none.meaning.note], [0, 'Nothing was found.'])
     const refused = await ask('/explore/counts?by=country&q=brug&close=true')
     t.match(JSON.parse(refused).errors.close, ['Leave it out unless search=semantic.'])
     const call = async (name: string, args: object) => {
