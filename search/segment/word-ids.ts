@@ -60,6 +60,8 @@ export function createWordIds(): WordIds {
   // slot is free.
   let slots = new Int32Array(1 << 14)
   let hashes = new Int32Array(1 << 12)
+  /** Used by `findLikely` alone. */
+  let likely = new Int32Array(1 << 12)
 
   /**
    * The slot of the word that stands in `units` from `from` to before `to`. If the word is new: the
@@ -82,19 +84,50 @@ export function createWordIds(): WordIds {
     hashes[size++] = hash
     if (size * 4 > slots.length) slots = rehashed(hashes, size, slots.length * 2)
   }
+  /**
+   * The ids of the known words of a list; −1: all others, and a word before which another one has
+   * the same hash. Slots and texts are far apart in memory. In loops that only read, the processor
+   * reads those of several words at a time.
+   */
+  const findLikely = (
+    units: Uint16Array,
+    ends: Int32Array,
+    wanted: Uint32Array,
+    count: number,
+  ): Int32Array => {
+    if (likely.length < count) likely = new Int32Array(count * 2)
+    const ids = likely
+    const table = slots
+    const mask = table.length - 2
+    for (let word = 0; word < count; word++) {
+      const hash = wanted[word]! | 0
+      let slot = (hash << 1) & mask
+      while (table[slot] !== hash && table[slot + 1] !== 0) slot = (slot + 2) & mask
+      ids[word] = table[slot + 1]! - 1
+    }
+    texts.keepEqual(ids, units, ends, count)
+    return ids
+  }
   return {
     get size(): number {
       return size
     },
     read(list, visit) {
       const { units, ends, hashes: found, count } = hashWords(list)
+      const likely = findLikely(units, ends, found, count)
       for (let word = 0, from = 1; word < count; word++) {
         const to = ends[word]!
-        const hash = found[word]! | 0
-        const slot = slotOf(hash, units, from, to)
-        const held = slots[slot + 1]!
-        if (held === 0) add(slot, hash, units, from, to)
-        visit(held === 0 ? size - 1 : held - 1)
+        let id = likely[word]!
+        if (id < 0) {
+          const hash = found[word]! | 0
+          const slot = slotOf(hash, units, from, to)
+          id = slots[slot + 1]! - 1
+          if (id < 0) {
+            id = size
+            add(slot, hash, units, from, to)
+          }
+        }
+        visit(id)
         from = to + 1
       }
     },
@@ -131,6 +164,14 @@ function createWordTexts() {
   let ends = new Uint32Array(1 << 12)
   /** The texts that were asked for. Each segment asks for most words several times. */
   const strings: string[] = []
+  /** Whether `source` has the word from `from` to before `to`. */
+  const stands = (word: number, source: Uint16Array, from: number, to: number): boolean => {
+    const start = startOf(ends, word)
+    if (ends[word]! - start !== to - from) return false
+    for (let at = from, unit = start; at < to; at++, unit++)
+      if (units[unit] !== source[at]) return false
+    return true
+  }
   return {
     /** Adds the code units of `source` from `from` to before `to` as the next word. */
     add(source: Uint16Array, from: number, to: number): void {
@@ -144,13 +185,27 @@ function createWordTexts() {
       if (size === ends.length) ends = grown(ends, new Uint32Array(size * 2))
       ends[size++] = end
     },
-    /** Whether `source` has the word from `from` to before `to`. */
-    stands(word: number, source: Uint16Array, from: number, to: number): boolean {
-      const start = startOf(ends, word)
-      if (ends[word]! - start !== to - from) return false
-      for (let at = from, unit = start; at < to; at++, unit++)
-        if (units[unit] !== source[at]) return false
-      return true
+    stands,
+    /**
+     * Writes −1 over the ids whose texts are not the words of `source`. Word n stands there before
+     * `wordEnds[n]`, as `hashWords` writes it.
+     */
+    keepEqual(ids: Int32Array, source: Uint16Array, wordEnds: Int32Array, count: number): void {
+      const known = units
+      const knownEnds = ends
+      for (let word = 0, from = 1; word < count; word++) {
+        const id = ids[word]!
+        const to = wordEnds[word]!
+        const start = startOf(knownEnds, Math.max(id, 0))
+        if (id >= 0 && (knownEnds[id]! - start !== to - from || known[start] !== source[from]))
+          ids[word] = -1
+        from = to + 1
+      }
+      for (let word = 0, from = 1; word < count; word++) {
+        const to = wordEnds[word]!
+        if (ids[word]! >= 0 && !stands(ids[word]!, source, from, to)) ids[word] = -1
+        from = to + 1
+      }
     },
     text: (word: number): string => (strings[word] ??= textOf(bytes, ends, word)),
     length: (word: number): number => ends[word]! - startOf(ends, word),

@@ -141,8 +141,10 @@ const SAMPLED = 2 ** 53 / EACH
  * equal.
  */
 export function sampleOf(shingles: Float64Array): Uint32Array {
-  const sample = shingles.subarray(0, placeOf(shingles, SAMPLED))
-  return new Uint32Array(sample.map(hash => hash / (SAMPLED / 2 ** 32))) // this drops the fractions
+  const sample = new Uint32Array(placeOf(shingles, SAMPLED))
+  // Storing drops the fractions.
+  for (let at = 0; at < sample.length; at++) sample[at] = shingles[at]! / (SAMPLED / 2 ** 32)
+  return sample
 }
 
 /** The fraction of pairs with a `shared` of exactly 0.6 that may be missed. */
