@@ -130,7 +130,7 @@ function serverOfOurOwn(): Promise<string> {
 }
 
 async function startOwnServer(): Promise<string> {
-  const servers = await startTestServers({ servers: ['postgres'] })
+  const servers = await startTestServers({ servers: ['postgres'], inMemory: true })
   process.on('exit', () => {
     servers.kill()
     rmSync(servers.dataDir, { recursive: true, force: true, maxRetries: 5 })

@@ -68,7 +68,12 @@ try {
         ]
   keepCompiled()
 
-  const servers = await startTestServers({ report: print, signal: stopping.signal })
+  const servers = await startTestServers({
+    // Long tests may have more data than fits.
+    inMemory: groups.every(([group]) => group !== 'long'),
+    report: print,
+    signal: stopping.signal,
+  })
   process.on('exit', servers.kill)
   try {
     const env = { ...process.env, ...servers.settings, TEST_SUPERUSER_URL: servers.superuser }
