@@ -6,15 +6,17 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { until } from '../fleet.ts'
+import { isWhole } from '../script.ts'
 import { openBox } from './hosts/box.ts'
 import { processesBelow } from './hosts/network.ts'
 import { etcd } from './scenarios/etcd.ts'
+import { postgres } from './scenarios/postgres.ts'
 import { proveScenario } from './scenarios/prove.ts'
+import { qdrant } from './scenarios/qdrant.ts'
+import { redis } from './scenarios/redis.ts'
 
-/** Alone, only the first scenario runs; `test/whole.long.test.ts` runs all. */
-const isWhole = process.env.WHOLE === 'yes'
-
-proveScenario(etcd)
+/** Alone, only the first scenario runs; `test/whole.long.test.ts` runs all short ones. */
+for (const scenario of isWhole ? [etcd, postgres, qdrant, redis] : [etcd]) proveScenario(scenario)
 if (isWhole) proveScenario({ ...etcd, about: `On loopback: ${etcd.about}` }, { loopback: true })
 
 const SCRIPT = fileURLToPath(new URL('main.ts', import.meta.url))

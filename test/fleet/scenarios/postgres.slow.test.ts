@@ -1,4 +1,0 @@
-import { postgres } from './postgres.ts'
-import { proveScenario } from './prove.ts'
-
-proveScenario(postgres)

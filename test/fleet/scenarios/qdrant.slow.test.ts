@@ -1,4 +1,0 @@
-import { proveScenario } from './prove.ts'
-import { qdrant } from './qdrant.ts'
-
-proveScenario(qdrant)

@@ -1,4 +1,0 @@
-import { proveScenario } from './prove.ts'
-import { redis } from './redis.ts'
-
-proveScenario(redis)
