@@ -2,7 +2,12 @@ import t from 'tap'
 import { failureOf } from './script.ts'
 
 /** Slow files that try one thing of each kind in CI, because the whole takes many minutes. */
-const FILES = ['containers/containers.slow', 'fleet/fleet.slow', 'search/model.slow']
+const FILES = [
+  'containers/containers.slow',
+  'fleet/fleet.slow',
+  'search/model.slow',
+  'standbys/order.slow',
+]
 
 for (const file of FILES)
   t.test(`the whole of test/${file}.test.ts`, async t => {

@@ -8,6 +8,7 @@ import { createFeed, type FeedWithToken, revokeFeed } from '../../shared/desk/fe
 import { type ApiKey, revokeKey, updateKey } from '../../shared/plans/keys.ts'
 import { transaction } from '../../shared/postgres/pool.ts'
 import { type Answered, ask, startTestApi } from '../contract/api.ts'
+import { isWhole } from '../script.ts'
 import { type Door, openDoor } from './door.ts'
 import { startTestCluster } from './servers.ts'
 
@@ -202,7 +203,7 @@ t.test(
     const property = fc.asyncProperty(rounds, live)
     const result = await fc.check(property, {
       seed,
-      numRuns: Number(process.env.RUNS ?? 40),
+      numRuns: Number(process.env.RUNS ?? (isWhole ? 40 : 12)),
       interruptAfterTimeLimit: 200_000,
     })
     if (result.failed) t.fail(`${String(result.errorInstance)} ${fc.defaultReportMessage(result)}`)
