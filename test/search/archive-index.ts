@@ -51,8 +51,10 @@ export async function openArchiveIndex(test: Pick<Test, 'teardown'> | null): Pro
     async add(articles: NewArticle[]): Promise<Known[]> {
       const results: Indexed[] = []
       for (const part of parts(articles)) results.push(...(await writer.write(part)))
+      const seqs = results.flatMap(result => (result.outcome === 'indexed' ? [result.seq] : []))
       const { rows } = await pool.query<{ seq: bigint; time: Date | null }>(
-        'select seq, ingested_at as time from articles',
+        'select seq, ingested_at as time from articles where seq = any ($1::bigint[])',
+        [seqs],
       )
       const times = new Map(rows.map(({ seq, time }) => [seq, time]))
       return results.flatMap((result, at) => {
