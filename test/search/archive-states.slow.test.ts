@@ -7,7 +7,7 @@ import { makeSegments } from '../../search/indexer.ts'
 import { createRandom } from '../faults/random.ts'
 import { openLinkTo } from '../fleet/links/link.ts'
 import { startTestOpensearch } from '../fleet/parts/opensearch.ts'
-import { runScript } from '../script.ts'
+import { failureOf, runScript } from '../script.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { differences } from './comparison.ts'
 import { EVERYTHING } from './poller.ts'
@@ -281,3 +281,12 @@ t.test('a request has the numbers of its own indices alone', { skip }, async t =
   t.ok(lists.length > 1 && lists.every(numbers => numbers <= 32 * 8), lists.join())
   t.same(all.total, (await world.search.search(EVERYTHING)).total)
 })
+
+t.test(
+  'the oracle and the contract hold when older articles are matched there',
+  { skip },
+  async t => {
+    for (const file of ['search/oracle', 'contract/pages'])
+      t.equal(await failureOf(file, { TEST_OPENSEARCH_URL: url, QUESTIONS: '80' }), null, file)
+  },
+)

@@ -8,7 +8,7 @@ import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 
 /*
  * The stored parts of the index that tests run on: segments, and with TEST_OPENSEARCH_URL
- * (addresses of nodes, comma-separated) an archive beside them. `opensearch.slow.test.ts` runs
+ * (addresses of nodes, comma-separated) an archive beside them. `opensearch.long.test.ts` runs
  * tests with it.
  */
 

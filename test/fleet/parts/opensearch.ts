@@ -130,10 +130,9 @@ async function configure(home: string, config: string, heap: number): Promise<vo
   await copyFile(join(home, 'config', 'log4j2.properties'), join(config, 'log4j2.properties'))
   const delivered = await readFile(join(home, 'config', 'jvm.options'), 'utf8')
   const jvm = delivered.split('\n').filter(line => !/^-Xm|Xlog:gc/.test(line))
-  await writeFile(
-    join(config, 'jvm.options'),
-    [...jvm, `-Xms${heap}m`, `-Xmx${heap}m`, ''].join('\n'),
-  )
+  // In a life of some minutes C2 costs more than it saves.
+  const own = ['-XX:TieredStopAtLevel=1', `-Xms${heap}m`, `-Xmx${heap}m`]
+  await writeFile(join(config, 'jvm.options'), [...jvm, ...own, ''].join('\n'))
 }
 
 const OPENSEARCH_VERSION = '3.4.0'
