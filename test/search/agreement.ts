@@ -45,8 +45,9 @@ export async function askBoth(
           : { ...randomQuestion(random, known), publishedWithin: daysOfAlert(random) }
       former = question
       const sizes = randomSizes(random)
-      found += answer(known, question)?.ids.length ?? 0
-      const differs = await difference(index.search, known, question, sizes)
+      const expected = answer(known, question)
+      found += expected?.ids.length ?? 0
+      const differs = await difference(index.search, known, question, sizes, expected)
       if (differs !== null)
         differences.push(`question ${number}: ${differs}\n${inWords({ question, sizes })}`)
     }

@@ -112,12 +112,13 @@ function fold(word: string): string {
   return [...bare.toLowerCase()].map(character => special[character] ?? character).join('')
 }
 
-const known = new Map<string, string>()
+const known = new Map<Language, Map<string, string>>()
 /** The stemmer forgets the many words of the longest texts. */
 function stemOf(language: Language, word: string): string {
-  const key = `${language} ${word}`
-  const found = known.get(key) ?? stem(language, word)
-  known.set(key, found)
+  const own = known.get(language) ?? new Map<string, string>()
+  known.set(language, own)
+  const found = own.get(word) ?? stem(language, word)
+  own.set(word, found)
   return found
 }
 
@@ -249,13 +250,19 @@ function placesOf(
   )
 }
 
+const read = new Map<string, string[]>()
 /** The words of a text with their `*`, which stands beside plain letters alone. */
-const asked = (text: string) =>
-  text.split(/\s+/).flatMap(part => {
-    const [, before, letters, after] = /^(\*?)([\p{L}\p{Nd}]+)(\*?)$/u.exec(part) ?? []
-    const words = tokens(letters ?? part)
-    return before || after ? words.map(word => `${before}${word}${after}`) : words
-  })
+function asked(text: string): string[] {
+  const found =
+    read.get(text) ??
+    text.split(/\s+/).flatMap(part => {
+      const [, before, letters, after] = /^(\*?)([\p{L}\p{Nd}]+)(\*?)$/u.exec(part) ?? []
+      const words = tokens(letters ?? part)
+      return before || after ? words.map(word => `${before}${word}${after}`) : words
+    })
+  read.set(text, found)
+  return found
+}
 
 function same(word: string | undefined, one: string): boolean {
   if (!one.includes('*')) return word === one
