@@ -318,4 +318,14 @@ t.test('verify says how many wait to be cleared, and prints no word of them', as
   })
   t.equal(await clear(), 0)
   t.same(await verified(), { waiting: 0, faults: [] })
+  const { seq } = marked[0]!
+  for (const back of [
+    `update articles set section = 'Sport', author_nos = '{1}' where seq = ${seq}`,
+    `insert into article_words values (${seq}, 'woord', 'woord')`,
+  ]) {
+    await pool.query(back)
+    t.match((await verified()).faults.join(), 'removed: ', back)
+    t.equal(await clear(), 0)
+    t.same(await verified(), { waiting: 0, faults: [] }, 'what came back is cleared, too')
+  }
 })
