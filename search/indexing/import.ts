@@ -31,6 +31,7 @@ import {
   prepareBatch,
   storableNames,
   takeNumbers,
+  valuesOf,
 } from './writer.ts'
 
 /*
@@ -84,7 +85,7 @@ interface ImportSizes {
   text: number
 }
 
-const SIZES: ImportSizes = { most: 4_096, least: 1_024, text: 16_000_000 }
+const SIZES: ImportSizes = { most: 8_192, least: 1_024, text: 32_000_000 }
 
 /**
  * How many articles have the same stamp. A client that polls from its newest time on receives at
@@ -362,12 +363,14 @@ async function useWithin(
   // Another process may have removed the segment after some minutes, or a failover may have undone
   // it. The importer then builds it anew.
   if (columns === null) throw new OtherClaims(claims)
-  const stamps = Math.ceil(articles.length / PER_STAMP)
-  const { base, stamp } = await takeNumbers(client, articles.length, stamps, holdsClock)
+  const parts: unknown[][] = []
+  for (let from = 0; from < articles.length; from += PER_STAMP)
+    parts.push(valuesOf(articles.slice(from, from + PER_STAMP), embedAt))
+  const { base, stamp } = await takeNumbers(client, articles.length, parts.length, holdsClock)
   const stampOf = (at: number) => new Date(stamp.getTime() + Math.floor(at / PER_STAMP))
-  for (let from = 0; from < articles.length; from += PER_STAMP) {
-    const numbers = { base: base + BigInt(from), stamp: stampOf(from) }
-    await insertNumbered(client, articles.slice(from, from + PER_STAMP), embedAt, numbers)
+  for (const [part, values] of parts.entries()) {
+    const from = part * PER_STAMP
+    await insertNumbered(client, values, { base: base + BigInt(from), stamp: stampOf(from) })
   }
   await lockSegments(client)
   if (!(await coverBefore(client, base))) throw new OtherClaims(claims)

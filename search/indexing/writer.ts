@@ -349,7 +349,7 @@ export async function takeNumbers(
   stamps: number,
   limit: number,
 ): Promise<TakenNumbers> {
-  await insertNumbered(client, [], new Date(0), { base: 0n, stamp: new Date(0) })
+  await insertNumbered(client, valuesOf([], new Date(0)), { base: 0n, stamp: new Date(0) })
   const { rows } = await client.query<TakenNumbers>(TAKE_NUMBERS, [
     articles,
     stamps - 1,
@@ -361,17 +361,18 @@ export async function takeNumbers(
 /**
  * Inserts articles under the numbers that `takeNumbers` has reserved for them: those after `base`.
  * All articles get the same stamp.
+ *
+ * @param values `valuesOf` the articles
  */
 export async function insertNumbered(
   client: Client,
-  articles: IdentifiedArticle[],
-  embedAt: Date,
+  values: unknown[],
   { base, stamp }: TakenNumbers,
 ): Promise<void> {
   await client.query({
     name: 'insert-numbered',
     text: insertion(TAKEN_NUMBERS),
-    values: [...valuesOf(articles, embedAt), stamp, base],
+    values: [...values, stamp, base],
   })
 }
 
@@ -415,7 +416,8 @@ const COLUMNS: readonly Column[] = [
   ['access', 'text', one => one.stated.access],
 ]
 
-const valuesOf = (articles: IdentifiedArticle[], embedAt: Date): unknown[] => [
+/** The articles as parameters of their insertion. */
+export const valuesOf = (articles: IdentifiedArticle[], embedAt: Date): unknown[] => [
   ...COLUMNS.map(([, type, of]) =>
     type === 'text' ? textArray(articles.map(of)) : articles.map(of),
   ),

@@ -18,7 +18,10 @@ const BLOCK = 1 << 16
 const LINE = 10
 
 /** Whether a term is a word of a whole text. A digest that stands for a long word is none. */
-export const isWord = (term: string): boolean => /^[^A-Z#]/.test(term)
+export function isWord(term: string): boolean {
+  const first = term.charCodeAt(0)
+  return (first < 65 || first > 90) && first !== 35
+}
 
 /** Writes words, in their order, as buckets. */
 export function encodeLexicon(words: string[]): { bucket: number; block: Buffer }[] {
