@@ -218,13 +218,13 @@ const TOKEN = new RegExp(
 )
 
 /**
- * A quotation, or what people of our languages write for AND or OR between two words, or for
- * `title:`.
+ * A quotation, or what people of our languages write for AND, OR or NEAR/n between two words,
+ * or for `title:`.
  */
 const MEANT = new RegExp(
   [
     `"[^"]*"|[${TYPED}][^"${TYPED}]*["${TYPED}]`,
-    '(?<=[^\\s(]\\s)(?:(?<and>an|and|en|et|und|&&?)|(?<or>of|oder|or|ou))(?=\\s+[^\\s)])',
+    '(?<=[^\\s(]\\s)(?:(?<and>an|and|en|et|und|&&?)|(?<or>of|oder|or|ou)|(?:near|w|adj)/(?<most>\\d{1,2}))(?=\\s+[^\\s)])',
     '(?<=[^\\s(|])(?<bar>\\s*\\|\\|?\\s*)(?=[^\\s)|])',
     `${START}(?<title>titel|titre):${TIED}`,
   ].join('|'),
@@ -239,8 +239,8 @@ const MEANT = new RegExp(
 export function operatorsMeant(q: string): string | null {
   const meant = q.replace(
     MEANT,
-    (written: string, and?: string, or?: string, bar?: string, title?: string) =>
-      title ? 'title:' : bar ? ' OR ' : and ? 'AND' : or ? 'OR' : written,
+    (written: string, and?: string, or?: string, most?: string, bar?: string, title?: string) =>
+      title ? 'title:' : bar ? ' OR ' : and ? 'AND' : or ? 'OR' : most ? `NEAR/${most}` : written,
   )
   return meant !== q && parseExpression(meant).ok ? meant : null
 }

@@ -162,6 +162,7 @@ if (browserPath === undefined) {
     await page.keyboard.press('/')
     await page.keyboard.type('water or brussel')
     t.match(await page.locator('#reading').innerText(), '“or” is read as a word')
+    await page.getByRole('button', { name: 'Search by expression' }).waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     await page.keyboard.press('ArrowLeft')

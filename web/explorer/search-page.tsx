@@ -1,6 +1,6 @@
 import type { RefObject, VNode } from 'preact'
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { sentencesOf } from '../../search/browser.ts'
+import { operatorsMeant, sentencesOf } from '../../search/browser.ts'
 import { LIMITS } from '../../services/api/contract/limits.ts'
 import type { SearchMode } from '../../services/api/contract/parameters.ts'
 import { Button, KeyTaker, Segments, Unfolding, useLater, useStateOf } from '../parts/controls.tsx'
@@ -122,7 +122,7 @@ export function SearchPage(props: {
         errors={errors.q ?? []}
         onType={type}
         onMode={chooseMode}
-        onMeant={q => change({ q })}
+        onMeant={q => change({ q, mode: 'expression' })}
         onSearch={submit}
       />
       <div class="columns">
@@ -470,11 +470,7 @@ function ReadingLine(props: {
               </>
             )}
           </p>
-          <Hints
-            hints={reading.hints}
-            mode={reading.kind === 'any' ? 'keyword' : 'boolean'}
-            onMode={onMode}
-          />
+          <Hints {...{ reading, draft, onMode, onMeant }} />
         </>
       )
   }
@@ -485,36 +481,34 @@ const List = ({ words }: { words: string[] }) => (
 )
 
 function Hints(props: {
-  hints: Hint[]
-  mode: 'keyword' | 'boolean'
+  reading: { hints: Hint[] }
+  draft: Draft
   onMode(mode: SearchMode): void
+  onMeant(q: string): void
 }) {
-  const { hints, mode, onMode } = props
+  const { reading, draft, onMode, onMeant } = props
   const { words, say } = useSpeech()
   const said = words.reading.hint
-  const other = mode === 'keyword' ? 'boolean' : 'keyword'
+  const { hints } = reading
+  // One button is enough for several hints.
+  const last = hints.findLast(({ kind }) => kind === 'operator' || kind === 'wildcard')
   return (
     <>
       {hints.map(hint => (
         <p key={hint.kind} class="hint">
           {hint.kind === 'operator' ? say(said.operator, { word: hint.word }) : said[hint.kind]}{' '}
-          {helps(hint, mode) && (
+          {hint === last && (
             <Button
               class="link"
-              onClick={() => onMode(other)}
-              text={mode === 'keyword' ? said.useBoolean : said.useKeyword}
+              onClick={() => onMeant(operatorsMeant(draft.q) ?? draft.q)}
+              text={said.useExpression}
             />
+          )}
+          {hint.kind === 'ignored' && (
+            <Button class="link" onClick={() => onMode('boolean')} text={said.useBoolean} />
           )}
         </p>
       ))}
     </>
   )
-}
-
-/** Whether the other mode does what the reader probably meant. */
-function helps(hint: Hint, mode: 'keyword' | 'boolean'): boolean {
-  if (hint.kind === 'ignored') return true
-  if (hint.kind !== 'operator') return false
-  const meansOr = /^(or|of|ou|oder|\|\|)$/i.test(hint.word)
-  return mode === 'boolean' ? meansOr : !meansOr
 }

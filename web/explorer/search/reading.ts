@@ -80,7 +80,7 @@ function problemOf(errors: string[]): keyof typeof QUERY_PROBLEMS {
 
 /** Words that other search engines read as operators when they stand between other words. */
 const OPERATORS =
-  /(?<=\S\s)(?:or|and|not|OF|EN|NIET|OU|ET|SAUF|ODER|UND|NICHT|AN|NET|\|\||&&)(?=\s\S)/i
+  /(?<=\S\s)(?:or|and|not|OF|EN|NIET|OU|ET|SAUF|ODER|UND|NICHT|AN|NET|(?:near|w|adj)\/\d{1,2}|\|\||&&)(?=\s\S)/i
 /** In small letters these are ordinary words of a language, so they are not meant as operators. */
 const ONLY_CAPITALS = /^(?:of|en|niet|ou|et|sauf|oder|und|nicht|an|net)$/
 

@@ -134,6 +134,7 @@ t.test('what looks like an operator and is none is named', async t => {
   t.strictSame(hintsOf('brussel OF gent', 'boolean'), ['OF'])
   t.strictSame(hintsOf('"to be or not"', 'boolean'), [], 'within a phrase')
   t.strictSame(hintsOf('or', 'boolean'), [])
+  t.strictSame(hintsOf('brussel w/5 gent', 'keyword'), ['w/5'])
   t.strictSame(hintsOf('metro*', 'keyword'), ['wildcard'])
   t.strictSame(hintsOf('“de metro”', 'boolean'), ['quotes'])
   t.strictSame(hintsOf('"de metro" -staking', 'keyword'), ['ignored'])
