@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Related } from '../../clients/typescript/src/index.ts'
 import { LIMITS } from '../../services/api/contract/limits.ts'
-import { Button, useLater, useNow, useWork } from '../parts/controls.tsx'
+import { Button, focusIfLost, useLater, useNow, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { type Speech, useSpeech } from '../words/index.ts'
 import { Card } from './article.tsx'
@@ -329,7 +329,14 @@ function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search
       <p>{steps.length > 0 ? words.results.tryNext : words.results.tryFewer}</p>
       <p class="row">
         {steps.map(([text, change]) => (
-          <Button key={text} onClick={() => onChange(change)} text={text} />
+          <Button
+            key={text}
+            onClick={() => {
+              onChange(change)
+              focusIfLost(() => document.getElementById('results'))
+            }}
+            text={text}
+          />
         ))}
       </p>
     </div>

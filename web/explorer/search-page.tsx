@@ -3,7 +3,15 @@ import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'p
 import { operatorsMeant, sentencesOf } from '../../search/browser.ts'
 import { LIMITS } from '../../services/api/contract/limits.ts'
 import type { SearchMode } from '../../services/api/contract/parameters.ts'
-import { Button, KeyTaker, Segments, Unfolding, useLater, useStateOf } from '../parts/controls.tsx'
+import {
+  Button,
+  focusIfLost,
+  KeyTaker,
+  Segments,
+  Unfolding,
+  useLater,
+  useStateOf,
+} from '../parts/controls.tsx'
 import type { Failure } from '../parts/request.ts'
 import { useSpeech } from '../words/index.ts'
 import { CountFailure, useMeaning } from './insights/counts.tsx'
@@ -86,7 +94,7 @@ export function SearchPage(props: {
   onForget(): void
 }): VNode {
   const { secret, first, isPasted, onForget } = props
-  const { words } = useSpeech()
+  const { words, say, number } = useSpeech()
   const { search, draft, round, again, change, isSearched, type, chooseMode, submit, clear } =
     useDraftedSearch()
   // A query that cannot be read is not sent. The line below the box gives the reason.
@@ -109,6 +117,13 @@ export function SearchPage(props: {
   // Without results, no heading of figures is shown. Where nothing is close in meaning, figures
   // would count what may be about anything; until that is known, they would be paid for nothing.
   const hasFigures = results.total > 0 && !isOld && meaning?.close !== 0
+  const n = meaning?.close || results.total
+  const found =
+    results.of === null
+      ? null
+      : results.loading === 'first'
+        ? words.results.searching
+        : say(words.filters.show, { n: number(n) + (results.estimate ? '+' : '') }, n)
   const dimmed = results.loading === 'first' ? ' stale' : ''
   useEffect(() => {
     document.title = `${search.q || words.search.title} – Perscope`
@@ -126,7 +141,7 @@ export function SearchPage(props: {
         onSearch={submit}
       />
       <div class="columns">
-        <Filters search={search} errors={errors} secret={secret} onChange={change} />
+        <Filters {...{ search, errors, secret, found }} onChange={change} />
         <div class="main-column">
           <ActiveFilters search={search} onChange={change} onClear={clear} />
           {PartWords && <PartWords search={results.of} secret={secret} />}
@@ -374,7 +389,17 @@ function SearchForm(props: {
               {words.reading.refused} {heard(errors) ?? errors.join(' ')}
             </p>
           ) : (
-            <ReadingLine {...{ reading, draft, isTried, onMode, onMeant }} />
+            <ReadingLine
+              {...{ reading, draft, isTried }}
+              onMode={mode => {
+                onMode(mode)
+                focusIfLost(() => field.current)
+              }}
+              onMeant={q => {
+                onMeant(q)
+                focusIfLost(() => field.current)
+              }}
+            />
           )}
         </div>
         {draft.mode === 'expression' && Syntax && <Syntax />}

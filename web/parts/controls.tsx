@@ -104,6 +104,18 @@ export function Button({
   )
 }
 
+/**
+ * Moves the focus on when the button that had it is gone. Otherwise, whoever reads by keys would
+ * begin the page anew.
+ *
+ * @param place is looked for when the page is drawn without the button
+ */
+export function focusIfLost(place: () => HTMLElement | null | undefined): void {
+  setTimeout(() => {
+    if (document.activeElement === document.body) place()?.focus({ preventScroll: true })
+  })
+}
+
 /** Copies a text, and confirms it. */
 export function CopyButton({ text }: { text: string }): VNode {
   const { words } = useSpeech()

@@ -1,9 +1,9 @@
 import type { TargetedEvent, VNode } from 'preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/limits.ts'
 import type { Order, SearchMode, Sort } from '../../../services/api/contract/parameters.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
-import { Button, useLater } from '../../parts/controls.tsx'
+import { Button, focusIfLost, useLater } from '../../parts/controls.tsx'
 import { beginOf, dayOf, daysBefore, endOf } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import { Choice, type FilterProps, Group, NameField, switched } from './fields.tsx'
@@ -11,21 +11,31 @@ import { type Chip, chipsOf } from './in-words.ts'
 import { useOutletNames } from './outlet-names.ts'
 import type { Search } from './search.ts'
 
-/** All filters beside the words of the search. A change searches at once. */
+/**
+ * All filters beside the words of the search. A change searches at once.
+ *
+ * @param props.found says what was found, where open filters hide the results; null: nothing yet
+ */
 export function Filters({
   search,
   errors,
+  found,
   onChange,
   secret,
-}: FilterProps & { secret: string }): VNode {
+}: FilterProps & { found: string | null; secret: string }): VNode {
   const { words, say, number } = useSpeech()
+  const fold = useRef<HTMLDetailsElement>(null)
+  const show = () => {
+    fold.current?.removeAttribute('open')
+    document.getElementById('results')?.focus()
+  }
   const count = useChips(search).length
   // Decided once: a phone that is turned closes no form that somebody fills in.
   const [isOpen] = useState(() => matchMedia('(min-width: 60rem)').matches)
   return (
     <aside class="filters" aria-label={words.filters.title}>
       {/* The filters are open where the screen has room for them; see the style. */}
-      <details open={isOpen}>
+      <details ref={fold} open={isOpen}>
         <summary>
           {words.filters.title}
           {count > 0 && (
@@ -77,6 +87,7 @@ export function Filters({
         <NameField field="author" secret={secret} {...{ search, errors, onChange }} />
         <HasAuthor search={search} errors={errors} onChange={onChange} />
         <WhatOutletsSay search={search} errors={errors} onChange={onChange} />
+        {found !== null && <Button class="primary found" onClick={show} text={found} />}
       </details>
     </aside>
   )
@@ -140,20 +151,41 @@ export function ActiveFilters(props: {
 }): VNode | null {
   const { search, onChange, onClear } = props
   const { words, say } = useSpeech()
+  const list = useRef<HTMLUListElement>(null)
   const chips = useChips(search)
   if (chips.length === 0) return null
+  /** The chip at a place, or else the last one; without chips, the results. */
+  const chipAt = (at: number) => () => {
+    const left = list.current?.querySelectorAll<HTMLElement>('.chip') ?? []
+    return left[Math.min(at, left.length - 1)] ?? document.getElementById('results')
+  }
   return (
-    <ul class="row chips" aria-label={words.filters.on}>
-      {chips.map(({ text, title, off }) => (
+    <ul ref={list} class="row chips" aria-label={words.filters.on}>
+      {chips.map(({ text, title, off }, at) => (
         <li key={text}>
-          <button type="button" class="chip" title={title} onClick={() => onChange(off)}>
+          <button
+            type="button"
+            class="chip"
+            title={title}
+            onClick={() => {
+              onChange(off)
+              focusIfLost(chipAt(at))
+            }}
+          >
             <span class="unseen">{say(words.filters.remove, { name: '' })}</span>
             {text} <span aria-hidden="true">×</span>
           </button>
         </li>
       ))}
       <li>
-        <Button class="quiet" onClick={onClear} text={words.filters.clear} />
+        <Button
+          class="quiet"
+          onClick={() => {
+            onClear()
+            focusIfLost(chipAt(0))
+          }}
+          text={words.filters.clear}
+        />
       </li>
     </ul>
   )

@@ -1,7 +1,7 @@
-import type { VNode } from 'preact'
+import type { RefObject, VNode } from 'preact'
 import { useCallback, useId, useRef, useState } from 'preact/hooks'
 import type { OutletSet } from '../../../clients/typescript/src/index.ts'
-import { Button, useAsking, useStateOf, useWork } from '../../parts/controls.tsx'
+import { Button, focusIfLost, useAsking, useStateOf, useWork } from '../../parts/controls.tsx'
 import { FailureNotice, saidOf } from '../../parts/failure-notice.tsx'
 import { ask, askFile, type Failure, isListOf, isOneOf } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
@@ -32,6 +32,8 @@ export function Outlets(props: {
   /** The set whose outlets are being changed. */
   const [changed, setChanged] = useState<string | null>(null)
   const choose = (entries: string[]) => onChange({ outlets: [...new Set(entries)].join() })
+  const added = useRef<HTMLInputElement>(null)
+  const yours = useRef<HTMLSelectElement>(null)
   /** The set that has the name that is typed: small and capital letters are the same. */
   const same = sets.find(one => name.trim().toLowerCase() === one.name.toLowerCase())
   const known = sets.find(one => chosen.includes(one.name.toLowerCase()))
@@ -46,7 +48,10 @@ export function Outlets(props: {
                 class="chip"
                 aria-label={say(words.filters.remove, { name: outletName(one) })}
                 title={one}
-                onClick={() => choose(chosen.filter(other => other !== one))}
+                onClick={() => {
+                  choose(chosen.filter(other => other !== one))
+                  focusIfLost(() => added.current)
+                }}
                 text={`${outletName(one)} ×`}
               />
             </li>
@@ -56,11 +61,12 @@ export function Outlets(props: {
       {unknown.length > 0 && (
         <p class="problem">{say(words.sets.unknown, { domains: unknown.join(', ') })}</p>
       )}
-      <AddOutlet secret={secret} onAdd={one => choose([...chosen, one])} />
+      <AddOutlet secret={secret} field={added} onAdd={one => choose([...chosen, one])} />
       {sets.length > 0 && (
         <label>
           {words.sets.yours}
           <select
+            ref={yours}
             value={known?.name ?? changed ?? ''}
             onChange={event => {
               setChanged(null)
@@ -81,6 +87,7 @@ export function Outlets(props: {
             setName(known.name)
             setChanged(known.name)
             choose(known.domains)
+            focusIfLost(() => added.current)
           }}
           text={words.sets.edit}
         />
@@ -92,6 +99,7 @@ export function Outlets(props: {
             if (!(await save(name, domains))) return
             setChanged(null)
             choose([name.trim()])
+            focusIfLost(() => yours.current)
           }}
         >
           {same !== undefined && (
@@ -119,6 +127,7 @@ export function Outlets(props: {
                 onClick={() => {
                   setChanged(null)
                   choose([changed])
+                  focusIfLost(() => yours.current)
                 }}
                 text={words.take.cancel}
               />
@@ -138,7 +147,12 @@ export function Outlets(props: {
 const domainOf = (one: Suggested | undefined) => one?.outlet?.domain
 
 /** A field that adds an outlet: a suggestion, or a domain that somebody writes. */
-function AddOutlet({ secret, onAdd }: { secret: string; onAdd(domain: string): void }) {
+function AddOutlet(props: {
+  secret: string
+  field: RefObject<HTMLInputElement | null>
+  onAdd(domain: string): void
+}) {
+  const { secret, field, onAdd } = props
   const { words, say } = useSpeech()
   const [text, setText] = useState('')
   const [problem, setProblem] = useStateOf(text, '')
@@ -170,6 +184,7 @@ function AddOutlet({ secret, onAdd }: { secret: string; onAdd(domain: string): v
       <label>
         {words.sets.add}
         <input
+          ref={field}
           list={id}
           aria-describedby={`${id}-problem`}
           aria-invalid={problem !== ''}

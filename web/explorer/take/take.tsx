@@ -5,6 +5,7 @@ import { LIMITS } from '../../../services/api/contract/limits.ts'
 import {
   Button,
   CopyButton,
+  focusIfLost,
   Segments,
   useAsking,
   useNow,
@@ -244,7 +245,7 @@ function changedTo(search: Search, before: KeptSearch): string {
  */
 function KeepPanel({ search, secret, tells }: { search: Search; secret: string; tells: boolean }) {
   const speech = useSpeech()
-  const { words, say } = speech
+  const { words } = speech
   const [kept, setKept] = useStateOf<KeptSearch | null>(search, null)
   const [title, setTitle] = useStateOf<string | null>(search, null)
   // The kept search from which the page was opened, when it asks something else by now.
@@ -254,6 +255,8 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
   // A second Enter keeps nothing more.
   const [isKeeping, setKeeping] = useStateOf(search, false)
   const { failure, told } = useAsking()
+  const status = useRef<HTMLParagraphElement>(null)
+  const goOn = () => focusIfLost(() => status.current)
   useOutletNames()
   const nameOf = (one: Search) => [...inWords(one, speech)].slice(0, LONGEST_TITLE).join('')
   const usual = nameOf(search)
@@ -283,6 +286,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     setKeeping(false)
     if (made === null) return null
     setKept(made.data)
+    goOn()
     if (isOfWords) await beginMark(made.data.id, secret)
     return made.data.id
   }
@@ -296,6 +300,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     const changed = await told(ask(path, isOneOf<KeptSearch>, asking))
     if (changed === null) return
     setKept(changed.data)
+    goOn()
     if (isOfWords) await beginMark(id, secret)
   }
   const remove = (id: string) =>
@@ -321,42 +326,13 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     <section class="feeds">
       <h3>{tells ? words.take.tell : words.take.keep}</h3>
       <p class="hint">{tells ? tellsAbout : keepsAbout}</p>
-      {/* One element in both cases, so that what stands below it is not made anew. */}
-      <form
-        onSubmit={event => {
-          event.preventDefault()
-          void keep()
-        }}
-      >
-        {kept === null ? (
-          <label>
-            {words.kept.name}
-            <input
-              value={title ?? usual}
-              maxLength={LONGEST_TITLE}
-              onInput={event => setTitle(event.currentTarget.value)}
-            />
-          </label>
-        ) : (
-          <p role="status">
-            {words.kept.kept} <b>{kept.name}</b>
-          </p>
-        )}
-        <p class="row">
-          {kept === null && !tells && (
-            <button type="submit" class="primary">
-              {words.kept.keep}
-            </button>
-          )}
-          {kept === null && origin !== null && (
-            <Button
-              onClick={() => change(origin)}
-              text={say(words.kept.change, { name: origin.name })}
-            />
-          )}
-          <a href="/searches">{words.kept.title}</a>
-        </p>
-      </form>
+      <KeepForm
+        {...{ kept, origin, tells, status }}
+        name={title ?? usual}
+        onName={setTitle}
+        onKeep={keep}
+        onChange={change}
+      />
       {tells && isLooked && (
         <>
           <Telling
@@ -377,6 +353,59 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
       )}
       {failure !== null && <FailureNotice failure={failure} onAgain={() => look()} />}
     </section>
+  )
+}
+
+/** The name under which a search is kept, or was. */
+function KeepForm(props: {
+  kept: KeptSearch | null
+  origin: KeptSearch | null
+  tells: boolean
+  name: string
+  status: RefObject<HTMLParagraphElement | null>
+  onName(name: string): void
+  onKeep(): void
+  onChange(origin: KeptSearch): void
+}) {
+  const { kept, origin, tells, name, status, onName, onKeep, onChange } = props
+  const { words, say } = useSpeech()
+  // One element in both cases, so that what stands below it is not made anew.
+  return (
+    <form
+      onSubmit={event => {
+        event.preventDefault()
+        onKeep()
+      }}
+    >
+      {kept === null ? (
+        <label>
+          {words.kept.name}
+          <input
+            value={name}
+            maxLength={LONGEST_TITLE}
+            onInput={event => onName(event.currentTarget.value)}
+          />
+        </label>
+      ) : (
+        <p ref={status} role="status" tabIndex={-1}>
+          {words.kept.kept} <b>{kept.name}</b>
+        </p>
+      )}
+      <p class="row">
+        {kept === null && !tells && (
+          <button type="submit" class="primary">
+            {words.kept.keep}
+          </button>
+        )}
+        {kept === null && origin !== null && (
+          <Button
+            onClick={() => onChange(origin)}
+            text={say(words.kept.change, { name: origin.name })}
+          />
+        )}
+        <a href="/searches">{words.kept.title}</a>
+      </p>
+    </form>
   )
 }
 
