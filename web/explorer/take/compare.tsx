@@ -23,7 +23,7 @@ import { DASHES, type Picture, pngOf, SHOWN, svgOf } from './picture.ts'
  * without its words, and can show shares instead of numbers.
  */
 
-const MOST = 4
+const MOST = LANGUAGES.length
 
 /** The compared searches of the address. */
 const comparedHere = () => parametersHere().getAll(COMPARED).slice(0, MOST).map(readCompared)
@@ -36,7 +36,7 @@ interface Unsplit {
 }
 
 /**
- * Up to four searches on one timeline: numbers or shares, as a drawing, a table and a file. The
+ * Up to five searches on one timeline: numbers or shares, as a drawing, a table and a file. The
  * address has them while they are shown, so a link, a bookmark and a reload show them.
  */
 export function Compare(props: { search: Search; secret: string; isShown: boolean }): VNode {
@@ -297,6 +297,9 @@ function Rows({ rows, labels, unit }: { rows: Row[]; labels: string[]; unit: Tim
   const speech = useSpeech()
   const { words, percent } = speech
   const written = (part: number | null) => (part === null ? '' : percent(part))
+  const isKnown = rows.some(({ points }) =>
+    points.some(point => (point?.complete ?? null) !== null),
+  )
   const { time, articles } = words.insights
   return (
     <Figures
@@ -307,14 +310,15 @@ function Rows({ rows, labels, unit }: { rows: Row[]; labels: string[]; unit: Tim
         articles,
         words.compare.all,
         words.compare.values.share,
-        words.compare.complete,
+        ...(isKnown ? [words.compare.complete] : []),
       ]}
       figures={[2, 3, 4, 5]}
       rows={rows.flatMap(row =>
         row.points.flatMap((point, at) => {
           if (point === null) return []
           const { count, all, share, complete } = point
-          const cells = [labels[at], count, all, written(share), written(complete)]
+          const cells = [labels[at], count, all, written(share)]
+          if (isKnown) cells.push(written(complete))
           return { key: `${row.key} ${at}`, name: spanText(row, unit, speech), cells }
         }),
       )}

@@ -25,20 +25,20 @@ interface Colours {
 
 /** On white, which is the same in print and in slides. */
 const PRINTED: Colours = {
-  lines: ['#3f878f', '#a3261b', '#565b60', '#3f878f'],
+  lines: ['#3f878f', '#a3261b', '#565b60', '#3f878f', '#a3261b'],
   ground: '#ffffff',
   rule: '#dedad0',
   ink: '#1b1d1f',
 }
 /** The same as on the page. */
 export const SHOWN: Colours = {
-  lines: ['var(--chart)', 'var(--bad)', 'var(--soft)', 'var(--chart)'],
+  lines: ['var(--chart)', 'var(--bad)', 'var(--soft)', 'var(--chart)', 'var(--bad)'],
   ground: 'var(--raised)',
   rule: 'var(--rule)',
   ink: 'var(--ink)',
 }
 /** Dashes distinguish lines where colours do not. */
-export const DASHES = ['', '8 4', '2 4', '10 3 2 3'] as const
+export const DASHES = ['', '8 4', '2 4', '10 3 2 3', '10 3 2 3 2 3'] as const
 
 const WIDTH = 1_200
 const LEFT = 90
