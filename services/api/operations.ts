@@ -130,7 +130,8 @@ export interface Operations
 }
 
 export function operationsOf(tools: Tools): Operations {
-  const { cursorSecret } = tools
+  const { cursorSecret, config } = tools
+  const { near } = modelNamed(config.EMBEDDINGS_MODEL)
   const answers = answersOf(tools)
   let standing = createStandingAnswers()
   tools.history.onChange(() => {
@@ -160,7 +161,7 @@ export function operationsOf(tools: Tools): Operations {
     searchFeed: operate(tools, async (asking, request, response) => {
       const asked = askedFeed(request, response)
       const search = await withSets(asking.searches.db, accessOf(response).key.id, asked.search)
-      return answerSearchFeed(asking, identity, { ...asked, search })
+      return answerSearchFeed(asking, identity, { ...asked, search }, near)
     }),
     agents: agentEndpoint({ ...tools, answers }),
     article: operate(tools, (asking, { path }) => answerArticle(asking, path)),

@@ -61,6 +61,12 @@ if (browserPath === undefined) {
         if (width > 1_000) await page.getByText('Pale bars: some of these').waitFor()
         t.ok((await overhang(page)) <= 0)
         t.strictSame(await axe(page), [])
+        for (const way of ['Download', 'Cite']) {
+          await page.getByRole('button', { name: way, exact: true }).click()
+          await page.getByText('Close in meaning: 1. The others may be').last().waitFor()
+        }
+        await page.getByRole('button', { name: 'Tell me' }).click()
+        await page.getByText('only what is close in meaning, at present: 1.').waitFor()
         await page.goto(`${world.fleet.base()}/?q=zeppelin&search=semantic`)
         await page.getByText('We cannot say from which one on they are about some').waitFor()
         await page
@@ -122,6 +128,12 @@ if (browserPath === undefined) {
     t.match(far.meaning.note, /^The closest come first\. We cannot say from which/)
     const none = await counted('water+brug', '&close=true&outlet=niemand.example')
     t.strictSame([none.total, none.meaning.note], [0, 'Nothing was found.'])
+    const heldBy = async (q: string) => {
+      const body = JSON.stringify({ search: `search=semantic&q=${q}&sort=published_at` })
+      const { data } = JSON.parse(await ask('/explore/feeds', { method: 'POST', body }))
+      return JSON.parse(await ask(new URL(data.urls.json).pathname)).items.length
+    }
+    t.strictSame([await heldBy('water+brug'), await heldBy('zeppelin')], [1, 0], 'feeds, too')
     const refused = await ask('/explore/counts?by=country&q=brug&close=true')
     t.match(JSON.parse(refused).errors.close, ['Leave it out unless search=semantic.'])
     const call = async (name: string, args: object) => {

@@ -95,7 +95,7 @@ if (browserPath === undefined) {
   t.test('a feed says how many articles it holds, and warns of a day with more', async t => {
     const { page } = await open(t, `/?q=sturmflut#key=${secret}`, wide)
     await page.getByRole('button', { name: 'Tell me' }).first().click()
-    await page.getByText('It has the 100 newest articles.').waitFor()
+    await page.getByText('It has the first 100 articles of this search.').waitFor()
     await page.getByText(/had 1(0\d|10) articles in one day, and the feed holds 100/).waitFor()
     await page.getByRole('button', { name: 'Make a feed of this search' }).click()
     t.match(
@@ -106,7 +106,7 @@ if (browserPath === undefined) {
     t.strictSame(await axe(page), [])
     await page.goto(`${api.base}/?q=water`)
     await page.getByRole('button', { name: 'Tell me' }).first().click()
-    await page.getByText('It has the 100 newest articles.').waitFor()
+    await page.getByText('It has the first 100 articles of this search.').waitFor()
     await page.waitForTimeout(500)
     t.equal(
       await page.getByText('in one day').count(),

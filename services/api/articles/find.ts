@@ -99,14 +99,16 @@ export const noSetNamed = (name: string): string =>
 /**
  * Finds one page.
  * @param at the place after which the page begins; null: this is the first page
+ * @param least of a search by meaning: the lowest relevance that counts
  * @throws ApiError `semantic_search_unavailable`; `invalid_request` for an expired candidate set
  */
 export async function findArticles(
   searches: Searches,
   planned: PlannedRequest,
   at: Cursor['at'] | null,
+  least = 0,
 ): Promise<Found> {
-  return measured(searches, permits => findPage(searches, planned, at, permits))
+  return measured(searches, permits => findPage(searches, planned, at, permits, least))
 }
 
 async function findPage(
@@ -114,6 +116,7 @@ async function findPage(
   planned: PlannedRequest,
   at: Cursor['at'] | null,
   permits: SearchPermits,
+  least: number,
 ): Promise<Omit<Found, 'ms'>> {
   const { question, order, perPage } = planned.request
   const filter = filterOf(planned)
@@ -124,6 +127,7 @@ async function findPage(
       sort: question.sort,
       order,
       perPage,
+      least,
     }
     const position = at?.kind === 'semantic' ? at : null
     const page = await semantic.search({ ...filter, ...asked, state }, position, permits)

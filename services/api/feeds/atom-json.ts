@@ -2,6 +2,7 @@ import { Feed, type Item } from 'feed'
 import { eachIn, type Pace } from '../../../search/index.ts'
 import { snippetText } from '../../../shared/articles/article.ts'
 import { pageOf } from '../../../shared/desk/searches.ts'
+import { type Near, nearOf } from '../../../shared/embeddings/models.ts'
 import type { WithPermit } from '../access/access.ts'
 import type { Asking } from '../articles/find.ts'
 import { digestOf, type Listed } from '../articles/shown-article.ts'
@@ -21,19 +22,23 @@ export interface AskedFeed {
 }
 
 /**
- * `GET /feeds/<token>.rss`, `.atom`, `.json`: the first page of the feed's search.
+ * `GET /feeds/<token>.rss`, `.atom`, `.json`: the first page of the feed's search. Of a search by
+ * meaning it has only what is close, as it would otherwise tell of articles on anything.
  *
+ * @param near of the model in use
  * @throws ApiError
  */
 export async function answerSearchFeed(
   asking: Asking,
   identity: FeedIdentity,
   { format, title, search }: AskedFeed,
+  near: Near | null,
 ): Promise<Answer<TurnedBody>> {
   const found = await findForFeed(
     { ...asking, rawQuery: search },
     readSearch,
     LIMITS.perPage.maximum,
+    words => nearOf(near, words) ?? 0,
   )
   const content =
     format === 'rss'

@@ -45,17 +45,21 @@ interface FoundForFeed {
 
 /**
  * @param items number of items of the feed when its search gives no `per_page`
+ * @param leastOf the lowest relevance of an item of a search by meaning, by its words
  * @throws ApiError
  */
 export async function findForFeed(
   { searches, rawQuery, plan }: Asking,
   read: ReadRequest,
   items: number = LIMITS.perPage.default,
+  leastOf: (words: string) => number = () => 0,
 ): Promise<FoundForFeed> {
   const request = read(rawQuery, 'feed')
   const asked =
     request.perPage === LIMITS.perPage.default ? { ...request, perPage: items } : request
-  const { rows, ms } = await findArticles(searches, plannedOf(asked, plan), null)
+  const { question } = request
+  const least = question.search === 'semantic' ? leastOf(question.q) : 0
+  const { rows, ms } = await findArticles(searches, plannedOf(asked, plan), null, least)
   return { request, rows, ms }
 }
 

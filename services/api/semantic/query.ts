@@ -26,6 +26,8 @@ export interface SemanticQuery extends ArticleFilter {
   order: 'asc' | 'desc'
   /** 1 to 100 */
   perPage: number
+  /** The lowest relevance that counts; absent: all count. */
+  least?: number
   /** The state of the index, when the caller has just read it. */
   state?: IndexState | undefined
 }

@@ -102,7 +102,8 @@ async function readPage<A extends KeptArticle>(
   position: SemanticPosition | null,
 ): Promise<SemanticPage<A>> {
   const compare = comparison(query)
-  const found = await filterSet(index, set.candidates, query)
+  const passed = await filterSet(index, set.candidates, query)
+  const found = passed.filter(({ relevance }) => relevance >= 10_000 * (query.least ?? 0))
   found.sort(compare)
   const start = position === null ? 0 : found.findIndex(one => compare(one, position.last) > 0)
   const following = start < 0 ? [] : found.slice(start, start + query.perPage + 1)

@@ -125,6 +125,20 @@ export function useMeaning(
 }
 
 /**
+ * Says in a sentence how many articles of a search by meaning are close. Shows nothing where that
+ * is not known.
+ */
+export function CloseLine(props: {
+  search: Search
+  secret: string
+  sentence: string
+}): VNode | null {
+  const { say } = useSpeech()
+  const close = useMeaning(props.search, props.secret).meaning?.close ?? null
+  return close === null ? null : <p class="hint">{say(props.sentence, { close })}</p>
+}
+
+/**
  * Says how much a search by meaning can find at present. Shows nothing when it can find everything.
  */
 export function MeaningLine({ meaning }: { meaning: Meaning | undefined }): VNode | null {

@@ -6,6 +6,7 @@ import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, askFile, hasList, isRecord } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
 import { Card } from '../article.tsx'
+import { CloseLine } from '../insights/counts.tsx'
 import { inWords } from '../search/in-words.ts'
 import { addressOf, readStored, type Search, writeSearch } from '../search/search.ts'
 import type { Article } from '../search/use-results.ts'
@@ -175,6 +176,7 @@ export function CitePanel({ search, secret }: { search: Search; secret: string }
     <section>
       <h3>{words.take.cite}</h3>
       <p class="hint">{words.cite.about}</p>
+      <CloseLine {...{ search, secret }} sentence={words.take.close} />
       <p class="row">
         <Button class="primary" onClick={make} text={words.cite.make} />
       </p>

@@ -16,7 +16,7 @@ import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, askFile, isListOf, isOneOf } from '../../parts/request.ts'
 import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
-import { useCounts } from '../insights/counts.tsx'
+import { CloseLine, useCounts } from '../insights/counts.tsx'
 import { beginMark } from '../search/fresh.ts'
 import { inWords } from '../search/in-words.ts'
 import { useOutletNames } from '../search/outlet-names.ts'
@@ -152,6 +152,7 @@ function DownloadPanel({ search, secret }: { search: Search; secret: string }) {
     <section class="download">
       <h3>{words.take.download}</h3>
       <p class="hint">{words.take.downloadAbout}</p>
+      <CloseLine {...{ search, secret }} sentence={words.take.close} />
       {over ? (
         <p class="row">
           {FORMATS.map(format => (
@@ -429,6 +430,7 @@ function FeedSize({ search, secret }: { search: Search; secret: string }) {
   return (
     <>
       <p class="hint">{say(words.take.feedHolds, { n: FEED_SIZE })}</p>
+      <CloseLine {...{ search, secret }} sentence={words.take.feedClose} />
       {most > FEED_SIZE && (
         <p class="hint" role="status">
           {say(words.take.feedFull, { most, n: FEED_SIZE })}
