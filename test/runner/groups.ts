@@ -25,14 +25,18 @@ export const groupOf = (file: string): Group =>
 export const TIMES: URL = new URL('times.json', import.meta.url)
 export const readTimes = (): Record<string, number> => JSON.parse(readFileSync(TIMES, 'utf8'))
 
-/** What a process has once: its variables, streams, memory, threads and children. */
-const OF_A_PROCESS = /\bprocess\.|node:(child_process|worker_threads)/
+/**
+ * What a process has once: its streams, memory, signals and threads. Its variables and its path are
+ * read, and its children end with the file.
+ */
+const OF_A_PROCESS =
+  /\bprocess\.(?!env\b(?!\.\w+ = )|execPath|platform|get(eu|u)id)|node:worker_threads/
 /** Whether a file may run after others in the same process. */
 export const mayShare = (file: string): boolean =>
   groupOf(file) === 'quick' && !OF_A_PROCESS.test(readFileSync(file, 'utf8'))
 
 /** Seconds of a file that runs alone, and of all files that share a process. */
-const ALONE_S = 10
+const ALONE_S = 20
 const TOGETHER_S = 40
 
 /**
