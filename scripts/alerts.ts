@@ -1,7 +1,7 @@
 import { type Alert, listAlerts } from '../shared/desk/alerts/alerts.ts'
 import { hostOf, messageId } from '../shared/desk/alerts/messages.ts'
 import { printableLine } from '../shared/log/printable.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
+import { countOf, type Pool } from '../shared/postgres/pool.ts'
 import { refuseWord, runCommand, UsageError } from '../shared/process/command.ts'
 import { columns } from './terminal/terminal.ts'
 
@@ -81,13 +81,7 @@ await runCommand(
       }
       case 'test': {
         if (ids.length !== 1) throw new UsageError('Name one alert; list shows them.')
-        const { rowCount } = await pool.query(
-          `insert into alert_messages (message_id, alert_id, kind, seqs, more, host)
-           select $2, alert_id, 'test', '{}', 0, ${hostOf('told_to')} from search_alerts where alert_id = $1 and confirmed_at is not null`,
-          [ids[0], messageId()],
-        )
-        if (rowCount === 0)
-          throw new Error(`There is no alert ${ids[0]} whose address agreed; list shows them.`)
+        await sendTest(pool, ids[0]!)
         return say('The notifier sends it a test; list shows whether that failed.')
       }
       case 'retry': {
@@ -101,6 +95,23 @@ await runCommand(
     }
   },
 )
+
+/** @throws when there is no such alert, or its owner has not agreed */
+async function sendTest(pool: Pool, id: string): Promise<void> {
+  const { rowCount } = await pool.query(
+    `insert into alert_messages (message_id, alert_id, kind, seqs, more, host)
+     select $2, alert_id, 'test', '{}', 0, ${hostOf('told_to')} from search_alerts where alert_id = $1 and confirmed_at is not null`,
+    [id, messageId()],
+  )
+  if (rowCount === 0) {
+    const known = 'select count(*)::int from search_alerts where alert_id = $1'
+    throw new Error(
+      (await countOf(pool, known, [id])) === 0
+        ? `There is no alert ${id}; list shows them.`
+        : `The address of alert ${id} has not agreed yet: its owner must open the link that it was sent.`,
+    )
+  }
+}
 
 /** Alerts, the names of their searches, and how many open messages each has. */
 async function readAlerts(pool: Pool): Promise<ListedAlert[]> {

@@ -27,7 +27,7 @@ await runCommand(
       'Lists the pages that are not done with: those that wait for the crawler or the normaliser, and those that failed for',
       'good. Each comes with its next try and the reason of its last attempt. `list --refused` lists those that are not',
       'indexed: gone, forbidden by robots.txt, in another language. `retry` has failed and refused pages, and pages that wait',
-      'for a later try, tried now; hosts keep their pace.',
+      'for a later try, tried now; hosts keep their pace. Exit code: 1 when a named page is not tried.',
     ].join('\n'),
     usage: [
       'list [--state waiting | --refused] [--outlet DOMAIN] [--limit 100] [--json]',
@@ -51,7 +51,7 @@ await runCommand(
       throw new UsageError('Write list or retry; see --help.')
     if (verb === 'list') refuseWord(ids[0])
     const choice = choiceOf(context, ids)
-    await (verb === 'list' ? list : retry)(context, context.openPool({ max: 1 }), choice)
+    return (verb === 'list' ? list : retry)(context, context.openPool({ max: 1 }), choice)
   },
 )
 
@@ -76,13 +76,21 @@ async function retry(
   { options, print, say }: CommandContext,
   pool: Pool,
   choice: PageChoice,
-): Promise<void> {
+): Promise<number> {
   if (choice.numbers === null && choice.outlet === null && choice.state === null && !options.all)
     throw new UsageError('Name ids as list prints them, --outlet, --state, or --all.')
   const dryRun = options['dry-run'] === true
   const count = await (dryRun ? countTriable(pool, choice) : retryPages(pool, choice))
+  const named = choice.numbers?.length ?? 0
+  const isShort = count < named
   if (options.json) print(JSON.stringify({ action: 'retry', count, dry_run: dryRun }))
-  else say(`${dryRun ? 'Would try' : 'Tries'} ${counted(count, 'page')} now.`)
+  else {
+    const others = isShort
+      ? `, of ${named}; the others are unknown, done, due already, put off until tomorrow, or of an outlet that left`
+      : ''
+    say(`${dryRun ? 'Would try' : 'Tries'} ${counted(count, 'page')} now${others}.`)
+  }
+  return isShort ? 1 : 0
 }
 
 function choiceOf({ options }: CommandContext, ids: string[]): PageChoice {
@@ -99,6 +107,6 @@ function choiceOf({ options }: CommandContext, ids: string[]): PageChoice {
         ? options.outlet.toLowerCase().replace(/^www\./, '')
         : null,
     state,
-    numbers: ids.length > 0 ? ids.map(id => id.slice('page:'.length)) : null,
+    numbers: ids.length > 0 ? [...new Set(ids)].map(id => id.slice('page:'.length)) : null,
   }
 }

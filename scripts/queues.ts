@@ -22,7 +22,7 @@ await runCommand(
   {
     name: 'queues',
     about:
-      'Lists pages and embeddings that failed for good (the quarantine), gives them back to the services or gives them up. `drain` empties a work queue; due work comes back from Postgres within a minute.',
+      'Lists pages and embeddings that failed for good (the quarantine), gives them back to the services or gives them up; exit code 1 when a named id is not there. `drain` empties a work queue; due work comes back from Postgres within a minute.',
     usage: [
       'list [--json]',
       'retry ID… | --all [--dry-run] [--json]',
@@ -36,7 +36,8 @@ await runCommand(
     },
     needs: ['DATABASE_URL'],
   },
-  async ({ config, positionals: [verb, ...rest], options, say, print, openPool }) => {
+  async ({ config, positionals, options, say, print, openPool }) => {
+    const [verb, ...rest] = new Set(positionals)
     const all = options.all === true
     const dryRun = options['dry-run'] === true
     const json = options.json === true
@@ -59,22 +60,23 @@ await runCommand(
           all,
           dryRun ? countQuarantined : retryQuarantine,
         )
-        return tell('Gave back', 'Would give back', count, ofThese(rest, count), {
-          action: 'retry',
-        })
+        tell('Gave back', 'Would give back', count, ofThese(rest, count), { action: 'retry' })
+        return codeOf(rest, count)
       }
       case 'drain': {
         if (rest[0] === 'quarantine') {
+          const ids = rest.slice(1)
           const count = await onQuarantine(
             pool,
-            rest.slice(1),
+            ids,
             all,
             dryRun ? countQuarantined : forgetQuarantine,
           )
-          return tell('Gave up', 'Would give up', count, ofThese(rest.slice(1), count), {
+          tell('Gave up', 'Would give up', count, ofThese(ids, count), {
             action: 'drain',
             queue: 'quarantine',
           })
+          return codeOf(ids, count)
         }
         const name = QUEUE_NAMES.find(known => known === rest[0])
         if (!name)
@@ -124,6 +126,9 @@ async function onQuarantine(
 function ofThese(ids: string[], count: number): string {
   return count < ids.length ? ` of ${ids.length}; the others are not in quarantine` : ''
 }
+
+/** The exit code: 1 when a named id is not in quarantine. */
+const codeOf = (ids: string[], count: number) => Number(count < ids.length)
 
 async function drain(config: Config, name: QueueName, dryRun: boolean): Promise<number> {
   const queues = openQueues(config, createLogger('queues', 'silent'), true)

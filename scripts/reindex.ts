@@ -1,7 +1,7 @@
 import { LANGUAGES } from '../shared/articles/article.ts'
 import { noteRules } from '../shared/articles/rules.ts'
 import { counted } from '../shared/log/printable.ts'
-import { type Pool, readValue } from '../shared/postgres/pool.ts'
+import { countOf, type Pool, readValue } from '../shared/postgres/pool.ts'
 import { refuseWord, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
 import { reindexArchive } from './reindex/archive.ts'
 import { reindexCopies, reindexSnippets, reindexVectors } from './reindex/fields.ts'
@@ -117,7 +117,7 @@ await runCommand(
     const whole = isWhole(selection)
     if (done && whole && (what === 'words' || what === 'snippets')) await noteRules(pool, what)
     report(progress, done)
-    say(summary(chosen, progress, done))
+    say(await summary(pool, chosen, progress, done))
     const isSound =
       !done || !whole || selection.what !== 'words' || (await prove(pool, say, signal))
     return done && isSound ? 0 : 1
@@ -128,7 +128,18 @@ async function newest(pool: Pool): Promise<bigint> {
   return (await readValue<bigint>(pool, 'select last_seq from ingest_clock'))!
 }
 
-function summary({ selection }: Chosen, { articles }: Progress, done: boolean): string {
+async function summary(
+  pool: Pool,
+  { selection }: Chosen,
+  { articles }: Progress,
+  done: boolean,
+): Promise<string> {
   if (!done) return `Interrupted after ${counted(articles, 'article')}; the same command goes on.`
+  const bare =
+    selection.what === 'vectors'
+      ? await countOf(pool, 'select count(*)::int from embeddings where embedded_at is null', [])
+      : 0
+  if (bare > 0)
+    return `Went through ${counted(articles, 'article')}. Of all articles, ${bare} ${bare === 1 ? 'has' : 'have'} no vector yet: \`npm run status\` says how many are promised, and how many failed.`
   return `Rebuilt the ${selection.what} of ${counted(articles, 'article')}.`
 }

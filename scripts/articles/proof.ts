@@ -226,10 +226,12 @@ async function copiesOf(
     const named = before
       .slice(0, NAMED)
       .map(({ name, at }) => `  ${name}, of ${at.mtime.toISOString()}`)
-    lines.push(
-      `${counted(before.length, 'file')} of before in ${folder} may have it, until deleted${named.length < before.length ? `; the first ${NAMED}` : ''}:`,
-      ...named,
-    )
+    if (before.length === 0) lines.push(`No file of before in ${folder}.`)
+    else
+      lines.push(
+        `${counted(before.length, 'file')} of before in ${folder} may have it, until deleted${named.length < before.length ? `; the first ${NAMED}` : ''}:`,
+        ...named,
+      )
   }
   return lines
 }

@@ -129,6 +129,7 @@ t.test('a file says what went, and which backups of before have it', async t => 
   t.match(text, /segments of the index +\d+ that had its number, without its words/)
   t.match(text, /perscope\.backup, of \d{4}/)
   t.match(text, `The list in ${elsewhere} names it`)
+  t.match(text, `- No file of before in ${elsewhere}.\n`)
   t.notMatch(text, /STILL|NOT|a court|Kanaal/)
   await source.pool.query('delete from citations')
   t.match(text, /^- Its line in 1 citation: id, times, and a hash/m)

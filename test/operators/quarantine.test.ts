@@ -36,5 +36,9 @@ t.test(
     t.same(await firsts(), [null, 2, 2])
     t.equal(await database.count('article_rights where not vector and article_seq = 1'), 1)
     t.equal(await database.count('embeddings where seq = 1'), 0)
+    t.match(await runScript('queues', ['retry', 'page:999'], env), {
+      code: 1,
+      err: /Gave back 0 of 1; the others are not in quarantine/,
+    })
   },
 )

@@ -55,6 +55,8 @@ t.test('reindex makes every word of the index anew, and changes no article', asy
   t.same(await index.database.query(rows), before)
   t.same(await differences(index.search, articles, random, 60), [])
   t.equal((await index.search.search(all)).total, 0, 'nothing is left of the spoilt words')
+  await index.database.query("update embeddings set due_at = now() + interval '1 hour'")
+  t.match((await reindex(index, '--vectors').ended).err, /\d+ have no vector yet: `npm run status`/)
 })
 
 t.test(
