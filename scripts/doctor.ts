@@ -4,7 +4,8 @@ import { addressRule } from '../shared/addresses.ts'
 import { type Config, settingsInDoubt } from '../shared/config/config.ts'
 import type { Cause } from '../shared/figures.ts'
 import { printableLine } from '../shared/log/printable.ts'
-import { type CommandContext, runCommand, sentenceOf } from '../shared/process/command.ts'
+import { type Pool, readValue } from '../shared/postgres/pool.ts'
+import { runCommand, sentenceOf } from '../shared/process/command.ts'
 import { usesRedis } from '../shared/queues/redis.ts'
 import { unsetOf } from '../status/cause-watch.ts'
 import { causesOf, FIRST, isWithoutDatabase } from '../status/causes.ts'
@@ -36,7 +37,8 @@ const CHECKS: Record<string, string> = {
   qdrant: 'Qdrant answers',
   model: 'the model answers',
   queues: 'messages are taken',
-  services: 'crawler, normaliser, embedder, and a notifier for alerts run, in the present version',
+  services:
+    'API, crawler, normaliser, embedder, and a notifier for alerts run, in the present version',
   mail: 'the mail server answers',
   alerts: 'alerts are told',
   articles: 'articles come in',
@@ -73,16 +75,19 @@ await runCommand(
     options: { json: { about: 'prints {"ok", "checks": [{"check", "level", "text"}]}' } },
     beside: true,
   },
-  async context => {
-    const { options, print } = context
-    const backups = await readBackups(context.config.BACKUP_FOLDERS)
+  async ({ config, options, print, openPool }) => {
+    const backups = await readBackups(config.BACKUP_FOLDERS)
+    const pool = config.DATABASE_URL === '' ? null : openPool(PATIENT)
     const causes = [
-      ...causesOfSettings(context.config),
-      ...(await causesOfAll(context)),
-      ...(await causesOfBackups(context, backups)),
+      ...causesOfSettings(config),
+      ...(pool === null
+        ? await causesWithoutDatabase(config)
+        : await causesNow(config, pool, true)),
+      ...(await causesOfBackups(pool, backups)),
     ]
-    const verified = await rowOfVerification(context)
-    const unknown = unknownIn(causes, context.config, backups)
+    const verified = await rowOfVerification(pool)
+    const outlets = pool && (await readValue<boolean>(pool, HAS_OUTLETS).catch(() => null))
+    const unknown = unknownIn(causes, config, backups, outlets === false)
     const rows = Object.entries(CHECKS).flatMap(([check, fine]): Row[] => {
       if (check === verified.check) return [verified]
       const found = causes.filter(cause => cause.check === check)
@@ -112,13 +117,20 @@ function unknownIn(
   causes: readonly Cause[],
   config: Config,
   { age, states }: Backups,
+  isEmpty: boolean,
 ): (check: string) => string | null {
   const away = causes.some(isWithoutDatabase)
+  const late = causes.flatMap(({ text }) => text.match(UNREAD)?.[1]?.split(', ') ?? [])
+  const unread = late.flatMap(part => READ_FROM[part] ?? part)
+  const idle = isEmpty && 'no outlet is in the catalogue'
   const asked =
     config.DATABASE_URL === '' ? [] : ['qdrant', 'model', ...(usesRedis(config) ? ['queues'] : [])]
   const alone = ['settings', 'memory', 'mail', 'backup', ...asked]
   const closed = [...states].map(([folder, state]) => `${folder}: ${state}`).join(', ')
   const reasons: Record<string, string | false> = {
+    names: idle,
+    network: idle,
+    articles: idle,
     model: unsetOf(config).includes('EMBEDDINGS_URL') && 'EMBEDDINGS_URL is not set',
     mail: config.SMTP_URL === '' && 'SMTP_URL is not set, so alerts cannot go by mail',
     backup:
@@ -127,30 +139,44 @@ function unknownIn(
         ? 'BACKUP_FOLDERS is not set'
         : `no folder of BACKUP_FOLDERS can be read here (${closed}): ask where the backups are, or mount them`),
   }
-  return check => reasons[check] || (away && !alone.includes(check) ? 'the database is away' : null)
+  return check =>
+    (away && !alone.includes(check) && 'the database is away') ||
+    (unread.includes(check) && 'the database answers too late') ||
+    reasons[check] ||
+    null
 }
+
+/** Parts of the facts that could not be read (`Facts.unread`), and the checks that need them. */
+const READ_FROM: Record<string, string[]> = {
+  flow: ['articles', 'normaliser', 'embedder', 'removals', 'looks', 'back', 'ends'],
+  running: ['services'],
+  processes: ['services'],
+  outlets: ['outlets', 'network'],
+}
+const UNREAD = /^Could not be read in time: ([^:]*):/
+const HAS_OUTLETS = 'select exists (select from outlets where active)'
+/** A busy machine connects late. */
+const PATIENT = {
+  max: 4,
+  mayBeStandby: true,
+  connectTimeout: 15_000,
+  statementTimeout: 10_000,
+} as const
 
 /**
  * What the last verification said. It is no cause of the status page: a new installation was never
  * verified, and nothing is wrong with it.
  */
-async function rowOfVerification({ config, openPool }: CommandContext): Promise<Row> {
+async function rowOfVerification(pool: Pool | null): Promise<Row> {
   const unknown: Row = {
     check: 'verified',
     level: 'unknown',
     text: 'not looked at: run "npm run verify"',
   }
-  if (config.DATABASE_URL === '') return unknown
-  const pool = openPool({ max: 1, mayBeStandby: true, statementTimeout: 10_000 })
-  const last = await lastVerification(pool).catch(() => null)
+  const last = pool && (await lastVerification(pool).catch(() => null))
   return last === null
     ? unknown
     : { ...unknown, level: last.isWell ? 'ok' : 'warn', text: last.text }
-}
-
-async function causesOfAll({ config, openPool }: CommandContext): Promise<Cause[]> {
-  if (config.DATABASE_URL === '') return causesWithoutDatabase(config)
-  return causesNow(config, openPool({ max: 4, mayBeStandby: true, statementTimeout: 10_000 }), true)
 }
 
 /** Settings that one service alone reads, and that would stop it, or serve it badly. */
@@ -184,10 +210,7 @@ async function readBackups(folders: readonly string[]): Promise<Backups> {
  * What is wrong with backups and the lists beside them. They lie on one machine of a fleet, and its
  * operator may read them, so the pages of status do not look there.
  */
-async function causesOfBackups(
-  { config, openPool }: CommandContext,
-  { age, states }: Backups,
-): Promise<Cause[]> {
+async function causesOfBackups(pool: Pool | null, { age, states }: Backups): Promise<Cause[]> {
   const warn = (text: string): Cause => ({ check: 'backup', level: 'warn', text })
   const told =
     age === Infinity
@@ -199,8 +222,7 @@ async function causesOfBackups(
     ...folderFaults(states).map(warn),
   ]
   const folders = [...states.keys()].filter(folder => states.get(folder) !== 'silent')
-  if (config.DATABASE_URL === '' || folders.length === 0) return causes
-  const pool = openPool({ max: 1, mayBeStandby: true, statementTimeout: 10_000 })
+  if (pool === null || folders.length === 0) return causes
   const relapsed = await notTakenOut(pool, folders).catch(() => null)
   return relapsed === null
     ? causes

@@ -69,11 +69,15 @@ export function openWorker(
         ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
       }
       const missing = (): Promise<Missing> => missingAmong(asked)
-      const causes = logCauses({ pool, queues, config, missing }, log)
+      const patiently = () => missingAmong(asked, PATIENCE)
+      const causes = logCauses({ pool, queues, config, missing: patiently }, log)
       return { missing, causes }
     },
   }
 }
+
+/** ms that a server may take before the log names it; `/readyz` answers sooner. */
+const PATIENCE = 5_000
 
 interface Watched {
   pool: Pool

@@ -17,7 +17,7 @@ import {
   type VectorNodes,
 } from '../shared/figures.ts'
 import { counted } from '../shared/log/printable.ts'
-import type { Missing } from '../shared/process/health.ts'
+import { LATE, type Missing } from '../shared/process/health.ts'
 import first from './first.json' with { type: 'json' }
 import type { AlertFigures } from './flow.ts'
 import { bytes, span, unreadInWords } from './words.ts'
@@ -107,7 +107,8 @@ function ofDependencies({ missing, reasons = {}, unset = [] }: Facts): Found {
     secret = address,
   ) => {
     const why = reasons[name] ?? 'does not answer'
-    const first = FIRST_OF_REASON[why]?.(address, secret) ?? FIRST[check]
+    const first =
+      FIRST_OF_REASON[why]?.(address, secret) ?? FIRST[why.startsWith(LATE) ? 'late' : check]
     return missing.includes(name) && !unset.includes(address) && bad(check, `${what} ${why}`, first)
   }
   const meaning = 'Search by meaning is out of order, because'
@@ -231,13 +232,17 @@ function ofDisk({ disk }: Surroundings): Cause | false {
 const TOLD = 300
 
 function ofServices({ running, restarting = [], stalled = [], alerts }: Facts): Found {
-  const services = ['crawler', 'normaliser', 'embedder'] as const
+  const services = ['api', 'crawler', 'normaliser', 'embedder'] as const
   const inForce = alerts?.inForce ?? 0
   return [
     ...services.map(
       name =>
         running?.processes[name] === 0 &&
-        bad('services', `No ${name} is connected to the database`, FIRST.service),
+        bad(
+          'services',
+          `No ${name === 'api' ? 'API' : name} is connected to the database`,
+          FIRST.service,
+        ),
     ),
     inForce > 0 &&
       running?.processes.notifier === 0 &&

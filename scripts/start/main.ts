@@ -229,7 +229,12 @@ async function follow(
   await using open = new AsyncDisposableStack()
   const queues = openQueues(config, createLogger('start', 'silent'))
   open.defer(() => queues.close())
-  const watch = watchCauses({ pool, queues, config, missing: () => serversAway(config, pool) })
+  const watch = watchCauses({
+    pool,
+    queues,
+    config,
+    missing: () => serversAway(config, pool, false),
+  })
   const newsOf = createCauseNews()
   for (let looks = 0; ; looks++) {
     if (looks % LOOKS_FOR_CAUSES === 0) {

@@ -13,16 +13,22 @@ import { createRestarts, createStalls, readFacts, unsetOf } from '../../status/c
 import { causesOf } from '../../status/causes.ts'
 import { readSurroundings } from '../../status/surroundings.ts'
 
-/** ms that a server may take to answer. */
-const PATIENCE = 2_000
+/** ms that a server may take to answer, at first, and where every check is made. */
+const PATIENCE = { first: 2_000, thorough: 10_000 }
+/** A server's own limit is longer, so that a late answer is told from a refusal. */
+const LIMIT = PATIENCE.thorough + 1_000
 
 /**
  * The servers that do not answer this machine. One that does not answer is asked again, because a
  * busy machine answers late.
  */
-export async function serversAway(config: Config, pool: Pool): Promise<Missing> {
+export async function serversAway(
+  config: Config,
+  pool: Pool,
+  thoroughly: boolean,
+): Promise<Missing> {
   const unset = unsetOf(config)
-  const vectors = openVectorStore(config, PATIENCE)
+  const vectors = openVectorStore(config, LIMIT)
   const questions = {
     postgres: () => pool.query('select 1'),
     ...(usesRedis(config) ? { redis: () => readRedis(config) } : {}),
@@ -30,16 +36,16 @@ export async function serversAway(config: Config, pool: Pool): Promise<Missing> 
     ...(unset.includes('EMBEDDINGS_URL') ? {} : { model: () => askModel(config) }),
     ...(config.SMTP_URL === '' ? {} : { mail: () => greetMailServer(config) }),
   }
-  const away = await missingAmong(questions, PATIENCE)
+  const away = await missingAmong(questions, PATIENCE.first)
   return missingAmong(
     Object.fromEntries(Object.entries(questions).filter(([name]) => name in away)),
-    PATIENCE,
+    thoroughly ? PATIENCE.thorough : PATIENCE.first,
   )
 }
 
 async function askModel(config: Config): Promise<void> {
-  const embeddings = openEmbeddings(sourceOf(config), { passageTimeout: PATIENCE })
-  await embeddings.embedQuery('ready', AbortSignal.timeout(PATIENCE))
+  const embeddings = openEmbeddings(sourceOf(config), { passageTimeout: LIMIT })
+  await embeddings.embedQuery('ready', AbortSignal.timeout(LIMIT))
 }
 
 /** Greets the mail server and logs in, as before a mail. */
@@ -47,10 +53,10 @@ async function greetMailServer({ SMTP_URL }: Config): Promise<void> {
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     url: SMTP_URL,
-    connectionTimeout: PATIENCE,
-    greetingTimeout: PATIENCE,
-    socketTimeout: PATIENCE,
-    dnsTimeout: PATIENCE,
+    connectionTimeout: LIMIT,
+    greetingTimeout: LIMIT,
+    socketTimeout: LIMIT,
+    dnsTimeout: LIMIT,
   })
   await transport.verify().finally(() => transport.close())
 }
@@ -66,7 +72,7 @@ const LOOK_AGAIN = 10_000
 export async function causesNow(config: Config, pool: Pool, thoroughly: boolean): Promise<Cause[]> {
   const queues = openQueues(config, createLogger('doctor', 'silent'), true)
   const memory = { restarts: createRestarts(), stalls: createStalls() }
-  const watched = { pool, queues, config, missing: () => serversAway(config, pool) }
+  const watched = { pool, queues, config, missing: () => serversAway(config, pool, thoroughly) }
   try {
     const facts = await readFacts(watched, memory, thoroughly)
     const waits = Object.values(facts.queues ?? {}).some(

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { loadavg } from 'node:os'
 import { certificateRefusal } from '../config/tls.ts'
 import { figure, gauge, registry, shared } from '../metrics.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
@@ -124,7 +125,7 @@ export async function missingAmong(
 ): Promise<Missing> {
   const asked = Object.entries(questions).map(async ([name, ask]) => {
     const answered = ask().then(() => null, reasonOf)
-    return [name, await withTimeLimit(answered, limit, () => SILENT)] as const
+    return [name, await withTimeLimit(answered, limit, () => lateAfter(limit))] as const
   })
   return Object.fromEntries(
     (await Promise.all(asked)).flatMap(([name, why]) => (why === null ? [] : [[name, why]])),
@@ -132,6 +133,10 @@ export async function missingAmong(
 }
 
 const SILENT = 'does not answer'
+/** A server that refuses at once is away. One that is late may be alive on a busy machine. */
+const lateAfter = (limit: number) =>
+  `${LATE} ${limit / 1_000} s (the load of this machine is ${loadavg()[0]!.toFixed(1)})`
+export const LATE = `${SILENT} within`
 /**
  * Reasons, each with a pattern. The patterns match codes of Postgres and Node, and words of Redis,
  * Qdrant and models.
