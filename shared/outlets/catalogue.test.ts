@@ -49,10 +49,10 @@ t.test('a file that is no list of outlets is refused with a sentence', async t =
 
 t.test('mistakes are reported with the outlet’s and the field’s name', async t => {
   t.same(problems({ ...OUTLET, country: 'DE' }), [
-    'dagkoerier.example: country must be one of NL, BE, LU.',
+    'dagkoerier.example: country must be one of NL, BE, LU, and not "DE".',
   ])
   t.same(problems({ ...OUTLET, languages: ['nl', 'fy'] }), [
-    'dagkoerier.example: languages 1 must be one of nl, fr, de, lb, en.',
+    'dagkoerier.example: languages must be some of nl, fr, de, lb, en, and not "fy".',
   ])
   t.same(problems({ ...OUTLET, timeZone: 'Amsterdam' }), [
     'dagkoerier.example: timeZone is "Amsterdam"; write an IANA name such as Europe/Amsterdam.',
@@ -68,6 +68,11 @@ t.test('mistakes are reported with the outlet’s and the field’s name', async
     [/country must be/, /timeZone is "x"/, /"ftp:\/\/x"/],
     'all at once',
   )
+  t.match(
+    problems({ ...OUTLET, country: 'DE', timeZone: 'x', feed: 1, feeds: [3, 'ftp://x'] }),
+    [/country/, /feeds with 3 must be string/, /timeZone is "x"/, /"ftp:/, /"feed" means nothing/],
+    'also of one outlet',
+  )
   t.same(problems({ name: 'X' }), [
     'outlet 1 (X): domain is missing.',
     'outlet 1 (X): country is missing.',
@@ -78,9 +83,9 @@ t.test('mistakes are reported with the outlet’s and the field’s name', async
     'dagkoerier.example stands twice; an outlet is known by its domain.',
   ])
   t.throws(() => readCatalogue('{"outlets": [null]}'), /^outlet 1: must be object/)
-  const many = Array.from({ length: 11 }, () => ({ ...OUTLET, country: 'DE' }))
-  t.throws(() => read(...many), { message: /^(.+\n){10}and 1 more$/ })
-  t.throws(() => read(...many.slice(1)), { message: /^(.+\n){9}.+BE, LU\.$/ })
+  const many = Array.from({ length: 21 }, () => ({ ...OUTLET, country: 'DE' }))
+  t.throws(() => read(...many), { message: /^(.+\n){20}and 1 more$/ })
+  t.throws(() => read(...many.slice(1)), { message: /^(.+\n){19}.+not "DE"\.$/ })
   t.throws(() => readCatalogue('['), /not JSON/)
   t.throws(() => readCatalogue('[]'), /write \{"outlets"/)
 })

@@ -90,8 +90,8 @@ export class CatalogueError extends Error {
   readonly problems: string[]
 
   constructor(problems: string[]) {
-    const more = problems.length > 10 ? `\nand ${problems.length - 10} more` : ''
-    super(problems.slice(0, 10).join('\n') + more)
+    const more = problems.length > 20 ? `\nand ${problems.length - 20} more` : ''
+    super(problems.slice(0, 20).join('\n') + more)
     this.problems = problems
   }
 }
@@ -102,9 +102,9 @@ interface Written extends Omit<Outlet, 'feeds' | 'sitemaps'> {
   sitemaps?: string[]
 }
 
-const validate = new Ajv({ allErrors: true, strict: true }).compile<{ outlets: Written[] }>(
-  CATALOGUE_SCHEMA,
-)
+const validate = new Ajv({ allErrors: true, strict: true, verbose: true }).compile<{
+  outlets: Written[]
+}>(CATALOGUE_SCHEMA)
 
 /**
  * Reads a catalogue: `{"outlets": [{"name", "domain", "hosts", "country", "languages", "timeZone",
@@ -120,23 +120,19 @@ export function readCatalogue(text: string): Catalogue {
     throw new CatalogueError([`The file is not JSON: ${describe(error)}`])
   }
   const problems = validate(file) ? [] : (validate.errors ?? []).map(one => sentence(one, file))
-  const whole = wholeOutlets(file)
-  const notes: string[] = []
+  const written = listed(file)
+  for (const [at, outlet] of written.entries()) problems.push(...faultsOf(outlet, nameOf(file, at)))
+  const notes = written.flatMap((outlet, at) =>
+    Object.keys(isRecord(outlet) ? outlet : {})
+      .filter(field => !(field in OUTLET_FIELDS))
+      .map(field => `${nameOf(file, at)}: the field "${field}" means nothing here.`),
+  )
+  if (problems.length > 0) problems.push(...notes)
+  const whole = wholeOutlets(written)
   const outlets = whole.map(written => {
     const domain = domainOf(written.domain)
     if (domain !== written.domain.toLowerCase())
       notes.push(`${written.name}: the domain is kept as ${domain}, without "www.".`)
-    if (offsetFormat(written.timeZone) === null) {
-      problems.push(
-        `${domain}: timeZone is "${written.timeZone}"; write an IANA name such as Europe/Amsterdam.`,
-      )
-    }
-    for (const address of [...(written.feeds ?? []), ...(written.sitemaps ?? [])]) {
-      if (readAddress(address) === null)
-        problems.push(`${domain}: "${address}" is no address that can be fetched.`)
-    }
-    const unknown = Object.keys(written).filter(field => !(field in OUTLET_FIELDS))
-    for (const field of unknown) notes.push(`${domain}: the field "${field}" means nothing here.`)
     const { name, country, languages, timeZone, licence, hosts = [] } = written
     return {
       name,
@@ -170,9 +166,27 @@ export function readCatalogue(text: string): Catalogue {
   return { outlets, notes }
 }
 
+const listed = (file: unknown): unknown[] =>
+  isRecord(file) && Array.isArray(file.outlets) ? file.outlets : []
+
+/** What the schema does not see: values that look right, and mean nothing. */
+function faultsOf(outlet: unknown, name: string): string[] {
+  if (!isRecord(outlet)) return []
+  const { timeZone: zone, feeds, sitemaps } = outlet
+  const isZone = typeof zone !== 'string' || zone === '' || offsetFormat(zone) !== null
+  return [
+    ...(isZone
+      ? []
+      : [`${name}: timeZone is "${zone}"; write an IANA name such as Europe/Amsterdam.`]),
+    ...[feeds, sitemaps]
+      .flat()
+      .filter(one => typeof one === 'string' && one !== '' && readAddress(one) === null)
+      .map(one => `${name}: "${one}" is no address that can be fetched.`),
+  ]
+}
+
 /** The outlets that have the form of the schema, so that more of them can be checked. */
-function wholeOutlets(file: unknown): Written[] {
-  const outlets: unknown[] = isRecord(file) && Array.isArray(file.outlets) ? file.outlets : []
+function wholeOutlets(outlets: unknown[]): Written[] {
   return outlets.flatMap(outlet => {
     const alone: unknown = { outlets: [outlet] }
     return validate(alone) ? alone.outlets : []
@@ -189,20 +203,21 @@ export const domainOf = (written: string): string =>
 function sentence(error: ErrorObject, file: unknown): string {
   const [, , index, ...field] = error.instancePath.split('/')
   if (index === undefined) return 'The file is no catalogue; write {"outlets": [ … ]}.'
-  const allowed: unknown = error.params.allowedValues
-  const expected = Array.isArray(allowed)
-    ? `must be one of ${allowed.join(', ')}`
-    : (error.message ?? 'is wrong')
   const missing: unknown = error.params.missingProperty
+  const allowed: unknown = error.params.allowedValues
+  const isItem = /^\d+$/.test(field.at(-1) ?? '')
+  const value = isItem || Array.isArray(allowed) ? JSON.stringify(error.data).slice(0, 60) : ''
+  const expected = Array.isArray(allowed)
+    ? `must be ${isItem ? 'some' : 'one'} of ${allowed.join(', ')}, and not ${value}`
+    : `${isItem ? `with ${value} ` : ''}${error.message ?? 'is wrong'}`
   if (typeof missing === 'string')
     return `${nameOf(file, Number(index))}: ${[...field, missing].join(' ')} is missing.`
-  return `${nameOf(file, Number(index))}: ${[...field, ''].join(' ')}${expected}.`
+  return `${nameOf(file, Number(index))}: ${[...(isItem ? field.slice(0, -1) : field), ''].join(' ')}${expected}.`
 }
 
 /** The name for an outlet in messages to the author of the file: domain, name, or position. */
 function nameOf(file: unknown, index: number): string {
-  const outlets = isRecord(file) && Array.isArray(file.outlets) ? file.outlets : []
-  const outlet: unknown = outlets[index]
+  const outlet = listed(file)[index]
   const place = `outlet ${index + 1}`
   if (!isRecord(outlet)) return place
   if (typeof outlet.domain === 'string') return outlet.domain
