@@ -59,8 +59,9 @@ await runCommand(
     about: 'The catalogue of outlets: changes it, lists the health of outlets, tries their feeds.',
     usage: [
       'sync FILE [--dry-run] [--yes]      makes FILE the whole catalogue',
-      'add FILE [--dry-run]               adds the outlets of FILE; all others stay',
+      'add FILE [--dry-run]               adds the outlets of FILE, or makes them as FILE has them; all others stay',
       'add DOMAIN --country NL --languages nl --feed URL… [--name NAME] [--dry-run]',
+      'add DOMAIN --feed URL…             gives an outlet that is there more feeds',
       'remove DOMAIN… [--dry-run]',
       'rename OLD NEW [--dry-run] [--json]  moves an outlet to another domain',
       'list [--json]',

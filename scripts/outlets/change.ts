@@ -11,7 +11,7 @@ import {
   sharedFeedSentence,
   sharedFeeds,
 } from '../../shared/outlets/catalogue.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
+import { type Pool, readRow } from '../../shared/postgres/pool.ts'
 import {
   type CommandContext,
   type Option,
@@ -43,7 +43,10 @@ export async function sync(context: CommandContext, pool: Pool, file: string): P
     )
 }
 
-/** Adds the outlets of a file, or the one that the options describe; all others stay. */
+/**
+ * Adds the outlets of a file, or the one that the options describe; all others stay. An outlet that
+ * is there becomes as the file has it. Options give it more feeds, and change only what they name.
+ */
 export async function add(
   context: CommandContext,
   pool: Pool,
@@ -55,8 +58,9 @@ export async function add(
       `There is no file ${fileOrDomain}; to add that outlet, write --country, --languages and --feed.`,
     )
   }
+  const present = described ? await readRow<Outlet>(pool, PRESENT, [domainOf(fileOrDomain)]) : null
   const outlets = described
-    ? tell(context, readEntry(fileOrDomain, context.options))
+    ? tell(context, readEntry(fileOrDomain, context.options, present))
     : await readOutlets(context, fileOrDomain)
   const { added } = await syncOutlets(pool, outlets, { dryRun: true, remove: [] })
   await refuseMoved(
@@ -117,13 +121,14 @@ const named = (domains: string[]) =>
   `${domains.slice(0, NAMES).join(', ')}${domains.length > NAMES ? ' …' : ''}`
 
 function report({ say }: CommandContext, synced: Synced, dryRun: boolean): void {
-  const { added, changed, removed, kept, unchanged, feeds, shared, moved } = synced
+  const { added, changed, removed, kept, unchanged, feeds, dropped, shared, moved } = synced
   for (const [from, to] of moved)
     say(`${from} has moved to ${to}; its entry counts as that of ${to}.`)
   for (const [label, domains] of [
     ['added', added],
     ['changed', changed],
     ['no longer crawled', removed],
+    ['feeds no longer read', dropped],
   ] as const) {
     if (domains.length > 0) say(`${label}: ${named(domains)}`)
   }
@@ -134,12 +139,24 @@ function report({ say }: CommandContext, synced: Synced, dryRun: boolean): void 
   for (const one of shared) say(sharedFeedSentence(one))
 }
 
+const urlsOf = (kind: string) => `
+  array(select url from feeds f where f.outlet_no = o.outlet_no and f.active and kind = '${kind}' order by feed_no)`
+// $1 domain
+const PRESENT = `
+  select name, domain, hosts, country, languages, time_zone as "timeZone", licence,
+         ${urlsOf('feed')} as feeds, ${urlsOf('sitemap')} as sitemaps
+    from outlets o where active and domain = $1`
+
 /** Options of `add` that describe one outlet. */
 export const ENTRY_OPTIONS: Record<string, Option> = {
   name: { value: 'NAME', about: 'add: name of the outlet (default: its domain)' },
   country: { value: 'NL|BE|LU', about: 'add: its country' },
   languages: { value: 'nl,fr', about: 'add: languages that it publishes in' },
-  feed: { value: 'URL', multiple: true, about: 'add: a feed; may be repeated' },
+  feed: {
+    value: 'URL',
+    multiple: true,
+    about: 'add: a feed, beside those that the outlet has; may be repeated',
+  },
 }
 
 /** Whether options describe an outlet. */
@@ -152,20 +169,26 @@ const hasEntry = (options: CommandContext['options']): boolean =>
  *
  * @throws UsageError or CatalogueError
  */
-function readEntry(domain: string, options: CommandContext['options']): Catalogue {
-  const country = textOf(options, 'country')?.toUpperCase()
-  const languages = textOf(options, 'languages')
-  const feeds = options.feed
-  if (country === undefined || languages === undefined || feeds === undefined)
+function readEntry(
+  domain: string,
+  options: CommandContext['options'],
+  present: Outlet | null = null,
+): Catalogue {
+  const country = textOf(options, 'country')?.toUpperCase() ?? present?.country
+  const languages = textOf(options, 'languages')?.toLowerCase().split(',') ?? present?.languages
+  const feeds = Array.isArray(options.feed) ? options.feed : present && []
+  if (country === undefined || languages === undefined || feeds === null)
     throw new UsageError('An outlet needs --country, --languages and --feed; see --help.')
   const zone = Object.entries(TIME_ZONES).find(([code]) => code === country)?.[1]
   const outlet = {
-    name: textOf(options, 'name') ?? domain,
+    ...present,
+    name: textOf(options, 'name') ?? present?.name ?? domain,
     domain,
     country,
-    languages: languages.split(',').map(code => code.trim().toLowerCase()),
-    timeZone: zone ?? '',
-    feeds,
+    languages: languages.map(code => code.trim()),
+    timeZone: (country === present?.country ? present.timeZone : zone) ?? TIME_ZONES.NL,
+    feeds: [...(present?.feeds ?? []), ...feeds],
+    licence: present?.licence ?? undefined,
   }
   return readCatalogue(JSON.stringify({ outlets: [outlet] }))
 }

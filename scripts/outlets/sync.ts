@@ -19,6 +19,8 @@ export interface Synced {
   kept: string[]
   unchanged: number
   feeds: { added: number; removed: number }
+  /** Addresses that outlets of the catalogue no longer have. */
+  dropped: string[]
   /** Feeds of crawled outlets that another crawled outlet also names. */
   shared: SharedFeed[]
   /** Former domains that the catalogue names, each with the present one. */
@@ -52,6 +54,7 @@ export async function syncOutlets(
     kept: [] as string[],
     unchanged: 0,
     feeds: { added: 0, removed: 0 },
+    dropped: [] as string[],
     shared: [] as SharedFeed[],
     moved: [] as [string, string][],
   }
@@ -141,9 +144,10 @@ async function syncOutlet(client: Client, outlet: Outlet, synced: Synced): Promi
   if (outletNo === null) throw new Error(`The outlet ${outlet.domain} could not be written.`)
   const feeds = await syncFeeds(client, outletNo, outlet)
   synced.feeds.added += feeds.added
-  synced.feeds.removed += feeds.removed
+  synced.feeds.removed += feeds.dropped.length
+  synced.dropped.push(...feeds.dropped)
   if (known === undefined) synced.added.push(outlet.domain)
-  else if (!known.same || feeds.added + feeds.removed > 0) synced.changed.push(outlet.domain)
+  else if (!known.same || feeds.added + feeds.dropped.length > 0) synced.changed.push(outlet.domain)
   else synced.unchanged += 1
 }
 
@@ -162,11 +166,11 @@ async function syncFeeds(client: Client, outletNo: number, { feeds, sitemaps }: 
       where not feeds.active`,
     [outletNo, urls, urls.map((_, index) => (index < feeds.length ? 'feed' : 'sitemap')), hosts],
   )
-  const removed = await client.query(
-    `${FORGET} where outlet_no = $1 and active and url <> all($2)`,
+  const dropped = await client.query<{ url: string }>(
+    `${FORGET} where outlet_no = $1 and active and url <> all($2) returning url`,
     [outletNo, urls],
   )
-  return { added: added.rowCount ?? 0, removed: removed.rowCount ?? 0 }
+  return { added: added.rowCount ?? 0, dropped: dropped.rows.map(({ url }) => url) }
 }
 
 /**

@@ -154,7 +154,9 @@ export async function runCommand(
     process.exitCode = typeof code === 'number' ? code : 0
   } catch (error) {
     process.exitCode = error instanceof UsageError || error instanceof ConfigError ? 2 : 1
-    say(`${command.name}: ${sentenceOf(error)}`)
+    // A catalogue tells all its faults, a line each.
+    const lines = error instanceof Error && 'problems' in error ? error.message : sentenceOf(error)
+    for (const line of lines.split('\n')) say(`${command.name}: ${line}`)
   } finally {
     await Promise.all(pools.map(pool => pool.end()))
     if (isSilent) say('Interrupted.')

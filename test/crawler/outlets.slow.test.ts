@@ -131,6 +131,15 @@ t.test(
         time_zone: 'Europe/Brussels',
       },
     ])
+    t.match(
+      (await outlets('add', 'c.example', '--feed', `${site.origin}/d.xml`)).err,
+      /1 feed added, 0/,
+    )
+    const kept = await pool.query(
+      `select name, array_agg(f.url order by f.url) from outlets join feeds f using (outlet_no)
+        where domain = 'c.example' and f.active group by 1`,
+    )
+    t.match(kept.rows, [{ name: 'www.c.example', array_agg: [/c\.xml$/, /d\.xml$/] }])
     t.match(await outlets('add', 'd.example'), {
       code: 2,
       err: /no file d\.example; to add that outlet, write --country/,
@@ -139,9 +148,9 @@ t.test(
       code: 2,
       err: /needs --country, --languages/,
     })
-    t.match(await outlets('add', 'd.example', ...options, '--country', 'FR'), {
+    t.match(await outlets('add', 'd.example', ...options, '--country', 'FR', '--languages', 'es'), {
       code: 1,
-      err: /country must be one of/,
+      err: /country must be one of .*"FR"\.\n.*languages must be some of .*"es"\./,
     })
     t.match(await outlets('remove', 'b.example', 'x.example'), {
       code: 2,
