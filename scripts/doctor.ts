@@ -55,6 +55,23 @@ const CHECKS: Record<string, string> = {
   machines: 'standbys, nodes and archives are well',
 }
 
+/** Parts of the facts that could not be read (`Facts.unread`), and the checks that need them. */
+const READ_FROM: Record<string, string[]> = {
+  flow: ['articles', 'normaliser', 'embedder', 'removals', 'looks', 'back', 'ends'],
+  running: ['services'],
+  processes: ['services'],
+  outlets: ['outlets', 'network'],
+}
+const UNREAD = /^Could not be read in time: ([^:]*):/
+const HAS_OUTLETS = 'select exists (select from outlets where active)'
+/** A busy machine connects late. */
+const PATIENT = {
+  max: 4,
+  mayBeStandby: true,
+  connectTimeout: 15_000,
+  statementTimeout: 10_000,
+} as const
+
 const MARKS = { ok: 'ok', warn: 'warn', bad: 'FAIL', unknown: '–' }
 
 interface Row {
@@ -78,15 +95,16 @@ await runCommand(
   async ({ config, options, print, openPool }) => {
     const backups = await readBackups(config.BACKUP_FOLDERS)
     const pool = config.DATABASE_URL === '' ? null : openPool(PATIENT)
+    const found =
+      pool === null ? await causesWithoutDatabase(config) : await causesNow(config, pool, true)
+    const reached = found.some(isWithoutDatabase) ? null : pool
     const causes = [
       ...causesOfSettings(config),
-      ...(pool === null
-        ? await causesWithoutDatabase(config)
-        : await causesNow(config, pool, true)),
-      ...(await causesOfBackups(pool, backups)),
+      ...found,
+      ...(await causesOfBackups(reached, backups)),
     ]
-    const verified = await rowOfVerification(pool)
-    const outlets = pool && (await readValue<boolean>(pool, HAS_OUTLETS).catch(() => null))
+    const verified = await rowOfVerification(reached)
+    const outlets = reached && (await readValue<boolean>(reached, HAS_OUTLETS).catch(() => null))
     const unknown = unknownIn(causes, config, backups, outlets === false)
     const rows = Object.entries(CHECKS).flatMap(([check, fine]): Row[] => {
       if (check === verified.check) return [verified]
@@ -145,23 +163,6 @@ function unknownIn(
     reasons[check] ||
     null
 }
-
-/** Parts of the facts that could not be read (`Facts.unread`), and the checks that need them. */
-const READ_FROM: Record<string, string[]> = {
-  flow: ['articles', 'normaliser', 'embedder', 'removals', 'looks', 'back', 'ends'],
-  running: ['services'],
-  processes: ['services'],
-  outlets: ['outlets', 'network'],
-}
-const UNREAD = /^Could not be read in time: ([^:]*):/
-const HAS_OUTLETS = 'select exists (select from outlets where active)'
-/** A busy machine connects late. */
-const PATIENT = {
-  max: 4,
-  mayBeStandby: true,
-  connectTimeout: 15_000,
-  statementTimeout: 10_000,
-} as const
 
 /**
  * What the last verification said. It is no cause of the status page: a new installation was never

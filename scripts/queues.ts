@@ -128,7 +128,9 @@ function ofThese(ids: string[], count: number): string {
 }
 
 /** The exit code: 1 when a named id is not in quarantine. */
-const codeOf = (ids: string[], count: number) => Number(count < ids.length)
+function codeOf(ids: string[], count: number): number {
+  return Number(count < ids.length)
+}
 
 async function drain(config: Config, name: QueueName, dryRun: boolean): Promise<number> {
   const queues = openQueues(config, createLogger('queues', 'silent'), true)
