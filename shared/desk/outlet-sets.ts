@@ -97,10 +97,29 @@ export function renameSet(
     const users = await usersOf(client, keyId, before)
     await noteSetRenamed(
       client,
-      users.map(({ id, search }) => ({ id, search: replaced(search, names) })),
+      users.map(one => ({
+        id: one.id,
+        name: nameAfter(one.name, before, to),
+        search: replaced(one.search, names),
+      })),
     )
     return { ...set, name: to }
   })
+}
+
+/**
+ * The name of a kept search after a set has got another. The page proposes names such as `water ·
+ * Set of outlets: Dailies`, in its language. A part of this form follows the set.
+ *
+ * @param before as it is compared
+ */
+function nameAfter(name: string, before: string, to: string): string {
+  const [first, ...parts] = name.split(' · ')
+  const inPart = (part: string) => {
+    const label = /^[^:]+: /.exec(part)?.[0] ?? ''
+    return label !== '' && foldedSet(part.slice(label.length)) === before ? label + to : part
+  }
+  return [first, ...parts.map(inPart)].join(' · ')
 }
 
 /** The kept searches of a key that name a set. */

@@ -120,12 +120,14 @@ const ASKED = `
   select a.alert_id as id, ${QUESTION} as question from search_alerts a join kept_searches s using (search_id)
     join api_keys k on k.id = a.key_id where a.search_id = any ($1) order by a.alert_id for update of a`
 
-// $1 searches, $2 what they are now.
+// $1 searches, $2 what they are now, $3 their names, which have at most 191 characters.
 const RESPELL = `
-  with spelt as (select * from unnest($1::text[], $2::text[]) n (id, search)),
+  with spelt as (
+    select id, search, left(name, 191) as name from unnest($1::text[], $2::text[], $3::text[]) n (id, search, name)),
   feeds as (
-    update search_feeds f set search = n.search from spelt n where f.search_id = n.id and revoked_at is null)
-  update kept_searches s set search = n.search from spelt n where s.search_id = n.id`
+    update search_feeds f set search = n.search, title = n.name from spelt n
+     where f.search_id = n.id and revoked_at is null)
+  update kept_searches s set search = n.search, name = n.name from spelt n where s.search_id = n.id`
 
 // What waits or was found answers the question still, as long as it did. $1 alerts, $2 what each
 // asked.
@@ -141,11 +143,12 @@ const SAME_QUESTION = `
 /** Notes that these searches name a set of outlets otherwise, and ask the same as before. */
 export async function noteSetRenamed(
   client: Client,
-  searches: Pick<KeptSearch, 'id' | 'search'>[],
+  searches: Pick<KeptSearch, 'id' | 'name' | 'search'>[],
 ): Promise<void> {
   const ids = searches.map(({ id }) => id)
   const { rows: asked } = await client.query<{ id: string; question: string }>(ASKED, [ids])
-  await client.query(RESPELL, [ids, searches.map(({ search }) => search)])
+  const names = searches.map(({ name }) => name)
+  await client.query(RESPELL, [ids, searches.map(({ search }) => search), names])
   await client.query(SAME_QUESTION, [
     asked.map(({ id }) => id),
     asked.map(({ question }) => question),

@@ -130,6 +130,8 @@ t.test('a set gets another name, also in what names it, which stays as it was', 
   const search = 'q=waterpeil&outlets=papers%2Cregional%2Csluis.example'
   const { searchId } = await keepAlert(api.pool, key.id, search, { to: 'https://a.example/' })
   await ask(secret, 'POST', 'searches', { search: 'outlets=regional' })
+  const proposed = (set: string) => `water: papers · papers · Jeu de médias : ${set}`
+  await ask(secret, 'PATCH', `searches/${searchId}`, { name: proposed('Papers') })
   const feed = (await ask(secret, 'PUT', `searches/${searchId}/feed`)).json.data
   const rename = (name: string, to: string) =>
     ask(secret, 'PUT', `outlet-sets/${name}`, { name: to })
@@ -148,7 +150,13 @@ t.test('a set gets another name, also in what names it, which stays as it was', 
   const kept = (await ask(secret, 'GET', 'searches')).json.data
   const now = 'q=waterpeil&outlets=onze+kranten%2Cregional%2Csluis.example'
   t.match(kept, [
-    { id: searchId, search: now, feed: { search: now }, alert: { state: 'on' } },
+    {
+      id: searchId,
+      name: proposed('Onze kranten'),
+      search: now,
+      feed: { search: now, title: proposed('Onze kranten') },
+      alert: { state: 'on' },
+    },
     { search: /^outlets=regional$/ },
   ])
   t.equal((await changed()).rowCount, before, 'they ask what they asked')
