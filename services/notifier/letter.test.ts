@@ -170,6 +170,7 @@ t.test('a mail speaks the language of its alert', t => {
       refuse: 'https://x.example/no',
     })
     t.match(asked.text, words.howTo)
+    t.notMatch(asked.text + asked.html, words.oftener, 'nothing is more often than at once')
     t.match(asked.text, `${say(words.leads, words.agree)}\nhttps://x.example\n`)
     t.match(asked.text, `${say(words.leads, words.refuseAll)}\nhttps://x.example/no`)
     const asking = (name: string) =>
@@ -184,6 +185,7 @@ t.test('a mail speaks the language of its alert', t => {
     const three = invitation(of, language, 'News', { agree: '', refuse: '' })
     const sunday = words.writes.days.at(-1)
     for (const form of [three.text, three.html]) {
+      t.match(form, `${words.howTo} ${words.oftener}`)
       t.match(form, words.writes.atOnce)
       t.match(form, `${say(words.writes.daily, '08:00')} (Europe/Brussels)`)
       t.match(form, new RegExp(`${sunday}.* 07:30 \\(Europe/Brussels\\)`))

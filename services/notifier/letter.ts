@@ -184,16 +184,19 @@ export function invitation(
   const speech = alertSpeech(language)
   const { words, say } = speech
   const about = asked.map(one => [...invitedSearch(one), speech.times(one)])
+  // Nothing writes more often than at once.
+  const isMost = asked.every(({ when }) => when === 'at once')
+  const howTo = isMost ? words.howTo : `${words.howTo} ${words.oftener}`
   const text = [
     say(words.asks, isolated(service)),
     about.map(parts => `- ${parts.map(isolated).join(' · ')}`).join('\n'),
-    words.howTo,
+    howTo,
     `${say(words.leads, words.agree)}\n${links.agree}`,
     `${say(words.leads, words.refuseAll)}\n${links.refuse}`,
   ]
   const list = about.map(parts => `<li>${parts.map(foreign).join(' · ')}</li>`).join('')
   const html = [
-    `<p>${say(words.asks, foreign(service))}</p><ul>${list}</ul><p>${words.howTo}</p>`,
+    `<p>${say(words.asks, foreign(service))}</p><ul>${list}</ul><p>${howTo}</p>`,
     `<p><a class="button" href="${escapeMarkup(links.agree)}">${words.agree}</a></p>`,
     `<p><a href="${escapeMarkup(links.refuse)}">${words.refuseAll}</a></p>`,
   ]

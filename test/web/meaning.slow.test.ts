@@ -199,7 +199,7 @@ if (browserPath === undefined) {
           /drie/,
         ])
         await card.getByText('Named as source: ANP').waitFor()
-        const others = card.getByText('In other languages: at least 1')
+        const others = card.getByText('In other languages: at least 1 article')
         await card.scrollIntoViewIfNeeded()
         await others.click()
         t.match(await card.locator('li').innerText(), /French\s+1 day later\s+.*Sluis een deux/s)

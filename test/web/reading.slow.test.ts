@@ -84,6 +84,7 @@ if (browserPath === undefined) {
     )
     const group = page.getByRole('group', { name: 'Published' })
     await group.getByText('The first day is after the last one.').waitFor()
+    await page.locator('.notice').getByText('The first day is after the last one.').waitFor()
     t.strictSame(await axe(page), [])
     await group.getByRole('button', { name: 'Swap the days' }).press('Enter')
     await page.waitForURL(

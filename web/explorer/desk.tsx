@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { AlertTerms, KeptSearch, WhatIsNew } from '../../clients/typescript/src/index.ts'
 import { sentencesOf } from '../../search/browser.ts'
-import { Button, useAsking, useWork } from '../parts/controls.tsx'
+import { Button, useAsking, useReturn, useWork } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure-notice.tsx'
 import { ask, askFile, isListOf, isRecord, type Outcome } from '../parts/request.ts'
 import { type Forms, useSpeech } from '../words/index.ts'
@@ -130,6 +130,8 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
   const { words } = useSpeech()
   const desk = useKept(secret)
   const { kept, failure, look, change, save } = desk
+  // The owner of an address agrees elsewhere.
+  useReturn(kept?.some(({ alert }) => alert?.state === 'asked') ?? false, look)
   useOutletNames()
   const [dragged, setDragged] = useState<number | null>(null)
   useEffect(() => {

@@ -221,6 +221,20 @@ export function useWork(work: (signal: AbortSignal) => Promise<void>): void {
   }, [work])
 }
 
+/** Looks again whenever the reader comes back to the page. */
+export function useReturn(isWanted: boolean, look: () => void): void {
+  useEffect(() => {
+    if (!isWanted) return
+    const back = () => document.visibilityState === 'visible' && look()
+    document.addEventListener('visibilitychange', back)
+    addEventListener('focus', back)
+    return () => {
+      document.removeEventListener('visibilitychange', back)
+      removeEventListener('focus', back)
+    }
+  }, [isWanted, look])
+}
+
 /** Requests of a part of the page. */
 export interface Requests {
   /** The failure of the last request; null: it succeeded. */

@@ -23,11 +23,15 @@ const KINDS: Partial<Record<string, Kind>> = {
   semantic_search_unavailable: 'semantic',
 }
 
+/** What the API says of a first day after the last one. */
+const REVERSED = 'It must not lie before published_after.'
+
 function adviceOf(failure: Failure, speech: Speech): string {
   const { code, errors } = failure
   const { words } = speech
   if (errors.cursor !== undefined) return words.failure.expired
   if (code === 'internal_error') return words.failure.server
+  if (errors.published_before?.includes(REVERSED)) return words.filters.wrong.reversed
   const said = speech.heard(Object.values(errors).flat())
   return said ?? ofCode(failure, speech) ?? saidOf(failure, speech)
 }

@@ -176,7 +176,7 @@ export const EXPLORE_PARAMETERS = {
     kind: 'domains',
     most: LIMITS.outlets,
     about:
-      'Only outlets with one of these exact domains, as `nrc.nl,standaard.be`, or of your sets of outlets, by their names; at most 50 domains. Repeat it, or separate by commas. Together with `outlet`, both hold.',
+      'Only outlets with one of these exact domains, as `nrc.nl,standaard.be`, or of your sets of outlets, by their names (the error about an unknown name leads to yours); at most 50 domains. Repeat it, or separate by commas. Together with `outlet`, both hold.',
   },
   section: {
     kind: 'text',

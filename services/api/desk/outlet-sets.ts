@@ -28,10 +28,13 @@ import type { Handler, OwnerRoutes } from './handler.ts'
  * all kept searches at once.
  */
 
-/** The most letters of a name. */
+/** The most letters of a name. It begins with a letter or digit, or as `'s-Hertogenbosch` does. */
 const MOST_OF_NAME = 60
-const NAME = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N} '’_()+-]{0,${MOST_OF_NAME - 1}}$`, 'u')
-const SAID_NAME = `Write a name of at most ${MOST_OF_NAME} letters, digits and blanks, without dot or comma.`
+const NAME = new RegExp(
+  `^(?=['’]?[\\p{L}\\p{N}])[\\p{L}\\p{M}\\p{N} '’_()+-]{1,${MOST_OF_NAME}}$`,
+  'u',
+)
+const SAID_NAME = `Write a name of at most ${MOST_OF_NAME} letters, digits, blanks and the signs ' ’ - _ + ( ), which begins with a letter or digit.`
 
 const answerList: Handler = async ({ pool, key, searches }, _request, response) => {
   const sets = await listSets(pool, key.id)

@@ -9,6 +9,7 @@ import {
   Segments,
   useAsking,
   useNow,
+  useReturn,
   useStateOf,
   useWork,
 } from '../../parts/controls.tsx'
@@ -277,6 +278,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     [secret, told, question],
   )
   useWork(look)
+  useReturn(kept?.alert?.state === 'asked', look)
   const keep = async () => {
     if (kept !== null) return kept.id
     if (isKeeping) return null
