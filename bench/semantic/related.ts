@@ -4,7 +4,7 @@ import { readConfig } from '../../shared/config/config.ts'
 import { openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
 import type { SameEvent } from '../../shared/embeddings/models.ts'
 import { articleVector, passagesOf } from '../../shared/embeddings/recipe.ts'
-import { thresholdOf } from '../../shared/vectors/related.ts'
+import { AROUND, thresholdOf } from '../../shared/vectors/related.ts'
 import { type Figures, rounded, say, sum } from '../figures.ts'
 import { readSet } from '../json-lines.ts'
 import type { BenchOptions } from '../main.ts'
@@ -13,18 +13,19 @@ import { readCorpora } from './corpora.ts'
 import crowd from './near-topics.json' with { type: 'json' }
 
 const TIMEOUT = 120_000
-/** Among the articles that a reader sees, this share may report on another event. */
-const WRONG = 0.1
+const DAY = 86_400_000
+/** Thresholds that are tried on both halves of the pairs. */
+const TRIED = [0.5, 0.52, 0.54, 0.56, 0.58, 0.6, 0.62]
 /**
- * A pair of languages gets its own threshold if people judged at least this many pairs in it to be
- * on the same event.
+ * About as many articles were numbered in a day. The number of an article is its id in `pair_id`,
+ * and grows with time. (Of articles whose text states a date, the middle one is 2 days off.)
  */
-const ENOUGH = 50
+const NUMBERS_A_DAY = 900_000
 
 interface Row {
   pair_id: string
-  lang1: string
-  lang2: string
+  lang1: Language
+  lang2: Language
   text1: string
   text2: string
   Overall: number
@@ -32,9 +33,11 @@ interface Row {
 
 /** A pair of articles that people have judged. */
 interface Judged {
-  languages: string
+  languages: [Language, Language]
   closeness: number
   isSame: boolean
+  /** Their numbers are so close that they can be related articles: see `AROUND`. */
+  isNear: boolean
   /** In which half of the pairs this pair is. */
   half: boolean
 }
@@ -44,9 +47,9 @@ type Embed = (article: { title: string; body: string | null }) => Promise<number
 /**
  * Measures how close articles on the same event are, with the embedded model. The thresholds are
  * `SameEvent` of `shared/embeddings/models.ts`.
- * - From pairs that people judged (SemEval-2022, task 8), each half gives thresholds, which are
- *   tested on the other half.
- * - The thresholds in the code are tested on NTREX-128, among many articles on near topics.
+ * - On pairs that people judged (SemEval-2022, task 8): all, and those of which `/explore/related`
+ *   can show one for the other, as few days lie between them. Other thresholds are tried on halves.
+ * - On NTREX-128, among many articles on near topics.
  */
 export async function measureRelated({ data, signal }: BenchOptions): Promise<Figures> {
   const rows = await readSet<Row>(data, 'pairs-semeval22/pairs.ndjson.gz')
@@ -81,44 +84,48 @@ async function measure(
     )
   }
   const judged = await judge(rows, embed)
-  const isWithin = ({ languages }: Judged) => languages.slice(0, 2) === languages.slice(3)
-  const groups = Map.groupBy(judged, ({ languages }) => languages)
-  const own = [...groups.keys()].filter(
-    key => groups.get(key)!.filter(({ isSame }) => isSame).length >= ENOUGH,
-  )
-  const from = (half: boolean): SameEvent => ({
-    pooled: thresholdFrom(judged.filter(one => one.half === half)),
-    of: Object.fromEntries(
-      own.map(key => [key, thresholdFrom(groups.get(key)!.filter(one => one.half === half))]),
-    ),
-  })
-  const sets = new Map([true, false].map(half => [half, from(half)]))
-  const of = (set: SameEvent | undefined, key: string) => set?.of[key] ?? set?.pooled ?? 1
+  const { same } = embeddings.model
+  const isWithin = ({ languages: [a, b] }: Judged) => a === b
+  const within = judged.filter(isWithin)
+  const across = judged.filter(pair => !isWithin(pair))
+  for (const [name, pairs] of Object.entries({ within, across }))
+    for (const near of [false, true])
+      for (const least of TRIED) {
+        const shown = (half: boolean) =>
+          countsOf(
+            pairs.filter(pair => pair.half === half && (pair.isNear || !near)),
+            () => least,
+          )
+        const halves = [true, false].map(shown).map(one => `${one.right}/${one.shown}/${one.same}`)
+        say([name, near ? 'near' : 'all', least, ...halves].join('\t'))
+      }
+  const groups = Map.groupBy(judged, ({ languages }) => languages.join('-'))
   const figures: Figures = {}
-  for (const key of [...own, 'pooled']) {
-    const one = of(sets.get(true), key)
-    const other = of(sets.get(false), key)
-    figures[`threshold_${key}`] = rounded((one + other) / 2)
-    say(`${key}: ${one} from the one half, ${other} from the other`)
-  }
-  const reported: [string, Judged[]][] = [
-    ...groups,
-    ['within', judged.filter(isWithin)],
-    ['across', judged.filter(pair => !isWithin(pair))],
-    ['all', judged],
-  ]
   say('pairs: on the same event, shown, right of these (95 %), found of the first (95 %)')
-  for (const [name, pairs] of reported) {
-    const same = pairs.filter(({ isSame }) => isSame).length
-    const shown = pairs.filter(
-      ({ languages, closeness, half }) => closeness >= of(sets.get(!half), languages),
-    )
-    const right = shown.filter(({ isSame }) => isSame).length
-    say([name, same, shown.length, inWords(right, shown.length), inWords(right, same)].join('\t'))
-    figures[`right_${name}`] = rounded(right / shown.length, 3)
-    figures[`found_${name}`] = rounded(right / same, 3)
-  }
-  return { ...figures, ...(await measureCrowd(data, embed, embeddings.model.same)) }
+  for (const [group, all] of [
+    ...groups,
+    ['within', within] as const,
+    ['across', across] as const,
+    ['all', judged] as const,
+  ])
+    for (const [name, pairs] of [
+      [group, all],
+      [`${group}_near`, all.filter(({ isNear }) => isNear)],
+    ] as const) {
+      const counts = countsOf(pairs, ([a, b]) => thresholdOf(same, a, b) ?? 1)
+      const { same: truly, shown, right } = counts
+      say([name, truly, shown, inWords(right, shown), inWords(right, truly)].join('\t'))
+      figures[`right_${name}`] = rounded(right / shown || 0, 3)
+      figures[`found_${name}`] = rounded(right / truly || 0, 3)
+    }
+  return { ...figures, ...(await measureCrowd(data, embed, same)) }
+}
+
+/** How many pairs are on the same event, how many are shown, and how many are both. */
+function countsOf(pairs: Judged[], leastFor: (languages: Judged['languages']) => number) {
+  const shown = pairs.filter(({ languages, closeness }) => closeness >= leastFor(languages))
+  const sameOf = (some: Judged[]) => some.filter(({ isSame }) => isSame).length
+  return { same: sameOf(pairs), shown: shown.length, right: sameOf(shown) }
 }
 
 async function judge(rows: Row[], embed: Embed): Promise<Judged[]> {
@@ -127,9 +134,10 @@ async function judge(rows: Row[], embed: Embed): Promise<Judged[]> {
     vectors.set(text, await embed(splitText(text)))
   const halfOf = halves(rows)
   return rows.map(({ pair_id, lang1, lang2, text1, text2, Overall }) => ({
-    languages: [lang1, lang2].sort().join('-'),
+    languages: lang1 < lang2 ? [lang1, lang2] : [lang2, lang1],
     closeness: product(vectors.get(text1)!, vectors.get(text2)!),
     isSame: Overall <= 2,
+    isNear: daysBetween(pair_id) * DAY <= AROUND,
     half: halfOf(pair_id),
   }))
 }
@@ -169,43 +177,10 @@ function halves(rows: Row[]): (pair: string) => boolean {
 
 const product = (a: number[], b: number[]) => sum(a.map((number, at) => number * b[at]!))
 
-/**
- * The threshold of a half: at this closeness or more, at most `WRONG` of its pairs are expected to
- * be wrong. A logistic regression gives the chance that a pair is wrong, so that single pairs move
- * the threshold only a little.
- */
-function thresholdFrom(half: Judged[]): number {
-  const pairs = half.toSorted((a, b) => b.closeness - a.closeness)
-  const chance = regression(pairs)
-  let wrong = 0
-  let least = 1
-  for (const [at, { closeness }] of pairs.entries()) {
-    wrong += 1 - chance(closeness)
-    if (wrong <= WRONG * (at + 1)) least = closeness
-  }
-  return rounded(least)
-}
-
-/** Fits the chance that a pair is on the same event to its closeness (Newton's method). */
-function regression(pairs: Judged[]): (closeness: number) => number {
-  let bias = 0
-  let slope = 0
-  const chance = (closeness: number) => 1 / (1 + Math.exp(-bias - slope * closeness))
-  for (let round = 0; round < 30; round++) {
-    const errors = pairs.map(({ closeness, isSame }) => Number(isSame) - chance(closeness))
-    const weights = pairs.map(({ closeness }) => chance(closeness) * (1 - chance(closeness)))
-    const of = (values: number[], power: number) =>
-      sum(values.map((value, at) => value * pairs[at]!.closeness ** power))
-    const a = of(weights, 0) + 1e-3
-    const b = of(weights, 1)
-    const c = of(weights, 2) + 1e-3
-    const f = of(errors, 0) - 1e-3 * bias
-    const g = of(errors, 1) - 1e-3 * slope
-    const determinant = a * c - b * b
-    bias += (c * f - b * g) / determinant
-    slope += (a * g - b * f) / determinant
-  }
-  return chance
+/** About how many days lie between the articles of a pair. */
+function daysBetween(pair: string): number {
+  const [a = 0, b = 0] = pair.split('_').map(id => Number.parseInt(id, 10))
+  return Math.abs(a - b) / NUMBERS_A_DAY
 }
 
 /** A share, with its 95 % interval (Wilson 1927). */

@@ -38,13 +38,12 @@ export interface Near {
 }
 
 /**
- * Two articles with at least this cosine are likely to be about the same event. `of` has the cosine
- * by pair of languages, in alphabetical order, where one of its own was right more often. `pooled`
- * is for all other pairs of languages.
+ * Two articles with at least this cosine are likely to be about the same event. Articles in two
+ * languages on the same event lie further apart than those in one.
  */
 export interface SameEvent {
-  pooled: number
-  of: Partial<Record<string, number>>
+  within: number
+  across: number
 }
 
 /**

@@ -44,13 +44,13 @@ export interface Related {
   threshold: number | null
 }
 
-/** The lowest cosine for a pair of languages. @returns null: not measured */
+/** The lowest cosine for these languages. @returns null: not measured */
 export const thresholdOf = (same: SameEvent | null, a: Language, b: Language): number | null =>
-  same && (same.of[[a, b].sort().join('-')] ?? same.pooled)
+  same && (a === b ? same.within : same.across)
 
-/** The lowest threshold of all pairs of languages; null: not measured. */
+/** The lowest threshold; null: not measured. */
 export const leastOf = (same: SameEvent | null): number | null =>
-  same && Math.min(same.pooled, ...Object.values(same.of).map(Number))
+  same && Math.min(same.within, same.across)
 
 /**
  * $1: what `which` asks for, $2 countries, $3 the earliest time. Indexes: the primary keys;

@@ -2,10 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { createClient } from '../../clients/typescript/src/index.ts'
 import { RELATED_SCHEMA } from '../../services/api/explore/article-by-id.ts'
-import { modelNamed } from '../../shared/embeddings/models.ts'
 import { createKey, type Plan } from '../../shared/plans/keys.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { thresholdOf } from '../../shared/vectors/related.ts'
 import { ask, sent } from '../contract/api.ts'
 import { freePort } from '../fleet.ts'
 import { createWorld, served } from './world.ts'
@@ -108,14 +106,13 @@ function expected(
   plan: keyof typeof PLANS,
 ): [string, number][] {
   const { countries, history } = PLANS[plan]
-  const { same } = modelNamed('intfloat/multilingual-e5-small')
   const groups = new Set([subject.group])
   return ARTICLES.filter(
     ({ at, outlet }) => countries.some(one => one === outlet.country) && at >= history.at.getTime(),
   )
     .filter(({ at }) => Math.abs(at - subject.at) <= 72 * HOUR)
     .map(one => ({ ...one, near: cosine(one.vector, subject.vector) }))
-    .filter(({ near, language }) => near >= thresholdOf(same, language, subject.language)!)
+    .filter(({ near, language }) => near >= (language === subject.language ? 0.58 : 0.56))
     .map(one => ({
       one,
       rank: 2 * Number(one.language === subject.language) + Number(one.outlet === subject.outlet),
