@@ -6,6 +6,7 @@ const FILES = [
   'containers/containers.slow',
   'fleet/fleet.slow',
   'search/model.slow',
+  'search/verify.slow',
   'standbys/order.slow',
 ]
 
