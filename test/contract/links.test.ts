@@ -4,6 +4,8 @@ import { loadAlertSecrets } from '../../shared/desk/alerts/secrets.ts'
 import { changeSearch } from '../../shared/desk/searches.ts'
 import { readValue } from '../../shared/postgres/pool.ts'
 import { keepAlert } from '../alerts.ts'
+import { lockWaits } from '../database.ts'
+import { until } from '../fleet.ts'
 import { startTestApi } from './api.ts'
 
 const api = await startTestApi(t)
@@ -55,9 +57,32 @@ t.test('the button agrees to what its page showed, and to nothing else', async t
     (await api.ask(null, `${link}${query}`, { method })).text
   const button = (html: string) => /action="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
   const before = button(await page())
-  await changeSearch(api.pool, key.id, searchId, { name: 'Loterij', search: 'q=loterij' })
+  const change = (name: string, check?: () => Promise<void>) =>
+    changeSearch(api.pool, key.id, searchId, { name, search: `q=${name}` }, check)
+  await change('Loterij')
+  const former = await page('', 'POST')
+  t.match(former, /<bdi>Loterij<\/bdi>/, 'a page of a former version said not what it showed')
+  t.notMatch(former, /has changed/)
   const changed = await page(before, 'POST')
   t.match(changed, /has changed since you saw it.*<bdi>Loterij<\/bdi>/)
-  t.match(await page(button(changed), 'POST'), /From now on.*<bdi>Loterij<\/bdi>/)
-  t.match(await page(button(changed), 'POST'), /good once/)
+  let pressed: Promise<string> | undefined
+  await change('Gokken', async () => {
+    let isAnswered = false
+    pressed = page(button(changed), 'POST').finally(() => {
+      isAnswered = true
+    })
+    await until(async () => isAnswered || (await lockWaits(api.pool)) > 0, 20_000)
+  })
+  const meanwhile = await pressed!
+  t.match(meanwhile, /has changed since you saw it.*<bdi>Gokken<\/bdi>/, 'it changes meanwhile')
+  const rest = async (why: string | null) =>
+    void (await api.pool.query('update search_alerts set rests = $2 where alert_id = $1', [
+      id,
+      why,
+    ]))
+  await rest('The search cannot be run.')
+  t.match([await page(), await page('', 'HEAD')], [/good once/, ''])
+  await rest(null)
+  t.match(await page(button(meanwhile), 'POST'), /From now on.*<bdi>Gokken<\/bdi>/)
+  t.match(await page(button(meanwhile), 'POST'), /good once/)
 })

@@ -80,19 +80,22 @@ export function linkPages(pool: Pool, strangers: Permits, serviceName: string): 
       const askId = secrets.openAgreeing(token)
       if (askId === null) return null
       const { words } = speech
-      const asked = await askedBy(pool, askId)
-      const list = askedList(asked, speech)
+      const digestOf = (asked: AskedAbout[]) => hash('sha256', askedList(asked, speech))
       // The search or its times may have changed since the page was shown.
-      const digest = hash('sha256', list)
-      if (asked.length > 0 && (!isPressed || shown !== digest))
-        return [
-          ...(isPressed ? [paragraph(words.changed)] : []),
-          paragraph(words.asked),
-          list,
-          button(words.agree, `${said}&amp;shown=${digest}`),
-        ].join('')
-      if (!(await agree(pool, askId))) return used(speech)
-      return `${paragraph(words.agreed)}${list}<p class="links"><a href="/searches">${words.settings}</a></p>`
+      const { asked, isAgreed } = isPressed
+        ? await agree(pool, askId, asked => shown === digestOf(asked))
+        : { asked: await askedBy(pool, askId), isAgreed: false }
+      if (asked.length === 0) return used(speech)
+      const list = askedList(asked, speech)
+      if (isAgreed)
+        return `${paragraph(words.agreed)}${list}<p class="links"><a href="/searches">${words.settings}</a></p>`
+      return [
+        // The button of a page of a former version does not say what the page showed.
+        ...(isPressed && shown !== null ? [paragraph(words.changed)] : []),
+        paragraph(words.asked),
+        list,
+        button(words.agree, `${said}&amp;shown=${digestOf(asked)}`),
+      ].join('')
     })
   const showEnd = by(UNSUBSCRIBE, asked => endingPage(pool, asked))
   const end = by(UNSUBSCRIBE, async asked => {

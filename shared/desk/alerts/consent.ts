@@ -1,4 +1,4 @@
-import type { Pool, Queryable } from '../../postgres/pool.ts'
+import { type Pool, type Queryable, transaction } from '../../postgres/pool.ts'
 import { changeKept } from '../feeds.ts'
 import { hostOf, messageId, WHEN } from './messages.ts'
 import { hashesOf, refusedBy, UNWANTED } from './refusals.ts'
@@ -141,10 +141,28 @@ const AGREE = `
   update search_alerts a set confirmed_at = now() from asked, used
    where a.alert_id = asked.alert_id and a.alert_id = any (used.alerts)`
 
-/** Agrees to what a mail named, once. @returns whether it was not too late */
-export async function agree(db: Queryable, askId: string): Promise<boolean> {
-  return ((await db.query(AGREE, [askId, ASKED_FOR])).rowCount ?? 0) > 0
-}
+// Searches and alerts of a key change while it is locked (`changeKept`). $1 ask
+const LOCK = `
+  select from alert_asks q join api_keys k on k.id = q.key_id where q.ask_id = $1 for no key update of k, q`
+
+/**
+ * Agrees to what a mail named, once, if its page showed that.
+ *
+ * @param isShown whether the page showed these searches; they do not change meanwhile
+ * @returns the searches, empty if it is too late
+ */
+export const agree = (
+  pool: Pool,
+  askId: string,
+  isShown: (asked: AskedAbout[]) => boolean,
+): Promise<{ asked: AskedAbout[]; isAgreed: boolean }> =>
+  transaction(pool, async client => {
+    await client.query(LOCK, [askId])
+    const asked = await askedBy(client, askId)
+    if (asked.length === 0 || !isShown(asked)) return { asked, isAgreed: false }
+    const { rowCount } = await client.query(AGREE, [askId, ASKED_FOR])
+    return rowCount === 0 ? { asked: [], isAgreed: false } : { asked, isAgreed: true }
+  })
 
 /** The longest name in a mail to somebody who has not agreed to anything. */
 const LONGEST_NAME = 60
