@@ -209,6 +209,21 @@ if (browserPath === undefined) {
       t.equal(await again.count(), 0)
       await form.getByLabel('Mail address').fill('ander@example.org')
       await again.waitFor()
+      for (const same of ['lezer@example.org ', 'HTTPS://example.org/hook']) {
+        await form.getByLabel('Mail address').fill(same)
+        await again.waitFor({ state: 'detached' })
+      }
+      const rest = (why: string | null) =>
+        api.pool.query('update search_alerts set rests = $1 where told_to = $2', [
+          why,
+          'mailto:lezer@example.org',
+        ])
+      await rest('Its search cannot be run any more.')
+      await page.reload()
+      await summary.click()
+      await form.getByLabel('Mail address').fill('ander@example.org')
+      await again.waitFor()
+      await rest(null)
       await page.getByRole('link', { name: 'Brussels' }).click()
       await page.getByText('Een nieuwe brug in Brussel').waitFor()
       const marked = page.locator('article.card', { has: page.locator('.pill.fresh') })

@@ -129,6 +129,10 @@ function partsOf(when: string): { day: number | null; time: string } {
   return { day: day < 0 ? null : day, time: when.split(' ').at(-1) ?? '' }
 }
 
+const WEB = /^https?:/i
+/** How the API begins why an alert rests whose owner refused it. */
+const REFUSED = 'The owner of the address has ended such mail'
+
 /** How often an alert may tell, the least first. */
 const OFTEN = ['week', 'day', 'once'] as const
 const eachOf = (when: string) =>
@@ -155,10 +159,16 @@ function AlertForm(props: {
   const [mailed, setMailed] = useState(own?.language ?? language)
   const { day, time } = partsOf(when)
   const each = eachOf(when)
+  const typed = to.trim().replace(/^mailto:/i, '')
+  const isElsewhere = typed !== own?.to.replace(/^mailto:/, '')
+  const isMore = own !== null && OFTEN.indexOf(each) > OFTEN.indexOf(eachOf(own.when))
+  // A webhook is not asked, and neither is an owner who refused all such mail.
   const asksAgain =
-    own?.state === 'on' &&
+    own !== null &&
+    own.state !== 'asked' &&
     own.to.startsWith('mailto:') &&
-    (to !== own.to.slice('mailto:'.length) || OFTEN.indexOf(each) > OFTEN.indexOf(eachOf(own.when)))
+    !WEB.test(typed) &&
+    (isElsewhere || (isMore && own.reason?.startsWith(REFUSED) !== true))
   const digest = (day: number | null, time: string) =>
     setWhen(day === null ? time : `${DAYS[day]} ${time}`)
   const EACH = {
@@ -243,7 +253,7 @@ function AlertForm(props: {
             </label>
           </>
         )}
-        {!/^https?:/.test(to) && (
+        {!WEB.test(typed) && (
           <label>
             {alert.language}
             <select
