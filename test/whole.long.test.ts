@@ -8,6 +8,7 @@ const FILES = [
   'search/model.slow',
   'search/verify.slow',
   'standbys/order.slow',
+  'standbys/same-answers.slow',
 ]
 
 for (const file of FILES)

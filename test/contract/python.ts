@@ -20,9 +20,13 @@ export async function installPython(...packages: string[]): Promise<PythonTools 
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
     await run('python3', ['-m', 'venv', folder])
-    await run(program('pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages], {
-      timeout: 240_000,
-    })
+    await run(
+      program('pip'),
+      ['install', '--quiet', '--no-compile', '--disable-pip-version-check', ...packages],
+      {
+        timeout: 240_000,
+      },
+    )
     return { program, folder, remove }
   } catch (error) {
     await remove()

@@ -18,7 +18,6 @@ const env = {
   DATABASE_URL: cluster.url,
   TEST_SUPERUSER_URL: cluster.primary.in(cluster.url),
   TAP_TIMEOUT: '600',
-  WHOLE: 'yes',
 }
 
 for (const file of [...CONTRACT.map(name => `contract/${name}`), ...OTHERS]) {
