@@ -13,5 +13,5 @@ const FILES = [
 
 for (const file of FILES)
   t.test(`the whole of test/${file}.test.ts`, async t => {
-    t.equal(await failureOf(file, { WHOLE: 'yes' }), null)
+    t.equal(await failureOf(file, { WHOLE: 'yes', TAP_TIMEOUT: '2400' }), null)
   })
