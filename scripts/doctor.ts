@@ -158,9 +158,9 @@ function unknownIn(
         : `no folder of BACKUP_FOLDERS can be read here (${closed}): ask where the backups are, or mount them`),
   }
   return check =>
+    reasons[check] ||
     (away && !alone.includes(check) && 'the database is away') ||
     (unread.includes(check) && 'the database answers too late') ||
-    reasons[check] ||
     null
 }
 
