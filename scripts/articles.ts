@@ -21,6 +21,7 @@ import {
   nextOfOutlet,
   releaseArticle,
   removeArticles,
+  reopenRemoved,
 } from '../shared/removals/remove.ts'
 import { openStores } from '../shared/removals/stores.ts'
 import { VectorFailure } from '../shared/vectors/store.ts'
@@ -144,6 +145,7 @@ async function finish(
 }
 
 async function clear(context: CommandContext, pool: Pool): Promise<number> {
+  await reopenRemoved(pool, context.signal)
   const { isListed, left, failure } = await finish(context, pool)
   if (context.options.json) context.print(JSON.stringify({ left, listed: isListed }))
   context.say(

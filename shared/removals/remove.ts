@@ -19,7 +19,7 @@ import {
 import { leaveGroups } from '../copies/pass.ts'
 import { tellRemoved } from '../desk/alerts/messages.ts'
 import { hashesOfCited } from '../desk/cited-removals.ts'
-import { type Client, countOf, readColumn, transaction } from '../postgres/pool.ts'
+import { type Client, countOf, readColumn, readValue, transaction } from '../postgres/pool.ts'
 import { repeatLocked } from './locks.ts'
 import { renewSamples } from './samples.ts'
 import type { ClearStore } from './stores.ts'
@@ -286,11 +286,10 @@ export function countStanding(pool: Pool): Standing {
 /** The most removals that one round clears from other stores. */
 const ROUND = 1_000
 
-// Articles of which something came back after they were cleared: a process of a former version wrote
-// it, or somebody by hand. Indexes: the primary keys, tombstones_seq_key.
+// $1, $2 numbers of removals: after, and up to. Indexes: the primary keys, tombstones_seq_key.
 const REOPEN = `
   update tombstones t set cleared_at = null
-   where cleared_at is not null and (author_nos <> '{}'
+   where cleared_at is not null and number > $1 and number <= $2 and (author_nos <> '{}'
       or exists (select from article_texts x where x.seq = t.seq) or exists (select from article_words w where w.seq = t.seq)
       or exists (select from embeddings e where e.seq = t.seq) or exists (select from article_rights r where r.id = t.id)
       or exists (select from articles a where a.seq = t.seq and (num_nonnulls(section, kind, access) > 0 or a.author_nos <> '{}'))
@@ -298,8 +297,19 @@ const REOPEN = `
       or seq in (select unnest(seqs) from alert_messages where delivered_at is null and kind = 'articles'))`
 
 /**
- * Clears what is left, or is there again, of articles that were taken out: again from Postgres,
- * where a process may have stored something late, then from other stores, the bytes of segments, and the planner's
+ * Finds articles of which something came back after they were cleared, for `clearRemoved`: a
+ * process of a former version wrote it, or somebody by hand. It looks at all removals, a range of
+ * them at a time.
+ */
+export async function reopenRemoved(pool: Pool, signal: AbortSignal): Promise<void> {
+  const last = (await readValue<bigint>(pool, 'select max(number) from tombstones')) ?? 0n
+  for (let after = 0n; after < last && !signal.aborted; after += BigInt(ROUND))
+    await pool.query(REOPEN, [after, after + BigInt(ROUND)])
+}
+
+/**
+ * Clears what is left of articles that were taken out: again from Postgres, where a process may
+ * have stored something late, then from other stores, the bytes of segments, and the planner's
  * samples.
  *
  * @param rewrite writes segments again that have their words
@@ -312,7 +322,6 @@ export async function clearRemoved(
   rewrite: () => Promise<unknown> = () =>
     makeSegments(pool, undefined, { kinds: ['merge'], waitFor: ['merge'] }),
 ): Promise<number> {
-  await pool.query(REOPEN)
   let after = 0n
   while (!signal.aborted) {
     const { rows } = await pool.query<Doomed & { number: bigint }>(OPEN, [after, ROUND])

@@ -12,6 +12,7 @@ import {
   findDoomed,
   releaseArticle,
   removeArticles,
+  reopenRemoved,
 } from '../../shared/removals/remove.ts'
 import { holdLock, lockWaits } from '../database.ts'
 import { createRandom } from '../faults/random.ts'
@@ -325,6 +326,7 @@ t.test('verify says how many wait to be cleared, and prints no word of them', as
   ]) {
     await pool.query(back)
     t.match((await verified()).faults.join(), 'removed: ', back)
+    await reopenRemoved(pool, signal)
     t.equal(await clear(), 0)
     t.same(await verified(), { waiting: 0, faults: [] }, 'what came back is cleared, too')
   }

@@ -19,7 +19,7 @@ import { createFeed } from '../../shared/desk/feeds.ts'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { clearRemoved, removeArticles } from '../../shared/removals/remove.ts'
+import { clearRemoved, removeArticles, reopenRemoved } from '../../shared/removals/remove.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import type { ArticleVector } from '../../shared/vectors/store.ts'
 import { keepAlert } from '../alerts.ts'
@@ -290,6 +290,7 @@ t.test('what breaks a removal is named, and what came back is cleared again', as
       t.equal(isNamed, sql !== '', `${kind}, ${what}: ${report.lines().join('\n')}`)
       t.equal(report.isSound(), sql === '', what)
       if (kind !== 'removed') return
+      await reopenRemoved(pool, signal)
       await clearRemoved(pool, [], signal)
       t.same((await verified(pool)).lines(), [], `${what} is cleared again`)
     })
