@@ -22,7 +22,7 @@ import { putSet, renameSet } from '../../shared/desk/outlet-sets.ts'
 import { changeSearch, removeSearch } from '../../shared/desk/searches.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createKey } from '../../shared/plans/keys.ts'
-import { readValue, transaction } from '../../shared/postgres/pool.ts'
+import { readColumn, readValue, transaction } from '../../shared/postgres/pool.ts'
 import { keepAlert } from '../alerts.ts'
 import { createTestPool } from '../database.ts'
 import { until } from '../fleet.ts'
@@ -367,22 +367,25 @@ t.test(
   'of what is taken out a new mail address hears nothing, and a webhook that moved does',
   async t => {
     const key = await issue()
-    for (const [before, after, count] of [
-      ['mailto:eerst@example.org', 'mailto:later@example.org', 0],
-      ['https://eerst.example/', 'https://later.example/', 2],
+    for (const [before, after, waiting] of [
+      ['mailto:eerst@example.org', 'mailto:later@example.org', []],
+      ['https://eerst.example/', 'https://later.example/', ['{901}', '{902}']],
     ] as const) {
       const { alert, search } = await tell(key, 'q=weg', before)
       await pool.query(
-        `insert into alert_messages (message_id, alert_id, kind, seqs, more, delivered_at)
-       select 'msg_' || kind || $1, $1, kind, seqs, 0, case when kind = 'articles' then now() end
-         from (values ('articles', '{901,902}'::bigint[]), ('removed', '{901}')) m (kind, seqs)`,
+        `insert into alert_messages (message_id, alert_id, kind, seqs, more, delivered_at, host, attempts, try_at)
+       select 'msg_' || seqs || $1, $1, kind, seqs::bigint[], 0, at, 'eerst.example', 3, now() + interval '1 h'
+         from (values ('articles', '{901,902,903}', now()), ('removed', '{901}', null), ('removed', '{903}', now())) m (kind, seqs, at)`,
         [alert],
       )
       await putAlert(pool, key, search, { to: after, when: 'at once', zone: 'UTC', language: 'nl' })
       await confirm(alert)
       await transaction(pool, client => tellRemoved(client, [901n, 902n]))
       const removals = `alert_messages where alert_id = '${alert}' and kind = 'removed'`
-      t.equal(await database.count(removals), count, after)
+      const due = `seqs::text from ${removals} and delivered_at is null and host = 'later.example'
+        and attempts = 0 and try_at <= now() and message_id not like '%{%'`
+      t.same(await readColumn(pool, `select ${due} order by 1`), waiting, after)
+      t.equal(await database.count(removals), waiting.length + 1, 'and what arrived before stays')
     }
   },
 )

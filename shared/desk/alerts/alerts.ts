@@ -3,7 +3,7 @@ import type { Language } from '../../articles/article.ts'
 import { type Pool, type Queryable, readRow } from '../../postgres/pool.ts'
 import { changeKept } from '../feeds.ts'
 import { askOwner } from './consent.ts'
-import { WHEN } from './messages.ts'
+import { hostOf, WHEN } from './messages.ts'
 import { nextTime } from './times.ts'
 
 /*
@@ -97,6 +97,19 @@ const PUT = `
     confirmed_at = case when a.told_to = $4 and ${IS_NO_MORE} then a.confirmed_at else excluded.confirmed_at end
   returning ${ALERT_COLUMNS}, xmax = 0 as "isNew"`
 
+// Removes undelivered messages to the previous address. The alert finds their articles again. A
+// webhook that moved is still told what is taken out; another mail address was told of nothing. What
+// the previous one was told of removals stays, for the proof of each. $1 alert, $2 is it mail.
+const LEAVE = `
+  delete from alert_messages
+   where alert_id = $1 and (($2 and kind = 'articles') or (delivered_at is null and ($2 or kind <> 'removed')))`
+
+// Another id, because a delivery to the previous address that ends now must not count. $1 alert, $2 to.
+const MOVE = `
+  update alert_messages set message_id = 'msg_' || replace(gen_random_uuid()::text, '-', ''),
+         host = ${hostOf('$2::text')}, try_at = now(), attempts = 0
+   where alert_id = $1 and delivered_at is null`
+
 /**
  * Gives a kept search an alert, or changes its existing alert, which keeps its place. The owner of
  * a mail address must consent first. Null when the key has no such search.
@@ -126,13 +139,9 @@ export function putAlert(
     const id = `alert_${randomBytes(8).toString('hex')}`
     const values = [searchId, id, keyId, to, time, zone, due, isMail, day, language, withinDays]
     const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
-    // Removes undelivered messages to the previous address. The alert finds their articles again. A
-    // webhook that moved is still told what is taken out; another mail address was told of nothing.
     if (before != null && before.to !== to) {
-      await client.query(
-        "delete from alert_messages where alert_id = $1 and ($2 or delivered_at is null and kind <> 'removed')",
-        [alert.id, isMail],
-      )
+      await client.query(LEAVE, [alert.id, isMail])
+      await client.query(MOVE, [alert.id, to])
     }
     if (alert.confirmedAt !== null) return alert
     return { ...alert, rests: (await askOwner(client, alert)) ?? alert.rests }
