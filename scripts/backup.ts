@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { counted } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { listRemovals } from '../shared/removals/list.ts'
-import { folderAnswers } from '../shared/resilience/folders.ts'
+import { COMMAND_FOLDER_MS, folderAnswers } from '../shared/resilience/folders.ts'
 import { FIRST } from '../status/causes.ts'
 import { serverVersion } from './backup/database.ts'
 import { describeBackup, dump, toolsFor } from './backup/dump.ts'
@@ -37,7 +37,7 @@ await runCommand(
       signal,
     } = context
     if (file === undefined || rest.length > 0) throw new UsageError('Name the file to write.')
-    if (!(await folderAnswers(dirname(file))))
+    if (!(await folderAnswers(dirname(file), COMMAND_FOLDER_MS)))
       throw new UsageError(
         `${dirname(file)} does not answer: mend its mount, or name another file.`,
       )

@@ -14,6 +14,7 @@ import {
   UNFINISHED,
 } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
+import { COMMAND_FOLDER_MS, folderAnswers } from '../shared/resilience/folders.ts'
 import {
   begin,
   checkNobodyConnected,
@@ -62,6 +63,10 @@ await runCommand(
   async context => {
     const [file, ...rest] = context.positionals
     if (file === undefined || rest.length > 0) throw new UsageError('Name the file to restore.')
+    if (!(await folderAnswers(dirname(file), COMMAND_FOLDER_MS)))
+      throw new UsageError(
+        `${dirname(file)} does not answer: mend its mount, or name a copy of the file elsewhere.`,
+      )
     await checkFormat(file)
     if (context.config.DATABASE_URL !== '') return restore(context, context.config, file)
     return withEmbedded(context, settings =>

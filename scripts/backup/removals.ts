@@ -7,7 +7,7 @@ import { type Pool, readColumn, readValue, UNFINISHED } from '../../shared/postg
 import { LIST_NAME } from '../../shared/removals/list.ts'
 import { clearRemoved, removeAgain } from '../../shared/removals/remove.ts'
 import { openStores } from '../../shared/removals/stores.ts'
-import { folderAnswers } from '../../shared/resilience/folders.ts'
+import { COMMAND_FOLDER_MS, folderAnswers } from '../../shared/resilience/folders.ts'
 
 /*
  * Reads the list of removals beside backups (`shared/removals/list.ts`), and takes out again what
@@ -30,7 +30,7 @@ export interface Removals {
 export async function readRemovals(folders: readonly string[]): Promise<Removals> {
   const removals: Removals = { listed: new Map(), files: 0, faults: [] }
   for (const folder of new Set(folders)) {
-    if (!(await folderAnswers(folder)))
+    if (!(await folderAnswers(folder, COMMAND_FOLDER_MS)))
       throw new Error(
         `${folder} does not answer, and may have a list of removals: mend its mount, or the machine that it comes from.`,
       )

@@ -4,6 +4,8 @@ import { withTimeLimit } from './time-limit.ts'
 
 /** ms. The file system of another machine that is away may never answer. */
 const FOLDER_MS = 5_000
+/** ms for a command, whose folder may be slow, and which cannot go on without it. */
+export const COMMAND_FOLDER_MS = 20_000
 /** By folder: a question that has no answer yet. */
 const asked = new Map<string, Promise<boolean>>()
 
@@ -11,14 +13,14 @@ const asked = new Map<string, Promise<boolean>>()
  * Whether a folder answers. Another process asks, because a call that hangs would take a thread of
  * this process for good, and this process could not even end.
  */
-export function folderAnswers(folder: string): Promise<boolean> {
-  const answer = asked.get(folder) ?? ask(folder)
+export function folderAnswers(folder: string, ms: number = FOLDER_MS): Promise<boolean> {
+  const answer = asked.get(folder) ?? ask(folder, ms)
   asked.set(folder, answer)
-  return withTimeLimit(answer, FOLDER_MS, () => false)
+  return withTimeLimit(answer, ms, () => false)
 }
 
-async function ask(folder: string): Promise<boolean> {
-  const limit = { timeout: FOLDER_MS, killSignal: 'SIGKILL' } as const
+async function ask(folder: string, timeout: number): Promise<boolean> {
+  const limit = { timeout, killSignal: 'SIGKILL' } as const
   const child = spawn('ls', ['-f', '--', `${folder}/.`], { stdio: 'ignore', ...limit })
   child.unref()
   // Without `ls`, this process asks by itself.

@@ -212,11 +212,17 @@ t.test('a release after the backup is known, too', async t => {
   const silent = join(alone, 'silent')
   await mkdir(silent)
   t.match(await beside(silent), { code: 0, err: /silent was not written \(it does not answer\)/ })
-  const script = runScript('backup', [join(silent, 'b.backup')], {
-    DATABASE_URL: source.config.DATABASE_URL,
-    PATH: `${join(alone, 'bin')}:${process.env.PATH}`,
-  })
-  t.match(await script, { err: /silent does not answer: mend its mount, or name another/ })
+  for (const [command, instead] of [
+    ['backup', 'another'],
+    ['restore', 'a copy'],
+  ] as const) {
+    const script = runScript(command, [join(silent, 'b.backup')], {
+      DATABASE_URL: source.config.DATABASE_URL,
+      PATH: `${join(alone, 'bin')}:${process.env.PATH}`,
+    })
+    const err = new RegExp(`silent does not answer: mend its mount, or name ${instead}`)
+    t.match(await script, { code: 2, err })
+  }
 })
 
 t.test(
