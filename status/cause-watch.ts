@@ -8,7 +8,7 @@ import { type Repeated, repeatEvery } from '../shared/process/repeat.ts'
 import type { ServiceContext } from '../shared/process/service.ts'
 import { openQueues, type Queues } from '../shared/queues/queues.ts'
 import { usesRedis } from '../shared/queues/redis.ts'
-import { causesOf, type Facts, isWithoutDatabase } from './causes.ts'
+import { causesOf, type Facts, hidesOthers } from './causes.ts'
 import { observeFleet, observeMachines } from './fleet-metrics.ts'
 import { countQuarantine, readAlerts, readFlow, readRunning } from './flow.ts'
 import { budgetsUsed, outletHealth } from './health.ts'
@@ -129,8 +129,7 @@ export function createCauseNews(): CauseNews {
     const now = new Map(causes.map(cause => [keyOf(cause), cause]))
     const begun = [...now].flatMap(([key, cause]) => (known.has(key) ? [] : cause))
     const gone = [...known].flatMap(([key, cause]) => (now.has(key) ? [] : cause))
-    // Without the database nobody sees most of the others, so they may go on.
-    const isBlind = causes.some(isWithoutDatabase)
+    const isBlind = causes.some(hidesOthers)
     known = isBlind ? new Map([...known, ...now]) : now
     return { begun, over: isBlind ? [] : gone }
   }

@@ -346,11 +346,7 @@ t.test(
     const away = cause('database', 'Postgres does not answer.')
     const slow = cause('articles', 'No article for 7 min.')
     const slower = cause('articles', 'No article for 8 min.')
-    const late: Cause = {
-      check: 'database',
-      level: 'warn',
-      text: 'Could not be read in time: pages.',
-    }
+    const late = causesOf({ ...FINE, unread: ['flow'] })[0]!
     const standby = causesOf({
       ...FINE,
       machines: { ...ONE, postgres: { ...ALONE, role: 'standby' } },
@@ -363,8 +359,8 @@ t.test(
       [[slow], [], [away]],
       [[], [], [slow]],
       [[late, slow], [late, slow], []],
-      [[late], [], [slow]],
-      [[standby], [standby], [late]],
+      [[late], [], []],
+      [[standby], [standby], [late, slow]],
       [[], [], [standby]],
     ]
     for (const [causes, begun, over] of looks) t.same(newsOf(causes), { begun, over })

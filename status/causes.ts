@@ -86,6 +86,10 @@ export function causesOf(facts: Facts): Cause[] {
 export const isWithoutDatabase = ({ check, level, text }: Cause): boolean =>
   check === 'database' && level === 'bad' && !text.includes(FIRST.standby)
 
+/** Whether others may go on that are not among the causes, because nobody could see them. */
+export const hidesOthers = (cause: Cause): boolean =>
+  isWithoutDatabase(cause) || cause.text.includes(FIRST.reading)
+
 /** The causes that a check has found; false: the check has found no fault. */
 type Found = (Cause | false)[]
 
