@@ -28,7 +28,7 @@ const PREFIX = 'perscope-test-'
 
 /** Files here are in memory. */
 const MEMORY = '/dev/shm'
-/** Bytes that must be free there. The quick and slow tests have some hundred megabytes at a time. */
+/** Bytes that must be free there. Quick and slow tests have some hundred megabytes at a time. */
 const ROOM = 6 * 1024 ** 3
 /** ms after which a folder that nobody owns was left by a run that was killed. */
 const LEFT_MS = 600_000

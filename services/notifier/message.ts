@@ -333,8 +333,8 @@ export async function noteDelivered(
 
 // A link and then alerts are locked first and in order, as in all transactions that change or end
 // them, so that no two can deadlock. A mail that asks is noted for all alerts that its link still
-// covers. Only the articles that were shown are kept. $1 message, $2 alert, $3 whether articles were
-// told, $4 their numbers.
+// covers. Only the articles that were shown are kept. $1 message, $2 alert, $3 whether articles
+// were told, $4 their numbers.
 const DELIVERED = `
   with link as materialized (select alerts from alert_asks where ask_id = $1 for update),
   own as (

@@ -98,13 +98,14 @@ const PUT = `
   returning ${ALERT_COLUMNS}, xmax = 0 as "isNew"`
 
 // Removes undelivered messages to the previous address. The alert finds their articles again. A
-// webhook that moved is still told what is taken out; another mail address was told of nothing. What
-// the previous one was told of removals stays, for the proof of each. $1 alert, $2 is it mail.
+// webhook that moved is still told what is taken out; another mail address was told of nothing.
+// What the previous one was told of removals stays, for the proof of each. $1 alert, $2 is it mail.
 const LEAVE = `
   delete from alert_messages
    where alert_id = $1 and (($2 and kind = 'articles') or (delivered_at is null and ($2 or kind <> 'removed')))`
 
-// Another id, because a delivery to the previous address that ends now must not count. $1 alert, $2 to.
+// Another id, because a delivery to the previous address that ends now must not count. $1 alert,
+// $2 to.
 const MOVE = `
   update alert_messages set message_id = 'msg_' || replace(gen_random_uuid()::text, '-', ''),
          host = ${hostOf('$2::text')}, try_at = now(), attempts = 0
