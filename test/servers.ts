@@ -2,6 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, statfs } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
+import { lockFile } from '../infra/embedded/lock.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 import type { ServerName } from '../infra/embedded/starting.ts'
 import type { Family } from '../infra/embedded/supervision/family.ts'
@@ -31,7 +32,7 @@ const MEMORY = '/dev/shm'
 /** Bytes that must be free there. Quick and slow tests have some hundred megabytes at a time. */
 const ROOM = 6 * 1024 ** 3
 /** ms after which a folder that nobody owns was left by a run that was killed. */
-const LEFT_MS = 600_000
+const LEFT_MS = 60_000
 
 /**
  * The folder for test data: in memory, if there is room. A database is 900 small files. ext4 reuses
@@ -56,10 +57,11 @@ async function folderFor(inMemory: boolean): Promise<string> {
 async function removeLeft(name: string): Promise<void> {
   const folder = join(MEMORY, name)
   if (Date.now() - (await stat(folder)).mtimeMs < LEFT_MS) return
-  const left = await openDataDirectory(folder, 'its removal').catch(() => null)
-  if (left === null) return
+  // The lock alone, because a full memory has no room for what a data folder needs.
+  const lock = await lockFile(join(folder, 'lock'), 'its removal')
+  if (!lock.held) return
   await rm(folder, { recursive: true, force: true })
-  left.release()
+  lock.release()
 }
 
 /**

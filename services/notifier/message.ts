@@ -360,7 +360,10 @@ const DELIVERED = `
 // when the alert rests already. $1 message, $2 alert, $3 attempt, $4 ms until the next, $5 why, $6
 // whether the receiver is gone, $7 GIVES_UP.
 const FAILED = `
-  with own as (select alert_id from search_alerts where alert_id = $2 for update),
+  with own as (
+    select alert_id from search_alerts
+     where alert_id = $2 and exists (select from alert_messages m where m.message_id = $1 and m.delivered_at is null)
+       for update),
   failed as (
     update search_alerts a set failing_since = coalesce(failing_since, now()), failure = $5,
            rests = case when $6 then $5

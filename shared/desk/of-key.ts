@@ -92,15 +92,18 @@ function note(counts: Record<string, number>, table: string, count: number): voi
 }
 
 /**
- * Locks a key: first against changes of what it keeps, then its alerts in their order, as all do
- * who change them, and at last against requests, which note the month of the key.
+ * Locks a key: first against changes of what it keeps, then its links of consent and its alerts in
+ * their order, as all do who change them, and at last against requests, which note the month of
+ * the key.
  */
 async function lockKey(client: Client, keyId: string): Promise<boolean> {
   const key = 'select from api_keys where id = $1'
   if ((await readRow(client, `${key} for no key update`, [keyId])) === undefined) return false
-  await client.query('select from search_alerts where key_id = $1 order by alert_id for update', [
-    keyId,
+  for (const [table, id] of [
+    ['alert_asks', 'ask_id'],
+    ['search_alerts', 'alert_id'],
   ])
+    await client.query(`select from ${table} where key_id = $1 order by ${id} for update`, [keyId])
   await client.query(`${key} for update`, [keyId])
   return true
 }

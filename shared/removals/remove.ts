@@ -294,6 +294,7 @@ const REOPEN = `
       or exists (select from embeddings e where e.seq = t.seq) or exists (select from article_rights r where r.id = t.id)
       or exists (select from articles a where a.seq = t.seq and (num_nonnulls(section, kind, access) > 0 or a.author_nos <> '{}'))
       or exists (select from copy_sketches s where s.seq = t.seq and num_nonnulls(first_seq, sample) > 0)
+      or exists (select from article_addresses x where x.id = t.id) or exists (select from second_looks l where l.id = t.id)
       or seq in (select unnest(seqs) from alert_messages where delivered_at is null and kind = 'articles'))`
 
 /**

@@ -79,7 +79,7 @@ const BEFORE = `
   select a.told_to as to, case when a.told_to = $2 and a.told_to like 'mailto:%' and a.confirmed_at is not null then
     case when exists (select from alert_messages m where m.alert_id = a.alert_id and m.kind = 'articles' and m.delivered_at is null)
          then now() else a.delivered_at end + ${QUIET} * interval '1 hour' end as "quietUntil"
-    from search_alerts a where a.search_id = $1`
+    from search_alerts a where a.search_id = $1 for update of a`
 
 /** SQL: whether the new times of the alert `a` are no more often than those before. */
 const IS_NO_MORE = `${oftenOf('excluded.told_on', 'excluded.told_when')} <= ${oftenOf('a.told_on', 'a.told_when')}`
@@ -141,7 +141,7 @@ export function putAlert(
     const values = [searchId, id, keyId, to, time, zone, due, isMail, day, language, withinDays]
     const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
     if (before != null && before.to !== to) {
-      await client.query(LEAVE, [alert.id, isMail])
+      await client.query(LEAVE, [alert.id, isMail || before.to.startsWith('mailto:')])
       await client.query(MOVE, [alert.id, to])
     }
     if (alert.confirmedAt !== null) return alert
