@@ -61,6 +61,7 @@ const READ_FROM: Record<string, string[]> = {
   running: ['services'],
   processes: ['services'],
   outlets: ['outlets', 'network'],
+  alerts: ['alerts', 'services'],
 }
 const UNREAD = /^Could not be read in time: ([^:]*):/
 const HAS_OUTLETS = 'select exists (select from outlets where active)'

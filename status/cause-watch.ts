@@ -155,7 +155,8 @@ export async function readFacts(
       part('flow', readFlow(pool)),
       part('running', readRunning(pool)),
       part('machines', readMachines(pool, config)),
-      queues.counts().catch(() => null),
+      // Of a Redis that is away, `missing` tells.
+      usesRedis(config) ? queues.counts().catch(() => null) : part('queues', queues.counts()),
       part('outlets', outletHealth(pool)),
       part('quarantine', countQuarantine(pool)),
       readSurroundings(config, pool, { thoroughly }),
@@ -163,6 +164,14 @@ export async function readFacts(
       part('alerts', readAlerts(pool)),
       missing(),
     ])
+  if (thoroughly) {
+    const { schema, index, clockAhead, databaseFull } = around
+    const seen = { migrations: schema, index, clock: clockAhead, disk: databaseFull }
+    for (const [name, one] of Object.entries(seen)) if (one === null) unread.push(name)
+  }
+  // On a standby these cannot be asked, because that needs a write. Its cause says what to do.
+  const isStandby = machines?.postgres?.role === 'standby'
+  const late = unread.filter(name => !isStandby || (name !== 'disk' && name !== 'queues'))
   return {
     flow,
     running,
@@ -172,7 +181,7 @@ export async function readFacts(
     around,
     missing: Object.keys(away),
     reasons: away,
-    unread: unread.sort(),
+    unread: late.sort(),
     at: new Date().toISOString(),
     quarantine: quarantine && { counts: quarantine, newest: [] },
     spent: spentBudgets(outlets ?? [], config),

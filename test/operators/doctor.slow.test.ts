@@ -264,6 +264,11 @@ t.test(
     t.ok((await texts()).includes('The normaliser restarts again and again: read its log.'))
     await pool.query('alter table alert_messages rename to away')
     t.match((await texts()).join(), 'Could not be read in time: alerts: see whether')
+    await pool.query('alter table archive_indices rename to away_indices')
+    const blind = await doctor({})
+    for (const check of ['alerts', 'index'])
+      t.equal(lineOf(blind, check), 'not looked at: the database answers too late')
+    await pool.query('alter table away_indices rename to archive_indices')
     await pool.query('alter table away rename to alert_messages')
     const older = new pg.Client({
       connectionString: database.url,
