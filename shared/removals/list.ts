@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { type Pool, readValue } from '../postgres/pool.ts'
 import { sentenceOf } from '../process/command.ts'
-import { folderAnswers } from '../resilience/folders.ts'
+import { COMMAND_FOLDER_MS, folderAnswers } from '../resilience/folders.ts'
 import { clearRemoved } from './remove.ts'
 import { openStores } from './stores.ts'
 
@@ -60,7 +60,8 @@ export async function listRemovals(
 }
 
 async function addLines(pool: Pool, path: string): Promise<void> {
-  if (!(await folderAnswers(dirname(path)))) throw new Error('it does not answer')
+  if (!(await folderAnswers(dirname(path), COMMAND_FOLDER_MS)))
+    throw new Error('it does not answer')
   const { O_RDWR, O_APPEND, O_CREAT } = constants
   await using file = await open(path, O_RDWR | O_APPEND | O_CREAT, 0o600)
   // Backups may run under an account of their own, which writes the list, too.
