@@ -174,9 +174,7 @@ export async function prove(context: CommandContext, pool: Pool, id: string): Pr
   else if (isPrinted) for (const line of lines) print(line)
   if (isWritten) say(`Wrote ${path}.`)
   if (!isDone)
-    say(
-      'Something is left, or was not asked: run `npm run articles -- remove` for it again, then this.',
-    )
+    say('Something is left, or was not asked: run `npm run articles -- clear`, then this.')
   return isDone
 }
 
@@ -216,7 +214,7 @@ async function copiesOf(
     lines.push(
       listed.has(`${installation} ${id}`)
         ? `The list in ${folder} names it: a restore of an older backup takes it out again.`
-        : `The list in ${folder} DOES NOT NAME IT: run \`npm run articles -- remove\` for it again.`,
+        : `The list in ${folder} DOES NOT NAME IT: run \`npm run articles -- clear\`.`,
     )
     const names = await readdir(folder, { recursive: true })
     const times = await Promise.all(
