@@ -1,7 +1,7 @@
 import { type Alert, listAlerts } from '../shared/desk/alerts/alerts.ts'
 import { hostOf, messageId } from '../shared/desk/alerts/messages.ts'
 import { printableLine } from '../shared/log/printable.ts'
-import { countOf, type Pool } from '../shared/postgres/pool.ts'
+import { type Pool, readRow } from '../shared/postgres/pool.ts'
 import { refuseWord, runCommand, UsageError } from '../shared/process/command.ts'
 import { columns } from './terminal/terminal.ts'
 
@@ -96,7 +96,7 @@ await runCommand(
   },
 )
 
-/** @throws when there is no such alert, or its owner has not agreed */
+/** @throws when there is no such alert, it was ended, or its owner has not agreed */
 async function sendTest(pool: Pool, id: string): Promise<void> {
   const { rowCount } = await pool.query(
     `insert into alert_messages (message_id, alert_id, kind, seqs, more, host)
@@ -104,11 +104,13 @@ async function sendTest(pool: Pool, id: string): Promise<void> {
     [id, messageId()],
   )
   if (rowCount === 0) {
-    const known = 'select count(*)::int from search_alerts where alert_id = $1'
+    const known = 'select rests from search_alerts where alert_id = $1'
+    const alert = await readRow<{ rests: string | null }>(pool, known, [id])
+    if (alert === undefined) throw new Error(`There is no alert ${id}; list shows them.`)
     throw new Error(
-      (await countOf(pool, known, [id])) === 0
-        ? `There is no alert ${id}; list shows them.`
-        : `The address of alert ${id} has not agreed yet: its owner must open the link that it was sent.`,
+      alert.rests === null
+        ? `The address of alert ${id} has not agreed yet: its owner must open the link that it was sent.`
+        : printableLine(`Alert ${id} rests: ${alert.rests}`),
     )
   }
 }

@@ -137,6 +137,11 @@ t.test(
     const agrees = (at: string) => pool.query(`update search_alerts set confirmed_at = ${at}`)
     await agrees('null')
     t.match(await alerts('test', mine.id), { code: 1, err: /has not agreed yet/ })
+    const refused = (why: string | null) =>
+      pool.query('update search_alerts set rests = $2 where alert_id = $1', [mine.id, why])
+    await refused('Its owner refused it.')
+    t.match(await alerts('test', mine.id), { code: 1, err: /rests: Its owner refused it\.$/m })
+    await refused(null)
     await agrees('now()')
     t.match(await alerts('test', 'x'), { code: 1, err: /There is no alert x;/ })
     t.match(await alerts('test', mine.id), { code: 0 })
