@@ -109,18 +109,22 @@ export function renameSet(
 
 /**
  * The name of a kept search after a set has got another. The page proposes names such as `water ·
- * Set of outlets: Dailies`, in its language. A part of this form follows the set.
+ * Set of outlets: Dailies`, in its language (`sets.one` of `web/words`). A part of this form follows
+ * the set; one such as `Author: Dailies` does not.
  *
  * @param before as it is compared
  */
 function nameAfter(name: string, before: string, to: string): string {
   const [first, ...parts] = name.split(' · ')
   const inPart = (part: string) => {
-    const label = /^[^:]+: /.exec(part)?.[0] ?? ''
+    const label = SET_LABEL.exec(part)?.[0] ?? ''
     return label !== '' && foldedSet(part.slice(label.length)) === before ? label + to : part
   }
   return [first, ...parts.map(inPart)].join(' · ')
 }
+
+const SET_LABEL =
+  /^(?:Groep van media|Groupe de médias|Gruppe von Medien|Grupp vu Medien|Set of outlets)\s?: /
 
 /** The kept searches of a key that name a set. */
 export async function usersOf(

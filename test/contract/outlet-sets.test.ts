@@ -1,10 +1,13 @@
+import { readFile } from 'node:fs/promises'
 import t from 'tap'
+import { LANGUAGES } from '../../shared/articles/article.ts'
 import { keepAlert } from '../alerts.ts'
 import { holdLock, lockWaits } from '../database.ts'
 import { until } from '../fleet.ts'
 import { sent } from './api.ts'
 import { documented, startFeedApi } from './feeds.ts'
 
+const WORDS = new URL('../../web/words/', import.meta.url)
 const api = await startFeedApi(t)
 const outlets = [
   ['De Brug', 'brug.example'],
@@ -130,7 +133,13 @@ t.test('a set gets another name, also in what names it, which stays as it was', 
   const search = 'q=waterpeil&outlets=papers%2Cregional%2Csluis.example'
   const { searchId } = await keepAlert(api.pool, key.id, search, { to: 'https://a.example/' })
   await ask(secret, 'POST', 'searches', { search: 'outlets=regional' })
-  const proposed = (set: string) => `water: papers · papers · Jeu de médias : ${set}`
+  const words = LANGUAGES.map(language => new URL(`${language}.json`, WORDS))
+  const spoken = await Promise.all(
+    words.map(async file => JSON.parse(await readFile(file, 'utf8'))),
+  )
+  const named = (set: string) =>
+    spoken.map(({ app, sets }) => app.named.replace('{name}', sets.one).replace('{value}', set))
+  const proposed = (set: string) => ['w: papers', 'Outlet: papers', ...named(set)].join(' · ')
   await ask(secret, 'PATCH', `searches/${searchId}`, { name: proposed('Papers') })
   const feed = (await ask(secret, 'PUT', `searches/${searchId}/feed`)).json.data
   const rename = (name: string, to: string) =>
