@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { firstDomain } from '../../search/removals.ts'
 import { TIME_ZONES } from '../../shared/articles/article.ts'
 import { counted } from '../../shared/log/printable.ts'
 import {
@@ -141,11 +142,11 @@ function report({ say }: CommandContext, synced: Synced, dryRun: boolean): void 
 
 const urlsOf = (kind: string) => `
   array(select url from feeds f where f.outlet_no = o.outlet_no and f.active and kind = '${kind}' order by feed_no)`
-// $1 domain
+// $1 domain, present or former
 const PRESENT = `
   select name, domain, hosts, country, languages, time_zone as "timeZone", licence,
          ${urlsOf('feed')} as feeds, ${urlsOf('sitemap')} as sitemaps
-    from outlets o where active and domain = $1`
+    from outlets o where active and ${firstDomain('o.domain')} = ${firstDomain('$1::text')}`
 
 /** Options of `add` that describe one outlet. */
 export const ENTRY_OPTIONS: Record<string, Option> = {

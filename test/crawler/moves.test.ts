@@ -185,6 +185,10 @@ t.test('a catalogue with the former domain means the present one', async t => {
   const entry = outletOf('old.example', [at('/feed.xml')], { hosts: [] })
   const synced = await syncOutlets(pool, [entry], { remove: [] })
   t.match(synced, { added: [], moved: [['old.example', 'new.example']], unchanged: 1 })
+  t.match(await outlets('add', 'old.example', '--feed', at('/more.xml'), '--dry-run'), {
+    code: 0,
+    err: /^old\.example has moved to new\.example; .* 1 feed added, 0 removed/ms,
+  })
 })
 
 t.test('a writer that waits for a move knows it', async t => {
