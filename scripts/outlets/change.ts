@@ -12,7 +12,7 @@ import {
   sharedFeedSentence,
   sharedFeeds,
 } from '../../shared/outlets/catalogue.ts'
-import { type Pool, readRow } from '../../shared/postgres/pool.ts'
+import { type Pool, type Queryable, readRow } from '../../shared/postgres/pool.ts'
 import {
   type CommandContext,
   type Option,
@@ -59,9 +59,12 @@ export async function add(
       `There is no file ${fileOrDomain}; to add that outlet, write --country, --languages and --feed.`,
     )
   }
-  const present = described ? await readRow<Outlet>(pool, PRESENT, [domainOf(fileOrDomain)]) : null
+  const entry = async (db: Queryable): Promise<Catalogue> => {
+    const present = await readRow<Outlet>(db, PRESENT, [domainOf(fileOrDomain)])
+    return readEntry(fileOrDomain, context.options, present)
+  }
   const outlets = described
-    ? tell(context, readEntry(fileOrDomain, context.options, present))
+    ? tell(context, await entry(pool))
     : await readOutlets(context, fileOrDomain)
   const { added } = await syncOutlets(pool, outlets, { dryRun: true, remove: [] })
   await refuseMoved(
@@ -70,7 +73,9 @@ export async function add(
     outlets.filter(({ domain }) => added.includes(domain)),
   )
   const dryRun = context.options['dry-run'] === true
-  report(context, await syncOutlets(pool, outlets, { dryRun, remove: [] }), dryRun)
+  // Another command may have given the outlet feeds meanwhile. They stay.
+  const given = described ? async (client: Queryable) => (await entry(client)).outlets : outlets
+  report(context, await syncOutlets(pool, given, { dryRun, remove: [] }), dryRun)
 }
 
 /** Removes outlets from the catalogue; their articles stay. */

@@ -41,10 +41,12 @@ export interface SyncOptions {
  * Writes outlets into the database's catalogue, in one transaction. Running crawlers use the change
  * within seconds. For an outlet that leaves, addresses that were not fetched yet are removed, and
  * so are its feeds' validators. The crawler finds these addresses again if the outlet returns.
+ *
+ * @param given a function is called when no other change runs beside this one
  */
 export async function syncOutlets(
   pool: Pool,
-  outlets: Outlet[],
+  given: Outlet[] | ((client: Client) => Promise<Outlet[]>),
   options: SyncOptions = {},
 ): Promise<Synced> {
   const synced = {
@@ -61,6 +63,7 @@ export async function syncOutlets(
   try {
     await transaction(pool, async client => {
       await client.query('lock table outlets in share row exclusive mode')
+      const outlets = typeof given === 'function' ? await given(client) : given
       const present = await withPresentDomains(client, outlets, synced)
       for (const outlet of [...present].sort((a, b) => (a.domain < b.domain ? -1 : 1)))
         await syncOutlet(client, outlet, synced)

@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { createTestPool } from '../database.ts'
+import { createTestPool, holdLock, lockWaits } from '../database.ts'
+import { until } from '../fleet.ts'
 import { answerOnTerminal, jsonLines, runScript } from '../script.ts'
 import { newsSitemap, outletOf, rss, sitemapIndex } from './crawl.ts'
 import { redirect, reply, startSite } from './site.ts'
@@ -131,15 +132,18 @@ t.test(
         time_zone: 'Europe/Brussels',
       },
     ])
-    t.match(
-      (await outlets('add', 'c.example', '--feed', `${site.origin}/d.xml`)).err,
-      /1 feed added, 0/,
+    const release = await holdLock(pool, 'lock table outlets in share row exclusive mode')
+    const beside = ['d', 'e'].map(name =>
+      outlets('add', 'c.example', '--feed', `${site.origin}/${name}.xml`),
     )
+    await until(async () => (await lockWaits(pool)) === 2, 60_000)
+    await release()
+    for (const { err } of await Promise.all(beside)) t.match(err, /1 feed added, 0/)
     const kept = await pool.query(
       `select name, array_agg(f.url order by f.url) from outlets join feeds f using (outlet_no)
         where domain = 'c.example' and f.active group by 1`,
     )
-    t.match(kept.rows, [{ name: 'www.c.example', array_agg: [/c\.xml$/, /d\.xml$/] }])
+    t.match(kept.rows, [{ name: 'www.c.example', array_agg: [/c\.xml$/, /d\.xml$/, /e\.xml$/] }])
     t.match(await outlets('add', 'd.example'), {
       code: 2,
       err: /no file d\.example; to add that outlet, write --country/,
