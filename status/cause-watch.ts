@@ -7,7 +7,7 @@ import { type Missing, missingAmong } from '../shared/process/health.ts'
 import { type Repeated, repeatEvery } from '../shared/process/repeat.ts'
 import type { ServiceContext } from '../shared/process/service.ts'
 import { openQueues, type Queues } from '../shared/queues/queues.ts'
-import { usesRedis } from '../shared/queues/redis.ts'
+import { readRedis, usesRedis } from '../shared/queues/redis.ts'
 import { causesOf, type Facts, hidesOthers } from './causes.ts'
 import { observeFleet, observeMachines } from './fleet-metrics.ts'
 import { countQuarantine, readAlerts, readFlow, readRunning } from './flow.ts'
@@ -69,7 +69,9 @@ export function openWorker(
         ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
       }
       const missing = (): Promise<Missing> => missingAmong(asked)
-      const patiently = () => missingAmong(asked, PATIENCE)
+      // A queue that has not reached its Redis yet does not know why; a new connection does.
+      const redis = usesRedis(config) ? { redis: () => readRedis(config) } : {}
+      const patiently = () => missingAmong({ ...asked, ...redis }, PATIENCE)
       const causes = logCauses({ pool, queues, config, missing: patiently }, log)
       return { missing, causes }
     },
