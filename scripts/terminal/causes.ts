@@ -15,8 +15,6 @@ import { readSurroundings } from '../../status/surroundings.ts'
 
 /** ms that a server may take to answer, at first, and where every check is made. */
 const PATIENCE = { first: 2_000, thorough: 10_000 }
-/** A server's own limit is longer, so that a late answer is told from a refusal. */
-const LIMIT = PATIENCE.thorough + 1_000
 
 /**
  * The servers that do not answer this machine. One that does not answer is asked again, because a
@@ -28,35 +26,38 @@ export async function serversAway(
   thoroughly: boolean,
 ): Promise<Missing> {
   const unset = unsetOf(config)
-  const vectors = openVectorStore(config, LIMIT)
+  const patience = thoroughly ? PATIENCE.thorough : PATIENCE.first
+  // A server's own limit is longer, so that a late answer is told from a refusal.
+  const limit = patience + 1_000
+  const vectors = openVectorStore(config, limit)
   const questions = {
     postgres: () => pool.query('select 1'),
     ...(usesRedis(config) ? { redis: () => readRedis(config) } : {}),
     ...(unset.includes('QDRANT_URL') ? {} : { vectors: () => vectors.ping() }),
-    ...(unset.includes('EMBEDDINGS_URL') ? {} : { model: () => askModel(config) }),
-    ...(config.SMTP_URL === '' ? {} : { mail: () => greetMailServer(config) }),
+    ...(unset.includes('EMBEDDINGS_URL') ? {} : { model: () => askModel(config, limit) }),
+    ...(config.SMTP_URL === '' ? {} : { mail: () => greetMailServer(config, limit) }),
   }
   const away = await missingAmong(questions, PATIENCE.first)
   return missingAmong(
     Object.fromEntries(Object.entries(questions).filter(([name]) => name in away)),
-    thoroughly ? PATIENCE.thorough : PATIENCE.first,
+    patience,
   )
 }
 
-async function askModel(config: Config): Promise<void> {
-  const embeddings = openEmbeddings(sourceOf(config), { passageTimeout: LIMIT })
-  await embeddings.embedQuery('ready', AbortSignal.timeout(LIMIT))
+async function askModel(config: Config, limit: number): Promise<void> {
+  const embeddings = openEmbeddings(sourceOf(config), { passageTimeout: limit })
+  await embeddings.embedQuery('ready', AbortSignal.timeout(limit))
 }
 
 /** Greets the mail server and logs in, as before a mail. */
-async function greetMailServer({ SMTP_URL }: Config): Promise<void> {
+async function greetMailServer({ SMTP_URL }: Config, limit: number): Promise<void> {
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     url: SMTP_URL,
-    connectionTimeout: LIMIT,
-    greetingTimeout: LIMIT,
-    socketTimeout: LIMIT,
-    dnsTimeout: LIMIT,
+    connectionTimeout: limit,
+    greetingTimeout: limit,
+    socketTimeout: limit,
+    dnsTimeout: limit,
   })
   await transport.verify().finally(() => transport.close())
 }
