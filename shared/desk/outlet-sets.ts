@@ -109,8 +109,8 @@ export function renameSet(
 
 /**
  * The name of a kept search after a set has got another. The page proposes names such as `water ·
- * Set of outlets: Dailies`, in its language (`sets.one` of `web/words`). A part of this form follows
- * the set; one such as `Author: Dailies` does not.
+ * Set of outlets: Dailies`, in its language (`sets.one` of `web/words`). A part of this form
+ * follows the set; one such as `Author: Dailies` does not.
  *
  * @param before as it is compared
  */
