@@ -46,7 +46,7 @@ const BATCH = 16
 /** ms after which articles of a slow pipe are written although they do not fill a segment. */
 const PATIENCE = 2_000
 /**
- * ms after which articles of a steady pipe are written. To fill a segment of 8,192 may take an
+ * ms after which articles of a steady pipe are written. To fill a segment of 4,096 may take an
  * hour.
  */
 const OLDEST = 5_000

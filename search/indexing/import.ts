@@ -85,7 +85,7 @@ interface ImportSizes {
   text: number
 }
 
-const SIZES: ImportSizes = { most: 8_192, least: 1_024, text: 32_000_000 }
+const SIZES: ImportSizes = { most: 4_096, least: 1_024, text: 16_000_000 }
 
 /**
  * How many articles have the same stamp. A client that polls from its newest time on receives at
