@@ -103,15 +103,19 @@ t.test('an archive index that does not answer is 503, and keeps no command waiti
     DATABASE_URL: api.config.DATABASE_URL,
     OPENSEARCH_URL: archive.nodes.join(),
   })
-  const [first, removed] = await Promise.all([
-    search('storm', 8_000),
+  // The others ask at once, since the rest of a host that is away is short.
+  const searches = search('storm', 8_000).then(async first => [
+    first,
+    ...(await Promise.all(['regen', 'wind', 'hagel', 'sneeuw'].map(word => search(word, 1_500)))),
+  ])
+  const [[first, ...others], removed] = await Promise.all([
+    searches,
     withTimeLimit(removing, 20_000, () => 'still waits' as const),
     fails(t, 'the filling of the archive', writer.countDue(), 8_000),
   ])
   t.match(first, away)
   t.match(removed, { code: 1, err: /of the archive index are left .*"npm run articles -- clear"/ })
-  const others = ['regen', 'wind', 'hagel', 'sneeuw'].map(word => search(word, 1_500))
-  for (const answer of await Promise.all(others)) t.match(answer, away, 'nobody waits again')
+  for (const answer of others) t.match(answer, away, 'nobody waits again')
 })
 
 t.test('pg-boss gives up a server that accepts its connection and then says nothing', async t => {
