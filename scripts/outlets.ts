@@ -27,20 +27,7 @@ import {
   span,
   troublesOf,
 } from '../status/words.ts'
-import { BACK_OPTIONS, back } from './outlets/back.ts'
-import {
-  add,
-  ENTRY_OPTIONS,
-  readOutlets,
-  remove,
-  sync,
-  warnOfSharedFeeds,
-} from './outlets/change.ts'
-import { checkOutlets, checkTable, droppedBefore, writeCatalogue } from './outlets/check.ts'
-import { rename } from './outlets/rename.ts'
-import { readReport, reportPage } from './outlets/report.ts'
-import { applyRights, showStops } from './outlets/rights.ts'
-import { readSharedFeeds } from './outlets/sync.ts'
+import { BACK_OPTIONS, ENTRY_OPTIONS } from './outlets/options.ts'
 import { columns, outletsBar } from './terminal/terminal.ts'
 
 const DEFAULT_CATALOGUE = 'infra/outlets/benelux.json'
@@ -48,10 +35,18 @@ const DEFAULT_CATALOGUE = 'infra/outlets/benelux.json'
 const sharing = (url: string, domains: string[], own: string) =>
   `shares ${url} with ${domains.filter(domain => domain !== own).join(', ')}`
 
+/** A verb loads its own modules alone: those of a crawl and of a normaliser take a while. */
+const changes = () => import('./outlets/change.ts')
+
 /** The verbs that take one file or one outlet. */
 const OF_ONE: Partial<
   Record<string, (context: CommandContext, pool: Pool, word: string) => Promise<unknown>>
-> = { sync, add, back, report }
+> = {
+  sync: async (...given) => (await changes()).sync(...given),
+  add: async (...given) => (await changes()).add(...given),
+  back: async (...given) => (await import('./outlets/back.ts')).back(...given),
+  report,
+}
 
 await runCommand(
   {
@@ -94,9 +89,11 @@ await runCommand(
       positionals: [verb, first, ...rest],
     } = context
     if (verb === 'remove' && first !== undefined)
-      return remove(context, context.openPool({ max: 2 }), [first, ...rest])
-    if (verb === 'rename')
+      return (await changes()).remove(context, context.openPool({ max: 2 }), [first, ...rest])
+    if (verb === 'rename') {
+      const { rename } = await import('./outlets/rename.ts')
       return rename(context, context.openPool({ max: 2 }), context.positionals.slice(1))
+    }
     if (rest.length > 0) throw new UsageError('Name one file or outlet.')
     const ofOne = first === undefined ? undefined : OF_ONE[verb ?? '']
     if (ofOne !== undefined) {
@@ -109,6 +106,7 @@ await runCommand(
       const pool = context.openPool({ max: 2, statementTimeout: 0 })
       if (first === undefined && options.apply)
         throw new UsageError('Name the outlet: rights DOMAIN --apply.')
+      const { applyRights, showStops } = await import('./outlets/rights.ts')
       return first === undefined
         ? showStops(context, pool)
         : applyRights(context, pool, first.toLowerCase())
@@ -126,6 +124,7 @@ async function report(
   pool: Pool,
   domain: string,
 ): Promise<void> {
+  const { readReport, reportPage } = await import('./outlets/report.ts')
   const found = await readReport(pool, domain, config)
   if (found === null) throw new UsageError(`No outlet has the domain ${domain}; "list" names them.`)
   if (options.json) print(JSON.stringify(found))
@@ -133,6 +132,7 @@ async function report(
 }
 
 async function list({ config, options, print }: CommandContext, pool: Pool): Promise<void> {
+  const { readSharedFeeds } = await import('./outlets/sync.ts')
   const [health, shared, templates, past] = await Promise.all([
     outletHealthAndPages(pool),
     readSharedFeeds(pool),
@@ -152,6 +152,10 @@ async function list({ config, options, print }: CommandContext, pool: Pool): Pro
 /** @returns the exit code: 1 when a listed feed cannot be read */
 async function check(context: CommandContext, file: string): Promise<number> {
   const { config, options, print, say, signal } = context
+  const { readOutlets, warnOfSharedFeeds } = await changes()
+  const { checkOutlets, checkTable, droppedBefore, writeCatalogue } = await import(
+    './outlets/check.ts'
+  )
   const text = await readFile(file, 'utf8')
   const outlets = await readOutlets(context, file)
   // The file is opened while the process still has all its rights. Nothing is written before the

@@ -5,21 +5,9 @@ import { readOwnership } from '../../services/crawler/page.ts'
 import { counted } from '../../shared/log/printable.ts'
 import { dayAgo } from '../../shared/outlets/days.ts'
 import { type Pool, readRow, transaction } from '../../shared/postgres/pool.ts'
-import {
-  type CommandContext,
-  type Option,
-  textOf,
-  UsageError,
-} from '../../shared/process/command.ts'
+import { type CommandContext, textOf, UsageError } from '../../shared/process/command.ts'
 import { dropPrivileges } from '../../shared/process/privileges.ts'
 import { openTrial } from './trial.ts'
-
-export const BACK_OPTIONS: Record<string, Option> = {
-  from: { value: 'DAY', about: 'back: the first day, as 2019-01-01' },
-  to: { value: 'DAY', about: 'back: the last day; yesterday by default' },
-  'newest-first': { about: 'back: begins with the last day' },
-  stop: { about: 'back: stops; without it the back-fill goes on' },
-}
 
 /** `back DOMAIN`: has the crawlers fetch what an outlet had before it was added. */
 export async function back(context: CommandContext, pool: Pool, word: string): Promise<void> {

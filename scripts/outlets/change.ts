@@ -13,13 +13,9 @@ import {
   sharedFeeds,
 } from '../../shared/outlets/catalogue.ts'
 import { type Pool, type Queryable, readRow } from '../../shared/postgres/pool.ts'
-import {
-  type CommandContext,
-  type Option,
-  textOf,
-  UsageError,
-} from '../../shared/process/command.ts'
+import { type CommandContext, textOf, UsageError } from '../../shared/process/command.ts'
 import { confirm } from '../terminal/terminal.ts'
+import { ENTRY_OPTIONS } from './options.ts'
 import { refuseMoved } from './rename.ts'
 import { type Synced, syncOutlets } from './sync.ts'
 
@@ -152,18 +148,6 @@ const PRESENT = `
   select name, domain, hosts, country, languages, time_zone as "timeZone", licence,
          ${urlsOf('feed')} as feeds, ${urlsOf('sitemap')} as sitemaps
     from outlets o where active and ${firstDomain('o.domain')} = ${firstDomain('$1::text')}`
-
-/** Options of `add` that describe one outlet. */
-export const ENTRY_OPTIONS: Record<string, Option> = {
-  name: { value: 'NAME', about: 'add: name of the outlet (default: its domain)' },
-  country: { value: 'NL|BE|LU', about: 'add: its country' },
-  languages: { value: 'nl,fr', about: 'add: languages that it publishes in' },
-  feed: {
-    value: 'URL',
-    multiple: true,
-    about: 'add: a feed, beside those that the outlet has; may be repeated',
-  },
-}
 
 /** Whether options describe an outlet. */
 const hasEntry = (options: CommandContext['options']): boolean =>

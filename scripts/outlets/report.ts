@@ -1,8 +1,7 @@
-import { BOT_PATH } from '../../services/api/site/bot.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { type BackFillFigures, readBackFills } from '../../shared/outlets/back-fills.ts'
 import { type DaySum, dayAgo, readDays } from '../../shared/outlets/days.ts'
-import { productToken } from '../../shared/outlets/rights.ts'
+import { BOT_PATH, productToken } from '../../shared/outlets/rights.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import { bytes, number, plural, span } from '../../status/words.ts'
 

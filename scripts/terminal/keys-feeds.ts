@@ -1,11 +1,11 @@
-import { feedObject } from '../../services/api/desk/feeds.ts'
-import { tokenInAddress } from '../../services/api/feeds/feed-address.ts'
 import {
+  feedObject,
   feedOfToken,
   listFeeds,
   revokeAllFeeds,
   revokeFeed,
   type SearchFeed,
+  tokenInAddress,
 } from '../../shared/desk/feeds.ts'
 import { countKey, type DeletedKey, deleteKey, exportKey } from '../../shared/desk/of-key.ts'
 import { type KeptSearch, listSearches } from '../../shared/desk/searches.ts'

@@ -7,7 +7,8 @@ export const SNIPPET_RULES = 1
 /** Code points of the body that make the snippet (contract, "Article object"). */
 export const SNIPPET_LENGTH = 200
 
-const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
+/** Made at its first use, because it takes 30 ms, and few texts and commands need it. */
+let graphemes: Intl.Segmenter | undefined
 
 /**
  * The snippet of a plain text (decision 33): white space collapsed, the first 200 code points,
@@ -27,6 +28,7 @@ export function snippetOf(body: string | null, allowed: number = SNIPPET_LENGTH)
   if (text === '') return null
   let snippet = ''
   let length = 0
+  graphemes ??= new Intl.Segmenter('und', { granularity: 'grapheme' })
   for (const { segment } of graphemes.segment(text)) {
     length += [...segment].length
     if (length > most) break

@@ -1,5 +1,6 @@
 import express, { type Express, type RequestHandler, type Response, type Router } from 'express'
 import type { Config } from '../../shared/config/config.ts'
+import { BOT_PATH } from '../../shared/outlets/rights.ts'
 import { checkKey, limitRate } from './access/access.ts'
 import { createAdmissions, createLookup } from './access/admissions.ts'
 import { createCountPermits } from './access/permits.ts'
@@ -27,7 +28,7 @@ import {
   type Parts,
   toolsOf,
 } from './operations.ts'
-import { BOT_PATH, botPage, WELL_KNOWN_PATHS, wellKnownPages } from './site/bot.ts'
+import { botPage, WELL_KNOWN_PATHS, wellKnownPages } from './site/bot.ts'
 import { REFERENCE_PATHS, referencePages } from './site/reference.ts'
 import { explorerWith, webPages } from './site/web.ts'
 

@@ -342,3 +342,30 @@ export async function feedsWithoutAddress(db: Queryable): Promise<string[]> {
 
 /** Whether a text has the form of a token. Other texts need no look into the database. */
 export const looksLikeToken = (text: string): boolean => /^psf_[\w-]{43}$/.test(text)
+
+/**
+ * The token in a text, which is a token alone or an address of ours; null: the text has no token.
+ */
+export const tokenInAddress = (text: string): string | null =>
+  /(?:^|\/feeds\/)(psf_[\w-]{43})(?:\.(?:rss|atom|json))?$/.exec(text)?.[1] ?? null
+
+/** A feed for its owner, without its address. */
+export interface FeedObject {
+  id: string
+  title: string
+  search: string
+  created_at: string
+  last_used_at: string | null
+  requests: number
+}
+
+export function feedObject(feed: SearchFeed): FeedObject {
+  return {
+    id: feed.id,
+    title: feed.title,
+    search: feed.search,
+    created_at: feed.createdAt.toISOString(),
+    last_used_at: feed.lastUsedAt?.toISOString() ?? null,
+    requests: feed.requests,
+  }
+}

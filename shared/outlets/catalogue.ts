@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { offsetFormat } from '../../search/query/calendar.ts'
 import { addressKey, readAddress } from '../articles/address.ts'
 import { COUNTRIES, type Country, LANGUAGES, type Language } from '../articles/article.ts'
@@ -102,9 +102,11 @@ interface Written extends Omit<Outlet, 'feeds' | 'sitemaps'> {
   sitemaps?: string[]
 }
 
-const validate = new Ajv({ allErrors: true, strict: true, verbose: true }).compile<{
-  outlets: Written[]
-}>(CATALOGUE_SCHEMA)
+let compiled: ValidateFunction<{ outlets: Written[] }> | undefined
+
+/** The check of the schema, compiled at its first use: most commands and services read no file. */
+const validator = () =>
+  (compiled ??= new Ajv({ allErrors: true, strict: true, verbose: true }).compile(CATALOGUE_SCHEMA))
 
 /**
  * Reads a catalogue: `{"outlets": [{"name", "domain", "hosts", "country", "languages", "timeZone",
@@ -119,6 +121,7 @@ export function readCatalogue(text: string): Catalogue {
   } catch (error) {
     throw new CatalogueError([`The file is not JSON: ${describe(error)}`])
   }
+  const validate = validator()
   const problems = validate(file) ? [] : (validate.errors ?? []).map(one => sentence(one, file))
   const written = listed(file)
   for (const [at, outlet] of written.entries()) problems.push(...faultsOf(outlet, nameOf(file, at)))
@@ -189,7 +192,7 @@ function faultsOf(outlet: unknown, name: string): string[] {
 function wholeOutlets(outlets: unknown[]): Written[] {
   return outlets.flatMap(outlet => {
     const alone: unknown = { outlets: [outlet] }
-    return validate(alone) ? alone.outlets : []
+    return validator()(alone) ? alone.outlets : []
   })
 }
 

@@ -82,6 +82,9 @@ export function rightsHeaders(
   return Object.keys(kept).length === 0 ? null : kept
 }
 
+/** The page for publishers about our robot. */
+export const BOT_PATH = '/bot'
+
 /**
  * The name by which outlets address our robot. It is `perscopebot` for
  * `PerscopeBot/1.0 (+https://…)`, and also in a form that many robots use:

@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { foldName } from '../../../search/analysis/index.ts'
 import { nearestName } from '../../../shared/encoding/near-miss.ts'
 import { ApiError } from './errors.ts'
@@ -144,11 +144,13 @@ export function createValuesReader<T extends ParameterTable>(
   refusals: ReadonlyMap<string, string> = new Map(),
 ): (rawQuery: string) => { values: ValuesOf<T>; problems: Problems } {
   const names = Object.keys(table)
-  const validate = ajv.compile({
-    type: 'object',
-    properties: Object.fromEntries(names.map(name => [name, parameterSchema(table[name]!)])),
-  })
+  // At the first query, because commands that read only the table need none.
+  let validate: ValidateFunction | undefined
   return rawQuery => {
+    validate ??= ajv.compile({
+      type: 'object',
+      properties: Object.fromEntries(names.map(name => [name, parameterSchema(table[name]!)])),
+    })
     const problems = createProblems()
     const texts = collect(table, refusals, readQueryString(rawQuery), problems)
     const shaped: Record<string, unknown> = {}

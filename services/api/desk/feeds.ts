@@ -1,10 +1,11 @@
 import {
   createFeed,
+  type FeedObject,
   type FeedWithToken,
+  feedObject,
   listFeeds,
   listFeedsWithTokens,
   revokeFeed,
-  type SearchFeed,
 } from '../../../shared/desk/feeds.ts'
 import { ApiError } from '../contract/errors.ts'
 import { type FeedFormat, feedAddresses, OPML_TYPE, writeOpml } from '../feeds/feed-address.ts'
@@ -62,29 +63,8 @@ export const FEED_ROUTES: OwnerRoutes = [
   [/^\/explore\/feeds\/[^/]+$/, { delete: answerEnd }],
 ]
 
-/** A feed for its owner, without its address. */
-export interface FeedObject {
-  id: string
-  title: string
-  search: string
-  created_at: string
-  last_used_at: string | null
-  requests: number
-}
-
 /** A new feed for its owner. `urls`: an address for each format; `url`: that of RSS. */
 interface MadeFeed extends FeedObject {
   url: string
   urls: Record<FeedFormat, string>
-}
-
-export function feedObject(feed: SearchFeed): FeedObject {
-  return {
-    id: feed.id,
-    title: feed.title,
-    search: feed.search,
-    created_at: feed.createdAt.toISOString(),
-    last_used_at: feed.lastUsedAt?.toISOString() ?? null,
-    requests: feed.requests,
-  }
 }

@@ -1,4 +1,5 @@
 import { type Alert, listAlerts } from '../../../shared/desk/alerts/alerts.ts'
+import { feedObject } from '../../../shared/desk/feeds.ts'
 import {
   changeSearch,
   endFeedOf,
@@ -12,7 +13,7 @@ import { ApiError, invalid } from '../contract/errors.ts'
 import { type OtherMember, readMembers } from '../http/body.ts'
 import { alertObject, answerAlert, answerEndAlert } from './alerts.ts'
 import { needed, readDescribed } from './described.ts'
-import { feedObject, madeFeed } from './feeds.ts'
+import { madeFeed } from './feeds.ts'
 import { type Handler, noSearch, type OwnerRoutes, refuseMore } from './handler.ts'
 import { answerWhatIsNew } from './new.ts'
 import { knownSets } from './outlet-sets.ts'

@@ -25,12 +25,6 @@ export function partsOf(path: string): { token: string; format: FeedFormat } {
   return { token: path.slice('/feeds/'.length, dot), format: isFormat(format) ? format : 'rss' }
 }
 
-/**
- * The token in a text, which is a token alone or an address of ours; null: the text has no token.
- */
-export const tokenInAddress = (text: string): string | null =>
-  /(?:^|\/feeds\/)(psf_[\w-]{43})(?:\.(?:rss|atom|json))?$/.exec(text)?.[1] ?? null
-
 /** The secret addresses of a feed, one for each format. */
 export function feedAddresses(publicUrl: string, token: string): Record<FeedFormat, string> {
   const address = (format: FeedFormat) => `${publicUrl}/feeds/${token}.${format}`

@@ -3,7 +3,7 @@ import { SNIPPET_LENGTH } from '../../../search/analysis/text.ts'
 import { type Language, OWN_NAMES } from '../../../shared/articles/article.ts'
 import type { Config } from '../../../shared/config/config.ts'
 import { documentOf, escapeMarkup } from '../../../shared/encoding/markup.ts'
-import { productToken } from '../../../shared/outlets/rights.ts'
+import { BOT_PATH, productToken } from '../../../shared/outlets/rights.ts'
 import { pageSecurity } from '../http/security.ts'
 import words from './bot.json' with { type: 'json' }
 import { makeFile, sendFile, type WebFile } from './files.ts'
@@ -12,8 +12,6 @@ import { makeFile, sendFile, type WebFile } from './files.ts'
  * Publishers who see the crawler in their logs find here, in five languages, who it is and how to
  * refuse it. The small files that browsers request from every site are here, too.
  */
-
-export const BOT_PATH = '/bot'
 
 /** The texts for publishers in one language (`bot.json`). */
 interface Words {
