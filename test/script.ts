@@ -14,7 +14,8 @@ export const succeeds = (work: Promise<unknown>): Promise<boolean> =>
 
 /** What a command has written when it ended. */
 export interface Ran {
-  code: number | null
+  /** Its exit code, or the signal that ended it. */
+  code: number | NodeJS.Signals | null
   out: string
   err: string
 }
@@ -61,7 +62,12 @@ export function startScript(
   if (typeof input === 'string') child.stdin.end(input)
   else input.pipe(child.stdin)
   const ended = new Promise<Ran>(resolve =>
-    child.once('close', code => resolve({ code, out, err })),
+    child.once('close', (code, signal) => {
+      // A fault of V8 or the kernel ends it so, and tests look at the code alone.
+      if (signal !== null && !child.killed)
+        console.error(`${signal} ended ${[program, ...args].join(' ')}: ${err.slice(-4_000)}`)
+      resolve({ code: code ?? signal, out, err })
+    }),
   )
   return { child, out: () => out, err: () => err, ended }
 }
