@@ -16,7 +16,7 @@ export interface Import {
 }
 
 const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\b([^'"`]*?)\bfrom\s+'(\.[^']+)'|\bimport\('(\.[^']+)'\)|(?:^|\n)import '(\.[^']+)'/g
+  /(?:^|\n)\s*(?:import|export)\b([^'"`]*?)\bfrom\s+'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)|(?:^|\n)import '(\.[^']+)'/g
 
 /** All imports among the project's own source files, paths from the root. */
 export function readImports(): { files: string[]; imports: Import[] } {
