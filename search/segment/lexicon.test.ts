@@ -65,6 +65,7 @@ t.test('a set finds the words of a wildcard as a look at each word does', async 
 t.test('the words of a dictionary of terms are those of whole texts', async t => {
   const terms = ['brug', 'Tbrug', 'Snbrug', 'Unbrug', '#f00', 'T#f00', 'Cnl', 'é', '12']
   t.same(terms.filter(isWord), ['brug', 'é', '12'])
+  t.same(['@', 'A', 'Z', '[', '#'].filter(isWord), ['@', '['], 'prefixes of terms are capitals')
   const blocks = terms.map((term, at) => {
     const bytes = Buffer.from(term)
     return Buffer.from([bytes.length, ...bytes, at, ...Array(at).fill(7)])

@@ -73,6 +73,15 @@ t.test('mistakes are reported with the outlet’s and the field’s name', async
     [/country/, /feeds with 3 must be string/, /timeZone is "x"/, /"ftp:/, /"feed" means nothing/],
     'also of one outlet',
   )
+  const alone: [string, object][] = [
+    ['a zone that is empty', { timeZone: '' }],
+    ['a zone that is no text', { timeZone: 3 }],
+    ['an address that is empty', { feeds: [''] }],
+  ]
+  for (const [name, fields] of alone) t.equal(problems({ ...OUTLET, ...fields }).length, 1, name)
+  t.match(problems({ ...OUTLET, country: 'DE', feed: 1 }), [/country/, /"feed" means nothing/])
+  const [long = ''] = problems({ ...OUTLET, languages: ['x'.repeat(100)] })
+  t.match(long, /and not "x{59}\.$/, 'a long value is cut')
   t.same(problems({ name: 'X' }), [
     'outlet 1 (X): domain is missing.',
     'outlet 1 (X): country is missing.',
