@@ -4,11 +4,11 @@ import { addressRule } from '../shared/addresses.ts'
 import { type Config, settingsInDoubt } from '../shared/config/config.ts'
 import type { Cause } from '../shared/figures.ts'
 import { printableLine } from '../shared/log/printable.ts'
-import { type Pool, readValue } from '../shared/postgres/pool.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf } from '../shared/process/command.ts'
 import { usesRedis } from '../shared/queues/redis.ts'
 import { unsetOf } from '../status/cause-watch.ts'
-import { causesOf, FIRST, isWithoutDatabase } from '../status/causes.ts'
+import { causesOf, checksOf, type Facts, FIRST, isWithoutDatabase } from '../status/causes.ts'
 import {
   ageOfBackup,
   BACKUP_OLD,
@@ -18,7 +18,7 @@ import {
 } from '../status/surroundings.ts'
 import { span } from '../status/words.ts'
 import { notTakenOut } from './backup/removals.ts'
-import { causesNow, NOTHING } from './terminal/causes.ts'
+import { factsNow, NOTHING } from './terminal/causes.ts'
 import { columns } from './terminal/terminal.ts'
 import { lastVerification } from './verify/record.ts'
 
@@ -55,16 +55,6 @@ const CHECKS: Record<string, string> = {
   machines: 'standbys, nodes and archives are well',
 }
 
-/** Parts of the facts that could not be read (`Facts.unread`), and the checks that need them. */
-const READ_FROM: Record<string, string[]> = {
-  flow: ['articles', 'normaliser', 'embedder', 'removals', 'looks', 'back', 'ends'],
-  running: ['services'],
-  processes: ['services'],
-  outlets: ['outlets', 'network'],
-  alerts: ['alerts', 'services'],
-}
-const UNREAD = /^Could not be read in time: ([^:]*):/
-const HAS_OUTLETS = 'select exists (select from outlets where active)'
 /** A busy machine connects late. */
 const PATIENT = {
   max: 4,
@@ -96,8 +86,10 @@ await runCommand(
   async ({ config, options, print, openPool }) => {
     const backups = await readBackups(config.BACKUP_FOLDERS)
     const pool = config.DATABASE_URL === '' ? null : openPool(PATIENT)
-    const found =
-      pool === null ? await causesWithoutDatabase(config) : await causesNow(config, pool, true)
+    const facts = await (pool === null
+      ? factsWithoutDatabase(config)
+      : factsNow(config, pool, true))
+    const found = [...(pool === null ? [withoutDatabase(config)] : []), ...causesOf(facts)]
     const reached = found.some(isWithoutDatabase) ? null : pool
     const causes = [
       ...causesOfSettings(config),
@@ -105,8 +97,7 @@ await runCommand(
       ...(await causesOfBackups(reached, backups)),
     ]
     const verified = await rowOfVerification(reached)
-    const outlets = reached && (await readValue<boolean>(reached, HAS_OUTLETS).catch(() => null))
-    const unknown = unknownIn(causes, config, backups, outlets === false)
+    const unknown = unknownIn(facts, reached === null, config, backups)
     const rows = Object.entries(CHECKS).flatMap(([check, fine]): Row[] => {
       if (check === verified.check) return [verified]
       const found = causes.filter(cause => cause.check === check)
@@ -133,21 +124,19 @@ await runCommand(
  * no fault, but that does not mean that all is well.
  */
 function unknownIn(
-  causes: readonly Cause[],
+  { outlets, around, unread: late }: Facts,
+  isAway: boolean,
   config: Config,
   { age, states }: Backups,
-  isEmpty: boolean,
 ): (check: string) => string | null {
-  const away = causes.some(isWithoutDatabase)
-  const late = causes.flatMap(({ text }) => text.match(UNREAD)?.[1]?.split(', ') ?? [])
-  const unread = late.flatMap(part => READ_FROM[part] ?? part)
-  const idle = isEmpty && 'no outlet is in the catalogue'
+  const unread = late.flatMap(checksOf)
+  const idle = outlets?.length === 0 && 'no outlet is in the catalogue'
   const asked =
     config.DATABASE_URL === '' ? [] : ['qdrant', 'model', ...(usesRedis(config) ? ['queues'] : [])]
   const alone = ['settings', 'memory', 'mail', 'backup', ...asked]
   const closed = [...states].map(([folder, state]) => `${folder}: ${state}`).join(', ')
   const reasons: Record<string, string | false> = {
-    names: idle,
+    names: idle || (around?.names?.asked === 0 && 'no feed of the catalogue has a name for a host'),
     network: idle,
     articles: idle,
     model: unsetOf(config).includes('EMBEDDINGS_URL') && 'EMBEDDINGS_URL is not set',
@@ -160,7 +149,7 @@ function unknownIn(
   }
   return check =>
     reasons[check] ||
-    (away && !alone.includes(check) && 'the database is away') ||
+    (isAway && !alone.includes(check) && 'the database is away') ||
     (unread.includes(check) && 'the database answers too late') ||
     null
 }
@@ -231,9 +220,12 @@ async function causesOfBackups(pool: Pool | null, { age, states }: Backups): Pro
     : [...causes, { check: 'removals', level: 'bad', text: `${relapsed}: ${FIRST.relapsed}.` }]
 }
 
-async function causesWithoutDatabase(config: Config): Promise<Cause[]> {
+async function factsWithoutDatabase(config: Config): Promise<Facts> {
   const around = await readSurroundings(config, null, { thoroughly: true })
-  const causes = causesOf({ ...NOTHING, at: new Date().toISOString(), around })
+  return { ...NOTHING, at: new Date().toISOString(), around }
+}
+
+function withoutDatabase(config: Config): Cause {
   const text = `DATABASE_URL is not set: set it, or leave "npm start" running on ${config.DATA_DIR}${existsSync(config.DATA_DIR) ? '' : ', which does not exist'}.`
-  return [{ check: 'database', level: 'bad', text }, ...causes]
+  return { check: 'database', level: 'bad', text }
 }

@@ -4,10 +4,11 @@ import { counted, printableLine } from '../shared/log/printable.ts'
 import { backFillInWords } from '../shared/outlets/back-fills.ts'
 import { runCommand } from '../shared/process/command.ts'
 import { openQueues } from '../shared/queues/queues.ts'
+import { causesOf } from '../status/causes.ts'
 import { readStatus, type Status } from '../status/status.ts'
 import { serversInWords } from '../status/words.ts'
 import { metricsOfStart } from './start/services.ts'
-import { causesNow } from './terminal/causes.ts'
+import { factsNow } from './terminal/causes.ts'
 import { columns } from './terminal/terminal.ts'
 
 await runCommand(
@@ -26,7 +27,7 @@ await runCommand(
       const [status, metrics, causes] = await Promise.all([
         readStatus(pool, queues, config),
         metricsOfStart(config),
-        causesNow(config, pool, false),
+        factsNow(config, pool, false).then(causesOf),
       ])
       print(
         options.json === true

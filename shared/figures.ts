@@ -397,10 +397,17 @@ export interface Surroundings {
   /** How many seconds this machine's clock is ahead of the database's clock. */
   clockAhead: number | null
   /**
-   * How many hosts of feeds had their names looked up, and how many names did not resolve. `lie`: a
-   * name that does not exist and resolved all the same.
+   * How many hosts of feeds had their names looked up, and how many names did not resolve; `absent`:
+   * those of them that the name server says it has no address for. `lie`: a name that does not
+   * exist and resolved all the same.
    */
-  names: { asked: number; failed: number; example: string; lie: string | null } | null
+  names: {
+    asked: number
+    failed: number
+    example: string
+    absent: string[]
+    lie: string | null
+  } | null
   /**
    * The numbers of the newest migration in the database and in the checkout, and the files that the
    * database lacks.
@@ -412,7 +419,8 @@ export interface Surroundings {
   index: string[] | null
   /** What is derived by other rules than those of this version. */
   rules: string[] | null
-  certificates: { of: string; daysLeft: number }[]
+  /** The certificates that were asked for. `daysLeft` is null when the server showed none. */
+  certificates: { of: string; daysLeft: number | null }[] | null
 }
 
 /**

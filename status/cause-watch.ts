@@ -8,7 +8,7 @@ import { type Repeated, repeatEvery } from '../shared/process/repeat.ts'
 import type { ServiceContext } from '../shared/process/service.ts'
 import { openQueues, type Queues } from '../shared/queues/queues.ts'
 import { readRedis, usesRedis } from '../shared/queues/redis.ts'
-import { causesOf, type Facts, hidesOthers } from './causes.ts'
+import { causesOf, type Facts, hiddenBy } from './causes.ts'
 import { observeFleet, observeMachines } from './fleet-metrics.ts'
 import { countQuarantine, readAlerts, readFlow, readRunning } from './flow.ts'
 import { budgetsUsed, outletHealth } from './health.ts'
@@ -131,9 +131,9 @@ export function createCauseNews(): CauseNews {
     const now = new Map(causes.map(cause => [keyOf(cause), cause]))
     const begun = [...now].flatMap(([key, cause]) => (known.has(key) ? [] : cause))
     const gone = [...known].flatMap(([key, cause]) => (now.has(key) ? [] : cause))
-    const isBlind = causes.some(hidesOthers)
-    known = isBlind ? new Map([...known, ...now]) : now
-    return { begun, over: isBlind ? [] : gone }
+    const isHidden = hiddenBy(causes)
+    known = new Map([...[...known].filter(([, cause]) => isHidden(cause)), ...now])
+    return { begun, over: gone.filter(cause => !isHidden(cause)) }
   }
 }
 
@@ -152,7 +152,7 @@ export async function readFacts(
       unread.push(name)
       return null
     })
-  const [flow, running, machines, counts, outlets, quarantine, around, names, alerts, away] =
+  const [flow, running, machines, counts, outlets, quarantine, around, processes, alerts, away] =
     await Promise.all([
       part('flow', readFlow(pool)),
       part('running', readRunning(pool)),
@@ -167,8 +167,15 @@ export async function readFacts(
       missing(),
     ])
   if (thoroughly) {
-    const { schema, index, clockAhead, databaseFull } = around
-    const seen = { migrations: schema, index, clock: clockAhead, disk: databaseFull }
+    const { schema, index, clockAhead, databaseFull, names, certificates } = around
+    const seen = {
+      migrations: schema,
+      index,
+      clock: clockAhead,
+      disk: databaseFull,
+      names,
+      certificates,
+    }
     for (const [name, one] of Object.entries(seen)) if (one === null) unread.push(name)
   }
   // On a standby these cannot be asked, because that needs a write. Its cause says what to do.
@@ -189,7 +196,7 @@ export async function readFacts(
     spent: spentBudgets(outlets ?? [], config),
     unset: unsetOf(config),
     alerts,
-    restarting: names === null ? [] : memory.restarts(names, Date.now()),
+    restarting: processes === null ? [] : memory.restarts(processes, Date.now()),
     stalled: counts === null ? [] : memory.stalls(counts, Date.now()),
   }
 }

@@ -30,7 +30,7 @@ const AROUND: Surroundings = {
   disk: { folder: '/data', free: 5e10, total: 1e11, daysLeft: null },
   memory: { free: 4e9, total: 8e9 },
   clockAhead: 0.1,
-  names: { asked: 5, failed: 1, example: 'gone.example', lie: null },
+  names: { asked: 5, failed: 1, example: 'gone.example', absent: [], lie: null },
   schema: { database: 28, checkout: 28, lacks: [] },
   databaseFull: false,
   index: [],
@@ -60,7 +60,7 @@ const FINE = {
   },
   machines: null,
   queues: {},
-  outlets: [],
+  outlets: [outletOf('fine.example')],
   quarantine: { counts: [], newest: [] },
   around: AROUND,
   missing: [],
@@ -86,35 +86,34 @@ const ONE: Machines = {
 
 const texts = (more: Partial<Facts>) => causesOf({ ...FINE, ...more }).map(({ text }) => text)
 
-const outletOf = (
-  domain: string,
-  more: Partial<OutletHealth<string>> = {},
-): OutletHealth<string> => ({
-  domain,
-  name: domain,
-  country: 'NL',
-  health: 'healthy',
-  lastSuccess: AT,
-  lastNew: AT,
-  rhythm: null,
-  feeds: 1,
-  failingFeeds: 0,
-  failures: 0,
-  error: null,
-  blocks: [],
-  rights: [],
-  licence: null,
-  today: { hosts: 0, pages: 0, bytes: 0 },
-  putOff: 0,
-  late: 0,
-  unread: null,
-  restsUntil: null,
-  gaps: null,
-  kept: null,
-  origins: { shares: [], falls: [] },
-  days: [],
-  ...more,
-})
+function outletOf(domain: string, more: Partial<OutletHealth<string>> = {}): OutletHealth<string> {
+  return {
+    domain,
+    name: domain,
+    country: 'NL',
+    health: 'healthy',
+    lastSuccess: AT,
+    lastNew: AT,
+    rhythm: null,
+    feeds: 1,
+    failingFeeds: 0,
+    failures: 0,
+    error: null,
+    blocks: [],
+    rights: [],
+    licence: null,
+    today: { hosts: 0, pages: 0, bytes: 0 },
+    putOff: 0,
+    late: 0,
+    unread: null,
+    restsUntil: null,
+    gaps: null,
+    kept: null,
+    origins: { shares: [], falls: [] },
+    days: [],
+    ...more,
+  }
+}
 const gaps = (hours: number) => ({
   count: 2,
   from: AT,
@@ -145,7 +144,7 @@ interface Row {
 }
 
 // test/operators/doctor.slow.test.ts and test/machines test the other causes.
-tryRows<Row>(t, TABLE, {}, (t, { says, outlets = [], ...more }) => {
+tryRows<Row>(t, TABLE, {}, (t, { says, outlets = [{ domain: 'fine.example' }], ...more }) => {
   const all = outlets.map(({ domain, ...own }) => changed(outletOf(domain), own))
   const facts = more.machines === undefined ? FINE : { ...FINE, machines: ONE }
   const said = texts(changed<Facts>(facts, { outlets: all, ...more }))
@@ -155,7 +154,7 @@ tryRows<Row>(t, TABLE, {}, (t, { says, outlets = [], ...more }) => {
 
 t.test('an old gap is no news, and one cause is named once', async t => {
   t.same(texts({ outlets: [outletOf('a.example', { gaps: gaps(7) })] }), [])
-  const names = { asked: 1, failed: 1, example: 'a.example', lie: null }
+  const names = { asked: 1, failed: 1, example: 'a.example', absent: [], lie: null }
   const outlets = [outletOf('a.example', { health: 'failing', error: 'the name does not resolve' })]
   const seen = { ...AROUND, names }
   t.same(texts({ outlets, around: seen }), texts({ around: seen }))
@@ -347,6 +346,7 @@ t.test(
     const slow = cause('articles', 'No article for 7 min.')
     const slower = cause('articles', 'No article for 8 min.')
     const late = causesOf({ ...FINE, unread: ['flow'] })[0]!
+    const other = causesOf({ ...FINE, unread: ['outlets'] })[0]!
     const standby = causesOf({
       ...FINE,
       machines: { ...ONE, postgres: { ...ALONE, role: 'standby' } },
@@ -359,8 +359,11 @@ t.test(
       [[slow], [], [away]],
       [[], [], [slow]],
       [[late, slow], [late, slow], []],
+      [[late, other], [other], []],
+      [[other], [], [slow, late]],
+      [[late, slow], [late, slow], [other]],
       [[late], [], []],
-      [[standby], [standby], [late, slow]],
+      [[standby], [standby], [slow, late]],
       [[], [], [standby]],
     ]
     for (const [causes, begun, over] of looks) t.same(newsOf(causes), { begun, over })

@@ -86,9 +86,33 @@ export function causesOf(facts: Facts): Cause[] {
 export const isWithoutDatabase = ({ check, level, text }: Cause): boolean =>
   check === 'database' && level === 'bad' && !text.includes(FIRST.standby)
 
-/** Whether others may go on that are not among the causes, because nobody could see them. */
-export const hidesOthers = (cause: Cause): boolean =>
-  isWithoutDatabase(cause) || cause.text.includes(FIRST.reading)
+const UNREAD = 'Could not be read in time: '
+/** What a process sees around it may go unread unsaid, where anything does. */
+const AROUND = ['migrations', 'index', 'clock', 'disk']
+/** Parts of the facts (`Facts.unread`), and the checks that need them. */
+const READ_FROM: Record<string, readonly string[]> = {
+  flow: ['articles', 'normaliser', 'embedder', 'removals', 'looks', 'back', 'ends'],
+  running: ['services'],
+  processes: ['services'],
+  machines: ['machines', 'database', 'queues'],
+  outlets: ['outlets', 'network', 'names'],
+  alerts: ['alerts', 'services'],
+}
+
+/** The checks that cannot be made where a part of the facts is unread. */
+export const checksOf = (part: string): readonly string[] => READ_FROM[part] ?? [part]
+
+/**
+ * Returns whether a cause may go on though it is not among these, because nobody could see it. That
+ * something could not be read is always seen.
+ */
+export function hiddenBy(causes: readonly Cause[]): (cause: Cause) => boolean {
+  if (causes.some(isWithoutDatabase)) return () => true
+  const unread = causes.filter(({ text }) => text.startsWith(UNREAD))
+  const parts = unread.map(({ text }) => text.slice(UNREAD.length).split(':')[0]!)
+  const checks = new Set(unread.length === 0 ? [] : [...parts.flatMap(checksOf), ...AROUND])
+  return ({ check, text }) => checks.has(check) && !text.startsWith(UNREAD)
+}
 
 /** The causes that a check has found; false: the check has found no fault. */
 type Found = (Cause | false)[]
@@ -173,12 +197,22 @@ function ofSurroundings(around: Surroundings): Found {
       ),
     resolveNone(names) &&
       bad('names', `No name of an outlet resolves, as ${names?.example}`, FIRST.names),
-    ...certificates.filter(({ daysLeft }) => daysLeft < CERTIFICATE_DAYS).map(ofCertificate),
+    ...absentOf(names).map(host =>
+      warn('names', `The name ${host} of a feed in the catalogue has no address`, FIRST.absent),
+    ),
+    ...(certificates ?? []).map(ofCertificate),
   ]
 }
 
+/** That a name server has no address for a single name is no fault of that server. */
 const resolveNone = (names: Surroundings['names']): boolean =>
-  names !== null && names.failed > 0 && names.failed === names.asked
+  names !== null &&
+  names.failed > 0 &&
+  names.failed === names.asked &&
+  (names.asked > 1 || names.absent.length === 0)
+
+const absentOf = (names: Surroundings['names']): string[] =>
+  names === null || resolveNone(names) ? [] : names.absent
 
 function ofSchema({ schema }: Surroundings): Cause | false {
   if (schema === null) return false
@@ -206,11 +240,19 @@ function ofMachine({ memory: { free, total }, clockAhead }: Surroundings): Found
   ]
 }
 
-function ofCertificate({ of, daysLeft }: Surroundings['certificates'][number]): Cause {
+function ofCertificate({
+  of,
+  daysLeft,
+}: NonNullable<Surroundings['certificates']>[number]): Cause | false {
+  if (daysLeft === null)
+    return warn('certificates', `The certificate of ${of} could not be read`, FIRST.unshown)
   if (daysLeft <= 0)
     return bad('certificates', `The certificate of ${of} has ended`, FIRST.certificate)
   const days = counted(Math.ceil(daysLeft), 'day')
-  return warn('certificates', `The certificate of ${of} ends in ${days}`, FIRST.certificate)
+  return (
+    daysLeft < CERTIFICATE_DAYS &&
+    warn('certificates', `The certificate of ${of} ends in ${days}`, FIRST.certificate)
+  )
 }
 
 function ofDisk({ disk }: Surroundings): Cause | false {
@@ -328,9 +370,9 @@ function ofFlow(flow: Flow<Date | string>, at: string): Found {
 /** A gap of a feed is reported for this many seconds, as in the rules of alarms. */
 const GAP_SHOWN = 21_600
 
-function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Found {
+function ofOutlets({ outlets, around, at, spent = [] }: Facts): Found {
   if (outlets === null) return []
-  if (outlets.length === 0 && flow?.articles === 0)
+  if (outlets.length === 0)
     return [warn('outlets', 'The catalogue is empty, so nothing is crawled', FIRST.catalogue)]
   const held = outlets.filter(({ error }) => error?.startsWith('held:'))
   const fallen = outlets
@@ -347,7 +389,7 @@ function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Found {
       level: 'bad',
       text: `${counted(held.length, 'outlet')}: ${held[0]?.error}`,
     },
-    ...ofFailing(outlets, resolveNone(around?.names ?? null)),
+    ...ofFailing(outlets, around?.names ?? null),
     ...outlets.map(
       ({ domain, kept }): Cause | false =>
         kept !== null && {
@@ -369,12 +411,21 @@ function ofOutlets({ outlets, flow, around, at, spent = [] }: Facts): Found {
 
 /**
  * If all outlets fail for the same reason on our side, this is one cause: the network or the name
- * server, and not the outlets.
+ * server, and not the outlets. If the name server answers, and has no address for a few, these are
+ * named.
  */
-function ofFailing(outlets: readonly OutletHealth<Date | string>[], isToldOfNames: boolean): Found {
+function ofFailing(
+  outlets: readonly OutletHealth<Date | string>[],
+  names: Surroundings['names'],
+): Found {
   const failing = outlets.filter(({ health }) => health === 'failing')
   const gone = failing.filter(({ error }) => /\b(404|410)\b/.test(error ?? ''))
-  const others = failing.filter(outlet => !gone.includes(outlet))
+  const nameless = failing.filter(({ error }) => error?.includes('(ENOTFOUND)'))
+  const absent = nameless.length < outlets.length || outlets.length === 1 ? nameless : []
+  const isTold = (domain: string) =>
+    absentOf(names).some(host => host === domain || host.endsWith(`.${domain}`))
+  const untold = absent.filter(({ domain }) => !isTold(domain)).map(({ domain }) => domain)
+  const others = failing.filter(outlet => !gone.includes(outlet) && !absent.includes(outlet))
   const example = others[0]
   const why = ({ error, unread }: OutletHealth<Date | string>) =>
     error ?? (unread === null ? 'no reason given' : unreadInWords(unread))
@@ -385,8 +436,11 @@ function ofFailing(outlets: readonly OutletHealth<Date | string>[], isToldOfName
     others.every(({ error }) => pattern.test(error ?? ''))
   return [
     ...gone.map(({ domain }) => warn('outlets', `All feeds of ${domain} are gone`, FIRST.gone)),
+    untold.length > 0 &&
+      !resolveNone(names) &&
+      warn('names', `Feeds of ${listed(untold)} have a name without an address`, FIRST.absent),
     ofAll(/does not resolve/) &&
-      !isToldOfNames &&
+      !resolveNone(names) &&
       bad('names', `No name of an outlet resolves (${said})`, FIRST.names),
     ofAll(/connection failed|in time/) &&
       bad('network', `No outlet can be reached (${said})`, FIRST.network),
@@ -411,9 +465,9 @@ function ofRest({ quarantine, unread, missing }: Facts): Found {
   const failed = `${counted(ours, 'page or article', 'pages or articles')} in quarantine failed on our side`
   return [
     ours > 0 && warn('quarantine', failed, FIRST.quarantine),
-    unread.length > 0 &&
-      !missing.includes('postgres') &&
-      warn('database', `Could not be read in time: ${unread.join(', ')}`, FIRST.reading),
+    ...(missing.includes('postgres') ? [] : unread).map(part =>
+      warn('database', `${UNREAD}${part}`, FIRST.reading),
+    ),
   ]
 }
 

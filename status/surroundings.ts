@@ -53,14 +53,12 @@ export async function readSurroundings(
     await Promise.all([
       orNull(readDisk(config.DATA_DIR)),
       orNull(pool === null ? undefined : readClock(pool)),
-      orNull(
-        readNames(options.hosts ?? (pool === null ? [] : await hostsOfFeeds(pool).catch(() => []))),
-      ),
+      orNull(pool === null && !options.hosts ? undefined : readNames(options.hosts ?? pool)),
       orNull(pool === null ? undefined : readSchema(pool)),
       orNull(pool === null ? undefined : isFull(pool)),
       orNull(pool === null ? undefined : glance(pool)),
       orNull(pool === null ? undefined : glanceAtRules(pool)),
-      orNull(thoroughly ? readCertificates(config, pool) : undefined),
+      orNull(thoroughly ? readCertificates(config, pool) : Promise.resolve([])),
     ])
   const memory = {
     free: process.availableMemory(),
@@ -76,7 +74,7 @@ export async function readSurroundings(
     databaseFull,
     index,
     rules,
-    certificates: certificates ?? [],
+    certificates,
   }
 }
 
@@ -261,30 +259,37 @@ async function hostsOfFeeds(pool: Pool): Promise<string[]> {
   return rows.map(({ url }) => new URL(url).hostname)
 }
 
-/** @returns null: no host has a name that a name server could resolve */
-async function readNames(hosts: string[]): Promise<Surroundings['names']> {
+/** @param from the hosts, or the database that has them */
+async function readNames(from: string[] | Pool | null): Promise<Surroundings['names']> {
+  const hosts = from === null ? [] : Array.isArray(from) ? from : await hostsOfFeeds(from)
   const named = [...new Set(hosts)].filter(
     host => isIP(host.replace(/^\[|\]$/g, '')) === 0 && host !== 'localhost',
   )
   const asked = named.slice(0, NAMES)
-  if (asked.length === 0) return null
-  const failed = (
-    await Promise.all(asked.map(async host => ((await resolves(host)) ? [] : [host])))
-  ).flat()
   const nobody = `perscope-${randomBytes(6).toString('hex')}.invalid`
-  const lie = (await resolves(nobody)) ? nobody : null
-  return { asked: asked.length, failed: failed.length, example: failed[0] ?? '', lie }
+  const codes = await Promise.all([...asked, nobody].map(failureOfName))
+  const failed = asked.filter((_, at) => codes[at] !== null)
+  return {
+    asked: asked.length,
+    failed: failed.length,
+    example: failed[0] ?? '',
+    absent: asked.filter((_, at) => codes[at] === 'ENOTFOUND'),
+    lie: asked.length > 0 && codes.at(-1) === null ? nobody : null,
+  }
 }
 
-/** Whether the system's resolver finds an address. The crawler uses the same resolver. */
-const resolves = (host: string): Promise<boolean> =>
+/**
+ * Why the system's resolver finds no address; null: it finds one. The crawler uses the same
+ * resolver. ENOTFOUND comes of a name server that works.
+ */
+const failureOfName = (host: string): Promise<string | null> =>
   withTimeLimit(
     lookup(host).then(
-      () => true,
-      () => false,
+      () => null,
+      error => String(error.code),
     ),
     PATIENCE,
-    () => false,
+    () => 'late',
   )
 
 async function readCertificates(
@@ -297,15 +302,20 @@ async function readCertificates(
     ),
     ...config.OPENSEARCH_URL.map(url => ['OPENSEARCH_URL', url] as const),
   ].filter(([, url]) => url.startsWith('https:'))
-  const ends = await Promise.all([
-    ...servers.map(
-      async ([of, url]) => [of, await endOfCertificate(new URL(url)).catch(() => null)] as const,
-    ),
-    ...(pool === null ? [] : [endOfPostgres(pool).then(end => ['DATABASE_URL', end] as const)]),
-  ])
-  return ends.flatMap(([of, end]) =>
-    end === null ? [] : [{ of, daysLeft: (end - Date.now()) / 86_400_000 }],
-  )
+  const ends = servers.map(async ([of, url]) => {
+    const end = await endOfCertificate(new URL(url)).catch(() => null)
+    return { of, end }
+  })
+  // Most databases on the same machine have none, and of one that is away its own check tells.
+  const own = pool === null ? null : await endOfPostgres(pool).catch(() => null)
+  const all = [
+    ...(await Promise.all(ends)),
+    ...(own === null ? [] : [{ of: 'DATABASE_URL', end: own }]),
+  ]
+  return all.map(({ of, end }) => ({
+    of,
+    daysLeft: end === null ? null : (end - Date.now()) / 86_400_000,
+  }))
 }
 
 /** When a server's certificate ends, in ms since 1970. The signature is not checked. */

@@ -10,7 +10,7 @@ import { openQueues } from '../../shared/queues/queues.ts'
 import { readRedis, usesRedis } from '../../shared/queues/redis.ts'
 import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
 import { createRestarts, createStalls, readFacts, unsetOf } from '../../status/cause-watch.ts'
-import { causesOf } from '../../status/causes.ts'
+import { causesOf, type Facts } from '../../status/causes.ts'
 import { readSurroundings } from '../../status/surroundings.ts'
 
 /** ms that a server may take to answer, at first, and where every check is made. */
@@ -70,7 +70,7 @@ const LOOK_AGAIN = 10_000
 /**
  * Reads the facts once. When `thoroughly`, it counts messages again if some wait without a worker.
  */
-export async function causesNow(config: Config, pool: Pool, thoroughly: boolean): Promise<Cause[]> {
+export async function factsNow(config: Config, pool: Pool, thoroughly: boolean): Promise<Facts> {
   const queues = openQueues(config, createLogger('doctor', 'silent'), true)
   const memory = { restarts: createRestarts(), stalls: createStalls() }
   const watched = { pool, queues, config, missing: () => serversAway(config, pool, thoroughly) }
@@ -84,7 +84,7 @@ export async function causesNow(config: Config, pool: Pool, thoroughly: boolean)
       const counts = await queues.counts().catch(() => ({}))
       facts.stalled = memory.stalls(counts, Date.now() + 3_600_000)
     }
-    return causesOf(facts)
+    return facts
   } finally {
     await queues.close().catch(() => {})
   }

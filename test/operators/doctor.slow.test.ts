@@ -303,6 +303,10 @@ t.test('a clock that is wrong, and a certificate that ends, are named', async t 
     lineOf(await doctor({ PUBLIC_URL }), 'certificates'),
     'The certificate of PUBLIC_URL ends in 4 days: give the server a new one.',
   )
+  t.match(
+    lineOf(await doctor({ PUBLIC_URL: 'https://127.0.0.1:1' }), 'certificates'),
+    /^The certificate of PUBLIC_URL could not be read: see whether that server answers by TLS/,
+  )
   if (!canFakeTime) return t.comment('left out: no faketime on this machine')
   const wrong = await doctor({}, ['faketime', '-f', '+90s'])
   t.match(
@@ -338,10 +342,10 @@ t.test(
     })
     await syncOutlets(pool, [outlet('krant-een.test'), outlet('krant-twee.test')], { remove: [] })
     await pool.end()
-    let lies = false
+    let how: How = 'fails'
     const server = createSocket('udp4')
     server.on('message', (question, from) =>
-      server.send(answerTo(question, lies), from.port, from.address),
+      server.send(answerTo(question, how), from.port, from.address),
     )
     server.bind(53, '127.0.0.153')
     await once(server, 'listening')
@@ -354,7 +358,14 @@ t.test(
       lineOf(await doctor({}, resolver), 'names'),
       /^No name of an outlet resolves, as krant-.*: check the network/,
     )
-    lies = true
+    how = 'lacks krant-twee'
+    const found = await doctor({}, resolver)
+    t.match(
+      lineOf(found, 'names'),
+      /^The name krant-twee\.test of a feed in the catalogue has no address: if it is misspelt/,
+    )
+    t.match(found.checks.find(({ check }) => check === 'names')?.level, 'warn')
+    how = 'lies'
     t.match(
       lineOf(await doctor({}, resolver), 'names'),
       /^The name server answers falsely: it knows perscope-.*\.invalid/,
@@ -362,14 +373,19 @@ t.test(
   },
 )
 
-/** SERVFAIL, or the address 127.0.0.9 for every name (RFC 1035). */
-function answerTo(question: Buffer, lies: boolean): Buffer {
+/** What the name server does: SERVFAIL, one name that does not exist (RFC 1035), or any address. */
+type How = 'fails' | 'lacks krant-twee' | 'lies'
+
+function answerTo(question: Buffer, how: How): Buffer {
   const end = question.indexOf(0, 12) + 5
   const isAddress = question.readUInt16BE(end - 4) === 1
+  const isAbsent = how !== 'lies' && /krant-twee|invalid/.test(question.toString('latin1'))
+  const code = how === 'fails' ? 2 : isAbsent ? 3 : 0
+  const isFound = isAddress && code === 0
   const head = Buffer.from(question.subarray(0, 12))
-  head.writeUInt16BE(lies ? 0x8180 : 0x8182, 2)
-  head.writeUInt16BE(lies && isAddress ? 1 : 0, 6)
+  head.writeUInt16BE(0x8180 + code, 2)
+  head.writeUInt16BE(isFound ? 1 : 0, 6)
   head.writeUInt32BE(0, 8)
   const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 127, 0, 0, 9])
-  return Buffer.concat([head, question.subarray(12, end), ...(lies && isAddress ? [record] : [])])
+  return Buffer.concat([head, question.subarray(12, end), ...(isFound ? [record] : [])])
 }
