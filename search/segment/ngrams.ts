@@ -296,7 +296,7 @@ function listGroups(places: Places, enough: number, brake: Brake, kind: Kind) {
     (most, start, part) => Math.max(most, start - (starts[part - 1] ?? 0)),
     0,
   )
-  const scratch = createScratch(largest / 2, SHARED_LISTS >>> bits)
+  const scratch = createScratch(largest / 2, sharedOf(kind, bits))
   for (let part = 0; part + 1 < starts.length; part++) {
     brake()
     const slice = entries.subarray(starts[part], starts[part + 1])
@@ -307,15 +307,20 @@ function listGroups(places: Places, enough: number, brake: Brake, kind: Kind) {
   return {
     at,
     /** By list: 1 when at least `least` documents have it. */
-    frequent: (least: number) =>
-      Uint8Array.from({ length: lists.ends.length }, (_, list) =>
-        lists.ends.at(list) - startOf(lists, list) >= least ? 1 : 0,
-      ),
+    frequent(least: number) {
+      const frequent = new Uint8Array(lists.ends.length)
+      for (let list = 0; list < frequent.length; list++)
+        if (lists.ends.at(list) - startOf(lists, list) >= least) frequent[list] = 1
+      return frequent
+    },
     lists: inOrder(lists, kind),
   }
 }
 
-/** The lists of all parts. A list may be empty. */
+/** How many lists the groups of a part share. */
+const sharedOf = ({ shared }: Kind, bits: number) => (shared === 'none' ? 0 : SHARED_LISTS >>> bits)
+
+/** The lists of all parts. A list of one group may be empty. */
 interface Lists {
   /** By place: the list of the group that ends there if the group has its own; otherwise −1. */
   at: Int32Array
@@ -482,8 +487,8 @@ function markLikely(entries: Int32Array, enough: number, bits: number, groups: I
 }
 
 /**
- * Makes the lists of a part: those that groups share, then those of `count` groups. Each document
- * stands in a list once.
+ * Makes the lists of a part: those of `count` groups, then those that groups share. Each document
+ * stands in a list once. A small segment has few of the shared lists, so empty ones are left out.
  */
 function addLists(
   kind: Kind,
@@ -495,17 +500,17 @@ function addLists(
 ): void {
   const { bits, ends, docs: allDocs } = out
   const { docs, groups, latest, documents, firsts } = scratch
-  const own = SHARED_LISTS >>> bits
+  const all = count + sharedOf(kind, bits)
   const base = ends.length
   const size = entries.length >>> 1
-  if (isAsked(kind)) writeLists(out.at, entries, groups, base + own)
-  latest.fill(0, 0, own + count)
-  documents.fill(0, 0, own + count)
+  if (isAsked(kind)) writeLists(out.at, entries, groups, base)
+  latest.fill(0, 0, all)
+  documents.fill(0, 0, all)
   for (let at = 0; at < size; at++) {
     const marked = entries[at * 2 + 1]!
     let list = groups[at]!
-    if (list >= 0) list += own
-    else if ((marked & SHARED) !== 0) list = (entries[at * 2]! & (SHARED_LISTS - 1)) >>> bits
+    if (list < 0 && (marked & SHARED) !== 0)
+      list = count + ((entries[at * 2]! & (SHARED_LISTS - 1)) >>> bits)
     groups[at] = -1
     if (list < 0 || latest[list] === docs[at]! + 1) continue
     groups[at] = list
@@ -513,12 +518,13 @@ function addLists(
     if (documents[list]!++ === 0) firsts[list] = marked & PLACE
   }
   const next = latest
-  for (let list = 0, end = base === 0 ? 0 : ends.at(base - 1); list < own + count; list++) {
+  for (let list = 0, end = startOf(out, base); list < all; list++) {
+    if (list >= count && documents[list] === 0) continue
     next[list] = end
     end += documents[list]!
     ends.push(end)
     out.firsts.push(firsts[list]!)
-    out.shared.push(list < own ? (list << bits) | part : -1)
+    out.shared.push(list < count ? -1 : ((list - count) << bits) | part)
   }
   for (let at = 0; at < size; at++) if (groups[at]! >= 0) allDocs[next[groups[at]!]!++] = docs[at]!
 }

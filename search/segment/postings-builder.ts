@@ -44,7 +44,7 @@ export function createPostings(): PostingsBuilder {
   // The pairs of one `add` follow each other, so `runs` keeps their document once.
   const runs = { docs: createNumbers(), starts: createNumbers() }
   /** How many pairs each `TOGETHER` lists have. */
-  let sizes = new Int32Array(1 << 10)
+  let sizes = new Int32Array(1 << 4)
   let piece = new Int32Array(0)
   let end = 0
   const total = () => Math.max(pieces.length - 1, 0) * PIECE + end
